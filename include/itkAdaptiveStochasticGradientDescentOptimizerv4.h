@@ -16,49 +16,47 @@ namespace itk
 {
 
 /** \class AdaptiveStochasticGradientDescentOptimizerv4Template
- * \brief Gradient descent along derivatives of few samples, which are drawn anew at each iteration, by steps that
- * adapt.
+ * \brief Descends along derivatives that are computed from a few samples, drawn anew at each iteration, by steps of adaptive length.
  *
- * After S. Klein, J.P.W. Pluim, M. Staring and M.A. Viergever, "Adaptive stochastic gradient descent optimisation for
- * image registration", International Journal of Computer Vision 81, 2009. With \f$ \tilde g_k \f$ the derivative that
- * is found at iteration k, which differs from the exact one by a noise \f$ \varepsilon_k \f$:
+ * The method is that of S. Klein, J.P.W. Pluim, M. Staring and M.A. Viergever, "Adaptive stochastic gradient descent optimisation for
+ * image registration", International Journal of Computer Vision 81, 2009. With \f$ \tilde g_k \f$ the derivative that iteration k
+ * computes, which differs from the exact one by a noise \f$ \varepsilon_k \f$:
  *
  * \f[ \mu_{k+1} = \mu_k - \gamma(t_k) \tilde g_k, \qquad \gamma(t) = \frac{a}{(t + A)^\alpha}, \f]
  * \f[ t_{k+1} = \max(0, t_k + f(-\tilde g_{k-1}^T \tilde g_k)), \qquad t_0 = t_1 = 0, \f]
  * \f[ f(x) = f_{min} + \frac{f_{max} - f_{min}}{1 - (f_{max}/f_{min}) e^{-x/\omega}}, \f]
  *
- * so that f(0) = 0: where two derivatives in a row agree, time runs backwards and steps become longer; where they turn
- * round, steps become shorter. ITK's metrics return \f$ -\tilde g \f$, which is added. Derivatives are divided by the
- * scales, and multiplied by the weights, before they are stepped along; inner products are those of parameters whose
- * scales are 1.
+ * so that f(0) = 0. If two successive derivatives agree, time runs backwards and steps become longer; if they point in opposite
+ * directions, steps become shorter. ITK's metrics return \f$ -\tilde g \f$, which the optimizer adds. The optimizer divides derivatives
+ * by the scales and multiplies them by the weights before it steps along them. Inner products are taken in parameters whose scales are
+ * 1.
  *
- * What is not set is estimated when optimization starts, from so many derivatives of other samples at the same position
- * (SetNumberOfGradientMeasurements), of which the mean is \f$ \bar g \f$:
- * - a, so that the largest displacement of voxels in the first step is \f$ \delta \f$ (SetMaximumStepLength), on
- *   average over these derivatives, times what they have in common:
- *   \f$ a = \delta A^\alpha \eta / E d(\tilde g) \f$, \f$ \eta = |\bar g|^2 / (|\bar g|^2 + E |\varepsilon|^2) \f$. The
- *   paper finds displacements from the covariance of the derivatives and the transform's Jacobians; here, d is what
- *   OptimizerParameterScalesEstimator::EstimateStepScale gives: of the estimator that is set, or else of a
- *   RegistrationParameterScalesFromPhysicalShift at the first samples. \f$ \eta \f$ is no less than one part in the
- *   number of derivatives, which could not tell it from 0.
- * - \f$ \omega = \zeta \sqrt{E (\varepsilon_{k-1}^T \varepsilon_k)^2} \f$, \f$ \zeta \f$ being 0.1
- *   (SetSigmoidScaleFactor); where there is no noise, \f$ \zeta |g|^2 \f$.
+ * StartOptimization() estimates a and \f$ \omega \f$, where they are not set, from several derivatives at the initial position, each
+ * from other samples (SetNumberOfGradientMeasurements); \f$ \bar g \f$ is their mean:
+ * - a makes the largest displacement of voxels in the first step \f$ \delta \f$ (SetMaximumStepLength), averaged over these
+ *   derivatives, times the share \f$ \eta \f$ of the derivatives that is not noise: \f$ a = \delta A^\alpha \eta / E d(\tilde g) \f$,
+ *   \f$ \eta = |\bar g|^2 / (|\bar g|^2 + E |\varepsilon|^2) \f$. The paper computes displacements from the covariance of the
+ *   derivatives and the transform's Jacobians. Here d is what OptimizerParameterScalesEstimator::EstimateStepScale returns, of the
+ *   estimator that is set, or else of a RegistrationParameterScalesFromPhysicalShift at the first samples. \f$ \eta \f$ is at least 1
+ *   over the number of derivatives, since so few derivatives cannot tell a smaller \f$ \eta \f$ from 0.
+ * - \f$ \omega = \zeta \sqrt{E (\varepsilon_{k-1}^T \varepsilon_k)^2} \f$, where \f$ \zeta \f$ is 0.1 (SetSigmoidScaleFactor); without
+ *   noise, \f$ \zeta |g|^2 \f$.
  *
- * Samples: with SetNewSamplesEveryIteration(true), random points of the metric's virtual domain, between voxels, inside
- * its fixed mask, are given to it as its virtual sampled points before each evaluation. They are a function of seed,
- * iteration and number (Philox4x32-10), so the same seed gives the same steps. The metric is initialised before as it
- * is set up, best with all voxels, so that Mattes' histogram spans all values; afterwards it has the samples again that
- * it had. In an ImageRegistrationMethodv4 leave the sampling strategy at NONE. Without, the optimizer takes the metric
- * as it is.
+ * With SetNewSamplesEveryIteration(true), each evaluation uses new random points as the metric's virtual sampled points. The points lie
+ * in the metric's virtual domain, between voxels, inside its fixed mask. They are a function of seed, iteration and number
+ * (Philox4x32-10), so one seed always gives the same steps. Initialise the metric beforehand with its own samples, best with all
+ * voxels, so that the histogram of Mattes' metric covers all values; after the optimization the metric has its own samples again. In an
+ * ImageRegistrationMethodv4 leave the sampling strategy at NONE. Without new samples, the optimizer uses the metric as it is.
  *
- * It ends after its number of iterations, 500 unless it is set: values of different samples do not compare, so there is
- * no convergence monitoring.
+ * The optimization ends after its number of iterations, 500 by default. It does not monitor convergence, because values of different
+ * samples cannot be compared.
  *
- * \note ITK's scales estimators go through all voxels, and all parameters, of a B-spline transform. Leave the estimator
- * away for these, or call DoEstimateScalesOff() and give it a SetVirtualDomainPointSet().
+ * \note For a B-spline transform, ITK's scales estimators go through all voxels and all parameters. Set no estimator for B-splines, or
+ * call DoEstimateScalesOff() and give the estimator a SetVirtualDomainPointSet().
  *
- * \tparam TImageMetric of which class the metric is whose samples are drawn: any ImageToImageMetricv4 of two or three
- * dimensions. A metric of another class can be optimised, but not be given samples.
+ * \tparam TInternalComputationValueType the type of parameters and derivatives.
+ * \tparam TImageMetric the class of the metric whose samples are drawn: any ImageToImageMetricv4 of two or three dimensions. A metric
+ * of another class can be optimised, but without new samples.
  *
  * \ingroup GPURegistration
  */
@@ -91,77 +89,79 @@ public:
     return "AdaptiveStochasticGradientDescentOptimizerv4Template";
   }
 
-  /** a: 0, the default, to estimate it. */
+  /** Sets the gain a. 0, the default, estimates a. */
   itkSetMacro(Gain, double);
   itkGetConstMacro(Gain, double);
 
-  /** A, in iterations: how long steps stay about as long as the first. 20 as default. */
+  /** Sets the offset A, in iterations: how long steps stay about as long as the first one. Default: 20. */
   itkSetMacro(GainOffset, double);
   itkGetConstMacro(GainOffset, double);
 
-  /** α: 1 as default. */
+  /** Sets the exponent α. Default: 1. */
   itkSetMacro(GainExponent, double);
   itkGetConstMacro(GainExponent, double);
 
-  /** δ, in mm: 0, the default, for the mean voxel spacing of the virtual domain; or for what the scales estimator takes
-   * for a step's maximum, where the metric is of another class than TImageMetric. */
+  /** Sets the largest displacement δ of voxels in the first step, in mm. 0, the default, takes the mean voxel spacing of the virtual
+   * domain; if the metric is of another class than TImageMetric, it takes the maximum step size that the scales estimator returns. */
   itkSetMacro(MaximumStepLength, double);
   itkGetConstMacro(MaximumStepLength, double);
 
-  /** Time that adapts (on, the default), or counts iterations. */
+  /** Lets time adapt to the derivatives (on, the default), or count iterations (off). */
   itkSetMacro(UseAdaptiveTime, bool);
   itkGetConstMacro(UseAdaptiveTime, bool);
   itkBooleanMacro(UseAdaptiveTime);
 
-  /** f_max: 1 as default. */
+  /** Sets f_max, the largest advance of time in one iteration. Default: 1. */
   itkSetMacro(SigmoidMaximum, double);
   itkGetConstMacro(SigmoidMaximum, double);
 
-  /** f_min: -0.8 as default. */
+  /** Sets f_min, the least advance of time in one iteration. Default: -0.8. */
   itkSetMacro(SigmoidMinimum, double);
   itkGetConstMacro(SigmoidMinimum, double);
 
-  /** ω: 0, the default, to estimate it. */
+  /** Sets ω, the width of the sigmoid f. 0, the default, estimates ω. */
   itkSetMacro(SigmoidScale, double);
   itkGetConstMacro(SigmoidScale, double);
 
-  /** ζ: 0.1 as default. */
+  /** Sets ζ, the factor between ω and the noise of the derivatives. Default: 0.1. */
   itkSetMacro(SigmoidScaleFactor, double);
   itkGetConstMacro(SigmoidScaleFactor, double);
 
-  /** Derivatives that a and ω are estimated from: 10 as default. Without new samples one is enough, and is taken. */
+  /** Sets the number of derivatives from which a and ω are estimated. Default: 10. Without new samples the optimizer uses one
+   * derivative, since all would be equal. */
   itkSetMacro(NumberOfGradientMeasurements, SizeValueType);
   itkGetConstMacro(NumberOfGradientMeasurements, SizeValueType);
 
-  /** Off as default. */
+  /** Draws new samples for each evaluation. Default: off. */
   itkSetMacro(NewSamplesEveryIteration, bool);
   itkGetConstMacro(NewSamplesEveryIteration, bool);
   itkBooleanMacro(NewSamplesEveryIteration);
 
-  /** Samples of each evaluation: 2000 as default. */
+  /** Sets the number of samples that are drawn for each evaluation. Default: 2000. */
   itkSetMacro(NumberOfSpatialSamples, SizeValueType);
   itkGetConstMacro(NumberOfSpatialSamples, SizeValueType);
 
-  /** Of the samples: 1 as default. */
+  /** Sets the seed of the samples. Default: 1. */
   itkSetMacro(Seed, std::uint64_t);
   itkGetConstMacro(Seed, std::uint64_t);
 
-  /** f of these settings. */
+  /** Returns the sigmoid f(x) with f_min = minimum, f_max = maximum and ω = scale. */
   static double
   Sigmoid(double x, double minimum, double maximum, double scale);
 
-  /** t_k, a and ω as they are, or were last, and γ(t_k). In an observer of iterations, those of the step that was
-   * taken. */
+  /** Return t_k, a, ω and γ(t_k) of the current or the last optimization. An observer of iteration events gets the numbers of the step
+   * that was just taken. */
   itkGetConstMacro(CurrentTime, double);
   itkGetConstMacro(CurrentGain, double);
   itkGetConstMacro(CurrentSigmoidScale, double);
   itkGetConstMacro(CurrentStepFactor, double);
 
-  /** η as it was estimated; 1 if it was not. */
+  /** Returns the estimate of η; 1 if nothing was estimated. */
   itkGetConstMacro(NoiseFactor, double);
 
-  /** \throws ExceptionObject for settings that make no sense, if there is no way to find a, or if new samples are
-   * wanted of a metric that is no TImageMetric or of a transform with a parameter for each voxel. */
+  /** Estimates what is not set, and optimises unless doOnlyInitialization.
+   * \throws ExceptionObject if a setting is out of range, if there is no way to estimate a, or if new samples are requested for a
+   * metric that is no TImageMetric or for a transform with parameters for each voxel. */
   void
   StartOptimization(bool doOnlyInitialization = false) override;
 
@@ -183,7 +183,7 @@ protected:
 private:
   using SamplesType = GPURegistrationDetail::RandomSamples<TImageMetric>;
 
-  /** What samples are drawn for. */
+  /** Names the purposes that samples are drawn for: each has its own series of random numbers. */
   enum class Series : std::uint32_t
   {
     Steps,
@@ -238,7 +238,7 @@ private:
   DerivativeType m_PreviousGradient;
 };
 
-/** For metrics of volumes of float. */
+/** Optimises metrics of 3D images of floats. */
 using AdaptiveStochasticGradientDescentOptimizerv4 = AdaptiveStochasticGradientDescentOptimizerv4Template<double>;
 
 } // namespace itk

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
-/** Before one definition of a member: all of them have the same two parameters. */
+/** Begins the definition of a member; all members have the same two template parameters. */
 #define itkAdaptiveStochasticTemplate template <typename TInternalComputationValueType, typename TImageMetric>
 #define itkAdaptiveStochasticClass \
   AdaptiveStochasticGradientDescentOptimizerv4Template<TInternalComputationValueType, TImageMetric>
@@ -40,7 +40,7 @@ itkAdaptiveStochasticClass::Sigmoid(double x, double minimum, double maximum, do
 itkAdaptiveStochasticTemplate void
 itkAdaptiveStochasticClass::CheckSettings() const
 {
-  // Written so that a NaN is refused, too.
+  // The conditions are positive, so that a NaN fails them, too.
   const auto check = [this](bool isRight, const char * message) {
     if (!isRight)
     {
@@ -75,7 +75,7 @@ itkAdaptiveStochasticClass::FindImageMetric() const
   return dynamic_cast<TImageMetric *>(this->m_Metric.GetPointer());
 }
 
-/** Null where the metric is left as it is. */
+/** Returns null if the metric keeps its own samples. */
 itkAdaptiveStochasticTemplate std::unique_ptr<typename itkAdaptiveStochasticClass::SamplesType>
                               itkAdaptiveStochasticClass::BeginSampling() const
 {
@@ -160,14 +160,14 @@ itkAdaptiveStochasticClass::EstimateSettings()
   if (noisePower > 0)
   {
     noisePower /= count - 1;
-    // The mean has its share of the noise.
+    // The squared length of the mean contains 1/count of the noise.
     const double power = meanPower - noisePower / count;
     m_NoiseFactor = std::max(1 / count, power / (power + noisePower));
   }
   if (m_SigmoidScale <= 0)
   {
     const double deviation = squares > 0 ? std::sqrt(squares / (0.5 * count * (count - 1))) : meanPower;
-    // Where there is no derivative time does not run.
+    // Time does not advance if all derivatives are 0.
     m_CurrentSigmoidScale = deviation > 0 ? m_SigmoidScaleFactor * deviation : 1.0;
   }
   if (m_Gain <= 0)
@@ -187,12 +187,12 @@ itkAdaptiveStochasticClass::EstimateGain(const std::vector<DerivativeType> & gra
     this->ModifyGradientByScales();
     displacement += static_cast<double>(estimator->EstimateStepScale(this->m_Gradient)) / gradients.size();
   }
-  // Nothing moves where there is no derivative, whatever the gain.
+  // Nothing moves if all derivatives are 0, whatever the gain.
   const double step = displacement > 0 ? this->FindMaximumStepLength() / displacement : 1.0;
   m_CurrentGain = m_NoiseFactor * step * std::pow(m_GainOffset, m_GainExponent);
 }
 
-/** What finds a step's displacements. */
+/** Returns the estimator that computes the displacements of a step. */
 itkAdaptiveStochasticTemplate typename itkAdaptiveStochasticClass::Superclass::ScalesEstimatorType::Pointer
 itkAdaptiveStochasticClass::MakeStepEstimator() const
 {
@@ -307,7 +307,7 @@ itkAdaptiveStochasticClass::AdvanceOneStep()
   this->InvokeEvent(IterationEvent());
 }
 
-/** What a parameter's derivative is multiplied by: the parameters of a transform with local support share scales and
+/** Returns the factor of a parameter's derivative, weight over scale. The parameters of a transform with local support share scales and
  * weights. */
 itkAdaptiveStochasticTemplate double
 itkAdaptiveStochasticClass::GetFactor(SizeValueType parameter) const

@@ -24,7 +24,7 @@ namespace itk
 
 namespace GPURegistrationDetail
 {
-/** The names of all schemes, for a complaint: "GlobalAtomic, …, SharedWarp or ConflictFree". */
+/** Returns the names of all schemes, for an error message: "GlobalAtomic, …, SharedWarp or ConflictFree". */
 inline std::string
 ListCorrelationRatioSchemes()
 {
@@ -183,7 +183,7 @@ itkGPUMetricTemplate
 SizeValueType
 itkCudaCorrelationRatioClass::FindBin(double fixedValue) const
 {
-  // Interpolation may leave the range of the voxels by rounding, a spline by more.
+  // An interpolated value may lie outside the range of the voxels: by rounding, or further for a spline.
   return GPURegistrationDetail::FindBinBetween(fixedValue, m_FixedRange.first, m_FixedRange.second, m_InitializedBins);
 }
 
@@ -237,7 +237,7 @@ itkCudaCorrelationRatioClass::EvaluateOnDevice(GPURegistrationDetail::MetricRout
   m_Adapter.StoreDerivative(forces, result, mapping, 0.5 * result.all);
 }
 
-/** The same, from double-precision sums of ITK's own samples. */
+/** Computes value and derivative on the host, by double-precision sums over ITK's own samples. */
 itkGPUMetricTemplate
 void
 itkCudaCorrelationRatioClass::EvaluateThroughITK() const
@@ -259,7 +259,7 @@ itkCudaCorrelationRatioClass::EvaluateThroughITK() const
     bin[2] += weight * y * y;
     return true;
   });
-  // The same of all bins.
+  // Σ w, Σ wY, Σ wY² of all bins
   std::array<double, 3> whole{};
   for (const std::vector<double> & part : bins.ofTasks)
   {
@@ -274,7 +274,7 @@ itkCudaCorrelationRatioClass::EvaluateThroughITK() const
   {
     within += deviations(&bins.all[3 * bin]);
   }
-  // A constant's sum of deviations is what rounding leaves.
+  // For a constant image, the sum of squared deviations is only rounding error.
   const double all = deviations(whole.data()) > 1e-13 * whole[2] ? deviations(whole.data()) : 0.0;
   this->StoreValue(within, all, static_cast<double>(bins.count));
   if (this->GetComputeDerivative())
@@ -283,7 +283,7 @@ itkCudaCorrelationRatioClass::EvaluateThroughITK() const
       [&](const SampleType & sample, VectorType & force) {
         const double * const sums = &bins.all[3 * this->FindBin(sample.fixedValue)];
         const double         y = sample.movingValue - offset;
-        // Those that weigh nothing may be a bin's only ones.
+        // A bin may have only samples of weight 0.
         const double fromBin = sums[0] > 0 ? y - sums[1] / sums[0] : 0.0;
         const double fromMean = y - whole[1] / whole[0];
         const double ratio = within / all;
@@ -301,7 +301,7 @@ itkGPUMetricTemplate
 void
 itkCudaCorrelationRatioClass::StoreValue(double within, double all, double count) const
 {
-  // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
+  // An evaluation is const, its results are not: like ITK's own threaders, it writes them through a const_cast.
   auto * const self = const_cast<Self *>(this);
   self->m_NumberOfValidPoints = static_cast<SizeValueType>(count + 0.5);
   m_Adapter.CheckHasValidPoints(this->m_NumberOfValidPoints);

@@ -16,31 +16,28 @@ namespace itk
 {
 
 /** \class CudaMattesNMI
- * \brief Normalised mutual information, or Mattes' mutual information, on a GPU or on host threads.
+ * \brief Computes normalised mutual information, or Mattes' mutual information, on a GPU or on host threads.
  *
- * A drop-in for itk::MattesMutualInformationImageToImageMetricv4, from which it is derived: same
- * histogram, same interface, same sign. Set it as the metric of an itk::ImageRegistrationMethodv4 and
- * leave the rest of the pipeline as it is.
+ * The class replaces itk::MattesMutualInformationImageToImageMetricv4, from which it is derived: it has the same histogram, interface
+ * and sign. Set it as the metric of an itk::ImageRegistrationMethodv4 and leave the rest of the pipeline as it is.
  *
- * With NormalizedOn() (the default) the value is -(H_f + H_m)/H_j (Studholme 1999; Modat 2010,
- * section 2.2); with NormalizedOff() it is ITK's own Mattes mutual information. Either falls as the
- * images align, and the derivative is that of -value by the moving transform's parameters: of the joint density p(i, k), in
- * which a sample of fixed bin i and moving value m weighs w(k - m), w a cubic window, it is the mean over samples of
- * -Σ_k t(i, k)·w'(k - m)·∂m, with t(i, k) = ∂(-value)/∂p(i, k).
+ * With NormalizedOn() (the default) the value is -(H_f + H_m)/H_j (Studholme 1999; Modat 2010, section 2.2); with NormalizedOff() it is
+ * ITK's own Mattes mutual information. Both values fall as the images align. The derivative is that of -value with respect to the
+ * moving transform's parameters. A sample of fixed bin i and moving value m adds w(k - m) to the joint density p(i, k), where w is a
+ * cubic window; the derivative is the mean over samples of -Σ_k t(i, k)·w'(k - m)·∂m, with t(i, k) = ∂(-value)/∂p(i, k).
  *
- * Initialize() sends the images up; what is made of them stays on the device; an evaluation
- * sends the transform and brings sums back. Results are bitwise the same from run to run, whatever the
- * number of threads; devices agree to rounding.
+ * Initialize() uploads the images; what the device computes from them stays there. An evaluation uploads the transform and downloads
+ * sums. Results are bitwise the same from run to run, whatever the number of threads; different devices agree up to rounding.
  *
- * What runs on the device: any composite of linear transforms, displacement fields and B-splines, in any order; its
- * derivative where what is optimised is linear, wherever it stands, or a displacement field that is applied first, or a B-spline of
- * order 1 to 3, first or behind linear parts, and no other B-spline follows; linear, nearest-neighbour and B-spline interpolation; an
- * itk::ImageMaskSpatialObject as moving mask; any fixed side. What does not (another interpolator, another moving mask,
- * another gradient calculator, another transform) is computed on the host through ITK's own classes, and a warning says so once.
+ * The device computes: any composite of linear transforms, displacement fields and B-splines, in any order; its derivative if the
+ * optimised transform is linear, wherever it stands, or a displacement field that is applied first, or a B-spline of order 1 to 3,
+ * applied first or behind linear transforms, and no other B-spline follows; linear, nearest-neighbour and B-spline interpolation; an
+ * itk::ImageMaskSpatialObject as moving mask; any fixed image, mask, transform and interpolator. Everything else (another interpolator,
+ * moving mask, gradient calculator or transform) is computed on the host through ITK's own classes, and the object warns once.
  *
- * Bad input is an itk::ExceptionObject: besides what ITK rejects, an image that is constant where it is
- * sampled, an empty mask, and an image with a NaN or an infinity (they are counted). The object can be
- * used again after any of them.
+ * Bad input throws an itk::ExceptionObject. Besides what ITK rejects, an image that is constant where it is sampled, an empty mask, and
+ * an image with a NaN or an infinity are bad input; the message counts the NaNs and infinities. The object can be used again after each
+ * of these errors.
  *
  * \tparam TFixedImage, TMovingImage images of float or double, of 2 or 3 dimensions.
  *
@@ -91,14 +88,15 @@ public:
   static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
                 "CudaMattesNMI: fixed, moving and virtual image have the same dimension");
 
-  /** Normalised mutual information (on, the default), or Mattes' mutual information as ITK has it. */
+  /** Computes normalised mutual information (on, the default), or Mattes' mutual information as ITK defines it (off). */
   itkSetMacro(Normalized, bool);
   itkGetConstMacro(Normalized, bool);
   itkBooleanMacro(Normalized);
 
-  /** What SetTrustsTimeStamps() trusts: those of the images, their masks, the fixed transform, and the coefficients of a
-   * B-spline interpolator. After a change call Initialize(), too. Off, each evaluation sees what ITK's metric sees: the new
-   * values, and the gradient of the old ones until Initialize() is called. */
+  /** Declares SetDevice(), SetTrustsTimeStamps(), GetValues() and the other members that all metrics of this module share.
+   * SetTrustsTimeStamps() concerns the time stamps of the images, their masks, the fixed transform, and the coefficients of a B-spline
+   * interpolator. Call Initialize(), too, after a change. If time stamps are not trusted, each evaluation sees what ITK's metric sees:
+   * the new values, and the gradient of the old values until Initialize() is called. */
   itkGPUMetricMembersMacro(m_Use, m_Adapter);
 
   void
@@ -108,7 +106,7 @@ protected:
   CudaMattesNMI() = default;
   ~CudaMattesNMI() override = default;
 
-  /** In the place of Mattes' mutual information: see GPUStandIn. */
+  /** Makes this object replace ITK's class, with Mattes' mutual information: see GPUStandIn. */
   void
   StandInForParent()
   {
@@ -143,7 +141,7 @@ private:
   void
   ForgetDensities() const;
 
-  // itkCudaMattesNMIThroughITK.hxx: the same sums, sample by sample, by ITK's own classes.
+  // Computes the same sums sample by sample, by ITK's own classes: see itkCudaMattesNMIThroughITK.hxx.
   class ThroughITK;
   void
   EvaluateThroughITK() const;

@@ -18,7 +18,7 @@ namespace itk
 
 namespace GPURegistrationDetail
 {
-/** Bins that the Parzen windows need beyond the range of values, on either side. */
+/** Number of bins that the Parzen windows need beyond the range of values, on either side. */
 constexpr int BinPadding = 2;
 } // namespace GPURegistrationDetail
 
@@ -34,7 +34,7 @@ itkCudaMattesNMIClass::Initialize()
                          }
                          else
                          {
-                           // Not the Mattes metric's own Initialize(): that one looks for the intensity ranges on one thread.
+                           // The Mattes metric's own Initialize() computes the intensity ranges on one thread.
                            ImageMetricType::Initialize();
                          }
                          m_InitializedBins = this->GetNumberOfHistogramBins();
@@ -42,7 +42,7 @@ itkCudaMattesNMIClass::Initialize()
                        [this] { this->UpdateEngine(true); });
 }
 
-/** Where the joint histogram begins and how wide its bins are, as the Mattes metric has it. */
+/** Sets the joint histogram's first value and bin width as the Mattes metric does. */
 itkGPUMetricTemplate
 void
 itkCudaMattesNMIClass::ComputeIntensityRanges()
@@ -51,7 +51,7 @@ itkCudaMattesNMIClass::ComputeIntensityRanges()
   const auto & images = m_Adapter.GetImages();
   if (!images.CanBeSampled())
   {
-    return; // as the parent's Initialize() will say
+    return; // the parent's Initialize() throws the error
   }
   const auto fixed = images.ComputeFixedRange();
   const auto moving = images.ComputeMovingRange();
@@ -139,12 +139,12 @@ itkCudaMattesNMIClass::MakeDensity(const gpureg::MattesResult & result) const
   return gpureg::JointDensity(std::move(counts), this->GetNumberOfHistogramBins());
 }
 
-/** Leaves value, histogram and marginals where ITK's metric leaves them. */
+/** Stores value, histogram and marginals in the members in which ITK's metric stores them. */
 itkGPUMetricTemplate
 void
 itkCudaMattesNMIClass::StoreValue(const gpureg::JointDensity & density, SizeValueType validPoints) const
 {
-  // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
+  // An evaluation is const, its results are not: like ITK's own threaders, it writes them through a const_cast.
   auto * const self = const_cast<Self *>(this);
   self->m_NumberOfValidPoints = validPoints;
   m_Adapter.CheckHasValidPoints(validPoints);
@@ -178,7 +178,7 @@ itkCudaMattesNMIClass::StoreValue(const gpureg::JointDensity & density, SizeValu
   self->m_MovingImageMarginalPDF.assign(density.GetMovingMarginal().begin(), density.GetMovingMarginal().end());
 }
 
-/** What StoreValue has left would be part of ITK's next sums, for it resizes what it does not clear. */
+/** Clears what StoreValue() stored. ITK resizes these arrays without clearing them, and would add to old sums. */
 itkGPUMetricTemplate
 void
 itkCudaMattesNMIClass::ForgetDensities() const

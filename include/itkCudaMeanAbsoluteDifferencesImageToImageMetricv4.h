@@ -13,16 +13,16 @@ namespace itk
 {
 
 /** \class CudaMeanAbsoluteDifferencesImageToImageMetricv4
- * \brief The mean of absolute differences (SAD), which ITK has no v4 metric of, on a GPU or on host threads.
+ * \brief Computes the mean of absolute differences (SAD), for which ITK has no v4 metric, on a GPU or on host threads.
  *
- * For an itk::ImageRegistrationMethodv4 and everything else that takes an itk::ImageToImageMetricv4. The value is the mean of
- * |f - m| over the valid samples (Ansorge 2008), and the derivative that of -value: the mean of sign(f - m)·Jᵀ∇m, and where
- * f = m, 0.
+ * Use this metric in an itk::ImageRegistrationMethodv4, or wherever an itk::ImageToImageMetricv4 fits. The value is the mean of |f - m|
+ * over the valid samples (Ansorge 2008). The derivative is that of -value: the mean of sign(f - m)·Jᵀ∇m, where a sample with f = m adds
+ * 0.
  *
- * Which transforms, interpolators, masks and samplings are computed on the device, and what else CudaMattesNMI says of
- * residency and repeatability, holds here, too. The rest is computed through ITK's classes, after a warning. The gradient
- * source is the moving image. Where no sample is valid, the value is the largest there is, the derivative 0, and a warning says
- * so, as ITK's own metrics have it.
+ * CudaMattesNMI says which transforms, interpolators, masks and samplings the device computes, and what it guarantees on residency and
+ * repeatability; all of that holds for this metric, too. ITK's classes compute the rest, after a warning. The gradient source is the
+ * moving image. If no sample is valid, the value is the largest number, the derivative is 0, and the object warns, as ITK's own metrics
+ * do.
  *
  * \tparam TFixedImage, TMovingImage images of float or double, of 2 or 3 dimensions.
  *
@@ -65,7 +65,8 @@ public:
     TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
     "CudaMeanAbsoluteDifferencesImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
 
-  /** See CudaMattesNMI. */
+  /** Declares SetDevice(), SetTrustsTimeStamps(), GetValues() and the other members that all metrics of this module share: see
+   * CudaMattesNMI. */
   itkGPUMetricMembersMacro(m_Use, m_Adapter);
 
   void

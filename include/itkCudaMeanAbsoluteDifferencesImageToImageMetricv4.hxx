@@ -33,7 +33,7 @@ itkCudaMeanAbsoluteDifferencesClass::Initialize()
   m_Adapter.Initialize([this] { Superclass::Initialize(); });
 }
 
-/** The same, from double-precision sums of ITK's own samples. */
+/** Computes value and derivative on the host, by double-precision sums over ITK's own samples. */
 itkGPUMetricTemplate
 void
 itkCudaMeanAbsoluteDifferencesClass::EvaluateThroughITK() const
@@ -48,7 +48,7 @@ itkCudaMeanAbsoluteDifferencesClass::EvaluateThroughITK() const
     *sum += std::abs(difference(sample));
     return true;
   });
-  // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
+  // An evaluation is const, its results are not: like ITK's own threaders, it writes them through a const_cast.
   auto * const self = const_cast<Self *>(this);
   self->m_NumberOfValidPoints = sums.count;
   if (!this->VerifyNumberOfValidPoints(self->m_Value, *this->m_DerivativeResult))

@@ -21,25 +21,25 @@ namespace itk
 {
 
 /** \class CudaPartialVolumeMutualInformationImageToImageMetricv4
- * \brief Mutual information of two images by partial volume, on a GPU or on host threads.
+ * \brief Computes mutual information by partial-volume interpolation, on a GPU or on host threads.
  *
- * For an itk::ImageRegistrationMethodv4 and everything else that takes an itk::ImageToImageMetricv4. The moving image is not
- * interpolated: a sample adds the weights w_c of the 8 voxels (of 4 in two dimensions) around the position that it maps to, those
- * of linear interpolation, to the joint histogram, in the row of its fixed bin and the columns of their moving bins (Maes 1997;
- * Sun 2010, section 3.2). A bin is min(B - 1, floor(B·(v - min)/(max - min))), of either image over its range in its buffered
- * region, inside its mask; what lies outside of the range is in the first bin or the last.
+ * Use this metric in an itk::ImageRegistrationMethodv4, or wherever an itk::ImageToImageMetricv4 fits. The moving image is not
+ * interpolated. Each sample adds the weights w_c of linear interpolation, of the 8 voxels (4 in two dimensions) around the position
+ * that it maps to, to the joint histogram: in the row of its fixed bin, and the columns of the voxels' moving bins (Maes 1997; Sun
+ * 2010, section 3.2). A value v belongs to bin min(B - 1, floor(B·(v - min)/(max - min))), where min and max are the range of its
+ * image's buffered region inside the mask; a value outside that range belongs to the first or the last bin.
  *
- * With NormalizedOn() (the default) the value is -(H_f + H_m)/H_j (Studholme 1999); with NormalizedOff() it is the mutual
- * information -Σ p ln(p/(p_f p_m)). Either falls as the images align. The derivative is that of -value by the moving transform's
- * parameters: the mean over the samples of Σ_c ∂w_c/∂y·ln(p/p_m)·J, with the entries of p at the sample's fixed bin and the
- * corners' moving bins (Maes 1999); of the normalised one, [NMI·ln p - ln p_m]/H_j in the place of ln(p/p_m).
+ * With NormalizedOn() (the default) the value is -(H_f + H_m)/H_j (Studholme 1999); with NormalizedOff() it is the negative mutual
+ * information -Σ p ln(p/(p_f p_m)). Both values fall as the images align. The derivative is that of -value with respect to the moving
+ * transform's parameters: the mean over the samples of Σ_c ∂w_c/∂y·ln(p/p_m)·J, with the entries of p at the sample's fixed bin and the
+ * corners' moving bins (Maes 1999). For the normalised value, [NMI·ln p - ln p_m]/H_j takes the place of ln(p/p_m).
  *
- * Where a position lies in the half voxel around the moving image's buffer, the edge is repeated, and weights have no slope across
- * it. The moving interpolator and the gradients of the images are not used; so the gradient filters are off when an object is made,
- * and the gradient source is to stay the moving image.
+ * If a position lies in the half voxel around the moving image's buffer, the edge voxels are repeated, and the weights' derivative
+ * across the edge is 0. The metric uses neither the moving interpolator nor the images' gradients: the constructor turns the gradient
+ * filters off, and the gradient source must remain the moving image.
  *
- * Which transforms, masks and samplings are computed on the device, and what else CudaMattesNMI says of residency, repeatability and
- * bad input, holds here, too.
+ * CudaMattesNMI says which transforms, masks and samplings the device computes, and what it guarantees on residency, repeatability and
+ * bad input; all of that holds for this metric, too.
  *
  * \tparam TFixedImage, TMovingImage images of float or double, of 2 or 3 dimensions.
  *
@@ -85,16 +85,17 @@ public:
   static constexpr SizeValueType LeastBins = gpureg::PartialVolumeMetric::LeastBins;
   static constexpr SizeValueType MostBins = gpureg::PartialVolumeMetric::MostBins;
 
-  /** Of either image: 2 to 256, 32 by default. Call Initialize() after a change. */
+  /** Sets the number of bins for each image: 2 to 256, 32 by default. Call Initialize() after a change. */
   itkSetMacro(NumberOfHistogramBins, SizeValueType);
   itkGetConstMacro(NumberOfHistogramBins, SizeValueType);
 
-  /** Normalised mutual information (on, the default), or mutual information. */
+  /** Computes normalised mutual information (on, the default), or mutual information (off). */
   itkSetMacro(Normalized, bool);
   itkGetConstMacro(Normalized, bool);
   itkBooleanMacro(Normalized);
 
-  /** See CudaMattesNMI. */
+  /** Declares SetDevice(), SetTrustsTimeStamps(), GetValues() and the other members that all metrics of this module share: see
+   * CudaMattesNMI. */
   itkGPUMetricMembersMacro(m_Use, m_Adapter);
 
   void
@@ -117,7 +118,7 @@ private:
   using Range = std::pair<double, double>;
   using DensityType = gpureg::JointDensity;
 
-  // A sample's corners, with what they weigh, and the slopes of the weights by where the sample is in space.
+  // Holds the voxels around a sample's position, their weights, and the derivatives of the weights with respect to the position in mm.
   struct Corners;
 
   void

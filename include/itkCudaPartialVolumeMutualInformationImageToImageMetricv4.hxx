@@ -38,7 +38,7 @@ itkCudaPartialVolumeClass::CudaPartialVolumeMutualInformationImageToImageMetricv
 {
   GPURegistrationDetail::MakeWorkUnits(this->m_DenseGetValueAndDerivativeThreader,
                                        this->m_SparseGetValueAndDerivativeThreader);
-  // They would take most of the time of Initialize(), for nothing.
+  // The gradient filters would take most of the time of Initialize(), for gradients that nothing reads.
   this->m_UseFixedImageGradientFilter = false;
   this->m_UseMovingImageGradientFilter = false;
 }
@@ -74,7 +74,7 @@ itkCudaPartialVolumeClass::FindBin(double value, const Range & range) const
   return GPURegistrationDetail::FindBinBetween(value, range.first, range.second, m_InitializedBins);
 }
 
-/** The derivative of a moving index by where it is in space, by rows. */
+/** Returns the derivative of a moving index with respect to the position in mm, row by row. */
 itkGPUMetricTemplate
 std::array<double, 9>
 itkCudaPartialVolumeClass::GetIndexByMm() const
@@ -93,7 +93,7 @@ itkCudaPartialVolumeClass::UpdateEngine(bool isInitializing) const
     scales.maximum = m_MovingRange.second;
     scales.unit = scales.maximum - scales.minimum;
     scales.bins = static_cast<unsigned int>(m_InitializedBins);
-    // The ranges are those of Initialize().
+    // Values are checked against the ranges that Initialize() computed.
     scales.checksRange = true;
     return scales;
   };
@@ -127,7 +127,7 @@ itkCudaPartialVolumeClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute r
   const DensityType density(std::vector<double>(result.histogram.begin(), result.histogram.end()), m_InitializedBins);
   const double      count = density.GetCountSum() / result.countUnit;
   this->StoreValue(density, count);
-  // The derivative stored is that of the mutual information, which is -value.
+  // The stored derivative is that of the mutual information, which is -value.
   m_Adapter.StoreDerivative(forces, result, mapping, -count);
 }
 
@@ -182,7 +182,7 @@ itkCudaPartialVolumeClass::FindCorners(const typename Superclass::MovingImagePoi
   return corners;
 }
 
-/** The same, from double-precision sums over ITK's own samples. */
+/** Computes value and derivative on the host, by double-precision sums over ITK's own samples. */
 itkGPUMetricTemplate
 void
 itkCudaPartialVolumeClass::EvaluateThroughITK() const
@@ -227,7 +227,7 @@ itkGPUMetricTemplate
 void
 itkCudaPartialVolumeClass::StoreValue(const DensityType & density, double count) const
 {
-  // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
+  // An evaluation is const, its results are not: like ITK's own threaders, it writes them through a const_cast.
   auto * const self = const_cast<Self *>(this);
   self->m_NumberOfValidPoints = static_cast<SizeValueType>(count + 0.5);
   m_Adapter.CheckHasValidPoints(this->m_NumberOfValidPoints);

@@ -15,23 +15,24 @@ namespace itk
 {
 
 /** \class FLIRTMatrix
- * \brief Linear transforms as FSL's FLIRT has them (.mat), from and to ITK's.
+ * \brief Converts linear transforms between ITK and FSL's FLIRT, and reads and writes FLIRT's matrix files (.mat).
  *
- * FLIRT's matrix leads from the input (the moving image) to the reference (the fixed one), and its coordinates know no origin and no
- * direction: along each axis a voxel's index times the voxel's length, in mm; where the image's directions have a positive
- * determinant (FSL: neurological), the index along x is counted from the other end. ITK's transforms lead from the fixed image's
- * points to the moving one's. So a matrix has a meaning with its two images alone: these, with the grids that they have in the files.
- * A NIfTI file of which the codes of qform and sform are both 0 does not say where its voxels are. FSL does not turn x round then,
- * though ITK's reader gives the image the identity for its directions. Hand in the image as the reader made it: its dictionary has these
- * codes (qform_code, sform_code), which filters do not pass on.
- * ITK's determinant is that of NIfTI's, since both of the axes that they name differently are turned round.
+ * FLIRT's matrix maps the input (the moving image) to the reference (the fixed image). Its coordinates ignore origin and direction:
+ * along each axis a coordinate is a voxel's index times the voxel's length, in mm. If the image's directions have a positive
+ * determinant (FSL: neurological), the index along x counts from the other end. ITK's transforms map the fixed image's points to the
+ * moving image's. A FLIRT matrix therefore has a meaning only with its two images, on the grids that they have in their files.
+ *
+ * If the codes of qform and sform in a NIfTI file are both 0, the file does not say where its voxels are. FSL then does not flip x,
+ * although ITK's reader gives the image the identity as its directions. Pass the image as the reader made it: its dictionary has these
+ * codes (qform_code, sform_code), and filters do not pass the dictionary on. ITK's determinant equals NIfTI's, since the two
+ * conventions flip two axes.
  *
  * \code
  * itk::FLIRTMatrix::Write("fixed_from_moving.mat", method->GetTransform(), fixed, moving);
  * auto transform = itk::FLIRTMatrix::Read("fixed_from_moving.mat", fixed, moving); // of flirt -omat
  * \endcode
  *
- * Each throws an itk::ExceptionObject that names the file, or what is wrong.
+ * Every function throws an itk::ExceptionObject that names the file, or what is wrong.
  *
  * \ingroup GPURegistration
  */
@@ -43,19 +44,21 @@ public:
   using AffineType = AffineTransform<double, 3>;
   using ImageType = ImageBase<3>;
 
-  /** Writes four lines of four numbers. \throws ExceptionObject if the transform is not linear or has no inverse. */
+  /** Writes a transform from fixed to moving points as four lines of four numbers.
+   * \throws ExceptionObject if the transform is not linear or has no inverse. */
   static void
   Write(const std::string &   fileName,
         const TransformType * transform,
         const ImageType *     fixed,
         const ImageType *     moving);
 
-  /** From the fixed image's points to the moving one's. */
+  /** Reads a matrix file, and returns the transform from the fixed image's points to the moving image's.
+   * \throws ExceptionObject if the file cannot be read, or does not hold an affine map. */
   static AffineType::Pointer
   Read(const std::string & fileName, const ImageType * fixed, const ImageType * moving);
 
 #ifndef ITK_WRAPPING_PARSER
-  /** By rows, as in the file; the last one is 0 0 0 1. */
+  /** Holds FLIRT's matrix row by row, as the file does; the last row is 0 0 0 1. */
   using MatrixType = Matrix<double, 4, 4>;
 
   static MatrixType

@@ -24,19 +24,18 @@ namespace itk
 {
 
 /** \class FreeFormDeformationRegistrationMethod
- * \brief Registers two images by a free-form deformation (Rueckert 1999; Modat 2010), on one device from the images to the
- * transform.
+ * \brief Registers two images by a free-form deformation (Rueckert 1999; Modat 2010), on one device from the images to the transform.
  *
- * The deformation is x + u(x), where u is a cubic B-spline of displacements at control points in the fixed image's space. The cost,
- * which becomes smaller, is
+ * The deformation is x + u(x), where u is a cubic B-spline of displacements at control points in the fixed image's space. The method
+ * minimises the cost
  * \f[ C = (1 - \alpha)\,S + \alpha P \f]
  * (Modat 2010, equation 1): a similarity S, by default \f$ -(H_f + H_m)/H_{fm} \f$, normalised mutual information, and the bending
- * energy P. In P displacements are counted in a level's voxels, and differentiated by steps of its control grid: one weight serves
- * all levels.
+ * energy P. P measures displacements in a level's voxels and derivatives in steps of the level's control grid, so that one weight
+ * serves all levels.
  *
- * The work is done at each level of a pyramid, whose voxels are twice as long as the next one's, by steps along the gradient (Adam,
- * Kingma & Ba 2015), which fall to 0 along half a cosine, or by a conjugate gradient with line searches, as the paper does. From one
- * level to the next the control grid is refined exactly: its spline stays the same.
+ * The method works through the levels of a pyramid, in which voxels are twice as long as at the next level. At each level it takes
+ * steps along the gradient (Adam, Kingma & Ba 2015) whose length falls to 0 along half a cosine, or follows conjugate gradients with
+ * line searches, as the paper does. From one level to the next it refines the control grid exactly: the spline stays the same function.
  *
  * \code
  * auto method = itk::FreeFormDeformationRegistrationMethod<Image, Image>::New();
@@ -44,17 +43,17 @@ namespace itk
  * method->SetMovingImage(moving);
  * method->SetInitialTransform(affine); // from points of the fixed image to those of the moving one
  * method->Update();
- * method->GetTransform();              // the deformation, and behind it the initial transform
+ * method->GetTransform();              // the deformation, followed by the initial transform
  * method->GetWarpedImage();
  * \endcode
  *
- * Images are of any scalar pixels, in 2D or 3D; they are computed in float. An iteration event comes before each iteration, while the
- * device may still have those of the last 40 ms to do, or two; progress events tell the share that is done, and AbortGenerateDataOn() ends
- * the work with an itk::ProcessAborted.
+ * Images have scalar pixels of any type, in 2D or 3D; the method computes in float. An iteration event precedes each iteration; at that
+ * moment the device may not have finished the iterations of the last 40 ms, or the last two iterations. Progress events give the share
+ * of the work that is done. AbortGenerateDataOn() ends the work with an itk::ProcessAborted.
  *
- * \throws itk::GPUBadInputError for settings out of range, constant images, values that are not finite, or where no voxel of the
- * fixed image is mapped into the moving one; itk::GPUUnsupportedError for an initial transform of another kind, or a device without
- * double precision; itk::GPUOutOfMemoryError.
+ * \throws itk::GPUBadInputError for settings out of range, constant images, values that are not finite, or if no voxel of the fixed
+ * image maps into the moving image; itk::GPUUnsupportedError for an initial transform of another kind, or a device without double
+ * precision; itk::GPUOutOfMemoryError if the device or the host has too little memory.
  *
  * \ingroup GPURegistration
  */
@@ -102,17 +101,17 @@ public:
   const MovingImageType *
   GetMovingImage() const;
 
-  /** What is looked at of the fixed image, and where the moving one may be read: a level's voxels that lie inside by a half at least.
-   * Masks are asked once for each voxel of their image. None, the default: everywhere. */
+  /** Set the regions that are registered: voxels of the fixed image inside the fixed mask that map into the moving mask. A level's voxel
+   * is inside a mask if at least half of it is. A mask is evaluated once at each voxel of its image. Default: no masks, all voxels. */
   itkSetConstObjectMacro(FixedImageMask, MaskType);
   itkGetConstObjectMacro(FixedImageMask, MaskType);
   itkSetConstObjectMacro(MovingImageMask, MaskType);
   itkGetConstObjectMacro(MovingImageMask, MaskType);
 
-  /** S: -NMI (the default), 1 - η of the moving values by fixed bins, the mean of squared differences of values that both images
-   * together scale to [0, 1], -r², or -r² over the neighborhoods of all voxels. Also by name: "NormalizedMutualInformation",
-   * "CorrelationRatio", "MeanSquares", "Correlation" or "NeighborhoodCorrelation".
-   * \throws itk::GPUBadInputError if there is no such one. */
+  /** Sets the similarity S, as an enumerator or by its name: "NormalizedMutualInformation" (-NMI, the default), "CorrelationRatio" (1 -
+   * η of the moving values given the fixed bins), "MeanSquares" (the mean of squared differences, after both images together are scaled
+   * to [0, 1]), "Correlation" (-r²) or "NeighborhoodCorrelation" (the mean of -r² over the neighborhoods of all voxels).
+   * \throws itk::GPUBadInputError if no similarity has this name. */
   itkSetEnumMacro(Similarity, SimilarityEnum);
   itkGetEnumMacro(Similarity, SimilarityEnum);
   void
@@ -120,45 +119,48 @@ public:
   std::string
   GetSimilarityName() const;
 
-  /** From points of the fixed image to those of the moving one: linear transforms, B-splines, displacement fields, and composites of
-   * these. None, the default, leaves points where they are. */
+  /** Sets the transform from points of the fixed image to those of the moving image that follows the deformation: a linear transform,
+   * B-spline, displacement field, or composite of these. Default: none, the identity. */
   itkSetConstObjectMacro(InitialTransform, TransformType);
   itkGetConstObjectMacro(InitialTransform, TransformType);
 
-  /** Levels of the pyramid, 1 to 5. 0, the default: 4, or as many as leave the coarsest one enough voxels inside of masks:
-   * gpureg::FreeFormResult::leastVoxels, 256 at least. GetRegisteredLevels() tells how many that were. A warning tells of a level with
-   * too few. */
+  /** Sets the number of pyramid levels, 1 to 5. 0, the default, takes 4 levels, or as many as leave the coarsest one enough voxels
+   * inside the masks: gpureg::FreeFormResult::leastVoxels, 256 at least. GetRegisteredLevels() returns the number that was used. The
+   * object warns of a level with too few voxels. */
   itkSetMacro(NumberOfLevels, unsigned int);
   itkGetConstMacro(NumberOfLevels, unsigned int);
 
-  /** mm between control points at the finest level, along each axis of the fixed image: a voxel's edge at least. 0, the default: five
-   * voxels along that axis, or five of the shortest where these are longer: 5 mm of a head of 1 mm; of images of more than some 400
-   * voxels along an axis as many more as leave about 280 of them. */
+  /** Sets the distance in mm between control points at the finest level, along each axis of the fixed image: a voxel's edge at least. 0,
+   * the default, takes five times the shortest voxel edge, or five voxels along an axis with longer voxels: 5 mm for a head with voxels
+   * of 1 mm. If the image has more than some 400 voxels along an axis, the default is larger by the whole number that leaves about 280
+   * voxels. */
   itkSetMacro(ControlPointSpacing, SpacingType);
   itkGetConstReferenceMacro(ControlPointSpacing, SpacingType);
   void
   SetControlPointSpacing(double spacing);
 
-  /** α: at least 0, and less than 1. Default 0.01. */
+  /** Sets the weight α of the bending energy: at least 0, and less than 1. Default: 0.01. */
   itkSetMacro(BendingEnergyWeight, double);
   itkGetConstMacro(BendingEnergyWeight, double);
 
-  /** The same of the linear energy, and of what keeps the Jacobian's determinant positive: see gpureg::PenaltyKind. All weights
-   *  together are less than 1. Default 0. */
+  /** Set the weights of the linear energy, and of the penalty that keeps the Jacobian determinant positive: see gpureg::PenaltyKind.
+   *  All weights together are less than 1. Default: 0. */
   itkSetMacro(LinearEnergyWeight, double);
   itkGetConstMacro(LinearEnergyWeight, double);
   itkSetMacro(JacobianPenaltyWeight, double);
   itkGetConstMacro(JacobianPenaltyWeight, double);
 
-  /** Of the joint histogram, 5 to 4096, or of the fixed values of a correlation ratio, 2 to 4096. Default 64. */
+  /** Sets the number of bins of the joint histogram, 5 to 4096, or of the fixed values for a correlation ratio, 2 to 4096. Default: 64. */
   itkSetMacro(NumberOfHistogramBins, unsigned int);
   itkGetConstMacro(NumberOfHistogramBins, unsigned int);
 
-  /** Of the neighborhoods, in a level's voxels along each axis: 4, the default, takes 9 of them. */
+  /** Sets the radius of the neighborhoods, in a level's voxels: the default, 4, makes them 9 voxels wide along each axis. */
   itkSetMacro(NeighborhoodRadius, unsigned int);
   itkGetConstMacro(NeighborhoodRadius, unsigned int);
 
-  /** Adam (the default), ConjugateGradient or AdaptiveStochasticGradientDescent, also by name. */
+  /** Sets the optimizer, as an enumerator or by its name: "Adam" (the default), "ConjugateGradient" or
+   * "AdaptiveStochasticGradientDescent".
+   * \throws itk::GPUBadInputError if no optimizer has this name. */
   itkSetEnumMacro(Optimizer, OptimizerEnum);
   itkGetEnumMacro(Optimizer, OptimizerEnum);
   void
@@ -166,105 +168,111 @@ public:
   std::string
   GetOptimizerName() const;
 
-  /** Of each level: steps, or lines that are searched, at most. Default 100. */
+  /** Sets the largest number of steps at each level; for conjugate gradients, of line searches. Default: 100. */
   itkSetMacro(NumberOfIterations, unsigned int);
   itkGetConstMacro(NumberOfIterations, unsigned int);
 
-  /** Set the least and the greatest value of an image that are told apart: the method registers values beyond them as if they were the
-   * nearer end. Two equal numbers, the default, stand for all values but outliers, of which a warning tells; infinite ones for all. */
+  /** Set the least and the greatest value that the method tells apart in an image: it takes a value outside this range for the nearer
+   * end. Two equal numbers, the default, let the method choose a range without outliers; it warns if there are any. The range from
+   * -infinity to infinity contains all values. */
   itkSetMacro(FixedImageRange, ValueRangeType);
   itkGetConstReferenceMacro(FixedImageRange, ValueRangeType);
   itkSetMacro(MovingImageRange, ValueRangeType);
   itkGetConstReferenceMacro(MovingImageRange, ValueRangeType);
 
-  /** A level's first step, in its voxels; a line search takes no longer ones. Default 0.5. */
+  /** Sets the length of the first step at each level, in the level's voxels; line searches take no longer steps. Default: 0.5. */
   itkSetMacro(FirstStep, double);
   itkGetConstMacro(FirstStep, double);
 
-  /** Voxels of a level that each iteration looks at, at most: a subsample, placed quasi-randomly, anew for each. On a processor, some ten
-   * thousand do for a registration, and take a part of the time of all. 0, the default: all. Not for a neighborhood correlation, nor
-   * for a conjugate gradient. The same seed places the same ones, on every device. */
+  /** Set how many voxels of a level each iteration uses at most, and the seed that places them: a regular subsample, shifted
+   * quasi-randomly for each iteration. On a processor, some ten thousand voxels suffice for a registration, in a fraction of the time.
+   * The same seed gives the same voxels on every device. 0, the default, uses all voxels. A neighborhood correlation and conjugate
+   * gradients always use all voxels. */
   itkSetMacro(NumberOfSamples, SizeValueType);
   itkGetConstMacro(NumberOfSamples, SizeValueType);
   itkSetMacro(Seed, SizeValueType);
   itkGetConstMacro(Seed, SizeValueType);
 
-  /** A level ends when the mean cost over a window of iterations is below that over the window before by no more than this share of
-   * it. Default 0: it ends with its last iteration. */
+  /** Sets the convergence threshold: a level ends when the mean cost of the last iterations, as many as the window has, is below the
+   * mean cost of the window before by no more than this share. Default: 0, a level ends with its last iteration. */
   itkSetMacro(ConvergenceThreshold, double);
   itkGetConstMacro(ConvergenceThreshold, double);
-  /** Default 10. */
+  /** Sets the number of iterations in the window of the convergence threshold. Default: 10. */
   itkSetMacro(ConvergenceWindowSize, unsigned int);
   itkGetConstMacro(ConvergenceWindowSize, unsigned int);
 
-  /** The result: the B-spline, or, after an initial transform, a composite of both. */
+  /** Returns the result: the B-spline, or, with an initial transform, a composite of the B-spline and the initial transform. */
   TransformType *
   GetTransform();
   const TransformType *
   GetTransform() const;
 
-  /** The same as an output. */
+  /** Returns the result as an output that a pipeline can connect. */
   DecoratedTransformType *
   GetOutput();
 
-  /** The deformation alone. */
+  /** Returns the B-spline without the initial transform. */
   const DeformationType *
   GetDeformation() const
   {
     return m_Deformation;
   }
 
-  /** The moving image in the fixed image's space, interpolated linearly, 0 outside. One of floats or doubles is still on the device, and
-   * is not sent again, as long as no time stamp tells of a change.
-   * \throws itk::GPUBadInputError before Update(), as GetDisplacementField() does. */
+  /** Returns the moving image in the fixed image's space, interpolated linearly, and 0 outside the moving image. A moving image of
+   * floats or doubles is still on the device, and is not uploaded again unless a time stamp has changed.
+   * \throws itk::GPUBadInputError before Update(). */
   typename MovingImageType::Pointer
   GetWarpedImage() const;
 
-  /** How far GetTransform() moves each voxel of the fixed image, mm. */
+  /** Returns the displacement in mm of each voxel of the fixed image by GetTransform().
+   * \throws itk::GPUBadInputError before Update(). */
   typename DisplacementFieldType::Pointer
   GetDisplacementField() const;
 
-  /** Of the Jacobian of the deformation alone, over its control points; below 0 something has folded. */
+  /** Returns the least Jacobian determinant of the deformation, without the initial transform, over the control points. Below 0 the
+   * deformation folds. */
   double
   GetSmallestJacobianDeterminant() const
   {
     return m_Result.smallestDeterminant;
   }
 
-  /** Get the warnings of the last registration: each sentence tells what may have gone wrong. itkWarningMacro told them, too. */
+  /** Returns the warnings of the last registration: each is a sentence on what may have gone wrong. itkWarningMacro has shown them, too. */
   const std::vector<std::string> &
   GetWarnings() const
   {
     return m_Result.warnings;
   }
 
-  /** The cost before each iteration of a level; the coarsest is level 0. Not a number for an iteration whose drawn samples all missed a
-   *  mask: it moves nothing. */
+  /** Returns the cost before each iteration of a level; the coarsest level is level 0. The cost is not a number for an iteration none
+   *  of whose samples was inside the masks: such an iteration moves nothing.
+   *  \throws itk::GPUBadInputError if the last registration had no such level. */
   const std::vector<double> &
   GetCosts(unsigned int level) const;
 
-  /** Of the last registration, its images' way to the device left out. */
+  /** Returns the seconds of the last registration, without the upload of the images. */
   double
   GetElapsedSeconds() const
   {
     return 1e-3 * m_Result.milliseconds;
   }
-  /** The same of a level; the coarsest is level 0. */
+  /** Returns the seconds of one level of the last registration; the coarsest level is level 0.
+   * \throws itk::GPUBadInputError if the last registration had no such level. */
   double
   GetElapsedSeconds(unsigned int level) const;
 
-  /** How many levels the registration has that runs, or else the last one. */
+  /** Returns the number of levels of the current registration, or else of the last one. */
   itkGetConstMacro(RegisteredLevels, unsigned int);
 
-  /** While it registers: the coarsest level is 0. */
+  /** Return the level, 0 being the coarsest, and the iteration of the current registration, for observers of iteration events. */
   itkGetConstMacro(CurrentLevel, unsigned int);
   itkGetConstMacro(CurrentIteration, unsigned int);
 
-  // Kernel times are those of GetDisplacementField() and GetWarpedImage(): a registration's kernels are enqueued ahead, level by level,
-  // and GetElapsedSeconds() tells of them.
+  // Kernel times are those of GetDisplacementField() and GetWarpedImage(). A registration enqueues its kernels level by level without
+  // waiting, so that GetElapsedSeconds() gives its time.
   itkGPUDeviceMembersMacro(m_Use, m_Statistics);
 
-  /** The latest of its own, the initial transform's and the masks'. */
+  /** Returns the latest modification time of this object, the initial transform and the masks. */
   ModifiedTimeType
   GetMTime() const override;
 
@@ -327,8 +335,8 @@ private:
   GPURegistrationDetail::DeviceUse              m_Use;
   std::unique_ptr<gpureg::FreeFormRegistration> m_Engine;
   gpureg::FreeFormResult                        m_Result;
-  mutable gpureg::EvaluationStatistics          m_Statistics; // of the last work
-  /** The moving image that was registered, of reals, and what it was made from. */
+  mutable gpureg::EvaluationStatistics          m_Statistics; // of the last operation
+  /** Holds the registered moving image on the device, if it is of floats or doubles; m_MovingKey identifies its voxels. */
   std::unique_ptr<gpureg::LoadedImage>  m_Moving;
   gpureg::Key                           m_MovingKey;
   typename FixedImageType::ConstPointer m_Registered; // the fixed image of the result

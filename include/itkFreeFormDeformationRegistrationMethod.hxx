@@ -250,7 +250,7 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages
     });
   this->Warn();
   m_Statistics = Add(Add(fixed.GetStatistics(), moving.GetStatistics()), m_Engine->GetStatistics());
-  // Other pixels are resampled as they are, in doubles.
+  // Moving images of other pixels are resampled from the host's memory, in doubles.
   if constexpr (GPURegistrationDetail::RegisteredSide::IsOfReals<TMovingImage>)
   {
     m_Moving = moving.TakeImage();
@@ -277,7 +277,8 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::Warn() const
   }
 }
 
-/** The domain of the transform begins at the fixed image's outer edge, a control point inside of the grid. */
+/** Makes the output transform from the engine's result. The B-spline's domain begins at the fixed image's outer edge, one control point
+ * inside the grid. */
 template <typename TFixedImage, typename TMovingImage>
 void
 FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::KeepTransform()

@@ -17,34 +17,36 @@ namespace itk
 {
 
 /** \class GPUANTSNeighborhoodCorrelationImageToImageMetricv4
- * \brief itk::ANTSNeighborhoodCorrelationImageToImageMetricv4 on a GPU or on host threads.
+ * \brief Computes itk::ANTSNeighborhoodCorrelationImageToImageMetricv4 on a GPU or on host threads.
  *
- * The neighborhood of a voxel of the virtual domain are the voxels within SetRadius() of it along each axis, as far as the
- * domain reaches. Over those of them that map into both images and their masks, n of them, with f̄ and m̄ the means,
+ * The neighborhood of a voxel of the virtual domain consists of the voxels of the domain within SetRadius() of that voxel along each
+ * axis. Let n be the number of voxels in a neighborhood that map into both images and their masks, and f̄ and m̄ the means of their
+ * values. With
  *
- * sFF = Σ f² - 2 f̄ Σ f + n f̄², sMM and sFM alike,
+ * sFF = Σ f² - 2 f̄ Σ f + n f̄², and sMM and sFM alike,
  *
- * the value is -Σ sFM²/(sFF·sMM)/N over the N voxels that map into both themselves, and the derivative, as ITK's, the mean of
- * 2 sFM/(sFF·sMM)·((f - f̄) - sFM/sMM·(m - m̄))·Jᵀ∇m, with f, m, J and ∇m of the voxel itself (Avants 2011); by a
- * displacement field it is that of each voxel, not divided by N. Where |sFF·sMM| is not above epsilon, 2⁻⁵², the correlation
- * is 1; where sFF or sMM is not, the derivative is 0. With UseSampledPointSet on, the voxels are those that are nearest to the
- * points, each as often as there are points, and their neighborhoods are the same.
+ * the value is -Σ sFM²/(sFF·sMM)/N, summed over the N voxels that map into both images themselves. The derivative is ITK's: the mean of
+ * 2 sFM/(sFF·sMM)·((f - f̄) - sFM/sMM·(m - m̄))·Jᵀ∇m, with f, m, J and ∇m of the central voxel alone (Avants 2011). For a displacement
+ * field the derivative is that term at each voxel, not divided by N. If |sFF·sMM| is not above epsilon, 2⁻⁵², the correlation is 1; if
+ * sFF or sMM is not above epsilon, the derivative is 0. With UseSampledPointSet on, the central voxels are those nearest to the sampled
+ * points, each counted once per point; neighborhoods consist of voxels as before.
  *
- * A sum costs three additions an axis, whatever the radius: one of 4 takes hardly longer than one of 1. Over a sampled point
- * set each neighborhood is summed by itself. A radius larger than the domain is as large as it, as ITK has it.
+ * Running sums cost three additions per axis, whatever the radius: a radius of 4 takes hardly longer than a radius of 1. For a sampled
+ * point set, each neighborhood is summed by itself. A radius larger than the domain acts as one of the domain's size, as in ITK.
  *
- * The sums are doubles, of the very values that ITK sums, so the device must compute in doubles. What ITK makes of
- * neighborhoods that are flat is kept: it squares values in the pixel's type, and where those squares are rounded, as 0.1's
- * is and 100's is not, a flat neighborhood has a tiny sFF of either sign instead of 0, and a correlation that means nothing. Of
- * pixels of float it is the same here, since these are rounded alike; of double it follows from the order of additions, which
- * is not ITK's. A radius of 0 makes all neighborhoods flat.
+ * The sums are doubles of exactly the values that ITK sums, so the device must compute in double precision. Flat neighborhoods give
+ * what ITK gives: ITK squares values in the pixel type, and if rounding changes these squares (that of 0.1, but not that of 100), a
+ * flat neighborhood has a tiny sFF of either sign instead of 0, and a correlation without a meaning. For pixels of float this class
+ * rounds alike, and returns the same correlations; for pixels of double they depend on the order of additions, which is not ITK's. With
+ * a radius of 0 all neighborhoods are flat.
  *
- * Two more of ITK's ways are not kept: over a sampled point set, points in one voxel race for its place in a displacement
- * field's derivative, and here they add up; and ITK's sums depend on the number of threads in the last digits.
+ * Two properties of ITK's class are not reproduced. Where several sampled points lie in one voxel, ITK's threads race for the voxel's
+ * place in a displacement field's derivative; here the points' terms add up. ITK's sums depend on the number of threads in the last
+ * digits; here they do not.
  *
- * Which transforms, interpolators, masks and samplings are computed on the device, and what else CudaMattesNMI says of
- * residency and repeatability, holds here, too. The rest, and sampled points outside of the virtual domain, is computed by
- * ITK's class, after a warning. The gradient source is the moving image. Images are of scalars.
+ * CudaMattesNMI says which transforms, interpolators, masks and samplings the device computes, and what it guarantees on residency and
+ * repeatability; all of that holds for this metric, too. ITK's class computes the rest, and sampled points outside the virtual domain,
+ * after a warning. The gradient source is the moving image. Images have scalar pixels.
  *
  * \tparam TFixedImage, TMovingImage images of float or double, of 2 or 3 dimensions.
  *
@@ -94,7 +96,8 @@ public:
     TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
     "GPUANTSNeighborhoodCorrelationImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
 
-  /** See CudaMattesNMI. */
+  /** Declares SetDevice(), SetTrustsTimeStamps(), GetValues() and the other members that all metrics of this module share: see
+   * CudaMattesNMI. */
   itkGPUMetricMembersMacro(m_Use, m_Adapter);
 
   void
@@ -104,7 +107,7 @@ protected:
   GPUANTSNeighborhoodCorrelationImageToImageMetricv4() = default;
   ~GPUANTSNeighborhoodCorrelationImageToImageMetricv4() override = default;
 
-  /** See GPUStandIn. */
+  /** Makes this object replace ITK's class: see GPUStandIn. */
   void
   StandInForParent()
   {
@@ -139,7 +142,7 @@ private:
   mutable GPURegistrationDetail::MetricAdapter<Self, gpureg::NeighborhoodCorrelationMetric> m_Adapter{
     *this, false, [this] { return this->FindWhatTheDeviceLacks(); }
   };
-  bool m_HasPointOutside{ false }; // of the virtual domain
+  bool m_HasPointOutside{ false }; // a sampled point lies outside the virtual domain
 };
 
 } // namespace itk

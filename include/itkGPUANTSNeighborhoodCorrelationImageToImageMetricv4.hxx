@@ -69,7 +69,7 @@ itkGPUNeighborhoodCorrelationClass::UpdateEngine(bool isInitializing) const
                            return std::make_unique<gpureg::NeighborhoodCorrelationMetric>(device);
                          },
                          [this] {
-                           // Neighborhoods are of all voxels, and ITK's own values, to the bit where that can be.
+                           // Neighborhoods need all voxels, with ITK's own values: exact to the bit where fixed point can hold them.
                            auto scales = m_Adapter.GetImages().ComputeScalesOfTwo();
                            scales.isPrecise = true;
                            scales.samplesEveryVoxel = true;
@@ -86,7 +86,7 @@ itkGPUNeighborhoodCorrelationClass::UpdateEngine(bool isInitializing) const
   }
 }
 
-/** The voxels that are nearest to the sampled points. */
+/** Uploads the offsets of the voxels nearest to the sampled points. */
 itkGPUMetricTemplate
 void
 itkGPUNeighborhoodCorrelationClass::UploadCentres() const
@@ -139,7 +139,7 @@ itkGPUNeighborhoodCorrelationClass::EvaluateOnDevice(GPURegistrationDetail::Metr
   const gpureg::SampleMapping      mapping = GPURegistrationDetail::MetricMapping<Self>(*this).MakeMapping(route);
   const gpureg::NeighborhoodResult result =
     m_Adapter.GetEngine().Evaluate(mapping, this->MakeTerms(), forces, m_Adapter.GetParallelFor());
-  // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
+  // An evaluation is const, its results are not: like ITK's own threaders, it writes them through a const_cast.
   auto & self = const_cast<Self &>(*this);
   self.m_NumberOfValidPoints = static_cast<SizeValueType>(result.count + 0.5);
   if (!self.VerifyNumberOfValidPoints(self.m_Value, *self.m_DerivativeResult))

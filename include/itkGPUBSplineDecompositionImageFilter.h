@@ -11,15 +11,15 @@ namespace itk
 {
 
 /** \class GPUBSplineDecompositionImageFilter
- * \brief From an image to its B-spline coefficients, on a GPU or on host threads.
+ * \brief Computes an image's B-spline coefficients, on a GPU or on host threads.
  *
- * A drop-in for itk::BSplineDecompositionImageFilter, from which it is derived: same interface, same result, to
- * rounding. Orders 0 to 5, lines of any length.
+ * The class replaces itk::BSplineDecompositionImageFilter, from which it is derived: it has the same interface, and the same result up
+ * to rounding. Spline orders are 0 to 5; lines have any length.
  *
- * What the device does not do (dimensions other than 2 and 3, coefficients other than float and double, pixels of
- * 64-bit integers, a device without doubles) is computed by the parent class, and a warning says so once.
+ * The parent class computes what the device cannot (dimensions other than 2 and 3, coefficients other than float and double, pixels of
+ * 64-bit integers, a device without double precision), and the object warns once.
  *
- * Errors of a device, such as memory that is out, are itk::ExceptionObjects; the filter can be used again.
+ * A device's errors, such as too little memory, are itk::ExceptionObjects; the filter can be used again.
  *
  * \ingroup GPURegistration
  */
@@ -54,7 +54,7 @@ private:
   static constexpr bool IsOfKnownTypes = GPUVolume::AreOfKnownTypes<TInputImage, TOutputImage> &&
                                          std::is_floating_point<GPUVolume::ComponentType<TOutputImage>>::value;
 
-  /** Float is enough where neither side keeps more. */
+  /** Computes in single precision if a float holds every value of the input and the output. */
   static constexpr gpureg::Precision Precision = GPUVolume::FitsIntoFloat<GPUVolume::ComponentType<TInputImage>> &&
                                                      GPUVolume::FitsIntoFloat<GPUVolume::ComponentType<TOutputImage>>
                                                    ? gpureg::Precision::Single

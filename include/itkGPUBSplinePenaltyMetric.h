@@ -16,19 +16,19 @@ namespace itk
 {
 
 /** \class GPUBSplinePenaltyMetric
- * \brief Penalties of a cubic B-spline that is optimised, as a metric beside others, on a GPU or on host threads.
+ * \brief Computes penalties of a cubic B-spline that is optimised, as one metric among others, on a GPU or on host threads.
  *
  * The value is
  * \f[ P = w_b P_b + w_l P_l + w_j P_j \f]
- * of the bending energy, the linear energy, and what keeps the Jacobian's determinant positive (gpureg::PenaltyKind has the
- * equations: Rueckert 1999; Modat 2010, equation 2), each a mean over the control points that have all neighbours. Displacements
- * and places are in mm: the bending energy is in mm⁻², the others have no unit. Of control points s mm and voxels v mm apart,
- * w_b = s⁴/v² counts it as FreeFormDeformationRegistrationMethod does. The derivative is that of -P, as ITK's metrics have it, in
- * the order of the transform's parameters.
+ * with the bending energy P_b, the linear energy P_l, and a penalty P_j that keeps the Jacobian determinant positive
+ * (gpureg::PenaltyKind has the equations: Rueckert 1999; Modat 2010, equation 2). Each is a mean over the control points that have all
+ * neighbours. Displacements and positions are in mm, so the bending energy has the unit mm⁻², and the others have none. With control
+ * points s mm and voxels v mm apart, w_b = s⁴/v² gives the bending energy of FreeFormDeformationRegistrationMethod. The derivative is
+ * that of -P, as for all of ITK's metrics, in the order of the transform's parameters.
  *
- * WeightedSumMultiMetricv4 adds it to a similarity S: C = (1 - α) S + α P (Modat 2010, equation 1). In ITK's own
- * ObjectToObjectMultiMetricv4 it works, too; but there weights are of derivatives that are scaled to one length, and the value is
- * the first metric's alone.
+ * WeightedSumMultiMetricv4 adds the penalty to a similarity S: C = (1 - α) S + α P (Modat 2010, equation 1). The penalty also works in
+ * ITK's own ObjectToObjectMultiMetricv4; but that class applies its weights to derivatives that are scaled to one length, and returns
+ * the value of the first metric alone.
  *
  * \code
  * auto penalty = itk::GPUBSplinePenaltyMetric<Image>::New(); // the bending energy
@@ -37,22 +37,22 @@ namespace itk
  * cost->AddMetric(penalty);
  * cost->SetMetricWeights(weights); // 1 - α and α
  * registration->SetMetric(cost);
- * registration->SetFixedImage(1, fixed); // as of index 0: ImageRegistrationMethodv4 wants a pair for each metric
+ * registration->SetFixedImage(1, fixed); // the images of index 0: ImageRegistrationMethodv4 requires a pair for each metric
  * registration->SetMovingImage(1, moving);
  * \endcode
  *
- * No image is looked at, nor masks, samples and the virtual domain: it is an image metric because ImageRegistrationMethodv4 lets no
- * other into a multi-metric of images. The moving transform is an itk::BSplineTransform of order 3, or an
- * itk::BSplineDeformableTransform of order 3 with no bulk transform but an identity, or a composite that optimises such a spline
- * alone. What else is in the composite has no part in the penalty.
+ * The penalty reads no image, mask, samples or virtual domain. It is an image metric only because ImageRegistrationMethodv4 accepts no
+ * other metric in a multi-metric of images. The moving transform is an itk::BSplineTransform of order 3, an
+ * itk::BSplineDeformableTransform of order 3 whose bulk transform is an identity, if it has one, or a composite that optimises only
+ * such a spline. The composite's other transforms do not affect the penalty.
  *
  * Displacements are rounded to floats. The same input gives the same bits, on any number of threads.
  *
- * \throws itk::GPUBadInputError from Initialize() and evaluations: for a transform of another kind or order, or none; fewer than 3
- * control points along an axis; coefficients that are not finite; weights below 0, or all 0. A multi-metric's Initialize() passes
- * that on as an itk::ExceptionObject of the same words.
+ * \throws itk::GPUBadInputError from Initialize() and evaluations: if there is no transform, or one of another kind or order; for fewer
+ * than 3 control points along an axis; for coefficients that are not finite; for weights below 0, or all 0. A multi-metric's
+ * Initialize() turns this error into an itk::ExceptionObject with the same message.
  *
- * \tparam TFixedImage, TMovingImage, TVirtualImage those of the metrics beside it, of 2 or 3 dimensions.
+ * \tparam TFixedImage, TMovingImage, TVirtualImage the image types of the other metrics, of 2 or 3 dimensions.
  *
  * \sa WeightedSumMultiMetricv4, FreeFormDeformationRegistrationMethod, GPUDevice
  * \ingroup GPURegistration
@@ -84,19 +84,19 @@ public:
   static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
                 "GPUBSplinePenaltyMetric: fixed, moving and virtual image have the same dimension");
 
-  /** w_b: at least 0. Default 1. */
+  /** Sets the weight w_b of the bending energy: at least 0. Default: 1. */
   itkSetMacro(BendingEnergyWeight, double);
   itkGetConstMacro(BendingEnergyWeight, double);
-  /** w_l: at least 0. Default 0. */
+  /** Sets the weight w_l of the linear energy: at least 0. Default: 0. */
   itkSetMacro(LinearEnergyWeight, double);
   itkGetConstMacro(LinearEnergyWeight, double);
-  /** w_j: at least 0. Default 0. */
+  /** Sets the weight w_j of the penalty on the Jacobian determinant: at least 0. Default: 0. */
   itkSetMacro(JacobianPenaltyWeight, double);
   itkGetConstMacro(JacobianPenaltyWeight, double);
 
   itkGPUDeviceMembersMacro(m_Use, (m_Engine ? m_Engine->GetStatistics() : gpureg::EvaluationStatistics()));
 
-  /** Asks for transforms alone. */
+  /** Checks the transform and the weights; the images are not needed. */
   void
   Initialize() override;
 
@@ -107,12 +107,12 @@ protected:
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 
-  /** Valid points are the control points that have all neighbours. */
+  /** Computes the value and the derivative; the number of valid points is that of the control points that have all neighbours. */
   void
   GetValueAndDerivativeExecute() const override;
 
 private:
-  /** What is optimised, and the grid of its control points. */
+  /** Holds the optimised transform, and the grid of its control points. */
   struct Spline
   {
     const MovingTransformType * transform;

@@ -35,11 +35,12 @@ GPUBSplinePenaltyMetric<TFixedImage, TMovingImage, TVirtualImage>::Initialize()
 {
   this->FindSpline();
   this->MakePenalties();
-  // What Superclass does beyond this is about images.
+  // The direct parent's Initialize() does nothing else that concerns a penalty: it is about images.
   Superclass::Superclass::Initialize();
 }
 
-/** The moving transform, or the one part that it optimises, if it is a composite. */
+/** Returns the moving transform, or, for a composite, the one transform that it optimises.
+ * \throws GPUBadInputError if there is no transform, or the composite optimises none or several. */
 template <typename TFixedImage, typename TMovingImage, typename TVirtualImage>
 auto
 GPUBSplinePenaltyMetric<TFixedImage, TMovingImage, TVirtualImage>::FindOptimized() const -> const MovingTransformType *
@@ -181,7 +182,8 @@ GPUBSplinePenaltyMetric<TFixedImage, TMovingImage, TVirtualImage>::GetValueAndDe
   }
 }
 
-/** All control points' along x first, then those along y, as the parameters are; nothing if it was not asked for. */
+/** Stores the negative gradient in the order of the transform's parameters: all control points' x, then all y, and so on. Stores nothing
+ * if no derivative was requested. */
 template <typename TFixedImage, typename TMovingImage, typename TVirtualImage>
 void
 GPUBSplinePenaltyMetric<TFixedImage, TMovingImage, TVirtualImage>::StoreDerivative(

@@ -12,15 +12,15 @@ namespace itk
 {
 
 /** \class GPUCorrelationImageToImageMetricv4
- * \brief itk::CorrelationImageToImageMetricv4 on a GPU or on host threads.
+ * \brief Computes itk::CorrelationImageToImageMetricv4 on a GPU or on host threads.
  *
- * With the sums ff, mm and fm of the products of f₁ = f - f̄ and m₁ = m - m̄ over the valid samples, the value is
- * -fm²/(ff·mm), and the derivative that of -value, 2 fm/(ff·mm)·Σ (f₁ - fm/mm·m₁)·Jᵀ∇m, as ITK's. One pass over the samples
- * gives both: see src/kernels/metric/ValuePairs.h.
+ * With f₁ = f - f̄ and m₁ = m - m̄, and ff, mm and fm the sums of their products over the valid samples, the value is -fm²/(ff·mm). The
+ * derivative is that of -value, 2 fm/(ff·mm)·Σ (f₁ - fm/mm·m₁)·Jᵀ∇m, as in ITK's class. One pass over the samples gives both: see
+ * src/kernels/metric/ValuePairs.h.
  *
- * Which transforms, interpolators, masks and samplings are computed on the device, and what else CudaMattesNMI says of
- * residency and repeatability, holds here, too. The rest, and derivatives by displacement fields, are computed by ITK's class,
- * after a warning. The gradient source is the moving image. Images are of scalars.
+ * CudaMattesNMI says which transforms, interpolators, masks and samplings the device computes, and what it guarantees on residency and
+ * repeatability; all of that holds for this metric, too. ITK's class computes the rest, and derivatives for displacement fields, after
+ * a warning. The gradient source is the moving image. Images have scalar pixels.
  *
  * \tparam TFixedImage, TMovingImage images of float or double, of 2 or 3 dimensions.
  *
@@ -69,7 +69,8 @@ public:
   static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
                 "GPUCorrelationImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
 
-  /** See CudaMattesNMI. */
+  /** Declares SetDevice(), SetTrustsTimeStamps(), GetValues() and the other members that all metrics of this module share: see
+   * CudaMattesNMI. */
   itkGPUMetricMembersMacro(m_Use, m_Adapter);
 
   void
@@ -79,7 +80,7 @@ protected:
   GPUCorrelationImageToImageMetricv4() = default;
   ~GPUCorrelationImageToImageMetricv4() override = default;
 
-  /** See GPUStandIn. */
+  /** Makes this object replace ITK's class: see GPUStandIn. */
   void
   StandInForParent()
   {
@@ -89,7 +90,7 @@ protected:
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 
-  /** ITK's finds the means in a pass of its own; the device's sums need none. */
+  /** Skips the pass in which ITK's class computes the means; the device's sums do not need them. */
   void
   InitializeForIteration() const override;
 

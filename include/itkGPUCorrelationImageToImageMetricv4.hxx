@@ -30,7 +30,7 @@ itkGPUCorrelationClass::InitializeForIteration() const
   m_Adapter.InitializeForIteration();
 }
 
-/** Not where ITK takes one of the two for constant. */
+/** Returns false if ITK's class would take one of the two images for constant. */
 itkGPUMetricTemplate
 bool
 itkGPUCorrelationClass::Varies(const gpureg::PairResult &                  result,

@@ -12,15 +12,15 @@ namespace itk
 {
 
 /** \class GPUDemonsImageToImageMetricv4
- * \brief itk::DemonsImageToImageMetricv4 on a GPU or on host threads.
+ * \brief Computes itk::DemonsImageToImageMetricv4 on a GPU or on host threads.
  *
- * The value is the mean of (f - m)² over the valid samples, and the derivative, as ITK's, (f - m)·∇/((f - m)²/K + |∇|²) with
- * the gradient ∇ of the fixed image, the default, or of the moving image, and K the mean square of its spacing; 0 where
- * |f - m| is below IntensityDifferenceThreshold, or the denominator below DenominatorThreshold. The moving transform is a
- * displacement field (Thirion 1998).
+ * The value is the mean of (f - m)² over the valid samples. The derivative is ITK's, (f - m)·∇/((f - m)²/K + |∇|²), with the gradient ∇
+ * of the fixed image, the default, or of the moving image, and K the mean square of that image's spacing. The derivative is 0 if |f -
+ * m| is below IntensityDifferenceThreshold, or the denominator below DenominatorThreshold. The moving transform is a displacement field
+ * (Thirion 1998).
  *
- * Which transforms, interpolators, masks and samplings are computed on the device, and what else CudaMattesNMI says of
- * residency and repeatability, holds here, too. The rest is computed by ITK's class, after a warning. Images are of scalars.
+ * CudaMattesNMI says which transforms, interpolators, masks and samplings the device computes, and what it guarantees on residency and
+ * repeatability; all of that holds for this metric, too. ITK's class computes the rest, after a warning. Images have scalar pixels.
  *
  * \tparam TFixedImage, TMovingImage images of float or double, of 2 or 3 dimensions.
  *
@@ -66,7 +66,8 @@ public:
   static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
                 "GPUDemonsImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
 
-  /** See CudaMattesNMI. */
+  /** Declares SetDevice(), SetTrustsTimeStamps(), GetValues() and the other members that all metrics of this module share: see
+   * CudaMattesNMI. */
   itkGPUMetricMembersMacro(m_Use, m_Adapter);
 
   void
@@ -76,7 +77,7 @@ protected:
   GPUDemonsImageToImageMetricv4() = default;
   ~GPUDemonsImageToImageMetricv4() override = default;
 
-  /** See GPUStandIn. */
+  /** Makes this object replace ITK's class: see GPUStandIn. */
   void
   StandInForParent()
   {

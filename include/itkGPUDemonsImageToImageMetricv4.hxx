@@ -14,7 +14,7 @@ itkGPUMetricTemplate
 void
 itkGPUDemonsClass::Initialize()
 {
-  // ITK's class reads these before its parent class says that they are missing.
+  // ITK's class would read the images before its parent class checks that they are set.
   if (this->m_FixedImage.IsNull())
   {
     itkExceptionMacro("FixedImage is not present");

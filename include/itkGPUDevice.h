@@ -13,10 +13,9 @@ namespace itk
 {
 
 /** \class GPUDevice
- * \brief A device that computes: a CUDA GPU, an OpenCL device, or the host's threads.
+ * \brief Names a device that computes: a CUDA GPU, an OpenCL device, or the host's threads.
  *
- * A small value: copy it, compare it, print it. Naming a device neither initialises it nor takes
- * memory on it.
+ * A GPUDevice is a small value that can be copied, compared and printed. It neither initialises the device nor takes memory on it.
  *
  * \code
  * for (const auto & device : itk::GPUDevice::GetAvailable())
@@ -29,50 +28,50 @@ namespace itk
 class GPURegistration_EXPORT GPUDevice
 {
 public:
-  /** The default device, see GetDefault(). */
+  /** Names the default device, see GetDefault(). */
   GPUDevice();
 
-  /** The devices of this machine, best first; the host is always among them. */
+  /** Returns the devices of this machine, the best one first; the host is always among them. */
   static std::vector<GPUDevice>
   GetAvailable();
 
-  /** "cuda:0", "opencl:0", …, or "host".
-   * \throws itk::ExceptionObject if there is no such device; the message lists those there are. */
+  /** Returns the device with a name: "cuda:0", "opencl:0", …, or "host".
+   * \throws itk::ExceptionObject if there is no such device; the message lists the devices of this machine. */
   static GPUDevice
   FromName(const std::string & name);
 
-  /** What objects made from now on compute on, unless they are told otherwise. */
+  /** Sets the device of all objects that are made from now on, unless they call SetDevice(). */
   static void
   SetDefault(const GPUDevice & device);
 
-  /** What SetDefault() set; else the device that the environment variable ITK_GPU_DEVICE names; else
-   * the best there is. In a child that was forked after devices were looked for: the host.
+  /** Returns the device that SetDefault() set; else the device that the environment variable ITK_GPU_DEVICE names; else the best device.
+   * In a child process that was forked after devices were looked for: the host.
    * \throws itk::ExceptionObject if ITK_GPU_DEVICE names no device of this machine. */
   static GPUDevice
   GetDefault();
 
-  /** "cuda:0", "opencl:0", …, or "host". */
+  /** Returns the device's name: "cuda:0", "opencl:0", …, or "host". */
   const std::string &
   GetName() const
   {
     return m_Name;
   }
 
-  /** Whether it is the host's threads. */
+  /** Returns true if the device is the host's threads. */
   bool
   IsHost() const
   {
     return m_Name == "host";
   }
 
-  /** The model and what runs it, on one line. */
+  /** Returns the device's model and driver, on one line. */
   const std::string &
   GetDescription() const
   {
     return m_Description;
   }
 
-  /** Bytes. */
+  /** Returns the size of the device's memory in bytes. */
   std::size_t
   GetMemorySize() const
   {

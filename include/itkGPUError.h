@@ -10,17 +10,18 @@ namespace itk
 {
 
 /** \class GPUError
- * \brief What this module's classes throw. Its kinds are the classes derived from it:
+ * \brief Is the base class of the errors that this module's classes throw.
  *
- * - GPUOutOfMemoryError: a device, or a limit that was set for it, has no room;
- * - GPUDeviceLostError: the device computes nothing more for this process;
- * - GPUBadInputError: what was set is wrong, on every device; of which
- *   - GPUNoOverlapError: a metric has no sample where the transform leads;
- * - GPUUnsupportedError: this device, or this module, cannot compute it.
+ * The derived classes are its kinds:
+ * - GPUOutOfMemoryError: a device, or a limit that was set for it, has too little memory;
+ * - GPUDeviceLostError: the device can no longer compute for this process;
+ * - GPUBadInputError: a setting or an input is wrong, on every device;
+ *   - GPUNoOverlapError, a kind of GPUBadInputError: no sample of a metric is valid at the transform's position;
+ * - GPUUnsupportedError: this device, or this module, cannot compute the request.
  *
- * Whatever else a device fails in is a GPUError of no kind. ITK's own classes, from which this module's are derived,
- * throw other itk::ExceptionObjects. A class that stands in for ITK's (GPURegistrationFactory) throws none of these
- * where ITK's would work: it warns, and lets ITK's do the work.
+ * Any other failure of a device is a GPUError of no kind. ITK's own classes, from which this module's are derived, throw other
+ * itk::ExceptionObjects. A class that replaces ITK's (GPURegistrationFactory) throws none of these errors if ITK's class would work: it
+ * warns, and lets ITK's class do the work.
  *
  * \code
  * try { filter->Update(); }
@@ -42,7 +43,7 @@ public:
 };
 
 /** \class GPUOutOfMemoryError
- * \brief A device, or a limit that was set for it, has no room for this; for less it may have.
+ * \brief Says that a device, or a limit that was set for it, has too little memory for the request; a smaller request may fit.
  * \ingroup GPURegistration
  */
 class GPURegistration_EXPORT GPUOutOfMemoryError : public GPUError
@@ -58,7 +59,7 @@ public:
 };
 
 /** \class GPUDeviceLostError
- * \brief The device computes nothing more for this process: it failed, was taken away, or the process was forked.
+ * \brief Says that the device can no longer compute for this process: it failed, was taken away, or the process was forked.
  * \ingroup GPURegistration
  */
 class GPURegistration_EXPORT GPUDeviceLostError : public GPUError
@@ -74,7 +75,7 @@ public:
 };
 
 /** \class GPUBadInputError
- * \brief What was set is wrong, on every device.
+ * \brief Says that a setting or an input is wrong, on every device.
  * \ingroup GPURegistration
  */
 class GPURegistration_EXPORT GPUBadInputError : public GPUError
@@ -90,8 +91,8 @@ public:
 };
 
 /** \class GPUNoOverlapError
- * \brief No sample of a metric is valid where the transform leads: the images do not overlap, or masks leave nothing of
- * the overlap. Another position may do.
+ * \brief Says that no sample of a metric is valid at the transform's position: the images do not overlap, or masks leave nothing of the
+ * overlap. Another position may be valid.
  * \ingroup GPURegistration
  */
 class GPURegistration_EXPORT GPUNoOverlapError : public GPUBadInputError
@@ -107,7 +108,7 @@ public:
 };
 
 /** \class GPUUnsupportedError
- * \brief This device, or this module, cannot compute it; another device, or ITK's own class, may.
+ * \brief Says that this device, or this module, cannot compute the request; another device, or ITK's own class, may.
  * \ingroup GPURegistration
  */
 class GPURegistration_EXPORT GPUUnsupportedError : public GPUError

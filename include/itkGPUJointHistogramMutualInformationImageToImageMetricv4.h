@@ -18,22 +18,21 @@ namespace itk
 {
 
 /** \class GPUJointHistogramMutualInformationImageToImageMetricv4
- * \brief itk::JointHistogramMutualInformationImageToImageMetricv4 on a GPU or on host threads.
+ * \brief Computes itk::JointHistogramMutualInformationImageToImageMetricv4 on a GPU or on host threads.
  *
- * Each valid sample is counted in the nearest bin of a joint histogram, the counts become a density p that is smoothed by a
- * Gaussian of a variance of VarianceForJointPDFSmoothing bins, and the value is -Σ p·log₂(p/(p_f p_m)), as ITK's is. The
- * derivative is ITK's, too: the mean over the samples of
- * [ln 2·p·(∂p_m/∂m)/p_m - ln(p/p_m)·∂p/∂m]·Jᵀ∇m,
- * where p and p_m are interpolated linearly between bins, and ∂/∂m is a difference over a bin's width. ITK's releases up to 5.4
- * take the one image's marginal density for the other's; so does this class, with the ITK that it is compiled with.
+ * Each valid sample is counted in the nearest bin of a joint histogram. The counts become a density p, which is smoothed by a Gaussian
+ * with a variance of VarianceForJointPDFSmoothing bins. The value is -Σ p·log₂(p/(p_f p_m)), as in ITK's class. The derivative is
+ * ITK's, too: the mean over the samples of [ln 2·p·(∂p_m/∂m)/p_m - ln(p/p_m)·∂p/∂m]·Jᵀ∇m, where p and p_m are interpolated linearly
+ * between bins, and ∂/∂m is a difference over a bin's width. ITK's releases up to 5.4 use one image's marginal density in place of the
+ * other's; this class does what the ITK does with which it is compiled.
  *
- * Which transforms, interpolators, masks and samplings are computed on the device, and what else CudaMattesNMI says of
- * residency and repeatability, holds here, too. The rest, and more than 1024 bins, is computed by ITK's class, after a
- * warning. The gradient source is the moving image.
+ * CudaMattesNMI says which transforms, interpolators, masks and samplings the device computes, and what it guarantees on residency and
+ * repeatability; all of that holds for this metric, too. ITK's class computes the rest, and more than 1024 bins, after a warning. The
+ * gradient source is the moving image.
  *
- * Bad input is an itk::GPUBadInputError: besides what ITK rejects, fewer than 6 bins (of 5 ITK's have no width), a variance
- * that is not finite, an image that is constant, and one with a NaN or an infinity. Where no sample is valid, the value is the
- * largest number there is, after a warning, as ITK's is that comes with a derivative.
+ * Bad input throws an itk::GPUBadInputError: besides what ITK rejects, fewer than 6 bins (with 5 bins, ITK's bins have no width), a
+ * variance that is not finite, a constant image, and an image with a NaN or an infinity. If no sample is valid, the value is the
+ * largest number, after a warning, as is ITK's value that comes with a derivative.
  *
  * \tparam TFixedImage, TMovingImage images of float or double, of 2 or 3 dimensions.
  *
@@ -65,7 +64,7 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
-  // As the base class has them: the parent's, computed in float, are of another type.
+  // Repeat the base class's gradient types: those of the parent class, which computes gradients in float, are other types.
   using FixedImageGradientType = typename ImageToImageMetricv4<TFixedImage,
                                                                TMovingImage,
                                                                TVirtualImage,
@@ -98,14 +97,15 @@ public:
                 "GPUJointHistogramMutualInformationImageToImageMetricv4: fixed, moving and virtual image have the same "
                 "dimension");
 
-  /** See CudaMattesNMI. A device counts the histograms of GetValues() together, and finds the values from them where it computes in
-   * doubles, else the host does: they are GetValue()'s to the bit. */
+  /** Declares SetDevice(), SetTrustsTimeStamps(), GetValues() and the other members that all metrics of this module share: see
+   * CudaMattesNMI. For GetValues() a device counts the histograms of many candidates together. The device, or the host if the device
+   * has no double precision, computes the values from the histograms: they equal those of GetValue() to the bit. */
   itkGPUMetricMembersMacro(m_Use, m_Adapter);
 
   void
   Initialize() override;
 
-  /** ITK's class has one of its own, which counts on the host. */
+  /** Computes the value on the device; ITK's class overrides GetValue() with one that counts on the host. */
   typename Superclass::MeasureType
   GetValue() const override;
 
@@ -113,7 +113,7 @@ protected:
   GPUJointHistogramMutualInformationImageToImageMetricv4() = default;
   ~GPUJointHistogramMutualInformationImageToImageMetricv4() override = default;
 
-  /** See GPUStandIn. */
+  /** Makes this object replace ITK's class: see GPUStandIn. */
   void
   StandInForParent()
   {
@@ -123,7 +123,7 @@ protected:
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 
-  /** ITK's makes the joint density. */
+  /** Leaves out ITK's joint density, which a device computes itself. */
   void
   InitializeForIteration() const override;
 
@@ -137,7 +137,8 @@ private:
 
   itkGPUMetricFriendsMacro(gpureg::JointHistogramMetric);
 
-  /** \throws GPUBadInputError if images or settings have no joint histogram. */
+  /** Checks that images and settings give a joint histogram.
+   * \throws GPUBadInputError if they do not. */
   void
   CheckHistogram() const;
   void
@@ -158,7 +159,7 @@ private:
   EvaluateOnDevice(GPURegistrationDetail::MetricRoute route) const;
   std::string
   FindWhatTheDeviceLacks() const;
-  /** What ITK's class makes at Initialize(), for its own evaluations. */
+  /** Makes what ITK's class makes at Initialize(), for evaluations by ITK's class. */
   void
   InitializeParent() const;
   void

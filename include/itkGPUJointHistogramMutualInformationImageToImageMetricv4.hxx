@@ -28,7 +28,7 @@ namespace itk
 
 namespace GPURegistrationDetail
 {
-/** Bins at each end that values do not reach, as ITK has it. */
+/** Number of bins at each end that values do not reach, as in ITK. */
 constexpr int JointHistogramPadding = 2;
 } // namespace GPURegistrationDetail
 
@@ -39,7 +39,7 @@ itkGPUJointHistogramClass::Initialize()
   m_ParentIsInitialized = false;
   m_Adapter.Initialize([this] { this->CheckHistogram(); },
                        [this] {
-                         // Not the parent's own Initialize(): that one looks for the ranges on one thread.
+                         // The parent's own Initialize() computes the ranges on one thread.
                          ImageMetricType::Initialize();
                          const auto & images = m_Adapter.GetImages();
                          m_FixedRange = images.ComputeMaskedFixedRange();
@@ -95,7 +95,8 @@ itkGPUJointHistogramClass::CheckHistogram() const
   }
 }
 
-/** As ITK's Initialize() leaves it, whose rounding decides on which side of a bin's edge a value is. */
+/** Gives the joint density the geometry that ITK's Initialize() gives it, since ITK's rounding decides on which side of a bin's edge a
+ * value is. */
 itkGPUMetricTemplate
 void
 itkGPUJointHistogramClass::ShapeJointPDF()
@@ -116,7 +117,7 @@ itkGPUJointHistogramClass::ShapeJointPDF()
   joint.Allocate(true);
 }
 
-/** Where a value is among its image's bins. */
+/** Returns the continuous bin index of a value in its image's range. */
 itkGPUMetricTemplate
 double
 itkGPUJointHistogramClass::FindPlace(double value, const Range & range) const
@@ -134,7 +135,7 @@ SizeValueType
 itkGPUJointHistogramClass::FindBin(double value, const Range & range) const
 {
   const double place = this->FindPlace(value, range);
-  // Outside of the histogram, or not a number.
+  // outside the histogram, or not a number
   if (!(place >= -0.5 && place < static_cast<double>(m_InitializedBins) - 0.5))
   {
     return NumericTraits<std::uint16_t>::max();
@@ -142,7 +143,7 @@ itkGPUJointHistogramClass::FindBin(double value, const Range & range) const
   return static_cast<SizeValueType>(Math::RoundHalfIntegerUp<OffsetValueType>(place));
 }
 
-/** Images of whole numbers may have values half-way between two bins: which one ITK's rounding leads to. */
+/** Finds to which of two bins ITK rounds a value half-way between them. Images of whole numbers may have such values. */
 itkGPUMetricTemplate
 std::vector<bool>
 itkGPUJointHistogramClass::FindTies() const
@@ -162,7 +163,7 @@ itkGPUJointHistogramClass::FindTies() const
   return goDown;
 }
 
-/** The weights of the Gaussian that ITK smooths by, from the centre on. */
+/** Returns the weights of ITK's Gaussian, from the centre on. */
 itkGPUMetricTemplate
 std::vector<double>
 itkGPUJointHistogramClass::MakeSmoothing() const
@@ -212,7 +213,7 @@ itkGPUJointHistogramClass::UpdateEngine(bool isInitializing) const
     scales.fixedMinimum = m_FixedRange.first;
     scales.fixedUnit = (m_FixedRange.second - m_FixedRange.first) / scales.end;
     scales.checksRange = true;
-    // A Gaussian that is as wide as the histogram leaves counts that hardly differ: floats would not tell them apart.
+    // A Gaussian as wide as the histogram leaves counts that hardly differ, which floats could not tell apart.
     const double variance = const_cast<Self *>(this)->GetVarianceForJointPDFSmoothing();
     scales.isPrecise = 16.0 * variance > static_cast<double>(m_InitializedBins * m_InitializedBins);
     return scales;
@@ -276,7 +277,7 @@ itkGPUJointHistogramClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute r
   const gpureg::SampleMapping         mapping = GPURegistrationDetail::MetricMapping<Self>(*this).MakeMapping(route);
   const gpureg::JointHistogramResult  result =
     m_Adapter.GetEngine().Evaluate(mapping, forces, options, m_Adapter.GetParallelFor());
-  // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
+  // An evaluation is const, its results are not: like ITK's own threaders, it writes them through a const_cast.
   auto * const self = const_cast<Self *>(this);
   self->m_JointHistogramTotalCount = result.count;
   self->m_NumberOfValidPoints = forces == gpureg::Forces::None ? result.count : result.countOfForces;
@@ -289,7 +290,7 @@ itkGPUJointHistogramClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute r
   m_Adapter.StoreDerivative(forces, result, mapping, samples * result.divisor / m_Adapter.GetScales().unit);
 }
 
-/** Leaves value and joint density where ITK's metric leaves them. */
+/** Stores value and joint density in the members in which ITK's metric stores them. */
 itkGPUMetricTemplate
 void
 itkGPUJointHistogramClass::StoreValue(const gpureg::SmoothedDensity & density) const
@@ -299,7 +300,7 @@ itkGPUJointHistogramClass::StoreValue(const gpureg::SmoothedDensity & density) c
   auto & joint = *self->GetModifiableJointPDF();
   for (SizeValueType cell = 0; cell < density.GetJoint().size(); ++cell)
   {
-    // ITK's fixed bins are side by side.
+    // In ITK's image, fixed bins are contiguous.
     joint.GetBufferPointer()[cell / m_InitializedBins + cell % m_InitializedBins * m_InitializedBins] =
       static_cast<typename Superclass::JointPDFValueType>(density.GetJoint()[cell]);
   }

@@ -12,14 +12,14 @@ namespace itk
 {
 
 /** \class GPUMeanSquaresImageToImageMetricv4
- * \brief itk::MeanSquaresImageToImageMetricv4 on a GPU or on host threads.
+ * \brief Computes itk::MeanSquaresImageToImageMetricv4 on a GPU or on host threads.
  *
- * The value is the mean of (f - m)² over the valid samples, and the derivative that of -value: 2 (f - m)·Jᵀ∇m, as ITK's. One
- * pass over the samples gives both.
+ * The value is the mean of (f - m)² over the valid samples. The derivative is that of -value: the mean of 2 (f - m)·Jᵀ∇m, as in ITK's
+ * class. One pass over the samples gives both.
  *
- * Which transforms, interpolators, masks and samplings are computed on the device, and what else CudaMattesNMI says of
- * residency and repeatability, holds here, too. The rest is computed by ITK's class, after a warning. The gradient source is
- * the moving image. Images are of scalars.
+ * CudaMattesNMI says which transforms, interpolators, masks and samplings the device computes, and what it guarantees on residency and
+ * repeatability; all of that holds for this metric, too. ITK's class computes the rest, after a warning. The gradient source is the
+ * moving image. Images have scalar pixels.
  *
  * \tparam TFixedImage, TMovingImage images of float or double, of 2 or 3 dimensions.
  *
@@ -68,7 +68,8 @@ public:
   static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
                 "GPUMeanSquaresImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
 
-  /** See CudaMattesNMI. */
+  /** Declares SetDevice(), SetTrustsTimeStamps(), GetValues() and the other members that all metrics of this module share: see
+   * CudaMattesNMI. */
   itkGPUMetricMembersMacro(m_Use, m_Adapter);
 
   void
@@ -78,7 +79,7 @@ protected:
   GPUMeanSquaresImageToImageMetricv4() = default;
   ~GPUMeanSquaresImageToImageMetricv4() override = default;
 
-  /** See GPUStandIn. */
+  /** Makes this object replace ITK's class: see GPUStandIn. */
   void
   StandInForParent()
   {

@@ -11,23 +11,20 @@ namespace itk
 {
 
 /** \class GPUMultiResolutionPyramidImageFilter
- * \brief Makes a pyramid of smoothed and shrunken images, on a GPU or on
- * host threads.
+ * \brief Makes a pyramid of smoothed and shrunken images, on a GPU or on host threads.
  *
- * A drop-in for itk::MultiResolutionPyramidImageFilter, from which it is derived: same interface, same
- * result, to rounding, by itk::ShrinkImageFilter or by linear interpolation. Smoothing and shrinking are one
- * convolution an axis, computed where a level has voxels, and the image stays on the device from the first level
- * to the last.
+ * The class replaces itk::MultiResolutionPyramidImageFilter, from which it is derived: it has the same interface, and the same result
+ * up to rounding, by itk::ShrinkImageFilter or by linear interpolation. One convolution per axis smooths and shrinks, and computes only
+ * the voxels that a level has. The image stays on the device from the first level to the last.
  *
- * All levels are made, whatever is requested of them, of all of the input. Between two axes
- * pixels are what ITK keeps there, the level's own type; sums are double. Where the axes are not those of space, ITK's
- * rounding decides for each voxel on the very edge of the input whether it is still inside; here it does so once for
- * all that have the same index along an axis.
+ * The filter always makes all levels, whole, from the whole input. Between two axes pixels have the type in which ITK stores them
+ * there, the level's own; sums are double. If the image's axes are not those of space, ITK's rounding decides voxel by voxel whether a
+ * voxel on the very edge of the input is still inside; this class decides once for all voxels that have the same index along an axis.
  *
- * What the device does not do (dimensions other than 2 and 3, levels of 64-bit integers or bools, a device without
- * doubles) is computed by the parent class, and a warning says so once.
+ * The parent class computes what the device cannot (dimensions other than 2 and 3, levels of 64-bit integers or bools, a device without
+ * double precision), and the object warns once.
  *
- * Errors of a device, such as memory that is out, are itk::ExceptionObjects; the filter can be used again.
+ * A device's errors, such as too little memory, are itk::ExceptionObjects; the filter can be used again.
  *
  * \ingroup GPURegistration
  */

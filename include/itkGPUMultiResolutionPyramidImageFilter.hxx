@@ -7,7 +7,7 @@
 namespace itk
 {
 
-/** As the parent's; but all of the input where a device makes the levels, and makes them wholly. */
+/** Requests what the parent requests, but the whole input if a device makes the levels, which it always makes whole. */
 template <typename TInputImage, typename TOutputImage>
 void
 GPUMultiResolutionPyramidImageFilter<TInputImage, TOutputImage>::GenerateInputRequestedRegion()

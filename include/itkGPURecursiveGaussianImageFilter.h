@@ -11,17 +11,16 @@ namespace itk
 {
 
 /** \class GPURecursiveGaussianImageFilter
- * \brief Convolves an image with a Gaussian, or with its first or second derivative, along one axis, on a GPU or
- * on host threads.
+ * \brief Convolves an image with a Gaussian, or with its first or second derivative, along one axis, on a GPU or on host threads.
  *
- * A drop-in for itk::RecursiveGaussianImageFilter, from which it is derived: same interface, same result, to
- * rounding. Orders 0, 1 and 2, normalised across scale or not, in place or not, lines of any length from 4
- * voxels on. The recursion (Deriche 1993) runs in double; float images stay float between two filters, as ITK's.
+ * The class replaces itk::RecursiveGaussianImageFilter, from which it is derived: it has the same interface, and the same result up to
+ * rounding. Orders are 0, 1 and 2, normalised across scale or not, in place or not; lines have 4 voxels or more. The recursion (Deriche
+ * 1993) runs in double precision; float images stay float between two filters, as in ITK.
  *
- * What the device does not do (dimensions other than 2 and 3, pixels of 64-bit integers, a device without
- * doubles) is computed by the parent class, and a warning says so once.
+ * The parent class computes what the device cannot (dimensions other than 2 and 3, pixels of 64-bit integers, a device without double
+ * precision), and the object warns once.
  *
- * Errors of a device, such as memory that is out, are itk::ExceptionObjects; the filter can be used again.
+ * A device's errors, such as too little memory, are itk::ExceptionObjects; the filter can be used again.
  *
  * \ingroup GPURegistration
  */
@@ -55,7 +54,8 @@ private:
   friend class GPUVolume::Engine;
   static constexpr bool IsOfKnownTypes = GPUVolume::AreOfKnownTypes<TInputImage, TOutputImage>;
 
-  /** Float is enough where neither side keeps more, and where a double is not cut off to an integer. */
+  /** Computes in single precision if a float holds every value of the input and the output is of floats: an integer output truncates,
+   * and needs doubles. */
   static constexpr gpureg::Precision Precision = GPUVolume::FitsIntoFloat<GPUVolume::ComponentType<TInputImage>> &&
                                                      std::is_same<GPUVolume::ComponentType<TOutputImage>, float>::value
                                                    ? gpureg::Precision::Single

@@ -23,7 +23,7 @@ GPURecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice
 {
   this->UpdateProgress(0.0f);
   this->AllocateOutputs();
-  // The parent's checks, and its coefficients.
+  // makes the parent's checks, and computes its coefficients
   this->BeforeThreadedGenerateData();
   const TInputImage & input = *this->GetInput();
   TOutputImage &      output = *this->GetOutput();

@@ -11,21 +11,19 @@ namespace itk
 {
 
 /** \class GPURecursiveMultiResolutionPyramidImageFilter
- * \brief Makes a pyramid in which each level is made of the one before, on a GPU or on
- * host threads.
+ * \brief Makes a pyramid in which each level is made from the level before, on a GPU or on host threads.
  *
- * A drop-in for itk::RecursiveMultiResolutionPyramidImageFilter, from which it is derived: same interface, same
- * result, to rounding, by itk::ShrinkImageFilter or by linear interpolation. Each level is made of the one before,
- * which is still on the device.
+ * The class replaces itk::RecursiveMultiResolutionPyramidImageFilter, from which it is derived: it has the same interface, and the same
+ * result up to rounding, by itk::ShrinkImageFilter or by linear interpolation. Each level is made from the level before, which is still
+ * on the device.
  *
- * All levels are made, whatever is requested of them, of all of the input. Between two axes
- * pixels are what ITK keeps there, the level's own type; sums are double. For voxels on the very edge of an oblique
- * input see GPUMultiResolutionPyramidImageFilter.
+ * The filter always makes all levels, whole, from the whole input. Between two axes pixels have the type in which ITK stores them
+ * there, the level's own; sums are double. For voxels on the very edge of an oblique input see GPUMultiResolutionPyramidImageFilter.
  *
- * What the device does not do (dimensions other than 2 and 3, levels of 64-bit integers or bools, a device without
- * doubles) is computed by the parent class, and a warning says so once.
+ * The parent class computes what the device cannot (dimensions other than 2 and 3, levels of 64-bit integers or bools, a device without
+ * double precision), and the object warns once.
  *
- * Errors of a device, such as memory that is out, are itk::ExceptionObjects; the filter can be used again.
+ * A device's errors, such as too little memory, are itk::ExceptionObjects; the filter can be used again.
  *
  * \ingroup GPURegistration
  */

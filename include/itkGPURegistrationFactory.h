@@ -17,11 +17,12 @@ namespace itk
 
 #ifndef ITK_WRAPPING_PARSER
 /** \class GPUStandIn
- * \brief An override that a program gets in the place of a class that it asked for.
+ * \brief Overrides ITK's class TBase: the object that a program gets when it asks for a TBase.
  *
- * It goes by that class' name, which programs, ITK's own tests among them, look at; Print() tells the device. It does not
- * fail where that class works: if a device fails, it warns once and has its parent class do the work. And it sees what
- * that class sees: nothing on a device is taken for the host's without proof, see GPUResampleImageFilter.
+ * The override has the name of ITK's class, because programs, such as ITK's own tests, read it; Print() shows the device. An override
+ * does not fail if ITK's class would work: if a device fails, the override warns once and lets its parent class do the work. An
+ * override also sees every change that ITK's class would see: it uses data on a device only after a proof that the host's data is
+ * unchanged, see GPUResampleImageFilter.
  *
  * \ingroup GPURegistration
  */
@@ -54,22 +55,21 @@ protected:
 #endif
 
 /** \class GPURegistrationFactory
- * \brief Puts this module's filters and metrics in the place of ITK's in a program that knows nothing of them.
+ * \brief Replaces ITK's filters and metrics by this module's, in a program that does not name this module.
  *
- * After RegisterAll(), New() of itk::ResampleImageFilter and of the others in GetClassNames() gives this module's
- * class, on the default device (GPUDevice::GetDefault(), the environment variable ITK_GPU_DEVICE). It goes by the name
- * of ITK's class. If there is no such device, New() warns once for each class, and gives ITK's own class. The same
- * through a plugin, without a line of code: the environment variable ITK_AUTOLOAD_PATH with the folder of
- * GPURegistrationPlugin, in a program that is linked to ITK's shared libraries.
+ * After RegisterAll(), New() of itk::ResampleImageFilter and of the other classes in GetClassNames() returns this module's class, on
+ * the default device (GPUDevice::GetDefault(), the environment variable ITK_GPU_DEVICE), under the name of ITK's class. If there is no
+ * such device, each class warns once, and New() returns ITK's own class. A plugin does the same without a line of code: set the
+ * environment variable ITK_AUTOLOAD_PATH to the folder of GPURegistrationPlugin, in a program that is linked to ITK's shared libraries.
  *
- * A factory replaces one instance of a template at a time. These are, in two and three dimensions:
- * - of ResampleImageFilter, images of every scalar type but long double to the same, of unsigned char and short to
- *   float and back, of vectors of floats and doubles, of RGB pixels, and VectorImage of unsigned char and of float;
- * - of the metrics, images of float and of double, computed in double;
- * - of the other filters, images of float and double to the same, and of unsigned char, short, unsigned short, int and
- *   unsigned int to the same and to float; of BSplineDecompositionImageFilter, these to double, and float to float.
+ * A factory replaces one instance of a template at a time. In two and three dimensions the factories replace:
+ * - for ResampleImageFilter, images of every scalar type but long double to the same type, of unsigned char and short to float and
+ *   back, of vectors of floats and doubles, of RGB pixels, and VectorImage of unsigned char and of float;
+ * - for the metrics, images of float and of double, computed in double;
+ * - for the other filters, images of float and double to the same type, and of unsigned char, short, unsigned short, int and unsigned
+ *   int to the same type and to float; for BSplineDecompositionImageFilter, these integer types to double, and float to float.
  *
- * New() of any other instance is ITK's own; a program may name this module's class for it.
+ * New() of any other instance returns ITK's own class; a program can name this module's class to get it.
  *
  * \code
  * itk::GPURegistrationFactory::RegisterAll();
@@ -103,30 +103,31 @@ public:
   const char *
   GetDescription() const override;
 
-  /** A factory of the class of this name; of all classes if it is empty. Not registered.
-   * \throws itk::ExceptionObject if there is no such class; the message lists those there are. */
+  /** Creates a factory for one class, or for all classes if className is empty, without registering it.
+   * \throws itk::ExceptionObject if there is no such class; the message lists the classes. */
   static Pointer
   Create(const std::string & className);
 
-  /** "ResampleImageFilter", … */
+  /** Returns the names of the replaced classes: "ResampleImageFilter", … */
   static std::vector<std::string>
   GetClassNames();
 
-  /** Registers the factories of all classes, before those that are registered already. A class that is
-   * registered stays so. */
+  /** Registers the factories of all classes, before all factories that are registered already. A class that is registered stays
+   * registered. */
   static void
   RegisterAll();
 
-  /** \throws itk::ExceptionObject if there is no such class; the message lists those there are. */
+  /** Registers the factory of one class, before all factories that are registered already.
+   * \throws itk::ExceptionObject if there is no such class; the message lists the classes. */
   static void
   RegisterClass(const std::string & className);
 
-  /** Takes back what RegisterAll() and RegisterClass() did. Objects that exist stay what they are. */
+  /** Unregisters all that RegisterAll() and RegisterClass() registered. Existing objects do not change. */
   static void
   UnRegisterAll();
 
 #ifndef ITK_WRAPPING_PARSER
-  /** New() of TBase gives a TOverride. For the files that list the types. */
+  /** Makes New() of TBase return a TOverride. The files that list the types call this function. */
   template <typename TBase, typename TOverride>
   void
   Override()
@@ -143,7 +144,8 @@ protected:
   GPURegistrationFactory() = default;
   ~GPURegistrationFactory() override = default;
 
-  /** Null, after a warning, where ITK_GPU_DEVICE names a device that is not there: the program gets ITK's own class. */
+  /** Creates an override. Returns null, after a warning, if ITK_GPU_DEVICE names a device that does not exist: the program then gets
+   * ITK's own class. */
   LightObject::Pointer
   CreateObject(const char * itkclassname) override;
 

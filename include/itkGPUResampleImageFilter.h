@@ -20,33 +20,31 @@ namespace itk
 /** \class GPUResampleImageFilter
  * \brief Resamples an image through any transform, on a GPU or on host threads.
  *
- * A drop-in for itk::ResampleImageFilter, from which it is derived: same interface, same result, to
- * rounding. The whole chain of transforms and the interpolation are one launch for each piece of the
- * output (after Shamonin 2014, section 3.2, which has a launch and a field for each transform); whatever is
- * linear between two parts of the chain is folded into them.
+ * The class replaces itk::ResampleImageFilter, from which it is derived: it has the same interface, and the same result up to rounding.
+ * One launch per output tile computes the whole chain of transforms and the interpolation (after Shamonin 2014, section 3.2, which has
+ * a launch and a field for each transform). Linear maps between two transforms of the chain are folded into them.
  *
- * What runs on the device:
+ * The device computes:
  * - images of two and three dimensions, of any scalar type, and of vectors, colours and the like;
- * - every linear transform, B-splines of order 0 to 3 (BSplineTransform, BSplineDeformableTransform),
- *   displacement fields, velocity fields by what they were integrated to, and CompositeTransforms of them, in any
- *   order and nesting. ITK's threads ask any other transform for the points of the output's grid, and what they are
- *   moved by goes to the device. On the host, with nearest neighbour and linear interpolation, the same threads do
- *   all of that in the parent class, in less time and memory;
+ * - every linear transform, B-splines of order 0 to 3 (BSplineTransform, BSplineDeformableTransform), displacement fields, velocity
+ *   fields by the displacement fields that they were integrated to, and CompositeTransforms of them, in any order and nesting. For any
+ *   other transform, ITK's threads map the points of the output's grid, and upload their displacements to the device. On the host, with
+ *   nearest neighbour and linear interpolation, the parent class does all of this work on the same threads, in less time and memory;
  * - nearest neighbour, linear, and for scalars B-spline interpolation of order 0 to 5;
  * - the nearest-neighbour extrapolator.
  *
- * What does not (another interpolator or extrapolator, four dimensions, special coordinates) is computed by
- * the parent class, and a warning says so once.
+ * The parent class computes everything else (another interpolator or extrapolator, four dimensions, special coordinates), and the
+ * object warns once.
  *
- * From float to float is computed in float, all else in double. Positions are kept in fixed point, to 2^-32
- * voxel, so that large images, large origins and oblique directions cost no precision. Integers are
- * clamped and cut off as ITK does.
+ * Float images are resampled to float images in single precision, all others in double precision. Positions are in fixed point, to
+ * 2^-32 voxel, so that large images, large origins and oblique directions cost no precision. Integers are clamped and truncated as in
+ * ITK.
  *
- * The input may stay on the device until another one is set, or it is modified; so may a B-spline's coefficients, a
- * displacement field, and, if there is room for all of it, what a kernel transform (such as the thin-plate spline) moves
- * points by. Any other transform is asked for its points each time. All filters of a process share a few engines a device,
- * so that of many filters those that were updated last find their input there: gpureg::SetIdleMemoryLimit() bounds what
- * stays. What the device has no room for is sent in slabs, see SetMaximumDeviceMemory.
+ * The input may stay on the device until another input is set, or it is modified. So may a B-spline's coefficients, a displacement
+ * field, and, if the device has room for all of them, the displacements of a kernel transform (such as the thin-plate spline). Any
+ * other transform maps its points anew each time. All filters of a process share a few engines per device, so that only the filters
+ * that were updated last find their input there: gpureg::SetIdleMemoryLimit() limits how much stays. Data for which the device has no
+ * room is uploaded in input slabs, see SetMaximumDeviceMemory().
  *
  * \code
  * auto resample = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
@@ -57,7 +55,7 @@ namespace itk
  * resample->Update();
  * \endcode
  *
- * Errors of a device, such as memory that is out, are itk::ExceptionObjects; the filter can be used again.
+ * A device's errors, such as too little memory, are itk::ExceptionObjects; the filter can be used again.
  *
  * \ingroup GPURegistration
  */
@@ -89,12 +87,12 @@ public:
 
   itkGPUDeviceMembersMacro(m_Use, m_Statistics);
 
-  /** Of the input, the transform, its field and its coefficients. */
+  /** Declares SetTrustsTimeStamps(), which concerns the time stamps of the input, the transform, its field and its coefficients. */
   itkGPUTimeStampMembersMacro(m_Use);
 
-  /** Bounds what the filter holds on its device, in bytes; 0, the default, for 9/10 of what is free there. Where the
-   *  input, the output and the transform are more, the output is made in pieces, from slabs of the input. The result
-   *  is the same to the bit. Too little for one slab is an exception that says how much it would take. */
+  /** Limits the memory in bytes that the filter uses on its device; 0, the default, for 9/10 of the free memory. If the input, the
+   *  output and the transform need more, the filter computes output tiles from input slabs, with the same result to the bit. If the
+   *  limit is too small for one slab, Update() throws an exception that says how much it needs. */
   void
   SetMaximumDeviceMemory(SizeValueType bytes)
   {
@@ -107,8 +105,8 @@ public:
   }
 
 #ifndef ITK_WRAPPING_PARSER
-  /** The input's pixels, of floats that are resampled as floats, where they are on the filter's device already: then they are not sent.
-   *  Whoever sets it keeps it there until the output has been made. Null, the default: there is none. */
+  /** Gives the filter the input's pixels on its device, so that they are not uploaded; only for floats that are resampled as floats.
+   *  The caller must not release or change image before the output has been made. Null, the default: the pixels are uploaded. */
   void
   SetInputOnDevice(const gpureg::DeviceImage * image)
   {
@@ -120,7 +118,7 @@ protected:
   GPUResampleImageFilter() = default;
   ~GPUResampleImageFilter() override = default;
 
-  /** See GPUStandIn. */
+  /** Makes this object replace ITK's class: see GPUStandIn. */
   void
   StandInForParent()
   {
@@ -141,15 +139,15 @@ private:
   using InputComponentType = typename NumericTraits<typename TInputImage::PixelType>::ValueType;
   using OutputComponentType = typename NumericTraits<typename TOutputImage::PixelType>::ValueType;
 
-  /** Whether the types are such that the engine can resample them. */
+  /** True if the engine can resample images of these types. */
   static constexpr bool IsOfKnownTypes = TInputImage::ImageDimension == Dimension &&
                                          (Dimension == 2 || Dimension == 3) &&
                                          GPURegistrationDetail::HaveSameComponents<TInputImage, TOutputImage> &&
                                          GPURegistrationDetail::IsComputedInDouble<InputComponentType> &&
                                          GPURegistrationDetail::IsComputedInDouble<OutputComponentType>;
 
-  /** Float is enough where neither side keeps more. Not for integers, however few their digits: what a float rounds up
-   * to one is cut off to the one below in ITK. */
+  /** Computes in single precision if both images are of floats. Integers need doubles, however few digits they have: a float may round
+   * up to a whole number what ITK truncates to the number below. */
   static constexpr gpureg::Precision Precision =
     std::is_same<InputComponentType, float>::value && std::is_same<OutputComponentType, float>::value
       ? gpureg::Precision::Single
@@ -169,7 +167,7 @@ private:
   MakeInput(const gpureg::ResampleRequest & request) const;
   gpureg::TransformChain
   MakeChain() const;
-  /** The default pixel value's components. */
+  /** Returns the components of the default pixel value. */
   std::vector<OutputComponentType>
   GetOutside() const;
 

@@ -21,7 +21,7 @@
 #include <cmath>
 #include <cstring>
 
-// One definition of a member of GPUResampleImageFilter; every one has the same four parameters.
+// Begins the definition of a member of GPUResampleImageFilter; all members have the same four template parameters.
 #define itkGPUResampleTemplate                   \
   template <typename TInputImage,                \
             typename TOutputImage,               \
@@ -35,8 +35,8 @@ namespace itk
 
 namespace GPURegistrationDetail
 {
-/** As itk::ResampleImageFilter::CastComponentWithBoundsChecking: clamped, then cut off. No integer is a NaN: there its
- * cast is undefined, here 0. */
+/** Clamps and truncates a value as itk::ResampleImageFilter::CastComponentWithBoundsChecking does. A NaN, whose cast to an integer is
+ * undefined, becomes 0. */
 template <typename TComponent>
 TComponent
 CastWithBoundsChecking(double value)
@@ -59,7 +59,7 @@ CastWithBoundsChecking(double value)
   }
 }
 
-/** A NaN with bits of its own, which no computation gives: a voxel that is outside. */
+/** Returns a NaN with bits that no computation gives: it marks a voxel outside the input. */
 inline double
 GetOutsideMark()
 {
@@ -77,7 +77,7 @@ IsOutsideMark(double value)
 }
 } // namespace GPURegistrationDetail
 
-/** As the parent's, which would have a B-spline interpolator compute its coefficients to do so. */
+/** Requests the input region. The parent's version would have a B-spline interpolator compute its coefficients. */
 itkGPUResampleTemplate
 void
 itkGPUResampleClass::GenerateInputRequestedRegion()
@@ -99,8 +99,8 @@ itkGPUResampleClass::GenerateInputRequestedRegion()
     return;
   }
   auto * const input = const_cast<TInputImage *>(this->GetInput());
-  // Each coefficient depends on all voxels: the parent's part of the input, with a border of a few voxels, would
-  // do to its precision, but not to that of its result for the whole.
+  // Each coefficient depends on all voxels. The parent's region of the input, with a border of a few voxels, would be accurate to the
+  // interpolator's precision, but would not give the bits of the result for the whole image.
   input->SetRequestedRegionToLargestPossibleRegion();
 }
 
@@ -130,9 +130,9 @@ itkGPUResampleClass::GenerateData()
   m_Use.Compute(*this, "Resample a smaller region, or stream the output.", findLack, onDevice, onParent);
 }
 
-/** Whether nothing is lacking, but the transform would be sampled on the host, and interpolation costs next to nothing.
- * Nearly all of the work is then the transform's own, which ITK's class has done without a field between, in less time
- * and memory. But not what that class would wrongly take for linear: see GPURegistrationGeometry::IsLinear(). */
+/** Returns true if the host could resample the image, but would have to sample the transform, while interpolation costs next to nothing.
+ * Nearly all of the work is then the transform's own, which ITK's class does without an intermediate field, in less time and memory.
+ * Returns false for a transform that ITK's class would wrongly take for linear: see GPURegistrationGeometry::IsLinear(). */
 itkGPUResampleTemplate
 bool
 itkGPUResampleClass::IsLeftToITKOnTheHost() const
@@ -149,7 +149,7 @@ itkGPUResampleClass::IsLeftToITKOnTheHost() const
   return false;
 }
 
-/** A sentence that says why the device cannot do it; empty if it can. */
+/** Returns a sentence that says why the device cannot resample the image; empty if it can. */
 itkGPUResampleTemplate
 std::string
 itkGPUResampleClass::FindWhatTheDeviceLacks() const
@@ -177,7 +177,7 @@ itkGPUResampleClass::FindWhatTheDeviceLacks() const
   return {};
 }
 
-/** False if the interpolator is of no known kind. */
+/** Sets the request's interpolation. Returns false if the device has no such interpolator. */
 itkGPUResampleTemplate
 bool
 itkGPUResampleClass::ChooseInterpolation(gpureg::ResampleRequest & request) const
@@ -212,7 +212,7 @@ itkGPUResampleClass::ChooseInterpolation(gpureg::ResampleRequest & request) cons
   return false;
 }
 
-/** A sentence that says so if the device has no doubles, and they are wanted. */
+/** Returns a sentence if the device lacks the double precision that the pixel type or the interpolator needs; else an empty string. */
 itkGPUResampleTemplate
 std::string
 itkGPUResampleClass::FindMissingDoubles() const
@@ -293,7 +293,7 @@ itkGPUResampleClass::GenerateDataOnDevice()
     resampler.Resample(input, request, threads);
     m_Statistics = resampler.GetStatistics();
   });
-  // The parent's takes the input from the interpolator and the extrapolator, which would keep it.
+  // The parent's function disconnects the input from the interpolator and the extrapolator, which would keep it alive.
   this->AfterThreadedGenerateData();
 }
 
@@ -354,7 +354,7 @@ itkGPUResampleClass::GetOutside() const -> std::vector<OutputComponentType>
   using ConvertType = DefaultConvertPixelTraits<typename TOutputImage::PixelType>;
   std::vector<OutputComponentType> outside(this->GetInput()->GetNumberOfComponentsPerPixel(), OutputComponentType{});
   const auto &                     value = this->GetDefaultPixelValue();
-  // A vector of no components is the parent's way of saying 0.
+  // The parent's default, a vector without components, means 0.
   const auto given = std::min<std::size_t>(ConvertType::GetNumberOfComponents(value), outside.size());
   for (std::size_t c = 0; c < given; ++c)
   {

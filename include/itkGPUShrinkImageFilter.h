@@ -11,18 +11,17 @@ namespace itk
 {
 
 /** \class GPUShrinkImageFilter
- * \brief Keeps one of so many pixels along each axis, on a GPU or on host threads.
+ * \brief Keeps one of every few pixels along each axis, on a GPU or on host threads.
  *
- * A drop-in for itk::ShrinkImageFilter, from which it is derived: same interface, same pixels, same geometry.
- * Only the rows that are kept go to a GPU, which takes their pixels out. By itself that is not worth the
- * way there: the class is there so that a pipeline can be moved as a whole. A pyramid
- * (GPUMultiResolutionPyramidImageFilter) shrinks what lies on the device already. The host's threads take pixels
- * from one image to the other.
+ * The class replaces itk::ShrinkImageFilter, from which it is derived: it has the same interface, and gives the same pixels and
+ * geometry. Only the rows that are kept are uploaded to a GPU, which picks their pixels. A GPU alone gains no time by that, because of
+ * the transfers: the class lets a whole pipeline move to a device. A pyramid (GPUMultiResolutionPyramidImageFilter) shrinks images that
+ * are on the device already. The host's threads copy pixels from one image to the other.
  *
- * What the device does not do (dimensions other than 2 and 3, pixels of 64-bit integers, a device without
- * doubles) is computed by the parent class, and a warning says so once.
+ * The parent class computes what the device cannot (dimensions other than 2 and 3, pixels of 64-bit integers, a device without double
+ * precision), and the object warns once.
  *
- * Errors of a device, such as memory that is out, are itk::ExceptionObjects; the filter can be used again.
+ * A device's errors, such as too little memory, are itk::ExceptionObjects; the filter can be used again.
  *
  * \ingroup GPURegistration
  */
@@ -55,7 +54,7 @@ private:
   friend class GPUVolume::Engine;
   static constexpr bool IsOfKnownTypes = GPUVolume::AreOfKnownTypes<TInputImage, TOutputImage>;
 
-  /** No digit is lost. */
+  /** Stores pixels in single precision if a float holds every value of the input: no digit is lost. */
   static constexpr gpureg::Precision Precision = GPUVolume::FitsIntoFloat<GPUVolume::ComponentType<TInputImage>>
                                                    ? gpureg::Precision::Single
                                                    : gpureg::Precision::Double;

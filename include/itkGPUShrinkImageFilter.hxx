@@ -44,7 +44,7 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
     first[d] = first[d] * static_cast<IndexValueType>(this->GetShrinkFactors()[d]) + offset[d];
     last[d] = first[d] + static_cast<IndexValueType>((region.GetSize(d) - 1) * this->GetShrinkFactors()[d]);
   }
-  // The parent's rule, with its rounding, may point out of the image where the start index is not 0.
+  // If the start index is not 0, the parent's rule, with its rounding, may lead to pixels outside the image.
   if (!input.GetBufferedRegion().IsInside(first) || !input.GetBufferedRegion().IsInside(last))
   {
     std::ostringstream message;
@@ -63,8 +63,9 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
   GPURegistrationDetail::ReportProgress(*this, 1.0f);
 }
 
-/** Where in the input's buffer the first pixel lies that a row of the output keeps.
- * \param first index in the input of the output's first pixel */
+/** Returns the offset in the input's buffer of the first pixel that a row of the output keeps.
+ * \param first the input index of the output's first pixel.
+ * \param row the number of the row in the output's requested region. */
 template <typename TInputImage, typename TOutputImage>
 std::int64_t
 GPUShrinkImageFilter<TInputImage, TOutputImage>::FindKeptRow(const typename TInputImage::IndexType & first,
@@ -81,7 +82,7 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::FindKeptRow(const typename TInp
   return static_cast<std::int64_t>(this->GetInput()->ComputeOffset(index));
 }
 
-/** Where both images are the host's, there is nothing to carry anywhere. */
+/** Copies the pixels on the host: with both images in the host's memory, nothing needs to be transferred. */
 template <typename TInputImage, typename TOutputImage>
 void
 GPUShrinkImageFilter<TInputImage, TOutputImage>::TakeOnHost(const typename TInputImage::IndexType & first)
@@ -108,7 +109,7 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::TakeOnHost(const typename TInpu
   };
   const auto threads = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
   GPURegistrationDetail::PrepareForWriting(*this->GetOutput(), threads);
-  // Rows for one thread at a time.
+  // Each task copies several rows.
   const std::int64_t taskRows = std::max<std::int64_t>(1, (std::int64_t{ 1 } << 14) / width);
   threads((rows + taskRows - 1) / taskRows, [&](std::int64_t task) {
     const std::int64_t end = std::min(rows, (task + 1) * taskRows);
@@ -137,7 +138,7 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::TakeOnGPU(const typename TInput
   });
 }
 
-/** The rows of the output, as long as they are in the input. */
+/** Describes the input rows of which the output keeps pixels, in their full length. */
 template <typename TInputImage, typename TOutputImage>
 gpureg::VolumeInput
 GPUShrinkImageFilter<TInputImage, TOutputImage>::MakeInputOfKeptRows(

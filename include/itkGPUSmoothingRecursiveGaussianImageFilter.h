@@ -13,14 +13,14 @@ namespace itk
 /** \class GPUSmoothingRecursiveGaussianImageFilter
  * \brief Smooths an image with a Gaussian along every axis, on a GPU or on host threads.
  *
- * A drop-in for itk::SmoothingRecursiveGaussianImageFilter, from which it is derived: same interface, same
- * result, to rounding; in place or not. The image stays on the device from one axis to the next, as float where
- * ITK keeps it as float; the recursions (Deriche 1993) run in double.
+ * The class replaces itk::SmoothingRecursiveGaussianImageFilter, from which it is derived: it has the same interface, and the same
+ * result up to rounding, in place or not. The image stays on the device from one axis to the next, as float if ITK stores it as float;
+ * the recursions (Deriche 1993) run in double precision.
  *
- * What the device does not do (dimensions other than 2 and 3, pixels of 64-bit integers, a device without
- * doubles) is computed by the parent class, and a warning says so once.
+ * The parent class computes what the device cannot (dimensions other than 2 and 3, pixels of 64-bit integers, a device without double
+ * precision), and the object warns once.
  *
- * Errors of a device, such as memory that is out, are itk::ExceptionObjects; the filter can be used again.
+ * A device's errors, such as too little memory, are itk::ExceptionObjects; the filter can be used again.
  *
  * \ingroup GPURegistration
  */
@@ -56,8 +56,8 @@ private:
 
   using InternalComponentType = GPUVolume::ComponentType<typename Superclass::RealImageType>;
 
-  /** As the parent keeps the image between two axes; but not less than the input, unless it is cut off to integers in
-   * the end: what rounding has put just below one is that one to ITK's floats. */
+  /** Stores the image between two axes in the precision that the parent class uses, and in no less than the input's precision. An
+   * integer output keeps the parent's floats, which round a value just below a whole number up to that number before it is truncated. */
   static constexpr gpureg::Precision Precision = std::is_same<InternalComponentType, float>::value &&
                                                      (GPUVolume::FitsIntoFloat<GPUVolume::ComponentType<TInputImage>> ||
                                                       std::is_integral<GPUVolume::ComponentType<TOutputImage>>::value)

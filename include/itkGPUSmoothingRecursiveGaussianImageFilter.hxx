@@ -24,7 +24,7 @@ GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDat
 {
   constexpr unsigned int Dimension = TInputImage::ImageDimension;
   const TInputImage &    input = *this->GetInput();
-  // The parent's checks.
+  // makes the parent's checks
   for (unsigned int d = 0; d < Dimension; ++d)
   {
     if (input.GetRequestedRegion().GetSize(d) < 4)
@@ -49,7 +49,7 @@ GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDat
     GPURegistrationDetail::ReportProgress(*this, 0.2f);
     for (unsigned int n = 0; n < Dimension; ++n)
     {
-      // The parent's order: the last axis comes first.
+      // The parent smooths along the last axis first.
       const unsigned int axis = n == 0 ? Dimension - 1 : n - 1;
       filter.ApplyGaussian(static_cast<int>(axis),
                            GPURegistrationDetail::GaussianWeights::Compute(GaussianOrderEnum::ZeroOrder,

@@ -28,21 +28,23 @@ namespace itk
  *
  * The transform is
  * \f[ y = R\,A\,S\,K\,A^{T}\,(x - c_f) + c_m + t \f]
- * with a rotation R, a translation t, scales S and skews K along the axes A of the fixed image, and the centres of mass \f$ c_f \f$
- * and \f$ c_m \f$ of both images. What becomes smaller is a cost, by default \f$ 1 - \eta(m \mid f) \f$, the correlation ratio.
+ * with a rotation R, a translation t, scales S and skews K along the axes A of the fixed image, and the centres of mass \f$ c_f \f$ and
+ * \f$ c_m \f$ of both images. The search minimises a cost, by default \f$ 1 - \eta(m \mid f) \f$, the correlation ratio.
  *
- * The search looks at rotations of 60 degrees about each axis in images of 8 mm, each with the best translation and scale, then at
- * all that are 18 degrees apart; the best go on along all parameters. In images of 4 mm the best three remain, and what they become
- * if they are turned by 9 degrees or scaled; of these the best one, with more and more degrees of freedom, in images of 2 and 1 mm.
- * These lengths are of a head of 1 mm: of other images they follow from their voxels, see SetFinestSpacing().
- * Where the degrees of freedom and the overlap allow, the images may be turned round, far from each other, and of different scales.
+ * At the level of 8 mm voxels, the search tries rotations that are 60 degrees apart about each axis, each with the best translation and
+ * scale, and then all rotations that are 18 degrees apart; it optimises the best of these over all parameters. At the level of 4 mm it
+ * optimises the best three, and variants of them that are rotated by 9 degrees or scaled. At the levels of 2 and 1 mm it optimises the
+ * best one, with more and more degrees of freedom. These lengths hold for a head with voxels of 1 mm; for other images they follow from
+ * the voxels, see SetFinestSpacing(). Within the limits of degrees of freedom and overlap, the images may be rotated against each other
+ * by any angle, far apart, and of different scales.
  *
- * Thick slices bound how well a pose is known, in their plane and out of it. A head in pixels of 1 mm and slices of 10 mm is found within
- * 0.4 mm, of two contrasts within 0.7 mm, and then with 12 degrees of freedom within 1.2 mm. What four or five slices show is found within
- * a fifth of their thickness. There the cost is least, wherever the search begins.
+ * Thick slices limit how well a pose is known, in their plane and out of it. The search finds a head in pixels of 1 mm and slices of 10
+ * mm within 0.4 mm, with two contrasts within 0.7 mm, and then with 12 degrees of freedom within 1.2 mm. If only four or five slices
+ * show an object, the search finds it within a fifth of the slices' thickness. At these poses the cost is least, wherever the search
+ * begins.
  *
- * At 8 mm candidates advance together: each round is a batch on the device. From 4 mm on the best ones go along derivatives, one after
- * the other.
+ * At 8 mm, candidates advance together, in batches on the device. From 4 mm on, the best candidates follow derivatives, one after the
+ * other.
  *
  * \code
  * auto method = itk::GlobalAffineRegistrationMethod<Image, Image>::New();
@@ -53,16 +55,17 @@ namespace itk
  * method->GetTransform(); // from points of the fixed image to those of the moving one
  * \endcode
  *
- * The transform is a start for itk::ImageRegistrationMethodv4 (SetMovingInitialTransform(), or SetInitialTransform() of a copy) and
+ * The transform is a start for itk::ImageRegistrationMethodv4 (SetMovingInitialTransform(), or SetInitialTransform() with a copy) and
  * for itk::FreeFormDeformationRegistrationMethod (SetInitialTransform()). itk::FLIRTMatrix writes it for FSL.
  *
- * Images are of any scalar pixels, in 2D or 3D; they are computed in float. An iteration event precedes each round, progress events
- * tell the share that is done, and AbortGenerateDataOn() ends the work with an itk::ProcessAborted. On one device the result is the same
- * each time. Between devices rounding may decide about a last step: their results are within 0.03 voxel of each other.
+ * Images have scalar pixels of any type, in 2D or 3D; the method computes in float. An iteration event precedes each batch. Progress
+ * events give the share of the work that is done. AbortGenerateDataOn() ends the work with an itk::ProcessAborted. On one device the
+ * result is the same each time. On different devices rounding may decide whether a last step is taken: results differ by 0.03 voxel at
+ * most.
  *
  * \throws itk::GPUBadInputError for settings out of range, constant images, images of one slice, values that are not finite, masks that
- * leave nothing, or an initial transform that mirrors; itk::GPUUnsupportedError for one that is not linear, or a device without double
- * precision; itk::GPUOutOfMemoryError.
+ * leave nothing, or an initial transform that mirrors; itk::GPUUnsupportedError for an initial transform that is not linear, or a
+ * device without double precision; itk::GPUOutOfMemoryError if the device or the host has too little memory.
  *
  * \ingroup GPURegistration
  */
@@ -106,23 +109,25 @@ public:
   const MovingImageType *
   GetMovingImage() const;
 
-  /** What is looked at of the fixed image, and where the moving one may be read: a level's voxels that lie inside by a half at least.
-   * Masks are asked once for each voxel of their image. None, the default: everywhere. */
+  /** Set the regions that are registered: voxels of the fixed image inside the fixed mask that map into the moving mask. A level's voxel
+   * is inside a mask if at least half of it is. A mask is evaluated once at each voxel of its image. Default: no masks, all voxels. */
   itkSetConstObjectMacro(FixedImageMask, MaskType);
   itkGetConstObjectMacro(FixedImageMask, MaskType);
   itkSetConstObjectMacro(MovingImageMask, MaskType);
   itkGetConstObjectMacro(MovingImageMask, MaskType);
 
-  /** 6: rotation and translation; 7: and one scale; 9: one along each axis of the fixed image; 12, the default: and skews. In 2D these
-   * are 3, 4, 5 and 6. The transform is an Euler3DTransform, a Similarity3DTransform, or of 9 and 12 an AffineTransform; in 2D an
-   * Euler2DTransform, a Similarity2DTransform or an AffineTransform. */
+  /** Sets the degrees of freedom. 6: rotation and translation; 7: and one scale; 9: and one scale along each axis of the fixed image;
+   * 12, the default: and skews. In 2D these numbers stand for 3, 4, 5 and 6 degrees of freedom. The result is an Euler3DTransform for
+   * 6, a Similarity3DTransform for 7, and an AffineTransform for 9 and 12; in 2D an Euler2DTransform, a Similarity2DTransform or an
+   * AffineTransform. */
   itkSetMacro(DegreesOfFreedom, unsigned int);
   itkGetConstMacro(DegreesOfFreedom, unsigned int);
 
-  /** 1 - η of the moving values by fixed bins (the default), the negative of Mattes' mutual information or of its normalised one, -r²,
-   * or the mean of squared or absolute differences of values that both images together scale to [0, 1]. Also by name:
-   * "CorrelationRatio", "MattesMutualInformation", "NormalizedMutualInformation", "Correlation", "MeanSquares" or
-   * "MeanAbsoluteDifferences". \throws itk::GPUBadInputError if there is no such one. */
+  /** Sets the cost, as an enumerator or by its name: "CorrelationRatio" (1 - η of the moving values given the fixed bins, the default),
+   * "MattesMutualInformation" (the negative of Mattes' mutual information), "NormalizedMutualInformation" (the negative of its
+   * normalised form), "Correlation" (-r²), "MeanSquares" or "MeanAbsoluteDifferences" (the means of squared or absolute differences,
+   * after both images together are scaled to [0, 1]).
+   * \throws itk::GPUBadInputError if no cost has this name. */
   itkSetEnumMacro(Cost, CostEnum);
   itkGetEnumMacro(Cost, CostEnum);
   void
@@ -130,9 +135,11 @@ public:
   std::string
   GetCostName() const;
 
-  /** Degrees, from and to, about an axis of physical space (0, 1 or 2), or about all of them, beyond the initial transform's rotation,
-   * or none: R = R_z R_y R_x. In 2D the last one counts alone. Default: -180 to 180 about all. About an axis that is not to be searched
-   * both are 0; where all are, the initial transform is refined. \throws itk::GPUBadInputError if there is no such axis. */
+  /** Sets the range of rotation angles in degrees, from `from` to `to`, about one axis of physical space (0, 1 or 2) or about all axes.
+   * Angles are relative to the rotation of the initial transform, if there is one; R = R_z R_y R_x. In 2D only axis 2 counts. Default:
+   * -180 to 180 about all axes. Set 0 and 0 for an axis about which nothing is to be searched; if all axes have 0 and 0, the search
+   * refines the initial transform.
+   * \throws itk::GPUBadInputError if axis is above 2. */
   void
   SetSearchAngles(unsigned int axis, double from, double to);
   void
@@ -142,25 +149,28 @@ public:
   double
   GetSearchAngleTo(unsigned int axis) const;
 
-  /** Linear, from points of the fixed image to those of the moving one: where the search begins. None, the default, lays the centres of
-   * mass on each other, as does one that leaves less than half of the least overlap. Where angles are searched, a search with a start
-   * begins at both: with the start's translation, and with the centres of mass on each other. What the degrees of freedom do not have
-   * is left out. */
+  /** Sets the linear transform, from points of the fixed image to those of the moving image, at which the search begins. Default: none;
+   * the search begins with the images' centres of mass on each other. It also does so if the initial transform leaves less than half of
+   * the least overlap. If angles are searched, the search begins at both: with the translation of the initial transform, and with the
+   * centres of mass on each other. A part of the initial transform that the degrees of freedom lack, such as skews, is ignored. */
   itkSetConstObjectMacro(InitialTransform, TransformType);
   itkGetConstObjectMacro(InitialTransform, TransformType);
 
-  /** mm: length of the finest level's voxels; 2, 4 and 8 times as long at the others. Images of longer voxels keep them. 0, the default:
-   * that of the images' shortest voxels, or, of images of more than some 400 voxels along an axis, of so many that about 280 are left. */
+  /** Sets the voxel length in mm at the finest level; at the other levels voxels are 2, 4 and 8 times as long. Images with longer voxels
+   * keep them. 0, the default, takes the shortest voxel edge of both images; if an image has more than some 400 voxels along an axis,
+   * it takes the multiple of that edge that leaves about 280. */
   itkSetMacro(FinestSpacing, double);
   itkGetConstMacro(FinestSpacing, double);
 
-  /** Of the fixed values, and of the moving ones where the cost has a joint histogram, at the two finest levels; half and a quarter as
-   * many at the others, but 32. Mutual information has 5 to 4096, a correlation ratio 2 to 4096. 0, the default: 64, and 256. */
+  /** Sets the number of bins at the two finest levels, for the fixed values, and for the moving values if the cost has a joint
+   * histogram. The two coarser levels have half and a quarter as many, but at least 32. Mutual information takes 5 to 4096 bins, a
+   * correlation ratio 2 to 4096. 0, the default, takes 256 for a correlation ratio, and 64 for other costs. */
   itkSetMacro(NumberOfHistogramBins, unsigned int);
   itkGetConstMacro(NumberOfHistogramBins, unsigned int);
 
-  /** QuasiNewton (the default), along derivatives, or Lines: one parameter after the other by values alone, as FLIRT does; also by
-   * name. */
+  /** Sets the optimizer, as an enumerator or by its name: "QuasiNewton" (the default), which follows derivatives, or "Lines", which
+   * searches one parameter after the other by values alone, as FLIRT does.
+   * \throws itk::GPUBadInputError if no optimizer has this name. */
   itkSetEnumMacro(Optimizer, OptimizerEnum);
   itkGetEnumMacro(Optimizer, OptimizerEnum);
   void
@@ -168,85 +178,87 @@ public:
   std::string
   GetOptimizerName() const;
 
-  /** Share of the fixed image, or of the moving one where that is smaller, each inside of its mask, that is to overlap: with less, a cost
-   * counts less. At 8 mm it is twice as much. From 0 to 1, default 0.25. */
+  /** Sets the share of the fixed image, or of the moving image if it is smaller, inside the masks, that should overlap: with less
+   * overlap a cost counts for less. At the level of 8 mm the share is doubled. 0 to 1, default: 0.25. */
   itkSetMacro(LeastOverlap, double);
   itkGetConstMacro(LeastOverlap, double);
 
-  /** Set the least and the greatest value of an image that are told apart: the method registers values beyond them as if they were the
-   * nearer end. Two equal numbers, the default, stand for all values but outliers, of which a warning tells; infinite ones for all. */
+  /** Set the least and the greatest value that the method tells apart in an image: it takes a value outside this range for the nearer
+   * end. Two equal numbers, the default, let the method choose a range without outliers; it warns if there are any. The range from
+   * -infinity to infinity contains all values. */
   itkSetMacro(FixedImageRange, ValueRangeType);
   itkGetConstReferenceMacro(FixedImageRange, ValueRangeType);
   itkSetMacro(MovingImageRange, ValueRangeType);
   itkGetConstReferenceMacro(MovingImageRange, ValueRangeType);
 
-  /** The result. */
+  /** Returns the result. */
   TransformType *
   GetTransform();
   const TransformType *
   GetTransform() const;
 
-  /** The same as an output. */
+  /** Returns the result as an output that a pipeline can connect. */
   DecoratedTransformType *
   GetOutput();
 
-  /** At the finest level. */
+  /** Returns the cost of the result at the finest level. */
   double
   GetFinalCost() const
   {
     return m_Result.cost;
   }
 
-  /** Share of the fixed image's voxels, of those in its mask, that lie in the moving image. */
+  /** Returns the share of the fixed image's voxels, inside its mask, that the result maps into the moving image. */
   double
   GetOverlap() const
   {
     return m_Result.overlap;
   }
 
-  /** Get the warnings of the last registration: each sentence tells what may have gone wrong. itkWarningMacro told them, too. */
+  /** Returns the warnings of the last registration: each is a sentence on what may have gone wrong. itkWarningMacro has shown them, too. */
   const std::vector<std::string> &
   GetWarnings() const
   {
     return m_Result.warnings;
   }
 
-  /** What the stages of the last search came to, in their order.
-   * \throws itk::GPUBadInputError for a stage that there was not. */
+  /** Returns the number of stages of the last search. The functions below describe one stage, in the order in which they ran.
+   * \throws itk::GPUBadInputError if stage is not below the number of stages. */
   unsigned int
   GetNumberOfStages() const
   {
     return static_cast<unsigned int>(m_Result.stages.size());
   }
-  /** Such as "4 mm", which is the longest edge of either image's voxels there, or "8 mm: coarse rotations". */
+  /** Returns a stage's name: the longest voxel edge of both images, such as "4 mm", or a text such as "8 mm: coarse rotations". */
   std::string
   GetStageName(unsigned int stage) const;
   double
   GetStageSeconds(unsigned int stage) const;
-  /** Its least cost. */
+  /** Returns the least cost that a stage found. */
   double
   GetStageCost(unsigned int stage) const;
-  /** Of the cost, with and without its derivative. */
+  /** Returns the number of evaluations of the cost in a stage, with and without derivatives. */
   SizeValueType
   GetStageEvaluations(unsigned int stage) const;
-  /** How often they were waited for. */
+  /** Returns the number of batches in a stage: how often the search waited for the device. */
   SizeValueType
   GetStageRounds(unsigned int stage) const;
 
-  /** Of the last search, its images' way to the device left out. */
+  /** Returns the seconds of the last search, without the upload of the images. */
   double
   GetElapsedSeconds() const
   {
     return 1e-3 * m_Result.milliseconds;
   }
 
-  /** While it searches. */
+  /** Returns the name of the current stage, for observers of iteration events. */
   itkGetStringMacro(CurrentStage);
 
-  /* Statistics are of the last search, its images' way to the device included; kernel times are of the evaluations of its cost. */
+  /* The statistics are those of the last search, including the upload of the images; kernel times are those of the evaluations of the
+   * cost. */
   itkGPUDeviceMembersMacro(m_Use, m_Statistics);
 
-  /** The time of the last change: of the initial transform and of the masks, too, which may be changed in place. */
+  /** Returns the latest modification time of this object, the initial transform and the masks, which a program may change in place. */
   ModifiedTimeType
   GetMTime() const override;
 

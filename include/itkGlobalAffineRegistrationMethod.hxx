@@ -289,7 +289,8 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SearchTransform()
   }
 }
 
-/** About the fixed image's centre of mass. \tparam TResult a MatrixOffsetTransformBase. */
+/** Makes the result a transform about the fixed image's centre of mass.
+ * \tparam TResult a MatrixOffsetTransformBase. */
 template <typename TFixedImage, typename TMovingImage>
 template <typename TResult>
 auto

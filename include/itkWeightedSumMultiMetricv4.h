@@ -8,22 +8,22 @@ namespace itk
 {
 
 /** \class WeightedSumMultiMetricv4
- * \brief C = Σ wₙ Cₙ of several metrics, with the derivative of -C, as ITK's metrics have it.
+ * \brief Computes the weighted sum C = Σ wₙ Cₙ of several metrics, and the derivative of -C.
  *
- * itk::ObjectToObjectMultiMetricv4 gives the first metric's value, and for a derivative the sum of all metrics' after these were
- * scaled to one length. That is the derivative of nothing: near the least value of a weighted sum it does not become 0, and a line
- * search compares values of another function than it goes along. This class gives the sum: a similarity and a penalty by 1 - α and α
- * are C = (1 - α) S + α P (Modat 2010, equation 1).
+ * itk::ObjectToObjectMultiMetricv4 returns the first metric's value. Its derivative is the sum of all metrics' derivatives after they
+ * were scaled to one length, which is the derivative of no function: it does not become 0 at the minimum of the weighted sum, and a
+ * line search compares the values of another function than the one whose derivative it follows. This class computes the sum and its
+ * derivative. A similarity S and a penalty P with weights 1 - α and α give C = (1 - α) S + α P (Modat 2010, equation 1).
  *
- * All else is the parent's: itk::ImageRegistrationMethodv4 takes it wherever it takes that, with a pair of images for each metric;
- * and Initialize() divides the weights by their sum, or makes them equal if none are set. Weights that are set after Initialize()
- * count from the next evaluation on, as they are.
+ * The class inherits everything else. itk::ImageRegistrationMethodv4 accepts it wherever it accepts the parent class, with a pair of
+ * images for each metric. Initialize() divides the weights by their sum, or makes them equal if none are set. Weights that are set
+ * after Initialize() are used as they are, from the next evaluation on.
  *
- * \throws itk::GPUBadInputError from Initialize() and evaluations, for weights that are negative or not finite, together too.
- * \throws itk::ExceptionObject from Initialize(), for weights that are all 0, or not as many as the metrics; from evaluations, unless
- * Initialize() was called after the last metric was added.
+ * \throws itk::GPUBadInputError from Initialize() and evaluations, if a weight, or the sum of the weights, is negative or not finite.
+ * \throws itk::ExceptionObject from Initialize(), if all weights are 0, or their number is not that of the metrics; from evaluations,
+ * if Initialize() was not called after the last metric was added.
  *
- * \tparam VFixedDimension, VMovingDimension, TVirtualImage those of the metrics.
+ * \tparam VFixedDimension, VMovingDimension, TVirtualImage the dimensions and virtual image of the metrics.
  *
  * \sa GPUBSplinePenaltyMetric
  * \ingroup GPURegistration
@@ -57,31 +57,32 @@ public:
     return "WeightedSumMultiMetricv4";
   }
 
-  /** Adds a metric to the queue. By the base that all have: ITK's Python has many names for the nearer one.
-   * \throws itk::ExceptionObject for one of other dimensions, or of another virtual image. */
+  /** Adds a metric to the queue. The parameter has the base class of all metrics, because ITK's Python has many names for the nearer
+   * one.
+   * \throws itk::ExceptionObject if metric has other dimensions or another virtual image. */
   void
   AddMetric(MetricBaseType * metric);
 
   void
   Initialize() override;
 
-  /** The weighted sum. */
+  /** Computes and returns the weighted sum. */
   MeasureType
   GetValue() const override;
 
-  /** The weighted sum C, and that of the metrics' derivatives, which is the derivative of -C. */
+  /** Computes the weighted sum C as value, and the weighted sum of the metrics' derivatives, the derivative of -C, as derivative. */
   void
   GetValueAndDerivative(MeasureType & value, DerivativeType & derivative) const override;
 
-  /** Of each metric, as the last evaluation found them. They stand here, and not in the parent, which has no place for them that
-   *  others may write to: asked through a pointer to that, they tell nothing. */
+  /** Returns the value of each metric at the last evaluation. The parent's function of this name is not virtual: called through a
+   *  pointer to the parent class, it does not return these values. */
   MetricValueArrayType
   GetValueArray() const
   {
     return m_Values;
   }
 
-  /** The last evaluation's sum. */
+  /** Returns the weighted sum of the last evaluation. */
   MeasureType
   GetWeightedValue() const
   {
@@ -96,12 +97,12 @@ protected:
   PrintSelf(std::ostream & os, Indent indent) const override;
 
 private:
-  /** Those of now.
-   * \throws itk::GPUBadInputError for what no sum has. */
+  /** Returns the current weights.
+   * \throws itk::GPUBadInputError if a weight is negative or not finite, or the sum is not finite. */
   WeightsArrayType
   GetCheckedWeights() const;
 
-  /** Stores the sum of what evaluate(n, its weight) gives for each metric. */
+  /** Stores each metric's value, evaluate(n, weight), and the weighted sum of the values; returns the sum. */
   template <typename TEvaluate>
   MeasureType
   StoreSum(const TEvaluate & evaluate) const;

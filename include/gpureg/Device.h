@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The documented path of what sets and tells the bounds of a device's memory.
+// Is the documented path of the functions that set and return the limits of a device's memory.
 #ifndef gpureg_Device_forward_h
 #define gpureg_Device_forward_h
 

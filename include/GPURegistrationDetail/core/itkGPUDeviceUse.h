@@ -23,17 +23,17 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** \throws the itk::GPUError of an engine's error's kind. */
+/** Throws the itk::GPUError of the kind of an engine's error, with a text. */
 [[noreturn]] GPURegistration_EXPORT
 void
 ThrowGPUError(const gpureg::Error & error, const std::string & text);
 
-/** "CudaMattesNMI (0x55…): " */
+/** Returns an object's class name and address, for messages: "CudaMattesNMI (0x55…): " */
 GPURegistration_EXPORT
 std::string
 NameObject(const Object & object);
 
-/** What an object says: its name, and the parts, one after the other. */
+/** Returns the text of a message of an object: its name, followed by the parts. */
 template <typename... TParts>
 std::string
 JoinText(const Object & object, const TParts &... parts)
@@ -43,7 +43,7 @@ JoinText(const Object & object, const TParts &... parts)
   return text.str();
 }
 
-/** \throws GPUBadInputError of what an object says: see JoinText. */
+/** Throws a GPUBadInputError with the text that JoinText() makes. */
 template <typename... TParts>
 [[noreturn]] void
 ThrowBadInput(const Object & object, const TParts &... parts)
@@ -51,7 +51,7 @@ ThrowBadInput(const Object & object, const TParts &... parts)
   ThrowGPUError(gpureg::BadInputError(""), JoinText(object, parts...));
 }
 
-/** \throws GPUNoOverlapError of the same. */
+/** Throws a GPUNoOverlapError with the text that JoinText() makes. */
 template <typename... TParts>
 [[noreturn]] void
 ThrowNoOverlap(const Object & object, const TParts &... parts)
@@ -59,7 +59,7 @@ ThrowNoOverlap(const Object & object, const TParts &... parts)
   throw GPUNoOverlapError(__FILE__, __LINE__, JoinText(object, parts...).c_str(), ITK_LOCATION);
 }
 
-/** \throws GPUUnsupportedError of the same. */
+/** Throws a GPUUnsupportedError with the text that JoinText() makes. */
 template <typename... TParts>
 [[noreturn]] void
 ThrowUnsupported(const Object & object, const TParts &... parts)
@@ -67,7 +67,7 @@ ThrowUnsupported(const Object & object, const TParts &... parts)
   ThrowGPUError(gpureg::UnsupportedError(""), JoinText(object, parts...));
 }
 
-/** While it lives, stand-ins that this thread updates have their parent classes do the work. */
+/** Makes overrides that this thread updates use their parent classes, as long as an object of this class lives. */
 class GPURegistration_EXPORT WithoutDevices
 {
 public:
@@ -79,17 +79,17 @@ private:
   bool m_Before;
 };
 
-/** Whether there is one. */
+/** Returns true if this thread has a WithoutDevices object. */
 GPURegistration_EXPORT
 bool
 IsWithoutDevices();
 
-/** What idle engines hold in an object's name (gpureg::KeepIdleEngine) goes with the object from now on. */
+/** Arranges that idle engines that were kept for an object (gpureg::KeepIdleEngine()) are freed when the object is deleted. */
 GPURegistration_EXPORT
 void
 DropIdleEnginesWith(const Object & object);
 
-/** What every class that computes on a device has: the device, how it is used, and what was warned of. */
+/** Holds what every class has that computes on a device: the device, how it is used, and which warnings were shown. */
 class DeviceUse
 {
 public:
@@ -120,8 +120,8 @@ public:
     return m_MeasuresKernelTime;
   }
 
-  /** The object was made in the place of one of its parent class (itk::GPUStandIn): it must not fail where that works,
-   *  and must see all that that sees. */
+  /** Marks the object as an override of its parent class (itk::GPUStandIn): it must not fail if the parent class would work, and must
+   *  see every change that the parent class would see. */
   void
   StandInForParent()
   {
@@ -134,7 +134,7 @@ public:
     return m_StandsIn;
   }
 
-  /** Whether an image that lies on the device is taken to be the host's for as long as its time stamp stays. */
+  /** Sets whether an image on the device counts as unchanged as long as the host image's time stamp is unchanged. */
   void
   SetTrustsTimeStamps(bool on)
   {
@@ -146,7 +146,7 @@ public:
     return m_TrustsTimeStamps;
   }
 
-  /** Warns, in an object's name, unless that was said before. */
+  /** Shows a warning in an object's name, unless the object has shown the same text before. */
   void
   WarnOnce(const Object & object, const std::string & text) const
   {
@@ -156,7 +156,7 @@ public:
     }
   }
 
-  /** The same, once an object, of a failure that its parent class makes up for. */
+  /** Shows a warning about a failure for which the parent class makes up, once per object. */
   void
   WarnOfFailure(const Object & object, const std::string & text)
   {
@@ -167,15 +167,15 @@ public:
     }
   }
 
-  /** To be called within Compute when a filter that runs in place begins to write, by any thread: nothing is left that its
-   *  parent class could work on. */
+  /** Records that an in-place filter has begun to write, so that its parent class can no longer use the input. Called within Compute(),
+   *  by any thread. */
   void
   NoteInputIsOverwritten()
   {
     m_IsInputOverwritten = true;
   }
 
-  /** For PrintSelf. */
+  /** Prints the device and its use, for PrintSelf(). */
   void
   Print(std::ostream & os, Indent indent) const
   {
@@ -183,11 +183,15 @@ public:
     os << indent << "MeasuresKernelTime: " << (m_MeasuresKernelTime ? "On" : "Off") << std::endl;
   }
 
-  /** Has a filter's work done: by onDevice() if findLack() finds nothing that the device lacks, else by onParent(), and what
-   *  is lacking is warned of once. If a stand-in fails on its device, it warns of that once, and onParent() does the work,
-   *  without the device: the filters that ITK's class makes for it may be stand-ins, too.
-   *  \param advice what to do where host memory is out.
-   *  \throws itk::GPUError where a filter that does not stand in fails, or one that has begun to write in place. */
+  /** Computes a filter's output by onDevice() if findLack() returns an empty text. Otherwise warns once of what the device lacks, and
+   *  calls onParent(). If an override fails on its device, warns once, and calls onParent() without devices: filters that ITK's class
+   *  makes internally may be overrides, too.
+   *  \param filter the filter.
+   *  \param advice what to do if the host has too little memory.
+   *  \param findLack returns a sentence that says what the device lacks, or an empty text.
+   *  \param onDevice computes the output on the device.
+   *  \param onParent computes the output by the parent class.
+   *  \throws itk::GPUError if a filter fails that is no override, or that has begun to write in place. */
   template <typename TFilter, typename TFindLack, typename TOnDevice, typename TOnParent>
   void
   Compute(const TFilter &   filter,
@@ -249,7 +253,8 @@ private:
   mutable std::set<std::string> m_Warnings;
 };
 
-/** Progress of a filter, and the end of its work if it is to abort. */
+/** Reports a filter's progress.
+ * \throws ProcessAborted if the filter is to abort. */
 inline void
 ReportProgress(ProcessObject & filter, float done)
 {

@@ -11,7 +11,7 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** Whether there is an object, and it is of this class and of none derived from it, which may do otherwise. */
+/** Returns true if object is not null, and of class TClass itself; a derived class may behave differently. */
 template <typename TClass>
 bool
 IsExactly(const LightObject * object)
@@ -19,7 +19,7 @@ IsExactly(const LightObject * object)
   return object != nullptr && typeid(*object) == typeid(TClass);
 }
 
-/** Whether it is exactly of one of these classes. */
+/** Returns true if object is exactly of one of these classes. */
 template <typename... TClasses>
 bool
 IsExactlyOneOf(const LightObject * object)

@@ -10,13 +10,13 @@
 
 namespace itk
 {
-/** What ITK's objects add to the key of what is made from them. */
+/** Builds the keys of arrays that are made from ITK's objects. */
 namespace GPURegistrationDetail
 {
 
 using gpureg::AddToKey;
 
-/** An object's address and time stamp: time stamps are unique, so a new object at an old address shows. */
+/** Appends an object's address and time stamp. Time stamps are unique, so that a new object at an old address has another key. */
 inline void
 AddToKey(gpureg::Key & key, const Object * object)
 {
@@ -24,7 +24,7 @@ AddToKey(gpureg::Key & key, const Object * object)
   key.push_back(object != nullptr ? static_cast<std::uintptr_t>(object->GetMTime()) : 0);
 }
 
-/** The same of an image whose voxels count: its buffer may be another one, or have been made anew by its filter. */
+/** Appends an image's address, time stamp and buffer, and the time at which its filter updated it: all on which its voxels depend. */
 template <typename TImage>
 void
 AddVoxelsToKey(gpureg::Key & key, const TImage & image)
@@ -42,7 +42,7 @@ GetBuffer(const TImage & image)
   return { image.GetBufferPointer(), pixels->Size() * sizeof(*image.GetBufferPointer()) };
 }
 
-/** Where an image's voxels come from. */
+/** Returns the source that an image's voxels are. */
 template <typename TImage>
 gpureg::Source
 MakeSource(const TImage & image)
@@ -53,9 +53,9 @@ MakeSource(const TImage & image)
   return source;
 }
 
-/** What a composite's SetParameters() does to fields. Where it sets several parts, it writes into a field's buffer, and
- * changes no time stamp of the field or of its transform. It changes that of a linear or B-spline transform which is set
- * along with it. */
+/** Tells what a composite's SetParameters() does to displacement fields. If it sets several transforms, it writes into a field's buffer
+ * without changing a time stamp of the field or of its transform. It does change the time stamp of a linear or B-spline transform that
+ * is set along with the field. */
 template <typename TScalar, unsigned int VDimension>
 class CompositeParameters
 {
@@ -78,7 +78,7 @@ public:
     }
   }
 
-  /** Whether a part's field may be written to without a time stamp of its own that tells. */
+  /** Returns true if the field of transform n may be overwritten without a change of its own time stamp. */
   bool
   OverwriteFieldOf(SizeValueType n) const
   {
@@ -87,7 +87,7 @@ public:
              m_Composite.GetNthTransformConstPointer(n));
   }
 
-  /** Whether then a time stamp of another part tells. */
+  /** Returns true if another transform's time stamp changes when a field is overwritten. */
   bool
   ChangeTimeStamp() const
   {
@@ -100,7 +100,7 @@ private:
   bool                  m_ChangeTimeStamp{ false };
 };
 
-/** A transform with its parts and its field, whose changes it does not pass on to its own time stamp. */
+/** Appends a transform, and its parts and field, since a transform's time stamp does not include theirs. */
 template <typename TScalar, unsigned int VDimension>
 void
 AddTransformToKey(gpureg::Key & key, const Transform<TScalar, VDimension, VDimension> * transform)

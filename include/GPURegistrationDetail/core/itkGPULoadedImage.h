@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An ITK image on a device, and what its values are like.
+// Uploads ITK images to a device, and summarises their values.
 #ifndef itkGPULoadedImage_h
 #define itkGPULoadedImage_h
 
@@ -24,7 +24,7 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** Summarises values on the host's threads, whatever type they have. */
+/** Returns a summary of values of any type, computed on the host's threads. */
 template <typename TPixel>
 gpureg::ImageSummary
 Summarize(const TPixel * values, std::int64_t count, const gpureg::ParallelFor & parallelFor)
@@ -77,23 +77,23 @@ Summarize(const TPixel * values, std::int64_t count, const gpureg::ParallelFor &
   return summary;
 }
 
-/** Whether images of this type are loaded: of floats and doubles. */
+/** True if images of this type can be uploaded as they are: images of floats and doubles. */
 template <typename TImage>
 constexpr bool IsLoadable =
   std::is_same<typename TImage::PixelType, float>::value || std::is_same<typename TImage::PixelType, double>::value;
 
-/** Of such an image's values. */
+/** Precision of the values of an image of floats or doubles. */
 template <typename TImage>
 constexpr gpureg::Precision PrecisionOf =
   std::is_same<typename TImage::PixelType, double>::value ? gpureg::Precision::Double : gpureg::Precision::Single;
 
-/** Loads all that is in an image's buffer, unless what is there is proved to be the same. */
+/** Uploads an image's whole buffer, unless the device's copy is proved to be the same. */
 template <typename TImage>
 void
 LoadImage(gpureg::LoadedImage & loaded, const TImage & image, const gpureg::ParallelFor & parallelFor)
 {
   gpureg::Source source = MakeSource(image);
-  // Whatever a class trusts later on: ITK looks at the values themselves.
+  // Time stamps do not count here, whatever the class trusts later: ITK reads the values themselves.
   source.isKeyTrusted = false;
   loaded.Load(source,
               PrecisionOf<TImage>,
@@ -102,28 +102,30 @@ LoadImage(gpureg::LoadedImage & loaded, const TImage & image, const gpureg::Para
               parallelFor);
 }
 
-/** One of a metric's images: on a device, from where it is looked through until it is released. */
+/** Summarises one of a metric's images, on a device if possible, where the image stays until it is released. */
 template <typename TImage>
 class LoadedImage
 {
 public:
-  /** Of the values as they were when it was looked through last. */
+  /** Returns the summary of the values at the last LookThrough(). */
   const gpureg::ImageSummary &
   GetSummary() const
   {
     return m_Summary;
   }
 
-  /** Null where it was looked through on the host, or is released. */
+  /** Returns the image on the device; null if it was summarised on the host, or is released. */
   const gpureg::LoadedImage *
   Get() const
   {
     return m_Loaded.get();
   }
 
-  /** Looks through an image that is not empty, as it is now: on the device if it can be loaded there, and has room for it;
-   *  else on the host.
-   *  \param device empty for none. */
+  /** Summarises an image that is not empty, with its current values: on the device if it can be uploaded and fits there; else on the
+   *  host.
+   *  \param image the image.
+   *  \param device the device's name; empty for the host.
+   *  \param parallelFor the threads to use. */
   void
   LookThrough(const TImage & image, const std::string & device, const gpureg::ParallelFor & parallelFor)
   {
@@ -137,13 +139,13 @@ public:
       }
       catch (const gpureg::OutOfMemoryError &)
       {
-        // Then there is no room for it beside what is made of it.
+        // The device has no room for the image beside what is made from it.
       }
     }
     m_Summary = Summarize(image.GetBufferPointer(), CountPixels(image), parallelFor);
   }
 
-  /** Nothing more is made of it. */
+  /** Gives up the image on the device, from which nothing more is made. */
   void
   Release()
   {

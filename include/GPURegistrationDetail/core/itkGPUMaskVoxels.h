@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of an image lies in a mask, without asking the mask for each voxel's point.
+// Finds the voxels of an image inside a mask without evaluating the mask at each voxel's point.
 #ifndef itkGPUMaskVoxels_h
 #define itkGPUMaskVoxels_h
 
@@ -15,7 +15,7 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** Whether only voxels of one value are inside, or the mask takes its image's buffer for another one: which ITK 5.4 has brought. */
+/** Returns true if a mask uses only voxels of one value, or another image than its own: choices that ITK 5.4 introduced. */
 template <typename TMask>
 auto
 HasChoiceOfVoxels(const TMask & mask, int) -> std::decay_t<decltype(mask.GetUseMaskValue())>
@@ -29,7 +29,7 @@ HasChoiceOfVoxels(const TMask &, long)
   return false;
 }
 
-/** The mask, if it is an image of which all that is not 0 is inside; else null. A class derived from it may do otherwise. */
+/** Returns the mask if it is an image in which every value but 0 is inside; else null. A derived class may behave differently. */
 template <unsigned int VDimension>
 const ImageMaskSpatialObject<VDimension> *
 FindPlainMask(const SpatialObject<VDimension> * mask)
@@ -43,8 +43,8 @@ FindPlainMask(const SpatialObject<VDimension> * mask)
   return HasChoiceOfVoxels(*imageMask, 0) ? nullptr : imageMask;
 }
 
-/** A mask's voxels, if they are an image's: each tells of the image's voxel of the same number whether it is inside, which it is unless
- *  it is 0. Else null: then the mask is to be asked for each point. */
+/** Returns a mask's voxels if they coincide with an image's voxels: voxel n of the image is inside unless voxel n of the mask is 0.
+ *  Returns null if the mask must be evaluated at each point. */
 template <unsigned int VDimension>
 const unsigned char *
 FindMaskVoxels(const ImageBase<VDimension> & image, const SpatialObject<VDimension> * mask)
@@ -66,7 +66,7 @@ FindMaskVoxels(const ImageBase<VDimension> & image, const SpatialObject<VDimensi
                                               plain->GetObjectToWorldTransformInverse()->TransformPoint(
                                                 Geometry::IndexToPoint(image, index)));
   });
-  // The mask looks for the nearest voxel: however it rounds, that is this one.
+  // The mask takes the nearest voxel, which is the image's own voxel, however the mask rounds.
   constexpr double farthest = 0.01;
   return Geometry::FindLargestShift(toMask, size) < farthest ? maskImage.GetBufferPointer() : nullptr;
 }

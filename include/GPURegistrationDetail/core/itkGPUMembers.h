@@ -1,46 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members that classes of this module have in common. Macros, as ITK's own for members: a base class between ours and
-// ITK's would cost Python what ours inherit, since SWIG leaves out a base that is not wrapped.
+// Declares the members that this module's classes have in common. They are macros, as ITK's own for members: SWIG leaves out a base
+// class that is not wrapped, so that with such a class between ours and ITK's, Python would lose what ours inherit.
 #ifndef itkGPUMembers_h
 #define itkGPUMembers_h
 
 #include "GPURegistrationDetail/core/itkGPUDeviceUse.h"
 
-/** How often a device was asked for something, and for how long, is not for Python: its types are not wrapped. */
+/** Declares the members for statistics, except for Python, where their types are not wrapped. */
 #ifdef ITK_WRAPPING_PARSER
 #  define itkGPUStatisticsMembersMacro(use, statistics)
 #else
-#  define itkGPUStatisticsMembersMacro(use, statistics)                         \
-    /** Launches, copies, allocations and times of the last work on a device */ \
-    gpureg::EvaluationStatistics GetEvaluationStatistics() const                \
-    {                                                                           \
-      return statistics;                                                        \
-    }                                                                           \
-    /** Kernel times are measured from the next work on */                      \
-    void SetMeasuresKernelTime(bool on)                                         \
-    {                                                                           \
-      use.SetMeasuresKernelTime(on);                                            \
+#  define itkGPUStatisticsMembersMacro(use, statistics)                                       \
+    /** Returns launches, copies, allocations and times of the last operation on a device. */ \
+    gpureg::EvaluationStatistics GetEvaluationStatistics() const                              \
+    {                                                                                         \
+      return statistics;                                                                      \
+    }                                                                                         \
+    /** Measures kernel times from the next operation on. */                                  \
+    void SetMeasuresKernelTime(bool on)                                                       \
+    {                                                                                         \
+      use.SetMeasuresKernelTime(on);                                                          \
     }
 #endif
 
-/** Public members of a class that computes on a device, of which use is its GPURegistrationDetail::DeviceUse, and statistics
- *  an expression for what its last work took. */
-#define itkGPUDeviceMembersMacro(use, statistics)                                            \
-  /** Where to compute; from the next work on. Default: GPUDevice::GetDefault() when made */ \
-  void SetDevice(const GPUDevice & device)                                                   \
-  {                                                                                          \
-    use.SetDevice(*this, device);                                                            \
-  }                                                                                          \
-  const GPUDevice & GetDevice() const                                                        \
-  {                                                                                          \
-    return use.GetDevice();                                                                  \
-  }                                                                                          \
+/** Declares the public members of a class that computes on a device.
+ *  \param use its GPURegistrationDetail::DeviceUse.
+ *  \param statistics an expression for the statistics of its last operation. */
+#define itkGPUDeviceMembersMacro(use, statistics)                                                                   \
+  /** Sets the device, from the next operation on. Default: GPUDevice::GetDefault() of when the object was made. */ \
+  void SetDevice(const GPUDevice & device)                                                                          \
+  {                                                                                                                 \
+    use.SetDevice(*this, device);                                                                                   \
+  }                                                                                                                 \
+  const GPUDevice & GetDevice() const                                                                               \
+  {                                                                                                                 \
+    return use.GetDevice();                                                                                         \
+  }                                                                                                                 \
   itkGPUStatisticsMembersMacro(use, statistics)
 
-/** Of one that may keep what it was given, SetTrustsTimeStamps(bool), GetTrustsTimeStamps(), TrustsTimeStampsOn() and Off():
- *  whether what lies on the device is taken to be what the host holds for as long as no time stamp tells of a change. On, the
- *  default, whoever changes pixels in place calls Modified() on the image. Off, their bytes are hashed before what lies there
- *  is used again. A class that stands in for ITK's has it off. */
+/** Declares SetTrustsTimeStamps(bool), GetTrustsTimeStamps(), TrustsTimeStampsOn() and TrustsTimeStampsOff(): whether data on the
+ *  device counts as unchanged as long as no time stamp of the host's objects changes. On, the default: a program that changes pixels in
+ *  place must call Modified() on the image. Off: the host's bytes are hashed before the device's copy is used again. Overrides of ITK's
+ *  classes have it off.
+ *  \param use the class's GPURegistrationDetail::DeviceUse. */
 #define itkGPUTimeStampMembersMacro(use) \
   void SetTrustsTimeStamps(bool on)      \
   {                                      \
@@ -52,8 +54,9 @@
   }                                      \
   itkBooleanMacro(TrustsTimeStamps)
 
-/** Of a filter that works on volumes, whose engine is its GPUVolume::Engine: the public members above, and the protected
- *  StandInForParent() (see GPUStandIn), PrintSelf() and GenerateData(), which is declared. Ends as protected. */
+/** Declares the members of a filter on volumes: the public members above, and the protected StandInForParent() (see GPUStandIn),
+ *  PrintSelf() and GenerateData(), which the filter defines. The access is protected afterwards.
+ *  \param engine the filter's GPUVolume::Engine. */
 // clang-format off
 #define itkGPUVolumeFilterMembersMacro(engine)                    \
   itkGPUDeviceMembersMacro(engine, engine.GetStatistics())        \

@@ -9,7 +9,7 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** Has the pixels of an image that was just allocated ready to be written: see gpureg::PrepareForWriting. */
+/** Prepares the pixels of an image that was just allocated for writing: see gpureg::PrepareForWriting(). */
 template <typename TImage>
 void
 PrepareForWriting(TImage & image, const gpureg::ParallelFor & parallelFor)

@@ -14,30 +14,30 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** Whether an image, such as a VectorImage, keeps components and says how many there are to a pixel. */
+/** True if an image, such as a VectorImage, stores components, and says how many a pixel has. */
 template <typename TImage>
 constexpr bool KeepsComponents = !std::is_same<typename TImage::InternalPixelType, typename TImage::PixelType>::value;
 
-/** Whether an image's pixels are what lies in its buffer. An adaptor's are not: it makes them when it is asked. */
+/** True if an image's buffer holds its pixels. An image adaptor computes them when they are read. */
 template <typename TImage>
 constexpr bool KeepsPixels =
   std::is_base_of<Image<typename TImage::PixelType, TImage::ImageDimension>, TImage>::value ||
   std::is_base_of<VectorImage<typename TImage::InternalPixelType, TImage::ImageDimension>, TImage>::value;
 
-/** How many components a pixel has: where it is the image's to say, 0. */
+/** Number of components of a pixel; 0 if the image says it at run time. */
 template <typename TImage>
 constexpr std::size_t ComponentsOf = KeepsComponents<TImage>
                                        ? 0
                                        : sizeof(typename TImage::PixelType) /
                                            sizeof(typename NumericTraits<typename TImage::PixelType>::ValueType);
 
-/** Whether ITK computes with such components in double, or less. */
+/** True if ITK computes with such components in double precision or less. */
 template <typename TComponent>
 constexpr bool IsComputedInDouble =
   std::is_arithmetic<TComponent>::value && !std::is_same<TComponent, long double>::value;
 
-/** Whether two images' pixels lie in their buffers, have equally many components, and hold them themselves: those that
- * allocate keep them elsewhere. Where it is not so, as from grey to RGB, it is ITK's to say what becomes of them. */
+/** True if both images' buffers hold their pixels, with the same number of components, and without memory that the pixels allocate
+ * elsewhere. Otherwise, such as from grey to RGB, ITK's class has to decide how pixels are converted. */
 template <typename TInputImage, typename TOutputImage>
 constexpr bool                HaveSameComponents =
   KeepsPixels<TInputImage> && KeepsPixels<TOutputImage> && ComponentsOf<TInputImage> ==

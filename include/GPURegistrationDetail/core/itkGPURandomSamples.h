@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples of a metric that are drawn anew between its evaluations.
+// Draws a metric's samples anew between its evaluations.
 #ifndef itkGPURandomSamples_h
 #define itkGPURandomSamples_h
 
@@ -16,12 +16,11 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** While it lives, a metric that has been initialised evaluates at points that are drawn here, and not at those that it
- *  was initialised with, which it is given back. ITK's metrics read their flag UseSampledPointSet and their virtual
- *  points at each evaluation, and the rest at Initialize(): Mattes' range of fixed values, for one, remains that of the
- *  samples that it had then. This module's metrics know points by their container, which is another one after each
- *  draw.
- *  \tparam TMetric an ImageToImageMetricv4 of two or three dimensions */
+/** Makes a metric that has been initialised evaluate at random points, as long as an object of this class lives; its destructor gives
+ *  the metric its own points back. ITK's metrics read their flag UseSampledPointSet and their virtual points at each evaluation, and
+ *  everything else at Initialize(): for one, the range of fixed values of Mattes' metric remains that of the samples at Initialize().
+ *  This module's metrics recognise points by their container, which each draw replaces.
+ *  \tparam TMetric an ImageToImageMetricv4 of two or three dimensions. */
 template <typename TMetric>
 class RandomSamples
 {
@@ -30,7 +29,7 @@ public:
     : m_Metric(metric)
     , m_UsesPoints(metric.GetUseSampledPointSet())
     , m_UsesVirtualPoints(metric.GetUseVirtualSampledPointSet())
-    // It gives them to be read only, and takes none that it may not change.
+    // The metric returns its points as const, but accepts only points that it may change.
     , m_Points(const_cast<PointSetType *>(metric.GetVirtualSampledPointSet()))
   {}
   ~RandomSamples()
@@ -43,9 +42,10 @@ public:
   RandomSamples &
   operator=(const RandomSamples &) = delete;
 
-  /** Gives the metric so many points of its virtual domain, all as likely, inside its fixed mask if it has one.
-   *  \param key of the first; samples are numbered from there on, those outside the mask, too
-   *  \throws ExceptionObject if hardly any point is inside the mask */
+  /** Gives the metric count random points of its virtual domain, uniformly distributed inside its fixed mask, if it has one.
+   *  \param count the number of points.
+   *  \param key the key of the first draw; draws are numbered from there on, including those outside the mask.
+   *  \throws ExceptionObject if hardly any point is inside the mask. */
   void
   Draw(SizeValueType count, gpureg::RandomKey key)
   {
@@ -92,7 +92,7 @@ private:
 
   using PointSetType = typename TMetric::VirtualPointSetType;
 
-  /** Of the point as the metric will have it. */
+  /** Returns true if the fixed mask contains a point, as the metric will map it. */
   bool
   IsInsideMask(const typename PointSetType::PointType & point) const
   {

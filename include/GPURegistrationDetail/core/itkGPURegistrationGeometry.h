@@ -18,8 +18,8 @@
 
 namespace itk
 {
-/** From ITK's geometry, in double precision, to the engine's index maps. Indices here are relative to
- * the buffer's first voxel, and two dimensions are three of which the last stays 0. */
+/** Converts ITK's geometry, in double precision, to the engine's index maps. Indices are relative to the buffer's first voxel; in two
+ * dimensions the third index stays 0. */
 namespace GPURegistrationGeometry
 {
 
@@ -67,7 +67,7 @@ PointToIndex(const ImageBase<VDimension> & image, const Point<double, VDimension
   return index;
 }
 
-/** The middle of a buffer, as an integer index, and how far it reaches along each axis. */
+/** Returns the centre of a buffer as an integer index. */
 template <unsigned int VDimension>
 IndexArray
 GetCentre(const ImageBase<VDimension> & image)
@@ -81,9 +81,9 @@ GetCentre(const ImageBase<VDimension> & image)
   return centre;
 }
 
-/** Whether a transform is an affine map. IsLinear() is not asked: there are classes derived from linear ones that are
- * not, such as itk::AzimuthElevationToCartesianTransform, and do not say so there, but in their category; and a
- * composite's category is what IsLinear() of its parts says. A class derived from composites may map otherwise. */
+/** Returns true if a transform is an affine map. It does not ask IsLinear(). Some classes derived from linear transforms are not linear,
+ * such as itk::AzimuthElevationToCartesianTransform; their category says so, but IsLinear() does not. A composite's category follows
+ * from IsLinear() of its parts. A class derived from composites may map in another way. */
 template <typename TScalar, unsigned int VDimension>
 bool
 IsLinear(const Transform<TScalar, VDimension, VDimension> & transform)
@@ -107,7 +107,7 @@ IsLinear(const Transform<TScalar, VDimension, VDimension> & transform)
   return true;
 }
 
-/** The indices by whose images an affine map is told: the centre, and size[d] beyond it along each axis. */
+/** Returns the indices whose images determine an affine map: the centre, and size[d] beyond it along each axis d. */
 template <unsigned int VDimension>
 std::array<IndexArray, VDimension + 1>
 GetFitIndices(const ImageBase<VDimension> & image)
@@ -121,7 +121,7 @@ GetFitIndices(const ImageBase<VDimension> & image)
   return indices;
 }
 
-/** The affine map by which these have moved: whatever class the transforms in it are of. */
+/** Returns the affine map that moved the indices of GetFitIndices() to `moved`, whatever the classes of the transforms. */
 template <unsigned int VDimension>
 gpureg::IndexMap
 FitMovedIndices(const ImageBase<VDimension> & image, const std::array<IndexArray, VDimension + 1> & moved)
@@ -141,7 +141,7 @@ FitMovedIndices(const ImageBase<VDimension> & image, const std::array<IndexArray
   return map;
 }
 
-/** The map x ↦ function(x), known to be affine. */
+/** Returns the map x ↦ function(x), which must be affine. */
 template <unsigned int VDimension, typename TFunction>
 gpureg::IndexMap
 FitIndexMap(const ImageBase<VDimension> & image, const TFunction & function)
@@ -152,7 +152,7 @@ FitIndexMap(const ImageBase<VDimension> & image, const TFunction & function)
   return FitMovedIndices<VDimension>(image, moved);
 }
 
-/** What a map leads indices away by that are smaller than a size, at most: voxels, of all axes together. */
+/** Returns the largest displacement by a map of indices within a size, in voxels, summed over all axes. */
 template <unsigned int VDimension>
 double
 FindLargestShift(const gpureg::IndexMap & map, const Size<VDimension> & size)
@@ -169,7 +169,7 @@ FindLargestShift(const gpureg::IndexMap & map, const Size<VDimension> & size)
   return shift;
 }
 
-/** Physical vector → index vector of an image, by rows. */
+/** Returns the matrix that maps a physical vector to an index vector of an image, stored row by row. */
 template <unsigned int VDimension>
 std::array<double, 9>
 GetVectorToIndexMatrix(const ImageBase<VDimension> & image)
@@ -186,7 +186,7 @@ GetVectorToIndexMatrix(const ImageBase<VDimension> & image)
   return matrix;
 }
 
-/** Index, relative to a region's first voxel → point. */
+/** Returns the map from an index, relative to a region's first voxel, to a point. */
 template <unsigned int VDimension>
 gpureg::IndexMap
 GetIndexToPointMap(const ImageBase<VDimension> & image, const ImageRegion<VDimension> & region)
@@ -205,7 +205,7 @@ GetIndexToPointMap(const ImageBase<VDimension> & image, const ImageRegion<VDimen
   return map;
 }
 
-/** Point → index, relative to a region's first voxel. */
+/** Returns the map from a point to an index, relative to a region's first voxel. */
 template <unsigned int VDimension>
 gpureg::IndexMap
 GetPointToIndexMap(const ImageBase<VDimension> & image, const ImageRegion<VDimension> & region)
@@ -216,7 +216,7 @@ GetPointToIndexMap(const ImageBase<VDimension> & image, const ImageRegion<VDimen
   {
     map.matrix[4 * d] = 1;
   }
-  // The origin's index is whole: nothing is rounded there.
+  // The origin's index is a whole number, so that nothing is rounded.
   for (unsigned int r = 0; r < VDimension; ++r)
   {
     map.offset[r] = -static_cast<double>(region.GetIndex(r));
@@ -228,7 +228,7 @@ GetPointToIndexMap(const ImageBase<VDimension> & image, const ImageRegion<VDimen
   return map;
 }
 
-/** From one region's first voxel to another's. */
+/** Returns the offset from one region's first voxel to another's. */
 template <unsigned int VDimension>
 std::array<std::int64_t, 3>
 GetOffset(const ImageRegion<VDimension> & from, const ImageRegion<VDimension> & to)

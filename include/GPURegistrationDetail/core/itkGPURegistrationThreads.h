@@ -15,9 +15,10 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** So many of ITK's threads. They take the tasks one by one, since some are done sooner than others; each from a range
- * of its own as long as they keep pace, since threads that write side by side wait for each other's pages. What a task
- * throws, the caller gets, the first of them; then tasks may be left out. ITK's pool loses what its own threads throw. */
+/** Returns a ParallelFor that uses a number of ITK's threads. The threads take tasks one by one, since tasks differ in length. As long
+ * as threads advance equally, each takes tasks from a range of its own, since threads that write to neighbouring memory wait for each
+ * other's page faults. If tasks throw, the caller gets the first exception, and further tasks may be left out; ITK's thread pool loses
+ * exceptions of its threads. */
 inline gpureg::ParallelFor
 MakeParallelFor(ThreadIdType threads)
 {

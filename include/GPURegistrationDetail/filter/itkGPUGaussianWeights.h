@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weights of a recursive Gaussian, as itk::RecursiveGaussianImageFilter computes them.
+// Computes the weights of a recursive Gaussian by itk::RecursiveGaussianImageFilter.
 #ifndef itkGPUGaussianWeights_h
 #define itkGPUGaussianWeights_h
 
@@ -21,7 +21,11 @@ public:
   using Pointer = SmartPointer<Self>;
   itkSimpleNewMacro(Self);
 
-  /** Along an axis of this spacing. \param sigma in its unit.
+  /** Returns the weights of ITK's recursive Gaussian.
+   *  \param order the order of the derivative.
+   *  \param sigma the standard deviation, in the unit of spacing.
+   *  \param normalizesAcrossScale true to normalise across scale, as ITK's filter does.
+   *  \param spacing the spacing of the axis.
    *  \throws ExceptionObject if the spacing is 0. */
   static gpureg::RecursiveGaussian
   Compute(GaussianOrderEnum order, double sigma, bool normalizesAcrossScale, double spacing)

@@ -20,11 +20,11 @@ namespace itk
 /** \class GPUPyramidGenerator
  * \brief Makes the levels of an itk::MultiResolutionPyramidImageFilter on a device.
  *
- * What ITK does in three filters, each over all voxels (itk::DiscreteGaussianImageFilter, then
- * itk::ResampleImageFilter or itk::ShrinkImageFilter), is one convolution along each axis here, computed only
- * where the level has voxels: linear interpolation, half-way between two voxels, is one more of its weights. Where
- * that is not all (IsInterpolated()), it is computed at these voxels' neighbours, and interpolated between them.
- * The image goes up once, and stays there for all levels.
+ * ITK uses several filters, each over all voxels (itk::DiscreteGaussianImageFilter, then itk::ResampleImageFilter or
+ * itk::ShrinkImageFilter). Here one convolution along each axis does all of this, and is computed only at the level's voxels: linear
+ * interpolation half-way between two voxels is part of its weights. If that is not enough (IsInterpolated()), the convolution is
+ * computed at the neighbours of the level's voxels, and interpolated between them. The image is uploaded once, and stays on the device
+ * for all levels.
  *
  * \ingroup GPURegistration
  */
@@ -37,8 +37,8 @@ public:
 
   using PixelType = typename TOutputImage::PixelType;
 
-  /** Pyramids are made of what their output can hold: that is what the input is cast to first. To a bool all that is
-   * not 0 is true, where other integers are cut off. */
+  /** The input is first cast to the output's type, so that the output must be a type that the engine can hold. A cast to bool gives true
+   * for every value but 0, where a cast to integers truncates. */
   static constexpr bool IsOfKnownTypes =
     static_cast<unsigned int>(TInputImage::ImageDimension) == Dimension && (Dimension == 2 || Dimension == 3) &&
     GPURegistrationDetail::KeepsPixels<TInputImage> && std::is_arithmetic<typename TInputImage::PixelType>::value &&
@@ -52,7 +52,7 @@ public:
     , m_Engine(engine)
   {}
 
-  /** All levels, from the finest on, each from the input.
+  /** Makes all levels, from the finest on, each from the input.
    * \throws gpureg::Error, itk::ExceptionObject */
   void
   Generate()
@@ -68,8 +68,8 @@ public:
     });
   }
 
-  /** All levels, from the finest on, each from the one before: as
-   * itk::RecursiveMultiResolutionPyramidImageFilter, whose schedule is downward divisible. */
+  /** Makes all levels, from the finest on, each from the level before, as itk::RecursiveMultiResolutionPyramidImageFilter does. The
+   * schedule is downward divisible. */
   void
   GenerateRecursively()
   {
@@ -105,7 +105,7 @@ private:
   using GeometryType = ImageBase<Dimension>;
   using Factors = std::array<unsigned int, Dimension>;
 
-  /** Sends the input, and calls makeLevel for each level, which leaves it as the engine's volume. */
+  /** Uploads the input, and calls makeLevel for each level, which must leave the level as the engine's volume. */
   template <typename TMakeLevel>
   void
   Run(const TMakeLevel & makeLevel)
@@ -117,7 +117,7 @@ private:
     m_Engine.Run([&](gpureg::VolumeFilter & filter) {
       filter.SetVolume(GPUVolume::MakeInput<TInputImage, PixelType>(input, region, Precision), threads);
       const unsigned int levels = m_Pyramid.GetNumberOfLevels();
-      // The finest needs the most memory: asked for once.
+      // The finest level comes first: it needs the most memory, which is then allocated once.
       for (unsigned int level = levels; level-- > 0;)
       {
         TOutputImage & output = *m_Pyramid.GetOutput(level);
@@ -131,7 +131,7 @@ private:
     });
   }
 
-  /** An axis of a level: its convolution, and the voxels' places in the input. */
+  /** Describes one axis of a level: the convolution along it, and the positions of its voxels in the input. */
   struct LevelAxis
   {
     gpureg::LineConvolution      smooth;
@@ -139,8 +139,12 @@ private:
     bool                         isHalf = false;
   };
 
-  /** Smooths what the engine holds, of this geometry, and takes the level's voxels out of it.
-   * \param smoothsAlways whether an axis that is not shrunk is smoothed too. */
+  /** Smooths the engine's volume, and keeps the level's voxels.
+   * \param filter the engine with the volume.
+   * \param input the geometry of the volume.
+   * \param output the level.
+   * \param factors the shrink factor along each axis.
+   * \param smoothsAlways true to smooth also along axes that are not shrunk. */
   void
   MakeLevel(gpureg::VolumeFilter & filter,
             const GeometryType &   input,
@@ -157,13 +161,14 @@ private:
       const int  factor = static_cast<int>(factors[d]);
       const auto from = input.GetLargestPossibleRegion();
       const auto to = output.GetLargestPossibleRegion();
-      // Index of the first voxel in the input, from its own first one on; half a voxel beyond if it is between.
+      // Index of the level's first voxel in the input, relative to the input's first voxel; the voxel lies half a voxel further if
+      // isHalf.
       const auto  first = to.GetIndex(d) * factor - from.GetIndex(d) + (shrinks ? offset[d] : (factor - 1) / 2);
       LevelAxis & axis = axes[d];
       gpureg::LineConvolution & smooth = axis.smooth;
       smooth.axis = static_cast<int>(d);
       smooth.taps = smoothsAlways || factor > 1 ? this->MakeGaussian(d, factors[d]) : std::vector<double>{ 1.0 };
-      // itk::DiscreteGaussianImageFilter keeps pixels of the output's type from axis to axis.
+      // itk::DiscreteGaussianImageFilter stores pixels of the output's type between two axes.
       smooth.truncates = IsInteger;
       smooth.left = static_cast<int>(smooth.taps.size() / 2);
       smooth.first = static_cast<int>(first);
@@ -183,7 +188,7 @@ private:
       this->Interpolate(filter, axes);
       return;
     }
-    // ITK's order: the last axis comes first.
+    // ITK convolves along the last axis first.
     for (unsigned int d = Dimension; d-- > 0;)
     {
       if (axes[d].isHalf)
@@ -196,9 +201,9 @@ private:
 
   static constexpr bool IsInteger = std::is_integral<PixelType>::value;
 
-  /** Whether the level's voxels along an axis are not what one convolution gives. Behind the last voxel there is
-   * nothing to interpolate with. And integers are cut off before they are interpolated and after it, which shows what
-   * rounding has put just before a voxel. */
+  /** Returns true if one convolution does not give the level's voxels along an axis: if voxels lie beyond the last input voxel, where
+   * there is nothing to interpolate with; and for integers, which are truncated before and after they are interpolated, so that a voxel
+   * that rounding has put just before an input voxel differs. */
   static bool
   IsInterpolated(const LevelAxis & axis, int length)
   {
@@ -215,7 +220,7 @@ private:
     return false;
   }
 
-  /** Makes the smoothed image at the neighbours of a level's voxels along each axis, and interpolates between them. */
+  /** Computes the smoothed image at the neighbours of a level's voxels along each axis, and interpolates between them. */
   void
   Interpolate(gpureg::VolumeFilter & filter, const std::array<LevelAxis, Dimension> & axes) const
   {
@@ -232,7 +237,7 @@ private:
       gpureg::LineConvolution smooth = axes[d].smooth;
       const auto &            positions = axes[d].positions;
       const int               length = filter.GetSize()[d];
-      // Rounding may put a voxel that is none of two neighbours' between either of them and the next.
+      // Rounding may put a voxel that should lie on an input voxel just before or just behind it.
       const int  before = axes[d].isHalf ? 0 : 1;
       const int  run = axes[d].isHalf ? 2 : 3;
       const bool isDense = smooth.step <= run;
@@ -256,14 +261,14 @@ private:
         const bool isInside = j < positions.inside;
         const int  cell = isInside ? positions.cells[n] : -1;
         grid.fractions[d].push_back(isInside ? positions.fractions[n] : 0.0);
-        // Where it lies among what was made.
+        // index of the neighbour among the convolution's outputs
         grid.cells[d].push_back(!isInside || isDense ? cell : j * run + cell - (smooth.first + j * smooth.step));
       }
     }
     filter.Interpolate(grid);
   }
 
-  /** itk::GaussianOperator's weights, as itk::DiscreteGaussianImageFilter has them made. */
+  /** Returns the weights of itk::GaussianOperator as itk::DiscreteGaussianImageFilter uses it. */
   std::vector<double>
   MakeGaussian(unsigned int axis, unsigned int factor) const
   {
@@ -282,7 +287,7 @@ private:
     return taps;
   }
 
-  /** The mean of what a convolution gives at a voxel and at the next, as one convolution. */
+  /** Changes a convolution into one that gives the mean of its values at a voxel and at the next voxel. */
   static void
   MoveByHalf(gpureg::LineConvolution & step)
   {
@@ -295,8 +300,8 @@ private:
     step.taps = std::move(taps);
   }
 
-  /** Gives the output the geometry that itk::ShrinkImageFilter has in the parent's pipeline; which voxels that
-   * one keeps. */
+  /** Gives the output the origin that itk::ShrinkImageFilter gives it in the parent's pipeline, and returns the offset of the pixels
+   * that the shrink filter keeps. */
   static Offset<Dimension>
   ShrinkGeometry(const GeometryType & input, TOutputImage & output, const Factors & factors)
   {

@@ -8,12 +8,12 @@
 
 namespace itk
 {
-/** Which pixels itk::ShrinkImageFilter keeps. */
+/** Tells which pixels itk::ShrinkImageFilter keeps. */
 namespace GPUShrinkGeometry
 {
 
-/** Pixel i of the output is pixel i·factor + offset of the input: the rule of
- * itk::ShrinkImageFilter::DynamicThreadedGenerateData, which asks the two images' geometry, rounding included. */
+/** Returns the offset for which pixel i of the output is pixel i·factor + offset of the input. The rule is that of
+ * itk::ShrinkImageFilter::DynamicThreadedGenerateData, which uses the two images' geometry, with its rounding. */
 template <unsigned int VDimension, typename TFactors>
 Offset<VDimension>
 FindOffset(const ImageBase<VDimension> & input, const ImageBase<VDimension> & output, const TFactors & factors)

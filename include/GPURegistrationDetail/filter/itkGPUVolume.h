@@ -23,23 +23,22 @@
 
 namespace itk
 {
-/** What the filters that work on a volume on a device have in common: images to the device and back, and the
- * device with its engine. */
+/** Holds what filters on volumes have in common: transfers of images, and the device with its engine. */
 namespace GPUVolume
 {
 
 template <typename TImage>
 using ComponentType = typename NumericTraits<typename TImage::PixelType>::ValueType;
 
-/** Whether a double keeps all of a number's digits. */
+/** True if a double holds all digits of a T. */
 template <typename T>
 constexpr bool FitsIntoDouble = std::is_arithmetic<T>::value && std::numeric_limits<T>::digits <= 53;
 
-/** Whether a float does. */
+/** True if a float holds all digits of a T. */
 template <typename T>
 constexpr bool FitsIntoFloat = std::is_arithmetic<T>::value && std::numeric_limits<T>::digits <= 24;
 
-/** Whether images of these two types can be the engine's. */
+/** True if the engine can filter images of these two types. */
 template <typename TInputImage, typename TOutputImage>
 constexpr bool AreOfKnownTypes = static_cast<unsigned int>(TInputImage::ImageDimension) ==
                                    static_cast<unsigned int>(TOutputImage::ImageDimension) &&
@@ -47,14 +46,14 @@ constexpr bool AreOfKnownTypes = static_cast<unsigned int>(TInputImage::ImageDim
                                  GPURegistrationDetail::HaveSameComponents<TInputImage, TOutputImage> && FitsIntoDouble<
                                    ComponentType<TInputImage>> && FitsIntoDouble<ComponentType<TOutputImage>>;
 
-/** What the engine gets of a region of an image, cast to TComponent on the way.
- * \throws itk::ExceptionObject if not all of it is in the image's buffer */
+/** Describes a region of an image to the engine, cast to TComponent.
+ * \throws itk::ExceptionObject if part of the region is not in the image's buffer. */
 template <typename TImage, typename TComponent = ComponentType<TImage>>
 gpureg::VolumeInput
 MakeInput(const TImage & image, const typename TImage::RegionType & region, gpureg::Precision precision);
 
-/** Writes the engine's volume to a region of an image that was just allocated, as static_cast does. Each thread calls
- *  beforeWriting, if it is there, before each part that it writes. */
+/** Writes the engine's volume to a region of an image that was just allocated, by static_cast. Each thread calls beforeWriting, unless
+ *  it is empty, before each chunk that it writes. */
 template <typename TImage>
 void
 WriteOutput(gpureg::VolumeFilter &              filter,
@@ -64,7 +63,7 @@ WriteOutput(gpureg::VolumeFilter &              filter,
             const gpureg::ParallelFor &         parallelFor,
             const std::function<void()> &       beforeWriting = {});
 
-/** Whether all of an image that is loadable is a region of it, and is values of this precision. */
+/** Returns true if the region is the image's whole buffer, and the image, of floats or doubles, has this precision. */
 template <typename TImage>
 bool
 IsAllOf(const TImage & image, const typename TImage::RegionType & region, gpureg::Precision precision)
@@ -72,20 +71,23 @@ IsAllOf(const TImage & image, const typename TImage::RegionType & region, gpureg
   return region == image.GetBufferedRegion() && precision == GPURegistrationDetail::PrecisionOf<TImage>;
 }
 
-/** A filter's device, and its work there. */
+/** Holds a filter's device, and runs its operations there. */
 class Engine : public GPURegistrationDetail::DeviceUse
 {
 public:
-  /** Of the last Run. */
+  /** Returns the statistics of the last Run(). */
   const gpureg::EvaluationStatistics &
   GetStatistics() const
   {
     return m_Statistics;
   }
 
-  /** GenerateData() of a filter, a friend of this, which has GenerateDataOnDevice() if IsOfKnownTypes: whether the engine knows
-   *  its images' types. See DeviceUse::Compute.
-   *  \param whyNot a sentence that says that it does not. */
+  /** Does the work of a filter's GenerateData(): see DeviceUse::Compute(). The filter names this class a friend. It has
+   *  GenerateDataOnDevice() if its IsOfKnownTypes is true, which says that the engine knows its images' types.
+   *  \param filter the filter.
+   *  \param whyNot a sentence that says that the engine does not know the types.
+   *  \param advice what to do if the host has too little memory.
+   *  \param onParent computes the output by the parent class. */
   template <typename TFilter, typename TOnParent>
   void
   Generate(TFilter & filter, const char * whyNot, const char * advice, const TOnParent & onParent)
@@ -107,7 +109,7 @@ public:
     this->Compute(filter, advice, findLack, onDevice, onParent);
   }
 
-  /** Calls work with an engine on the device, whose memory is given back then. */
+  /** Calls work with an engine on the device, and frees the engine's volumes afterwards. */
   template <typename TWork>
   void
   Run(const TWork & work)
@@ -121,8 +123,9 @@ public:
     });
   }
 
-  /** Sets the volume to a region of an image. All of an image of floats or doubles stays on the device as long as it lives, and is
-   *  not sent again where another filter or a metric reads it, if a hash proves that it is the same. On the host nothing is copied. */
+  /** Sets the volume to a region of an image. A whole image of floats or doubles stays on the device as long as the image lives;
+   *  another filter or metric that reads it does not upload it again if a hash proves that it is unchanged. On the host nothing is
+   *  kept. */
   template <typename TImage>
   void
   SetInput(gpureg::VolumeFilter &              filter,
@@ -146,14 +149,15 @@ public:
         }
         catch (const gpureg::OutOfMemoryError &)
         {
-          // Then there is no room for both.
+          // The device has no room for both copies: the volume is set without keeping the image.
         }
       }
     }
     filter.SetVolume(MakeInput(image, region, precision), parallelFor);
   }
 
-  /** Leaves a copy of the filter's volume on the device, for who reads the output image that it was just written to: see SetInput. */
+  /** Keeps a copy of the filter's volume on the device for readers of the output image that the volume was just written to: see
+   * SetInput(). */
   template <typename TImage>
   void
   LeaveOutput(gpureg::VolumeFilter & filter, const TImage & image, gpureg::Precision precision)
@@ -170,14 +174,14 @@ public:
         }
         catch (const gpureg::OutOfMemoryError &)
         {
-          // Then it is sent again.
+          // The image will be uploaded again.
         }
       }
     }
   }
 
-  /** WriteOutput to the requested region of a filter's output that may be its input: the parent class cannot make it
-   *  any more once something was written there. */
+  /** Writes the volume to the requested region of a filter's output, whose buffer may be that of the input. Once something is written
+   *  there, the parent class can no longer compute the output. */
   template <typename TInputImage, typename TOutputImage>
   void
   WriteOutputInPlace(gpureg::VolumeFilter &      filter,
@@ -195,7 +199,7 @@ public:
   }
 
 private:
-  /** What the device has of an image's buffer, if that is idle, or another. */
+  /** Returns the idle device image of an image's buffer, or another device image. */
   template <typename TImage>
   std::unique_ptr<gpureg::LoadedImage>
   TakeImageOf(const TImage & image) const
@@ -205,7 +209,7 @@ private:
                                                    static_cast<const Object *>(&image));
   }
 
-  /** Idle until others take its place, the device is short of memory, or the image is deleted. */
+  /** Keeps a device image idle until others take its place, the device is short of memory, or the image is deleted. */
   template <typename TImage>
   static void
   KeepImageOf(const TImage & image, std::unique_ptr<gpureg::LoadedImage> loaded)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Templates' definitions, apart from the header as ITK's are.
+// Defines the templates of itkGPUVolume.h, apart from the header as in ITK.
 #ifndef itkGPUVolume_hxx
 #define itkGPUVolume_hxx
 
@@ -15,8 +15,9 @@ namespace itk
 namespace GPUVolume
 {
 
-/** Calls work(row, begin, count), for the parts that voxels first … first + count - 1 of a region have of its
- * rows: the offset in an image's buffer of a row's voxel, its place in first …, and how many. */
+/** Calls work(offset, begin, count) for each row of a region that contains some of the voxels first … first + count - 1. offset is the
+ * position of the row's first such voxel in the image's buffer, begin its position among these voxels, and count their number in the
+ * row. */
 template <unsigned int VDimension, typename TWork>
 void
 ForEachRow(const ImageBase<VDimension> &   image,
@@ -46,7 +47,7 @@ template <typename TImage, typename TComponent>
 gpureg::VolumeInput
 MakeInput(const TImage & image, const typename TImage::RegionType & region, gpureg::Precision precision)
 {
-  // Not so where the image was released, or filtered in place, and has no source that would make it again.
+  // The buffer lacks the region if the image was released, or filtered in place, and has no source that would make it again.
   if (!image.GetBufferedRegion().IsInside(region))
   {
     itkSpecializedMessageExceptionMacro(GPUBadInputError,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaMattesNMI for what no device does: the two passes, sample by sample.
+// Computes CudaMattesNMI where no device can: its two passes, sample by sample.
 #ifndef itkCudaMattesNMIThroughITK_hxx
 #define itkCudaMattesNMIThroughITK_hxx
 
@@ -20,11 +20,11 @@ public:
   explicit ThroughITK(const Self & metric)
     : m_Metric(metric)
     , m_Bins(static_cast<std::int64_t>(metric.GetNumberOfHistogramBins()))
-    // The tasks' histograms take 64 MiB at most.
+    // The number of tasks limits their histograms to 64 MiB.
     , m_Samples(metric, std::min<std::int64_t>(64, (1 << 23) / (m_Bins * m_Bins)))
   {}
 
-  /** Leaves value and derivative where the metric keeps them. */
+  /** Computes value and derivative, and stores them in the metric's members. */
   void
   Evaluate() const
   {
@@ -71,7 +71,7 @@ private:
              static_cast<double>(bin - 1) - position };
   }
 
-  /** Σ_k kernel(argument_k)·table[…][k], over the four bins of a sample's window. */
+  /** Returns Σ_k kernel(argument_k)·table[…][k] over the four bins of a sample's window. */
   template <typename TKernel>
   double
   SumOverWindow(const TKernel & kernel, const Window & window, const std::vector<double> & table) const
@@ -84,7 +84,7 @@ private:
     return sum;
   }
 
-  /** The joint histogram. */
+  /** Returns the joint histogram, and sets the number of valid points. */
   std::vector<double>
   Count(SizeValueType & validPoints) const
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bins between two values, and where in the numbers of a type each begins.
+// Computes bins between two values, and the numbers of a type at which each bin begins.
 #ifndef itkGPUBinEdges_h
 #define itkGPUBinEdges_h
 
@@ -19,8 +19,8 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** Of bins between a minimum and a maximum the one that a value is in; what lies beyond, or is not a number, is in the first
- *  or the last. */
+/** Returns the bin of a value, of equal bins between minimum and maximum. A value outside this range, or a NaN, is in the first or the
+ *  last bin. */
 inline SizeValueType
 FindBinBetween(double value, double minimum, double maximum, SizeValueType bins)
 {
@@ -28,7 +28,7 @@ FindBinBetween(double value, double minimum, double maximum, SizeValueType bins)
   return place > 0.0 ? static_cast<SizeValueType>(std::min(place, static_cast<double>(bins - 1))) : 0;
 }
 
-/** The finite numbers of a type in their order: 0 is number 0, the least that is above it 1, and so on. */
+/** Numbers the finite numbers of a type in their order: 0 is number 0, the next larger number is number 1, and so on. */
 template <typename TReal>
 class NumberLine
 {
@@ -55,7 +55,7 @@ public:
 private:
   using Bits = std::conditional_t<sizeof(TReal) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
 
-  /** The bits of numbers below 0 have the order of their absolute values. */
+  /** Reverses the order of numbers below 0, whose bits have the order of their absolute values. */
   static Bits
   Mirror(Bits bits)
   {
@@ -63,9 +63,11 @@ private:
   }
 };
 
-/** Where, of the numbers from minimum to maximum, each bin but the first begins.
- *  \param binOf a number's bin: of a larger number the same, or a later one.
- *  \return nothing if there are none, or more bins than 16 bits count. */
+/** Returns the numbers, from minimum to maximum, at which each bin but the first begins; nothing if binOf is not monotonic, or gives
+ *  more bins than 16 bits can count.
+ *  \param minimum the least number.
+ *  \param maximum the largest number.
+ *  \param binOf returns the bin of a number, which must not decrease as numbers increase. */
 template <typename TReal, typename TBinOf>
 std::optional<gpureg::BinEdges>
 FindBinEdges(TReal minimum, TReal maximum, const TBinOf & binOf)
@@ -83,7 +85,7 @@ FindBinEdges(TReal minimum, TReal maximum, const TBinOf & binOf)
   std::int64_t below = Line::FindPlace(minimum);
   for (std::int64_t bin = first + 1; bin <= last; ++bin)
   {
-    // The least number whose bin is this one or a later one lies behind the first of these, and not behind the second.
+    // The least number whose bin is `bin` or a later one is above `low`, and not above `found`.
     std::int64_t low = below;
     std::int64_t found = Line::FindPlace(maximum);
     while (low + 1 < found)
@@ -92,7 +94,7 @@ FindBinEdges(TReal minimum, TReal maximum, const TBinOf & binOf)
       (static_cast<std::int64_t>(binOf(Line::GetNumber(middle))) >= bin ? found : low) = middle;
     }
     bins.edges.push_back(static_cast<double>(Line::GetNumber(found)));
-    // Where bins lie closer than numbers, the next one begins at the same.
+    // If bins are closer together than numbers, the next bin begins at the same number.
     below = found - 1;
   }
   return bins;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sample weighs near the edge of a moving image's buffer: for a device, and in double precision.
+// Weighs samples near the edge of a moving image's buffer: for a device, and in double precision on the host.
 #ifndef itkGPUBorderWeight_h
 #define itkGPUBorderWeight_h
 
@@ -15,8 +15,9 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** Along each axis of the image 1 from so many mm inside of its edge on, and linearly less towards it; the product of these.
- *  The formula is src/kernels/metric/histogram/BorderWeight.h's. A distance of 0: 1 everywhere. */
+/** Computes the weight of samples near the edge of an image. Along each axis the weight is 1 from a distance of some mm inside the edge
+ *  on, and falls linearly towards the edge; a sample's weight is the product over the axes. The formula is that of
+ *  src/kernels/metric/histogram/BorderWeight.h. A distance of 0 gives a weight of 1 everywhere. */
 template <unsigned int VDimension>
 class BorderWeight
 {
@@ -24,7 +25,7 @@ public:
   using ImageType = ImageBase<VDimension>;
   using PointType = typename ImageType::PointType;
 
-  /** The image must outlive it. */
+  /** Makes the weight for an image, which must outlive this object, with a distance in mm. */
   BorderWeight(const ImageType & image, double distance)
     : m_Image(image)
     , m_Distance(distance)
@@ -37,12 +38,12 @@ public:
     const auto           clamp = [](double x) { return std::max(-1e18, std::min(1e18, x)); };
     for (unsigned int axis = 0; axis < VDimension && m_Distance > 0; ++axis)
     {
-      // Where the ramps meet in the middle, their largest weight is made 1, so that fixed point loses nothing: the value is a
-      // ratio of sums of weights, which a common factor leaves as it is.
+      // If the two ramps meet in the middle of an axis, they are scaled so that the largest weight is 1, which gives fixed-point sums
+      // their full accuracy. The value is a ratio of sums of weights, and does not depend on a common factor.
       const double spacing = m_Image.GetSpacing()[axis];
       const double middle = 0.5 * spacing * static_cast<double>(m_Image.GetBufferedRegion().GetSize(axis));
       const double distance = std::min(m_Distance, middle);
-      // Finite in float, and multiplied by an index.
+      // The weight must be finite in float, also when multiplied by an index.
       weight.perVoxel[axis] = clamp(spacing / distance);
       for (unsigned int d = 0; d < VDimension; ++d)
       {
@@ -52,7 +53,9 @@ public:
     return weight;
   }
 
-  /** \param gradient of the weight, 1/mm: any vector of as many components. */
+  /** Returns the weight at a point.
+   * \param point the point.
+   * \param gradient receives the gradient of the weight in 1/mm; any vector with as many components. */
   template <typename TVector>
   double
   Evaluate(const PointType & point, TVector & gradient) const
@@ -82,14 +85,14 @@ public:
   }
 
 private:
-  /** ∂(an axis' weight behind its lower edge)/∂(a physical axis) */
+  /** Returns ∂(weight of an axis, inside its lower edge)/∂(physical axis d). */
   double
   GetSlope(unsigned int axis, unsigned int d) const
   {
     return m_Image.GetInverseDirection()[axis][d] / m_Distance;
   }
 
-  /** slope: 1 behind the lower edge, -1 before the upper one, 0 where the weight is 1. */
+  /** Returns the weight along one axis. Sets slope to 1 inside the lower edge, -1 inside the upper edge, and 0 where the weight is 1. */
   double
   WeighAlongAxis(const PointType & point, unsigned int axis, double & slope) const
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of its two marginals ITK's joint histogram metric means: asked of ITK itself.
+// Determines, by evaluating it, whether ITK's joint histogram metric swaps its two marginals.
 #ifndef itkGPUJointHistogramMarginals_h
 #define itkGPUJointHistogramMarginals_h
 
@@ -11,15 +11,15 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** Whether it takes the fixed image's marginal density for the moving image's and the other way round, as ITK's releases up to
- *  5.4 do. No version number tells, since ITK 6 was put right between two of its previews; two images of 2 × 2 voxels do: of
- *  the fixed one a quarter is 0, of the moving one half.
+/** Returns true if the metric swaps the marginal densities of the fixed and the moving image, as ITK's releases up to 5.4 do. A version
+ *  number does not tell, since ITK 6 was corrected between two of its previews. Instead the function evaluates the metric for two
+ *  images of 2 × 2 voxels: a quarter of the fixed image's voxels, and half of the moving image's, are 0.
  *  \tparam TMetric itk::JointHistogramMutualInformationImageToImageMetricv4. */
 template <typename TMetric>
 bool
 SwapsMarginals()
 {
-  // Not by New(), which a factory may answer.
+  // A factory might answer New().
   class Probe : public TMetric
   {};
   static const bool swaps = [] {

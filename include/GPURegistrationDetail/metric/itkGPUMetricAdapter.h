@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a metric's adapter does around its own part: Initialize(), and the choice of who evaluates.
+// Does what all metrics' adapters have in common: Initialize(), and the choice between the device and ITK's classes.
 #ifndef itkGPUMetricAdapter_h
 #define itkGPUMetricAdapter_h
 
@@ -31,15 +31,18 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** A member of a metric that names it, and the other classes of these headers, friends: see itkGPUMetricFriendsMacro. The
- *  metric's m_Use is its DeviceUse.
+/** Connects an ITK metric with its engine. It is a member of the metric, which names it and the other classes of these headers friends:
+ *  see itkGPUMetricFriendsMacro. The metric's member m_Use is its DeviceUse.
+ *  \tparam TMetric the ITK metric.
  *  \tparam TEngine its gpureg::Metric. */
 template <typename TMetric, typename TEngine>
 class MetricAdapter
 {
 public:
-  /** \param usesFixedGradient whether its forces may go along the fixed image's gradient instead of the moving image's.
-   *  \param findOwnLack names what the device lacks for this metric alone, once it is initialised; empty if there is nothing. */
+  /** Makes the adapter of a metric.
+   *  \param metric the metric.
+   *  \param usesFixedGradient true if its forces may follow the fixed image's gradient instead of the moving image's.
+   *  \param findOwnLack names what the device lacks for this metric alone, once the metric is initialised; empty if it lacks nothing. */
   explicit MetricAdapter(const TMetric &                      metric,
                          bool                                 usesFixedGradient = false,
                          const std::function<std::string()> & findOwnLack = {})
@@ -50,10 +53,11 @@ public:
     , m_Input(metric, m_Images)
   {}
 
-  /** \param initialize the parent's Initialize(), and what is the metric's own to find out from the images.
-   *  \param update sends the engine what initialize() has found: see UpdateEngine.
-   *  \throws GPUBadInputError for images, gradient source or points that cannot be used, but not from a stand-in, for which
-   *  its parent class deals with them. */
+  /** Initialises the metric.
+   *  \param initialize calls the parent's Initialize(), and computes what the metric needs from the images.
+   *  \param update uploads the results to the engine: see UpdateEngine().
+   *  \throws GPUBadInputError for images, gradient sources or points that cannot be used. An override does not throw, since its parent
+   *  class deals with them. */
   template <typename TInitialize, typename TUpdate>
   void
   Initialize(const TInitialize & initialize, const TUpdate & update)
@@ -61,7 +65,7 @@ public:
     this->Initialize([] {}, initialize, update);
   }
 
-  /** The same; before, check() throws for what else cannot be used. */
+  /** Initialises the metric, after check(), which throws for other input that cannot be used. */
   template <typename TCheck, typename TInitialize, typename TUpdate>
   void
   Initialize(const TCheck & check, const TInitialize & initialize, const TUpdate & update)
@@ -95,22 +99,22 @@ public:
     }
   }
 
-  /** Whether Initialize() has found that ITK's classes will compute derivatives, or all: then what they need is to be made at
-   *  once, of the voxels as they are. */
+  /** Returns true if Initialize() has found that ITK's classes will compute derivatives, or everything. What ITK's classes need is then
+   *  made at once, from the current voxels. */
   bool
   IsForITK() const
   {
     return m_IsForITK;
   }
 
-  /** As Initialize() or an evaluation after a change has looked through them. */
+  /** Returns the images' summaries, from Initialize() or from an evaluation after a change. */
   const MetricImages<TMetric> &
   GetImages() const
   {
     return m_Images;
   }
 
-  /** Calls onDevice(route), or, where the device lacks something, warns of that once and calls throughITK(). */
+  /** Calls onDevice(route). If the device lacks something, warns once of that, and calls throughITK() instead. */
   template <typename TOnDevice, typename TThroughITK>
   void
   Evaluate(const TOnDevice & onDevice, const TThroughITK & throughITK)
@@ -147,8 +151,8 @@ public:
     }
   }
 
-  /** What ImageToImageMetricv4 does before each evaluation. It clears the derivative on one thread: by a field of a whole head,
-   *  for longer than all else takes. */
+  /** Does what ImageToImageMetricv4 does before each evaluation, which is to clear the derivative. ITK clears it on one thread, which
+   *  for a displacement field of a whole head takes longer than everything else. */
   void
   InitializeForIteration() const
   {
@@ -161,8 +165,10 @@ public:
   using ParametersType = typename TMetric::MovingTransformType::ParametersType;
   using MeasureType = typename TMetric::MeasureType;
 
-  /** The values of candidates, those of linear transforms together. Transform and value stay as they are.
-   *  \param onDevice gives a value for each of some maps; NaN for one that is to be evaluated by itself. */
+  /** Returns the values of candidates; those of linear transforms are computed in batches. The transform and the metric's value do not
+   *  change.
+   *  \param candidates the parameters of each candidate.
+   *  \param onDevice returns the values for some maps; NaN for a candidate that is to be evaluated by itself. */
   template <typename TOnDevice>
   std::vector<MeasureType>
   EvaluateCandidates(const std::vector<ParametersType> & candidates, const TOnDevice & onDevice)
@@ -181,8 +187,10 @@ public:
     return values;
   }
 
-  /** The same of a metric whose engine gives a result for each: \param evaluate gives those of some maps; \param valueOf the value of
-   *  one that has valid samples. */
+  /** Returns the values of candidates, for a metric whose engine returns a result for each.
+   *  \param candidates the parameters of each candidate.
+   *  \param evaluate returns the results for some maps.
+   *  \param valueOf returns the value of a result that has valid samples. */
   template <typename TEvaluate, typename TValueOf>
   std::vector<MeasureType>
   EvaluateResults(const std::vector<ParametersType> & candidates, const TEvaluate & evaluate, const TValueOf & valueOf)
@@ -197,8 +205,10 @@ public:
     });
   }
 
-  /** The same of a metric whose engine gives the mutual information of each.
-   *  \param updateEngine sends the engine what has changed. */
+  /** Returns the values of candidates, for a metric whose engine returns the mutual information of each.
+   *  \param candidates the parameters of each candidate.
+   *  \param normalized true for the normalised mutual information.
+   *  \param updateEngine uploads to the engine what has changed. */
   template <typename TUpdateEngine>
   std::vector<MeasureType>
   EvaluateInformation(const std::vector<ParametersType> & candidates,
@@ -218,7 +228,7 @@ public:
     });
   }
 
-  /** Calls throughITK() with the images that ITK's classes want. */
+  /** Calls throughITK(), after making the gradient images that ITK's classes need. */
   template <typename TThroughITK>
   void
   CallITK(const TThroughITK & throughITK)
@@ -227,14 +237,14 @@ public:
     throughITK();
   }
 
-  /** Whether a stand-in's parent class computes, until the next Initialize(). */
+  /** Returns true if the parent class of an override computes, until the next Initialize(). */
   bool
   IsLeftToParent() const
   {
     return !m_LeftToParent.empty();
   }
 
-  /** Makes the images' gradient images if a device has made its own instead: of the voxels that there are now. */
+  /** Makes ITK's gradient images from the current voxels, if a device has computed its own gradients instead. */
   void
   MakeGradientImages() const
   {
@@ -245,15 +255,15 @@ public:
     }
   }
 
-  /** See MetricInput, of both images. */
+  /** Warns if an image has changed since Initialize(): see MetricInput::WarnIfRefilled(). */
   void
   WarnIfRefilled(const std::string & what) const
   {
     m_Input.WarnIfRefilled(what, m_Input.HasFixedVoxelsOfInitialize() && m_Input.HasMovingVoxelsOfInitialize());
   }
 
-  /** Of a metric whose engine says how many bins it can have, at Initialize().
-   *  \throws GPUBadInputError if it cannot have so many. */
+  /** Checks the number of bins at Initialize(), for a metric whose engine limits it.
+   *  \throws GPUBadInputError if the number is out of range. */
   void
   CheckNumberOfBins(SizeValueType bins) const
   {
@@ -270,8 +280,8 @@ public:
     }
   }
 
-  /** Of a metric with bins, before Evaluate.
-   *  \throws GPUBadInputError if they are not those of Initialize(), but not from a stand-in: its parent class is asked. */
+  /** Checks before Evaluate() that the number of bins is that of Initialize().
+   *  \throws GPUBadInputError if it is not. An override does not throw, since its parent class computes then. */
   void
   CheckBins(SizeValueType bins, SizeValueType initializedBins)
   {
@@ -289,7 +299,8 @@ public:
     });
   }
 
-  /** \throws GPUNoOverlapError if no sample is valid. */
+  /** Checks that some samples are valid.
+   * \throws GPUNoOverlapError if no sample is valid. */
   void
   CheckHasValidPoints(SizeValueType validPoints) const
   {
@@ -302,8 +313,8 @@ public:
     }
   }
 
-  /** Makes the engine by makeEngine(name of the device) if the device has changed, or isOther(engine); and sends it what has
-   *  changed since the last time: see MetricInput. */
+  /** Makes a new engine by makeEngine(device name) if the device has changed, or if isOther(engine) is true; then uploads what has
+   *  changed since the last call: see MetricInput. */
   template <typename TIsOther, typename TMakeEngine, typename TFindScales, typename TDescribe>
   void
   UpdateEngine(const TIsOther &    isOther,
@@ -330,14 +341,14 @@ public:
     m_Engine->SetTiming(m_Metric.m_Use.GetMeasuresKernelTime());
   }
 
-  /** The scales of the values that the engine has. */
+  /** Returns the scales of the values that the engine has. */
   const MetricScales &
   GetScales() const
   {
     return m_Input.GetScales();
   }
 
-  /** Adds -1/divisor times the derivative, from the forces that an evaluation has brought. */
+  /** Adds -1/divisor times the derivative, which it computes from the forces of an evaluation. */
   void
   StoreDerivative(gpureg::Forces                forces,
                   const gpureg::ForceResult &   result,
@@ -374,7 +385,8 @@ public:
     }
   }
 
-  /** The same of a metric whose forces are its derivative by a displacement, whatever follows the field. */
+  /** Adds -1/divisor times the forces, for a metric whose forces are its derivative with respect to a displacement, whatever follows the
+   * field. */
   void
   StoreForces(gpureg::Forces forces, double divisor)
   {
@@ -384,7 +396,7 @@ public:
     }
   }
 
-  /** Which forces an evaluation is to bring. */
+  /** Returns what an evaluation along a route should do with the forces. */
   gpureg::Forces
   ChooseForces(MetricRoute route) const
   {
@@ -407,7 +419,7 @@ public:
     return *m_Engine;
   }
 
-  /** nullptr before there is one. */
+  /** Returns the engine; nullptr before there is one. */
   const TEngine *
   FindEngine() const
   {
@@ -420,7 +432,7 @@ public:
     return m_Engine ? m_Engine->GetStatistics() : gpureg::EvaluationStatistics();
   }
 
-  /** For PrintSelf. */
+  /** Prints the device and its use, for PrintSelf(). */
   void
   Print(std::ostream & os, Indent indent) const
   {
@@ -429,7 +441,7 @@ public:
   }
 
 private:
-  /** Calls initialize(), the parent's, which makes no gradient that the device makes itself. */
+  /** Calls initialize(), that is the parent's Initialize(), without ITK's gradients if the device computes them itself. */
   template <typename TInitialize>
   void
   InitializeWithoutGradients(const TInitialize & initialize)
@@ -447,7 +459,7 @@ private:
       const WithoutGradientFilter<TMetric> scope(m_Metric, makesMoving, mayMakeFixed);
       initialize();
     }
-    // What samples are is known only now.
+    // Only now is it known whether samples are voxels of the fixed image.
     if (mayMakeFixed && !MetricFixedGrid<TMetric>(m_Metric).IsOneGrid())
     {
       m_Input.SetMakesGradients(makesMoving, false);
@@ -474,7 +486,7 @@ private:
     }
   }
 
-  /** On the device, unless ITK's class is to compute. */
+  /** Summarises the images: on the device, unless ITK's class is to compute. */
   std::unique_ptr<ImagesOnDevice<TMetric>>
   LookThroughImages()
   {
@@ -487,14 +499,14 @@ private:
     return images ? std::move(images) : std::make_unique<ImagesOnDevice<TMetric>>(m_Images, "");
   }
 
-  /** Whether a metric that it is a part of is left to ITK's class, and has warned of that. */
+  /** Returns true if the metric is part of another one that is left to ITK's class, and has warned of that. */
   bool
   IsWithinITKs() const
   {
     return m_Metric.m_Use.StandsIn() && IsWithoutDevices();
   }
 
-  /** What the device does not compute; empty if there is nothing. */
+  /** Returns what the device does not compute; empty if there is nothing. */
   std::string
   FindLack() const
   {
@@ -506,7 +518,7 @@ private:
     {
       return "A metric that another one is made of, which is left to ITK's class,";
     }
-    // Sums here depend on no number of threads: there is nothing to correct. But ITK's numbers are then rounded ones.
+    // No sum depends on the number of threads here, so that nothing needs a correction. But ITK's class would round its numbers.
     if (m_Metric.m_Use.StandsIn() && m_Metric.GetUseFloatingPointCorrection())
     {
       return "Floating-point correction";
@@ -515,7 +527,7 @@ private:
     return lack.empty() && m_FindOwnLack ? m_FindOwnLack() : lack;
   }
 
-  /** Calls check(). What it throws of bad input, a stand-in leaves to its parent class. */
+  /** Calls check(). If it throws because of bad input, an override uses its parent class. */
   template <typename TCheck>
   void
   CheckInput(const TCheck & check)
@@ -530,8 +542,8 @@ private:
     }
   }
 
-  /** Until the next Initialize(), after a warning. To be called where the error is caught.
-   *  \throws it again unless the metric stands in. */
+  /** Lets the parent class compute until the next Initialize(), after a warning. Called where an error is caught.
+   *  \throws the caught error again if the metric is no override. */
   void
   LeaveToParent(const GPUError & error)
   {
@@ -571,9 +583,9 @@ private:
                       m_Metric.m_VirtualSampledPointSet->GetNumberOfPoints() < 1);
   }
 
-  /** Calls work() unless a stand-in's parent class computes.
-   *  \throws the itk::GPUError of what work throws; but of a stand-in only that there is no overlap, which its parent class
-   *  would say, too: see LeaveToParent. */
+  /** Calls work(), unless the parent class of an override computes.
+   *  \throws the itk::GPUError for what work() throws; an override throws only that there is no overlap, as its parent class would: see
+   *  LeaveToParent(). */
   template <typename TWork>
   void
   OnDevice(const TWork & work)
@@ -617,7 +629,7 @@ private:
   std::unique_ptr<TEngine>           m_Engine;
   bool                               m_IsInitialized{ false };
   bool                               m_IsForITK{ false };
-  std::string                        m_LeftToParent; // why; empty where the device computes
+  std::string                        m_LeftToParent; // the reason; empty if the device computes
 };
 
 } // namespace GPURegistrationDetail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values of many candidates, parameters of a metric's moving transform, in one call.
+// Computes a metric's values for many candidate parameters of its moving transform in one call.
 #ifndef itkGPUMetricCandidates_h
 #define itkGPUMetricCandidates_h
 
@@ -26,7 +26,7 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** Of a metric that names it a friend. */
+/** Evaluates many candidate parameters of a metric's moving transform. The metric names this class a friend. */
 template <typename TMetric>
 class MetricCandidates
 {
@@ -34,7 +34,7 @@ public:
   using ParametersType = typename TMetric::MovingTransformType::ParametersType;
   using MeasureType = typename TMetric::MeasureType;
 
-  /** The value of a candidate that has none: no sample is valid, or they do not vary. */
+  /** Returns the value of a candidate without one: no sample is valid, or values do not vary. */
   static constexpr MeasureType
   GetWorst()
   {
@@ -46,7 +46,8 @@ public:
     , m_Candidates(candidates)
   {}
 
-  /** \throws GPUBadInputError unless each has as many parameters as the transform. */
+  /** Checks the number of parameters.
+   * \throws GPUBadInputError unless each candidate has as many parameters as the transform. */
   void
   Check() const
   {
@@ -67,7 +68,7 @@ public:
     }
   }
 
-  /** Where their samples map to, by linear transforms. */
+  /** Describes where the candidates' linear transforms map the samples to. */
   gpureg::CandidateMaps
   MakeMaps() const
   {
@@ -76,7 +77,7 @@ public:
              [this, mapping, points = mapping.GetFitPoints()](std::int64_t       first,
                                                               std::int64_t       number,
                                                               gpureg::IndexMap * maps) {
-               // Each range has a transform of its own, which costs as much as some candidates.
+               // Each range clones the transform, which costs as much as some candidates.
                const auto transform = m_Metric.m_MovingTransform->Clone();
                for (std::int64_t n = 0; n < number; ++n)
                {
@@ -86,8 +87,8 @@ public:
              } };
   }
 
-  /** One by one, as GetValue() gives them; those that have a value already stay.
-   *  \param values as many as candidates; NaN where there is none yet. */
+  /** Evaluates candidates one by one, with the values of GetValue(); values that are computed already stay.
+   *  \param values one per candidate; NaN if it is not computed yet. */
   void
   EvaluateRest(std::vector<MeasureType> & values) const
   {
@@ -109,7 +110,7 @@ public:
   }
 
 private:
-  /** What an evaluation leaves behind, put back at the end. */
+  /** Saves what an evaluation changes, and restores it at the end. */
   class State
   {
   public:
@@ -139,7 +140,7 @@ private:
   MeasureType
   EvaluateOne() const
   {
-    // The evaluation counts them. Were it still 0 of the candidate before, any exception would be taken for a lack of overlap.
+    // The evaluation sets this count. If it were still 0 from the candidate before, any exception would be taken for a lack of overlap.
     const_cast<TMetric &>(m_Metric).m_NumberOfValidPoints = 1;
     try
     {
@@ -151,7 +152,7 @@ private:
     }
     catch (const ExceptionObject &)
     {
-      // ITK's own class says so of samples that are all outside.
+      // ITK's own class throws if all samples are outside.
       if (m_Metric.m_NumberOfValidPoints > 0)
       {
         throw;
@@ -164,7 +165,7 @@ private:
   const std::vector<ParametersType> & m_Candidates;
 };
 
-/** A metric's GetValues() of the rows of a matrix. */
+/** Returns a metric's GetValues() for the rows of a matrix. */
 template <typename TMetric>
 vnl_vector<double>
 EvaluateRows(const TMetric & metric, const vnl_matrix<double> & candidates)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the forces of a metric's samples to its derivative by the moving transform's parameters.
+// Computes a metric's derivative with respect to the moving transform's parameters from the forces of its samples.
 #ifndef itkGPUMetricDerivative_h
 #define itkGPUMetricDerivative_h
 
@@ -19,7 +19,7 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** Of a metric that names it a friend. What it stores is -1/divisor times the sum. */
+/** Stores a metric's derivative, -1/divisor times a sum over forces. The metric names this class a friend. */
 template <typename TMetric>
 class MetricDerivative
 {
@@ -35,9 +35,12 @@ public:
     : m_Metric(metric)
   {}
 
-  /** Σ J(x)ᵀ f(x) from Σ f and Σ f ⊗ x, see src/kernels/metric/samples/ForceSums.h: the Jacobian of the transform that is optimised, its
-   *  own, at the domain's centre and one step from it along each axis.
-   *  \param before what leads from virtual points to where that is entered. */
+  /** Adds Σ J(x)ᵀ f(x), computed from Σ f and Σ f ⊗ x: see src/kernels/metric/samples/ForceSums.h. It takes the optimised transform's
+   *  own Jacobian at the domain's centre and one step from it along each axis.
+   *  \param optimized the optimised transform.
+   *  \param before maps virtual points to points of the optimised transform.
+   *  \param result the sums of forces.
+   *  \param divisor divides the sum. */
   void
   StoreGlobal(const MovingTransformType & optimized,
               const gpureg::IndexMap &    before,
@@ -93,7 +96,9 @@ public:
     }
   }
 
-  /** Sums of forces as derivatives by another point, which a linear map leads on from: its matrix, by rows. */
+  /** Returns sums of forces as derivatives with respect to a point before a linear map.
+   * \param result the sums as derivatives with respect to the point after the map.
+   * \param matrix the map's matrix, stored row by row. */
   static gpureg::ForceResult
   FollowBack(const gpureg::ForceResult & result, const std::array<double, 9> & matrix)
   {
@@ -112,7 +117,7 @@ public:
     return followed;
   }
 
-  /** All parameters' derivatives 0, on many threads. */
+  /** Sets all derivatives to 0, on many threads. */
   void
   Clear() const
   {
@@ -132,7 +137,8 @@ public:
     });
   }
 
-  /** A displacement's derivative is its sample's force, which the engine has kept, by the Jacobian of what follows the field. */
+  /** Adds each sample's force, which the engine has stored, to its displacement's derivative, after applying the Jacobian of what
+   * follows the field. */
   void
   StoreLocal(gpureg::Metric & engine, const std::array<double, 9> & jacobian, double divisor) const
   {
@@ -161,7 +167,7 @@ public:
         parallelFor);
       return;
     }
-    // Points may share a voxel: one after the other.
+    // Points may share a voxel, and are added one after the other.
     std::vector<float> all(3 * m_Metric.GetNumberOfDomainPoints());
     engine.TakeForces([&all](std::int64_t  first,
                              std::int64_t  count,
@@ -171,7 +177,7 @@ public:
     {
       const auto index = m_Metric.GetVirtualImage()->TransformPhysicalPointToIndex(
         m_Metric.GetVirtualSampledPointSet()->GetPoint(sample));
-      // A point outside of the virtual domain has no place in the derivative.
+      // A point outside the virtual domain has no place in the derivative.
       if (m_Metric.GetVirtualRegion().IsInside(index))
       {
         add(&all[3 * sample], m_Metric.ComputeParameterOffsetFromVirtualIndex(index, ImageDimension));
@@ -179,8 +185,8 @@ public:
     }
   }
 
-  /** A control point's derivative is what it has gathered, by the Jacobian of what follows the spline. ITK has all control points'
-   *  along x first, then those along y. */
+  /** Adds the control points' sums of forces (adjoint B-spline interpolation), after applying the Jacobian of what follows the spline.
+   *  ITK stores all control points' derivatives along x first, then those along y, and so on. */
   void
   StoreByControlPoints(gpureg::Metric & engine, const std::array<double, 9> & jacobian, double divisor) const
   {

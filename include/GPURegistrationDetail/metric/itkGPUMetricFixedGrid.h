@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a metric's samples lie in the fixed image, if they are all voxels of the virtual domain.
+// Computes where a metric's samples lie in the fixed image, if every voxel of the virtual domain is a sample.
 #ifndef itkGPUMetricFixedGrid_h
 #define itkGPUMetricFixedGrid_h
 
@@ -15,7 +15,7 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** Of a metric that names it a friend, and that has its virtual domain. */
+/** Describes how the virtual domain maps to the fixed image's voxels. The metric names this class a friend, and has its virtual domain. */
 template <typename TMetric>
 class MetricFixedGrid
 {
@@ -46,17 +46,18 @@ public:
                   Geometry::FindLargestShift<ImageDimension>(m_ToFixed, size) < LargestShift;
   }
 
-  /** Voxels: what samples may lie aside from those that they are. ITK's own rounding takes less. */
+  /** Largest distance in voxels of samples from the voxels that they count as. ITK's own rounding moves them by less. */
   static constexpr double LargestShift = 1e-9;
 
-  /** Whether a linear map leads there, and ITK interpolates linearly, or takes the nearest voxel, of floats or doubles. */
+  /** Returns true if the map to the fixed image is linear, the image has floats or doubles, and ITK interpolates linearly or takes the
+   * nearest voxel. */
   bool
   IsLinear() const
   {
     return m_IsLinear;
   }
 
-  /** Whether then sample n is voxel n. */
+  /** Returns true if IsLinear() is true and sample n is voxel n. */
   bool
   IsOneGrid() const
   {
@@ -69,7 +70,7 @@ public:
     return m_TakesNearest;
   }
 
-  /** The map, from a voxel of the virtual domain, where it is linear. */
+  /** Returns the map from a voxel of the virtual domain to an index of the fixed image, if it is linear. */
   const gpureg::IndexMap &
   GetMap() const
   {

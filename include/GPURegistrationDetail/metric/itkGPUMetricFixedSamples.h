@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a metric's samples are given of the fixed image: made on the device, where it is loaded, or through ITK's own classes.
+// Makes a metric's samples of the fixed image, on a device that has the image or through ITK's own classes.
 #ifndef itkGPUMetricFixedSamples_h
 #define itkGPUMetricFixedSamples_h
 
@@ -26,11 +26,11 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** So many voxels are few enough to be computed precisely; points always are. */
+/** Largest number of voxels that are computed in fixed point with 64 bits; sampled points always are. */
 constexpr SizeValueType FewSamples = 32768;
 
-/** What a metric wants of its fixed samples: their bins. For MetricFixedSamples.
- *  \param binOf from a fixed value to its bin. */
+/** Returns a function that tells MetricFixedSamples to make the bins of fixed samples.
+ *  \param binOf returns the bin of a fixed value. */
 template <typename TBinOf>
 auto
 DescribeByBins(const TBinOf & binOf)
@@ -38,7 +38,7 @@ DescribeByBins(const TBinOf & binOf)
   return [binOf](gpureg::FixedSamples & side, const MetricScales &, const auto & maker) { maker.SetBins(side, binOf); };
 }
 
-/** Their values. */
+/** Returns a function that tells MetricFixedSamples to make the values of fixed samples. */
 inline auto
 DescribeByValues()
 {
@@ -49,9 +49,12 @@ DescribeByValues()
   };
 }
 
-/** Their bins, and how far from the middle of its bin each value is: its place, from -1/2 to 1/2 of a bin.
- *  \param placeOfMinimum the place of the scales' minimum, from which a device finds the others in doubles; none if ITK rounds
- *  places otherwise. */
+/** Returns a function that tells MetricFixedSamples to make the bins of fixed samples, and the offset of each value from the middle of
+ *  its bin, from -1/2 to 1/2 of a bin.
+ *  \param binOf returns the bin of a fixed value.
+ *  \param placeOf returns the offset of a fixed value.
+ *  \param placeOfMinimum the continuous bin index of the scales' minimum, from which a device computes the others in double precision;
+ *  none if ITK rounds these indices in another way. */
 template <typename TBinOf, typename TPlaceOf>
 auto
 DescribeByBinsAndPlaces(const TBinOf & binOf, const TPlaceOf & placeOf, std::optional<double> placeOfMinimum)
@@ -62,7 +65,7 @@ DescribeByBinsAndPlaces(const TBinOf & binOf, const TPlaceOf & placeOf, std::opt
   };
 }
 
-/** Of a metric that names it a friend. */
+/** Makes the fixed samples of a metric for its engine. The metric names this class a friend. */
 template <typename TMetric>
 class MetricFixedSamples
 {
@@ -73,7 +76,7 @@ public:
     , m_Scales(scales)
   {}
 
-  /** What values are kept in. */
+  /** Returns the precision in which values are stored. */
   gpureg::Precision
   ChoosePrecision() const
   {
@@ -82,10 +85,11 @@ public:
              : gpureg::Precision::Single;
   }
 
-  /** They, with what describe() sets.
-   *  \param image where they may be made of, or null.
-   *  \param gradient how the device makes the image's, where forces go along that, and it can: of samples that are voxels of the
-   *  image there. Else ITK's image of it is there, if the metric has one. */
+  /** Returns the samples, with what describe() sets.
+   *  \param describe one of the Describe functions above.
+   *  \param image the image on the device from which samples may be made, or null.
+   *  \param gradient how the device makes the fixed image's gradient, if forces follow it, and samples are voxels of the image on the
+   *  device. Otherwise ITK's gradient image exists, if the metric uses one. */
   template <typename TDescribe>
   gpureg::FixedSamples
   Make(const TDescribe &                               describe,
@@ -129,7 +133,7 @@ public:
     return side;
   }
 
-  /** For describe(). */
+  /** Sets the samples' bins, for describe(). */
   template <typename TBinOf>
   void
   SetBins(gpureg::FixedSamples & side, const TBinOf & binOf) const
@@ -146,7 +150,7 @@ public:
     side.bins = this->MakeFiller(std::uint16_t{ 0xFFFF }, binOf);
   }
 
-  /** By the scale that it has. */
+  /** Sets the samples' values, in the scale that side has, for describe(). */
   void
   SetValues(gpureg::FixedSamples & side) const
   {
@@ -210,7 +214,7 @@ private:
     return m_Metric.m_UseSampledPointSet && !m_Scales.samplesEveryVoxel;
   }
 
-  /** Finds out whether samples are voxels of the fixed image, or how a linear map leads there. */
+  /** Determines whether samples are voxels of the fixed image, or how a linear map leads to it. */
   void
   FindVoxels()
   {
@@ -226,16 +230,16 @@ private:
     return m_Metric.m_FixedImageMask.IsNotNull();
   }
 
-  /** Whether sample n is voxel n of the fixed image. */
+  /** Returns true if sample n is voxel n of the fixed image. */
   bool
   AreVoxels() const
   {
     return m_Grid && m_Grid->IsOneGrid();
   }
 
-  /** Has the device make what samples are given, where it comes to ITK's numbers. Half-way between two voxels, ITK's rounding
-   *  of the point decides which one is nearest; and where few samples are to be precise, or values are doubles, its last digit
-   *  counts. */
+  /** Lets the device make what samples need, if that gives ITK's numbers. Two cases do not. Half-way between two voxels, ITK's
+   *  rounding of the point decides which voxel is nearest. And if few samples are in fixed point, or values are doubles, the last digit
+   *  of the position counts. */
   void
   TakeFrom(const gpureg::LoadedImage & image, gpureg::FixedSamples & side) const
   {
@@ -257,8 +261,8 @@ private:
     side.sampled = sampled;
   }
 
-  /** Whether each sample is inside of the mask: by the mask's own voxels, or as the mask says. Half-way between two of them, ITK's
-   *  rounding of the point decides. */
+  /** Writes whether each sample is inside the mask: from the mask's own voxels, or by evaluating the mask. Half-way between two voxels
+   *  of the mask, ITK's rounding of the point decides. */
   gpureg::Filler
   MakeInsideFiller() const
   {
@@ -280,14 +284,15 @@ private:
     };
   }
 
-  /** Between the bins of all values that samples may have; nothing where a device would not find ITK's bins by them. */
+  /** Returns the edges between the bins of all values that samples may have; nothing if a device would not get ITK's bins by these
+   * edges. */
   template <typename TBinOf>
   std::optional<gpureg::BinEdges>
   FindEdges(const TBinOf & binOf) const
   {
     auto bins = FindEdgesWithin(m_Images.GetWholeFixedRange(), binOf);
-    // Far outside of the range that they are made for, a metric's formula may have no bin to give, or the first one again. Of voxels,
-    // none that counts lies beside the mask.
+    // Far outside the range that a metric's formula is made for, it may return no bin, or the first bin again. If samples are voxels,
+    // only values inside the mask count.
     if (!bins || bins->edges.empty())
     {
       bins = this->AreVoxels() ? FindEdgesWithin(m_Images.ComputeMaskedFixedRange(), binOf) : std::nullopt;
@@ -301,7 +306,7 @@ private:
   {
     if constexpr (IsLoadable<FixedImageType>)
     {
-      // The other way round, there is nothing in the mask.
+      // A range with its ends reversed means that nothing is inside the mask.
       if (range.first <= range.second)
       {
         return FindBinEdges(static_cast<FixedPixelType>(range.first), static_cast<FixedPixelType>(range.second), binOf);
@@ -310,9 +315,9 @@ private:
     return std::nullopt;
   }
 
-  /** Whether each sample that is a voxel has its voxel's bin, though ITK interpolates at a place that it has rounded. In floats it
-   *  has: what is interpolated is rounded to the voxel's own value. In doubles, ITK is asked about those that lie close to an edge,
-   *  as images of whole numbers may have many. */
+  /** Returns true if each sample that is a voxel has its voxel's bin, although ITK interpolates at a rounded position. For floats this
+   *  is true, since the interpolated value is rounded to the voxel's own value. For doubles, ITK evaluates the samples close to an
+   *  edge, of which images of whole numbers may have many. */
   template <typename TBinOf>
   bool
   AreBinsOfVoxels(const gpureg::BinEdges & bins, const TBinOf & binOf) const
@@ -344,7 +349,7 @@ private:
     return areAlike;
   }
 
-  /** The same of one sample; one that is not valid has. */
+  /** Returns true if one sample has its voxel's bin, or is not valid. */
   template <typename TBinOf>
   bool
   HasBinOfVoxel(std::int64_t sample, const TBinOf & binOf) const
@@ -359,7 +364,7 @@ private:
     return isAlike;
   }
 
-  /** Calls visit(i, virtual point) with the samples first … + count - 1, counted from there. */
+  /** Calls visit(i, virtual point) for the samples first … first + count - 1, with i counted from first. */
   template <typename TVisit>
   void
   ForEachSamplePoint(std::int64_t first, std::int64_t count, const TVisit & visit) const
@@ -370,7 +375,7 @@ private:
       VirtualPointType point;
       if (this->ArePoints())
       {
-        // Through the const container: the other access marks it as modified, and what depends on the points would be made anew.
+        // The other access marks the container as modified; everything that depends on the points would then be made anew.
         point = m_Metric.GetVirtualSampledPointSet()->GetPoints()->ElementAt(first + i);
       }
       else
@@ -381,13 +386,13 @@ private:
     }
   }
 
-  /** What is kept of each sample: ofValue(its fixed value), or invalid, of the same type. */
+  /** Writes for each sample ofValue(its fixed value), or invalid, of the same type. */
   template <typename TValue, typename TOfValue>
   gpureg::Filler
   MakeFiller(TValue invalid, const TOfValue & ofValue) const
   {
     const TMetric & metric = m_Metric;
-    // Of doubles ITK is asked itself: see AreBinsOfVoxels.
+    // For doubles ITK interpolates the values: see AreBinsOfVoxels().
     if (IsFloat && this->AreVoxels() && (m_MaskVoxels != nullptr || !this->HasMask()))
     {
       const auto * const buffer = metric.m_FixedImage->GetBufferPointer();
@@ -411,7 +416,7 @@ private:
     };
   }
 
-  /** The fixed image's gradient at each sample, 0 where it has none, scaled as fixed values are. */
+  /** Writes the fixed image's gradient at each sample, 0 where it has none, scaled as fixed values are. */
   gpureg::Filler
   MakeGradientFiller() const
   {
@@ -453,9 +458,9 @@ private:
   const TMetric &               m_Metric;
   const MetricImages<TMetric> & m_Images;
   const MetricScales &          m_Scales;
-  /** None of points. */
+  /** Empty if points are sampled. */
   std::optional<MetricFixedGrid<TMetric>> m_Grid;
-  /** The mask's, where samples are voxels, and it has theirs. */
+  /** The mask's voxels, if samples are voxels that coincide with the mask's voxels; else null. */
   const unsigned char * m_MaskVoxels{ nullptr };
 };
 

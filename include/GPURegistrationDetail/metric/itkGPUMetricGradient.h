@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The images' gradients that ITK's metrics make at Initialize(): instead of an image of one, how a device makes it.
+// Describes to a device how to compute the gradients for which ITK's metrics make gradient images at Initialize().
 #ifndef itkGPUMetricGradient_h
 #define itkGPUMetricGradient_h
 
@@ -19,7 +19,7 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** Of a metric that names it a friend. */
+/** Makes the gradients of a metric's images on a device, or as ITK's images. The metric names this class a friend. */
 template <typename TMetric>
 class MetricGradient
 {
@@ -28,8 +28,8 @@ public:
     : m_Metric(metric)
   {}
 
-  /** Whether the metric takes the moving image's gradient of ITK's own filter, as it comes, and the device makes the same. To be
-   *  asked before the parent's Initialize(). */
+  /** Returns true if the metric uses the moving image's gradient from ITK's own unchanged filter, which the device can compute. Called
+   *  before the parent's Initialize(). */
   bool
   CanBeMadeOn(const std::string & device) const
   {
@@ -39,7 +39,7 @@ public:
            CanBeMadeOf(m_Metric.m_MovingImage.GetPointer(), device);
   }
 
-  /** The same of the fixed image's, where forces go along that. */
+  /** Returns true if forces follow the fixed image's gradient, from ITK's own unchanged filter, which the device can compute. */
   bool
   CanFixedBeMadeOn(const std::string & device) const
   {
@@ -49,7 +49,7 @@ public:
            CanBeMadeOf(m_Metric.m_FixedImage.GetPointer(), device);
   }
 
-  /** As ImageToImageMetricv4::InitializeDefaultMovingImageGradientFilter sets the filter up.
+  /** Describes the gradient that ImageToImageMetricv4::InitializeDefaultMovingImageGradientFilter sets up.
    *  \param keepsLast see gpureg::GaussianGradient. */
   gpureg::GaussianGradient
   Describe(bool keepsLast) const
@@ -62,7 +62,7 @@ public:
     return DescribeOf(*m_Metric.m_FixedImage, keepsLast);
   }
 
-  /** Makes ITK's image of it, for ITK's classes. */
+  /** Makes ITK's gradient image, for ITK's classes. */
   void
   MakeImage() const
   {
@@ -71,7 +71,7 @@ public:
   void
   MakeFixedImage() const
   {
-    // Which ITK's metrics make in a member that is not const.
+    // ITK's metrics make the image in a function that is not const.
     const_cast<TMetric &>(m_Metric).ComputeFixedImageGradientFilterImage();
   }
 
@@ -87,7 +87,8 @@ private:
     return filter == defaultFilter && IsExactly<GradientRecursiveGaussianImageFilter<TImage, TGradientImage>>(filter);
   }
 
-  /** The filter wants the whole image, and four voxels along each axis. */
+  /** Returns true if the whole image is there, with at least four voxels along each axis, which the filter needs, and the device can
+   * compute it. */
   static bool
   CanBeMadeOf(const ImageBase<ImageDimension> * image, const std::string & device)
   {
@@ -124,12 +125,15 @@ private:
   const TMetric & m_Metric;
 };
 
-/** For as long as it lives, a metric takes no gradient filters. Of a metric that names it a friend. */
+/** Turns a metric's gradient filters off, as long as an object of this class lives. The metric names this class a friend. */
 template <typename TMetric>
 class WithoutGradientFilter
 {
 public:
-  /** \param ofMoving, ofFixed of which image; of neither for nothing. */
+  /** Turns the filters of the given images off.
+   * \param metric the metric.
+   * \param ofMoving true for the moving image's filter.
+   * \param ofFixed true for the fixed image's filter. */
   WithoutGradientFilter(const TMetric & metric, bool ofMoving, bool ofFixed)
     : m_Moving(const_cast<TMetric &>(metric).m_UseMovingImageGradientFilter)
     , m_Fixed(const_cast<TMetric &>(metric).m_UseFixedImageGradientFilter)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every metric asks of its two images before it samples them: on the device, or on the host's threads.
+// Summarises a metric's two images before it samples them, on the device or on the host's threads.
 #ifndef itkGPUMetricImages_h
 #define itkGPUMetricImages_h
 
@@ -25,7 +25,7 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** Of a metric that names it a friend. */
+/** Summarises a metric's images: their ranges of values, and the scales that follow. The metric names this class a friend. */
 template <typename TMetric>
 class MetricImages
 {
@@ -36,14 +36,14 @@ public:
     : m_Metric(metric)
   {}
 
-  /** Whether both are set, without which ITK's own Initialize() throws. */
+  /** Returns true if both images are set. Otherwise ITK's own Initialize() throws. */
   bool
   AreThere() const
   {
     return m_Metric.m_FixedImage.IsNotNull() && m_Metric.m_MovingImage.IsNotNull();
   }
 
-  /** Whether all is set by which fixed values are sampled, without which ITK's own Initialize() throws, too. */
+  /** Returns true if everything is set that sampling fixed values needs. Otherwise ITK's own Initialize() throws. */
   bool
   CanBeSampled() const
   {
@@ -52,7 +52,7 @@ public:
            !(samplesFixedPoints && m_Metric.m_FixedSampledPointSet->GetNumberOfPoints() == 0);
   }
 
-  /** By the images' sources.
+  /** Updates the images by their sources.
    *  \throws GPUBadInputError if an image is empty. */
   void
   Update() const
@@ -67,9 +67,9 @@ public:
     this->CheckHasVoxels(*m_Metric.m_MovingImage, "moving");
   }
 
-  /** Looks through both as they are now, after which the rest can be asked. On a device they stay loaded until Release(), if
-   *  something can be made of them there.
-   *  \param device empty for the host's threads. */
+  /** Summarises both images with their current values, which the functions below need. On a device the images stay until Release(), if
+   *  the device can make something from them.
+   *  \param device the device's name; empty for the host's threads. */
   void
   LookThrough(const std::string & device)
   {
@@ -77,14 +77,14 @@ public:
     m_MaskedMovingRange.reset();
     if (this->AreThere() && HasVoxels(*m_Metric.m_FixedImage) && HasVoxels(*m_Metric.m_MovingImage))
     {
-      // Elsewhere ITK's own classes sample it.
+      // Other samples of the fixed image are made by ITK's own classes.
       const std::string fixedDevice = this->MayBeSampledOnDevice() ? device : std::string();
       m_Fixed.LookThrough(*m_Metric.m_FixedImage, fixedDevice, this->GetParallelFor());
       m_Moving.LookThrough(*m_Metric.m_MovingImage, device, this->GetParallelFor());
     }
   }
 
-  /** Nothing more is made of what is on the device. */
+  /** Gives up the images on the device, from which nothing more is made. */
   void
   Release()
   {
@@ -92,7 +92,7 @@ public:
     m_Moving.Release();
   }
 
-  /** Null where an image is not on the device. */
+  /** Return the image on the device, or null. */
   const gpureg::LoadedImage *
   GetLoadedFixed() const
   {
@@ -104,8 +104,8 @@ public:
     return m_Moving.Get();
   }
 
-  /** \throws GPUBadInputError if an image has values that are not finite: in infinities, ITK's gradient filter would end the
-   *  process. */
+  /** Checks that all values are finite.
+   *  \throws GPUBadInputError if an image has values that are not finite. With infinities, ITK's gradient filter would end the process. */
   void
   CheckAreFinite() const
   {
@@ -116,8 +116,8 @@ public:
     }
   }
 
-  /** Of the fixed values that the metric samples: over the mask, or over the voxels nearest to the sampled points, masks
-   *  aside. */
+  /** Returns the range of the fixed values that the metric samples: inside the mask, or at the voxels nearest to the sampled points,
+   *  whatever the mask. */
   Range
   ComputeFixedRange() const
   {
@@ -133,7 +133,7 @@ public:
           fixed.second = std::max(fixed.second, value);
         }
       };
-      // A set of no points may have no container.
+      // An empty point set may have no container.
       if (m_Metric.m_UseVirtualSampledPointSet && m_Metric.m_VirtualSampledPointSet->GetNumberOfPoints() > 0)
       {
         for (const auto & point : m_Metric.m_VirtualSampledPointSet->GetPoints()->CastToSTLConstContainer())
@@ -160,7 +160,7 @@ public:
     return fixed;
   }
 
-  /** Of the fixed values, over the mask: as they were when they were looked through. */
+  /** Returns the range of the fixed values inside the mask, at the last LookThrough(). */
   Range
   ComputeMaskedFixedRange() const
   {
@@ -169,8 +169,8 @@ public:
              : this->ComputeOnce(m_MaskedFixedRange, *m_Metric.m_FixedImage, m_Metric.m_FixedImageMask.GetPointer());
   }
 
-  /** The same, of a metric whose bins lie between these, where points are sampled, too.
-   *  \throws GPUBadInputError unless these values vary, and those that are sampled: see CheckRange. */
+  /** Returns the range of the fixed values inside the mask, for a metric whose bins lie in this range, also if points are sampled.
+   *  \throws GPUBadInputError if these values, or those that are sampled, do not vary: see CheckRange(). */
   Range
   FindRangeOfFixedBins() const
   {
@@ -183,7 +183,7 @@ public:
     return range;
   }
 
-  /** Of the moving values, over the mask, likewise. */
+  /** Returns the range of the moving values inside the mask, at the last LookThrough(). */
   Range
   ComputeMovingRange() const
   {
@@ -192,7 +192,7 @@ public:
              : this->ComputeOnce(m_MaskedMovingRange, *m_Metric.m_MovingImage, m_Metric.m_MovingImageMask.GetPointer());
   }
 
-  /** Of all fixed values, and of all moving ones. */
+  /** Return the range of all fixed, or all moving, values. */
   Range
   GetWholeFixedRange() const
   {
@@ -204,7 +204,7 @@ public:
     return RangeOf(m_Moving.GetSummary());
   }
 
-  /** Of all that the fixed interpolator may give, and the moving one. */
+  /** Return the range of all values that the fixed, or the moving, interpolator can give. */
   Range
   ComputeReachOfFixedValues() const
   {
@@ -216,7 +216,7 @@ public:
     return this->ComputeReach(this->GetWholeMovingRange(), m_Metric.m_MovingInterpolator);
   }
 
-  /** So that all values that the moving interpolator may give become [0, 1]. */
+  /** Returns scales that map all values of the moving interpolator to [0, 1]. */
   MetricScales
   ComputeMovingScales() const
   {
@@ -228,8 +228,8 @@ public:
     return scales;
   }
 
-  /** So that all fixed and moving values, which are in one unit, become [0, 1] together. A unit that is a power of two rounds
-   *  nothing. */
+  /** Returns scales that map all fixed and moving values, which have the same unit, to [0, 1] together. The unit is a power of two, so
+   *  that scaling rounds nothing. */
   MetricScales
   ComputeCommonScales() const
   {
@@ -240,12 +240,12 @@ public:
     scales.minimum = scales.fixedMinimum = both.first;
     scales.unit = PowerOfTwoAbove(WidthOf(both));
     scales.maximum = scales.minimum + scales.unit;
-    // As the moving values' range is found of these, to the last digit: the engine compares the two.
+    // The engine compares the two ranges, so that this one is computed as that of the moving values, to the last digit.
     scales.fixedUnit = scales.maximum - scales.minimum;
     return scales;
   }
 
-  /** Fixed and moving values, each scaled by a power of two, which rounds nothing, into [-1, 1]. */
+  /** Returns scales that map fixed and moving values to [-1, 1], each by a power of two, which rounds nothing. */
   MetricScales
   ComputeScalesOfTwo() const
   {
@@ -258,8 +258,8 @@ public:
     return scales;
   }
 
-  /** Fixed and moving values from their own means, in units of a power of two above their own ranges: sums of their squares
-   *  lose least. */
+  /** Returns scales of fixed and moving values relative to their own means, in units of a power of two above their own ranges. Sums of
+   *  their squares lose the least accuracy. */
   MetricScales
   ComputeSeparateScales() const
   {
@@ -272,7 +272,8 @@ public:
     return scales;
   }
 
-  /** \throws GPUBadInputError unless there are values in it, and they vary. */
+  /** Checks a range of values.
+   * \throws GPUBadInputError if the range contains no values, or they do not vary. */
   void
   CheckRange(const char * role, const Range & range) const
   {
@@ -296,14 +297,14 @@ public:
   }
 
 private:
-  /** All of a constant image is 0, in any scale. */
+  /** Returns the width of a range; 1 for a constant image, whose scaled values are then 0. */
   static double
   WidthOf(const Range & range)
   {
     return range.second > range.first ? range.second - range.first : 1.0;
   }
 
-  /** The least one above a width; 1 where that is 0. */
+  /** Returns the least power of two above a width; 1 for a width of 0. */
   static double
   PowerOfTwoAbove(double width)
   {
@@ -322,7 +323,8 @@ private:
     return MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits());
   }
 
-  /** Of all that an interpolator may give of values of a range: a spline's lie between its coefficients. */
+  /** Returns the range of all values that an interpolator can give for values of a range; a spline's values lie between its
+   * coefficients. */
   template <typename TInterpolatorPointer>
   Range
   ComputeReach(const Range & range, const TInterpolatorPointer & interpolator) const
@@ -395,8 +397,8 @@ private:
                   ". Replace them before registering, for instance by 0, and leave them out with a mask.");
   }
 
-  /** Whether the device may make what samples are given of the fixed image: not of points, and of doubles only where samples may be
-   *  its voxels. */
+  /** Returns true if the device may make what samples need of the fixed image: not for points, and for doubles only if samples may be
+   *  the image's voxels. */
   bool
   MayBeSampledOnDevice() const
   {
@@ -409,7 +411,10 @@ private:
            m_Metric.GetVirtualRegion().GetSize() == m_Metric.m_FixedImage->GetBufferedRegion().GetSize();
   }
 
-  /** \param range once it has been asked for. */
+  /** Returns the range inside a mask, which it computes on the first call only.
+   * \param range the result of an earlier call.
+   * \param image the image.
+   * \param mask the mask. */
   template <typename TImage, typename TMask>
   Range
   ComputeOnce(std::optional<Range> & range, const TImage & image, const TMask * mask) const
@@ -421,7 +426,7 @@ private:
     return *range;
   }
 
-  /** Smallest and largest value in the buffer, where the mask is. */
+  /** Returns the least and the greatest value in the buffer, inside the mask. */
   template <typename TImage, typename TMask>
   Range
   ComputeRange(const TImage & image, const TMask * mask) const
@@ -438,7 +443,7 @@ private:
     });
   }
 
-  /** The same of the voxels that isInside(number of a voxel). */
+  /** Returns the least and the greatest value of the voxels for which isInside(number of the voxel) is true. */
   template <typename TImage, typename TIsInside>
   Range
   ComputeRangeWhere(const TImage & image, const TIsInside & isInside) const
@@ -476,12 +481,14 @@ private:
   mutable std::optional<Range>                   m_MaskedMovingRange;
 };
 
-/** For as long as it lives, a metric's images are on a device, if they can be there. */
+/** Holds a metric's images on a device, if they can be there, as long as an object of this class lives. */
 template <typename TMetric>
 class ImagesOnDevice
 {
 public:
-  /** Looks through them. \param device empty for the host's threads. */
+  /** Summarises the images.
+   * \param images the images.
+   * \param device the device's name; empty for the host's threads. */
   ImagesOnDevice(MetricImages<TMetric> & images, const std::string & device)
     : m_Images(images)
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A metric's input: what ITK's objects hold, handed to the engine.
+// Passes a metric's input from ITK's objects to the engine.
 #ifndef itkGPUMetricInput_h
 #define itkGPUMetricInput_h
 
@@ -38,7 +38,7 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** Copies a scalar image as the engine wants it: (v - minimum)/unit, or v - minimum in double precision. */
+/** Writes a scalar image's values for the engine: (v - minimum)/unit, or v - minimum in double precision. */
 template <typename TImage>
 gpureg::Filler
 MakeValueFiller(const TImage * image, gpureg::Precision precision, double minimum, double unit)
@@ -61,7 +61,7 @@ MakeValueFiller(const TImage * image, gpureg::Precision precision, double minimu
   };
 }
 
-/** Each voxel's bin. */
+/** Writes the bin of each voxel. */
 template <typename TImage>
 gpureg::Filler
 MakeBinFiller(const TImage * image, const MetricScales & scales)
@@ -75,18 +75,20 @@ MakeBinFiller(const TImage * image, const MetricScales & scales)
   };
 }
 
-/** Of a metric that names it a friend. */
+/** Uploads a metric's samples and moving image to its engine when they have changed. The metric names this class a friend. */
 template <typename TMetric>
 class MetricInput
 {
 public:
-  /** \param images have been looked through before Initialize(). */
+  /** Makes the input of a metric.
+   * \param metric the metric.
+   * \param images the metric's images, summarised before Initialize(). */
   MetricInput(const TMetric & metric, MetricImages<TMetric> & images)
     : m_Metric(metric)
     , m_Images(images)
   {}
 
-  /** The engine is another one. */
+  /** Forgets what was uploaded, for another engine. */
   void
   Forget()
   {
@@ -95,7 +97,7 @@ public:
     m_ResidentMoving.Forget();
   }
 
-  /** The samples are made anew: they are soon made, and what they depend on has many places to change in. */
+  /** Forgets the samples, which are then made anew: that is quick, and samples depend on too much to compare all of it. */
   void
   BeginInitialize()
   {
@@ -104,7 +106,7 @@ public:
     m_InitialMovingHash.reset();
   }
 
-  /** Whether the device makes the moving image's gradient itself, and the fixed one's: see MetricGradient. */
+  /** Sets whether the device computes the moving image's gradient, and the fixed image's: see MetricGradient. */
   void
   SetMakesGradients(bool ofMoving, bool ofFixed)
   {
@@ -112,9 +114,10 @@ public:
     m_MakesFixedGradient = ofFixed;
   }
 
-  /** At the metric's Initialize(): sends the engine what has changed since the last time.
-   *  \param findScales gives the metric's scales of the voxels that there are now.
-   *  \param describe sets what the metric wants of the fixed samples: see DescribeByBins. */
+  /** Uploads to the engine what has changed since the last upload. Called at the metric's Initialize().
+   *  \param engine the engine.
+   *  \param findScales returns the metric's scales for the current voxels.
+   *  \param describe sets what the metric needs of the fixed samples: see DescribeByBins(). */
   template <typename TFindScales, typename TDescribe>
   void
   Initialize(gpureg::Metric & engine, const TFindScales & findScales, const TDescribe & describe)
@@ -128,9 +131,12 @@ public:
     this->Send(engine, describe, sources, { false, false });
   }
 
-  /** The same between two of them. The moving image's range and both gradients stay those of the voxels that there were then, as
-   *  ITK's metrics keep them.
-   *  \throws GPUBadInputError if values have become ones that are not finite */
+  /** Uploads to the engine what has changed since the last upload. Called between two calls of Initialize(): the moving image's range
+   *  and both gradients remain those of the voxels at Initialize(), as in ITK's metrics.
+   *  \param engine the engine.
+   *  \param findScales returns the metric's scales for the current voxels.
+   *  \param describe sets what the metric needs of the fixed samples: see DescribeByBins().
+   *  \throws GPUBadInputError if values are no longer finite. */
   template <typename TFindScales, typename TDescribe>
   void
   Refresh(gpureg::Metric & engine, const TFindScales & findScales, const TDescribe & describe)
@@ -140,7 +146,7 @@ public:
     Compared & moving = sources.moving;
     if (fixed.found.isSame && moving.found.isSame)
     {
-      // The images are as they were looked through, and the scales are of them: there may be other points.
+      // The images are unchanged, and the scales are theirs; only the points may have changed.
       this->Send(engine, describe, sources, { true, false });
       return;
     }
@@ -148,7 +154,7 @@ public:
     m_Images.CheckAreFinite();
     if (!m_Scales.checksRange)
     {
-      // What is there was made by other scales.
+      // The data on the device was made with other scales.
       m_Scales = findScales();
       fixed.found.isSame = false;
       moving = this->Compare(m_ResidentMoving, this->GetMovingSource(), moving.found.hash);
@@ -158,8 +164,8 @@ public:
     this->Send(engine, describe, sources, { true, mayLeaveRange });
   }
 
-  /** Whether the fixed image has the values of the last Initialize(), and all else that samples are made of, as far as is known: hashes
-   *  tell. */
+  /** Returns true if hashes show that the fixed image has the values of the last Initialize(), and everything else is unchanged from
+   *  which samples are made, or if that is unknown. */
   bool
   HasFixedVoxelsOfInitialize() const
   {
@@ -167,15 +173,16 @@ public:
            *m_InitialFixedHash == this->Hash(MetricSources<TMetric>(m_Metric).GetFixedSource(!m_MakesFixedGradient));
   }
 
-  /** The same of the moving image. */
+  /** Returns true if hashes show that the moving image has the values of the last Initialize(), or if that is unknown. */
   bool
   HasMovingVoxelsOfInitialize() const
   {
     return !m_InitialMovingHash || *m_InitialMovingHash == this->Hash(this->GetMovingSource());
   }
 
-  /** Before ITK's class makes what it would have made at Initialize(): warns if voxels have changed since.
-   *  \param what is made. \param hasVoxelsOfInitialize as far as is known. */
+  /** Warns if voxels have changed since Initialize(), before ITK's class makes what it would have made there.
+   *  \param what what is made.
+   *  \param hasVoxelsOfInitialize false if voxels are known to have changed. */
   void
   WarnIfRefilled(const std::string & what, bool hasVoxelsOfInitialize) const
   {
@@ -187,7 +194,7 @@ public:
     }
   }
 
-  /** Makes ITK's image of the fixed image's gradient, if a device has made its own instead: of the voxels that there are now. */
+  /** Makes ITK's image of the fixed image's gradient from the current voxels, if a device has computed its own gradient instead. */
   void
   MakeFixedGradientImage() const
   {
@@ -198,7 +205,7 @@ public:
     }
   }
 
-  /** The same of the moving image's. */
+  /** Makes ITK's image of the moving image's gradient from the current voxels, if a device has computed its own gradient instead. */
   void
   MakeGradientImage() const
   {
@@ -209,14 +216,14 @@ public:
     }
   }
 
-  /** Of what was sent last. */
+  /** Returns the scales of the last upload. */
   const MetricScales &
   GetScales() const
   {
     return m_Scales;
   }
 
-  /** Names what of the input has no counterpart on the device; empty if there is nothing. */
+  /** Returns what the device does not support in the input; empty if it supports everything. */
   std::string
   FindWhatTheDeviceLacks() const
   {
@@ -226,7 +233,7 @@ public:
       VisitSplineInterpolator(interpolator, [&order](const auto & spline) { order = spline.GetSplineOrder(); });
     if (isSpline && order == 1)
     {
-      // It mirrors at the edge, where linear interpolation repeats the last voxel.
+      // A B-spline interpolator mirrors at the edge, where linear interpolation repeats the last voxel.
       return std::string("The moving interpolator ") + interpolator->GetNameOfClass() + " of order 1";
     }
     if (!isSpline && !IsExactly<LinearInterpolateImageFunction<MovingImageType, CoordinateType>>(interpolator) &&
@@ -280,7 +287,7 @@ private:
     return MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits());
   }
 
-  /** What values are kept in: the samples', and so the moving image's. */
+  /** Returns the precision in which the samples' and the moving image's values are stored. */
   gpureg::Precision
   ChoosePrecision() const
   {
@@ -293,7 +300,7 @@ private:
     return gpureg::HashContent(source.memory, this->GetParallelFor());
   }
 
-  /** With what its voxels become on the device. */
+  /** Returns the source of the moving image, including how its voxels are stored on the device. */
   gpureg::Source
   GetMovingSource() const
   {
@@ -305,14 +312,14 @@ private:
     return moving;
   }
 
-  /** What samples or a moving image are made from, and whether that is what the engine has. */
+  /** Holds what samples or a moving image are made from, and whether the engine has the same. */
   struct Compared
   {
     gpureg::Source                     source;
     gpureg::ResidentSource::Comparison found;
   };
 
-  /** Those of the samples, of the points that they are at, and of the moving image. */
+  /** Holds the comparisons of the samples, of the points, and of the moving image. */
   struct Sources
   {
     Compared fixed;
@@ -320,7 +327,8 @@ private:
     Compared moving;
   };
 
-  /** Where keys are not trusted all are hashed: also what is new, for the next evaluation is sure to compare with it. */
+  /** Compares the sources with what the engine has. If keys are not trusted, it hashes all of them, new ones as well, since the next
+   * evaluation compares with their hashes. */
   Sources
   CompareSources() const
   {
@@ -340,7 +348,10 @@ private:
              this->Compare(m_ResidentMoving, moving, hashes[2]) };
   }
 
-  /** \param hash of its memory; none where keys are trusted. */
+  /** Compares a source with what the engine has.
+   * \param resident what the engine has.
+   * \param source the source.
+   * \param hash the hash of the source's memory; none if keys are trusted. */
   Compared
   Compare(const gpureg::ResidentSource &       resident,
           const gpureg::Source &               source,
@@ -349,7 +360,8 @@ private:
     return { source, hash ? resident.Compare(source, *hash) : resident.Compare(source, this->GetParallelFor()) };
   }
 
-  /** Calls make(image); if the device has no room for it and what is made of it, gives the images up first. */
+  /** Calls make(image). If the device has no room for both the image and what is made from it, gives up the images, and calls
+   * make(null). */
   template <typename TMake>
   void
   MakeOf(const gpureg::LoadedImage * image, const TMake & make)
@@ -370,17 +382,18 @@ private:
     make(static_cast<const gpureg::LoadedImage *>(nullptr));
   }
 
-  /** How what is sent may differ from what an Initialize() would send. */
+  /** Tells how an upload may differ from that of an Initialize(). */
   struct SinceInitialize
   {
-    /** The fixed image's gradient stays. */
+    /** True if the fixed image's gradient stays. */
     bool keepsFixedGradient;
-    /** The moving voxels may no longer be those that the range is of. */
+    /** True if the moving voxels may have changed since their range was computed. */
     bool mayLeaveRange;
   };
 
-  /** How the device makes the fixed image's gradient, if it does. Else makes ITK's image of it, where that is missing.
-   *  \param image that is on the device, or null. */
+  /** Returns how the device computes the fixed image's gradient, if it does. Otherwise makes ITK's gradient image, unless it exists.
+   *  \param image the image on the device, or null.
+   *  \param keepsLast see gpureg::GaussianGradient. */
   std::optional<gpureg::GaussianGradient>
   DescribeFixedGradient(const gpureg::LoadedImage * image, bool keepsLast) const
   {
@@ -393,7 +406,7 @@ private:
     return std::nullopt;
   }
 
-  /** Sends what is not the same. */
+  /** Uploads what differs from what the engine has. */
   template <typename TDescribe>
   void
   Send(gpureg::Metric & engine, const TDescribe & describe, const Sources & sources, const SinceInitialize & since)
@@ -423,8 +436,9 @@ private:
     }
   }
 
-  /** \param loaded where its values may be taken from, or null.
-   *  \param mayLeaveRange whether the voxels may no longer be those that the range is of. */
+  /** Describes the moving image to the engine.
+   *  \param loaded the image on the device from which values may be taken, or null.
+   *  \param mayLeaveRange true if the voxels may have changed since their range was computed. */
   gpureg::MovingImage
   MakeMovingImage(const gpureg::LoadedImage * loaded, bool mayLeaveRange) const
   {
@@ -498,7 +512,7 @@ private:
     }
   }
 
-  /** What makes a sample invalid, if its value may leave the range. */
+  /** Sets the range outside which values make a sample invalid, if values can be outside. */
   void
   SetRangeCheck(gpureg::MovingImage & side, bool mayLeaveRange) const
   {
@@ -510,7 +524,7 @@ private:
       const auto all = m_Images.GetWholeMovingRange();
       side.scale.largest = std::max(all.second - m_Scales.minimum, m_Scales.minimum - all.first);
     }
-    // ITK rounds a value to the pixel type before it asks whether it is in the range.
+    // ITK rounds a value to the pixel type before it compares it with the range.
     const auto halfDigit = [](double value) {
       const auto pixel = static_cast<PixelType>(value);
       return 0.5 * (static_cast<double>(std::nextafter(std::abs(pixel), std::numeric_limits<PixelType>::max())) -
@@ -521,7 +535,7 @@ private:
       (m_Scales.maximum + halfDigit(m_Scales.maximum) - m_Scales.minimum) / m_Scales.unit - m_Scales.end;
   }
 
-  /** How the device makes it, the gradient image, or what central differences need. */
+  /** Sets how the device computes the gradient, or ITK's gradient image, or what central differences need. */
   void
   SetGradient(gpureg::MovingImage & side, double unit) const
   {
@@ -538,7 +552,7 @@ private:
         {
           for (unsigned int d = 0; d < 3; ++d)
           {
-            // Far from any edge a recursive Gaussian leaves denormal numbers, which processors compute slowly.
+            // Far from edges, a recursive Gaussian leaves denormal numbers, with which processors compute slowly.
             const double component = d < ImageDimension ? gradient[first + i][d] / unit : 0.0;
             vectors[3 * i + d] = std::abs(component) > 1e-20 ? static_cast<float>(component) : 0.0f;
           }

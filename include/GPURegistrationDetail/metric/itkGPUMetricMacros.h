@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the classes of all metrics declare word for word.
+// Declares what the classes of all metrics have in common word for word.
 #ifndef itkGPUMetricMacros_h
 #define itkGPUMetricMacros_h
 
@@ -8,13 +8,13 @@
 
 #include <vector>
 
-/** The head of a metric's GetValues(). */
+/** Begins the definition of a metric's GetValues(). */
 #define itkGPUMetricGetValuesMacro(metric)                     \
   itkGPUMetricTemplate                                         \
   std::vector<typename metric::MeasureType> metric::GetValues( \
     const std::vector<typename metric::MovingTransformType::ParametersType> & candidates) const
 
-/** Before one definition of a member of a metric: all of them have the same five parameters. */
+/** Begins the definition of a member of a metric; all members have the same five template parameters. */
 #define itkGPUMetricTemplate                        \
   template <typename TFixedImage,                   \
             typename TMovingImage,                  \
@@ -22,28 +22,28 @@
             typename TInternalComputationValueType, \
             typename TMetricTraits>
 
-/** Candidates in a std::vector are not for Python: their type is not wrapped. */
+/** Declares GetValues() with a std::vector of candidates, except for Python, where its type is not wrapped. */
 #ifdef ITK_WRAPPING_PARSER
 #  define itkGPUMetricCandidateVectorsMacro()
 #else
-#  define itkGPUMetricCandidateVectorsMacro()                                                                                \
-    /** The value of each of many parameters of the moving transform, those of a linear one in one go on the device: as    \
-     * GetValue() gives them, to 1e-6. One that leaves no sample valid has the largest value there is. The transform and   \
-     * GetCurrentValue() stay as they are. To be called after Initialize().                                                \
-     * \throws GPUBadInputError for parameters of another number than the transform's. */ \
-    std::vector<typename Superclass::MeasureType> GetValues(                                                                 \
+#  define itkGPUMetricCandidateVectorsMacro()                                                                                  \
+    /** Returns the metric's value for each of many candidate parameters of the moving transform, good to 1e-6. For a        \
+     * linear transform the device computes them in batches. A candidate for which no sample is valid gets the largest       \
+     * number. The transform and GetCurrentValue() do not change. Call Initialize() before.                                  \
+     * \throws GPUBadInputError if a candidate does not have as many parameters as the transform. */ \
+    std::vector<typename Superclass::MeasureType> GetValues(                                                                   \
       const std::vector<typename Superclass::MovingTransformType::ParametersType> & candidates) const;
 #endif
 
-#define itkGPUMetricCandidatesMacro()                                                                                      \
-  itkGPUMetricCandidateVectorsMacro() /** GetValues() of a matrix that has a candidate in each row, as Python has them. */ \
-    vnl_vector<double>                                                                                                     \
-    GetValuesOfRows(const vnl_matrix<double> & candidates) const                                                           \
-  {                                                                                                                        \
-    return GPURegistrationDetail::EvaluateRows(*this, candidates);                                                         \
+#define itkGPUMetricCandidatesMacro()                                                                 \
+  itkGPUMetricCandidateVectorsMacro() /** Returns GetValues() of the rows of a matrix, for Python. */ \
+    vnl_vector<double>                                                                                \
+    GetValuesOfRows(const vnl_matrix<double> & candidates) const                                      \
+  {                                                                                                   \
+    return GPURegistrationDetail::EvaluateRows(*this, candidates);                                    \
   }
 
-/** The getter of the same name that ITK has where it keeps what it had before. */
+/** Declares the older getter, Get##name() without const, if ITK still has it. */
 #ifdef ITK_FUTURE_LEGACY_REMOVE
 #  define itkGPUMetricOldGetterMacro(adapter, name)
 #else
@@ -55,7 +55,8 @@
     }
 #endif
 
-/** Getters of an image that ITK's metrics make at Initialize(). A device makes its own, so here it is made when it is asked for. */
+/** Declares the getters of a gradient image that ITK's metrics make at Initialize(). A device computes its own gradient, so that the
+ * image is made when a getter is called. */
 #define itkGPUMetricGradientGettersMacro(adapter, name)              \
   typename Superclass::name##Type * GetModifiable##name() override   \
   {                                                                  \
@@ -69,7 +70,7 @@
   }                                                                  \
   itkGPUMetricOldGetterMacro(adapter, name)
 
-/** Public members of a metric whose adapter is a MetricAdapter or a PairAdapter. */
+/** Declares the public members of a metric whose adapter is a MetricAdapter or a PairAdapter. */
 // clang-format off
 #define itkGPUMetricMembersMacro(use, adapter)                        \
   itkGPUDeviceMembersMacro(use, adapter.GetStatistics())              \
@@ -79,7 +80,7 @@
   itkGPUMetricGradientGettersMacro(adapter, FixedImageGradientImage)
 // clang-format on
 
-/** A protected member of a metric whose parent's own does no more than ImageToImageMetricv4's. */
+/** Declares InitializeForIteration() of a metric whose parent's version does no more than that of ImageToImageMetricv4. Protected. */
 #define itkGPUMetricIterationMacro(adapter)    \
   void InitializeForIteration() const override \
   {                                            \
@@ -87,7 +88,7 @@
   }                                            \
   ITK_MACROEND_NOOP_STATEMENT
 
-/** In a metric that has a MetricAdapter. */
+/** Declares the friends of a metric that has a MetricAdapter. */
 #define itkGPUMetricFriendsMacro(engine)                           \
   friend class GPURegistrationDetail::MetricAdapter<Self, engine>; \
   friend class GPURegistrationDetail::MetricFixedGrid<Self>;       \

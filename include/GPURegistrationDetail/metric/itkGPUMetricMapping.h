@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a metric's moving transform leads from its samples to the moving image.
+// Describes how a metric's moving transform maps its samples to the moving image.
 #ifndef itkGPUMetricMapping_h
 #define itkGPUMetricMapping_h
 
@@ -29,23 +29,23 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** How a moving transform is evaluated. */
+/** Ways to evaluate along a moving transform. */
 enum class MetricRoute
 {
-  /** It is affine. */
+  /** The transform is affine. */
   Linear,
-  /** Its first component is the displacement field that is optimised; grids may follow. */
+  /** The optimised displacement field is applied first; grids may follow. */
   DisplacementField,
-  /** The B-spline that is optimised comes before any other grid. */
+  /** The optimised B-spline comes before any other grid. */
   Spline,
-  /** Grids; if linear parameters are optimised, they come before these. */
+  /** The transform has grids; linear parameters, if they are optimised, come before the grids. */
   Chain,
-  /** Linear parameters are optimised behind grids; others may follow. */
+  /** The optimised linear parameters follow grids; further grids may follow. */
   LinearBehindGrids,
   ThroughITK
 };
 
-/** Of a metric that names it a friend. */
+/** Describes a metric's moving transform to its engine. The metric names this class a friend. */
 template <typename TMetric>
 class MetricMapping
 {
@@ -64,19 +64,19 @@ public:
     const auto isOptimized = [](const Component & component) { return component.isOptimized; };
     const auto first = std::find_if(m_Components.begin(), m_Components.end(), isOptimized);
     const auto last = std::find_if(m_Components.rbegin(), m_Components.rend(), isOptimized);
-    // Of none that is optimised, all that there is lies behind.
+    // If nothing is optimised, all components count as what follows.
     m_Begin = first == m_Components.end() ? 0 : static_cast<std::size_t>(first - m_Components.begin());
     m_End = static_cast<std::size_t>(m_Components.rend() - last);
   }
 
-  /** Of the evaluation that is asked for. */
+  /** Returns the route of the requested evaluation. */
   MetricRoute
   ChooseRoute() const
   {
     return this->ChooseRoute(m_Metric.GetComputeDerivative());
   }
 
-  /** Of one with a derivative, or without. */
+  /** Returns the route of an evaluation with or without a derivative. */
   MetricRoute
   ChooseRoute(bool wantsDerivative) const
   {
@@ -93,7 +93,7 @@ public:
     return !wantsDerivative && this->MakeChain(0, m_Components.size()) ? MetricRoute::Chain : MetricRoute::ThroughITK;
   }
 
-  /** Along one of them that is not ThroughITK. */
+  /** Returns the mapping along a route other than ThroughITK. */
   gpureg::SampleMapping
   MakeMapping(MetricRoute route) const
   {
@@ -112,7 +112,7 @@ public:
     }
   }
 
-  /** Virtual points that tell a linear transform. */
+  /** Returns virtual points whose images determine a linear transform. */
   std::array<PointType, ImageDimension + 1>
   GetFitPoints() const
   {
@@ -127,7 +127,7 @@ public:
     return points;
   }
 
-  /** From virtual indices to moving ones, along a linear transform. */
+  /** Returns the map from virtual to moving indices by a linear transform. */
   gpureg::IndexMap
   FitLinearMap(const std::array<PointType, ImageDimension + 1> & points, const MovingTransformType & transform) const
   {
@@ -141,7 +141,7 @@ public:
     return Geometry::FitMovedIndices<ImageDimension>(*m_Metric.GetVirtualImage(), moved);
   }
 
-  /** The linear transform that is optimised along MetricRoute::Chain or LinearBehindGrids. */
+  /** Returns the optimised linear transform, for MetricRoute::Chain or LinearBehindGrids. */
   typename MovingTransformType::ConstPointer
   GetOptimizedLinear() const
   {
@@ -158,14 +158,15 @@ public:
     return composite.GetPointer();
   }
 
-  /** What leads from virtual points to where that is entered, but for what grids move them by. */
+  /** Returns the affine map from virtual points to points of the optimised transform, without the displacements of grids. */
   gpureg::IndexMap
   GetMapBeforeOptimized() const
   {
     return FindAffine(*this->MakeChain(0, m_Begin));
   }
 
-  /** By rows, of what an evaluation's forces are derivatives by, by the point behind what is optimised. */
+  /** Returns the derivative of the point or index to which an evaluation's forces refer, with respect to the point behind the optimised
+   * transform, stored row by row. */
   std::array<double, 9>
   GetJacobianBehindOptimized() const
   {
@@ -180,7 +181,7 @@ private:
     bool                  isOptimized;
   };
 
-  /** In the order in which they are applied. */
+  /** Returns the components of a transform in the order in which they are applied. */
   static std::vector<Component>
   FindComponents(MovingTransformType & transform)
   {
@@ -199,7 +200,7 @@ private:
     return components;
   }
 
-  /** Along which route what is optimised can be, whatever follows it. */
+  /** Returns the route that the optimised components allow, whatever follows them. */
   MetricRoute
   FindRouteOfOptimized() const
   {
@@ -224,7 +225,7 @@ private:
     return before->steps.empty() ? MetricRoute::Chain : MetricRoute::LinearBehindGrids;
   }
 
-  /** The B-spline that is all that is optimised, if it is of an order of 1 to 3. */
+  /** Returns the optimised B-spline, if nothing else is optimised and its order is 1 to 3. */
   std::optional<gpureg::DisplacementGrid>
   FindOptimizedSpline() const
   {
@@ -239,13 +240,13 @@ private:
     }
     const gpureg::ChainStep & step = chain.steps.front();
     const gpureg::IndexMap    identity;
-    // A spline whose bulk transform moves points, too, is not this spline alone.
+    // A spline with a bulk transform that moves points is more than a spline.
     const bool isAlone = step.map.matrix == identity.matrix && step.map.offset == identity.offset;
     return isAlone && step.grid.kind == gpureg::GridKind::BSpline && step.grid.order > 0 ? std::make_optional(step.grid)
                                                                                          : std::nullopt;
   }
 
-  /** The displacement field's transform if that is all that is optimised, and is interpolated linearly. */
+  /** Returns the transform of the optimised displacement field, if nothing else is optimised and it is interpolated linearly. */
   auto
   FindOptimizedField() const
   {
@@ -263,7 +264,7 @@ private:
     return decltype(field)(nullptr);
   }
 
-  /** Of the components from begin to end; none if a device knows one of them not. */
+  /** Returns the chain of the components from begin to end; none if a device does not know one of them. */
   std::optional<gpureg::TransformChain>
   MakeChain(std::size_t begin, std::size_t end) const
   {
@@ -283,7 +284,7 @@ private:
     return chain;
   }
 
-  /** What is affine of a chain. */
+  /** Returns the affine part of a chain. */
   static gpureg::IndexMap
   FindAffine(const gpureg::TransformChain & chain)
   {
@@ -295,7 +296,8 @@ private:
     return affine;
   }
 
-  /** Whether forces can follow a chain: ITK has no spatial derivative of a B-spline, and says so itself. */
+  /** Returns true if forces can follow a chain. They cannot if a B-spline is in it: ITK has no spatial derivative of a B-spline, and
+   * throws. */
   static bool
   CanFollowBack(const gpureg::TransformChain & chain)
   {
@@ -304,7 +306,7 @@ private:
     });
   }
 
-  /** From the virtual grid to points. */
+  /** Returns the virtual grid with its map to points. */
   gpureg::ChainedGrid
   MakeVirtualGrid() const
   {
@@ -316,7 +318,7 @@ private:
     return grid;
   }
 
-  /** A map along grids, before which there is an affine map. */
+  /** Returns the mapping by an affine map and the grids after it. */
   gpureg::SampleMapping
   MakeMappingAlong(gpureg::TransformChain rest, const gpureg::IndexMap & before) const
   {
@@ -337,14 +339,14 @@ private:
     return mapping;
   }
 
-  /** The same of what lies behind what is optimised. */
+  /** Returns the mapping by an affine map and the components behind the optimised ones. */
   gpureg::SampleMapping
   MakeMappingBehind(const gpureg::IndexMap & before) const
   {
     return this->MakeMappingAlong(*this->MakeChain(m_End, m_Components.size()), before);
   }
 
-  /** All that is linear in one. */
+  /** Returns the mapping along all components, with linear ones folded. */
   gpureg::SampleMapping
   MakeChainMapping() const
   {
@@ -398,7 +400,7 @@ private:
     return mapping;
   }
 
-  /** Copies vectors, each with three components. */
+  /** Returns a filler that copies vectors, with three components each. */
   template <typename TComponent, typename TVector>
   static auto
   MakeVectorFiller(const TVector * buffer)
@@ -417,7 +419,7 @@ private:
 
   const TMetric &              m_Metric;
   const std::vector<Component> m_Components;
-  // From the first component that is optimised to behind the last one.
+  // index of the first optimised component, and behind the last one
   std::size_t m_Begin = 0;
   std::size_t m_End = 0;
 };

@@ -7,25 +7,25 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** How a metric wants its values. */
+/** Holds how a metric's values are scaled. */
 struct MetricScales
 {
-  /** Moving values between these two become (v - minimum)/unit, in [0, end]. */
+  /** Moving values between minimum and maximum become (v - minimum)/unit, in [0, end]. */
   double minimum = 0;
   double maximum = 0;
   double unit = 0;
   double end = 1;
-  /** Fixed values, where the metric samples them, become (v - fixedMinimum)/fixedUnit. */
+  /** Fixed values, if the metric samples them, become (v - fixedMinimum)/fixedUnit. */
   double fixedMinimum = 0;
   double fixedUnit = 1;
-  /** Where a metric reads nothing but the moving voxels' bins: so many between minimum and maximum; what lies beyond is in
-   *  the first and the last. */
+  /** Number of bins between minimum and maximum, for a metric that reads only the moving voxels' bins; values outside are in the first
+   *  and the last bin. */
   unsigned int bins = 0;
-  /** Values outside of the range make a sample invalid. Else there are none: the scales follow the voxels. */
+  /** True if values outside the range make a sample invalid. If false, there are no such values: the scales follow the voxels. */
   bool checksRange = false;
-  /** Values are precise, however many samples there are. */
+  /** True if values are in 64-bit fixed point, however many samples there are. */
   bool isPrecise = false;
-  /** Every voxel is a sample, whatever points are sampled. */
+  /** True if every voxel is a sample, whatever points are sampled. */
   bool samplesEveryVoxel = false;
 };
 

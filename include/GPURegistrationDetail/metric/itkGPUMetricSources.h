@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a metric's samples and moving image on the device are made from, to tell whether they are still what ITK holds.
+// Describes what a metric's samples and moving image on the device are made from, to tell whether ITK's objects have changed.
 #ifndef itkGPUMetricSources_h
 #define itkGPUMetricSources_h
 
@@ -19,7 +19,7 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** Adds a mask, whose voxels count; false if it is of another class, of which it is not known where it lies. */
+/** Adds a mask, with its voxels, to a source. Returns false for a mask of another class, whose memory is unknown. */
 template <unsigned int VDimension>
 bool
 AddMaskToSource(gpureg::Source & source, const SpatialObject<VDimension> * mask)
@@ -35,7 +35,7 @@ AddMaskToSource(gpureg::Source & source, const SpatialObject<VDimension> * mask)
   return mask == nullptr;
 }
 
-/** Adds what a transform is made from; false if that is not known of its kind. */
+/** Adds to a source what a transform is made from. Returns false if that is unknown for its class. */
 template <typename TScalar, unsigned int VDimension>
 bool
 AddTransformToSource(gpureg::Source & source, const Transform<TScalar, VDimension, VDimension> & transform)
@@ -54,7 +54,7 @@ AddTransformToSource(gpureg::Source & source, const Transform<TScalar, VDimensio
   return true;
 }
 
-/** Reaches a B-spline interpolator's coefficients, which it has computed already. */
+/** Gives access to the coefficients that a B-spline interpolator has computed. */
 template <typename TInterpolator>
 struct BSplineAccess : public TInterpolator
 {
@@ -85,7 +85,7 @@ VisitSplineInterpolator(const InterpolateImageFunction<TImage, TCoordinate> * in
   return false;
 }
 
-/** Of a metric that names it a friend. */
+/** Describes the sources of a metric's samples and moving image. The metric names this class a friend. */
 template <typename TMetric>
 class MetricSources
 {
@@ -94,7 +94,7 @@ public:
     : m_Metric(metric)
   {}
 
-  /** Of the samples, but for the points that they are at, and of the fixed image's gradient image if that is sent. */
+  /** Returns the source of the samples, without the sampled points, and of the fixed image's gradient image if that is uploaded. */
   gpureg::Source
   GetFixedSource(bool sendsGradient) const
   {
@@ -118,7 +118,7 @@ public:
     return source;
   }
 
-  /** Of the points that are sampled, which an optimizer may draw anew while the images stay. */
+  /** Returns the source of the sampled points, which an optimizer may draw anew while the images stay. */
   gpureg::Source
   GetPointsSource() const
   {
@@ -135,7 +135,7 @@ public:
     return source;
   }
 
-  /** Of the moving image, its mask and interpolator, and of its gradient image if that is sent. */
+  /** Returns the source of the moving image, its mask and interpolator, and of its gradient image if that is uploaded. */
   gpureg::Source
   GetMovingSource(bool sendsGradient) const
   {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no device does: a metric's samples, one by one, through ITK's own interpolators, transforms, masks and gradients, in
-// double precision.
+// Computes what no device can: a metric's samples, one by one, through ITK's own interpolators, transforms, masks and
+// gradients, in double precision.
 #ifndef itkGPUMetricThroughITK_h
 #define itkGPUMetricThroughITK_h
 
@@ -19,12 +19,12 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** Of a metric that names it a friend. */
+/** Computes a metric's sums and derivative on the host, sample by sample, through ITK's classes. The metric names this class a friend. */
 template <typename TMetric>
 class MetricThroughITK
 {
 public:
-  /** A valid one. */
+  /** A valid sample. */
   struct Sample
   {
     typename TMetric::VirtualPointType     virtualPoint;
@@ -33,24 +33,28 @@ public:
     typename TMetric::MovingImagePixelType movingValue;
   };
 
-  /** \param tasks into which the samples are cut, at most: by the problem, not by the threads, so that partial sums join in
-   *  order. */
+  /** Prepares the samples of a metric.
+   *  \param metric the metric.
+   *  \param tasks the largest number of tasks into which samples are cut. Tasks follow from the problem, not from the threads, so that
+   *  partial sums are added in a fixed order. */
   MetricThroughITK(const TMetric & metric, std::int64_t tasks)
     : m_Metric(metric)
     , m_Samples(static_cast<std::int64_t>(metric.GetNumberOfDomainPoints()))
     , m_Tasks(std::min(m_Samples, std::max<std::int64_t>(1, tasks)))
   {}
 
-  /** What samples have added up to. */
+  /** Holds the sums over samples. */
   struct Sums
   {
     std::vector<double>              all;
-    std::vector<std::vector<double>> ofTasks; // which add up to all, in this order
-    SizeValueType                    count;   // of the samples that count
+    std::vector<std::vector<double>> ofTasks; // the tasks' sums, which add up to `all` in this order
+    SizeValueType                    count;   // number of samples that count
   };
 
-  /** Each task has its own sums, which are added up in the tasks' order, so that threads do not decide how they round.
-   *  \param add adds to these, by add(sample, sums), what a valid sample adds, and says whether it counts. */
+  /** Returns sums over the valid samples. Each task has its own sums, which are added in the tasks' order, so that rounding does not
+   *  depend on threads.
+   *  \param numberOfSums the number of sums.
+   *  \param add adds a valid sample to the sums, by add(sample, sums), and returns true if the sample counts. */
   template <typename TAdd>
   Sums
   SumUp(SizeValueType numberOfSums, const TAdd & add) const
@@ -70,7 +74,8 @@ public:
     return result;
   }
 
-  /** The mean of the valid samples' moving values; 0 of none. Squares about it lose nothing, wherever the values lie. */
+  /** Returns the mean of the valid samples' moving values; 0 without samples. Squares relative to the mean lose no accuracy, whatever
+   * the values. */
   double
   ComputeMeanMovingValue() const
   {
@@ -81,8 +86,8 @@ public:
     return sums.count > 0 ? sums.all[0] / static_cast<double>(sums.count) : 0.0;
   }
 
-  /** Adds factor·Σ J(x)ᵀ·weightOf(sample)·gradient to the derivative, of a transform of global support; each sample's at its
-   *  place, of one of local support. */
+  /** Adds factor·Σ J(x)ᵀ·weightOf(sample)·gradient to the derivative of a transform of global support; for a transform of local
+   *  support, adds each sample's term at its place. */
   template <typename TWeightOf>
   void
   Differentiate(const TWeightOf & weightOf, double factor) const
@@ -100,7 +105,8 @@ public:
       factor);
   }
 
-  /** The same of weight·force, where weight = forceOf(sample, force), which sets the force unless the weight is 0. */
+  /** Adds factor·Σ J(x)ᵀ·weight·force to the derivative, as Differentiate() does, where weight = forceOf(sample, force) sets the force
+   * unless the weight is 0. */
   template <typename TForceOf>
   void
   DifferentiateForces(const TForceOf & forceOf, double factor) const
@@ -113,7 +119,7 @@ public:
     };
     if (isLocal && m_Metric.m_UseSampledPointSet)
     {
-      // Points may share a voxel, and so a place in the derivative: one after the other.
+      // Points may share a voxel, and so a place in the derivative: they are added one after the other.
       for (std::int64_t task = 0; task < m_Tasks; ++task)
       {
         differentiate(task);
@@ -135,7 +141,7 @@ public:
 
   using VectorType = typename TMetric::MovingImageGradientType;
 
-  /** The moving image's gradient where a sample maps to. */
+  /** Returns the moving image's gradient at the position that a sample maps to. */
   VectorType
   ComputeGradient(const Sample & sample) const
   {
@@ -157,7 +163,7 @@ private:
     MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits())(m_Tasks, work);
   }
 
-  /** Calls visit(sample) with a task's valid samples. */
+  /** Calls visit(sample) for each valid sample of a task. */
   template <typename TVisit>
   void
   ForEachSample(std::int64_t task, const TVisit & visit) const
@@ -172,7 +178,7 @@ private:
     }
   }
 
-  /** Whether the n-th sample is valid, and then what it is. */
+  /** Returns true if sample n is valid, and then sets `sample`. */
   bool
   MakeSample(std::int64_t n, Sample & sample) const
   {
@@ -190,7 +196,7 @@ private:
            m_Metric.TransformAndEvaluateMovingPoint(sample.virtualPoint, sample.movingPoint, sample.movingValue);
   }
 
-  /** Adds the forces of a task's samples to its sums, or, of a transform of local support, to the derivative itself. */
+  /** Adds the forces of a task's samples to its sums; for a transform of local support, to the derivative itself. */
   template <typename TForceOf>
   void
   AddForces(std::int64_t task, const TForceOf & forceOf, double factor, std::vector<double> & sums) const

@@ -9,8 +9,8 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** itk::ImageToImageMetricv4 keeps its number of work units in its threaders. A metric that has no parent with threaders of
- *  its own gets these two. They go through no samples: the metric's own GetValueAndDerivativeExecute() does. */
+/** Holds the number of work units, which itk::ImageToImageMetricv4 keeps in its threaders, for a metric whose parent has no threaders.
+ *  The threader goes through no samples: the metric's own GetValueAndDerivativeExecute() does. */
 template <typename TDomainPartitioner, typename TMetric>
 class MetricWorkUnits : public ImageToImageMetricv4GetValueAndDerivativeThreader<TDomainPartitioner, TMetric>
 {
@@ -46,7 +46,7 @@ protected:
   }
 };
 
-/** Makes both of a metric: its dense threader and its sparse one. */
+/** Makes both threaders of a metric, the dense and the sparse one. */
 template <typename TDense, typename TSparse, typename TMetric>
 void
 MakeWorkUnits(SmartPointer<ImageToImageMetricv4GetValueAndDerivativeThreader<TDense, TMetric>> &  dense,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the adapters of metrics that are sums over pairs of values share.
+// Holds what the adapters of metrics that are sums over pairs of values have in common.
 #ifndef itkGPUPairAdapter_h
 #define itkGPUPairAdapter_h
 
@@ -17,7 +17,8 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** A member of a metric that names it, and the other classes of these headers, friends: see itkGPUPairFriendsMacro. */
+/** Connects an ITK metric with a gpureg::PairMetric. It is a member of the metric, which names it and the other classes of these headers
+ * friends: see itkGPUPairFriendsMacro. */
 template <typename TMetric>
 class PairAdapter
 {
@@ -28,7 +29,8 @@ public:
     , m_Adapter(metric, measure == gpureg::PairMeasure::Demons)
   {}
 
-  /** \param initialize the parent's Initialize(). */
+  /** Initialises the metric.
+   * \param initialize calls the parent's Initialize(). */
   template <typename TInitialize>
   void
   Initialize(const TInitialize & initialize)
@@ -36,8 +38,10 @@ public:
     m_Adapter.Initialize(initialize, [this] { this->UpdateEngine(true); });
   }
 
-  /** Calls store(result, scales of the values) with what the device gives; where no sample is valid, sets what ITK does; or
-   *  calls throughITK(). store() returns the divisor of the derivative: see MetricAdapter::StoreDerivative. */
+  /** Evaluates the metric.
+   *  \param store a function (result, scales of the values) that stores the device's result, and returns the divisor of the derivative:
+   *  see MetricAdapter::StoreDerivative(). If no sample is valid, the adapter sets the values that ITK's class sets instead.
+   *  \param throughITK called if the device lacks something. */
   template <typename TStore, typename TThroughITK>
   void
   Evaluate(const TStore & store, const TThroughITK & throughITK)
@@ -45,7 +49,7 @@ public:
     this->Evaluate([](gpureg::PairMetric &, const MetricScales &) {}, store, throughITK);
   }
 
-  /** The same; before, prepare(engine, scales) says what else the engine is to know. */
+  /** Evaluates the metric, after prepare(engine, scales), which gives the engine further settings. */
   template <typename TPrepare, typename TStore, typename TThroughITK>
   void
   Evaluate(const TPrepare & prepare, const TStore & store, const TThroughITK & throughITK)
@@ -63,11 +67,11 @@ public:
         }
         this->UpdateEngine(false);
         gpureg::SampleMapping mapping = MetricMapping<TMetric>(m_Metric).MakeMapping(route);
-        // ITK's demons' forces are along the moving image's gradient, whatever follows the field.
+        // The forces of ITK's demons metric follow the moving image's gradient, whatever follows the field.
         mapping.forcesFollowChain = mapping.forcesFollowChain && m_Measure != gpureg::PairMeasure::Demons;
         prepare(m_Adapter.GetEngine(), m_Adapter.GetScales());
         const gpureg::PairResult result = m_Adapter.GetEngine().Evaluate(mapping, forces, m_Adapter.GetParallelFor());
-        // ITK's own threaders write to these through a const_cast: an evaluation is const, its results are not.
+        // An evaluation is const, its results are not: like ITK's own threaders, it writes them through a const_cast.
         auto & self = const_cast<TMetric &>(m_Metric);
         self.m_NumberOfValidPoints = static_cast<SizeValueType>(result.count + 0.5);
         if (!self.VerifyNumberOfValidPoints(self.m_Value, *self.m_DerivativeResult))
@@ -87,7 +91,9 @@ public:
       throughITK);
   }
 
-  /** The values of candidates: see MetricAdapter. \param valueOf(result, scales) gives one's. */
+  /** Returns the values of candidates: see MetricAdapter::EvaluateCandidates().
+   * \param candidates the parameters of each candidate.
+   * \param valueOf a function (result, scales) that returns the value of a candidate. */
   template <typename TValueOf>
   auto
   EvaluateCandidates(const std::vector<typename TMetric::MovingTransformType::ParametersType> & candidates,
@@ -102,28 +108,28 @@ public:
       [&](const gpureg::PairResult & result) { return valueOf(result, m_Adapter.GetScales()); });
   }
 
-  /** The value of a metric that is the mean of (f - m)². */
+  /** Returns the value of a metric that is the mean of (f - m)². */
   static typename TMetric::MeasureType
   MakeMeanSquare(const gpureg::PairResult & result, const MetricScales & scales)
   {
     return static_cast<typename TMetric::MeasureType>(result.differences / result.count * scales.unit * scales.unit);
   }
 
-  /** What a derivative is divided by, of a mean over so many samples: one by a displacement is not. */
+  /** Returns the divisor of the derivative of a mean over the samples; a derivative by a displacement field is not divided. */
   double
   GetMeanDivisor(const gpureg::PairResult & result) const
   {
     return m_Metric.HasLocalSupport() ? 1.0 : result.count;
   }
 
-  /** See MetricAdapter. */
+  /** Clears the derivative: see MetricAdapter::InitializeForIteration(). */
   void
   InitializeForIteration() const
   {
     m_Adapter.InitializeForIteration();
   }
 
-  /** See MetricAdapter. */
+  /** Makes ITK's gradient images: see MetricAdapter::MakeGradientImages(). */
   void
   MakeGradientImages() const
   {
@@ -136,7 +142,7 @@ public:
     return m_Adapter.GetStatistics();
   }
 
-  /** For PrintSelf. */
+  /** Prints the device and its use, for PrintSelf(). */
   void
   Print(std::ostream & os, Indent indent) const
   {
@@ -168,7 +174,7 @@ private:
 } // namespace GPURegistrationDetail
 } // namespace itk
 
-/** In a metric that has a PairAdapter. */
+/** Declares the friends of a metric that has a PairAdapter. */
 #define itkGPUPairFriendsMacro()                         \
   friend class GPURegistrationDetail::PairAdapter<Self>; \
   itkGPUMetricFriendsMacro(gpureg::PairMetric)

@@ -11,23 +11,23 @@
 
 namespace itk
 {
-/** Where itk::ResampleImageFilter, without a transform, takes a pyramid's voxels from. */
+/** Computes the input positions from which itk::ResampleImageFilter, without a transform, takes a pyramid's voxels. */
 namespace GPULevelPositions
 {
 
-/** Along one axis: voxel j of the level lies fractions[j] behind the input's voxel cells[j], counted from its first. */
+/** Positions along one axis: voxel j of the level lies fractions[j] behind the input's voxel cells[j], counted from the first voxel. */
 struct Positions
 {
   std::vector<int>    cells;
   std::vector<double> fractions;
-  /** So many, from the first on, are inside of the input; beyond its last voxel's edge ITK's output is 0. */
+  /** Number of voxels, from the first on, that lie inside the input; ITK's output is 0 beyond the outer edge of the input's last voxel. */
   int inside = 0;
 };
 
-/** To the last bit, as far as rounding puts the voxels of all rows alike, as where the images' axes are those of space,
- * in their order: it decides about what lies on an edge, or just before a voxel. Along x ITK goes from one end of a row to
- * the other, along the others it asks row by row. Before the first voxel and behind the last one
- * itk::LinearInterpolateImageFunction takes that voxel alone. */
+/** Returns the positions to the last bit, which decides on voxels that lie on an edge, or just before an input voxel. They hold for all
+ * rows if rounding is the same in all rows, as for images whose axes are those of space, in their order. Along x ITK interpolates
+ * positions from one end of a row to the other; along other axes it computes them row by row. Before the first voxel and behind the
+ * last one, itk::LinearInterpolateImageFunction returns that voxel. */
 template <unsigned int VDimension>
 Positions
 Find(const ImageBase<VDimension> & input, const ImageBase<VDimension> & output, unsigned int axis)
@@ -58,7 +58,7 @@ Find(const ImageBase<VDimension> & input, const ImageBase<VDimension> & output, 
     const auto cell = floor - from.GetIndex(axis);
     const bool isBetween = cell >= 0 && cell + 1 < length;
     positions.cells.push_back(cell < 0 ? 0 : (cell < length ? static_cast<int>(cell) : length - 1));
-    // Just below 0, itk::Math::Floor gives 0: nothing is left over.
+    // For a position just below 0, itk::Math::Floor returns 0; the fraction is then 0.
     positions.fractions.push_back(isBetween ? std::max(0.0, position - static_cast<double>(floor)) : 0.0);
   }
   return positions;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images and masks of registration methods, on their way to a device.
+// Uploads the images and masks of registration methods.
 #ifndef itkGPURegisteredImage_h
 #define itkGPURegisteredImage_h
 
@@ -25,20 +25,26 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** One side of a registration on a device, for as long as it is there. */
+/** Holds one image of a registration and its mask on a device, as long as an object of this class lives. */
 class RegisteredSide
 {
 public:
-  /** \param name such as "fixed", for what is thrown. */
+  /** Makes an object without an image.
+   * \param deviceName the device.
+   * \param name the image's role in messages, such as "fixed". */
   RegisteredSide(const std::string & deviceName, const char * name)
     : m_Name(name)
     , m_Image(std::make_unique<gpureg::LoadedImage>(deviceName))
     , m_Mask(deviceName)
   {}
 
-  /** Sends an image's values as they are if they are floats or doubles, else as floats; and 1 for each voxel that a mask says is
-   *  inside, 0 for the others, unless the mask is null. The image is to stay: the host reads it where it is.
-   *  \param object who asks, for what is thrown. \throws GPUBadInputError if no voxel is inside of the mask. */
+  /** Uploads an image's values, as they are if they are floats or doubles, else as floats. If the mask is not null, uploads 1 for each
+   *  voxel inside and 0 for the others. The image must live as long as this object: the host reads it in place.
+   *  \param object the object in whose name errors are thrown.
+   *  \param image the image.
+   *  \param mask the mask, or null.
+   *  \param parallelFor the threads to use.
+   *  \throws GPUBadInputError if no voxel is inside the mask. */
   template <typename TImage>
   gpureg::RegisteredImage
   Load(const Object &                                object,
@@ -63,19 +69,19 @@ public:
     return result;
   }
 
-  /** What Load has cost. */
+  /** Returns the statistics of Load(). */
   const gpureg::EvaluationStatistics &
   GetStatistics() const
   {
     return m_Statistics;
   }
 
-  /** Whether a device computes with an image's pixels as they are. */
+  /** True if a device computes with an image's pixels as they are. */
   template <typename TImage>
   static constexpr bool IsOfReals =
     std::is_same<typename TImage::PixelType, float>::value || std::is_same<typename TImage::PixelType, double>::value;
 
-  /** The image, of reals, which stays on the device without its mask. This one is not to be used any more. */
+  /** Returns the uploaded image, without its mask, and leaves this object unusable. For images of floats or doubles. */
   std::unique_ptr<gpureg::LoadedImage>
   TakeImage()
   {

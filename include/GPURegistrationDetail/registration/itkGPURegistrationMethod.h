@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the adapters of registration methods do with their engines.
+// Calls engines for the ITK classes of registration methods, and converts their settings.
 #ifndef itkGPURegistrationMethod_h
 #define itkGPURegistrationMethod_h
 
@@ -24,7 +24,7 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** Calls it, and throws what it throws as the object's users expect it. */
+/** Calls call(), and turns what it throws into the errors that the object's users expect. */
 template <typename TCall>
 void
 CallEngine(const Object & object, const TCall & call)
@@ -43,7 +43,7 @@ CallEngine(const Object & object, const TCall & call)
   }
 }
 
-/** Has an engine of a device: the one that is there, if it is of this one. */
+/** Makes an engine on a device, unless engine is already on that device. */
 template <typename TEngine>
 void
 ReserveEngine(std::unique_ptr<TEngine> & engine, const std::string & deviceName)
@@ -62,7 +62,7 @@ ToEngineRange(const FixedArray<double, 2> & range)
   return range[0] == range[1] ? std::nullopt : std::make_optional(gpureg::ValueRange{ { range[0], range[1] } });
 }
 
-/** When a transform was last modified, or one that it is made of; 0 if it is null. */
+/** Returns the time of the last change of a transform, or of a transform that it is made of; 0 if transform is null. */
 template <unsigned int VDimension>
 ModifiedTimeType
 FindTimeOf(const Transform<double, VDimension, VDimension> * transform)
@@ -82,7 +82,7 @@ FindTimeOf(const Transform<double, VDimension, VDimension> * transform)
   return latest;
 }
 
-/** The same of a mask, and its image. */
+/** Returns the time of the last change of a mask or its image; 0 if mask is null. */
 template <unsigned int VDimension>
 ModifiedTimeType
 FindTimeOf(const SpatialObject<VDimension> * mask)
@@ -96,8 +96,12 @@ FindTimeOf(const SpatialObject<VDimension> * mask)
   return std::max<ModifiedTimeType>(mask->GetMTime(), image != nullptr ? image->GetMTime() : 0);
 }
 
-/** What Update() compares: the latest time of a method, its initial transform and its masks, which may be modified in place.
- *  \param own the method's superclass's. */
+/** Returns the time that Update() compares: the latest change of a method, its initial transform and its masks, which may be modified
+ *  in place.
+ *  \param own the superclass's time of the method.
+ *  \param initial the initial transform, or null.
+ *  \param fixed the fixed mask, or null.
+ *  \param moving the moving mask, or null. */
 template <unsigned int VDimension>
 ModifiedTimeType
 FindLatestTime(ModifiedTimeType                                  own,
@@ -109,7 +113,7 @@ FindLatestTime(ModifiedTimeType                                  own,
     { own, FindTimeOf<VDimension>(initial), FindTimeOf<VDimension>(fixedMask), FindTimeOf<VDimension>(movingMask) });
 }
 
-/** Too many of something for the engine's integers are too many for it. */
+/** Converts a count to the engine's type. Counts beyond its range become the largest number, which the engine refuses. */
 inline int
 ToEngineCount(unsigned int n)
 {

@@ -17,8 +17,8 @@ namespace itk
 namespace GPUTransformChain
 {
 
-/** What a transform's points depend on, but for what moves them all. False if that is not known of its class: it may
- *  hold anything. */
+/** Appends to a key what a transform's points depend on, except for parameters that move all points. Returns false for an unknown
+ *  class, which may depend on anything. */
 template <typename TScalar, unsigned int VDimension>
 bool
 AddPartsToKey(gpureg::Key & key, const Transform<TScalar, VDimension, VDimension> & transform)
@@ -50,11 +50,11 @@ AddPartsToKey(gpureg::Key & key, const Transform<TScalar, VDimension, VDimension
     }
     return true;
   }
-  // Of its landmarks and weights, each moves all points.
+  // Each landmark and weight of a kernel transform moves all points, so that MakeSampleKey() notices a change.
   return dynamic_cast<const KernelTransform<TScalar, VDimension> *>(&transform) != nullptr;
 }
 
-/** How far a transform moves a point of an image's grid. */
+/** Returns the displacement of a point of an image's grid by a transform. */
 template <typename TScalar, typename TImage>
 auto
 GetDisplacement(const Transform<TScalar, TImage::ImageDimension, TImage::ImageDimension> & transform,
@@ -66,9 +66,9 @@ GetDisplacement(const Transform<TScalar, TImage::ImageDimension, TImage::ImageDi
   return transform.TransformPoint(point) - point;
 }
 
-/** Of the vectors that a transform is sampled to: they are good while neither the transform nor the grid changes. The
- *  corners, and the translation, which is the middle's, tell of landmarks that were moved where they are: no time stamp
- *  does. Empty if it is not known what the transform depends on. */
+/** Returns the key of the vectors that a transform is sampled to; they are valid while neither the transform nor the grid changes. The
+ *  key includes the displacements of the corners, and the translation, that of the middle. These reveal landmarks that were moved in
+ *  place, which changes no time stamp. The key is empty if it is unknown what the transform depends on. */
 template <typename TScalar, typename TImage>
 gpureg::Key
 MakeSampleKey(const Transform<TScalar, TImage::ImageDimension, TImage::ImageDimension> & transform,
@@ -101,15 +101,15 @@ MakeSampleKey(const Transform<TScalar, TImage::ImageDimension, TImage::ImageDime
   return key;
 }
 
-/** Any transform as a chain: a field on an image's grid, one vector a buffered voxel, and a translation. Good for the
- *  buffered voxels' points alone. The chain asks the transform for its points when it is used. */
+/** Describes any transform as a chain: a field on an image's grid, with one vector per buffered voxel, and a translation. The chain is
+ *  valid only at the buffered voxels' points. It evaluates the transform when it is used. */
 template <typename TScalar, typename TImage>
 gpureg::TransformChain
 Sample(const Transform<TScalar, TImage::ImageDimension, TImage::ImageDimension> & transform, const TImage & image)
 {
   constexpr unsigned int dimension = TImage::ImageDimension;
-  // A field's vectors are floats: what all have in common is left to the map. It is that of the whole image's middle:
-  // the same for every part of it, and its bits, too.
+  // A field's vectors are floats, so that the common part of all displacements goes into the translation. The translation is that of
+  // the whole image's middle, so that all regions have the same bits.
   const auto whole = image.GetLargestPossibleRegion();
   auto       middle = whole.GetIndex();
   for (unsigned int d = 0; d < dimension; ++d)
@@ -120,7 +120,7 @@ Sample(const Transform<TScalar, TImage::ImageDimension, TImage::ImageDimension> 
   gpureg::IndexMap translation;
   for (unsigned int d = 0; d < dimension; ++d)
   {
-    // Of a point that leads nowhere the others know nothing.
+    // If the middle maps to no finite point, other points need not.
     common[d] = std::isfinite(common[d]) ? common[d] : 0;
     translation.offset[d] = static_cast<double>(common[d]);
   }
@@ -140,7 +140,7 @@ Sample(const Transform<TScalar, TImage::ImageDimension, TImage::ImageDimension> 
       {
         out[3 * i + d] = d < dimension ? static_cast<double>(displacement[d] - common[d]) : 0.0;
       }
-      // The next voxel in memory.
+      // advances to the next voxel in memory
       for (unsigned int d = 0; d < dimension && ++index[d] > last[d]; ++d)
       {
         index[d] = start[d];

@@ -24,21 +24,21 @@
 
 namespace itk
 {
-/** From ITK's transforms to the engine's chains. The chain reads the transforms' parameters when it is used:
- * they must stay as they are until then. */
+/** Converts ITK's transforms to the engine's chains. A chain reads the transforms' parameters when it is used: the parameters must not
+ * change until then. */
 namespace GPUTransformChain
 {
 
 using GPURegistrationDetail::IsExactly;
 using GPURegistrationDetail::IsExactlyOneOf;
 
-/** The map of a transform that is known to be affine, from where it moves four points: whatever its class. */
+/** Returns the map of a transform that is known to be affine, from where it moves a few points, whatever its class. */
 template <typename TScalar, unsigned int VDimension>
 gpureg::IndexMap
 FitAffine(const Transform<TScalar, VDimension, VDimension> & transform)
 {
   using PointType = typename Transform<TScalar, VDimension, VDimension>::InputPointType;
-  // A power of two, of the size of things in mm: no digit is lost.
+  // A power of two, of the order of lengths in mm: no digit is lost.
   constexpr TScalar reach = 1024;
   PointType         origin;
   origin.Fill(0);
@@ -58,7 +58,7 @@ FitAffine(const Transform<TScalar, VDimension, VDimension> & transform)
   return map;
 }
 
-/** One without says so itself, when it is sampled. */
+/** Returns true if the transform has coefficients. A transform without coefficients is sampled, and reports the error itself. */
 template <typename TTransform>
 bool
 HasCoefficients(const TTransform & transform)
@@ -90,7 +90,7 @@ MakeSplineGrid(const TTransform & transform)
     GPURegistrationDetail::AddVoxelsToKey(grid.source.key, *images[d]);
     grid.source.memory.push_back(GPURegistrationDetail::GetBuffer(*images[d]));
   }
-  // The images keep the coefficients alive.
+  // The captured images keep the coefficients alive.
   grid.vectors = [images, coefficients](std::int64_t begin, std::int64_t count, double * out) {
     for (std::int64_t i = 0; i < count; ++i)
     {
@@ -127,8 +127,8 @@ MakeFieldGrid(const TField & field)
   return grid;
 }
 
-/** What ITK's own transform says of its field's voxels. Where the field's first voxel is not that of index 0, ITK reads beside
- *  the buffer: none. */
+/** Returns a filler of the Jacobians that ITK's own transform gives at its field's voxels. Returns none if the field's first voxel does
+ *  not have index 0, because ITK then reads outside the buffer. */
 template <typename TScalar, unsigned int VDimension>
 gpureg::MatrixFiller
 MakeJacobians(const DisplacementFieldTransform<TScalar, VDimension> & transform)
@@ -164,8 +164,8 @@ AppendSpline(const Transform<TScalar, VDimension, VDimension> & transform, gpure
 {
   using SplineType = BSplineTransform<TScalar, VDimension, VOrder>;
   using DeformableType = BSplineDeformableTransform<TScalar, VDimension, VOrder>;
-  // Of order 0, ITK's own (up to 6.0) has no valid region and so moves nothing, since it computes -1 without a
-  // sign: sampled, it does so here, and whatever it will do once that is mended.
+  // For order 0, ITK's spline (up to 6.0) has no valid region and so moves nothing, because it computes -1 without a sign. Sampling it
+  // reproduces that, and whatever ITK does once that is fixed.
   if (VOrder > 0 && IsExactly<SplineType>(&transform))
   {
     const auto & spline = static_cast<const SplineType &>(transform);
@@ -184,7 +184,7 @@ AppendSpline(const Transform<TScalar, VDimension, VDimension> & transform, gpure
     {
       return false;
     }
-    // The bulk transform moves the point, and the spline's displacement at the point itself is added.
+    // The bulk transform moves the point; the spline's displacement, at the original point, is added.
     gpureg::DisplacementGrid grid = MakeSplineGrid(deformable);
     grid.isOpen = true;
     chain.Append(std::move(grid));
@@ -204,7 +204,7 @@ AppendField(const Transform<TScalar, VDimension, VDimension> & transform, gpureg
   using FieldTransformType = DisplacementFieldTransform<TScalar, VDimension>;
   using FieldType = typename FieldTransformType::DisplacementFieldType;
   using LinearType = VectorLinearInterpolateImageFunction<FieldType, TScalar>;
-  // Those of which it is known that they move points as their parent does: of a velocity field, by what it was
+  // Only classes that are known to move points as their parent class does: a velocity field by the displacement field that it was
   // integrated to.
   if (!IsExactlyOneOf<FieldTransformType,
                       GaussianSmoothingOnUpdateDisplacementFieldTransform<TScalar, VDimension>,
@@ -224,8 +224,8 @@ AppendField(const Transform<TScalar, VDimension, VDimension> & transform, gpureg
   {
     return false;
   }
-  // A velocity field's transform leaves it to who sets the field to give it to the interpolator, too. Where that has
-  // another one, ITK mixes both; where it has none, ITK follows a null pointer.
+  // A velocity field's transform leaves it to the caller to set the field in the interpolator, too. If the interpolator has another
+  // field, ITK mixes both; if it has none, ITK follows a null pointer.
   const auto * const field = fieldTransform.GetDisplacementField();
   const auto * const interpolated = fieldTransform.GetInterpolator()->GetInputImage();
   if (interpolated && interpolated != field)
@@ -233,14 +233,14 @@ AppendField(const Transform<TScalar, VDimension, VDimension> & transform, gpureg
     return false;
   }
   gpureg::DisplacementGrid grid = MakeFieldGrid(*field);
-  // Parameters are set in the field's buffer, of which only the transform is told.
+  // Setting parameters writes into the field's buffer, and changes only the transform's time stamp.
   GPURegistrationDetail::AddToKey(grid.source.key, &transform);
   grid.jacobians = MakeJacobians(fieldTransform);
   chain.Append(std::move(grid));
   return true;
 }
 
-/** Appends a transform to a chain. False if its kind is not known: the chain is then of no use. */
+/** Appends a transform to a chain. Returns false for an unknown kind of transform; the chain is then unusable. */
 template <typename TScalar, unsigned int VDimension>
 bool
 Append(const Transform<TScalar, VDimension, VDimension> & transform, gpureg::TransformChain & chain)
@@ -248,7 +248,7 @@ Append(const Transform<TScalar, VDimension, VDimension> & transform, gpureg::Tra
   using CompositeType = CompositeTransform<TScalar, VDimension>;
   if (IsExactly<CompositeType>(&transform))
   {
-    // What was added last is applied first.
+    // The transform that was added last is applied first.
     const auto & composite = static_cast<const CompositeType &>(transform);
     const GPURegistrationDetail::CompositeParameters<TScalar, VDimension> parameters(composite);
     for (SizeValueType n = composite.GetNumberOfTransforms(); n > 0; --n)
@@ -259,7 +259,7 @@ Append(const Transform<TScalar, VDimension, VDimension> & transform, gpureg::Tra
       }
       if (parameters.OverwriteFieldOf(n - 1))
       {
-        // Where no time stamp tells of a change, it is sent each time.
+        // If no time stamp reveals a change, the vectors are uploaded each time.
         gpureg::Key & key = chain.steps.back().grid.source.key;
         parameters.ChangeTimeStamp() ? GPURegistrationDetail::AddTransformToKey<TScalar, VDimension>(key, &composite)
                                      : key.clear();

@@ -7,7 +7,7 @@
 namespace gpureg
 {
 
-/** What an evaluation cost. Kernel times are the device's own, by its events. */
+/** Counts what an operation needed: launches, copies, memory and time. Kernel times are measured by the device's own events. */
 struct EvaluationStatistics
 {
   int          launches = 0;
@@ -19,15 +19,15 @@ struct EvaluationStatistics
   std::int64_t bytesDown = 0;
   /** Bytes that the object holds on its device. */
   std::int64_t deviceBytes = 0;
-  /** The largest array of them. */
+  /** Bytes of the largest array that the object holds on its device. */
   std::int64_t largestArrayBytes = 0;
-  /** 0 unless SetTiming(true). */
+  /** 0 unless SetTiming(true) was called. */
   double kernelMilliseconds = 0;
-  /** Host wall time of the whole operation: copies, launches and waiting included. */
+  /** Host wall time of the whole operation, including copies, launches and waiting. */
   double evaluateMilliseconds = 0;
 };
 
-/** What two operations cost together. */
+/** Returns the statistics of two operations together. */
 inline EvaluationStatistics
 Add(const EvaluationStatistics & a, const EvaluationStatistics & b)
 {

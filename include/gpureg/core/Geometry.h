@@ -8,10 +8,11 @@
 namespace gpureg
 {
 
-/** Voxels along x, y, z; a 2D image has one along z. */
+/** Numbers of voxels along x, y, z; a 2D image has one voxel along z. */
 using Size = std::array<int, 3>;
 
-/** out = matrix·in + offset, rows first, between two spaces of indices or points. Two dimensions leave z alone. */
+/** Maps indices or points of one space to those of another: out = matrix·in + offset, with the matrix stored row by row. In two
+ *  dimensions z stays as it is. */
 struct IndexMap
 {
   std::array<double, 9> matrix{ 1, 0, 0, 0, 1, 0, 0, 0, 1 };

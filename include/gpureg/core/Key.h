@@ -11,11 +11,11 @@
 namespace gpureg
 {
 
-/** What something was made from: objects' addresses and time stamps. What is on a device stays there for as long as
- *  it is asked for under the same key. Empty: not known, so that it goes up each time. */
+/** Identifies what something was made from, by objects' addresses and time stamps. A device reuses an array as long as it is requested
+ *  under the same key. An empty key means that the source is unknown, so that the array is uploaded each time. */
 using Key = std::vector<std::uintptr_t>;
 
-/** All of its bits, where an address has fewer as well. */
+/** Appends all bits of value to key, in two parts where an address has only 32 bits. */
 inline void
 AddToKey(Key & key, double value)
 {

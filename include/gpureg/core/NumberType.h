@@ -11,7 +11,7 @@
 namespace gpureg
 {
 
-/** What numbers in memory are. */
+/** Types of the numbers in an array. */
 enum class NumberType
 {
   Bool, // a byte, 0 or 1
@@ -31,12 +31,13 @@ GPURegistration_EXPORT
 std::size_t
 BytesOf(NumberType type);
 
-/** "bool", "uint8", …, as NumPy has them. */
+/** Returns NumPy's name of a type: "bool", "uint8", … */
 GPURegistration_EXPORT
 const char *
 GetName(NumberType type);
 
-/** The other way round. \throws BadInputError if there is no such; the message lists those there are. */
+/** Returns the type with a name that NumPy uses.
+ *  \throws BadInputError if there is no such type; the message lists the types. */
 GPURegistration_EXPORT
 NumberType
 GetNumberType(const std::string & name);

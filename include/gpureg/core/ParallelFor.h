@@ -8,13 +8,13 @@
 namespace gpureg
 {
 
-/** Calls body(0) … body(count - 1), each once, in any order and on any threads, and returns when all
- *  are done; of what they throw, it throws one, and may leave others out then. The engine has no threads of its own: its
- *  caller hands down the program's. */
+/** Calls body(0) … body(count - 1), each once, in any order and on any threads, and returns when all calls have returned. If calls
+ *  throw, it rethrows one of their exceptions, and may leave out further calls. The engine has no threads of its own: the caller passes
+ *  the program's. */
 using ParallelFor = std::function<void(std::int64_t count, const std::function<void(std::int64_t)> & body)>;
 
-/** Writes elements first … first + count - 1 of an array to out, which is as large as those.
- *  Called for disjoint ranges, from several threads at once. */
+/** Writes elements first … first + count - 1 of an array to out, which has room for exactly these elements. Called for disjoint ranges,
+ *  from several threads at once. */
 using Filler = std::function<void(std::int64_t first, std::int64_t count, void * out)>;
 
 } // namespace gpureg

@@ -7,7 +7,7 @@
 namespace gpureg
 {
 
-/** What values are kept in. */
+/** Precisions in which values are stored. */
 enum class Precision
 {
   Single,
@@ -20,7 +20,7 @@ BytesOf(Precision precision)
   return precision == Precision::Single ? sizeof(float) : sizeof(double);
 }
 
-/** Calls work with a zero of the type that values are kept in. */
+/** Calls work with a zero of the type in which values are stored. */
 template <typename TWork>
 void
 WithReal(Precision precision, const TWork & work)

@@ -22,19 +22,19 @@
 namespace gpureg
 {
 
-/** The volume to filter. */
+/** Describes the volume to filter. */
 struct VolumeInput
 {
   Size      size{};
   int       components = 1;
   Precision precision = Precision::Single;
-  /** float or double, by the precision, [voxel][component]. */
+  /** Writes the values: floats or doubles, according to the precision, [voxel][component]. */
   Filler values;
 };
 
-/** A convolution along one axis, only where it is asked for. Output j, before end, is
- *  Σ taps[t] · x(p - left + t) at the position p = first + (j / run)·step + j % run, or at the line's end if that lies
- *  beyond it; all other outputs are 0. Before and behind a line its ends continue. */
+/** Describes a convolution along one axis that is computed only at selected positions. Output j, before end, is Σ taps[t] · x(p - left
+ *  + t) at the position p = first + (j / run)·step + j % run, or at the line's end if p lies beyond it; all other outputs are 0. Beyond
+ *  its ends a line continues with its first and last value. */
 struct LineConvolution
 {
   int                 axis = 0;
@@ -45,30 +45,30 @@ struct LineConvolution
   int                 step = 1;
   int                 run = 1;
   int                 end = 0;
-  /** The output is cut off to whole numbers. */
+  /** True to truncate the output to whole numbers. */
   bool truncates = false;
 };
 
-/** Linear interpolation at the points of a grid along the volume's axes: point j of an axis lies fractions[j], 0 to 1,
- *  behind sample cells[j]. Where that is negative the output is 0; where the fraction is 0, the next sample, of which
- *  there may be none, is not read. */
+/** Describes linear interpolation at the points of a grid along the volume's axes: point j of an axis lies fractions[j], 0 to 1, behind
+ *  sample cells[j]. For a negative cell the output is 0. For a fraction of 0 the next sample, which need not exist, is not read. */
 struct GridInterpolation
 {
   std::array<std::vector<int>, 3>    cells;
   std::array<std::vector<double>, 3> fractions;
-  /** The output is cut off to whole numbers. */
+  /** True to truncate the output to whole numbers. */
   bool truncates = false;
 };
 
-/** Filters a volume along its axes, on one device, where it stays between two operations. Values are kept as
- *  float or double, and computed in double.
+/** Filters a volume along its axes on one device, where the volume stays between operations. Values are stored as floats or doubles,
+ *  and computed in double precision.
  *
- *  One object serves one thread at a time. Every function throws gpureg::Error where memory is out, the device fails, or
- *  has no doubles (HasDoubles()); after that a volume must be set again. */
+ *  Use one object from one thread at a time. Every function throws gpureg::Error if the device has too little memory, fails, or has no
+ *  double precision (HasDoubles()); after an error a volume must be set again. */
 class GPURegistration_EXPORT VolumeFilter : public Engine
 {
 public:
-  /** \throws Error if there is no such device; the message lists those there are. */
+  /** Makes a filter on one device.
+   *  \throws Error if there is no such device; the message lists the devices. */
   explicit VolumeFilter(const std::string & deviceName);
   ~VolumeFilter() override;
   VolumeFilter(const VolumeFilter &) = delete;
@@ -81,62 +81,62 @@ public:
   std::size_t
   GetHeldBytes() const override;
 
-  /** Copies a volume to the device; what is computed on from here. */
+  /** Uploads a volume, the current volume of the next operations. */
   void
   SetVolume(const VolumeInput & input, const ParallelFor & parallelFor);
 
-  /** The same of one that is on the filter's device, in its precision and of one component: it is copied there.
-   *  \throws BadInputError if it is on another one, or of another size. */
+  /** Copies an image on the filter's device, of one component and in the image's precision: the current volume of the next operations.
+   *  \throws BadInputError if the image is on another device, or has another size. */
   void
   SetVolume(const DeviceImage & image, const Size & size, const ParallelFor & parallelFor);
 
-  /** The volume as it was set becomes what is computed on again. Only Convolve and Interpolate leave it as it was.
-   *  \throws Error if it is no longer there. */
+  /** Makes the volume that was set the current volume again. Only Convolve() and Interpolate() leave that volume unchanged.
+   *  \throws Error if the volume is no longer stored. */
   void
   Restart();
 
-  /** A recursive Gaussian or a derivative of it along one axis (Deriche 1993), in place; the axis has at least
-   *  one voxel. */
+  /** Applies a recursive Gaussian or a derivative of it along one axis (Deriche 1993), in place; the axis has at least one voxel. */
   void
   ApplyGaussian(int axis, const RecursiveGaussian & weights);
 
-  /** From samples to the coefficients of the B-spline of an order of 0 to 5 through them (Unser 1999), in place.
+  /** Replaces samples by the coefficients of the B-spline of an order from 0 to 5 that interpolates them (Unser 1999), in place.
    *  \throws Error for other orders. */
   void
   MakeSplineCoefficients(int order);
 
-  /** \throws Error if there are no weights, or more than 66, or no outputs. */
+  /** Convolves the current volume along one axis.
+   *  \throws Error if there are no weights, more than 66 weights, or no outputs. */
   void
   Convolve(const LineConvolution & convolution);
 
-  /** In double precision, along x first.
-   *  \throws Error if an axis has no points, or not as many cells as fractions, or if a cell is beyond the volume. */
+  /** Interpolates the current volume in double precision, along x first.
+   *  \throws Error if an axis has no points, if it has different numbers of cells and fractions, or if a cell is beyond the volume. */
   void
   Interpolate(const GridInterpolation & grid);
 
-  /** Of what is computed on. */
+  /** Returns the size of the current volume. */
   const Size &
   GetSize() const;
 
-  /** Hands the voxels first … first + count - 1 out, as float or double by the precision, for disjoint ranges,
-   *  from several threads at once. */
+  /** Passes voxels first … first + count - 1 of the current volume to output, as floats or doubles according to the precision, for
+   *  disjoint ranges, from several threads at once. */
   void
   GetVolume(const std::function<void(std::int64_t first, std::int64_t count, const void * in)> & output);
 
-  /** A copy of the volume on the device, when all that was asked for is done.
-   *  \throws BadInputError if it has several components. */
+  /** Waits for all operations, and returns a copy of the current volume on the device.
+   *  \throws BadInputError if the volume has several components. */
   std::unique_ptr<DeviceImage>
   CopyVolume();
 
-  /** Waits for what was asked for, and gives the volumes' memory back. */
+  /** Waits for all operations, and frees the volumes' memory. */
   void
   Release();
 
-  /** Measures kernel times from now on, and waits for each operation to do so. */
+  /** Measures kernel times from now on; each operation then waits for the device. */
   void
   SetTiming(bool on);
 
-  /** Since the last SetVolume; the host's time from its call until the last volume was handed out. */
+  /** Returns the statistics since the last SetVolume(); the host's time counts from that call until the last volume was passed out. */
   EvaluationStatistics
   GetStatistics() const;
 

@@ -14,15 +14,15 @@
 namespace gpureg
 {
 
-/** Floats or doubles as an image, which is read where it is: nothing is copied, and the memory does not count as the engine's. A
- *  change is seen by whatever reads the image from then on, and must not be made while something does. NumberConverter makes images of
- *  other numbers. */
+/** Presents floats or doubles that are already on a device as an image, which is read in place: nothing is copied, and the memory does
+ *  not count as the engine's. Operations see a change of the values from the next one on; do not change values while an operation reads
+ *  them. NumberConverter makes images of other numbers. */
 class GPURegistration_EXPORT BorrowedImage : public DeviceImage
 {
 public:
-  /** Waits until they are made.
-   *  \throws BadInputError if there are none, of another type, or not on the device; UnsupportedError of OpenCL, whose memory is of one
-   *  context alone; Error if there is no such device. */
+  /** Waits until the values are complete.
+   *  \throws BadInputError if there are no values, if they have another type, or are not on the device; UnsupportedError for OpenCL,
+   *  whose memory belongs to one context; Error if there is no such device. */
   BorrowedImage(const std::string & deviceName, BorrowedMemory memory);
   ~BorrowedImage() override;
   BorrowedImage(const BorrowedImage &) = delete;
@@ -46,14 +46,14 @@ private:
   std::unique_ptr<Content> m_Content;
 };
 
-/** The stream of a device that who makes values may order itself before, to name it in BorrowedMemory; 0 if a device has none. It lives
- *  as long as the process.
+/** Returns a stream of a device that code which computes values can order itself before, and name in BorrowedMemory; 0 if a device has
+ *  none. The stream lives as long as the process.
  *  \throws Error if there is no such device. */
 GPURegistration_EXPORT
 std::uintptr_t
 GetMeetingStream(const std::string & deviceName);
 
-/** The device in whose memory an address is; empty if it is no GPU's. */
+/** Returns the name of the device whose memory contains an address; empty if it is no GPU's memory. */
 GPURegistration_EXPORT
 std::string
 FindDeviceOf(const void * address);

@@ -15,14 +15,14 @@ namespace gpureg
 class Backend;
 class Memory;
 
-/** An image's values on a device, of one component, which operations there read: one that was sent, or one that was made there.
- *  Until what reads it has returned it must stay as it is. */
+/** Holds the values of an image of one component on a device, uploaded or computed there, for operations that read them. Do not change
+ *  an image until an operation that reads it has returned. */
 class GPURegistration_EXPORT DeviceImage
 {
 public:
   virtual ~DeviceImage();
 
-  /** The values: float or double. Null if there is no image. */
+  /** Returns the values, floats or doubles; null if there is no image. */
   virtual const Memory *
   GetMemory() const = 0;
 
@@ -35,16 +35,20 @@ public:
   virtual const std::string &
   GetDeviceName() const = 0;
 
-  /** Where the values are: a pointer of that GPU, or of the host; null if there is no image, and of OpenCL. */
+  /** Returns the address of the values: a pointer on the GPU, or on the host; null if there is no image, and for OpenCL. */
   void *
   GetAddress() const;
 };
 
-/** One that an engine has made there, and handed over. */
+/** Holds an image that an engine has computed on a device and handed over. */
 class GPURegistration_EXPORT MadeImage : public DeviceImage
 {
 public:
-  /** \param memory all work on it is done. */
+  /** Takes over memory with count values.
+   *  \param backend the backend of the device.
+   *  \param memory the values; no work on them is pending.
+   *  \param precision the type of the values.
+   *  \param count the number of values. */
   MadeImage(std::shared_ptr<Backend> backend, std::unique_ptr<Memory> memory, Precision precision, std::int64_t count);
   ~MadeImage() override;
   MadeImage(const MadeImage &) = delete;

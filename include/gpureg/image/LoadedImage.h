@@ -17,38 +17,44 @@
 namespace gpureg
 {
 
-/** What an image's values are like. */
+/** Summarises an image's values. */
 struct ImageSummary
 {
-  /** Of the values that are finite: 0 where none is. The mean counts those that are not as 0. */
+  /** Least value, greatest value and mean. Least and greatest are those of the finite values, 0 if there are none; the mean counts other
+   *  values as 0. */
   double minimum = 0;
   double maximum = 0;
   double mean = 0;
-  /** How many are infinite, or not a number. */
+  /** Number of values that are infinite or not a number. */
   std::int64_t notFinite = 0;
 };
 
-/** The values of an image of one component on a device that has doubles (HasDoubles()), as they are on the host, and their
- *  summary. Metrics make there what they read: see SampledImage, and MovingImage::image.
+/** Holds on a device that has double precision (HasDoubles()) the values of an image of one component, as they are on the host, and
+ *  their summary. Metrics compute from these values on the device: see SampledImage, and MovingImage::image.
  *
- *  What is there is used again for the same bytes of the host, if the device's hash of it is the host's of them.
+ *  Load() reuses the values on the device if the host's bytes are the same, which it proves by comparing the hash of both.
  *
- *  One object serves one thread at a time, and until what reads it has returned it must stay as it is. Every function throws
- *  gpureg::Error; after a Load that failed there is no image. */
+ *  Use one object from one thread at a time, and do not change it until an operation that reads it has returned. Every function throws
+ *  gpureg::Error; after a Load() that failed there is no image. */
 class GPURegistration_EXPORT LoadedImage
   : public Engine
   , public DeviceImage
 {
 public:
-  /** \throws Error if there is no such device; the message lists those there are. */
+  /** Makes an object without an image.
+   *  \throws Error if there is no such device; the message lists the devices. */
   explicit LoadedImage(const std::string & deviceName);
   ~LoadedImage() override;
 
-  /** Copies an image up, unless what is there is proved to be the same. Nothing is proved, and the image is copied, where the source
-   *  has no key, or another one than what was loaded from the same place. On the host nothing is copied: there the values are to
-   *  stay until the next Load().
-   *  \param values float or double, count of them: all of the source's memory, where it has some.
-   *  \throws BadInputError if there are none, UnsupportedError on a device without doubles. */
+  /** Uploads an image, unless the values on the device are proved to be the same. They are not proved to be the same if the source has
+   *  no key, or another key than what was last loaded from the same address. On the host nothing is copied: the values must stay where
+   *  they are until the next Load().
+   *  \param source where the values come from.
+   *  \param precision the type of the values.
+   *  \param values count floats or doubles: all of the source's memory, if it has some.
+   *  \param count the number of values.
+   *  \param parallelFor the threads to use.
+   *  \throws BadInputError if there are no values; UnsupportedError on a device without double precision. */
   void
   Load(const Source &      source,
        Precision           precision,
@@ -56,15 +62,17 @@ public:
        std::int64_t        count,
        const ParallelFor & parallelFor);
 
-  /** Takes over an image of this device. copy: where the host has the same values now; whoever loads from there has them proved. */
+  /** Takes over an image of this device.
+   *  \param image the image.
+   *  \param copy the host's memory that has the same values now. A later Load() of this memory compares hashes. */
   void
   Adopt(std::unique_ptr<DeviceImage> image, const MemoryRange & copy);
 
-  /** Looks through the values, where that has not been done. There is an image. */
+  /** Returns the summary of the values, which it computes on its first call. There must be an image. */
   const ImageSummary &
   Summarize(const ParallelFor & parallelFor);
 
-  /** The key, for EngineUser and Holds, of what was loaded from somewhere. */
+  /** Returns the key, for EngineUser and Holds(), of what was loaded from this memory. */
   static Key
   KeyOf(const MemoryRange & memory);
 
@@ -80,14 +88,14 @@ public:
   std::size_t
   GetHeldBytes() const override;
 
-  /** \param key see KeyOf. */
+  /** Returns true if the image was loaded from the memory whose key this is: see KeyOf(). */
   bool
   Holds(const Key & key) const override;
 
   const Memory *
   GetMemory() const override;
 
-  /** Of the last Load, and of Summarize. */
+  /** Returns the statistics of the last Load(), and of Summarize(). */
   EvaluationStatistics
   GetStatistics() const;
 

@@ -14,18 +14,21 @@ namespace gpureg
 class Backend;
 class Memory;
 
-/** Numbers of any type on a device, which an engine has made there and handed over. */
+/** Holds numbers of any type that an engine has computed on a device and handed over. */
 class GPURegistration_EXPORT MadeNumbers
 {
 public:
-  /** \param memory all work on it is done. */
+  /** Takes over memory.
+   *  \param backend the backend of the device.
+   *  \param memory the numbers; no work on them is pending.
+   *  \param type the type of the numbers. */
   MadeNumbers(std::shared_ptr<Backend> backend, std::unique_ptr<Memory> memory, NumberType type);
   ~MadeNumbers();
   MadeNumbers(const MadeNumbers &) = delete;
   MadeNumbers &
   operator=(const MadeNumbers &) = delete;
 
-  /** A pointer of that GPU, or of the host; null of OpenCL. */
+  /** Returns the address of the numbers: a pointer on the GPU, or on the host; null for OpenCL. */
   void *
   GetAddress() const;
 

@@ -20,13 +20,14 @@
 namespace gpureg
 {
 
-/** Makes images of numbers of any type that are on a device, and the other way round, there. Nothing crosses the bus.
+/** Converts numbers of any type on a device to images, and images to numbers, without copies to or from the host.
  *
- *  One object serves one thread at a time. Every function throws gpureg::Error, UnsupportedError on OpenCL. */
+ *  Use one object from one thread at a time. Every function throws gpureg::Error; for OpenCL, UnsupportedError. */
 class GPURegistration_EXPORT NumberConverter : public Engine
 {
 public:
-  /** \throws Error if there is no such device; the message lists those there are. */
+  /** Makes a converter for one device.
+   *  \throws Error if there is no such device; the message lists the devices. */
   explicit NumberConverter(const std::string & deviceName);
   ~NumberConverter() override;
   NumberConverter(const NumberConverter &) = delete;
@@ -39,21 +40,23 @@ public:
   std::size_t
   GetHeldBytes() const override;
 
-  /** \throws as BorrowedImage's constructor does. */
+  /** Returns an image of the numbers, in the given precision.
+   *  \throws Error as BorrowedImage's constructor does. */
   std::unique_ptr<DeviceImage>
   MakeImage(const BorrowedMemory & numbers, Precision precision, const ParallelFor & parallelFor);
 
-  /** The same of a mask: 1 where a number is not 0, else 0, in floats. */
+  /** Returns a mask of the numbers, in floats: 1 where a number is not 0, else 0.
+   *  \throws Error as BorrowedImage's constructor does. */
   std::unique_ptr<DeviceImage>
   MakeMask(const BorrowedMemory & numbers, const ParallelFor & parallelFor);
 
-  /** Of whole numbers, rounded to the nearest one, of two the even one, and to the ends of their range; 0 of what is not a number. A
-   *  truth is what is a half at least.
+  /** Returns the image's values as numbers of a type. For integer types a value is rounded to the nearest number, half-way cases to the
+   *  even one, and clamped to the type's range; a NaN becomes 0. For bool a value of at least a half is true.
    *  \throws BadInputError if there is no image, or it is on another device. */
   std::unique_ptr<MadeNumbers>
   MakeNumbers(const DeviceImage & image, NumberType type, const ParallelFor & parallelFor);
 
-  /** Of the last one that it made. */
+  /** Returns the statistics of the last conversion. */
   EvaluationStatistics
   GetStatistics() const;
 

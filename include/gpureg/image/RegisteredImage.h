@@ -10,18 +10,18 @@
 namespace gpureg
 {
 
-/** A range holds the least and the greatest value of an image that a registration tells apart. It takes values beyond the range for the
- *  nearer end; the image itself stays as it is. */
+/** Holds the least and the greatest value of an image that a registration tells apart. The registration takes values outside this range
+ *  for the nearer end; the image itself does not change. */
 using ValueRange = std::array<double, 2>;
 
-/** An image that is registered: on the registration's device, its values finite. */
+/** Describes an image to register: on the registration's device, with finite values. */
 struct RegisteredImage
 {
   const DeviceImage * image = nullptr;
-  /** Of the same voxels: what is looked at is where this is a half at least. Null: all. */
+  /** An image of the same voxels: only voxels where it is at least a half are used. Null: all voxels. */
   const DeviceImage * mask = nullptr;
   Size                size{};
-  IndexMap            indexToPoint; // of the image's first voxel on
+  IndexMap            indexToPoint; // with index 0 for the image's first voxel
 };
 
 } // namespace gpureg

@@ -14,63 +14,63 @@
 namespace gpureg
 {
 
-/** Bytes of the host. */
+/** A range of the host's memory. */
 struct MemoryRange
 {
   const void * begin = nullptr;
   std::size_t  bytes = 0;
 };
 
-/** What something on a device is made from. */
+/** Describes what an array on a device is made from. */
 struct Source
 {
-  /** Empty: not known, so that it is sent each time. */
+  /** Identifies the content; empty if unknown, so that the array is uploaded each time. */
   Key key;
-  /** Where it lies. */
+  /** The host's memory that holds the content. */
   std::vector<MemoryRange> memory;
-  /** Whether a key that stays tells that the memory is as it was. Without, the memory's hash is to prove it. */
+  /** True if an unchanged key proves that the memory is unchanged. If false, the hash of the memory has to prove it. */
   bool isKeyTrusted = true;
 };
 
-/** A hash of the bytes in some memory, each range's with its length. A change that nobody made to deceive it is missed
- *  once in some 2^64 times. */
+/** Returns a hash of the bytes in some memory, of each range with its length. An accidental change keeps the hash once in some 2^64
+ *  times; the hash does not withstand deliberate collisions. */
 GPURegistration_EXPORT
 std::uint64_t
 HashContent(const std::vector<MemoryRange> & memory, const ParallelFor & parallelFor);
 
-/** The same of each of several memories, which threads hash side by side. */
+/** Returns the hash of each of several memories, which threads compute in parallel. */
 GPURegistration_EXPORT
 std::vector<std::uint64_t>
 HashContents(const std::vector<const std::vector<MemoryRange> *> & memories, const ParallelFor & parallelFor);
 
-/** Remembers the source of what is on a device, to tell whether another one is the same. */
+/** Remembers the source of an array on a device, to tell whether another source is the same. */
 class GPURegistration_EXPORT ResidentSource
 {
 public:
-  /** What a comparison found, for Remember. */
+  /** Holds the result of a comparison, for Remember(). */
   struct Comparison
   {
     bool                         isSame = false;
     std::optional<std::uint64_t> hash;
   };
 
-  /** Where the key is not trusted, memory is hashed only if the key is the one that is remembered: what is used once is
-   *  never hashed, and what is used again is the same from the third time on. */
+  /** Compares a source with the remembered one. If its key is not trusted, it hashes the memory only if the key is the remembered one:
+   *  memory that is used once is never hashed, and memory that is used repeatedly can be found the same from the third use on. */
   Comparison
   Compare(const Source & source, const ParallelFor & parallelFor) const;
 
-  /** By the hash of the source's memory. */
+  /** Compares a source with the remembered one, by a hash of the source's memory. */
   Comparison
   Compare(const Source & source, std::uint64_t hash) const;
 
   void
   Remember(const Source & source, const Comparison & comparison);
 
-  /** Nothing is the same from now on. */
+  /** Makes every source differ from now on. */
   void
   Forget();
 
-  /** The key that is remembered; empty if none is. */
+  /** Returns the remembered key; empty if there is none. */
   const Key &
   GetKey() const
   {

@@ -18,12 +18,12 @@ namespace gpureg
 
 class MetricCore;
 
-/** What all metrics are on one device: the samples and the moving image, which stay there between evaluations. A map goes
- *  up, sums come down.
+/** Is the base class of all metrics on one device. The samples and the moving image stay on the device between evaluations; an
+ *  evaluation uploads a map, and downloads sums.
  *
- *  Objects are independent of each other and may run on several host threads at once; one object
- *  serves one thread at a time. Every function throws gpureg::Error. After a failed SetFixedSamples or SetMovingImage
- *  that one is missing, an evaluation says so, and the object can be given it again. */
+ *  Objects are independent of each other, and may run on several host threads at once; use one object from one thread at a time. Every
+ *  function throws gpureg::Error. After a failed SetFixedSamples() or SetMovingImage() the samples or the image are missing, and an
+ *  evaluation says so; the object can be given them again. */
 class GPURegistration_EXPORT Metric
 {
 public:
@@ -34,31 +34,33 @@ public:
   const std::string &
   GetDeviceName() const;
 
-  /** The fixed samples'. */
+  /** Returns the precision of the fixed samples. */
   Precision
   GetPrecision() const;
 
-  /** Copies what the fixed image says of the samples to the device. */
+  /** Uploads what the samples take from the fixed image, or makes it on the device. */
   void
   SetFixedSamples(const FixedSamples & samples, const ParallelFor & parallelFor);
 
-  /** Copies the moving image to the device. */
+  /** Uploads the moving image, or makes it on the device. */
   void
   SetMovingImage(const MovingImage & image, const ParallelFor & parallelFor);
 
-  /** Hands out the forces of the last evaluation, if it was of Forces::OfEachSample: float[3] a sample, 0 where it is not
-   *  valid, in chunks from several threads at once.
-   *  \param take (first sample, their number, their forces). */
+  /** Passes the forces of the last evaluation, which must have been of Forces::OfEachSample, to take: float[3] per sample, 0 for
+   *  samples that are not valid, in chunks, from several threads at once.
+   *  \param take a function (first sample, number of samples, their forces).
+   *  \param parallelFor the threads to use. */
   void
   TakeForces(const std::function<void(std::int64_t, std::int64_t, const float *)> & take,
              const ParallelFor &                                                    parallelFor);
 
-  /** The same, gathered by the control points of the spline that the last evaluation's samples were moved by: Σ w f, with a
-   *  sample's weight w; float[3] a control point. */
+  /** Returns, for each control point of the spline along which the last evaluation mapped its samples, the sum Σ w f of the samples'
+   *  forces f, with their B-spline weights w (adjoint B-spline interpolation). */
   std::vector<std::array<float, 3>>
   GatherForces(const ParallelFor & parallelFor);
 
-  /** The same, summed about where fixed pre-transforms have moved the samples, as virtual indices: SampleMapping::preTransforms. */
+  /** Returns the sums of the last evaluation's forces about the positions to which fixed pre-transforms move the samples, as virtual
+   *  indices: see SampleMapping::preTransforms. */
   ForceResult
   SumForces(const ParallelFor & parallelFor);
 
@@ -66,12 +68,13 @@ public:
   void
   SetTiming(bool on);
 
-  /** Of the last evaluation. */
+  /** Returns the statistics of the last evaluation. */
   EvaluationStatistics
   GetStatistics() const;
 
 protected:
-  /** \throws Error if there is no such device; the message lists those there are. */
+  /** Makes a metric on one device.
+   *  \throws Error if there is no such device; the message lists the devices. */
   explicit Metric(const std::string & deviceName);
   ~Metric();
 

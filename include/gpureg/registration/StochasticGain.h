@@ -8,9 +8,8 @@
 namespace gpureg
 {
 
-/** How steps along noisy gradients become shorter (Klein 2009): gamma(t) = a/(t + A)^alpha, at a time that goes on by
- *  f(x) = f_min + (f_max - f_min)/(1 - (f_max/f_min)·exp(-x/omega)), where x is minus the inner product of the last two gradients:
- *  f(0) = 0. */
+/** Computes step lengths along noisy gradients (Klein 2009): gamma(t) = a/(t + A)^alpha. The time t advances by f(x) = f_min + (f_max -
+ *  f_min)/(1 - (f_max/f_min)·exp(-x/omega)), where x is minus the inner product of the last two gradients; f(0) = 0. */
 struct StochasticGain
 {
   double gain = 1;     // a
@@ -26,16 +25,16 @@ struct StochasticGain
     return gain / std::pow(time + offset, exponent);
   }
 
-  /** f(x). */
+  /** Returns f(x). */
   double
   GetAdvance(double x) const
   {
-    // Where the exponential overflows, f is at its minimum.
+    // If the exponential overflows, f is at its minimum.
     return sigmoidMinimum +
            (sigmoidMaximum - sigmoidMinimum) / (1.0 - (sigmoidMaximum / sigmoidMinimum) * std::exp(-x / sigmoidScale));
   }
 
-  /** The time after one at which the last two gradients have this inner product. */
+  /** Returns the next time, if the last two gradients have this inner product. */
   double
   Advance(double time, double innerProduct) const
   {

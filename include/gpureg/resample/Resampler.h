@@ -24,7 +24,7 @@
 namespace gpureg
 {
 
-/** How values are interpolated, as ITK's interpolators do. */
+/** Interpolations, as ITK's interpolators do them. */
 enum class Interpolation
 {
   Nearest,
@@ -32,70 +32,72 @@ enum class Interpolation
   BSpline
 };
 
-/** The image to resample. */
+/** Describes the image to resample. */
 struct ResampleInput
 {
   Size      size{};
   int       components = 1;
   Precision precision = Precision::Single;
-  /** float or double, by the precision, [voxel][component]. */
+  /** Writes the values: floats or doubles, according to the precision, [voxel][component]. */
   Filler values;
-  /** Where they lie in memory, if they do; null otherwise. The host reads them there. */
+  /** Address of the values in the host's memory, if they are stored there as `values` would write them; else null. The host reads them
+   *  in place. */
   const void * memory = nullptr;
-  /** The same values, of one component, where they are on the device already: there they are read, and nothing is sent; but B-spline
-   *  coefficients of what must be cut are made of `values`. Null otherwise. */
+  /** The values of an image of one component, if they are already on the device; else null. They are read in place, and nothing is
+   *  uploaded, except that the B-spline coefficients of an image that must be cut into slabs are made from `values`. */
   const DeviceImage * image = nullptr;
-  /** Of the B-spline that is to be interpolated; its coefficients are made on the device. 0 for none. */
+  /** Order of the B-spline to interpolate, whose coefficients are made on the device; 0 for none. */
   int splineOrder = 0;
-  /** Of the values. */
+  /** Where the values come from. */
   Source source;
-  /** Whether all values are whole numbers. */
+  /** True if all values are whole numbers. */
   bool isOfIntegers = false;
 };
 
-/** What is to be made of it: a grid's voxels are the output's. */
+/** Describes the output and how to compute it; the voxels of the grid are the output's. */
 struct ResampleRequest : ChainedGrid
 {
   Interpolation interpolation = Interpolation::Linear;
   /** 0 to 5. */
   int splineOrder = 3;
-  /** One value a component, for what lies outside of the input. Not read where it extrapolates. */
+  /** One value per component, for voxels outside the input. Unused if `extrapolates` is true. */
   std::vector<double> outside;
-  /** Outside of the input its nearest voxel continues (itk::NearestNeighborExtrapolateImageFunction). */
+  /** True if the nearest voxel of the input extends beyond the input (itk::NearestNeighborExtrapolateImageFunction). */
   bool extrapolates = false;
-  /** Takes voxels first … first + count - 1 of the output from float or double in, by the input's precision.
-   *  Called for disjoint ranges, from several threads at once. */
+  /** Receives voxels first … first + count - 1 of the output as floats or doubles, according to the input's precision. Called for
+   *  disjoint ranges, from several threads at once. */
   std::function<void(std::int64_t first, std::int64_t count, const void * in)> output;
-  /** Where the output's voxels are to be, if they are just so: the host makes them there. Null otherwise. */
+  /** Address in the host's memory where the output's voxels are stored in this very form; else null. The host computes them in place. */
   void * memory = nullptr;
-  /** Called with the share of the output that is done, from the caller's thread; may throw to end the work.
-   *  May be empty. */
+  /** Called from the caller's thread with the share of the output that is done, 0 to 1; may throw to end the work, and may be empty. */
   std::function<void(double)> progress;
 };
 
-/** What displacements are wanted of: those of the grid's voxels by the transform. */
+/** Describes the displacements to compute: those of a grid's voxels by a transform. */
 struct DisplacementRequest : ChainedGrid
 {
-  /** mm: the ends of a box that holds all points that there are, those of the voxels and those that they are led to. */
+  /** Corners in mm of a box that contains the points of all voxels, and the points that they are mapped to. */
   std::array<double, 3> low{};
   std::array<double, 3> high{};
-  /** Takes double[dimension], mm, of voxels first … first + count - 1. Called for disjoint ranges, from several threads at once. */
+  /** Receives the displacements of voxels first … first + count - 1 as double[dimension], in mm. Called for disjoint ranges, from
+   *  several threads at once. */
   std::function<void(std::int64_t first, std::int64_t count, const void * in)> output;
-  /** Where they are to be: the host makes them there. Null otherwise. */
+  /** Address where the displacements are to be stored; the host computes them in place. Null otherwise. */
   void * memory = nullptr;
 };
 
-/** Resamples images on one device: y = input(pointToInput(T(outputToPoint(x)))), in one launch a piece of
- *  the output, whatever the transform (Shamonin 2014, section 3.2, which has a launch and a field a part).
+/** Resamples images on one device: y = input(pointToInput(T(outputToPoint(x)))). One launch computes an output tile, whatever the
+ *  transform (Shamonin 2014, section 3.2, has one launch and one field for each transform).
  *
- *  What has a source, the input and the grids' vectors, stays on the device between calls. Where the device has no room
- *  for everything at once, the output is made in pieces, each of them from the slabs of the input that it needs, and
- *  from those planes of the chain's first grid: the result is the same to the bit. One object serves one thread at a
- *  time. Every function throws gpureg::Error, and the object can be used again. */
+ *  The input and the grids' vectors stay on the device between calls if they have a source. If the device has no room for everything at
+ *  once, output tiles are computed one after the other, each from the input slabs that it needs, and from the planes of the chain's
+ *  first grid that it needs; the result is the same to the bit. Use one object from one thread at a time. Every function throws
+ *  gpureg::Error, and the object can be used again after an error. */
 class GPURegistration_EXPORT Resampler : public Engine
 {
 public:
-  /** \throws Error if there is no such device; the message lists those there are. */
+  /** Makes a resampler on one device.
+   *  \throws Error if there is no such device; the message lists the devices. */
   explicit Resampler(const std::string & deviceName);
   ~Resampler() override;
   Resampler(const Resampler &) = delete;
@@ -108,40 +110,42 @@ public:
   std::size_t
   GetHeldBytes() const override;
 
-  /** Whether the input is there that had this key. */
+  /** Returns true if the input that had this key is still on the device. */
   bool
   Holds(const Key & key) const override;
 
-  /** On a device without doubles (HasDoubles()) in single precision only, and no B-splines of order 2 and more. B-splines are of one
-   *  component alone. */
+  /** Resamples the input, and passes the output's voxels to request.output or writes them to request.memory. A device without double
+   *  precision (HasDoubles()) resamples in single precision only, without B-splines of order 2 and more. B-spline interpolation is for
+   *  one component. */
   void
   Resample(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor);
 
-  /** The same where all of the output is to stay on the device: request.output, memory and progress are not looked at. Whatever the
-   *  bound, nothing is cut.
+  /** Resamples the input, and returns the output on the device. Ignores request.output, memory and progress, and
+   *  SetMaximumDeviceMemory(): the output is made whole.
    *  \throws BadInputError if the input has several components. */
   std::unique_ptr<DeviceImage>
   ResampleToDevice(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor);
 
-  /** By how much the point that each voxel of a grid is led to differs from the voxel's: pointToInput is not looked at.
-   *  \throws BadInputError if the box is empty, UnsupportedError on a device without doubles. */
+  /** Computes the displacement of each voxel of a grid by a transform: the point that the voxel is mapped to, minus the voxel's point.
+   *  Ignores pointToInput.
+   *  \throws BadInputError if the box is empty; UnsupportedError on a device without double precision. */
   void
   FindDisplacements(const DisplacementRequest & request, const ParallelFor & parallelFor);
 
-  /** The same where they are to stay on the device: doubles [voxel][dimension]. output and memory are not looked at, and nothing is
-   *  cut. */
+  /** Computes the displacement of each voxel of a grid as FindDisplacements() does, and returns them on the device: doubles
+   *  [voxel][dimension]. Ignores output and memory; the displacements are made whole. */
   std::unique_ptr<MadeNumbers>
   FindDisplacementsToDevice(const DisplacementRequest & request, const ParallelFor & parallelFor);
 
-  /** Bounds the memory that it takes on the device, in bytes; 0, the default, for 9/10 of what is free. */
+  /** Limits the memory in bytes that the object uses on the device; 0, the default, for 9/10 of the free memory. */
   void
   SetMaximumDeviceMemory(std::size_t bytes);
 
-  /** Measures kernel times from now on, and waits for each launch to do so. */
+  /** Measures kernel times from now on; an operation then waits for each launch. */
   void
   SetTiming(bool on);
 
-  /** Of the last Resample. */
+  /** Returns the statistics of the last operation. */
   EvaluationStatistics
   GetStatistics() const;
 

@@ -11,17 +11,17 @@
 namespace gpureg
 {
 
-/** Values that are on a device already, in memory of somebody else's, one behind the other. */
+/** Describes contiguous values that are already on a device, in memory that the engine does not own. */
 struct BorrowedMemory
 {
-  /** Of the first one: a pointer of that GPU, or of the host. */
+  /** Address of the first value: a pointer on the GPU, or on the host. */
   void *       address = nullptr;
   NumberType   type = NumberType::Float32;
   std::int64_t count = 0;
-  /** Of CUDA, the stream (a cudaStream_t as a number; 1: the legacy default one, 2: the thread's own) in which they are made; empty:
-   *  they are made. Not looked at on the host. */
+  /** For CUDA, the stream in which the values are being computed (a cudaStream_t as a number; 1: the legacy default stream, 2: the
+   *  per-thread default stream); empty if they are complete. The host ignores it. */
   std::optional<std::uintptr_t> stream;
-  /** Keeps the memory; released with the image. */
+  /** Keeps the memory alive; released together with the image. */
   std::shared_ptr<const void> owner;
 };
 

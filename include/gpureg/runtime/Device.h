@@ -13,60 +13,58 @@
 namespace gpureg
 {
 
-/** A device that computes: "cuda:0", "opencl:0" or "host". */
+/** Describes a device that computes: "cuda:0", "opencl:0" or "host". */
 struct DeviceDescription
 {
   std::string name;
-  /** One line: the model, what runs it, its memory. */
+  /** One line: the model, the driver, and the memory. */
   std::string description;
-  /** Bytes of memory; of the host, what is physically there. */
+  /** Bytes of memory; for the host, the physical memory. */
   std::size_t memorySize;
 };
 
-/** Every device of this machine, best first: CUDA, OpenCL GPUs, host threads, OpenCL on the CPU
- *  (which runs the GPU's kernels, but not faster than the host's own). Never empty.
- *  The first call looks for drivers; no device is initialised or given memory.
- *  A driver that is there but fails is left out, and GetDeviceComplaints() says why. */
+/** Returns every device of this machine, best first: CUDA GPUs, OpenCL GPUs, the host's threads, OpenCL on the CPU (which runs the GPU
+ *  kernels, but no faster than the host's own code). The list is never empty. The first call looks for drivers; it neither initialises
+ *  a device nor takes memory on one. A driver that is installed but fails is left out, and GetDeviceComplaints() says why. */
 GPURegistration_EXPORT
 std::vector<DeviceDescription>
 GetAvailableDevices();
 
-/** That of a name, for which no other driver than its own is looked for; nothing if there is none. */
+/** Returns the device with a name; empty if there is none. Looks for no driver but the one that the name belongs to. */
 GPURegistration_EXPORT
 std::optional<DeviceDescription>
 FindDevice(const std::string & deviceName);
 
-/** The first one of GetAvailableDevices(). Drivers whose devices come behind it are not looked for, which may take longer than a
- *  registration. */
+/** Returns the first device of GetAvailableDevices(). Does not look for the drivers of devices that would come after it, since that may
+ *  take longer than a registration. */
 GPURegistration_EXPORT
 DeviceDescription
 FindBestDevice();
 
-/** Why a driver found no device, one line each: for messages to people. */
+/** Returns one line for each driver that found no device, saying why, for messages to users. */
 GPURegistration_EXPORT
 std::vector<std::string>
 GetDeviceComplaints();
 
-/** Whether this process was forked from one that had looked for other devices than the host: then it has the host alone. */
+/** Returns true if this process was forked from one that had looked for devices other than the host. Such a process has only the host. */
 GPURegistration_EXPORT
 bool
 IsChildWithoutDevices();
 
-/** Bounds what this process may allocate on a device, in bytes; 0 (the default) for no bound but the
- *  device's own. What is allocated already stays.
+/** Limits what this process may allocate on a device, in bytes; 0, the default, leaves only the device's own limit. Memory that is
+ *  already allocated stays allocated.
  *  \throws Error if there is no such device. */
 GPURegistration_EXPORT
 void
 SetMemoryLimit(const std::string & deviceName, std::size_t bytes);
 
-/** Bytes of a device's memory that the engine holds now, in all its objects; staging memory on the host
- *  is not counted.
+/** Returns the bytes of a device's memory that the engine holds now, in all its objects, without staging memory on the host.
  *  \throws Error if there is no such device. */
 GPURegistration_EXPORT
 std::size_t
 GetMemoryInUse(const std::string & deviceName);
 
-/** The most that it has held at once, since the process began or it was asked to count from now on.
+/** Returns the most bytes that the engine has held on a device at once, since the process began or CountMostMemoryFromNow() was called.
  *  \throws Error if there is no such device. */
 GPURegistration_EXPORT
 std::size_t
@@ -75,52 +73,51 @@ GPURegistration_EXPORT
 void
 CountMostMemoryFromNow(const std::string & deviceName);
 
-/** Bounds the pinned host memory that this process holds to copy to and from a device, in bytes; 256 MiB unless it is set.
- *  What goes beyond is copied from ordinary memory, which takes longer.
+/** Limits the pinned host memory that this process holds for copies to and from a device, in bytes. Default: 256 MiB. Copies beyond the
+ *  limit use pageable memory, which takes longer.
  *  \throws Error if there is no such device. */
 GPURegistration_EXPORT
 void
 SetPinnedMemoryLimit(const std::string & deviceName, std::size_t bytes);
 
-/** That bound.
+/** Returns the limit that SetPinnedMemoryLimit() set, or its default.
  *  \throws Error if there is no such device. */
 GPURegistration_EXPORT
 std::size_t
 GetPinnedMemoryLimit(const std::string & deviceName);
 
-/** Bytes of pinned host memory that the engine holds now for a device.
+/** Returns the bytes of pinned host memory that the engine holds now for a device.
  *  \throws Error if there is no such device. */
 GPURegistration_EXPORT
 std::size_t
 GetPinnedMemoryInUse(const std::string & deviceName);
 
-/** Bounds what the engines that wait for work (EngineUser) keep of their last inputs, in bytes: of a device, and of the
- *  host for it. Unless it is set, a quarter of a GPU's memory, and a sixteenth of the host's for what computes there.
- *  0: an input is sent anew each time.
+/** Limits what idle engines (EngineUser) store of their last inputs, in bytes: on a device, and on the host for that device. Default: a
+ *  quarter of a GPU's memory, or a sixteenth of the host's memory for devices that compute in it. With 0 inputs are uploaded each time.
  *  \throws Error if there is no such device. */
 GPURegistration_EXPORT
 void
 SetIdleMemoryLimit(const std::string & deviceName, std::size_t bytes);
 
-/** That bound.
+/** Returns the limit that SetIdleMemoryLimit() set, or its default.
  *  \throws Error if there is no such device. */
 GPURegistration_EXPORT
 std::size_t
 GetIdleMemoryLimit(const std::string & deviceName);
 
-/** What they keep now.
+/** Returns the bytes that idle engines store now of their last inputs.
  *  \throws Error if there is no such device. */
 GPURegistration_EXPORT
 std::size_t
 GetIdleMemoryInUse(const std::string & deviceName);
 
-/** Gives back what they keep, and the pinned memory that no engine uses now.
+/** Frees what idle engines store, and the pinned memory that no engine uses now.
  *  \throws Error if there is no such device. */
 GPURegistration_EXPORT
 void
 ReleaseIdleMemory(const std::string & deviceName);
 
-/** Whether a device computes in double precision.
+/** Returns true if a device computes in double precision.
  *  \throws Error if there is no such device. */
 GPURegistration_EXPORT
 bool

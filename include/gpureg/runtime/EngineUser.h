@@ -14,7 +14,7 @@
 namespace gpureg
 {
 
-/** What works on one device, and keeps some of its memory between operations. */
+/** Is the base class of objects that compute on one device, and keep some of its memory between operations. */
 class GPURegistration_EXPORT Engine
 {
 public:
@@ -23,23 +23,25 @@ public:
   virtual const std::string &
   GetDeviceName() const = 0;
 
-  /** Bytes of the device, and of the host for it, that are kept until the next operation. */
+  /** Returns the bytes that the engine keeps until its next operation, on the device and on the host for the device. */
   virtual std::size_t
   GetHeldBytes() const = 0;
 
-  /** Returns whether the next operation finds what was made from this key. An engine that keeps nothing of its inputs holds none. */
+  /** Returns true if the next operation could reuse what was made from this key. An engine that keeps nothing of its inputs returns
+   *  false. */
   virtual bool
   Holds(const Key & key) const;
 };
 
-/** The idle engine of a type that serves a user best: one that holds what has this key, or the one that it used last; or,
- *  where as many are idle as are kept, the one that has been idle the longest. Null: there is to be another one. */
+/** Returns the idle engine of a type that suits a user best: one that holds data with this key, else the one that this user used last,
+ *  else, if as many engines are idle as may be, the one that has been idle the longest. Returns null if the caller should make another
+ *  engine. */
 GPURegistration_EXPORT
 std::unique_ptr<Engine>
 TakeIdleEngine(const std::string & deviceName, const std::type_info & type, const Key & key, const void * user);
 
-/** Keeps an engine for the next user, in the place of those that have been idle the longest if they are too many, or
- *  hold too much (SetIdleMemoryLimit). */
+/** Keeps an engine for the next user. Frees the engines that have been idle the longest if there are too many, or if they hold too much
+ *  memory (SetIdleMemoryLimit()). */
 GPURegistration_EXPORT
 void
 KeepIdleEngine(std::unique_ptr<Engine> engine, const void * user);
@@ -49,7 +51,7 @@ GPURegistration_EXPORT
 void
 DropIdleEngines(const void * user) noexcept;
 
-/** An idle engine, see TakeIdleEngine, or a new one. */
+/** Returns an idle engine, see TakeIdleEngine(), or a new one. */
 template <typename TEngine>
 std::unique_ptr<TEngine>
 TakeEngine(const std::string & deviceName, const Key & key, const void * user)
@@ -59,8 +61,8 @@ TakeEngine(const std::string & deviceName, const Key & key, const void * user)
                 : std::make_unique<TEngine>(deviceName);
 }
 
-/** Who has something computed now and then. All users in a process share the engines of a device: there are as many as
- *  threads compute at the same time, and a few that are idle. */
+/** Lets an object compute on a device now and then. All users in a process share the engines of a device: there are as many engines as
+ *  threads that compute at the same time, and a few idle ones. */
 template <typename TEngine>
 class EngineUser
 {
@@ -74,9 +76,11 @@ public:
   EngineUser &
   operator=(const EngineUser &) = delete;
 
-  /** Calls work with an engine. One whose work throws is not used again.
-   *  \param key of what the work wants to find there; may be empty.
-   *  \throws Error if there is no such device, and what work throws. */
+  /** Calls work with an engine. If work throws, the engine is not used again.
+   *  \param deviceName the device to compute on.
+   *  \param key identifies what work hopes to find on the device; may be empty.
+   *  \param work a function of the engine.
+   *  \throws Error if there is no such device, and whatever work throws. */
   template <typename TWork>
   void
   Run(const std::string & deviceName, const Key & key, const TWork & work)
@@ -86,7 +90,7 @@ public:
     this->Keep(std::move(engine));
   }
 
-  /** The same for work that ends elsewhere: an engine, and what gives it back, if its work has not failed. */
+  /** Takes an engine, for work that ends elsewhere; Keep() gives the engine back, if the work has not failed. */
   std::unique_ptr<TEngine>
   Take(const std::string & deviceName, const Key & key)
   {

@@ -10,8 +10,8 @@
 namespace gpureg
 {
 
-/** What a device is to all processes of its machine, whichever number each of them knows it by: of CUDA its UUID, or that of its MIG
- *  slice. "" where there is none.
+/** Returns an identifier of a device that is the same in all processes of the machine, whichever number each of them gives the device:
+ *  for CUDA the UUID of the GPU, or of its MIG slice. Returns "" if a device has none.
  *  \throws Error if there is no such device. */
 GPURegistration_EXPORT
 std::string

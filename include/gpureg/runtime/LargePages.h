@@ -11,10 +11,9 @@
 namespace gpureg
 {
 
-/** Prepares memory that has not been touched yet for being written by many threads: in large pages, each of which one
- *  thread has brought in. Otherwise they spend most of their time waiting for each other's pages. It is a wish: where
- *  the system knows of no large pages (any but Linux), or the memory has room for a few at most, nothing happens. What
- *  the memory holds stays; nobody else may write to it meanwhile. */
+/** Prepares untouched memory for writing by many threads, by large pages that are each first touched by one thread. Otherwise the
+ *  threads spend most of their time waiting for page faults. Does nothing if the system has no large pages (all but Linux), or the
+ *  memory has room for a few at most. The contents of the memory stay; no other thread may write to the memory during the call. */
 GPURegistration_EXPORT
 void
 PrepareForWriting(void * memory, std::size_t bytes, const ParallelFor & parallelFor);

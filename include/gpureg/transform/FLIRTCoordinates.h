@@ -9,10 +9,12 @@
 namespace gpureg
 {
 
-/** From an image's indices to FSL's coordinates of it, which know no origin and no direction: an index times the voxel's length, in mm;
- *  along x counted from the other end where the determinant of the image's directions is positive (FSL: neurological).
- *  \param spacing mm. \param directionDeterminant of the file's sform, or else its qform; negative of a file that has neither.
- *  \param length voxels along x. */
+/** Returns the map from an image's indices to FSL's coordinates, which ignore origin and direction: a coordinate is an index times the
+ *  voxel's length, in mm. If the determinant of the image's directions is positive (FSL: neurological), the index along x counts from
+ *  the other end.
+ *  \param spacing the voxel's lengths in mm.
+ *  \param directionDeterminant that of the file's sform, or else of its qform; negative for a file that has neither.
+ *  \param length the number of voxels along x. */
 inline IndexMap
 MakeIndexToFLIRT(const std::array<double, 3> & spacing, double directionDeterminant, double length)
 {

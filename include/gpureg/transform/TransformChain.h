@@ -14,37 +14,37 @@
 namespace gpureg
 {
 
-/** Writes vectors first … first + count - 1 of a grid, double[3] each, x fastest. Called for disjoint
- *  ranges, from several threads at once. */
+/** Writes vectors first … first + count - 1 of a grid to out, as double[3] each, x fastest. Called for disjoint ranges, from several
+ *  threads at once. */
 using VectorFiller = std::function<void(std::int64_t first, std::int64_t count, double * out)>;
 
-/** The same of matrices, double[9] each, by rows. */
+/** Writes matrices first … first + count - 1 of a grid, as double[9] each, row by row. Called as a VectorFiller is. */
 using MatrixFiller = VectorFiller;
 
-/** What the vectors of a grid are. */
+/** Kinds of vectors on a grid. */
 enum class GridKind
 {
   BSpline, // coefficients
   Field,   // displacements, interpolated linearly
-  OfOutput // a displacement for each voxel of the output that is made: for the chain's first step alone
+  OfOutput // a displacement for each voxel of the output; only in a chain's first step
 };
 
-/** Displacement vectors on a grid. */
+/** Holds displacement vectors on a grid. */
 struct DisplacementGrid
 {
   GridKind     kind = GridKind::BSpline;
-  int          order = 3; // of a B-spline, 0 to 3
+  int          order = 3; // 0 to 3, for a B-spline
   Size         size{};
-  IndexMap     toGrid; // point → continuous index of the grid; not looked at where it is the output's
+  IndexMap     toGrid; // point → continuous index of the grid; unused for GridKind::OfOutput
   VectorFiller vectors;
   Source       source; // of the vectors
-  /** Of a B-spline, whether the upper end of its valid region is outside, as itk::BSplineDeformableTransform has it. */
+  /** For a B-spline, true if the upper end of its valid region is outside, as in itk::BSplineDeformableTransform. */
   bool isOpen = false;
-  /** Of a field, the derivative of x + u(x) by x at each of its voxels, of points. Empty where that is not known. */
+  /** For a field, the derivative of x + u(x) with respect to x, both points, at each of its voxels. Empty if unknown. */
   MatrixFiller jacobians;
 };
 
-/** One step of a chain: out = map·in + vectorMatrix·u(toGrid·in), of points. Outside of the grid u is 0. */
+/** One step of a chain, which maps points: out = map·in + vectorMatrix·u(toGrid·in). Outside the grid u is 0. */
 struct ChainStep
 {
   IndexMap              map;
@@ -52,8 +52,8 @@ struct ChainStep
   std::array<double, 9> vectorMatrix{ 1, 0, 0, 0, 1, 0, 0, 0, 1 };
 };
 
-/** A transform of points as the engine takes it: an affine map, then steps, in the order in which they are
- *  applied. Whatever is affine between two steps is part of the step before, see Append(). */
+/** Describes a transform of points to the engine: an affine map, then steps in the order in which they are applied. Append() folds an
+ *  affine map between two steps into the earlier step. */
 struct GPURegistration_EXPORT TransformChain
 {
   /** 2 or 3. */
@@ -61,30 +61,30 @@ struct GPURegistration_EXPORT TransformChain
   IndexMap               first;
   std::vector<ChainStep> steps;
 
-  /** Applies an affine map after all that is there. */
+  /** Appends an affine map, which is applied last. */
   void
   Append(const IndexMap & map);
 
-  /** Applies a grid's displacement after all that is there. */
+  /** Appends a grid's displacement, which is applied last. */
   void
   Append(DisplacementGrid grid);
 };
 
-/** A grid whose indices a chain leads to those of an image. */
+/** A grid of voxels that a chain of transforms maps to the indices of an image. */
 struct ChainedGrid
 {
-  /** Voxels of the grid's region, e.g. that of an output. */
+  /** Size of the grid's region, such as an output's, in voxels. */
   Size           size{};
   IndexMap       outputToPoint; // index of the grid → point
   TransformChain transform;     // point of the grid's space → point of the image's
   IndexMap       pointToInput;  // point → index of the image
-  /** The region's first voxel, and the first one that the image holds, as indices of those maps: so that an output
-   *  made region by region is the same, to the bit, as one made whole. */
+  /** First voxel of the grid's region, and first voxel that the image's memory holds, as indices of outputToPoint and pointToInput. An
+   *  output made region by region is thus the same, to the bit, as one made whole. */
   std::array<std::int64_t, 3> firstOutput{};
   std::array<std::int64_t, 3> firstInput{};
 };
 
-/** x ↦ outer(inner(x)). */
+/** Returns the map x ↦ outer(inner(x)). */
 GPURegistration_EXPORT
 IndexMap
 Compose(const IndexMap & outer, const IndexMap & inner);

@@ -14,13 +14,14 @@
 namespace gpureg
 {
 
-/** How much less a sample weighs near the edge of the moving image's buffer (FLIRT; Li 2015, section 5.3): along each axis its
- *  distance from the edge in voxels times perVoxel, but no more than 1; the product of these. All 0: it weighs 1. */
+/** Describes how samples lose weight near the edge of the moving image's buffer (FLIRT; Li 2015, section 5.3). Along each axis the
+ *  weight is the distance from the edge in voxels times perVoxel, but at most 1; a sample's weight is the product over the axes. With
+ *  all perVoxel 0, every sample has the weight 1. */
 struct BorderWeight
 {
-  /** 1/(the distance in voxels) along each of the moving image's axes; 0 for an axis that does not matter. */
+  /** 1/(distance in voxels over which the weight falls) along each of the moving image's axes; 0 for an axis without influence. */
   std::array<double, 3> perVoxel{};
-  /** By rows: the gradient of the weight along each of these axes, along the physical ones, 1/mm. */
+  /** Gradient of the weight along each axis of the image, in physical coordinates, stored row by row, in 1/mm. */
   std::array<double, 9> perMillimetre{};
 
   bool
@@ -30,16 +31,16 @@ struct BorderWeight
   }
 };
 
-/** What an evaluation gives, of moving values scaled to [0, 1]. */
+/** Result of an evaluation, for moving values scaled to [0, 1]. */
 struct CorrelationRatioResult : ForceResult
 {
-  /** Of valid samples, whatever they weigh. */
+  /** Number of valid samples, whatever their weights. */
   double count = 0;
-  /** A = Σ_i Σ (Y - m_i)², of the deviations from their bins' means, … */
+  /** A = Σ_i Σ (Y - m_i)², the squared deviations from the means of the bins. */
   double within = 0;
-  /** … and B = Σ (Y - m)², from the mean of all. The value is A/B; and the derivative (2/B)·forces. */
+  /** B = Σ (Y - m)², the squared deviations from the mean of all values. The value is A/B, and its derivative (2/B)·forces. */
   double all = 0;
-  /** Whether A/B is known to 1e-6: not where the values hardly vary against their range, for the sums are in fixed point. */
+  /** False if fixed-point sums do not give A/B to 1e-6, because the values hardly vary compared with their range. */
   bool isResolved = true;
 };
 
@@ -50,19 +51,21 @@ namespace kernels
 struct CorrelationRatioArguments;
 }
 
-/** 1 - η(moving | fixed): how little of the moving values' variance their fixed bins explain (Roche 1998; Li 2015). A force
- *  is f = gradient·[(Y - m_i) - (A/B)(Y - m)].
+/** Computes 1 - η(moving | fixed), the share of the moving values' variance that their fixed bins do not explain (Roche 1998; Li 2015).
+ *  A force is f = gradient·[(Y - m_i) - (A/B)(Y - m)].
  *
- *  Two passes, as gpureg::MattesMetric's: N, Σ Y and Σ Y² of each fixed bin, in fixed point, by a scheme; then the forces. */
+ *  An evaluation takes two passes, as in gpureg::MattesMetric: the first sums N, Σ Y and Σ Y² of each fixed bin, in fixed point, by a
+ *  scheme; the second computes the forces. */
 class GPURegistration_EXPORT CorrelationRatioMetric : public Metric
 {
 public:
   static constexpr int LeastBins = 2;
   static constexpr int MostBins = 4096;
-  /** The fastest on an H200, of two heads of 256×256×160 voxels. */
+  /** The fastest limit on an H200, for two heads of 256×256×160 voxels. */
   static constexpr int DefaultWorkloadLimit = 768;
 
-  /** \throws Error if there is no such device, or if there are less bins, or more. */
+  /** Makes a metric with bins fixed bins, from LeastBins to MostBins.
+   *  \throws Error if there is no such device, or the number of bins is out of range. */
   CorrelationRatioMetric(const std::string & deviceName, int bins);
   ~CorrelationRatioMetric();
 
@@ -72,39 +75,39 @@ public:
     return m_Bins;
   }
 
-  /** How a device does the first pass, from the next evaluation on; SharedMerge unless it is set.
-   *  \throws Error if it is none of the schemes. */
+  /** Sets how a device does the first pass, from the next evaluation on. Default: SharedMerge.
+   *  \throws Error if scheme is not in the enumeration. */
   void
   SetScheme(CorrelationRatioScheme scheme);
   CorrelationRatioScheme
   GetScheme() const;
 
-  /** From the next evaluation on; off unless it is set. */
+  /** Sets the border weight, from the next evaluation on. Default: off. */
   void
   SetBorderWeight(const BorderWeight & weight)
   {
     m_BorderWeight = weight;
   }
 
-  /** Of ConflictFree: so many samples of one bin are one group's at most (Li 2015, section 5.1).
-   *  \throws Error if it is less than 1. */
+  /** Sets how many samples of one bin a group of ConflictFree sums at most (Li 2015, section 5.1).
+   *  \throws Error if samples is less than 1. */
   void
   SetWorkloadLimit(int samples);
 
-  /** How a scheme's groups are launched, from the next evaluation on; the host has none.
-   *  \throws BadInputError unless it is valid; UnsupportedError for lanes that the device does not have. */
+  /** Sets how many groups and lanes a scheme launches, from the next evaluation on. The host has no groups.
+   *  \throws BadInputError if shape is not valid; UnsupportedError for a number of lanes that the device does not have. */
   void
   SetLaunchShape(const LaunchShape & shape);
-  /** What the last evaluation's first pass was launched with: fewer groups than were set where there are fewer chunks, or where
-   *  these are launched in several goes; fewer lanes where a chunk of one sample each would be more than its sums can hold. Zeros
-   *  on the host. */
+  /** Returns the launch shape of the last evaluation's first pass. It has fewer groups than were set if there are fewer chunks, or if
+   *  the chunks take several launches; fewer lanes if a chunk of one sample per lane would overflow its sums. Zeros on the host. */
   LaunchShape
   GetUsedLaunchShape() const;
 
   CorrelationRatioResult
   Evaluate(const SampleMapping & mapping, Forces forces, const ParallelFor & parallelFor);
 
-  /** Of many candidates together, without forces, by the scheme SharedMerge; known to 1e-6 where they are resolved. */
+  /** Evaluates many candidates in batches, without forces, by the scheme SharedMerge. A value is good to 1e-6 if its isResolved is
+   *  true. */
   std::vector<CorrelationRatioResult>
   EvaluateBatch(const CandidateMaps & candidates, const ParallelFor & parallelFor);
 
@@ -115,7 +118,7 @@ private:
   SetArguments(kernels::CorrelationRatioArguments & arguments) const;
   CorrelationRatioResult
   MakeResult(const HistogramResult & sums) const;
-  /** What a count of 1 is in the sums' unit. */
+  /** Returns the count of one sample in units of the sums. */
   double
   GetSumUnit(double countUnit) const;
   bool

@@ -10,44 +10,44 @@
 namespace gpureg
 {
 
-/** How a device sums N, Σ Y and Σ Y² of each fixed bin (Li 2015, table 1). The sums are integers, the same to the bit of every
- *  scheme. The host has one plain loop for all of them. */
+/** Schemes by which a device sums N, Σ Y and Σ Y² of each fixed bin (Li 2015, table 1). The sums are integers, and bitwise the same by
+ *  every scheme. The host has one plain loop. */
 enum class CorrelationRatioScheme : std::uint8_t
 {
-  /** Every sample adds to the one histogram in global memory. */
+  /** Every sample adds to one histogram in global memory. */
   GlobalAtomic,
-  /** A group counts its samples in a histogram of its own in global memory; these are added up. In the paper each thread has
-   *  one. Of 1024 blocks of 256 threads these take 0.8 GB, more counters to clear and to add up than there are samples, and two
-   *  of the paper's three GPUs run out of memory (figures 6, 9 and 11). What is measured here is a bound of what that could be:
-   *  it would have no conflicts, but as many histograms more as a group has threads. */
+  /** Each group adds its samples to a histogram of its own in global memory; a second kernel adds the histograms up. In the paper each
+   *  thread has a histogram. For 1024 blocks of 256 threads, these histograms take 0.8 GB, have more counters to clear and add up than
+   *  there are samples, and two of the paper's three GPUs run out of memory (figures 6, 9 and 11). The scheme here gives a bound for
+   *  the paper's: that would have no conflicts, but more histograms, by a factor of the threads in a group. */
   GlobalMerge,
-  /** A group counts in shared memory, and adds that to the one histogram in global memory. */
+  /** Each group counts in shared memory, and adds its counts to one histogram in global memory. */
   SharedAtomic,
-  /** A group counts in shared memory and writes that out; these histograms are added up. */
+  /** Each group counts in shared memory, and writes its histogram to global memory; a second kernel adds the histograms up. */
   SharedMerge,
-  /** Each warp counts in a histogram of its own in shared memory; then as SharedMerge. */
+  /** Each warp counts in a histogram of its own in shared memory; the rest is as for SharedMerge. */
   SharedWarp,
-  /** The samples are sorted by their fixed bin once, so that a thread counts in registers, without atomics. The sort is kept
-   *  until there are other samples. */
+  /** The samples are sorted by their fixed bin once, so that a thread counts in registers, without atomics. The sorted samples are
+   *  stored until the samples change. */
   ConflictFree
 };
 
 constexpr int NumberOfCorrelationRatioSchemes = 6;
 
-/** How many groups a scheme is launched with, and how many lanes each has (Li 2015, section 4.2: thread blocks and threads).
- *  It changes the time alone. */
+/** Number of groups that a scheme launches, and of lanes in a group (Li 2015, section 4.2: thread blocks and threads). It changes only
+ *  the time. */
 struct LaunchShape
 {
-  /** Groups that share the samples' chunks, each taking several in turn; as many again for each further band of bins.
-   *  0: one for each chunk. ConflictFree takes no number: its bins and its workload limit make it. */
+  /** Number of groups that share the samples' chunks, each taking several in turn; each further band of bins has as many groups again.
+   *  0: one group per chunk. ConflictFree ignores the number, which follows from its bins and its workload limit. */
   int groups = 0;
-  /** Of a group: a power of two from LeastLanes to MostLanes. 0: what the device has been found to be fastest with. */
+  /** Number of lanes of a group: a power of two from LeastLanes to MostLanes. 0: the fastest number that was measured for the device. */
   int lanes = 0;
 
   static constexpr int LeastLanes = 32;
   static constexpr int MostLanes = 1024;
 
-  /** Whether there can be such a launch. */
+  /** Returns true if a launch can have this shape. */
   constexpr bool
   IsValid() const
   {
@@ -55,19 +55,19 @@ struct LaunchShape
   }
 };
 
-/** Whether it is one of them. */
+/** Returns true if scheme is in the enumeration. */
 constexpr bool
 IsCorrelationRatioScheme(CorrelationRatioScheme scheme)
 {
   return static_cast<int>(scheme) < NumberOfCorrelationRatioSchemes;
 }
 
-/** Such as "ConflictFree"; empty if it is none of them. */
+/** Returns a name, such as "ConflictFree"; empty if scheme is not in the enumeration. */
 GPURegistration_EXPORT
 const char *
 GetName(CorrelationRatioScheme scheme);
 
-/** Its name with the enumeration's, or that it has none. */
+/** Writes the scheme's name with that of the enumeration, or that the scheme has no name. */
 GPURegistration_EXPORT
 std::ostream &
 operator<<(std::ostream & out, CorrelationRatioScheme scheme);

@@ -10,36 +10,39 @@
 namespace gpureg
 {
 
-/** What a joint histogram says, of one of many candidates. */
+/** Results from the joint histogram of one of many candidates. */
 struct MutualInformation
 {
-  /** Of valid samples. */
+  /** Number of valid samples. */
   double count = 0;
   double mutualInformation = 0;
   double normalized = 0;
 };
 
-/** The joint density p(i, k) of fixed bin i and moving bin k, its marginals, and the similarities that
- *  follow from it, in double precision. */
+/** Holds the joint density p(i, k) of fixed bin i and moving bin k and its marginals, and computes similarities from them, in double
+ *  precision. */
 class GPURegistration_EXPORT JointDensity
 {
 public:
-  /** \param counts bins × bins, moving bins fastest, of any scale; their sum must not be 0. */
+  /** Normalises counts to a density.
+   *  \param counts bins × bins numbers, moving bins fastest, on any scale; their sum must not be 0.
+   *  \param bins the number of bins of each image. */
   JointDensity(std::vector<double> counts, std::size_t bins);
 
-  /** Σ p ln(p / (p_f p_m)): itk::MattesMutualInformationImageToImageMetricv4's value, negated. */
+  /** Returns Σ p ln(p / (p_f p_m)), the negative value of itk::MattesMutualInformationImageToImageMetricv4. */
   double
   GetMutualInformation() const;
 
-  /** (H_f + H_m) / H_j (Studholme 1999; Modat 2010, section 2.2). */
+  /** Returns (H_f + H_m) / H_j (Studholme 1999; Modat 2010, section 2.2). */
   double
   GetNormalizedMutualInformation() const;
 
-  /** The derivative of either by each p(i, k), up to what cancels: see kernels::TableEntry. */
+  /** Returns the derivative of the mutual information, or of its normalised form, with respect to each p(i, k), without terms that
+   *  cancel: see kernels::TableEntry. */
   std::vector<double>
   GetDerivativeTable(bool normalized) const;
 
-  /** Of the counts that were given. */
+  /** Returns the sum of the counts that the constructor was given. */
   double
   GetCountSum() const
   {

@@ -17,53 +17,56 @@ namespace kernels
 struct JointHistogramArguments;
 }
 
-/** What a joint histogram's evaluation depends on besides the images. */
+/** Holds the settings of an evaluation. */
 struct JointHistogramOptions
 {
-  /** The Gaussian's weights from its centre on, 33 at most; they and their mirrored ones sum to 1. */
+  /** Weights of the smoothing Gaussian from its centre on, at most 33; these and their mirror images sum to 1. */
   std::vector<double> smoothing{ 1.0 };
-  /** The value and the derivative divide by the fixed bins' marginal, at the moving bin, instead of the moving bins'; the value
-   *  by the moving bins' at the fixed bin, too. */
+  /** True to reproduce ITK's releases that swap the marginals: value and derivative divide by the fixed bins' marginal, at the moving
+   *  bin, in place of the moving bins'; and the value by the moving bins' marginal, at the fixed bin, in place of the fixed bins'. */
   bool usesMarginalOfFixed = false;
-  /** The value is of cells where the marginals' product, and the joint density by that, are above it. */
+  /** The value sums over entries for which the marginals' product, and the joint density divided by that product, are above this
+   *  number. */
   double leastDensity = 0;
-  /** Of each moving bin, whether a value half-way between the bin before it and it is counted in the one before. */
+  /** For each moving bin, true if a value half-way between the bin before it and itself is counted in the bin before. */
   std::vector<bool> tiesGoDown;
 };
 
 struct JointHistogramResult : ForceResult
 {
-  /** Samples, fixed bins × moving bins, moving fastest. */
+  /** Number of samples in each entry: fixed bins × moving bins, moving bins fastest. */
   std::vector<std::uint64_t> histogram;
-  /** All of them, … */
+  /** Number of samples in the histogram. */
   std::uint64_t count = 0;
-  /** … and those that have a force. */
+  /** Number of samples that have a force. */
   std::uint64_t countOfForces = 0;
-  /** The derivative is -Σ force by this, and by the number of forces where it is a mean. */
+  /** The derivative is -Σ force divided by this number, and by the number of forces if it is a mean. */
   double divisor = 1;
 };
 
-/** Of a candidate. */
+/** Result of one of many candidates. */
 struct JointHistogramValue
 {
-  /** Samples. */
+  /** Number of samples in the histogram. */
   std::uint64_t count = 0;
-  /** In bits. */
+  /** Mutual information in bits. */
   double mutualInformation = 0;
 };
 
-/** Mutual information of the joint histogram of nearest bins, as itk::JointHistogramMutualInformationImageToImageMetricv4 has
- *  it: the counts are smoothed by a Gaussian. Moving values are scaled to bins above the minimum, in [0, bins - 5]; of a sample's
- *  fixed value the samples give its bin, and its place between that bin and the next, in (-1/2, 1/2].
+/** Computes mutual information from a joint histogram of nearest bins whose counts are smoothed by a Gaussian, as
+ *  itk::JointHistogramMutualInformationImageToImageMetricv4 does. Moving values are scaled to bins above the minimum, in [0, bins - 5].
+ *  For a fixed value the samples hold its bin, and its offset from the bin's middle, in (-1/2, 1/2].
  *
- *  Two passes: whole samples are counted; then each sample looks the smoothed counts around it up and gives a force. */
+ *  An evaluation takes two passes: the first counts whole samples; in the second each sample looks up the smoothed counts around it,
+ *  and computes its force. */
 class GPURegistration_EXPORT JointHistogramMetric : public Metric
 {
 public:
   static constexpr int LeastBins = 6;
   static constexpr int MostBins = 1024;
 
-  /** \throws Error if there is no such device; the message lists those there are. */
+  /** Makes a metric with bins bins for each image, from LeastBins to MostBins.
+   *  \throws Error if there is no such device; the message lists the devices. */
   JointHistogramMetric(const std::string & deviceName, int bins);
   ~JointHistogramMetric();
 
@@ -79,8 +82,9 @@ public:
            const JointHistogramOptions & options,
            const ParallelFor &           parallelFor);
 
-  /** Of many candidates, to the bit what each one's SmoothedDensity says: found by the device, together, where it has doubles
-   *  and local memory for the densities; else from histograms that it counts together, and hands out while it counts others. */
+  /** Evaluates many candidates in batches, with values that equal those of each one's SmoothedDensity to the bit. A device computes the
+   *  values together if it has double precision, and local memory for the densities. Otherwise it counts histograms in batches, and
+   *  downloads one batch while it counts the next. */
   std::vector<JointHistogramValue>
   EvaluateBatch(const CandidateMaps &         candidates,
                 const JointHistogramOptions & options,

@@ -20,20 +20,21 @@ struct MattesArguments;
 
 struct MattesResult : ForceResult
 {
-  /** Joint histogram, fixed bins × moving bins, moving fastest, in units of 1/countUnit. */
+  /** Joint histogram, fixed bins × moving bins, moving bins fastest, in units of 1/countUnit. */
   std::vector<std::uint64_t> histogram;
   double                     countUnit = 1;
 };
 
-/** Entropy-based similarity of two images. Moving values are scaled to bins above the minimum, in [0, bins - 4]. A force is
- *  f = gradient · Σ_k B3'(arg_k)·table.
+/** Computes a similarity of two images from the entropies of Parzen-windowed histograms. Moving values are scaled to bins above the
+ *  minimum, in [0, bins - 4]. A force is f = gradient · Σ_k B3'(arg_k)·table.
  *
- *  Two passes (no array of samples × parameters): the joint histogram, in fixed point, so that its sums
- *  do not depend on order; then each sample looks its weight up and gives a force. */
+ *  An evaluation takes two passes, without an array of samples × parameters: the first sums the joint histogram in fixed point, so that
+ *  its sums do not depend on the order; in the second each sample looks up its weight, and computes its force. */
 class GPURegistration_EXPORT MattesMetric : public Metric
 {
 public:
-  /** \throws Error if there is no such device; the message lists those there are. */
+  /** Makes a metric with bins bins for each image.
+   *  \throws Error if there is no such device; the message lists the devices. */
   MattesMetric(const std::string & deviceName, int bins);
   ~MattesMetric();
 
@@ -43,11 +44,15 @@ public:
     return m_Bins;
   }
 
-  /** \param normalized which table weighs the forces: normalised MI or Mattes' MI. */
+  /** Computes the joint histogram, and the forces.
+   *  \param mapping where the samples map to.
+   *  \param forces what to do with the forces.
+   *  \param normalized true for forces of normalised mutual information, false for those of Mattes' mutual information.
+   *  \param parallelFor the threads to use. */
   MattesResult
   Evaluate(const SampleMapping & mapping, Forces forces, bool normalized, const ParallelFor & parallelFor);
 
-  /** Of many candidates together, known to 1e-6. */
+  /** Evaluates many candidates in batches, with values good to 1e-6. */
   std::vector<MutualInformation>
   EvaluateBatch(const CandidateMaps & candidates, const ParallelFor & parallelFor);
 

@@ -20,21 +20,22 @@ struct PartialVolumeArguments;
 
 struct PartialVolumeResult : ForceResult
 {
-  /** Joint histogram, fixed bins × moving bins, moving fastest, in units of 1/countUnit. */
+  /** Joint histogram, fixed bins × moving bins, moving bins fastest, in units of 1/countUnit. */
   std::vector<std::uint64_t> histogram;
   double                     countUnit = 1;
 };
 
-/** Mutual information of two images by partial volume (Maes 1997; Sun 2010). The moving image is that of its voxels' bins. The
- *  derivative of the mutual information, or of the normalised one, by where the samples map to is Σ force by the number of
- *  samples. */
+/** Computes mutual information of two images by partial-volume interpolation (Maes 1997; Sun 2010). The moving image consists of its
+ *  voxels' bins. The derivative of the mutual information, or of its normalised form, with respect to the samples' positions is Σ force
+ *  divided by the number of samples. */
 class GPURegistration_EXPORT PartialVolumeMetric : public Metric
 {
 public:
   static constexpr int LeastBins = 2;
   static constexpr int MostBins = 256;
 
-  /** \throws Error if there is no such device; the message lists those there are. */
+  /** Makes a metric with bins bins for each image, from LeastBins to MostBins.
+   *  \throws Error if there is no such device; the message lists the devices. */
   PartialVolumeMetric(const std::string & deviceName, int bins);
   ~PartialVolumeMetric();
 
@@ -44,8 +45,12 @@ public:
     return m_Bins;
   }
 
-  /** \param normalized which table weighs the forces: normalised MI or MI.
-   *  \param indexByMm the derivative of a moving index by where it is in space, by rows. */
+  /** Computes the joint histogram, and the forces.
+   *  \param mapping where the samples map to.
+   *  \param forces what to do with the forces.
+   *  \param normalized true for forces of normalised mutual information, false for those of mutual information.
+   *  \param indexByMm the derivative of a moving index with respect to its position in mm, stored row by row.
+   *  \param parallelFor the threads to use. */
   PartialVolumeResult
   Evaluate(const SampleMapping &         mapping,
            Forces                        forces,
@@ -53,7 +58,7 @@ public:
            const std::array<double, 9> & indexByMm,
            const ParallelFor &           parallelFor);
 
-  /** Of many candidates together, known to 1e-6. */
+  /** Evaluates many candidates in batches, with values good to 1e-6. */
   std::vector<MutualInformation>
   EvaluateBatch(const CandidateMaps & candidates, const ParallelFor & parallelFor);
 

@@ -10,24 +10,27 @@
 namespace gpureg
 {
 
-/** The joint density of nearest bins, smoothed by a Gaussian along both axes, an edge's value repeated beyond it. Not
- *  normalised again: what the Gaussian carries across an edge is lost, as it is to
- *  itk::JointHistogramMutualInformationImageToImageMetricv4. */
+/** Holds the joint density of nearest bins, smoothed by a Gaussian along both axes, with edge values repeated beyond the edges. It is
+ *  not normalised again: as in itk::JointHistogramMutualInformationImageToImageMetricv4, what the Gaussian moves across an edge is
+ *  lost. */
 class GPURegistration_EXPORT SmoothedDensity
 {
 public:
-  /** \param counts bins × bins, a row for each fixed bin.
+  /** Smooths counts to a density.
+   *  \param counts bins × bins numbers, a row for each fixed bin.
+   *  \param bins the number of bins of each image.
+   *  \param options the weights of the Gaussian, and how the value is summed.
    *  \throws Error if the Gaussian has too many weights. */
   SmoothedDensity(const std::vector<std::uint64_t> & counts, int bins, const JointHistogramOptions & options);
 
-  /** Σ p ln(p/(p_f p_m)) in bits, of the cells that are above the least density. */
+  /** Returns Σ p ln(p/(p_f p_m)) in bits, over the entries above JointHistogramOptions::leastDensity. */
   double
   GetMutualInformation() const
   {
     return m_MutualInformation;
   }
 
-  /** [fixed bin][moving bin]. */
+  /** Returns the density [fixed bin][moving bin]. */
   const std::vector<double> &
   GetJoint() const
   {

@@ -14,48 +14,49 @@
 namespace gpureg
 {
 
-/** What a neighborhood is, and what ITK's class knows of its values. */
+/** Holds the settings of an evaluation: the size of neighborhoods, and properties of ITK's class. */
 struct NeighborhoodTerms
 {
-  /** Voxels along each axis of the virtual grid. One larger than the grid is as large as it. */
+  /** Radius in voxels along each axis of the virtual grid; one larger than the grid acts as one of the grid's size. */
   std::array<std::uint64_t, 3> radius{ 2, 2, 2 };
-  /** Squares are rounded to float, as those of such pixels. */
+  /** True if the image's pixels are floats, whose squares are rounded to float as in ITK's class. */
   bool fixedIsFloat = false;
   bool movingIsFloat = false;
-  /** Of unscaled values: no larger sFF·sMM is a correlation of 1, no larger sFF or sMM a force of 0. */
+  /** Limit, in terms of unscaled values: the correlation is 1 if sFF·sMM is not above it, the force is 0 if sFF or sMM is not above it. */
   double epsilon = 0;
-  /** It is of values as they are scaled. */
+  /** True if epsilon is in terms of scaled values. */
   bool epsilonIsOfScaledValues = false;
-  /** Forces of each sample are the derivative of the correlations' sum, not, as ITK's, of that of the voxel's own neighborhood
-   *  alone: see src/kernels/metric/neighborhood/NeighborhoodTerms.h. Not for centres in a list. */
+  /** True for forces that are the derivative of the correlations' sum, instead of ITK's, which are the derivative of the correlation of
+   *  the voxel's own neighborhood alone: see src/kernels/metric/neighborhood/NeighborhoodTerms.h. Not for a list of centres. */
   bool forcesAreOfValue = false;
 };
 
-/** What an evaluation gives: forces 2 sFM/(sFF·sMM)·((f - f̄) - sFM/sMM·(m - m̄))·∇m of scaled values. */
+/** Result of an evaluation, with forces 2 sFM/(sFF·sMM)·((f - f̄) - sFM/sMM·(m - m̄))·∇m of scaled values. */
 struct NeighborhoodResult : ForceResult
 {
-  /** Of valid centres, and the sum of their correlations. */
+  /** Number of valid centres, and the sum of their correlations. */
   double count = 0;
   double correlations = 0;
 };
 
-/** The mean correlation over the neighborhoods of voxels: src/kernels/metric/neighborhood/NeighborhoodCorrelation.h has the equations. The fixed
- *  samples are all voxels of the grid, with their values; they and the moving image are in double precision, and their scales'
- *  ranges powers of two. The device keeps 56 bytes a voxel besides; a grid whose voxels take more than SetSlabBytes() is gone
- *  through in slabs of planes, of twice a neighborhood's height at least. The slabs follow from the problem alone, so that the
- *  numbers do not depend on free memory; where there is no room for one, Evaluate() throws. */
+/** Computes the mean correlation over the neighborhoods of voxels; src/kernels/metric/neighborhood/NeighborhoodCorrelation.h has the
+ *  equations. The fixed samples are all voxels of the grid, with their values. Samples and moving image are in double precision, and
+ *  the ranges of their scales are powers of two. The device stores 56 bytes more per voxel. A grid whose voxels need more than
+ *  SetSlabBytes() is processed in slabs of planes, at least twice as high as a neighborhood. The slabs depend only on the problem, so
+ *  that results do not depend on free memory; if there is no room for one slab, Evaluate() throws. */
 class GPURegistration_EXPORT NeighborhoodCorrelationMetric : public Metric
 {
 public:
-  /** 1 GiB: 19 million voxels. */
+  /** 1 GiB, enough for 19 million voxels. */
   static constexpr std::size_t DefaultSlabBytes = std::size_t{ 1 } << 30;
 
-  /** \throws Error if there is no such device. */
+  /** Makes a metric on one device.
+   *  \throws Error if there is no such device. */
   explicit NeighborhoodCorrelationMetric(const std::string & deviceName);
   ~NeighborhoodCorrelationMetric();
 
-  /** int64 each, the offset of a voxel in the grid: a list of centres, which may hold some several times. None: every voxel is
-   *  a centre. */
+  /** Uploads the list of centres: the offset of each centre's voxel in the grid, as int64; a voxel may occur several times. Without a
+   *  list every voxel is a centre. */
   void
   SetCentres(std::int64_t count, const Filler & offsets, const ParallelFor & parallelFor);
 
@@ -65,17 +66,18 @@ public:
     m_SlabBytes = bytes;
   }
 
-  /** Forces of each sample are those of each voxel, or of each centre in the list.
-   *  \throws Error if the device has no doubles, or the samples none. */
+  /** Computes the sum of correlations, and the forces. Forces::OfEachSample gives one force for each voxel, or for each centre of the
+   *  list.
+   *  \throws Error if the device has no double precision, or the samples have no values. */
   NeighborhoodResult
   Evaluate(const SampleMapping &     mapping,
            const NeighborhoodTerms & terms,
            Forces                    forces,
            const ParallelFor &       parallelFor);
 
-  /** Of many candidates together, without forces: a device deals with as many at a time as 32 MiB hold what they keep of their
-   *  voxels. One after the other on the host, of neighborhoods that are too large for a device's local memory, and of a grid that
-   *  is gone through in several slabs. */
+  /** Evaluates many candidates in batches, without forces. A batch has as many candidates as 32 MiB hold the voxels' data of.
+   *  Candidates are evaluated one after the other on the host, if neighborhoods are too large for a device's local memory, and if the
+   *  grid takes several slabs. */
   std::vector<NeighborhoodResult>
   EvaluateBatch(const CandidateMaps & candidates, const NeighborhoodTerms & terms, const ParallelFor & parallelFor);
 

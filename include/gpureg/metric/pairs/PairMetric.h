@@ -11,38 +11,38 @@
 namespace gpureg
 {
 
-/** What a metric sums over the pairs of a sample's fixed value f and moving value m. */
+/** Measures that sum over pairs of a sample's fixed value f and moving value m. */
 enum class PairMeasure
 {
   /** (f - m)². A force is (f - m)·∇m. */
   MeanSquares,
-  /** |f - m|. A force is sign(f - m)·∇m. */
+  /** f - m|. A force is sign(f - m)·∇m. */
   MeanAbsoluteDifferences,
-  /** (f - m)². A force is (f - m)·∇/((f - m)²/K + |∇|²), for fields of displacements only (Thirion 1998). */
+  /** (f - m)². A force is (f - m)·∇/((f - m)²/K + |∇|²). Only for displacement fields (Thirion 1998). */
   Demons,
-  /** With f₁ and m₁, the values less their means: a force is (f₁ - (Σ f₁m₁/Σ m₁²)·m₁)·∇m. Those of each sample along a
-   *  spline, or behind fixed pre-transforms, alone. */
+  /** Products of f₁ and m₁, the values minus their means. A force is (f₁ - (Σ f₁m₁/Σ m₁²)·m₁)·∇m; forces of each sample exist only
+   *  along a spline, or behind fixed pre-transforms. */
   Correlation
 };
 
-/** Of PairMeasure::Demons, in scaled values. */
+/** Holds the settings of PairMeasure::Demons, in terms of scaled values. */
 struct DemonsTerms
 {
-  /** K, mm². */
+  /** K, in mm². */
   double normalizer = 1;
-  /** A smaller |f - m| gives no force, nor does a smaller denominator. */
+  /** The force is 0 if |f - m| is below leastDifference, or the denominator below leastDenominator. */
   double leastDifference = 0;
   double leastDenominator = 0;
 };
 
-/** What an evaluation gives, of scaled values. */
+/** Result of an evaluation, in terms of scaled values. */
 struct PairResult : ForceResult
 {
-  /** Of valid samples. */
+  /** Number of valid samples. */
   double count = 0;
   /** Σ (f - m)², or Σ |f - m|. */
   double differences = 0;
-  /** Of a correlation the means, Σ f₁², Σ m₁² and Σ f₁m₁. */
+  /** For a correlation: the means, Σ f₁², Σ m₁² and Σ f₁m₁. */
   double fixedMean = 0;
   double movingMean = 0;
   double fixedSquares = 0;
@@ -50,12 +50,13 @@ struct PairResult : ForceResult
   double products = 0;
 };
 
-/** The metrics that are sums over pairs of values. The fixed samples need values, counted as the moving image's are: in one
- *  unit, but for a correlation. One pass gives sums and forces. */
+/** Computes the metrics that are sums over pairs of values, in one pass for sums and forces. The fixed samples need values, in the unit
+ *  of the moving image's values, except for a correlation. */
 class GPURegistration_EXPORT PairMetric : public Metric
 {
 public:
-  /** \throws Error if there is no such device. */
+  /** Makes a metric on one device.
+   *  \throws Error if there is no such device. */
   PairMetric(const std::string & deviceName, PairMeasure measure);
   ~PairMetric();
 
@@ -65,11 +66,12 @@ public:
     m_DemonsTerms = terms;
   }
 
-  /** \throws Error for forces that the measure does not have. */
+  /** Computes the sums, and the forces.
+   *  \throws Error if the measure has no such forces. */
   PairResult
   Evaluate(const SampleMapping & mapping, Forces forces, const ParallelFor & parallelFor);
 
-  /** Of many candidates together, without forces. */
+  /** Evaluates many candidates in batches, without forces. */
   std::vector<PairResult>
   EvaluateBatch(const CandidateMaps & candidates, const ParallelFor & parallelFor);
 

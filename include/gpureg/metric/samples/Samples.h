@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a metric is given: the samples with what the fixed image says of them, the moving image, and the map from one to
-// the other.
+// Describes the input of a metric: the samples, with their fixed values, the moving image, and the map from samples to the moving image.
 #ifndef gpureg_Samples_h
 #define gpureg_Samples_h
 
@@ -19,21 +18,21 @@
 namespace gpureg
 {
 
-/** How values are counted: from the minimum, in terms of their range. */
+/** Holds how values are scaled: relative to the minimum, in units of the range. */
 struct ValueScale
 {
   double minimum = 0;
   double range = 1;
-  /** The largest distance of a voxel's value from the minimum. */
+  /** Largest distance of a voxel's value from the minimum. */
   double largest = 1;
-  /** An interpolated value is rounded to float, the pixels' type, before it is used. */
+  /** True if an interpolated value is rounded to float, the pixels' type, before it is used. */
   bool roundsToFloat = false;
 };
 
 class DeviceImage;
 
-/** A value's bin: the first one and so many more as there are edges that are not above it. The edges are in order, and in the
- *  image's own type, so that a value is on the side of an edge that it is on for the host. */
+/** Determines a value's bin: the first bin, plus the number of edges that are not above the value. The edges are sorted. They have the
+ *  image's own type, so that the device puts each value on the same side of an edge as the host does. */
 struct BinEdges
 {
   int                 first = 0;
@@ -43,117 +42,120 @@ struct BinEdges
 /** The fixed value of a sample that is not valid. */
 constexpr double NoFixedValue = -1e30;
 
-/** What fixed samples take from an image that is on the device already, each at its place: there they are made, in doubles,
- *  as the host would make them. Its values are finite. */
+/** Describes how the device computes samples from a fixed image that it already has, in double precision, as the host would compute
+ *  them. The image's values are finite. */
 struct SampledImage
 {
-  /** On the samples' device. */
+  /** The fixed image, on the samples' device. */
   const DeviceImage * image = nullptr;
   Size                size{};
-  /** A sample is not valid unless this image, of the same voxels, is a half there at least; … */
+  /** A mask with the image's voxels: a sample is valid only if the mask is at least a half at its position. Null: use `inside`. */
   const DeviceImage * mask = nullptr;
-  /** … or where this is 0: uint8, one a sample, of any samples. Neither: all are. */
+  /** Validity of each sample: uint8 per sample, 0 if it is not valid, for samples at any positions. Empty, without `mask`: all samples
+   *  are valid. */
   Filler inside;
-  /** Sample n is voxel n; … */
+  /** True if sample n is voxel n of the image. */
   bool isOneGrid = false;
-  /** … or it lies between voxels, where this leads from its index, and has the linear interpolation of eight. */
+  /** If isOneGrid is false, maps a sample's index to a position between the image's voxels, where the value is interpolated linearly. */
   IndexMap toImage;
-  /** Bins are wanted; … */
+  /** Edges of the bins, if the samples need bins. */
   std::optional<BinEdges> bins;
-  /** … values are: (v - minimum)/unit, or, in double precision, v - minimum; and where there are bins as well, what of (v -
-   *  minimum)/unit + placeOfMinimum lies beyond the bin. */
+  /** True if the samples need values: (v - minimum)/unit, or, in double precision, v - minimum. If they need bins as well, the value is
+   *  the part of (v - minimum)/unit + placeOfMinimum that lies beyond the bin. */
   bool   wantsValues = false;
   double minimum = 0;
   double unit = 1;
   double placeOfMinimum = 0;
 };
 
-/** An image's gradient by recursive Gaussians (Deriche 1993), which the device makes of the values, in doubles
- *  (HasDoubles()): along each axis their derivative, then smoothed along the others, as
- *  itk::GradientRecursiveGaussianImageFilter. */
+/** Describes an image's gradient by recursive Gaussians (Deriche 1993), which the device computes from the values in double precision
+ *  (HasDoubles()): along each axis their derivative, smoothed along the other axes, as itk::GradientRecursiveGaussianImageFilter does. */
 struct GaussianGradient
 {
   int                              dimension = 3;
   std::array<RecursiveGaussian, 3> smoothing{};
   std::array<RecursiveGaussian, 3> derivative{};
-  /** Columns: from the derivative along an axis of the image to the gradient along physical axes. */
+  /** Maps the derivatives along the image's axes to the gradient along physical axes, one column per axis of the image. */
   std::array<double, 9> toPhysical{};
-  /** Instead, the gradient of the image that was set before stays, if it was made so, and had as many voxels: only values
-   *  change. */
+  /** True to keep the gradient of the image that was set before, if it was computed in this way and has the same number of voxels: only
+   *  values change. */
   bool keepsLast = false;
 };
 
-/** The samples: every voxel of a virtual grid, or a list of points in it. Indices are relative to the
- *  grid's first voxel. */
+/** Describes the samples: every voxel of a virtual grid, or a list of points in the grid. Indices are relative to the grid's first
+ *  voxel. */
 struct FixedSamples
 {
-  /** Double: values are computed in 64-bit integers, as positions always are, by which derivatives of few samples come
-   *  closer than by floats, on any device; for points always. The moving image is to be of the same. */
+  /** Double: values, like positions, are computed in 64-bit integers, on any device, which gives derivatives of few samples a better
+   *  accuracy than floats would; always used for points. The moving image must have the same precision. */
   Precision precision = Precision::Single;
   Size      virtualSize{};
-  /** Number of points; 0 samples every voxel. At most 2^31 - 1. */
+  /** Number of points, at most 2^31 - 1; 0 to sample every voxel. */
   std::int64_t pointCount = 0;
-  /** uint16, one a sample: its fixed bin, or 0xFFFF where it is not valid; … */
+  /** Writes the fixed bin of each sample, as uint16; 0xFFFF if the sample is not valid. For metrics that use bins. */
   Filler bins;
-  /** … or, for metrics that want that, its value, or NoFixedValue: float, (v - minimum)/range; or double, v - minimum. */
+  /** Writes the fixed value of each sample, or NoFixedValue: float, (v - minimum)/range; or double, v - minimum. For metrics that use
+   *  values. */
   Filler values;
-  /** Instead of both, where samples are voxels: where the device takes them from. */
+  /** How the device computes bins and values from an image, instead of `bins` and `values`, if samples are voxels. */
   std::optional<SampledImage> sampled;
-  /** Of the values. */
+  /** Scale of the fixed values. */
   ValueScale scale;
-  /** float[3], one a sample: the fixed image's gradient there, along physical axes, scaled. Forces then go along it; … */
+  /** Writes the fixed image's gradient at each sample, as float[3] along physical axes, scaled. If set, forces go along this gradient. */
   Filler gradients;
-  /** … or how to make it of the image that samples are taken from, if they are its voxels. Neither: along the moving image's. */
+  /** How the device computes the fixed image's gradient, if samples are the image's voxels. If set, forces go along this gradient. If
+   *  neither this nor `gradients` is set, forces go along the moving image's gradient. */
   std::optional<GaussianGradient> gaussianGradient;
-  /** double[3], one a point: its continuous virtual index. Empty for voxels. */
+  /** Writes the continuous virtual index of each point, as double[3]. Empty if samples are voxels. */
   Filler points;
 };
 
-/** The moving image. Its values are counted from a minimum, and in single precision scaled, as the metric wants them:
- *  (v - minimum)/unit; in double precision v - minimum. */
+/** Describes the moving image. Its values are relative to a minimum, and in single precision scaled as the metric needs them: (v -
+ *  minimum)/unit; in double precision v - minimum. */
 struct MovingImage
 {
   Precision precision = Precision::Single;
   Size      size{};
-  /** 1 linear, 0 nearest, 2 to 5 B-spline. */
+  /** 1: linear, 0: nearest neighbour, 2 to 5: B-spline. */
   int splineOrder = 1;
-  /** Values outside of the range, beyond the slack at either end (scaled), make a sample invalid. Without, all are clamped
-   *  into the range. */
+  /** True if values outside the range make a sample invalid, with a tolerance at either end (slackBelow and slackAbove, scaled). False:
+   *  values are clamped to the range. */
   bool   checksRange = false;
   double slackBelow = 0;
   double slackAbove = 0;
-  /** float, or double, one a voxel; … */
+  /** Writes the value of each voxel, as float or double. */
   Filler values;
-  /** … or the image, on the device, that it makes them of, by the minimum of the scale and the unit. */
+  /** The image on the device from which values are computed with the minimum of the scale and the unit, instead of `values`. */
   const DeviceImage * image = nullptr;
-  /** The same: B-spline coefficients, for orders of 2 and more. */
+  /** Writes the B-spline coefficient of each voxel, for orders of 2 and more, as float or double. */
   Filler     coefficients;
   ValueScale scale;
   double     unit = 1;
-  /** uint8, one a voxel: its bin, for a metric that reads nothing else of the image; … */
+  /** Writes the bin of each voxel, as uint8, for a metric that reads nothing else of the image. */
   Filler bins;
-  /** … or, of an image on the device, at most 256 of them. */
+  /** Edges of at most 256 bins, for an image on the device, instead of `bins`. */
   std::optional<BinEdges> binEdges;
-  /** float[3], one a voxel, along physical axes, scaled; … */
+  /** Writes the gradient at each voxel, as float[3] along physical axes, scaled. */
   Filler gradient;
-  /** … or how to make it. … */
+  /** How the device computes the gradient, instead of `gradient`. */
   std::optional<GaussianGradient> gaussianGradient;
-  /** … or forces go along the derivative of the linear interpolation itself, by the index in the image's buffer; of values in
-   *  single precision. None of these: central differences of the values. */
+  /** True for forces along the derivative of the linear interpolation itself, with respect to the index in the image's buffer; for
+   *  values in single precision. If this, `gradient` and `gaussianGradient` are not set, forces go along central differences of the
+   *  values. */
   bool gradientOfInterpolation = false;
-  /** For central differences: half a spacing along physical axis d in index units, column d of rows;
-   *  and 1/spacing, 0 for an axis that is not there. */
+  /** For central differences: half a spacing along physical axis d in index units, as column d, stored row by row; and 1/spacing, 0 for
+   *  an axis that does not exist. */
   std::array<double, 9> differenceStep{};
   std::array<double, 3> inverseSpacing{};
-  /** uint8, one a mask voxel; empty without a mask; … */
+  /** Writes the mask's voxels, as uint8; empty without a mask. */
   Filler mask;
-  /** … or an image on the device, inside where it is a half at least. */
+  /** A mask on the device, instead of `mask`: a position is inside if it is at least a half there. */
   const DeviceImage * maskImage = nullptr;
   Size                maskSize{};
   IndexMap            toMask; // moving index → mask index
 };
 
-/** Whether there is something to make bins, or values, of. */
+/** Return true if there is a source of bins, or of values. */
 inline bool
 HasBins(const FixedSamples & samples)
 {
@@ -166,7 +168,7 @@ HasValues(const FixedSamples & samples)
   return samples.values || (samples.sampled && samples.sampled->wantsValues);
 }
 
-/** Whether forces go along the fixed image's gradient. */
+/** Returns true if forces go along the fixed image's gradient. */
 inline bool
 HasGradient(const FixedSamples & samples)
 {
@@ -185,44 +187,44 @@ HasValues(const MovingImage & image)
   return image.values || image.image != nullptr;
 }
 
-/** A B-spline that is optimised, alone or before a chain. */
+/** Describes an optimised B-spline, which moves samples alone or before a chain. */
 struct OptimizedSpline
 {
   /** 2 or 3. */
   int dimension = 3;
-  /** Its control points, in mm; of order 1 to 3. Its toGrid leads from virtual indices. Without vectors they stay as they are on the
-   *  device, for a method that sets them there. */
+  /** Control points in mm, of order 1 to 3; toGrid maps virtual indices. Without vectors the control points on the device stay as they
+   *  are, for a method that sets them there. */
   DisplacementGrid grid;
 };
 
-/** Where the samples map to: by a chain's grids, if it has any, and by what is affine of the whole, which toMoving is. The
- *  displacement field comes first: y = chain(x + u(x)), for points; without grids y = toMoving(x) + displacementToIndex·u(x). */
+/** Describes where the samples map to: along a chain's grids, if it has any, and along toMoving, the affine part of the whole map. A
+ *  displacement field u comes first: y = chain(x + u(x)), for points; without grids y = toMoving(x) + displacementToIndex·u(x). */
 struct SampleMapping
 {
   IndexMap toMoving;
-  /** float[3], one a virtual voxel, in mm; empty where there is none. */
+  /** Writes the displacement of each virtual voxel in mm, as float[3]; empty without a displacement field. */
   Filler displacement;
-  /** The same in double[3], which may be read instead where values are of double precision. Empty: it is not. */
+  /** Writes the displacements as double[3], which may be used instead if values are in double precision; empty if there are none. */
   VectorFiller preciseDisplacement;
-  /** Instead of a field: what makes each sample's displacement on the device. */
+  /** A B-spline from which the device computes each sample's displacement, instead of a field. */
   std::optional<OptimizedSpline> spline;
-  /** Instead of both: grids before a linear transform that is optimised. They lead from virtual indices to points, and their
-   *  pointToInput is the identity; what they move a sample by, in mm, is its displacement, which stays on the device as long as
-   *  they do. */
+  /** Fixed pre-transforms: grids before an optimised linear transform, instead of a field or a B-spline. They map virtual indices to
+   *  points, and their pointToInput is the identity. A sample's displacement by them, in mm, stays on the device as long as they do. */
   std::optional<ChainedGrid> preTransforms;
-  /** From a displacement to an index of the moving image, or of the chain's first grid. */
+  /** Maps a displacement to a step in the index of the moving image, or of the chain's first grid. */
   std::array<double, 9> displacementToIndex{};
-  /** From indices of the virtual grid to those of the moving image. Only looked at if it has grids. */
+  /** Maps indices of the virtual grid to those of the moving image. Used only if it has grids. */
   ChainedGrid chain;
-  /** Forces are not derivatives by the moving point, but by the index in the chain's first grid, whose grids have jacobians, … */
+  /** True for forces that are derivatives with respect to the index in the chain's first grid, instead of the moving point; the chain's
+   *  grids have jacobians. */
   bool forcesFollowChain = false;
-  /** … or, without these, by the derivative of how the chain itself moves samples; B-splines may be among its grids. */
+  /** True for forces that follow the derivative of the chain itself, if its grids have no jacobians; B-splines may be among the grids. */
   bool derivesChain = false;
-  /** From the moving image's indices to points, by rows: where forces do. */
+  /** Maps the moving image's indices to points, stored row by row; used if forces follow the chain. */
   std::array<double, 9> movingIndexToPoint{};
 };
 
-/** Along an affine map. */
+/** Returns the mapping by an affine map. */
 inline SampleMapping
 MakeLinearMapping(const IndexMap & toMoving)
 {
@@ -231,31 +233,31 @@ MakeLinearMapping(const IndexMap & toMoving)
   return mapping;
 }
 
-/** Where the samples of many candidates map to, by a linear map each. */
+/** Describes where the samples of many candidates map to, each by a linear map. */
 struct CandidateMaps
 {
   std::int64_t count = 0;
-  /** Writes those of candidates first … first + number - 1, from virtual indices to moving ones; called for any ranges,
-   *  from several threads at once, while the device deals with those before. */
+  /** Writes the maps of candidates first … first + number - 1, from virtual indices to moving indices. Called for any ranges, from
+   *  several threads at once, while the device evaluates earlier candidates. */
   std::function<void(std::int64_t first, std::int64_t number, IndexMap * maps)> make;
 };
 
-/** What an evaluation does with the samples' forces. */
+/** Uses of the samples' forces in an evaluation. */
 enum class Forces
 {
-  /** There are none: the value alone. */
+  /** Computes no forces, only the value. */
   None,
-  /** Sums, for a transform of global support. */
+  /** Sums the forces, for a transform of global support. */
   Summed,
-  /** Keeps each, for a transform of local support: see Metric::TakeForces(). */
+  /** Stores the force of each sample, for a transform of local support: see Metric::TakeForces(). */
   OfEachSample
 };
 
-/** The forces f of an evaluation: the derivative of the metric's value by where a sample maps to, up to the factor that the
- *  metric names. */
+/** Holds the sums of an evaluation's forces f: derivatives of the metric's value with respect to the position that a sample maps to, up
+ *  to a factor that each metric names. */
 struct ForceResult
 {
-  /** Σ f and Σ f ⊗ (x - centre): sums[c], sums[3 + 3 d + c]. */
+  /** Σ f as forceSums[c], and Σ f ⊗ (x - centre) as forceSums[3 + 3 d + c]. */
   std::array<double, 12> forceSums{};
   std::array<double, 3>  centre{};
 };

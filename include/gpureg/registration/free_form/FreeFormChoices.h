@@ -11,34 +11,38 @@
 namespace gpureg
 {
 
-/** What both images are compared by. */
+/** Similarities of two images. */
 enum class SimilarityKind : std::uint8_t
 {
-  /** Of a joint histogram with Parzen windows: for images of different contrasts. */
+  /** Normalised mutual information of a joint histogram with Parzen windows, for images of different contrasts. */
   NormalizedMutualInformation,
-  /** η of the moving values by the fixed bins (Roche 1998): for images of different contrasts, where the moving one has less noise. */
+  /** Correlation ratio η of the moving values given the fixed bins (Roche 1998), for images of different contrasts of which the moving
+   *  one has less noise. */
   CorrelationRatio,
-  /** Mean of (f - m)², of values from 0 to 1: for images of one scanner and scale. */
+  /** Mean of (f - m)² of values from 0 to 1, for images of one scanner and scale. */
   MeanSquares,
-  /** Square of Pearson's correlation: for images of one contrast, whatever their scale. */
+  /** Square of Pearson's correlation, for images of one contrast, whatever their scale. */
   Correlation,
-  /** Its mean over the neighborhoods of all voxels: for images of one contrast with shading. */
+  /** Mean of the squared correlation over the neighborhoods of all voxels, for images of one contrast with shading. */
   NeighborhoodCorrelation
 };
 
-/** How control points go down along the cost. */
+/** Optimizers of control points. */
 enum class FreeFormOptimizer : std::uint8_t
 {
-  /** Kingma & Ba 2015: a step an evaluation, along running means of the gradient, each component over its own mean size. */
+  /** Takes one step per evaluation, along running means of the gradient, with each component divided by its own mean size (Kingma & Ba
+   *  2015). */
   Adam,
-  /** Modat 2010, section 2.1.4: along conjugate directions (Polak & Ribière 1969), on each as far as trials find lower costs. */
+  /** Searches along conjugate directions (Polak & Ribière 1969), along each as far as trials find lower costs (Modat 2010, section
+   *  2.1.4). */
   ConjugateGradient,
-  /** Klein 2009: along gradients of few samples, by steps that become shorter as gradients turn round: see
+  /** Steps along gradients of few samples, with steps that become shorter when successive gradients oppose each other (Klein 2009): see
    *  gpureg/registration/StochasticGain.h. */
   AdaptiveStochasticGradientDescent
 };
 
-/** Such as "MeanSquares"; \throws BadInputError if there is no such one. */
+/** Returns a name, such as "MeanSquares".
+ *  \throws BadInputError if the value is not in the enumeration. */
 GPURegistration_EXPORT
 const char *
 GetName(SimilarityKind kind);
@@ -46,7 +50,8 @@ GPURegistration_EXPORT
 const char *
 GetName(FreeFormOptimizer optimizer);
 
-/** The one of that name. \throws BadInputError, which lists them, if there is none. */
+/** Returns the enumerator with a name.
+ *  \throws BadInputError if there is none; the message lists the names. */
 GPURegistration_EXPORT
 SimilarityKind
 GetSimilarityKind(const std::string & name);

@@ -24,113 +24,117 @@
 namespace gpureg
 {
 
-/** What is registered. */
+/** Describes the images to register. */
 struct FreeFormProblem
 {
   /** 2 or 3. */
   int             dimension = 3;
   RegisteredImage fixed;
   RegisteredImage moving;
-  /** From points of the fixed image's space to the moving one's, applied behind the deformation. Its grids' vectors are sent once. */
+  /** Maps points of the fixed image's space to those of the moving image's, after the deformation. The vectors of its grids are
+   *  uploaded once. */
   TransformChain initial;
 };
 
-/** How. */
+/** Holds the settings of a registration. */
 struct FreeFormSettings
 {
   SimilarityKind similarity = SimilarityKind::NormalizedMutualInformation;
-  /** Of a pyramid whose voxels are twice as long from level to level; 1 to 5. 0: 4, or as many as leave the coarsest one
-   *  FreeFormResult::leastVoxels inside of masks, 256 at least. */
+  /** Number of pyramid levels, 1 to 5; voxels are twice as long from level to level. 0: 4, or as many as leave the coarsest level
+   *  FreeFormResult::leastVoxels voxels inside the masks, 256 at least. */
   int levels = 0;
-  /** mm, between control points at the finest level, along each axis of the fixed image; twice as much at each coarser one. 0: five
-   *  of the image's voxels along that axis, five of the shortest at least: what Modat 2010 has, 5 mm of a head of 1 mm; of images of
-   *  more than some 400 voxels along an axis as many more as leave about 280 of them. With fewer voxels between them control points
-   *  follow noise. */
+  /** Distances in mm between control points at the finest level, along each axis of the fixed image; they double at each coarser level.
+   *  0: five times the shortest voxel edge, or five voxels along an axis with longer voxels, as in Modat 2010: 5 mm for a head with
+   *  voxels of 1 mm. If the image has more than some 400 voxels along an axis, larger by the whole number that leaves about 280 voxels.
+   *  Control points with fewer voxels between them would follow noise. */
   std::array<double, 3> spacing{ 0, 0, 0 };
-  /** Of the joint histogram. */
+  /** Number of bins of the joint histogram along each axis, or of the fixed values for a correlation ratio. */
   int bins = 64;
-  /** Of a neighborhood, voxels of a level along each axis. */
+  /** Radius of a neighborhood along each axis, in a level's voxels. */
   int radius = 4;
-  /** α in C = (1 - Σ α)·similarity + Σ α·P (Modat 2010, equation 1), where P is each of the penalties: see PenaltyKind.
-   *  Bending is that of displacements in a level's voxels, by steps of its control grid: one weight serves all levels. */
+  /** Weights α in C = (1 - Σ α)·similarity + Σ α·P (Modat 2010, equation 1), where P is each of the penalties: see PenaltyKind. The
+   *  bending energy measures displacements in a level's voxels, and derivatives in steps of its control grid, so that one weight serves
+   *  all levels. */
   double            bendingWeight = 0.01;
   double            linearWeight = 0;
   double            jacobianWeight = 0;
   FreeFormOptimizer optimizer = FreeFormOptimizer::Adam;
-  /** Steps of a level, or lines, at most. */
+  /** Largest number of steps, or of line searches, at each level. */
   int iterations = 100;
-  /** The first step of a level in its voxels, the shortest edge. Adam's fall to 0 along half a cosine; of a conjugate gradient no
-   *  trial's is longer. */
+  /** Length of the first step at each level, in the shortest edge of the level's voxels. Adam's steps fall to 0 along half a cosine;
+   *  trial steps of conjugate gradients are never longer. */
   double firstStep = 0.5;
-  /** Voxels of a level's fixed image that an iteration looks at, at most: a subsample, placed anew for each by random numbers from the
-   *  seed, the same on every device; 0: all of them. Not for a neighborhood correlation, which has no neighborhoods then, nor for a
-   *  conjugate gradient, whose trials are of one function. On the host so many can do; a GPU is not kept busy by them. */
+  /** Number of voxels of a level's fixed image that an iteration uses at most: a regular subsample, placed anew for each iteration by
+   *  random numbers from the seed, the same on every device. 0: all voxels. Neighborhood correlation, whose subsample would have no
+   *  neighborhoods, and conjugate gradients, whose trials must compare values of one function, use all voxels. A subsample saves time
+   *  on the host; it is too small to keep a GPU busy. */
   std::int64_t  samples = 0;
   std::uint64_t seed = 1;
-  /** A level ends when the mean cost of the last iterations, as many as the window has, is below that of as many before by no more
-   *  than this share of it. 0: it does not end before its last iteration, and no cost comes down before. */
+  /** A level ends when the mean cost of the last iterations, as many as the window has, is below that of as many iterations before by
+   *  no more than this share. 0: a level ends with its last iteration, and no cost is downloaded before. */
   double convergenceThreshold = 0;
   int    convergenceWindow = 10;
-  /** These ranges mean the same as GlobalSettings::fixedRange and movingRange. */
+  /** Ranges of values, as GlobalSettings::fixedRange and movingRange. */
   std::optional<ValueRange> fixedRange;
   std::optional<ValueRange> movingRange;
 };
 
-/** Where a registration is. */
+/** Describes the state of a running registration. */
 struct FreeFormProgress
 {
   int level = 0; // the coarsest is 0
   int levels = 1;
   int iteration = 0;
-  /** Of all iterations. */
+  /** Share of all iterations that is done, 0 to 1. */
   double share = 0;
-  /** Downloads the cost before the last iteration, of a conjugate gradient that of the last trial: the device is waited for. Not a number
-   *  at a level's begin. To be called while the progress is told, not later. */
+  /** Waits for the device, downloads the cost before the last iteration (for conjugate gradients, of the last trial), and returns it;
+   *  not a number at the beginning of a level. Call it only inside the progress function. */
   std::function<double()> findCost;
 };
 
-/** What one level came to. */
+/** Describes the result of one level. */
 struct FreeFormLevelResult
 {
-  /** Cost before each step, or line. */
+  /** Cost before each step, or line search. */
   std::vector<double> costs;
-  /** That an iteration looks at, at most: of the fixed image inside of both masks, or drawn ones. */
+  /** Number of voxels that an iteration uses at most: voxels of the fixed image inside both masks, or drawn samples. */
   std::int64_t voxels = 0;
   double       milliseconds = 0;
 };
 
 struct FreeFormResult
 {
-  /** The B-spline's control points along each axis, of order 3, … */
+  /** Numbers of control points of the cubic B-spline along each axis. */
   Size size{};
-  /** … from whose indices this leads to points: the first one is a spacing before the domain, whose corner is that of the fixed
-   *  image's first voxel. */
+  /** Maps indices of control points to points. The first control point lies one spacing before the domain, whose corner is that of the
+   *  fixed image's first voxel. */
   IndexMap gridToPoint;
-  /** mm, x fastest. */
+  /** Displacements of the control points in mm, x fastest. */
   std::vector<std::array<double, 3>> points;
-  /** Of the Jacobian of x + u(x), over the control points. Below 0, something has folded. */
+  /** Least Jacobian determinant of x + u(x) over the control points. Below 0 the deformation folds. */
   double smallestDeterminant = 1;
-  /** The coarsest first. */
+  /** Results of the levels, the coarsest first. */
   std::vector<FreeFormLevelResult> levels;
-  /** Where an iteration looks at fewer voxels, what is found may be noise: of mutual information one for four cells of the joint
-   *  histogram, 1024 of 64 by 64 bins, of the correlation ratio 16 a bin, of the others none. */
+  /** With fewer voxels per iteration, the result may be noise. For mutual information this is one voxel for four entries of the joint
+   *  histogram (1024 for 64 × 64 bins), for the correlation ratio 16 voxels per bin, for other similarities 0. */
   std::int64_t leastVoxels = 0;
-  /** Each sentence, without a full stop, tells what else may have gone wrong. */
+  /** Warnings: each is a sentence, without a full stop, on something else that may have gone wrong. */
   std::vector<std::string> warnings;
   double                   milliseconds = 0;
 };
 
-/** Free-form deformation (Rueckert 1999; Modat 2010) of two images on one device: a pyramid, a similarity and penalties, exact
- *  refinement of the control grid from level to level. Between the images, which are there, and the result no voxel crosses the
- *  bus; inside of a level nothing does but costs, where they decide on the next step, the numbers of a line, and at the beginning of
- *  stochastic descent gradients at a few places; of samples that are drawn, tables of weights go up, some kB. Each level's arrays stay
- *  for the next registration of images of that size.
+/** Registers two images by a free-form deformation (Rueckert 1999; Modat 2010) on one device: with a pyramid, a similarity and
+ *  penalties, and exact refinement of the control grid from level to level. The images are on the device already, and no voxel is
+ *  transferred until the result. Inside a level only these are transferred: costs, if the next step depends on them; the numbers of a
+ *  line search; at the beginning of a stochastic descent, gradients at a few positions; for drawn samples, tables of weights of some
+ *  kB. The arrays of each level stay on the device for the next registration of images of the same size.
  *
- *  One object serves one thread at a time. Every function throws gpureg::Error, and the object can be used again. */
+ *  Use one object from one thread at a time. Every function throws gpureg::Error, and the object can be used again after an error. */
 class GPURegistration_EXPORT FreeFormRegistration : public Engine
 {
 public:
-  /** \throws Error if there is no such device; the message lists those there are. */
+  /** Makes an engine on one device.
+   *  \throws Error if there is no such device; the message lists the devices. */
   explicit FreeFormRegistration(const std::string & deviceName);
   ~FreeFormRegistration() override;
   FreeFormRegistration(const FreeFormRegistration &) = delete;
@@ -143,27 +147,32 @@ public:
   std::size_t
   GetHeldBytes() const override;
 
-  /** \param progress called from the caller's thread before each iteration, while the device may still have those of the last 40 ms to
-   *  do, or two; may throw to end the work, and may be empty.
+  /** Registers two images.
+   *  \param problem the images, with masks, and the initial transform.
+   *  \param settings the settings.
+   *  \param parallelFor the threads to use.
+   *  \param progress called from the caller's thread before each iteration, when the device may not have finished the iterations of the
+   *  last 40 ms, or the last two iterations; may throw to end the work, and may be empty.
    *  \throws BadInputError for settings out of range, images that are missing, constant or not on the device, or an initial transform
-   *  that leads all of the fixed image out of the moving one; UnsupportedError for one that has a vector for each voxel of an output. */
+   *  that maps the whole fixed image out of the moving image; UnsupportedError for an initial transform that has a vector for each
+   *  voxel of an output. */
   FreeFormResult
   Register(const FreeFormProblem &                               problem,
            const FreeFormSettings &                              settings,
            const ParallelFor &                                   parallelFor,
            const std::function<void(const FreeFormProgress &)> & progress = {});
 
-  /** Hands out the deformation of the last registration at each voxel of the fixed image: float[3], mm, in chunks, from several
-   *  threads at once. */
+  /** Passes the deformation of the last registration to take, at each voxel of the fixed image: float[3], in mm, in chunks, from
+   *  several threads at once. */
   void
   TakeDisplacements(const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
                     const ParallelFor &                                                                   parallelFor);
 
-  /** Measures the kernel time of TakeDisplacements from now on, and waits for the device to do so. */
+  /** Measures the kernel times of TakeDisplacements() from now on; it then waits for the device. */
   void
   SetTiming(bool on);
 
-  /** Of the last registration, or of TakeDisplacements behind it. */
+  /** Returns the statistics of the last registration, or of a later TakeDisplacements(). */
   EvaluationStatistics
   GetStatistics() const;
 

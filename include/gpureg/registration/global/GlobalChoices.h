@@ -11,33 +11,34 @@
 namespace gpureg
 {
 
-/** What a global search makes small. */
+/** Costs that a global search minimises. */
 enum class GlobalCost : std::uint8_t
 {
-  /** 1 - η of the moving values by the fixed bins (Roche 1998; Li 2015): for images of different contrasts. */
+  /** 1 - η of the moving values given the fixed bins (Roche 1998; Li 2015), for images of different contrasts. */
   CorrelationRatio,
-  /** The negative of Mattes' mutual information, … */
+  /** The negative of Mattes' mutual information, for images of different contrasts. */
   MattesMutualInformation,
-  /** … and of (H_f + H_m)/H_fm, of the same joint histogram. */
+  /** The negative of (H_f + H_m)/H_fm of the joint histogram of Mattes' mutual information, for images of different contrasts. */
   NormalizedMutualInformation,
-  /** -r², r Pearson's correlation: for images of one contrast, whatever their scale. */
+  /** -r², with Pearson's correlation r, for images of one contrast, whatever their scale. */
   Correlation,
-  /** Mean of (f - m)², of values from 0 to 1: for images of one scanner and scale. */
+  /** Mean of (f - m)² of values from 0 to 1, for images of one scanner and scale. */
   MeanSquares,
-  /** Mean of |f - m|, of the same. */
+  /** Mean of |f - m| of values from 0 to 1, for images of one scanner and scale. */
   MeanAbsoluteDifferences
 };
 
-/** How a local search goes down from 4 mm on. At 8 mm, each goes along lines. */
+/** Local optimizers from the level of 4 mm on. At 8 mm every local search goes along lines. */
 enum class GlobalOptimizer : std::uint8_t
 {
-  /** Along the derivative: quasi-Newton steps (Broyden, Fletcher, Goldfarb & Shanno 1970). */
+  /** Takes quasi-Newton steps along the derivative (Broyden, Fletcher, Goldfarb & Shanno 1970). */
   QuasiNewton,
-  /** Along one parameter's axis after the other (Powell 1964), by values alone, as FLIRT does. */
+  /** Searches along the axis of one parameter after the other (Powell 1964), by values alone, as FLIRT does. */
   Lines
 };
 
-/** Such as "CorrelationRatio"; \throws BadInputError if there is no such one. */
+/** Returns a name, such as "CorrelationRatio".
+ *  \throws BadInputError if the value is not in the enumeration. */
 GPURegistration_EXPORT
 const char *
 GetName(GlobalCost cost);
@@ -45,7 +46,8 @@ GPURegistration_EXPORT
 const char *
 GetName(GlobalOptimizer optimizer);
 
-/** The one of that name. \throws BadInputError, which lists them, if there is none. */
+/** Returns the enumerator with a name.
+ *  \throws BadInputError if there is none; the message lists the names. */
 GPURegistration_EXPORT
 GlobalCost
 GetGlobalCost(const std::string & name);

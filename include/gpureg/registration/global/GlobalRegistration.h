@@ -23,101 +23,105 @@
 namespace gpureg
 {
 
-/** What is registered. */
+/** Describes the images to register. */
 struct GlobalProblem
 {
   /** 2 or 3. */
   int             dimension = 3;
   RegisteredImage fixed;
   RegisteredImage moving;
-  /** From points of the fixed image's space to the moving one's: where the search begins. Without it, and where it leaves too little
-   *  overlap, the images' centres of mass are laid on each other; where angles are searched, the search begins at both. What the degrees
-   *  of freedom do not have is left out. */
+  /** Maps points of the fixed image's space to those of the moving image's; the search begins there. Without an initial map, or if it
+   *  leaves too little overlap, the search begins with the images' centres of mass on each other; if angles are searched, it begins at
+   *  both. A part of the map that the degrees of freedom lack, such as skews, is ignored. */
   std::optional<IndexMap> initial;
 };
 
-/** How. */
+/** Holds the settings of a search. */
 struct GlobalSettings
 {
   GlobalCost cost = GlobalCost::CorrelationRatio;
-  /** 6: rotation and translation; 7: and one scale; 9: one along each axis of the fixed image; 12: and skews. Of two dimensions these
-   *  are 3, 4, 5 and 6. */
+  /** 6: rotation and translation; 7: and one scale; 9: and one scale along each axis of the fixed image; 12: and skews. In two
+   *  dimensions these numbers stand for 3, 4, 5 and 6 degrees of freedom. */
   int degreesOfFreedom = 12;
-  /** Radians, from and to, about each axis, around where the search begins: about z alone in two dimensions. An axis about which
-   *  nothing is searched has 0 twice; where all have, the initial transform is refined. */
+  /** Ranges of rotation angles in radians, from and to, about each axis, relative to where the search begins; in two dimensions about z
+   *  alone. Both are 0 for an axis about which nothing is searched; if all are 0, the search refines the initial transform. */
   std::array<std::array<double, 2>, 3> angles{ { { { -Pi, Pi } }, { { -Pi, Pi } }, { { -Pi, Pi } } } };
-  /** mm: a voxel's edge at the finest level; 2, 4 and 8 times as much at the others. Images of longer voxels keep them. 0: that of the
-   *  images' shortest voxels, or, of images of more than some 400 voxels along an axis, of so many that about 280 are left. */
+  /** Voxel edge in mm at the finest level; 2, 4 and 8 times as long at the other levels. Images with longer voxels keep them. 0: the
+   *  shortest voxel edge of the images; if an image has more than some 400 voxels along an axis, the multiple of that edge that leaves
+   *  about 280. */
   double finestEdge = 0;
-  /** Of the fixed image's histogram at the two finest levels, and of the moving one's where the cost has one: at 4 mm half as many, at 8
-   *  mm a quarter, but 32 at least, if there are as many. 0: 256 of a correlation ratio, else 64. */
+  /** Number of bins of the fixed image's histogram at the two finest levels, and of the moving image's if the cost has one; half as
+   *  many at 4 mm, a quarter at 8 mm, but at least 32, unless fewer are set. 0: 256 for a correlation ratio, else 64. */
   int             bins = 0;
   GlobalOptimizer optimizer = GlobalOptimizer::QuasiNewton;
-  /** Of the fixed image, or of the moving one where that is smaller, the share that has to overlap. With less, a cost counts for less,
-   *  down to what it is of images that have nothing to do with each other. */
+  /** Share of the fixed image, or of the moving image if it is smaller, that should overlap. With less overlap a cost counts for less,
+   *  down to the cost of unrelated images. */
   double leastOverlap = 0.25;
-  /** Each range holds the values of one image that the cost tells apart. Without a range the engine leaves outliers out, see
-   *  FindValueRange(). A range from -infinity to infinity keeps all values. */
+  /** Ranges of values that the cost tells apart in each image. Without a range the engine excludes outliers, see FindValueRange(). A
+   *  range from -infinity to infinity contains all values. */
   std::optional<ValueRange> fixedRange;
   std::optional<ValueRange> movingRange;
 
   static constexpr double Pi = 3.14159265358979323846;
 };
 
-/** Where a search is. */
+/** Describes the state of a running search. */
 struct GlobalProgress
 {
   const char * stage = "";
-  /** Of all stages. */
+  /** Share of all stages that is done, 0 to 1. */
   double share = 0;
-  /** The least of the stage before; not a number at the first one. */
+  /** Least cost of the stage before; not a number in the first stage. */
   double cost = std::numeric_limits<double>::quiet_NaN();
 };
 
-/** What a stage came to. */
+/** Describes the result of a stage. */
 struct GlobalStageResult
 {
-  /** Such as "4 mm": the longest edge of either image's voxels there. */
+  /** Longest voxel edge of both images at this stage, such as "4 mm". */
   std::string name;
-  /** The least of those that it looked at. */
+  /** Least cost that the stage evaluated. */
   double cost = 0;
-  /** Of values, together or one by one, and of values with their derivative. */
+  /** Numbers of evaluations of values, in batches or one by one, and of values with their derivative. */
   std::int64_t values = 0;
   std::int64_t derivatives = 0;
-  /** How often the device was waited for. */
+  /** Number of batches: how often the search waited for the device. */
   std::int64_t rounds = 0;
   double       milliseconds = 0;
 };
 
 struct GlobalResult
 {
-  /** From points of the fixed image's space to the moving one's: matrix·(x - centre) + centre + translation. */
+  /** Maps points of the fixed image's space to those of the moving image's: matrix·(x - centre) + centre + translation. */
   IndexMap pointMap;
-  /** The same in its parts: matrix = rotation · axes · S · K · axesᵀ, with the scales S and the skews K = [1 k₀ k₁; 0 1 k₂; 0 0 1]. */
+  /** Factors of the map's matrix: matrix = rotation · axes · S · K · axesᵀ, with the scales S and the skews K = [1 k₀ k₁; 0 1 k₂; 0 0
+   *  1]. */
   std::array<double, 9> rotation{ 1, 0, 0, 0, 1, 0, 0, 0, 1 };
   std::array<double, 3> scales{ 1, 1, 1 };
   std::array<double, 3> skews{};
   /** The fixed image's centre of mass. */
   std::array<double, 3> centre{};
-  /** At the finest level, … */
+  /** Cost of the result at the finest level. */
   double cost = 0;
-  /** … where this share of the fixed image's voxels lie in the moving image. */
+  /** Share of the fixed image's voxels that the result maps into the moving image, at the finest level. */
   double                         overlap = 0;
   std::vector<GlobalStageResult> stages;
-  /** Each sentence, without a full stop, tells what may have gone wrong. */
+  /** Warnings: each is a sentence, without a full stop, on something that may have gone wrong. */
   std::vector<std::string> warnings;
   double                   milliseconds = 0;
 };
 
-/** FLIRT's search for a rigid or affine map from one image to another, from any start (Jenkinson & Smith 2001; Jenkinson 2002; Li 2015,
- *  section 2.2), on one device. Between the images, which are there, and the result no voxel crosses the bus but those of 8 mm, for the
- *  centres of mass. Each level's arrays stay for the next registration of images of that size.
+/** Searches for the rigid or affine map from one image to another, from any start, as FLIRT does (Jenkinson & Smith 2001; Jenkinson
+ *  2002; Li 2015, section 2.2), on one device. The images are on the device already; until the result only the voxels of the 8 mm level
+ *  are downloaded, for the centres of mass. The arrays of each level stay on the device for the next registration of images of the same
+ *  size.
  *
- *  One object serves one thread at a time. Every function throws gpureg::Error, and the object can be used again. */
+ *  Use one object from one thread at a time. Every function throws gpureg::Error, and the object can be used again after an error. */
 class GPURegistration_EXPORT GlobalRegistration : public Engine
 {
 public:
-  /** \throws Error if there is no such device; the message lists those there are. */
+  /** Makes an engine on one device.
+   *  \throws Error if there is no such device; the message lists the devices. */
   explicit GlobalRegistration(const std::string & deviceName);
   ~GlobalRegistration() override;
   GlobalRegistration(const GlobalRegistration &) = delete;
@@ -130,7 +134,11 @@ public:
   std::size_t
   GetHeldBytes() const override;
 
-  /** \param progress called from the caller's thread for each round; may throw to end the work, and may be empty.
+  /** Registers two images.
+   *  \param problem the images, with masks, and the initial map.
+   *  \param settings the settings.
+   *  \param parallelFor the threads to use.
+   *  \param progress called from the caller's thread for each batch; may throw to end the work, and may be empty.
    *  \throws BadInputError for settings out of range, images that are missing, constant, of one slice or not on the device, or an
    *  initial map that mirrors. */
   GlobalResult
@@ -139,11 +147,11 @@ public:
            const ParallelFor &                                 parallelFor,
            const std::function<void(const GlobalProgress &)> & progress = {});
 
-  /** Whether the kernels of costs are timed from the next registration on, which then waits for each of them. Off at first. */
+  /** Measures the times of the cost's kernels from the next registration on, which then waits for each kernel. Off by default. */
   void
   SetTiming(bool on);
 
-  /** Of the last registration: its levels, and the evaluations of its cost. */
+  /** Returns the statistics of the last registration: of making its levels, and of the evaluations of its cost. */
   EvaluationStatistics
   GetStatistics() const;
 
