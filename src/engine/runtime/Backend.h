@@ -108,8 +108,7 @@ public:
   virtual std::unique_ptr<Queue>
   CreateQueue() = 0;
 
-  /** Returns another library's memory as memory of this device. The first bytes of it hold values. Waits until its producer has written
-   *  them.
+  /** Returns another library's memory as memory of this device, after waiting for its producer. \param bytes the size of its values
    *  \throws BadInputError if the memory is not on this device, UnsupportedError if the device cannot read such memory. */
   virtual MemoryPointer
   Borrow(const BorrowedMemory & from, std::size_t bytes);

@@ -68,7 +68,7 @@ enum class DeviceKind
   OpenCL
 };
 
-/** An ordered stream of work on one device. Each piece of work runs after all work that was enqueued before it. The exceptions are
+/** An ordered stream of work on one device. Work runs after all work that was enqueued before it. The exceptions are
  *  StartUpload() and StartDownload(): their copies overlap other work and are ordered by marks of buffers. One thread at a time may use a
  *  queue. Every member throws Error where the device reports a failure. */
 class Queue

@@ -18,7 +18,7 @@ namespace
 {
 using ForceSums = std::array<double, kernels::ForceSumCount>;
 
-/** The bytes of each kept voxel: its moving value and its sums. */
+/** The bytes of each stored voxel: its moving value and its sums. */
 constexpr std::size_t KeptBytes = sizeof(kernels::i64) + kernels::NeighborhoodSumCount * sizeof(double);
 
 constexpr std::size_t SlidingBytes = kernels::NeighborhoodSumCount * sizeof(double);
@@ -32,7 +32,7 @@ constexpr int LeastLengthsOfSegment = 3;
 constexpr int WantedTileSegments = 2048;
 constexpr int MostTileGroups = 4096;
 
-// The most bytes of kept voxels of all candidates that are evaluated at once. On an H200, a quarter as many launches are worth more than
+// The most bytes of stored voxels of all candidates that are evaluated at once. On an H200, a quarter as many launches are worth more than
 // data that stay in the L2 cache: 32 MiB took an eighth longer. CUDA has no more groups along the third axis than MostAtOnce.
 constexpr std::size_t KeptBatchBytes = std::size_t{ 128 } << 20;
 constexpr std::size_t MostAtOnce = 32768;

@@ -86,7 +86,7 @@ private:
   CanBeBatched() const;
   void
   EvaluateTogether(const CandidateMaps & candidates, const ParallelFor & parallelFor, NeighborhoodResult * results);
-  /** Returns how many of the candidates can be evaluated at once within the memory for kept voxels. */
+  /** Returns how many of the candidates can be evaluated at once within the memory for stored voxels. */
   std::size_t
   CountAtOnce(int candidates) const;
   /** Computes the places of the listed centres, from which control points collect forces. */

@@ -130,7 +130,7 @@ public:
   virtual void
   Prepare(int variant) = 0;
 
-  /** Computes the moving values of the kept planes. */
+  /** Computes the moving values of the stored planes. */
   virtual void
   MovePlanes(const kernels::NeighborhoodArguments & a,
              const kernels::SampleMaps &            maps,
@@ -169,7 +169,7 @@ public:
   }
 
   /** Computes, for a range of candidates and without forces, what MovePlanes() and CorrelateTiles(), or CorrelateList(), compute. Writes
-   *  the partials of one candidate after another, and uses one array of kept voxels per candidate in the range. */
+   *  the partials of one candidate after another, and uses one array of stored voxels per candidate in the range. */
   virtual void
   CorrelateBatch(const kernels::NeighborhoodArguments &, BatchRange, const NeighborhoodArrays &, const BatchArrays &)
   {}

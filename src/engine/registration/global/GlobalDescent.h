@@ -36,7 +36,7 @@ public:
   QuasiNewtonSearch(
     GlobalLevel & level, const Freedom & freedom, double firstStep, double tolerance, std::vector<PosedCost> & poses);
 
-  /** Makes, or tries, one step of each candidate that has not ended, in each of rounds rounds. */
+  /** Makes, or tries, rounds steps of each candidate that has not ended. */
   void
   Advance(int rounds);
 

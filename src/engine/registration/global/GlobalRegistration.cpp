@@ -162,8 +162,8 @@ private:
     }
   }
 
-  /** Returns the number of bins of a level: fewer at coarse levels, and, unless the caller has set it, no more than the samples fill. With too
-   *  few samples per bin, a smaller overlap would have a lower cost by chance. */
+  /** Returns the number of bins of a level: fewer at coarse levels, and, unless the caller has set it, no more than the samples fill. With
+   *  too few samples per bin, a smaller overlap would have a lower cost by chance. */
   int
   GetBins(int level) const
   {

@@ -60,7 +60,7 @@ public:
   Find(const GlobalSearchInput & input);
 
 private:
-  /** A number of rounds of local searches, and the number of best poses that continue afterwards. */
+  /** The number of steps of each local search, and the number of best poses that continue afterwards. */
   struct Pruning
   {
     int         rounds;
