@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 3 × 3 matrices, by rows, in double precision.
+// 3 × 3 matrices, stored row by row, in double precision.
 #ifndef gpureg_Matrix3_h
 #define gpureg_Matrix3_h
 
@@ -48,7 +48,7 @@ FindDeterminant(const Matrix3 & m)
   return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6]);
 }
 
-/** The trace of aᵀb: of rotations, 1 + 2 cos of the angle between them. */
+/** Returns the trace of aᵀb. For rotations a and b, that is 1 + 2 cos of the angle between them. */
 inline double
 TraceOfProduct(const Matrix3 & a, const Matrix3 & b)
 {
@@ -60,7 +60,7 @@ TraceOfProduct(const Matrix3 & a, const Matrix3 & b)
   return trace;
 }
 
-/** By cofactors. \throws Error if the matrix is singular. */
+/** Returns the inverse of m, computed by cofactors. \throws BadInputError if m is singular. */
 inline Matrix3
 Invert(const Matrix3 & m)
 {

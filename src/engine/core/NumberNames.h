@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as people read them, of any size.
+// Text of numbers for messages.
 #ifndef gpureg_NumberNames_h
 #define gpureg_NumberNames_h
 
@@ -13,7 +13,8 @@
 namespace gpureg
 {
 
-/** Such as "4" or "0.0125": to three digits, or as many as stand before the point, without an exponent. */
+/** Returns a number as text without an exponent, such as "4" or "0.0125": with three significant digits, or with all digits before the
+ *  point if those are more. */
 inline std::string
 NameNumber(double number)
 {
@@ -33,7 +34,7 @@ NameNumber(double number)
   return text;
 }
 
-/** Such as "4 mm". */
+/** Returns a length in mm as text, such as "4 mm". */
 inline std::string
 NameLength(double length)
 {

@@ -16,7 +16,7 @@ namespace gpureg
 
 namespace
 {
-/** How far the weights of a Gaussian of half a factor reach: 3 of its sigmas, rounded up. */
+/** Returns the radius of a Gaussian whose sigma is half of the factor: 3 sigmas, rounded up. */
 constexpr int
 FindReach(int factor)
 {
@@ -30,7 +30,7 @@ CountTaps(int factor)
 }
 static_assert(CountTaps(MostFactor) <= kernels::MaximumTaps, "a kernel takes no more taps");
 
-/** Of a mean over so many samples, after a Gaussian of half as many: one more tap than samples if both are even, and symmetrical. */
+/** Returns the taps of a mean over factor samples after a Gaussian of sigma factor / 2. The taps are symmetrical. */
 std::vector<double>
 MakeTaps(int factor)
 {
@@ -54,7 +54,7 @@ MakeTaps(int factor)
   return taps;
 }
 
-/** Along one axis of a volume. \param first the first sample that the first voxel stands for. */
+/** Returns the arguments of the convolution along one axis of a volume. \param first the first sample that the first output replaces */
 kernels::ConvolutionArguments
 MakeArguments(const Size & size, int axis, int factor, int outputs, int first)
 {
@@ -75,7 +75,7 @@ MakeArguments(const Size & size, int axis, int factor, int outputs, int first)
   return a;
 }
 
-/** \throws BadInputError for factors that are not possible. */
+/** \throws BadInputError for factors that are not possible */
 void
 CheckFactors(const Size & factors)
 {

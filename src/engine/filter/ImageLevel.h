@@ -18,20 +18,20 @@ namespace gpureg
 
 class ImagePasses;
 
-/** An image of a pyramid on a device: another one, smoothed, and of fewer voxels. */
+/** A level of an image pyramid on a device: an image that was smoothed and shrunk. */
 class ImageLevel : public DeviceImage
 {
 public:
-  /** What lies between an image and its level: shrunk along x, and along y as well. */
+  /** The intermediate images: shrunk along x, and shrunk along x and y. */
   using Scratch = std::array<MemoryPointer, 2>;
 
-  /** \param scratch arrays that it shares with what else is made on the queue, and makes larger where it must; null for its own. All of
-   *  them must outlive it. */
+  /** \param scratch arrays that the level shares with other work on the queue, and enlarges where necessary; null for arrays of its own.
+   *  queue and scratch must outlive the level. */
   ImageLevel(Queue & queue, std::string deviceName, Scratch * scratch = nullptr);
 
-  /** Makes it of an image, of which one voxel stands for `factors` of them: their mean, after a Gaussian of half as many voxels along
-   *  each axis. Along an axis what does not fill a voxel is left out, half of it at either end. Factors of 1 leave the image as it is,
-   *  which is then not copied. Enqueues; the image is to stay until that is done. */
+  /** Makes the level from an image. A voxel of the level is the mean of factors[axis] voxels along each axis, after a Gaussian whose sigma
+   *  is half of that number of voxels. If factors do not divide the size, the remaining voxels are left out, half of them at either end. If
+   *  all factors are 1, the level refers to the image and copies nothing. Enqueues the work; the image must not change until it is done. */
   void
   Make(const DeviceImage & image, const Size & size, const Size & factors, LinePasses & passes);
 
@@ -65,7 +65,7 @@ public:
     return m_Size;
   }
 
-  /** From its indices to those of the image that it was made of. */
+  /** Returns the map from the level's indices to the indices of the image that it was made from. */
   const IndexMap &
   GetToImage() const
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The geometry of images that are registered, and of the levels that are made of them.
+// The geometry of the images to register, and of their levels.
 #ifndef gpureg_LevelGeometry_h
 #define gpureg_LevelGeometry_h
 
@@ -11,13 +11,13 @@
 namespace gpureg
 {
 
-/** How many levels a pyramid may have. */
+/** The largest number of levels in a pyramid. */
 constexpr int MostLevels = 5;
 
-/** How many voxels along an axis one of a level may stand for. */
+/** The largest number of voxels along an axis that one voxel of a level may replace. */
 constexpr int MostFactor = 1 << (MostLevels - 1);
 
-/** Length of a voxel's edges, by the map from indices to points. */
+/** Returns the lengths of a voxel's edges under a map from indices to points. */
 std::array<double, 3>
 GetSpacing(const IndexMap & indexToPoint);
 inline std::array<double, 3>
@@ -29,17 +29,17 @@ GetSpacing(const RegisteredImage & image)
 double
 FindShortestEdge(const RegisteredImage & image, int dimension);
 
-/** Voxels along the longest side of an image that a level is registered by, about: see FindUsualEdge(). */
+/** The approximate number of voxels along the longest side of an image at the finest level; see FindUsualEdge(). */
 constexpr double UsualVoxels = 280;
 
-/** mm: what lengths follow from that nobody gives. The shortest edge of some images' voxels; of so many that the longest side of an image
- *  has more than UsualVoxels, the whole number of them that leaves about as many. So what is registered is the same in voxels, whatever
- *  these are long; a head of 1 mm has 1 mm, and one of 0.5 mm, too. */
+/** Returns the edge length in mm from which default lengths follow: the shortest edge of all images' voxels. If the longest side of an
+ *  image has more than UsualVoxels such edges, returns the whole multiple of the edge that leaves about UsualVoxels. The registered images
+ *  thus have about equally many voxels, whatever the voxels' size: a head with voxels of 1 mm or of 0.5 mm gives 1 mm. */
 double
 FindUsualEdge(const std::vector<RegisteredImage> & images, int dimension);
 
-/** How many voxels along each axis one of a level stands for: as many as download its edges to that length, and leave so
- *  many voxels along each axis. */
+/** Returns how many voxels along each axis one voxel of a level replaces: as many as bring its edges closest to the given length, but at
+ *  most MostFactor, and so few that leastVoxels voxels remain along each axis. */
 Size
 FindFactors(const RegisteredImage & image, int dimension, double edge, int leastVoxels = 8);
 

@@ -18,7 +18,7 @@ namespace gpureg
 
 namespace
 {
-/** Downloads a part of an image's values. */
+/** Downloads count of an image's values, beginning at value first. */
 std::vector<double>
 DownloadPart(Queue & queue, const DeviceImage & image, std::int64_t first, std::int64_t count)
 {
@@ -70,7 +70,7 @@ CheckVaries(Queue & queue, const RegisteredImage & image, const char * which)
   double                 largest = -least;
   for (std::int64_t n = 0; n < parts; ++n)
   {
-    // From the middle on, where most masks are.
+    // Begins in the middle, where most masks are.
     const std::int64_t        first = (n + parts / 2) % parts * perPart;
     const std::int64_t        number = std::min(perPart, count - first);
     const std::vector<double> values = DownloadPart(queue, *image.image, first, number);
@@ -85,7 +85,7 @@ CheckVaries(Queue & queue, const RegisteredImage & image, const char * which)
       return;
     }
   }
-  // Of a mask that leaves nothing, others tell.
+  // Other checks report a mask that leaves nothing.
   if (least == largest)
   {
     throw BadInputError(std::string("the ") + which +

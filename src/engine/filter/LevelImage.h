@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The images of a level, made of those that are registered.
+// The images of a level, made from the images that are registered.
 #ifndef gpureg_LevelImage_h
 #define gpureg_LevelImage_h
 
@@ -15,26 +15,28 @@
 namespace gpureg
 {
 
-/** \throws BadInputError if it, or its mask, is missing, of another size than it says, or not on the device. */
+/** \throws BadInputError if the image or its mask is missing, has another number of voxels than the image's size says, or is not on the
+ *  device */
 void
 CheckImage(const RegisteredImage & image, const char * which, const std::string & deviceName);
 
-/** \throws BadInputError if an image's voxels inside of its mask are all the same. Downloads as many of them to the host as tell. */
+/** Downloads voxels until two different values inside the mask are found. Does nothing without a mask.
+ *  \throws BadInputError if all voxels inside the mask have one value */
 void
 CheckVaries(Queue & queue, const RegisteredImage & image, const char * which);
 
-/** An image of a level, and what is known of it. */
+/** An image of a level, with its summary. */
 struct LevelImage
 {
   const ImageLevel * image = nullptr;
   ImageSummary       summary;
-  /** Of the same voxels, inside where it is a half at least; null where there is none. */
+  /** The level's mask: voxels of at least one half are inside. Null if there is no mask. */
   const ImageLevel * mask = nullptr;
-  /** From the level's indices to points. */
+  /** Maps the level's indices to points. */
   IndexMap toPoint;
 };
 
-/** What makes levels on a device. */
+/** The queue and the passes that make levels. */
 struct LevelMaker
 {
   Queue &       queue;
@@ -42,10 +44,10 @@ struct LevelMaker
   LinePasses &  lines;
 };
 
-/** Makes a level's image, and its mask if it has one, and looks through it.
- *  \param image of finite values, see RangedImage.
- *  \param factors see ImageLevel::Make().
- *  \throws BadInputError if the image has no two values. */
+/** Makes a level's image, and its mask if the image has one, and computes the summary.
+ *  \param image an image of finite values; see RangedImage
+ *  \param factors see ImageLevel::Make()
+ *  \throws BadInputError if all values of the level are equal */
 LevelImage
 MakeLevelImage(const LevelMaker &      maker,
                const RegisteredImage & image,

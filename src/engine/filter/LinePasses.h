@@ -15,28 +15,26 @@
 namespace gpureg
 {
 
-/** Filters along the lines of an array, and interpolation between them, on one device. src/host, cuda and opencl each
- *  have them in a file of this name. Every member throws Error where the device reports a failure, or cannot compute in
- *  doubles. */
+/** Filters lines of an array, and interpolates between its elements, on one device. src/host, cuda and opencl each implement the passes in
+ *  a file of this name. Every member throws Error where the device reports a failure, or cannot compute in double precision. */
 class LinePasses
 {
 public:
   virtual ~LinePasses() = default;
 
-  /** Bytes that Recurse needs for so many lines at a time; 0 if none. */
+  /** Returns how many bytes of states Recurse() needs for the given number of lines at a time; 0 if it needs none. */
   virtual std::size_t
   GetStateBytes(int kind, int length, std::int64_t lines) const = 0;
 
-  /** Filters lines of a volume, in place. volume: real [outer][length][inner].
-   *  states: of GetStateBytes bytes; null for none. */
+  /** Filters lines of a volume in place. volume: real[outer][length][inner]; states: GetStateBytes() bytes, or null for none. */
   virtual void
   Recurse(int kind, const kernels::RecursionArguments & a, Precision precision, Memory & volume, Memory * states) = 0;
 
-  /** input: real [outer][length][inner]; output: real [outer][outputLength][inner]. */
+  /** Convolves lines. input: real[outer][length][inner]; output: real[outer][outputLength][inner]. */
   virtual void
   Convolve(const kernels::ConvolutionArguments & a, Precision precision, const Memory & input, Memory & output) = 0;
 
-  /** places: kernels::GridPlace, as many as outputSize[0] + outputSize[1] + outputSize[2]. */
+  /** Interpolates at the points of a grid. places: kernels::GridPlace[outputSize[0] + outputSize[1] + outputSize[2]]. */
   virtual void
   Interpolate(const kernels::GridInterpolationArguments & a,
               Precision                                   precision,
@@ -45,7 +43,7 @@ public:
               Memory &                                    output) = 0;
 };
 
-/** Which line of a volume lies where: lines along an axis are [outer][length][inner]. */
+/** The layout of a volume's lines along an axis: [outer][length][inner]. */
 struct LineShape
 {
   std::int64_t inner;

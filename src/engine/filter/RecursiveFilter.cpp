@@ -13,10 +13,11 @@ namespace gpureg
 
 namespace
 {
-// As itk::BSplineDecompositionImageFilter: powers of a pole below it do not count.
+// Powers of a pole below this are negligible, as in itk::BSplineDecompositionImageFilter.
 constexpr double Tolerance = 1e-10;
 
-/** Unser, B-spline signal processing: part II, 1993, table I. \throws Error for an order without. */
+/** Returns the poles of a B-spline (Unser, B-spline signal processing: part II, 1993, table I). \throws Error for an order that has none
+ *  there */
 std::vector<double>
 FindPoles(int order)
 {
@@ -83,7 +84,7 @@ RecursiveFilter::MakeSplineCoefficients(
     gain *= (1.0 - pole) * (1.0 - 1.0 / pole);
   }
   const LineShape shape = ShapeOf(size, components, axis);
-  // A line of one sample is its own mirror.
+  // A line of one sample stays unchanged: it is its own mirror image.
   for (std::size_t k = 0; k < poles.size() && shape.length > 1; ++k)
   {
     kernels::RecursionArguments a{};
@@ -101,7 +102,7 @@ RecursiveFilter::GetSplineLineBytes(int length) const
   return m_Passes->GetStateBytes(kernels::RecursionOfSpline, length, 1);
 }
 
-/** All lines, in as many launches as the memory for their states asks for. */
+/** Filters all lines, in as many launches as the memory for their states requires. */
 void
 RecursiveFilter::Recurse(
   int kind, kernels::RecursionArguments & a, const LineShape & shape, Precision precision, Memory & volume)

@@ -11,14 +11,14 @@
 namespace gpureg
 {
 
-/** Recursive filters along the axes of a volume that lies on a queue's device, in place. The volume is
- *  real [size[2]][size[1]][size[0]][components], float or double by the precision; arithmetic is in double.
+/** Applies recursive filters along the axes of a volume on a queue's device, in place. The volume is
+ *  real[size[2]][size[1]][size[0]][components], float or double by the precision; arithmetic is in double precision.
  *
  *  \code
  *  RecursiveFilter(queue).MakeSplineCoefficients(volume, size, 1, Precision::Single, 3);
  *  \endcode
  *
- *  Nothing is waited for. Every member throws Error where memory is out, or the device has no doubles. */
+ *  Members enqueue their work and do not wait. Every member throws Error where memory is short, or the device has no doubles. */
 class RecursiveFilter
 {
 public:
@@ -28,7 +28,7 @@ public:
   explicit RecursiveFilter(Queue & queue);
   ~RecursiveFilter();
 
-  /** Along one axis. */
+  /** Applies a recursive Gaussian along one axis. */
   void
   ApplyGaussian(Memory &                  volume,
                 const Size &              size,
@@ -37,18 +37,18 @@ public:
                 int                       axis,
                 const RecursiveGaussian & weights);
 
-  /** From samples to the coefficients of the spline through them (Unser 1999), along every axis of more than one
-   *  voxel, as itk::BSplineDecompositionImageFilter. Orders 0 and 1 leave the volume as it is.
-   *  \throws Error unless order is 0 to 5. */
+  /** Replaces samples by the coefficients of the spline that interpolates them (Unser 1999), along every axis of more than one voxel, as
+   *  itk::BSplineDecompositionImageFilter does. Orders 0 and 1 leave the volume unchanged.
+   *  \throws Error unless order is 0 to 5 */
   void
   MakeSplineCoefficients(Memory & volume, const Size & size, int components, Precision precision, int order);
 
-  /** The same along one axis. */
+  /** Replaces samples by spline coefficients along one axis. */
   void
   MakeSplineCoefficients(Memory & volume, const Size & size, int components, Precision precision, int order, int axis);
 
-  /** Bounds what is held for the states of lines, which are filtered in as many launches as that asks for. One line
-   *  of a spline takes GetSplineLineBytes. */
+  /** Limits the memory for the states of lines; lines are filtered in as many launches as the limit requires. One line of a spline needs
+   *  GetSplineLineBytes(). */
   void
   SetMaximumSize(std::size_t bytes)
   {
@@ -61,14 +61,14 @@ public:
   std::size_t
   GetSplineLineBytes(int length) const;
 
-  /** Bytes that are held for later calls. */
+  /** Returns how many bytes are stored for later calls. */
   std::size_t
   GetSize() const
   {
     return SizeOf(m_States);
   }
 
-  /** Gives them back. */
+  /** Frees the states. */
   void
   Release()
   {

@@ -12,7 +12,7 @@ namespace gpureg
 
 namespace
 {
-/** (cosine cos(frequency x) + sine sin(frequency x)) exp(-damping x). */
+/** The function (cosine cos(frequency x) + sine sin(frequency x)) exp(-damping x). */
 struct Wave
 {
   double cosine;
@@ -21,12 +21,12 @@ struct Wave
   double damping;
 };
 
-/** The Gaussian of sigma 1, for x >= 0, as a sum of waves, which fits it best: Farnebäck & Westin 2006, after Deriche 1993. */
+/** The sum of waves that fits the Gaussian of sigma 1 best for x >= 0 (Farnebäck & Westin 2006, after Deriche 1993). */
 constexpr std::array<Wave, 2> Waves{ { { 1.3530, 1.8151, 0.6681, 1.3932 }, { -0.3531, 0.0902, 2.0787, 1.3732 } } };
 
 using Polynomial = std::array<double, 5>;
 
-/** The one whose roots are the waves' poles: what the recursion divides by. */
+/** Returns the polynomial whose roots are the poles of the waves: the denominator of the recursion. */
 Polynomial
 FindDenominator(double sigma)
 {
@@ -74,7 +74,7 @@ MakeRecursiveGaussian(double sigma)
   double            denominatorSum = denominator[0];
   for (std::size_t i = 0; i < 4; ++i)
   {
-    // What the recursion gives of an impulse are the waves: this is what makes it begin so.
+    // The recursion's response to an impulse is the sum of waves; these weights make its first samples right.
     for (std::size_t j = 0; j <= i; ++j)
     {
       weights.n[i] += SumWaves(static_cast<double>(j) / sigma) * denominator[i - j];
@@ -83,7 +83,7 @@ MakeRecursiveGaussian(double sigma)
     numeratorSum += weights.n[i];
     denominatorSum += weights.d[i];
   }
-  // Both ways together leave a constant as it is.
+  // The forward and backward passes together preserve a constant.
   const double sum = 2 * numeratorSum / denominatorSum - weights.n[0];
   for (double & n : weights.n)
   {

@@ -59,7 +59,7 @@ public:
     input.size = size;
     input.precision = image.GetPrecision();
     SetVolume(input, parallelFor, [&] { m_Queue->Copy(*m_Input, *image.GetMemory(), GetBytes(size)); });
-    // The image may then change.
+    // The caller may change the image afterwards.
     m_Queue->Finish();
   }
 
@@ -205,7 +205,7 @@ public:
   }
 
 private:
-  /** \param fill fills m_Input. */
+  /** Prepares m_Input for a volume. \param fill enqueues the work that fills m_Input */
   template <typename TFill>
   void
   SetVolume(const VolumeInput & input, const ParallelFor & parallelFor, const TFill & fill)
@@ -241,7 +241,8 @@ private:
     return GetVoxelBytes() * static_cast<std::size_t>(CountOf(size));
   }
 
-  /** Whether each of an axis' cells is of the volume, and, where it is read, the sample behind it. */
+  /** Checks the cells and fractions of a grid along one axis. \throws BadInputError unless each cell, and the sample behind it where that
+   *  is read, lies in the volume */
   static void
   CheckGridAxis(const std::vector<int> & cells, const std::vector<double> & fractions, int length)
   {
@@ -294,7 +295,7 @@ private:
     CountMemory();
   }
 
-  /** Enqueues an operation; what is there after a failed one is not known. */
+  /** Enqueues an operation. If it fails, the contents of the volume are undefined. */
   template <typename TWork>
   void
   Run(const TWork & work)
@@ -321,12 +322,12 @@ private:
   Size                         m_Size{};
   MemoryPointer                m_Input;
   std::array<MemoryPointer, 2> m_Work;
-  /** Of an interpolation's points. */
+  /** The points of an interpolation. */
   MemoryPointer   m_Places;
   MemoryPointer * m_Current = nullptr;
   bool            m_HasInput = false;
   bool            m_IsTiming = false;
-  /** Of the last SetVolume. */
+  /** The time of the last SetVolume(). */
   Clock::time_point m_Start;
 };
 

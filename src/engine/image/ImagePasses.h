@@ -17,33 +17,33 @@
 namespace gpureg
 {
 
-/** The states that a hash of so many bytes has. */
+/** Returns how many states the hash of the given number of bytes has. */
 inline std::int64_t
 CountHashLanes(std::int64_t bytes)
 {
   return (bytes + kernels::HashTaskBytes - 1) / kernels::HashTaskBytes * kernels::HashLanes;
 }
 
-/** Reads a loaded image on one device, which has doubles. src/host, cuda and opencl each have it in a file of this name.
- *  Every member throws Error where the device reports a failure. */
+/** Reads a loaded image on one device, which must compute in double precision. src/host, cuda and opencl each implement the passes in a
+ *  file of this name. Every member throws Error where the device reports a failure. */
 class ImagePasses
 {
 public:
   virtual ~ImagePasses() = default;
 
-  /** Cuts values into strips. values: real, count of them; summaries: double, kernels::SummaryNumbers a strip. See
-   *  kernels::SummarizeStrip. */
+  /** Computes a summary of each strip of the values; see kernels::SummarizeStrip. values: real[count]; summaries:
+   *  double[strips][kernels::SummaryNumbers]. */
   virtual void
   Summarize(
     std::int64_t count, Precision precision, double factor, int strips, const Memory & values, Memory & summaries) = 0;
 
-  /** values: real, count of them; picked: real, one of each of so many parts, which are not more than there are values. See
-   *  kernels::PickValue. */
+  /** Picks one value from each of parts parts of the values; see kernels::PickValue. values: real[count]; picked: real[parts]. parts must
+   *  be at most count. */
   virtual void
   Pick(std::int64_t count, Precision precision, std::int64_t parts, const Memory & values, Memory & picked) = 0;
 
-  /** Cuts values into strips, as Summarize() does. values, clamped: real, as many as the shape has voxels; numbers: i64, kernels::ClampNumbers a strip. See
-   *  kernels::ClampStrip. */
+  /** Clamps values to a range, strip by strip, as Summarize() cuts them; see kernels::ClampStrip. values, clamped: real, one per voxel of
+   *  a.shape; numbers: i64[strips][kernels::ClampNumbers]. */
   virtual void
   Clamp(const kernels::ClampArguments & a,
         Precision                       precision,
@@ -52,13 +52,13 @@ public:
         Memory &                        clamped,
         Memory &                        numbers) = 0;
 
-  /** bytes: so many of them; states: u64, kernels::HashLanes for each kernels::HashTaskBytes or part of them. See
-   *  kernels::HashLaneOfTask. */
+  /** Hashes bytes; see kernels::HashLaneOfTask. bytes: count bytes; states: u64[kernels::HashLanes] for each started task of
+   *  kernels::HashTaskBytes. */
   virtual void
   Hash(std::int64_t count, const Memory & bytes, Memory & states) = 0;
 
-  /** values: real; edges: real, looked at where bins are wanted; mask: u8, one a sample, or null; kept: count elements, as a.form says.
-   *  See kernels::KeepImageValue. */
+  /** Samples an image and stores the samples as a.form says; see kernels::KeepImageValue. values: real; edges: real, read where bins are
+   *  stored; mask: u8[count], or null; kept: count elements. */
   virtual void
   Keep(const kernels::ImageSampling & a,
        std::int64_t                   count,

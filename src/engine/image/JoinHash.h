@@ -15,14 +15,14 @@
 namespace gpureg
 {
 
-/** Takes a word into a hash that is joined from others. */
+/** Returns a hash of a hash and a further word. */
 inline std::uint64_t
 JoinHash(std::uint64_t hash, std::uint64_t word)
 {
   return kernels::MixHash(hash, word, kernels::HashMultiplier(0));
 }
 
-/** The hash of a task's bytes from its kernels::HashLanes states. */
+/** Returns the hash of a task's bytes, computed from its kernels::HashLanes states. */
 inline std::uint64_t
 JoinLanes(std::size_t bytes, const std::uint64_t * states)
 {
@@ -34,14 +34,14 @@ JoinLanes(std::size_t bytes, const std::uint64_t * states)
   return hash;
 }
 
-/** Bytes of the task that begins at a range's byte. */
+/** Returns how many bytes the task that begins at a byte of the range has. */
 inline std::size_t
 GetTaskBytes(const MemoryRange & range, std::size_t begin)
 {
   return std::min<std::size_t>(range.bytes - begin, kernels::HashTaskBytes);
 }
 
-/** The hash of memory from those of its tasks, which next() gives in turn. */
+/** Returns the hash of memory. next(bytes) returns the hash of the next task, which has the given number of bytes. */
 template <typename TNext>
 std::uint64_t
 JoinTasks(const std::vector<MemoryRange> & memory, const TNext & next)

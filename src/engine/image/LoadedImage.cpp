@@ -125,9 +125,9 @@ public:
 
   std::shared_ptr<Backend> m_Backend;
   std::unique_ptr<Queue>   m_Queue;
-  MemoryRange              m_From; // of the host
+  MemoryRange              m_From; // the host's memory that the values were copied from
   Precision                m_Precision = Precision::Single;
-  std::int64_t             m_Count = 0; // 0: there is no image
+  std::int64_t             m_Count = 0; // 0: no image is loaded
 
 private:
   static std::size_t
@@ -136,8 +136,8 @@ private:
     return BytesOf(precision) * static_cast<std::size_t>(count);
   }
 
-  /** Whether the values that are there are proved to be the source's.
-   *  \param hash of the source's memory, where that was found. */
+  /** Returns true if the loaded values are proved to equal the source's.
+   *  \param hash receives the hash of the source's memory if it was computed */
   bool
   IsThere(const Source & source, Precision precision, std::int64_t count, std::optional<std::uint64_t> & hash)
   {
@@ -162,7 +162,7 @@ private:
       m_Passes->Hash(static_cast<std::int64_t>(m_From.bytes), *GetMemory(), *onDevice);
       m_Queue->Flush();
     }
-    // While the device hashes.
+    // The host hashes while the device hashes.
     hash = HashContent(source.memory, m_Queue->parallelFor);
     if (!m_Hash)
     {
@@ -177,7 +177,7 @@ private:
     return m_Hash == hash;
   }
 
-  /** There is no image. */
+  /** Forgets the loaded image. */
   void
   Forget()
   {
@@ -208,13 +208,13 @@ private:
   }
 
   std::unique_ptr<ImagePasses> m_Passes;
-  /** Of the source that was loaded from there last; empty of an image that was taken over. */
+  /** The key of the source that was loaded last; empty for an adopted image. */
   Key                          m_Key;
-  std::optional<std::uint64_t> m_Hash; // of the values that are there
+  std::optional<std::uint64_t> m_Hash; // of the loaded values
   std::optional<ImageSummary>  m_Summary;
   MemoryPointer                m_Values;
-  bool                         m_IsHosts = false; // the values are the caller's
-  /** Instead of m_Values. */
+  bool                         m_IsHosts = false; // true if m_Values wraps the caller's memory
+  /** Set for an adopted image, whose values are not in m_Values. */
   std::unique_ptr<DeviceImage> m_Adopted;
 };
 

@@ -14,26 +14,26 @@
 namespace gpureg
 {
 
-/** A type as the kernels count them. */
+/** Returns the kernels' number of a type. */
 inline int
 FormOf(NumberType type)
 {
   return static_cast<int>(type);
 }
 
-/** Between numbers of any type and values of an image, on one device. src/host and cuda each have it in a file of this name; OpenCL reads no
- *  memory of others. Every member throws Error where the device reports a failure. */
+/** Converts between numbers of any type and an image's values, on one device. src/host and cuda each implement the passes in a file of this
+ *  name; OpenCL reads no memory of other libraries. Every member throws Error where the device reports a failure. */
 class NumberPasses
 {
 public:
   virtual ~NumberPasses() = default;
 
-  /** numbers: of that type, count of them; values: real. See kernels::NumberToReal. */
+  /** Converts numbers to values; see kernels::NumberToReal. numbers: count numbers of the type; values: real[count]. */
   virtual void
   Read(
     std::int64_t count, NumberType type, bool isMask, Precision precision, const Memory & numbers, Memory & values) = 0;
 
-  /** The other way round. See kernels::WriteNumber. */
+  /** Converts values to numbers of the type; see kernels::WriteNumber. values: real[count]; numbers: count numbers. */
   virtual void
   Write(std::int64_t count, NumberType type, Precision precision, const Memory & values, Memory & numbers) = 0;
 };

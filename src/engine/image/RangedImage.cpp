@@ -18,10 +18,10 @@ namespace gpureg
 
 namespace
 {
-// That an image's range is found of. Of one voxel in a thousand there are eight.
+// The number of values from which an image's range is computed. Of values that one voxel in a thousand has, about eight are picked.
 constexpr std::int64_t SampleCount = 8192;
 
-/** The words for values that are registered as if they were in a range. */
+/** Returns the warning about values outside an image's range. */
 std::string
 DescribeOutliers(const char *                        which,
                  const ValueRange &                  all,
@@ -57,7 +57,7 @@ DescribeOutliers(const char *                        which,
   return text.str();
 }
 
-/** \throws BadInputError if it is none, or leaves nothing of the values. */
+/** \throws BadInputError if the range is empty, or excludes all values */
 void
 CheckRange(const char * which, const ValueRange & all, const ValueRange & range)
 {
@@ -66,7 +66,7 @@ CheckRange(const char * which, const ValueRange & all, const ValueRange & range)
     throw BadInputError(std::string("the range of the ") + which +
                         " image's values is none: give one from the smaller number to the larger one");
   }
-  // A constant image is told of as that.
+  // Other checks report a constant image.
   if (all[0] < all[1] && (all[1] <= range[0] || all[0] >= range[1]))
   {
     std::ostringstream text;

@@ -16,21 +16,21 @@
 namespace gpureg
 {
 
-/** An image on a device whose values are in a range: where some are not, a copy of another one. There an outlier is the mean of its
- *  neighbours that are none, or without such a one the nearer end of the range; beyond a range that is given all become that. Whatever is
- *  made of it, levels, bins, centres of mass, knows no outliers then. */
+/** Replaces an image that has values outside a range by a copy whose values lie in the range. An outlier becomes the mean of those
+ *  neighbours that lie in the range, or the nearer end of the range if there are none. If the caller gives the range, every value outside
+ *  becomes the nearer end. Levels, bins and centres of mass are computed from the copy, so that outliers do not affect them. */
 class RangedImage : public DeviceImage
 {
 public:
   RangedImage(Queue & queue, std::string deviceName);
 
-  /** Looks through an image's values, and waits for what that gives.
-   *  \param which "fixed" or "moving".
-   *  \param given the range; none: see FindValueRange().
-   *  \param warnings gets one if that has left some out.
-   *  \return what to register in its place: the image itself where all of its values are in the range, else this one in its place. The
-   *  image and its mask are to stay as long.
-   *  \throws BadInputError if a value is not finite, or the range leaves no two. */
+  /** Compares an image's values with a range, and waits for the result.
+   *  \param which "fixed" or "moving"
+   *  \param given the range; without one, FindValueRange() computes it
+   *  \param warnings gets a warning if FindValueRange() excluded values
+   *  \return the image to register: the given one if all of its values lie in the range, otherwise a copy of it whose values are this
+   *  object's. The given image and its mask must live as long as the result.
+   *  \throws BadInputError if a value is not finite, or if the range excludes all values */
   RegisteredImage
   Make(ImagePasses &                     passes,
        const RegisteredImage &           image,
@@ -71,7 +71,7 @@ public:
 private:
   std::vector<double>
   Pick(ImagePasses & passes, const DeviceImage & image);
-  /** \return how many were below, and above. */
+  /** Writes the clamped values to m_Values. \return the number of values below the range, and the number above */
   std::array<std::int64_t, 2>
   Clamp(ImagePasses & passes, const RegisteredImage & image, const FoundRange & found, bool mends);
 

@@ -9,13 +9,13 @@ namespace gpureg
 
 namespace
 {
-// Lanes enough to fill a device; and values that a lane goes through at least, since each strip's numbers are brought to the host.
+// As many lanes as fill a device, and the fewest values that one lane reads, because each strip's numbers are downloaded.
 constexpr std::int64_t DeviceStrips = 32768;
 constexpr std::int64_t LeastStripValues = 256;
-// What one thread of the host summarises at a time.
+// The number of values that one thread of the host summarizes at a time.
 constexpr std::int64_t HostStripValues = std::int64_t{ 1 } << 16;
 
-/** Adds the summary of a strip. */
+/** Adds the summary of a strip to that of all strips. */
 void
 AddStrip(const double * strip, bool isFirst, ImageSummary & all)
 {

@@ -9,11 +9,11 @@
 namespace gpureg
 {
 
-/** Into how many strips an image of so many values is cut where each one is gone through by one lane, or one of the host's threads. */
+/** Returns into how many strips count values are cut. One lane of the device, or one of the host's threads, reads a strip. */
 int
 CountStrips(const Queue & queue, std::int64_t count);
 
-/** Looks through count values on the queue's device, and waits for what that gives. */
+/** Summarizes count values on the queue's device, and waits for the summary. */
 ImageSummary
 SummarizeImage(Queue & queue, ImagePasses & passes, Precision precision, std::int64_t count, const Memory & values);
 

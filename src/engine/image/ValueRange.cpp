@@ -12,37 +12,38 @@ namespace gpureg
 
 namespace
 {
-// Fewer values say nothing of how they are distributed.
+// The fewest values whose distribution is examined.
 constexpr std::size_t LeastRest = 32;
-// Of the voxels, how many have a value exactly that is no outlier by chance.
+// A value that more than this share of the voxels has exactly is common: it does not occur so often by chance.
 constexpr double CommonShare = 0.001;
 constexpr double CommonSpans = 5;
 
-/** Values beyond the quantiles of a share are outliers if some are so many spans away. Then the range ends a margin beyond. */
+/** Values beyond the quantiles of a share are outliers if some are farther away than the number of interquantile ranges in spans. Then the
+ *  range ends a margin beyond the quantile. */
 struct Tail
 {
   double share;
   double spans;
-  double margin; // spans
+  double margin; // in interquantile ranges
 };
 constexpr Tail Tails[] = { { 0.001, 5, 1 }, { 0.01, 10, 0.5 } };
-// Of a value that many voxels have, which are to keep an outline.
+// The margin beside common values, whose outline must stay visible.
 constexpr double CommonMargin = 1;
-// Fewer different values are labels, or of a mask, which are far from each other by right: they are outliers at so many times the spans.
+// Fewer different values are labels or a mask, which lie far from each other for good reason. Their limits are multiplied by SpansOfFew.
 constexpr std::size_t FewValues = 32;
 constexpr double      SpansOfFew = 100;
 
-// Hounsfield units: air is -1000, and nothing is less but for noise.
+// Hounsfield units: air is -1000, and only noise is less.
 constexpr double AirFrom = -1100;
 constexpr double AirTo = -850;
 constexpr double LeastUnit = -1200;
-// Of the rest that is to be air in what is taken for a CT, and that may be below it.
+// The least share of the rest that is air in a CT, and the largest share that is below air.
 constexpr double LeastAir = 0.1;
 constexpr double MostBelowAir = 0.001;
 
 using Values = std::vector<double>;
 
-/** Of sorted values, how many are in [from, to]. */
+/** Returns the share of sorted values that lies in [from, to]. */
 double
 FindShare(const Values & values, double from, double to)
 {
@@ -50,7 +51,7 @@ FindShare(const Values & values, double from, double to)
   return static_cast<double>(std::upper_bound(first, values.end(), to) - first) / static_cast<double>(values.size());
 }
 
-/** Of sorted values. */
+/** Returns how many different values the sorted values have. */
 std::size_t
 CountDifferent(const Values & values)
 {
@@ -62,7 +63,7 @@ CountDifferent(const Values & values)
   return count;
 }
 
-/** The values that a large share of the sample has. */
+/** Returns the values that a large share of the sorted sample has. */
 Values
 FindCommon(const Values & sample)
 {
@@ -79,17 +80,17 @@ FindCommon(const Values & sample)
   return common;
 }
 
-/** The sorted sample and what is known of it. */
+/** A sorted sample, its common values, and the rest of it. */
 struct Sample
 {
   Values all;
   Values common;
   Values rest;
-  /** How many times the spans an outlier is far, see SpansOfFew. */
+  /** Multiplies the distances of outliers; see SpansOfFew. */
   double factor = 1;
 };
 
-/** Cuts off what is beyond a tail. */
+/** Narrows the range if values lie beyond a tail's limits. */
 void
 CutTail(const Sample & sample, const Tail & tail, ValueRange & range)
 {
@@ -124,7 +125,7 @@ CutTail(const Sample & sample, const Tail & tail, ValueRange & range)
   }
 }
 
-/** Cuts off what is below air, if this is a CT. */
+/** Excludes padding below air if the sample is that of a CT. */
 void
 CutPadding(const Sample & sample, FoundRange & found)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Candidates whose values a device finds together: where each one's samples map to, and what its value follows from.
+// Batches: candidate transforms whose values a device computes together, the maps of their samples, and the sums that their values follow
+// from.
 #ifndef gpureg_Batch_h
 #define gpureg_Batch_h
 
@@ -19,25 +20,25 @@
 namespace gpureg
 {
 
-/** The arrays of a batch; null where the metric has none. */
+/** The arrays of a batch. An array that the metric does not need is null. */
 struct BatchArrays
 {
-  /** kernels::SampleMaps, one a candidate. */
+  /** kernels::SampleMaps, one per candidate. */
   MemoryPointer maps;
-  /** u64 [candidates at once][rows][columns]. Two where they come down: one is copied while the other is made. */
+  /** u64[candidates at once][rows][columns]. There are two if histograms are downloaded: one is copied while the other is computed. */
   std::array<MemoryPointer, 2> histograms;
-  /** i64 [candidates][kernels::SummaryCount]. */
+  /** i64[candidates][kernels::SummaryCount]. */
   MemoryPointer summaries;
 };
 
-/** Those that are dealt with at once. */
+/** A range of candidates that is evaluated at once. */
 struct BatchRange
 {
   int first;
   int count;
 };
 
-/** \throws UnsupportedError if there are more than 32 bits count. */
+/** Returns the number of candidates. \throws UnsupportedError if there are more than 32 bits count */
 inline int
 CountCandidates(const CandidateMaps & candidates)
 {
@@ -48,10 +49,10 @@ CountCandidates(const CandidateMaps & candidates)
   return static_cast<int>(candidates.count);
 }
 
-// What the histograms of the candidates that are dealt with at once may take, or their sums.
+// The most bytes of the histograms, or of the sums, of all candidates that are evaluated at once.
 constexpr std::size_t MostBatchBytes = std::size_t{ 128 } << 20;
 
-/** Of a batch, whose candidates keep a device busy together: no more chunks of each than that takes. */
+/** Returns the grain of a batch. All candidates together keep the device busy, so each one needs fewer chunks. */
 inline SampleGrain
 MakeBatchGrain(SampleGrain grain, std::size_t candidates)
 {
@@ -59,7 +60,7 @@ MakeBatchGrain(SampleGrain grain, std::size_t candidates)
   return grain;
 }
 
-/** Where a candidate's samples map to. */
+/** Returns the mapping of one candidate's samples. */
 inline SampleMapping
 MakeMapping(const CandidateMaps & candidates, std::int64_t candidate)
 {
@@ -68,7 +69,7 @@ MakeMapping(const CandidateMaps & candidates, std::int64_t candidate)
   return MakeLinearMapping(map);
 }
 
-/** Calls work(n) for all candidates n below count, some at a time on each thread. */
+/** Calls work(n) for all candidates n below count, on several threads. */
 template <typename TWork>
 void
 ForEachCandidate(const ParallelFor & parallelFor, std::int64_t count, const TWork & work)
@@ -82,7 +83,7 @@ ForEachCandidate(const ParallelFor & parallelFor, std::int64_t count, const TWor
   });
 }
 
-/** Some of the candidates, which must outlive them. */
+/** Returns candidates first … first + count - 1. The given candidates must outlive the result. */
 inline CandidateMaps
 TakeCandidates(const CandidateMaps & candidates, std::int64_t first, std::int64_t count)
 {
@@ -91,7 +92,7 @@ TakeCandidates(const CandidateMaps & candidates, std::int64_t first, std::int64_
           } };
 }
 
-/** What evaluate(where its samples map to) gives for each of them, one after the other. */
+/** Calls evaluate(mapping) for each candidate in turn, and returns the results. */
 template <typename TEvaluate>
 auto
 EvaluateEach(const CandidateMaps & candidates, const TEvaluate & evaluate)
@@ -104,7 +105,7 @@ EvaluateEach(const CandidateMaps & candidates, const TEvaluate & evaluate)
   return results;
 }
 
-/** What evaluate(some, where their results go) gives for all, of so many candidates at a time at most. */
+/** Calls evaluate(candidates, results) for successive ranges of at most most candidates, and returns all results. */
 template <typename TResult, typename TEvaluate>
 std::vector<TResult>
 EvaluateInParts(const CandidateMaps & candidates, std::int64_t most, const TEvaluate & evaluate)
@@ -118,8 +119,8 @@ EvaluateInParts(const CandidateMaps & candidates, std::int64_t most, const TEval
   return results;
 }
 
-/** Makes room for where the candidates' samples map to, and gives what they have in common.
- *  \param candidates one or more. */
+/** Reserves memory for the candidates' maps, and returns the problem that the candidates share.
+ *  \param candidates one or more */
 inline SampleProblem
 PrepareBatch(MetricCore &          core,
              const CandidateMaps & candidates,
@@ -131,7 +132,7 @@ PrepareBatch(MetricCore &          core,
   return core.samples.MakeProblem(MakeMapping(candidates, 0), Forces::None, grain, needs);
 }
 
-/** Sends where the samples of some of them map to. */
+/** Uploads the maps of a range of candidates. */
 inline void
 UploadMaps(MetricCore &                     core,
            const CandidateMaps &            candidates,
@@ -158,7 +159,7 @@ UploadMaps(MetricCore &                     core,
               });
 }
 
-/** Calls work(range) with ranges of at most so many. */
+/** Calls work(range) for successive ranges of at most atOnce candidates. */
 template <typename TWork>
 void
 ForEachRange(const BatchRange & all, std::size_t atOnce, const TWork & work)
@@ -170,11 +171,12 @@ ForEachRange(const BatchRange & all, std::size_t atOnce, const TWork & work)
   }
 }
 
-// The device evaluates one part of the candidates, a sub-batch, while the host makes the maps of the next one; few candidates are one.
+// The device evaluates a sub-batch of the candidates while the host makes the maps of the next one. A few candidates are one sub-batch.
 constexpr std::int64_t SubBatches = 4;
 constexpr std::int64_t LeastSubBatch = 256;
 
-/** Returns the number of candidates of a sub-batch. Where kernels are timed there is one, or the host's time would be counted. */
+/** Returns the number of candidates of a sub-batch. If kernels are timed, there is one sub-batch, because otherwise the host's time would
+ *  be counted. */
 inline std::size_t
 GetSubBatchSize(const MetricCore & core, std::int64_t candidates)
 {
@@ -182,7 +184,7 @@ GetSubBatchSize(const MetricCore & core, std::int64_t candidates)
   return static_cast<std::size_t>(core.isTimed ? candidates : std::min(candidates, subBatch));
 }
 
-/** Calls send(range) and then enqueue(range) for each sub-batch of so many candidates; the first one has been sent. */
+/** Calls send(range) and then enqueue(range) for each sub-batch of at most subBatch candidates. The caller has sent the first one. */
 template <typename TSend, typename TEnqueue>
 void
 EnqueueSubBatches(Queue & queue, int candidates, std::size_t subBatch, const TSend & send, const TEnqueue & enqueue)

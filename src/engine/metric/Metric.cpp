@@ -11,7 +11,7 @@ namespace gpureg
 
 namespace
 {
-/** \throws BadInputError unless the image, if there is one, is on the metric's device. */
+/** \throws BadInputError if there is an image that is not on the metric's device */
 void
 CheckIsThere(const DeviceImage * image, const std::string & deviceName)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every metric has on its device, and how an evaluation runs.
+// The state on a device that all metrics share, and the course of an evaluation.
 #ifndef gpureg_MetricCore_h
 #define gpureg_MetricCore_h
 
@@ -20,12 +20,12 @@ namespace gpureg
 class MetricCore
 {
 public:
-  /** With a queue of its own. */
+  /** Makes a queue of its own. */
   explicit MetricCore(const std::string & deviceName)
     : MetricCore(gpureg::GetBackend(deviceName), nullptr)
   {}
 
-  /** On another's queue, whose work runs in order with its own. \param shared null for one of its own. */
+  /** Uses another object's queue, on which the work of both runs in order. \param shared null for a queue of its own */
   MetricCore(std::shared_ptr<Backend> itsBackend, std::shared_ptr<Queue> shared)
     : backend(std::move(itsBackend))
     , queue(shared ? std::move(shared) : std::shared_ptr<Queue>(backend->CreateQueue()))
@@ -38,8 +38,8 @@ public:
     return *backend;
   }
 
-  /** Runs an evaluation: prepare() finds out what it takes, and makes room; enqueue() is what is timed; download() gives the
-   *  result. */
+  /** Runs an evaluation: prepare() makes the arguments and reserves memory, enqueue() enqueues the work that is timed, and download()
+   *  returns the result. */
   template <typename TPrepare, typename TEnqueue, typename TDownload>
   auto
   Evaluate(const ParallelFor & parallelFor,
@@ -68,7 +68,7 @@ public:
     });
   }
 
-  /** Runs one that times itself, if it is to be timed: work() gives the result. */
+  /** Runs an evaluation whose work() measures its own time, if it is to be timed, and returns the result. */
   template <typename TWork>
   auto
   Run(const ParallelFor & parallelFor, const TWork & work)
@@ -90,11 +90,11 @@ public:
   bool                     readsQuads = false;
   bool                     readsFixedValues = false;
   bool                     isTimed = false;
-  /** Those of each sample that the last evaluation kept; null if none. */
+  /** The forces of each sample that the last evaluation stored; null if it stored none. */
   const Memory * forces = nullptr;
-  /** They, gathered by control points. */
+  /** The forces after the adjoint interpolation to control points. */
   MemoryPointer gathered;
-  /** What the metric itself has on the device, for the statistics. */
+  /** The arrays that the metric itself owns on the device, for the statistics. */
   std::vector<const MemoryPointer *> ownArrays;
 };
 

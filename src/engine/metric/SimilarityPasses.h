@@ -11,13 +11,13 @@
 namespace gpureg
 {
 
-/** What makes a similarity of sums, on one device. src/host, cuda and opencl each have it in a file of this name. */
+/** Computes a similarity from sums, on one device. src/host, cuda and opencl each implement the pass in a file of this name. */
 class SimilarityPasses
 {
 public:
   virtual ~SimilarityPasses() = default;
 
-  /** partials: float, as kernels::SimilaritySums says; evaluated: float [EvaluatedNumbers]. */
+  /** Computes the similarity. partials: float, as kernels::SimilaritySums describes; evaluated: float[EvaluatedNumbers]. */
   virtual void
   Find(const kernels::SimilaritySums & a, const Memory & partials, Memory & evaluated) = 0;
 };

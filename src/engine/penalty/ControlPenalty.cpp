@@ -19,7 +19,7 @@ namespace
 {
 using kernels::float4;
 
-/** \throws BadInputError unless there is a displacement for each control point, which a float can hold. */
+/** \throws BadInputError unless each control point has a displacement that fits into a float */
 void
 CheckPoints(const ControlGrid & grid, const std::vector<std::array<double, 3>> & points)
 {

@@ -13,20 +13,21 @@
 namespace gpureg
 {
 
-/** The penalties of a free-form deformation on one device. src/host, cuda and opencl each have it in a file of this name.
- *  Every member throws Error where the device reports a failure. */
+/** Computes the penalties of a free-form deformation on one device. src/host, cuda and opencl each implement the passes in a file of this
+ *  name. Every member throws Error where the device reports a failure. */
 class ControlPenaltyPasses
 {
 public:
   virtual ~ControlPenaltyPasses() = default;
 
-  /** Pairs of floats that the energies of a grid's nodes are summed up to, by the grid and the kind of device alone. */
+  /** Returns how many pairs of floats FindEnergies() writes. The number depends on the grid and the kind of device only. */
   virtual std::int64_t
   CountPartials(const kernels::ControlPenaltyArguments & a) const = 0;
 
-  /** Finds the nodes' energies, and, where stresses is not null, what they have of kernels::CountStresses.
-   *  \param points float4 [z][y][x].
-   *  \param partials the sum of some nodes' energies and their smallest determinant, float each, from pair firstPartial on. */
+  /** Computes the nodes' energies and, if stresses is not null, each node's partial derivatives; see kernels::CountStresses.
+   *  \param points float4[z][y][x]
+   *  \param partials from pair firstPartial on: the sum of the energies of some nodes, and the smallest determinant of these nodes, float
+   *  each */
   virtual void
   FindEnergies(const kernels::ControlPenaltyArguments & a,
                const Memory &                           points,
@@ -34,7 +35,8 @@ public:
                std::int64_t                             firstPartial,
                Memory *                                 stresses) = 0;
 
-  /** The energies' derivative by control points: gradient, float4 [z][y][x], becomes factor times that, or has it added. */
+  /** Computes the energies' derivative with respect to the control points. gradient, float4[z][y][x], is replaced by factor times the
+   *  derivative, or factor times the derivative is added to it. */
   virtual void
   CollectGradient(const kernels::ControlPenaltyArguments & a,
                   const Memory &                           stresses,

@@ -14,10 +14,10 @@ namespace gpureg
 
 namespace
 {
-// Steps whose inverse's fourth power is a float, and whose penalties are worth something.
+// Steps between these limits have inverses whose fourth powers are floats, and penalties of a useful size.
 constexpr double ShortestStep = 1e-6;
 constexpr double LongestStep = 1e6;
-// What a box of one step along each axis holds at least, of the product of the steps: for less, floats have too few digits.
+// The least volume of a box of one step along each axis, as a share of the product of the steps. Below it, floats have too few digits.
 constexpr double LeastVolume = 1e-4;
 
 int
@@ -34,7 +34,7 @@ GetKernelKind(PenaltyKind kind)
   }
 }
 
-/** \throws BadInputError unless each axis has its control points. */
+/** \throws BadInputError unless each axis has the number of control points that it needs */
 void
 CheckSize(const ControlGrid & grid)
 {
@@ -62,8 +62,8 @@ CheckSize(const ControlGrid & grid)
   }
 }
 
-/** Of the grid, in two dimensions beside an axis z of its own.
- *  \throws BadInputError unless its axes span space. */
+/** Returns the matrix of the grid; in two dimensions with an axis z of its own.
+ *  \throws BadInputError unless the axes span space */
 Matrix3
 GetIndexToPhysical(const ControlGrid & grid)
 {

@@ -13,15 +13,14 @@
 namespace gpureg
 {
 
-/** Penalties of control points that lie on a queue's device: terms of what an optimiser goes down along. Work is enqueued, and
- *  nothing waited for. Values are left in an array of slots on the device, one for each evaluation: they come down when they are
- *  wanted, all at once.
+/** Adds penalties of control points, which lie on a queue's device, to an optimiser's cost and gradient. Functions enqueue work and do not
+ *  wait. They write values to slots of an array on the device, one slot per evaluation, so that all values can be downloaded at once.
  *
  *  \code
  *  ControlPenaltyTerm term(queue);
  *  term.SetGrid(grid);
  *  MemoryPointer values = queue.Allocate(iterations * term.GetValueBytes());
- *  for (std::int64_t i = 0; i < iterations; ++i) // the similarity's gradient is there already
+ *  for (std::int64_t i = 0; i < iterations; ++i) // gradient holds the similarity's gradient
  *  {
  *    term.FindValueAndGradient(PenaltyKind::BendingEnergy, *points, *values, i, alpha, GradientUse::Adds, *gradient);
  *    …
@@ -34,7 +33,7 @@ namespace gpureg
 class ControlPenaltyTerm
 {
 public:
-  /** Below it the Jacobian's penalty goes on as its tangent. */
+  /** Below this determinant the Jacobian penalty continues as its tangent. */
   static constexpr double LeastDeterminant = 0.01;
 
   enum class GradientUse
@@ -43,30 +42,31 @@ public:
     Adds
   };
 
-  /** \param scratch an array that it shares with other terms of the queue, and makes larger where it must; null for its own. Both must
-   *  outlive it. */
+  /** \param scratch an array that the term shares with other terms of the queue, and enlarges where necessary; null for an array of its
+   *  own. queue and scratch must outlive the term. */
   explicit ControlPenaltyTerm(Queue & queue, MemoryPointer * scratch = nullptr);
   ~ControlPenaltyTerm();
 
-  /** The grid of all points from now on. Reserves what evaluations need, 96 bytes a node, so that they allocate nothing.
-   *  \throws BadInputError if it has fewer than 3 control points along an axis (but for z's one in two dimensions), an axis
-   *  without a length, axes that do not span space, or steps beyond 1e-6 to 1e6 mm; Error if there is no memory. After that
-   *  there is no grid. */
+  /** Sets the grid of all points. Reserves the memory of evaluations, 96 bytes per node, so that evaluations allocate nothing.
+   *  \throws BadInputError if the grid has fewer than 3 control points along an axis (except for one along z in two dimensions), an axis of
+   *  length 0, axes that do not span space, or steps outside of 1e-6 to 1e6 mm; Error if memory is short. After an error there is no
+   *  grid. */
   void
   SetGrid(const ControlGrid & grid);
 
-  /** Of a slot, by the grid and the kind of device alone; a multiple of 8. */
+  /** Returns the size of a slot in bytes, a multiple of 8. The size depends on the grid and the kind of device only. */
   std::size_t
   GetValueBytes() const;
 
-  /** Leaves a penalty's value in a slot of values, which begins at byte slot·GetValueBytes().
-   *  \param points float4 [z][y][x]: x, y and z of a displacement in mm, z's 0 in two dimensions, and 0.
-   *  \throws BadInputError if there is no grid. */
+  /** Writes a penalty's value to a slot of values, which begins at byte slot·GetValueBytes().
+   *  \param points float4[z][y][x]: x, y and z of a displacement in mm, and 0; in two dimensions z is 0
+   *  \throws BadInputError if there is no grid */
   void
   FindValue(PenaltyKind kind, const Memory & points, Memory & values, std::int64_t slot);
 
-  /** The same, and gradient, float4 [z][y][x], becomes factor times the penalty's derivative by each displacement, or has it
-   *  added. gradient must not be points. */
+  /** Writes a penalty's value to a slot as FindValue() does, and computes the derivative with respect to each displacement. gradient,
+   *  float4[z][y][x], is replaced by factor times the derivative, or factor times the derivative is added to it. gradient must not be
+   *  points. */
   void
   FindValueAndGradient(PenaltyKind    kind,
                        const Memory & points,
@@ -76,12 +76,12 @@ public:
                        GradientUse    use,
                        Memory &       gradient);
 
-  /** From a slot that was copied to the host; while the grid is the same. What is not finite came of displacements that are
-   *  not, or are too large to be squared. */
+  /** Returns the value in a slot that was copied to the host. The grid must not have changed since. A value is not finite if displacements
+   *  are not finite, or are too large to be squared. */
   PenaltyValue
   ReadValue(const void * slot) const;
 
-  /** Bytes of its own that are held on the device. */
+  /** Returns how many bytes on the device the term owns. */
   std::size_t
   GetSize() const
   {
@@ -94,7 +94,7 @@ private:
 
   Queue &                               m_Queue;
   std::unique_ptr<ControlPenaltyPasses> m_Passes;
-  kernels::ControlPenaltyArguments      m_Arguments{}; // of no nodes: there is no grid
+  kernels::ControlPenaltyArguments      m_Arguments{}; // has no nodes while there is no grid
   MemoryPointer                         m_OwnStresses;
   MemoryPointer &                       m_Stresses;
 };

@@ -18,10 +18,10 @@ namespace gpureg
 
 namespace
 {
-// A small image has at most this many voxels: 25 along each axis, or 64 in two dimensions.
+// A small image has at most so many voxels: about 25 along each axis, or 64 in two dimensions.
 constexpr double MostVoxels3D = 16384;
 constexpr double MostVoxels2D = 4096;
-// An axis of fewer voxels is not moved along.
+// Images are not shifted along an axis of fewer voxels.
 constexpr int LeastLength = 8;
 // The agreement is known if both images have an edge in at least this many voxels.
 constexpr std::int64_t LeastVoxels = 50;
@@ -29,7 +29,7 @@ constexpr std::int64_t LeastVoxels = 50;
 using Shift = std::array<int, 3>;
 using Gradient = std::array<double, 3>;
 
-/** Holds an image's central differences, and whether all that each one is of is inside. */
+/** Holds an image's central differences. A difference is known if all voxels that it depends on lie inside the mask. */
 class Gradients
 {
 public:
@@ -98,7 +98,7 @@ FindDot(const Gradient & a, const Gradient & b)
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/** Returns the agreement with the moving image moved by a shift; not a number where too few voxels tell. */
+/** Returns the agreement with the moving image moved by a shift; not a number where too few voxels have edges. */
 double
 FindCosine(const kernels::VolumeShape & shape, const Gradients & fixed, const Gradients & moving, const Shift & shift)
 {
@@ -137,8 +137,8 @@ FindCosine(const kernels::VolumeShape & shape, const Gradients & fixed, const Gr
   return count < LeastVoxels || !(weights > 0) ? std::numeric_limits<double>::quiet_NaN() : sum / weights;
 }
 
-/** Returns no shift first, and those beside: an eighth of the image's mean length to both sides of each axis, and as far between all
- *  axes; of a few slices a third at most. */
+/** Returns no shift, followed by the shifts to compare with: an eighth of the image's mean length to both sides along each axis, and as far
+ *  between all axes, but at most a third of an axis of few slices. */
 std::vector<Shift>
 MakeShifts(const Size & size, const std::array<double, 3> & spacing)
 {
@@ -200,7 +200,7 @@ NamePercent(double share)
   return NameNumber(100 * share) + " %";
 }
 
-/** Makes an image of values and of a mask of them, 0 to 1; an empty one is no mask. */
+/** Makes a small image from values and a mask from 0 to 1. An empty mask is no mask. */
 SmallImage
 MakeSmall(std::vector<double> values, const std::vector<double> & mask)
 {
@@ -286,7 +286,7 @@ AgreementCheck::Find(const LevelMaker &      maker,
     return DownloadValues(m_Queue, m_Mask);
   };
   const SmallImage small = MakeSmall(DownloadValues(m_Queue, m_Fixed), download(fixed.mask, fixed.size, ofFixed));
-  // The resampler reads them on a queue of its own.
+  // The resampler reads the images on its own queue.
   m_Queue.Finish();
   if (!m_Resampler)
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells whether two images show the same thing where a registration has laid them on each other.
+// Checks whether two registered images show the same thing in the same place.
 #ifndef gpureg_Agreement_h
 #define gpureg_Agreement_h
 
@@ -29,21 +29,21 @@ struct SmallImage
   std::vector<bool> isInside;
 };
 
-/** How the edges of two images agree: the mean squared cosine of the angle between their gradients, each weighted by both lengths
- *  (Haber & Modersitzki 2006; Pluim 2000). Of two contrasts, too, 1 where all edges lie on each other. */
+/** The agreement of two images' edges: the mean squared cosine of the angle between their gradients, weighted by the lengths of both
+ *  gradients (Haber & Modersitzki 2006; Pluim 2000). It is 1 where all edges coincide, also for images of different contrast. */
 struct Agreement
 {
-  /** Where the images lie. */
+  /** The agreement of the images as they are registered. */
   double here = 0;
-  /** The most that it is with an image moved by an eighth of the fixed one's mean length, along an axis or between them. */
+  /** The largest agreement with the moving image shifted by an eighth of the fixed image's mean length, along an axis or between axes. */
   double beside = 0;
   /** True if enough voxels have edges, here and beside, to tell anything. */
   bool isKnown = false;
-  /** Of the fixed image's voxels, in its mask, those that lie in the moving one's. */
+  /** The share of the fixed image's voxels, inside its mask, that lie in the moving image, inside its mask. */
   double overlap = 0;
 
-  /** Returns whether the images agree here no better than beside. What is of the same thing, and in its place, agrees better by a fifth and
-   *  more, unless it is so smooth that edges agree nearly everywhere. */
+  /** Returns true if the images agree no better here than beside. Images of the same thing in the same place agree better by a fifth or
+   *  more, unless they are so smooth that edges agree nearly everywhere. */
   bool
   IsDoubtful() const
   {
@@ -51,8 +51,7 @@ struct Agreement
   }
 };
 
-/** Compares the edges of two images on one grid.
- *  \param spacing of the grid. */
+/** Compares the edges of two images on one grid. \param spacing the grid's spacing */
 Agreement
 FindAgreement(const Size &                  size,
               const std::array<double, 3> & spacing,
@@ -60,16 +59,17 @@ FindAgreement(const Size &                  size,
               const SmallImage &            moving,
               const ParallelFor &           parallelFor);
 
-/** Makes two images small on a device, and compares their edges. What it makes there stays for the next images of that size. */
+/** Makes two images small on a device, and compares their edges. Keeps its arrays for the next images of the same size. */
 class AgreementCheck
 {
 public:
-  /** Of the smaller image, inside of its mask. With less the result is told of, unless still less was asked for. */
+  /** The usual least overlap, as a share of the smaller image inside its mask. A smaller overlap causes a warning, unless the caller asked
+   *  for less. */
   static constexpr double UsualOverlap = 0.5;
 
   AgreementCheck(Queue & queue, const std::string & deviceName);
 
-  /** \param transform from points of the fixed image to those of the moving one. */
+  /** Compares the edges of two registered images. \param transform maps points of the fixed image to points of the moving image */
   Agreement
   Find(const LevelMaker &      maker,
        const RegisteredImage & fixed,
@@ -77,8 +77,7 @@ public:
        const TransformChain &  transform,
        const ParallelFor &     parallelFor);
 
-  /** The words for what it has found, where something may be wrong.
-   *  \param leastOverlap of the fixed image, that is to overlap. */
+  /** Adds warnings where something may be wrong. \param leastOverlap the least share of the fixed image that should overlap */
   static void
   AddWarnings(const Agreement & agreement, double leastOverlap, std::vector<std::string> & warnings);
 

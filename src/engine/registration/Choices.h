@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choices that have names, by their numbers.
+// Conversion between the names and numbers of choices.
 #ifndef gpureg_Choices_h
 #define gpureg_Choices_h
 
@@ -11,7 +11,7 @@
 namespace gpureg
 {
 
-/** The names, with commas between. */
+/** Returns the names, separated by commas. */
 template <std::size_t VCount>
 std::string
 ListChoices(const char * const (&names)[VCount])
@@ -24,7 +24,7 @@ ListChoices(const char * const (&names)[VCount])
   return list;
 }
 
-/** \throws BadInputError if there is no such number. */
+/** Returns the name of a choice. \throws BadInputError if there is no choice of this number */
 template <std::size_t VCount>
 const char *
 NameOfChoice(const char * what, const char * const (&names)[VCount], std::size_t number)
@@ -37,7 +37,7 @@ NameOfChoice(const char * what, const char * const (&names)[VCount], std::size_t
   return names[number];
 }
 
-/** \throws BadInputError if there is no such name. */
+/** Returns the number of a choice. \throws BadInputError if there is no choice of this name */
 template <std::size_t VCount>
 std::size_t
 NumberOfChoice(const char * what, const char * const (&names)[VCount], const std::string & name)

@@ -15,7 +15,7 @@ namespace gpureg
 
 namespace
 {
-/** For central differences: half a spacing along each physical axis. */
+/** Sets the steps of central differences: half a spacing along each physical axis. */
 void
 SetDifferences(const LevelImage & moving, int dimension, MovingImage & image)
 {
@@ -31,8 +31,8 @@ SetDifferences(const LevelImage & moving, int dimension, MovingImage & image)
   }
 }
 
-/** Bins of equal width over the image's range.
- *  \param begin of the second one: how many widths above the smallest value. */
+/** Returns bins of equal width over the image's range.
+ *  \param begin the lower edge of the second bin, in widths above the smallest value */
 BinEdges
 MakeBins(const ImageSummary & summary, int first, double begin, int count, double widths)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a similarity of a level's images is given: the voxels of the fixed one as samples, and the moving one, both on the device.
+// The input of a similarity of a level's images: the fixed image's voxels as samples, and the moving image, both on the device.
 #ifndef gpureg_LevelSamples_h
 #define gpureg_LevelSamples_h
 
@@ -13,24 +13,25 @@
 namespace gpureg
 {
 
-/** Every voxel of the fixed image; how its values are counted is still to be said. */
+/** Returns samples at every voxel of the fixed image. The caller still has to set the scale or the bins of the values. */
 FixedSamples
 MakeLevelSamples(const LevelImage & fixed);
 
-/** The same of the moving image.
- *  \param gradientOfInterpolation whether forces are by the index in it, or by points along central differences. */
+/** Returns the moving image. The caller still has to set the scale or the bins of the values.
+ *  \param gradientOfInterpolation true: forces are derivatives of the interpolation by the moving index; false: by points, from central
+ *  differences */
 MovingImage
 MakeLevelMoving(const LevelImage & moving, int dimension, bool gradientOfInterpolation);
 
-/** From the smallest value on. */
+/** Returns a scale from the smallest value to the largest. */
 ValueScale
 MakeScale(const ImageSummary & summary);
 
-/** Along the smallest power of two that is not below a width. */
+/** Returns a scale whose range is the smallest power of two that is not less than width. */
 ValueScale
 MakeScaleOfTwo(double minimum, double width);
 
-/** Values, in single precision or in double, as both images' scales say. */
+/** Sets values in single or double precision with the given scales. */
 void
 DescribeByValues(const ValueScale & fixedScale,
                  const ValueScale & movingScale,
@@ -38,7 +39,8 @@ DescribeByValues(const ValueScale & fixedScale,
                  FixedSamples &     samples,
                  MovingImage &      image);
 
-/** Values in single precision: for a correlation of either image from its mean on, else of both in one unit, from the smallest on. */
+/** Sets values in single precision: for a correlation relative to each image's mean; otherwise with one unit for both images, relative to
+ *  the smallest value. */
 void
 DescribeForPairs(PairMeasure        measure,
                  const LevelImage & fixed,
@@ -46,14 +48,14 @@ DescribeForPairs(PairMeasure        measure,
                  FixedSamples &     samples,
                  MovingImage &      image);
 
-/** Values in double precision, from 0, each image's in its own unit. */
+/** Sets values in double precision, relative to 0, each image with its own unit. */
 void
 DescribeForNeighborhoods(const LevelImage & fixed,
                          const LevelImage & moving,
                          FixedSamples &     samples,
                          MovingImage &      image);
 
-/** Values from the smallest one on: the fixed image's in bins of equal width, the moving one's from 0 to rangeEnd. */
+/** Sets values relative to the smallest one: the fixed image's in bins of equal width, the moving image's from 0 to rangeEnd. */
 void
 DescribeByBins(const LevelImage & fixed,
                const LevelImage & moving,
@@ -63,8 +65,8 @@ DescribeByBins(const LevelImage & fixed,
                FixedSamples &     samples,
                MovingImage &      image);
 
-/** Of a joint histogram of nearest bins: the fixed image's bins and where in them its values lie, and the moving image's values in bins
- *  from the smallest one on. The smallest value lies in the middle of the first bin, the largest one so many widths further. */
+/** Sets the values for a joint histogram of nearest bins: the fixed image's bins with the places of its values in them, and the moving
+ *  image's values in bins. The smallest value lies in the middle of the first bin, and the largest value widths bins further. */
 void
 DescribeByNearestBins(const LevelImage & fixed,
                       const LevelImage & moving,
@@ -73,7 +75,7 @@ DescribeByNearestBins(const LevelImage & fixed,
                       FixedSamples &     samples,
                       MovingImage &      image);
 
-/** Bins of equal width of both images. */
+/** Sets bins of equal width for both images. */
 void
 DescribeByBinsOfBoth(
   const LevelImage & fixed, const LevelImage & moving, int bins, FixedSamples & samples, MovingImage & image);

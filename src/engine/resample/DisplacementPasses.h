@@ -12,13 +12,14 @@
 namespace gpureg
 {
 
-/** From places to displacements, on one device, which has doubles. src/host, cuda and opencl each have it in a file of this name. */
+/** Converts places in a box to displacements, on one device that computes in double precision. src/host, cuda and opencl each implement the
+ *  pass in a file of this name. */
 class DisplacementPasses
 {
 public:
   virtual ~DisplacementPasses() = default;
 
-  /** places: double [count][components]. See kernels::FindDisplacement. */
+  /** Converts count places to displacements, in place; see kernels::FindDisplacement. places: double[count][components]. */
   virtual void
   Displace(const kernels::DisplacementArguments & a, std::int64_t count, Memory & places) = 0;
 };

@@ -23,7 +23,7 @@ IsSpline(const ResampleInput & input)
   return input.splineOrder > 1;
 }
 
-/** Of the values, and what becomes of them. */
+/** Returns the source of the input's values, with a key that also describes what is made of them. */
 Source
 GetSource(const ResampleInput & input)
 {
@@ -39,7 +39,7 @@ GetSource(const ResampleInput & input)
   return source;
 }
 
-/** The size of what is on the device while it holds some planes of the volume along an axis. */
+/** Returns the size of the array that holds some planes of the volume along an axis. */
 Size
 GetSizeOfPlanes(const ResampleInput & input, int axis, const PlaneRange & planes)
 {
@@ -48,8 +48,8 @@ GetSizeOfPlanes(const ResampleInput & input, int axis, const PlaneRange & planes
   return size;
 }
 
-/** Calls work(offset in the planes, offset in the volume, count) for the runs of consecutive voxels that some planes of a
- *  volume along an axis have in it: those of the planes' voxels first … + count - 1. */
+/** Splits voxels first … first + count - 1 of some planes of a volume along an axis into runs that are consecutive in the volume, too.
+ *  Calls work(offset in the planes, offset in the volume, count) for each run. */
 template <typename TWork>
 void
 ForEachRun(
@@ -86,7 +86,7 @@ InputSlabs::MakeWholeCut(const ResampleInput & input)
   cut.axis = input.size[2] > 1 ? 2 : 1;
   cut.planes = input.size[static_cast<std::size_t>(cut.axis)];
   cut.owned = cut.planes;
-  // So far a support reaches beyond a cell, also where it is mirrored at an edge.
+  // The distance by which a spline's support exceeds a cell, also where it is mirrored at an edge.
   cut.margin = input.splineOrder / 2 + 1;
   return cut;
 }
@@ -121,7 +121,7 @@ std::size_t
 InputSlabs::GetLeastSlabBytes(const ResampleInput & input)
 {
   const SlabCut cut = MakeWholeCut(input);
-  // Along the cut axis, lines are filtered in planes of the axis before.
+  // Lines along the cut axis are filtered in planes of the axis before.
   return IsSpline(input)
            ? GetVoxelBytes(input) * static_cast<std::size_t>(CountOf(GetSizeOfPlanes(input, cut.axis - 1, { 0, 1 })))
            : 0;
@@ -135,7 +135,7 @@ InputSlabs::SetInput(const ResampleInput & input, const ResamplePlan & plan)
   m_Wrapped = Wrap(input);
   m_There = input.image != nullptr && !IsSpline(input) ? input.image->GetMemory() : m_Wrapped.get();
   const Source source = GetSource(input);
-  // What is read where it is needs no proof.
+  // An input that is read in place needs no proof.
   const auto compared =
     m_There != nullptr ? ResidentSource::Comparison() : m_Resident.Compare(source, m_Queue.parallelFor);
   const bool isSame = compared.isSame;
@@ -147,7 +147,7 @@ InputSlabs::SetInput(const ResampleInput & input, const ResamplePlan & plan)
   {
     m_Loaded = LoadedSlabs(plan.inputBuffers);
   }
-  // Remembered again once there is memory for it, of which there may be too little.
+  // The source is remembered again after the memory has been allocated, which may fail.
   m_Resident.Forget();
   m_Cut = cut;
   m_Recursion.SetMaximumSize(plan.stateBytes);
@@ -162,13 +162,13 @@ InputSlabs::SetInput(const ResampleInput & input, const ResamplePlan & plan)
     Reserve(m_Queue, m_Buffers[buffer], plan.inputBytes);
   }
   m_Resident.Remember(source, compared);
-  // Not while slabs are loaded: both this and what is made of them go down through the same staging memory.
+  // Not while slabs are loaded: the coefficients pass through the same staging memory.
   if (cut.GetCount() > 1 && IsSpline(input) && m_Coefficients.empty())
   {
     m_Loaded = LoadedSlabs(plan.inputBuffers);
     MakeCoefficients();
   }
-  // What the queue does to make buffers, and coefficients in them, comes before what is copied there.
+  // Copies to the buffers wait for work that the queue has enqueued on them so far.
   for (std::size_t buffer = 0; buffer < plan.inputBuffers; ++buffer)
   {
     m_Queue.MarkRead(static_cast<int>(buffer));
@@ -240,7 +240,7 @@ InputSlabs::MakeCoefficients()
   m_Coefficients.resize(static_cast<std::size_t>(CountOf(m_Input->size)) * voxelBytes);
   try
   {
-    // Along the axes that lie in the cut's planes; then along the cut axis, in planes of the axis before it.
+    // Filters along the axes that lie in the cut's planes; then along the cut axis, in planes of the axis before it.
     std::vector<int> filtered(static_cast<std::size_t>(m_Cut.axis));
     for (int axis = 0; axis < m_Cut.axis; ++axis)
     {

@@ -13,37 +13,40 @@
 namespace gpureg
 {
 
-/** The input of a resampler on its device, or its B-spline coefficients: whole, or the slabs of it that were used last,
- *  one or two: the next one goes up while the last is read. What is there stays, for as long as it is asked for under
- *  the same key.
+/** Stores the input of a resampler, or its B-spline coefficients, on the device: as a whole, or as the one or two slabs that were used
+ *  last. With two buffers, the next slab is uploaded while the last one is read. Loaded slabs stay as long as the input's source is proved
+ *  unchanged.
  *
- *  The coefficients of an input that is cut are made once, slab by slab along x and y and in columns of slabs along
- *  the cut axis, and kept on the host: the same to the bit, since a line's recursion knows nothing of the others. */
+ *  The coefficients of an input that is cut are computed once and stored on the host: first slabs are filtered along the axes that lie in
+ *  the cut's planes, then slabs of the axis before are filtered along the cut axis. The coefficients have the same bits as those of a whole
+ *  input, because the recursion along a line does not depend on other lines. */
 class InputSlabs
 {
 public:
-  /** queue must outlive it. */
+  /** queue must outlive this object. */
   explicit InputSlabs(Queue & queue);
 
-  /** The slowest axis that has more than one plane, whole, with what interpolation reads around a slab. */
+  /** Returns a cut into one slab along the slowest axis that has more than one plane. The margin is what interpolation reads around a
+   *  slab. */
   static SlabCut
   MakeWholeCut(const ResampleInput & input);
 
-  /** Whether the device reads an input where it is. */
+  /** Returns true if the device reads the input's memory in place. */
   bool
   IsThere(const ResampleInput & input) const;
 
-  /** Bytes beside a slab, of at most so many, that making coefficients takes; and those that a slab has at least. */
+  /** Returns how many bytes the states of the coefficients' recursion take beside a slab: at most most bytes, but enough for one line. */
   std::size_t
   GetStateBytes(const ResampleInput & input, std::size_t most) const;
   static std::size_t
   GetLeastSlabBytes(const ResampleInput & input);
 
-  /** Says what is loaded from now on, as a plan has it. input must stay as it is while slabs are loaded. */
+  /** Sets the input and the plan of the slabs that Load() uploads. input must not change while slabs are loaded. */
   void
   SetInput(const ResampleInput & input, const ResamplePlan & plan);
 
-  /** Has a slab of it on the device, in GetMemory(), for what is enqueued until MarkRead. */
+  /** Uploads a slab of the input to GetMemory(), unless it is on the device. The slab stays for the work that is enqueued until
+   *  MarkRead(). */
   void
   Load(int slab);
   void
@@ -52,7 +55,7 @@ public:
     m_Queue.MarkRead(static_cast<int>(m_Loaded.GetLast()));
   }
 
-  /** The slabs that are there. */
+  /** Returns which slabs are on the device. */
   const LoadedSlabs &
   GetLoaded() const
   {
@@ -65,13 +68,13 @@ public:
     return m_There != nullptr ? *m_There : *m_Buffers[m_Loaded.GetLast()];
   }
 
-  /** What slabs are in; nothing where the input is read where it is. */
+  /** Returns the buffers of slabs; they are null if the input is read in place. */
   const std::array<MemoryPointer, 2> &
   GetBuffers() const
   {
     return m_Buffers;
   }
-  /** Bytes on the device beside that. */
+  /** Returns the number of bytes on the device beside the buffers. */
   std::size_t
   GetStateSize() const
   {
@@ -81,11 +84,11 @@ public:
   void
   Release();
 
-  /** Whether the values that SetInput was given last had this key. */
+  /** Returns true if the source that SetInput() received last begins with this key. */
   bool
   Holds(const Key & key) const;
 
-  /** Bytes of the host that are kept beside the device's. */
+  /** Returns the number of bytes on the host: the coefficients of a cut input. */
   std::size_t
   GetHostSize() const
   {
@@ -93,12 +96,12 @@ public:
   }
 
 private:
-  /** The input's memory as the device's own; null where it is not. */
+  /** Returns the input's memory as memory of the device, or null where it is not. */
   MemoryPointer
   Wrap(const ResampleInput & input) const;
   void
   MakeCoefficients();
-  /** Planes of an axis of a volume go up, are filtered along other axes, and come back. */
+  /** Uploads planes of a volume along an axis, filters them along other axes, and downloads them to m_Coefficients. */
   void
   FilterPlanes(int axis, const PlaneRange & planes, const std::vector<int> & filtered, const Filler & values);
 
@@ -109,9 +112,9 @@ private:
   SlabCut                      m_Cut;
   LoadedSlabs                  m_Loaded;
   std::array<MemoryPointer, 2> m_Buffers;
-  MemoryPointer                m_Wrapped;         // the input's own memory, on the host
-  const Memory *               m_There = nullptr; // where it is read as it is; else null
-  /** float or double, of an input that is cut. */
+  MemoryPointer                m_Wrapped;         // the input's own memory, where the host is the device
+  const Memory *               m_There = nullptr; // the memory that is read in place, or null
+  /** float or double; the coefficients of an input that is cut. */
   std::vector<char> m_Coefficients;
 };
 

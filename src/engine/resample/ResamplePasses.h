@@ -15,26 +15,26 @@
 namespace gpureg
 {
 
-/** What a launch of the resampler reads. real is float or double, by the precision. */
+/** The arrays that a launch of the resampler reads. real is float or double, by the precision. */
 struct ResampleArrays
 {
-  /** real [voxels of the slab][components]: values, or coefficients. */
+  /** real[voxels of the slab][components]: values, or coefficients. */
   const Memory & input;
-  /** kernels::ChainPart [parts]; null without any. */
+  /** kernels::ChainPart[parts]; null if there are none. */
   const MemoryPointer & parts;
-  /** float4 [control points of all parts]; null without any. */
+  /** float4[control points of all parts]; null if there are none. */
   const MemoryPointer & vectors;
-  /** real [components]. */
+  /** real[components]: the value outside of the input. */
   const MemoryPointer & outside;
 };
 
-/** The resampler's operations on one device. src/host, cuda and opencl each have them in a file of this name. */
+/** Resamples on one device. src/host, cuda and opencl each implement the pass in a file of this name. */
 class ResamplePasses
 {
 public:
   virtual ~ResamplePasses() = default;
 
-  /** Makes rows a.cut.firstRow … + rowCount - 1 of the output. output: real [rowCount][size[0]][components]. */
+  /** Makes rows a.cut.firstRow … a.cut.firstRow + a.cut.rowCount - 1 of the output. output: real[rowCount][size[0]][components]. */
   virtual void
   Resample(const kernels::ResampleArguments & a,
            Precision                          precision,

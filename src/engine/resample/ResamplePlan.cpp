@@ -6,12 +6,12 @@ namespace gpureg
 
 namespace
 {
-// Shares of the memory: up to twelve for the output's pieces, four for a grid, the rest for the input.
+// Shares of the memory: up to twelve for output tiles, four for a grid, and the rest for the input.
 constexpr std::size_t Shares = 16;
 constexpr std::size_t MostOutputShares = 12;
 constexpr std::size_t GridShares = 4;
 
-/** Of so many rows those that are whole planes, if there is one: groups are cut so. */
+/** Rounds rows down to whole planes if they are at least one plane, because groups of the device are cut by planes. */
 std::int64_t
 KeepPlanes(const ResampleSizes & s, std::int64_t rows)
 {
@@ -24,7 +24,7 @@ CountRows(const ResampleSizes & s, std::size_t bytes)
   return KeepPlanes(s, std::clamp<std::int64_t>(static_cast<std::int64_t>(bytes / s.rowBytes), 1, s.rows));
 }
 
-/** Everything but the input. */
+/** Returns a plan for everything but the input. */
 ResamplePlan
 PlanOutput(const ResampleSizes & s, std::int64_t pieceRows, std::size_t buffers, bool cutsGrid)
 {
@@ -60,8 +60,7 @@ GetSlabBytes(const ResampleSizes & s, int owned)
                   static_cast<std::size_t>(std::min(s.input.planes, owned + 2 * s.input.margin)) * s.planeBytes);
 }
 
-/** The thickest slabs that so many buffers have room for beside the rest; false if there is none for a single plane's.
- */
+/** Completes a plan by the thickest slabs that fit into the remaining memory. Returns false if not even slabs of a single plane fit. */
 bool
 CutInput(const ResampleSizes & s, const Room & room, std::size_t buffers, ResamplePlan & plan)
 {
@@ -78,8 +77,8 @@ CutInput(const ResampleSizes & s, const Room & room, std::size_t buffers, Resamp
   return Fits(s, plan, room);
 }
 
-/** Bytes of the input that go up, and some more where they wait for the kernel before; those of the output, where
- *  nothing is made while they go down; and those that launches pass without making them, which is so much faster. */
+/** Returns the cost of a plan in bytes: of the input that is uploaded, with a surcharge if uploads wait for the kernel before; of the
+ *  output, if nothing is made while it is downloaded; and of the output that further launches pass over, divided by PassesOfUpload. */
 double
 CountCost(const ResampleSizes & s, const ResamplePlan & plan)
 {
@@ -109,7 +108,7 @@ CountCost(const ResampleSizes & s, const ResamplePlan & plan)
          (rowsWaited + static_cast<double>(rowsPassed) / PassesOfUpload) * static_cast<double>(s.rowBytes);
 }
 
-/** The one that brings up least of those that differ in how large the output's pieces are. */
+/** Returns the plan with the smallest cost among plans with output tiles of different sizes. */
 std::optional<ResamplePlan>
 FindBestCut(const ResampleSizes & s, const Room & room, bool cutsGrid)
 {
@@ -138,7 +137,7 @@ FindBestCut(const ResampleSizes & s, const Room & room, bool cutsGrid)
       }
     }
   }
-  // Where there is so little that each share is a row's, fewer rows.
+  // If memory is so short that a share holds a single row, tries fewer rows.
   for (std::int64_t rows = KeepPlanes(s, CountRows(s, room.free / Shares) / 2); !best && rows > 0;
        rows = KeepPlanes(s, rows / 2))
   {

@@ -15,13 +15,13 @@
 namespace gpureg
 {
 
-/** How an input is cut along its slowest axis: slab n owns so many planes, and holds a margin of others around them
- *  that interpolation reads. */
+/** Describes how an input is cut into slabs along its slowest axis. A slab owns some planes, and stores a margin of further planes around
+ *  them, which interpolation reads. */
 struct SlabCut
 {
   int axis = 2;
   int planes = 1; // of the input
-  int owned = 1;  // by a slab, but for the last one
+  int owned = 1;  // by each slab; the last one may own fewer
   int margin = 0;
 
   int
@@ -43,7 +43,7 @@ struct SlabCut
     return { std::max(0, range.first - margin), std::min(planes, range.end + margin) };
   }
 
-  /** The slabs first … end - 1 that own some planes. */
+  /** Returns the slabs first … end - 1 that own planes of the range. */
   PlaneRange
   FindSlabs(const PlaneRange & range) const
   {
@@ -51,7 +51,7 @@ struct SlabCut
   }
 };
 
-/** Which slabs are in an input's buffers, of which there are one or two. */
+/** Records which slabs are in the one or two buffers of an input. */
 class LoadedSlabs
 {
 public:
@@ -65,14 +65,14 @@ public:
     return m_Slabs[0] == slab || m_Slabs[1] == slab;
   }
 
-  /** The buffer that was used last. */
+  /** Returns the buffer that was used last. */
   std::size_t
   GetLast() const
   {
     return m_Last;
   }
 
-  /** If a slab is there, its buffer has been used last; otherwise false. */
+  /** If a slab is in a buffer, makes that buffer the one used last and returns true. Otherwise returns false. */
   bool
   Use(int slab)
   {
@@ -84,7 +84,7 @@ public:
     return false;
   }
 
-  /** The buffer for another slab, of which Put says when it is there: not the one used last, if there is a choice. */
+  /** Returns the buffer for another slab, and marks it as empty until Put(). With two buffers it is not the one used last. */
   std::size_t
   MakeRoom()
   {
@@ -98,7 +98,7 @@ public:
     m_Slabs[m_Last] = slab;
   }
 
-  /** Calls work(slab) for those of a range, beginning at the end that is there. */
+  /** Calls work(slab) for each slab of a range. Begins at the end of the range whose slab is in a buffer. */
   template <typename TWork>
   void
   ForEachOf(const PlaneRange & slabs, const TWork & work) const
@@ -116,37 +116,37 @@ private:
   int         m_Slabs[2] = { -1, -1 };
 };
 
-/** What a resampling is of, in bytes, planes and rows. */
+/** The sizes of a resampling in bytes, planes and rows, from which PlanResampling() makes a plan. */
 struct ResampleSizes
 {
-  /** Of slabs, and of pieces: two, where copies overlap what is made. */
+  /** The largest number of buffers for slabs and for output tiles: two where copies overlap kernels. */
   std::size_t mostBuffers = 2;
 
   SlabCut     input;          // owned: all planes
   std::size_t planeBytes = 0; // 0 where the device reads the input's own memory
-  /** What a cut input takes in any case, however thin its slabs are. */
+  /** The least number of bytes of a slab of a cut input, however few planes it has. */
   std::size_t leastSlabBytes = 0;
 
   std::int64_t rows = 0; // of the output
   std::int64_t rowsOfPlane = 1;
   std::size_t  rowBytes = 0;
-  /** The planes of the input that rows of the output meet, as far as is known without looking at vectors. */
+  /** Returns the planes of the input that rows of the output read, without regard to displacement vectors. */
   std::function<PlaneRange(const RowRange & rows)> findPlanes;
-  /** What a launch makes of an output at most, where the input is not cut. */
+  /** The most bytes of output that one launch makes if the input is not cut. */
   std::size_t mostPieceBytes = 0;
 
-  /** The chain's first grid of vectors may be sent in parts: so many planes for so many rows of the output. */
+  /** The first grid of the chain may be uploaded in part: countGridPlanes returns how many planes of it the given number of rows needs. */
   int                                   gridPlanes = 0;
   std::size_t                           gridPlaneBytes = 0;
   std::function<int(std::int64_t rows)> countGridPlanes;
-  /** Of the other grids, whose vectors lie behind its own; of what B-spline coefficients are made in; and of all else:
-   *  nothing of it can be cut. */
+  /** Bytes that cannot be cut: the vectors of the other grids, the states of the recursion that makes B-spline coefficients, and everything
+   *  else. */
   std::size_t otherVectorBytes = 0;
   std::size_t stateBytes = 0;
   std::size_t otherBytes = 0;
 };
 
-/** How it is cut, and what that takes. */
+/** The cut of a resampling, and the bytes that it needs. */
 struct ResamplePlan
 {
   SlabCut      slabs;
@@ -154,27 +154,27 @@ struct ResamplePlan
   int          gridPlanes = 0;
 
   std::size_t inputBytes = 0; // of each buffer
-  /** Two where one slab goes up while the one before is read. */
+  /** Two where a slab is uploaded while the slab before is read. */
   std::size_t inputBuffers = 1;
   std::size_t pieceBytes = 0; // of each buffer
-  /** Two where one piece is copied down while the next is made. */
+  /** Two where an output tile is downloaded while the next one is made. */
   std::size_t outputBuffers = 1;
   std::size_t gridBytes = 0;
   std::size_t stateBytes = 0;
 };
 
-/** Bytes of device memory, in all and in one array. */
+/** The free bytes of device memory, in all and in one array. */
 struct Room
 {
   std::size_t free;
   std::size_t largestAllocation;
 };
 
-/** Of the plans that there is room for, the one that brings up least. Nothing if there is no room for the least. */
+/** Returns the plan with the smallest cost, chiefly of uploads, among those that fit into the memory. Returns nothing if none fits. */
 std::optional<ResamplePlan>
 PlanResampling(const ResampleSizes & sizes, const Room & room);
 
-/** What the least plan takes: one plane of the input and one row of the output at a time. */
+/** Returns how many bytes the smallest plan needs: one plane of the input and one row of the output at a time. */
 std::size_t
 GetLeastBytes(const ResampleSizes & sizes);
 

@@ -26,12 +26,12 @@ namespace gpureg
 
 namespace
 {
-// Of the output, at a time: large enough to keep a bus busy, small enough to overlap with its copies. Kernels that are
-// timed make more at once, since each launch is waited for.
+// The bytes of an output tile: large enough to keep the bus busy, small enough to overlap kernels with copies. Tiles are larger when
+// kernels are timed, because each launch is waited for.
 constexpr std::size_t PieceBytes = std::size_t{ 16 } << 20;
 constexpr std::size_t TimedPieceBytes = std::size_t{ 256 } << 20;
 
-/** \throws Error if a volume is empty, or has more rows, or more elements in a slice, than the kernels count. */
+/** \throws Error if a volume is empty, or has more rows or more elements in a slice than the kernels can count */
 void
 CheckSize(const Size & size, const std::string & what)
 {
@@ -70,8 +70,8 @@ ToKernel(Interpolation interpolation, int splineOrder)
   }
 }
 
-/** An image whose values are places in a box, from 0 to 1 along each axis: resampled by a transform, it says where that leads. It has two
- *  voxels along each axis, at the box's corners. */
+/** An image of two voxels along each axis, at a box's corners, whose values are the voxels' places in the box, from 0 to 1 along each axis.
+ *  Resampling it by a transform gives the places to which the transform maps. */
 class PlacesInBox
 {
 public:
@@ -132,7 +132,7 @@ private:
   std::vector<double> m_Places;
 };
 
-/** Bytes of two buffers once so many of them have at least so many, and none is made smaller. */
+/** Returns the bytes of two buffers after the first count of them are enlarged to at least the given number of bytes. */
 std::size_t
 CountWith(const std::array<MemoryPointer, 2> & buffers, std::size_t count, std::size_t bytes)
 {
@@ -233,7 +233,7 @@ public:
   }
 
 private:
-  /** Has what work makes, places in a box, become displacements. */
+  /** Calls work, which resamples places in a box, so that the output becomes displacements. */
   template <typename TWork>
   void
   WithDisplacements(const DisplacementRequest & request, const TWork & work)
@@ -271,7 +271,7 @@ private:
     m_Displacement.reset();
   }
 
-  /** All of the output at once. */
+  /** Makes the whole output in one array on the device. */
   MemoryPointer
   MakeOnDevice(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor)
   {
@@ -299,7 +299,7 @@ private:
     return static_cast<std::int64_t>(request.size[1]) * request.size[2];
   }
 
-  /** Looks at what is asked for, does it, and counts what that took. */
+  /** Checks the input and the request, calls work, and records the statistics. */
   template <typename TWork>
   void
   Run(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor, const TWork & work)
@@ -340,7 +340,7 @@ private:
            CountWith(m_Output, 0, 0);
   }
 
-  /** \throws BadInputError if an image that is on a device is another one than the input says, or not on this device. */
+  /** \throws BadInputError if the input's image on a device does not match the input's description, or is not on this device */
   void
   CheckImage(const ResampleInput & input) const
   {
@@ -361,13 +361,13 @@ private:
     ResampleSizes     sizes;
     sizes.mostBuffers = m_Queue->IsHost() ? 1 : 2;
     sizes.input = InputSlabs::MakeWholeCut(input);
-    // Where the input is read where it is, it takes nothing.
+    // An input that is read in place takes no memory.
     sizes.planeBytes =
       m_Input.IsThere(input) ? 0 : static_cast<std::size_t>(CountOf(input.size) / sizes.input.planes) * voxelBytes;
     sizes.leastSlabBytes = InputSlabs::GetLeastSlabBytes(input);
     sizes.rows = CountRows(request);
     sizes.rowsOfPlane = request.size[1];
-    // How far vectors reach is not known before they are looked at.
+    // The reach of the vectors is not known before they are uploaded.
     sizes.findPlanes = [&](const RowRange & rows) { return FindPlanesOfInput(request, sizes.input, rows, 0.0); };
     sizes.rowBytes = voxelBytes * static_cast<std::size_t>(request.size[0]);
     sizes.mostPieceBytes = m_IsTiming ? TimedPieceBytes : PieceBytes;
@@ -378,7 +378,7 @@ private:
     sizes.otherBytes = m_Chain.GetPartBytes() + voxelBytes;
     const std::size_t largest = m_Queue->GetLargestAllocation();
     const auto        planWithin = [&](std::size_t bytes) {
-      // Coefficients are made faster with more states, but made with one line's.
+      // More states make coefficients faster, but the states of one line suffice.
       for (const std::size_t states : { bytes / 8, std::size_t{ 0 } })
       {
         sizes.stateBytes = m_Input.GetStateBytes(input, states);
@@ -399,19 +399,20 @@ private:
       m_MaximumDeviceMemory > 0 ? m_MaximumDeviceMemory : std::numeric_limits<std::size_t>::max();
     std::size_t  most = bound;
     ResamplePlan plan = planWithin(most);
-    // What the device has left is only asked for where more is wanted than is held: it takes as long as a small image.
+    // The device is asked for its free memory only if the plan needs more than is allocated, because the answer takes as long as resampling
+    // a small image.
     if (!IsHeld(plan))
     {
       const auto findRoom = [&] { return std::min(bound, (m_Queue->GetFreeMemory() + GetSize()) / 10 * 9); };
       most = findRoom();
-      // Before an image is cut for it, idle engines give up theirs.
+      // Idle engines are freed before an image is cut.
       if (most < bound && CountHeldWith(plan) > most && m_Backend->GetIdleEngines().DropAll())
       {
         most = findRoom();
       }
       plan = planWithin(most);
     }
-    // An array that is larger than it need be may be in the way of another.
+    // An array that is larger than necessary may leave too little memory for another one.
     if (CountHeldWith(plan) > most)
     {
       Release();
@@ -428,7 +429,7 @@ private:
            SizeOf(m_ChainArrays.parts) >= m_Chain.GetPartBytes();
   }
 
-  /** What would be held with the arrays of a plan, none of which is made smaller. */
+  /** Returns the bytes that would be allocated with the arrays of a plan; arrays that are larger already stay. */
   std::size_t
   CountHeldWith(const ResamplePlan & plan) const
   {
@@ -514,7 +515,7 @@ private:
     return a;
   }
 
-  /** Rows of the output, from each slab of the input that they may meet. */
+  /** Makes rows of the output, with one launch for each slab of the input that the rows may read. */
   void
   MakeRows(kernels::ResampleArguments a,
            const ResampleInput &      input,
@@ -550,7 +551,7 @@ private:
     });
     if (slabs.GetCount() == 0)
     {
-      // All of them are outside: no slab's, but written all the same.
+      // All rows lie outside of the input: no slab is read, but the output is written.
       launch();
     }
     if (m_Displacement)
@@ -562,12 +563,12 @@ private:
     }
   }
 
-  /** The planes of the input that rows of the output may meet, displaced by so much. */
+  /** Returns the planes of the input that rows of the output may read if they are displaced by at most reach voxels. */
   PlaneRange
   FindPlanesOfInput(const ResampleRequest & request, const SlabCut & cut, const RowRange & rows, double reach) const
   {
     const FoldedChain & folded = m_Chain.GetFolded();
-    // Displaced, were it by nothing, a fraction may be rounded up to the next cell.
+    // With parts, even with displacements of 0, rounding may move a position into the next cell.
     const int  margin = folded.parts.empty() ? 0 : 1;
     PlaneRange planes = FindPlanes(folded.toInput, cut.axis, request.size, rows, reach, margin, cut.planes);
     if (request.extrapolates)
@@ -578,7 +579,7 @@ private:
     return planes;
   }
 
-  /** The slabs that hold what rows of the output may meet. */
+  /** Returns the slabs that contain all planes which rows of the output may read. */
   PlaneRange
   FindSlabs(const ResampleRequest & request, const SlabCut & cut, const RowRange & rows) const
   {
@@ -586,7 +587,7 @@ private:
     {
       return { 0, 1 };
     }
-    // Displacements are rounded.
+    // Adds the rounding of displacements.
     const double reach = 1.0001 * m_Chain.GetReach()[static_cast<std::size_t>(cut.axis)];
     return cut.FindSlabs(FindPlanesOfInput(request, cut, rows, reach));
   }
@@ -599,7 +600,7 @@ private:
   ChainOnDevice                   m_Chain;
   MemoryPointer                   m_Outside;
   std::array<MemoryPointer, 2>    m_Output;
-  /** What is made, where it is displacements. */
+  /** Set while displacements are made. */
   std::optional<kernels::DisplacementArguments> m_Displacement;
   std::unique_ptr<DisplacementPasses>           m_DisplacementPasses;
   std::size_t                                   m_MaximumDeviceMemory = 0;

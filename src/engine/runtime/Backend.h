@@ -21,13 +21,13 @@
 namespace gpureg
 {
 
-/** What a process holds on one device, and may. */
+/** Counts the bytes that this process has allocated on one device, and holds the limit of that number. */
 class MemoryAccount
 {
 public:
-  /** Has so many bytes allocated by allocate(), and counts them. One request at a time: one that is being refused takes
-   *  nothing from the others.
-   *  \throws OutOfMemoryError with the numbers if the limit would be passed, and what allocate throws. */
+  /** Calls allocate(), which allocates the given number of bytes, and counts them. Requests run one at a time, so that a request that is
+   *  being refused takes no memory from another one.
+   *  \throws OutOfMemoryError with the numbers if the limit would be exceeded, and what allocate throws. */
   template <typename TAllocate>
   void
   Allocate(std::size_t bytes, const std::string & deviceName, const TAllocate & allocate)
@@ -39,17 +39,17 @@ public:
     mostInUse = std::max<std::size_t>(mostInUse, inUse);
   }
 
-  /** So many bytes were freed. */
+  /** Counts the given number of bytes as freed. */
   void
   Release(std::size_t bytes);
 
-  /** What is left of so many bytes, within the limit. */
+  /** Returns how many bytes may still be allocated on a device of the given size, in bytes, within the limit. */
   std::size_t
   GetRoom(std::size_t bytes) const;
 
   std::atomic<std::size_t> limit{ 0 };
   std::atomic<std::size_t> inUse{ 0 };
-  /** The largest that it has been. */
+  /** The largest value of inUse so far. */
   std::atomic<std::size_t> mostInUse{ 0 };
 
 private:
@@ -59,7 +59,7 @@ private:
   ForkSafeMutex m_Allocating;
 };
 
-/** Best first. OpenCL on a CPU runs the GPU's kernels, but not faster than the host's own code. */
+/** Ranks devices, the best first. OpenCL on a CPU runs the GPU's kernels, but no faster than the host's own code. */
 enum class DeviceRank
 {
   Cuda,
@@ -68,7 +68,7 @@ enum class DeviceRank
   OpenCLOnCpu
 };
 
-/** One device of one kind. Making one initialises nothing; its first queue does. */
+/** Represents one device. Its constructor initialises nothing on the device; the first queue does. */
 class Backend
 {
 public:
@@ -108,12 +108,12 @@ public:
   virtual std::unique_ptr<Queue>
   CreateQueue() = 0;
 
-  /** Somebody else's memory, of which so many bytes are values, as the device's own. Waits until they are made.
-   *  \throws BadInputError if it is not on this device, UnsupportedError if the device cannot take such over. */
+  /** Returns another library's memory as memory of this device, after waiting for its producer. \param bytes the size of its values
+   *  \throws BadInputError if the memory is not on this device, UnsupportedError if the device cannot read such memory. */
   virtual MemoryPointer
   Borrow(const BorrowedMemory & from, std::size_t bytes);
 
-  /** Whether an address is of a GPU's memory, and this device is to read it. */
+  /** Returns true if the address belongs to a GPU's memory and this device reads it. */
   virtual bool
   Reaches(const void *) const
   {
@@ -134,22 +134,22 @@ public:
     return "";
   }
 
-  /** Whether it computes in double precision. */
+  /** Returns true if the device computes in double precision. */
   virtual bool
   HasDoubles() const
   {
     return true;
   }
 
-  /** Not so of a GPU, or of OpenCL, once the process that found it was forked. */
+  /** Returns false for a GPU, and for OpenCL, in a process that was forked after the device was found. */
   bool
   IsUsable() const;
-  /** \throws DeviceLostError */
+  /** Throws if IsUsable() returns false. \throws DeviceLostError */
   void
   CheckIsUsable() const;
 
 private:
-  /** Pinned host memory. \throws Error if there is none. */
+  /** Allocates pinned host memory of at least the given number of bytes. \throws Error if that fails. */
   virtual StagingPointer
   MakePinned(std::size_t bytes) = 0;
 
@@ -161,11 +161,12 @@ private:
   IdleEngines       m_IdleEngines;
 };
 
-/** See Backend::Borrow. \throws BadInputError if there are no values, too. */
+/** Calls backend.Borrow() for a whole array. \throws BadInputError also if the array has no values. */
 MemoryPointer
 Borrow(Backend & backend, const BorrowedMemory & from);
 
-/** For destructors of engines: in a forked process, what the parent's device has is not touched. */
+/** Releases an engine's implementation without freeing it if the process was forked, because a child must not touch the parent's device.
+ *  For destructors of engines. */
 template <typename TImplementation>
 void
 FreeUnlessForked(std::unique_ptr<TImplementation> & implementation)
@@ -176,7 +177,7 @@ FreeUnlessForked(std::unique_ptr<TImplementation> & implementation)
   }
 }
 
-/** A kind's devices, and why there are none. */
+/** Lists the devices of one kind, and the reasons why others are missing. */
 struct BackendList
 {
   std::vector<std::shared_ptr<Backend>> backends;
@@ -190,15 +191,15 @@ FindCudaBackends();
 BackendList
 FindOpenCLBackends();
 
-/** The first that is wanted, or null. Kinds of devices are looked for one after the other, CUDA's first. */
+/** Returns the first device for which isWanted returns true, or null. Searches one kind of device after another, CUDA first. */
 std::shared_ptr<Backend>
 FindBackendThat(const std::function<bool(Backend &)> & isWanted);
 
-/** Of the kinds that have been looked for. */
+/** Calls visit for each device of the kinds that have been searched for so far. */
 void
 ForEachFoundBackend(const std::function<void(Backend &)> & visit);
 
-/** \throws BadInputError if there is no such device; the message lists those there are. */
+/** Returns the device of a name. \throws BadInputError if there is none; the message lists the devices that exist. */
 std::shared_ptr<Backend>
 GetBackend(const std::string & deviceName);
 

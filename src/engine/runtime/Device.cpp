@@ -16,15 +16,15 @@ namespace gpureg
 
 namespace
 {
-/** Devices of one driver, which is asked for them when one of them is first wanted. */
+/** Names the devices of one driver and the function that finds them. The driver is asked when one of its devices is first needed. */
 struct Kind
 {
-  /** What the devices' names begin with. */
+  /** The part of a device's name before the colon. */
   const char * name;
   BackendList (*find)();
 };
 
-// The host comes last: it is there in a child, too.
+// The host comes last, because it works in a child process, too.
 constexpr Kind kinds[] = {
 #ifdef GPUREG_USE_CUDA
   { "cuda", &FindCudaBackends },
@@ -43,8 +43,8 @@ IsOfKind(const std::string & deviceName, const Kind & kind)
   return deviceName.substr(0, deviceName.find(':')) == kind.name;
 }
 
-/** What has been found, once each. In a child of a process that found more than the host: the host. Lists are never deleted, for what
- *  a device's driver holds goes with the process; in a child it must not be touched. */
+/** Stores the devices that were found; each kind is searched once. A child of a process that had found devices other than the host has the
+ *  host alone. Lists are never deleted: a driver's resources are freed with the process, and a child must not touch them. */
 class FoundBackends
 {
 public:
@@ -58,7 +58,7 @@ public:
     return this->Find(kind);
   }
 
-  /** Of all kinds, best first. */
+  /** Returns the devices of all kinds, the best first. */
   const BackendList &
   FindAll()
   {
@@ -81,7 +81,7 @@ public:
     return *m_All;
   }
 
-  /** Null where a kind has not been looked for. */
+  /** Returns one list per kind, or null for a kind that has not been searched for. */
   Lists
   GetFound()
   {
@@ -144,7 +144,7 @@ GetFoundBackends()
   return found;
 }
 
-/** Null where there is none of that name. Asks its own driver alone. */
+/** Returns the device of a name, or null if there is none. Asks only the driver that the name belongs to. */
 std::shared_ptr<Backend>
 FindBackend(const std::string & deviceName)
 {
@@ -197,7 +197,7 @@ FindDevice(const std::string & deviceName)
 DeviceDescription
 FindBestDevice()
 {
-  // The first kind's are the best; of the others the description decides.
+  // Devices of the first kind are the best if that kind is CUDA; otherwise the ranks of all devices decide.
   const auto & first = GetFoundBackends().FindKind(0).backends;
   const bool   isBest = !first.empty() && first.front()->GetRank() == DeviceRank::Cuda;
   return (isBest ? first : GetFoundBackends().FindAll().backends).front()->GetDescription();

@@ -15,7 +15,7 @@ namespace
 {
 std::atomic<unsigned int> forkCount{ 0 };
 
-/** All that there are. Never deleted: a process may fork while its static objects go. */
+/** Lists all ForkSafeMutexes. Never deleted, because a process may fork while its static objects are destroyed. */
 struct MutexList
 {
   std::mutex                   mutex;
@@ -30,7 +30,7 @@ GetList()
   return list;
 }
 
-/** Locks all that this thread does not hold, or says that another thread holds one. */
+/** Locks all mutexes that this thread does not hold. Returns false if another thread holds one of them. */
 bool
 TryToLock(MutexList & list)
 {
@@ -60,7 +60,7 @@ UnlockAll()
   list.mutex.unlock();
 }
 
-/** All or none at a time: a thread that holds one of them may be about to make another. */
+/** Locks either all mutexes or none at a time, because a thread that holds one of them may be about to make another one. */
 void
 LockAll()
 {

@@ -9,19 +9,19 @@
 namespace gpureg
 {
 
-/** How often this process, or one that it comes from, was forked since the first call: neither CUDA nor OpenCL goes on in
- *  a child, and PoCL would wait there for threads that are the parent's. What belongs to a device and is of an earlier
- *  count must not be touched, nor freed. */
+/** Returns how often this process or an ancestor was forked since the first call. Neither CUDA nor OpenCL works in a child, and PoCL would
+ *  wait there for threads that only the parent has. An object of a device that was made at an earlier count must be neither used nor
+ *  freed. */
 unsigned int
 GetForkCount();
 
-/** For messages. */
+/** The text of error messages in a child process. */
 constexpr char WhyNotInAChild[] = "this process was forked from one that had looked for devices, and neither CUDA nor "
                                   "OpenCL goes on after that; compute "
                                   "on the host, or start processes anew (in Python: multiprocessing's \"spawn\")";
 
-/** A mutex that no other thread holds while the process is forked, so that the child does not find it locked. The thread
- *  that forks may hold it, as where a driver that it looks for forks to start a program. */
+/** A mutex that no other thread holds while the process forks, so that the child does not find the mutex locked. The thread that forks may
+ *  hold the mutex: a driver may fork to start a program while it is asked for its devices. */
 class ForkSafeMutex
 {
 public:

@@ -54,7 +54,7 @@ IdleEngines::Keep(std::unique_ptr<Engine> engine, const void * user)
   List                                 surplus;
   {
     const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
-    // One that cannot be kept takes nobody's place.
+    // An engine that is too large to keep must not displace others.
     List & where = engine->GetHeldBytes() > m_Limit ? surplus : m_Engines;
     where.push_front({ std::move(engine), user });
     TakeSurplus(surplus);
@@ -144,7 +144,7 @@ IdleEngines::TakeSurplus(List & surplus)
   }
 }
 
-/** Called with the mutex of freeing. */
+/** The caller holds m_FreeingMutex. */
 void
 IdleEngines::Free(List & list)
 {

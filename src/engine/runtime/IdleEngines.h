@@ -13,14 +13,14 @@
 namespace gpureg
 {
 
-/** The engines of one device that wait for work, those of all types. Safe to use from several threads. */
+/** Stores the idle engines of one device, of all types. Safe to use from several threads. */
 class IdleEngines
 {
 public:
-  /** Of all types together. */
+  /** The largest number of idle engines, of all types together. */
   static constexpr std::size_t MostEngines = 8;
 
-  /** \param limit bytes that they may hold together */
+  /** \param limit the most bytes that the idle engines may hold together */
   explicit IdleEngines(std::size_t limit)
     : m_Limit(limit)
   {}
@@ -33,15 +33,15 @@ public:
   void
   Keep(std::unique_ptr<Engine> engine, const void * user);
 
-  /** Frees those that this user used last, … */
+  /** Frees the engines that this user used last. */
   void
   Drop(const void * user);
 
-  /** … or all of them. Returns whether any held memory. Waits for what another thread is freeing. */
+  /** Frees all idle engines. Returns true if any of them held memory. Waits until other threads have finished freeing. */
   bool
   DropAll();
 
-  /** Another number after some have been freed. */
+  /** Returns a number that changes whenever engines have been freed. */
   std::uint64_t
   CountFrees() const
   {
@@ -65,7 +65,7 @@ private:
   };
   using List = std::list<Idle>;
 
-  /** Moves those that are too many, or hold too much, to another list. */
+  /** Moves engines to surplus, the longest idle first, until their number and their bytes are within the limits. */
   void
   TakeSurplus(List & surplus);
   std::size_t
@@ -73,14 +73,14 @@ private:
   void
   Free(List & list);
 
-  // Held by the thread that frees engines, and locked before the other mutex: the driver may take its time, and meanwhile other threads
-  // can have engines.
+  // The thread that frees engines holds this mutex, and locks it before the other one: while the driver frees memory, other threads can
+  // still take engines.
   ForkSafeMutex              m_FreeingMutex;
   std::atomic<std::uint64_t> m_Frees{ 0 };
 
   mutable ForkSafeMutex m_Mutex;
   std::size_t           m_Limit;
-  List                  m_Engines; // the one used last comes first
+  List                  m_Engines; // the engine that was used last comes first
 };
 
 } // namespace gpureg

@@ -10,13 +10,13 @@
 namespace gpureg
 {
 
-/** Makes a queue's passes of one class on one kind of device. Declared for a class by GPUREG_DECLARE_PASSES; host/, cuda/ and opencl/
- *  define it beside their passes. Returns null where that kind of device has none. */
+/** Makes the passes of one class for a queue on one kind of device. GPUREG_DECLARE_PASSES declares the function for a class; host/, cuda/
+ *  and opencl/ define it beside their passes. Returns null where that kind of device has no such passes. */
 template <DeviceKind kind, typename TPasses>
 std::unique_ptr<TPasses>
 MakePassesOn(Queue & queue);
 
-/** Declares that each kind of device makes passes of a class. Stands behind the class. */
+/** Declares MakePassesOn() of a class of passes for each kind of device. Stands behind the class. */
 #define GPUREG_DECLARE_PASSES(passes)                                            \
   template <>                                                                    \
   std::unique_ptr<passes> MakePassesOn<DeviceKind::Host, passes>(Queue & queue); \
@@ -25,7 +25,7 @@ MakePassesOn(Queue & queue);
   template <>                                                                    \
   std::unique_ptr<passes> MakePassesOn<DeviceKind::OpenCL, passes>(Queue & queue)
 
-/** Makes a queue's passes of one class, which must not outlive it. Returns null where the queue's kind of device has none. */
+/** Makes the passes of one class for a queue, which must outlive them. Returns null where the queue's kind of device has none. */
 template <typename TPasses>
 std::unique_ptr<TPasses>
 MakePasses(Queue & queue)

@@ -38,7 +38,7 @@ Queue::Allocate(std::size_t bytes)
     }
     catch (const OutOfMemoryError &)
     {
-      // What another thread has freed since is as good as what this one frees.
+      // Memory that another thread has freed since helps as much as memory that this thread frees.
       if (!idle.DropAll() && idle.CountFrees() == frees)
       {
         throw;

@@ -19,7 +19,7 @@
 namespace gpureg
 {
 
-/** Device memory; freed with the object, after the work that was enqueued on it before. */
+/** Memory of a device. The destructor frees it after the work that was enqueued before. */
 class Memory
 {
 public:
@@ -37,7 +37,7 @@ public:
     return m_Size;
   }
 
-  /** A pointer of the device; null where memory has none. */
+  /** Returns a pointer of the device, or null where the device's memory has no pointers. */
   virtual void *
   GetAddress() const
   {
@@ -50,8 +50,8 @@ private:
 
 using MemoryPointer = std::unique_ptr<Memory>;
 
-/** Which way a copy goes. Each way has staging memory and marks of its own, so that an array can be filled while
- *  another is handed out. */
+/** The direction of a copy. Each direction has its own staging memory and marks, so that one array can be uploaded while another one is
+ *  downloaded. */
 enum class Direction
 {
   Up,
@@ -68,9 +68,9 @@ enum class DeviceKind
   OpenCL
 };
 
-/** An ordered stream of work on one device. What is enqueued runs after what was enqueued before, but for copies from
- *  and to buffers that change hands, so that they overlap other work: StartUpload's and StartDownload's. One thread at
- *  a time. Every member throws Error where the device reports a failure. */
+/** An ordered stream of work on one device. Work runs after all work that was enqueued before it. The exceptions are
+ *  StartUpload() and StartDownload(): their copies overlap other work and are ordered by marks of buffers. One thread at a time may use a
+ *  queue. Every member throws Error where the device reports a failure. */
 class Queue
 {
 public:
@@ -80,13 +80,12 @@ public:
   Queue &
   operator=(const Queue &) = delete;
 
-  /** Where there is no room, idle engines give up theirs.
-   *  \throws OutOfMemoryError with what was asked for, held and free. */
+  /** Allocates memory of the given number of bytes. Frees idle engines where the device is short of memory.
+   *  \throws OutOfMemoryError with the numbers of bytes that were requested, are held and are free. */
   MemoryPointer
   Allocate(std::size_t bytes);
 
-  /** Bytes that may still be allocated, as far as the device says, within this process' limit; and in one
-   *  array. */
+  /** Returns how many bytes can still be allocated, as the device reports it, within this process' limit. */
   virtual std::size_t
   GetFreeMemory() = 0;
   virtual std::size_t
@@ -95,77 +94,76 @@ public:
     return std::numeric_limits<std::size_t>::max();
   }
 
-  /** Host memory of at least so many bytes to copy from or to, pinned if the device's StagingPool has some: two slots
-   *  each way. It stays the same until it must grow, or is given back. */
+  /** Returns host memory of at least the given number of bytes for copies; pinned memory if the device's StagingPool has some. Each
+   *  direction has slots 0 and 1. A slot's address changes only when the slot must grow or after GiveStagingBack(). */
   void *
   GetStaging(Direction direction, int slot, std::size_t bytes);
 
-  /** At the end of an operation: for the next one, of this queue or another of the device. Waits for the slots'
-   *  marks. */
+  /** Returns the staging memory to the device's pool at the end of an operation. Waits for the marks of all slots. */
   void
   GiveStagingBack();
 
-  /** Enqueues a copy to the device. source must stay as it is until Finish, or until WaitForStaging of a mark behind
-   *  it. */
+  /** Enqueues a copy to the device. source must not change before Finish(), or before WaitForStaging() of a mark that was set after the
+   *  copy. */
   virtual void
   Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) = 0;
 
-  /** Says that the work enqueued so far is the last to read an input buffer (0 or 1): StartUpload to it waits for that
+  /** Declares that the work enqueued so far is the last that reads an input buffer (0 or 1). StartUpload() to this buffer waits for that
    *  work. */
   virtual void
   MarkRead(int buffer) = 0;
 
-  /** As Upload, to an input buffer. It waits for MarkRead of that buffer, and for nothing that was enqueued after it:
-   *  the copy and that work may run at the same time, so that work must not use the buffer. */
+  /** Enqueues a copy to an input buffer. The copy waits for the buffer's last MarkRead(), but not for work that was enqueued after it. Such
+   *  work may run at the same time as the copy, so it must not use the buffer. */
   virtual void
   StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) = 0;
 
-  /** Work that is enqueued from now on waits for the copies that StartUpload has begun so far. */
+  /** Makes work that is enqueued from now on wait for all copies that StartUpload() has enqueued. */
   virtual void
   OrderAfterUploads() = 0;
 
-  /** Says that the work enqueued so far writes an output buffer (0 or 1): StartDownload from it waits for that work. */
+  /** Declares that the work enqueued so far writes an output buffer (0 or 1). StartDownload() from this buffer waits for that work. */
   virtual void
   MarkMade(int buffer) = 0;
 
-  /** Enqueues a copy to the host from an output buffer, as it is at its last MarkMade. target is valid after Finish, or
-   *  after WaitForStaging of a later mark; until then nothing may write the buffer, for work that is enqueued next may
-   *  run at the same time. To staging memory the copy is fast. */
+  /** Enqueues a copy of an output buffer to the host. The copy waits for the buffer's last MarkMade(). target is valid after Finish(), or
+   *  after WaitForStaging() of a mark that was set after the copy. Until then no work may write the buffer, because work that is enqueued
+   *  next may run at the same time. The copy is fast if target is staging memory. */
   virtual void
   StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) = 0;
 
-  /** Marks the last copy that way as the one that uses staging slot 0 or 1. */
+  /** Marks the last copy of a direction as the one that uses staging slot 0 or 1. */
   virtual void
   MarkStaging(Direction direction, int slot) = 0;
 
-  /** Waits for the copy that a slot was marked for last, if there is one: then its memory may be used again. */
+  /** Waits for the copy that MarkStaging() marked last for a slot, if there is one. Afterwards the slot's memory may be used again. */
   virtual void
   WaitForStaging(Direction direction, int slot) = 0;
 
-  /** \throws DeviceLostError if the process was forked since the queue was made. */
+  /** Throws if the process was forked since the queue was made and the device does not work in a child. \throws DeviceLostError */
   void
   CheckIsUsable() const;
 
-  /** Copies to the host and waits for it: the queue's one synchronisation an evaluation. */
+  /** Copies to the host and waits for the copy. An evaluation does this once. */
   virtual void
   Download(void * target, const Memory & source, std::size_t bytes) = 0;
 
-  /** Enqueues a copy of the first bytes of one array to another. */
+  /** Enqueues a copy of the first bytes of source to target. */
   virtual void
   Copy(Memory & target, const Memory & source, std::size_t bytes) = 0;
 
   virtual void
   Finish() = 0;
 
-  /** Marks the end of the work that was enqueued so far, as fence 0 or 1, and has the device begin it. */
+  /** Sets fence 0 or 1 behind the work that was enqueued so far, and makes the device begin that work. */
   virtual void
   SetFence(int number) = 0;
 
-  /** Waits for the work before a fence, if it was set since it was waited for last, and for nothing behind it. */
+  /** Waits for the work before a fence, but not for work behind it. Does nothing if the fence was not set since the last wait for it. */
   virtual void
   WaitForFence(int number) = 0;
 
-  /** Has the device begin what was enqueued, where it might wait for more. */
+  /** Makes the device begin the enqueued work, where the device might wait for more. */
   virtual void
   Flush()
   {}
@@ -173,45 +171,46 @@ public:
   virtual DeviceKind
   GetKind() const = 0;
 
-  /** Whether all of the device's memory is the host's: then nothing is copied, and nothing overlaps a copy. */
+  /** Returns true if the device's memory is the host's memory. Then nothing is copied, and nothing overlaps a copy. */
   bool
   IsHost() const
   {
     return this->GetKind() == DeviceKind::Host;
   }
 
-  /** Where the host can write to the memory itself; null where it must copy. */
+  /** Returns the address at which the host can write to the memory, or null where the host must copy. */
   virtual void *
   GetHostAddress(Memory &)
   {
     return nullptr;
   }
 
-  /** Host memory as the device's own, where the host is the device; null elsewhere. It is not freed with the Memory. */
+  /** Returns host memory as memory of the device where the host is the device; otherwise null. The destructor of the result does not free
+   *  the host memory. */
   virtual MemoryPointer
   Wrap(void *, std::size_t)
   {
     return nullptr;
   }
 
-  /** Times what is enqueued between the two, in milliseconds, as the device's events see it. */
+  /** Starts and stops the timer, which measures the time that the work enqueued between both calls takes on the device. */
   virtual void
   StartTimer() = 0;
   virtual void
   StopTimer() = 0;
-  /** After Finish or Download. */
+  /** Returns the measured time in milliseconds. To be called after Finish() or Download(). */
   virtual double
   ReadTimer() = 0;
 
-  /** The host threads to work on; its caller's, set before each call. */
+  /** The host threads that run host loops. Operate() sets it. */
   ParallelFor          parallelFor;
   EvaluationStatistics statistics;
-  /** The slot of staging memory that the next chunk goes up through. */
+  /** The slot of staging memory for the next chunk of an upload. */
   int nextUpSlot = 0;
-  /** Arrays that are to be made just so large stay if they are larger: for who goes through levels of different sizes, again and
-   *  again. */
+  /** If true, ReserveExactly() keeps an array that is larger than requested. For callers that repeatedly go through levels of different
+   *  sizes. */
   bool keepsLargerArrays = false;
-  /** Whether an operation runs: see Operate. */
+  /** True while an operation runs; see Operate(). */
   bool isOperating = false;
 
 protected:
@@ -229,9 +228,9 @@ private:
   StagingPointer m_Staging[2][2]; // [direction][slot]
 };
 
-/** Runs an operation on a queue: its statistics begin anew, and at the end its staging memory goes back. An operation that
- *  fails leaves that with the queue. One within another is a part of it.
- *  \throws DeviceLostError if the process was forked since the queue was made; and what work throws. */
+/** Runs an operation on a queue: resets the statistics, calls work(), and returns the staging memory. If work throws, the staging memory
+ *  stays with the queue. A nested call joins the outer operation.
+ *  \throws DeviceLostError if the process was forked since the queue was made, and what work throws. */
 template <typename TWork>
 void
 Operate(Queue & queue, const ParallelFor & parallelFor, const TWork & work)
@@ -268,22 +267,23 @@ SizeOf(const MemoryPointer & memory)
   return memory ? memory->GetSize() : 0;
 }
 
-/** Whether so many of two buffers are there, each of at least so many bytes. */
+/** Returns true if the first count buffers (1 or 2) exist and each has at least the given number of bytes. */
 inline bool
 AreThere(const std::array<MemoryPointer, 2> & buffers, std::size_t count, std::size_t bytes)
 {
   return SizeOf(buffers[0]) >= bytes && (count == 1 || SizeOf(buffers[1]) >= bytes);
 }
 
-/** Makes an array at least so large; what it held is lost if it was smaller. */
+/** Makes an array at least the given number of bytes large. The contents are lost if the array was smaller. */
 void
 Reserve(Queue & queue, MemoryPointer & memory, std::size_t bytes);
 
-/** Makes an array just so large, unless the queue keeps larger ones; or none of 0 bytes. */
+/** Makes an array exactly the given number of bytes large, or frees it for 0 bytes. A larger array stays if the queue's keepsLargerArrays
+ *  is set. */
 void
 ReserveExactly(Queue & queue, MemoryPointer & memory, std::size_t bytes);
 
-/** Enqueues work; if it is to be timed, waits for it and adds its time to the statistics. */
+/** Calls work, which enqueues on the queue. If isTimed is true, waits for the work and adds its time to the statistics. */
 template <typename TWork>
 void
 Enqueue(Queue & queue, bool isTimed, const TWork & work)

@@ -17,7 +17,8 @@ IsCounted(const StagingPointer & staging)
   return staging && staging->isCounted;
 }
 
-/** Few sizes, so that what waits fits the next operation: powers of two up to the largest chunk of a copy. */
+/** Rounds a size up to one of few sizes, so that waiting memory fits the next operation: a power of two up to 16 MiB, the largest chunk of
+ *  a copy, or a multiple of 16 MiB. */
 std::size_t
 RoundUp(std::size_t bytes)
 {
@@ -32,7 +33,7 @@ RoundUp(std::size_t bytes)
 }
 } // namespace
 
-/** Memory that is taken out of the pool under its mutex, and freed without. It counts until then. */
+/** Holds memory that was taken out of the pool under its mutex, and frees it without the mutex. Its bytes count until then. */
 class StagingPool::Dropped
 {
 public:
@@ -57,7 +58,7 @@ public:
     return m_Bytes;
   }
 
-  /** \param reused so many of its bytes go on counting, for others. */
+  /** \param reused the number of its bytes that still count afterwards, for other memory */
   void
   Free(std::size_t reused)
   {
@@ -86,7 +87,7 @@ StagingPool::Take(std::size_t bytes)
   Dropped           dropped(*this);
   {
     const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
-    // The one used last is in the cache.
+    // The memory that was used last is most likely in the cache.
     const auto waiting = std::find_if(m_Waiting.rbegin(), m_Waiting.rend(), [size](const StagingPointer & staging) {
       return staging->GetSize() == size;
     });
@@ -96,7 +97,7 @@ StagingPool::Take(std::size_t bytes)
       m_Waiting.erase(std::next(waiting).base());
       return { std::move(staging), false };
     }
-    // What is taken does not make room, whatever is dropped.
+    // Dropping waiting memory does not help if the taken memory leaves too little within the limit.
     if (m_PinnedBytes - this->CountWaitingBytes() + size > m_Limit)
     {
       return { std::make_unique<OrdinaryStaging>(size), true };

@@ -12,7 +12,7 @@
 namespace gpureg
 {
 
-/** Host memory that a device copies from or to. */
+/** Host memory that a device copies from and to. */
 class Staging
 {
 public:
@@ -33,7 +33,7 @@ public:
     return m_Size;
   }
 
-  /** Whether its bytes count against a pool's limit: the pool says so. */
+  /** True if the memory's bytes count against a pool's limit. The pool sets it. */
   bool isCounted = false;
 
 private:
@@ -42,7 +42,7 @@ private:
 
 using StagingPointer = std::unique_ptr<Staging>;
 
-/** Staging memory in ordinary memory. */
+/** Staging memory that is not pinned. */
 class OrdinaryStaging : public Staging
 {
 public:
@@ -61,15 +61,15 @@ private:
   std::unique_ptr<char[]> m_Bytes;
 };
 
-/** The pinned host memory of one device in this process, for all its queues: one takes what an operation needs, and
- *  gives it back at its end. What is taken and what waits here are at most the limit together. Beyond it there is
- *  ordinary memory, from which copies take longer. Safe to use from several threads. */
+/** Pools the pinned host memory of one device for all queues of this process. A queue takes what an operation needs and returns it at the
+ *  end of the operation. Taken and waiting memory together are at most the limit. Beyond the limit the pool returns ordinary memory, from
+ *  which copies take longer. Safe to use from several threads. */
 class StagingPool
 {
 public:
   static constexpr std::size_t DefaultLimit = std::size_t{ 256 } << 20;
 
-  /** makePinned makes pinned memory of at least so many bytes, or throws Error. */
+  /** \param makePinned allocates pinned memory of at least the given number of bytes, or throws Error */
   explicit StagingPool(std::function<StagingPointer(std::size_t)> makePinned)
     : m_MakePinned(std::move(makePinned))
   {}
@@ -80,30 +80,30 @@ public:
     bool           isNew;
   };
 
-  /** Staging memory of at least so many bytes. */
+  /** Returns staging memory of at least the given number of bytes. */
   Taken
   Take(std::size_t bytes);
 
-  /** No copy may read or write it any more. */
+  /** Returns staging memory to the pool. No copy may use the memory any more. */
   void
   GiveBack(StagingPointer staging);
 
-  /** Frees it, as after a failed copy. */
+  /** Frees staging memory, as after a failed copy. */
   void
   Discard(StagingPointer staging);
 
-  /** Frees what waits. */
+  /** Frees the waiting memory. */
   void
   Drop();
 
-  /** In bytes. What is taken already stays. */
+  /** Sets the limit in bytes. Memory that is taken already stays taken. */
   void
   SetLimit(std::size_t bytes);
   std::size_t
   GetLimit() const;
 
-  /** Pinned bytes, taken and waiting; never fewer than there are, for they count from before they are pinned until they are
-   *  freed. */
+  /** Returns the number of pinned bytes, taken and waiting. Bytes count from before they are pinned until after they are freed, so the
+   *  number is never too small. */
   std::size_t
   GetPinnedBytes() const;
 
@@ -113,11 +113,11 @@ private:
   std::size_t
   CountWaitingBytes() const;
 
-  /** Takes waiting memory out until so many more bytes are within the limit, or none waits: the oldest first. */
+  /** Moves waiting memory to dropped, the oldest first, until the given number of further bytes is within the limit or none waits. */
   void
   MakeRoom(std::size_t bytes, Dropped & dropped);
 
-  /** What is no longer pinned, or was counted before it was pinned, and was not. */
+  /** Subtracts bytes that are no longer pinned, or that were counted for an attempt to pin that failed. */
   void
   Uncount(std::size_t bytes);
 

@@ -11,11 +11,11 @@
 namespace gpureg
 {
 
-/** Keeps the host from enqueuing steps far ahead of the device, so that it knows how far that is, and can stop. The device never runs
- *  out of work, for what is waited for has as many steps behind it.
+/** Limits how many steps the host enqueues ahead of the device, so that the host knows the device's progress and can stop it. The device
+ *  never runs out of work, because the host waits for a batch only after it has enqueued the next one.
  *
- *  Steps go in batches, of which two are on their way at most. A batch takes the device BatchMilliseconds, or has MostSteps: where
- *  steps are short, waiting for each would show in their time. */
+ *  At most two batches of steps are enqueued at a time. A batch takes the device about BatchMilliseconds, or has MostSteps steps: a wait
+ *  for each of many short steps would slow them down. */
 class Throttle
 {
 public:
@@ -26,7 +26,7 @@ public:
     : m_Queue(queue)
   {}
 
-  /** To be called after each step's work is enqueued. \throws Error where the device reports a failure. */
+  /** Counts a step; to be called after the step's work is enqueued. May wait. \throws Error where the device reports a failure. */
   void
   EndStep()
   {
@@ -37,7 +37,7 @@ public:
     m_Queue.SetFence(m_Fence);
     m_Fence = 1 - m_Fence;
     m_Queue.WaitForFence(m_Fence);
-    // Between two waits the device has done the batch that the second one is for.
+    // Between two waits the device has finished the batch before the one that was just enqueued.
     const int    done = std::exchange(m_StepsAhead, std::exchange(m_Steps, 0));
     const double milliseconds = MillisecondsSince(std::exchange(m_Waited, Clock::now()));
     if (done > 0)
@@ -46,7 +46,7 @@ public:
     }
   }
 
-  /** How many steps a batch has. \param milliseconds that one takes; at least 0. */
+  /** Returns the number of steps in a batch. \param milliseconds the time of one step, at least 0 */
   static int
   CountBatchSteps(double milliseconds)
   {
@@ -56,8 +56,8 @@ public:
 
 private:
   Queue &           m_Queue;
-  int               m_Steps = 0;      // of the batch that is being enqueued, …
-  int               m_StepsAhead = 0; // … and of the one before
+  int               m_Steps = 0;      // of the batch that is being enqueued
+  int               m_StepsAhead = 0; // of the batch before
   int               m_BatchSteps = 1;
   int               m_Fence = 0;
   Clock::time_point m_Waited = Clock::now();

@@ -9,12 +9,12 @@ namespace gpureg
 
 namespace
 {
-// Large enough to keep a bus busy, small enough to be pinned without harm.
+// Large enough to keep the bus busy, and small enough to pin without harm.
 constexpr std::int64_t ChunkBytes = std::int64_t{ 16 } << 20;
-// What one thread fills at a time.
+// The bytes that one thread fills at a time.
 constexpr std::int64_t TaskBytes = std::int64_t{ 64 } << 10;
 
-/** Calls work(begin, count) on several threads, for parts of count elements that one thread does at a time. */
+/** Calls work(begin, count) on several threads. The calls divide count elements into tasks of TaskBytes. */
 template <typename TWork>
 void
 ForEachTask(const ParallelFor & parallelFor, std::size_t elementSize, std::int64_t count, const TWork & work)
@@ -152,7 +152,7 @@ DrainThroughStaging(Queue & queue, const TileChunks & d, std::array<const Memory
   const std::int64_t chunks = d.CountChunks();
   std::int64_t       made = 0;
   std::int64_t       started = 0;
-  // A tile is made once its buffer has been copied; a chunk is copied once its tile is made and its slot was taken.
+  // A tile is made after its buffer has been copied. A chunk is copied after its tile was made and its slot was taken.
   const auto goOn = [&](std::int64_t copiedTiles, std::int64_t takenChunks) {
     for (; made < std::min(d.tiles, copiedTiles + static_cast<std::int64_t>(d.array.bufferCount)); ++made)
     {
@@ -173,7 +173,7 @@ DrainThroughStaging(Queue & queue, const TileChunks & d, std::array<const Memory
   }
 }
 
-/** Makes an array where its target is. Returns false where the device has memory of its own. */
+/** Makes an array directly at its target. Returns false where the device has its own memory. */
 bool
 MakeInPlace(Queue & queue, const TiledArray & array)
 {
@@ -228,7 +228,7 @@ Drain(Queue & queue, std::array<const Memory *, 2> buffers, const TiledArray & a
     }
     catch (...)
     {
-      // The first error says more.
+      // The first error is more informative.
     }
     throw;
   }

@@ -65,12 +65,12 @@ struct TiledArray
   std::int64_t count = 0;
   /** Elements of a tile. */
   std::int64_t tileCount = 0;
-  /** 2: one tile is copied while the next one is made; 1: the next one waits for the copy. */
+  /** 2: a tile is copied while the next tile is made; 1: the next tile is made after the copy. */
   std::size_t bufferCount = 1;
   /** Enqueues the work that makes elements first … first + count - 1, at the beginning of out. */
   std::function<void(std::int64_t first, std::int64_t count, Memory & out)> make;
   Taker                                                                     take;
-  /** Where the host makes the elements in place, if they need no taking; null where take takes them. */
+  /** The host address at which the host makes the elements, if they need no take(); null if take() receives them. */
   void * target = nullptr;
   /** Called from the caller's thread with the number of elements that have been taken so far. */
   std::function<void(std::int64_t)> progress;

@@ -7,14 +7,15 @@
 namespace gpureg
 {
 
-/** A folded chain on a device; null what it does not have. */
+/** The arrays of a folded chain on a device. An array that the chain does not need is null. */
 struct ChainArrays
 {
-  /** kernels::ChainPart, one a part. */
+  /** kernels::ChainPart, one per part. */
   MemoryPointer parts;
-  /** kernels::float4, one a vector, of all parts' grids. */
+  /** kernels::float4, one per vector of all parts' grids. */
   MemoryPointer vectors;
-  /** float[9], one a vector, for metrics whose forces follow a chain back: see src/kernels/metric/samples/SampleChain.h. */
+  /** float[9], one per vector, for metrics that propagate forces backwards through a chain; see
+   *  src/kernels/metric/samples/SampleChain.h. */
   MemoryPointer jacobians;
 };
 

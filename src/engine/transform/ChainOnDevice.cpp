@@ -15,10 +15,11 @@ namespace gpureg
 
 namespace
 {
-/** A cubic's support reaches two control points beyond a cell, and rounding one more. */
+/** The support of a cubic B-spline reaches two control points beyond a cell, and rounding may add one. */
 constexpr int GridMargin = 3;
 
-/** From a field's Jacobians, of points, to those of the position in the next grid by the one in its own. */
+/** Returns a filler of a field's Jacobians. Converts Jacobians of points to derivatives of the position in the next grid with respect to
+ *  the position in the field's grid. The arguments must outlive the filler. */
 Filler
 MakeJacobianFiller(const MatrixFiller & jacobians, const Matrix3 & behind, const Matrix3 & fromGrid)
 {
@@ -36,7 +37,7 @@ MakeJacobianFiller(const MatrixFiller & jacobians, const Matrix3 & behind, const
   };
 }
 
-/** The largest of some vectors by component: infinite where one is not a number. */
+/** Returns the largest magnitude of each component of the vectors; infinity where a component is not a number. */
 std::array<double, 3>
 FindLargest(const kernels::float4 * vectors, std::int64_t count)
 {
@@ -90,7 +91,7 @@ ChainOnDevice::GetSource() const
     const DisplacementGrid & grid = steps[k].grid;
     if (CountOf(grid.size) == 0)
     {
-      // Whatever its matrix: nothing is made of it.
+      // A grid without vectors has no effect, whatever its matrix is.
       continue;
     }
     if (grid.source.key.empty())
@@ -182,14 +183,14 @@ ChainOnDevice::CountPlanesForRows(std::int64_t rowCount) const
 void
 ChainOnDevice::SetPlanes(int planes, bool wantsReach)
 {
-  // What was sent without is sent again.
+  // Vectors that were uploaded without a search for the largest ones are uploaded again.
   m_HasVectors = m_HasVectors && (m_WantsReach || !wantsReach);
   m_WantsReach = wantsReach;
   if (m_Folded.parts.empty())
   {
     return;
   }
-  // A vector at least, so that there is an array.
+  // The array has at least one vector, so that it exists.
   const std::size_t bytes =
     std::max(GetVectorBytes(), static_cast<std::size_t>(planes) * GetPlaneBytes() + GetOtherVectorBytes());
   if (planes != m_Planes || SizeOf(m_Arrays.vectors) < bytes)
@@ -309,7 +310,7 @@ ChainOnDevice::GetReach() const
       for (std::size_t c = 0; c < 3; ++c)
       {
         const double carry = std::abs(static_cast<double>(m_Folded.parts[k].carry[3 * r + c]));
-        // Infinity times 0, which is what the kernels have then, may be anywhere.
+        // Kernels multiply infinity by 0 there, which leads to any position.
         next[r] += std::isinf(reach[c]) ? reach[c] : carry * reach[c];
       }
     }

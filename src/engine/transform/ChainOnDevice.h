@@ -15,19 +15,19 @@
 namespace gpureg
 {
 
-/** A folded chain's parts and their vectors on a device. Those of the first grid may be there in parts: which of its
- *  planes rows of the output need is known exactly, since nothing has been displaced before it. */
+/** Stores the parts of a folded chain and their vectors on a device. The first grid may be loaded plane by plane: no displacement comes
+ *  before it, so the planes that rows of the output need are known exactly. */
 class ChainOnDevice
 {
 public:
-  /** queue and arrays, which it fills, must outlive it. */
+  /** queue and arrays must outlive this object, which fills arrays. */
   ChainOnDevice(Queue & queue, ChainArrays & arrays)
     : m_Queue(queue)
     , m_Arrays(arrays)
   {}
 
-  /** grid must stay as it is while rows are loaded.
-   *  \param isPrecise vectors are kept in fixed point: i64[3], see src/kernels/metric/samples/PreciseGrid.h. */
+  /** Sets the chain. grid must not change while rows are loaded.
+   *  \param isPrecise stores vectors in fixed point, as i64[3]; see src/kernels/metric/samples/PreciseGrid.h */
   void
   SetChain(const ChainedGrid & grid, bool isPrecise = false);
 
@@ -37,7 +37,7 @@ public:
     return m_Folded;
   }
 
-  /** What the first grid takes, 0 without any; the vectors of the others; and the parts. */
+  /** Returns the number of planes of the first grid, or 0 if there is no grid. */
   int
   CountPlanes() const;
   std::size_t
@@ -47,37 +47,37 @@ public:
   std::size_t
   GetPartBytes() const;
 
-  /** The planes of the first grid that so many rows at a time need at most. */
+  /** Returns the largest number of planes of the first grid that rowCount rows at a time need. */
   int
   CountPlanesForRows(std::int64_t rowCount) const;
 
-  /** From now on so many planes of the first grid are there at a time, and GetReach is wanted, or not: all vectors are
-   *  looked at for it. */
+  /** Sets how many planes of the first grid are loaded at a time. If wantsReach is true, all vectors are searched for the largest ones when
+   *  they are uploaded, as GetReach() requires. */
   void
   SetPlanes(int planes, bool wantsReach);
 
-  /** Has on the device what these rows need. */
+  /** Uploads what the rows need, unless it is on the device already. */
   void
   Load(const RowRange & rows);
 
-  /** Has on the device how the parts' fields change: DisplacementGrid::jacobians, from one grid's units to the next one's. To be
-   *  called after Load, of whole grids. */
+  /** Uploads the Jacobian of each part's field, DisplacementGrid::jacobians, converted from the units of its grid to those of the next one.
+   *  To be called after Load(); the grids must be loaded as a whole. */
   void
   LoadJacobians();
 
-  /** The largest displacement of the loaded parts, by axis, in voxels of the input; infinite if a vector is not
+  /** Returns the largest displacement of the loaded parts along each axis, in voxels of the input. It is infinite if a vector is not
    *  finite. */
   std::array<double, 3>
   GetReach() const;
 
-  /** Another number after vectors have been sent. */
+  /** Returns a number that changes whenever vectors are uploaded. */
   std::uint64_t
   GetVectorStamp() const
   {
     return m_VectorStamp;
   }
 
-  /** Bytes on the device. */
+  /** Returns the number of bytes on the device. */
   std::size_t
   GetSize() const
   {
@@ -88,7 +88,7 @@ public:
   Release();
 
 private:
-  /** Of all grids' vectors; without a key if that of one is not known. */
+  /** Returns the source of all grids' vectors; without a key if one grid's source has none. */
   Source
   GetSource() const;
   int
@@ -101,7 +101,7 @@ private:
   FindPlanesOf(const RowRange & rows) const;
   void
   UploadParts();
-  /** Vectors first … + count - 1 of a part's grid, to the array's from target on. */
+  /** Uploads vectors first … first + count - 1 of a part's grid to the array of vectors, beginning at vector target. */
   void
   UploadVectors(std::size_t part, std::int64_t target, std::int64_t first, std::int64_t count);
 
@@ -118,7 +118,7 @@ private:
   bool                               m_WantsReach = false;
   int                                m_Planes = 0;
   PlaneRange                         m_Loaded;
-  std::vector<std::array<double, 3>> m_Largest; // component of a part's vectors
+  std::vector<std::array<double, 3>> m_Largest; // the largest component of each part's vectors, per axis
 };
 
 } // namespace gpureg

@@ -13,7 +13,7 @@
 namespace gpureg
 {
 
-/** Downloads a vector for each control point, float4 on the device. */
+/** Downloads one vector per control point, stored as float4 on the device. */
 template <typename TReal>
 std::vector<std::array<TReal, 3>>
 DownloadControlVectors(Queue & queue, const Memory & vectors, std::int64_t count)
@@ -33,7 +33,7 @@ DownloadControlVectors(Queue & queue, const Memory & vectors, std::int64_t count
   return result;
 }
 
-/** The other way. */
+/** Uploads one vector per control point, stored as float4 on the device. */
 inline void
 FillControlVectors(Queue & queue, const std::vector<std::array<float, 3>> & vectors, Memory & target)
 {

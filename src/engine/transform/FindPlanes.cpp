@@ -35,7 +35,7 @@ FindPlanes(const kernels::FixedMap & map,
     high += std::max(one, other);
     largest += std::max(std::abs(one), std::abs(other));
   }
-  // So far doubles hold every bit of a fixed-point number, and of these sums.
+  // Below this, doubles represent fixed-point numbers and these sums exactly.
   constexpr double MostExact = 1 << 20;
   const double     more = margin + std::ceil(reach) + (largest < MostExact ? 0 : 1);
   const double     planes = planeCount;
@@ -45,7 +45,7 @@ FindPlanes(const kernels::FixedMap & map,
   }
   const double firstCell = std::floor(low) - more;
   const double lastCell = std::floor(high) + more;
-  // The cell in front of the first plane is that plane's, too.
+  // The cell before the first plane needs that plane, too.
   return { static_cast<int>(std::clamp(firstCell, 0.0, planes)),
            static_cast<int>(std::clamp(lastCell + (lastCell == -1 ? 2 : 1), 0.0, planes)) };
 }

@@ -12,8 +12,8 @@
 namespace gpureg
 {
 
-/** The planes along an axis that rows of an output come to lie between, by a map and a displacement of at most reach,
- *  and so many on either side: those that there are of them. */
+/** Returns the planes along an axis between which an output's rows are mapped, and margin planes on either side, limited to the planeCount
+ *  planes that exist. The map is followed by a displacement of at most reach voxels. */
 PlaneRange
 FindPlanes(const kernels::FixedMap & map,
            int                       axis,

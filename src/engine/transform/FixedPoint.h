@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers in double to the kernels' fixed point (src/kernels/transform/FixedMap.h).
+// Conversion of double-precision numbers to the kernels' fixed point (src/kernels/transform/FixedMap.h).
 #ifndef gpureg_FixedPoint_h
 #define gpureg_FixedPoint_h
 
@@ -14,14 +14,14 @@
 namespace gpureg
 {
 
-/** In units of 2^-bits, to the nearest. */
+/** Returns value in units of 2^-bits, rounded to the nearest. */
 inline kernels::i64
 ToFixedPoint(double value, int bits = 32)
 {
   return static_cast<kernels::i64>(std::llround(std::ldexp(value, bits)));
 }
 
-/** A map whose entries, in these units, fit into 64 bits. */
+/** Returns a map in fixed point with units of 2^-bits. Its entries must fit into 64 bits. */
 inline kernels::FixedMap
 ToFixedMap(const IndexMap & map, int bits = 32)
 {

@@ -13,11 +13,11 @@ namespace gpureg
 
 namespace
 {
-// 2^30 voxels: displacements have the rest of 32 bits.
+// 2^30 voxels; displacements use the rest of 32 bits.
 constexpr double FarthestIndex = 1073741824.0;
 
-/** The map of an index of the output region to one relative to the voxel firstInput.
- *  \throws Error if a corner of the output, or a step between its voxels, is further away than FarthestIndex. */
+/** Returns the map of an index of the output region to an index relative to the voxel firstInput.
+ *  \throws Error if a corner of the output, or a step between its voxels, is farther away than FarthestIndex */
 kernels::FixedMap
 MakeMap(const IndexMap & map, const ChainedGrid & grid, const std::array<std::int64_t, 3> & firstInput)
 {
@@ -39,7 +39,7 @@ MakeMap(const IndexMap & map, const ChainedGrid & grid, const std::array<std::in
   kernels::FixedMap fixed = ToFixedMap(map);
   for (std::size_t r = 0; r < 3; ++r)
   {
-    // Whole voxels, exactly.
+    // Subtracts and adds whole voxels exactly.
     fixed.row[4 * r + 3] -= ToFixedPoint(static_cast<double>(firstInput[r]));
     for (std::size_t c = 0; c < 3; ++c)
     {
@@ -49,9 +49,9 @@ MakeMap(const IndexMap & map, const ChainedGrid & grid, const std::array<std::in
   return fixed;
 }
 
-/** Returns how far the map of an index to a B-spline's grid may be off at the ends of its valid region, in units of 2^-32. An entry of
- *  its matrix is rounded by half of one, and counts as often as there are voxels on the way; far origins leave what double has. It does
- *  not depend on which region of the output is made. */
+/** Returns how far rounding may move a position in a B-spline's grid at the ends of the grid's valid region, in units of 2^-32. Each entry
+ *  of the fixed-point matrix is rounded by half a unit, and this error is multiplied by the number of voxels on the way; far origins add
+ *  the rounding of doubles. The result does not depend on which region of the output is made. */
 int
 FindSlack(const IndexMap & toGrid, const DisplacementGrid & grid, int dimension)
 {
@@ -67,7 +67,7 @@ FindSlack(const IndexMap & toGrid, const DisplacementGrid & grid, int dimension)
     const double   farOrigin = units * 8 * std::numeric_limits<double>::epsilon() * std::abs(grid.toGrid.offset[r]);
     slack = std::max(slack, own + voxels + farOrigin);
   }
-  // Of no step at all there are more voxels than any image has.
+  // A step of 0 would give more voxels than any image has.
   return static_cast<int>(std::min(slack, most));
 }
 

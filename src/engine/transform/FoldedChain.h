@@ -16,22 +16,23 @@
 namespace gpureg
 {
 
-/** A chain with all that is affine folded into it, in double: what the kernels are given. */
+/** A chain whose affine maps are composed in double precision, in the form that kernels read. */
 struct FoldedChain
 {
-  /** Index of the output → index of the input. */
+  /** Maps an index of the output to an index of the input. */
   kernels::FixedMap toInput;
-  /** Their vectors lie one behind the other, in the order of the parts. */
+  /** The nonlinear parts. Their vectors are stored one part after another. */
   std::vector<kernels::ChainPart> parts;
-  /** A grid's own vectors to those that the kernels read, which are in the units of the next grid. */
+  /** Maps each grid's own vectors to those that kernels read, which are in the units of the next grid. */
   std::vector<Matrix3> vectorMatrices;
-  /** With J, the derivative of a grid's own transform of points, behind·J·fromGrid is that of the position in the next grid by
-   *  the one in this. */
+  /** If J is the derivative of a grid's transform of points, behind·J·fromGrid is the derivative of the position in the next grid with
+   *  respect to the position in this grid. */
   std::vector<Matrix3> behind;
   std::vector<Matrix3> fromGrid;
 };
 
-/** \throws Error if the output maps further away than fixed-point positions reach, or a grid is singular. */
+/** Folds the affine maps of a chain.
+ *  \throws Error if the output is mapped farther away than fixed-point positions reach, or if a grid's directions are singular */
 FoldedChain
 FoldChain(const ChainedGrid & grid);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors that move positions, as kernels read them: in floats, or in fixed point (src/kernels/metric/samples/PreciseGrid.h).
+// Displacement vectors as kernels read them: in floats, or in fixed point (src/kernels/metric/samples/PreciseGrid.h).
 #ifndef gpureg_PackedVectors_h
 #define gpureg_PackedVectors_h
 
@@ -20,7 +20,7 @@ namespace gpureg
 
 using PreciseMove = std::array<kernels::i64, 3>;
 
-// Voxels: where a map leads as far, too, a position's 64 bits do not overflow.
+// In voxels. A position's 64 bits do not overflow where the map leads equally far.
 constexpr double FarthestVoxel = 1 << 29;
 
 inline void
@@ -29,7 +29,7 @@ Pack(const Vector3 & vector, kernels::float4 & packed)
   packed = { static_cast<float>(vector[0]), static_cast<float>(vector[1]), static_cast<float>(vector[2]), 0.0f };
 }
 
-/** A component that is larger than FarthestVoxel, or not a number, leads out of every image. */
+/** Packs a vector in fixed point. A component that is larger than FarthestVoxel, or not a number, leads out of every image. */
 inline void
 Pack(const Vector3 & vector, PreciseMove & packed)
 {
@@ -39,7 +39,7 @@ Pack(const Vector3 & vector, PreciseMove & packed)
   }
 }
 
-/** Writes matrix·vector of each. */
+/** Returns a filler that packs the products of a matrix and each vector. */
 template <typename TPacked>
 Filler
 MakePackedFiller(VectorFiller vectors, const Matrix3 & matrix)

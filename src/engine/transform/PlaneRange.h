@@ -8,7 +8,7 @@
 namespace gpureg
 {
 
-/** Planes first … end - 1 along an axis; none where end <= first. */
+/** Planes first … end - 1 along an axis; none if end <= first. */
 struct PlaneRange
 {
   int first = 0;
@@ -21,7 +21,7 @@ struct PlaneRange
   }
 };
 
-/** Rows first … first + count - 1 of an output; row y + z·size[1] is that at (y, z). */
+/** Rows first … first + count - 1 of an output. Row y + z·size[1] is the row at (y, z). */
 struct RowRange
 {
   std::int64_t first = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host's passes sum in doubles, and how they hand it over.
+// Sums in double precision of the host's passes, and their conversion to floats.
 #ifndef gpureg_HostSums_h
 #define gpureg_HostSums_h
 
@@ -8,7 +8,7 @@
 namespace gpureg
 {
 
-/** AddForce and AddPreciseForce of src/kernels/metric/samples/ForceSums.h, of a device that has doubles. */
+/** Adds a force to sums as AddForce() and AddPreciseForce() of src/kernels/metric/samples/ForceSums.h do, in double precision. */
 inline void
 AddForceInDoubles(const double * force, const float * fromCentre, double * sums)
 {
@@ -22,7 +22,7 @@ AddForceInDoubles(const double * force, const float * fromCentre, double * sums)
   }
 }
 
-/** Writes sums as floats and, if each takes two of them, what these leave behind them all. \return where the next ones go. */
+/** Writes sums as floats. If floatsOfSum is 2, writes the rounding errors behind all sums. \return the pointer behind the last float */
 inline float *
 WriteSums(const double * sums, int count, int floatsOfSum, float * out)
 {

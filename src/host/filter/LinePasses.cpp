@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filters along lines in plain loops: the reference that every device is tested against, and what runs where
-// there is none. cuda and opencl have their entry points in files of this name.
+// Filters along lines in plain loops: the reference that every device is tested against, and the code that runs where there is no device.
+// cuda and opencl have their entry points in files of this name.
 #include "host/runtime/HostQueue.h"
 
 #include "engine/filter/LinePasses.h"
@@ -16,12 +16,12 @@ using namespace kernels;
 
 namespace
 {
-// Lines that are filtered side by side: a recursion waits for its own last result, and eight have that time to
-// fill; and where the axis is not the fastest, they share what a cache line holds.
+// The number of lines that are filtered side by side. A recursion waits for its own last result, and eight recursions fill that time; where
+// the axis is not the fastest, the lines also share cache lines.
 constexpr int Bundle = 8;
-// What one thread does at a time.
+// The number of samples that one thread processes at a time.
 constexpr i64 TaskSamples = i64{ 1 } << 16;
-// Outputs of a convolution that are added up together.
+// The number of outputs of a convolution that are added up together.
 constexpr i64 Chunk = 256;
 
 /** Calls work with the filter's kind as a constant, and a value of the precision's type. */
@@ -40,7 +40,7 @@ WithVariant(int kind, Precision precision, const TWork & work)
   }
 }
 
-/** Some lines side by side, in double, and what the causal filter makes of them. */
+/** Lines side by side in double precision, and the output of the causal filter. */
 struct LineBundle
 {
   explicit LineBundle(int length)
@@ -54,7 +54,7 @@ struct LineBundle
   double              back[Bundle][RecursionStates];
 };
 
-/** Filters count lines; those of a bundle beyond them do the last one again, for nothing. */
+/** Filters count lines. A bundle has a fixed number of lines; the rest of them repeat the last line. */
 template <typename TKind, typename real>
 void
 RecurseBundle(TKind kind, const RecursionArguments & a, real * const * lines, int count, LineBundle & bundle)
@@ -100,8 +100,8 @@ RecurseBundle(TKind kind, const RecursionArguments & a, real * const * lines, in
   }
 }
 
-/** Outputs first … first + count - 1, of a row [outputLength][inner], count <= Chunk, of one j: column by
- *  column, so that a compiler may take several at once. */
+/** Computes outputs first … first + count - 1, count <= Chunk, of one j of a row [outputLength][inner], column by column, so that a
+ *  compiler may vectorise the columns. */
 template <typename real>
 void
 ConvolveColumns(const ConvolutionArguments & a, const real * input, int j, i64 first, i64 count, real * output)
@@ -216,7 +216,7 @@ private:
     ++m_Queue.statistics.launches;
     const real * const in = m_Queue.AddressIn<real>(input);
     real * const       out = static_cast<real *>(m_Queue.GetHostAddress(output));
-    // Rows of [outputLength][inner] where a sample's neighbours are near; else single j of them.
+    // A row is [outputLength][inner] if a sample's neighbours are adjacent; otherwise a row is a single j.
     const bool isAlong = a.inner == 1;
     const i64  rows = isAlong ? a.outer : a.outer * a.outputLength;
     const i64  rowElements = isAlong ? a.outputLength : a.inner;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is made of a loaded image's values, in plain loops.
+// Reading of a loaded image's values, in plain loops.
 #include "host/runtime/HostQueue.h"
 
 #include "engine/image/ImagePasses.h"
@@ -35,7 +35,7 @@ public:
       using Real = decltype(zero);
       const Real * const in = m_Queue.AddressIn<const Real>(values);
       double * const     out = m_Queue.AddressIn<double>(summaries);
-      // Side by side, not interleaved: each strip is one thread's.
+      // Strips lie one after another and are not interleaved, because one thread reads each strip.
       m_Queue.parallelFor(strips, [&](i64 strip) {
         SummarizeStrip(
           in, count * strip / strips, i64{ 1 }, count * (strip + 1) / strips, factor, out + SummaryNumbers * strip);

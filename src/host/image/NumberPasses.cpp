@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between numbers of any type and values of an image, in plain loops.
+// Conversion between numbers of any type and values of an image, in plain loops.
 #include "host/runtime/HostQueue.h"
 
 #include "engine/image/NumberPasses.h"

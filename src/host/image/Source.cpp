@@ -13,7 +13,7 @@ namespace
 {
 using kernels::HashLanes;
 
-/** What one thread hashes. */
+/** The bytes that one thread hashes at a time, and their hash. */
 struct Task
 {
   const char *  begin;
@@ -21,7 +21,7 @@ struct Task
   std::uint64_t hash = 0;
 };
 
-/** All lanes together, block by block: see kernels::HashLane. */
+/** Hashes all lanes together, block by block; see kernels::HashLane. */
 std::uint64_t
 HashBytes(const char * bytes, std::size_t count)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a similarity of sums, in plain loops: the reference that every device is tested against.
-// src/kernels/metric/SimilaritySumKernels.h holds the twin for CUDA and OpenCL.
+// Similarities from sums, in plain loops: the reference that every device is tested against.
+// src/kernels/metric/SimilaritySumKernels.h has the counterpart for CUDA and OpenCL.
 #include "host/runtime/HostQueue.h"
 
 #include "engine/metric/SimilarityPasses.h"

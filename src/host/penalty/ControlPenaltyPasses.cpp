@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The penalties of a free-form deformation in plain loops: the reference that every device is tested against.
-// src/kernels/penalty/ControlPenaltyKernels.h holds the twin for CUDA and OpenCL.
+// src/kernels/penalty/ControlPenaltyKernels.h has the counterparts for CUDA and OpenCL.
 #include "host/runtime/HostQueue.h"
 
 #include "engine/penalty/ControlPenaltyPasses.h"
@@ -14,9 +14,9 @@ using namespace kernels;
 
 namespace
 {
-// What one task sums up, whatever the threads are.
+// The number of nodes that one task sums, independent of the threads.
 constexpr i64 NodesOfPartial = 1024;
-// What one task collects of each of a row's columns.
+// The number of control points along z whose gradient one task computes, for all columns of a row.
 constexpr int PointsOfTask = 16;
 
 class HostControlPenaltyPasses : public ControlPenaltyPasses

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From places to displacements, in plain loops.
+// Conversion of places to displacements, in plain loops.
 #include "host/runtime/HostQueue.h"
 
 #include "engine/resample/DisplacementPasses.h"

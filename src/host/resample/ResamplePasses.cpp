@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The resampler in plain loops: the reference that every device is tested against, and what runs where there
-// is none. cuda and opencl have their entry points in files of this name.
+// The resampler in plain loops: the reference that every device is tested against, and the code that runs where there is no device. cuda
+// and opencl have their entry points in files of this name.
 #include "host/runtime/HostQueue.h"
 
 #include "engine/resample/ResamplePasses.h"
@@ -16,10 +16,10 @@ using namespace kernels;
 
 namespace
 {
-// What one thread makes at a time.
+// The number of voxels that one thread makes at a time.
 constexpr i64 TaskVoxels = i64{ 1 } << 14;
 
-/** Compiles work for each way of interpolating on its own, so that none pays for another. */
+/** Compiles work for each kind of interpolation separately, so that none pays for another. */
 template <typename TWork>
 void
 WithInterpolation(int interpolation, const TWork & work)
@@ -37,7 +37,7 @@ WithInterpolation(int interpolation, const TWork & work)
   }
 }
 
-/** Calls work with the kernel's constants as types, and a value of its precision's type. */
+/** Calls work with the kernel's constants as types, and a value of the precision's type. */
 template <typename TWork>
 void
 WithVariant(const ResampleArguments & a, Precision precision, const TWork & work)
@@ -58,7 +58,7 @@ WithVariant(const ResampleArguments & a, Precision precision, const TWork & work
   });
 }
 
-/** The arrays as the kernels see them. */
+/** The arrays as kernels see them. */
 template <typename real>
 struct ResampleVolumes
 {
@@ -68,7 +68,7 @@ struct ResampleVolumes
   const real *      outside;
 };
 
-/** One row of the output. \param columns scratch. */
+/** Makes one row of the output. \param columns scratch */
 template <typename TInterpolation, typename TChain, typename real>
 void
 ResampleRow(TInterpolation                interpolation,

@@ -39,7 +39,7 @@ public:
   }
 
 private:
-  /** Nothing is copied there: what is small is handed out through ordinary memory. */
+  /** Allocates ordinary memory. Only small results pass through it, because the host copies no arrays. */
   StagingPointer
   MakePinned(std::size_t bytes) override
   {

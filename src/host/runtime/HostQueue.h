@@ -11,7 +11,7 @@ class HostMemory : public Memory
 {
 public:
   HostMemory(Backend & backend, std::size_t bytes);
-  /** Another's memory, which is not charged. */
+  /** Wraps memory that somebody else owns. The memory account does not count it. */
   HostMemory(void * address, std::size_t bytes)
     : Memory(bytes)
     , m_Address(address)
@@ -25,11 +25,11 @@ public:
   }
 
 private:
-  Backend * m_Backend = nullptr; // of memory of its own
+  Backend * m_Backend = nullptr; // set if the memory was allocated here
   void *    m_Address;
 };
 
-/** The array as the kernels see it; null if there is none. */
+/** Returns the array as kernels see it, or null if there is none. */
 template <typename T>
 T *
 AddressOf(const MemoryPointer & memory)
@@ -37,7 +37,7 @@ AddressOf(const MemoryPointer & memory)
   return memory ? static_cast<T *>(static_cast<HostMemory &>(*memory).GetAddress()) : nullptr;
 }
 
-/** Runs what it is given at once, on the caller's threads. */
+/** Runs work at once, on the caller's threads. */
 class HostQueue : public Queue
 {
 public:
@@ -62,7 +62,7 @@ public:
   }
   void *
   GetHostAddress(Memory & memory) override;
-  /** Where the elements of some memory are, also of what is only read. */
+  /** Returns the address of a memory's elements, also for memory that is only read. */
   template <typename T>
   T *
   AddressIn(const Memory & memory)

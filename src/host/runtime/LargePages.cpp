@@ -15,7 +15,7 @@ PrepareForWriting([[maybe_unused]] void *              memory,
 {
 #ifdef __linux__
   constexpr std::uintptr_t LargePage = std::uintptr_t{ 2 } << 20;
-  // Of fewer, most threads would have none, and wait: 4 MB with one took 16 threads some 0.3 ms longer.
+  // With fewer pages most threads would have none, and wait: 4 MB with one page took 16 threads about 0.3 ms longer.
   constexpr std::uintptr_t LeastPages = 16;
   const auto               address = reinterpret_cast<std::uintptr_t>(memory);
   const std::uintptr_t     begin = (address + LargePage - 1) / LargePage * LargePage;

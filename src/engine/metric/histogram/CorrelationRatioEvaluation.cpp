@@ -19,8 +19,8 @@ namespace
 constexpr const char * SchemeNames[NumberOfCorrelationRatioSchemes] = { "GlobalAtomic", "GlobalMerge", "SharedAtomic",
                                                                         "SharedMerge",  "SharedWarp",  "ConflictFree" };
 
-/** So many samples a chunk may have whose sums in this unit are to fit into 32 bits: see HistogramEvaluation, which chooses the
- *  unit by the chunks that it cuts. */
+/** Returns the most samples of a chunk whose sums in the histogram's unit fit into 32 bits. HistogramEvaluation chooses the unit by the
+ *  chunks that it cuts. */
 int
 FindMostOfChunk(const kernels::HistogramArguments & a)
 {
@@ -32,7 +32,7 @@ FindMostOfChunk(const kernels::HistogramArguments & a)
   return std::min(most, int{ kernels::MostSamplesOfCorrelationRatio });
 }
 
-/** Makes an array of the device that holds these elements. */
+/** Makes an array on the device that holds the elements. */
 template <typename T>
 void
 Send(Queue & queue, MemoryPointer & target, const std::vector<T> & elements)
@@ -152,7 +152,7 @@ CorrelationRatioEvaluation::CutChunks(SchemeLaunch & launch) const
   SampleNeeds                needs{};
   if (m_Scheme == CorrelationRatioScheme::GlobalAtomic)
   {
-    // It counts in 64 bits.
+    // GlobalAtomic counts in 64 bits.
     needs.mostOfChunk = std::numeric_limits<int>::max();
   }
   else
@@ -175,7 +175,7 @@ CorrelationRatioEvaluation::CutChunks(SchemeLaunch & launch) const
   const int chunks = cut(groups > 0 ? groups : grain.targetChunks);
   if (chunks < groups)
   {
-    // As many chunks in depth everywhere: so many in all that no group is without one.
+    // Makes the number of chunks in depth equal for all tiles, and large enough that each group has a chunk.
     const int tiles = samples.tileCount[0] * samples.tileCount[1];
     cut(((groups - 1) / tiles + 1) * tiles);
   }
@@ -191,7 +191,7 @@ CorrelationRatioEvaluation::MakeSchemeLaunch() const
   SchemeLaunch launch{ GetArguments(), GetMaps(), { 0, m_SchemePasses->ChooseLanes(m_Scheme, m_Shape.lanes) } };
   if (m_Scheme == CorrelationRatioScheme::ConflictFree)
   {
-    // It has workloads.
+    // ConflictFree has workloads instead of chunks.
     return launch;
   }
   kernels::HistogramArguments & h = launch.arguments.histogram;
@@ -203,7 +203,7 @@ CorrelationRatioEvaluation::MakeSchemeLaunch() const
   launch.shape.groups = m_Shape.groups > 0 ? std::min(m_Shape.groups, chunks) : chunks;
   if (m_Scheme == CorrelationRatioScheme::SharedWarp)
   {
-    // Each of a group's warps has a histogram.
+    // Each warp of a group has its own histogram.
     const auto warps = static_cast<std::size_t>(launch.shape.lanes / kernels::TileWidth);
     const auto rowBytes =
       warps * static_cast<std::size_t>(h.columns) * static_cast<std::size_t>(kernels::CellBytes(h.samples.variant));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An evaluation of the correlation ratio: that of a metric with a histogram, whose first pass is done by a scheme.
+// An evaluation of the correlation ratio: the evaluation of a histogram metric whose first pass follows a selectable scheme.
 #ifndef gpureg_CorrelationRatioEvaluation_h
 #define gpureg_CorrelationRatioEvaluation_h
 
@@ -15,20 +15,20 @@
 namespace gpureg
 {
 
-/** What the needs of its chunks are. */
+/** The limits of the correlation ratio's chunks. */
 constexpr HistogramNeeds CorrelationRatioNeeds{ kernels::MostSamplesOfCorrelationRatio, 1.0 };
 
-/** Sets the histogram's size, by the variant as it is. */
+/** Sets the histogram's size. Reads the variant, which must be set. */
 inline void
 SetCorrelationRatioArguments(int bins, kernels::CorrelationRatioArguments & a)
 {
-  // An even number of rows: see kernels::CorrelationRatioSquaresShift.
+  // Rounds the number of rows up to an even number; see kernels::CorrelationRatioSquaresShift.
   a.histogram.rows = bins + bins % 2;
   a.histogram.tableColumns = kernels::CorrelationRatioTableColumns;
   a.histogram.columns = kernels::CountCorrelationRatioColumns(a.histogram.samples.variant);
 }
 
-/** The unit of the sums of values, and of their squares: see kernels::ReadChunk. */
+/** Returns the unit of the sums of values, and of their squares; see kernels::ReadChunk. */
 inline double
 GetCorrelationRatioUnit(double countUnit, bool countsHalves)
 {
@@ -40,7 +40,7 @@ class CorrelationRatioEvaluation : public HistogramEvaluation<kernels::Correlati
 public:
   explicit CorrelationRatioEvaluation(MetricCore & core);
 
-  /** \throws Error if it is not one of them. */
+  /** Sets the scheme of the first pass. \throws Error if there is no such scheme */
   void
   SetScheme(CorrelationRatioScheme scheme);
 
@@ -50,15 +50,15 @@ public:
     return m_Scheme;
   }
 
-  /** \throws Error if it is less than 1. */
+  /** Sets the most samples of a workload. \throws Error if samples is less than 1 */
   void
   SetWorkloadLimit(int samples);
 
-  /** \throws Error unless it is valid, and the device has it. */
+  /** Sets the shape of the first pass's launch. \throws Error unless the shape is valid, and the device supports it */
   void
   SetLaunchShape(const LaunchShape & shape);
 
-  /** Of the last evaluation; zeros on the host. */
+  /** Returns the launch shape of the last evaluation; zeros on the host. */
   const LaunchShape &
   GetUsedLaunchShape() const
   {
@@ -79,24 +79,24 @@ private:
   {
     return m_Shape.groups > 0 || m_Shape.lanes > 0;
   }
-  /** Whether the first pass is the scheme's, not the one that all metrics have. */
+  /** Returns true if the scheme launches its own first pass, and not the pass that all metrics share. */
   bool
   HasSchemeLaunch() const;
-  /** What the scheme launches. The samples may be cut into other chunks than those of the forces, the histogram into other
+  /** Returns what the scheme launches. Its samples may be cut into other chunks than those of the forces, and its histogram into other
    *  bands. */
   SchemeLaunch
   MakeSchemeLaunch() const;
-  /** Cuts the samples into chunks for the launch's lanes, of which each of its groups does equally many. */
+  /** Cuts the samples into chunks for the launch's lanes, equally many for each group. */
   void
   CutChunks(SchemeLaunch & launch) const;
-  /** Sorts the samples and cuts them into workloads, unless that was done. */
+  /** Sorts the samples and cuts them into workloads, unless that is done. */
   void
   PrepareWorkloads();
 
-  std::unique_ptr<CorrelationRatioSchemePasses> m_SchemePasses; // null where there is one loop for all
+  std::unique_ptr<CorrelationRatioSchemePasses> m_SchemePasses; // null where all schemes run one loop
   CorrelationRatioScheme                        m_Scheme = CorrelationRatioScheme::SharedMerge;
   SchemeArrays                                  m_SchemeArrays;
-  std::uint64_t m_SortedSamples = 0; // SampleSet::GetFixedStamp() of those sorted; 0: none
+  std::uint64_t m_SortedSamples = 0; // SampleSet::GetFixedStamp() of the sorted samples; 0: none
   kernels::u32  m_WorkloadLimit = CorrelationRatioMetric::DefaultWorkloadLimit;
   LaunchShape   m_Shape;
   LaunchShape   m_UsedShape;

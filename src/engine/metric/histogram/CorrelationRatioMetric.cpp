@@ -14,10 +14,10 @@ namespace gpureg
 
 namespace
 {
-/** What is known of a value in [0, 1] that is a float. */
+/** The number of steps by which a float resolves a value in [0, 1]. */
 constexpr double MostOfFloat = 1 << 27;
 
-/** (Σ Y)²/N. */
+/** Returns (Σ Y)²/N. */
 double
 SquareOfSum(double count, double sum)
 {
@@ -113,7 +113,7 @@ CorrelationRatioMetric::EvaluateBatch(const CandidateMaps & candidates, const Pa
   const double unit = GetSumUnit(summaries->countUnit);
   for (const auto & sums : summaries->sums)
   {
-    // As kernels/CorrelationRatioKernels.h sums them up.
+    // The order of the sums is that of kernels/CorrelationRatioKernels.h.
     CorrelationRatioResult result;
     result.within = static_cast<double>(sums[0]) / unit;
     result.all = static_cast<double>(sums[1]) / unit;
@@ -133,8 +133,8 @@ CorrelationRatioMetric::GetSumUnit(double countUnit) const
 bool
 CorrelationRatioMetric::IsResolved(const CorrelationRatioResult & result, double unit) const
 {
-  // Each sample's square is rounded by half a unit at most, and a float's by 2^-24 of 1: together by that times the root of
-  // their number, hardly more than once in three times. Three times that is hardly ever exceeded.
+  // Each sample's square is rounded by at most half a unit, and a float's by 2^-24. The error of a sum is thus about that times the root of
+  // the number of samples; one sum in three exceeds it at most. Three times that bound is hardly ever exceeded.
   const double known = GetCore().samples.IsPrecise() ? unit : std::min(unit, MostOfFloat);
   return 1e-6 * result.all > 1.5 / known * std::sqrt(result.count);
 }

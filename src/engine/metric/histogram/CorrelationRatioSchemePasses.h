@@ -11,31 +11,32 @@
 namespace gpureg
 {
 
-/** What the schemes of the correlation ratio's first pass read and write besides HistogramArrays. */
+/** The arrays that the schemes of the correlation ratio's first pass use in addition to HistogramArrays. */
 struct SchemeArrays
 {
   SortedSamples sorted;
-  /** kernels::Workload, one a group. */
+  /** kernels::Workload, one per group. */
   MemoryPointer workloads;
   int           workloadCount = 0;
-  /** u32 [bins + 1]: each bin's first workload. */
+  /** u32[bins + 1]: the first workload of each bin. */
   MemoryPointer firstWorkloads;
-  /** u64 [workloads][columns]. */
+  /** u64[workloads][columns]. */
   MemoryPointer sumsOfWorkloads;
 };
 
-/** A scheme's first pass as it is launched. */
+/** The launch of a scheme's first pass. */
 struct SchemeLaunch
 {
-  /** Of samples that are cut into chunks for its lanes. */
+  /** The arguments of samples that are cut into chunks for the launch's lanes. */
   kernels::CorrelationRatioArguments arguments;
   kernels::SampleMaps                maps;
-  /** At most so many groups, which do several chunks then; neither is 0. */
+  /** The most groups, which process several chunks each if there are fewer groups than chunks, and their lanes; neither is 0. */
   LaunchShape shape;
 };
 
-/** The first pass of the correlation ratio by the schemes, on one device; by SharedMerge where its launch is not the one that all
- *  metrics have. cuda and opencl each have them, in a file of this name; the host, whose one loop is HistogramPasses', has not. */
+/** The first pass of the correlation ratio by each scheme, on one device; by SharedMerge only where its launch differs from that of all
+ *  metrics. cuda and opencl each implement the passes in a file of this name. The host has no such passes, because all schemes run the loop
+ *  of HistogramPasses there. */
 class CorrelationRatioSchemePasses
 {
 public:
@@ -43,25 +44,25 @@ public:
 
   virtual ~CorrelationRatioSchemePasses() = default;
 
-  /** Compiles or loads what the variant needs, so that no evaluation does. */
+  /** Compiles or loads the kernels of a variant, so that evaluations do not. */
   virtual void
   Prepare(int variant) = 0;
 
-  /** Lanes of a scheme's groups, if so many are set; 0: none.
-   *  \throws UnsupportedError if the device does not have them. */
+  /** Returns the number of lanes of a scheme's groups. \param set the lanes that the caller wants, or 0
+   *  \throws UnsupportedError if the device does not support them */
   virtual int
   ChooseLanes(CorrelationRatioScheme scheme, int set) const = 0;
 
-  /** Sorts so many samples by their fixed bins; fewer than 2^32. Waits for the device. */
+  /** Sorts count samples, fewer than 2^32, by their fixed bins. Waits for the device. */
   virtual void
   Sort(const MemoryPointer & fixedBins, std::int64_t count, int bins, SortedSamples & sorted) = 0;
 
-  /** sums = 0, for the schemes that add to it. */
+  /** Sets the sums to 0, for the schemes that add to them. */
   virtual void
   Clear(const Arguments & a, const HistogramArrays & arrays) = 0;
 
-  /** Over the chunks firstChunk … + chunkCount - 1. GlobalAtomic, SharedAtomic: sums += what they count. GlobalMerge,
-   *  SharedMerge, SharedWarp: chunkHistograms[chunk - firstChunk]. */
+  /** Counts the chunks firstChunk … firstChunk + chunkCount - 1. GlobalAtomic and SharedAtomic add the counts to the sums. GlobalMerge,
+   *  SharedMerge and SharedWarp write chunkHistograms[chunk - firstChunk]. */
   virtual void
   Count(CorrelationRatioScheme  scheme,
         const SchemeLaunch &    launch,
@@ -69,7 +70,7 @@ public:
         int                     firstChunk,
         int                     chunkCount) = 0;
 
-  /** ConflictFree: sums, from the workloads, a group for each. */
+  /** Computes the sums from the workloads, with one group per workload, for ConflictFree. */
   virtual void
   CountWorkloads(const SchemeLaunch & launch, const HistogramArrays & arrays, const SchemeArrays & schemes) = 0;
 };

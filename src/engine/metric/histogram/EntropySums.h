@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutual information from what a device sums up of a candidate's joint histogram: kernels/EntropyTableKernels.h.
+// Mutual information from the sums that a device computes from a candidate's joint histogram; see kernels/EntropyTableKernels.h.
 #ifndef gpureg_EntropySums_h
 #define gpureg_EntropySums_h
 
@@ -17,7 +17,7 @@
 namespace gpureg
 {
 
-/** \param sums N, and Σ n ln n over the cells, the fixed bins and the moving ones, in units of 1/countUnit. */
+/** Returns mutual information. \param sums N, and Σ n ln n over the cells, the fixed bins and the moving bins, in units of 1/countUnit */
 inline MutualInformation
 FindMutualInformation(const std::array<std::int64_t, kernels::SummaryCount> & sums, double countUnit)
 {
@@ -35,7 +35,7 @@ FindMutualInformation(const std::array<std::int64_t, kernels::SummaryCount> & su
   return value;
 }
 
-/** The same from the histogram. */
+/** Returns mutual information, computed from the histogram. */
 template <typename TResult>
 MutualInformation
 FindMutualInformation(const TResult & result, int bins)
@@ -52,8 +52,8 @@ FindMutualInformation(const TResult & result, int bins)
   return value;
 }
 
-/** Of candidates: from what the device has summed up of them together; where it has not, evaluate(mapping) brings each
- *  one's histogram. */
+/** Returns the mutual information of each candidate: from the device's sums, or, if there are none, from the histogram that
+ *  evaluate(mapping) returns for each candidate. */
 template <typename TEvaluate>
 std::vector<MutualInformation>
 FindMutualInformation(const std::optional<HistogramSummaries> & summaries,

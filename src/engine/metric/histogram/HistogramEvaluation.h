@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An evaluation of a metric that has a histogram: the arrays, the passes in their order, and what they bring.
+// An evaluation of a metric that has a histogram: its arrays, the order of its passes, and its results.
 #ifndef gpureg_HistogramEvaluation_h
 #define gpureg_HistogramEvaluation_h
 
@@ -24,14 +24,14 @@
 namespace gpureg
 {
 
-/** How large an evaluation's arrays are, and how many launches pass 1 takes. */
+/** The sizes of an evaluation's arrays, and of the launches of pass 1. */
 struct HistogramExtent
 {
   int         chunks = 0;
   int         chunksPerLaunch = 0;
   std::size_t cells = 0;
-  std::size_t histogramBytes = 0; // of a chunk
-  std::size_t partials = 0;       // floats: the chunks' sums of forces
+  std::size_t histogramBytes = 0; // of one chunk
+  std::size_t partials = 0;       // number of floats in the chunks' sums of forces
 
   std::size_t
   GetSumBytes() const
@@ -40,15 +40,15 @@ struct HistogramExtent
   }
 };
 
-/** What a metric wants of them. */
+/** Describes what a metric requires of its samples. */
 struct HistogramNeeds
 {
   int mostSamplesOfChunk;
-  /** What the moving image's range is scaled to. */
+  /** The range that the moving image's values are scaled to. */
   double scaledRange;
 };
 
-/** \throws Error unless a metric of this name may have so many bins. */
+/** Returns bins if the metric of this name may have so many. \throws Error otherwise */
 inline int
 CheckedBins(const char * metric, int bins, int least, int most)
 {
@@ -60,7 +60,7 @@ CheckedBins(const char * metric, int bins, int least, int most)
   return bins;
 }
 
-/** The sums, as they come from a device. */
+/** The histogram and the sums of forces, downloaded from a device. */
 struct HistogramResult : ForceResult
 {
   /** [rows][columns], in units of 1/countUnit. */
@@ -68,16 +68,16 @@ struct HistogramResult : ForceResult
   double                     countUnit = 1;
 };
 
-/** What the values of a batch's candidates follow from: see a metric's SummaryGroup(). */
+/** The sums from which the values of a batch's candidates follow; see a metric's SummaryGroup(). */
 struct HistogramSummaries
 {
   std::vector<std::array<std::int64_t, kernels::SummaryCount>> sums;
-  /** Of the histogram. */
+  /** The unit of the histogram's counts. */
   double countUnit = 1;
 };
 
-/** \tparam TArguments the metric's, kernels::…Arguments.
- *  \tparam TSummaryArguments see HistogramPasses. */
+/** \tparam TArguments the metric's kernels::…Arguments
+ *  \tparam TSummaryArguments see HistogramPasses */
 template <typename TArguments, typename TSummaryArguments = TArguments>
 class HistogramEvaluation
 {
@@ -102,9 +102,10 @@ public:
     return m_Core.GetBackend();
   }
 
-  /** \param needs the metric's. So many samples of a chunk, each of the largest weight, fit into 32 bits in units of 2^-18.
-   *  \param setArguments sets what is the metric's own: rows, columns and table columns of the histogram, and the rest; and
-   *  adds to the variant what is the metric's. */
+  /** Evaluates the metric along a mapping.
+   *  \param needs the metric's requirements. mostSamplesOfChunk samples with the largest weight, in units of 2^-18, must fit into 32 bits
+   *  \param setArguments sets the metric's own arguments, such as rows, columns and table columns of the histogram, and adds the metric's
+   *  flags to the variant */
   template <typename TSetArguments>
   HistogramResult
   Evaluate(const SampleMapping &  mapping,
@@ -120,7 +121,7 @@ public:
       [&] { return this->MakeResult(forces); });
   }
 
-  /** Finds out what evaluations along a mapping take, and makes room for them: for a method that enqueues them itself. */
+  /** Makes the arguments of evaluations along a mapping, and reserves their memory. For a method that enqueues evaluations itself. */
   template <typename TSetArguments>
   void
   Prepare(const SampleMapping &  mapping,
@@ -137,7 +138,7 @@ public:
     this->PrepareFirstPass();
   }
 
-  /** Enqueues what it has been prepared for; the samples are where they have been moved. */
+  /** Enqueues the passes that Prepare() prepared; the samples must have been moved. */
   void
   EnqueuePasses(Forces forces)
   {
@@ -150,7 +151,7 @@ public:
     m_Passes->FindForces(m_Arguments, m_Maps, m_Arrays);
   }
 
-  /** The same up to the table, behind which the value is. */
+  /** Enqueues the passes up to the table. The value is stored behind the table. */
   void
   EnqueueTable()
   {
@@ -158,21 +159,21 @@ public:
     m_Passes->Table(m_Arguments, m_Arrays);
   }
 
-  /** Forces of each sample that the last passes found. */
+  /** Returns the forces of each sample that the last passes computed. */
   const Memory &
   GetForces() const
   {
     return *m_Arrays.forces;
   }
 
-  /** The table of the last passes, and behind its entries kernels::NumbersBehindTable. */
+  /** Returns the table of the last passes, followed by kernels::NumbersBehindTable numbers. */
   const Memory &
   GetEvaluated() const
   {
     return *m_Arrays.table;
   }
 
-  /** The floats that its entries take. */
+  /** Returns the size of the table's entries in floats. */
   std::int64_t
   GetTableFloats() const
   {
@@ -181,16 +182,16 @@ public:
            static_cast<std::int64_t>(sizeof(float));
   }
 
-  /** Of the histogram. */
+  /** Returns the unit of the histogram's counts. */
   double
   GetCountUnit() const
   {
     return m_Arguments.histogram.countUnit;
   }
 
-  /** Sums candidates up together, by the scheme of all metrics; nothing where the device does not, or their histograms take
-   *  too much memory.
-   *  \throws UnsupportedError if there are more than 32 bits count. */
+  /** Computes the sums of all candidates together, by the scheme that all metrics share. Returns nothing if the device has no batches, or
+   *  if the histograms need too much memory.
+   *  \throws UnsupportedError if there are more candidates than 32 bits count */
   template <typename TSetArguments>
   std::optional<HistogramSummaries>
   Summarize(const CandidateMaps &  candidates,
@@ -201,7 +202,8 @@ public:
     return this->Summarize(candidates, needs, parallelFor, setArguments, [](const TArguments & a) { return a; });
   }
 
-  /** \param makeSummaryArguments makes those of SummaryGroup() of the metric's. */
+  /** Computes the sums of all candidates together. \param makeSummaryArguments returns the arguments of SummaryGroup() for the metric's
+   *  arguments */
   template <typename TSetArguments, typename TMakeSummaryArguments>
   std::optional<HistogramSummaries>
   Summarize(const CandidateMaps &         candidates,
@@ -250,10 +252,10 @@ public:
       [&] { return atOnce > 0 ? this->DownloadSummaries(static_cast<std::size_t>(count)) : std::nullopt; });
   }
 
-  /** Counts candidates together, by the scheme of all metrics, and calls take(candidate, histogram) for each, u64
-   *  [rows][columns] in units of 1/countUnit; from several threads at once, while the device counts those behind.
-   *  \return false, and nothing is taken, where the device does not, or their histograms take too much memory.
-   *  \throws UnsupportedError if there are more than 32 bits count. */
+  /** Counts the histograms of all candidates together, by the scheme that all metrics share, and calls take(candidate, histogram) for each
+   *  one: u64[rows][columns], in units of 1/countUnit. Calls come from several threads, while the device counts the next candidates.
+   *  \return false, without a call of take, if the device has no batches, or if the histograms need too much memory
+   *  \throws UnsupportedError if there are more candidates than 32 bits count */
   template <typename TSetArguments, typename TTake>
   bool
   TakeHistograms(const CandidateMaps &  candidates,
@@ -279,12 +281,12 @@ public:
   }
 
 protected:
-  /** What a metric's own first pass needs besides; the arguments and the arrays are there. */
+  /** Prepares a metric's own first pass; the arguments and the arrays are ready. */
   virtual void
   PrepareFirstPass()
   {}
 
-  /** Enqueues what makes the histogram. */
+  /** Enqueues the work that computes the histogram. */
   virtual void
   EnqueueFirstPass()
   {
@@ -292,22 +294,22 @@ protected:
       [this](int first, int count) { m_Passes->Histogram(m_Arguments, m_Maps, m_Arrays, first, count); });
   }
 
-  /** How many chunks it goes through. */
+  /** Returns the number of chunks of the first pass. */
   virtual int
   CountChunks() const
   {
     return kernels::ChunkCount(&m_Arguments.histogram.samples);
   }
 
-  /** Whether it keeps a histogram of each chunk. */
+  /** Returns true if the first pass stores a histogram of each chunk. */
   virtual bool
   KeepsChunkHistograms() const
   {
     return true;
   }
 
-  /** Calls count(first, number), which is to enqueue what makes the histograms of these chunks, for as many as are kept at
-   *  once; and adds them up. */
+  /** Calls count(first, number) for as many chunks as are stored at once, which must enqueue the counting of these chunks' histograms; and
+   *  adds the histograms up. */
   template <typename TCount>
   void
   EnqueueChunks(const TCount & count)
@@ -357,16 +359,17 @@ protected:
   }
 
 private:
-  // With fewer, a chunk's histogram costs more to clear, keep and sum than its samples to count. No more, since up to here
-  // the histogram's unit is the finest: in units of 2^-20, sparse histograms miss ITK's derivative by more than 1e-4.
+  // With fewer samples, clearing, storing and summing a chunk's histogram costs more than counting the samples. The number is no larger
+  // because the histogram's unit is the finest up to here: in units of 2^-20, sparse histograms miss ITK's derivative by more than 1e-4.
   static constexpr int LeastSamplesOfChunk = 1024;
-  // So many copies of a group's histogram, as long as they leave local memory for other groups.
+  // The most copies of a group's histogram, as long as they leave local memory for other groups.
   static constexpr int         MaximumCopies = 4;
   static constexpr std::size_t CopiesBytes = std::size_t{ 48 } << 10;
-  // What the chunks' histograms of one launch may take; larger problems are launched in several goes.
+  // The most bytes of the chunks' histograms of one launch; larger problems need several launches.
   static constexpr std::size_t MaximumHistogramBytes = std::size_t{ 64 } << 20;
 
-  /** A weight of 1: as fine as a chunk's 32-bit sums allow; beyond 2^22 a float's own rounding is coarser. */
+  /** Returns the integer that a weight of 1 is counted as: as large as a chunk's 32-bit sums allow, but at most 2^22, where a float's
+   *  rounding is coarser. */
   static float
   FindCountUnit(const kernels::SampleArguments & a, int lanes, int mostSamples)
   {
@@ -401,7 +404,7 @@ private:
     this->SetBands();
   }
 
-  /** Finds out what the candidates have in common. */
+  /** Makes the arguments that all candidates share. */
   template <typename TSetArguments>
   void
   SetBatchProblem(const CandidateMaps & candidates, const HistogramNeeds & needs, const TSetArguments & setArguments)
@@ -410,8 +413,8 @@ private:
     this->SetProblem(PrepareBatch(m_Core, candidates, grain, GetSampleNeeds(needs), m_Batch), needs, setArguments);
   }
 
-  /** Makes room for the histograms of as many candidates as can be dealt with at once, in so many buffers.
-   *  \return how many they are, at most `most`; 0 where one takes too much memory. */
+  /** Reserves the histograms of as many candidates as can be evaluated at once, in the given number of buffers.
+   *  \return how many candidates that are, at most most; 0 if one candidate needs too much memory */
   std::size_t
   ReserveHistograms(std::size_t most, std::size_t buffers)
   {
@@ -436,7 +439,7 @@ private:
     UploadMaps(m_Core, candidates, range, m_Arguments.histogram.samples, needs.scaledRange, m_Batch);
   }
 
-  /** Makes the histograms of so many candidates at a time, and hands them out. */
+  /** Computes the histograms of atOnce candidates at a time, and passes them to take. */
   template <typename TTake>
   void
   DrainHistograms(const CandidateMaps &  candidates,

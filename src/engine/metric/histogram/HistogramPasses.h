@@ -13,28 +13,28 @@
 namespace gpureg
 {
 
-/** The arrays of an evaluation; null where the variant has none. */
+/** The arrays of an evaluation. An array that the variant does not need is null. */
 struct HistogramArrays
 {
   const SampleArrays * samples = nullptr;
-  /** u32 [chunks of a launch][CountersPerCell][rows][columns]. */
+  /** u32[chunks of a launch][CountersPerCell][rows][columns]. */
   MemoryPointer chunkHistograms;
-  /** u64 [rows][columns], and behind it the float partials [chunks][bands][PartialCount]: one copy brings both. */
+  /** u64[rows][columns], followed by the float partials [chunks][bands][PartialCount], so that one copy downloads both. */
   MemoryPointer sums;
-  /** float, or i64 where the variant is precise, [rows][tableColumns]. */
+  /** float[rows][tableColumns], or i64 in fixed-point variants. */
   MemoryPointer table;
-  /** float[3], one a sample: what SampleSet::ReserveForces has given. */
+  /** float[3], one per sample; the memory that SampleSet::ReserveForces() returned. */
   Memory * forces = nullptr;
 };
 
-/** Cells of the histogram. */
+/** Returns the number of cells of the histogram. */
 inline std::size_t
 CountCells(const kernels::HistogramArguments & a)
 {
   return static_cast<std::size_t>(a.rows) * static_cast<std::size_t>(a.columns);
 }
 
-/** Bytes of a band's rows of the histogram, … */
+/** Returns the bytes of a band's rows of the histogram. */
 inline std::size_t
 GetBandBytes(const kernels::HistogramArguments & a)
 {
@@ -42,7 +42,7 @@ GetBandBytes(const kernels::HistogramArguments & a)
          static_cast<std::size_t>(kernels::CellBytes(a.samples.variant));
 }
 
-/** … and of the table. */
+/** Returns the bytes of a band's rows of the table. */
 inline std::size_t
 GetTableBandBytes(const kernels::HistogramArguments & a)
 {
@@ -50,7 +50,7 @@ GetTableBandBytes(const kernels::HistogramArguments & a)
          static_cast<std::size_t>(kernels::TableEntryBytes(a.samples.variant));
 }
 
-/** How many rows of so many bytes are a band's: an even number, unless it is all of them or there is room for no more than one. */
+/** Returns the number of rows of a band. It is even, unless a band has all rows, or local memory has room for one row only. */
 inline int
 FindBandRows(int rows, std::size_t rowBytes, std::size_t localBytes)
 {
@@ -64,9 +64,9 @@ CountBands(const kernels::HistogramArguments & a)
   return (a.rows + a.bandRows - 1) / a.bandRows;
 }
 
-/** The operations of the two passes on one device, for a metric's kernels::…Arguments. src/host, cuda and opencl each have
- *  them, by these names, in a file of this name; what is a metric's own there, in …Passes.
- *  \tparam TSummaryArguments what its SummaryGroup() takes. */
+/** The operations of the two passes on one device, for a metric's kernels::…Arguments. src/host, cuda and opencl each implement them, by
+ *  these names, in a file of this name, and a metric's own operations in the metric's …Passes file.
+ *  \tparam TSummaryArguments the arguments of the metric's SummaryGroup() */
 template <typename TArguments, typename TSummaryArguments = TArguments>
 class HistogramPasses
 {
@@ -76,11 +76,11 @@ public:
   virtual SampleGrain
   GetGrain() const = 0;
 
-  /** Compiles or loads what the variant needs, so that no evaluation does. */
+  /** Compiles or loads the kernels of a variant, so that evaluations do not. */
   virtual void
   Prepare(int variant) = 0;
 
-  /** Pass 1 over the chunks firstChunk … + chunkCount - 1: chunkHistograms[chunk - firstChunk]. */
+  /** Pass 1 over the chunks firstChunk … firstChunk + chunkCount - 1: writes chunkHistograms[chunk - firstChunk]. */
   virtual void
   Histogram(const TArguments &          a,
             const kernels::SampleMaps & maps,
@@ -88,42 +88,42 @@ public:
             int                         firstChunk,
             int                         chunkCount) = 0;
 
-  /** sums (+)= the histograms of so many chunks. */
+  /** Writes, or if accumulate is true adds, the sum of chunkCount chunks' histograms to the sums. */
   virtual void
   SumHistograms(const TArguments & a, const HistogramArrays & arrays, int chunkCount, bool accumulate) = 0;
 
-  /** sums → table. */
+  /** Computes the table from the sums. */
   virtual void
   Table(const TArguments & a, const HistogramArrays & arrays) = 0;
 
-  /** Whether there is SumBatch, … */
+  /** Returns true if the device has SumBatch(). */
   virtual bool
   HasBatches() const
   {
     return false;
   }
 
-  /** … and Summarize, of what these arguments say. */
+  /** Returns true if the device has Summarize() for these arguments. */
   virtual bool
   HasSummaries(const TSummaryArguments &) const
   {
     return false;
   }
 
-  /** Pass 1 of some of a batch's candidates: histograms[candidate - range.first], each the sum over its chunks.
-   *  \param a what they have in common.
-   *  \param maps those of all candidates. */
+  /** Pass 1 for a range of candidates: writes histograms[candidate - range.first], each one the sum over the candidate's chunks.
+   *  \param a the arguments that all candidates share
+   *  \param maps the maps of all candidates */
   virtual void
   SumBatch(
     const TArguments &, BatchRange, const HistogramArrays &, const Memory & /* maps */, Memory & /* histograms */)
   {}
 
-  /** Sums their histograms up: summaries[candidate]. */
+  /** Computes the sums of a range of candidates from their histograms: writes summaries[candidate]. */
   virtual void
   Summarize(const TSummaryArguments &, BatchRange, const Memory & /* histograms */, Memory & /* summaries */)
   {}
 
-  /** Pass 2 over every chunk: partials behind the sums, or forces. */
+  /** Pass 2 over every chunk: writes partials behind the sums, or forces. */
   virtual void
   FindForces(const TArguments & a, const kernels::SampleMaps & maps, const HistogramArrays & arrays) = 0;
 };

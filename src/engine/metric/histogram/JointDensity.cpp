@@ -9,7 +9,7 @@ namespace gpureg
 
 namespace
 {
-// Below this ITK takes a bin for empty.
+// ITK regards bins below this density as empty.
 constexpr double Empty = std::numeric_limits<double>::epsilon();
 
 double

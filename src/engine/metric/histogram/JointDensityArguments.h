@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the value of a joint histogram depends on, as src/kernels has it.
+// The options of a joint histogram's value, in the kernels' form.
 #ifndef gpureg_JointDensityArguments_h
 #define gpureg_JointDensityArguments_h
 
@@ -15,7 +15,7 @@
 namespace gpureg
 {
 
-/** \throws BadInputError if there are more weights than the kernels have room for, or none. */
+/** Converts options to kernel arguments. \throws BadInputError if there are no smoothing weights, or more than the kernels have room for */
 inline kernels::JointDensityArguments
 MakeDensityArguments(const JointHistogramOptions & options)
 {

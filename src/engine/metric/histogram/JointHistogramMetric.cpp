@@ -22,12 +22,12 @@ namespace gpureg
 
 namespace
 {
-/** Whole samples fit into 32 bits, however many a chunk has. */
+/** Whole samples fit into 32 bits, however many samples a chunk has. */
 constexpr int MostSamplesOfChunk = 1 << 20;
 
 static_assert(JointHistogramMetric::MostBins == kernels::MostJointHistogramBins, "the ties are as many");
 
-/** What the moving image's range is scaled to. */
+/** Returns the end of the range that the moving image's values are scaled to. */
 double
 GetRangeEnd(int bins)
 {
@@ -40,7 +40,7 @@ GetNeeds(int bins)
   return { MostSamplesOfChunk, GetRangeEnd(bins) };
 }
 
-/** The weights as integers that sum to 1: the centre's takes what rounding leaves. */
+/** Sets the smoothing weights as integers that sum to 1. The weight of the centre absorbs the rounding. */
 void
 SetSmoothing(kernels::JointHistogramArguments & a, const kernels::JointDensityArguments & density)
 {
@@ -63,7 +63,7 @@ SetTies(kernels::JointHistogramArguments & a, const std::vector<bool> & goDown)
   }
 }
 
-/** As kernels/JointHistogramSummaryKernels.h sums a candidate up. */
+/** Reads a candidate's value as kernels/JointHistogramSummaryKernels.h writes it. */
 JointHistogramValue
 ReadSummary(const std::array<std::int64_t, kernels::SummaryCount> & summary)
 {
@@ -105,7 +105,7 @@ JointHistogramMetric::SetArguments(const JointHistogramOptions & options, kernel
   SetTies(a, options.tiesGoDown);
 }
 
-/** Of a histogram as it comes from a device: behind a row's bins stands how many of its samples have a force. */
+/** Reads a histogram as it is downloaded: the bins of each row are followed by the number of the row's samples that have a force. */
 JointHistogramResult
 JointHistogramMetric::ReadCounts(const std::uint64_t * counts) const
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What evaluations of Mattes' joint histogram have in common, whoever asks for them.
+// Shared parts of all evaluations of Mattes' joint histogram.
 #ifndef gpureg_MattesEvaluation_h
 #define gpureg_MattesEvaluation_h
 
@@ -11,14 +11,14 @@ namespace gpureg
 
 using MattesEvaluation = HistogramEvaluation<kernels::MattesArguments>;
 
-/** \throws Error unless there may be so many: the marginals of 4096 bins fit into the local memory of every GPU. */
+/** Returns bins if that number is allowed: the marginals of 4096 bins fit into the local memory of every GPU. \throws Error otherwise */
 inline int
 CheckedMattesBins(const char * method, int bins)
 {
   return CheckedBins(method, bins, 2 * kernels::HistogramPadding + 1, 4096);
 }
 
-/** What the moving image's range is scaled to. */
+/** Returns the end of the range that the moving image's values are scaled to. */
 inline double
 GetMattesRangeEnd(int bins)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// src/kernels/metric/histogram/JointHistogramSummaryKernels.h holds the twin for CUDA and OpenCL.
+// src/kernels/metric/histogram/JointHistogramSummaryKernels.h has the counterpart for CUDA and OpenCL.
 #include "gpureg/metric/histogram/SmoothedDensity.h"
 
 #include "engine/metric/histogram/JointDensityArguments.h"

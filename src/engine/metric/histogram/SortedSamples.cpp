@@ -9,7 +9,7 @@ namespace gpureg
 std::vector<kernels::u32>
 SortByFixedBin(const kernels::u16 * fixedBins, std::size_t count, int bins, kernels::u32 * indices)
 {
-  const auto last = static_cast<std::size_t>(bins); // of those that are not valid
+  const auto last = static_cast<std::size_t>(bins); // the bin of invalid samples
   const auto binOf = [&](std::size_t n) { return std::min<std::size_t>(fixedBins[n], last); };
 
   std::vector<kernels::u32> firstOfBin(last + 2);

@@ -16,24 +16,25 @@ namespace gpureg
 /** The order of the samples, on a device. */
 struct SortedSamples
 {
-  /** u32, the samples' indices by fixed bin; within a bin as they were. Those that are not valid are last. */
+  /** u32, the samples' indices, sorted by fixed bin. Samples of a bin stay in their order; invalid samples come last. */
   MemoryPointer indices;
-  /** Where each bin begins, and where the last one ends. */
+  /** The index where each bin begins, and the index where the last one ends. */
   std::vector<kernels::u32> firstOfBin;
 };
 
-/** Sorts on the host, for devices that do not. \param indices count of them. \return SortedSamples::firstOfBin. */
+/** Sorts samples on the host, for devices that cannot. \param indices count elements, which receive the order. \return
+ *  SortedSamples::firstOfBin */
 std::vector<kernels::u32>
 SortByFixedBin(const kernels::u16 * fixedBins, std::size_t count, int bins, kernels::u32 * indices);
 
-/** What groups go through, and where each bin's workloads begin, and the last one's end. */
+/** The workloads, the index of each bin's first workload, and the index behind the last workload. */
 struct Workloads
 {
   std::vector<kernels::Workload> workloads;
   std::vector<kernels::u32>      firstWorkloads;
 };
 
-/** Cuts each bin into workloads of so many samples at most (Li 2015, listing 4). */
+/** Cuts each bin into workloads of at most workloadLimit samples (Li 2015, listing 4). */
 Workloads
 CutIntoWorkloads(const std::vector<kernels::u32> & firstOfBin, kernels::u32 workloadLimit);
 

@@ -18,21 +18,22 @@ namespace
 {
 using ForceSums = std::array<double, kernels::ForceSumCount>;
 
-/** Of each kept voxel its moving value and the sums. */
+/** The bytes of each stored voxel: its moving value and its sums. */
 constexpr std::size_t KeptBytes = sizeof(kernels::i64) + kernels::NeighborhoodSumCount * sizeof(double);
 
 constexpr std::size_t SlidingBytes = kernels::NeighborhoodSumCount * sizeof(double);
 
-// Segments along z of so many neighborhoods' lengths at least: each begins with one less a voxel, for nothing.
+// A segment along z has at least the length of so many neighborhoods, because each segment first reads a neighborhood's length less one
+// voxel without a result.
 constexpr int LeastLengthsOfSegment = 3;
 
-// Columns of tiles are cut along z into so many segments in all, a few times what any device has room for at once; and more
-// groups than that would have too many sums brought to the host.
+// Columns of tiles are cut along z into this number of segments in all, a few times as many as any device runs at once. With more groups
+// than MostTileGroups, too many sums would be downloaded.
 constexpr int WantedTileSegments = 2048;
 constexpr int MostTileGroups = 4096;
 
-// What the candidates that are dealt with at once keep of their voxels. On an H200 launches that are a quarter as many are worth more
-// than what stays in its L2 cache: 32 MiB took an eighth longer. CUDA has no more groups along the third axis.
+// The most bytes of stored voxels of all candidates that are evaluated at once. On an H200, a quarter as many launches are worth more than
+// data that stay in the L2 cache: 32 MiB took an eighth longer. CUDA has no more groups along the third axis than MostAtOnce.
 constexpr std::size_t KeptBatchBytes = std::size_t{ 128 } << 20;
 constexpr std::size_t MostAtOnce = 32768;
 } // namespace
@@ -424,7 +425,7 @@ NeighborhoodEvaluation::AddUp(const float * partials) const
   const bool hasForces = NeighborhoodPartialCount(&m_Arguments) > 2 * kernels::CentreMoments;
   for (int group = 0; group < m_PartialGroups; ++group)
   {
-    // Both have rests behind them.
+    // Both kinds of sums are followed by their rounding errors.
     partials = AddParts(partials, kernels::CentreMoments, 2, moments.data());
     partials = AddParts(partials, kernels::ForceSumCount, hasForces ? 2 : 0, forces.data());
   }

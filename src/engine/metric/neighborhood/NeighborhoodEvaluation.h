@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An evaluation of the neighborhood correlation: the arrays, the passes in their order, and what they bring.
+// An evaluation of the neighborhood correlation: its arrays, the order of its passes, and its results.
 #ifndef gpureg_NeighborhoodEvaluation_h
 #define gpureg_NeighborhoodEvaluation_h
 
@@ -38,39 +38,39 @@ public:
            std::size_t               slabBytes,
            const ParallelFor &       parallelFor);
 
-  /** Of many candidates together, where the device has batches and local memory has room for tiles of the neighborhoods; else one after
-   *  the other. */
+  /** Evaluates candidates in batches if the device has batches and local memory holds tiles of the neighborhoods; otherwise one after
+   *  another. */
   std::vector<NeighborhoodResult>
   EvaluateBatch(const CandidateMaps &     candidates,
                 const NeighborhoodTerms & terms,
                 std::size_t               slabBytes,
                 const ParallelFor &       parallelFor);
 
-  /** \throws Error unless the device has doubles, and the samples are all voxels in them. */
+  /** \throws Error unless the device computes in double precision, and the samples are all voxels with values in double precision */
   void
   CheckIsPossible() const;
 
-  /** Finds out what evaluations along a mapping take, and makes room for them: for a method that enqueues them itself. */
+  /** Makes the arguments of evaluations along a mapping, and reserves their memory. For a method that enqueues evaluations itself. */
   void
   Prepare(const SampleMapping & mapping, const NeighborhoodTerms & terms, Forces forces, std::size_t slabBytes);
 
-  /** Enqueues what it has been prepared for; the samples are where they have been moved.
-   *  \param findsForces false: forces that are of the value are left out, which take passes of their own. */
+  /** Enqueues the passes that Prepare() prepared; the samples must have been moved.
+   *  \param findsForces if false, forces that need passes of their own are left out */
   void
   EnqueuePasses(bool findsForces = true);
 
-  /** Enqueues what makes the similarity of the last passes' sums. */
+  /** Enqueues the computation of the similarity from the sums of the last passes. */
   void
   EnqueueSimilarity();
 
-  /** Forces of each voxel that the last passes found. */
+  /** Returns the forces of each voxel that the last passes computed. */
   const Memory &
   GetForces() const
   {
     return *m_Arrays.forces;
   }
 
-  /** float [kernels::EvaluatedNumbers] */
+  /** Returns the evaluated numbers: float[kernels::EvaluatedNumbers]. */
   const Memory &
   GetEvaluated() const
   {
@@ -78,21 +78,21 @@ public:
   }
 
 private:
-  /** Finds out what evaluations along a mapping take. */
+  /** Makes the arguments of evaluations along a mapping. */
   void
   Describe(const SampleMapping & mapping, const NeighborhoodTerms & terms, Forces forces, std::size_t slabBytes);
-  /** Whether what it has found out can be done for several candidates at a time. */
+  /** Returns true if an evaluation with the current arguments can process several candidates at once. */
   bool
   CanBeBatched() const;
   void
   EvaluateTogether(const CandidateMaps & candidates, const ParallelFor & parallelFor, NeighborhoodResult * results);
-  /** How many of them have room for what they keep. */
+  /** Returns how many of the candidates can be evaluated at once within the memory for stored voxels. */
   std::size_t
   CountAtOnce(int candidates) const;
-  /** Where the centres of the list are, for control points that gather their forces. */
+  /** Computes the places of the listed centres, from which control points collect forces. */
   void
   MakePlaces();
-  /** Of one slab, or of the list. \param candidates so many go through it at once. */
+  /** Returns the arguments of one slab, or of the list. \param candidates how many candidates are processed at once */
   kernels::NeighborhoodArguments
   MakeSlab(int firstCentre, int centrePlanes, int firstPartial, int candidates = 1) const;
   static void
@@ -119,7 +119,7 @@ private:
   std::vector<kernels::NeighborhoodArguments> m_Slabs;
   int                                         m_PartialGroups = 0;
   int                                         m_CentreCount = 0;
-  MemoryPointer                               m_Places; // i64[3], one a centre; null until they are asked for
+  MemoryPointer                               m_Places; // i64[3], one per centre; null until needed
 };
 
 } // namespace gpureg

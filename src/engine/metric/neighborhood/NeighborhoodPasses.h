@@ -20,7 +20,7 @@
 namespace gpureg
 {
 
-/** The arrays of an evaluation; null where there are none. kernels::NeighborhoodVolumes says what they hold. */
+/** The arrays of an evaluation; kernels::NeighborhoodVolumes documents them. An array that is not needed is null. */
 struct NeighborhoodArrays
 {
   const SampleArrays * samples = nullptr;
@@ -28,15 +28,15 @@ struct NeighborhoodArrays
   MemoryPointer        sums;
   MemoryPointer        centres;
   MemoryPointer        forces;
-  /** float[3], one a voxel: where terms are summed. */
+  /** float[3], one per voxel; the terms that are summed over neighborhoods. */
   MemoryPointer terms;
-  /** double [groups][length][NeighborhoodSumCount][lanes], for the longest sliding sums. */
+  /** double[groups][length][NeighborhoodSumCount][lanes]: the circular buffers of the longest running sums. */
   MemoryPointer rings;
-  /** float [groups of all slabs][NeighborhoodPartialCount]. */
+  /** float[groups of all slabs][NeighborhoodPartialCount]. */
   MemoryPointer partials;
 };
 
-/** They as kernels see them. \param addressOf from a MemoryPointer to its address, null if there is none. */
+/** Returns the arrays as kernels read them. \param addressOf returns the address of a MemoryPointer, or null if there is no memory */
 template <typename TAddressOf>
 kernels::NeighborhoodVolumes
 MakeNeighborhoodVolumes(const NeighborhoodArrays & arrays, const TAddressOf & addressOf)
@@ -47,22 +47,22 @@ MakeNeighborhoodVolumes(const NeighborhoodArrays & arrays, const TAddressOf & ad
            static_cast<float *>(addressOf(arrays.forces)) };
 }
 
-/** How a device wants its lines. */
+/** Describes how a device processes lines of voxels. */
 struct NeighborhoodGrain
 {
-  /** Lines side by side. */
+  /** The number of lines that a group processes side by side. */
   int lanes;
-  /** So many groups keep the device busy; more go through several lines, one after the other. */
+  /** The number of groups that keeps the device busy. With more lines, a group processes several, one after another. */
   int mostGroups;
-  /** Of a group that makes sums in a tile, and what local memory it may have; 0 where there is none. */
+  /** The lanes, and the bytes of local memory, of a group that computes sums in a tile; 0 where there is no such kernel. */
   int         tileLanes;
   std::size_t localBytes;
 };
 
-/** What the rings of all groups take, at most. */
+/** The most bytes of the circular buffers of all groups. */
 constexpr std::size_t MostRingBytes = std::size_t{ 256 } << 20;
 
-/** The local memory of a group that makes sums in a tile, and after that adds up what the centres gave. */
+/** Returns the bytes of local memory of a group that computes sums in a tile and then adds up what its centres contribute. */
 inline std::size_t
 GetTileBytes(const kernels::NeighborhoodArguments & a, int tileRows, int lanes)
 {
@@ -71,11 +71,11 @@ GetTileBytes(const kernels::NeighborhoodArguments & a, int tileRows, int lanes)
                   sizeof(float) * 2 * kernels::ForceSumCount * static_cast<std::size_t>(lanes));
 }
 
-/** A tile's sums cost the more the longer they are, sliding ones do not. */
+/** The cost of sums in a tile grows with their length; the cost of running sums does not. */
 constexpr int LongestSumsInTiles = 33;
 
-/** The rows of the largest tile that there is room for: the more, the fewer neighbours are read for a centre. 0 if there is
- *  none, or where sliding sums do better. */
+/** Returns the rows of the largest tile that fits into local memory: larger tiles read fewer neighbours per centre. Returns 0 if none fits,
+ *  or if running sums are faster. */
 inline int
 ChooseTileRows(const kernels::NeighborhoodArguments & a, const NeighborhoodGrain & grain)
 {
@@ -96,14 +96,14 @@ ChooseTileRows(const kernels::NeighborhoodArguments & a, const NeighborhoodGrain
   return 0;
 }
 
-/** Groups that go through so many lines, or centres. */
+/** Returns how many groups process the given number of lines, or of centres. */
 inline int
 CountGroups(std::int64_t lines, const NeighborhoodGrain & grain)
 {
   return static_cast<int>(std::clamp<std::int64_t>((lines + grain.lanes - 1) / grain.lanes, 1, grain.mostGroups));
 }
 
-/** The same of the lines along an axis. */
+/** Returns how many groups process the lines along an axis, within MostRingBytes. */
 inline int
 CountNeighborhoodGroups(const kernels::NeighborhoodArguments & a, int axis, const NeighborhoodGrain & grain)
 {
@@ -113,8 +113,7 @@ CountNeighborhoodGroups(const kernels::NeighborhoodArguments & a, int axis, cons
   return std::min(most, CountGroups(CountNeighborhoodLines(&a, axis), grain));
 }
 
-/** The passes of the neighborhood correlation on one device. src/host, cuda and opencl each have them in a file of this
- *  name. */
+/** The passes of the neighborhood correlation on one device. src/host, cuda and opencl each implement them in a file of this name. */
 class NeighborhoodPasses
 {
 public:
@@ -123,63 +122,63 @@ public:
   virtual NeighborhoodGrain
   GetGrain() const = 0;
 
-  /** Whether sliding sums of so many elements need Arrays::rings: not where local memory holds them. */
+  /** Returns true if running sums of the given length need NeighborhoodArrays::rings, because local memory does not hold them. */
   virtual bool
   NeedsRings(int length) const = 0;
 
-  /** Compiles or loads what a variant needs, so that no evaluation does. */
+  /** Compiles or loads the kernels of a variant, so that evaluations do not. */
   virtual void
   Prepare(int variant) = 0;
 
-  /** The moving values of the kept planes. */
+  /** Computes the moving values of the stored planes. */
   virtual void
   MovePlanes(const kernels::NeighborhoodArguments & a,
              const kernels::SampleMaps &            maps,
              const NeighborhoodArrays &             arrays) = 0;
 
-  /** Sums along x, of voxels, or y, of those sums. */
+  /** Computes sums along x of voxels, or sums along y of the sums along x. */
   virtual void
   SumAlong(int                                    axis,
            const kernels::NeighborhoodArguments & a,
            const kernels::SampleMaps &            maps,
            const NeighborhoodArrays &             arrays) = 0;
 
-  /** Sums along z, and what the centres give: partials, and forces. */
+  /** Computes sums along z, and what the centres contribute: partials and forces. */
   virtual void
   CorrelatePlanes(const kernels::NeighborhoodArguments & a,
                   const kernels::SampleMaps &            maps,
                   const NeighborhoodArrays &             arrays) = 0;
 
-  /** What SumAlong() and CorrelatePlanes() do, where local memory has room for tiles: sums along z first, of voxels. */
+  /** Computes in tiles of local memory what SumAlong() and CorrelatePlanes() compute; begins with sums along z, of voxels. */
   virtual void
   CorrelateTiles(const kernels::NeighborhoodArguments & a,
                  const kernels::SampleMaps &            maps,
                  const NeighborhoodArrays &             arrays) = 0;
 
-  /** The same of the centres in a list, without sums that are kept. */
+  /** Computes what the listed centres contribute, without stored sums. */
   virtual void
   CorrelateList(const kernels::NeighborhoodArguments & a,
                 const kernels::SampleMaps &            maps,
                 const NeighborhoodArrays &             arrays) = 0;
 
-  /** Whether there is CorrelateBatch. */
+  /** Returns true if the device has CorrelateBatch(). */
   virtual bool
   HasBatches() const
   {
     return false;
   }
 
-  /** What MovePlanes() and CorrelateTiles(), or CorrelateList(), do for some of a batch's candidates, without forces: partials of one
-   *  after the other, and as many kept arrays as there are candidates in the range. */
+  /** Computes, for a range of candidates and without forces, what MovePlanes() and CorrelateTiles(), or CorrelateList(), compute. Writes
+   *  the partials of one candidate after another, and uses one array of stored voxels per candidate in the range. */
   virtual void
   CorrelateBatch(const kernels::NeighborhoodArguments &, BatchRange, const NeighborhoodArrays &, const BatchArrays &)
   {}
 
-  /** Sums terms, float[3] a voxel, over all neighborhoods along x or y. */
+  /** Sums terms, float[3] per voxel, over all neighborhoods along x or y. */
   virtual void
   SumTerms(int axis, const kernels::NeighborhoodArguments & a, const Memory & terms, Memory & summed) = 0;
 
-  /** Sums them along z, and finds the forces that follow, float[3] a voxel. */
+  /** Sums terms along z, and computes the forces that follow, float[3] per voxel. */
   virtual void
   FindForcesOfTerms(const kernels::NeighborhoodArguments & a,
                     const kernels::SampleMaps &            maps,

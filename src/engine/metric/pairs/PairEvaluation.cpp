@@ -15,12 +15,12 @@ namespace gpureg
 
 namespace
 {
-// With fewer, a chunk's sums cost more than its samples.
+// With fewer samples, a chunk's sums cost more than its samples.
 constexpr int LeastSamplesOfChunk = 1024;
-// So many can be counted in a float.
+// A float counts up to this number of samples exactly.
 constexpr int MostSamplesOfChunk = 1 << 20;
 
-/** Whether forces are weighed by what a pass before them finds. */
+/** Returns true if the weights of the forces depend on what a previous pass computes. */
 bool
 IsCentred(PairMeasure measure, Forces forces)
 {
@@ -41,8 +41,8 @@ GetTask(PairMeasure measure, Forces forces)
 using ForceSums = std::array<double, kernels::ForceSumCount>;
 using Moments = std::array<double, kernels::MostMoments>;
 
-/** Whether floats lose a correlation of values that lie far from 0 by how little they vary, as in a mask of hardly anything but
- *  background. They know Σ fm to some 1.5e-7 of the sum of its terms, and Σ f₁m₁ is what is left of it. */
+/** Returns true if rounding to floats destroys a correlation because the values lie much farther from 0 than they vary, as in a mask of
+ *  almost nothing but background. Floats resolve Σ fm to about 1.5e-7 of the sum of its terms, and Σ f₁m₁ is the rest of it. */
 bool
 LosesToRounding(const Moments & sums)
 {
@@ -57,17 +57,17 @@ LosesToRounding(const Moments & sums)
                        loses(kernels::MomentOfFixed, kernels::MomentOfMoving, kernels::MomentOfProducts));
 }
 
-/** What a pass needs. */
+/** The requirements of a pass. */
 constexpr SampleNeeds Needs{ LeastSamplesOfChunk, MostSamplesOfChunk, 1.0 };
 } // namespace
 
-/** All chunks' sums. */
+/** The sums of all chunks. */
 struct PairEvaluation::Sums
 {
   Moments                                         moments{};
   std::array<ForceSums, kernels::MostPairWeights> forces{};
 
-  /** A correlation's forces: see kernels/ValuePairs.h. */
+  /** Returns a correlation's sums of forces; see kernels/ValuePairs.h. */
   ForceSums
   CombineForces(double fixedMean, double movingMean, double slope) const
   {
@@ -108,7 +108,7 @@ PairEvaluation::Evaluate(const SampleMapping & mapping,
       if (AreLost(sums))
       {
         CountFrom(sums.moments);
-        // Forces may lie where the displacements were.
+        // Forces may have overwritten the displacements.
         m_Core.samples.Move();
         EnqueuePasses(forces);
         sums = DownloadSums();
@@ -145,7 +145,7 @@ PairEvaluation::EvaluateBatch(const CandidateMaps & candidates, const ParallelFo
       return Evaluate(mapping, Forces::None, {}, parallelFor);
     });
   }
-  // So many that their sums take little memory.
+  // The sums of so many candidates need little memory.
   constexpr std::int64_t MostAtOnce = 16384;
   return EvaluateInParts<PairResult>(candidates, MostAtOnce, [&](const CandidateMaps & some, PairResult * results) {
     EvaluateTogether(some, parallelFor, results);
@@ -266,7 +266,7 @@ PairEvaluation::EvaluateTogether(const CandidateMaps & candidates,
   const int         count = CountCandidates(candidates);
   const auto        subBatch = GetSubBatchSize(m_Core, count);
   std::size_t       bytes = 0;
-  std::vector<char> areLost(static_cast<std::size_t>(count)); // not bool, for several threads write
+  std::vector<char> areLost(static_cast<std::size_t>(count)); // not bool, because several threads write
   const auto        send = [&](const BatchRange & range) {
     UploadMaps(m_Core, candidates, range, m_Pass.arguments.samples, Needs.scaledRange, m_Batch);
   };

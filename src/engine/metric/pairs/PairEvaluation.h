@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An evaluation of a metric that is a sum over pairs of values: the arrays, the passes in their order, and what they bring.
+// An evaluation of a metric that is a sum over pairs of values: its arrays, the order of its passes, and its results.
 #ifndef gpureg_PairEvaluation_h
 #define gpureg_PairEvaluation_h
 
@@ -35,38 +35,38 @@ public:
   std::vector<PairResult>
   EvaluateBatch(const CandidateMaps & candidates, const ParallelFor & parallelFor);
 
-  /** Finds out what evaluations along a mapping take, and makes room for them: for a method that enqueues them itself. */
+  /** Makes the arguments of evaluations along a mapping, and reserves their memory. For a method that enqueues evaluations itself. */
   void
   Prepare(const SampleMapping & mapping, Forces forces, const DemonsTerms & terms);
 
-  /** Enqueues what it has been prepared for; the samples are where they have been moved. A correlation's forces of each sample
-   *  take two passes: what weighs them is known when all values have been seen. */
+  /** Enqueues the passes that Prepare() prepared; the samples must have been moved. The forces of each sample of a correlation need two
+   *  passes, because their weights depend on the values of all samples. */
   void
   EnqueuePasses(Forces forces);
 
-  /** The same for values alone, besides. */
+  /** Makes the arguments of evaluations of the value alone, and reserves their memory, in addition to what Prepare() prepares. */
   void
   PrepareValue(const SampleMapping & mapping);
 
-  /** Enqueues what finds the value alone. */
+  /** Enqueues the pass that computes the value alone. */
   void
   EnqueueValue();
 
-  /** Enqueues what makes the similarity of the last passes' sums. */
+  /** Enqueues the computation of the similarity from the sums of the last passes. */
   void
   EnqueueSimilarity()
   {
     this->EnqueueSimilarity(m_Pass.arguments);
   }
 
-  /** Forces of each sample that the last passes found. */
+  /** Returns the forces of each sample that the last passes computed. */
   const Memory &
   GetForces() const
   {
     return *m_Arrays.forces;
   }
 
-  /** float [kernels::EvaluatedNumbers] */
+  /** Returns the evaluated numbers: float[kernels::EvaluatedNumbers]. */
   const Memory &
   GetEvaluated() const
   {
@@ -74,7 +74,7 @@ public:
   }
 
 private:
-  /** Of a pass. */
+  /** The arguments of a pass. */
   struct Pass
   {
     kernels::PairArguments arguments{};
@@ -87,7 +87,7 @@ private:
   EnqueueSimilarity(const kernels::PairArguments & arguments);
   void
   CheckHas(const SampleMapping & mapping, Forces forces) const;
-  /** Of candidates that are dealt with at once. */
+  /** Evaluates candidates at once, and writes their results. */
   void
   EvaluateTogether(const CandidateMaps & candidates, const ParallelFor & parallelFor, PairResult * results);
   std::size_t
@@ -95,13 +95,13 @@ private:
   struct Sums;
   Sums
   DownloadSums();
-  /** Whether they are of a correlation, in floats, that is lost among rounding. */
+  /** Returns true if the sums are those of a correlation, in floats, and are lost to rounding. */
   bool
   AreLost(const Sums & sums) const;
-  /** Has the next passes sum a correlation's values about their means, of what sums have come to. */
+  /** Makes the next passes sum a correlation's values about the means that follow from the given sums. */
   void
   CountFrom(const std::array<double, kernels::MostMoments> & moments);
-  /** From the unit of an image's moments to its scaled values. */
+  /** Returns the factor from the unit of an image's sums to its scaled values. */
   double
   GetUnitOfMoments(const ValueScale & scale) const;
   PairResult

@@ -11,20 +11,20 @@
 namespace gpureg
 {
 
-/** The arrays of an evaluation; null where the variant has none. */
+/** The arrays of an evaluation. An array that the variant does not need is null. */
 struct PairArrays
 {
   const SampleArrays * samples = nullptr;
-  /** float [chunks][PairPartialCount]. */
+  /** float[chunks][PairPartialCount]. */
   MemoryPointer partials;
-  /** float[3], one a sample: what SampleSet::ReserveForces has given. */
+  /** float[3], one per sample; the memory that SampleSet::ReserveForces() returned. */
   Memory * forces = nullptr;
-  /** float [EvaluatedNumbers]: what SimilarityPasses have made of the partials. */
+  /** float[EvaluatedNumbers]: what SimilarityPasses computed from the partials. */
   MemoryPointer evaluated;
 };
 
-/** The one pass of the metrics that are sums over pairs of values, on one device. src/host, cuda and opencl each have it in a
- *  file of this name. */
+/** The pass of the metrics that are sums over pairs of values, on one device. src/host, cuda and opencl each implement it in a file of this
+ *  name. */
 class PairPasses
 {
 public:
@@ -33,22 +33,22 @@ public:
   virtual SampleGrain
   GetGrain() const = 0;
 
-  /** Compiles or loads what a variant and a task need, so that no evaluation does. */
+  /** Compiles or loads the kernels of a variant and a task, so that evaluations do not. */
   virtual void
   Prepare(int variant, int task) = 0;
 
-  /** Over every chunk: partials, and forces. */
+  /** Computes the partials of every chunk, and the forces. */
   virtual void
   SumPairs(const kernels::PairArguments & a, const kernels::SampleMaps & maps, const PairArrays & arrays) = 0;
 
-  /** Whether there is SumBatch. */
+  /** Returns true if the device has SumBatch(). */
   virtual bool
   HasBatches() const
   {
     return false;
   }
 
-  /** The sums of some of a batch's candidates, without forces: partials of one after the other. */
+  /** Computes the partials of a range of candidates, one candidate after another, without forces. */
   virtual void
   SumBatch(const kernels::PairArguments &, BatchRange, const PairArrays &, const BatchArrays &)
   {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How what chunks have summed up, in floats, becomes sums of doubles.
+// Addition of the chunks' sums, which are floats, to sums in double precision.
 #ifndef gpureg_AddParts_h
 #define gpureg_AddParts_h
 
@@ -8,8 +8,8 @@
 namespace gpureg
 {
 
-/** sums[n] += parts[n] for each n below count, so many times, of parts that lie behind each other: such as sums and their rests. Gives
- *  what lies behind them. */
+/** Adds times arrays of count parts, stored one after another, to sums: sums[n] += parts[n] for each n below count. The arrays may be sums
+ *  and their rounding errors. Returns the pointer behind the arrays. */
 inline const float *
 AddParts(const float * parts, int count, std::size_t times, double * sums)
 {

@@ -11,59 +11,62 @@
 namespace gpureg
 {
 
-/** The tables of a control grid whose axes are those of the virtual grid. */
+/** The tables of a control grid whose axes are parallel to those of the virtual grid. */
 struct ControlTables
 {
-  /** kernels::ControlWeights, those of x, y and z behind each other. */
+  /** kernels::ControlWeights, for x, then y, then z. */
   MemoryPointer weights;
-  /** float4 and int, one an index along x: see kernels::MoveRowsGroup. */
+  /** float4 and int, one per index along x; see kernels::MoveRowsGroup. */
   MemoryPointer rowWeights;
   MemoryPointer rowFirsts;
-  /** kernels::ControlStretch, those of x, y and z behind each other. */
+  /** kernels::ControlStretch, the tiles of control points along x, then y, then z. */
   MemoryPointer stretches;
-  /** int[2], one a segment of a row: see kernels::MoveRowsGroup. */
+  /** int[2], one per segment of a row; see kernels::MoveRowsGroup. */
   MemoryPointer segmentColumns;
 };
 
-/** Samples sorted by cell, for a control grid that lies anyhow. */
+/** Samples sorted by cell, for a control grid in general position. */
 struct SortedByCell
 {
-  /** u32: the samples. */
+  /** u32: the numbers of the samples. */
   MemoryPointer order;
-  /** u32: where each cell's samples begin, and one more. */
+  /** u32: the index in order where each cell's samples begin, and the index behind the last. */
   MemoryPointer begins;
 };
 
-/** Between control points and samples, on one device. Control points are float4 [z][y][x], in mm. src/host, cuda and opencl each
- *  have it in a file of this name. Every member throws Error where the device reports a failure. */
+/** Interpolates between control points at samples, and computes the adjoint, on one device. Control points are float4[z][y][x], in mm.
+ *  src/host, cuda and opencl each implement the passes in a file of this name. Every member throws Error where the device reports a
+ *  failure. */
 class ControlGridPasses
 {
 public:
   virtual ~ControlGridPasses() = default;
 
-  /** expanded: float4 [planes of the virtual grid][y][x]. */
+  /** Sums control points along z for each plane of the virtual grid; see kernels::ExpandAlongZ. expanded: float4[planes of the virtual
+   *  grid][y][x]. */
   virtual void
   Expand(const kernels::ControlGridArguments & a,
          const ControlTables &                 tables,
          const Memory &                        points,
          Memory &                              expanded) = 0;
 
-  /** displacement: float[3], one a voxel of the virtual grid. */
+  /** Interpolates displacements at the voxels of the virtual grid. displacement: float[3], one per voxel. */
   virtual void
   MoveRows(const kernels::ControlGridArguments & a,
            const ControlTables &                 tables,
            const Memory &                        expanded,
            Memory &                              displacement) = 0;
 
-  /** in: float [outer][length][inner]; out: float [outer][controls][inner]. */
+  /** Computes the adjoint interpolation along one axis. in: float[outer][length][inner]; out: float[outer][controls][inner]. */
   virtual void
   GatherAlong(const kernels::GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) = 0;
 
-  /** in: float [outer][length][3]; out: float4 [outer][controls]. */
+  /** Computes the adjoint interpolation along x. in: float[outer][length][3]; out: float4[outer][controls]. */
   virtual void
   GatherRows(const kernels::GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) = 0;
 
-  /** The same wherever the grid lies. \param samplePoints i64[3], one a sample; null for voxels. */
+  /** Interpolates displacements at samples, for a control grid in general position. displacement: float[3], one per sample.
+   *  \param samplePoints i64[3], one per sample; null for voxels */
   virtual void
   MoveSamples(const kernels::ChainPart &   part,
               const kernels::VolumeShape & shape,
@@ -72,7 +75,8 @@ public:
               const Memory &               points,
               Memory &                     displacement) = 0;
 
-  /** The same in fixed point. points: i64[3], one a control point, in the units of what they move; displacement: i64[3]. */
+  /** Interpolates displacements at samples in fixed point. points: i64[3], one per control point, in the units of the displacements;
+   *  displacement: i64[3], one per sample. */
   virtual void
   MoveSamplesPrecisely(const kernels::ChainPart &   part,
                        const kernels::VolumeShape & shape,
@@ -81,7 +85,8 @@ public:
                        const Memory &               points,
                        Memory &                     displacement) = 0;
 
-  /** out: float4, one a control point. */
+  /** Computes the adjoint interpolation of forces at samples, for a control grid in general position. out: float4, one per control
+   *  point. */
   virtual void
   GatherSamples(const kernels::ChainPart &   part,
                 const kernels::VolumeShape & shape,

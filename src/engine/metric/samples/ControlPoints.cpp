@@ -22,10 +22,10 @@ namespace
 {
 constexpr int LowestOrder = 1;
 constexpr int HighestOrder = 3;
-// What one thread of the host sorts at a time.
+// The number of samples that one thread of the host sorts at a time.
 constexpr std::int64_t TaskSamples = std::int64_t{ 1 } << 10;
 constexpr std::int64_t NoCell = -1;
-// Kernels count them in 32 bits.
+// Kernels count control points in 32 bits.
 constexpr std::int64_t MostControlPoints = std::numeric_limits<int>::max();
 
 void
@@ -56,7 +56,7 @@ CheckGrid(const DisplacementGrid & grid, int dimension)
   }
 }
 
-/** \throws UnsupportedError if there are more samples than sorted ones are numbered by. */
+/** \throws UnsupportedError if there are more samples than 32-bit numbers can sort */
 void
 CheckCanBeSorted(std::int64_t count)
 {
@@ -69,7 +69,7 @@ CheckCanBeSorted(std::int64_t count)
   }
 }
 
-/** The grid as kernels see it, from virtual indices. */
+/** Returns the grid in the kernels' form, seen from virtual indices. */
 kernels::ChainPart
 MakePart(const DisplacementGrid & grid, int dimension, const Size & virtualSize)
 {
@@ -118,7 +118,8 @@ ControlPoints::SetGeometry(const DisplacementGrid & grid, int dimension, const M
   {
     return;
   }
-  // There are none until all is there; then those of before, if they are as many: others may be sampled.
+  // There are no points until everything else is made. Their array is kept if the number of points stays the same, because only the samples
+  // may have changed.
   MemoryPointer points = std::move(m_Points);
   m_Part = part;
   m_Samples = samples;
@@ -189,7 +190,7 @@ ControlPoints::MakeAxis(int axis) const
     const auto counts = [first, end, taps](const kernels::ControlWeights & w) {
       return w.first >= 0 && w.first < end && w.first + taps > first;
     };
-    // Positions go one way along the axis, so these are neighbours.
+    // Positions are monotonic along the axis, so these elements are consecutive.
     const auto begin = std::find_if(made.weights.begin(), made.weights.end(), counts);
     const auto behind = std::find_if_not(begin, made.weights.end(), counts);
     made.stretches.push_back(
@@ -198,8 +199,7 @@ ControlPoints::MakeAxis(int axis) const
   return made;
 }
 
-/** The more, the fewer elements are read twice; but enough walks are wanted to keep a device busy. Along x each control point is
- *  gathered for by itself. */
+/** Larger tiles read fewer elements twice, but the device needs enough tiles to stay busy. Along x a tile has one control point. */
 int
 ControlPoints::FindStretchControls(int axis) const
 {
@@ -295,7 +295,7 @@ ControlPoints::DownloadSamplePoints() const
   return points;
 }
 
-/** By counting: the host does it once for all evaluations. */
+/** Sorts by counting, on the host, once for all evaluations. */
 void
 ControlPoints::SortSamples()
 {
@@ -337,7 +337,7 @@ ControlPoints::SortSamples()
     }
   }
   std::partial_sum(begins.begin(), begins.end(), begins.begin());
-  // One at least: memory of nothing cannot be had.
+  // Memory of 0 bytes cannot be allocated.
   std::vector<kernels::u32> order(std::max<std::size_t>(1, begins.back()));
   std::vector<kernels::u32> next(begins.begin(), begins.end() - 1);
   for (std::size_t n = 0; n < cells.size(); ++n)
@@ -430,8 +430,8 @@ ControlPoints::Gather(const Memory & forces, const Matrix3 & matrix, Memory & gr
     m_Part, kernels::MakeVolumeShape(size[0], size[1], size[2]), m_Cells, m_Sorted, m_Samples.points, forces, gradient);
 }
 
-/** Along the axis that goes through memory in the longest steps first: then neighbouring lanes read neighbours, and what the other
- *  axes read is small. */
+/** Begins with the axis whose elements are farthest apart in memory: neighbouring lanes then read neighbouring elements, and the other axes
+ *  have little left to read. */
 void
 ControlPoints::GatherAlongAxes(const Memory & forces, const Matrix3 & matrix, Memory & gradient)
 {

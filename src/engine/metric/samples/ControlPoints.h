@@ -15,14 +15,14 @@
 namespace gpureg
 {
 
-/** The samples that control points move: the voxels of a virtual grid, or points in it. */
+/** The samples that control points displace: the voxels of a virtual grid, or points in it. */
 struct MovedSamples
 {
   Size         virtualSize{};
   std::int64_t pointCount = 0;
-  /** i64[3], one a point: its virtual index in units of 2^-32. Null for voxels. */
+  /** i64[3], one per point: its virtual index in units of 2^-32. Null for voxels. */
   const Memory * points = nullptr;
-  /** Another one for other points. */
+  /** A number that changes whenever the points change. */
   std::uint64_t stamp = 0;
 
   std::int64_t
@@ -32,29 +32,30 @@ struct MovedSamples
   }
 };
 
-/** The control points of the B-spline that is optimised, on a device, and what leads from them to samples and back. */
+/** Stores the control points of the optimised B-spline on a device, interpolates displacements at samples, and computes the adjoint. */
 class ControlPoints
 {
 public:
-  /** queue must outlive it. */
-  /** \param passes those that carry its work out; null for the queue's own. */
+  /** queue must outlive this object.
+   *  \param passes the passes to run; null for the queue's own */
   explicit ControlPoints(Queue & queue, std::unique_ptr<ControlGridPasses> passes = nullptr);
   ~ControlPoints();
 
-  /** Makes what depends on where the grid lies, unless it is there. grid.toGrid leads from virtual indices; its order is 1 to 3.
-   *  \throws BadInputError for another order, or fewer control points along an axis than the order has. */
+  /** Prepares the tables that depend on the position of the grid, unless they are up to date. grid.toGrid maps virtual indices to the grid;
+   *  its order is 1 to 3.
+   *  \throws UnsupportedError for another order, BadInputError for fewer control points along an axis than the order needs */
   void
   SetGeometry(const DisplacementGrid & grid, int dimension, const MovedSamples & samples);
 
-  /** Copies the control points up: grid.vectors. */
+  /** Uploads the control points grid.vectors. */
   void
   UploadPoints(const DisplacementGrid & grid);
 
-  /** The same in fixed point, for MovePrecisely(). \param toIndex from mm to the units of what they move. */
+  /** Uploads the control points in fixed point, for MovePrecisely(). \param toIndex maps vectors in mm to the units of the displacements */
   void
   UploadPointsPrecisely(const DisplacementGrid & grid, const Matrix3 & toIndex);
 
-  /** The control points: float4 [z][y][x], x, y and z in mm. */
+  /** Returns the control points: float4[z][y][x], with x, y and z in mm. */
   Memory &
   GetPoints()
   {
@@ -67,19 +68,20 @@ public:
     return CountControlPoints(m_Part);
   }
 
-  /** Enqueues what makes displacement, float[3] a sample, of the control points. */
+  /** Enqueues the interpolation of displacements at the samples. displacement: float[3], one per sample. */
   void
   Move(Memory & displacement);
 
-  /** The same in fixed point: i64[3] a sample, see src/kernels/metric/samples/PreciseGrid.h. */
+  /** Enqueues the interpolation in fixed point. displacement: i64[3], one per sample; see src/kernels/metric/samples/PreciseGrid.h. */
   void
   MovePrecisely(Memory & displacement);
 
-  /** Enqueues what gathers forces, float[3] a sample: gradient, float4 a control point, is the matrix times their sum. */
+  /** Enqueues the adjoint interpolation of forces. forces: float[3], one per sample; gradient: float4, one per control point, the product
+   *  of matrix and the sum of the weighted forces. */
   void
   Gather(const Memory & forces, const Matrix3 & matrix, Memory & gradient);
 
-  /** What gathering needs beside its result: anyone's on the queue in between. */
+  /** Returns the intermediate arrays of the adjoint interpolation. Other work on the queue may use them between two calls. */
   std::array<MemoryPointer, 2> &
   GetScratch()
   {
@@ -90,7 +92,7 @@ public:
   GetDeviceBytes() const;
 
 private:
-  /** How an axis of the control grid meets the same axis of the virtual grid. */
+  /** The weights and tiles of control points along one axis, computed from the positions of the virtual grid's voxels. */
   struct Axis
   {
     std::vector<kernels::ControlWeights> weights;
@@ -101,12 +103,12 @@ private:
   IsAlongAxes() const;
   Axis
   MakeAxis(int axis) const;
-  /** Control points of a stretch. */
+  /** Returns how many control points a tile has. */
   int
   FindStretchControls(int axis) const;
   std::vector<std::array<int, 2>>
   FindSegmentColumns(const std::vector<kernels::ControlWeights> & weights) const;
-  /** False where segments meet too many columns. */
+  /** Makes the tables. Returns false if a segment of a row needs too many columns of control points. */
   bool
   MakeTables();
   void
@@ -121,7 +123,7 @@ private:
   kernels::ChainPart                 m_Part{};
   MovedSamples                       m_Samples;
   MemoryPointer                      m_Points;
-  MemoryPointer                      m_PrecisePoints; // i64[3] each
+  MemoryPointer                      m_PrecisePoints; // i64[3], one per control point
   bool                               m_HasTables = false;
   kernels::ControlGridArguments      m_Arguments{};
   std::array<int, 3>                 m_FirstStretches{};
@@ -130,7 +132,7 @@ private:
   ControlTables                      m_Tables;
   kernels::SampleCells               m_Cells{};
   SortedByCell                       m_Sorted;
-  std::array<MemoryPointer, 2>       m_Gathered; // along z, and along y of these
+  std::array<MemoryPointer, 2>       m_Gathered; // the forces interpolated along z, and these along y
 };
 
 } // namespace gpureg

@@ -65,7 +65,7 @@ FixedGradients::Make(const FixedSamples & samples, MemoryPointer & gradients)
   }
   else
   {
-    // As they are, but for the unit: a minimum that is subtracted would take digits.
+    // Only divides by the unit, because subtracting a minimum would lose digits.
     ImageSamples places;
     places.sampleSize = places.imageSize = sampled.size;
     places.unit = values.unit;

@@ -16,16 +16,16 @@ namespace gpureg
 
 class MovingImagePasses;
 
-/** Uploads the fixed image's gradient at each sample, or makes it there. */
+/** Uploads the fixed image's gradient at each sample, or computes it on the device. */
 class FixedGradients
 {
 public:
-  /** All must outlive it; sampler and derivatives are the queue's. */
+  /** All arguments must outlive this object; sampler and derivatives must belong to the queue. */
   FixedGradients(Queue & queue, ImageSampler & sampler, GaussianDerivatives & derivatives);
   ~FixedGradients();
 
-  /** Fills float[3], one a sample; none if forces go along the moving image's.
-   *  \throws BadInputError if it is to be made, and samples are no voxels of an image on the device. */
+  /** Fills gradients with float[3], one per sample; frees it if forces use the moving image's gradient.
+   *  \throws BadInputError if the gradient is to be computed, and the samples are not voxels of an image on the device */
   void
   Fill(const FixedSamples & samples, std::int64_t count, MemoryPointer & gradients);
 
@@ -36,8 +36,8 @@ private:
   Queue &                            m_Queue;
   ImageSampler &                     m_Sampler;
   GaussianDerivatives &              m_Derivatives;
-  std::unique_ptr<MovingImagePasses> m_Passes; // once they are needed
-  /** Of the values whose gradient was made here last; 0 if there is none. */
+  std::unique_ptr<MovingImagePasses> m_Passes; // null until needed
+  /** The unit of the values whose gradient the device computed last; 0 if there is none. */
   double m_Unit = 0;
 };
 

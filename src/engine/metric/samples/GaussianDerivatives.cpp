@@ -28,7 +28,7 @@ GaussianDerivatives::ForEachAxis(const GaussianGradient & gradient,
   const MemoryPointer derivative = m_Queue.Allocate(sizeof(float) * static_cast<std::size_t>(CountOf(size)));
   for (int axis = 0; axis < gradient.dimension; ++axis)
   {
-    // ITK's order, whose rounding this is: the derivative, then along the other axes.
+    // Follows ITK's order, and so its rounding: first the derivative, then the smoothing along the other axes.
     this->FillDerivative(gradient.derivative[static_cast<std::size_t>(axis)], size, axis, values, *derivative);
     for (int other = 0; other < gradient.dimension; ++other)
     {
@@ -64,7 +64,7 @@ GaussianDerivatives::FillDerivative(
   m_Queue.Copy(*doubles, *values.doubles->GetMemory(), bytes);
   m_Recursive->ApplyGaussian(*doubles, size, 1, Precision::Double, axis, weights);
   m_Sampler.RoundToFloat(count, *doubles, values.unit, derivative);
-  // The image may then be loaded anew.
+  // The caller may load the image anew afterwards.
   m_Queue.Finish();
 }
 

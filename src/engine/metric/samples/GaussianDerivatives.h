@@ -17,34 +17,34 @@ namespace gpureg
 
 class RecursiveFilter;
 
-/** Where the values are that a gradient is made of. */
+/** The values from which a gradient is computed: either scaled or doubles is set. */
 struct DerivedValues
 {
-  /** float, one a voxel, scaled; … */
+  /** float, one per voxel, scaled. */
   const Memory * scaled = nullptr;
-  /** … or an image of doubles, which the first step reads as they are, and then divides by the unit. */
+  /** An image of doubles, which the first pass reads unscaled; the result is then divided by the unit. */
   const DeviceImage * doubles = nullptr;
   double              unit = 1;
 };
 
-/** Makes the derivatives that a gradient by recursive Gaussians consists of, on the device: see GaussianGradient. */
+/** Computes the derivatives of a gradient by recursive Gaussians on the device; see GaussianGradient. */
 class GaussianDerivatives
 {
 public:
-  /** Both must outlive it; the sampler is the queue's. */
+  /** Both arguments must outlive this object; the sampler must belong to the queue. */
   GaussianDerivatives(Queue & queue, ImageSampler & sampler);
   ~GaussianDerivatives();
 
-  /** Given one derivative along an axis of the image, float, one a voxel, enqueues what adds it to the gradient along physical axes:
-   *  column times it. */
+  /** Enqueues the addition of column times a derivative to the gradient along physical axes. derivative: float, one per voxel, along an
+   *  axis of the image. */
   using Adding = std::function<void(const std::array<float, 3> & column, const Memory & derivative)>;
 
-  /** Calls add for each axis. */
+  /** Computes the derivative along each axis of the image, and calls add for each. */
   void
   ForEachAxis(const GaussianGradient & gradient, const Size & size, const DerivedValues & values, const Adding & add);
 
 private:
-  /** The first step along an axis. */
+  /** Applies the derivative's recursive Gaussian along the axis itself, which is the first pass. */
   void
   FillDerivative(
     const RecursiveGaussian & weights, const Size & size, int axis, const DerivedValues & values, Memory & derivative);

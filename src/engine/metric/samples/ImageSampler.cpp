@@ -97,7 +97,7 @@ ImageSampler::Fill(const DeviceImage &  image,
     using Real = decltype(zero);
     if (bins != nullptr)
     {
-      // One at least: memory of nothing cannot be had.
+      // Memory of 0 bytes cannot be allocated.
       std::vector<Real> edges(bins->edges.begin(), bins->edges.end());
       edges.resize(std::max<std::size_t>(1, edges.size()));
       Reserve(m_Queue, m_Edges, sizeof(Real) * edges.size());
@@ -106,7 +106,7 @@ ImageSampler::Fill(const DeviceImage &  image,
   });
   m_Passes->Keep(
     a, count, image.GetPrecision(), *image.GetMemory(), m_Edges ? *m_Edges : *image.GetMemory(), mask, *kept);
-  // The image may then be loaded anew.
+  // The caller may load the image anew afterwards.
   m_Queue.Finish();
 }
 

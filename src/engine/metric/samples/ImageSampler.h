@@ -13,7 +13,7 @@
 namespace gpureg
 {
 
-/** Where samples lie in a loaded image, and how its values are counted: see kernels::ImageSampling. */
+/** Describes where samples lie in a loaded image, and how its values are scaled; see kernels::ImageSampling. */
 struct ImageSamples
 {
   Size     sampleSize{};
@@ -23,22 +23,22 @@ struct ImageSamples
   double   minimum = 0;
   double   unit = 1;
   double   placeOfMinimum = 0;
-  /** Of integers: they are in units of 2^-exponent. */
+  /** For integers, which are in units of 2^-exponent. */
   int exponent = 0;
 };
 
-/** Makes arrays of what samples keep of a loaded image, on its device. */
+/** Computes, on the device of a loaded image, the arrays of values, bins or mask that samples store. */
 class ImageSampler
 {
 public:
-  /** queue must outlive it. */
+  /** queue must outlive this object. */
   explicit ImageSampler(Queue & queue);
   ~ImageSampler();
 
-  /** Makes an array just so large, and waits until it is there.
-   *  \param bins where a value's bin is asked for.
-   *  \param mask u8, one a sample: those of 0 are not valid. Null: all are.
-   *  \throws BadInputError if the image is not loaded, on another device, or of another size. */
+  /** Makes an array exactly as large as the samples, fills it, and waits until that is done.
+   *  \param bins the bins' edges if bins are stored, otherwise null
+   *  \param mask u8, one per sample, 0 where the sample is invalid. Null: all samples are valid
+   *  \throws BadInputError if the image is not loaded, on another device, or of another size */
   void
   Fill(const DeviceImage &  image,
        const ImageSamples & samples,
@@ -47,15 +47,15 @@ public:
        const Memory *       mask,
        MemoryPointer &      kept);
 
-  /** Makes a mask of an image: u8, one a sample, 1 where it is a half at least. */
+  /** Computes a mask from an image: u8, one per sample, 1 where the image is at least one half. */
   void
   FillMask(const DeviceImage & image, const ImageSamples & samples, MemoryPointer & mask);
 
-  /** The same on the image's own grid. */
+  /** Computes a mask on the image's own grid. */
   void
   FillMask(const DeviceImage & image, const Size & size, MemoryPointer & mask);
 
-  /** Writes count doubles, divided by a unit, as floats. */
+  /** Divides count doubles by a unit and writes them as floats. */
   void
   RoundToFloat(std::int64_t count, const Memory & doubles, double unit, Memory & floats);
 
@@ -68,7 +68,7 @@ public:
 private:
   Queue &                      m_Queue;
   std::unique_ptr<ImagePasses> m_Passes;
-  MemoryPointer                m_Edges; // of the bins last sought
+  MemoryPointer                m_Edges; // of the bins that were used last
 };
 
 } // namespace gpureg

@@ -16,7 +16,7 @@ namespace gpureg
 
 namespace
 {
-// B-spline coefficients are up to 2^9 times the values; so large they may be without overflowing in their sums.
+// B-spline coefficients may be up to 2^9 times as large as the values without overflowing their sums.
 constexpr int CoefficientBits = 9;
 using kernels::MostValueBits;
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values as integers: what precise samples are computed of.
+// Values as integers, from which fixed-point samples are computed.
 #ifndef gpureg_IntegerValues_h
 #define gpureg_IntegerValues_h
 
@@ -8,12 +8,12 @@
 namespace gpureg
 {
 
-/** Values are integers in units of 2^-exponent. The range has 46 bits, but fewer, 31 at least, where values or coefficients
- *  lie far outside of it; or where values are rounded to float and it lies far from 0. */
+/** Returns the exponent of integer values, which are in units of 2^-exponent. The range of the values has 46 bits. It has fewer, but at
+ *  least 31, if values or coefficients lie far outside of the range, or if values are rounded to float and the range lies far from 0. */
 int
 FindValueExponent(const ValueScale & scale);
 
-/** A filler of doubles as such integers; a NaN is as the least. */
+/** Returns a filler that converts doubles to such integers. A NaN becomes the smallest integer. */
 Filler
 MakeIntegerFiller(const Filler & values, int exponent);
 

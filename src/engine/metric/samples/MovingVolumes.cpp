@@ -24,14 +24,14 @@ IsPrecise(const MovingImage & image)
   return image.precision == Precision::Double;
 }
 
-/** Values, or coefficients, in the image's precision as they are kept. */
+/** Returns a filler of values or coefficients in the precision in which they are stored. */
 Filler
 MakeKeptFiller(const MovingImage & image, const Filler & filler)
 {
   return IsPrecise(image) && filler ? MakeIntegerFiller(filler, FindValueExponent(image.scale)) : filler;
 }
 
-/** Values in float, scaled, whatever precision the samples have. */
+/** Returns a filler of scaled floats, whatever the samples' precision is. */
 Filler
 MakeScaledFiller(const MovingImage & image)
 {
@@ -48,8 +48,8 @@ MakeScaledFiller(const MovingImage & image)
   };
 }
 
-/** A gradient that was made on the host, with room for the values: the second pass reads both side by side with eight 16-byte
- *  loads. */
+/** Returns a filler of a gradient that was computed on the host, with room for the values: the second pass reads both side by side with
+ *  eight 16-byte loads. */
 Filler
 MakePackedFiller(const MovingImage & image)
 {
@@ -64,8 +64,8 @@ MakePackedFiller(const MovingImage & image)
   };
 }
 
-/** Whether the first step of its gradient reads doubles, as ITK's does: of few samples, what rounding them to float takes
- *  shows. */
+/** Returns true if the first pass of the gradient reads doubles, as ITK's does. With few samples, rounding the values to float would be
+ *  visible. */
 bool
 DerivesDoubles(const MovingImage & image)
 {
@@ -115,8 +115,8 @@ MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArra
     arrays.gradient.reset();
     return;
   }
-  // Nearest-voxel interpolation reads the values themselves; linear interpolation quads, where the device
-  // wants them; a spline only its coefficients, but for central differences.
+  // Nearest-voxel interpolation reads the values; linear interpolation reads quads where the device prefers them; a spline reads only its
+  // coefficients, except for central differences.
   const bool interpolates = image.splineOrder == 1 || !HasGradient(image);
   const bool readsQuads = interpolates && !IsPrecise(image) && deviceReadsQuads;
   const bool readsValues = (interpolates && !readsQuads) || image.splineOrder == 0;
@@ -131,9 +131,9 @@ MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArra
   UploadExactly(
     m_Queue, arrays.coefficients, BytesOf(image.precision), count, MakeKeptFiller(image, image.coefficients));
 
-  // What is made of the values on the device needs them there only now.
+  // The device needs the values only until quads and gradients are computed.
   MemoryPointer own;
-  // Displacements are made anew for each evaluation: until then their array is free.
+  // The displacements are computed anew for each evaluation, so their array is free until then.
   const bool borrows =
     m_Queue.keepsLargerArrays && SizeOf(arrays.displacement) >= sizeof(float) * static_cast<std::size_t>(count);
   MemoryPointer & between = borrows ? arrays.displacement : own;

@@ -15,20 +15,20 @@ namespace gpureg
 
 class MovingImagePasses;
 
-/** Whether it is not by differences. */
+/** Returns true if the image has a gradient other than one by differences. */
 bool
 HasGradient(const MovingImage & image);
 
-/** Uploads a moving image, and makes there what metrics read of it. */
+/** Uploads a moving image, and computes on the device what metrics read from it. */
 class MovingVolumes
 {
 public:
-  /** All must outlive it; sampler and derivatives are the queue's. */
+  /** All arguments must outlive this object; sampler and derivatives must belong to the queue. */
   MovingVolumes(Queue & queue, ImageSampler & sampler, GaussianDerivatives & derivatives);
   ~MovingVolumes();
 
   /** Fills the moving image's arrays.
-   *  \param readsQuads whether the device wants values to be interpolated as quads. */
+   *  \param readsQuads true if the device interpolates faster from quads */
   void
   Fill(const MovingImage & image, bool readsQuads, SampleArrays & arrays);
 
@@ -37,10 +37,10 @@ private:
   FillBins(const MovingImage & image, MemoryPointer & cells);
   void
   FillValues(const MovingImage & image, MemoryPointer & values);
-  /** In float, whatever precision the samples have. */
+  /** Fills values with scaled floats, whatever the samples' precision is. */
   void
   FillScaled(const MovingImage & image, MemoryPointer & values);
-  /** Of the image on the device. */
+  /** Fills values from the image on the device. */
   void
   Keep(const MovingImage & image, kernels::KeptAs form, MemoryPointer & values);
   void

@@ -13,18 +13,19 @@
 namespace gpureg
 {
 
-/** Grids before a linear transform that is optimised, on one device. src/host, cuda and opencl each have it in a file of this name.
- *  Every member throws Error where the device reports a failure. */
+/** Displaces samples by grids before an optimised linear transform, on one device. src/host, cuda and opencl each implement the passes in a
+ *  file of this name. Every member throws Error where the device reports a failure. */
 class PreTransformPasses
 {
 public:
   virtual ~PreTransformPasses() = default;
 
-  /** So many groups, of one set of sums each, pay for so many samples. */
+  /** Returns how many groups, each with its own set of sums, are worthwhile for count samples. */
   virtual int
   CountGroups(std::int64_t count) const = 0;
 
-  /** points: i64[3], one a sample; null for voxels. displacement: float[3] a sample, in mm. */
+  /** Computes the displacements of count samples. points: i64[3], one per sample; null for voxels. displacement: float[3], one per sample,
+   *  in mm. */
   virtual void
   Move(const kernels::PreTransformArguments & a,
        std::int64_t                           count,
@@ -32,7 +33,8 @@ public:
        const ChainArrays &                    grids,
        Memory &                               displacement) = 0;
 
-  /** The same of vectors in fixed point: precise, i64[3] a sample, in units of 2^-32 mm, beside displacement. */
+  /** Computes displacements by vectors in fixed point. precise: i64[3], one per sample, in units of 2^-32 mm; displacement: the rounded
+   *  floats. */
   virtual void
   MovePrecisely(const kernels::PreTransformArguments & a,
                 std::int64_t                           count,
@@ -41,11 +43,12 @@ public:
                 Memory &                               precise,
                 Memory &                               displacement) = 0;
 
-  /** moves: i64[3] a sample, carry·precise: see src/kernels/metric/samples/PreciseGrid.h. */
+  /** Multiplies fixed-point displacements by a matrix. moves: i64[3], one per sample, carry·precise; see
+   *  src/kernels/metric/samples/PreciseGrid.h. */
   virtual void
   Carry(const kernels::PreTransformCarry & carry, std::int64_t count, const Memory & precise, Memory & moves) = 0;
 
-  /** forces: float[3] a sample; partials: float [a.groupCount][2·ForceSumCount]. */
+  /** Sums forces. forces: float[3], one per sample; partials: float[a.groupCount][2·ForceSumCount]. */
   virtual void
   SumForces(const kernels::PreTransformArguments & a,
             std::int64_t                           count,

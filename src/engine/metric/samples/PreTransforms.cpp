@@ -14,7 +14,7 @@ namespace gpureg
 
 namespace
 {
-/** What is affine of a chain, from indices to points. */
+/** Returns the matrix of a chain's affine part, from indices to points. */
 Matrix3
 FindAffineMatrix(const ChainedGrid & grid)
 {
@@ -29,7 +29,7 @@ FindAffineMatrix(const ChainedGrid & grid)
 bool
 AreSame(const std::vector<kernels::ChainPart> & a, const std::vector<kernels::ChainPart> & b)
 {
-  // Without a gap between members.
+  // kernels::ChainPart has no padding, so bytes can be compared.
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), sizeof(kernels::ChainPart) * a.size()) == 0;
 }
 
@@ -147,7 +147,7 @@ PreTransforms::DownloadSums()
   void * const      staging = m_Queue.GetStaging(Direction::Down, 0, bytes);
   m_Queue.Download(staging, *m_Partials, bytes);
   Sums sums{};
-  // Each group's have rests behind them.
+  // Each group's sums are followed by their rounding errors.
   AddParts(static_cast<const float *>(staging),
            kernels::ForceSumCount,
            2 * static_cast<std::size_t>(m_GroupCount),

@@ -15,46 +15,46 @@
 namespace gpureg
 {
 
-/** Grids before a linear transform that is optimised, on a device: what they move samples by, which stays as long as they and
- *  the samples do, and the sums of forces about where they lead. */
+/** Applies the grids before an optimised linear transform, on a device. Stores the samples' displacements as long as neither the grids nor
+ *  the samples change, and sums forces about the displaced samples. */
 class PreTransforms
 {
 public:
   using Sums = std::array<double, kernels::ForceSumCount>;
 
-  /** queue must outlive it. */
+  /** queue must outlive this object. */
   explicit PreTransforms(Queue & queue);
   ~PreTransforms();
 
-  /** Sends what is not there yet. grid leads from virtual indices to points.
-   *  \param toMoves of displacements in mm, where they are precise, to what Move() makes.
-   *  \param isPrecise whether displacements are kept in fixed point, too: see src/kernels/metric/samples/PreciseGrid.h. */
+  /** Uploads the grids, unless they are on the device. grid maps virtual indices to points.
+   *  \param toMoves maps fixed-point displacements in mm to the units that Move() writes
+   *  \param isPrecise true if displacements are stored in fixed point, too; see src/kernels/metric/samples/PreciseGrid.h */
   void
   SetGrids(const ChainedGrid & grid, const MovedSamples & samples, const Matrix3 & toMoves, bool isPrecise);
 
-  /** Enqueues what makes displacement, float[3] a sample in mm, unless it has been made of the same; or, where they are precise,
-   *  i64[3] a sample: these, toMoves times. */
+  /** Enqueues the computation of displacements, unless displacement holds them already: float[3], one per sample, in mm. In fixed point
+   *  they are i64[3], one per sample, multiplied by toMoves. */
   void
   Move(Memory & displacement);
 
-  /** Others write where displacements were. */
+  /** Declares that other work writes to the array of displacements, so that Move() computes them again. */
   void
   Forget()
   {
     m_IsMade = false;
   }
 
-  /** Enqueues what sums forces, float[3] a sample, about a centre: see src/kernels/metric/samples/ForceSums.h.
-   *  \param displacement what Move() has made.
-   *  \throws BadInputError if what is affine of the grids has no inverse. */
+  /** Enqueues the sums of forces about a centre; see src/kernels/metric/samples/ForceSums.h. forces: float[3], one per sample.
+   *  \param displacement the array that Move() filled
+   *  \throws BadInputError if the affine part of the grids has no inverse */
   void
   SumForces(const Memory & forces, const Memory & displacement, const Vector3 & centre);
 
-  /** The same of forces of other samples than those that are moved. */
+  /** Enqueues the sums of forces at other places than the moved samples. */
   void
   SumForcesAt(const MovedSamples & places, const Memory & forces, const Vector3 & centre);
 
-  /** What they were summed to. */
+  /** Downloads the sums. */
   Sums
   DownloadSums();
 
@@ -74,15 +74,15 @@ private:
   ChainArrays                         m_Arrays;
   ChainOnDevice                       m_Chain;
   MovedSamples                        m_Samples;
-  Matrix3                             m_FromVirtual{}; // what is affine of the grids, from virtual indices to points
+  Matrix3                             m_FromVirtual{}; // the affine part of the grids, from virtual indices to points
   Matrix3                             m_ToMoves{};
   int                                 m_GroupCount = 0;
-  MemoryPointer                       m_Partials;     // float [m_GroupCount][2·ForceSumCount]
-  MemoryPointer                       m_Precise;      // i64[3] a sample, in units of 2^-32 mm
-  MemoryPointer                       m_Displacement; // the same in floats
+  MemoryPointer                       m_Partials;     // float[m_GroupCount][2·ForceSumCount]
+  MemoryPointer                       m_Precise;      // i64[3], one per sample, in units of 2^-32 mm
+  MemoryPointer                       m_Displacement; // m_Precise as floats
   MemoryPointer                       m_PrecisePlaces;
   MemoryPointer                       m_PlaceDisplacement;
-  // What displacements were made of.
+  // The state from which the stored displacements were computed.
   bool                            m_IsMade = false;
   bool                            m_IsPrecise = false;
   std::uint64_t                   m_VectorStamp = 0;

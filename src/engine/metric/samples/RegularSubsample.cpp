@@ -13,7 +13,7 @@ RegularSubsample::RegularSubsample(const Size & size, const std::array<double, 3
 {
   while (CountOf(m_Size) > std::max<std::int64_t>(1, count))
   {
-    // Along the axis where samples are nearest to each other, and more than one.
+    // Enlarges the step along the axis where samples are closest, and where there is more than one.
     std::size_t axis = 0;
     double      nearest = HUGE_VAL;
     for (std::size_t d = 0; d < 3; ++d)
@@ -33,9 +33,9 @@ RegularSubsample::RegularSubsample(const Size & size, const std::array<double, 3
 IndexMap
 RegularSubsample::Place(const RandomKey & key) const
 {
-  // A Kronecker sequence of the inverse powers of the root of x⁴ = x + 1, …
+  // A Kronecker sequence with the inverse powers of the root of x⁴ = x + 1.
   constexpr std::array<double, 3> ratios{ 0.8191725133961645, 0.6710436067037893, 0.5497004779019703 };
-  // … from a random place on.
+  // The sequence begins at a random position.
   const std::array<double, 3> begin = DrawPosition({ key.seed, key.series, 0, key.sample }, m_Steps);
   IndexMap                    map;
   for (std::size_t d = 0; d < 3; ++d)

@@ -11,18 +11,18 @@
 namespace gpureg
 {
 
-/** Few voxels of a grid: one of every so many along each axis. All parts of the grid have as many, which leaves less noise in sums than
- *  if each voxel were drawn by itself. Where the first one is begins at random and goes on quasi-randomly, so that a few iterations'
- *  subsamples one behind the other are spread evenly, too, and in the long run each voxel is taken as often. */
+/** A regular subsample of a grid's voxels: one of every few voxels along each axis. All parts of the grid have equally many samples, so
+ *  sums are less noisy than if each voxel were drawn independently. The first sample's position is random, and continues quasi-randomly, so
+ *  that the subsamples of a few successive iterations are evenly spread, too, and each voxel is taken equally often in the long run. */
 class RegularSubsample
 {
 public:
-  /** All voxels. */
+  /** Takes all voxels. */
   explicit RegularSubsample(const Size & size = { 1, 1, 1 })
     : m_Size(size)
   {}
 
-  /** At most `count` of them, about as far apart along each axis. \param spacing of the voxels. */
+  /** Takes at most count voxels, about equally far apart along each axis. \param spacing the voxels' spacing */
   RegularSubsample(const Size & size, const std::array<double, 3> & spacing, std::int64_t count);
 
   bool
@@ -31,21 +31,22 @@ public:
     return m_Steps == Size{ 1, 1, 1 };
   }
 
-  /** Samples along each axis. The last ones may lie beyond the grid, for it is as many wherever the first one is. */
+  /** Returns the number of samples along each axis. It does not depend on the position of the first sample, so the last samples may lie
+   *  beyond the grid. */
   const Size &
   GetSize() const
   {
     return m_Size;
   }
 
-  /** Voxels from a sample to the next. */
+  /** Returns the number of voxels from one sample to the next along each axis. */
   const Size &
   GetSteps() const
   {
     return m_Steps;
   }
 
-  /** From samples' indices to voxels', the same for the same key. */
+  /** Returns the map from samples' indices to voxels' indices. It depends on the key alone. */
   IndexMap
   Place(const RandomKey & key) const;
 

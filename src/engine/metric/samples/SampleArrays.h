@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a metric's kernels read on a device.
+// The arrays on a device that a metric's kernels read.
 #ifndef gpureg_SampleArrays_h
 #define gpureg_SampleArrays_h
 
@@ -30,7 +30,7 @@ namespace gpureg
 
 static_assert(2 * kernels::ForceSumCount <= kernels::LargestLaneSums, "with the second ones of few samples");
 
-/** Null where the variant has none. kernels::SampleVolumes says what they hold. */
+/** The arrays of samples; kernels::SampleVolumes documents them. An array that the variant does not need is null. */
 struct SampleArrays
 {
   MemoryPointer fixedBins;
@@ -47,7 +47,7 @@ struct SampleArrays
   ChainArrays   chain;
 };
 
-/** They as kernels see them. \param addressOf from a MemoryPointer to its address, null if there is none. */
+/** Returns the arrays as kernels read them. \param addressOf returns the address of a MemoryPointer, or null if there is no memory */
 template <typename TAddressOf>
 kernels::SampleVolumes
 MakeSampleVolumes(const SampleArrays & arrays, const TAddressOf & addressOf)
@@ -77,16 +77,16 @@ MakeSampleVolumes(const SampleArrays & arrays, const TAddressOf & addressOf)
            get(float{}, arrays.chain.jacobians) };
 }
 
-/** How a device wants its samples. */
+/** Describes how a device processes samples. */
 struct SampleGrain
 {
-  /** Samples side by side, a multiple of kernels::TileWidth and a power of two. */
+  /** The number of samples that a group processes side by side, a multiple of kernels::TileWidth and a power of two. */
   int lanes;
-  /** So many chunks keep the device busy. */
+  /** The number of chunks that keeps the device busy. */
   int targetChunks;
-  /** Bytes of local memory a group may use. */
+  /** The bytes of local memory that a group may use. */
   std::size_t localBytes;
-  /** Keep the moving values as quads. */
+  /** True if moving values are stored as quads. */
   bool readsQuads;
 };
 

@@ -22,10 +22,10 @@ namespace gpureg
 
 namespace
 {
-// Lanes that lie beside a grid count its rows on before they find that they have none.
+// Lanes beside a grid count its rows further before they find that they have no sample.
 constexpr std::int64_t LanesBeside = 1024;
 
-/** \throws Error if a volume has more rows, or more voxels in a slice, than 32 bits count. */
+/** \throws UnsupportedError if a volume has more rows, or more voxels in a slice, than 32 bits count */
 void
 CheckSize(const Size & size, const char * what)
 {
@@ -38,7 +38,7 @@ CheckSize(const Size & size, const char * what)
   }
 }
 
-/** The same of a chain's grids. */
+/** \throws UnsupportedError if one of a chain's grids has more rows, or more voxels in a slice, than 32 bits count */
 void
 CheckGrids(const ChainedGrid & chain)
 {
@@ -48,7 +48,7 @@ CheckGrids(const ChainedGrid & chain)
   }
 }
 
-/** What fills every place alike. */
+/** Returns a filler that gives all elements one value. */
 template <typename T>
 Filler
 MakeConstantFiller(T value)
@@ -56,7 +56,7 @@ MakeConstantFiller(T value)
   return [value](std::int64_t, std::int64_t count, void * out) { std::fill_n(static_cast<T *>(out), count, value); };
 }
 
-/** Those of a domain without voxels, as one that is not valid: kernels go through one at least. */
+/** Returns one invalid sample for a domain without voxels, because kernels process at least one sample. */
 FixedSamples
 MakeInvalidSample(const FixedSamples & empty)
 {
@@ -80,7 +80,7 @@ MakeInvalidSample(const FixedSamples & empty)
   return one;
 }
 
-/** Whether what moves samples has a vector for each voxel of their domain. */
+/** Returns true if the mapping has a displacement for each voxel of the samples' domain. */
 bool
 HasVectorsOfVoxels(const SampleMapping & mapping)
 {
@@ -98,7 +98,7 @@ MakeShape(const Size & size)
   return kernels::MakeVolumeShape(size[0], size[1], size[2]);
 }
 
-/** How far a map leads, at most, from indices up to reach. */
+/** Returns a bound of how far a map leads from indices up to reach. */
 double
 FindFarthest(const IndexMap & map, double reach)
 {
@@ -114,7 +114,8 @@ FindFarthest(const IndexMap & map, double reach)
   return farthest;
 }
 
-/** ToFixedMap, but of a map that leads further than FarthestVoxel, or is not a number, one that leads out of the volume. */
+/** Returns a map in fixed point. A map that leads farther than FarthestVoxel, or is not a number, is replaced by one that leads out of the
+ *  volume. */
 kernels::FixedMap
 ToFixedMapWithin(const IndexMap & map, double farthest, int bits)
 {
@@ -128,8 +129,8 @@ ToFixedMapWithin(const IndexMap & map, double farthest, int bits)
   return ToFixedMap(out, bits);
 }
 
-/** Points in fixed point. Those that are further away than FarthestVoxel, or not a number, are in no image: they are
- *  written as 0, and left out. */
+/** Writes points in fixed point. Points that are farther away than FarthestVoxel, or not a number, lie in no image: they are written as 0
+ *  and are left out. */
 class PointFiller
 {
 public:
@@ -164,14 +165,14 @@ public:
     m_LeftOut.insert(leftOut.begin(), leftOut.end());
   }
 
-  /** The largest index of any of them. */
+  /** Returns the largest index of all points that are not left out. */
   double
   GetFarthest() const
   {
     return m_Farthest;
   }
 
-  /** What the fixed image says of the points, but of those that were left out that they are not valid. */
+  /** Returns a filler of the points' values in which points that are left out get an invalid value. */
   template <typename TValue>
   Filler
   LeaveOut(const Filler & values, TValue invalid) const
@@ -192,11 +193,11 @@ private:
   std::set<std::int64_t> m_LeftOut;
 };
 
-// So many vectors, at most, are sent as precisely as values are, 24 bytes each instead of 12, for as many samples: a B-spline takes
-// 252 products of 64 bits for each.
+// The largest number of vectors, and of samples, for which vectors are uploaded in fixed point: 24 bytes each instead of 12, and a B-spline
+// needs 252 products of 64 bits per vector.
 constexpr std::int64_t MostPreciseVectors = 1 << 18;
 
-// Half of what GPUREG_FARTHEST_PRECISE_MOVE leads out of.
+// Half of the distance at which GPUREG_FARTHEST_PRECISE_MOVE leads out.
 constexpr int LongestPreciseAxis = 1 << 17;
 
 bool
@@ -205,7 +206,7 @@ IsShort(const Size & size)
   return *std::max_element(size.begin(), size.end()) < LongestPreciseAxis;
 }
 
-/** Whether fixed point has room for what the chain's grids move positions by. */
+/** Returns true if the displacements of the chain's grids fit into fixed point. */
 bool
 FitsPrecisely(const ChainedGrid & chain)
 {
@@ -232,7 +233,8 @@ DividedUp(std::int64_t a, std::int64_t b)
   return static_cast<int>((a + b - 1) / b);
 }
 
-/** Makes a map of a grid of one slice that of a stack of slices of so many rows; 0 for a grid that is not stacked. */
+/** Converts the map of a grid of one slice to the map of the grid reshaped into slabs of the given number of rows. 0 rows: the grid is not
+ *  reshaped. */
 void
 StackMap(int rows, kernels::SampleMaps & maps)
 {
@@ -242,8 +244,8 @@ StackMap(int rows, kernels::SampleMaps & maps)
   }
 }
 
-/** Takes a grid of one slice for a stack of slices as high as a tile, which lanes can walk along. The height is a power of
- *  two: the map is not rounded. */
+/** Reshapes a grid of one slice into slabs as high as a tile, so that lanes can walk along them. The height is a power of two, so the map
+ *  is not rounded. */
 void
 StackSlice(SampleProblem & problem, int lanes)
 {
@@ -265,7 +267,7 @@ StackSlice(SampleProblem & problem, int lanes)
   a.centre[1] -= static_cast<float>(height) * a.centre[2];
 }
 
-/** Sums over a stacked slice in terms of its own rows: y = y' + height·z'. */
+/** Converts the sums over a slice that was reshaped into slabs to the slice's own rows: y = y' + height·z'. */
 void
 UnstackSums(const kernels::SampleArguments & a, const Size & virtualSize, ForceResult & result)
 {
@@ -283,8 +285,8 @@ UnstackSums(const kernels::SampleArguments & a, const Size & virtualSize, ForceR
   result.centre[2] = 0;
 }
 
-/** Cuts the samples into chunks: enough of them to fill the device, none larger than the metric's sums allow, few smaller
- *  than what pays for sums of its own, and of even depth. */
+/** Cuts the samples into chunks of even depth. There are enough chunks to fill the device, no chunk is larger than the metric's sums allow,
+ *  and few are smaller than what justifies sums of their own. */
 void
 Partition(kernels::SampleArguments & a, const SampleGrain & grain, const SampleNeeds & needs)
 {
@@ -389,7 +391,7 @@ SampleSet::TakeFixed(const FixedSamples & samples)
   places.placeOfMinimum = sampled.placeOfMinimum;
   places.exponent = FindValueExponent(samples.scale);
   const BinEdges * const bins = sampled.bins ? &*sampled.bins : nullptr;
-  // Those that are filled again keep their memory, if they are as large: other samples may come at each iteration.
+  // Arrays that are filled again stay allocated if they have the right size, because other samples may come at each iteration.
   if (bins == nullptr)
   {
     m_Arrays.fixedBins.reset();
@@ -575,7 +577,7 @@ Memory &
 SampleSet::ReserveForces()
 {
   const std::size_t bytes = 3 * sizeof(float) * static_cast<std::size_t>(this->GetCount());
-  // What moves a sample precisely takes more room: another one's force would lie on it.
+  // Fixed-point displacements are larger than forces: a force would overwrite another sample's displacement.
   const bool takesTheirPlace = m_HasSpline && !m_SplineIsPrecise;
   ReserveExactly(m_Queue, m_Forces, takesTheirPlace ? 0 : bytes);
   return takesTheirPlace ? *m_Arrays.displacement : *m_Forces;
@@ -633,13 +635,13 @@ SampleSet::MovesPrecisely(const SampleMapping & mapping) const
 {
   const bool isMoved =
     mapping.spline || mapping.displacement || mapping.preTransforms || !mapping.chain.transform.steps.empty();
-  // There are no slopes in fixed point.
+  // Slopes are not computed in fixed point.
   if (!isMoved || mapping.derivesChain || !this->IsPrecise() || this->GetCount() > MostPreciseVectors ||
       !IsShort(m_Moving.size))
   {
     return false;
   }
-  // What has its control points on the device has them in floats.
+  // Control points that lie on the device are floats.
   const bool splineFits =
     !mapping.spline || (mapping.spline->grid.vectors && CountOf(mapping.spline->grid.size) <= MostPreciseVectors);
   const bool fieldFits = mapping.spline || !mapping.displacement ||
@@ -712,11 +714,11 @@ SampleSet::FindVariant(const SampleMapping & mapping, Forces forces) const
     (mapping.chain.transform.steps.empty() ? 0 : kernels::SamplesAreChained);
   if (HasBins(m_Moving))
   {
-    // Cells of bins are read at once, as quads are, wherever there are no 64-bit integers in their places.
+    // Cells of bins are read at once, as quads are, unless the array of bins holds 64-bit integers.
     return ofBoth | (forces == Forces::OfEachSample ? kernels::WritesForces : 0) |
            (m_ReadsQuads && !IsPrecise() ? kernels::ReadsQuads : 0);
   }
-  // What only forces ask for would have a value computed by a more general kernel than it needs.
+  // Without forces, options that only forces need are left out: they would select a more general kernel than the value needs.
   int ofForces = 0;
   if (forces != Forces::None)
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A metric's samples on a device, the moving image that they read, and how a device goes through them.
+// The samples of a metric on a device, the moving image that they read, and their division into chunks.
 #ifndef gpureg_SampleSet_h
 #define gpureg_SampleSet_h
 
@@ -20,17 +20,17 @@
 namespace gpureg
 {
 
-/** What a metric wants of them. */
+/** Describes what a metric requires of its samples. */
 struct SampleNeeds
 {
-  /** Samples of a chunk: what pays for its sums, and what they can hold. */
+  /** The least number of samples in a chunk that justifies sums of its own, and the largest number that the sums can hold. */
   int leastOfChunk;
   int mostOfChunk;
-  /** What the moving image's range is scaled to. */
+  /** The range that the moving image's values are scaled to. */
   double scaledRange;
 };
 
-/** All that kernels are told of the samples, but for the arrays. */
+/** All arguments of kernels that read samples, except the arrays. */
 struct SampleProblem
 {
   kernels::SampleArguments arguments{};
@@ -52,20 +52,21 @@ public:
     , m_PlaceControls(queue)
   {}
 
-  /** Of a domain without voxels there is one sample, which is not valid.
-   *  \throws Error if there are more than 32 bits count. */
+  /** Uploads the samples. If the domain has no voxels, there is one sample, which is invalid.
+   *  \throws Error if there are more samples than 32 bits count */
   void
   SetFixed(const FixedSamples & samples, const ParallelFor & parallelFor);
 
-  /** \throws Error if it has more rows, or more voxels in a slice, than 32 bits count. */
+  /** Uploads the moving image. \throws Error if it has more rows, or more voxels in a slice, than 32 bits count */
   void
   SetMoving(const MovingImage & image, bool readsQuads, const ParallelFor & parallelFor);
 
-  /** \throws Error unless both are there, in one precision, the samples with their values, or with their bins. */
+  /** \throws Error unless samples and moving image are set, have one precision, and the samples have their values, or their bins if
+   *  readsFixedValues is false */
   void
   CheckIsComplete(bool readsFixedValues) const;
 
-  /** Whether fixed and moving values are in one unit, from one minimum. */
+  /** Returns true if fixed and moving values have one unit and one minimum. */
   bool
   AreCountedAlike() const;
 
@@ -75,14 +76,14 @@ public:
     return m_Fixed;
   }
 
-  /** Whether its domain has no voxels. */
+  /** Returns true if the samples' domain has no voxels. */
   bool
   IsEmpty() const
   {
     return m_IsEmpty;
   }
 
-  /** Another number after each SetFixed(); 0 before the first. */
+  /** Returns a number that changes with each SetFixed(); 0 before the first call. */
   std::uint64_t
   GetFixedStamp() const
   {
@@ -104,21 +105,23 @@ public:
   std::int64_t
   GetCount() const;
 
-  /** Sends the displacement field or the spline's control points, and the chain's grids, if there are any.
-   *  \param forces what is asked for. */
+  /** Uploads the displacement field or the spline's control points, and the chain's grids, if there are any.
+   *  \param forces the forces that will be computed */
   void
   UploadMapping(const SampleMapping & mapping, Forces forces);
 
-  /** Enqueues what moves the samples, of what UploadMapping has sent. */
+  /** Enqueues the computation of the samples' displacements from the mapping that UploadMapping() uploaded. */
   void
   Move();
 
-  /** Room for the forces of each sample, float[3]: after UploadMapping. Along a spline they take the place of the displacements, if these are
-   *  float[3], too, which Move makes anew for each evaluation: who finds a sample's force has read its displacement. */
+  /** Returns memory for the force of each sample, float[3]; to be called after UploadMapping(). With a spline, the forces overwrite the
+   *  displacements if these are float[3], too: Move() computes them anew for each evaluation, and a kernel reads a sample's displacement
+   *  before it writes the sample's force. */
   Memory &
   ReserveForces();
 
-  /** Forces are not one a sample, but one for each of so many places: i64[3], virtual indices in units of 2^-32. Null for samples. */
+  /** Sets other places for forces than the samples, one force per place: i64[3], virtual indices in units of 2^-32. Null for the
+   *  samples. */
   void
   SetForcePlaces(std::int64_t count, const Memory * places)
   {
@@ -127,50 +130,50 @@ public:
     ++m_ForcePlaceStamp;
   }
 
-  /** Enqueues what gathers forces, float[3] a sample, by the spline's control points: float4 each. False if the last mapping had no
-   *  spline. */
+  /** Enqueues the adjoint B-spline interpolation of forces, float[3] per sample, to the control points, float4 each. Returns false if the
+   *  last mapping had no spline. */
   bool
   Gather(const Memory & forces, MemoryPointer & gathered);
 
-  /** Whether the last mapping had fixed pre-transforms. */
+  /** Returns true if the last mapping had fixed pre-transforms. */
   bool
   HasPreTransforms() const
   {
     return m_HasPreTransforms;
   }
 
-  /** Enqueues what sums forces, float[3] a sample, about where these have moved the samples. */
+  /** Enqueues the sums of forces, float[3] per sample, about the samples displaced by the fixed pre-transforms. */
   void
   SumForces(const Memory & forces);
 
-  /** What they were summed to. */
+  /** Downloads the sums that SumForces() computed. */
   ForceResult
   DownloadForceSums();
 
   SampleProblem
   MakeProblem(const SampleMapping & mapping, Forces forces, const SampleGrain & grain, const SampleNeeds & needs) const;
 
-  /** The same, of samples that are not cut into chunks. */
+  /** Returns the arguments for samples that are not cut into chunks. */
   SampleProblem
   MakeProblem(const SampleMapping & mapping, Forces forces, double scaledRange) const;
 
-  /** The same samples cut into other chunks, for a pass that sums no forces: what their centre is, is not kept. */
+  /** Returns the arguments of samples cut into other chunks, for a pass that sums no forces: the centre of the sums is not restored. */
   SampleProblem
   CutAnew(SampleProblem problem, const SampleGrain & grain, const SampleNeeds & needs) const;
 
-  /** The maps of another linear mapping of the same samples as in a problem's arguments. */
+  /** Returns the maps of another linear mapping, for the samples described by the arguments of a problem. */
   kernels::SampleMaps
   MakeMaps(const IndexMap & toMoving, const kernels::SampleArguments & arguments, double scaledRange) const;
 
-  /** The floats in which the chunks' forces are summed, if each chunk has so many parts. */
+  /** Returns the number of floats to which chunks sum their forces, if each chunk has parts sets of sums. */
   static std::size_t
   CountPartials(const kernels::SampleArguments & arguments, int parts);
 
-  /** Adds them up. */
+  /** Adds up the sums of forces of all chunks and parts. */
   ForceResult
   SumPartials(const kernels::SampleArguments & arguments, const float * partials, std::size_t count) const;
 
-  /** Sums of forces of all chunks, in terms of the virtual grid. */
+  /** Returns the sums of forces of all chunks in terms of the virtual grid. */
   ForceResult
   MakeForceResult(const kernels::SampleArguments &                   arguments,
                   const std::array<double, kernels::ForceSumCount> & sums) const;
@@ -196,13 +199,14 @@ public:
   GetDeviceBytes() const;
 
 private:
-  /** Whether what moves samples, field or spline and chain, is kept in fixed point. */
+  /** Returns true if the displacements, by field, spline or chain, are stored in fixed point. */
   bool
   MovesPrecisely(const SampleMapping & mapping) const;
-  /** The virtual index that the first moments of forces refer to. */
+  /** Returns the virtual index that the first-order sums of forces refer to. */
   Vector3
   GetCentre() const;
-  /** Points may lie beside a grid, which is looked at for how far a chain may lead. */
+  /** Returns a chain's grid enlarged to the farthest point, because points may lie beside the grid, whose size limits how far a chain may
+   *  lead. */
   ChainedGrid
   WidenToPoints(ChainedGrid grid) const;
   int
@@ -213,10 +217,10 @@ private:
   GetPrecision(const FixedSamples & samples);
   void
   FillFixed(const FixedSamples & samples, const ParallelFor & parallelFor);
-  /** What the samples keep of an image that is there. */
+  /** Computes the samples' values and bins from an image on the device. */
   void
   TakeFixed(const FixedSamples & samples);
-  /** \param leaveOut from the samples' values and one that is not valid to those that are kept. */
+  /** \param leaveOut returns a filler of the samples' values in which points that are too far away get an invalid value */
   template <typename TLeaveOut>
   void
   FillFixedValues(const FixedSamples & samples, std::int64_t count, const TLeaveOut & leaveOut);
@@ -226,7 +230,7 @@ private:
   GaussianDerivatives m_Derivatives;
   FixedGradients      m_FixedGradients;
   MovingVolumes       m_MovingVolumes;
-  // Of their fillers it is only asked from now on whether they are there.
+  // The fillers of m_Fixed are only tested for being set.
   FixedSamples  m_Fixed;
   bool          m_IsEmpty = false;
   std::uint64_t m_FixedStamp = 0;
@@ -234,7 +238,7 @@ private:
   bool          m_ReadsQuads = false;
   double        m_FarthestPoint = 0;
   SampleArrays  m_Arrays;
-  MemoryPointer m_Forces; // where they have an array of their own
+  MemoryPointer m_Forces; // null where forces overwrite the displacements
   ChainOnDevice m_Chain;
   ControlPoints m_ControlPoints;
   // The spline of the last mapping, without its vectors.
@@ -243,8 +247,8 @@ private:
   int              m_SplineDimension = 3;
   DisplacementGrid m_SplineGrid;
   PreTransforms    m_PreTransforms;
-  bool             m_HasPreTransforms = false; // the last mapping
-  // What gathers from force places: it moves nothing.
+  bool             m_HasPreTransforms = false; // of the last mapping
+  // Computes the adjoint interpolation from the places of forces; displaces nothing.
   ControlPoints  m_PlaceControls;
   std::int64_t   m_ForcePlaceCount = 0;
   const Memory * m_ForcePlaces = nullptr;

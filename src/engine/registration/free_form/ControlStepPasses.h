@@ -14,38 +14,38 @@
 namespace gpureg
 {
 
-/** What a step reads and writes: float4, one a control point; … */
+/** The arrays that a step reads and writes. */
 struct StepArrays
 {
-  /** … but float: what an evaluation has left there, from evaluatedPlace on; … */
+  /** float: the numbers of an evaluation, from evaluatedPlace on. */
   const Memory * evaluated = nullptr;
   std::int64_t   evaluatedPlace = 0;
-  /** … and float: values[valuePlace] becomes its value. */
+  /** float: the step writes the evaluation's value to values[valuePlace]. All arrays below are float4, one per control point. */
   Memory *       values = nullptr;
   std::int64_t   valuePlace = 0;
   const Memory * gathered = nullptr;
-  /** Null where there is no penalty. */
+  /** Null if there is no penalty. */
   const Memory * penalty = nullptr;
   Memory *       firstMeans = nullptr;
   Memory *       secondMeans = nullptr;
   Memory *       points = nullptr;
 };
 
-/** What a line of a conjugate gradient is found of and kept in: float4, one a control point, but numbers. */
+/** The arrays of a line of a conjugate gradient: float4, one per control point, except numbers. */
 struct LineArrays
 {
-  /** Of the cost at the points. */
+  /** The gradient of the cost at the points. */
   const Memory * gradient = nullptr;
-  /** At the beginning of the last line; it becomes this one. */
+  /** The gradient at the beginning of the last line; it is replaced by this line's gradient. */
   Memory * lastGradient = nullptr;
-  /** The last line's; it becomes this one's. */
+  /** The direction of the last line; it is replaced by this line's direction. */
   Memory * direction = nullptr;
-  /** float [kernels::LineNumbers] */
+  /** float[kernels::LineNumbers]. */
   Memory * numbers = nullptr;
 };
 
-/** What a registration does to control points on one device. src/host, cuda and opencl each have it in a file of this name. Every
- *  member throws Error where the device reports a failure. */
+/** The steps of a registration on control points, on one device. src/host, cuda and opencl each implement them in a file of this name.
+ *  Every member throws Error where the device reports a failure. */
 class ControlStepPasses
 {
 public:
@@ -58,23 +58,24 @@ public:
   virtual void
   MoveByAdam(const kernels::AdamStep & a, std::int64_t count, const StepArrays & arrays) = 0;
 
-  /** values[valuePlace] becomes the value that an evaluation has left: see StepArrays. */
+  /** Copies the value of an evaluation to values[valuePlace]; see StepArrays. */
   virtual void
   KeepValue(const StepArrays & arrays) = 0;
 
-  /** gradient, float4, becomes that of the cost: see kernels::FindCostGradient and StepArrays. It may be arrays.gathered. */
+  /** Computes the cost's gradient, float4; see kernels::FindCostGradient and StepArrays. gradient may be arrays.gathered. */
   virtual void
   FindGradient(float similarity, std::int64_t count, const StepArrays & arrays, Memory & gradient) = 0;
 
-  /** The next line, with its numbers. \param isConjugate to the last one; else against the gradient. */
+  /** Computes the next line and its numbers. \param isConjugate true: the direction is conjugate to the last one; false: it opposes the
+   *  gradient */
   virtual void
   TurnLine(std::int64_t count, bool isConjugate, const LineArrays & arrays) = 0;
 
-  /** points = begin + direction·length/its longest vector. */
+  /** Computes points = begin + direction·length/(length of its longest vector). */
   virtual void
   PlaceOnLine(std::int64_t count, float length, const LineArrays & arrays, const Memory & begin, Memory & points) = 0;
 
-  /** coarse, fine: float4, one a control point. */
+  /** Refines a control grid. coarse, fine: float4, one per control point. */
   virtual void
   Refine(const kernels::Refinement & a, const Memory & coarse, Memory & fine) = 0;
 };

@@ -41,7 +41,7 @@ GetSimilarityWeight(const FreeFormSettings & settings)
 
 namespace
 {
-/** \throws BadInputError for what the similarity cannot be of. */
+/** \throws BadInputError for settings that the similarity does not support */
 void
 CheckSimilarity(const FreeFormSettings & settings)
 {
@@ -93,7 +93,7 @@ CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings
         "as a displacement field, or by its parts");
     }
   }
-  // Names are of what there is.
+  // GetName() throws if there is no such similarity or optimizer.
   GetName(settings.similarity);
   GetName(settings.optimizer);
   CheckSimilarity(settings);
@@ -128,7 +128,7 @@ CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings
   {
     const double spacing = settings.spacing[static_cast<std::size_t>(axis)];
     const double edge = GetSpacing(problem.fixed)[static_cast<std::size_t>(axis)];
-    // 0 stands for another one. A spacing that is the same but for its last digits is one.
+    // 0 stands for a default. The tolerance accepts a spacing that equals the edge except for its last digits.
     if (spacing != 0 && !(spacing >= 0.999 * edge && std::isfinite(spacing)))
     {
       throw BadInputError("control points are to be " + NameLength(spacing) + " apart along axis " +

@@ -13,19 +13,19 @@
 namespace gpureg
 {
 
-/** Each kind of penalty, with its weight. */
+/** Returns each kind of penalty with its weight. */
 std::vector<WeightedPenalty>
 GetPenalties(const FreeFormSettings & settings);
 
-/** How many of them have a weight. */
+/** Returns the number of penalties whose weight is not 0. */
 std::int64_t
 CountWeightedPenalties(const FreeFormSettings & settings);
 
-/** What is left for the similarity. */
+/** Returns the similarity's weight: what the penalties' weights leave of 1. */
 double
 GetSimilarityWeight(const FreeFormSettings & settings);
 
-/** \throws BadInputError for what is out of range. */
+/** \throws BadInputError for settings that are out of range */
 void
 CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings);
 

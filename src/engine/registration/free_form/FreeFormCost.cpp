@@ -101,7 +101,7 @@ FreeFormCost::PreparePenalties(const FreeFormProblem & problem, int slots)
   grid.dimension = problem.dimension;
   grid.indexToPhysical = Compose(problem.fixed.indexToPoint, m_Level.grid.toImage).matrix;
   m_Level.penalties.SetGrid(grid);
-  // Bending is by steps of the grid.
+  // The grid of the bending energy has steps of length 1.
   for (std::size_t c = 0; c < 3; ++c)
   {
     const double step = m_Level.grid.toImage.matrix[4 * c] * GetSpacing(problem.fixed)[c];
@@ -111,7 +111,7 @@ FreeFormCost::PreparePenalties(const FreeFormProblem & problem, int slots)
     }
   }
   m_Level.bending.SetGrid(grid);
-  // One at least, for the end's Jacobian.
+  // At least one slot, for the Jacobian of the result.
   ReserveExactly(*m_Level.core.queue,
                  m_Level.penaltyValues,
                  m_Level.penalties.GetValueBytes() *
@@ -122,7 +122,7 @@ template <typename TWork>
 void
 FreeFormCost::ForEachPenalty(int slot, const TWork & work)
 {
-  // Those of a slot lie side by side, so that the first slots' are the first ones.
+  // The penalties of a slot lie side by side, so that the penalties of the first slots come first.
   std::int64_t place = slot * CountWeightedPenalties(m_Settings);
   for (const WeightedPenalty & penalty : GetPenalties(m_Settings))
   {
@@ -193,7 +193,7 @@ FreeFormCost::Download(int count)
 {
   std::vector<float> values(static_cast<std::size_t>(count));
   m_Level.core.queue->Download(values.data(), *m_Level.values, sizeof(float) * values.size());
-  // A value that is not a number is of no samples, too.
+  // Without samples the value may also be not a number.
   const auto hasSamples = [](float value) { return value > GPUREG_NO_EVALUATED_VALUE; };
   const bool areDrawn = m_Settings.samples > 0;
   if (areDrawn ? std::none_of(values.begin(), values.end(), hasSamples)
@@ -205,7 +205,7 @@ FreeFormCost::Download(int count)
                         "that brings them together" +
                         (areDrawn ? ", or take more samples" : "") + "; of images of few voxels, take fewer levels");
   }
-  // Of samples that are drawn anew some may miss a small mask: they have no cost, and their iteration no forces.
+  // If samples are drawn in each iteration, some draws may miss a small mask. Such an iteration has no cost and no forces.
   std::vector<double> costs;
   for (const float value : values)
   {

@@ -11,54 +11,54 @@
 namespace gpureg
 {
 
-/** The cost of a level at its control points: similarity and penalties (Modat 2010, equation 1). Evaluations are enqueued, and what
- *  they come to is kept on the device, in slots, until it is asked for. */
+/** The cost of a level as a function of its control points: similarity and penalties (Modat 2010, equation 1). Evaluations are enqueued,
+ *  and their values are stored in slots on the device until Download(). */
 class FreeFormCost
 {
 public:
-  /** All of them must outlive it. The level has its images and its grid.
-   *  \param slots values that are kept. */
+  /** All arguments must outlive this object. The level must have its images and its grid. \param slots the number of values that can be
+   *  stored */
   FreeFormCost(const FreeFormProblem &  problem,
                const FreeFormSettings & settings,
                int                      slots,
                ControlStepPasses &      steps,
                FreeFormLevel &          level);
 
-  /** Takes other samples from now on, if the similarity draws them; or all voxels. */
+  /** Draws other samples for the following evaluations, if the similarity draws samples. */
   void
   Draw(std::uint32_t iteration);
   void
   TakeAllVoxels();
 
-  /** Enqueues what finds the similarity and its gathered forces, and the penalties and their gradient.
-   *  \return the arrays that a step reads; values is the slot's. */
+  /** Enqueues the similarity with the adjoint interpolation of its forces, and the penalties with their gradient.
+   *  \return the arrays that a step reads, with the slot of the value */
   StepArrays
   EnqueueGradient(int slot);
 
-  /** Gathered forces times this and the evaluated factor are the gradient of the similarity's part. */
+  /** Returns the factor that, together with the evaluated factor, converts interpolated forces to the gradient of the similarity's part. */
   double
   GetSimilarityUnit() const;
 
-  /** Enqueues what finds the cost alone, and keeps it. */
+  /** Enqueues the computation of the cost alone, and stores the value in a slot. */
   void
   EnqueueValue(int slot);
 
-  /** Downloads the costs in the first slots.
-   *  \throws BadInputError if in the first no voxel of the fixed image is mapped into the moving one. */
+  /** Downloads the costs in the first count slots.
+   *  \throws BadInputError if no voxel or sample of the fixed image is mapped into the moving image */
   std::vector<double>
   Download(int count);
 
 private:
   void
   FindMaps(const FreeFormProblem & problem);
-  /** For the samples that the similarity has. */
+  /** Prepares the similarity for its current samples. */
   void
   PrepareSimilarity();
   void
   PreparePenalties(const FreeFormProblem & problem, int slots);
   StepArrays
   MakeArrays(int slot);
-  /** Calls work(penalty, term, its unit, its slot) for those that have a weight. */
+  /** Calls work(penalty, term, unit, slot) for each penalty whose weight is not 0. */
   template <typename TWork>
   void
   ForEachPenalty(int slot, const TWork & work);
@@ -68,7 +68,7 @@ private:
   const FreeFormSettings & m_Settings;
   ControlStepPasses &      m_Steps;
   FreeFormLevel &          m_Level;
-  IndexMap                 m_VoxelToPoint; // of the level's fixed image
+  IndexMap                 m_VoxelToPoint; // from the level's fixed image
   IndexMap                 m_VoxelToMoving;
   IndexMap                 m_VoxelToGrid;
   SampleMapping            m_Mapping;

@@ -16,19 +16,19 @@ namespace gpureg
 
 namespace
 {
-// Of Adam, as its authors have them.
+// Adam's parameters, as its authors chose them.
 constexpr double FirstDecay = 0.9;
 constexpr double SecondDecay = 0.999;
-constexpr double Epsilon = 1e-8; // of a derivative by a step of a voxel
+constexpr double Epsilon = 1e-8; // in units of a derivative by a step of one voxel
 
-// Of a line search, as NiftyReg has them (Modat 2010, section 2.1.4): a step that leads down makes the next one longer, one that does
-// not halves it, until it is a hundredth of the first.
+// The parameters of the line search, as NiftyReg has them (Modat 2010, section 2.1.4): a step that reduces the cost makes the next one
+// longer; another step halves it, until it is a hundredth of the first one.
 constexpr double Growth = 1.1;
 constexpr double Shrinkage = 0.5;
 constexpr double ShortestOfFirst = 0.01;
 constexpr int    MostTrials = 12;
 
-/** Of those that are numbers: drawn samples that miss a mask have no cost. Not a number where none is. */
+/** Returns the mean of the costs that are numbers; not a number if none is. An iteration whose drawn samples miss a mask has no cost. */
 double
 FindMeanCost(std::vector<double>::const_iterator first, std::vector<double>::const_iterator end)
 {
@@ -59,7 +59,7 @@ MakeStep(const FreeFormSettings & settings, const FreeFormLevel & level, double 
   a.similarity = static_cast<float>(similarityUnit);
   a.firstDecay = static_cast<float>(FirstDecay);
   a.secondDecay = static_cast<float>(SecondDecay);
-  // Of the decays as kernels have them: 1 - 0.999 loses digits.
+  // Uses the decays as kernels store them, because 1 - 0.999 loses digits.
   a.firstCorrection = static_cast<float>(1.0 / (1.0 - std::pow(static_cast<double>(a.firstDecay), t + 1)));
   a.secondCorrection = static_cast<float>(1.0 / (1.0 - std::pow(static_cast<double>(a.secondDecay), t + 1)));
   a.epsilon = static_cast<float>(Epsilon / level.finestEdge);
@@ -89,7 +89,7 @@ DescendByAdam(const FreeFormSettings &         settings,
   return cost.Download(done);
 }
 
-/** The lines of a conjugate gradient: each one's search ends where no trial is lower. */
+/** Searches along the lines of a conjugate gradient. The search along a line ends where no trial has a lower cost. */
 class LineSearch
 {
 public:
@@ -101,7 +101,7 @@ public:
     , m_Length(m_Longest)
   {}
 
-  /** Finds a new line from where the points are. \return the cost there. */
+  /** Computes a new line at the current points. \return the cost there */
   double
   Turn(bool isConjugate)
   {
@@ -110,11 +110,11 @@ public:
     return m_Cost.Download(1).front();
   }
 
-  /** Goes along the line as far as it leads down from a cost. \return the cost there, the same if it leads nowhere. */
+  /** Moves along the line as long as the cost falls below lowest. \return the cost at the end; lowest itself if no trial is lower */
   double
   Follow(double lowest)
   {
-    // The penalties' gradient is in the line; its array is where the search begins.
+    // The line contains the penalties' gradient, so its array is free to store the points where the search begins.
     Memory & begin = *m_Level.penalty;
     m_Level.core.queue->Copy(begin, m_Line.GetPoints(), m_Line.GetBytes());
     double reached = 0;
@@ -143,8 +143,8 @@ private:
   FreeFormCost &  m_Cost;
   FreeFormLevel & m_Level;
   FreeFormLine    m_Line;
-  double          m_Longest; // mm, of a trial
-  double          m_Length;  // of the next one
+  double          m_Longest; // of a trial, in mm
+  double          m_Length;  // of the next trial
 };
 
 std::vector<double>
@@ -167,7 +167,7 @@ DescendByConjugateGradient(const FreeFormSettings &         settings,
     {
       break;
     }
-    // A line that leads nowhere is followed by one against the gradient; where that does not either, this is the lowest place.
+    // After a line without a lower cost, the next line opposes the gradient. If that line has no lower cost either, the search ends.
     isConjugate = leadsDown;
   }
   return costs;

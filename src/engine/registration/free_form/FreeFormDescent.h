@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a level's control points go down along its cost.
+// The optimisation of a level's control points.
 #ifndef gpureg_FreeFormDescent_h
 #define gpureg_FreeFormDescent_h
 
@@ -11,18 +11,18 @@
 namespace gpureg
 {
 
-/** Costs that a descent needs kept at once. */
+/** Returns the number of costs that a descent stores at once. */
 int
 CountFreeFormSlots(const FreeFormSettings & settings);
 
-/** Whether, after so many iterations, the mean of the last ones' costs is hardly below that of as many before; of those that had a
- *  sample. Costs are waited for only where they decide when to end. */
+/** Returns true if the mean cost of the last iterations is hardly lower than that of as many iterations before. Ignores iterations without
+ *  samples. Waits for the costs only after an iteration that may be the last one. \param done the number of iterations so far */
 bool
 HasConverged(const FreeFormSettings & settings, FreeFormCost & cost, int done);
 
-/** By the optimizer that the settings name, from where the points are.
- *  \param onIteration called with each iteration's number, before it.
- *  \return the cost before each iteration. */
+/** Optimises the points by the optimizer of the settings, from their current positions.
+ *  \param onIteration called with the number of each iteration before it begins
+ *  \return the cost before each iteration */
 std::vector<double>
 Descend(const FreeFormSettings &         settings,
         FreeFormCost &                   cost,

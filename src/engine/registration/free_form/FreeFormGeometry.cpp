@@ -13,7 +13,7 @@ namespace gpureg
 
 namespace
 {
-/** mm, mm² or mm³. */
+/** Returns the size of a voxel in mm, mm² or mm³, by the dimension. */
 double
 GetVoxelVolume(const RegisteredImage & image, int dimension)
 {
@@ -28,7 +28,7 @@ CountUsefulLevels(const FreeFormProblem & problem, const FreeFormSettings & sett
   constexpr std::int64_t leastOfAny = 256;
   const std::int64_t     least = std::max(leastOfAny, FindLeastVoxels(settings));
   int                    levels = 1;
-  // Where an axis has few voxels a level may be as the one before.
+  // If axes have few voxels, a level may equal the one before.
   while (levels < mostLevels && CountLevelVoxels(problem, shares, levels) >= least &&
          FindLevelFactors(problem, problem.fixed, levels) != FindLevelFactors(problem, problem.fixed, levels - 1))
   {
@@ -104,7 +104,7 @@ MakeLevelGrid(const FreeFormProblem & problem, const FreeFormSettings & settings
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dimension); ++d)
   {
     const double step = std::ldexp(settings.spacing[d], level) / voxel[d];
-    // The domain begins with the first voxel's outer edge, a control point before it.
+    // The domain begins at the outer edge of the first voxel, and one control point lies before it.
     grid.size[d] = static_cast<int>(std::ceil(problem.fixed.size[d] / step)) + FreeFormOrder;
     grid.toImage.matrix[4 * d] = step;
     grid.toImage.offset[d] = -0.5 - step;

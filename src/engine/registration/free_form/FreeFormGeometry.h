@@ -11,46 +11,47 @@
 namespace gpureg
 {
 
-/** Of a free-form deformation's control points. */
+/** The order of the B-spline. */
 constexpr int FreeFormOrder = 3;
 
-/** A level's control grid over the fixed image. */
+/** The control grid of a level over the fixed image. */
 struct LevelGrid
 {
   int      dimension = 3;
   Size     size{};
-  IndexMap toImage; // index of a control point → index of the fixed image
+  IndexMap toImage; // maps indices of control points to indices of the fixed image
 };
 
-/** The shares of the images' voxels that are inside of their masks. */
+/** The share of each image's voxels that lies inside its mask. */
 struct MaskShares
 {
   double fixed = 1;
   double moving = 1;
 };
 
-/** With what a spacing and levels of 0 stand for. */
+/** Returns the settings with the defaults that a spacing of 0 and levels of 0 stand for. */
 FreeFormSettings
 CompleteSettings(const FreeFormProblem & problem, const FreeFormSettings & settings, const MaskShares & shares);
 
-/** See FreeFormResult::leastVoxels. */
+/** Returns the least number of voxels of a level; see FreeFormResult::leastVoxels. */
 std::int64_t
 FindLeastVoxels(const FreeFormSettings & settings);
 
-/** How many of a level's voxels there are to look at, at most: what is in the fixed image's mask, and no more room than the moving
- *  image's has. */
+/** Returns an upper bound of the number of a level's voxels: the voxels in the fixed image's mask, limited to the volume of the moving
+ *  image. */
 std::int64_t
 CountLevelVoxels(const FreeFormProblem & problem, const MaskShares & shares, int level);
 
-/** How many voxels of an image along each axis one of a level stands for; the finest is level 0, the image itself. */
+/** Returns how many voxels of an image along each axis one voxel of a level replaces. Level 0 is the finest: the image itself. */
 Size
 FindLevelFactors(const FreeFormProblem & problem, const RegisteredImage & image, int level);
 
 LevelGrid
 MakeLevelGrid(const FreeFormProblem & problem, const FreeFormSettings & settings, int level);
 
-/** The initial transform with vectors that are the same at every level, so that they are sent once. Those of a chain's last grid are in
- *  the units of what they lead to: here of another grid, the moving image's voxels, which moves nothing. */
+/** Returns the initial transform with vectors that are equal at all levels, so that they are uploaded once. The vectors of a chain's last
+ *  grid are stored in the units of the next grid; here a further grid of the moving image's voxels, which displaces nothing, supplies that
+ *  unit. */
 TransformChain
 MakeLevelChain(const FreeFormProblem & problem);
 

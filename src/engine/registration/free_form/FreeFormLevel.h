@@ -14,8 +14,8 @@
 namespace gpureg
 {
 
-/** What the level that is dealt with has on the device. All levels have the same arrays, which are as large as the finest one wants
- *  them, and stay for the next registration: see Queue::keepsLargerArrays. */
+/** The arrays of the current level on the device. All levels use these arrays, which are as large as the finest level requires, and stay
+ *  for the next registration; see Queue::keepsLargerArrays. */
 struct FreeFormLevel
 {
   FreeFormLevel(const FreeFormSettings &         settings,
@@ -37,8 +37,8 @@ struct FreeFormLevel
     return kind == PenaltyKind::BendingEnergy ? bending : penalties;
   }
 
-  /** What a penalty is counted in: bending of displacements in the level's voxels, by steps of its grid, so that one weight serves
-   *  all levels. */
+  /** Returns the factor of a penalty: bending energy is that of displacements in voxels of the level, with derivatives by steps of its
+   *  grid, so that one weight fits all levels. */
   double
   GetUnit(PenaltyKind kind) const
   {
@@ -78,29 +78,29 @@ struct FreeFormLevel
   ImageLevel                          moving;
   ImageLevel                          fixedMask;
   ImageLevel                          movingMask;
-  /** Of no points before there is one. */
+  /** Has no points before the first level. */
   LevelGrid grid;
-  /** Of its voxels, mm: the shortest; and that of the finest level's. */
+  /** The shortest edge of the level's voxels in mm, and that of the finest level's. */
   double edge = 1;
   double finestEdge = 1;
-  /** Of the nodes, for a penalty at a time. */
+  /** The partial derivatives at the nodes, for one penalty at a time. */
   MemoryPointer stresses;
-  /** By steps of the grid, and by mm. */
+  /** Derivatives by steps of the grid, and by mm. */
   ControlPenaltyTerm bending;
   ControlPenaltyTerm penalties;
-  /** Those of the level before, float4 each, and how many. */
+  /** The control points of the level before, float4 each, and their number. */
   MemoryPointer coarsePoints;
   Size          coarseSize{};
-  /** float4, one a control point; the last two are a conjugate gradient's last gradient and its direction, too. */
+  /** float4, one per control point. The last two also store a conjugate gradient's last gradient and its direction. */
   MemoryPointer gathered;
   MemoryPointer penalty;
   MemoryPointer firstMeans;
   MemoryPointer secondMeans;
-  /** float: similarities. */
+  /** float: the similarities. */
   MemoryPointer values;
-  /** float [kernels::LineNumbers] */
+  /** float[kernels::LineNumbers]. */
   MemoryPointer lineNumbers;
-  /** A slot for each value's penalties, one kind that has a weight behind the other, and one at the end for the end's Jacobian. */
+  /** A slot of each weighted penalty for each stored cost, or at least one slot, which the Jacobian of the result uses. */
   MemoryPointer penaltyValues;
 };
 

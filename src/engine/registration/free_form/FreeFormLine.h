@@ -13,7 +13,7 @@
 namespace gpureg
 {
 
-/** A line that control points are moved along. */
+/** A line along which control points move. */
 class FreeFormLine
 {
 public:
@@ -30,7 +30,7 @@ public:
     m_Arrays.numbers = level.lineNumbers.get();
   }
 
-  /** Enqueues what finds the gradient where the points are, and keeps the similarity's value in a slot. */
+  /** Enqueues the computation of the gradient at the points, and stores the similarity's value in a slot. */
   void
   FindGradient(int slot)
   {
@@ -39,21 +39,21 @@ public:
     m_Steps.FindGradient(static_cast<float>(m_Cost.GetSimilarityUnit()), m_Count, evaluated, *m_Level.gathered);
   }
 
-  /** Enqueues what turns the line against the gradient, or along a direction that is conjugate to the last one. */
+  /** Enqueues the computation of the line's direction: against the gradient, or conjugate to the last direction. */
   void
   Turn(bool isConjugate)
   {
     m_Steps.TurnLine(m_Count, isConjugate, m_Arrays);
   }
 
-  /** Enqueues what places the points on it, the farthest one so far from where it began. */
+  /** Enqueues the placement of the points on the line. The farthest point moves by length from its position in begin. */
   void
   Place(double length, const Memory & begin)
   {
     m_Steps.PlaceOnLine(m_Count, static_cast<float>(length), m_Arrays, begin, this->GetPoints());
   }
 
-  /** Downloads kernels::LineNumbers of them. */
+  /** Downloads kernels::LineNumbers numbers of the line. */
   std::array<float, kernels::LineNumbers>
   DownloadNumbers()
   {
@@ -62,14 +62,14 @@ public:
     return numbers;
   }
 
-  /** Of the gradient, x, y and z of each point. */
+  /** Downloads the gradient: x, y and z of each point. */
   std::vector<std::array<double, 3>>
   DownloadGradient()
   {
     return DownloadControlVectors<double>(*m_Level.core.queue, *m_Level.gathered, m_Count);
   }
 
-  /** x, y and z of each point, mm. */
+  /** Downloads the points: x, y and z of each one in mm. */
   std::vector<std::array<float, 3>>
   DownloadPoints()
   {
@@ -88,7 +88,7 @@ public:
     return m_Level.core.samples.GetControlPoints().GetPoints();
   }
 
-  /** Of all points. */
+  /** Returns the bytes of all points. */
   std::size_t
   GetBytes() const
   {

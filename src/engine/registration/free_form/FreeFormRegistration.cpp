@@ -132,7 +132,7 @@ private:
     return m_Backend->GetDescription().name;
   }
 
-  /** All of a chain stays as it is as long as a registration takes: it is sent once. */
+  /** Gives all grids of a chain one source, so that they are uploaded once per registration. */
   void
   MarkAsOneSource(TransformChain & chain)
   {
@@ -144,7 +144,7 @@ private:
     }
   }
 
-  /** Of an image's voxels, how many are inside of its mask: 1 without one. */
+  /** Returns the share of an image's voxels that lies inside its mask; 1 without a mask. */
   double
   FindMaskShare(const RegisteredImage & image)
   {
@@ -158,7 +158,7 @@ private:
                       1.0);
   }
 
-  /** Keeps that of the last registration, if it is as these settings have it. */
+  /** Makes the level's object, unless the last registration's one fits the settings. */
   void
   ReserveLevel(const FreeFormSettings & settings)
   {
@@ -205,7 +205,7 @@ private:
     });
     if (number == 0)
     {
-      // For who asks for displacements.
+      // Displacements are then computed at all voxels.
       cost.TakeAllVoxels();
     }
     else
@@ -216,7 +216,7 @@ private:
     return result;
   }
 
-  /** A level's images, and what is known of them. */
+  /** Makes a level's images and their summaries. */
   void
   MakeImages(const FreeFormProblem & problem, int number, const ParallelFor & parallelFor, Level & level)
   {
@@ -229,7 +229,7 @@ private:
     level.similarity->SetImages(fixed, moving, problem.dimension, number, parallelFor);
   }
 
-  /** With those of the level before, refined; at the first one with none that moves anything. */
+  /** Sets the control points to those of the level before, refined; at the first level to 0. */
   void
   BeginWithPoints(Level & level)
   {
@@ -249,7 +249,7 @@ private:
     m_Steps->Refine(a, *level.coarsePoints, points);
   }
 
-  /** For the next level. */
+  /** Copies the control points for the next level. */
   void
   KeepPoints(Level & level)
   {
@@ -280,7 +280,7 @@ private:
     }
   }
 
-  /** What is said of a result that may be wrong. */
+  /** Adds warnings about a result that may be wrong. */
   void
   FindWarnings(const FreeFormProblem & problem,
                const MaskShares &      shares,
@@ -304,7 +304,7 @@ private:
     found.steps.insert(found.steps.end(), problem.initial.steps.begin(), problem.initial.steps.end());
     const LevelMaker maker{ *m_Queue, *m_Images, *m_Lines };
     const Agreement  agreement = m_Check.Find(maker, problem.fixed, problem.moving, found, parallelFor);
-    // Of the fixed image's voxels inside of its mask, those that the moving one could cover.
+    // The share of the fixed image's voxels, inside its mask, that the moving image could cover.
     const double inMask = shares.fixed * static_cast<double>(CountOf(problem.fixed.size));
     const double covered = static_cast<double>(CountLevelVoxels(problem, shares, 0)) / std::max(1.0, inMask);
     AgreementCheck::AddWarnings(agreement, AgreementCheck::UsualOverlap * std::min(1.0, covered), result.warnings);
@@ -316,12 +316,12 @@ private:
     }
   }
 
-  /** Over the finest grid's control points, of the deformation alone. */
+  /** Returns the smallest Jacobian determinant of the deformation alone, over the finest grid's control points. */
   double
   FindSmallestDeterminant()
   {
     Level & level = *m_Level;
-    // Its costs have come down: the first slot is free.
+    // The costs have been downloaded, so the first slot is free.
     level.penalties.FindValue(PenaltyKind::Jacobian,
                               level.core.samples.GetControlPoints().GetPoints(),
                               *level.penaltyValues,

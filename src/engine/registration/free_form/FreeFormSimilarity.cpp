@@ -17,12 +17,12 @@ namespace gpureg
 
 namespace
 {
-/** One whose evaluation leaves its forces and its value in arrays of its own. \tparam TEvaluation such as PairEvaluation. */
+/** A similarity whose evaluation stores its forces and its value in its own arrays. \tparam TEvaluation such as PairEvaluation */
 template <typename TEvaluation>
 class EvaluatedSimilarity : public FreeFormSimilarity
 {
 public:
-  /** \param arguments of the evaluation, behind the core. */
+  /** \param arguments the evaluation's arguments behind the core */
   template <typename... TArguments>
   EvaluatedSimilarity(MetricCore & core, const FreeFormSettings & settings, TArguments &&... arguments)
     : FreeFormSimilarity(core, settings)
@@ -58,7 +58,7 @@ private:
   TEvaluation m_Evaluation;
 };
 
-/** One that has a histogram, whose table the value stands behind. \tparam TArguments its kernels'. */
+/** A similarity that has a histogram; the value follows the table. \tparam TArguments the arguments of its kernels */
 template <typename TArguments>
 class HistogramSimilarity : public EvaluatedSimilarity<HistogramEvaluation<TArguments>>
 {
@@ -112,7 +112,7 @@ private:
   int m_Bins;
 };
 
-/** Normalised mutual information of Parzen windows (Modat 2010, equation 2). */
+/** Normalised mutual information with Parzen windows (Modat 2010, equation 2). */
 class MutualInformation : public HistogramSimilarity<kernels::MattesArguments>
 {
 public:
@@ -129,7 +129,7 @@ public:
   double
   GetForceUnit() const override
   {
-    // Their Parzen windows are counted in the histogram's units, and they are those of the value with that sign.
+    // The Parzen windows are counted in the histogram's units, and the forces are those of the value with its sign.
     return this->GetEvaluation().GetCountUnit();
   }
 
@@ -159,7 +159,7 @@ protected:
   }
 };
 
-/** 1 - η, which is to be small. */
+/** The correlation ratio as 1 - η, which is minimised. */
 class CorrelationRatio : public HistogramSimilarity<kernels::CorrelationRatioArguments>
 {
 public:
@@ -176,7 +176,7 @@ public:
   double
   GetForceUnit() const override
   {
-    // See kernels/CorrelationRatio.h, whose sums of squares have a unit.
+    // See kernels/CorrelationRatio.h: the sums of squares have a unit.
     return 2 * GetCorrelationRatioUnit(this->GetEvaluation().GetCountUnit(), false);
   }
 
@@ -203,7 +203,7 @@ protected:
   }
 };
 
-/** Mean squares, or correlation. */
+/** Mean squares or correlation. */
 class Pairs : public EvaluatedSimilarity<PairEvaluation>
 {
 public:
@@ -244,7 +244,7 @@ public:
   double
   GetForceUnit() const override
   {
-    // Forces of squares are half of, and against, their derivative: see PairMeasure.
+    // Forces of squares are minus half of their derivative; see PairMeasure.
     return m_Measure == PairMeasure::Correlation ? -1 : -2;
   }
 
@@ -262,7 +262,7 @@ private:
   PairMeasure m_Measure;
 };
 
-/** Mean correlation over neighborhoods (Avants 2008). */
+/** The mean correlation over neighborhoods (Avants 2008). */
 class NeighborhoodCorrelation : public EvaluatedSimilarity<NeighborhoodEvaluation>
 {
 public:
@@ -328,7 +328,7 @@ protected:
   }
 
 private:
-  // What rounding leaves of a flat region, of values up to 1, is no structure: 729 voxels that deviate by 1e-6.
+  // The sum of squares that rounding leaves of a flat region with values up to 1: 729 voxels that deviate by 1e-6. Less is no structure.
   static constexpr double LeastSquares = 1e-9;
 
   NeighborhoodTerms m_Terms;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a free-form deformation makes large, or small: one class a kind of evaluation.
+// The similarities that a free-form deformation optimises: one class for each kind of evaluation.
 #ifndef gpureg_FreeFormSimilarity_h
 #define gpureg_FreeFormSimilarity_h
 
@@ -16,7 +16,7 @@
 namespace gpureg
 {
 
-/** The similarity of a level's images along a spline. What an evaluation comes to stays on the device. */
+/** The similarity of a level's images along a spline. The results of an evaluation stay on the device. */
 class FreeFormSimilarity
 {
 public:
@@ -30,47 +30,47 @@ public:
   FreeFormSimilarity &
   operator=(const FreeFormSimilarity &) = delete;
 
-  /** Gives the samples the images. \param level another one has other random numbers. */
+  /** Sets the images of the samples. \param level each level has its own random numbers */
   void
   SetImages(
     const LevelImage & fixed, const LevelImage & moving, int dimension, int level, const ParallelFor & parallelFor);
 
-  /** Whether each iteration has its own samples: where fewer than all voxels are asked for. */
+  /** Returns true if each iteration draws its own samples, because fewer samples than voxels are requested. */
   bool
   DrawsSamples() const
   {
     return !m_Subsample.TakesAll();
   }
 
-  /** Takes the samples of an iteration from now on, or all voxels; what was prepared is to be prepared again. */
+  /** Uses the samples of an iteration. Prepare() must be called again. */
   void
   Draw(std::uint32_t iteration);
   void
   TakeAllVoxels();
 
-  /** From the samples' indices to the voxels of the level. */
+  /** Returns the map from the samples' indices to the level's voxels. */
   const IndexMap &
   GetSampleToVoxel() const
   {
     return m_SampleToVoxel;
   }
 
-  /** Finds out what evaluations along a mapping take, and makes room for them. */
+  /** Makes the arguments of evaluations along a mapping, and reserves their memory. */
   virtual void
   Prepare(const SampleMapping & mapping) = 0;
 
-  /** Enqueues an evaluation, with forces; the samples are where they have been moved. */
+  /** Enqueues an evaluation with forces; the samples must have been moved. */
   virtual void
   EnqueueForces() = 0;
 
-  /** The same without. */
+  /** Enqueues an evaluation without forces; the samples must have been moved. */
   virtual void
   EnqueueValue() = 0;
 
   virtual const Memory &
   GetForces() const = 0;
 
-  /** float: from GetEvaluatedPlace() on what the last evaluation has left, see kernels/Evaluated.h. */
+  /** Returns the numbers of the last evaluation: float, from GetEvaluatedPlace() on; see kernels/Evaluated.h. */
   virtual const Memory &
   GetEvaluated() const = 0;
   virtual std::int64_t
@@ -79,15 +79,16 @@ public:
     return 0;
   }
 
-  /** The similarity's part of the cost is this times the value: 1 where a small value is good, -1 where a large one is. */
+  /** Returns 1 if a good value is small, or -1 if it is large. The similarity's part of the cost is the sign times the value. */
   virtual double
   GetSign() const = 0;
 
-  /** That part's derivative by where a sample maps to is this times the evaluated factor times its force. */
+  /** Returns the unit of forces: the derivative of the similarity's part of the cost by a sample's position is the unit times the
+   *  evaluated factor times the sample's force. */
   virtual double
   GetForceUnit() const = 0;
 
-  /** Whether forces are by the index in the moving image, not by the moving point. */
+  /** Returns true if forces are derivatives by the moving image's index, and not by points. */
   virtual bool
   HasForcesByIndex() const
   {
@@ -101,7 +102,7 @@ protected:
     return m_Core;
   }
 
-  /** Says how values are counted, and what is kept of them. */
+  /** Sets how values are scaled, and which values the samples store. */
   virtual void
   Describe(const LevelImage & fixed, const LevelImage & moving, FixedSamples & samples, MovingImage & image) const = 0;
 
@@ -113,13 +114,13 @@ private:
   std::int64_t     m_SampleCount;
   std::uint64_t    m_Seed;
   int              m_Number = 0; // of the level
-  FixedSamples     m_All;        // of all voxels
+  FixedSamples     m_All;        // with all voxels
   RegularSubsample m_Subsample;
   IndexMap         m_SampleToVoxel;
   ParallelFor      m_ParallelFor;
 };
 
-/** \param core the level's, on which the similarity lives. */
+/** Makes the similarity of the settings. \param core the core of the level, which the similarity uses */
 std::unique_ptr<FreeFormSimilarity>
 MakeFreeFormSimilarity(const FreeFormSettings & settings, MetricCore & core);
 

@@ -20,14 +20,14 @@ namespace gpureg
 
 namespace
 {
-// Of the sigmoid's scale: as elastix has it.
+// The factor of the sigmoid's scale, as in elastix.
 constexpr double SigmoidScaleFactor = 0.1;
-// So much of a gradient is no noise: as few as are measured could not tell it from 0.
+// The least share of a gradient that is regarded as signal, because few measurements cannot distinguish less from 0.
 constexpr double LeastSignal = 0.1;
-// Where gradients are measured: all points shifted towards the corners of a tetrahedron, in two dimensions of a square.
+// Directions in which all points are shifted to measure gradients: the corners of a tetrahedron, or in two dimensions of a square.
 constexpr std::array<std::array<int, 3>, 4> Shifts{ { { 1, 1, 1 }, { 1, -1, -1 }, { -1, 1, -1 }, { -1, -1, 1 } } };
 
-/** x, y and z of each control point behind each other. */
+/** x, y and z of each control point, one point after another. */
 using Gradient = std::vector<double>;
 
 double
@@ -47,10 +47,10 @@ FindLongest(const Gradient & gradient)
   return std::sqrt(square);
 }
 
-/** Two gradients at one place, of other samples where samples change. */
+/** Two gradients at one place; of different samples if samples are drawn. */
 using GradientPair = std::array<Gradient, 2>;
 
-/** The noise of one of them, whose square is the mean noise's. */
+/** Returns a noise whose square is the mean squared noise of the pair's gradients. */
 Gradient
 FindNoise(const GradientPair & pair)
 {
@@ -61,12 +61,11 @@ FindNoise(const GradientPair & pair)
   return noise;
 }
 
-/** Measures gradients around where the points are, and leaves these there. At that place itself the gradient may be next to nothing,
- *  if it is a good one already; a gain from what is measured there would be without bounds, and steps too long for how fast the
- *  gradient grows. Klein 2009 measures at places nearby, too. Where all points are shifted by one vector a gradient changes the
- *  most.
- *  \param shift how far the points are moved, mm
- *  \param draw has other samples taken; empty where they do not change */
+/** Measures gradients around the current points, and restores the points. The gradient at the current points may be nearly 0 if they are
+ *  good already. A gain from it would be unlimited, and steps would be too long for how fast the gradient grows. Klein 2009 measures at
+ *  places nearby, too. The gradient changes most where all points are shifted by one vector.
+ *  \param shift the distance in mm by which points are shifted
+ *  \param draw draws other samples; empty if samples are not drawn */
 std::vector<GradientPair>
 Measure(int dimension, double shift, FreeFormLine & line, const std::function<void()> & draw)
 {
@@ -110,8 +109,8 @@ Measure(int dimension, double shift, FreeFormLine & line, const std::function<vo
   return measured;
 }
 
-/** What Klein 2009 estimates: itk::AdaptiveStochasticGradientDescentOptimizerv4 has the equations.
- *  \param firstStep the longest vector of a step, were gradients those that were measured, without noise */
+/** Estimates the gain as Klein 2009 does; itk::AdaptiveStochasticGradientDescentOptimizerv4 has the equations.
+ *  \param firstStep the length of the longest vector of a step, if gradients were the measured ones without noise */
 StochasticGain
 EstimateGain(const std::vector<GradientPair> & measured, double firstStep)
 {
@@ -123,7 +122,7 @@ EstimateGain(const std::vector<GradientPair> & measured, double firstStep)
   std::vector<Gradient> noises;
   for (const GradientPair & pair : measured)
   {
-    // What their noises are has nothing to do with each other.
+    // The noises of both gradients are independent.
     power += GetInnerProduct(pair[0], pair[1]) / places;
     longest += 0.5 * (FindLongest(pair[0]) + FindLongest(pair[1])) / places;
     const Gradient noise = FindNoise(pair);
@@ -139,7 +138,7 @@ EstimateGain(const std::vector<GradientPair> & measured, double firstStep)
   const double   common = isNoisy ? std::max(LeastSignal, power / (power + noisePower)) : 1.0;
   const double   deviation = isNoisy ? std::sqrt(squares / (0.5 * places * (places - 1))) : power;
   StochasticGain gain;
-  // Where there is no gradient nothing moves, and time does not run.
+  // Without a gradient nothing moves, and the time does not advance.
   gain.sigmoidScale = deviation > 0 ? SigmoidScaleFactor * deviation : 1.0;
   gain.gain = longest > 0 ? common * firstStep / longest * std::pow(gain.offset, gain.exponent) : 0.0;
   return gain;
@@ -155,7 +154,7 @@ DescendStochastically(const FreeFormSettings &         settings,
 {
   FreeFormLine line(cost, steps, level);
   const double firstStep = settings.firstStep * level.edge;
-  // Samples of other iterations than there are.
+  // Draws samples of iterations behind the last one.
   auto       number = static_cast<std::uint32_t>(settings.iterations);
   const auto draw = [&cost, &number] { cost.Draw(number++); };
   draw();
@@ -176,8 +175,8 @@ DescendStochastically(const FreeFormSettings &         settings,
     {
       time = gain.Advance(time, numbers[kernels::LineProduct]);
     }
-    // All points shifted by one vector tell nothing of how fast a penalty's gradient grows: by a large weight, steps without a bound grew
-    // until they were no numbers.
+    // Shifting all points by one vector does not show how fast a penalty's gradient grows: with a large weight, unlimited steps grew until
+    // they were not numbers.
     line.Place(std::min(step * numbers[kernels::LineLongest], firstStep), line.GetPoints());
   }
   return cost.Download(t);

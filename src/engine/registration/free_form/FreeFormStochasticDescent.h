@@ -10,7 +10,7 @@
 namespace gpureg
 {
 
-/** Adaptive stochastic gradient descent (Klein 2009): see StochasticGain, and Descend() for the rest. */
+/** Optimises by adaptive stochastic gradient descent (Klein 2009). See StochasticGain for the gain, and Descend() for the parameters. */
 std::vector<double>
 DescendStochastically(const FreeFormSettings &         settings,
                       FreeFormCost &                   cost,

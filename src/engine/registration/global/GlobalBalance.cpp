@@ -14,15 +14,15 @@ namespace gpureg
 
 namespace
 {
-// Of a direction, so much at least is taken to be its own: of what shows less, voxels tell nothing.
+// The least share of a direction's effect that must be independent of the other directions. Voxels do not resolve less.
 constexpr double LeastOwn = 1e-3;
 
-/** How a place from the fixed centre moves in the fixed image's space, where a pose is moved along a direction by 1.
- *  \param toFixed the pose's matrix, inverted. */
+/** Returns how a place, relative to the fixed centre, moves in the fixed image's space if a pose moves along a direction by 1.
+ *  \param toFixed the inverse of the pose's matrix */
 IndexMap
 FindChange(const PoseFrame & frame, const Pose & pose, const PoseStep & direction, const Matrix3 & toFixed)
 {
-  // Of differences of doubles: a map is smooth in its pose.
+  // Differences of doubles suffice, because a map is a smooth function of its pose.
   constexpr double step = 1e-3;
   const auto       getMap = [&](double along) { return MakePointMap(frame, MovePose(pose, { direction }, &along)); };
   const IndexMap   before = getMap(-step);
@@ -132,7 +132,7 @@ BalanceFreedom(const PoseFrame & frame, const Freedom & freedom, const Pose & po
   {
     changes.push_back(FindChange(frame, pose, direction, toFixed));
   }
-  // Cholesky's factor of their products, row by row, and what it makes of the directions: Gram and Schmidt's way.
+  // Computes the Cholesky factor of the products row by row, and applies it to the directions, as Gram and Schmidt do.
   std::vector<double> factor(count * count, 0.0);
   double              mean = 0;
   Freedom             balanced = freedom;
@@ -158,7 +158,7 @@ BalanceFreedom(const PoseFrame & frame, const Freedom & freedom, const Pose & po
     const double length = std::sqrt(std::max(own, LeastOwn * whole));
     if (!(length > 0))
     {
-      // An image without gradients along an axis says nothing.
+      // An image without gradients along an axis gives no information.
       return freedom;
     }
     factor[n * count + n] = length;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an image's gradients say of how much a map's changes show in it.
+// Sums of an image's gradients, which tell how strongly changes of a map show in the image.
 #ifndef gpureg_GlobalBalance_h
 #define gpureg_GlobalBalance_h
 
@@ -14,18 +14,18 @@
 namespace gpureg
 {
 
-/** Holds sums over an image's voxels. At each voxel a component of the gradient times a coordinate of its place, which is x, y or z from a
- *  centre, in mm, or 1, makes twelve products; the sums are of each product times each other one. */
+/** Sums over an image's voxels. At each voxel, the components of the gradient times 1 and times the coordinates x, y and z of its place,
+ *  relative to a centre, in mm, give twelve products. The sums are those of each product times each other product. */
 class GradientSums
 {
 public:
   GradientSums() = default;
 
-  /** \param mass its image's. */
+  /** \param mass the mass of the image */
   GradientSums(const RegisteredImage & image, const ImageMass & mass, const ParallelFor & parallelFor);
 
-  /** How two changes show together: the sum over voxels of the product of what each of them changes the voxel's value by.
-   *  \param first, second of a place from the centre: matrix · x + offset is the way that it makes. */
+  /** Returns how two changes show together: the sum over voxels of the product of the changes of the voxel's value.
+   *  \param first, second matrix · x + offset is the displacement of a place x relative to the centre */
   double
   FindProduct(const IndexMap & first, const IndexMap & second) const;
 
@@ -40,10 +40,11 @@ private:
   std::array<std::array<double, Products>, Products> m_Sums{};
 };
 
-/** Directions that lead wherever a freedom's do from a pose, of which each shows as much in the fixed image as the freedom's do in the
- *  mean, and nothing of the others: so a cost is curved alike along all of them. A rotation and a skew of something long do nearly the
- *  same, and along short edges, or across what is thin, little is seen of either: along such directions a search ends before it is there.
- *  \param moments of the fixed image about the frame's centre. */
+/** Returns directions that span the given degrees of freedom at a pose. A step along each direction shows equally in the fixed image,
+ *  namely as much as those of the given directions do on average, and independently of the others, so that a cost has equal curvature along
+ *  all of them. Without it, a search would end early: a rotation and a skew of an elongated object act nearly alike, and along short edges,
+ *  or across thin objects, either hardly shows.
+ *  \param moments sums of the fixed image about the frame's centre */
 Freedom
 BalanceFreedom(const PoseFrame & frame, const Freedom & freedom, const Pose & pose, const GradientSums & moments);
 

@@ -46,7 +46,7 @@ CheckSettings(const GlobalProblem & problem, const GlobalSettings & settings)
   {
     throw BadInputError("images of " + std::to_string(problem.dimension) + " dimensions; give 2 or 3");
   }
-  // Each throws for what it has no name for.
+  // Each function throws for a value that it does not know.
   GetName(settings.cost);
   GetName(settings.optimizer);
   GetFreedomKind(settings.degreesOfFreedom);
@@ -65,7 +65,7 @@ CheckSettings(const GlobalProblem & problem, const GlobalSettings & settings)
   for (std::size_t axis = 0; axis < settings.angles.size(); ++axis)
   {
     const std::array<double, 2> & range = settings.angles[axis];
-    // Of a full circle that somebody made of degrees, the last digit may be another.
+    // The last digit of a full circle that was converted from degrees may be off.
     if (!(range[0] <= range[1] && range[1] - range[0] <= 2 * GlobalSettings::Pi + 1e-9 && std::isfinite(range[0])))
     {
       throw BadInputError("the search angles about axis " + std::to_string(axis) + " are from " +

@@ -11,7 +11,7 @@ namespace gpureg
 
 namespace
 {
-/** Where the parabola through three values, at -1, 0 and 1, is least; 0 where it is not convex. */
+/** Returns the position of the minimum of the parabola through three values at -1, 0 and 1; 0 if it is not convex. */
 double
 FindParabolasEnd(double before, double middle, double behind)
 {
@@ -36,11 +36,11 @@ FindCosts(GlobalLevel & level, const std::vector<PosedCost> & poses)
   return level.FindCosts(all);
 }
 
-/** All poses along one direction. */
+/** Searches for all poses along one direction. */
 void
 SearchLine(GlobalLevel & level, const PoseStep & direction, double step, std::vector<PosedCost> & poses)
 {
-  // The pose itself is the middle one.
+  // The pose itself is the middle place.
   constexpr int Places = 5;
   constexpr int Middle = 2;
   const Freedom along{ direction };
@@ -87,7 +87,7 @@ OrderByCost(const std::vector<PosedCost> & poses)
   {
     largest = std::max(largest, std::abs(pose.cost));
   }
-  // Devices differ by less; so does nothing that matters.
+  // Devices differ by less than this unit, and smaller differences of costs do not matter.
   const double        unit = 1e-6 * largest;
   std::vector<double> digits;
   for (const PosedCost & pose : poses)
@@ -123,7 +123,7 @@ SearchLines(
   std::vector<double> steps;
   for (double step = firstStep; step > 0.999 * lastStep; step *= 0.5)
   {
-    // Parameters hang on each other: of each length there are two sweeps.
+    // Two sweeps for each length, because parameters depend on each other.
     steps.insert(steps.end(), 2, step);
   }
   SearchLines(level, freedom, steps, poses);
@@ -183,7 +183,7 @@ QuasiNewtonSearch::ChooseDirection(Candidate & candidate) const
   candidate.descent = Dot(candidate.direction, candidate.slope);
   if (!(candidate.descent < 0))
   {
-    // Steepest descent, at first and wherever curvature is lost.
+    // Uses steepest descent at first, and whenever the curvature is lost.
     candidate.hasCurvature = false;
     longest = m_FirstStep;
     std::transform(candidate.slope.begin(), candidate.slope.end(), candidate.direction.begin(), [&](double s) {
@@ -204,7 +204,7 @@ QuasiNewtonSearch::ChooseDirection(Candidate & candidate) const
 void
 QuasiNewtonSearch::Try(Candidate & candidate)
 {
-  constexpr double    enough = 1e-4; // of what the slope promises
+  constexpr double    enough = 1e-4; // share of the decrease that the slope predicts
   const auto          n = m_Freedom.size();
   std::vector<double> along = candidate.along;
   std::vector<double> step(n);
@@ -231,13 +231,13 @@ QuasiNewtonSearch::Try(Candidate & candidate)
     }
     return;
   }
-  // The end of the parabola with this slope and these two costs.
+  // The minimum of the parabola with this slope and these two costs.
   const double curvature = there.cost - candidate.cost - promised;
   const double part = curvature > 0 ? std::clamp(-0.5 * promised / curvature, 0.1, 0.5) : 0.5;
   candidate.length *= part;
   if (part * length < m_Tolerance)
   {
-    // What the curvature says may be wrong: the slope itself is asked once.
+    // The curvature may be wrong, so steepest descent is tried once.
     candidate.hasEnded = !candidate.hasCurvature;
     candidate.hasCurvature = false;
     if (!candidate.hasEnded)

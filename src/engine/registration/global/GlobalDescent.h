@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local searches of a global one. Along lines all candidates go down side by side: a device has the work of all of them in each batch.
-// Quasi-Newton searches, from 4 mm on, evaluate one candidate after the other.
+// Local searches of a global search. Line searches move all candidates side by side, so each batch has the work of all of them.
+// Quasi-Newton searches, from 4 mm on, evaluate one candidate after another.
 #ifndef gpureg_GlobalDescent_h
 #define gpureg_GlobalDescent_h
 
@@ -12,39 +12,39 @@
 namespace gpureg
 {
 
-/** Along one direction of a freedom after the other, with a step for each sweep over all of them (Powell 1964): a batch has the values
- *  one and two steps to each side, another one those at the parabolas' ends.
- *  \param steps mm */
+/** Searches along each direction in turn, with one step length for each sweep over all directions (Powell 1964). One batch evaluates one
+ *  and two steps to each side, and another batch evaluates the minima of the parabolas.
+ *  \param steps step lengths in mm */
 void
 SearchLines(GlobalLevel &               level,
             const Freedom &             freedom,
             const std::vector<double> & steps,
             std::vector<PosedCost> &    poses);
 
-/** The same with steps that are halved from one length down to another, mm: two sweeps with each. */
+/** Searches along lines with step lengths in mm that are halved from firstStep down to lastStep, with two sweeps for each length. */
 void
 SearchLines(
   GlobalLevel & level, const Freedom & freedom, double firstStep, double lastStep, std::vector<PosedCost> & poses);
 
-/** Quasi-Newton steps (Broyden, Fletcher, Goldfarb & Shanno 1970; Nocedal & Wright 2006, section 6.1). A step that does not download enough
- *  is tried again, shorter, at the end of the parabola that the cost and its slope before it and the cost behind it give. */
+/** Makes quasi-Newton steps (Broyden, Fletcher, Goldfarb & Shanno 1970; Nocedal & Wright 2006, section 6.1). A step that does not reduce
+ *  the cost enough is tried again, shortened to the minimum of the parabola through the cost and slope before it and the cost after it. */
 class QuasiNewtonSearch
 {
 public:
-  /** \param firstStep mm; no step is longer than four of it.
-   *  \param tolerance mm: a candidate ends with a step that is shorter. */
+  /** \param firstStep mm; no step is longer than four times that length
+   *  \param tolerance mm; a candidate ends after a step that is shorter */
   QuasiNewtonSearch(
     GlobalLevel & level, const Freedom & freedom, double firstStep, double tolerance, std::vector<PosedCost> & poses);
 
-  /** Each candidate that has not ended makes a step, or tries; for so many rounds. */
+  /** Makes, or tries, rounds steps of each candidate that has not ended. */
   void
   Advance(int rounds);
 
-  /** Goes on where it has ended, with the curvature that it has found, where the level looks at other voxels. */
+  /** Continues candidates that have ended, with the curvature that they have learnt, after the level's samples have changed. */
   void
   Resume();
 
-  /** Leaves out all but the `count` best of those that are not yet. */
+  /** Keeps the count best of the remaining candidates. */
   void
   KeepBest(std::size_t count);
 
@@ -52,20 +52,20 @@ private:
   struct Candidate
   {
     std::size_t         number;
-    Pose                base; // where along is 0
+    Pose                base; // the pose where along is 0
     std::vector<double> along;
     double              cost = 0;
     std::vector<double> slope;
-    std::vector<double> inverseHessian; // by rows
+    std::vector<double> inverseHessian; // row by row
     std::vector<double> direction;
     double              descent = 0; // slope along direction
-    double              length = 1;  // of the next step, in terms of direction
+    double              length = 1;  // of the next step, in multiples of direction
     bool                hasCurvature = false;
     bool                hasEnded = false;
     bool                isLeftOut = false;
   };
 
-  /** Takes a candidate to be there. */
+  /** Moves a candidate to an evaluated pose. */
   void
   Arrive(Candidate & candidate, const PosedSlope & there);
   void
@@ -83,7 +83,7 @@ private:
   std::vector<Candidate>   m_Candidates;
 };
 
-/** The order of costs, the least first; those that are the same to rounding stay in the order they have, on every device. */
+/** Returns the poses' order by cost, the lowest first. Costs that are equal within rounding stay in their order, on every device. */
 std::vector<std::size_t>
 OrderByCost(const std::vector<PosedCost> & poses);
 

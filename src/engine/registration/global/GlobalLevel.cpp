@@ -14,7 +14,7 @@ namespace gpureg
 
 namespace
 {
-/** The first one becomes what it is more than the second. */
+/** Subtracts other from map. */
 void
 Subtract(IndexMap & map, const IndexMap & other)
 {
@@ -50,7 +50,7 @@ void
 GlobalLevel::MakeImages(
   const LevelMaker & maker, const RegisteredImage & fixed, const RegisteredImage & moving, int dimension, double edge)
 {
-  // With fewer a search from far away goes astray.
+  // With fewer voxels a search from far away fails.
   constexpr int leastVoxels = 16;
   const auto    make = [&](const RegisteredImage & image, const char * which, Side & side) {
     side.level =
@@ -166,7 +166,7 @@ GlobalLevel::Begin(const PoseFrame &             frame,
   m_Unrelated = unrelated;
   m_ParallelFor = parallelFor;
   m_OnRound = onRound;
-  // The measure reads them on a queue of its own.
+  // The measure reads the images on its own queue.
   m_Queue.Finish();
   const LevelImage & moving = m_Moving.level;
   m_Measure->SetImages(
@@ -192,7 +192,7 @@ GlobalLevel::MakeSamples(int stride)
     const int step = std::min(stride, size[d]);
     samples.virtualSize[d] = size[d] / step;
     toImage.matrix[4 * d] = step;
-    // In the middle of what is left over.
+    // Centres the samples within the voxels.
     toImage.offset[d] = (size[d] - 1 - (samples.virtualSize[d] - 1) * step) / 2;
   }
   samples.sampled->isOneGrid = stride == 1;
@@ -211,7 +211,8 @@ GlobalLevel::MakeIndexMap(const Pose & pose) const
 double
 GlobalLevel::Weigh(const MeasuredValue & value, PosedCost & posed) const
 {
-  // How many samples are inside of the mask follows from a share of all voxels, at the finest level the next one's: they may be some more.
+  // The number of samples inside the mask is estimated from a share of all voxels, at the finest level from the next level's share, so it
+  // may be exceeded slightly.
   posed.overlap = std::min(1.0, value.count / m_Samples);
   const double enough = m_LeastOverlap > 0 ? std::min(1.0, posed.overlap / m_LeastOverlap) : 1.0;
   const double weight = value.isKnown ? enough : 0.0;
@@ -259,7 +260,7 @@ GlobalLevel::FindSlope(const Pose & base, const Freedom & freedom, std::vector<d
   const MeasuredForces measured = m_Measure->FindForces(this->MakeIndexMap(result.pose), m_ParallelFor);
   this->Count();
   const double weight = this->Weigh(measured, result);
-  // The map is smooth in the pose, and simple: differences of doubles give its derivative to some 1e-9.
+  // The map is a simple and smooth function of the pose: differences of doubles give its derivative to about 1e-9.
   constexpr double step = 1e-3;
   for (double & coordinate : along)
   {

@@ -17,29 +17,29 @@
 namespace gpureg
 {
 
-/** A pose, and its cost once it has been looked at. */
+/** A pose, and its cost once it has been evaluated. */
 struct PosedCost
 {
   Pose   pose;
   double cost = 0;
-  /** Share of the fixed image's voxels, of those in its mask, that lie in the moving image. */
+  /** The share of the fixed image's voxels, inside its mask, that lie in the moving image. */
   double overlap = 0;
 };
 
-/** The same, with the derivative by steps along each of a freedom's directions, 1/mm. */
+/** A pose with its cost, and the cost's derivative by steps along each direction, in 1/mm. */
 struct PosedSlope : PosedCost
 {
   std::vector<double> slope;
 };
 
-/** A level's images on the device, and the cost of poses there. */
+/** The images of a level on the device, and the cost of poses. */
 class GlobalLevel
 {
 public:
   GlobalLevel(const std::string & deviceName, Queue & queue);
 
-  /** Makes its images of others, whose voxels become as long as an edge, and waits for them.
-   *  \throws BadInputError if one has no two values. */
+  /** Makes the level's images, with voxels of about the given edge, and waits for them.
+   *  \throws BadInputError if an image is constant */
   void
   MakeImages(const LevelMaker &      maker,
              const RegisteredImage & fixed,
@@ -47,44 +47,43 @@ public:
              int                     dimension,
              double                  edge);
 
-  /** Inside of the images' masks, if they have any, values are counted over what they are there, not over those of all voxels; and how
-   *  much overlaps is of what is inside. */
+  /** Limits the range of values to the values inside the images' masks, if they have any, and computes the overlap of the voxels inside. */
   void
   NarrowRanges();
 
-  /** The same, as they are at another level. */
+  /** Copies the ranges and the share of another level. */
   void
   TakeRanges(const GlobalLevel & other);
 
-  /** As something that other levels are made of. */
+  /** Returns an image of this level as input of other levels. */
   RegisteredImage
   GetFixed() const;
   RegisteredImage
   GetMoving() const;
 
-  /** mm: the longest edge of either image's voxels. */
+  /** Returns the longest edge of either image's voxels in mm. */
   double
   GetEdge() const;
 
-  /** mm: the shortest one, of the image where that is longer. A search ends by what that shows. */
+  /** Returns the shortest edge in mm, of the image whose shortest edge is longer. A search ends at the resolution of this image. */
   double
   GetShortEdge() const;
 
-  /** Of the fixed image. */
+  /** Returns the number of the fixed image's voxels. */
   std::int64_t
   GetVoxelCount() const
   {
     return m_Fixed.image.GetCount();
   }
 
-  /** What its cost is; that of the last registration stays if it is the same. What it costs is counted anew.
-   *  \param isTimed whether kernels are timed. */
+  /** Sets the cost, and resets the statistics. Keeps the measure of the last registration if cost and bins are unchanged.
+   *  \param isTimed true: measures the time of kernels */
   void
   SetCost(GlobalCost cost, int bins, bool isTimed);
 
-  /** Has the cost look at the images, at every so-manieth voxel of the fixed one along each axis.
-   *  \param onRound called before each wait for the device; may throw.
-   *  \param unrelated the cost of images that have nothing to do with each other. */
+  /** Begins to evaluate poses, at every stride-th voxel of the fixed image along each axis.
+   *  \param onRound called before each wait for the device; may throw
+   *  \param unrelated the cost of unrelated images */
   void
   Begin(const PoseFrame &             frame,
         double                        leastOverlap,
@@ -93,7 +92,7 @@ public:
         const ParallelFor &           parallelFor,
         const std::function<void()> & onRound);
 
-  /** Looks at every so-manieth voxel from now on. */
+  /** Evaluates every stride-th voxel from now on. */
   void
   Thin(int stride);
 
@@ -109,22 +108,22 @@ public:
     return m_Frame;
   }
 
-  /** In one batch. */
+  /** Evaluates the poses in one batch. */
   std::vector<PosedCost>
   FindCosts(const std::vector<Pose> & poses);
 
-  /** At base, moved along a freedom's directions, mm; by steps that are made there. */
+  /** Evaluates the cost and its derivatives at base, moved by along, in mm, along the directions of freedom. */
   PosedSlope
   FindSlope(const Pose & base, const Freedom & freedom, std::vector<double> along);
 
-  /** Counts, from now on, into a stage. */
+  /** Counts the following evaluations in a stage. */
   void
   CountInto(GlobalStageResult & stage)
   {
     m_Stage = &stage;
   }
 
-  /** What its cost has cost, and what all of it has on the device. */
+  /** Returns the statistics of the evaluations, and the bytes of the level on the device. */
   EvaluationStatistics
   GetStatistics() const;
 
@@ -138,24 +137,24 @@ private:
 
     ImageLevel image;
     ImageLevel mask;
-    /** They as similarities are given them. */
+    /** The image and the mask in the form that similarities use. */
     LevelImage level;
   };
 
-  /** \return the share of all voxels that are inside of the mask. */
+  /** Limits a level's range to the values inside its mask. \return the share of all voxels that lies inside the mask */
   double
   NarrowRange(LevelImage & level);
   static RegisteredImage
   AsRegistered(const LevelImage & level);
-  /** Every so-manieth voxel of the fixed image along each axis, and where these are. */
+  /** Returns samples at every stride-th voxel of the fixed image along each axis. */
   FixedSamples
   MakeSamples(int stride);
-  /** Adds what the measure has just done to the statistics. */
+  /** Adds the measure's last work to the statistics. */
   void
   Count();
   IndexMap
   MakeIndexMap(const Pose & pose) const;
-  /** \return how much the value counts. */
+  /** Sets the overlap and the cost of a pose. \return the weight of the value */
   double
   Weigh(const MeasuredValue & value, PosedCost & posed) const;
 
@@ -170,7 +169,7 @@ private:
   PoseFrame                      m_Frame;
   IndexMap                       m_PointToMoving;
   IndexMap                       m_SampleToPoint;
-  double                         m_Share = 1; // of the fixed image's voxels, in its mask
+  double                         m_Share = 1; // of the fixed image's voxels that lies inside its mask
   double                         m_Samples = 1;
   double                         m_LeastOverlap = 0;
   double                         m_Unrelated = 0;

@@ -16,7 +16,7 @@ namespace gpureg
 
 namespace
 {
-/** The weights of an image's voxels. */
+/** Returns the mass of each of an image's voxels. */
 std::vector<double>
 Weigh(const std::vector<double> & values, const std::vector<bool> & isInside, std::size_t inside)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a global search begins with: where an image's mass is, and along which axes.
+// The start of a global search: the centre of an image's mass, and the axes of its grid.
 #ifndef gpureg_GlobalMass_h
 #define gpureg_GlobalMass_h
 
@@ -14,30 +14,31 @@
 namespace gpureg
 {
 
-/** What is brighter than the mean of an image, inside of its mask, each voxel by how much it is: a dark background has no mass, and
- *  noise in it next to none. */
+/** The mass of an image inside its mask. A voxel brighter than the mean has the difference as its mass, so a dark background has no mass,
+ *  and its noise nearly none. */
 struct ImageMass
 {
   Vector3 centre{};
-  /** Root mean square distance from the centre. */
+  /** The root mean square distance from the centre. */
   double radius = 0;
-  /** Of the voxels inside of the mask, mm³; or their area, mm². */
+  /** The volume of the voxels inside the mask in mm³, or their area in mm². */
   double volume = 0;
-  /** Those of the image, … */
+  /** The values of the image. */
   std::vector<double> values;
-  /** … and which of its voxels are inside of the mask. */
+  /** True for each voxel inside the mask. */
   std::vector<bool> isInside;
 };
 
-/** \throws BadInputError if no voxel is inside of the mask, or these are all the same. */
+/** Computes the mass of an image. \throws BadInputError if no voxel lies inside the mask, or all of these voxels have one value */
 ImageMass
 FindMass(Queue & queue, const RegisteredImage & image, const char * which);
 
-/** \param voxel its place in the order of their numbers */
+/** Returns the point of a voxel. \param voxel the voxel's number in the order of the values */
 Vector3
 GetVoxelPoint(const RegisteredImage & image, std::size_t voxel);
 
-/** Columns: the orthonormal, right-handed axes that are the next to a grid's, which the first may be turned round for. */
+/** Returns, as columns, the orthonormal, right-handed axes closest to a grid's axes. The first one may be reversed to make them
+ *  right-handed. */
 Matrix3
 FindAxes(const IndexMap & indexToPoint);
 

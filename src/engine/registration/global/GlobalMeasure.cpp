@@ -52,8 +52,8 @@ protected:
   MeasuredValue
   MakeValue(const CorrelationRatioResult & result) const override
   {
-    // Where the moving values do not vary there is nothing to explain. Their squares are known to 2^-22 each: so the ratio is known to
-    // 1e-3 at least, and hardly ever to less than 1e-6.
+    // If the moving values do not vary, there is nothing to explain. Each square is known to 2^-22, so the ratio is known to 1e-3 at least,
+    // and nearly always to 1e-6.
     const double least = 1.5e3 / (1 << 22) * std::sqrt(result.count);
     const bool   isKnown = result.count > 0 && result.all > least;
     return { result.count, isKnown ? result.within / result.all : 0.0, isKnown };
@@ -102,7 +102,7 @@ protected:
   MeasuredValue
   MakeValue(const MutualInformation & result) const override
   {
-    // Of values that are all in one cell there is no entropy.
+    // Values that all lie in one cell have no entropy.
     const double value = m_IsNormalized ? result.normalized : result.mutualInformation;
     const bool   isKnown = result.count > 0 && std::isfinite(value);
     return { result.count, isKnown ? -value : 0.0, isKnown };
@@ -113,7 +113,7 @@ private:
   bool m_IsNormalized;
 };
 
-/** Of pairs of values. */
+/** A measure that is a sum over pairs of values. */
 class Pairs : public MeasureByBatches<PairMetric>
 {
 public:
@@ -132,7 +132,7 @@ public:
     return MakeForces(this->MakeValue(result), result, factor);
   }
 
-  /** Of pairs of voxels as they come, each with one that is far away. */
+  /** Pairs each voxel with one that is far away, and returns the value of these pairs. */
   double
   FindUnrelated(const std::vector<double> & fixed, const std::vector<double> & moving) const override
   {
@@ -140,7 +140,7 @@ public:
     {
       return 0;
     }
-    constexpr std::size_t step = 7919; // a prime: the moving values are gone through in an order of no meaning
+    constexpr std::size_t step = 7919; // a prime, so that the order of the moving values is arbitrary
     const auto            bounds = [](const std::vector<double> & values) {
       const auto both = std::minmax_element(values.begin(), values.end());
       return std::make_pair(*both.first, *both.second);

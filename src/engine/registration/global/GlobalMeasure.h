@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost that a global search minimises, of a level's images: for many maps together, or for one with its derivative.
+// The cost of a level's images that a global search minimises: for many maps together, or for one map with its derivative.
 #ifndef gpureg_GlobalMeasure_h
 #define gpureg_GlobalMeasure_h
 
@@ -16,24 +16,25 @@
 namespace gpureg
 {
 
-/** Of one map. */
+/** The value of one map. */
 struct MeasuredValue
 {
-  /** Of valid samples. */
+  /** The number of valid samples. */
   double count = 0;
   double value = 0;
-  /** Not where no sample is valid, or their values do not vary. */
+  /** False where no sample is valid, or the samples' values do not vary. */
   bool isKnown = false;
 };
 
-/** The same, with its derivative by where samples map to, as GlobalMeasure::HasForcesByIndex() says: factor times the forces. */
+/** The value of one map with its derivative by the samples' positions: factor times the forces. HasForcesByIndex() tells the
+ *  coordinates. */
 struct MeasuredForces : MeasuredValue
 {
   ForceResult forces;
   double      factor = 0;
 };
 
-/** The value's derivative along a change of the map, but for the factor. */
+/** Returns the value's derivative along a change of the map, without the factor. */
 double
 SumAlong(const ForceResult & forces, const IndexMap & change);
 
@@ -42,7 +43,7 @@ class GlobalMeasure
 public:
   virtual ~GlobalMeasure() = default;
 
-  /** \param samples of the fixed image, of which nothing is said yet of how values are counted. */
+  /** \param samples samples of the fixed image, whose scale or bins are not set yet */
   virtual void
   SetImages(const LevelImage &  fixed,
             const LevelImage &  moving,
@@ -50,7 +51,7 @@ public:
             MovingImage         image,
             const ParallelFor & parallelFor) = 0;
 
-  /** Other samples of the same images. */
+  /** Sets other samples of the images. */
   virtual void
   SetSamples(FixedSamples samples, const ParallelFor & parallelFor) = 0;
 
@@ -60,16 +61,15 @@ public:
   virtual MeasuredForces
   FindForces(const IndexMap & toMoving, const ParallelFor & parallelFor) = 0;
 
-  /** Whether forces are derivatives by the moving image's index; else they are by points of its space. Those of global searches are by
-   *  the index. */
+  /** Returns true if forces are derivatives by the moving image's index, and false if by points of its space. The forces of global searches
+   *  are by the index. */
   virtual bool
   HasForcesByIndex() const
   {
     return true;
   }
 
-  /** Of images that have nothing to do with each other.
-   *  \param fixed, moving values of a level's images, in any order. */
+  /** Returns the value of unrelated images. \param fixed, moving values of a level's images, in any order */
   virtual double
   FindUnrelated(const std::vector<double> & fixed, const std::vector<double> & moving) const
   {
@@ -78,16 +78,16 @@ public:
     return 0;
   }
 
-  /** Of the last of the above. */
+  /** Returns the statistics of the last call of a function above. */
   virtual EvaluationStatistics
   GetStatistics() const = 0;
 
-  /** Whether kernels are timed. */
+  /** Sets whether the time of kernels is measured. */
   virtual void
   SetTiming(bool on) = 0;
 };
 
-/** \param bins of a histogram, where the cost has one. */
+/** Makes the measure of a cost. \param bins the bins of the histogram, if the cost has one */
 std::unique_ptr<GlobalMeasure>
 MakeGlobalMeasure(GlobalCost cost, const std::string & deviceName, int bins);
 

@@ -11,7 +11,7 @@ namespace gpureg
 
 namespace
 {
-// Where a step's parts begin.
+// The index at which each part of a step begins.
 enum : std::size_t
 {
   Rotations = 0,
@@ -57,7 +57,7 @@ MakeFreedom(const PoseFrame & frame, FreedomKind kind)
   Freedom      freedom;
   if (kind > FreedomKind::TranslationAndScale)
   {
-    // In three dimensions two thirds of the mean square distance are from a rotation's axis.
+    // In three dimensions, two thirds of the mean square distance from the centre are perpendicular to a rotation's axis.
     const double angle = dimension == 3 ? std::sqrt(1.5) / frame.radius : 1.0 / frame.radius;
     for (std::size_t axis = dimension == 3 ? 0 : 2; axis < 3; ++axis)
     {
@@ -127,7 +127,7 @@ MovePose(const Pose & pose, const Freedom & freedom, const double * along)
 Pose
 FindPose(const PoseFrame & frame, const IndexMap & pointMap)
 {
-  // matrix · axes = rotation · axes · upper triangle: Gram and Schmidt's way to it.
+  // Factors matrix · axes = rotation · axes · (upper triangular matrix), by Gram and Schmidt's method.
   const Matrix3          product = Multiply(pointMap.matrix, frame.axes);
   std::array<Vector3, 3> turned{};
   Matrix3                upper{};
@@ -197,7 +197,7 @@ Matrix3
 MakeRotation(const Vector3 & v)
 {
   const double angle = std::sqrt(Dot(v, v));
-  // Rodrigues' formula; sin a/a and (1 - cos a)/a² by their series where they are 0/0.
+  // Rodrigues' formula; near angle 0, sin a/a and (1 - cos a)/a² are replaced by their series.
   const double a = angle > 1e-8 ? std::sin(angle) / angle : 1.0;
   const double b = angle > 1e-8 ? 2 * std::pow(std::sin(0.5 * angle) / angle, 2) : 0.5;
   const double c = 1.0 - b * angle * angle;

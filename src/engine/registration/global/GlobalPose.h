@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a global search is: rotation, translation, scales and skews of an affine map about the images' centres of mass.
+// Poses of a global search: rotation, translation, scales and skews of an affine map about the images' centres of mass.
 #ifndef gpureg_GlobalPose_h
 #define gpureg_GlobalPose_h
 
@@ -14,17 +14,17 @@
 namespace gpureg
 {
 
-/** What poses refer to. */
+/** The coordinate frame of poses. */
 struct PoseFrame
 {
   /** 2 or 3. */
   int dimension = 3;
-  /** Points that a translation of 0 maps onto each other. */
+  /** The points that a translation of 0 maps onto each other. */
   Vector3 fixedCentre{};
   Vector3 movingCentre{};
-  /** Columns: the orthonormal axes that scales and skews are along. */
+  /** Columns: the orthonormal axes of scales and skews. */
   Matrix3 axes{ 1, 0, 0, 0, 1, 0, 0, 0, 1 };
-  /** mm: root mean square distance from the centre of what is registered. */
+  /** The root mean square distance of the registered object from its centre, in mm. */
   double radius = 1;
 };
 
@@ -38,16 +38,16 @@ struct Pose
   Vector3 skew{};
 };
 
-/** A change of a pose: a rotation vector, in radians, that is applied after its rotation; and what is added to its translation, to
- *  its scales' logarithms and to its skews. */
+/** A change of a pose: a rotation vector in radians, applied after the pose's rotation, and the numbers added to its translation, to the
+ *  logarithms of its scales and to its skews. */
 using PoseStep = std::array<double, 12>;
 
-/** Directions that a pose may move in. A step of 1 along any of them moves what is registered by 1 mm, root mean square. */
+/** Directions in which a pose may move. A step of 1 along any direction moves the object by 1 mm, root mean square. */
 using Freedom = std::vector<PoseStep>;
 
 enum class FreedomKind
 {
-  Translation,         // 3 of three dimensions, 2 of two
+  Translation,         // 3 in three dimensions, 2 in two
   TranslationAndScale, // 4, 3
   Rigid,               // 6, 3
   Similarity,          // 7, 4
@@ -58,34 +58,34 @@ enum class FreedomKind
 Freedom
 MakeFreedom(const PoseFrame & frame, FreedomKind kind);
 
-/** From the fixed image's points to the moving one's. */
+/** Returns the map from the fixed image's points to the moving image's points. */
 IndexMap
 MakePointMap(const PoseFrame & frame, const Pose & pose);
 
-/** \param along of freedom's directions, mm. */
+/** Returns a pose moved along directions. \param along one length per direction, in mm */
 Pose
 MovePose(const Pose & pose, const Freedom & freedom, const double * along);
 
-/** The pose of a map. \throws BadInputError if it is singular, or mirrors. */
+/** Returns the pose of a map. \throws BadInputError if the map is singular, or mirrors */
 Pose
 FindPose(const PoseFrame & frame, const IndexMap & pointMap);
 
-/** The nearest one that a freedom of this kind leads to from no scale and no skew. */
+/** Returns the nearest pose that this kind of freedom reaches from a pose without scale and skew. */
 Pose
 RestrictPose(const PoseFrame & frame, Pose pose, FreedomKind kind);
 
-/** About an axis, by a right-handed angle in radians: a vector of its length. */
+/** Returns the rotation about a vector's axis by the vector's length in radians, right-handed. */
 Matrix3
 MakeRotation(const Vector3 & vector);
 
-/** Whether the angle between two rotations is less than one of this cosine. */
+/** Returns true if the angle between two rotations is smaller than the angle of the given cosine. */
 inline bool
 IsNearer(const Matrix3 & a, const Matrix3 & b, double cosine)
 {
   return TraceOfProduct(a, b) > 1.0 + 2.0 * cosine;
 }
 
-/** Radians, from 0 to π, between two rotations. */
+/** Returns the angle between two rotations in radians, from 0 to π. */
 double
 FindAngle(const Matrix3 & a, const Matrix3 & b);
 

@@ -27,10 +27,10 @@ namespace gpureg
 {
 namespace
 {
-// A linear map that stretches one direction so many times as much as another is told of.
+// A linear map that stretches one direction more than this factor relative to another causes a warning.
 constexpr double MostStretch = 1.4;
 
-/** Returns how many times as far a pose stretches one direction as another, at the most. */
+/** Returns the largest factor by which a pose stretches one direction relative to another. */
 double
 FindStretch(const Pose & pose, int dimension)
 {
@@ -135,8 +135,8 @@ private:
     return m_Backend->GetDescription().name;
   }
 
-  /** Has all lengths counted in edges of the images' shortest voxels, until the result is brought: then the same voxels come to the same,
-   *  to the last bit mostly, however long they are. Completes settings. */
+  /** Makes the shortest edge of the images' voxels the unit of all lengths until the result is converted back. Images with equal voxels
+   *  then have equal results, mostly to the last bit, whatever the voxels' size is. Completes the settings. */
   void
   CountInEdges(GlobalProblem & problem)
   {
@@ -150,7 +150,7 @@ private:
     for (RegisteredImage * image : { &problem.fixed, &problem.moving })
     {
       count(image->indexToPoint.offset);
-      // A third axis of two dimensions has no length.
+      // In two dimensions the third axis has no length.
       for (std::size_t n = 0; n < image->indexToPoint.matrix.size(); ++n)
       {
         image->indexToPoint.matrix[n] /= n % 3 < static_cast<std::size_t>(problem.dimension) ? m_Unit : 1.0;
@@ -162,7 +162,8 @@ private:
     }
   }
 
-  /** As many as are set, or as the samples fill: where they are few, a cost by chance would be lower the fewer overlap. */
+  /** Returns the number of bins of a level: fewer at coarse levels, and, unless the caller has set it, no more than the samples fill. With
+   *  too few samples per bin, a smaller overlap would have a lower cost by chance. */
   int
   GetBins(int level) const
   {
@@ -185,7 +186,7 @@ private:
     return *m_Levels[static_cast<std::size_t>(number)];
   }
 
-  /** The finest level of the images, the others of that one. */
+  /** Makes the finest level from the images, and each coarser level from the level before. */
   void
   MakeImages(const GlobalProblem & problem)
   {
@@ -207,7 +208,7 @@ private:
       }
       made.SetCost(m_Input.settings.cost, this->GetBins(level), m_IsTimed);
     }
-    // So many voxels are not looked through on the host.
+    // The finest level has too many voxels to examine on the host.
     this->GetLevel(At1mm).TakeRanges(this->GetLevel(At2mm));
   }
 
@@ -217,10 +218,10 @@ private:
     const GlobalLevel & level = this->GetLevel(At8mm);
     const ImageMass     fixed = FindMass(*m_Queue, level.GetFixed(), "fixed");
     const ImageMass     moving = FindMass(*m_Queue, level.GetMoving(), "moving");
-    // At 8 mm what lies beside a mask shines into it.
+    // At 8 mm, values beside a mask blend into it.
     CheckVaries(*m_Queue, problem.fixed, "fixed");
     CheckVaries(*m_Queue, problem.moving, "moving");
-    // Of a small moving image, such as some slices of a head, that much of it.
+    // A small moving image, such as some slices of a head, can cover only a part of the fixed image.
     m_SmallerShare = std::min(1.0, moving.volume / fixed.volume);
     m_Input.leastOverlap = m_Input.settings.leastOverlap * m_SmallerShare;
     m_Input.unrelated = level.FindUnrelated(fixed.values, moving.values);
@@ -233,7 +234,7 @@ private:
     m_Input.gradients = GradientSums(level.GetFixed(), fixed, m_Input.parallelFor);
   }
 
-  /** \throws BadInputError if nothing overlaps. */
+  /** \throws BadInputError if the images do not overlap */
   void
   MakeResult(const PosedCost & best)
   {
@@ -259,7 +260,7 @@ private:
     m_Result.stages = m_Stages.GetResults();
   }
 
-  /** What is said of a result that may be wrong. */
+  /** Adds warnings about a result that may be wrong. */
   void
   FindWarnings(int dimension, const Pose & start, const PosedCost & best)
   {
@@ -270,7 +271,7 @@ private:
     found.first = MakePointMap(m_Input.frame, best.pose);
     Agreement agreement = m_Check.Find(maker, level.GetFixed(), level.GetMoving(), found, m_Input.parallelFor);
     agreement.overlap = best.overlap;
-    // Whoever asks for less than usual expects less.
+    // A caller who asks for less overlap than usual expects less.
     const bool expectsLess = m_Input.settings.leastOverlap < GlobalSettings().leastOverlap;
     AgreementCheck::AddWarnings(agreement,
                                 expectsLess
@@ -286,7 +287,7 @@ private:
         "things; look at the result, begin nearer to the right place, or with a rigid stage");
     }
     const PosedCost began = this->GetLevel(At1mm).FindCosts({ start }).front();
-    // Of what it is below that of unrelated images.
+    // Relative to how far the cost lies below that of unrelated images.
     const double known = 1e-3 * std::abs(m_Input.unrelated - best.cost);
     if (began.overlap > 0 && began.cost < best.cost - known)
     {
@@ -314,8 +315,8 @@ private:
   GlobalSearch                 m_Search{ m_Levels, m_Stages };
   GlobalSearchInput            m_Input;
   bool                         m_IsTimed = false;
-  double                       m_Unit = 1;         // mm
-  double                       m_SmallerShare = 1; // of the fixed image, what the moving one could cover
+  double                       m_Unit = 1;         // in mm
+  double                       m_SmallerShare = 1; // the share of the fixed image that the moving image could cover
   GlobalResult                 m_Result;
 };
 

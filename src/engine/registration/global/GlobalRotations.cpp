@@ -13,7 +13,7 @@ namespace gpureg
 namespace
 {
 constexpr double Pi = 3.14159265358979323846;
-// Of a matrix' elements, of one rotation by two ways.
+// The largest difference of the elements of one rotation that is computed in two ways.
 constexpr double Rounding = 1e-9;
 
 std::vector<double>
@@ -22,7 +22,7 @@ MakeAngles(const AngleRange & range, double step)
   const double width = range[1] - range[0];
   const bool   isFull = width > 2 * Pi - Rounding;
   const auto   count = isFull ? std::lround(2 * Pi / step) : 1 + static_cast<long>(std::floor(width / step + Rounding));
-  // From 0 on, so that what has not turned is among them.
+  // Begins at 0, so that the unrotated pose is included.
   const double        first = isFull ? 0.0 : 0.5 * (range[0] + range[1] - static_cast<double>(count - 1) * step);
   std::vector<double> angles;
   for (long n = 0; n < count; ++n)
@@ -32,14 +32,15 @@ MakeAngles(const AngleRange & range, double step)
   return angles;
 }
 
-/** The elements in steps that are far longer than rounding, and far shorter than what rotations of a grid differ by. */
+/** Returns the elements in steps that are much longer than rounding errors, and much shorter than the differences between rotations of a
+ *  grid. */
 std::array<long, 9>
 MakeKey(const Matrix3 & rotation)
 {
   constexpr double    steps = 1e4;
   std::array<long, 9> key{};
   std::transform(rotation.begin(), rotation.end(), key.begin(), [](double x) {
-    // Elements of a grid lie on steps' middles by chance alone: 0, ±1/2 and ±1 do not.
+    // The offset keeps 0, ±1/2 and ±1, which grids contain, off the middles of steps.
     return std::lround(x * steps + 0.25);
   });
   return key;

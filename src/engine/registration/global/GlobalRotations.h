@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rotations that a global search looks at.
+// The rotations that a global search evaluates.
 #ifndef gpureg_GlobalRotations_h
 #define gpureg_GlobalRotations_h
 
@@ -12,16 +12,16 @@
 namespace gpureg
 {
 
-/** From and to, radians. */
+/** The first and the last angle, in radians. */
 using AngleRange = std::array<double, 2>;
 
-/** R_z · R_y · R_x of all angles in these ranges, about x, y and z, that are a step apart: the full circle is cut evenly, of another
- *  range as many are taken as have room, about its middle. Of those that are the same rotation, the first alone: of the full circle
- *  about all axes, half of the angles. */
+/** Returns the rotations R_z · R_y · R_x for all angles about x, y and z in the given ranges, a step apart. A full circle is divided
+ *  evenly; in another range, as many angles as fit are placed about its middle. If several angles give one rotation, returns it once: full
+ *  circles about all axes give half as many rotations as angles. */
 std::vector<Matrix3>
 MakeRotations(const std::array<AngleRange, 3> & ranges, double step);
 
-/** Which of some rotations is nearest to each of others; of several that are, to rounding, the first. */
+/** Returns, for each of others, the index of the nearest rotation in some; the first one if several are nearest within rounding. */
 std::vector<std::size_t>
 FindNearest(const std::vector<Matrix3> & some, const std::vector<Matrix3> & others);
 

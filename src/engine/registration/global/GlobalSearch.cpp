@@ -11,43 +11,44 @@ namespace gpureg
 
 namespace
 {
-// Stages with and without a search among rotations.
+// The number of stages with and without a search among rotations.
 constexpr int SearchStageCount = 10;
 constexpr int RefinementStageCount = 6;
 
 constexpr double Degree = GlobalSettings::Pi / 180;
-// Behind the names of stages that look at an eighth of the voxels, of pixels at a quarter.
+// Appended to the names of stages that evaluate an eighth of the voxels, or a quarter of the pixels.
 constexpr char Thinned[] = ", thinned";
 
-// Li 2015, section 2.2.
+// The angles and scales of Li 2015, section 2.2.
 constexpr double      CoarseAngle = 60 * Degree;
 constexpr double      FineAngle = 18 * Degree;
 constexpr double      PerturbedAngle = 9 * Degree;
 constexpr double      PerturbedScales[] = { 0.8, 0.9, 1.1, 1.2 };
 constexpr std::size_t BestCount = 3;
 
-// Of a quasi-Newton search, which often ends after 10: steps, and the last one's length in voxels, before the end and at it.
+// The limits of a quasi-Newton search, which often ends after 10 steps: the number of steps, and the last step's length in voxels before
+// the last stage and in it.
 constexpr int    MostRounds = 40;
 constexpr double Tolerance = 0.01;
 constexpr double FinalTolerance = 0.003;
 // The last steps along lines, in voxels.
 constexpr double FinalLine = 0.04;
 
-/** How many poses go on, each so far from those that are better. */
+/** How many poses continue, and the least angle between each pose and better ones. */
 struct Selection
 {
   std::size_t count;
   double      angle;
 };
-// At 8 mm, of two contrasts, cut off or noisy, what is right may be the hundredth best of the rotations. So more of them go on than
-// the paper's three, and the fewer they are the more each is looked at: the three are chosen at 4 mm.
+// At 8 mm, with two contrasts, cut-off or noisy images, the right pose may be the hundredth best of all rotations. So more poses continue
+// than the paper's three, and each is searched more thoroughly as their number falls. The three poses are chosen at 4 mm.
 constexpr Selection FineSelection{ 768, 6 * Degree };
 constexpr Selection MovedSelection{ 96, 22 * Degree };
 constexpr Selection TurnedSelection{ 64, 6 * Degree };
 constexpr Selection ValleySelection{ 24, 6 * Degree };
 constexpr Selection BestSelection{ BestCount, PerturbedAngle };
 
-/** Returns the best poses, each turned further than the selection's angle from those before. */
+/** Returns the best poses, each rotated relative to better ones by more than the selection's angle. */
 std::vector<PosedCost>
 ChooseApart(const std::vector<PosedCost> & poses, const Selection & selection)
 {
@@ -214,7 +215,7 @@ std::vector<PosedCost>
 GlobalSearch::SearchAt8mm()
 {
   m_Stages.Begin(At8mm, SearchesAngles(m_Input.settings, m_Input.frame.dimension) ? ": coarse rotations" : "");
-  // What overlaps little has a low cost by chance: here, where nothing is certain yet, more is asked for than later.
+  // A small overlap has a low cost by chance. Nothing is certain at this stage, so it requires more overlap than later stages.
   GlobalLevel & level = this->BeginLevel(At8mm, std::min(1.0, 2 * m_Input.leastOverlap));
   const double  edge = level.GetEdge();
   const auto    starts = this->MakeStarts(level);
@@ -299,7 +300,7 @@ GlobalSearch::SearchAt4mm(std::vector<PosedCost> poses)
   {
     SearchLines(level, turns, { edge, 0.5 * edge }, poses);
     poses = ChooseApart(poses, ValleySelection);
-    // Lines along parameters that hang on each other end in valleys: along derivatives they are followed.
+    // Line searches along parameters that depend on each other end in valleys. Searches along derivatives follow the valleys.
     this->Descend(level, turns, 0.5 * edge, poses, { { 4, 12 }, { 4, 1 } });
     poses = ChooseApart(poses, BestSelection);
     level.Thin(1);
@@ -339,7 +340,7 @@ GlobalSearch::SearchAt1mm(PosedCost best, const Pose & start)
 {
   m_Stages.Begin(At1mm, Thinned);
   GlobalLevel & level = this->BeginLevel(At1mm, m_Input.leastOverlap, 2);
-  // Where coarser levels have led away from a better start, it is gone on from there.
+  // If coarser levels have led away from a better start, continues from the start.
   const std::vector<PosedCost> both = level.FindCosts({ best.pose, start });
   best = both[1].overlap > 0 && both[1].cost < both[0].cost ? both[1] : both[0];
   const Freedom          freedom = this->MakeFreedomWithin(m_Input.kind, best.pose);
@@ -347,7 +348,7 @@ GlobalSearch::SearchAt1mm(PosedCost best, const Pose & start)
   std::vector<PosedCost> poses{ best };
   if (m_Input.settings.optimizer == GlobalOptimizer::Lines)
   {
-    // Of few voxels lines are short work: a second time they end where the first ones have changed what others see.
+    // With few voxels line searches are cheap. A second one adapts each parameter to what the first one changed in the others.
     this->Descend(level, freedom, firstStep, poses, {});
     this->Descend(level, freedom, firstStep, poses, {});
     this->BeginLastStage(level, poses);

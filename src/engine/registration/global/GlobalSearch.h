@@ -16,42 +16,42 @@
 namespace gpureg
 {
 
-/** What a search looks for. */
+/** The input of a search. */
 struct GlobalSearchInput
 {
   GlobalSettings          settings;
   FreedomKind             kind = FreedomKind::Affine;
   std::optional<IndexMap> initial;
   PoseFrame               frame;
-  /** Of the fixed image at 8 mm. */
+  /** The sums of the fixed image's gradients at 8 mm. */
   GradientSums gradients;
-  /** GlobalSettings::leastOverlap, of the share of the fixed image that the moving one could cover. */
+  /** GlobalSettings::leastOverlap times the share of the fixed image that the moving image could cover. */
   double leastOverlap = 0;
-  /** The cost of images that have nothing to do with each other. */
+  /** The cost of unrelated images. */
   double      unrelated = 0;
   ParallelFor parallelFor;
 };
 
-/** Searches for the pose of least cost through all levels, from coarse to fine: Li 2015, section 2.2, with more poses and along derivatives.
- *  Its rotations stay for the next search. */
+/** Searches for the pose of least cost through all levels, from coarse to fine, as Li 2015, section 2.2, with more poses and along
+ *  derivatives. Keeps its rotations for the next search. */
 class GlobalSearch
 {
 public:
-  /** \param levels and stages outlive it. */
+  /** \param levels, stages must outlive the search */
   GlobalSearch(GlobalLevels & levels, GlobalStages & stages)
     : m_Levels(levels)
     , m_Stages(stages)
   {}
 
-  /** Returns whether settings ask for more than one rotation, or for one that is not none, of so many dimensions. */
+  /** Returns true if the settings ask for more than one rotation, or for a rotation by an angle other than 0. */
   static bool
   SearchesAngles(const GlobalSettings & settings, int dimension);
 
-  /** Returns the number of stages, with the one that makes the levels. */
+  /** Returns the number of stages, including the stage that makes the levels. */
   static int
   CountStages(const GlobalSettings & settings, int dimension);
 
-  /** Returns the pose that a search begins with: the initial map's, as far as the result may have it, or none. */
+  /** Returns the pose at which a search begins: the initial map's, restricted to the degrees of freedom of the result; or no change. */
   static Pose
   FindStart(const GlobalSearchInput & input);
 
@@ -60,7 +60,7 @@ public:
   Find(const GlobalSearchInput & input);
 
 private:
-  /** Rounds of local searches, and how many of the best poses are left after them. */
+  /** The number of steps of each local search, and the number of best poses that continue afterwards. */
   struct Pruning
   {
     int         rounds;
@@ -68,41 +68,42 @@ private:
   };
 
   /** Prepares a level for this search.
-   *  \param leastOverlap see GlobalSettings. \param stride evaluates each stride-th voxel along each axis. */
+   *  \param leastOverlap see GlobalSettings
+   *  \param stride evaluates each stride-th voxel along each axis */
   GlobalLevel &
   BeginLevel(GlobalLevelNumber number, double leastOverlap, int stride = 1);
 
-  /** Makes the rotations that are searched; anew only for other angles. */
+  /** Makes the rotations to search, unless the angles have not changed. */
   void
   MakeSearchedRotations();
 
-  /** Returns where the search begins: as the initial map says, or with the centres of mass on each other. A search among rotations begins
-   *  at both, unless they are next to each other: from a start that is half a head off, lines lead elsewhere. */
+  /** Returns the poses at which the search begins: the initial map's, or the one with the centres of mass on each other. A search among
+   *  rotations begins at both, unless they are close together: from a start that is half a head off, line searches lead elsewhere. */
   std::vector<Pose>
   MakeStarts(GlobalLevel & level) const;
 
-  /** Returns a start, turned further by rotation. */
+  /** Returns a start with a further rotation. */
   static Pose
   Turn(const Pose & start, const Matrix3 & rotation);
 
-  /** Returns the degrees of freedom of a kind, without what the result is not to have. */
+  /** Returns the degrees of freedom of a kind, without those that the settings exclude from the result. */
   Freedom
   MakeFreedomWithin(FreedomKind kind) const;
 
-  /** Returns the degrees of freedom of a kind, balanced around pose. */
+  /** Returns the degrees of freedom of a kind, balanced around a pose. */
   Freedom
   MakeFreedomWithin(FreedomKind kind, const Pose & pose) const;
 
-  /** Returns the best pose of each fine rotation. What the next coarse rotation has found may lead astray: it is tried whole, by its
-   *  translation alone, and not at all.
-   *  \param coarse the pose of each start and coarse rotation. */
+  /** Returns the best pose for each fine rotation. The translation and scale of the nearest coarse rotation may be misleading, so
+   *  three poses are tried: with both, with the translation alone, and with neither. Without scales there are two.
+   *  \param coarse the pose of each start and coarse rotation */
   std::vector<PosedCost>
   FindFine(GlobalLevel & level, const std::vector<Pose> & starts, const std::vector<PosedCost> & coarse) const;
 
   std::vector<PosedCost>
   SearchAt8mm();
 
-  /** Returns the poses, and around each of them poses turned both ways about each axis, and of other scales. */
+  /** Returns the poses, and for each of them poses turned both ways about each axis, and poses of other scales. */
   std::vector<PosedCost>
   Perturb(std::vector<PosedCost> poses) const;
 
@@ -118,7 +119,7 @@ private:
   void
   BeginLastStage(GlobalLevel & level, const std::vector<PosedCost> & poses);
 
-  /** Searches locally around poses, by the optimizer that is set. */
+  /** Searches locally around poses, by the optimizer of the settings. */
   void
   Descend(GlobalLevel &                level,
           const Freedom &              freedom,
@@ -132,7 +133,7 @@ private:
   std::array<AngleRange, 3> m_Angles{};
   std::vector<Matrix3>      m_Coarse;
   std::vector<Matrix3>      m_Fine;
-  std::vector<std::size_t>  m_Nearest; // of the coarse ones, to each fine one
+  std::vector<std::size_t>  m_Nearest; // the nearest coarse rotation of each fine one
 };
 
 } // namespace gpureg

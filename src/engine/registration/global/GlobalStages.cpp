@@ -51,7 +51,7 @@ GlobalStages::Report() const
 {
   if (m_Report)
   {
-    // The first stage makes the levels, and finds no cost.
+    // The first stage makes the levels, and computes no cost.
     const std::size_t done = m_Results.size();
     m_Report({ m_Stage.name.c_str(),
                static_cast<double>(done) / m_Count,

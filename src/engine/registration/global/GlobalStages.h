@@ -16,8 +16,8 @@
 namespace gpureg
 {
 
-/** The images of a search at voxels that are 1, 2, 4 and 8 times as long as the finest ones: level 0 is the finest. Names are those of a
- *  head. */
+/** The images of a search with voxels that are 1, 2, 4 and 8 times as long as the finest ones; level 0 is the finest. The levels' names are
+ *  those of a head. */
 using GlobalLevels = std::array<std::unique_ptr<GlobalLevel>, 4>;
 enum GlobalLevelNumber
 {
@@ -31,35 +31,35 @@ enum GlobalLevelNumber
 class GlobalStages
 {
 public:
-  /** \param levels outlive it. */
+  /** \param levels must outlive this object */
   explicit GlobalStages(GlobalLevels & levels)
     : m_Levels(levels)
   {}
 
-  /** Forgets the stages of the search before.
-   *  \param count of stages, for the progress. \param unit mm, which levels count lengths in. \param report is called while stages run;
-   *  empty for none. */
+  /** Forgets the stages of the last search.
+   *  \param count the number of stages, for the progress
+   *  \param unit the length in mm that is the levels' unit of length
+   *  \param report called while stages run; may be empty */
   void
   Restart(int count, double unit, std::function<void(const GlobalProgress &)> report);
 
-  /** Begins a stage that is named. */
+  /** Begins a stage with a name. */
   void
   Begin(const std::string & name);
 
-  /** Begins a stage at a level, which is named by the length of its voxels and what is done. */
+  /** Begins a stage at a level. Its name has the length of the level's voxels, and what. */
   void
   Begin(GlobalLevelNumber level, const std::string & what = "");
 
-  /** Ends the stage.
-   *  \param cost the least one that was found. */
+  /** Ends the stage. \param cost the lowest cost that the stage found */
   void
   End(double cost);
 
-  /** Reports how far the search is. */
+  /** Reports the progress of the search. */
   void
   Report() const;
 
-  /** Reports nothing until Restart: what comes now is of no stage. */
+  /** Stops reporting until Restart(), because further work belongs to no stage. */
   void
   StopReporting()
   {

@@ -10,7 +10,7 @@
 namespace gpureg
 {
 
-/** A measure by a metric's engine. */
+/** A measure that evaluates a metric. */
 template <typename TMetric>
 class MeasureByMetric : public GlobalMeasure
 {
@@ -55,7 +55,7 @@ public:
   }
 
 protected:
-  /** Says how values are counted. */
+  /** Sets how values are scaled. */
   virtual void
   Describe(const LevelImage & fixed, const LevelImage & moving, FixedSamples & samples, MovingImage & image) const = 0;
 
@@ -87,7 +87,7 @@ private:
   LevelImage m_Moving;
 };
 
-/** One whose metric knows the values of many maps together. */
+/** A measure whose metric evaluates batches of maps. */
 template <typename TMetric>
 class MeasureByBatches : public MeasureByMetric<TMetric>
 {

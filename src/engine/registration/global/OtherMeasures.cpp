@@ -22,8 +22,8 @@ namespace gpureg
 
 namespace
 {
-/** Weights of a discrete Gaussian, e^-t I_n(t), from its centre on, as many as leave a hundredth out (Lindeberg 1990); then they sum
- *  to 1, as itk::GaussianOperator has them. */
+/** Returns the weights of a discrete Gaussian, e^-t I_n(t), from its centre on, as many as leave out a hundredth (Lindeberg 1990). They are
+ *  then normalised to a sum of 1, as in itk::GaussianOperator. */
 std::vector<double>
 MakeGaussian(double variance)
 {
@@ -41,8 +41,8 @@ MakeGaussian(double variance)
   return weights;
 }
 
-/** The negative of the mutual information, in bits, of the joint histogram of nearest bins, smoothed as
- *  itk::JointHistogramMutualInformationImageToImageMetricv4 smooths it. */
+/** The negative of the mutual information, in bits, of a joint histogram of nearest bins, smoothed as in
+ *  itk::JointHistogramMutualInformationImageToImageMetricv4. */
 class JointHistogramInformation : public MeasureByMetric<JointHistogramMetric>
 {
 public:
@@ -67,7 +67,7 @@ public:
     return values;
   }
 
-  /** ITK's metric of that name leads uphill by it, but what it gives is not the value's derivative: nearest bins have none. */
+  /** Throws: nearest bins have no derivative. ITK's metric of that name returns an uphill direction that is not the value's derivative. */
   MeasuredForces
   FindForces(const IndexMap &, const ParallelFor &) override
   {
@@ -141,7 +141,7 @@ private:
   int m_Bins;
 };
 
-/** Σ f and Σ f ⊗ x of forces on the voxels of a grid, x a voxel's index. */
+/** Returns Σ f and Σ f ⊗ x of the forces on a grid's voxels, where x is a voxel's index. */
 ForceResult
 SumForces(const std::vector<float> & forces, const Size & size)
 {
@@ -166,8 +166,8 @@ SumForces(const std::vector<float> & forces, const Size & size)
   return result;
 }
 
-/** The negative of the mean correlation over neighborhoods (Avants 2008). Its derivative is that of all neighborhoods which a voxel is
- *  in, where ITK's looks at the voxel's own. */
+/** The negative of the mean correlation over neighborhoods (Avants 2008). Its derivative includes all neighborhoods that contain a voxel,
+ *  whereas ITK's derivative includes the voxel's own neighborhood alone. */
 class NeighborhoodCorrelation : public MeasureByMetric<NeighborhoodCorrelationMetric>
 {
 public:
@@ -175,7 +175,7 @@ public:
     : MeasureByMetric(deviceName)
   {
     m_Terms.radius.fill(static_cast<std::uint64_t>(radius));
-    m_Terms.epsilon = std::numeric_limits<double>::epsilon(); // ITK's, of squares of the values as they are
+    m_Terms.epsilon = std::numeric_limits<double>::epsilon(); // as in ITK, for squares of unscaled values
     m_Terms.forcesAreOfValue = true;
   }
 
@@ -235,7 +235,7 @@ private:
 std::unique_ptr<GlobalMeasure>
 MakeMeasure(const std::string & name, const std::string & deviceName, const MeasureSettings & settings)
 {
-  // Metrics look at their bins themselves.
+  // The metrics check their number of bins themselves.
   if (name == "JointHistogramMutualInformation")
   {
     return std::make_unique<JointHistogramInformation>(deviceName, settings.bins);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures of linear maps by the metrics that no global search goes by.
+// Measures of linear maps by the metrics that no global search uses.
 #ifndef gpureg_OtherMeasures_h
 #define gpureg_OtherMeasures_h
 
@@ -13,14 +13,15 @@ namespace gpureg
 
 struct MeasureSettings
 {
-  /** Of a histogram, where there is one. */
+  /** The number of bins, if the metric has a histogram. */
   int bins = 64;
-  /** Of a neighborhood, in voxels along each axis. */
+  /** The radius of a neighborhood in voxels along each axis. */
   int radius = 4;
 };
 
-/** By a global cost's name, "JointHistogramMutualInformation", "PartialVolumeMutualInformation" or "NeighborhoodCorrelation".
- *  \throws BadInputError if there is no such one, or its settings are not possible. */
+/** Makes a measure by the name of a global cost, "JointHistogramMutualInformation", "PartialVolumeMutualInformation" or
+ *  "NeighborhoodCorrelation".
+ *  \throws BadInputError if there is no such name, or the settings are not possible */
 std::unique_ptr<GlobalMeasure>
 MakeMeasure(const std::string & name, const std::string & deviceName, const MeasureSettings & settings);
 

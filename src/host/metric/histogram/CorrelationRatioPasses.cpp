@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the correlation ratio's passes on the host have of their own. src/kernels/metric/histogram/CorrelationRatioKernels.h holds the twin
-// for CUDA and OpenCL.
+// The host's own passes of the correlation ratio. src/kernels/metric/histogram/CorrelationRatioKernels.h has the counterparts for CUDA and
+// OpenCL.
 #include "host/metric/histogram/HostHistogramPasses.h"
 
 #include "engine/metric/histogram/CorrelationRatioPasses.h"
@@ -74,7 +74,7 @@ public:
   }
 
 private:
-  /** A, and the sums of all fixed bins. */
+  /** Returns A, and writes the sums over all fixed bins to all. */
   static i64
   SumDeviations(const HistogramArguments & h, const u64 * histogram, CorrelationRatioSums & all)
   {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The passes on the host of a metric that is a mutual information of its joint histogram.
-// src/kernels/metric/histogram/EntropyTableKernels.h holds the table's twin for CUDA and OpenCL.
+// The host's passes of metrics that are a mutual information of their joint histogram.
+// src/kernels/metric/histogram/EntropyTableKernels.h has the counterpart of the table for CUDA and OpenCL.
 #ifndef gpureg_HostEntropyPasses_h
 #define gpureg_HostEntropyPasses_h
 
@@ -14,7 +14,7 @@
 namespace gpureg
 {
 
-/** \tparam TArguments the metric's, with its member normalized. */
+/** \tparam TArguments the metric's arguments, which have a member normalized */
 template <typename TArguments>
 class HostEntropyPasses : public HostHistogramPasses<TArguments>
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two passes of every metric that has a histogram in plain loops: the reference that every device is tested against,
-// and what runs where there is none. src/kernels/metric/histogram/HistogramKernels.h holds the twins for CUDA and OpenCL.
+// The two passes of every metric that has a histogram, in plain loops: the reference that every device is tested against,
+// and the code that runs where there is no device. src/kernels/metric/histogram/HistogramKernels.h has the counterparts for CUDA and
+// OpenCL.
 #ifndef gpureg_HostHistogramPasses_h
 #define gpureg_HostHistogramPasses_h
 
@@ -19,7 +20,7 @@ namespace gpureg
 
 using namespace kernels;
 
-/** \tparam TSummaryArguments see HistogramPasses. */
+/** \tparam TSummaryArguments see HistogramPasses */
 template <typename TArguments, typename TSummaryArguments = TArguments>
 class HostHistogramPasses : public HistogramPasses<TArguments, TSummaryArguments>
 {
@@ -71,7 +72,7 @@ public:
     });
   }
 
-  /** All of them at once: threads are woken twice, not twice a candidate. */
+  /** Counts all candidates at once, so that threads are woken twice, and not twice per candidate. */
   void
   SumBatch(const TArguments &      a,
            BatchRange              range,
@@ -168,14 +169,14 @@ protected:
   }
 
 private:
-  /** The 32-bit counters of a chunk's histogram. */
+  /** Returns the number of 32-bit counters of a chunk's histogram. */
   static i64
   CountCounters(const HistogramArguments & h)
   {
     return static_cast<i64>(CountCells(h)) * CountersPerCell(h.samples.variant);
   }
 
-  /** Makes the histogram of one chunk. */
+  /** Counts the histogram of one chunk. */
   static void
   CountChunk(const TArguments & a, const SampleMaps & maps, const SampleVolumes & v, int chunk, u32 * histogram)
   {
@@ -199,7 +200,7 @@ private:
     });
   }
 
-  /** Adds so many cells of chunks' histograms up. */
+  /** Adds cells of the chunks' histograms to the sums. */
   static void
   AddCells(const TArguments & a, const u32 * chunkHistograms, int chunks, int firstCell, int cells, u64 * sums)
   {

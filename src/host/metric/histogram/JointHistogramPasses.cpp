@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the passes of the joint histogram's mutual information on the host have of their own.
-// src/kernels/metric/histogram/JointHistogramKernels.h holds the twin for CUDA and OpenCL.
+// The host's own passes of the joint histogram's mutual information.
+// src/kernels/metric/histogram/JointHistogramKernels.h has the counterparts for CUDA and OpenCL.
 #include "host/metric/histogram/HostHistogramPasses.h"
 
 #include "engine/metric/histogram/JointHistogramPasses.h"
@@ -13,7 +13,7 @@ namespace gpureg
 
 namespace
 {
-/** Calls visit(cell) for each of them, the fixed bins in parallel. */
+/** Calls visit(cell) for each cell of the histogram, with the fixed bins in parallel. */
 template <typename TVisit>
 void
 ForEachCell(HostQueue & queue, const JointHistogramArguments & a, const TVisit & visit)

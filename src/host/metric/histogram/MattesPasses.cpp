@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Mattes metric's passes on the host.
+// The host's passes of the Mattes metric.
 #include "host/metric/histogram/HostEntropyPasses.h"
 
 #include "engine/metric/histogram/MattesPasses.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The partial volume metric's passes on the host.
+// The host's passes of the partial volume metric.
 #include "host/metric/histogram/HostEntropyPasses.h"
 
 #include "engine/metric/histogram/PartialVolumePasses.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The neighborhood correlation in plain loops: the reference that every device is tested against.
-// src/kernels/metric/neighborhood/NeighborhoodKernels.h holds the twin for CUDA and OpenCL.
+// src/kernels/metric/neighborhood/NeighborhoodKernels.h has the counterparts for CUDA and OpenCL.
 #include "engine/metric/neighborhood/NeighborhoodPasses.h"
 
 #include "host/metric/samples/HostSamples.h"
@@ -15,11 +15,12 @@ namespace gpureg
 
 namespace
 {
-// Lines side by side, along y and z neighbours along x: they share what a cache line holds, and their rings stay in the cache.
+// The number of lines that are processed side by side. Lines along y and z are neighbours along x: they share cache lines, and their
+// circular buffers stay in the cache.
 constexpr int Bundle = 16;
-// What one thread does at a time, of few lines.
+// The most groups, which share the lines; a group is the work of one thread at a time.
 constexpr int MostGroups = 512;
-// Rows whose moving values one thread finds at a time.
+// The number of rows whose moving values one thread computes at a time.
 constexpr i64 TaskRows = 64;
 
 NeighborhoodVolumes
@@ -28,7 +29,7 @@ GetNeighborhoodVolumes(const NeighborhoodArrays & arrays)
   return MakeNeighborhoodVolumes(arrays, [](const MemoryPointer & memory) { return AddressOf<void>(memory); });
 }
 
-/** Compiles work for the usual cases on their own, so that they pay for no other. */
+/** Compiles work for the usual variants separately, so that they do not pay for the others. */
 template <typename TWork>
 void
 WithPreciseVariant(int variant, const TWork & work)
@@ -133,7 +134,7 @@ public:
         {
           walks[lane] = StartCentreWalk(&a, first + lane);
         }
-        // A bundle may end in the segment after that of its first line, which may be shorter.
+        // A bundle may end in the segment after that of its first line, and that segment may be shorter.
         for (bool isAtEnd = false; !isAtEnd;)
         {
           isAtEnd = true;
@@ -151,7 +152,7 @@ public:
     WritePartials(a, sums, arrays);
   }
 
-  /** Without local memory there are no tiles. */
+  /** Does nothing: without local memory there are no tiles. */
   void
   CorrelateTiles(const NeighborhoodArguments &, const SampleMaps &, const NeighborhoodArrays &) override
   {}
@@ -221,7 +222,7 @@ public:
   }
 
 private:
-  /** SumTermsAlong y or z of a whole row, in its order. */
+  /** Computes SumTermsAlong() y or z for a whole row, adding in the order of SumTermsAlong(). */
   static void
   SumRows(int axis, const NeighborhoodArguments & a, int j, int k, const float * terms, std::vector<float> & row)
   {
@@ -237,7 +238,7 @@ private:
     }
   }
 
-  /** Calls work(j, k, three floats a voxel of a row) for all rows, those of a plane on one thread. */
+  /** Calls work(j, k, row) for all rows, where row has three floats per voxel. One thread processes a plane's rows. */
   template <typename TWork>
   void
   ForEachRow(const NeighborhoodArguments & a, const TWork & work)
@@ -253,7 +254,7 @@ private:
     });
   }
 
-  /** Calls work(group, first line, lines, ring) with each bundle of lines. */
+  /** Calls work(group, first line, lines, buffer) with each bundle of lines. */
   template <typename TWork>
   void
   ForEachBundle(const NeighborhoodArguments & a, int axis, const TWork & work)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics that are sums over pairs of values in plain loops: the reference that every device is tested against.
-// src/kernels/metric/pairs/ValuePairKernels.h holds the twin for CUDA and OpenCL.
+// The metrics that are sums over pairs of values, in plain loops: the reference that every device is tested against.
+// src/kernels/metric/pairs/ValuePairKernels.h has the counterpart for CUDA and OpenCL.
 #include "engine/metric/pairs/PairPasses.h"
 
 #include "host/metric/samples/HostSamples.h"
@@ -22,7 +22,7 @@ AsDouble(const FloatAndRest & number)
   return double{ number.value } + number.rest;
 }
 
-/** What a chunk's samples add up to: floats for a row of samples, doubles for all of them. */
+/** The sums of a chunk's samples: floats for a row of samples, doubles for all rows. */
 struct PairSums
 {
   std::array<float, MostMoments>    rowMoments{};
@@ -89,7 +89,7 @@ public:
   }
 
 private:
-  /** Compiles work for each task on its own. */
+  /** Compiles work for each task separately. */
   template <typename TWork>
   static void
   WithTask(int task, const TWork & work)

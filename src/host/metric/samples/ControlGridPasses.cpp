@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between control points and samples, in plain loops.
+// Interpolation between control points at samples, and its adjoint, in plain loops.
 #include "host/runtime/HostQueue.h"
 
 #include "engine/metric/samples/ControlGridPasses.h"
@@ -14,15 +14,16 @@ using namespace kernels;
 
 namespace
 {
-// Each takes part of a microsecond, or a whole one where it is moved in integers: of 2000 samples sixteen threads have some each.
+// The number of samples in a task. A sample takes part of a microsecond, or a whole one in integers, so that sixteen threads share 2000
+// samples.
 constexpr i64 TaskSamples = 128;
 constexpr i64 PreciseTaskSamples = 64;
-// Neighbouring lines are gathered side by side, as many as the nearest cache holds.
+// The number of neighbouring lines that the adjoint interpolation processes side by side: as many as the nearest cache holds.
 constexpr i64 BlockLines = 512;
-// So few samples have their weights found once, not by each control point that gathers them: 72 MiB of them.
+// Up to this number, samples' weights are computed once, and not by each control point that reads them; the weights take 72 MiB.
 constexpr i64 MostSamplesWeighedOnce = i64{ 1 } << 20;
 
-/** Of a sample, for the control points that it counts for. */
+/** The weights and the force of a sample, for the control points that influence it. */
 struct WeighedSample
 {
   int   first[3];
@@ -91,7 +92,7 @@ public:
     });
   }
 
-  /** Of neighbouring lines side by side, in vectors; the sums are those of GatherAlongLines. */
+  /** Processes neighbouring lines side by side, in vectors. The sums are those of GatherAlongLines(). */
   void
   GatherAlong(const GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
   {
@@ -224,7 +225,7 @@ public:
   }
 
 private:
-  /** Sorted samples with their weights; those outside of the valid region have weights of 0. */
+  /** Returns sorted samples with their weights. Samples outside of the valid region have weights of 0. */
   std::vector<WeighedSample>
   WeighSamples(const ChainPart &   part,
                const VolumeShape & shape,
@@ -250,7 +251,8 @@ private:
     return samples;
   }
 
-  /** GatherFromCell of one. A control point whose cells these are is one of the sample's own. */
+  /** Adds the weighted force of one sample, as GatherFromCell() does. The control point must be one of those that influence the sample's
+   *  cell. */
   static void
   AddWeighed(const WeighedSample & sample, const int * control, float * sum)
   {
@@ -266,7 +268,8 @@ private:
     }
   }
 
-  /** Calls gather(first sorted sample, end, control point, sum) for the cells that each control point counts in, a row at a time. */
+  /** Calls gather(first sorted sample, end, control point, sum) for the cells that each control point influences, one row of cells at a
+   *  time. */
   template <typename TGather>
   void
   GatherCells(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the host goes through a metric's samples.
+// The host's loops over a metric's samples.
 #ifndef gpureg_HostSamples_h
 #define gpureg_HostSamples_h
 
@@ -23,11 +23,11 @@ GetVolumes(const SampleArrays & arrays)
   return MakeSampleVolumes(arrays, [](const MemoryPointer & memory) { return AddressOf<void>(memory); });
 }
 
-// Samples side by side in a chunk: a tile 32 voxels wide and 8 high.
+// The number of samples of a chunk that lie side by side: a tile of 32 × 8 voxels.
 constexpr int HostLanes = 256;
 
-/** Calls visit(walk) at each sample of a chunk of a grid, row by row. A walk goes along its row here, in registers; where it comes to is
- *  where lanes, which go along z, come to, for positions are integers. */
+/** Calls visit(walk) at each sample of a chunk of a grid, row by row. A walk moves along its row in registers. It reaches the positions
+ *  that lanes moving along z reach, because positions are integers. */
 template <typename TVariant, typename TVisitor>
 void
 ForEachVoxel(TVariant variant, const SampleArguments & a, const SampleMaps & maps, int chunk, const TVisitor & visit)
@@ -66,7 +66,7 @@ ForEachVoxel(TVariant variant, const SampleArguments & a, const SampleMaps & map
   }
 }
 
-/** Calls visit(walk) at each sample of a chunk, one after the other. */
+/** Calls visit(walk) at each sample of a chunk, one after another. */
 template <typename TVariant, typename TVisitor>
 void
 ForEachSample(TVariant variant, const SampleArguments & a, const SampleMaps & maps, int chunk, const TVisitor & visit)
@@ -84,7 +84,7 @@ ForEachSample(TVariant variant, const SampleArguments & a, const SampleMaps & ma
   }
 }
 
-/** Compiles work for the plain cases on their own, so that they pay for no other: values, and what registration methods ask for. */
+/** Compiles work for the plain variants separately, so that they do not pay for the others: values, and what registration methods need. */
 template <typename TWork>
 void
 WithVariant(int variant, const TWork & work)

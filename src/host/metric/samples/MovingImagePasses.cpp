@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What metrics read of a moving image, made in plain loops.
+// The arrays that metrics read from a moving image, in plain loops.
 #include "host/runtime/HostQueue.h"
 
 #include "engine/metric/samples/MovingImagePasses.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grids before a linear transform that is optimised, in plain loops: the reference that every device is tested against.
-// src/kernels/metric/samples/PreTransformKernels.h holds the twin for CUDA and OpenCL.
+// Grids before an optimised linear transform, in plain loops: the reference that every device is tested against.
+// src/kernels/metric/samples/PreTransformKernels.h has the counterparts for CUDA and OpenCL.
 #include "host/runtime/HostQueue.h"
 #include "host/core/HostSums.h"
 
@@ -15,9 +15,9 @@ using namespace kernels;
 
 namespace
 {
-// A B-spline takes part of a microsecond for each; …
+// The number of samples that are moved in a task; a B-spline takes part of a microsecond for each one.
 constexpr i64 TaskSamples = 128;
-// … a sum less. But whole images are not cut into more parts than this.
+// The least number of samples of a group of sums, because adding takes less time than moving; and the most groups of whole images.
 constexpr i64 LeastSamplesOfGroup = 1024;
 constexpr i64 MostGroups = 1024;
 

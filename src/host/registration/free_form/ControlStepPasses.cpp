@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a registration does to control points, in plain loops.
+// The steps of a registration on control points, in plain loops.
 #include "host/runtime/HostQueue.h"
 
 #include "engine/registration/free_form/ControlStepPasses.h"
