@@ -99,10 +99,11 @@ public:
     this->MakeImages(problem);
     this->MakeFrame(problem);
     m_Stages.End(0);
-    const PosedCost best = m_Search.Find(m_Input);
+    const Pose      began = m_Search.FindStart();
+    const PosedCost best = m_Search.Find(began);
     m_Stages.StopReporting();
     this->MakeResult(best);
-    this->FindWarnings(problem.dimension, GlobalSearch::FindStart(m_Input), best);
+    this->FindWarnings(problem.dimension, began, best);
     m_Queue->GiveStagingBack();
     m_Result.milliseconds = MillisecondsSince(start);
     return m_Result;
@@ -312,8 +313,8 @@ private:
   AgreementCheck               m_Check;
   GlobalLevels                 m_Levels;
   GlobalStages                 m_Stages{ m_Levels };
-  GlobalSearch                 m_Search{ m_Levels, m_Stages };
   GlobalSearchInput            m_Input;
+  GlobalSearch                 m_Search{ m_Levels, m_Stages, m_Input };
   bool                         m_IsTimed = false;
   double                       m_Unit = 1;         // in mm
   double                       m_SmallerShare = 1; // the share of the fixed image that the moving image could cover

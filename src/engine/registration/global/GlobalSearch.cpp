@@ -85,16 +85,16 @@ GlobalSearch::CountStages(const GlobalSettings & settings, int dimension)
 }
 
 Pose
-GlobalSearch::FindStart(const GlobalSearchInput & input)
+GlobalSearch::FindStart() const
 {
-  return input.initial ? RestrictPose(input.frame, FindPose(input.frame, *input.initial), input.kind) : Pose();
+  return m_Input.initial ? RestrictPose(m_Input.frame, FindPose(m_Input.frame, *m_Input.initial), m_Input.kind)
+                         : Pose();
 }
 
 PosedCost
-GlobalSearch::Find(const GlobalSearchInput & input)
+GlobalSearch::Find(const Pose & start)
 {
-  m_Input = input;
-  return this->SearchAt1mm(this->SearchAt2mm(this->SearchAt4mm(this->SearchAt8mm())), FindStart(m_Input));
+  return this->SearchAt1mm(this->SearchAt2mm(this->SearchAt4mm(this->SearchAt8mm(start))), start);
 }
 
 GlobalLevel &
@@ -134,14 +134,13 @@ GlobalSearch::MakeSearchedRotations()
 }
 
 std::vector<Pose>
-GlobalSearch::MakeStarts(GlobalLevel & level) const
+GlobalSearch::MakeStarts(const Pose & start, GlobalLevel & level) const
 {
   if (!m_Input.initial)
   {
     return { Pose() };
   }
-  const Pose start = FindStart(m_Input);
-  Pose       centred = start;
+  Pose centred = start;
   centred.translation = {};
   if (level.FindCosts({ start }).front().overlap <= 0.5 * m_Input.leastOverlap)
   {
@@ -212,13 +211,13 @@ GlobalSearch::FindFine(GlobalLevel &                  level,
 }
 
 std::vector<PosedCost>
-GlobalSearch::SearchAt8mm()
+GlobalSearch::SearchAt8mm(const Pose & start)
 {
   m_Stages.Begin(At8mm, SearchesAngles(m_Input.settings, m_Input.frame.dimension) ? ": coarse rotations" : "");
   // A small overlap has a low cost by chance. Nothing is certain at this stage, so it requires more overlap than later stages.
   GlobalLevel & level = this->BeginLevel(At8mm, std::min(1.0, 2 * m_Input.leastOverlap));
   const double  edge = level.GetEdge();
-  const auto    starts = this->MakeStarts(level);
+  const auto    starts = this->MakeStarts(start, level);
   const Freedom moves = this->MakeFreedomWithin(FreedomKind::TranslationAndScale);
   const Freedom turns = this->MakeFreedomWithin(FreedomKind::Similarity);
   if (!SearchesAngles(m_Input.settings, m_Input.frame.dimension))
@@ -230,11 +229,11 @@ GlobalSearch::SearchAt8mm()
   }
   this->MakeSearchedRotations();
   std::vector<PosedCost> poses;
-  for (const Pose & start : starts)
+  for (const Pose & from : starts)
   {
     for (const Matrix3 & rotation : m_Coarse)
     {
-      poses.push_back({ Turn(start, rotation), 0, 0 });
+      poses.push_back({ Turn(from, rotation), 0, 0 });
     }
   }
   SearchLines(level, moves, { 2 * edge, edge, 0.5 * edge }, poses);

@@ -37,10 +37,11 @@ struct GlobalSearchInput
 class GlobalSearch
 {
 public:
-  /** \param levels, stages must outlive the search */
-  GlobalSearch(GlobalLevels & levels, GlobalStages & stages)
+  /** \param levels, stages, input must outlive the search */
+  GlobalSearch(GlobalLevels & levels, GlobalStages & stages, const GlobalSearchInput & input)
     : m_Levels(levels)
     , m_Stages(stages)
+    , m_Input(input)
   {}
 
   /** Returns true if the settings ask for more than one rotation, or for a rotation by an angle other than 0. */
@@ -52,12 +53,13 @@ public:
   CountStages(const GlobalSettings & settings, int dimension);
 
   /** Returns the pose at which a search begins: the initial map's, restricted to the degrees of freedom of the result; or no change. */
-  static Pose
-  FindStart(const GlobalSearchInput & input);
+  Pose
+  FindStart() const;
 
-  /** Finds the best pose. */
+  /** Finds the best pose.
+   *  \param start see FindStart() */
   PosedCost
-  Find(const GlobalSearchInput & input);
+  Find(const Pose & start);
 
 private:
   /** The number of steps of each local search, and the number of best poses that continue afterwards. */
@@ -80,7 +82,7 @@ private:
   /** Returns the poses at which the search begins: the initial map's, or the one with the centres of mass on each other. A search among
    *  rotations begins at both, unless they are close together: from a start that is half a head off, line searches lead elsewhere. */
   std::vector<Pose>
-  MakeStarts(GlobalLevel & level) const;
+  MakeStarts(const Pose & start, GlobalLevel & level) const;
 
   /** Returns a start with a further rotation. */
   static Pose
@@ -101,7 +103,7 @@ private:
   FindFine(GlobalLevel & level, const std::vector<Pose> & starts, const std::vector<PosedCost> & coarse) const;
 
   std::vector<PosedCost>
-  SearchAt8mm();
+  SearchAt8mm(const Pose & start);
 
   /** Returns the poses, and for each of them poses turned both ways about each axis, and poses of other scales. */
   std::vector<PosedCost>
@@ -129,7 +131,7 @@ private:
 
   GlobalLevels &            m_Levels;
   GlobalStages &            m_Stages;
-  GlobalSearchInput         m_Input;
+  const GlobalSearchInput & m_Input;
   std::array<AngleRange, 3> m_Angles{};
   std::vector<Matrix3>      m_Coarse;
   std::vector<Matrix3>      m_Fine;
