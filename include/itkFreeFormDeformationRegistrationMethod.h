@@ -186,7 +186,7 @@ public:
 
   /** Set how many voxels of a level each iteration uses at most, and the seed that places them: a regular subsample, shifted
    * quasi-randomly for each iteration. On a processor, some ten thousand voxels suffice for a registration, in a fraction of the time.
-   * The same seed gives the same voxels on every device. 0, the default, uses all voxels. A neighborhood correlation and conjugate
+   * A seed gives equal voxels on every device. 0 samples, the default, uses all voxels. A neighborhood correlation and conjugate
    * gradients always use all voxels. */
   itkSetMacro(NumberOfSamples, SizeValueType);
   itkGetConstMacro(NumberOfSamples, SizeValueType);

@@ -300,7 +300,7 @@ AddToCell(u32 * histogram, int cell, int stride, u32 weight)
   atomicAdd(histogram + cell * stride, weight);
 }
 
-/** The same of a cell that neighbours often have in common: then one lane adds the warp's sum, as there. */
+/** Adds weight to a cell that neighbouring lanes often share: then one lane adds the warp's sum. */
 static __device__ __forceinline__ void
 AddToSharedCell(u32 * histogram, int cell, int stride, u32 weight)
 {

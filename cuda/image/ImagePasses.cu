@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is made of a loaded image's values, in CUDA: entry points and launches. The formulas are in
+// Computes with the values of a loaded image in CUDA: entry points and launches. The formulas are in
 // src/kernels/image/ImageValues.h; the plain version is src/host/image/ImagePasses.cpp.
 #include "cuda/runtime/CudaQueue.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a similarity of sums in CUDA: entry point and launch. What the group does is in src/kernels/metric/SimilaritySumKernels.h; the
+// Computes a similarity from sums in CUDA: entry point and launch. src/kernels/metric/SimilaritySumKernels.h has the group's work; the
 // plain version is src/host/metric/SimilarityPasses.cpp.
 #include "cuda/runtime/CudaQueue.h"
 

@@ -72,7 +72,7 @@ AddCudaCode(std::vector<CudaCode> & codes, const std::string & word, const std::
 }
 } // namespace detail
 
-/** What a binary has.
+/** Returns the code that a binary contains.
  * \param architectures the words of CMAKE_CUDA_ARCHITECTURES, with colons between: "75-real:86:90-virtual".
  * \param compiled      the capabilities that the compiler says it compiled for, as machine code or as PTX. */
 inline std::vector<CudaCode>

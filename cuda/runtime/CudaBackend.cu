@@ -19,7 +19,7 @@ GetCapability(const cudaDeviceProp & properties)
   return 10 * properties.major + properties.minor;
 }
 
-/** What this library was compiled for: as CMake was told, and as the compiler says. */
+/** Returns the code that this library contains, from CMake's list of architectures and from the compiler's. */
 std::vector<CudaCode>
 GetCompiledCodes()
 {
@@ -180,7 +180,7 @@ private:
     return attributes;
   }
 
-  /** Of this GPU's memory, or of such as all of them have. */
+  /** Returns true if the attributes are of this GPU's memory, or of memory that all GPUs share. */
   bool
   IsReached(const cudaPointerAttributes & attributes) const
   {

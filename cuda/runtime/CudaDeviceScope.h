@@ -11,8 +11,8 @@ namespace gpureg
 void
 RetainCudaContext(int device);
 
-/** Whether the device's context is there, whoever in this process made it.
- *  \throws Error where the device can't be had. */
+/** Returns true if the device has a context, whoever in this process made it.
+ *  \throws Error if the device is not available. */
 bool
 HasCudaContext(int device);
 

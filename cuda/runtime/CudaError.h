@@ -10,18 +10,18 @@
 namespace gpureg
 {
 
-/** Whether an error sticks: every later call of this process for the device fails with it, too, and what was there is
- *  lost. It follows from the error alone. Asking the device would wait for all that it does, and make a context on it
+/** Returns true if an error sticks: every later call of this process for the device fails with it, too, and the device's
+ *  memory is lost. The answer follows from the error alone: asking the device would wait for its work, and make a context
  *  where there is none. */
 bool
 IsSticking(cudaError_t status);
 
-/** Of the CUDA runtime. Waits for nothing and makes no context.
+/** Checks the status of a call of the CUDA runtime. Waits for nothing and makes no context.
  *  \throws Error that says what failed, where and why, unless status is cudaSuccess. */
 void
 CheckCuda(cudaError_t status, const char * what, const std::string & deviceName);
 
-/** The same of the driver, whose errors have the runtime's numbers. */
+/** Checks the result of a call of the driver, whose errors have the runtime's numbers. \throws Error as CheckCuda does. */
 void
 CheckDriver(CUresult result, const char * what, int device);
 

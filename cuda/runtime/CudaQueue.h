@@ -167,7 +167,7 @@ public:
     ++statistics.launches;
   }
 
-  /** The same with a lane for each of so many items, in groups of so many lanes. */
+  /** Launches a kernel with one lane for each of `items` items, in groups of `lanes` lanes. */
   template <typename... TParameters, typename... TArguments>
   void
   LaunchFor(
@@ -177,7 +177,7 @@ public:
   }
 
 private:
-  /** What is waited for: a copy that last read or wrote a slot of staging memory, or work up to a fence. */
+  /** An event that the host waits for. It follows the last copy from or to a slot of staging memory, or the work before a fence. */
   struct Mark
   {
     cudaEvent_t event = nullptr;

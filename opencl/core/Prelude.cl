@@ -191,7 +191,7 @@ AddToCell(__local u32 * histogram, int cell, int stride, u32 weight)
   atomic_add(histogram + cell * stride, weight);
 }
 
-/** The same of a cell that neighbours often have in common. */
+/** Adds weight to a cell that neighbouring lanes often share. */
 GPUREG_FUNCTION void
 AddToSharedCell(__local u32 * histogram, int cell, int stride, u32 weight)
 {

@@ -72,7 +72,7 @@ public:
   }
 
 private:
-  /** Whether a group's lines fit into local memory, a block of each and one sample more: LineKernels.h. */
+  /** Returns true if local memory holds a block of each of a group's lines and one sample more: see LineKernels.h. */
   bool
   HasTiles(Precision precision) const
   {

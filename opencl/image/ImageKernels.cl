@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is made of a loaded image's values, in OpenCL C: the entry points. The formulas are in src/kernels/image/ImageValues.h;
+// Computes with the values of a loaded image in OpenCL C: the entry points. The formulas are in src/kernels/image/ImageValues.h;
 // opencl/image/ImagePasses.cpp launches them.
 
 GPUREG_KERNEL void

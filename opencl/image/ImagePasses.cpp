@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is made of a loaded image's values, in OpenCL: launches. The entry points are in opencl/image/ImageKernels.cl, the formulas
+// Computes with the values of a loaded image in OpenCL: launches. The entry points are in opencl/image/ImageKernels.cl, the formulas
 // in src/kernels/image/ImageValues.h; the plain version is src/host/image/ImagePasses.cpp.
 #include "engine/image/ImagePasses.h"
 

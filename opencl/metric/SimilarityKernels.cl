@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a similarity of sums in OpenCL C: the entry point. What the group does is in src/kernels/metric/SimilaritySumKernels.h;
+// Computes a similarity from sums in OpenCL C: the entry point. src/kernels/metric/SimilaritySumKernels.h has the group's work;
 // opencl/metric/SimilarityPasses.cpp launches it.
 
 GPUREG_KERNEL void

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a similarity of sums in OpenCL: the launch. The entry point is in opencl/metric/SimilarityKernels.cl; the plain version is
+// Computes a similarity from sums in OpenCL: the launch. The entry point is in opencl/metric/SimilarityKernels.cl; the plain version is
 // src/host/metric/SimilarityPasses.cpp.
 #include "engine/metric/SimilarityPasses.h"
 

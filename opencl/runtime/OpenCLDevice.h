@@ -93,7 +93,7 @@ public:
   cl::Program
   GetProgram(const char * source, const std::string & options);
 
-  /** Whether kernels may compute in double precision. */
+  /** Returns true if kernels may compute in double precision. */
   bool
   HasDoubles() const
   {
@@ -113,9 +113,9 @@ private:
   int         m_TargetGroups;
   std::mutex  m_Mutex;
   cl::Context m_Context;
-  /** By source and options. */
+  /** The compiled programs, by source and options. */
   std::map<std::pair<const char *, std::string>, cl::Program> m_Programs;
-  /** Those that do not compile, and why: nobody waits for that twice. */
+  /** The reasons why programs do not compile, by source and options: nobody waits for the compiler twice. */
   std::map<std::pair<const char *, std::string>, std::string> m_RefusedPrograms;
 };
 

@@ -19,11 +19,12 @@ NameOpenCLStatus(cl_int status);
 std::string
 DescribeOpenCLError(const cl::Error & error);
 
-/** Whether a device had no room for what was asked. */
+/** Returns true if the status says that a device had too little memory. */
 bool
 MeansOutOfMemory(cl_int status);
 
-/** Whether the device was lost: what drivers answer to every call after a kernel's fault, or once it was taken away. */
+/** Returns true if the status says that the device was lost: drivers answer so to every call after a kernel's fault, or once the device
+ *  was taken away. */
 bool
 MeansDeviceLost(cl_int status);
 

@@ -40,7 +40,7 @@ HashOf(const TBytes & bytes)
   return digits;
 }
 
-/** What an entry for this key begins with, to the byte. */
+/** Returns the first bytes of an entry for a key. */
 std::string
 MakeKeyHeader(const std::string & key)
 {

@@ -14,8 +14,8 @@ namespace gpureg
 
 namespace
 {
-/** What the system knows of an open file or folder, if it is of a type (S_IFREG, S_IFDIR), belongs to this process's
- *  user, and nobody else may write to it. */
+/** Returns the state of an open file or folder, if it is of a type (S_IFREG, S_IFDIR), belongs to this process's user, and
+ *  nobody else may write to it; none otherwise. */
 std::optional<struct stat>
 GetPrivateState(const FileDescriptor & opened, mode_t type)
 {

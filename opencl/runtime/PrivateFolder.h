@@ -31,7 +31,7 @@ public:
   /** Opens a folder. If there is none, or if it is not private, nothing can be read or written. */
   explicit PrivateFolder(const std::string & path);
 
-  /** What is in a file; none if it is not there, is not private, or cannot be read to its end. */
+  /** Returns the content of a file; none if the file does not exist, is not private, or cannot be read to its end. */
   std::optional<std::string>
   Read(const std::string & name) const;
 

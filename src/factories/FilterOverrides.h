@@ -31,8 +31,8 @@ struct FilterOverrides
   AddBSplineDecomposition(itk::GPURegistrationFactory & factory);
 };
 
-/** Those of ResampleImageFilter that remain: of scalars of 8 and 64 bits that the other filters leave to ITK, to another
- *  type, of vectors and of colours. */
+/** Overrides the remaining types of ResampleImageFilter: scalars of 8 and 64 bits, which the other filters leave to ITK, outputs of
+ *  another type, vectors and colours. */
 template <unsigned int VDimension>
 struct OtherResampleOverrides
 {

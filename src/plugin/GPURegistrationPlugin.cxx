@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program finds in ITK_AUTOLOAD_PATH.
+// Defines the function that ITK calls in each library of ITK_AUTOLOAD_PATH.
 #include "itkGPURegistrationFactory.h"
 
 extern "C" ITK_ABI_EXPORT itk::ObjectFactoryBase *

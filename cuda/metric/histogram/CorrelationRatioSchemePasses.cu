@@ -20,14 +20,14 @@ namespace
 template <>
 constexpr bool HasBorderWeights<CorrelationRatioArguments> = true;
 
-// Of ConflictFree, unless others are set; the other schemes' are Lanes.
+// ConflictFree has these lanes and blocks unless the caller sets others; the other schemes have Lanes.
 constexpr int WorkloadLanes = 256;
 constexpr int WorkloadBlocks = 6;
 constexpr int JoinLanes = 128;
 constexpr int SearchLanes = 128;
 // As many as may be set.
 constexpr int MostLanes = LaunchShape::MostLanes;
-// What a variant has for the second pass alone: the first one's plain kernel counts for it, too.
+// These bits of a variant concern the second pass alone: the plain kernel of the first pass counts for them, too.
 constexpr int OfForces = GradientByDifferences | WritesForces;
 
 /** With these many groups a lane gets as many registers as with BlocksOfHistogram() groups of Lanes. */
@@ -92,7 +92,7 @@ __launch_bounds__(MostLanes, BlocksOfMostLanes(VVariant))
   }
 }
 
-/** What every metric's HistogramKernel does, where the launch is not its. */
+/** Does the work of a metric's HistogramKernel with another launch. */
 template <int VVariant>
 __global__ void
 __launch_bounds__(MostLanes, BlocksOfMostLanes(VVariant))

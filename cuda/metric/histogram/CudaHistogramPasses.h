@@ -25,7 +25,7 @@ using namespace kernels;
 namespace
 {
 constexpr int SumLanes = 1024;
-// Of a batch, whose candidates have few chunks each.
+// The lanes of a group in a batch, whose candidates have few chunks each.
 constexpr int BatchLanes = 128;
 
 constexpr int
@@ -299,7 +299,7 @@ protected:
   }
 
 private:
-  /** Of local memory, what a SummaryGroup() takes. */
+  /** Returns the bytes of local memory that a SummaryGroup() takes. */
   virtual std::size_t
   GetSummaryBytes(const TSummaryArguments &) const
   {

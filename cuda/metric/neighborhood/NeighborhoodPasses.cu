@@ -504,14 +504,14 @@ private:
               m_Queue.GetDeviceName());
   }
 
-  /** Groups side by side in a plane, planes, and candidates. */
+  /** Returns the numbers of groups in a plane, of planes, and of candidates. */
   static dim3
   GetPlaneGrid(const NeighborhoodArguments & a, int candidates = 1)
   {
     return MakeGrid((VoxelsOfPlane(&a) + PlaneLanes - 1) / PlaneLanes, a.keptPlanes, candidates);
   }
 
-  /** The same with blocks of planes. */
+  /** Returns the numbers of groups in a plane, of blocks of planes, and of candidates. */
   static dim3
   GetZBlockGrid(const NeighborhoodArguments & a, int candidates = 1)
   {

@@ -48,7 +48,7 @@ WithPairVariant(int variant, const TWork & work)
   }
 }
 
-/** Whether there is such an evaluation. */
+/** Returns true if a task can occur with a variant. */
 constexpr bool
 IsPossible(int variant, int task)
 {
@@ -90,7 +90,7 @@ __launch_bounds__(Lanes, BlocksOf(VVariant, VTask)) PairKernel(const __grid_cons
             forces);
 }
 
-/** Of values alone. */
+/** Evaluates a batch of candidates, values alone. */
 template <int VVariant, int VTask>
 __global__ void
 __launch_bounds__(Lanes, BlocksOf(VVariant, VTask)) BatchPairKernel(const __grid_constant__ PairArguments a,
@@ -128,7 +128,7 @@ WithTask(int task, const TWork & work)
   }
 }
 
-// What a launch may have without asking.
+// A launch has so much shared memory without asking for more.
 static_assert(2 * ForceSumCount * Lanes * sizeof(float) <= 48 << 10, "so much shared memory there is");
 
 std::size_t

@@ -18,7 +18,7 @@ namespace
 {
 constexpr int Lanes = 256;
 constexpr int Rows = Lanes / ControlRowLanes;
-// Of neighbouring lines: small groups, of which as many are at once as registers allow.
+// Lanes of a group along neighbouring lines: small groups, as many at once as registers allow.
 constexpr int GatherLanes = 32;
 // Groups that are to be on a multiprocessor at least. Where there may be 32, lanes have 64 registers: lines counted in 64 bits took 68.
 #if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
@@ -28,7 +28,7 @@ constexpr int GatherGroups = 16;
 #endif
 // Control points of a row side by side.
 constexpr int RowLanes = 64;
-// Of a control point's group, whose samples may be few.
+// Lanes of a control point's group, whose samples may be few.
 constexpr int SampleLanes = 128;
 
 __global__ void

@@ -50,11 +50,11 @@ constexpr int PreciseChainedVariant = -5;
 constexpr int PlainBorderVariant = ReadsQuads | WeighsBorder;
 constexpr int BorderVariant = -3;
 
-/** Whether a metric weighs the border, and has those two more: its own file says so. */
+/** True for the arguments of a metric that weighs the border and so has the two border variants. That metric's own file specialises it. */
 template <typename TArguments>
 constexpr bool HasBorderWeights = false;
 
-/** Whether a metric has kernels of its own for displacement fields: its own file says so. */
+/** True for the arguments of a metric that has separate kernels for displacement fields. That metric's own file specialises it. */
 template <typename TArguments>
 constexpr bool HasFieldVariants = false;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What metrics read of a moving image, made in CUDA: entry points and launches. The formulas are in
+// Makes in CUDA the arrays of a moving image that metrics read: entry points and launches. The formulas are in
 // src/kernels/metric/samples/MovingVoxels.h; the plain version is src/host/metric/samples/MovingImagePasses.cpp.
 #include "cuda/runtime/CudaQueue.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a registration does to control points in CUDA: entry points and launches. The formulas are in src/kernels/registration/free_form/ControlSteps.h; the
-// plain version is src/host/registration/free_form/ControlStepPasses.cpp.
+// Moves the control points of a registration in CUDA: entry points and launches. The formulas are in
+// src/kernels/registration/free_form/ControlSteps.h; the plain version is src/host/registration/free_form/ControlStepPasses.cpp.
 #include "cuda/runtime/CudaQueue.h"
 
 #include "engine/registration/free_form/ControlStepPasses.h"
@@ -16,7 +16,7 @@ using namespace kernels;
 namespace
 {
 constexpr int Lanes = 128;
-// Of one group that looks at all points.
+// The lanes of the one group that reads all points.
 constexpr int GroupLanes = 1024;
 
 /** The work-item's control point; as many as there are, or more. */

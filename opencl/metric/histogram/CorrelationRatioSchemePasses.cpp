@@ -53,7 +53,7 @@ public:
     m_Kernels.Prepare(variant);
   }
 
-  /** Those that the kernels are compiled for. */
+  /** Returns the lanes that the kernels are compiled for. */
   int
   ChooseLanes(CorrelationRatioScheme, int set) const override
   {

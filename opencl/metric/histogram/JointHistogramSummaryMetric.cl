@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rest of this program is compiled for: its groups sum up what those of JointHistogramMetric.cl have counted.
+// Names the arguments of this program, whose groups sum up the counts of JointHistogramMetric.cl's groups.
 typedef JointHistogramSummaryArguments MetricArguments;

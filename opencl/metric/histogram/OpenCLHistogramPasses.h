@@ -32,7 +32,7 @@ struct HistogramKernelSet
   cl::Kernel forces;
 };
 
-/** The same of batches, … */
+/** Holds the kernels of batches, … */
 struct BatchKernelSet
 {
   explicit BatchKernelSet(const cl::Program & program)
@@ -68,7 +68,7 @@ public:
     , m_SummaryKernels(queue, summarySource, " -DGPUREG_BATCH")
   {}
 
-  /** Of a metric that has all in one source: one program, too. */
+  /** Makes the passes of a metric that has all kernels in one source, and so in one program. */
   OpenCLHistogramPasses(OpenCLQueue & queue, const char * source)
     : OpenCLHistogramPasses(queue, source, source)
   {}
@@ -208,7 +208,7 @@ protected:
     return m_Queue;
   }
 
-  /** Of the variant that Prepare has chosen. */
+  /** Returns the kernels of the variant that Prepare has chosen. */
   HistogramKernelSet &
   GetKernels()
   {
@@ -226,7 +226,7 @@ private:
   virtual void
   CheckRows(const TArguments & a) const = 0;
 
-  /** Of local memory, what a SummaryGroup() takes. */
+  /** Returns the bytes of local memory that a SummaryGroup() takes. */
   virtual std::size_t
   GetSummaryBytes(const TSummaryArguments &) const
   {

@@ -3,7 +3,7 @@
 // opencl/metric/neighborhood/NeighborhoodPasses.cpp launches it, and defines GPUREG_PARTS, the sum of the parts that are compiled: 1 planes, 2 tiles,
 // 4 a list, 8 terms; 16 and 32 tiles and lists of batches.
 
-// What all of them take after the samples' volumes. An array that a pass does not have is never touched.
+// Names the parameters that all entry points take after the samples' volumes. A pass never touches an array that it does not have.
 #define GPUREG_NEIGHBORHOOD_PARAMETERS                                                             \
   __global i64 *moved, __global double *sums, __global const i64 *centres, __global float *forces, \
     __global double *rings, __global float *partials

@@ -159,7 +159,7 @@ private:
     int          z = 1;
   };
 
-  /** Side by side in a plane, planes, and candidates. */
+  /** Returns the numbers of groups in a plane, of planes, and of candidates. */
   Groups
   GetPlaneGroups(const NeighborhoodArguments & a, int candidates = 1) const
   {
@@ -167,7 +167,7 @@ private:
     return { (VoxelsOfPlane(&a) + lanes - 1) / lanes, a.keptPlanes, candidates };
   }
 
-  /** The same with blocks of planes. */
+  /** Returns the numbers of groups in a plane, of blocks of planes, and of candidates. */
   Groups
   GetZBlockGroups(const NeighborhoodArguments & a, int candidates = 1) const
   {

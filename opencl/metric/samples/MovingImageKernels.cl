@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What metrics read of a moving image, made in OpenCL C: the entry points. The formulas are in
+// Makes in OpenCL C the arrays of a moving image that metrics read: the entry points. The formulas are in
 // src/kernels/metric/samples/MovingVoxels.h; opencl/metric/samples/MovingImagePasses.cpp launches them.
 
 GPUREG_KERNEL void

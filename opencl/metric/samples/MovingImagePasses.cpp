@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What metrics read of a moving image, made in OpenCL: launches. The entry points are in opencl/metric/samples/MovingImageKernels.cl, the
-// formulas in src/kernels/metric/samples/MovingVoxels.h; the plain version is src/host/metric/samples/MovingImagePasses.cpp.
+// Makes in OpenCL the arrays of a moving image that metrics read: launches. The entry points are in
+// opencl/metric/samples/MovingImageKernels.cl, the formulas in src/kernels/metric/samples/MovingVoxels.h; the plain version is
+// src/host/metric/samples/MovingImagePasses.cpp.
 #include "engine/metric/samples/MovingImagePasses.h"
 
 #include "opencl/runtime/OpenCLKernels.h"

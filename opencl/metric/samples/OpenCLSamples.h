@@ -26,7 +26,7 @@ static_assert(std::is_trivially_copyable<SampleMaps>::value, "kernels get it as 
 template <typename TArguments>
 constexpr bool IsMadeOf32Bits = std::is_trivially_copyable<TArguments>::value && alignof(TArguments) == 4;
 
-// What every OpenCL device of the full profile has. More would leave room for fewer groups at once.
+// Every OpenCL device of the full profile has so much local memory. More would leave room for fewer groups at once.
 constexpr std::size_t MaximumLocalBytes = std::size_t{ 32 } << 10;
 
 inline SampleGrain
@@ -37,7 +37,7 @@ GetSampleGrain(const OpenCLDevice & device)
   };
 }
 
-/** What SampleVolumes.cl wants to know, for one variant, or for all of them. */
+/** Returns the compiler's options that SampleVolumes.cl needs, for one variant, or for all of them. */
 inline std::string
 GetSampleOptions(const std::string & variant)
 {
@@ -107,7 +107,7 @@ public:
     }
   }
 
-  /** Of the variant that Prepare has chosen. */
+  /** Returns the kernels of the variant that Prepare has chosen. */
   TKernelSet &
   Get()
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every entry point that goes through a metric's samples begins with; opencl/metric/samples/OpenCLSamples.h hands it over.
+// Defines the first parameters of every entry point that reads a metric's samples; opencl/metric/samples/OpenCLSamples.h sets them.
 
 // Whoever compiles defines GPUREG_VARIANT: a variant's number, or variant, for kernels that do all of them. The text before
 // this defines MetricArguments, the metric's own.

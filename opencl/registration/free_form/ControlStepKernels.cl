@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a registration does to control points in OpenCL C: the entry points. The formulas are in src/kernels/registration/free_form/ControlSteps.h;
-// opencl/registration/free_form/ControlStepPasses.cpp launches them.
+// Moves the control points of a registration in OpenCL C: the entry points. The formulas are in
+// src/kernels/registration/free_form/ControlSteps.h; opencl/registration/free_form/ControlStepPasses.cpp launches them.
 
 GPUREG_KERNEL void
 Clear(const i64 count, __global float4 * vectors)

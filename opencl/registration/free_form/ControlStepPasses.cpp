@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a registration does to control points in OpenCL: launches. The entry points are in opencl/registration/free_form/ControlStepKernels.cl, the formulas
-// in src/kernels/registration/free_form/ControlSteps.h; the plain version is src/host/registration/free_form/ControlStepPasses.cpp.
+// Moves the control points of a registration in OpenCL: launches. The entry points are in
+// opencl/registration/free_form/ControlStepKernels.cl, the formulas in src/kernels/registration/free_form/ControlSteps.h; the plain version is src/host/registration/free_form/ControlStepPasses.cpp.
 #include "engine/registration/free_form/ControlStepPasses.h"
 
 #include "opencl/runtime/OpenCLKernels.h"
