@@ -41,6 +41,13 @@ GPURegistration_EXPORT
 DeviceDescription
 FindBestDevice();
 
+/** Starts a device's driver, which the first engine on the device would do otherwise; CUDA takes up to half a second. Does nothing where it
+ *  was started before. May run in a thread beside other work.
+ *  \throws Error if there is no such device or it does not start. */
+GPURegistration_EXPORT
+void
+StartDevice(const std::string & deviceName);
+
 /** Returns one line for each driver that found no device, saying why, for messages to users. */
 GPURegistration_EXPORT
 std::vector<std::string>

@@ -203,6 +203,12 @@ FindBestDevice()
   return (isBest ? first : GetFoundBackends().FindAll().backends).front()->GetDescription();
 }
 
+void
+StartDevice(const std::string & deviceName)
+{
+  GetBackend(deviceName)->CreateQueue();
+}
+
 std::vector<std::string>
 GetDeviceComplaints()
 {

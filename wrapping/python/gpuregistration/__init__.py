@@ -9,59 +9,29 @@ Images are NumPy arrays (with gpuregistration.Image for their geometry), SimpleI
 kind that came in. Points are ITK's: mm, x first, the patient's left, posterior and superior.
 """
 
-# The first two are imported for what they add to the kinds of transforms.
-from . import _itk, _simpleitk, stages  # noqa: F401
-from ._devices import Device, devices, release_memory, set_idle_memory_limit, set_threads
-from ._engine import BadInputError, DeviceError, DeviceLostError, Error, OutOfMemoryError, UnsupportedError
-from ._files import read_image, read_transform, write_image, write_transform
-from ._filters import pyramid, smooth
-from ._image import Image
-from ._metric import Metric, metric
-from ._register import Progress, Result, register
-from ._resample import resample
-from ._series import Series, read_series, write_series
-from ._stage_result import Level, StageResult
-from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform, as_transform
-from ._warnings import InputWarning
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._public import *  # noqa: F403
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "Affine",
-    "BSpline",
-    "BadInputError",
-    "Composite",
-    "Device",
-    "DeviceError",
-    "DeviceLostError",
-    "DisplacementField",
-    "Error",
-    "Image",
-    "InputWarning",
-    "Level",
-    "Metric",
-    "OutOfMemoryError",
-    "Progress",
-    "Result",
-    "Series",
-    "StageResult",
-    "Transform",
-    "UnsupportedError",
-    "as_transform",
-    "devices",
-    "metric",
-    "pyramid",
-    "read_image",
-    "read_series",
-    "read_transform",
-    "register",
-    "release_memory",
-    "resample",
-    "set_idle_memory_limit",
-    "set_threads",
-    "smooth",
-    "stages",
-    "write_image",
-    "write_series",
-    "write_transform",
-]
+
+def __getattr__(name: str) -> Any:
+    """Imports what the package offers when the first of its names is used, so that the command can start a device before NumPy."""
+    if name.startswith("_") and name != "__all__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import _public
+
+    for offered in _public.__all__:
+        globals()[offered] = getattr(_public, offered)
+    globals()["__all__"] = _public.__all__
+    try:
+        return globals()[name]
+    except KeyError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+
+
+def __dir__() -> list[str]:
+    __getattr__("__all__")
+    return sorted(globals())

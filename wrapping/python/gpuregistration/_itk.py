@@ -10,7 +10,7 @@ import numpy as np
 
 from ._engine import UnsupportedError
 from ._simpleitk import fit_affine
-from ._transforms import LIBRARIES, Affine, BSpline, Composite, DisplacementField, Library, Transform
+from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform
 
 
 def read_itk(transform: Any) -> Optional[Transform]:
@@ -115,6 +115,3 @@ def to_itk(transform: Transform) -> Any:
     for part in reversed(transform.transforms):
         whole.AddTransform(to_itk(part))
     return whole
-
-
-LIBRARIES["ITK"] = Library(read_itk, to_itk)

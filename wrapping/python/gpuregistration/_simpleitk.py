@@ -9,7 +9,7 @@ from typing import Any, Optional
 import numpy as np
 
 from ._engine import UnsupportedError
-from ._transforms import LIBRARIES, Affine, BSpline, Composite, DisplacementField, Library, Transform
+from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform
 
 # What SimpleITK's Python raises for a transform that it has no class for, though it applies it.
 _NO_CLASS = (KeyError, RuntimeError, TypeError)
@@ -133,6 +133,3 @@ def to_simpleitk(transform: Transform) -> Any:
         return sitk.DisplacementFieldTransform(vector_image(transform))
     assert isinstance(transform, Composite)
     return sitk.CompositeTransform([to_simpleitk(part) for part in reversed(transform.transforms)])
-
-
-LIBRARIES["SimpleITK"] = Library(read_simpleitk, to_simpleitk)

@@ -3,11 +3,37 @@
 
 from __future__ import annotations
 
-import numpy as np
+import os
+import threading
+from contextlib import suppress
+from typing import Optional, Sequence
 
-from ._image import Image
-from ._register import register
-from .stages import FreeForm, Rigid
+from . import _engine
+
+
+def start_device_early(arguments: Sequence[str]) -> None:
+    """Starts the device that a command line names, in a thread, while Python imports NumPy and files are read. A command line that is
+    wrong is not told here: whoever reads it does that.
+
+    Args:
+        arguments: such as ``["register", "a.nii", "b.nii", "--device", "cuda:0"]``.
+    """
+    threading.Thread(target=_start_driver, args=(_find_name(arguments),), daemon=True).start()
+
+
+def _find_name(arguments: Sequence[str]) -> Optional[str]:
+    """Returns the device's name, or None for the best one."""
+    for argument, following in zip(arguments, [*arguments[1:], ""]):
+        if argument == "--device":
+            return following
+        if argument.startswith("--device="):
+            return argument.partition("=")[2]
+    return os.environ.get("ITK_GPU_DEVICE") or None
+
+
+def _start_driver(name: Optional[str]) -> None:
+    with suppress(_engine.Error):
+        _engine.start_device(name or _engine.best_device().name)
 
 
 def start_device(device: str) -> None:
@@ -15,6 +41,12 @@ def start_device(device: str) -> None:
     be done."""
     if device == "host":
         return
+    import numpy as np
+
+    from ._image import Image
+    from ._register import register
+    from .stages import FreeForm, Rigid
+
     z, y, x = np.ogrid[-1:1:16j, -1:1:16j, -1:1:16j]
     ball = Image(np.exp(-4 * (x * x + 1.5 * y * y + 2 * z * z)).astype(np.float32))
     register(ball, ball, [Rigid(), FreeForm(levels=1, iterations=1)], device=device)

@@ -31,8 +31,14 @@ class Library(NamedTuple):
     write: Callable[[Transform], Any]
 
 
-#: By the libraries' names. The modules that know them put them here: this one knows none.
-LIBRARIES: dict[str, Library] = {}
+def libraries() -> dict[str, Library]:
+    """Returns the other libraries whose transforms are read and written, by name."""
+    from . import _itk, _simpleitk
+
+    return {
+        "SimpleITK": Library(_simpleitk.read_simpleitk, _simpleitk.to_simpleitk),
+        "ITK": Library(_itk.read_itk, _itk.to_itk),
+    }
 
 
 class Transform:
@@ -101,11 +107,11 @@ class Transform:
 
     def to_simpleitk(self) -> Any:
         """As SimpleITK's transform, in doubles. Raises ImportError if there is no SimpleITK."""
-        return LIBRARIES["SimpleITK"].write(self)
+        return libraries()["SimpleITK"].write(self)
 
     def to_itk(self) -> Any:
         """As ITK's transform, in doubles. Raises ImportError if there is no ITK for Python."""
-        return LIBRARIES["ITK"].write(self)
+        return libraries()["ITK"].write(self)
 
 
 class TransformOfITK(Protocol):
@@ -419,7 +425,7 @@ def as_transform(transform: TransformLike, dimension: Optional[int] = None, what
         UnsupportedError: it is not made of linear maps, cubic B-splines and displacement fields.
     """
     found = transform if isinstance(transform, Transform) else None
-    for library in LIBRARIES.values():
+    for library in libraries().values():
         found = found or library.read(transform)
     if found is None:
         raise BadInputError(

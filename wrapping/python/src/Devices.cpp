@@ -29,8 +29,9 @@ AddDevices(nb::module_ & module)
     .def_ro("bytes_up", &EvaluationStatistics::bytesUp)
     .def_ro("bytes_down", &EvaluationStatistics::bytesDown);
   module.def("devices", &GetAvailableDevices);
-  module.def("find_device", &FindDevice);
-  module.def("best_device", &FindBestDevice);
+  module.def("find_device", &FindDevice, nb::call_guard<nb::gil_scoped_release>());
+  module.def("best_device", &FindBestDevice, nb::call_guard<nb::gil_scoped_release>());
+  module.def("start_device", &StartDevice, nb::call_guard<nb::gil_scoped_release>());
   module.def("hardware_id", &GetHardwareId);
   module.def("device_complaints", &GetDeviceComplaints);
   module.def("has_doubles", &HasDoubles);

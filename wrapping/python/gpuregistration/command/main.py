@@ -12,7 +12,7 @@ import warnings
 from contextlib import contextmanager, suppress
 from typing import Any, Iterator, NoReturn, Optional, Sequence
 
-from .. import __version__
+from .. import __version__, _start
 from .._warnings import InputWarning
 from . import apply, bench, cohort, compare, devices, register
 from .errors import DONE, FAILED, INTERRUPTED, TERMINATED, WRONG_USE, CommandError, Terminated, one_line
@@ -20,6 +20,9 @@ from .output import print_lines, tell_lines
 
 #: Every subcommand, in the order of the help.
 SUBCOMMANDS = (register, cohort, apply, compare, devices, bench)
+
+#: The names of those that compute on one device.
+_COMPUTING = (register.NAME, apply.NAME)
 
 _EPILOG = """\
 exit codes: 0 done; 1 failed: a file, an image, a device; 2 wrong use: an option or a name that there is not;
@@ -72,13 +75,16 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     Returns:
         The exit code.
     """
+    given = sys.argv[1:] if argv is None else argv
+    if given and given[0] in _COMPUTING:
+        _start.start_device_early(given)
     try:
-        arguments = make_parser().parse_args(argv)
+        arguments = make_parser().parse_args(given)
     except SystemExit as end:
         return int(end.code or DONE)
     except (CommandError, BrokenPipeError) as error:
         return _explain(error)
-    arguments.command_line = ["gpureg", *(sys.argv[1:] if argv is None else argv)]
+    arguments.command_line = ["gpureg", *given]
     run = {module.NAME: module.run for module in SUBCOMMANDS}[arguments.subcommand]
     before = _end_at_sigterm()
     try:

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that the package offers, which it imports when the first of these names is used."""
+
+from . import stages
+from ._devices import Device, devices, release_memory, set_idle_memory_limit, set_threads
+from ._engine import BadInputError, DeviceError, DeviceLostError, Error, OutOfMemoryError, UnsupportedError
+from ._files import read_image, read_transform, write_image, write_transform
+from ._filters import pyramid, smooth
+from ._image import Image
+from ._metric import Metric, metric
+from ._register import Progress, Result, register
+from ._resample import resample
+from ._series import Series, read_series, write_series
+from ._stage_result import Level, StageResult
+from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform, as_transform
+from ._warnings import InputWarning
+
+__all__ = [
+    "Affine",
+    "BSpline",
+    "BadInputError",
+    "Composite",
+    "Device",
+    "DeviceError",
+    "DeviceLostError",
+    "DisplacementField",
+    "Error",
+    "Image",
+    "InputWarning",
+    "Level",
+    "Metric",
+    "OutOfMemoryError",
+    "Progress",
+    "Result",
+    "Series",
+    "StageResult",
+    "Transform",
+    "UnsupportedError",
+    "as_transform",
+    "devices",
+    "metric",
+    "pyramid",
+    "read_image",
+    "read_series",
+    "read_transform",
+    "register",
+    "release_memory",
+    "resample",
+    "set_idle_memory_limit",
+    "set_threads",
+    "smooth",
+    "stages",
+    "write_image",
+    "write_series",
+    "write_transform",
+]
