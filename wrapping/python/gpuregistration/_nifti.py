@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import struct
+import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
@@ -79,7 +81,9 @@ def read_nifti(path: Path) -> Stored:
         BadInputError: it is no NIfTI, cut off or damaged, or its header is impossible.
         ImportError: there is no nibabel.
     """
-    opened = open_nifti(path)
+    # A quarter of a second that Python needs, while the file is unpacked, which needs no Python.
+    threading.Thread(target=_import_quietly, daemon=True).start()
+    opened = open_nifti(path, Content.unpack_ahead)
     content = opened.content
     content.skip(opened.begin - content.taken)
     if content.taken < opened.begin:
@@ -89,10 +93,21 @@ def read_nifti(path: Path) -> Stored:
     return opened.store(values)
 
 
-def open_nifti(path: Path) -> Opened:
-    """A file's header, and where its values are. Raises what read_nifti() does of them."""
+def _import_quietly() -> None:
+    """Imports nibabel. Without it whoever needs it next says so."""
+    with suppress(ImportError):
+        import_nibabel()
+
+
+def open_nifti(path: Path, prepare: Callable[[Content], None] = lambda content: None) -> Opened:
+    """Reads a file's header, and finds where its values are. Raises what read_nifti() does of them.
+
+    Args:
+        prepare: is called with the content of each file before any of it is taken.
+    """
     header_path = find_beside(path, "hdr") or path
     content = Content(header_path)
+    prepare(content)
     length, block = _read_header(content)
     magic = bytes(block[_MAGIC_BY_LENGTH[length] :][:3])
     if magic not in _FOLLOWING + _APART:
@@ -110,6 +125,7 @@ def open_nifti(path: Path) -> Opened:
         if values_path is None:
             raise BadInputError(f"The file {header_path} is a header, and there is no .img or .img.gz beside it with its values.")
         content = Content(values_path)
+        prepare(content)
         tell_of_name(values_path, content.is_packed)
     begin = header.get_data_offset()
     if begin < content.taken:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import struct
 import zlib
+from collections import deque
 from pathlib import Path
 from typing import Any, BinaryIO, Iterator
 
@@ -15,8 +16,10 @@ from ._engine import BadInputError
 from ._warnings import warn_of_input
 
 _MAGIC = b"\x1f\x8b"
-# What is read at a time: little enough for what it unpacks to to stay in a processor's cache.
-_PART = 1 << 15
+# The bytes that are read at a time. Each part takes Python's lock once, for which a thread may wait 5 ms while another one imports a module.
+_PART = 1 << 20
+# The bytes that unpack_ahead() unpacks at most.
+_AHEAD = 1 << 28
 # deflate packs no more than that into a byte.
 _MOST_PACKED = 1032
 # A member's header, and its flags; and what stands at its end: a checksum of what was packed, and how many bytes that has.
@@ -43,6 +46,11 @@ class Content:
         self._parts = read_unpacked(path) if self.is_packed else _read_parts(path)
         self._rest = memoryview(b"")
         self.taken = 0
+
+    def unpack_ahead(self) -> None:
+        """Unpacks the next 256 MiB into memory, where the content is packed. Errors are raised where the bytes are taken, as without it."""
+        if self.is_packed:
+            self._parts = _unpack_ahead(self._parts)
 
     def take(self, count: int) -> bytes:
         """Returns the next `count` bytes, or fewer at the end."""
@@ -112,6 +120,27 @@ class Content:
 
     def _tell_end(self, wanted: int) -> None:
         raise BadInputError(f"The file {self.path} is cut off: it is to hold {wanted} bytes{', unpacked' if self.is_packed else ''}. {_COPY}")
+
+
+def _unpack_ahead(parts: Iterator[bytes]) -> Iterator[bytes]:
+    ahead: deque[bytes] = deque()
+    failed = None
+    size = 0
+    try:
+        while size < _AHEAD and (part := next(parts, b"")):
+            ahead.append(part)
+            size += len(part)
+    except BadInputError as error:
+        failed = error
+
+    def give() -> Iterator[bytes]:
+        while ahead:
+            yield ahead.popleft()
+        if failed is not None:
+            raise failed
+        yield from parts
+
+    return give()
 
 
 def tell_of_name(path: Path, is_packed: bool) -> None:
