@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The samples of a metric: where each maps to, and the moving image's value and gradient there, as
-// itk::ImageToImageMetricv4 defines them. What a metric makes of them is its own.
+// The samples of a metric: the position to which each maps, and the moving image's value and gradient there, as itk::ImageToImageMetricv4
+// defines them. Each metric defines what it computes from these.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_Samples_h
 #define gpureg_kernels_Samples_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** What a problem needs beyond the plain case: every voxel of a grid, a linear transform, linear
- *  interpolation, a gradient image, no mask. A kernel compiled for one set leaves the rest out. */
+/** The features that a problem needs beyond the plain case: every voxel of a grid, a linear transform, linear interpolation, a gradient
+ *  image, no mask. A kernel that is compiled for one set of features leaves out the code of the others. */
 enum
 {
   SamplesArePoints = 1,    /* a list of points instead of the virtual grid's voxels */
@@ -26,14 +26,15 @@ enum
   GradientOfInterpolation = 4096 /* forces go along the interpolation's own derivative, by the moving index */
 };
 
-/** What forces are derivatives by: 0, moving points; else where the chain's first grid is entered, found … */
+/** The points by which forces are derivatives: 0, the moving points; otherwise the points that enter the chain's first grid, with the
+ *  Jacobians computed in one of these ways. */
 enum
 {
   ForcesFollowJacobians = 1,  /* … by an array of Jacobians, */
   ForcesFollowDerivatives = 2 /* or by the derivative of how its parts move samples */
 };
 
-/** What one lane of a chunk goes through: `count` samples, `stride` apart, of which it is at one. Over a grid it walks
+/** The walk of one lane over its samples in a chunk: `count` samples, `stride` apart, and the current one. Over a grid, a lane walks
  *  along z. */
 typedef struct LaneWalk
 {
@@ -44,8 +45,8 @@ typedef struct LaneWalk
   i64   mapped[3]; /* … and where it maps to, in toMoving's units */
 } LaneWalk;
 
-/** What the samples depend on besides the volumes and SampleMaps. Passed by value to every kernel, so its
- *  layout is the same for every compiler: 32-bit members only. */
+/** Arguments of the samples besides the volumes and SampleMaps. Passed by value to every kernel, so its layout must be the same for
+ *  every compiler: 32-bit members only. */
 typedef struct SampleArguments
 {
   float displacementToIndex[9]; /* displacement in mm -> index of the chain's first grid, without one of the moving
@@ -69,14 +70,14 @@ typedef struct SampleArguments
   int         forcesFollowChain;   /* 0, or one of the enumerators above */
 } SampleArguments;
 
-/** The rest of it, for which 32 bits are too few. Each member lies at a multiple of its size. */
+/** Those arguments of the samples for which 32 bits are too few. Each member lies at a multiple of its size. */
 typedef struct SampleMaps
 {
   FixedMap toMoving;          /* virtual voxel (or point) -> position in the moving buffer */
   FixedMap toMask;            /* position in the moving buffer -> in the mask's */
   i64      differenceStep[9]; /* half a spacing along physical axis d, as a position: column d */
 
-  /* Where the variant is precise, see PreciseSamples.h: */
+  /* In fixed-point variants, see PreciseSamples.h: */
   i64   minimum;       /* what values are counted from, in their own units */
   i64   range;         /* the largest of them, in the same */
   i64   valuesPerUnit; /* scaled values, as the others are, in units of 2^-80 */
@@ -86,7 +87,7 @@ typedef struct SampleMaps
   float unitsToFixedValues;
 } SampleMaps;
 
-/** The resident volumes. The moving image is kept above its minimum, and scaled as its metric wants it: v = (value -
+/** The arrays on the device. The moving image is stored relative to its minimum, and scaled as its metric needs: v = (value -
  *  minimum)·scale. */
 typedef struct SampleVolumes
 {
@@ -117,7 +118,7 @@ VariantHas(int variant, int flag)
   return (variant & flag) != 0;
 }
 
-/** From the centre, about which moments of forces are taken, to a virtual index. */
+/** Computes the offset of a virtual index x from the centre to which the sums f x refer. */
 GPUREG_FUNCTION void
 FindOffsetFromCentre(const SampleArguments * a, const float * x, float * fromCentre)
 {
@@ -127,7 +128,7 @@ FindOffsetFromCentre(const SampleArguments * a, const float * x, float * fromCen
   }
 }
 
-/** itk::ImageMaskSpatialObject: the nearest mask voxel is in its buffer and is not 0. */
+/** Returns 1 if the mask contains a position, as in itk::ImageMaskSpatialObject: the nearest mask voxel is in its buffer and is not 0. */
 GPUREG_FUNCTION int
 IsInsideMask(const SampleArguments * a, const SampleMaps * maps, const SampleVolumes * v, const i64 * position)
 {
@@ -139,7 +140,7 @@ IsInsideMask(const SampleArguments * a, const SampleMaps * maps, const SampleVol
   return IsPositionInside(&a->maskShape, inMask) && v->mask[NearestVoxelOffset(&a->maskShape, inMask)] != 0;
 }
 
-/** Whether there is a moving value at a position. */
+/** Returns 1 if there is a moving value at a position. */
 GPUREG_FUNCTION int
 IsSampleValid(
   int variant, const SampleArguments * a, const SampleMaps * maps, const SampleVolumes * v, const i64 * position)
@@ -148,8 +149,8 @@ IsSampleValid(
          (!VariantHas(variant, MovingHasMask) || IsInsideMask(a, maps, v, position));
 }
 
-/** The positions half a spacing to each side along a physical axis, which a central difference is made between; 0 where
- *  either is outside of the buffer, and the difference 0 (itk::CentralDifferenceImageFunction). */
+/** Computes the two positions half a spacing to each side along a physical axis, for a central difference. Returns 0 if either one is
+ *  outside of the buffer; then the difference is 0 (itk::CentralDifferenceImageFunction). */
 GPUREG_FUNCTION int
 FindDifferencePositions(
   const SampleArguments * a, const SampleMaps * maps, const i64 * position, int axis, i64 * before, i64 * behind)
@@ -164,7 +165,8 @@ FindDifferencePositions(
          IsPositionInside(&a->movingShape, behind);
 }
 
-/** The floats that a chunk's sums of forces take: the precise variants' have a second one for what rounding leaves. */
+/** Returns the number of floats in a chunk's sums of forces; fixed-point variants have a second float for what rounding leaves of each
+ *  sum. */
 GPUREG_FUNCTION int
 PartialCount(int variant)
 {
@@ -178,7 +180,7 @@ InterpolateMoving(int variant, const SampleArguments * a, const SampleVolumes * 
                                          : InterpolateLinear(v->moving, &a->movingShape, position);
 }
 
-/** Finds the moving value at a position, scaled. Returns 0 if the sample is not valid. */
+/** Computes the scaled moving value at a position. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
 SampleMovingValue(int                     variant,
                   const SampleArguments * a,
@@ -197,7 +199,7 @@ SampleMovingValue(int                     variant,
   return 1;
 }
 
-/** Of scaled values, per mm. */
+/** Returns the central difference of scaled moving values along a physical axis, per mm. */
 GPUREG_FUNCTION float
 CentralDifference(int                     variant,
                   const SampleArguments * a,
@@ -215,8 +217,8 @@ CentralDifference(int                     variant,
          a->inverseSpacing[axis];
 }
 
-/** The moving value at a position inside, and its derivative by the position. What lies on the edge of the buffer, or in the half
- *  voxel beyond it, has the edge's value: it does not change there. */
+/** Returns the moving value at a position inside, and computes its derivative by the position. On the edge of the buffer, and in the
+ *  half voxel beyond it, the value is the edge's, and the derivative 0. */
 GPUREG_FUNCTION float
 InterpolateMovingWithSlopes(
   int variant, const SampleArguments * a, const SampleVolumes * v, const i64 * position, float * slopes)
@@ -232,7 +234,7 @@ InterpolateMovingWithSlopes(
   return u;
 }
 
-/** Finds value and gradient at a position. Returns 0 if the sample is not valid. */
+/** Computes the moving value and its gradient at a position. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
 SampleMovingValueAndGradient(int                     variant,
                              const SampleArguments * a,
