@@ -23,7 +23,7 @@ typedef struct GridInterpolationArguments
   int inputSize[3];
   int outputSize[3];
   int components;
-  int truncates; /* the output is cut off to a whole number */
+  int truncates; /* the output is truncated to an integer */
 } GridInterpolationArguments;
 
 /** Returns the interpolated value at three places, one along each axis. sample: the input's sample before all three. */

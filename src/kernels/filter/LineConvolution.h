@@ -27,9 +27,9 @@ typedef struct ConvolutionArguments
   int    step;
   int    run;
   int    end;  /* outputs from end on are 0 */
-  int    left; /* the first tap is for the sample so far before the position */
+  int    left; /* the first tap is for the sample this far before the position */
   int    tapCount;
-  int    truncates; /* the output is cut off to a whole number */
+  int    truncates; /* the output is truncated to an integer */
   double taps[MaximumTaps];
 } ConvolutionArguments;
 

@@ -29,17 +29,17 @@ enum
 typedef struct RecursionArguments
 {
   i64    inner;
-  i64    firstLine; /* the lines of one launch */
+  i64    firstLine; /* number of the launch's first line */
   i64    lineCount;
-  double causal[4];     /* Gaussian: weights of x(i), x(i - 1) …, */
-  double recursive[4];  /* of what came out before, to be subtracted, */
-  double anticausal[4]; /* of x(i + 1), x(i + 2) …; */
-  double causalGain;    /* what comes out of a constant 1 */
+  double causal[4];     /* Gaussian: weights of x(i), x(i - 1) … */
+  double recursive[4];  /* Gaussian: weights of earlier outputs, to be subtracted */
+  double anticausal[4]; /* Gaussian: weights of x(i + 1), x(i + 2) … */
+  double causalGain;    /* the output for a constant input of 1 */
   double anticausalGain;
-  double pole; /* spline */
+  double pole; /* of the spline */
   double gain;
   double lastPower; /* pole^(length - 1) */
-  int    horizon;   /* beyond so many samples the pole's powers no longer count */
+  int    horizon;   /* the number of samples beyond which the pole's powers are negligible */
   int    length;
 } RecursionArguments;
 

@@ -10,10 +10,10 @@ GPUREG_NAMESPACE_BEGIN
 /** The forms in which a metric stores a value. */
 typedef enum KeptAs
 {
-  KeptAsBin,    /* u16: its bin */
-  KeptAsByte,   /* u8: the same, of no more than 256 */
+  KeptAsBin,    /* u16: bin */
+  KeptAsByte,   /* u8: bin, of at most 256 */
   KeptAsScaled, /* float: (v - minimum)/unit */
-  KeptAsPlace,  /* float: the same from its bin on: (v - minimum)/unit + placeOfMinimum - bin */
+  KeptAsPlace,  /* float: place relative to the bin: (v - minimum)/unit + placeOfMinimum - bin */
   KeptAsInteger /* i64: v - minimum, in units of 2^-exponent */
 } KeptAs;
 
@@ -26,17 +26,17 @@ enum
 /** Describes the samples of a grid and the image that they take their values from. 64-bit members come first. */
 typedef struct ImageSampling
 {
-  double      toImage[12]; /* sample's index -> position, by rows, the offset last */
+  double      toImage[12]; /* sample's index → position, by rows, the offset last */
   double      minimum;
   double      unit;
   double      placeOfMinimum;
-  double      unitsPerValue[2]; /* their product is 2^exponent, for which one double might be too small */
+  double      unitsPerValue[2]; /* their product is 2^exponent, which might be too small for one double */
   VolumeShape sampleShape;
   VolumeShape imageShape;
-  int         form;      /* a KeptAs */
-  int         edgeCount; /* of the bins, see FindImageBin */
+  int         form;      /* one of KeptAs */
+  int         edgeCount; /* edges of bins, see FindImageBin */
   int         firstBin;
-  int         isOneGrid; /* sample n is voxel n; toImage is not looked at */
+  int         isOneGrid; /* sample n is voxel n; toImage is not used */
   int         hasMask;   /* a sample is not valid where its byte is 0 */
 } ImageSampling;
 
@@ -98,10 +98,10 @@ typedef struct ClampArguments
 {
   double      least;
   double      most;
-  double      becomes[2]; /* what is below, and above, where it is not mended */
+  double      becomes[2]; /* what values below, and above, the range become unless they are mended */
   i64         count;      /* of values */
   VolumeShape shape;
-  int         mends; /* whether what is outside becomes the mean of its neighbours that are not, where it has some */
+  int         mends; /* true if a value outside becomes the mean of its neighbours inside, if it has any */
 } ClampArguments;
 
 /** Returns the mean of those of a voxel's neighbours that are in the range; if there is none, the end of the range's replacement,

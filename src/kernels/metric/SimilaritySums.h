@@ -16,10 +16,10 @@ typedef struct SimilaritySums
   int   isCorrelation;
   int   chunks;
   int   stride;     /* floats from a chunk to the next */
-  int   count;      /* of sums: 2, N and S; or MostMoments */
-  int   haveRests;  /* what floats leave of them stands behind them */
-  float fixedUnit;  /* of a correlation: from the moments' unit to scaled values; … */
-  float movingUnit; /* … of a mean: S is multiplied by this */
+  int   count;      /* number of sums of a chunk: 2 (N and S), or MostMoments */
+  int   haveRests;  /* what rounding leaves of the sums follows them */
+  float fixedUnit;  /* for a correlation: scaled values per unit of the sums */
+  float movingUnit; /* likewise; for a mean: the factor of S */
 } SimilaritySums;
 
 /** Adds the sums of a chunk to sums[0 … count - 1], and what rounding leaves of them to the next `count` floats. */

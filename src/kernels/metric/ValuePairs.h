@@ -56,7 +56,7 @@ enum
 typedef struct PairArguments
 {
   SampleArguments samples;
-  int             task; /* the enumerators above */
+  int             task; /* a measure, or-ed with the bits above */
   /* For demons, of scaled values: 1/K in 1/mm², and the difference and the denominator below which there is no force. */
   float inverseNormalizer;
   float leastDifference;
@@ -80,8 +80,8 @@ typedef struct ValuePair
 {
   float fixed;
   float moving;
-  float difference;   /* fixed - moving, where both are in one unit */
-  i64   preciseFixed; /* where the variant is precise: in the units of its integers */
+  float difference;   /* fixed - moving, if both are in one unit */
+  i64   preciseFixed; /* in fixed-point variants: in the integers' unit */
   i64   preciseMoving;
 } ValuePair;
 

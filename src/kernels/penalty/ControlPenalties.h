@@ -27,9 +27,9 @@ typedef enum ControlPenaltyKind
  *  that every compiler lays the struct out alike. */
 typedef struct ControlPenaltyArguments
 {
-  int   size[3];          /* control points along x, y, z: one along z in two dimensions */
-  int   nodes[3];         /* two fewer; one along z in two dimensions */
-  int   kind;             /* a ControlPenaltyKind */
+  int   size[3];          /* control points along x, y, z; 1 along z in two dimensions */
+  int   nodes[3];         /* nodes: two fewer than control points; 1 along z in two dimensions */
+  int   kind;             /* one of ControlPenaltyKind */
   float toIndex[9];       /* G: from mm to steps of the grid, by rows */
   float metric[9];        /* G·Gᵀ */
   float leastDeterminant; /* d0 */
@@ -468,8 +468,8 @@ CollectColumn(const ControlPenaltyArguments * a,
     StoreGradient(factor, adds, sums[0], column);
     return;
   }
-  float4 before = ZeroFloat4(); /* what control point z has got from the nodes before it and at it */
-  float4 at = ZeroFloat4();     /* what the next one has got from the node before it */
+  float4 before = ZeroFloat4(); /* sum for control point z, of the nodes before it and at it */
+  float4 at = ZeroFloat4();     /* sum for the next control point, of the node before it */
   /* Node z of the column is at control point z + 1. */
   for (int z = firstZ - 2; z < endZ; ++z)
   {

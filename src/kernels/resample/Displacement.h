@@ -11,8 +11,8 @@ typedef struct DisplacementArguments
 {
   double matrix[9]; /* of the map from the grid's indices to points, by rows */
   double offset[3];
-  double low[3];    /* of a box, mm, … */
-  double extent[3]; /* … and its lengths */
+  double low[3];    /* lower corner of a box, mm */
+  double extent[3]; /* lengths of the box, mm */
   i64    firstVoxel;
   int    size[2]; /* of the grid along x and y */
   int    components;

@@ -62,19 +62,19 @@ enum
 /** The rows of the output that a launch makes, and how groups share them. */
 typedef struct ResampleCut
 {
-  int firstRow; /* row y + z·outputSize[1] is that at (y, z) */
+  int firstRow; /* row y + z·outputSize[1] is row y of plane z */
   int rowCount;
 
   /* Computed by CutIntoGroups: */
   int groupsPerRow; /* groups side by side along a row */
-  int firstY;       /* rows of a plane from this one on, … */
-  int blockRows;    /* … so many to a group, … */
-  int firstZ;       /* … in planes from this one on, … */
-  int steps;        /* … so many to a group */
-  int stepY;        /* from one of a lane's voxels to its next, … */
+  int firstY;       /* first row in each plane */
+  int blockRows;    /* rows of a group */
+  int firstZ;       /* first plane */
+  int steps;        /* voxels that a lane makes one after the other */
+  int stepY;        /* rows from one of a lane's voxels to its next … */
   int stepZ;
-  int rowStep; /* … rows, … */
-  int rowSpan; /* … and all of its rows together, at most */
+  int rowStep; /* … the same as a step of the row's number */
+  int rowSpan; /* steps · rowStep, at most ResampleMostRows */
   i64 positionStep[3];
 } ResampleCut;
 
@@ -83,20 +83,20 @@ typedef struct ResampleCut
 typedef struct ResampleArguments
 {
   FixedMap toInput;
-  i64      firstVoxel; /* of the slab of the input that the device holds */
+  i64      firstVoxel; /* first voxel of the input slab that the device holds */
   int      inputSize[3];
   int      outputSize[2]; /* voxels in a row, rows in a plane */
   int      components;
   int      interpolation;
   int      partCount;
-  int      extrapolates; /* outside of the input its nearest voxel continues; otherwise the value for there */
-  int      isOfIntegers; /* the input's voxels are whole numbers */
-  int      slabAxis;     /* the slab holds the voxels from slabBegin on, before slabEnd, along this axis, */
-  int      slabBegin;    /* and those around them that interpolation reads */
+  int      extrapolates; /* beyond the input, its edge is repeated; otherwise the output is `outside` */
+  int      isOfIntegers; /* the input's voxels are integers */
+  int      slabAxis;     /* the input slab owns the voxels from slabBegin to before slabEnd along this axis; */
+  int      slabBegin;    /* the device also holds those around them that interpolation reads */
   int      slabEnd;
-  int      isFirstSlab; /* writes what is outside of the input, too */
+  int      isFirstSlab; /* writes the outputs outside of the input, too */
   int      isOnlySlab;
-  int      chain; /* ChainIsAffine, … */
+  int      chain; /* ChainIsAffine or one of the others */
 
   ResampleCut cut;
 } ResampleArguments;

@@ -40,9 +40,9 @@ typedef struct ChainPart
   int      kind;          /* ChainPartIsSpline, ChainPartIsField or ChainPartIsOfOutput */
   int      order;         /* of a B-spline, 0 to 3 */
   int      isOpen;        /* the upper end of a B-spline's valid region is outside */
-  int      slack;         /* how far rounding may put a position in the grid off, in units of 2^-32 */
-  float    carry[9];      /* d in the units of the next grid, by rows, … */
-  i64      fixedCarry[9]; /* … and the same in units of 2^-32 */
+  int      slack;         /* error of a position in the grid by rounding, in units of 2^-32 */
+  float    carry[9];      /* matrix from d to the units of the next grid, by rows */
+  i64      fixedCarry[9]; /* carry in units of 2^-32 */
 } ChainPart;
 
 GPUREG_FUNCTION i64
@@ -98,7 +98,7 @@ FindControlPoints(int order, const ChainPart * part, int axis, int cell, real fr
 GPUREG_REAL_FUNCTION void
 SumControlPointColumn(int                          order,
                       const ChainPart *            part,
-                      GPUREG_GLOBAL const float4 * corner, /* the column's first one that counts */
+                      GPUREG_GLOBAL const float4 * corner, /* the column's first vector with a weight */
                       const real *                 wy,
                       const real *                 wz,
                       real *                       sum)

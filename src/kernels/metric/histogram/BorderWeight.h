@@ -11,8 +11,9 @@ GPUREG_NAMESPACE_BEGIN
 /** Describes the border within which weights fall. 32-bit members only. */
 typedef struct BorderArguments
 {
-  float perVoxel[3];      /* 1/(distance in voxels) along each axis of the moving image; 0 for none */
-  float perMillimetre[9]; /* row a: ∂(weight along axis a)/∂(physical axis), before the upper edge its negative */
+  float perVoxel[3]; /* 1/(border's width in voxels) along each axis of the moving image; 0 for none */
+  float
+    perMillimetre[9]; /* row a: ∂(weight along axis a)/∂(physical axis) at the lower edge; negated at the upper one */
 } BorderArguments;
 
 /** Returns the weight along an axis. slope: 1 behind the lower edge, where the weight rises, -1 before the upper edge, 0 where the

@@ -34,8 +34,8 @@ typedef struct HistogramArguments
 {
   SampleArguments samples;
   int             rows;            /* fixed bins */
-  int             columns;         /* cells of each */
-  int             tableColumns;    /* entries of each in the table */
+  int             columns;         /* cells of each fixed bin */
+  int             tableColumns;    /* entries of each fixed bin in the table */
   float           countUnit;       /* a weight of 1 in fixed point, a power of two */
   int             bandRows;        /* fixed bins whose rows fit into local memory at once */
   int             histogramCopies; /* of a group's histogram, a power of two, interleaved: neighbours, which often

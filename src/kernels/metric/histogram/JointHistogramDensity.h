@@ -15,7 +15,7 @@ typedef struct JointDensityArguments
   double smoothing[MostSmoothingWeights]; /* the Gaussian's weights from its centre on */
   double least;                           /* see MutualInformationOfCell */
   int    smoothingRadius;
-  int    swapsMarginals; /* the fixed bins' marginal is taken at the moving bins and the other way round */
+  int    swapsMarginals; /* true if the fixed bins' marginal is used for the moving bins, and vice versa */
 } JointDensityArguments;
 
 /** Step 1: returns the density of a cell with `count` of `all` samples. */

@@ -35,13 +35,13 @@ enum
 typedef struct JointHistogramArguments
 {
   HistogramArguments histogram;
-  float              rangeEnd;    /* K: the largest value */
-  float              acceptBegin; /* what still rounds to the smallest or the largest value: as in MattesArguments */
+  float              rangeEnd;    /* K, the largest value */
+  float              acceptBegin; /* the range of values that round into [0, rangeEnd]: as in MattesArguments */
   float              acceptEnd;
-  int                marginalOfFixed;                 /* which marginal the derivative divides by; see the engine */
-  int                smoothingRadius;                 /* of the Gaussian, along each axis of the histogram */
-  int                smoothing[MostSmoothingWeights]; /* its weights from the centre on, in units of 2^-30 */
-  u32                ties[TieWords]; /* bit n: a value half-way between bin n - 1 and n is counted in n - 1 */
+  int marginalOfFixed; /* true if the derivative divides by the fixed marginal, false if by the moving one */
+  int smoothingRadius; /* of the Gaussian, in bins */
+  int smoothing[MostSmoothingWeights]; /* the Gaussian's weights from its centre on, in units of 2^-30 */
+  u32 ties[TieWords];                  /* bit n: a value half-way between bins n - 1 and n is counted in n - 1 */
 } JointHistogramArguments;
 
 GPUREG_FUNCTION int

@@ -19,11 +19,11 @@ enum
 typedef struct MattesArguments
 {
   HistogramArguments histogram;
-  float              rangeEnd;    /* bins - 4: the largest value */
-  float              acceptBegin; /* what still rounds to the smallest or the largest value: 0 and rangeEnd, … */
-  float              acceptEnd;   /* … widened by half of the pixel type's last digit */
-  float              lastWhole;   /* bins - 5: the last bin that a value is counted from */
-  int                normalized;  /* 1: Studholme's normalised MI; 0: Mattes' MI */
+  float              rangeEnd; /* bins - 4, the largest value */
+  float acceptBegin; /* 0, less half of the pixel type's last digit: the least value that rounds into the range */
+  float acceptEnd;   /* rangeEnd, plus half of the pixel type's last digit */
+  float lastWhole;   /* bins - 5: the largest integer part of a value */
+  int   normalized;  /* 1: Studholme's normalized MI; 0: Mattes' MI */
 } MattesArguments;
 
 /** Clamps a value to the histogram's range [0, bins - 4]. Returns 0 if the sample is not valid.

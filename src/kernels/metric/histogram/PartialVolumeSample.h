@@ -23,8 +23,8 @@ enum
 typedef struct PartialVolumeArguments
 {
   HistogramArguments histogram;
-  float              indexByMm[9]; /* the derivative of a moving index by where it is in space, by rows */
-  int                normalized;   /* 1: Studholme's normalised MI; 0: MI */
+  float              indexByMm[9]; /* derivative of the moving index by physical coordinates, per mm, by rows */
+  int                normalized;   /* 1: Studholme's normalized MI; 0: MI */
 } PartialVolumeArguments;
 
 GPUREG_FUNCTION int

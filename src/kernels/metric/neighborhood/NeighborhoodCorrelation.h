@@ -51,22 +51,22 @@ typedef struct NeighborhoodArguments
 {
   SampleArguments samples;
   int             radius[3];
-  int             forces;       /* the enumerators above */
-  int             fixedIsFloat; /* ITK squares a value in its pixel's type, … */
+  int             forces;       /* one of the enumerators above */
+  int             fixedIsFloat; /* ITK squares a value in its pixel type */
   int             movingIsFloat;
-  float           fixedUnit; /* … and its threshold is of such values: what scaled ones are multiplied by */
+  float           fixedUnit; /* factor from scaled values to ITK's, to which ITK's threshold epsilon refers */
   float           movingUnit;
   float           epsilon;
-  int             firstKept; /* planes of which moving values and sums are kept now */
+  int             firstKept; /* first plane whose moving values and sums are stored at present */
   int             keptPlanes;
-  int             firstCentre; /* planes whose voxels are centres now */
+  int             firstCentre; /* first plane whose voxels are centres at present */
   int             centrePlanes;
-  int             segmentPlanes; /* centres that a lane goes through along z */
+  int             segmentPlanes; /* centres that a lane processes along z */
   int             segmentCount;
-  int             tileRows; /* of centres; 0 where there are no tiles, see NeighborhoodTiles.h */
+  int             tileRows; /* rows of centres in a tile; 0 if there are no tiles, see NeighborhoodTiles.h */
   int             groupCount;
-  int             firstPartial; /* where the first group's sums go */
-  int             centreCount;  /* of centres in a list */
+  int             firstPartial; /* place of the first group's sums */
+  int             centreCount;  /* number of centres in a list */
 } NeighborhoodArguments;
 
 typedef struct NeighborhoodSums
@@ -202,8 +202,8 @@ AddNeighborhoodSums(const NeighborhoodSums * one, NeighborhoodSums * sums)
  *  that of the first elements of the current block. */
 typedef struct SlidingSums
 {
-  NeighborhoodSums started; /* of the block that is being gone through */
-  int              slot;    /* of the next element in its block */
+  NeighborhoodSums started; /* sums of the current block */
+  int              slot;    /* place of the next element in its block */
   int              hasBlockBefore;
 } SlidingSums;
 
@@ -257,7 +257,7 @@ SlideNeighborhoodSums(
 typedef struct LocalCorrelation
 {
   double correlation;
-  double weight;   /* its force is weight·∇m */
+  double weight;   /* the centre's force is weight·∇m */
   double terms[3]; /* A, B and C of NeighborhoodTerms.h */
 } LocalCorrelation;
 

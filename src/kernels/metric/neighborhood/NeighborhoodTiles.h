@@ -10,9 +10,9 @@ GPUREG_NAMESPACE_BEGIN
 
 enum
 {
-  SpanCount = 4,       /* of neighbouring elements, that a lane sums up at once */
-  ZBlocksOfGroup = 4,  /* a group's lanes share the planes that they read along z */
-  LargestTileRows = 16 /* of centres; a multiple of SpanCount */
+  SpanCount = 4,       /* adjacent sums that a lane computes at once */
+  ZBlocksOfGroup = 4,  /* blocks of a group along z, which share the planes that its lanes read */
+  LargestTileRows = 16 /* rows of centres; a multiple of SpanCount */
 };
 
 /** SpanCount running sums over adjacent windows of a line: sum w is over the elements w to w + length - 1. No subtraction is used, and
@@ -211,10 +211,10 @@ SumZBlock(const NeighborhoodArguments * a,
  *  the sums along y that are no longer needed, the finished sums of a strip of as many rows as a group has lanes for. */
 typedef struct TileShape
 {
-  int width; /* centres and neighbours */
+  int width; /* columns of centres and of their neighbours */
   int height;
-  int pitch;     /* odd, so that lanes that are at the same place of several rows meet different banks, … */
-  int sumStride; /* … and those of two sums, too: 8 more than a multiple of 16 */
+  int pitch;     /* odd, so that lanes at the same column of several rows access different banks */
+  int sumStride; /* 8 more than a multiple of 16, so that accesses to two sums meet different banks, too */
 } TileShape;
 
 /** Returns the number of rows that a tile stores at a time. */

@@ -12,10 +12,11 @@ GPUREG_NAMESPACE_BEGIN
 /** The arrays of the planes that a device processes at present. */
 typedef struct NeighborhoodVolumes
 {
-  GPUREG_GLOBAL i64 *       moved;   /* one a kept voxel: FindMovedValue */
-  GPUREG_GLOBAL double *    sums;    /* NeighborhoodSumCount arrays of one a kept voxel; for tiles, one a centre */
-  GPUREG_GLOBAL const i64 * centres; /* offsets of voxels, where the centres are a list */
-  GPUREG_GLOBAL float *     forces;  /* 3 a virtual voxel, or a centre in the list; or terms */
+  GPUREG_GLOBAL i64 * moved; /* one for each stored voxel: FindMovedValue */
+  GPUREG_GLOBAL double *
+    sums; /* NeighborhoodSumCount arrays, of one for each stored voxel; for tiles, for each centre */
+  GPUREG_GLOBAL const i64 * centres; /* offsets of voxels, if the centres are a list */
+  GPUREG_GLOBAL float *     forces;  /* 3 for each virtual voxel, or each centre in the list: forces or terms */
 } NeighborhoodVolumes;
 
 /** Returns the number of lines along an axis in the stored planes; along z, that of lines in all segments. */
@@ -36,7 +37,7 @@ LengthOfSlidingSums(const NeighborhoodArguments * a, int axis)
 /** The state of a walk along x or y. */
 typedef struct SumWalk
 {
-  i64         first; /* kept voxel */
+  i64         first; /* number among the stored voxels */
   i64         step;
   int         size;
   SlidingSums sliding;
@@ -102,7 +103,7 @@ typedef struct CentreWalk
 {
   int         i;
   int         j;
-  int         plane; /* that is taken next */
+  int         plane; /* the plane to be added next */
   int         firstCentre;
   int         endCentre;
   SlidingSums sliding;

@@ -26,7 +26,7 @@ enum
 /** The B-spline weights at one index along an axis of the virtual grid. 32-bit members only. */
 typedef struct ControlWeights
 {
-  float weight[MostControlTaps]; /* of the control points from the first one on; 0 beyond the order */
+  float weight[MostControlTaps]; /* weights of the control points from the first one on; 0 beyond the order */
   int   first;                   /* -1 outside of the valid region */
   int   padding[3];
 } ControlWeights;
@@ -34,10 +34,10 @@ typedef struct ControlWeights
 /** Describes a control-point grid whose axes are parallel to those of the virtual grid. 32-bit members only. */
 typedef struct ControlGridArguments
 {
-  int size[3]; /* control points */
+  int size[3]; /* number of control points */
   int virtualSize[3];
-  int taps[3];         /* control points that count along an axis: the order + 1; 1 along an axis that is not there */
-  int firstWeights[3]; /* where an axis' weights begin */
+  int taps[3];         /* control points with weights along an axis: the order + 1; 1 along a missing axis */
+  int firstWeights[3]; /* place of an axis' first weights */
 } ControlGridArguments;
 
 GPUREG_FUNCTION int
@@ -105,15 +105,15 @@ SumControlRow(int taps, GPUREG_LOCAL const float * column, float4 weights, float
  *  member lies at a multiple of its size. */
 typedef struct GatherArguments
 {
-  i64   inner; /* floats of a slice, of which 32 bits are too few */
+  i64   inner; /* floats of a slice, for which 32 bits are too few */
   int   outer;
   int   length;
   int   controls;
-  int   firstWeights; /* where the axis' weights begin, … */
-  int   firstStretch; /* … and its stretches, … */
+  int   firstWeights; /* place of the axis' first weights */
+  int   firstStretch; /* place of the axis' first tile */
   int   stretchCount;
-  int   isBackwards; /* … and whether control points follow each other against the axis */
-  float matrix[9];   /* what the sums become behind the last axis, by rows */
+  int   isBackwards; /* control points are numbered against the axis */
+  float matrix[9];   /* by rows: the factor of the sums behind the last axis */
 } GatherArguments;
 
 enum
@@ -207,7 +207,7 @@ GatherAlongLines(const GatherArguments *              a,
   GPUREG_GLOBAL const float *          element = in + (i64)FindWalkedIndex(a, stretch, 0) * a->inner;
   if (count > 0 && w->first < control)
   {
-    control = w->first; /* the first ones are another stretch's */
+    control = w->first; /* the first control points belong to another tile */
   }
   ReadAhead(count, elementStep, lineCount, lineStep, element, ahead);
   for (int n = 0; n < count; n += GatherAhead)
@@ -348,7 +348,7 @@ typedef struct SampleCells
   int   size[3]; /* cells along each axis */
   int   taps[3];
   int   isOfPoints;
-  float matrix[9]; /* as GatherArguments' */
+  float matrix[9]; /* as in GatherArguments */
 } SampleCells;
 
 /** Returns the weight of control point (i, j, k) for a sample; 0 outside of its support. */

@@ -13,10 +13,10 @@ typedef struct PreTransformArguments
 {
   VolumeShape shape;        /* of the virtual grid */
   float       toVirtual[9]; /* A⁻¹, by rows: mm -> virtual index */
-  float       centre[3];    /* virtual index that the first moments refer to */
+  float       centre[3];    /* the virtual index to which the sums f x refer */
   int         arePoints;    /* samples are points, not the grid's voxels */
   int         partCount;
-  int         groupCount; /* of the groups that sum forces */
+  int         groupCount; /* number of groups that sum forces */
 } PreTransformArguments;
 
 /** Computes u of a sample, in mm. The last part's carry leads to points. */

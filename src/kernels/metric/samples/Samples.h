@@ -17,21 +17,21 @@ enum
   GradientByDifferences = 8,     /* central differences instead of a gradient image */
   InterpolatesSpline = 16,       /* B-spline interpolation of order splineOrder, 0 for nearest */
   ChecksRange = 32,              /* moving values outside of their range make a sample invalid */
-  WritesForces = 64,             /* keep each sample's force, for transforms of local support */
-  ReadsQuads = 128,              /* the moving values are kept as quads, see InterpolateQuads */
+  WritesForces = 64,             /* store each sample's force, for transforms of local support */
+  ReadsQuads = 128,              /* the moving values are stored as quads, see InterpolateQuads */
   SamplesArePrecise = 256,       /* values are 64-bit integers, as positions always are: PreciseSamples.h */
   WeighsBorder = 512,            /* samples weigh less near the moving image's edge: BorderWeight.h */
-  GradientOfFixed = 1024,        /* forces go along the fixed image's gradient, one a sample */
-  SamplesAreChained = 2048,      /* grids of a chain of transforms lead samples on: SampleChain.h */
-  GradientOfInterpolation = 4096 /* forces go along the interpolation's own derivative, by the moving index */
+  GradientOfFixed = 1024,        /* forces point along the fixed image's gradient, one for each sample */
+  SamplesAreChained = 2048,      /* samples pass through the grids of a chain of transforms: SampleChain.h */
+  GradientOfInterpolation = 4096 /* forces point along the interpolation's own derivative, by the moving index */
 };
 
 /** The points by which forces are derivatives: 0, the moving points; otherwise the points that enter the chain's first grid, with the
  *  Jacobians computed in one of these ways. */
 enum
 {
-  ForcesFollowJacobians = 1,  /* … by an array of Jacobians, */
-  ForcesFollowDerivatives = 2 /* or by the derivative of how its parts move samples */
+  ForcesFollowJacobians = 1,  /* by an array of Jacobians */
+  ForcesFollowDerivatives = 2 /* by the exact derivative of the parts' displacements */
 };
 
 /** The walk of one lane over its samples in a chunk: `count` samples, `stride` apart, and the current one. Over a grid, a lane walks
@@ -41,8 +41,8 @@ typedef struct LaneWalk
   i64   sample;
   i64   stride;
   int   count;
-  float x[3];      /* virtual index of a grid's sample, … */
-  i64   mapped[3]; /* … and where it maps to, in toMoving's units */
+  float x[3];      /* virtual index of a grid's sample */
+  i64   mapped[3]; /* position to which the sample maps, in toMoving's units */
 } LaneWalk;
 
 /** Arguments of the samples besides the volumes and SampleMaps. Passed by value to every kernel, so its layout must be the same for
@@ -53,20 +53,20 @@ typedef struct SampleArguments
                                          image, by rows */
   float movingIndexToPoint[9];  /* moving index -> mm, by rows */
   float inverseSpacing[3];      /* 1 / moving spacing along physical axis d, 1/mm */
-  float centre[3];              /* virtual index that the first moments of the forces refer to */
+  float centre[3];              /* the virtual index to which the sums f x refer */
   VolumeShape virtualShape;
   VolumeShape movingShape;
   VolumeShape maskShape;
   int         pointCount;
   int         splineOrder;
-  int         variant;      /* or-ed flags of the above */
-  int         tileCount[3]; /* the domain's cut into chunks, see SamplePartition.h */
+  int         variant;      /* or-ed flags from above */
+  int         tileCount[3]; /* partition of the domain into chunks, see SamplePartition.h */
   int         tileDepth;
-  int         missingRows;         /* from the last slice of a stacked grid, see SamplePartition.h, … */
-  int         stackedRows;         /* … and the rows of its slices; 0 for a grid that is not stacked */
-  int         movesPrecisely;      /* displacements and the chain's vectors are kept as positions, see PreciseGrid.h */
-  int         partCount;           /* of the chain */
-  int         hasOwnDisplacements; /* one a sample, not one a voxel of the virtual grid */
+  int         missingRows;         /* rows that the last slab of a reshaped grid lacks, see SamplePartition.h */
+  int         stackedRows;         /* rows of a slab of a reshaped grid; 0 if the grid is not reshaped */
+  int         movesPrecisely;      /* displacements and the chain's vectors are fixed-point, see PreciseGrid.h */
+  int         partCount;           /* number of parts of the chain */
+  int         hasOwnDisplacements; /* one displacement for each sample, not for each voxel of the virtual grid */
   int         forcesFollowChain;   /* 0, or one of the enumerators above */
 } SampleArguments;
 
@@ -78,11 +78,11 @@ typedef struct SampleMaps
   i64      differenceStep[9]; /* half a spacing along physical axis d, as a position: column d */
 
   /* In fixed-point variants, see PreciseSamples.h: */
-  i64   minimum;       /* what values are counted from, in their own units */
-  i64   range;         /* the largest of them, in the same */
-  i64   valuesPerUnit; /* scaled values, as the others are, in units of 2^-80 */
-  float unitsToValues; /* the same as a number */
-  int   roundsToFloat; /* as ITK does where that is the pixels' type */
+  i64   minimum;       /* the value to which values are relative, in their own units */
+  i64   range;         /* the largest value, in the same units */
+  i64   valuesPerUnit; /* scaled values per unit, in units of 2^-80 */
+  float unitsToValues; /* scaled values per unit */
+  int   roundsToFloat; /* true if the pixel type is float, to which ITK rounds */
   int   guardBits;     /* toMoving is in units of 2^-(32 + guardBits) */
   float unitsToFixedValues;
 } SampleMaps;
@@ -91,25 +91,27 @@ typedef struct SampleMaps
  *  minimum)·scale. */
 typedef struct SampleVolumes
 {
-  GPUREG_GLOBAL const u16 *       fixedBins;    /* one a sample, or InvalidBin; … */
-  GPUREG_GLOBAL const float *     fixedValues;  /* … or its fixed value, scaled, or less than any */
-  GPUREG_GLOBAL const i64 *       points;       /* 3 a sample: continuous virtual index, in units of 2^-32 */
-  GPUREG_GLOBAL const float *     displacement; /* 3 a virtual voxel, or a sample, mm */
-  GPUREG_GLOBAL const float *     moving;       /* scaled values, … */
-  GPUREG_GLOBAL const float4 *    quads;        /* … or the same as quads */
-  GPUREG_GLOBAL const float *     coefficients; /* B-spline coefficients of the same */
-  GPUREG_GLOBAL const float4 *    gradient; /* x, y, z: scaled gradient per mm along physical axes; w: scaled value */
-  GPUREG_GLOBAL const u8 *        mask;
-  GPUREG_GLOBAL const float *     fixedGradients; /* 3 a sample, scaled, per mm along physical axes */
-  GPUREG_GLOBAL const i64 *       preciseMoving;  /* instead of moving and quads, where the variant is precise */
-  GPUREG_GLOBAL const i64 *       preciseCoefficients;
-  GPUREG_GLOBAL const i64 *       preciseFixedValues;
-  GPUREG_GLOBAL const i64 *       preciseDisplacement; /* instead of displacement, as positions */
-  GPUREG_GLOBAL const u64 *       movingBins; /* of each voxel: its bin and those of its 7 next ones, a byte each */
+  GPUREG_GLOBAL const u16 * fixedBins; /* one for each sample, or InvalidBin */
+  GPUREG_GLOBAL const float *
+    fixedValues; /* or one scaled value for each sample; less than all others if it is not valid */
+  GPUREG_GLOBAL const i64 *    points;       /* 3 for each sample: continuous virtual index, in units of 2^-32 */
+  GPUREG_GLOBAL const float *  displacement; /* 3 for each virtual voxel, or each sample, in mm */
+  GPUREG_GLOBAL const float *  moving;       /* scaled values */
+  GPUREG_GLOBAL const float4 * quads;        /* or the scaled values as quads */
+  GPUREG_GLOBAL const float *  coefficients; /* B-spline coefficients of the scaled values */
+  GPUREG_GLOBAL const float4 * gradient;     /* x, y, z: scaled gradient per mm along physical axes; w: scaled value */
+  GPUREG_GLOBAL const u8 *     mask;
+  GPUREG_GLOBAL const float *  fixedGradients; /* 3 for each sample, scaled, per mm along physical axes */
+  GPUREG_GLOBAL const i64 *    preciseMoving;  /* replaces moving and quads in fixed-point variants */
+  GPUREG_GLOBAL const i64 *    preciseCoefficients;
+  GPUREG_GLOBAL const i64 *    preciseFixedValues;
+  GPUREG_GLOBAL const i64 *
+    preciseDisplacement;                      /* replaces displacement in fixed-point variants, in units of positions */
+  GPUREG_GLOBAL const u64 *       movingBins; /* of each voxel: its bin and those of its 7 next ones, one byte each */
   GPUREG_GLOBAL const ChainPart * chainParts;
   GPUREG_GLOBAL const float4 *    chainVectors;
-  GPUREG_GLOBAL const i64 *       preciseChainVectors; /* instead of chainVectors: 3 a vector, as positions */
-  GPUREG_GLOBAL const float *     chainJacobians;      /* 9 a vector, by rows: see SampleChain.h */
+  GPUREG_GLOBAL const i64 * preciseChainVectors; /* replaces chainVectors in fixed-point variants, 3 for each vector */
+  GPUREG_GLOBAL const float * chainJacobians;    /* 9 for each vector, by rows: see SampleChain.h */
 } SampleVolumes;
 
 GPUREG_FUNCTION int

@@ -9,14 +9,14 @@ GPUREG_NAMESPACE_BEGIN
 /** A step of Adam (Kingma & Ba 2015, algorithm 1), in mm. 32-bit members only. */
 typedef struct AdamStep
 {
-  float length; /* of a step whose gradient stays as it is */
+  float length; /* length of a step if the gradient does not change */
   float
-    similarity; /* gathered forces times this and EvaluatedFactor are the gradient of the similarity's part of the cost */
-  float firstDecay;       /* of the running mean of the gradient, … */
-  float secondDecay;      /* … and of its square */
-  float firstCorrection;  /* 1/(1 - firstDecay^t) at step t, … */
-  float secondCorrection; /* … and of the other */
-  float epsilon;          /* so small a gradient leads nowhere */
+    similarity; /* the factor, besides EvaluatedFactor, from forces to the gradient of the similarity's part of the cost */
+  float firstDecay;       /* of the running mean of the gradient */
+  float secondDecay;      /* of the running mean of the gradient's square */
+  float firstCorrection;  /* 1/(1 - firstDecay^t) at step t */
+  float secondCorrection; /* 1/(1 - secondDecay^t) at step t */
+  float epsilon;          /* added to the denominator, so that tiny gradients cause no steps */
   int   hasPenalty;
 } AdamStep;
 
