@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUResampleImageFilter beside itk::ResampleImageFilter in random set-ups, of every kind that it knows and in every
-// geometry: nRMSE up to 1e-6, the largest difference up to 1e-5 of the range, and the same bits with any number of
-// threads, for any part of the output, and within any bound of memory. GPUREG_TEST_SEED=(that of a case)
-// GPUREG_TEST_CASES=1 makes one again.
+// Compares GPUResampleImageFilter with itk::ResampleImageFilter in random set-ups, of every kind that it supports and in every geometry:
+// nRMSE up to 1e-6, the largest difference up to 1e-5 of the range, and the same bits with any number of threads, for any part of the
+// output, and within any memory limit. GPUREG_TEST_SEED=(a case's seed) GPUREG_TEST_CASES=1 repeats a case.
 #include "ResampleFuzzCase.h"
 #include "TestDevices.h"
 #include "TestSeeds.h"
@@ -35,7 +34,7 @@ TEST_P(ResampleFuzz, RandomSetUps)
   });
   std::cout << "compared " << compared << " of " << voxels << " voxels; " << withImage << " cases show the image"
             << std::endl;
-  // Of a few cases, what is left out may be all.
+  // With few cases, all may have been left out.
   if (count >= 20)
   {
     EXPECT_GE(2 * withImage, count) << "most of what was drawn lies outside of the input";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A metric whose GPU is lost says so as ITK's objects do, and goes on with another device; stand-ins have ITK's own classes
-// do their work.
+// Tests that a metric whose GPU is lost reports that as ITK's objects do, and works on another device; overrides let ITK's own classes do
+// their work.
 #include "CudaTrap.h"
 #include "StandInMetrics.h"
 #include "TestAnswer.h"
@@ -35,7 +35,7 @@ namespace
 
 using ImageType = itk::Image<float, 3>;
 
-/** Exits with 0 if all is as it should be. */
+/** Exits with 0 if everything is as it should be. */
 void
 LoseTheMetricsDevice()
 {
@@ -75,7 +75,7 @@ MakeInput()
   return MakeImagePair<ImageType>(grid, grid, 8).first;
 }
 
-/** A filter of whatever class New() gives, on an input of its own, for it may run in place. */
+/** Returns a filter of the class that New() gives, on an input of its own, since it may run in place. */
 template <typename TFilter>
 typename TFilter::Pointer
 MakeFilter()
@@ -106,7 +106,7 @@ GivesAsMuch(TFilter & filter, const TFilter & itks)
                     [](double a, double b) { return std::abs(a - b) <= 1e-3; });
 }
 
-/** Filters of a class: ITK's own, one that stood in before the device was lost, and one that does so afterwards. */
+/** Filters of a class: ITK's own, an override made before the device was lost, and one made afterwards. */
 template <typename TFilter>
 struct Witnesses
 {
@@ -134,7 +134,7 @@ struct Witnesses
   }
 };
 
-/** Metrics that stood in before the device was lost, as they are, and initialised again. */
+/** Returns the number of wrong results of metrics that were overrides before the device was lost, without and with a new Initialize(). */
 int
 CountWrongMetrics(const std::vector<standin::MetricType::Pointer> & before, const std::vector<Answer> & answers)
 {
@@ -187,7 +187,7 @@ TEST(CudaDeviceGoneDeathTest, TheMetricTellsItAndGoesOnOnTheHost)
   EXPECT_EXIT(LoseTheMetricsDevice(), testing::ExitedWithCode(0), "the device is gone for this process");
 }
 
-/** Each says so once. The child exits with the number of answers that are others than ITK's, or the device's before. */
+/** Each override says so once. The child exits with the number of results that differ from ITK's, or from the device's before. */
 TEST(CudaDeviceGoneDeathTest, StandInsLeaveTheWorkToITK)
 {
   const auto devices = GetDeviceNames();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that has computed on a device and then forks: the child computes on the host, or is told, and never hangs.
+// Tests a process that forks after it has computed on a device: the child computes on the host, or gets an error, and never hangs.
 #include "itkGPUDevice.h"
 #include "itkGPUError.h"
 #include "itkGPURegistrationFactory.h"
@@ -37,10 +37,10 @@ using FilterType = itk::GPUResampleImageFilter<ImageType, ImageType>;
 enum class ChildsEnd
 {
   AtOnce,
-  ByExit // static objects go, and drivers say good-bye
+  ByExit // static objects are destroyed, and drivers shut down
 };
 
-/** What a child that does some work says at its end; how it ended if it says nothing, or does not end well. */
+/** Returns the message of a child at the end of some work, or the way in which it ended if there is none. */
 std::string
 RunInChild(const std::function<std::string()> & work, ChildsEnd childsEnd = ChildsEnd::AtOnce)
 {
@@ -49,7 +49,7 @@ RunInChild(const std::function<std::string()> & work, ChildsEnd childsEnd = Chil
   const pid_t child = fork();
   if (child == 0)
   {
-    // Should it hang, this ends it.
+    // Ends the child if it hangs.
     alarm(60);
     std::string said;
     try
@@ -117,7 +117,7 @@ SetUp(TFilter & filter, double shift)
   filter.UseReferenceImageOn();
 }
 
-/** The sum of what a filter makes, as text. */
+/** Returns the sum of a filter's output as text. */
 template <typename TFilter>
 std::string
 Update(TFilter & filter, double shift)
@@ -142,7 +142,7 @@ protected:
     itk::GPUDevice::SetDefault(itk::GPUDevice::GetAvailable().front());
   }
 
-  /** What work on the parent's device leads to in a child. */
+  /** Returns the result of work on the parent's device in a child. */
   std::string
   Outcome(const std::function<std::string()> & work) const
   {
@@ -175,7 +175,7 @@ TEST_P(Fork, AChildsNewFilterComputesOnTheHost)
   EXPECT_EQ(Update(*parents, 0.5), wanted) << "the parent goes on";
 }
 
-/** Whatever the parent's default was. */
+/** Does not depend on the parent's default. */
 TEST_P(Fork, AChildsDefaultIsTheHost)
 {
   const auto parents = FilterType::New();
@@ -234,7 +234,7 @@ TEST_P(Fork, AMetricIsToldOfAndFreed)
             this->GetDevice().IsHost() ? std::to_string(value) : "told");
 }
 
-/** A metric that stands in goes on in a child, initialised there again or not, and new ones work. */
+/** A metric that is an override continues to work in a child, initialized there again or not, and new ones work, too. */
 TEST_P(Fork, MetricsThatStandInDoTheWork)
 {
   const auto images = MakeImagePair<ImageType>(Grid<3>(), Grid<3>(), 7);
@@ -296,11 +296,11 @@ TEST_P(Fork, AChildFreesItsParentsFiltersAndExits)
             wanted);
 }
 
-/** No lock of this module's is found locked by a thread that the child does not have. */
+/** No lock of this module is found locked by a thread that the child does not have. */
 TEST_P(Fork, BesideThreadsThatCompute)
 {
 #ifdef __SANITIZE_ADDRESS__
-  // Seen in the child's stack: it waits in the sanitizer's allocator, for a lock that a thread of the parent held.
+  // Seen in the child's stack: it waits in the sanitizer's allocator for a lock that a thread of the parent held.
   GTEST_SKIP() << "AddressSanitizer's own allocator is not for children of processes whose threads allocate";
 #endif
   std::atomic<bool>        goesOn{ true };
@@ -312,7 +312,7 @@ TEST_P(Fork, BesideThreadsThatCompute)
       {
         const auto filter = FilterType::New();
         filter->SetDevice(this->GetDevice());
-        // In the calling thread: a child has none of ITK's.
+        // Runs in the calling thread, since a child has none of ITK's threads.
         filter->SetNumberOfWorkUnits(1);
         Update(*filter, 0.5);
       }

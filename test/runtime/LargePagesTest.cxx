@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is written by many threads has been asked large pages for, where the system knows of some.
+// Tests that large pages are requested for memory that many threads write, if the system supports them.
 #include "TestDevices.h"
 #include "TestImages.h"
 
@@ -22,7 +22,7 @@ namespace
 
 constexpr std::size_t LargePage = std::size_t{ 2 } << 20;
 
-/** Whether the system has large pages, and says where it was asked for them. */
+/** Returns true if the system has large pages, and reports where they were requested. */
 bool
 HasLargePages()
 {
@@ -31,7 +31,7 @@ HasLargePages()
   return std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled").good() && all.find("VmFlags:") != all.npos;
 }
 
-/** Whether Linux was asked for large pages where an address lies. */
+/** Returns true if large pages were requested from Linux for an address. */
 bool
 IsAskedFor(const void * memory)
 {
@@ -56,7 +56,7 @@ IsAskedFor(const void * memory)
   return false;
 }
 
-/** The same for an array that reaches over some large pages: its ends may lie in small ones. */
+/** Returns the same for an array that contains some large pages; its ends may be in small pages. */
 template <typename T>
 bool
 IsAskedFor(const T * array, std::size_t count)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cache of compiled programs by itself: what it keeps, and what it does not trust. Needs no OpenCL.
+// Tests the cache of compiled programs by itself: what it stores, and what it does not trust. Needs no OpenCL.
 #include "opencl/runtime/OpenCLProgramCache.h"
 #include "TemporaryFolder.h"
 
@@ -19,7 +19,7 @@ using namespace gpureg;
 using namespace gpuregtest;
 using Bytes = std::vector<unsigned char>;
 
-/** The permissions of a file or folder. */
+/** Returns the permissions of a file or folder. */
 mode_t
 GetMode(const std::filesystem::path & path)
 {
@@ -28,7 +28,7 @@ GetMode(const std::filesystem::path & path)
   return state.st_mode & 07777;
 }
 
-/** Has new files and folders be writable by everybody, until the end of the scope. */
+/** Makes new files and folders writable by everybody, until the end of the scope. */
 class OpenUmaskScope
 {
 public:
