@@ -54,7 +54,7 @@ Register(const Image * fixed, const Image * moving, Transform * transform)
   auto metric = itk::CudaMattesNMI<Image, Image>::New();
   auto scales = itk::RegistrationParameterScalesFromPhysicalShift<itk::ImageToImageMetricv4<Image, Image>>::New();
   scales->SetMetric(metric);
-  auto optimizer = example::BestPositionOptimizer::New(); // ITK's regular steps; the best position counts, not the last
+  auto optimizer = example::BestPositionOptimizer::New(); // ITK's regular steps, of which the best counts, not the last
   optimizer->SetScalesEstimator(scales);
   optimizer->SetNumberOfIterations(100);
   optimizer->SetMinimumStepLength(0.001);
@@ -63,7 +63,7 @@ Register(const Image * fixed, const Image * moving, Transform * transform)
   registration->SetFixedImage(fixed);
   registration->SetMovingImage(moving);
   registration->SetInitialTransform(transform);
-  registration->InPlaceOn(); // the result is in this transform
+  registration->InPlaceOn(); // what is found is in this transform
   registration->SetMetric(metric);
   registration->SetOptimizer(optimizer);
   registration->Update();
