@@ -167,7 +167,7 @@ TEST_P(VolumeFilterContract, SmoothingRecursiveGaussian)
 }
 
 /** An image stays on the device from filter to filter, even after its filter is gone; changes by the host are noticed. */
-TEST_P(VolumeFilterContract, WhatIsThereIsSmoothedWithoutBeingSent)
+TEST_P(VolumeFilterContract, AnImageOnTheDeviceIsSmoothedWithoutAnUpload)
 {
   using FilterType = itk::GPUSmoothingRecursiveGaussianImageFilter<ImageType, ImageType>;
   using ReferenceType = itk::SmoothingRecursiveGaussianImageFilter<ImageType, ImageType>;

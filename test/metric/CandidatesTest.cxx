@@ -251,7 +251,7 @@ TEST_P(Candidates, HaveTheValuesThatEachHasByItself)
 }
 
 /** Several batches, of which the last one is smaller, for each way to sum a batch. */
-TEST_P(Candidates, AreManyMoreThanOnePortion)
+TEST_P(Candidates, FillSeveralBatches)
 {
   const auto candidates = this->MakeCandidates(1101);
   const auto check = [&](const auto & metric) {
@@ -412,7 +412,7 @@ TEST_P(Candidates, OfJointHistogramsInSeveralCopies)
   }
 }
 
-TEST_P(Candidates, OfMoreSamplesThanArePrecise)
+TEST_P(Candidates, OfMoreSamplesThanAreFixedPoint)
 {
   this->MakeImages({ { 37, 34, 27 } });
   const auto candidates = this->MakeCandidates(30);

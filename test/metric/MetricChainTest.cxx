@@ -420,7 +420,7 @@ TEST_P(MetricChainTest, SparseNeighborhoodsBehindALargeField)
 }
 
 /** A field that changes between evaluations in a way that ITK would notice. */
-TEST_P(MetricChainTest, AFieldThatIsChangedIsSentAgain)
+TEST_P(MetricChainTest, AFieldThatIsChangedIsUploadedAgain)
 {
   const Images<2> images;
   const auto      field = images.MakeSmoothField();

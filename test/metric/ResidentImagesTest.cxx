@@ -3,7 +3,7 @@
 // stamps notices what ITK's metric notices.
 #include "itkGPURegistrationFactory.h"
 
-#include "StandInMetrics.h"
+#include "OverriddenMetrics.h"
 #include "TestAnswer.h"
 #include "TestDevices.h"
 #include "TestMetrics.h"
@@ -152,7 +152,7 @@ TEST_P(ResidentImages, AMovingImageThatIsRefilledIsSeen)
 }
 
 /** A program that trusts time stamps and reports the change, but does not initialize again. */
-TEST_P(ResidentImages, AMovingImageThatLeavesTheRangeIsSeenWhenItIsTold)
+TEST_P(ResidentImages, AMovingImageThatLeavesTheRangeIsSeenWhenItIsModified)
 {
   const auto ours = this->MakeOurs(false);
   const auto itks = this->MakeMetric<ItkMetric<float, 3>>(false);
@@ -281,12 +281,12 @@ TEST_P(ResidentImages, PointsThatAreMovedAreSeen)
 }
 
 /** Every metric of ITK as a program makes it that does not know this module, once overridden and once as ITK's own. */
-class ResidentImagesOfStandIns : public ResidentImages
+class ResidentImagesOfOverrides : public ResidentImages
 {
 protected:
-  using MetricPointer = standin::MetricType::Pointer;
+  using MetricPointer = overridden::MetricType::Pointer;
 
-  ~ResidentImagesOfStandIns() override
+  ~ResidentImagesOfOverrides() override
   {
     itk::GPURegistrationFactory::UnRegisterAll();
     itk::GPUDevice::SetDefault(itk::GPUDevice::GetAvailable().front());
@@ -298,17 +298,17 @@ protected:
   ForEachPair(const TWork & work) const
   {
     itk::GPUDevice::SetDefault(this->GetDevice());
-    for (const standin::Kind kind : standin::ForLinear)
+    for (const overridden::Kind kind : overridden::ForLinear)
     {
       itk::GPURegistrationFactory::RegisterAll();
-      const MetricPointer ours = standin::MakeMetric(kind);
+      const MetricPointer ours = overridden::MakeMetric(kind);
       itk::GPURegistrationFactory::UnRegisterAll();
-      const MetricPointer itks = standin::MakeMetric(kind);
-      ASSERT_TRUE(standin::IsOurs(*ours) && !standin::IsOurs(*itks));
+      const MetricPointer itks = overridden::MakeMetric(kind);
+      ASSERT_TRUE(overridden::IsOurs(*ours) && !overridden::IsOurs(*itks));
       const auto mask = MaskType::New();
       mask->SetImage(maskImage);
       mask->Update();
-      for (standin::MetricType * const metric : { ours.GetPointer(), itks.GetPointer() })
+      for (overridden::MetricType * const metric : { ours.GetPointer(), itks.GetPointer() })
       {
         metric->SetFixedImage(fixed);
         metric->SetMovingImage(moving);
@@ -322,9 +322,9 @@ protected:
   }
 };
 
-TEST_P(ResidentImagesOfStandIns, ImagesAndMasksThatAreRefilledAreSeen)
+TEST_P(ResidentImagesOfOverrides, ImagesAndMasksThatAreRefilledAreSeen)
 {
-  this->ForEachPair([this](standin::MetricType & ours, standin::MetricType & itks) {
+  this->ForEachPair([this](overridden::MetricType & ours, overridden::MetricType & itks) {
     Refill(*fixed, Waves);
     Refill(*moving, [](double x, double y, double z) { return 90 - Waves(x + 0.7, y - 0.4, z + 0.3); });
     Refill(*maskImage, [](double x, double, double) { return x > 4 ? 1 : 0; });
@@ -342,7 +342,7 @@ TEST_P(ResidentImagesOfStandIns, ImagesAndMasksThatAreRefilledAreSeen)
 }
 
 /** An affine transform that is optimized, before a field. */
-TEST_P(ResidentImagesOfStandIns, FieldsBehindWhatIsOptimisedThatAreRefilledAreSeen)
+TEST_P(ResidentImagesOfOverrides, FieldsBehindWhatIsOptimisedThatAreRefilledAreSeen)
 {
   using FieldTransformType = itk::DisplacementFieldTransform<double, 3>;
   using FieldType = FieldTransformType::DisplacementFieldType;
@@ -356,8 +356,8 @@ TEST_P(ResidentImagesOfStandIns, FieldsBehindWhatIsOptimisedThatAreRefilledAreSe
   composite->AddTransform(fieldTransform);
   composite->AddTransform(transform);
   composite->SetOnlyMostRecentTransformToOptimizeOn();
-  this->ForEachPair([&](standin::MetricType & ours, standin::MetricType & itks) {
-    for (standin::MetricType * const metric : { &ours, &itks })
+  this->ForEachPair([&](overridden::MetricType & ours, overridden::MetricType & itks) {
+    for (overridden::MetricType * const metric : { &ours, &itks })
     {
       metric->SetMovingTransform(composite);
       metric->Initialize();
@@ -373,9 +373,9 @@ TEST_P(ResidentImagesOfStandIns, FieldsBehindWhatIsOptimisedThatAreRefilledAreSe
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, ResidentImagesOfStandIns, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+INSTANTIATE_TEST_SUITE_P(Devices, ResidentImagesOfOverrides, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
-TEST_P(ResidentImages, WhatStaysIsNotSentAgain)
+TEST_P(ResidentImages, UnchangedDataIsNotUploadedAgain)
 {
   const auto ours = this->MakeOurs(false);
   ours->Initialize();

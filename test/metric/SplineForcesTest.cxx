@@ -397,7 +397,7 @@ protected:
 };
 } // namespace
 
-TEST_P(SplineForcesTest, AreGatheredByTheirDefinition)
+TEST_P(SplineForcesTest, SumsAgreeWithTheDefinition)
 {
   std::uint64_t seed = GetSeeds(7001, 1).first;
   ForEachCase([&](const SplineCase & c) {
@@ -431,7 +431,7 @@ TEST_P(SplineForcesTest, AreTheSameEachTime)
 
 /** The sums for a head's control points are computed for several at a time: up to 9 along z, 4 along y. The last tile of each axis is
  *  smaller. */
-TEST_P(SplineForcesTest, SeveralControlPointsAStretchAreGatheredByTheirDefinition)
+TEST_P(SplineForcesTest, TilesOfSeveralControlPointsAgreeWithTheDefinition)
 {
   std::uint64_t      seed = GetSeeds(7301, 1).first;
   gpureg::PairMetric engine(GetParam(), gpureg::PairMeasure::MeanSquares);

@@ -168,7 +168,7 @@ TEST_F(Factory, TakenBackITKsOwnComeAgain)
   EXPECT_TRUE((IsOursOf<float, 3>()));
 }
 
-TEST_F(Factory, AnUnknownNameIsToldWithThoseThereAre)
+TEST_F(Factory, AnUnknownNameIsRefusedWithAListOfTheNames)
 {
   try
   {

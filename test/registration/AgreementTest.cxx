@@ -106,7 +106,7 @@ TEST(AgreementTest, IsBetterBesideWhereThatIsThePlace)
   EXPECT_TRUE(found.IsDoubtful());
 }
 
-TEST(AgreementTest, TellsNothingWhereNothingIsToTell)
+TEST(AgreementTest, IsUnknownWithoutEdges)
 {
   const auto flat = FindAgreement(Grid, Spacing, Make(MakeField(1)), Make([](auto...) { return 3.0; }));
   EXPECT_FALSE(flat.isKnown);

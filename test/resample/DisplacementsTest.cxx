@@ -112,7 +112,7 @@ TEST_P(DisplacementsTest, AreWhatTheMapSays)
   }
 }
 
-TEST_P(DisplacementsTest, AreTheSameInPieces)
+TEST_P(DisplacementsTest, AreTheSameInChunks)
 {
   const auto                request = MakeRequest(3);
   gpureg::Resampler         engine(GetParam());

@@ -384,7 +384,7 @@ TEST_P(ResampleBadInput, ASplineThroughNaNIsNaN)
 }
 
 /** ITK's image contains only the default value then; an error says more. */
-TEST_P(ResampleBadInput, ParametersThatAreNoNumbersAreTold)
+TEST_P(ResampleBadInput, ParametersThatAreNotNumbersAreReported)
 {
   for (const double bad : { std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity() })
   {
@@ -402,7 +402,7 @@ TEST_P(ResampleBadInput, ParametersThatAreNoNumbersAreTold)
   }
 }
 
-TEST_P(ResampleBadInput, WhatTheEngineDoesNotTakeIsTold)
+TEST_P(ResampleBadInput, BadInputOfTheEngineIsReported)
 {
   gpureg::ResampleInput input;
   input.size = { 2, 2, 2 };

@@ -380,7 +380,7 @@ TEST(ResamplePlanTest, WithoutAMarginTheLeastIsOnePlane)
   EXPECT_EQ(GetLeastBytes(s), 1000 + 10 + 5u);
 }
 
-TEST(ResamplePlanTest, TheWholeIsAllPlanesAndTwoPieces)
+TEST(ResamplePlanTest, TheWholeIsAllPlanesAndTwoTiles)
 {
   ResampleSizes s = MakeSizes(10, 40);
   const auto    plan = PlanResampling(s, { 1000 + 2 * 50 + 5, 1000 });
@@ -404,7 +404,7 @@ TEST(ResamplePlanTest, TheWholeIsAllPlanesAndTwoPieces)
   EXPECT_LE(cut->inputBytes, 999u);
 }
 
-TEST(ResamplePlanTest, PiecesAreOfWholePlanes)
+TEST(ResamplePlanTest, TilesAreOfWholePlanes)
 {
   ResampleSizes s = MakeSizes(10, 42);
   s.rowsOfPlane = 6;
@@ -418,7 +418,7 @@ TEST(ResamplePlanTest, PiecesAreOfWholePlanes)
 }
 
 /** 1000 bytes of input stay on the device, and rows use the remaining memory. */
-TEST(ResamplePlanTest, AnInputThatFitsBesideSmallPiecesStaysWhole)
+TEST(ResamplePlanTest, AnInputThatFitsBesideSmallTilesStaysWhole)
 {
   ResampleSizes s = MakeSizes(10, 400);
   s.mostPieceBytes = 4000;
@@ -448,7 +448,7 @@ TEST(ResamplePlanTest, SlabsHaveTwoBuffersWhereTheyAreThick)
 }
 
 /** If each row needs all planes, each tile uploads all of them: few tiles. If a row needs one plane: thick slabs. */
-TEST(ResamplePlanTest, PiecesAreLargeWhereEachNeedsAllOfTheInput)
+TEST(ResamplePlanTest, TilesAreLargeWhereEachNeedsAllOfTheInput)
 {
   ResampleSizes s = MakeSizes(100, 1000);
   const auto    straight = PlanResampling(s, { 4000, Unbounded });

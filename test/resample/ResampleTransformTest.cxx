@@ -211,7 +211,7 @@ TEST_P(ResampleTransform, AVelocityFieldIsWhatItWasIntegratedTo)
 }
 
 /** CompositeTransform::SetParameters writes into a field's buffer, without modifying field, transform or itself. */
-TEST_P(ResampleTransform, AFieldThatACompositeSetsIsSentAgain)
+TEST_P(ResampleTransform, AFieldThatACompositeSetsIsUploadedAgain)
 {
   const auto makeField = [this](double phase) {
     const auto field = itk::DisplacementFieldTransform<double, 3>::New();

@@ -167,7 +167,7 @@ Trap()
 }
 
 /** The message for a user who requests CUDA on a machine without it: CUDA's own message is the one for an old driver. */
-TEST(CudaComplaintsTest, TellThatThereIsNoDriver)
+TEST(CudaComplaintsTest, ReportThatThereIsNoDriver)
 {
   if (dlopen("libcuda.so.1", RTLD_LAZY) != nullptr)
   {
@@ -177,7 +177,7 @@ TEST(CudaComplaintsTest, TellThatThereIsNoDriver)
   EXPECT_EQ(std::count(complaints.begin(), complaints.end(), "CUDA: no NVIDIA driver is installed"), 1);
 }
 
-TEST_F(CudaBackendTest, OutOfDeviceMemoryIsToldWithNumbersAndTheObjectGoesOn)
+TEST_F(CudaBackendTest, OutOfDeviceMemoryIsReportedWithNumbersAndTheObjectStillWorks)
 {
   const Size   size{ 256, 256, 256 }; // quads of 256 MiB
   MattesMetric metric("cuda:0", Bins);
@@ -256,7 +256,7 @@ RunUntilStopped(const volatile int * stop)
   }
 }
 
-TEST_F(CudaBackendTest, AnErrorIsToldAndForgottenWhileAnotherStreamIsBusy)
+TEST_F(CudaBackendTest, AnErrorIsReportedOnceWhileAnotherStreamIsBusy)
 {
   ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
   int * stop = nullptr;
@@ -393,7 +393,7 @@ TEST_F(CudaBackendDeathTest, UsingTheSecondDeviceMakesNoContextOnTheFirst)
   EXPECT_EXIT(UseTheSecondDevice(), testing::ExitedWithCode(0), "");
 }
 
-TEST_F(CudaBackendDeathTest, ADeviceThatIsGoneIsToldAndTheHostGoesOn)
+TEST_F(CudaBackendDeathTest, ALostDeviceIsReportedAndTheHostStillWorks)
 {
   EXPECT_EXIT(LoseTheDevice(), testing::ExitedWithCode(0), "the device is gone for this process");
 }

@@ -2,7 +2,7 @@
 // Tests that a metric whose GPU is lost reports that as ITK's objects do, and works on another device; overrides let ITK's own classes do
 // their work.
 #include "CudaTrap.h"
-#include "StandInMetrics.h"
+#include "OverriddenMetrics.h"
 #include "TestAnswer.h"
 #include "TestDevices.h"
 #include "TestImages.h"
@@ -136,7 +136,7 @@ struct Witnesses
 
 /** Returns the number of wrong results of metrics that were overrides before the device was lost, without and with a new Initialize(). */
 int
-CountWrongMetrics(const std::vector<standin::MetricType::Pointer> & before, const std::vector<Answer> & answers)
+CountWrongMetrics(const std::vector<overridden::MetricType::Pointer> & before, const std::vector<Answer> & answers)
 {
   int wrong = 0;
   for (std::size_t n = 0; n < before.size(); ++n)
@@ -149,7 +149,7 @@ CountWrongMetrics(const std::vector<standin::MetricType::Pointer> & before, cons
 }
 
 void
-LoseTheStandInsDevice()
+LoseTheOverridesDevice()
 {
   itk::GPUDevice::SetDefault(itk::GPUDevice::FromName("cuda:0"));
   std::tuple<Witnesses<itk::ResampleImageFilter<ImageType, ImageType>>,
@@ -161,13 +161,13 @@ LoseTheStandInsDevice()
              Witnesses<itk::BSplineDecompositionImageFilter<ImageType, ImageType>>>
     witnesses;
   std::apply([](auto &... each) { (each.Begin(), ...); }, witnesses);
-  const auto                                images = MakeImagePair<ImageType>(Grid<3>(), Grid<3>(), 7);
-  std::vector<standin::MetricType::Pointer> metrics;
-  std::vector<Answer>                       answers;
+  const auto                                   images = MakeImagePair<ImageType>(Grid<3>(), Grid<3>(), 7);
+  std::vector<overridden::MetricType::Pointer> metrics;
+  std::vector<Answer>                          answers;
   itk::GPURegistrationFactory::RegisterAll();
-  for (const standin::Kind kind : standin::AllKinds)
+  for (const overridden::Kind kind : overridden::AllKinds)
   {
-    metrics.push_back(standin::MakeInitialized(kind, images.first, images.second));
+    metrics.push_back(overridden::MakeInitialized(kind, images.first, images.second));
     answers.push_back(Evaluate(*metrics.back()));
   }
   itk::GPURegistrationFactory::UnRegisterAll();
@@ -176,7 +176,7 @@ LoseTheStandInsDevice()
   std::_Exit(wrong + CountWrongMetrics(metrics, answers));
 }
 
-TEST(CudaDeviceGoneDeathTest, TheMetricTellsItAndGoesOnOnTheHost)
+TEST(CudaDeviceGoneDeathTest, TheMetricReportsItAndWorksOnTheHost)
 {
   const auto devices = GetDeviceNames();
   if (std::find(devices.begin(), devices.end(), "cuda:0") == devices.end())
@@ -188,7 +188,7 @@ TEST(CudaDeviceGoneDeathTest, TheMetricTellsItAndGoesOnOnTheHost)
 }
 
 /** Each override says so once. The child exits with the number of results that differ from ITK's, or from the device's before. */
-TEST(CudaDeviceGoneDeathTest, StandInsLeaveTheWorkToITK)
+TEST(CudaDeviceGoneDeathTest, OverridesLeaveTheWorkToITK)
 {
   const auto devices = GetDeviceNames();
   if (std::find(devices.begin(), devices.end(), "cuda:0") == devices.end())
@@ -196,7 +196,7 @@ TEST(CudaDeviceGoneDeathTest, StandInsLeaveTheWorkToITK)
     GTEST_SKIP() << "there is no CUDA device here";
   }
   testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_EXIT(LoseTheStandInsDevice(), testing::ExitedWithCode(0), "This is said once");
+  EXPECT_EXIT(LoseTheOverridesDevice(), testing::ExitedWithCode(0), "This is said once");
 }
 
 } // namespace

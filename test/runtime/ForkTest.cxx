@@ -6,7 +6,7 @@
 #include "itkGPUResampleImageFilter.h"
 #include "itkGPUSmoothingRecursiveGaussianImageFilter.h"
 
-#include "StandInMetrics.h"
+#include "OverriddenMetrics.h"
 #include "TestAnswer.h"
 #include "TestDevices.h"
 #include "TestImages.h"
@@ -191,7 +191,7 @@ TEST_P(Fork, AChildsDefaultIsTheHost)
   EXPECT_EQ(RunInChild([&] { return this->Outcome(useNewFilter); }), wanted);
 }
 
-TEST_P(Fork, AParentsFilterIsToldOf)
+TEST_P(Fork, AParentsFilterReportsIt)
 {
   const auto        filter = FilterType::New();
   const std::string onHost = this->GetDevice().IsHost() ? Update(*filter, 0.25) : "told";
@@ -200,7 +200,7 @@ TEST_P(Fork, AParentsFilterIsToldOf)
   EXPECT_EQ(RunInChild([&] { return this->Outcome([&] { return Update(*filter, 0.25); }); }), onHost);
 }
 
-TEST_P(Fork, AStandInDoesTheWork)
+TEST_P(Fork, AnOverrideDoesTheWork)
 {
   itk::GPUDevice::SetDefault(this->GetDevice());
   itk::GPURegistrationFactory::RegisterAll();
@@ -216,7 +216,7 @@ TEST_P(Fork, AStandInDoesTheWork)
     << "of a default device that is lost";
 }
 
-TEST_P(Fork, AMetricIsToldOfAndFreed)
+TEST_P(Fork, AMetricReportsItAndIsFreed)
 {
   using TransformType = itk::AffineTransform<double, 3>;
   auto metric = OurMetric<float, 3>::New();
@@ -235,18 +235,18 @@ TEST_P(Fork, AMetricIsToldOfAndFreed)
 }
 
 /** A metric that is an override continues to work in a child, initialized there again or not, and new ones work, too. */
-TEST_P(Fork, MetricsThatStandInDoTheWork)
+TEST_P(Fork, MetricOverridesDoTheWork)
 {
   const auto images = MakeImagePair<ImageType>(Grid<3>(), Grid<3>(), 7);
   itk::GPUDevice::SetDefault(this->GetDevice());
   itk::GPURegistrationFactory::RegisterAll();
-  for (const standin::Kind kind : standin::AllKinds)
+  for (const overridden::Kind kind : overridden::AllKinds)
   {
-    const auto makeMetric = [&] { return standin::MakeInitialized(kind, images.first, images.second); };
+    const auto makeMetric = [&] { return overridden::MakeInitialized(kind, images.first, images.second); };
     const auto metric = makeMetric();
-    ASSERT_TRUE(standin::IsOurs(*metric));
+    ASSERT_TRUE(overridden::IsOurs(*metric));
     const Answer wanted = Evaluate(*metric);
-    const auto   compare = [&](const standin::MetricType & one) -> std::string {
+    const auto   compare = [&](const overridden::MetricType & one) -> std::string {
       return AreAlike(Evaluate(one), wanted) ? "the same" : "not the same";
     };
     EXPECT_EQ(RunInChild([&] { return compare(*metric); }), "the same") << metric->GetNameOfClass();
@@ -260,7 +260,7 @@ TEST_P(Fork, MetricsThatStandInDoTheWork)
   }
 }
 
-TEST_P(Fork, AMetricThatIsInitializedIsTold)
+TEST_P(Fork, AnInitializedMetricReportsIt)
 {
   auto metric = OurMetric<float, 3>::New();
   metric->SetFixedImage(MakeImage());
@@ -335,7 +335,7 @@ TEST_P(Fork, BesideThreadsThatCompute)
   }
 }
 
-TEST_P(Fork, AChildThatAsksForTheParentsDeviceIsTold)
+TEST_P(Fork, AChildThatRequestsTheParentsDeviceGetsAnError)
 {
   FilterType::New()->SetDevice(this->GetDevice());
   EXPECT_EQ(RunInChild([&] { return this->Outcome([&] { return itk::GPUDevice::FromName(GetParam()).GetName(); }); }),

@@ -97,7 +97,7 @@ protected:
   }
 };
 
-TEST_P(LargePages, AreAskedForWhereAResampledImageComesToLie)
+TEST_P(LargePages, AreRequestedForAResampledImage)
 {
   const auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
   const auto image = MakeRamp();
@@ -106,7 +106,7 @@ TEST_P(LargePages, AreAskedForWhereAResampledImageComesToLie)
   ExpectAskedFor(*filter);
 }
 
-TEST_P(LargePages, AreAskedForWhereASmoothedImageComesToLie)
+TEST_P(LargePages, AreRequestedForASmoothedImage)
 {
   const auto filter = itk::GPUSmoothingRecursiveGaussianImageFilter<ImageType, ImageType>::New();
   filter->SetInput(MakeRamp());

@@ -365,7 +365,7 @@ TEST(FixedSplineTest, WeightsAreTheSplineAndSumToOne)
 }
 
 /** The cell plus the fraction is the position, moved to the edge; and the cell's neighbours are voxels. */
-TEST(PreciseInterpolationTest, CellsArePositions)
+TEST(FixedPointInterpolationTest, CellsArePositions)
 {
   for (const VolumeShape & shape : Shapes)
   {
@@ -393,7 +393,7 @@ TEST(PreciseInterpolationTest, CellsArePositions)
 
 /** Along each axis, the term added to the first value is rounded down: 3 units at most, and never beyond the values. The reference sum
  *  has an error of less than 100 times the last digit of a long double. */
-TEST(PreciseInterpolationTest, LinearIsTrilinear)
+TEST(FixedPointInterpolationTest, LinearIsTrilinear)
 {
   for (const i64 largest : { i64{ 1 }, One, i64{ 1 } << 46, i64{ 1 } << 60 })
   {
@@ -425,7 +425,7 @@ TEST(PreciseInterpolationTest, LinearIsTrilinear)
 }
 
 /** A field's vectors are interpolated as values are. */
-TEST(PreciseInterpolationTest, DisplacementsAreTrilinear)
+TEST(FixedPointInterpolationTest, DisplacementsAreTrilinear)
 {
   for (const VolumeShape & shape : Shapes)
   {
@@ -537,7 +537,7 @@ ControlPointWeights(const ChainPart & part, int axis, i64 position)
 }
 } // namespace
 
-TEST(PreciseGridTest, SplineIsTheSpline)
+TEST(FixedPointGridTest, SplineIsTheSpline)
 {
   for (int order = 1; order <= MaximumTransformSplineOrder; ++order)
   {
@@ -570,7 +570,7 @@ TEST(PreciseGridTest, SplineIsTheSpline)
   }
 }
 
-TEST(PreciseGridTest, FieldIsTrilinearInsideAlone)
+TEST(FixedPointGridTest, FieldIsTrilinearInsideAlone)
 {
   for (const int dimension : { 2, 3 })
   {
@@ -592,7 +592,7 @@ TEST(PreciseGridTest, FieldIsTrilinearInsideAlone)
 }
 
 /** A displacement that leads out stays outside, for any carry. */
-TEST(PreciseGridTest, CarriesWithoutOverflow)
+TEST(FixedPointGridTest, CarriesWithoutOverflow)
 {
   Repeat(300, [&](Random & random) {
     ChainPart   part{};
@@ -619,7 +619,7 @@ TEST(PreciseGridTest, CarriesWithoutOverflow)
   });
 }
 
-TEST(PreciseInterpolationTest, VoxelsAreTheirValues)
+TEST(FixedPointInterpolationTest, VoxelsAreTheirValues)
 {
   for (const VolumeShape & shape : Shapes)
   {
@@ -642,7 +642,7 @@ TEST(PreciseInterpolationTest, VoxelsAreTheirValues)
 }
 
 /** Along each axis, order + 1 products are rounded down, and the weights have the errors of ExpectIsSpline, times the largest value. */
-TEST(PreciseInterpolationTest, SplineIsTheSpline)
+TEST(FixedPointInterpolationTest, SplineIsTheSpline)
 {
   for (const i64 largest : { i64{ 1 }, One, i64{ 1 } << 46, i64{ 1 } << 60 })
   {
@@ -670,7 +670,7 @@ TEST(PreciseInterpolationTest, SplineIsTheSpline)
   }
 }
 
-TEST(PreciseParzenTest, HalvesAreTheCubicSplineAndSumToOne)
+TEST(FixedPointParzenTest, HalvesAreTheCubicSplineAndSumToOne)
 {
   const auto check = [](i64 t) {
     u32 high[4], low[4];
@@ -692,7 +692,7 @@ TEST(PreciseParzenTest, HalvesAreTheCubicSplineAndSumToOne)
 
 /** The range's 2^47 units, times half a unit of valuesPerUnit, are 1/4 of a unit here; rounding down loses hardly more than 1. So the
  *  range's end is in the last bin, and t is no more than 1. */
-TEST(PreciseParzenTest, BinsAreTheValues)
+TEST(FixedPointParzenTest, BinsAreTheValues)
 {
   for (const int bins : { 5, 20, 100, 4096 })
   {
@@ -720,7 +720,7 @@ TEST(PreciseParzenTest, BinsAreTheValues)
 }
 
 /** A count of 0 stands for a quarter of the histogram's unit. */
-TEST(PreciseTableTest, LogarithmsOfCounts)
+TEST(FixedPointTableTest, LogarithmsOfCounts)
 {
   EXPECT_EQ(LogOfCount(1), 0);
   EXPECT_NEAR(static_cast<double>(LogOfCount(0) + Units * std::log(4.0L)), 0.0, 1.2);
@@ -731,7 +731,7 @@ TEST(PreciseTableTest, LogarithmsOfCounts)
 }
 
 /** The first product is rounded down, by up to 1, which is multiplied by the second factor; the second product is rounded down, too. */
-TEST(PreciseTableTest, EntriesAreTheDerivative)
+TEST(FixedPointTableTest, EntriesAreTheDerivative)
 {
   Repeat(20000, [](Random & random) {
     const i64   joint = LogOfCount(random() >> DrawBetween(random, 0, 63));
@@ -802,7 +802,7 @@ TEST(ForceSumsTest, ProductsKeepWhatAFloatCannotHold)
 }
 
 /** Multiples of 2^-13 whose sums, below 2^17, round by up to 2^-7 in each addition, and by less than 2^3 in all. */
-TEST(ForceSumsTest, NothingIsLostOfMoments)
+TEST(ForceSumsTest, NothingIsLostOfSumsOfProducts)
 {
   Repeat(200, [](Random & random) {
     float  sums[2 * ForceSumCount] = {};
@@ -1039,7 +1039,7 @@ TEST(CorrelationRatioTableTest, AFullChunkIsReadAsItWasCounted)
 }
 
 /** The counters of fixed-point variants: 16-bit halves, the low ones behind all of the high ones. */
-TEST(CorrelationRatioTableTest, APreciseChunkIsReadAsItWasCounted)
+TEST(CorrelationRatioTableTest, AFixedPointChunkIsReadAsItWasCounted)
 {
   CorrelationRatioArguments a{};
   a.histogram.rows = 3;

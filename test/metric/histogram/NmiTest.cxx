@@ -482,7 +482,7 @@ TEST_P(NmiTest, AmongGridsThatAreNotOptimisedItIsTheFormula)
   });
 }
 
-TEST_P(NmiTest, IsNormalizedUnlessToldOtherwise)
+TEST_P(NmiTest, IsNormalizedUnlessSetOtherwise)
 {
   const auto pair = MakeAffinePair<2>(3);
   const auto metric = MakeMetric<2>(GetDevice(), pair.fixed, pair.moving, pair.transform);

@@ -180,7 +180,7 @@ TEST_F(PairEquivalenceTest, SamplesThatHardlyVary)
 }
 
 /** With few samples, a value equals ITK's except for the rounding of positions to 2^-32 voxel. */
-TEST_F(PairEquivalenceTest, PreciseValues)
+TEST_F(PairEquivalenceTest, FixedPointValues)
 {
   for (const Motion motion : { Motion::Translation, Motion::Affine, Motion::MovingInitial, Motion::Field })
   {
@@ -203,7 +203,7 @@ TEST_F(PairEquivalenceTest, PreciseValues)
 
 /** If samples are voxels and the gradient is ITK's default, the derivative agrees to a tenth of a float's last digit. The images are
  *  those of ITK's itkMeanSquaresImageToImageMetricv4OnVectorTest2. */
-TEST(PreciseDerivativeTest, OfAHundredVoxels)
+TEST(FixedPointDerivativeTest, OfAHundredVoxels)
 {
   using ImageType = itk::Image<double, 3>;
   const auto fixed = ImageType::New();

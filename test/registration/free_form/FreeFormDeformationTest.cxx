@@ -676,7 +676,7 @@ TEST_P(FreeFormDeformationTest, HoldsFewVolumes)
   }
 }
 
-TEST_P(FreeFormDeformationTest, TellsOfItsProgressAndCanBeAborted)
+TEST_P(FreeFormDeformationTest, ReportsItsProgressAndCanBeAborted)
 {
   const Problem<3> problem(3);
   const auto       method = problem.MakeMethod(GetParam());

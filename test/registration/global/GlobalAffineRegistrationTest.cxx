@@ -763,7 +763,7 @@ TEST_P(GlobalAffineRegistrationTest, MeasuresKernelTimes)
   EXPECT_LT(statistics.kernelMilliseconds, statistics.evaluateMilliseconds);
 }
 
-TEST_P(GlobalAffineRegistrationTest, TellsOfItsProgressAndCanBeAborted)
+TEST_P(GlobalAffineRegistrationTest, ReportsItsProgressAndCanBeAborted)
 {
   const GlobalProblem<2>   problem(6, 10 * Degrees);
   const auto               method = problem.MakeMethod(GetParam());

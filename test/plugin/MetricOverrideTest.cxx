@@ -12,7 +12,7 @@
 #include "Listening.h"
 #include "RefilledInPlace.h"
 #include "RegistrationSetUp.h"
-#include "StandInMetrics.h"
+#include "OverriddenMetrics.h"
 #include "TestAnswer.h"
 #include "TestDevices.h"
 #include "TestImages.h"
@@ -32,18 +32,18 @@ namespace gpuregtest
 {
 namespace
 {
-using namespace standin;
+using namespace overridden;
 
 /** Two images, and overrides of ITK's metrics on the device that UseDevice() names. */
-class MetricStandInTest : public ::testing::Test
+class MetricOverrideTest : public ::testing::Test
 {
 protected:
-  MetricStandInTest()
+  MetricOverrideTest()
   {
     MakeImages(33);
     itk::GPURegistrationFactory::RegisterAll();
   }
-  ~MetricStandInTest() override
+  ~MetricOverrideTest() override
   {
     itk::GPURegistrationFactory::UnRegisterAll();
     itk::GPUDevice::SetDefault(itk::GPUDevice::GetAvailable().front());
@@ -170,16 +170,16 @@ protected:
 };
 
 /** A test that runs once on each device. */
-class MetricStandIn
-  : public MetricStandInTest
+class MetricOverride
+  : public MetricOverrideTest
   , public ::testing::WithParamInterface<std::string>
 {
 protected:
-  MetricStandIn()
+  MetricOverride()
   {
     UseDevice(GetParam());
   }
-  ~MetricStandIn() override
+  ~MetricOverride() override
   {
     gpureg::SetMemoryLimit(GetParam(), 0);
   }
@@ -191,7 +191,7 @@ protected:
   }
 };
 
-TEST_P(MetricStandIn, GivesITKsNumbers)
+TEST_P(MetricOverride, GivesITKsNumbers)
 {
   Listening listening;
   for (const Kind kind : ForLinear)
@@ -207,7 +207,7 @@ TEST_P(MetricStandIn, GivesITKsNumbers)
 }
 
 /** Values stay in their range, outside of which Mattes' metric would exclude them; demons use a field. */
-TEST_P(MetricStandIn, SeesValuesThatAreHalvedInPlace)
+TEST_P(MetricOverride, SeesValuesThatAreHalvedInPlace)
 {
   for (const Kind kind : { Kind::Mattes, Kind::Demons })
   {
@@ -226,7 +226,7 @@ TEST_P(MetricStandIn, SeesValuesThatAreHalvedInPlace)
   }
 }
 
-TEST_P(MetricStandIn, SeesImagesThatAreRefilledInPlace)
+TEST_P(MetricOverride, SeesImagesThatAreRefilledInPlace)
 {
   for (const Kind kind : { Kind::MeanSquares, Kind::Correlation, Kind::NeighborhoodCorrelation })
   {
@@ -246,7 +246,7 @@ TEST_P(MetricStandIn, SeesImagesThatAreRefilledInPlace)
 
 /** A rigid transform is optimized, and a spline or a field that is not optimized is applied before or after it. A device computes all
  *  values and derivatives, except for derivatives before a spline, which ITK does not have. */
-TEST_P(MetricStandIn, SeesPartsOfACompositeThatAreRefilledInPlace)
+TEST_P(MetricOverride, SeesPartsOfACompositeThatAreRefilledInPlace)
 {
   this->MakeImages(17);
   const auto spline = MakeSplineOver<3>(*m_Fixed, 2);
@@ -273,7 +273,7 @@ TEST_P(MetricStandIn, SeesPartsOfACompositeThatAreRefilledInPlace)
 }
 
 /** A spline or a field that is optimized, followed by a field that is not. */
-TEST_P(MetricStandIn, SeesAFieldBehindWhatIsOptimizedThatIsRefilledInPlace)
+TEST_P(MetricOverride, SeesAFieldBehindWhatIsOptimizedThatIsRefilledInPlace)
 {
   this->MakeImages(17);
   const auto behind = MakeFieldOver(*m_Fixed);
@@ -290,7 +290,7 @@ TEST_P(MetricStandIn, SeesAFieldBehindWhatIsOptimizedThatIsRefilledInPlace)
   }
 }
 
-TEST_P(MetricStandIn, SeesFixedTransformsThatAreRefilledInPlace)
+TEST_P(MetricOverride, SeesFixedTransformsThatAreRefilledInPlace)
 {
   this->MakeImages(17);
   const auto spline = MakeSplineOver<3>(*m_Fixed, 2);
@@ -309,7 +309,7 @@ TEST_P(MetricStandIn, SeesFixedTransformsThatAreRefilledInPlace)
 }
 
 /** Programs may also write to the optimized transform, through its buffers. */
-TEST_P(MetricStandIn, SeesWhatIsOptimizedThatIsRefilledInPlace)
+TEST_P(MetricOverride, SeesWhatIsOptimizedThatIsRefilledInPlace)
 {
   this->MakeImages(17);
   const auto spline = MakeSplineOver<3>(*m_Fixed, 2);
@@ -321,7 +321,7 @@ TEST_P(MetricStandIn, SeesWhatIsOptimizedThatIsRefilledInPlace)
   }
 }
 
-TEST_P(MetricStandIn, LeavesWhatADeviceDoesNotComputeToITK)
+TEST_P(MetricOverride, LeavesWhatADeviceDoesNotComputeToITK)
 {
   Listening listening;
   // With splines, ITK takes nearly all the time, so images are small. A spline that is optimized together with the transform that follows
@@ -388,7 +388,7 @@ TEST_P(MetricStandIn, LeavesWhatADeviceDoesNotComputeToITK)
   EXPECT_EQ(listening.window->Count("NaN"), 2u);
 }
 
-TEST_P(MetricStandIn, ACorrelationByADisplacementFieldIsITKs)
+TEST_P(MetricOverride, ACorrelationByADisplacementFieldIsITKs)
 {
   Listening  listening;
   const Pair pair = MakePair(Kind::Correlation, *MakeField(*m_Fixed));
@@ -398,7 +398,7 @@ TEST_P(MetricStandIn, ACorrelationByADisplacementFieldIsITKs)
 }
 
 /** For a constant image ITK's joint histogram gives a result, even if it is not a number; fewer than six bins have no width there. */
-TEST_P(MetricStandIn, LeavesJointHistogramsThatAreNoneToITK)
+TEST_P(MetricOverride, LeavesJointHistogramsThatAreNoneToITK)
 {
   Listening  listening;
   const Pair pair = MakePair(Kind::JointHistogram, *MakeRigid(0.05));
@@ -412,7 +412,7 @@ TEST_P(MetricStandIn, LeavesJointHistogramsThatAreNoneToITK)
 }
 
 /** For a constant image ITK's Mattes metric gives no mutual information. */
-TEST_P(MetricStandIn, LeavesMattesOfAConstantImageToITK)
+TEST_P(MetricOverride, LeavesMattesOfAConstantImageToITK)
 {
   for (const bool isFixed : { true, false })
   {
@@ -438,7 +438,7 @@ TEST_P(MetricStandIn, LeavesMattesOfAConstantImageToITK)
 
 /** More bins than a device holds; and another number than at Initialize(), by which ITK allocates its sums, while its bins keep their
  *  previous width. */
-TEST_P(MetricStandIn, LeavesNumbersOfBinsToITK)
+TEST_P(MetricOverride, LeavesNumbersOfBinsToITK)
 {
   using MattesType = itk::MattesMutualInformationImageToImageMetricv4<ImageType, ImageType>;
   Listening  listening;
@@ -468,7 +468,7 @@ TEST_P(MetricStandIn, LeavesNumbersOfBinsToITK)
 }
 
 /** Values change between Initialize() and an evaluation, at voxels without samples. */
-TEST_P(MetricStandIn, LeavesValuesThatAreFiniteNoMoreToITK)
+TEST_P(MetricOverride, LeavesValuesThatAreFiniteNoMoreToITK)
 {
   const auto             away = itk::TranslationTransform<double, 3>::New();
   itk::Vector<double, 3> shift;
@@ -493,7 +493,7 @@ TEST_P(MetricStandIn, LeavesValuesThatAreFiniteNoMoreToITK)
 
 /** As in ITK, gradients and ranges are those of Initialize(), even if a device does not support the optimized transform. ITK takes
  *  nearly all the time, so images are small. */
-TEST_P(MetricStandIn, KeepsWhatITKMakesAtInitialize)
+TEST_P(MetricOverride, KeepsWhatITKMakesAtInitialize)
 {
   this->MakeImages(17);
   const auto spline = this->MakeSpline();
@@ -511,7 +511,7 @@ TEST_P(MetricStandIn, KeepsWhatITKMakesAtInitialize)
 }
 
 /** ITK gives a warning, the largest value and no derivative. */
-TEST_P(MetricStandIn, WithoutOverlapGivesWhatITKGives)
+TEST_P(MetricOverride, WithoutOverlapGivesWhatITKGives)
 {
   Listening              listening;
   const auto             away = itk::TranslationTransform<double, 3>::New();
@@ -534,7 +534,7 @@ TEST_P(MetricStandIn, WithoutOverlapGivesWhatITKGives)
   }
 }
 
-TEST_P(MetricStandIn, WorksWithoutDeviceMemory)
+TEST_P(MetricOverride, WorksWithoutDeviceMemory)
 {
   if (this->GetDevice().IsHost())
   {
@@ -557,7 +557,7 @@ TEST_P(MetricStandIn, WorksWithoutDeviceMemory)
 }
 
 /** A device that fails between Initialize() and an evaluation. */
-TEST_P(MetricStandIn, WorksWhereMemoryRunsOutLater)
+TEST_P(MetricOverride, WorksWhereMemoryRunsOutLater)
 {
   if (this->GetDevice().IsHost())
   {
@@ -596,7 +596,7 @@ TEST_P(MetricStandIn, WorksWhereMemoryRunsOutLater)
 }
 
 /** The device that made the gradient cannot pass it to ITK's class, which computes it again from the voxels of that time. */
-TEST_P(MetricStandIn, TellsThatAGradientIsOfOtherVoxels)
+TEST_P(MetricOverride, ReportsThatAGradientIsOfOtherVoxels)
 {
   if (this->GetDevice().IsHost())
   {
@@ -613,7 +613,7 @@ TEST_P(MetricStandIn, TellsThatAGradientIsOfOtherVoxels)
 }
 
 /** Programs may request the gradient image that ITK's metrics make at Initialize(). */
-TEST_P(MetricStandIn, HasITKsGradientImage)
+TEST_P(MetricOverride, HasITKsGradientImage)
 {
   for (const Kind kind : ForLinear)
   {
@@ -634,7 +634,7 @@ TEST_P(MetricStandIn, HasITKsGradientImage)
 }
 
 /** A registration by a program that names none of this module's classes ends at ITK's result, on every device. */
-TEST_F(MetricStandInTest, RegistersAsITKDoes)
+TEST_F(MetricOverrideTest, RegistersAsITKDoes)
 {
   using RegistrationType = itk::ImageRegistrationMethodv4<ImageType, ImageType, itk::TranslationTransform<double, 3>>;
   // The same image at another position.
@@ -683,7 +683,7 @@ TEST_F(MetricStandInTest, RegistersAsITKDoes)
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, MetricStandIn, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+INSTANTIATE_TEST_SUITE_P(Devices, MetricOverride, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
 } // namespace
 } // namespace gpuregtest

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ITK's metrics that this module overrides, as a program makes them that does not know the overrides. Includes only ITK's headers.
-#ifndef StandInMetrics_h
-#define StandInMetrics_h
+#ifndef OverriddenMetrics_h
+#define OverriddenMetrics_h
 
 #include "itkANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 #include "itkCorrelationImageToImageMetricv4.h"
@@ -17,7 +17,7 @@
 
 namespace gpuregtest
 {
-namespace standin
+namespace overridden
 {
 using ImageType = itk::Image<float, 3>;
 using MetricType = itk::ImageToImageMetricv4<ImageType, ImageType>;
@@ -116,7 +116,7 @@ MakeInitialized(Kind kind, ImageType * fixed, ImageType * moving)
   return metric;
 }
 
-} // namespace standin
+} // namespace overridden
 } // namespace gpuregtest
 
 #endif

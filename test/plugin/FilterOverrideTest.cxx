@@ -125,15 +125,15 @@ GetStatistics(const ResampleType & filter)
   return dynamic_cast<const OursType &>(filter).GetEvaluationStatistics();
 }
 
-class StandIn : public DeviceTest
+class FilterOverride : public DeviceTest
 {
 protected:
-  StandIn()
+  FilterOverride()
   {
     itk::GPUDevice::SetDefault(this->GetDevice());
     itk::GPURegistrationFactory::RegisterAll();
   }
-  ~StandIn() override
+  ~FilterOverride() override
   {
     gpureg::SetMemoryLimit(GetParam(), 0);
     itk::GPURegistrationFactory::UnRegisterAll();
@@ -141,7 +141,7 @@ protected:
   }
 };
 
-TEST_P(StandIn, SeesAnInputThatIsRefilledInPlace)
+TEST_P(FilterOverride, SeesAnInputThatIsRefilledInPlace)
 {
   const auto image = MakeImage(1);
   const auto filter = MakeResampler(*image, *MakeShift(0));
@@ -216,14 +216,14 @@ ExpectRefilledInputIsSeen()
   }
 }
 
-TEST_P(StandIn, SeesInputsOfOtherTypesThatAreRefilledInPlace)
+TEST_P(FilterOverride, SeesInputsOfOtherTypesThatAreRefilledInPlace)
 {
   ExpectRefilledInputIsSeen<itk::Image<short, 2>>();
   ExpectRefilledInputIsSeen<itk::Image<itk::Vector<float, 3>, 3>>();
   ExpectRefilledInputIsSeen<itk::VectorImage<unsigned char, 2>>();
 }
 
-TEST_P(StandIn, SeesCoefficientsOfAnInputThatIsRefilledInPlace)
+TEST_P(FilterOverride, SeesCoefficientsOfAnInputThatIsRefilledInPlace)
 {
   const auto image = MakeImage(1);
   const auto make = [&] {
@@ -268,19 +268,19 @@ ExpectRefilledTransformIsSeen(ImageType & image, TTransform & transform)
   }
 }
 
-TEST_P(StandIn, SeesAFieldThatIsRefilledInPlace)
+TEST_P(FilterOverride, SeesAFieldThatIsRefilledInPlace)
 {
   const auto image = MakeImage(1);
   ExpectRefilledTransformIsSeen(*image, *MakeFieldOver(*image));
 }
 
-TEST_P(StandIn, SeesASplinesCoefficientsThatAreRefilledInPlace)
+TEST_P(FilterOverride, SeesASplinesCoefficientsThatAreRefilledInPlace)
 {
   const auto image = MakeImage(1);
   ExpectRefilledTransformIsSeen(*image, *MakeSplineOver<3>(*image, 4));
 }
 
-TEST_P(StandIn, SeesLandmarksThatAreMovedInPlace)
+TEST_P(FilterOverride, SeesLandmarksThatAreMovedInPlace)
 {
   using SplineType = itk::ThinPlateSplineKernelTransform<double, 3>;
   const auto image = MakeImage(1);
@@ -307,7 +307,7 @@ TEST_P(StandIn, SeesLandmarksThatAreMovedInPlace)
   }
 }
 
-TEST_P(StandIn, AClassThatIsNamedTrustsTimeStampsUnlessItIsTold)
+TEST_P(FilterOverride, AClassThatIsNamedTrustsTimeStampsUnlessItIsSetOtherwise)
 {
   const auto image = MakeImage(1);
   const auto filter = OursType::New();
@@ -378,7 +378,7 @@ ExpectWorksWithoutMemory(const std::string & device, const std::function<void(TF
   EXPECT_EQ(gpureg::GetMemoryInUse(device), gpureg::GetIdleMemoryInUse(device));
 }
 
-TEST_P(StandIn, WorksWithoutDeviceMemory)
+TEST_P(FilterOverride, WorksWithoutDeviceMemory)
 {
   ExpectWorksWithoutMemory<ResampleType>(GetParam(), [](ResampleType & filter) {
     filter.SetReferenceImage(filter.GetInput());
@@ -477,7 +477,7 @@ KeepManyFilters(const std::string & device, int firstOnes)
   return most;
 }
 
-TEST_P(StandIn, ManyLiveFiltersHoldWhatTheBoundsAllow)
+TEST_P(FilterOverride, ManyLiveFiltersHoldWhatTheBoundsAllow)
 {
   const Held before{ gpureg::GetIdleMemoryLimit(GetParam()), gpureg::GetPinnedMemoryLimit(GetParam()) };
   gpureg::SetIdleMemoryLimit(GetParam(), std::size_t{ 1 } << 20);
@@ -488,7 +488,7 @@ TEST_P(StandIn, ManyLiveFiltersHoldWhatTheBoundsAllow)
 }
 
 /** With a device's default limits, 500 filters hold no more than the first few. */
-TEST_P(StandIn, ManyLiveFiltersHoldWhatAFewHold)
+TEST_P(FilterOverride, ManyLiveFiltersHoldWhatAFewHold)
 {
   EXPECT_EQ(gpureg::GetPinnedMemoryLimit(GetParam()), std::size_t{ 256 } << 20);
   const auto [ofFew, afterwards] = KeepManyFilters(GetParam(), 20);
@@ -500,7 +500,7 @@ TEST_P(StandIn, ManyLiveFiltersHoldWhatAFewHold)
   }
 }
 
-TEST_P(StandIn, AClassThatIsNamedThrowsAnErrorOfItsKind)
+TEST_P(FilterOverride, AClassThatIsNamedThrowsAnErrorOfItsKind)
 {
   const auto image = MakeImage(1);
   const auto filter = OursType::New();
@@ -516,7 +516,7 @@ TEST_P(StandIn, AClassThatIsNamedThrowsAnErrorOfItsKind)
   EXPECT_THROW(itk::GPUDevice::FromName("cuda:99"), itk::GPUBadInputError);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, StandIn, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+INSTANTIATE_TEST_SUITE_P(Devices, FilterOverride, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
 } // namespace
 } // namespace gpuregtest
