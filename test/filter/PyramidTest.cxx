@@ -313,7 +313,7 @@ TEST_P(Pyramid, DefaultsAndMaximumError)
       pyramid->Update();
     }
     const gpureg::EvaluationStatistics statistics = filter->GetEvaluationStatistics();
-    EXPECT_EQ(statistics.launches, 12) << "an axis of a level each";
+    EXPECT_EQ(statistics.launches, 12) << "one for each axis of each level";
     if (GetParam() != "host")
     {
       // The input is uploaded, and each level is downloaded.

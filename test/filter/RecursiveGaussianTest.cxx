@@ -318,7 +318,7 @@ TEST_P(RecursiveGaussian, Ramp)
   grid.spacing[1] = 0.5;
   const auto ramp = MakeImage<ImageType>(grid, [](const auto & point) { return 3.0 * point[1] - 7.0; });
   const auto slope = this->Filter<ImageType, ImageType>(*ramp, { 2.0, 1, 1, false });
-  EXPECT_NEAR(slope->GetPixel({ { 3, 60, 5 } }), 3.0 * 0.5, 1e-5) << "by voxel, as ITK's";
+  EXPECT_NEAR(slope->GetPixel({ { 3, 60, 5 } }), 3.0 * 0.5, 1e-5) << "per voxel, as in ITK";
   const auto flat = MakeImage<ImageType>(grid, [](const auto &) { return 1234.5; });
   const auto smoothed = this->Smooth<ImageType, ImageType>(*flat, 2.0);
   for (const auto index : { itk::Index<3>{ { 0, 0, 0 } }, itk::Index<3>{ { 7, 60, 15 } } })

@@ -335,7 +335,7 @@ TEST_P(VolumeFilterFuzz, RandomSetUps)
   // With few cases, all may have been left out.
   if (count >= 20)
   {
-    EXPECT_GE(m_Compared, 3 * count) << "too much of what was drawn is refused";
+    EXPECT_GE(m_Compared, 3 * count) << "too many of the drawn cases are refused";
   }
 }
 

@@ -127,7 +127,7 @@ TEST_P(VolumeFilterLarge, APyramidIsOfTheWholeImage)
       ASSERT_TRUE(pyramid->GetOutput(0)->TransformPhysicalPointToIndex(point, index));
       ImageType::PointType there;
       pyramid->GetOutput(0)->TransformIndexToPhysicalPoint(index, there);
-      ASSERT_LE(point.EuclideanDistanceTo(there), 1e-6) << "other voxels are kept";
+      ASSERT_LE(point.EuclideanDistanceTo(there), 1e-6) << "other voxels are sampled";
       ASSERT_NEAR(pyramid->GetOutput(0)->GetPixel(index), it.Get(), 1e-3) << index;
     }
   }

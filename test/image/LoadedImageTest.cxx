@@ -379,14 +379,14 @@ TEST_P(LoadedImageTest, ProvesWhatIsThere)
     };
     EXPECT_EQ(load(1), hasBus);
     EXPECT_FALSE(load(1)) << "the second time, by the device's hash";
-    EXPECT_FALSE(load(1)) << "by the one that is known";
+    EXPECT_FALSE(load(1)) << "by the known key";
     for (const std::size_t changed : { std::size_t{ 0 }, count / 2, count - 1 })
     {
       values[changed] += 1e6F;
       EXPECT_EQ(load(1), hasBus) << changed;
       EXPECT_FALSE(load(1)) << changed;
     }
-    EXPECT_EQ(load(2), hasBus) << "a changed key is not asked to be proved";
+    EXPECT_EQ(load(2), hasBus) << "a changed key needs no proof";
     EXPECT_LE(image.GetStatistics().launches, 1) << "but looked through";
   }
 }
@@ -823,7 +823,7 @@ TEST_P(LoadedImageTest, BadInput)
   fixed.virtualSize = fixed.sampled->size = ImageSize;
   fixed.sampled->wantsValues = true;
   fixed.precision = gpureg::Precision::Double;
-  EXPECT_THROW(engine.SetFixedSamples(fixed, OneAfterTheOther), gpureg::BadInputError) << "precise places";
+  EXPECT_THROW(engine.SetFixedSamples(fixed, OneAfterTheOther), gpureg::BadInputError) << "fixed-point places";
   fixed.sampled->wantsValues = false;
   fixed.precision = gpureg::Precision::Single;
   fixed.pointCount = 3;

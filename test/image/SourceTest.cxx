@@ -166,7 +166,7 @@ TEST(ResidentSource, AKeyIsTrustedOrTheMemoryProvesIt)
   EXPECT_FALSE(useIt());
   EXPECT_TRUE(useIt());
   content[50] ^= 1;
-  EXPECT_TRUE(useIt()) << "the key is trusted";
+  EXPECT_TRUE(useIt()) << "a trusted key needs no proof";
 
   source.isKeyTrusted = false;
   resident.Forget();
@@ -182,5 +182,5 @@ TEST(ResidentSource, AKeyIsTrustedOrTheMemoryProvesIt)
   source.isKeyTrusted = true;
   source.key = {};
   EXPECT_FALSE(useIt());
-  EXPECT_FALSE(useIt()) << "a source of no key";
+  EXPECT_FALSE(useIt()) << "a source without a key";
 }

@@ -436,7 +436,7 @@ TEST_P(ContractTest, ForcesGiveTheirMemoryBack)
     InitializeAndEvaluate(*alive.back());
     pinned.push_back(gpureg::GetPinnedMemoryInUse(GetParam()));
   }
-  EXPECT_EQ(pinned[1], pinned[0]) << "the second metric takes what the first one gave back";
+  EXPECT_EQ(pinned[1], pinned[0]) << "the second metric gets the memory of the first one";
   EXPECT_EQ(pinned[2], pinned[0]);
 }
 

@@ -77,10 +77,10 @@ protected:
     if (IsEmpty(c, result) && m_IsRandom)
     {
       ++m_InVain;
-      std::cout << "eight times in vain: " << ::testing::PrintToString(c) << std::endl;
+      std::cout << "drawn eight times in vain: " << ::testing::PrintToString(c) << std::endl;
       return;
     }
-    ASSERT_FALSE(IsEmpty(c, result)) << "eight times, a comparison that would say nothing";
+    ASSERT_FALSE(IsEmpty(c, result)) << "eight times, nothing followed from the comparison";
     m_Sensitive += !HasNoInformation(c, result.itk) &&
                    ((!HasNoSlope(c, result.itk) && result.sensitivity.ofDerivative > GetTolerance(c)) ||
                     result.sensitivity.ofValue > ofValue);
@@ -181,11 +181,10 @@ protected:
   {
     m_IsRandom = true;
     const std::uint64_t count = ForEachSeed(firstSeed, cases, checkSeed, GetCaseThreads());
-    EXPECT_LE(m_InVain, std::max<std::uint64_t>(1, count / 200)) << "so many were drawn eight times in vain";
-    EXPECT_LE(m_Redrawn, std::max<std::uint64_t>(1, count / 20))
-      << "too few of the set-ups that were drawn were compared";
+    EXPECT_LE(m_InVain, std::max<std::uint64_t>(1, count / 200)) << "set-ups that were drawn eight times in vain";
+    EXPECT_LE(m_Redrawn, std::max<std::uint64_t>(1, count / 20)) << "too few of the drawn set-ups were compared";
     EXPECT_LE(m_Sensitive, std::max<std::uint64_t>(1, count / 20))
-      << "too many were compared no closer than ITK's own derivative is known";
+      << "too many comparisons had the tolerance of ITK's own sensitivity";
     std::cout << "set-ups drawn anew: " << m_Redrawn << ", of sensitive derivatives: " << m_Sensitive << std::endl;
   }
 

@@ -155,7 +155,7 @@ TEST_P(FilterOverride, SeesAnInputThatIsRefilledInPlace)
   }
   if (!this->GetDevice().IsHost())
   {
-    EXPECT_LT(GetStatistics(*filter).bytesUp, 1000) << "what is proved to be there is not sent again";
+    EXPECT_LT(GetStatistics(*filter).bytesUp, 1000) << "an image that is proved to be up to date is not uploaded again";
   }
   Refill(*image, -3);
   ExpectAsITK(*filter, *image, *MakeShift(0.2));
@@ -326,7 +326,7 @@ TEST_P(FilterOverride, AClassThatIsNamedTrustsTimeStampsUnlessItIsSetOtherwise)
   EXPECT_TRUE(isUpToDate());
   Refill(*image, 4);
   image->Modified();
-  EXPECT_TRUE(isUpToDate()) << "the change was told";
+  EXPECT_TRUE(isUpToDate()) << "the change was reported";
   filter->TrustsTimeStampsOff();
   for (const float value : { 5.0f, 5.0f, 5.0f, 6.0f })
   {
@@ -422,7 +422,7 @@ KeepManyFilters(const std::string & device, int firstOnes)
   using SmoothingType = itk::SmoothingRecursiveGaussianImageFilter<ImageType, ImageType>;
   using FilterType = itk::ImageToImageFilter<ImageType, ImageType>;
   const Held bounds{ gpureg::GetIdleMemoryLimit(device), gpureg::GetPinnedMemoryLimit(device) };
-  EXPECT_EQ(gpureg::GetIdleMemoryInUse(device), 0u) << "what filters held goes with them";
+  EXPECT_EQ(gpureg::GetIdleMemoryInUse(device), 0u) << "memory that filters held is freed with them";
   gpureg::ReleaseIdleMemory(device);
   const auto transform = MakeShift(0.4);
   const auto make = [&transform](int n) {

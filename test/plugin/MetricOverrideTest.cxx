@@ -157,7 +157,7 @@ protected:
       }
       if (size != sizeBefore)
       {
-        EXPECT_GT(std::abs(itks - before), 1e-4 * std::abs(itks)) << "a stale transform would not show";
+        EXPECT_GT(std::abs(itks - before), 1e-4 * std::abs(itks)) << "an outdated transform would not show";
       }
       sizeBefore = size;
       before = itks;

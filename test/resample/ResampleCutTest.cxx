@@ -174,18 +174,18 @@ Launch(const ResampleArguments & a, int lanes, Arrays & arrays, Order order, con
         }
         running.stopsAtBarrier = false;
         ASSERT_TRUE(std::none_of(columns.begin(), columns.end(), [](double sum) { return std::isnan(sum); }))
-          << "vectors that need not be there are read";
+          << "vectors that are not needed are read";
       }
       for (int lane = 0; lane < lanes; ++lane)
       {
         runLane(Nth(lane, lanes, order));
       }
       ASSERT_EQ(std::count(columns.begin() + static_cast<std::ptrdiff_t>(columnCount), columns.end(), Nothing), 64)
-        << "columns behind the group's";
+        << "columns beyond the group's";
     }
   }
   EXPECT_EQ(arrived, a.chain == ChainFollowsRows ? std::int64_t{ groups } * planeGroups * lanes : 0)
-    << "a barrier that not all lanes come to";
+    << "a barrier that not all lanes reach";
 }
 
 ResampleArguments

@@ -37,9 +37,9 @@ TEST_P(ResampleFuzz, RandomSetUps)
   // With few cases, all may have been left out.
   if (count >= 20)
   {
-    EXPECT_GE(2 * withImage, count) << "most of what was drawn lies outside of the input";
-    EXPECT_GE(100 * compared, 80 * voxels) << "too many voxels are near a tie";
-    EXPECT_GE(2 * static_cast<std::uint64_t>(bounded), count) << "most bounds of memory are too small for a slab";
+    EXPECT_GE(2 * withImage, count) << "most of the drawn cases are outside of the input";
+    EXPECT_GE(100 * compared, 80 * voxels) << "rounding decides about too many voxels";
+    EXPECT_GE(2 * static_cast<std::uint64_t>(bounded), count) << "most memory limits are too small for a slab";
   }
 }
 

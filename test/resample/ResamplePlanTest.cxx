@@ -147,7 +147,7 @@ ExpectSound(const ResampleSizes & s, const ResamplePlan & plan, const Room & roo
   EXPECT_LE(plan.pieceRows, s.rows);
   EXPECT_TRUE(plan.pieceRows < s.rowsOfPlane || plan.pieceRows % s.rowsOfPlane == 0) << "planes and a part of one";
   EXPECT_TRUE(plan.outputBuffers == 1 || plan.outputBuffers == s.mostBuffers) << plan.outputBuffers;
-  EXPECT_TRUE(plan.outputBuffers == 1 || plan.pieceRows < s.rows) << "two buffers for one piece";
+  EXPECT_TRUE(plan.outputBuffers == 1 || plan.pieceRows < s.rows) << "two buffers for one tile";
   EXPECT_TRUE(plan.inputBuffers == 1 || plan.inputBuffers == s.mostBuffers) << plan.inputBuffers;
   EXPECT_TRUE(plan.inputBuffers == 1 || plan.slabs.GetCount() > 1) << "two buffers for one slab";
 
@@ -502,9 +502,9 @@ TEST(ResamplePlanTest, RandomPlansAreWithinTheRoom)
   });
   if (count >= 100)
   {
-    EXPECT_GE(2 * planned, count) << "there was no room for most of what was drawn";
-    EXPECT_GE(10 * inSlabs, count) << "hardly an input was cut";
-    EXPECT_GE(20 * inGridPlanes, count) << "hardly a grid was cut";
+    EXPECT_GE(2 * planned, count) << "there was no room for most of the drawn cases";
+    EXPECT_GE(10 * inSlabs, count) << "hardly any input was divided";
+    EXPECT_GE(20 * inGridPlanes, count) << "hardly any grid was divided";
   }
 }
 

@@ -113,7 +113,7 @@ protected:
     EXPECT_EQ(CountFurtherApart(image, expected, 2e-3), 0u);
     const auto   count = static_cast<std::ptrdiff_t>(CountComponents(expected));
     const auto * values = GetComponents(expected);
-    EXPECT_LT(std::count(values, values + count, 0.0f), count - count / 4) << "next to nothing is resampled";
+    EXPECT_LT(std::count(values, values + count, 0.0f), count - count / 4) << "nearly nothing is resampled";
   }
 
   Random              m_Random;

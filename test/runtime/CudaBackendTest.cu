@@ -201,7 +201,7 @@ TEST_F(CudaBackendTest, OutOfDeviceMemoryIsReportedWithNumbersAndTheObjectStillW
       << error.what();
   }
   EXPECT_EQ(GetMemoryInUse("cuda:0"), before);
-  EXPECT_THROW(EvaluateFarEnd(metric, size, { 32, 32, 32 }), Error) << "half an object gave an answer";
+  EXPECT_THROW(EvaluateFarEnd(metric, size, { 32, 32, 32 }), Error) << "an incomplete object gave a result";
 
   ASSERT_EQ(cudaFree(hog), cudaSuccess);
   metric.SetMovingImage(MakeMovingSide(size), RunOnThreads);
@@ -270,8 +270,8 @@ TEST_F(CudaBackendTest, AnErrorIsReportedOnceWhileAnotherStreamIsBusy)
   const cudaError_t status = cudaSetDevice(-1);
   ASSERT_EQ(status, cudaErrorInvalidDevice);
   EXPECT_THROW(CheckCuda(status, "choosing a device", "cuda:0"), Error);
-  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess) << "the next call is blamed";
-  EXPECT_EQ(cudaStreamQuery(busy), cudaErrorNotReady) << "it was waited for another stream";
+  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess) << "the error is reported by the next call";
+  EXPECT_EQ(cudaStreamQuery(busy), cudaErrorNotReady) << "another stream was waited for";
 
   *static_cast<volatile int *>(stop) = 1;
   EXPECT_EQ(cudaStreamSynchronize(busy), cudaSuccess);

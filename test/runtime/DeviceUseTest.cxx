@@ -140,7 +140,7 @@ TEST_F(DeviceUse, AnObjectIsNotTakenForOneThatWasWhereItIs)
   EXPECT_EQ(FakeEngine::alive, 2);
   object = nullptr;
   EXPECT_TRUE(isSaid);
-  EXPECT_EQ(FakeEngine::alive, 0) << "what was held in the name of the first one goes with the second";
+  EXPECT_EQ(FakeEngine::alive, 0) << "memory held for the first one is freed with the second";
 }
 
 TEST_F(DeviceUse, ThreadsMayUseOneObject)

@@ -172,7 +172,7 @@ TEST_P(Fork, AChildsNewFilterComputesOnTheHost)
               return Update(*FilterType::New(), 0.5);
             }),
             wanted);
-  EXPECT_EQ(Update(*parents, 0.5), wanted) << "the parent goes on";
+  EXPECT_EQ(Update(*parents, 0.5), wanted) << "the parent does not work any more";
 }
 
 /** Does not depend on the parent's default. */

@@ -107,7 +107,7 @@ TEST(GPUDeviceTest, HardwareIdsTellDevicesApart)
     }
     EXPECT_EQ(id.size(), 36u) << id;
     EXPECT_EQ(std::count(id.begin(), id.end(), '-'), 4) << id;
-    EXPECT_TRUE(ids.insert(id).second) << id << " is two devices'";
+    EXPECT_TRUE(ids.insert(id).second) << id << " belongs to two devices";
   }
   EXPECT_THROW(gpureg::GetHardwareId("cuda:99"), gpureg::Error);
 }

@@ -97,7 +97,7 @@ TEST(IdleEngines, ElseTheOneThatItUsedLast)
   idle.Keep(std::make_unique<ResamplerType>(Key{ 2 }, 10), &users[2]);
   EXPECT_EQ(Use(idle, { 7 }, &users[1]), 1);
   EXPECT_EQ(Use(idle, {}, &users[2]), 2);
-  EXPECT_EQ(Use(idle, { 7 }, &users[3]), -1) << "there may be more";
+  EXPECT_EQ(Use(idle, { 7 }, &users[3]), -1) << "another engine may be made";
 }
 
 TEST(IdleEngines, OrWhereThereAreEnoughTheOneThatHasBeenIdleTheLongest)
@@ -131,7 +131,7 @@ TEST(IdleEngines, HoldAtMostTheLimit)
   EXPECT_EQ(Use(idle, { 4 }, nullptr), 4) << "those that were used last are kept";
   EXPECT_EQ(Use(idle, { 3 }, nullptr), 3);
   idle.Keep(std::make_unique<ResamplerType>(Key{ 9 }, 101), &users[9]);
-  EXPECT_EQ(idle.GetHeldBytes(), 80u) << "one that holds too much by itself takes nobody's place";
+  EXPECT_EQ(idle.GetHeldBytes(), 80u) << "an engine that exceeds the limit by itself replaces no other";
   EXPECT_EQ(ResamplerType::alive, 2);
   idle.Keep(std::make_unique<ResamplerType>(Key{ 1 }, 100), &users[1]);
   EXPECT_EQ(ResamplerType::alive, 1);

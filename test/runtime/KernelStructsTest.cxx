@@ -112,7 +112,7 @@ TEST(KernelStructs, AllHaveTheHostsSize)
     }
     for (const std::string & name : FindStructs(ReadFile(file.path())))
     {
-      EXPECT_EQ(known.count(name), 1u) << name << " of " << file.path() << " is in no program of OpenCL's";
+      EXPECT_EQ(known.count(name), 1u) << name << " of " << file.path() << " is in no OpenCL program";
     }
   }
 }

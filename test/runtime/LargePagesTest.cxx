@@ -72,7 +72,7 @@ protected:
   {
     if (!HasLargePages())
     {
-      GTEST_SKIP() << "this system has no large pages to ask for, or does not say where it was asked";
+      GTEST_SKIP() << "this system has no large pages, or does not report where they were requested";
     }
   }
 
@@ -141,7 +141,7 @@ TEST(LargePagesOfMemory, WhatWasWrittenStays)
   if (HasLargePages())
   {
     EXPECT_TRUE(IsAskedFor(array.data(), array.size()));
-    EXPECT_GE(pages, 19) << "whole ones among 20";
+    EXPECT_GE(pages, 19) << "whole large pages among 20";
     EXPECT_LE(pages, 20);
   }
 }

@@ -201,7 +201,7 @@ TEST_F(OpenCLProgramCacheTrustTest, WhatCannotBeReadIsAbsent)
   std::filesystem::create_directory(m_Entry);
   EXPECT_NO_THROW(EXPECT_TRUE(m_Cache.Load("key").empty())) << "a folder";
   EXPECT_FALSE(m_Cache.Store("key", m_Binary));
-  EXPECT_EQ(ListFiles(m_Folder).size(), 1u) << "what could not be put in its place is left behind";
+  EXPECT_EQ(ListFiles(m_Folder).size(), 1u) << "a file that could not be moved to its place was left behind";
 
   std::filesystem::remove(m_Entry);
   ASSERT_TRUE(m_Cache.Store("key", m_Binary));

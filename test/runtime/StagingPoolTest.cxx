@@ -126,7 +126,7 @@ TEST_F(StagingPoolTest, ALowerLimitFreesWhatWaits)
   pool.GiveBack(pool.Take(8 * MiB).memory);
   StagingPointer taken = pool.Take(2 * MiB).memory;
   pool.SetLimit(1 * MiB);
-  EXPECT_EQ(total, 2 * MiB) << "what is taken stays";
+  EXPECT_EQ(total, 2 * MiB) << "values that were taken do not change";
   pool.GiveBack(std::move(taken));
   EXPECT_EQ(total, 0u);
   EXPECT_EQ(pool.GetPinnedBytes(), 0u);

@@ -166,7 +166,7 @@ TEST_P(ThreadsTest, WhileOneTaskLastsTheOthersAreDone)
       }
       ++done;
     });
-    EXPECT_TRUE(areDone) << "task " << longest << " had others wait for it";
+    EXPECT_TRUE(areDone) << "task " << longest << " made others wait";
     EXPECT_EQ(done, Count);
   }
 }
@@ -200,7 +200,7 @@ TEST_P(ThreadsTest, WhatATaskThrowsReachesTheCaller)
         {
           EXPECT_EQ(failure.task, failing);
         }
-        EXPECT_EQ(running, 0) << "tasks go on behind the caller's back";
+        EXPECT_EQ(running, 0) << "tasks continue after the caller has returned";
         ExpectEachOnce(parallelFor, count);
       }
     }

@@ -230,8 +230,8 @@ TEST(FindPlanesTest, RandomMapsAreFoundAsByDefinition)
   });
   if (count >= 100)
   {
-    EXPECT_GE(3 * met, count) << "most of what was drawn meets no plane";
-    EXPECT_GE(4 * cut, count) << "most of what was drawn meets all planes, or none";
+    EXPECT_GE(3 * met, count) << "most of the drawn cases meet no plane";
+    EXPECT_GE(4 * cut, count) << "most of the drawn cases meet all planes, or none";
   }
 }
 

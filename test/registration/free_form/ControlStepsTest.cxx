@@ -414,8 +414,7 @@ TurnLine(Passes & passes, bool isConjugate, const Vectors & gradient, const Line
   arrays.direction = direction.get();
   arrays.numbers = numbers.get();
   passes->TurnLine(static_cast<std::int64_t>(gradient.size()), isConjugate, arrays);
-  EXPECT_TRUE(AreSameBits(passes.Download<float4>(now), gradient))
-    << "a gradient is not what turning a line is to change";
+  EXPECT_TRUE(AreSameBits(passes.Download<float4>(now), gradient)) << "turning a line must not change the gradient";
   return { passes.Download<float4>(last), passes.Download<float4>(direction), passes.Download<float>(numbers) };
 }
 
@@ -607,7 +606,7 @@ TEST_P(ControlStepsTest, MovesByAdamsDefinition)
       EXPECT_LT(FindDistance(moved.points, expected.points), Rounding);
       EXPECT_LT(FindDistance(moved.firstMeans, expected.firstMeans), Rounding);
       EXPECT_LT(FindDistance(moved.secondMeans, expected.secondMeans), Rounding);
-      EXPECT_EQ(XyzOf(moved.points.back()), XyzOf(problem.points.back())) << "nothing pulls at it";
+      EXPECT_EQ(XyzOf(moved.points.back()), XyzOf(problem.points.back())) << "no force acts on it";
     }
   }
 }
@@ -742,8 +741,9 @@ TEST_P(ControlStepsTest, PlacesPointsOnALineByItsDefinition)
         return PlaceOnLine(passes, by, static_cast<float>(ofLongest), begin, direction, isInPlace);
       };
       EXPECT_LT(FindDistance(place(length, longest), expected), Rounding);
-      EXPECT_EQ(FindDistance(place(0.0f, longest), ToDoubles(begin)), 0.0) << "a line of no length leads nowhere";
-      EXPECT_EQ(FindDistance(place(length, 0.0), ToDoubles(begin)), 0.0) << "nor does one of no direction";
+      EXPECT_EQ(FindDistance(place(0.0f, longest), ToDoubles(begin)), 0.0) << "a line of length 0 moves no point";
+      EXPECT_EQ(FindDistance(place(length, 0.0), ToDoubles(begin)), 0.0)
+        << "without a direction no point moves, either";
     }
   }
 }

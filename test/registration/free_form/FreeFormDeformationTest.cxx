@@ -134,7 +134,7 @@ protected:
     const double wanted = (1 - bending - linear - jacobian) * similarity->GetValue() + ofPenalties;
     std::cout << VDimension << "D: " << ofPenalties << " of " << wanted << ", off by "
               << method->GetCosts(0).back() - wanted << std::endl;
-    EXPECT_GT(ofPenalties, 1e-3 * std::abs(wanted)) << "too little to be missed";
+    EXPECT_GT(ofPenalties, 1e-3 * std::abs(wanted)) << "the penalties are too small to show";
     ASSERT_EQ(method->GetCosts(0).size(), 2u);
     EXPECT_NEAR(method->GetCosts(0)[1], wanted, 1e-5 * std::abs(wanted));
   }
@@ -671,7 +671,7 @@ TEST_P(FreeFormDeformationTest, HoldsFewVolumes)
     std::cout << most / volume << " volumes of floats" << std::endl;
     // A tenth of a volume is for the small images in which edges are compared.
     EXPECT_LT(most, (this->GetDevice().IsHost() ? 8 : 12.1) * volume) << run;
-    EXPECT_LE(run == 2 ? most : 0.0, held) << "more the third time";
+    EXPECT_LE(run == 2 ? most : 0.0, held) << "more memory the third time";
     held = most;
   }
 }

@@ -381,7 +381,7 @@ TEST_P(FreeFormSimilarityTest, ACorrelationWithAFlatPartIsNothing)
     method->SetFixedImageMask(side);
     method->Update();
     EXPECT_EQ(method->GetCosts(0).front(), 0.0) << samples;
-    EXPECT_EQ(method->GetDeformation()->GetParameters().inf_norm(), 0.0) << "no force moves anything";
+    EXPECT_EQ(method->GetDeformation()->GetParameters().inf_norm(), 0.0) << "no force acts on any point";
     method->SetFixedImageMask(nullptr);
     method->Update();
     EXPECT_LT(method->GetCosts(0).front(), -1e-6) << samples;
@@ -410,7 +410,7 @@ TEST_P(FreeFormSimilarityTest, EachFindsAKnownDeformationByEachOptimizer)
         EXPECT_LT(costs.back(), costs.front());
         if (optimizer == FreeFormOptimizer::ConjugateGradient)
         {
-          EXPECT_TRUE(std::is_sorted(costs.rbegin(), costs.rend())) << "a line led up";
+          EXPECT_TRUE(std::is_sorted(costs.rbegin(), costs.rend())) << "a line leads uphill";
         }
       }
     }
@@ -647,7 +647,7 @@ TEST_P(FreeFormSimilarityTest, WhatThereIsNotIsRefused)
   EXPECT_THROW(method->Update(), itk::GPUBadInputError) << "lines are of one function";
   method->SetOptimizer(FreeFormOptimizer::Adam);
   method->SetSimilarity(SimilarityKind::NeighborhoodCorrelation);
-  EXPECT_THROW(method->Update(), itk::GPUBadInputError) << "neighborhoods are of all voxels";
+  EXPECT_THROW(method->Update(), itk::GPUBadInputError) << "a neighborhood contains all voxels";
   method->SetNumberOfSamples(itk::SizeValueType{ 1 } << 40);
   method->SetSimilarity(SimilarityKind::MeanSquares);
   EXPECT_THROW(method->Update(), itk::GPUBadInputError);

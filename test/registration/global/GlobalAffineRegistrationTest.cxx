@@ -130,7 +130,7 @@ TEST_P(GlobalAffineRegistrationTest, EachCostAndDegreesOfFreedomIn2D)
       method->SetDegreesOfFreedom(degrees);
       method->Update();
       // Few pixels fill few bins of a joint histogram.
-      EXPECT_LT(problem.GetError(*method->GetTransform()), isInformation ? 0.4 : 0.25) << "of pixels of 2 mm";
+      EXPECT_LT(problem.GetError(*method->GetTransform()), isInformation ? 0.4 : 0.25) << "with pixels of 2 mm";
       EXPECT_STREQ(method->GetTransform()->GetNameOfClass(), name);
     }
   }
@@ -664,7 +664,7 @@ TEST_P(GlobalAffineRegistrationTest, SettingsCount)
 
   method->SetNumberOfHistogramBins(4);
   method->Update();
-  EXPECT_GT(method->GetFinalCost(), 4 * cost) << "of values in a bin, more is not explained";
+  EXPECT_GT(method->GetFinalCost(), 4 * cost) << "with fewer bins, more remains unexplained";
 }
 
 /** Each image is uploaded once. The images of the coarsest level are downloaded, and a little for each evaluation, which contains no
