@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Ansorge 2008 measured, made anew: one evaluation, and whole registrations by the downhill simplex, of two volumes of
-// 240×256×176 voxels; and beside it what the paper says.
+// Repeats the measurements of Ansorge 2008: one evaluation, and whole registrations by the downhill simplex, of two volumes of 240×256×176
+// voxels; prints the paper's numbers beside them.
 #include "BenchmarkOptions.h"
 #include "Head.h"
 #include "HeadPhantom.h"
@@ -20,7 +20,7 @@ using example::Measure;
 using example::Model;
 using example::Volume;
 
-/** Section 3 and figure 2: by absolute differences on an NVIDIA 9600, and by FSL on a Xeon of 2.4 GHz. */
+/** Section 3 and figure 2: absolute differences on an NVIDIA 9600, and FSL on a Xeon of 2.4 GHz. */
 namespace Ansorge2008
 {
 constexpr double EvaluationMilliseconds = 6.7;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics that several benchmarks have, and no example, compiled once for all of them; see VolumeMetrics.h.
+// The metrics that several benchmarks use, and no example, compiled once for all of them; see VolumeMetrics.h.
 #ifndef BenchmarkMetrics_h
 #define BenchmarkMetrics_h
 
@@ -12,7 +12,7 @@
 namespace bench
 {
 
-/** An image of two dimensions. */
+/** A two-dimensional image. */
 using Slice = itk::Image<float, 2>;
 
 } // namespace bench

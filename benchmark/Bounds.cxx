@@ -14,7 +14,7 @@ namespace
 
 using Run = benchmark::BenchmarkReporter::Run;
 
-/** 0 where the row has none. */
+/** Returns a row's counter; 0 if the row does not have it. */
 double
 GetCounter(const Run & row, const std::string & counter)
 {
@@ -22,14 +22,14 @@ GetCounter(const Run & row, const std::string & counter)
   return found != row.counters.end() ? found->second.value : 0;
 }
 
-/** A time as a multiple of a bound. */
+/** Formats a time as a multiple of a bound. */
 std::string
 FormatMultiple(double time, double bound)
 {
   return time > 0 && bound > 0 ? Format(time / bound) : Table::none;
 }
 
-/** Where the flops are counted and the peak is not known. */
+/** Returns true if a row counts flops, but the device's peak is not known. */
 bool
 LacksPeak(const Run & row)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bounds a row's time from below: the bytes that its kernels have to move by the bandwidth of a copy, their flops
-// by the peak, and what goes over the bus by its bandwidth.
+// Lower bounds of a row's time: the bytes that its kernels must move, divided by the bandwidth of a copy; their flops, divided by the peak;
+// and the bytes transferred over the bus, divided by its bandwidth.
 #ifndef Bounds_h
 #define Bounds_h
 
@@ -18,19 +18,19 @@
 namespace bench
 {
 
-/** What kernels have to do at least. */
+/** The least work of kernels. */
 struct Work
 {
-  /** Of the input. */
+  /** Voxels of the input. */
   double voxels;
-  /** Read or written, for each of them. */
+  /** Bytes read or written for each voxel. */
   double bytesPerVoxel;
-  /** 0: not counted. */
+  /** Flops for each voxel; 0 if they are not counted. */
   double flopsPerVoxel = 0;
 };
 
-/** Of a filter whose engine has floats, and which reads its input and writes all of its outputs.
- * \param spared how much of the input it need not read, or not write since it is an output as it is; 0 to 1. */
+/** Returns the work of a filter whose engine computes in float, and which reads its input and writes all of its outputs.
+ *  \param spared the fraction, from 0 to 1, of the input that need not be read, or not be written since it is an output without changes. */
 template <typename TImage, typename TFilter>
 Work
 GetFilterWork(const TImage & input, TFilter & filter, double spared = 0)
@@ -44,24 +44,24 @@ GetFilterWork(const TImage & input, TFilter & filter, double spared = 0)
   return { voxels, (1 - spared + written / voxels) * sizeof(float) };
 }
 
-/** Measures the device's limits, if that has not been done. \param counts of an update whose input is new. */
+/** Measures the device's limits, unless that has been done, and sets a row's bounds. \param counts of an update with a new input. */
 void
 SetBounds(benchmark::State &                   state,
           const itk::GPUDevice &               device,
           const Work &                         work,
           const gpureg::EvaluationStatistics & counts);
 
-/** The larger bound of a row's kernels in ms, of which of the two it is, and kernels over it. */
+/** Returns the larger bound of a row's kernels in ms, its name, and the kernels' time as a multiple of it. */
 std::array<std::string, 3>
 DescribeBound(const benchmark::BenchmarkReporter::Run & row);
 
-/** Of the rows that have any. */
+/** Returns a table of the rows that have bounds. */
 Table
 MakeKernelBounds(const std::vector<benchmark::BenchmarkReporter::Run> & rows);
 Table
 MakeBusBounds(const std::vector<benchmark::BenchmarkReporter::Run> & rows);
 
-/** What footnotes say of them. */
+/** The footnote about bounds. */
 extern const char * const BoundsFootnote;
 
 } // namespace bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values of thousands of rotations of a head at 8 mm, as a global search begins with (Li 2015, section 2.2): in one call,
+// Measures the values of thousands of rotations of a head at 8 mm, with which a global search begins (Li 2015, section 2.2): in one call,
 // and one by one, on every device.
 #include "BenchmarkMetrics.h"
 #include "BenchmarkOptions.h"
@@ -54,7 +54,7 @@ PrintHelp()
   benchmark::PrintDefaultHelp();
 }
 
-/** A head of 1 mm voxels at 8 mm. */
+/** Returns a head of 1 mm voxels, shrunk to 8 mm. */
 ImageType::Pointer
 MakeSmallHead(Contrast contrast, std::uint64_t seed)
 {
@@ -78,7 +78,7 @@ struct Heads
 constexpr int         Steps = 20;
 constexpr std::size_t FewCandidates = 400;
 
-/** About each axis 20 angles, 18 degrees from each other. */
+/** Returns rotations by 20 angles about each axis, 18 degrees apart. */
 Candidates
 MakeRotations()
 {
@@ -96,7 +96,7 @@ MakeRotations()
   return candidates;
 }
 
-/** CudaMattesNMI as it computes what ITK's Mattes metric does. */
+/** CudaMattesNMI with the formula of ITK's Mattes metric. */
 template <typename TFixed, typename TMoving>
 class MattesMI : public itk::CudaMattesNMI<TFixed, TMoving>
 {
@@ -146,7 +146,7 @@ public:
       values = metric->GetValues(m_Candidates);
       withTransfers += metric->GetEvaluationStatistics().evaluateMilliseconds;
     }
-    // On the host one follows the other, and the statistics are of the last.
+    // On the host one candidate follows the other, and the statistics are those of the last one.
     if (device.GetName() != "host")
     {
       metric->SetMeasuresKernelTime(true);

@@ -16,8 +16,9 @@
 namespace bench
 {
 
-/** What measure() gives in a process of its own: ITK's pool of threads grows, and never shrinks. The caller must not have made threads.
- *  \throws std::runtime_error if there is no such process, or it fails: then it says why itself. */
+/** Returns the result of measure() in a process of its own, since ITK's pool of threads grows and never shrinks. The caller must not
+ *  have started threads.
+ *  \throws std::runtime_error if the process cannot be started, or fails; a failing process prints the reason itself. */
 inline std::vector<double>
 MeasureInChild(const std::function<std::vector<double>()> & measure)
 {
@@ -41,7 +42,7 @@ MeasureInChild(const std::function<std::vector<double>()> & measure)
     {
       const std::vector<double> values = measure();
       const std::size_t         bytes = values.size() * sizeof(double);
-      // Less than a pipe holds, or the other end reads on.
+      // Less than the capacity of a pipe, or the other end reads it.
       status = write(ends[1], values.data(), bytes) == static_cast<ssize_t>(bytes) ? EXIT_SUCCESS : EXIT_FAILURE;
     }
     catch (const std::exception & error)

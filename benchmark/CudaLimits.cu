@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a CUDA device does at most: its copies by its own events, its peak by what the driver says of it.
+// The limits of a CUDA device: copies timed by its own events, and the peak from the driver's description.
 #include "DeviceLimits.h"
 
 #include <cuda_runtime.h>
@@ -48,7 +48,7 @@ Allocate(std::size_t bytes)
 {
   void * address = nullptr;
   Check(cudaMalloc(&address, bytes), "cudaMalloc");
-  // Written before it is read.
+  // Written before it is read, so that the memory is allocated.
   DeviceMemory memory(address);
   Check(cudaMemset(address, 1, bytes), "cudaMemset");
   return memory;
@@ -79,7 +79,7 @@ struct Event
   cudaEvent_t handle = nullptr;
 };
 
-/** Seconds. */
+/** Returns the seconds that a copy takes. */
 double
 TimeCopy(void * target, const void * source, std::size_t bytes, cudaMemcpyKind kind)
 {

@@ -15,7 +15,7 @@ namespace bench
 namespace
 {
 
-/** By name. */
+/** Returns the limits measured so far, by the device's name. */
 std::map<std::string, DeviceLimits> &
 GetMeasured()
 {
@@ -23,8 +23,8 @@ GetMeasured()
   return measured;
 }
 
-/** Multiply-adds of floats that a multiprocessor begins each cycle, by its compute capability: CUDA C++ Programming
- * Guide, "Throughput of Native Arithmetic Instructions". 0 for one that is not in there. */
+/** Returns the multiply-adds of floats that a multiprocessor starts in each cycle, by its compute capability: CUDA C++ Programming
+ *  Guide, "Throughput of Native Arithmetic Instructions". 0 if the guide does not list it. */
 int
 GetFloatLanes(int major, int minor)
 {
@@ -43,7 +43,7 @@ GetFloatLanes(int major, int minor)
   }
 }
 
-/** Memory to memory, by all threads. */
+/** Measures copies from memory to memory, by all threads. */
 DeviceLimits
 MeasureHostLimits(const itk::GPUDevice & device)
 {
@@ -52,7 +52,7 @@ MeasureHostLimits(const itk::GPUDevice & device)
   const std::size_t  bytes = ChooseCopySize(device.GetMemorySize() / 4);
   constexpr auto     pieceBytes = std::size_t{ 1 } << 22;
   const std::int64_t pieces = static_cast<std::int64_t>(bytes / pieceBytes);
-  // Not value-initialised: the threads touch it first.
+  // Not value-initialized, so that the threads touch it first.
   const std::unique_ptr<char[]> source(new char[bytes]);
   const std::unique_ptr<char[]> target(new char[bytes]);
   const auto                    forEachPiece = [&](const auto & work) {

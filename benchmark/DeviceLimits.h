@@ -14,29 +14,29 @@
 namespace bench
 {
 
-/** What a device does at most; 0 where that is not known. */
+/** The limits of a device; 0 if unknown. */
 struct DeviceLimits
 {
-  /** In a copy from memory to memory, bytes read and bytes written. */
+  /** For a copy from memory to memory, counting bytes read and bytes written. */
   double copyBytesPerSecond = 0;
-  /** Over the bus, from and to pinned memory; 0 also where there is no bus. */
+  /** Over the bus, from and to pinned memory; 0 if there is no bus. */
   double upBytesPerSecond = 0;
   double downBytesPerSecond = 0;
-  /** Of floats; a multiply-add is two. */
+  /** Of floats; a multiply-add counts as two. */
   double flopsPerSecond = 0;
-  /** What the flops are reckoned from. */
+  /** The numbers from which the flops are computed. */
   std::string peak;
 };
 
-/** Measured when a device is first asked for; with as many threads as are ITK's then, if it is the host. */
+/** Returns a device's limits, measured at the first call; on the host with as many threads as ITK has then. */
 const DeviceLimits &
 GetLimits(const itk::GPUDevice & device);
 
-/** Of the devices that were asked for so far. */
+/** Returns a table of the devices that were measured so far. */
 Table
 MakeLimitsTable();
 
-// The rest is for those that measure, a file for each kind of device.
+// The following functions are for the files that measure, one for each kind of device.
 
 DeviceLimits
 MeasureCudaLimits(int device);
@@ -44,11 +44,11 @@ MeasureCudaLimits(int device);
 DeviceLimits
 MeasureOpenCLLimits(const itk::GPUDevice & device);
 
-/** The peak of so many multiprocessors of NVIDIA's. */
+/** Sets the peak of a device with this number of NVIDIA's multiprocessors. */
 void
 SetPeak(DeviceLimits & limits, int multiprocessors, int capabilityMajor, int capabilityMinor, double hertz);
 
-/** Larger than any cache, and small beside the memory. */
+/** Returns a size that is larger than any cache, and small compared with the memory. */
 inline std::size_t
 ChooseCopySize(std::size_t memory)
 {
@@ -57,7 +57,7 @@ ChooseCopySize(std::size_t memory)
 
 inline constexpr std::size_t BusCopySize = std::size_t{ 256 } << 20;
 
-/** Bytes per second, the best of ten. \param copy returns the seconds that it took. */
+/** Returns bytes per second, the best of ten copies. \param copy returns the seconds that it took. */
 template <typename TCopy>
 double
 MeasureBandwidth(std::size_t bytes, const TCopy & copy)

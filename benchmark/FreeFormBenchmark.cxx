@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Free-form deformation of two heads whose deformation is known: how long it takes, and how near it comes, by contrast, kind of
-// deformation and settings.
+// Measures the time and the error of free-form deformation of two heads with a known deformation, by contrast, kind of deformation and
+// settings.
 //   FreeFormBenchmark FIXED_CONTRAST.mha MOVING_CONTRAST.mha [--device NAME] [--seeds N] [settings …]
-// The first image is deformed and fixed; the second, in register with it, is moving: the same file twice for the same contrast.
+// The first image is deformed and used as the fixed one; the second, which is aligned with it, is the moving one. The same file twice gives
+// images of the same contrast.
 #include "BenchmarkOptions.h"
 #include "CommandLine.h"
 #include "DeformationError.h"
@@ -83,11 +84,11 @@ ParseKind(const std::string & name)
   return name == "BSpline" ? example::DeformationKind::BSpline : example::DeformationKind::ThinPlate;
 }
 
-/** Of one registration. */
+/** Times of one registration. */
 struct Seconds
 {
-  double levels = 0;  // where the images are on the device
-  double update = 0;  // with the images' way there
+  double levels = 0;  // with the images on the device already
+  double update = 0;  // with uploading the images
   double warping = 0; // with the warped image, too
 };
 
@@ -127,7 +128,7 @@ struct Settings
   unsigned int samples;
 };
 
-/** Every combination of what the options list. */
+/** Returns every combination of the options' values. */
 std::vector<Settings>
 ListSettings(const example::CommandLine & line)
 {
@@ -192,7 +193,7 @@ Smooth(const Volume * image, double sigma)
   return smooth->GetOutput();
 }
 
-/** What is no further from what is brighter than a threshold. */
+/** Returns a mask of the points within a distance of voxels brighter than a threshold. */
 Method::MaskType::Pointer
 MakeMask(const Volume * image, double threshold, double farthest)
 {
@@ -216,7 +217,7 @@ MakeMask(const Volume * image, double threshold, double farthest)
   return mask.GetPointer();
 }
 
-/** What is registered, and what should be found. */
+/** The images to register, and the expected result. */
 struct Task
 {
   std::string                           name;
@@ -233,14 +234,14 @@ MakeTask(const Volume * toDeform, const Volume * moving, example::DeformationKin
   std::ostringstream name;
   name << (kind == example::DeformationKind::BSpline ? "B-spline " : "thin plate ") << known.seed << ", "
        << std::setprecision(3) << known.meanDisplacement << " mm";
-  // Every row asks it for all voxels.
+  // Sampled, since every row evaluates it at all voxels.
   const auto truth = itk::DisplacementFieldTransform<double, 3>::New();
   truth->SetDisplacementField(example::SampleDisplacements(known.transform, toDeform));
   const auto fixed = example::MakeDeformedPair(toDeform, known.transform).fixed;
   return { name.str(), fixed.GetPointer(), moving, truth.GetPointer(), example::FindHeadThreshold(fixed) };
 }
 
-/** A row: what the method is set to, its times, and how near it comes to the truth. */
+/** Prints a row: the method's settings, its times, and its error. */
 void
 PrintRow(Method & method, const Settings & settings, const Task & task, unsigned int repetitions)
 {
@@ -266,7 +267,7 @@ PrintRow(Method & method, const Settings & settings, const Task & task, unsigned
   std::cout << ' ' << method.GetSmallestJacobianDeterminant() << " |" << std::endl;
 }
 
-/** Under a row, the coarsest level first. */
+/** Prints lines under a row, the coarsest level first. */
 void
 PrintLevels(const Method & method)
 {
@@ -278,7 +279,7 @@ PrintLevels(const Method & method)
   std::cout << std::endl;
 }
 
-/** Under a row, what as many evaluations by L-BFGS come to. */
+/** Prints a line under a row: the result of the same number of evaluations by L-BFGS. */
 void
 PrintLBFGS(const example::CommandLine & line, const Settings & settings, const Task & task, unsigned int evaluations)
 {

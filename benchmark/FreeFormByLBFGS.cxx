@@ -19,8 +19,8 @@ namespace
 using example::Volume;
 using Spline = itk::BSplineTransform<double, 3, 3>;
 
-/** From the first voxels' outer edges on, in as many cells as cover the image where they are the longest, and twice as many at each finer
- *  level: so that each level's grid is in the next one's. spacing: between control points at the coarsest level, mm. */
+/** Returns a B-spline that begins at the outer edge of the first voxels, with as many cells of length `spacing`, in mm, as cover the
+ *  image, each divided into 2^finer cells along each axis, so that each level's grid is contained in the next one's. */
 Spline::Pointer
 MakeSpline(const Volume * fixed, double spacing, unsigned int finer)
 {
@@ -55,7 +55,7 @@ Refine(Spline & spline, const Spline & finer)
   adaptor->AdaptTransformParameters();
 }
 
-/** One level: the spline is moved where its weighted sum is low. \returns how often it was evaluated */
+/** Optimizes the spline of one level, so that its weighted sum decreases. \returns the number of evaluations */
 unsigned int
 Descend(Spline & spline, const Volume * fixed, const Volume * moving, double spacing, const LBFGSSettings & settings)
 {
@@ -71,7 +71,7 @@ Descend(Spline & spline, const Volume * fixed, const Volume * moving, double spa
   penalty->SetDevice(settings.device);
   penalty->SetVirtualDomainFromImage(fixed);
   penalty->SetMovingTransform(&spline);
-  // The method's is in voxels, by steps of the grid.
+  // The method's energy is in voxels, in steps of the grid.
   penalty->SetBendingEnergyWeight(std::pow(spacing, 4) / std::pow(fixed->GetSpacing()[0], 2));
   const auto sum = SumType::New();
   sum->AddMetric(similarity);

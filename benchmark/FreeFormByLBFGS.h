@@ -14,8 +14,8 @@ struct LBFGSSettings
 {
   itk::GPUDevice device;
   unsigned int   levels;
-  double         spacing; // mm between control points at the finest level
-  double         bending; // as itk::FreeFormDeformationRegistrationMethod's
+  double         spacing; // between control points at the finest level, mm
+  double         bending; // as itk::FreeFormDeformationRegistrationMethod's weight
   unsigned int   bins;
   unsigned int   evaluations; // of each level, at most
 };
@@ -26,10 +26,10 @@ struct LBFGSResult
   unsigned int                                 evaluations; // of all levels
 };
 
-/** What itk::FreeFormDeformationRegistrationMethod goes down along, normalised mutual information and bending energy of a B-spline that is
- * refined from level to level, by itk::LBFGSOptimizerv4: to compare how near as many evaluations come. Two things differ: forces go along
- * ITK's gradient, of the smoothed moving image, and ITK refines the B-spline by approximation.
- * \throws itk::ExceptionObject */
+/** Minimizes the cost of itk::FreeFormDeformationRegistrationMethod, normalized mutual information and bending energy of a B-spline that
+ *  is refined from level to level, by itk::LBFGSOptimizerv4: to compare the results of the same number of evaluations. Two things
+ *  differ: forces point along ITK's gradient, of the smoothed moving image, and ITK refines the B-spline by approximation.
+ *  \throws itk::ExceptionObject */
 LBFGSResult
 RegisterByLBFGS(const example::Volume * fixed, const example::Volume * moving, const LBFGSSettings & settings);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory a free-form deformation takes at most: of its device, and of the process. Of two images that are made up.
+// Measures the most memory that a free-form deformation takes, on its device and in the process, for two synthetic images.
 //   FreeFormMemory [--shape X,Y,Z] [--device NAME] [--spacing VOXELS] [--similarity NAME] [--levels N] [--iterations N]
 #include "BenchmarkOptions.h"
 #include "CommandLine.h"
@@ -38,7 +38,7 @@ PrintHelp()
        "whole process.\n";
 }
 
-/** Waves of some ten voxels, moved along x. */
+/** Returns an image of waves of some ten voxels, moved along x. */
 ImageType::Pointer
 MakeWaves(const ImageType::SizeType & size, double moved)
 {
@@ -61,7 +61,7 @@ MakeWaves(const ImageType::SizeType & size, double moved)
   return image;
 }
 
-/** The most that the process has had in memory, in bytes; 0 where the system does not say. */
+/** Returns the most memory that the process has had, in bytes; 0 if the system does not report it. */
 std::int64_t
 GetMostResidentBytes()
 {

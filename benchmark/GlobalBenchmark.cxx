@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The global search of two heads (Li 2015, section 2.2): how long it takes, by stage, and what each stage waits for.
+// Measures the time of a global search of two heads (Li 2015, section 2.2), by stage, and what each stage waits for.
 //   GlobalBenchmark [FIXED MOVING] [--device A,B,…] [--threads N] [--cost A,B,…] [--dof N] [--optimizer A,B,…] [--repetitions N]
-// Without images: T1 phantoms of 256 × 256 × 160 voxels of 1 mm, of which one is turned by 65 degrees, shifted and scaled.
+// Without images: T1 phantoms of 256 × 256 × 160 voxels of 1 mm, one of them rotated by 65 degrees, shifted and scaled.
 #include "BenchmarkOptions.h"
 #include "CommandLine.h"
 #include "Head.h"
@@ -51,7 +51,7 @@ struct Pair
 {
   Volume::Pointer             fixed;
   Volume::Pointer             moving;
-  example::Transform::Pointer truth; // null where it is not known
+  example::Transform::Pointer truth; // null if unknown
 };
 
 Pair
@@ -83,11 +83,11 @@ MakePhantoms()
   return pair;
 }
 
-/** Of one search. */
+/** Times of one search. */
 struct Times
 {
   std::vector<double> stages;
-  double              loaded = 0; // from images on the device
+  double              loaded = 0; // with the images on the device already
   double              called = 0;
 };
 
@@ -119,7 +119,7 @@ FindMedian(const std::vector<Times> & runs, const TGet & get)
   return bench::GetMedian(values);
 }
 
-/** Seconds from loaded images. */
+/** Measures a search, and prints its times. Returns the seconds that it takes with the images on the device already. */
 double
 PrintSearch(Method & method, const Pair & pair, const std::string & title, std::uint32_t repetitions)
 {
@@ -169,10 +169,11 @@ PrintSearch(Method & method, const Pair & pair, const std::string & title, std::
   return FindMedian(runs, [](const Times & run) { return run.loaded; });
 }
 
-/** Whole searches, by cost and optimizer, and device. */
+/** Times of whole searches, by cost and optimizer, and device. */
 using Seconds = std::map<std::pair<std::string, std::string>, double>;
 
-/** Section 4.3 of Li 2015: its figure 15 says no numbers but these, its table 5 speedups over one core, by scheme. */
+/** Prints speedups as in section 4.3 of Li 2015: its figure 15 gives no numbers but these, its table 5 speedups over one core, by
+ *  scheme. */
 void
 PrintSpeedups(const Seconds & seconds)
 {

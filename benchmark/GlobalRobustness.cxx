@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often a global search finds a head that is turned, shifted and scaled at random, and why it does not: T1 to T1, T1 to T2 and back,
-// whole or the brain alone, cut off at the neck and the crown, with noise and shading. And costs beside each other, as in figure 16 of
+// Measures how often a global search finds a head that is randomly rotated, shifted and scaled, and why it fails: T1 to T1, T1 to T2 and T2
+// to T1, the whole head or the brain alone, cut off at the neck and the crown, with noise and shading. Compares costs, as in figure 16 of
 // Li 2015.
 //   GlobalRobustness T1 T2 [--brain BRAIN] [--starts N] [--first N] [--device NAME] [--cost A,B,…] [--dof N] [--shrink N]
 //                    [--field FACTOR] [--start identity] [--compare N]
@@ -65,11 +65,11 @@ using Random = std::mt19937_64;
 double
 Uniform(Random & random, double low, double high)
 {
-  // Not a distribution of the library's: those differ from one to the other.
+  // Not a distribution of the standard library, since these differ between implementations.
   return low + (high - low) * (static_cast<double>(random() >> 11) * 0x1.0p-53);
 }
 
-/** What is registered to what, and what is wrong with it. */
+/** The images to register, and how they are degraded. */
 struct Case
 {
   std::string     name;
@@ -96,7 +96,8 @@ Shrink(Volume * image, unsigned int factor)
   return shrinking->GetOutput();
 }
 
-/** As T2 has what is T1: fluid, which is dark there, the brightest; white matter darker than grey; what is black stays so. */
+/** Returns a T1 image with the contrast of T2: fluid, which is dark in T1, becomes the brightest; white matter darker than grey; black
+ *  stays black. */
 Volume::Pointer
 ChangeContrast(const Volume * image)
 {
@@ -113,7 +114,7 @@ ChangeContrast(const Volume * image)
   return changed;
 }
 
-/** Rician noise of 3 % of the largest value, and shading of 15 % from one end to the middle, along a random direction. */
+/** Adds Rician noise of 3 % of the largest value, and shading of 15 % from one end to the middle along a random direction. */
 Volume::Pointer
 Spoil(const Volume * image, Random & random)
 {
@@ -152,7 +153,7 @@ Spoil(const Volume * image, Random & random)
   return spoilt;
 }
 
-/** Without up to 20 % of its slices at the lower end along the last axis, and 12 % at the upper one. */
+/** Removes up to 20 % of the slices at the lower end along the last axis, and up to 12 % at the upper end. */
 Volume::Pointer
 CutOff(const Volume * image, Random & random)
 {
@@ -185,7 +186,7 @@ Resample(const Volume *                       image,
   return resampler->GetOutput();
 }
 
-/** How a head has moved: from fixed to moving points. */
+/** A random motion of a head, from fixed to moving points. */
 struct Start
 {
   Affine::Pointer truth;
@@ -220,13 +221,13 @@ DrawStart(const Volume::PointType & centre, Random & random)
   return start;
 }
 
-/** What one start is. */
+/** The problem of one start. */
 struct Problem
 {
   Volume::Pointer                fixed;
   Volume::Pointer                moving;
   Start                          start;
-  std::vector<Volume::PointType> head; // every so-manieth point
+  std::vector<Volume::PointType> head; // points of the head at regular intervals
 };
 
 Problem
@@ -256,7 +257,7 @@ MakeProblem(const Case & which, std::uint64_t number, double field, const itk::G
   return problem;
 }
 
-/** Equation 5 of Li 2015, over what overlaps: where a moving image of ones is one. */
+/** Returns the root mean square of equation 5 of Li 2015 over the overlap, which is where a resampled image of ones is one. */
 double
 FindRMS(const Problem & problem, const itk::Transform<double, 3, 3> * transform, const itk::GPUDevice & device)
 {
@@ -286,11 +287,11 @@ GetError(const Method & method, const Problem & problem)
   return example::Compare(method.GetTransform(), problem.start.truth, problem.head).mean;
 }
 
-/** What a search comes to. */
+/** The result of a search. */
 struct Outcome
 {
-  double      error = std::numeric_limits<double>::infinity(); // the mean in the head, mm
-  std::string message;                                         // of what was thrown, and then there is nothing else
+  double      error = std::numeric_limits<double>::infinity(); // mean in the head, mm
+  std::string message;                                         // of an exception; then there are no other results
 
   bool
   HasThrown() const
@@ -305,7 +306,7 @@ struct Outcome
   }
 };
 
-/** Searches; a search that throws has failed, too. */
+/** Runs a search; a search that throws has failed, too. */
 Outcome
 Search(Method & method, const Problem & problem)
 {
@@ -324,7 +325,7 @@ Search(Method & method, const Problem & problem)
   return outcome;
 }
 
-/** Why it has failed: what the same cost comes to from the truth. */
+/** Returns the reason for a failure, from the cost after a start at the truth. */
 std::string
 Explain(Method & method, const Problem & problem, double cost)
 {
@@ -347,7 +348,7 @@ Explain(Method & method, const Problem & problem, double cost)
                           : "the cost is lower than at the truth, " + Format(costThere);
 }
 
-/** How a search that threw nothing has failed. */
+/** Describes the failure of a search that did not throw. */
 std::string
 Describe(Method & method, const Problem & problem, double error)
 {
@@ -355,7 +356,7 @@ Describe(Method & method, const Problem & problem, double error)
   return Format(error) + " mm, cost " + Format(cost) + ": " + Explain(method, problem, cost);
 }
 
-/** What each search begins with; null for none. */
+/** Returns the initial transform of all searches, or null if there is none. */
 Affine::Pointer
 MakeInitialTransform(const example::CommandLine & line)
 {
@@ -410,7 +411,7 @@ FindCase(const std::vector<Case> & cases, const std::string & name)
   return *std::find_if(cases.begin(), cases.end(), [&name](const Case & one) { return one.name == name; });
 }
 
-/** \return how many have failed. */
+/** Prints the results of all starts. \return the number of failures. */
 std::size_t
 PrintStarts(const example::CommandLine & line, const std::vector<Case> & cases, const itk::GPUDevice & device)
 {
@@ -421,7 +422,7 @@ PrintStarts(const example::CommandLine & line, const std::vector<Case> & cases, 
   struct Tally
   {
     std::size_t starts = 0;
-    std::size_t searches = 0; // that threw nothing
+    std::size_t searches = 0; // searches that did not throw
     std::size_t failures = 0;
     double      errors = 0;
     double      worst = 0;
@@ -527,7 +528,7 @@ Run(const example::CommandLine & line)
   const itk::GPUDevice    device = line.GetRegistrationSettings().device;
   const std::vector<Case> cases = MakeCases(line);
   const std::size_t       failures = PrintStarts(line, cases, device);
-  // Of a clean copy of a head a root mean square tells nothing but the error once more: it is 0 at the truth.
+  // For an unchanged copy of a head the root mean square is another measure of the error: it is 0 at the truth.
   PrintComparison(line, FindCase(cases, "T1 to T1"), device);
   PrintComparison(line, FindCase(cases, "T1 to T1, cut off, spoilt"), device);
   return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How near a global search comes to the truth where slices are thick: a head of thin slices, moved by known rotations in and out of the
-// slices' plane, each image then of slices that are the mean of so many.
+// Measures the error of a global search if slices are thick: a head of thin slices is moved by known rotations in and out of the slices'
+// plane, and then each slice of both images becomes the mean of several.
 //   GlobalSlices HEAD [OTHER] [--thickness A,B,…] [--device NAME] [--threads N] [--cost A,B,…] [--dof N] [--degrees A,B,…]
 #include "BenchmarkOptions.h"
 #include "CommandLine.h"
@@ -59,7 +59,7 @@ MakeTruth(const Volume::PointType & centre, unsigned int axis, double degrees)
   about[axis] = 1;
   const auto             truth = Affine::New();
   itk::Vector<double, 3> shift;
-  // Between slices, whatever their thickness.
+  // Part of a slice, for any thickness.
   shift[0] = 7.3;
   shift[1] = -11.6;
   shift[2] = 3.7;

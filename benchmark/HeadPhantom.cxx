@@ -24,7 +24,7 @@ GetShells(Contrast contrast)
   return contrast == Contrast::T1 ? HeadShells{ 190, 25, 40, 110, 165, 130 } : HeadShells{ 90, 15, 235, 135, 85, 105 };
 }
 
-/** 0 below edge, 1 above, smooth over `width` to each side of it: partial volumes. */
+/** Returns 0 below edge and 1 above, with a smooth transition over `width` to each side, as from partial volumes. */
 double
 Step(double value, double edge, double width)
 {
@@ -32,20 +32,20 @@ Step(double value, double edge, double width)
   return t * t * (3 - 2 * t);
 }
 
-/** Where a point lies in the head: 0 at its centre, 1 on its skin; folded, as a cortex is.
- * \param p in units of the head's half axes. */
+/** Returns a point's depth in the head: 0 at its centre, 1 on its skin; folded like a cortex.
+ *  \param p in units of the head's half axes. */
 double
 GetFoldedDepth(const std::array<double, 3> & p)
 {
   const double radius = std::sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
   const double folds = std::sin(17 * p[0] + 5 * p[2]) * std::sin(15 * p[1] - 4 * p[0]) * std::cos(13 * p[2] + 3 * p[1]);
-  // Folds only where grey meets white matter, the skin is smooth.
+  // There are folds only between grey and white matter; the skin is smooth.
   return radius + 0.06 * folds * Step(radius, 0.25, 0.2) * (1 - Step(radius, 0.8, 0.05));
 }
 
 constexpr double BrainSurface = 0.82;
 
-/** The head's intensity at a point in units of its half axes. */
+/** Returns the head's intensity at a point in units of its half axes. */
 double
 GetHeadIntensity(const std::array<double, 3> & p, const HeadShells & shells)
 {
@@ -65,7 +65,8 @@ GetHeadIntensity(const std::array<double, 3> & p, const HeadShells & shells)
   };
   value += (shells.nuclei - value) * blob(0.25, 0.1, -0.1, 0.12, 0.2, 0.14);
   value += (shells.fluid - value) * blob(0.13, -0.05, 0.12, 0.08, 0.35, 0.13);
-  // The fissure between the halves, and the cleft above the cerebellum: without them the head could turn.
+  // The fissure between the hemispheres, and the cleft above the cerebellum: without them the head would be nearly symmetric under
+  // rotations.
   const auto cleft = [&](double distance) {
     return (1 - Step(std::abs(distance), 0.03, 0.015)) * Step(depth, 0.35, 0.05) *
            (1 - Step(depth, BrainSurface, edge));
@@ -127,7 +128,7 @@ MakeHead(const HeadScan<VDimension> & scan)
           it.Set(0);
           continue;
         }
-        // Magnitudes, as a scanner's: noise in the air is positive.
+        // Magnitudes, as from a scanner: noise in the air is positive.
         const auto counter = static_cast<std::uint64_t>(image->ComputeOffset(it.GetIndex()));
         it.Set(static_cast<float>(std::abs(GetHeadIntensity(p, shells) + noise * GetNormalNoise(scan.seed, counter))));
       }

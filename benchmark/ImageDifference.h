@@ -10,15 +10,15 @@
 namespace bench
 {
 
-/** How far an image is from the one expected. */
+/** The difference of an image from the expected one. */
 struct ImageDifference
 {
-  /** Root of the mean square of the difference, by the range of the expected values. */
+  /** Root mean square of the difference, relative to the range of the expected values. */
   double byRange;
-  /** The same by the root of the expected values' mean square. This is the nRMSE of the tests of elastix, whose authors
-   * wrote Shamonin 2014. */
+  /** Root mean square of the difference, relative to that of the expected values. This is the nRMSE of the tests of elastix, whose
+   *  authors wrote Shamonin 2014. */
   double byMagnitude;
-  /** Voxels that are not the same. */
+  /** Number of voxels that differ. */
   itk::SizeValueType voxels;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Initialize() takes of a metric that no device has seen the images of, where there are masks, values are doubles, or
-// forces go along the fixed image's gradient: ITK's and ours on every device, in one run, side by side.
+// Measures Initialize() of a metric whose images are on no device yet, if there are masks, values are doubles, or forces point along the
+// fixed image's gradient: ITK's and ours on every device, in one run, side by side.
 #include "BenchmarkMetrics.h"
 #include "BenchmarkOptions.h"
 #include "MattesCases.h"
@@ -47,7 +47,7 @@ PrintHelp()
   benchmark::PrintDefaultHelp();
 }
 
-/** What a metric is given. */
+/** The input of a metric. */
 template <typename TImage>
 struct InitializeCase
 {
@@ -59,7 +59,7 @@ struct InitializeCase
   typename TransformType::Pointer transform;
   typename MaskType::Pointer      fixedMask;
   typename MaskType::Pointer      movingMask;
-  /** Voxels of the fixed image to one of the virtual domain, along each axis. */
+  /** Voxels of the fixed image for one of the virtual domain, along each axis. */
   unsigned int shrinkFactor = 1;
 
   /** Sets a metric up for everything but Initialize(). */
@@ -90,7 +90,7 @@ struct InitializeCase
   }
 
 private:
-  /** As itk::ShrinkImageFilter's output has it; of no voxels. */
+  /** Returns a grid as itk::ShrinkImageFilter's output has it, without voxels. */
   typename TImage::Pointer
   MakeShrunkGrid() const
   {
@@ -126,7 +126,7 @@ MakeHeads()
   return heads;
 }
 
-/** The same head as of an image mask, as a formula. */
+/** Returns a mask of the same head as an image mask, as a formula. */
 itk::SpatialObject<3>::Pointer
 MakeEllipse(const example::Volume & image)
 {
@@ -156,7 +156,7 @@ CastToDouble(const example::Volume & image)
   return cast->GetOutput();
 }
 
-/** Registers rows on each case. */
+/** Registers rows for each case. */
 class InitializeRows
 {
 public:
@@ -209,12 +209,12 @@ private:
   struct Loaded
   {
     InitializeCase<TImage> input;
-    /** ITK's. */
+    /** ITK's value. */
     double value = 0;
     bool   hasValue = false;
   };
 
-  /** One that computes what ITK's does. */
+  /** Returns one of our metrics, with ITK's formula. */
   template <typename TOurs>
   static typename TOurs::Pointer
   MakeOurs(const itk::GPUDevice & device)
@@ -229,7 +229,7 @@ private:
     return metric;
   }
 
-  /** The device has started, and its kernels are there. */
+  /** Prepares a case: the device has started, and its kernels are compiled. */
   template <typename TCase, typename TMetricPointer>
   void
   Prepare(const TCase & input, const TMetricPointer & metric) const
@@ -239,7 +239,7 @@ private:
     metric->GetValue();
   }
 
-  /** Gives the last metric. */
+  /** Measures Initialize() of the metric that make() returns, and returns the metric. */
   template <typename TCase, typename TMake>
   auto
   MeasureInitialize(benchmark::State & state, const TCase & input, const TMake & make) const

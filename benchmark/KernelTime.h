@@ -9,7 +9,7 @@
 namespace bench
 {
 
-/** Milliseconds of a filter's kernels by its device's own events, the median of five updates of their own. */
+/** Returns the milliseconds of a filter's kernels by its device's own events, the median of five separate updates. */
 template <typename TFilter>
 double
 MeasureKernels(TFilter & filter)

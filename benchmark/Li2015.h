@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Li 2015 says of its schemes: tables 4, 5 and 7 to 9, and the text of sections 4.2 to 5.3. What its figures show alone is
-// not given here.
+// The numbers of Li 2015 about its schemes: tables 4, 5 and 7 to 9, and the text of sections 4.2 to 5.3. Numbers that only its figures show
+// are not given here.
 #ifndef Li2015_h
 #define Li2015_h
 
@@ -16,12 +16,12 @@ namespace bench::li2015
 
 using gpureg::CorrelationRatioScheme;
 
-/** On a GTX 570 (Fermi), a GTX TITAN (Kepler) and a GTX 750 Ti (Maxwell). */
+/** For a GTX 570 (Fermi), a GTX TITAN (Kepler) and a GTX 750 Ti (Maxwell). */
 using OfEachGPU = std::array<std::string, 3>;
 inline const OfEachGPU GPUs = { "Fermi", "Kepler", "Maxwell" };
 
-/** Section 4.2.1: one evaluation of the cost function of 256×256×160 voxels and 256 bins, ms, at 64 to 2048 blocks of 256
- *  threads, whose number hardly changes it. */
+/** Section 4.2.1: one evaluation of the cost function of 256×256×160 voxels and 256 bins, ms, with 64 to 2048 blocks of 256 threads,
+ *  whose number hardly changes it. */
 inline OfEachGPU
 GetEvaluation(CorrelationRatioScheme scheme)
 {
@@ -37,7 +37,7 @@ GetEvaluation(CorrelationRatioScheme scheme)
   }
 }
 
-/** Table 4: threads × blocks of a whole registration, of ConflictFree the threads. */
+/** Table 4: threads × blocks of a whole registration; for ConflictFree the threads. */
 inline OfEachGPU
 GetShape(CorrelationRatioScheme scheme)
 {
@@ -80,7 +80,7 @@ GetSpeedup(CorrelationRatioScheme scheme)
   return { Table::none, Table::none, Table::none };
 }
 
-/** Section 5.1: where a whole registration is fastest, and its time. */
+/** Section 5.1: the fastest workload limit of a whole registration, and its time. */
 inline std::string
 GetWorkload(int limit)
 {
@@ -90,14 +90,14 @@ GetWorkload(int limit)
                          : Table::none;
 }
 
-/** Section 5.3. */
+/** Section 5.3: the effect of a distance of the border weights. */
 inline std::string
 GetBorder(double distance)
 {
   return distance == 0 ? Table::none : distance == 34 ? "almost unchanged; the least error" : "almost unchanged";
 }
 
-/** Tables 7 to 9: the whole delay that sorting costs, ms, of a stage's voxels. */
+/** Tables 7 to 9: the total delay by sorting, ms, for a stage's voxels. */
 struct Stage
 {
   std::array<unsigned int, 3> size;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measurements of Li 2015, sections 4.2 and 5, made anew: its schemes, by the number of blocks, their threads, the number of
-// bins, the workload limit and the border weight's distance, and what sorting costs; beside them what the paper says.
+// Repeats the measurements of Li 2015, sections 4.2 and 5: its schemes, by the number of blocks, their threads, the number of bins, the
+// workload limit and the border weight's distance, and the time of sorting; prints the paper's numbers beside them.
 #include "BenchmarkMetrics.h"
 #include "BenchmarkOptions.h"
 #include "HeadPhantom.h"
@@ -89,10 +89,10 @@ const std::vector<int>          Workloads{ 256, 512, 768, 1280, 4096, 8192, 6553
 const std::vector<double>       Distances{ 0, 2, 4, 8, 16, 34, 64 };
 constexpr unsigned int          DefaultBins = 256;
 constexpr int                   DefaultWorkload = 768;
-// Of the rows that vary the other one.
+// The number of blocks in rows that vary another parameter.
 constexpr int DefaultBlocks = 1024;
 constexpr int DefaultThreads = 256;
-// Stands among Blocks for those that ConflictFree has.
+// Stands in Blocks for the number that ConflictFree chooses itself.
 constexpr int OwnBlocks = 0;
 
 using ImageType = itk::Image<float, 3>;
@@ -118,7 +118,7 @@ MakeHeads(const itk::Size<3> & size)
   return heads;
 }
 
-/** What one row measures. */
+/** The setting that one row measures. */
 struct Setting
 {
   CorrelationRatioScheme scheme = CorrelationRatioScheme::SharedMerge;
@@ -126,32 +126,32 @@ struct Setting
   int                    workload = DefaultWorkload;
   double                 distance = 0;
   bool                   withDerivative = false;
-  /** Of the rows that are about it. */
+  /** The launch, for rows that vary it. */
   std::optional<gpureg::LaunchShape> shape;
 };
 
-/** The host has one loop for all schemes, and does not sort. */
+/** Returns false for the host, which has one loop for all schemes, and does not sort. */
 bool
 HasSchemes(const itk::GPUDevice & device)
 {
   return device.GetName() != "host";
 }
 
-/** An OpenCL device has its own. */
+/** Returns false for an OpenCL device, which has its own number of threads. */
 bool
 HasThreads(const itk::GPUDevice & device)
 {
   return device.GetName().compare(0, 4, "cuda") == 0;
 }
 
-/** Those that are one. */
+/** Returns the schemes that a device has. */
 std::vector<NamedScheme>
 GetSchemes(const itk::GPUDevice & device)
 {
   return HasSchemes(device) ? Schemes : std::vector<NamedScheme>{ Schemes[3] };
 }
 
-/** Of ConflictFree blocks follow from the bins and the workload limit. */
+/** Returns true for ConflictFree, whose blocks follow from the bins and the workload limit. */
 bool
 HasOwnBlocks(const NamedScheme & scheme)
 {
@@ -218,7 +218,8 @@ public:
     }
   }
 
-  /** Kernels by the number of bins, the workload limit and the distance, as the paper's figures 12, 17 and 18 show its own. */
+  /** Returns a figure of the kernels' times by the number of bins, the workload limit and the distance, as in the paper's figures 12, 17
+   *  and 18. */
   SpeedupFigure
   MakeFigure(const itk::GPUDevice & device) const
   {
@@ -227,18 +228,18 @@ public:
                           this->MakePanel("ms, border weight distance, mm", device, Distances, NameBorder) });
   }
 
-  /** By the number of blocks, as the paper's figures 6 to 8. */
+  /** Returns a figure of the times by the number of blocks, as in the paper's figures 6 to 8. */
   SpeedupFigure
   MakeBlocksFigure(const itk::GPUDevice & device) const
   {
-    // ConflictFree's number of them is its own: a level line.
+    // ConflictFree chooses its number of blocks itself, so its line is level.
     return MakeFigureOf({ this->MakePanel("ms, blocks", device, Blocks, [](int blocks, const NamedScheme & scheme) {
       return std::make_pair(std::to_string(blocks),
                             NameBlocks(HasOwnBlocks(scheme) ? OwnBlocks : blocks, scheme).second);
     }) });
   }
 
-  /** By the threads of a block, as the paper's figures 9 to 11. */
+  /** Returns a figure of the times by the threads of a block, as in the paper's figures 9 to 11. */
   SpeedupFigure
   MakeThreadsFigure(const itk::GPUDevice & device) const
   {
@@ -270,7 +271,7 @@ private:
     return "Scheme/" + scheme.name + (withDerivative ? "/derivative" : "/value");
   }
 
-  /** What a row is called in its table, and its name. */
+  /** A row's title in its table, and its name. */
   using RowNames = std::pair<std::string, std::string>;
 
   static RowNames
@@ -292,7 +293,7 @@ private:
     return { std::to_string(bins), "Bins/" + std::to_string(bins) + "/" + scheme.name };
   }
 
-  /** ConflictFree's alone. */
+  /** Returns the names of a row of ConflictFree. */
   static RowNames
   NameWorkload(int workload, const NamedScheme & scheme)
   {
@@ -333,7 +334,7 @@ private:
     }
   }
 
-  /** \param nameOf from a parameter and a scheme to RowNames. */
+  /** Returns a panel of a figure. \param nameOf from a parameter and a scheme to RowNames. */
   template <typename TParameter, typename TNameOf>
   SpeedupFigure::Panel
   MakePanel(const std::string &             title,
@@ -377,7 +378,7 @@ private:
     });
   }
 
-  /** One that is initialised; the last one is kept. */
+  /** Returns a metric that is initialized; the last one is kept. */
   MetricType &
   GetMetric(const std::array<unsigned int, 3> & paperSize, unsigned int bins, const itk::GPUDevice & device)
   {
@@ -448,7 +449,7 @@ private:
     }
   }
 
-  /** Of an evaluation that sorts; how long one takes that does not is a counter. */
+  /** Measures an evaluation that sorts; the time of one that does not is a counter. */
   static void
   MeasureSort(benchmark::State & state, MetricType & metric)
   {
@@ -458,7 +459,7 @@ private:
     for (auto _ : state)
     {
       state.PauseTiming();
-      // Another scheme forgets the sort.
+      // Another scheme frees the sorted samples.
       metric.SetScheme(CorrelationRatioScheme::GlobalAtomic);
       metric.GetValue();
       metric.SetScheme(CorrelationRatioScheme::ConflictFree);
@@ -475,7 +476,7 @@ private:
     state.counters["evaluation_ms"] = times[times.size() / 2];
   }
 
-  /** 0 where it was not measured. */
+  /** Returns the kernels' time of a row; 0 if it was not measured. */
   double
   GetKernels(const std::string & name, const itk::GPUDevice & device) const
   {
@@ -483,7 +484,7 @@ private:
     return row && row->counters.count("kernels_ms") ? row->counters.at("kernels_ms").value : 0.0;
   }
 
-  /** The same as text, with the number of blocks where that was not the row's. */
+  /** Returns the kernels' time of a row as text, with the number of blocks if that was not the row's. */
   std::string
   DescribeKernels(const std::string & name, const itk::GPUDevice & device) const
   {
@@ -496,7 +497,7 @@ private:
     return Format(kernels) + (row->counters.count("blocks") ? " (" + FormatCounter(*row, "blocks") + ")" : "");
   }
 
-  /** A row's kernels, and its time as called. */
+  /** Returns a row's kernels' time, and its time as called. */
   std::vector<std::string>
   DescribeTimes(const std::string & name, const itk::GPUDevice & device) const
   {
@@ -554,8 +555,9 @@ private:
     table.Print(os);
   }
 
-  /** Kernels of every scheme. \param nameOf as MakePanel's. \param paperOf what the paper says of a parameter, if it does.
-   *  \param paperRows what it says of the schemes: rows below. */
+  /** Prints a table of the kernels' times of every scheme. \param nameOf as for MakePanel. \param paperOf the paper's number for a
+   *  parameter, if there is one.
+   *  \param paperRows rows below, with the paper's numbers for the schemes. */
   template <typename TParameter, typename TNameOf>
   void
   PrintByScheme(std::ostream &                                os,
@@ -635,7 +637,7 @@ private:
                         NameThreads);
   }
 
-  /** Of the shapes of figures 6 to 11 each scheme's fastest, where the paper chooses its own. */
+  /** Prints each scheme's fastest launch among those of figures 6 to 11, from which the paper chooses its own. */
   void
   PrintFastestShapes(std::ostream & os, const itk::GPUDevice & device)
   {
@@ -715,7 +717,7 @@ private:
   OneAtATime   m_Metric;
 };
 
-/** A file for a figure, or none where its name is empty. */
+/** A file for a figure, or none if its name is empty. */
 class FigureFile
 {
 public:
@@ -730,7 +732,7 @@ public:
     }
   }
 
-  /** \param make gives the figure. \throws std::runtime_error if it cannot be written. */
+  /** Writes a figure. \param make returns it. \throws std::runtime_error if it cannot be written. */
   template <typename TMake>
   void
   Write(const TMake & make)
@@ -766,7 +768,7 @@ Run(const example::CommandLine & line)
   {
     throw std::invalid_argument("--divide wants a number of at least 1.");
   }
-  // Whether they can be written is better known before everything is measured.
+  // Opened first, so that an error is reported before everything is measured.
   FigureFile  figure(line.Get("--figure", ""));
   FigureFile  blocksFigure(line.Get("--figure-blocks", ""));
   FigureFile  threadsFigure(line.Get("--figure-threads", ""));

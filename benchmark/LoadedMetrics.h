@@ -16,7 +16,7 @@ enum class Quantity
   ValueAndDerivative
 };
 
-/** Kept from one evaluation to the next: a displacement field's derivative is as large as the field. */
+/** The result of a metric, kept from one evaluation to the next: a displacement field's derivative is as large as the field. */
 struct MetricResult
 {
   double             value = 0;
@@ -36,7 +36,7 @@ struct MetricResult
     }
   }
 
-  /** Relative, in norm. */
+  /** Returns the relative difference of derivatives, in norm. */
   double
   GetDerivativeDifference(const MetricResult & reference) const
   {
@@ -46,7 +46,7 @@ struct MetricResult
   }
 };
 
-/** ITK's metric and ours of a case whose images are in memory: what its rows share. */
+/** ITK's metric and ours for a case whose images are in memory, shared by its rows. */
 template <unsigned int VDimension, typename TITK, typename TOurs>
 class LoadedMetrics
 {
@@ -59,7 +59,7 @@ public:
     , m_Threads(threads)
   {}
 
-  /** Not initialised yet. */
+  /** Returns ITK's metric, not yet initialized. */
   typename ITKMetricType::Pointer
   MakeITK() const
   {
@@ -68,7 +68,7 @@ public:
     return metric;
   }
 
-  /** Not initialised yet; computes what ITK's does. */
+  /** Returns our metric with ITK's formula, not yet initialized. */
   typename OurMetricType::Pointer
   MakeOurs(const itk::GPUDevice & device) const
   {
@@ -82,7 +82,7 @@ public:
     return metric;
   }
 
-  /** Has been evaluated once. */
+  /** Returns ITK's metric, evaluated once. */
   const ITKMetricType &
   GetITK()
   {
@@ -96,7 +96,7 @@ public:
     return *m_ITK;
   }
 
-  /** What ITK computes. */
+  /** Returns ITK's result. */
   const MetricResult &
   GetReference()
   {
@@ -104,7 +104,7 @@ public:
     return m_Reference;
   }
 
-  /** Has been evaluated once. Another device's is let go of. */
+  /** Returns our metric on a device, evaluated once. Releases that of another device. */
   OurMetricType &
   GetOurs(const itk::GPUDevice & device)
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ITK's Mattes metric and CudaMattesNMI on every device, on the same input, in one run, side by side.
+// Compares ITK's Mattes metric and CudaMattesNMI on every device, for the same input, in one run, side by side.
 #include "BenchmarkMetrics.h"
 #include "BenchmarkOptions.h"
 #include "MetricRows.h"
@@ -52,7 +52,7 @@ PrintHelp()
   benchmark::PrintDefaultHelp();
 }
 
-/** Registers rows on each case. */
+/** Registers rows for each case. */
 class MattesRows
 {
 public:

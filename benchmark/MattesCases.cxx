@@ -101,7 +101,7 @@ MakeFileCase(const std::string & fileName)
   result.fixed = example::ReadVolume(fileName);
   const auto truth = example::MakeTruth(example::GetCentre(example::FindHead(result.fixed)), 1);
   result.moving = example::MakeMovingImage(result.fixed, truth, 1);
-  // Not at the truth, where the derivative is next to nothing and a relative difference says as little.
+  // Not at the truth, where the derivative is nearly 0, so that relative differences mean nothing.
   const auto                                        transform = truth->Clone();
   itk::AffineTransform<double, 3>::OutputVectorType aside;
   aside.Fill(1.0);

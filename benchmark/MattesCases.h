@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the metric is measured on.
+// The cases for which the metrics are measured.
 #ifndef MattesCases_h
 #define MattesCases_h
 
@@ -71,7 +71,7 @@ struct MattesCase
     }
   }
 
-  /** Of both images, as float. */
+  /** Returns the bytes of both images, as floats. */
   double
   GetVolumeBytes() const
   {
@@ -79,45 +79,44 @@ struct MattesCase
                                      moving->GetLargestPossibleRegion().GetNumberOfPixels());
   }
 
-  /** Bytes that the passes must read and write if every sample moves each thing that it needs once, however a device
-   * lays it out. */
+  /** Returns the bytes that the passes must read and write if every sample moves each of its data once, in any layout on a device. */
   double
   GetLeastTraffic(bool withDerivative) const;
 
 private:
-  /** Of the order of the spline. */
+  /** Returns the interpolator of the spline's order. */
   typename itk::InterpolateImageFunction<ImageType, double>::Pointer
   MakeInterpolator() const;
 };
 
-// These are there for the dimensions that programs have: heads in two and three, the rest in three.
+// These are instantiated for the dimensions that programs use: heads in two and three, the rest in three.
 
-/** A small affine motion about the origin; `amount` 1 is how the moving heads have moved. */
+/** Returns a small affine motion about the origin; `amount` 1 is the motion of the moving heads. */
 template <unsigned int VDimension>
 typename itk::AffineTransform<double, VDimension>::Pointer
 MakeMotion(double amount);
 
-/** A T2 head fixed, the same head in T1 and moved as moving image, each with its own noise; the
- *  transform three fifths of the way to the truth. */
+/** Returns a case of a fixed head in T2 and the same head, moved, in T1 as the moving image, each with its own noise; the transform is
+ *  three fifths of the way to the truth. */
 template <unsigned int VDimension>
 MattesCase<VDimension>
 MakeHeadCase(const itk::Size<VDimension> & size, bool stripped);
 
-/** An image of the program's user, and itself in another contrast, moved and noisy. */
+/** Returns a case of an image of the program's user, and the same image in another contrast, moved and noisy. */
 MattesCase<3>
 MakeFileCase(const std::string & fileName);
 
-/** Every n-th voxel's place, a little aside from its centre, as ITK's regular sampling has it. */
+/** Returns a point near the centre of every n-th voxel, slightly shifted, as in ITK's regular sampling. */
 template <unsigned int VDimension>
 typename MattesCase<VDimension>::PointSetType::Pointer
 MakePoints(const itk::Image<float, VDimension> & image, itk::SizeValueType count);
 
-/** The head without its surroundings: an ellipsoid about the origin. */
+/** Returns a mask of the head without its surroundings: an ellipsoid about the origin. */
 template <unsigned int VDimension>
 typename MattesCase<VDimension>::MaskType::Pointer
 MakeMask(const itk::Image<float, VDimension> & image);
 
-/** A smooth displacement field of a few mm on the image's own grid. */
+/** Returns a smooth displacement field of a few mm on the image's own grid. */
 template <unsigned int VDimension>
 typename itk::DisplacementFieldTransform<double, VDimension>::Pointer
 MakeField(const itk::Image<float, VDimension> & image);

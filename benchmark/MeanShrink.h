@@ -9,7 +9,7 @@
 namespace bench
 {
 
-/** Each voxel the mean of so many along each axis; those that are left over stay out. */
+/** Returns an image whose voxels are means over factors[d] voxels along each axis d; remaining voxels are left out. */
 inline example::Volume::Pointer
 ShrinkByMeans(const example::Volume * image, const itk::FixedArray<unsigned int, 3> & factors)
 {

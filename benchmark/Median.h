@@ -9,7 +9,7 @@
 namespace bench
 {
 
-/** Of one value or more; of an even number the larger of the two in the middle. */
+/** Returns the median of one or more values; for an even number, the larger of the two in the middle. */
 inline double
 GetMedian(std::vector<double> values)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a row of a metric's benchmark measures.
+// The measurement of a row of a metric's benchmark.
 #ifndef MetricRows_h
 #define MetricRows_h
 
@@ -14,12 +14,12 @@
 namespace bench
 {
 
-/** Columns of counts, of one evaluation. */
+/** Columns of counts of one evaluation. */
 const std::vector<std::string> MetricCounts{ "launches",    "copies_up",        "copies_down",
                                              "allocations", "synchronisations", "bytes_up",
                                              "bytes_down",  "device_MB",        "x_two_volumes" };
 
-/** A new metric's first steps. */
+/** Measures Initialize() of a new metric, its first evaluation, and a second Initialize(). */
 template <typename TMetric>
 void
 MeasureInitialize(benchmark::State & state, TMetric & metric)
@@ -49,8 +49,8 @@ MeasureITK(benchmark::State & state, TLoaded & loaded, Quantity quantity)
   }
 }
 
-/** \param leastTraffic of an evaluation, bytes.
- *  \param isITKs whether the metric computes what ITK's does. */
+/** Measures a row. \param leastTraffic bytes of an evaluation.
+ *  \param isITKs true if the metric has ITK's formula. */
 template <typename TLoaded>
 void
 MeasureOurs(benchmark::State &     state,
@@ -70,7 +70,7 @@ MeasureOurs(benchmark::State &     state,
     withTransfers += metric.GetEvaluationStatistics().evaluateMilliseconds;
   }
   const gpureg::EvaluationStatistics counts = metric.GetEvaluationStatistics();
-  // Apart, so that the events are in no other figure.
+  // Measured separately, so that the events affect no other figure.
   metric.SetMeasuresKernelTime(true);
   const auto kernelCalls = std::min<benchmark::IterationCount>(state.iterations(), 10);
   double     kernels = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Table 1 of Modat 2010 made anew, function by function, and its whole registration: the host's threads beside each device, and
-// beside their ratio the paper's.
+// Repeats table 1 of Modat 2010, function by function, and its whole registration: the host's threads and each device, with their ratio and
+// the paper's.
 #include "BenchmarkOptions.h"
 #include "DeformationError.h"
 #include "DisplacementField.h"
@@ -93,7 +93,7 @@ struct Options
   unsigned int divisor;
 };
 
-/** mm. With the paper's 181×217×181 voxels, 40×44×40 control points. */
+/** Returns the spacing in mm, with which the paper's 181×217×181 voxels have 40×44×40 control points. */
 Method::SpacingType
 GetSpacing()
 {
@@ -103,7 +103,7 @@ GetSpacing()
   return spacing;
 }
 
-/** What every function works on. */
+/** The input of every function. */
 struct Task
 {
   Volume::Pointer                    fixed;
@@ -169,20 +169,21 @@ MakeTask(const Options & options)
   return task;
 }
 
-/** Of a function, in ms. */
+/** Times of a function, in ms. */
 struct Times
 {
   double kernels = 0;
   double called = 0;
 };
 
-/** \param call the function. \param measure whether kernels are measured, from the next call on. \param kernels of the last call. */
+/** Measures a function. \param call calls it. \param measure switches the timing of kernels on or off for later calls. \param kernels
+ *  returns the kernels' time of the last call. */
 template <typename TCall, typename TMeasure, typename TKernels>
 Times
 MeasureCalls(unsigned int repetitions, const TCall & call, const TMeasure & measure, const TKernels & kernels)
 {
   std::vector<double> called, ofKernels;
-  // Apart, so that the events are in no other figure.
+  // Measured separately, so that the events affect no other figure.
   for (const bool measuresKernels : { false, true })
   {
     measure(measuresKernels);
@@ -254,7 +255,7 @@ public:
       [&] { return penalty.GetStatistics().kernelMilliseconds; });
   }
 
-  /** The bending energy and its gradient, through ITK. */
+  /** Measures the bending energy and its gradient, through ITK. */
   Times
   MeasurePenaltyMetric() const
   {
@@ -291,7 +292,7 @@ public:
   }
 
 private:
-  /** Of one of the module's classes. */
+  /** Measures a function of one of the module's classes. */
   template <typename TObject, typename TCall>
   Times
   Measure(TObject & object, const TCall & call) const
@@ -308,7 +309,7 @@ private:
   const Options &        m_Options;
 };
 
-/** The host first, so that the others have its times beside them. */
+/** Returns the devices with the host first, so that the others can be compared with it. */
 std::vector<itk::GPUDevice>
 SortDevices(std::vector<itk::GPUDevice> devices)
 {
@@ -318,7 +319,7 @@ SortDevices(std::vector<itk::GPUDevice> devices)
   return devices;
 }
 
-/** host over device, where both are known and the device is another one. */
+/** Returns the host's time divided by the device's, if both are known and the device is not the host. */
 std::string
 FormatRatio(double host, double ofDevice, const itk::GPUDevice & device)
 {
@@ -370,7 +371,8 @@ PrintFunctions(const Task & task, const Options & options)
   table.Print(std::cout);
 }
 
-/** From images to the transform and the warped image, s: the first time, and the median of others, if there are any. */
+/** Returns the seconds from images to the transform and the warped image: the first time, and the median of the others, if there are
+ *  any. */
 std::pair<double, double>
 MeasureRegistration(Method & method, unsigned int repetitions)
 {

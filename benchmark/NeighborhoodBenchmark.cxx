@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The neighborhood correlation, ITK's and ours on every device, on the same input, in one run, side by side, by its radius.
+// Compares ITK's neighborhood correlation and ours on every device, by its radius, for the same input, in one run, side by side.
 #include "BenchmarkOptions.h"
 #include "PairRows.h"
 #include "SideBySide.h"

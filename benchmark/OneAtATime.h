@@ -8,12 +8,12 @@
 namespace bench
 {
 
-/** Holds what several benchmarks in a row share and is too large to have twice, such as images. It is made when first
- * asked for, and let go of when a thing of another name is. */
+/** Holds an object that several benchmarks in a row share and that is too large to have twice, such as images. It is made when it is
+ *  first requested, and released when one of another name is. */
 class OneAtATime
 {
 public:
-  /** A name goes with one type alone. */
+  /** Returns the object of a name, which always has the same type. */
   template <typename TMake>
   auto &
   Get(const std::string & name, const TMake & make)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an OpenCL device does at most: its copies by its own events, its peak where it is NVIDIA's and tells of itself.
+// The limits of an OpenCL device: copies timed by its own events, and the peak if it is NVIDIA's and reports its properties.
 #include "DeviceLimits.h"
 
 #include "opencl/runtime/OpenCLError.h"
@@ -12,7 +12,7 @@ namespace bench
 namespace
 {
 
-// A kernel: what a CPU's driver does for clEnqueueCopyBuffer is often the work of one thread.
+// A kernel, since a CPU's driver often uses only one thread for clEnqueueCopyBuffer.
 const char * const Source = R"(
 kernel void Copy(global const float4 * source, global float4 * target)
 {
@@ -21,8 +21,8 @@ kernel void Copy(global const float4 * source, global float4 * target)
 }
 )";
 
-/** The device that the library describes so; where there are several of one model, the one in the same place among
- * them. */
+/** Returns the handle of a device with the library's description; if there are several of one model, the one at the same place among
+ *  them. */
 cl::Device
 FindHandle(const itk::GPUDevice & device)
 {
@@ -77,7 +77,7 @@ MeasureCopy(DeviceLimits &           limits,
   cl::Program       program(context, std::string(Source));
   program.build({ handle }, "-cl-std=CL1.2");
   cl::Kernel kernel(program, "Copy");
-  // Written before it is read.
+  // Written before it is read, so that the memory is allocated.
   queue.enqueueFillBuffer(source, cl_float{ 1 }, 0, bytes);
   kernel.setArg(0, source);
   kernel.setArg(1, target);
@@ -108,7 +108,7 @@ MeasureBus(DeviceLimits & limits, const cl::Context & context, const cl::Command
   queue.finish();
 }
 
-/** By cl_nv_device_attribute_query. */
+/** Sets the peak by the extension cl_nv_device_attribute_query. */
 void
 FindPeak(DeviceLimits & limits, const cl::Device & handle)
 {
@@ -139,7 +139,7 @@ MeasureOpenCLLimits(const itk::GPUDevice & device)
     const cl::CommandQueue queue(context, handle, CL_QUEUE_PROFILING_ENABLE);
     DeviceLimits           limits;
     MeasureCopy(limits, context, queue, handle);
-    // A CPU's memory is the host's own.
+    // A CPU's memory is the host's own, so there is no bus.
     if ((handle.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) == 0)
     {
       MeasureBus(limits, context, queue);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics that are sums over pairs of values, ITK's and ours on every device, on the same input, in one run, side by
-// side.
+// Compares the metrics that are sums over pairs of values, ITK's and ours on every device, for the same input, in one run, side by side.
 #include "BenchmarkMetrics.h"
 #include "BenchmarkOptions.h"
 #include "MetricRows.h"
@@ -51,8 +50,8 @@ PrintHelp()
   benchmark::PrintDefaultHelp();
 }
 
-/** An image's grid, 10 voxels wider on all sides, beginning with index 0: ITK's metric would read a field beside its buffer. Of no
- *  voxels. */
+/** Returns an image's grid without voxels, 10 voxels wider on all sides, with indices from 0 on: otherwise ITK's metric would read a
+ *  field outside of its buffer. */
 ImageType::Pointer
 MakeGridAround(const ImageType & image)
 {
@@ -83,13 +82,13 @@ Run(const example::CommandLine & line)
     input.transform = MakeField<3>(*input.fixed);
     return input;
   };
-  // An affine transform that is optimised, before or behind a field that is not: a stage of a registration that another one follows
-  // or precedes.
+  // An affine transform that is optimized, before or behind a field that is not: a stage of a registration that precedes or follows another
+  // one.
   const auto makeHeadsOfChain = [=](bool isFieldBefore) {
     MattesCase<3>                            input = MakeHeadCase<3>(headSize, false);
     const auto                               chain = itk::CompositeTransform<double, 3>::New();
     const itk::Transform<double, 3>::Pointer field = MakeField<3>(*MakeGridAround(*input.fixed));
-    // What is added last is applied first.
+    // The transform that is added last is applied first.
     chain->AddTransform(isFieldBefore ? input.transform : field);
     chain->AddTransform(isFieldBefore ? field : input.transform);
     chain->SetNthTransformToOptimize(isFieldBefore ? 0 : 1, true);
@@ -162,7 +161,7 @@ Run(const example::CommandLine & line)
                                                                   headsBehindField,
                                                                   { 18, 84 },
                                                                   true);
-  // Its derivative by a field is ITK's own.
+  // The derivative by a field is computed by ITK's own class.
   rows.Register<itk::CorrelationImageToImageMetricv4<ImageType, ImageType>,
                 itk::GPUCorrelationImageToImageMetricv4<ImageType, ImageType>>("Pairs/field/Correlation",
                                                                                headsByField,
@@ -170,7 +169,7 @@ Run(const example::CommandLine & line)
                                                                                true);
   rows.Register<MeanSquares, itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4<ImageType, ImageType>>(
     "Pairs/field/MeanAbsoluteDifferences", headsByField, { 20, 44 }, false);
-  // ITK has none: its joint histogram's stands beside.
+  // ITK has no such metric: its joint histogram's metric is measured in its place.
   rows.Register<JointHistogram, itk::CudaPartialVolumeMutualInformationImageToImageMetricv4<ImageType, ImageType>>(
     "Pairs/full/PartialVolume", heads, { 3, 6 }, false);
   return table.Measure();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of one metric on one case: value, and value and derivative, by ITK and on each device.
+// The rows of one metric for one case: value, and value and derivative, by ITK and on each device.
 #ifndef PairRows_h
 #define PairRows_h
 
@@ -15,7 +15,7 @@
 namespace bench
 {
 
-/** Registers a metric's rows on each case. */
+/** Registers a metric's rows for each case. */
 class PairRows
 {
 public:
@@ -25,10 +25,10 @@ public:
   {}
 
   /** \param folder of the rows.
-   *  \param make gives the case.
-   *  \param traffic least bytes a sample, of the value, and with the derivative.
-   *  \param isITKs whether TITK computes the same.
-   *  \param asksITK whether it is asked at all: it may take minutes. */
+   *  \param make returns the case.
+   *  \param traffic least bytes for each sample, for the value, and with the derivative.
+   *  \param isITKs true if TITK computes the same.
+   *  \param asksITK false to skip ITK's metric, which may take minutes. */
   template <typename TITK, typename TOurs>
   void
   Register(const std::string &                    folder,

@@ -18,21 +18,21 @@
 namespace bench
 {
 
-/** What the rows of a size's pyramid share. */
+/** Objects that the rows of a size's pyramid share. */
 struct LoadedPyramidCase
 {
   using ITKFilterType = itk::MultiResolutionPyramidImageFilter<ImageType, ImageType>;
   using OurFilterType = itk::GPUMultiResolutionPyramidImageFilter<ImageType, ImageType>;
 
   ImageType::Pointer image;
-  /** Has been updated, once it is made. */
+  /** ITK's filter, updated, once it is made. */
   ITKFilterType::Pointer expected;
 
   void
   SetUp(ITKFilterType & filter) const
   {
     filter.SetInput(image);
-    // Shrunken by 8, 4, 2 and 1.
+    // Shrunk by 8, 4, 2 and 1.
     filter.SetNumberOfLevels(4);
   }
 
@@ -79,7 +79,7 @@ MeasureOurPyramid(benchmark::State & state, LoadedPyramidCase & loaded, const it
   state.counters["kernels_ms"] = MeasureKernels(*filter);
   SetBounds(state, device, GetFilterWork(*loaded.image, *filter), counts);
   double nrmse = 0;
-  // Not a number stays.
+  // NaN stays NaN.
   for (unsigned int level = 0; level < filter->GetNumberOfLevels(); ++level)
   {
     const double ofLevel = Compare(*loaded.GetExpected().GetOutput(level), *filter->GetOutput(level)).byMagnitude;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole rigid registration through itk::ImageRegistrationMethodv4, with ITK's metric and with ours on
-// every device: how long it takes, whose time that is, and how far it ends from the truth.
+// Measures a whole rigid registration through itk::ImageRegistrationMethodv4, with ITK's metric and with ours on every device: its time, by
+// part, and its distance from the truth.
 #include "BenchmarkOptions.h"
 #include "Head.h"
 #include "HeadPhantom.h"
@@ -68,11 +68,11 @@ using DeviceShrinking = TimedFilter<itk::GPUStandIn<Shrinking, itk::GPUShrinkIma
 using TimedScales =
   TimedEstimator<itk::RegistrationParameterScalesFromPhysicalShift<itk::ImageToImageMetricv4<Volume, Volume>>>;
 
-/** Filters with clocks in the place of ITK's, in one row. */
+/** Overrides ITK's filters by timed ones, for one row. */
 class TimedFilters
 {
 public:
-  /** \param onDevice this module's, on the default device. */
+  /** \param onDevice true for this module's filters, on the default device. */
   explicit TimedFilters(bool onDevice)
     : m_Smoothing(onDevice ? DeviceSmoothing::times : TimedSmoothing::times)
     , m_Shrinking(onDevice ? DeviceShrinking::times : TimedShrinking::times)
@@ -99,7 +99,7 @@ public:
   TimedFilters &
   operator=(const TimedFilters &) = delete;
 
-  /** What took how long.
+  /** Returns the time of each filter.
    *  \throws std::runtime_error if one of them was not called. */
   std::vector<std::pair<const char *, double>>
   GetSeconds() const
@@ -128,7 +128,7 @@ struct Task
   std::vector<Volume::PointType> head;
 };
 
-/** Six numbers, three degrees and three mm. */
+/** Returns a transform of six numbers: three angles in degrees and three translations in mm. */
 itk::Euler3DTransform<double>::Pointer
 MakeRigid(const std::string & text)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// itk::ResampleImageFilter and GPUResampleImageFilter on every device, on the same input, in one run, side by
-// side: the figures of Shamonin 2014, section 4.3.
+// Compares itk::ResampleImageFilter and GPUResampleImageFilter on every device, for the same input, in one run, side by side: the figures
+// of Shamonin 2014, section 4.3.
 #include "BenchmarkOptions.h"
 #include "OneAtATime.h"
 #include "ResampleRows.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ResampleCases.h and ResampleRows.h declare. In one file, for the sake of ITK's times: where a compiler sees one class
-// of transforms or of interpolators alone, it takes that for likely in the loops of ITK's filter.
+// Defines the functions of ResampleCases.h and ResampleRows.h in one file, for the sake of ITK's times: if a compiler sees a single class
+// of transforms or of interpolators, it takes that to be the likely one in the loops of ITK's filter.
 #include "ResampleRows.h"
 
 #include "ImageDifference.h"
@@ -104,7 +104,7 @@ MakeAffine(unsigned int size)
   return transform.GetPointer();
 }
 
-/** Cubic, a control point every so many voxels. */
+/** Returns a cubic B-spline with control points this number of voxels apart. */
 TransformType::Pointer
 MakeSpline(unsigned int size, double spacing)
 {
@@ -149,7 +149,7 @@ MakeField(unsigned int size)
   return transform.GetPointer();
 }
 
-/** One that no device knows: through eight landmarks, half-way between the middle and the corners. */
+/** Returns a thin plate spline, which no device has, through eight landmarks, half-way between the middle and the corners. */
 TransformType::Pointer
 MakeThinPlate(unsigned int size)
 {

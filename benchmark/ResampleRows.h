@@ -13,7 +13,7 @@
 namespace bench
 {
 
-/** What footnotes say of their times. */
+/** The footnote about the rows' times. */
 inline const char * const ResampleTimesFootnote =
   R"(  kernels         by the device's own events, the median of five calls of their own, the input there already, a cubic
                   interpolator's coefficients too
@@ -23,26 +23,26 @@ inline const char * const ResampleTimesFootnote =
                   ordinary memory
 )";
 
-/** What they say of ResampleWork.h. */
+/** The footnote about ResampleWork.h. */
 inline const char * const ResampleWorkFootnote =
   R"(Flops of resampling are counted in benchmark/ResampleWork.h, from the kernels, which for some of it have a shorter way
 than the formula written out: an affine map goes along a row by increments (3 a voxel, a matrix 18), and a B-spline
 transform shares sums of its columns along a row (some 65 a voxel; 3×64 multiply-adds and the weights would be 429).
 )";
 
-/** What the rows of a case share. */
+/** Objects that the rows of a case share. */
 struct LoadedResampleCase
 {
   ImageType::Pointer     image;
   TransformType::Pointer transform;
   std::string            interpolator;
-  /** Each time: nothing made from it can be used again. */
+  /** True to use a new transform each time, so that nothing computed from it can be used again. */
   bool isTransformNew = false;
-  /** ITK's result, once it is made. */
+  /** ITK's result, once it is computed. */
   ImageType::Pointer expected;
 };
 
-/** Its result is the one expected. */
+/** Measures ITK's filter, whose result is the expected one. */
 void
 MeasureITK(benchmark::State & state, LoadedResampleCase & loaded);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What resampling a voxel takes at least, counted from src/kernels: Resample.h, TransformChain.h, FixedMap.h, BSpline.h.
+// The least work of resampling a voxel, counted from src/kernels: Resample.h, TransformChain.h, FixedMap.h, BSpline.h.
 #ifndef ResampleWork_h
 #define ResampleWork_h
 
@@ -15,15 +15,14 @@
 namespace bench
 {
 
-/** Floating-point operations for each voxel of a float volume, by the ways of the kernels, which for affine maps and
- * B-splines are shorter than the formulas written out: a multiply-add is two, an addition, a multiplication or a floor
- * one; what compares, works on integers, or is done once a row is none. */
+/** Floating-point operations for each voxel of a float volume, in the kernels' formulations, which for affine maps and B-splines are
+ *  shorter than the formulas written out. A multiply-add counts as two; an addition, a multiplication or a floor as one; comparisons,
+ *  integer operations, and operations once for a row as none. */
 namespace flops
 {
 inline constexpr double MultiplyAdd = 2;
 
-/** An affine map goes along a row by integer increments; a fraction of each of three sums becomes a float. As a matrix it
- * would be 18. */
+/** An affine map goes along a row by integer increments; the fractions of three sums become floats. As a matrix it would take 18. */
 inline constexpr double Position = 3;
 
 /** A displacement is added to each fraction, and whole voxels of the sum are carried: add, floor, subtract. */
@@ -32,19 +31,19 @@ inline constexpr double Move = 3 * 3;
 /** Four cubic weights: 1 - t, t², (1 - t)², two cubes of 2, two polynomials of two multiply-adds. */
 inline constexpr double CubicWeights = 3 + 2 * 2 + 2 * 2 * MultiplyAdd;
 
-/** Of two values along an axis: the difference, and a multiply-add. */
+/** Linear interpolation of two values along an axis: the difference, and a multiply-add. */
 inline constexpr double Mix = 1 + MultiplyAdd;
 
-/** Along a row of the output that is one of the grid's too, weights and four vectors that are sums of columns. */
+/** Weights and four vectors that are sums of columns, along a row of the output that is parallel to the grid's rows. */
 inline constexpr double SplineFromColumns = 1 + CubicWeights + 4 * 3 * MultiplyAdd;
 
 /** A column of 4×4 control points, summed once for a row. */
 inline constexpr double SplineColumn = 4 * (4 + 1) * 3 * MultiplyAdd;
 
-/** Three components of a displacement field: its own fractions, and seven mixes for each. */
+/** Three components of a displacement field: its own fractions, and seven linear interpolations for each component. */
 inline constexpr double Field = 3 + 3 * 7 * Mix;
 
-/** Of a transform that is sampled, a voxel's own displacement. */
+/** A voxel's own displacement, of a transform that is sampled. */
 inline constexpr double OwnVector = 3 * MultiplyAdd;
 
 inline constexpr double Linear = 7 * Mix;
@@ -53,8 +52,8 @@ inline constexpr double Linear = 7 * Mix;
 inline constexpr double Cubic = 3 * CubicWeights + (64 + 16 + 4) * MultiplyAdd;
 } // namespace flops
 
-/** A transform's flops and bytes for each voxel of a cube, beside those of an affine map, which all that is linear in a
- * chain is folded into. */
+/** Adds a transform's flops and bytes for each voxel of a cube to those of an affine map, into which all linear transforms of a chain
+ *  are combined. */
 inline void
 AddTransformWork(const TransformType & transform, unsigned int size, Work & work)
 {
@@ -79,7 +78,7 @@ AddTransformWork(const TransformType & transform, unsigned int size, Work & work
   }
 }
 
-/** Of a cube of floats onto its own grid. */
+/** Returns the work of resampling a cube of floats onto its own grid. */
 inline Work
 GetResampleWork(const ImageType & image, const TransformType & transform, const std::string & interpolator)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it takes to prove that an image on a device is still the host's: a hash of its bytes, beside sending it anew.
+// Compares the proof that an image on a device still equals the host's, by a hash of its bytes, with uploading it again.
 //   ResidencyBenchmark [--benchmark_…]      on the default device (ITK_GPU_DEVICE)
 #include "VolumeMetrics.h"
 
@@ -36,7 +36,7 @@ MakeImage(const ImageType::SizeType & size)
   return image;
 }
 
-/** \param state range 0: voxels along an edge, floats. */
+/** Measures the hash. \param state range 0: voxels along an edge, floats. */
 void
 Hash(benchmark::State & state)
 {
@@ -53,7 +53,7 @@ Hash(benchmark::State & state)
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * static_cast<std::int64_t>(bytes));
 }
 
-/** How the filter knows what is on the device. */
+/** The ways in which a filter decides whether an image on the device is up to date. */
 enum class Knowledge
 {
   TimeStamps,
@@ -61,7 +61,7 @@ enum class Knowledge
   None
 };
 
-/** Updates of one filter, as called. \param state range 0: voxels along an edge. */
+/** Measures updates of one filter, as called. \param state range 0: voxels along an edge. */
 void
 Resample(benchmark::State & state, Knowledge knowledge)
 {
@@ -82,7 +82,7 @@ Resample(benchmark::State & state, Knowledge knowledge)
     filter->Modified();
     filter->Update();
   };
-  // From the third time on, a hash tells.
+  // From the third update on, a hash decides.
   for (int n = 0; n < 3; ++n)
   {
     update();
@@ -95,8 +95,8 @@ Resample(benchmark::State & state, Knowledge knowledge)
   state.SetLabel(filter->GetDevice().GetName());
 }
 
-/** Values and derivatives of one metric, as called, of images of 181×217×181 voxels: a metric that stands in for ITK's proves
- *  at each evaluation that both are still what lies on the device. */
+/** Measures values and derivatives of one metric, as called, for images of 181×217×181 voxels: a metric that overrides ITK's proves at
+ *  each evaluation that both images on the device are up to date. */
 void
 Evaluate(benchmark::State & state, Knowledge knowledge)
 {
@@ -121,7 +121,7 @@ const int registered = [] {
   {
     benchmark::RegisterBenchmark("hash", &Hash)->Arg(edge)->UseRealTime()->Unit(benchmark::kMillisecond);
   }
-  // From the smallest on: whether a hash or a fresh copy is faster is to be seen of each.
+  // From the smallest size on, to see for each whether a hash or an upload is faster.
   for (const int edge : { 16, 24, 32, 48, 64, 80, 96, 128, 256 })
   {
     const auto add = [edge](const char * name, Knowledge knowledge) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures 4 and 5 of Shamonin 2014, section 4.2, made anew: a similarity's derivative by a cubic B-spline on host threads, by their
-// number, the number of samples, that of parameters, and the similarity; beside it ITK's mean squares by the same B-spline.
+// Repeats figures 4 and 5 of Shamonin 2014, section 4.2: the time of a similarity's derivative by a cubic B-spline on host threads, by the
+// number of threads, of samples and of parameters, and by similarity; with ITK's mean squares and the same B-spline for comparison.
 #include "BenchmarkOptions.h"
 #include "ChildProcess.h"
 #include "HeadPhantom.h"
@@ -63,10 +63,10 @@ PrintHelp()
 
 const std::array<std::string, 3> Measures{ "MI", "MSD", "NC" };
 
-/** 0 is all of them. */
+/** Numbers of samples; 0 stands for all voxels. */
 const std::array<itk::SizeValueType, 3> SampleCounts{ 2000, 20000, 0 };
 
-/** Control points along each axis, and what the paper says of as many parameters. */
+/** Control points along each axis, and the paper's number for as many parameters. */
 struct GridOfPaper
 {
   std::array<unsigned int, 3> points;
@@ -82,7 +82,7 @@ NameSamples(itk::SizeValueType count)
   return count == 0 ? "all" : std::to_string(count);
 }
 
-/** Over the image's domain, with small random displacements. */
+/** Returns a B-spline over the image's domain, with small random displacements. */
 Spline::Pointer
 MakeSpline(const Volume & image, const std::array<unsigned int, 3> & points)
 {
@@ -109,7 +109,7 @@ MakeSpline(const Volume & image, const std::array<unsigned int, 3> & points)
   return spline;
 }
 
-/** Of an evaluation, ms. */
+/** Returns the time of an evaluation, ms. */
 template <typename TMetric>
 double
 MeasureEvaluation(const TMetric & metric)
@@ -139,10 +139,10 @@ MeasureEvaluation(const TMetric & metric)
   return GetMedian(times);
 }
 
-/** Of one similarity, samples and parameters. */
+/** Times of one similarity, number of samples and number of parameters. */
 struct Times
 {
-  std::vector<double> ours; // for each number of threads
+  std::vector<double> ours; // one for each number of threads
   double              itks = 0;
   bool                isReckoned = false;
 };
@@ -150,7 +150,7 @@ struct Times
 /** Similarity, samples, parameters. */
 using Key = std::tuple<std::string, itk::SizeValueType, std::string>;
 
-/** All of it, by ITK's pool of so many threads. */
+/** All measurements, with ITK's pool of this number of threads. */
 class Measurements
 {
 public:
@@ -160,7 +160,7 @@ public:
     , m_Input(MakeHeadCase<3>({ { 181 / divisor, 217 / divisor, 181 / divisor } }, false))
   {}
 
-  /** Of each key in turn, ours and ITK's, in ms; then 1 if ITK's is reckoned, else 0. */
+  /** Returns the times of each key in turn, ours and ITK's, in ms; then 1 if ITK's was extrapolated, otherwise 0. */
   std::vector<double>
   MeasureAll(bool withITKs)
   {
@@ -225,7 +225,7 @@ private:
     return MeasureEvaluation(*metric);
   }
 
-  /** Behind that of fewer samples, from which it is reckoned where it would take too long. */
+  /** Measures ITK's time, after that for fewer samples, from which it is extrapolated if it would take too long. */
   void
   MeasureITK(itk::SizeValueType samples, const GridOfPaper & grid)
   {
@@ -322,7 +322,7 @@ public:
     table.Print(os);
   }
 
-  /** Figures 4 and 5, and all voxels. */
+  /** Returns figures 4 and 5, and one for all voxels. */
   SpeedupFigure
   MakeFigure() const
   {
@@ -421,7 +421,7 @@ Run(const example::CommandLine & line)
   };
   if (!figureName.empty())
   {
-    // Better known before everything is measured.
+    // Opened first, so that an error is reported before everything is measured.
     figure.open(figureName);
     checkFigure();
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables 2 and 3 and figure 6 of Shamonin 2014, section 4.3, with ITK's times and ours of one run, and beside them what
-// the paper says.
+// Repeats tables 2 and 3 and figure 6 of Shamonin 2014, section 4.3, with ITK's times and ours of one run, and prints the paper's numbers
+// beside them.
 #include "BenchmarkOptions.h"
 #include "OneAtATime.h"
 #include "PyramidRows.h"
@@ -93,7 +93,7 @@ GetResampleName(unsigned int size, const std::string & transform, const std::str
   return "Resample/" + std::to_string(size) + "/" + transform + "+" + interpolator;
 }
 
-/** Of figure 6. */
+/** Returns the title of a panel of figure 6. */
 std::string
 GetPanelTitle(std::size_t panel)
 {
@@ -121,7 +121,7 @@ public:
     , m_Sizes(std::move(sizes))
   {}
 
-  /** Those of one size after each other, so that they share its cube. */
+  /** Registers the rows of each size one after the other, so that they share its cube. */
   void
   RegisterRows()
   {
@@ -159,7 +159,7 @@ public:
     }
   }
 
-  /** Figure 6, of what was measured. */
+  /** Returns figure 6 of the measurements. */
   SpeedupFigure
   MakeFigure(const itk::GPUDevice & device) const
   {
@@ -206,12 +206,12 @@ protected:
   }
 
 private:
-  /** Of a table. */
+  /** A line of a table. */
   struct Line
   {
     std::string title;
     std::string row;
-    /** What it says of the speedup. */
+    /** The paper's speedup. */
     std::string paper;
   };
 
@@ -230,7 +230,7 @@ private:
     }
   }
 
-  /** Behind the title of the first column: ITK's time, and what there is of each device. */
+  /** Returns a header: the title of the first column, ITK's time, and columns for each device. */
   std::vector<std::string>
   MakeHeader(const std::string & first, const std::vector<std::string> & last) const
   {
@@ -243,7 +243,7 @@ private:
     return header;
   }
 
-  /** 0 where it was not measured. */
+  /** Returns the speedup of a row; 0 if it was not measured. */
   double
   GetSpeedup(const std::string & name, const itk::GPUDevice & device) const
   {
@@ -252,7 +252,7 @@ private:
     return itks && ours ? itks->GetAdjustedRealTime() / ours->GetAdjustedRealTime() : 0;
   }
 
-  /** A row under such a header, if anything of it was measured. */
+  /** Adds a row under such a header, if anything of it was measured. */
   void
   AddRow(Table & table, const std::string & title, const std::string & name, const std::vector<std::string> & last)
   {
@@ -266,7 +266,7 @@ private:
       cells.push_back(ours ? Format(ours->GetAdjustedRealTime()) : Table::none);
       cells.push_back(FormatSpeedup(this->GetSpeedup(name, device)));
       cells.push_back(ours ? this->DescribeDifference(*ours) : Table::none);
-      // Float images that are interpolated differ in their last digits: the number says nothing.
+      // Interpolated float images differ in their last digits, so their number of differing voxels means nothing.
       const bool isNearest = name.find("+nearest") != std::string::npos;
       cells.push_back(ours && isNearest ? FormatCounter(*ours, "differing_voxels") : Table::none);
     }
@@ -310,7 +310,7 @@ private:
     table.Print(os);
   }
 
-  /** What a device's time is made of, beside ITK's, and the bound of its kernels. */
+  /** Prints the parts of a device's time, with ITK's time, and the bound of its kernels. */
   void
   PrintTimes(std::ostream &            os,
              const std::string &       title,
@@ -419,7 +419,7 @@ Run(const example::CommandLine & line)
   };
   if (!figureName.empty())
   {
-    // Better known before everything is measured.
+    // Opened first, so that an error is reported before everything is measured.
     figure.open(figureName);
     checkFigure();
   }

@@ -19,7 +19,7 @@ namespace
 
 using Run = benchmark::BenchmarkReporter::Run;
 
-/** Without what Google Benchmark adds on how it repeats. */
+/** Returns a row's name without Google Benchmark's suffixes about repetitions. */
 const std::string &
 GetName(const Run & row)
 {
@@ -43,7 +43,7 @@ FormatCounter(const Run & row, const std::string & counter)
 }
 
 SideBySide::SideBySide(std::vector<Tolerance> tolerances, std::vector<CounterTable> tables, std::string footnote)
-  : ConsoleReporter(OO_None) // Logs want no colours.
+  : ConsoleReporter(OO_None) // logs need no colours
   , m_Tolerances(std::move(tolerances))
   , m_Tables(std::move(tables))
   , m_Footnote(std::move(footnote))
@@ -56,7 +56,7 @@ SideBySide::Register(const std::string & name, const std::function<void(benchmar
     const auto fail = [&](const char * message) {
       m_Failures[name] = message;
       state.SkipWithError(message);
-      // Begins the loop if it was not reached: Google Benchmark wants the same count of iterations of each repetition.
+      // Begins the loop if it was not reached: Google Benchmark requires the same count of iterations for each repetition.
       state.KeepRunning();
     };
     try
@@ -103,8 +103,7 @@ SideBySide::FindCounterpart(const std::string & name) const
   return nullptr;
 }
 
-/** Keeps the medians, or the one run of a row that is not repeated, and prints their times at once: a run takes
- * minutes. */
+/** Stores the medians, or the one run of a row that is not repeated, and prints their times at once, since a run takes minutes. */
 void
 SideBySide::ReportRuns(const std::vector<Run> & runs)
 {
@@ -115,7 +114,7 @@ SideBySide::ReportRuns(const std::vector<Run> & runs)
     {
       m_Rows.push_back(run);
       shown.push_back(run);
-      // They come in the tables.
+      // The counters are printed in the tables.
       shown.back().counters.clear();
     }
   }
@@ -135,7 +134,7 @@ SideBySide::DescribeDifference(const Run & row)
     if (found != row.counters.end() && GetName(row).find(tolerance.rows) != std::string::npos)
     {
       text += (text.empty() ? "" : " ") + FormatScientific(found->second);
-      // Not a number is no agreement, either.
+      // NaN is no agreement, either.
       if (!(found->second <= tolerance.largest))
       {
         text += " !";

@@ -12,30 +12,29 @@
 namespace bench
 {
 
-/** As it stands in a table; Table::none if the row has no such counter. */
+/** Returns a counter as text for a table; Table::none if the row has no such counter. */
 std::string
 FormatCounter(const benchmark::BenchmarkReporter::Run & row, const std::string & counter);
 
-/** Ours beside ITK's, from one run: registers rows with Google Benchmark, runs those that are asked for, and prints
- * a table of them at the end.
+/** Compares our times with ITK's in one run: registers rows with Google Benchmark, runs those that are requested, and prints a table of
+ *  them at the end.
  *
- * A row is named by a path such as Mattes/full/value/MI/cuda:0. Its counterpart is the nearest row called ITK: in
- * the row's own folder, or in one above it. The row's time, "as called", is what Google Benchmark measures around
- * its loop. These counters have columns of their own: "kernels_ms", "with_transfers_ms", "GB/s"; those of SetBounds()
- * have tables. */
+ *  A row is named by a path such as Mattes/full/value/MI/cuda:0. Its counterpart is the nearest row called ITK: in the row's own folder,
+ *  or in one above it. The row's time, "as called", is what Google Benchmark measures around its loop. These counters have columns of
+ *  their own: "kernels_ms", "with_transfers_ms", "GB/s"; those of SetBounds() have tables. */
 class SideBySide : public benchmark::ConsoleReporter
 {
 public:
-  /** A counter that tells a difference, from ITK or from the truth, and how large it may be. */
+  /** A counter that is a difference, from ITK or from the truth, and its largest value. */
   struct Tolerance
   {
     std::string counter;
     double      largest;
-    /** Of the rows whose names contain this. */
+    /** Applies to rows whose names contain this text. */
     std::string rows{};
   };
 
-  /** A table of further counters, of the rows that have any of them. */
+  /** A table of further counters, for the rows that have any of them. */
   struct CounterTable
   {
     std::string              title;
@@ -44,37 +43,37 @@ public:
 
   SideBySide(std::vector<Tolerance> tolerances, std::vector<CounterTable> tables, std::string footnote);
 
-  /** \param body measures; what it throws fails the row, not the program's other rows. */
+  /** Registers a row. \param body measures; an exception fails the row, not the program's other rows. */
   benchmark::internal::Benchmark *
   Register(const std::string & name, const std::function<void(benchmark::State &)> & body);
 
-  /** \returns the program's exit code: whether every row ran, and came close enough to ITK. */
+  /** Runs the requested rows. \returns the program's exit code: success if every row ran, and is close enough to ITK. */
   int
   Measure();
 
-  /** Each row's median, or its one run, in the order in which they were registered. */
+  /** Returns each row's median, or its one run, in the order of registration. */
   const std::vector<Run> &
   GetRows() const
   {
     return m_Rows;
   }
 
-  /** nullptr where it did not run. */
+  /** Returns a row, or nullptr if it did not run. */
   const Run *
   FindRow(const std::string & name) const;
 
-  /** Google Benchmark calls these. */
+  /** Called by Google Benchmark. */
   void
   ReportRuns(const std::vector<Run> & runs) override;
   void
   Finalize() override;
 
 protected:
-  /** Prints what was measured; afterwards come the devices' limits, the footnote and what failed. */
+  /** Prints the measurements; Measure() then prints the devices' limits, the footnote and the failures. */
   virtual void
   PrintTables(std::ostream & os);
 
-  /** What the row's tolerances speak of. A row beyond one fails. */
+  /** Returns the values of the row's tolerances as text. A row beyond a tolerance fails. */
   std::string
   DescribeDifference(const Run & row);
 
@@ -86,7 +85,7 @@ private:
   std::vector<CounterTable> m_Tables;
   std::string               m_Footnote;
   std::vector<Run>          m_Rows;
-  /** What went wrong, by the row's name. */
+  /** Messages of failures, by the row's name. */
   std::map<std::string, std::string> m_Failures;
 };
 

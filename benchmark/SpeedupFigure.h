@@ -12,15 +12,15 @@
 namespace bench
 {
 
-/** Speedups by size, or other positive numbers by something else: panels beside each other, the same lines in each. */
+/** Speedups by size, or other positive numbers by another parameter: panels side by side, with the same lines in each. */
 struct SpeedupFigure
 {
   struct Panel
   {
     std::string title;
-    /** For each line and size; 0 where there is none. */
+    /** For each line and size; 0 if there is no number. */
     std::vector<std::vector<double>> speedups;
-    /** In the place of the figure's, if there are any. */
+    /** Replaces the figure's sizes, unless it is empty. */
     std::vector<std::string> sizes;
   };
 
@@ -28,7 +28,7 @@ struct SpeedupFigure
   std::vector<std::string> lines;
   std::vector<Panel>       panels;
 
-  /** As SVG, on a logarithmic scale. */
+  /** Writes the figure as SVG, on a logarithmic scale. */
   void
   Write(std::ostream & os) const;
 };
@@ -38,7 +38,7 @@ SpeedupFigure::Write(std::ostream & os) const
 {
   const char * const colours[] = { "#0072b2", "#56b4e9", "#009e73", "#e69f00", "#d55e00", "#cc79a7" };
   const double       width = 220, height = 240, top = 30;
-  // Powers of ten.
+  // The scale ends at powers of ten.
   double low = 0, high = 1;
   for (const Panel & panel : panels)
   {

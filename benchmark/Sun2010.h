@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Sun 2010 says of one evaluation of the joint entropy and the mutual information: tables 4-3 to 4-7, of 32 bins (section
+// The numbers of Sun 2010 for one evaluation of the joint entropy and the mutual information: tables 4-3 to 4-7, with 32 bins (section
 // 3.1.8). The paper has no partial volume in 3D.
 #ifndef Sun2010_h
 #define Sun2010_h
@@ -11,14 +11,14 @@
 namespace bench::sun2010
 {
 
-/** Milliseconds on a Tesla C1060, and of C on an Intel i7-950. */
+/** Milliseconds on a Tesla C1060, and of C code on an Intel i7-950. */
 struct Figure
 {
   std::string gpu = Table::none;
   std::string cpu = Table::none;
 };
 
-/** T1- to T2-weighted heads of size × size pixels by interpolation (table 4-3), and by partial volume (table 4-4). */
+/** T1- and T2-weighted heads of size × size pixels by interpolation (table 4-3), and by partial volume (table 4-4). */
 inline Figure
 GetInterpolation(unsigned int size)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Sun 2010 measured, made anew: one evaluation of the mutual information of two heads of different contrast, by
-// interpolation and by partial volume, in 2D and in 3D; and beside it what the paper says.
+// Repeats the measurements of Sun 2010: one evaluation of the mutual information of two heads of different contrast, by interpolation and
+// by partial volume, in 2D and in 3D; prints the paper's numbers beside them.
 #include "BenchmarkMetrics.h"
 #include "BenchmarkOptions.h"
 #include "MattesCases.h"
@@ -45,13 +45,13 @@ PrintHelp()
   std::cout << Usage << '\n' << Footnote << '\n';
 }
 
-/** Milliseconds of a value: as called, and of the kernels. */
+/** Returns the milliseconds of a value: as called, and of the kernels. */
 template <typename TMetric>
 std::pair<double, double>
 MeasureValue(TMetric & metric, unsigned int repetitions)
 {
   std::vector<double> called, kernels;
-  // Apart, so that the events are in no other figure.
+  // Measured separately, so that the events affect no other figure.
   for (const bool measuresKernels : { false, true })
   {
     metric.SetMeasuresKernelTime(measuresKernels);

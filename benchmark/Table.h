@@ -12,7 +12,7 @@
 namespace bench
 {
 
-/** Fixed-point text, with as many decimals as four significant digits need; none for a whole number. */
+/** Formats a number with as many decimals as four significant digits need; none for an integer. */
 inline std::string
 Format(double value)
 {
@@ -27,7 +27,7 @@ Format(double value)
   return text;
 }
 
-/** For errors. */
+/** Formats an error in scientific notation. */
 inline std::string
 FormatScientific(double value)
 {
@@ -36,7 +36,7 @@ FormatScientific(double value)
   return text;
 }
 
-/** In characters, of text in UTF-8. */
+/** Returns the width of UTF-8 text in characters. */
 inline std::size_t
 GetWidth(const std::string & text)
 {
@@ -44,12 +44,12 @@ GetWidth(const std::string & text)
     std::count_if(text.begin(), text.end(), [](unsigned char byte) { return (byte & 0xC0) != 0x80; }));
 }
 
-/** Rows of text in aligned columns: names, the first, to the left, figures to the right. A column that has no
- * figure in any row is left out, and a table without rows is not printed. */
+/** Rows of text in aligned columns: names, in the first column, to the left, figures to the right. A column without a figure in any row
+ *  is left out, and a table without rows is not printed. */
 class Table
 {
 public:
-  /** Stands where there is no figure. */
+  /** Stands for a missing figure. */
   inline static const std::string none = "-";
 
   Table(std::string title, std::vector<std::string> header)

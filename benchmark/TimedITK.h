@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clocks in what ITK itself does in a registration, put there by ITK's object factories: the pipeline
-// stays as it is.
+// Timed versions of the objects that ITK itself makes in a registration, registered by ITK's object factories, so that the pipeline does
+// not change.
 #ifndef TimedITK_h
 #define TimedITK_h
 
@@ -35,7 +35,7 @@ struct CallTimes
   }
 };
 
-/** A filter and a clock around its work. */
+/** A filter that times its work. */
 template <typename TFilter>
 class TimedFilter : public TFilter
 {
@@ -55,7 +55,7 @@ protected:
   }
 };
 
-/** An estimator of parameter scales, and a clock around its work. */
+/** An estimator of parameter scales that times its work. */
 template <typename TEstimator>
 class TimedEstimator : public TEstimator
 {
@@ -80,7 +80,7 @@ public:
   }
 };
 
-/** Puts timed classes in the place of ITK's. */
+/** Overrides ITK's classes by timed ones. */
 using TimingFactory = gpuregtest::ReplacingFactory;
 
 } // namespace bench

@@ -9,7 +9,7 @@
 namespace bench
 {
 
-/** Its input has changed; its outputs' memory is given back, so that it is as that of a filter that is made anew. */
+/** Prepares a filter for an update as if it were new: its input has changed, and its outputs' memory is freed. */
 template <typename TFilter, typename TImage>
 void
 MakeNew(TFilter & filter, const TImage & input)
@@ -21,7 +21,7 @@ MakeNew(TFilter & filter, const TImage & input)
   }
 }
 
-/** Only the update is timed. */
+/** Times only the update. */
 template <typename TFilter, typename TImage>
 void
 UpdateAnew(benchmark::State & state, TFilter & filter, const TImage & input)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Smoothing, pyramids and B-spline coefficients on every device, beside ITK's classes: the time of the kernels
-// alone, on a volume that is resident, and that of a whole update, from image to image.
+// Compares smoothing, pyramids and B-spline coefficients on every device with ITK's classes: the time of the kernels alone, for a volume on
+// the device, and that of a whole update, from image to image.
 #include "BenchmarkOptions.h"
 #include "Bounds.h"
 #include "KernelTime.h"
@@ -80,7 +80,7 @@ public:
   {}
 
   /** \param configure sets either class up.
-   * \param spared see GetFilterWork(). */
+   *  \param spared see GetFilterWork(). */
   template <typename TOurs, typename TTheirs, typename TConfigure>
   void
   Register(const std::string & name, const TConfigure & configure, double spared = 0)
@@ -105,11 +105,11 @@ public:
         filter->SetDevice(device);
         filter->SetInput(image);
         configure(*filter);
-        // The first makes the device ready.
+        // The first update prepares the device.
         filter->Update();
         update(*filter, state);
         const gpureg::EvaluationStatistics counts = filter->GetEvaluationStatistics();
-        // Shrinking on the host is no engine's work.
+        // Shrinking on the host is not done by an engine.
         if (counts.launches > 0)
         {
           state.counters["with_transfers_ms"] = counts.evaluateMilliseconds;
@@ -165,7 +165,7 @@ Run(const example::CommandLine & line)
   SideBySide            table({}, {}, Footnote);
   FilterRows<ImageType> rows(table, hardware, MakeNoise<ImageType>(size));
   RegisterAll(rows);
-  // Cut off to whole numbers between the axes, and once more at the level's voxels.
+  // Values are truncated to integers between the axes, and once more at the level's voxels.
   FilterRows<ShortImageType> rowsOfShorts(table, hardware, MakeNoise<ShortImageType>(size));
   rowsOfShorts.Register<itk::GPUMultiResolutionPyramidImageFilter<ShortImageType, ShortImageType>,
                         itk::MultiResolutionPyramidImageFilter<ShortImageType, ShortImageType>>(

@@ -16,7 +16,8 @@ DrawSign(Random * random)
   return random->GetVariate() < 0.5 ? -1.0 : 1.0;
 }
 
-/** Fractions of the brightest value, T1 against the other contrast; straight lines between. */
+/** Returns the other contrast's intensity for a T1 intensity, both as fractions of the brightest value; linear between the points of a
+ *  curve. */
 float
 MapContrast(float t1)
 {
@@ -74,7 +75,7 @@ MakeMovingImage(const Volume * fixed, const itk::AffineTransform<double, 3> * tr
     return brightest * MapContrast(value / brightest);
   });
 
-  // The truth maps fixed to moving points; to fill the moving grid, its inverse.
+  // The truth maps fixed to moving points; resampling to the moving grid needs its inverse.
   const auto moving = Resample(contrast,
                                MakeCentredGrid(fixed, 1.2, fixed->GetLargestPossibleRegion().GetSize()),
                                truth->GetInverseTransform());

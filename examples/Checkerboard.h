@@ -7,9 +7,9 @@
 namespace example
 {
 
-/** Grey squares are the fixed image, warm ones the moving image: where the two are in register, outlines run on from square
- * to square.
- * \param moving as a transform brings it to the fixed image's points */
+/** Returns a painter of a checkerboard: grey squares are the fixed image, warm ones the moving image. Where the two are aligned,
+ *  outlines continue from square to square.
+ *  \param moving the moving image, resampled to the fixed image's grid */
 Painter
 PaintCheckerboard(const Volume * fixed, const Volume * moving);
 

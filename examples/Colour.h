@@ -23,7 +23,7 @@ MakePixel(const Colour & colour)
   return pixel;
 }
 
-/** From one colour, at 0, to another, at 1. */
+/** Interpolates linearly between two colours, at fraction 0 and 1. */
 inline Colour
 Mix(const Colour & from, const Colour & to, double fraction)
 {

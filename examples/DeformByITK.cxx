@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Free-form deformation by ITK's own classes, with the metric swapped: DeformByITK fixed moving transform.tfm
+// Free-form deformation by ITK's own classes with our metric: DeformByITK fixed moving transform.tfm
 #include "CommandLine.h"
 #include "OutputCheck.h"
 #include "SplineRegistration.h"

@@ -18,7 +18,7 @@ namespace example
 namespace
 {
 
-/** Orders the distances anew. */
+/** Returns the statistics of distances, and sorts these. */
 ErrorStatistics
 Summarize(std::vector<double> & distances)
 {
@@ -28,7 +28,7 @@ Summarize(std::vector<double> & distances)
   }
   ErrorStatistics statistics;
   statistics.voxels = distances.size();
-  // In the voxels' order, so that threads do not change the sum.
+  // In the voxels' order, so that the sum does not depend on the threads.
   statistics.mean = std::accumulate(distances.begin(), distances.end(), 0.0) / static_cast<double>(distances.size());
   const auto percentile = [&](double fraction) {
     const auto place =
@@ -99,7 +99,7 @@ MeasureDeformationError(const DisplacementField * found,
                         const Volume *            fixed,
                         double                    threshold)
 {
-  // The transform asks for a field that it may change, and does not change it.
+  // The transform takes a field that it may change, but does not change it.
   const auto field = DisplacementField::New();
   field->Graft(found);
   const auto transform = itk::DisplacementFieldTransform<double, 3>::New();

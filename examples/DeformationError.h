@@ -10,7 +10,7 @@
 namespace example
 {
 
-/** How far two transforms take the same points apart, in mm. */
+/** The distances between points mapped by two transforms, in mm. */
 struct ErrorStatistics
 {
   double             mean;
@@ -24,23 +24,23 @@ struct DeformationError
 {
   /** Over the voxels of the fixed image that are not exactly 0. */
   ErrorStatistics all;
-  /** Over those that are brighter than a threshold. */
+  /** Over the voxels that are brighter than a threshold. */
   ErrorStatistics head;
 };
 
-/** Half of Otsu's threshold between the bright and the dark voxels, of an image's values in 256 bins: of a T1 image of a
- * head, what is brighter is the head but for its darkest fluid, bone and air. */
+/** Returns half of Otsu's threshold between the bright and the dark voxels, from an image's values in 256 bins. In a T1 image of a head,
+ *  brighter voxels are the head without its darkest fluid, bone and air. */
 double
 FindHeadThreshold(const Volume * image);
 
-/** The distance between where two transforms take the fixed image's voxels, on ITK's threads.
- * \param threshold of what is the head, as FindHeadThreshold() gives it
- * \throws std::runtime_error if no voxel is above the threshold, or all are 0 */
+/** Measures the distance between the fixed image's voxels mapped by two transforms, on ITK's threads.
+ *  \param threshold above which a voxel belongs to the head, as from FindHeadThreshold()
+ *  \throws std::runtime_error if no voxel is above the threshold, or all are 0 */
 DeformationError
 MeasureDeformationError(const Transform * found, const Transform * truth, const Volume * fixed, double threshold);
 
-/** The same of a displacement field, linearly interpolated if it has another grid than the fixed image; none beyond its
- * edge. */
+/** Measures the error of a displacement field, which is interpolated linearly if it has another grid than the fixed image, and is 0
+ *  beyond its edge. */
 DeformationError
 MeasureDeformationError(const DisplacementField * found,
                         const Transform *         truth,

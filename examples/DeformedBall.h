@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of free-form deformations register.
+// Images for the tests of free-form deformations.
 #ifndef DeformedBall_h
 #define DeformedBall_h
 
@@ -15,7 +15,7 @@
 namespace example
 {
 
-/** Of the ball's eight parts, each with a number; 0 outside. */
+/** Returns labels of the ball's eight parts, each with a number; 0 outside. */
 inline Labels::Pointer
 MakeParts(const Volume * ball)
 {
@@ -32,7 +32,7 @@ MakeParts(const Volume * ball)
   return labels;
 }
 
-/** The ball is misaligned as the moving image, and deformed as the fixed one. */
+/** The ball as the moving image, misaligned, and as the fixed one, deformed. */
 struct DeformedBall
 {
   DeformedBall()
@@ -61,7 +61,7 @@ struct DeformedBall
     movingParts = ResampleLabels(parts, ball, inverse);
     const auto composite = itk::CompositeTransform<double, 3>::New();
     composite->AddTransform(affine);
-    composite->AddTransform(deformation); // the first to be applied
+    composite->AddTransform(deformation); // applied first
     truth = composite.GetPointer();
   }
 

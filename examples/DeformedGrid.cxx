@@ -15,9 +15,9 @@ constexpr double gridSpacing = 10.0; // mm
 constexpr double lineWidth = 0.7;    // mm, however the deformation stretches it
 constexpr double softEdge = 0.5;     // mm, over which a line fades
 
-/** 1 on a line, 0 away from it.
- * \param coordinate where the point is moved to, along one axis
- * \param slope the coordinate's, by mm in the plane */
+/** Returns 1 on a line, 0 away from it.
+ *  \param coordinate of the moved point, along one axis
+ *  \param slope the coordinate's derivative in the plane, per mm */
 double
 GetLine(double coordinate, double slope)
 {

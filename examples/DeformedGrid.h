@@ -7,8 +7,8 @@
 namespace example
 {
 
-/** The fixed image, dimmed, under the lines that a deformation brings to a plane's axes' multiples of 10 mm: a straight grid in
- * the space that it leads to, as it is seen from the fixed image's. */
+/** Returns a painter of the fixed image, dimmed, under the lines that a deformation maps to multiples of 10 mm along a plane's axes: a
+ *  straight grid in the moving image's space, as seen from the fixed image's. */
 Painter
 PaintDeformedGrid(const Volume * fixed, const Transform * deformation);
 

@@ -58,7 +58,7 @@ MeasureJacobian(const DisplacementField * field, double factor)
   }
   region.ShrinkByRadius(1);
 
-  // Two voxels along an axis, as vectors in mm, and their volume.
+  // The matrix of two voxels along each axis, as vectors in mm, and its determinant.
   itk::Matrix<double, 3, 3> steps;
   for (unsigned int r = 0; r < 3; ++r)
   {
@@ -69,7 +69,7 @@ MeasureJacobian(const DisplacementField * field, double factor)
   }
   const double volume = vnl_determinant(steps.GetVnlMatrix());
 
-  // Neither the least of numbers nor a count depends on the threads' order.
+  // Neither a minimum nor a count depends on the threads' order.
   FieldJacobian jacobian{ std::numeric_limits<double>::max(), 0 };
   std::mutex    mutex;
   const auto    measure = [&](const VolumeGrid::RegionType & part) {

@@ -11,29 +11,29 @@
 namespace example
 {
 
-/** Vectors in mm, from a fixed point to the moving one: as itk::DisplacementFieldTransform has them. */
+/** Vectors in mm, from a fixed point to the moving one, as in itk::DisplacementFieldTransform. */
 using DisplacementField = itk::Image<itk::Vector<double, 3>, 3>;
 
-/** Where a transform moves each voxel of the grid, on ITK's threads. */
+/** Returns a transform's displacement of each voxel of the grid, computed on ITK's threads. */
 DisplacementField::Pointer
 SampleDisplacements(const Transform * transform, const VolumeGrid * grid);
 
-/** As vectors of floats. */
+/** Writes a field as vectors of floats. */
 void
 WriteDisplacements(const DisplacementField * field, const std::string & fileName);
 
-/** How a field stretches space. */
+/** The change of volumes by a field. */
 struct FieldJacobian
 {
-  /** The smallest determinant: 1 where volumes stay as they are, 0 or less where the field folds. */
+  /** The smallest determinant: 1 where volumes do not change, 0 or less where the field folds. */
   double smallest;
-  /** Voxels whose determinant is not above 0. */
+  /** The number of voxels whose determinant is not above 0. */
   itk::SizeValueType folded;
 };
 
-/** The determinant of the Jacobian of the map x → x + factor·u(x), by central differences of a field u, over the voxels
- * that have both neighbours along each axis; on ITK's threads.
- * \throws std::runtime_error if the field has fewer than three voxels along an axis */
+/** Computes the determinant of the Jacobian of the map x → x + factor·u(x), by central differences of a field u, over the voxels that
+ *  have both neighbours along each axis; on ITK's threads.
+ *  \throws std::runtime_error if the field has fewer than three voxels along an axis */
 FieldJacobian
 MeasureJacobian(const DisplacementField * field, double factor = 1.0);
 

@@ -15,7 +15,7 @@ namespace example
 namespace
 {
 
-/** All but 0. */
+/** Returns all labels but 0. */
 std::set<short>
 FindLabels(const Labels * labels)
 {
@@ -37,7 +37,7 @@ FindLabelsOfFile(const Labels * labels, const std::string & fileName)
   return found;
 }
 
-/** Whether the eight corners are where the other's are, but for a hundredth of a voxel: formats round what they keep of a grid. */
+/** Returns true if the eight corners are at the other grid's corners within a hundredth of a voxel: formats round the numbers of a grid. */
 bool
 HaveSameCorners(const VolumeGrid * a, const VolumeGrid * b)
 {
@@ -60,7 +60,7 @@ HaveSameCorners(const VolumeGrid * a, const VolumeGrid * b)
   return true;
 }
 
-/** Labels are compared voxel by voxel. */
+/** Checks that labels are on a grid, since they are compared voxel by voxel. */
 void
 CheckIsOnGrid(const Labels *      labels,
               const std::string & labelsName,
@@ -101,7 +101,7 @@ CheckHaveOneInCommon(const FilePair & pair, const FilePairNames & names)
   }
 }
 
-/** What the fixed image's labels would be. */
+/** Returns labels for the fixed image. */
 Labels::Pointer
 MakeFixedLabels(const FilePair & pair, const FilePairNames & names)
 {
@@ -115,7 +115,7 @@ MakeFixedLabels(const FilePair & pair, const FilePairNames & names)
   return labels;
 }
 
-/** Moves the fixed image, its labels, and the truth. */
+/** Deforms the fixed image, its labels, and the truth. */
 void
 Deform(FilePair * pair, std::uint32_t seed)
 {
@@ -126,7 +126,7 @@ Deform(FilePair * pair, std::uint32_t seed)
   {
     pair->fixedLabels = ResampleLabels(pair->fixedLabels, pair->fixed, deformation);
   }
-  // What is added last comes first.
+  // The transform that is added last is applied first.
   const auto truth = itk::CompositeTransform<double, 3>::New();
   if (pair->truth != nullptr)
   {

@@ -13,39 +13,38 @@
 namespace example
 {
 
-/** What is read; what there is none of has no name. */
+/** The names of the files to read; empty if there is none. */
 struct FilePairNames
 {
   std::string fixed;
   std::string moving;
-  /** The transform from fixed to moving points, where it is known. */
+  /** The transform from fixed to moving points, if it is known. */
   std::string truth;
   std::string fixedLabels;
   std::string movingLabels;
-  /** Of a random deformation of the fixed image. */
+  /** The seed of a random deformation of the fixed image. */
   std::optional<std::uint32_t> seed;
 };
 
-/** Two images that are registered, and what is known of them. */
+/** Two images to register, and the known facts about them. */
 struct FilePair
 {
   Volume::Pointer fixed;
   Volume::Pointer moving;
-  /** From fixed to moving points; null where it is not known. */
+  /** From fixed to moving points; null if it is unknown. */
   Transform::Pointer truth;
-  /** Null where the moving image's labels can be compared with none. */
+  /** Null if there is nothing with which the moving image's labels can be compared. */
   Labels::Pointer fixedLabels;
   Labels::Pointer movingLabels;
-  /** Where a seed is given. */
+  /** If a seed is given. */
   std::optional<KnownDeformation> deformation;
 };
 
-/** Reads the files, both images at once. With a seed the fixed image is deformed as MakeKnownDeformation() has it, and its labels
- * with it; the truth is then that deformation, and behind it the transform of the file, or nothing where there is none: the images
- * are taken to be in register. Where the truth is known and there are no labels of the fixed image, they are the moving image's,
- * as the truth brings them there.
- * \throws std::runtime_error that names the file and says what is wrong with it and what to do: also of labels that are to be
- * compared, if one of them has none, both have none in common, or the fixed image's are not on its grid */
+/** Reads the files, both images at once. With a seed the fixed image is deformed by MakeKnownDeformation(), and its labels with it; the
+ *  truth is then that deformation, followed by the transform of the file, if there is one: otherwise the images are taken to be aligned.
+ *  If the truth is known and there are no labels of the fixed image, they are the moving image's, resampled by the truth.
+ *  \throws std::runtime_error that names the file, the problem and the remedy; also for labels that are to be compared, if one of the
+ *  images has none, they have none in common, or the fixed image's are not on its grid */
 FilePair
 ReadFilePair(const FilePairNames & names);
 

@@ -16,7 +16,7 @@ namespace
 
 using Method = itk::FreeFormDeformationRegistrationMethod<Volume, Volume>;
 
-/** Smoothed by a Gaussian of half of the new voxels' edge. */
+/** Returns an image with larger voxels, smoothed by a Gaussian with a sigma of half of the new voxels' edge. */
 Volume::ConstPointer
 Shrink(const Volume * image, unsigned int factor)
 {

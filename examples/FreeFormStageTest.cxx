@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A misalignment and a deformation that are known are found by the free-form stage alone, on larger voxels too.
+// Tests that the free-form stage alone recovers a known misalignment and deformation, with larger voxels, too.
 #include "DeformedBall.h"
 #include "FreeFormStage.h"
 
@@ -47,7 +47,7 @@ TEST(MakeCoarserGrid, ReachesOverTheImageAboutItsCentre)
   const auto grid = MakeCoarserGrid(image, 2);
   EXPECT_EQ(grid->GetLargestPossibleRegion().GetSize(), (VolumeGrid::SizeType{ { 25, 20, 18 } }));
   EXPECT_EQ(grid->GetSpacing(), image->GetSpacing() * 2.0);
-  // An odd number of voxels begins with the same one, an even number with two of them.
+  // An odd number of voxels begins at the same place, an even number between two voxels.
   const auto first = image->TransformPhysicalPointToContinuousIndex<double>(grid->GetOrigin());
   EXPECT_NEAR(first[0], 0.0, 1e-12);
   EXPECT_NEAR(first[1], 0.5, 1e-12);

@@ -13,13 +13,13 @@
 namespace example
 {
 
-/** As itk::GlobalAffineRegistrationMethod has them. */
+/** Settings of itk::GlobalAffineRegistrationMethod. */
 struct GlobalSearchSettings
 {
   itk::GPUDevice device;
   unsigned int   degreesOfFreedom = 12;
   std::string    cost = "CorrelationRatio";
-  /** Where it begins; null: with the centres of mass on each other. */
+  /** The start; null: the centres of mass are aligned. */
   LinearTransform::ConstPointer start;
 };
 
@@ -29,7 +29,7 @@ struct GlobalSearchResult
   LinearTransform::Pointer transform;
   double                   cost;
   double                   overlap;
-  /** Of wall time: all, and each stage's. */
+  /** Wall time of the whole search, and of each stage. */
   double seconds;
   struct Stage
   {
@@ -39,16 +39,16 @@ struct GlobalSearchResult
   std::vector<Stage> stages;
 };
 
-/** Finds how two images lie to each other, wherever they are.
- * \param progress gets a line for every second
- * \throws itk::ExceptionObject if the settings are out of range, the images have no overlap, or the device fails */
+/** Finds the linear transform between two images, wherever they are.
+ *  \param progress gets a line for every second
+ *  \throws itk::ExceptionObject if the settings are out of range, the images have no overlap, or the device fails */
 GlobalSearchResult
 SearchGlobally(const Volume *               fixed,
                const Volume *               moving,
                const GlobalSearchSettings & settings,
                std::ostream &               progress);
 
-/** Cost, overlap and times. */
+/** Prints cost, overlap and times. */
 std::ostream &
 operator<<(std::ostream & os, const GlobalSearchResult & result);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program RegisterFiles finds an image that is turned round, deformed too, writes how as FLIRT's matrix, and begins with such a
+// Tests that the program RegisterFiles finds a rotated image, deformed or not, writes the result as FLIRT's matrix, and starts with such a
 // matrix.
 #include "DeformationError.h"
 #include "DeformedBall.h"
@@ -48,7 +48,7 @@ TEST(RegisterFiles, FindsWhatIsTurnedRoundAndWritesFLIRTsMatrix)
   const auto found = ReadTransform(folder / "found.tfm");
   EXPECT_LT(getError(found), 0.1);
   EXPECT_STREQ(found->GetNameOfClass(), "VersorRigid3DTransform");
-  // The files' images, whose axes NIfTI has turned round, say the same.
+  // The files' images, whose axes NIfTI has reversed, give the same matrix.
   const auto matrix =
     itk::FLIRTMatrix::Read(folder / "found.mat", ReadVolume(folder / "fixed.nii"), ReadVolume(folder / "moving.nii"));
   EXPECT_LT(std::abs(getError(matrix) - getError(found)), 1e-3);
@@ -59,7 +59,7 @@ TEST(RegisterFiles, FindsWhatIsTurnedRoundAndWritesFLIRTsMatrix)
   EXPECT_GT(getError(ReadTransform(folder / "lost.tfm")), 5.0) << "without a search";
 }
 
-/** The deformed ball, which is turned round, too. */
+/** The ball is deformed and rotated. */
 TEST(RegisterFiles, FindsADeformationOfWhatIsTurnedRound)
 {
   const Folder       folder;
@@ -69,13 +69,13 @@ TEST(RegisterFiles, FindsADeformationOfWhatIsTurnedRound)
   turn->SetRotation(0.3, -0.2, 2.5);
   const auto turnBack = itk::Euler3DTransform<double>::New();
   turn->GetInverse(turnBack);
-  // At once, for each interpolation blurs.
+  // In one step, since each interpolation blurs.
   const auto inverse = itk::CompositeTransform<double, 3>::New();
   inverse->AddTransform(problem.affine->GetInverseTransform());
   inverse->AddTransform(turnBack);
   const auto truth = itk::CompositeTransform<double, 3>::New();
   truth->AddTransform(turn);
-  truth->AddTransform(problem.truth); // the first to be applied
+  truth->AddTransform(problem.truth); // applied first
   WriteVolume(problem.fixed, folder / "fixed.mha");
   WriteVolume(Resample(MakeWavyBall(), MakeCentredGrid(problem.moving, 1.0, { { 60, 54, 48 } }), inverse),
               folder / "moving.mha");
@@ -95,7 +95,7 @@ TEST(RegisterFiles, FindsADeformationOfWhatIsTurnedRound)
   EXPECT_LT(getError("warped.tfm"), 0.2 * affineError);
 }
 
-/** A matrix that is too far from the truth for the registration alone is where a search begins. */
+/** A search starts with a matrix that is too far from the truth for the registration alone. */
 TEST(RegisterFiles, SearchesFromAMatrix)
 {
   const Folder folder;

@@ -15,10 +15,10 @@ namespace example
 namespace
 {
 
-// Beginning anew, zlib forgets the last 32 KiB: of so much that costs next to nothing.
+// Each member starts without the previous 32 KiB that zlib would know, which for this size costs next to nothing.
 constexpr std::size_t MemberBytes = std::size_t{ 1 } << 20;
 
-/** One member, whose window of 15 bits is marked as gzip's; empty if zlib has no memory. */
+/** Returns one member, compressed with a window of 15 bits in gzip's format; empty if zlib has no memory. */
 std::vector<unsigned char>
 Compress(std::vector<unsigned char> & bytes, std::size_t first, std::size_t count)
 {
@@ -57,7 +57,7 @@ void
 GzipFile(const std::string & from, const std::string & to)
 {
   std::vector<unsigned char> bytes = ReadBytes(from);
-  // One at least, for an empty file has a member, too.
+  // At least one, since an empty file has a member, too.
   const std::size_t count = std::max<std::size_t>(1, (bytes.size() + MemberBytes - 1) / MemberBytes);
 
   std::vector<std::vector<unsigned char>> members(count);
@@ -80,7 +80,7 @@ GzipFile(const std::string & from, const std::string & to)
   const bool isWhole = std::none_of(members.begin(), members.end(), [](const auto & member) { return member.empty(); });
   if (!file || !isWhole)
   {
-    // What could not be opened may be somebody's folder.
+    // A name that could not be opened may be somebody's folder.
     if (isOpen)
     {
       std::remove(to.c_str());

@@ -8,9 +8,9 @@ namespace example
 {
 
 /** Compresses a file as gzip does, on all of ITK's threads: each compresses a part, and the parts follow each other as members of one
- * file, which RFC 1952 allows and zlib reads as one. zlib takes 1.3 s of one thread for a head of floats, more than all else of a
- * registration.
- * \throws std::runtime_error if either file cannot be read or written; then there is no file of the second name. */
+ *  file, which RFC 1952 allows and zlib reads as one. On one thread, zlib takes 1.3 s for a head of floats, more than all else of a
+ *  registration.
+ *  \throws std::runtime_error if either file cannot be read or written; then there is no file of the second name. */
 void
 GzipFile(const std::string & from, const std::string & to);
 

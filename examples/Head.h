@@ -9,16 +9,16 @@
 namespace example
 {
 
-/** The physical points, in mm, of an image's voxels that are brighter than half of its mean: of a head in the dark, the
- * head. */
+/** Returns the physical points, in mm, of an image's voxels that are brighter than half of its mean: for a head on a dark background,
+ *  the head. */
 std::vector<Volume::PointType>
 FindHead(const Volume * image);
 
-/** Their mean. */
+/** Returns the mean of the points. */
 Volume::PointType
 GetCentre(const std::vector<Volume::PointType> & head);
 
-/** How far two transforms take the same points apart, in mm. */
+/** The distances between points mapped by two transforms, in mm. */
 struct TransformError
 {
   double mean;

@@ -22,7 +22,7 @@ MakeHeadPair(const Volume * head, const Labels * labels, std::uint32_t seed)
     pair.fixedLabels = ResampleLabels(labels, pair.fixed, pair.deformation.transform);
     pair.movingLabels = ResampleLabels(labels, pair.moving, affine->GetInverseTransform());
   }
-  // What is added last comes first.
+  // The transform that is added last is applied first.
   const auto truth = itk::CompositeTransform<double, 3>::New();
   truth->AddTransform(affine);
   truth->AddTransform(pair.deformation.transform);

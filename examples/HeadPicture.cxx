@@ -19,9 +19,9 @@ namespace
 constexpr double       pixelEdge = 0.5; // mm
 constexpr unsigned int margin = 14;     // pixels
 constexpr unsigned int heading = 36;
-constexpr unsigned int dot = 2; // of the letters, in pixels
+constexpr unsigned int dot = 2; // size of a letter's dots in pixels
 constexpr unsigned int scaleWidth = 360;
-constexpr unsigned int scaleHeight = 14; // of its colours; its labels come below
+constexpr unsigned int scaleHeight = 14; // of the colours; the labels are below
 
 constexpr std::array<Plane, 3> planes{
   { { "AXIAL", 0, 1, false }, { "CORONAL", 0, 2, true }, { "SAGITTAL", 1, 2, true } }
@@ -64,7 +64,7 @@ GetBox(const VolumeGrid * grid)
   return box;
 }
 
-/** One view, with its upper left corner at (left, top). */
+/** Draws one view, with its upper left corner at (left, top). */
 void
 DrawPlane(Picture *                 picture,
           unsigned int              left,
@@ -105,7 +105,7 @@ DrawScale(Picture * picture, unsigned int left, unsigned int top, const ColourSc
   const auto last = static_cast<unsigned int>(scale.labels.size()) - 1;
   for (unsigned int n = 0; n <= last; ++n)
   {
-    // The first one begins with the colours, the last one ends with them, the others are centred.
+    // The first label is aligned left, the last one right, the others are centred.
     const unsigned int width = GetTextWidth(scale.labels[n], dot);
     const unsigned int place = left + n * scaleWidth / last - n * width / last;
     DrawText(picture, scale.labels[n], place, top + scaleHeight + margin / 2, dot);

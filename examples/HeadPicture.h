@@ -12,8 +12,8 @@
 namespace example
 {
 
-/** A view from outside: the physical axes (0 to the left, 1 backwards, 2 upwards) that run to the right and down in the
- * picture, and whether down is against the axis. */
+/** A view from outside: the physical axes (0 to the left, 1 backwards, 2 upwards) that run to the right and down in the picture, and
+ *  whether down is opposite to the axis. */
 struct Plane
 {
   const char * name;
@@ -22,19 +22,19 @@ struct Plane
   bool         isUpright;
 };
 
-/** The colour of a physical point in a plane; called from several threads at once. */
+/** Returns the colour of a physical point in a plane; called from several threads at once. */
 using Painter = std::function<Colour(const Volume::PointType & point, const Plane & plane)>;
 
-/** What colours mean. */
+/** The meaning of colours. */
 struct ColourScale
 {
-  /** At even distances from the first colour to the last; none for no scale. */
+  /** At equal distances from the first colour to the last; empty for no scale. */
   std::vector<std::string> labels;
-  /** Of a fraction from 0 to 1. */
+  /** Returns the colour of a fraction from 0 to 1. */
   std::function<Colour(double)> colour;
 };
 
-/** Three views of one thing. */
+/** Three views of one object. */
 struct PictureRow
 {
   std::string title;
@@ -42,10 +42,10 @@ struct PictureRow
   ColourScale scale;
 };
 
-/** Writes a PNG in which each row shows an axial, a coronal and a sagittal plane through a point, upright, front and left of
- * the head as radiologists have them, with a title above and, where it has one, the scale of its colours below.
- * \param grid what it reaches over
- * \throws itk::ExceptionObject if it cannot be written */
+/** Writes a PNG in which each row shows an axial, a coronal and a sagittal plane through a point, upright, with the front and the left
+ *  side of the head as in radiology, with a title above and, if it has one, the scale of its colours below.
+ *  \param grid the region to show
+ *  \throws itk::ExceptionObject if it cannot be written */
 void
 WriteHeadPicture(const VolumeGrid *              grid,
                  const Volume::PointType &       point,

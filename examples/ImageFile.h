@@ -16,9 +16,9 @@
 namespace example
 {
 
-/** Reads a three-dimensional image of any format and pixel type that ITK knows.
- * \param what the image's kind, for the message
- * \throws std::runtime_error that names the file and says what is wrong with it. */
+/** Reads a three-dimensional image of any format and pixel type that ITK supports.
+ *  \param what the image's kind, for the message
+ *  \throws std::runtime_error that names the file and the problem. */
 template <typename TImage>
 typename TImage::Pointer
 ReadImageFile(const std::string & fileName, const std::string & what)
@@ -32,7 +32,7 @@ ReadImageFile(const std::string & fileName, const std::string & what)
   try
   {
     reader->UpdateOutputInformation();
-    // ITK would read a 2D image as one slice, and a 4D one as its first volume.
+    // ITK would read a 2D image as one slice, and of a 4D one only its first volume.
     const unsigned int dimensions = reader->GetImageIO()->GetNumberOfDimensions();
     if (dimensions != 3)
     {
@@ -48,8 +48,8 @@ ReadImageFile(const std::string & fileName, const std::string & what)
   return reader->GetOutput();
 }
 
-/** What is compressed, because the name says so, is written as it is first, in a folder beside it.
- * \throws itk::ExceptionObject, or std::runtime_error, if it cannot be written */
+/** Writes an image. If the name demands compression, the image is first written uncompressed, in a folder beside it.
+ *  \throws itk::ExceptionObject, or std::runtime_error, if it cannot be written */
 template <typename TImage>
 void
 WriteImageFile(const TImage * image, const std::string & fileName)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images in compressed files, which are written a part on each thread and read by zlib as one.
+// Tests images in compressed files, parts of which are written on each thread, and which zlib reads as one.
 #include "ImageFile.h"
 #include "ProgramTest.h"
 #include "Volume.h"
@@ -16,7 +16,7 @@ namespace
 
 using namespace example;
 
-/** \param size of each axis: 100 are four parts. */
+/** Returns an image of waves. \param size of each axis: with 100, there are four parts. */
 Volume::Pointer
 MakeWaves(itk::SizeValueType size)
 {

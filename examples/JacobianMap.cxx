@@ -11,7 +11,7 @@ namespace example
 namespace
 {
 
-/** By central differences. */
+/** Returns the determinant of the deformation's Jacobian, by central differences. */
 double
 GetDeterminant(const Transform * deformation, const Volume::PointType & point)
 {
@@ -32,7 +32,7 @@ GetDeterminant(const Transform * deformation, const Volume::PointType & point)
   return vnl_determinant(jacobian.GetVnlMatrix());
 }
 
-/** \param fraction 0 for half the volume, 0.5 for the same, 1 for twice; what is beyond is taken for the nearest. */
+/** Returns a colour. \param fraction 0 for half the volume, 0.5 for the same, 1 for twice; clamped to [0, 1]. */
 Colour
 GetColour(double fraction)
 {

@@ -7,13 +7,12 @@
 namespace example
 {
 
-/** The determinant of a deformation's Jacobian as a colour: blue where volumes become smaller from the fixed image to the moving
- * one, red where they become larger, as JacobianScale() has them, and green where it folds. The fixed image's brightness shows
- * through. */
+/** Returns a painter of the determinant of a deformation's Jacobian: blue where volumes become smaller from the fixed image to the
+ *  moving one, red where they become larger, by JacobianScale(), and green where it folds. The fixed image's brightness shows through. */
 Painter
 PaintJacobian(const Volume * fixed, const Transform * deformation);
 
-/** Its colours from a half to twice the volume; what is beyond has the last one. */
+/** Returns the scale of colours from half to twice the volume; values beyond have the last colour. */
 ColourScale
 JacobianScale();
 

@@ -25,13 +25,13 @@ constexpr unsigned int landmarkCount = 45;
 constexpr double       leastDeterminant = 0.1;
 constexpr unsigned int mostSeeds = 30;
 
-/** Draws a deformation; what it moves points by can be scaled. */
+/** A random deformation whose displacements can be scaled. */
 class RandomSpline
 {
 public:
   RandomSpline(const Volume * image, Random * random)
   {
-    // It reaches to the outer edges of the image's voxels.
+    // It extends to the outer edges of the image's voxels.
     const auto &                    region = image->GetLargestPossibleRegion();
     itk::ContinuousIndex<double, 3> corner;
     Spline::PhysicalDimensionsType  extent;
@@ -51,8 +51,8 @@ public:
     m_Coefficients.SetSize(m_Spline->GetNumberOfParameters());
     for (unsigned int n = 0; n < controlPoints; ++n)
     {
-      // All of one length: of vectors whose lengths are normally distributed the few longest would come to the maximum, while
-      // the others are far from the mean that is asked for.
+      // All have the same length: with normally distributed lengths, the few longest would reach the maximum while the mean is far below
+      // the one requested.
       const auto direction = DrawDirection(random);
       for (unsigned int d = 0; d < 3; ++d)
       {
@@ -109,14 +109,14 @@ public:
 private:
   using ThinPlate = itk::ThinPlateSplineKernelTransform<double, 3>;
 
-  /** In the head, and not too near to each other: neighbours that move apart would fold what is between. */
+  /** Returns landmarks in the head, not too near to each other: neighbours that move apart would fold the space between them. */
   static std::vector<Volume::PointType>
   DrawLandmarks(const Volume * image, Random * random)
   {
     const auto   head = FindHead(image);
     const auto & spacing = image->GetSpacing();
     const double share = static_cast<double>(head.size()) * spacing[0] * spacing[1] * spacing[2] / landmarkCount;
-    // Less and less, for a head that has no room for them.
+    // The distance decreases, for a head that has no room for so many landmarks.
     double                         distance = 0.7 * std::cbrt(share);
     std::vector<Volume::PointType> landmarks;
     while (landmarks.size() < landmarkCount)
@@ -141,7 +141,7 @@ private:
   std::vector<itk::Vector<double, 3>> m_Displacements;
 };
 
-/** A deformation whose displacements are linear in what was drawn: so it is sampled once, and then scaled. */
+/** Makes a deformation whose displacements are linear in the random numbers, so that it is sampled once, and then scaled. */
 template <typename TRandomDeformation>
 KnownDeformation
 Draw(const Volume * image, std::uint32_t seed, double meanDisplacement, double maximum)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deformations are as large as was asked for and the same for the same seed; measures are what they are known to be.
+// Tests that deformations are as large as requested and the same for the same seed, and that measures give known values.
 #include "DeformationError.h"
 #include "DisplacementField.h"
 #include "KnownDeformation.h"
@@ -24,7 +24,7 @@ namespace
 
 using namespace example;
 
-/** A ball of 100 in the dark, with a darker one inside: 36 × 40 × 32 voxels of 5 mm, turned about z. */
+/** Returns a ball of 100 on a dark background, with a darker one inside: 36 × 40 × 32 voxels of 5 mm, rotated about z. */
 Volume::Pointer
 MakePhantom()
 {
@@ -67,7 +67,7 @@ MakeShift(double x, double y, double z)
   return shift;
 }
 
-/** How far voxels that are not exactly 0 are moved. */
+/** Returns the displacements of voxels that are not exactly 0. */
 std::vector<double>
 GetDisplacements(const Transform * transform, const Volume * image)
 {
@@ -110,7 +110,7 @@ TEST_P(KnownDeformationOf, HasTheMeanDisplacementThatWasAskedFor)
   const auto image = MakePhantom();
   for (std::uint32_t seed = 1; seed < 6; ++seed)
   {
-    // Less than heads are given, for the phantom is smaller; and a maximum that it does not come to.
+    // Less than for heads, since the phantom is smaller; and a maximum that is not reached.
     const auto known = MakeKnownDeformation(image, GetParam(), seed, 3.0, 100.0);
     const auto lengths = GetDisplacements(known.transform, image);
     EXPECT_NEAR(GetMean(lengths), 3.0, 1e-9) << known;
@@ -153,7 +153,7 @@ TEST_P(KnownDeformationOf, TheSameSeedIsTheSameToTheBit)
 TEST_P(KnownDeformationOf, OneThatFoldsIsDrawnAgain)
 {
   const auto image = MakePhantom();
-  // So large that this seed's folds.
+  // So large that this seed's deformation folds.
   const bool          isSpline = GetParam() == DeformationKind::BSpline;
   const std::uint32_t seed = isSpline ? 5 : 1;
   const auto          known = MakeKnownDeformation(image, GetParam(), seed, isSpline ? 14.0 : 7.0, 1000.0);
@@ -198,7 +198,7 @@ TEST(KnownDeformation, AnImageOfZerosHasNone)
 TEST(MakeDeformedPair, TheFixedImageIsWhatTheTruthLeadsTo)
 {
   const auto image = MakePhantom();
-  // Two voxels along the image's x.
+  // Two voxels along the image's x axis.
   const auto & direction = image->GetDirection();
   const auto   shift = MakeShift(10 * direction(0, 0), 10 * direction(1, 0), 10 * direction(2, 0));
   const auto   pair = MakeDeformedPair(image, shift);
@@ -221,7 +221,7 @@ TEST(DeformationError, OfAShiftIsItsLength)
   }
 }
 
-/** Of 0 to 100 mm along a row of 101 voxels, of which the first is 0 and the last 50 are bright. */
+/** Distances of 0 to 100 mm along a row of 101 voxels, of which the first is 0 and the last 50 are bright. */
 TEST(DeformationError, HasItsVoxelsAndPercentiles)
 {
   const auto image = Volume::New();
@@ -253,7 +253,7 @@ TEST(DeformationError, HasItsVoxelsAndPercentiles)
 TEST(DeformationError, TheHeadIsBrighterThanHalfOfOtsusThreshold)
 {
   const double threshold = FindHeadThreshold(MakePhantom());
-  // Otsu's is in the first bin above the dark shell's 3.
+  // Otsu's threshold is in the first bin above the dark shell's 3.
   EXPECT_GT(threshold, 1.5);
   EXPECT_LT(threshold, 1.7);
 }
@@ -270,7 +270,7 @@ TEST(MeasureJacobian, OfAnAffineMapIsItsDeterminant)
   EXPECT_NEAR(jacobian.smallest, 1.2 * 1.2 * 1.2, 1e-10);
   EXPECT_EQ(jacobian.folded, 0u);
 
-  // Twice the way to the origin is a reflection through it.
+  // Scaled by two, the map to the origin is a reflection through it.
   const auto nothing = itk::AffineTransform<double, 3>::New();
   nothing->Scale(1e-12);
   const auto reflected = MeasureJacobian(SampleDisplacements(nothing, image), 2.0);
@@ -283,7 +283,7 @@ TEST(MeasureJacobian, OfAnAffineMapIsItsDeterminant)
   EXPECT_THROW(MeasureJacobian(slice), std::runtime_error);
 }
 
-/** Boxes of labels 1 and 2, side by side along y, shifted along x. */
+/** Returns boxes of labels 1 and 2, side by side along y, shifted along x. */
 Labels::Pointer
 MakeBoxes(int shift)
 {
@@ -319,7 +319,7 @@ TEST(ComputeDice, OfShiftedBoxesIsWhatTheyShare)
 {
   auto a = MakeBoxes(0);
   auto b = MakeBoxes(2);
-  b->SetPixel({ { 0, 0, 0 } }, 7); // a label that the other has not
+  b->SetPixel({ { 0, 0, 0 } }, 7); // a label that the other image does not have
   const auto dice = ComputeDice(a, b);
   ASSERT_EQ(dice.size(), 3u);
   EXPECT_DOUBLE_EQ(dice[0].dice, 3.0 / 5.0);
@@ -349,7 +349,7 @@ TEST(ComputeDice, BadInput)
   EXPECT_THROW(ReadLabels("there-is-none.nii.gz"), std::runtime_error);
 }
 
-/** What a short does not hold is not taken for another label. */
+/** A number that a short cannot hold is not taken for another label. */
 TEST(ReadLabels, TakesWholeNumbersOnly)
 {
   const std::string name = testing::TempDir() + "labels-of-floats.mha";

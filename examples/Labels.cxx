@@ -17,7 +17,7 @@ namespace example
 Labels::Pointer
 ReadLabels(const std::string & fileName)
 {
-  // As doubles first: ITK would cut off what does not fit, and take one label for another.
+  // Read as doubles first: ITK would truncate numbers that do not fit, and so change labels.
   using Numbers = itk::Image<double, 3>;
   const auto numbers = ReadImageFile<Numbers>(fileName, "labels");
   const auto labels = Labels::New();

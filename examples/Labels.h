@@ -9,7 +9,7 @@
 namespace example
 {
 
-/** A number for each voxel: which region of an atlas it is in, or 0 for none. */
+/** A number for each voxel: the region of an atlas to which it belongs, or 0 for none. */
 using Labels = itk::Image<short, 3>;
 
 /** \throws std::runtime_error if the file cannot be read, or if a voxel's value is not a whole number that a short holds */
@@ -19,7 +19,7 @@ ReadLabels(const std::string & fileName);
 void
 WriteLabels(const Labels * labels, const std::string & fileName);
 
-/** The label that is nearest to where the transform takes a voxel of the grid; 0 beyond the edge. */
+/** Resamples labels by nearest neighbour at the grid's voxels mapped by the transform; 0 beyond the edge. */
 Labels::Pointer
 ResampleLabels(const Labels * moving, const VolumeGrid * grid, const Transform * transform);
 

@@ -25,8 +25,8 @@ GetFolderOf(const std::filesystem::path & file)
   return file.has_parent_path() ? file.parent_path() : ".";
 }
 
-/** Only ITK knows what it writes to which files: so it writes a small one, of the same name in another folder,
- *  where temporary files are or, failing that, beside the output. */
+/** Checks that ITK writes an object to files of a name, by writing a small one of the same name in another folder, among the temporary
+ *  files or, failing that, beside the output: only ITK knows which files it can write. */
 void
 CheckITKWrites(const std::string &                              what,
                const std::string &                              fileName,
@@ -81,7 +81,7 @@ CheckFileCanBeWritten(const std::string & fileName)
   {
     throw std::runtime_error(fileName + " is a folder. Name a file.");
   }
-  // Opened at its end, where nothing is written, a file stays as it is; one that is made by that is removed.
+  // Opened at its end, without writing, a file does not change; a file that this creates is removed.
   const bool isNew = !fs::exists(path);
   if (!std::ofstream(path, std::ios::app))
   {

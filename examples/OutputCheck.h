@@ -8,30 +8,30 @@
 namespace example
 {
 
-// Called before a long computation, so that its result isn't lost at its end. An existing file stays as it is, and no
-// new one is left behind. Each throws a std::runtime_error that says what is wrong, where, and what to do.
+// Called before a long computation, so that its result is not lost at the end. Existing files do not change, and no new ones remain. Each
+// throws a std::runtime_error that names the problem, the file and the remedy.
 
-/** The folder is there, and a file of this name can be opened for writing. */
+/** Checks that the folder exists, and that a file of this name can be opened for writing. */
 void
 CheckFileCanBeWritten(const std::string & fileName);
 
-/** The same, and ITK writes three-dimensional images to files of this extension. */
+/** Checks the same, and that ITK writes three-dimensional images to files of this extension. */
 void
 CheckVolumeCanBeWritten(const std::string & fileName);
 
-/** The same of labels, … */
+/** Checks the same for labels. */
 void
 CheckLabelsCanBeWritten(const std::string & fileName);
 
-/** … and of a displacement field. */
+/** Checks the same for a displacement field. */
 void
 CheckDisplacementsCanBeWritten(const std::string & fileName);
 
-/** The same, and ITK writes transforms to files of this extension. */
+/** Checks the same for transforms. */
 void
 CheckTransformCanBeWritten(const std::string & fileName);
 
-/** No two are of one name, however it is written: what is written last would be all that is left. */
+/** Checks that no two names are of one file, however they are written: the last output would overwrite the other. */
 void
 CheckOutputsDiffer(const std::vector<std::string> & fileNames);
 

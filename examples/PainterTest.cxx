@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the demo's picture shows of a deformation that is known.
+// Tests the demo's pictures of a known deformation.
 #include "Checkerboard.h"
 #include "DeformedGrid.h"
 #include "JacobianMap.h"
@@ -15,7 +15,7 @@ namespace
 
 using namespace example;
 
-/** 100 everywhere: as bright as can be. */
+/** Returns an image of 100 everywhere, the largest brightness. */
 Volume::Pointer
 MakeBrightImage()
 {
@@ -68,11 +68,11 @@ TEST(Painter, TheJacobiansColourIsThatOfTheScale)
   ExpectNear(PaintJacobian(image, MakeScaling(2, 0.5, std::sqrt(2.0)))(point, axial), colour(0.75));
   ExpectNear(PaintJacobian(image, MakeScaling(0.8, 0.5, 1.25))(point, axial), colour(0.0));
   ExpectNear(PaintJacobian(image, MakeScaling(3, 1, 1))(point, axial), colour(1.0));
-  // Where it folds it has a colour that the scale has not.
+  // Where it folds, the colour is not one of the scale.
   ExpectNear(PaintJacobian(image, MakeScaling(-1, 1, 1))(point, axial), { 0.1, 1.0, 0.1 });
 }
 
-/** Lines along x and y where the deformation leads to multiples of 10 mm, as wide as ever. */
+/** Lines along x and y where the deformation leads to multiples of 10 mm, of the usual width. */
 TEST(Painter, TheGridIsWhereTheDeformationLeads)
 {
   const auto   image = MakeBrightImage();
@@ -85,7 +85,7 @@ TEST(Painter, TheGridIsWhereTheDeformationLeads)
   ExpectNear(painter(MakePoint(13, 7, 25), axial), between);  // z to 75, x and y to none
   ExpectNear(painter(MakePoint(13, 10, 10), axial), between); // z to 30: not an axis of this plane
   ExpectNear(painter(MakePoint(16.65, 7, 25), axial),
-             between); // 0.65 mm beside the line, which is 0.6 mm to where it ends
+             between); // 0.65 mm from the line, which ends at 0.6 mm
   ExpectNear(painter(MakePoint(13, 20.65, 25), axial), between);
   ExpectNear(painter(MakePoint(16.05, 7, 25), axial), line);
   ExpectNear(painter(MakePoint(13, 20.05, 25), axial), line);

@@ -13,12 +13,12 @@
 namespace example
 {
 
-/** A folder of nobody else's that is deleted at the end, with what is in it. */
+/** A temporary folder, which is deleted at the end with its content. */
 class PassingFolder
 {
 public:
-  /** \param names what its name may begin with: the first one's of which a folder can be made.
-   *  \param failure what to say if none can; the system's reason goes between it and advice.
+  /** \param names possible beginnings of its name: the first one is used for which a folder can be made.
+   *  \param failure the beginning of the message if none can be made; the system's reason follows, and then advice.
    *  \throws std::runtime_error if none can be made. */
   PassingFolder(std::initializer_list<std::filesystem::path> names,
                 const std::string &                          failure,
@@ -44,7 +44,7 @@ public:
   PassingFolder &
   operator=(const PassingFolder &) = delete;
 
-  /** A file's path in it. */
+  /** Returns the path of a file in the folder. */
   std::string
   operator/(const std::string & name) const
   {

@@ -14,7 +14,7 @@ constexpr unsigned int letterWidth = 5;
 constexpr unsigned int letterHeight = 7;
 constexpr unsigned int advance = letterWidth + 1;
 
-/** Rows of dots from top to bottom, the leftmost dot in bit 4. */
+/** Rows of dots from top to bottom, with the leftmost dot in bit 4. */
 using Glyph = std::array<unsigned char, letterHeight>;
 
 const std::map<char, Glyph> glyphs{

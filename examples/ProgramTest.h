@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of programs need: a folder for their files, and to run them.
+// Helpers for tests of programs: a folder for their files, and functions that run them.
 #ifndef ProgramTest_h
 #define ProgramTest_h
 
@@ -16,7 +16,7 @@
 namespace example
 {
 
-/** Where tests' files are. */
+/** A temporary folder for a test's files. */
 class Folder : public PassingFolder
 {
 public:
@@ -27,14 +27,14 @@ public:
   {}
 };
 
-/** A program that stands beside this one. */
+/** Returns the path of a program in this program's folder. */
 inline std::string
 FindProgram(const std::string & name)
 {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
 }
 
-/** Runs a program. \returns what it prints */
+/** Runs a program. \returns its output */
 inline std::string
 Execute(const std::string & command, const std::string & log)
 {

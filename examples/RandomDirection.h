@@ -8,10 +8,10 @@
 namespace example
 {
 
-/** ITK's own generator: the same numbers with every compiler. */
+/** ITK's own generator, which gives the same numbers with every compiler. */
 using Random = itk::Statistics::MersenneTwisterRandomVariateGenerator;
 
-/** Of length 1. */
+/** Returns a random vector of length 1. */
 inline itk::Vector<double, 3>
 DrawDirection(Random * random)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers a head with itself, seen in another contrast, moved and deformed by transforms that are known: so the error is known,
-// in mm, and so is how well regions of the brain are met.
+// Registers a head with itself in another contrast, moved and deformed by known transforms, so that the error in mm and the overlap of
+// brain regions can be measured.
 #include "CommandLine.h"
 #include "FreeFormStage.h"
 #include "HeadPair.h"
@@ -37,7 +37,7 @@ const char * const usage =
   "  --seed         chooses another misalignment and deformation; default: 1\n"
   "  --shrink       makes the voxels of the free-form stage N times as long; default: 2 on the host, 1 elsewhere\n";
 
-/** What is read. */
+/** The input. */
 struct Inputs
 {
   explicit Inputs(const CommandLine & commandLine)
@@ -74,17 +74,17 @@ GetFreeFormSettings(const CommandLine & commandLine, const itk::GPUDevice & devi
   {
     throw std::invalid_argument("--shrink is 1, 2, 3 or 4.");
   }
-  // What this deformation needs, and what is good for two contrasts.
+  // Settings that suit this deformation and two contrasts.
   settings.spacing = 10.0;
   return settings;
 }
 
-/** What is written, into one folder. */
+/** The output files, all in one folder. */
 class Outputs
 {
 public:
   /** Makes the folder.
-   * \throws std::runtime_error if it or a file in it cannot be written, which is better known before everything is computed */
+   *  \throws std::runtime_error if the folder or a file in it cannot be written, which is reported before everything is computed */
   explicit Outputs(const std::string & folder)
     : m_Folder(folder)
   {
@@ -156,8 +156,8 @@ PrintProblem(const std::string &          image,
             << (freeForm.shrink > 1 ? ", larger than the image's, to be quick: --shrink 1 takes those\n\n" : "\n\n");
 }
 
-/** Prints errors, and Dice where there are labels, before and after each stage.
- * \returns whether those of the last stage are good enough */
+/** Prints errors, and Dice coefficients if there are labels, before and after each stage.
+ *  \returns true if those of the last stage are good enough */
 bool
 JudgeStages(const HeadPair &           pair,
             const std::string &        labels,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers two image files: from wherever they are, rigidly, then affinely, then by a free-form deformation. Where the truth or
-// labels are known, it says how well.
+// Registers two image files: by a global search, then rigidly, then affinely, then by a free-form deformation. If the truth or labels are
+// known, it prints the errors.
 #include "CommandLine.h"
 #include "DisplacementField.h"
 #include "FilePair.h"
@@ -64,7 +64,7 @@ const char * const usage =
   "Jacobian's\n"
   "            determinant, too\n";
 
-/** The output's name with .tfm in the place of its extension, or of both where it is compressed. */
+/** Returns the output's name with .tfm instead of its extension, or of both extensions if it is compressed. */
 std::string
 GetTransformName(const std::string & output)
 {
@@ -75,7 +75,7 @@ GetTransformName(const std::string & output)
   return withoutExtension(isCompressed ? withoutExtension(output) : output) + ".tfm";
 }
 
-/** What is written; what is not wanted has no name. */
+/** The output files; names of unwanted ones are empty. */
 struct Outputs
 {
   explicit Outputs(const example::CommandLine & commandLine)
@@ -101,7 +101,7 @@ struct Outputs
     return names;
   }
 
-  /** Before the work, so that it is not done for nothing. */
+  /** Checks the names before the computation. */
   void
   Check() const
   {
@@ -150,7 +150,7 @@ GetInputs(const example::CommandLine & commandLine)
   return names;
 }
 
-/** Where the registration begins, as the command line says: null for the images' centres on each other. */
+/** Returns the start of the registration that the command line demands: null if the images' centres are to be aligned. */
 example::LinearTransform::ConstPointer
 FindStart(const example::CommandLine &          commandLine,
           const example::RegistrationSettings & settings,
@@ -207,7 +207,7 @@ CheckOptions(const example::CommandLine & commandLine)
   }
 }
 
-/** Prints errors and Dice, as far as something is known to compare with. */
+/** Prints errors and Dice coefficients, as far as there are references. */
 void
 JudgeStages(const example::FilePair &           pair,
             const example::FilePairNames &      names,
@@ -271,7 +271,7 @@ RegisterFiles(const example::CommandLine & commandLine)
   }
   const FreeFormResult * const freeFormOrNone = freeForm ? &*freeForm : nullptr;
 
-  // The transform first: it is the result, and all else follows from it.
+  // The transform first: it is the result, and everything else follows from it.
   WriteTransform(transform, outputs.transform);
   if (!outputs.matrix.empty())
   {

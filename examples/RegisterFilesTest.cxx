@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A misalignment and a deformation that are known are found by the program RegisterFiles, whose files and numbers say the same as each
-// other; one that it adds itself is found, too; and labels that cannot be compared are told of.
+// Tests that the program RegisterFiles recovers a known misalignment and deformation, and that its files and numbers agree; that it
+// recovers a deformation that it adds itself; and that it refuses labels that cannot be compared.
 #include "DeformedBall.h"
 #include "DisplacementField.h"
 #include "ImageFile.h"
@@ -22,7 +22,7 @@ namespace
 
 using namespace example;
 
-/** The largest difference between two images. */
+/** Returns the largest difference between two images. */
 double
 GetLargestDifference(const Volume * a, const Volume * b)
 {
@@ -36,7 +36,7 @@ GetLargestDifference(const Volume * a, const Volume * b)
   return largest;
 }
 
-/** The mean that is printed of a stage. \param what "error" or "Dice" */
+/** Returns the mean that is printed for a stage. \param what "error" or "Dice" */
 double
 GetPrintedMean(const std::string & text, const std::string & what, const std::string & stage)
 {
@@ -103,25 +103,25 @@ TEST(RegisterFiles, FindsAKnownDeformationAndWritesWhatItFound)
               << " mm after free-form; Dice " << affineDice << "; " << dice << '\n';
     EXPECT_LT(affineError, 0.5 * problem.GetMeanError(itk::IdentityTransform<double, 3>::New()));
     EXPECT_LT(error, 0.2 * affineError);
-    // By nearest neighbour twice, labels are not the same even where nothing is wrong.
+    // Labels that are resampled twice by nearest neighbour differ even for the exact transform.
     const double best =
       GetMeanDice(ComputeDice(problem.fixedParts, ResampleLabels(problem.movingParts, problem.fixed, problem.truth)));
     EXPECT_LT(GetMeanDice(affineDice), best - 0.03);
     EXPECT_GT(GetMeanDice(dice), best - 0.01);
 
-    // It says so itself: Dice to three digits, …
+    // The program prints Dice coefficients to three digits.
     constexpr double rounding = 0.000501;
     EXPECT_LT(GetPrintedMean(text, "Dice", "before"), GetPrintedMean(text, "Dice", "rigid"));
     EXPECT_LT(GetPrintedMean(text, "Dice", "rigid"), GetPrintedMean(text, "Dice", "affine"));
     EXPECT_NEAR(GetPrintedMean(text, "Dice", "affine"), GetMeanDice(affineDice), rounding);
     EXPECT_NEAR(GetPrintedMean(text, "Dice", "free-form"), GetMeanDice(dice), rounding);
     EXPECT_NEAR(GetPrintedMean(text, "Dice", "truth"), best, rounding);
-    // … and errors, at fewer points.
+    // It prints errors at fewer points.
     EXPECT_LT(GetPrintedMean(text, "error", "affine"), GetPrintedMean(text, "error", "before"));
     EXPECT_NEAR(GetPrintedMean(text, "error", "affine"), affineError, 0.1 * affineError);
     EXPECT_NEAR(GetPrintedMean(text, "error", "free-form"), error, 0.1 * error);
 
-    // Of the picture's five rows two are there without a deformation: not the one of the grid, nor the Jacobian with its scale.
+    // Without a deformation, the picture has two of its five rows: neither the grid nor the Jacobian with its scale.
     const auto affinePicture = ReadPicture(folder / "affine.png");
     const auto picture = ReadPicture(folder / "warped.png");
     EXPECT_EQ(picture->GetBufferedRegion().GetSize(0), affinePicture->GetBufferedRegion().GetSize(0));
@@ -133,7 +133,7 @@ TEST(RegisterFiles, FindsAKnownDeformationAndWritesWhatItFound)
     EXPECT_EQ(CountPixels(affinePicture, leastVolume), 0u);
     EXPECT_GT(CountPixels(picture, leastVolume), 0u);
 
-    // ITK itself, with the transform that was written, makes of the moving files what was written.
+    // ITK itself, with the written transform, makes the written output of the moving files.
     const auto warped = ReadVolume(folder / "warped.mha");
     EXPECT_LT(GetLargestDifference(warped, Resample(problem.moving, problem.fixed, transform)), 1e-3);
     EXPECT_GT(GetLargestDifference(warped, ReadVolume(folder / "affine.mha")), 10.0);
@@ -147,7 +147,7 @@ TEST(RegisterFiles, FindsAKnownDeformationAndWritesWhatItFound)
     {
       largest = std::max(largest, (field->GetBufferPointer()[n] - expected->GetBufferPointer()[n]).GetNorm());
     }
-    EXPECT_LT(largest, 1e-5); // mm: written as floats
+    EXPECT_LT(largest, 1e-5); // mm; written as floats
   }
 }
 
@@ -162,16 +162,16 @@ TEST(RegisterFiles, FindsADeformationThatItAdds)
                               " --device host --free-form --spacing 20 --deform 5 --labels " + (folder / "labels.mha"),
                             folder / "log");
   std::cout << text.substr(text.find("fixed image deformed"));
-  // With a deformation of 8 mm at the mean, as the demo has it.
+  // With a mean deformation of 8 mm, as in the demo.
   EXPECT_GT(GetPrintedMean(text, "error", "before"), 5.0);
   EXPECT_LT(GetPrintedMean(text, "error", "free-form"), 0.5 * GetPrintedMean(text, "error", "affine"));
-  // The truth has made the fixed image's labels of these: where nothing is wrong they are the same.
+  // The truth has made the fixed image's labels from these, so an exact result has the same labels.
   EXPECT_LT(GetPrintedMean(text, "Dice", "before"), 0.9);
   EXPECT_GT(GetPrintedMean(text, "Dice", "free-form"), 0.95);
   EXPECT_EQ(text.find("\ntruth "), std::string::npos);
 }
 
-/** Labels that cannot be compared. */
+/** Tests with labels that cannot be compared. */
 class WrongLabels : public testing::Test
 {
 protected:
@@ -185,7 +185,7 @@ protected:
     WriteTransform(problem.truth, folder / "truth.tfm");
   }
 
-  /** The program ends with an error, of one line that says so, before it writes anything. */
+  /** Expects the program to end with an error of one line, before it writes anything. */
   void
   ExpectError(const std::string & options, const std::string & says) const
   {
@@ -209,7 +209,7 @@ protected:
     return "--fixed-labels " + (folder / fixedLabels) + " --labels " + (folder / movingLabels);
   }
 
-  /** The fixed image's labels, changed and written. */
+  /** Changes the fixed image's labels and writes them. */
   template <typename TChange>
   void
   WriteChanged(const std::string & name, const TChange & change) const

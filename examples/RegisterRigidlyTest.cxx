@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program RegisterRigidly finds how a head was moved, and writes that and the head laid on the other one.
+// Tests that the program RegisterRigidly finds how a head was moved, and writes the transform and the resampled head.
 #include "Head.h"
 #include "ProgramTest.h"
 #include "Volume.h"
@@ -37,7 +37,7 @@ TEST(RegisterRigidly, FindsHowAHeadWasMoved)
             folder / "log");
   EXPECT_EQ(text.rfind("value -1.", 0), 0u) << text; // normalised mutual information
   const auto found = ReadTransform(folder / "found.tfm");
-  EXPECT_LT(Compare(found, truth, FindHead(fixed)).mean, 0.2) << text; // mm, of voxels of 2 × 2.5 × 2.5
+  EXPECT_LT(Compare(found, truth, FindHead(fixed)).mean, 0.2) << text; // mm, for voxels of 2 × 2.5 × 2.5 mm
 
   const auto registered = ReadVolume(folder / "registered.nii");
   const auto expected = Resample(ReadVolume(folder / "moving.nii"), fixed, found);
@@ -58,7 +58,7 @@ TEST(RegisterRigidly, SaysWhatIsWrong)
   EXPECT_NE(run(" a.nii").find("Usage: RegisterRigidly"), std::string::npos);
   const auto outputs = ' ' + (folder / "b.nii") + ' ' + (folder / "c.tfm");
   EXPECT_NE(run(" none.nii none.nii" + outputs).find("none.nii"), std::string::npos);
-  // Told before anything is read.
+  // Reported before anything is read.
   EXPECT_EQ(run(" none.nii none.nii /none/b.nii " + (folder / "c.tfm")).find("/none/b.nii cannot be written"), 0u);
   EXPECT_EQ(run(" none.nii none.nii " + (folder / "b.nii") + " /none/c.tfm").find("/none/c.tfm cannot be written"), 0u);
 }

@@ -31,19 +31,19 @@ using Affine = itk::AffineTransform<double, 3>;
 /** One level of the pyramid. Lengths are in voxels of the fixed image, along their shortest edge. */
 struct Level
 {
-  /** Of so many voxels along each axis, one is a sample. */
+  /** Distance of the samples along each axis, in voxels. */
   double shrink;
-  /** Of the Gaussian that both images are smoothed with. */
+  /** Of the Gaussian that smooths both images. */
   double sigma;
-  /** How far the first step moves the corners of the image. Steps shrink whenever the gradient turns round … */
+  /** How far the first step moves the corners of the image. Steps become shorter whenever the gradient reverses. */
   double firstStep;
-  /** … and the level ends when they are shorter than this … */
+  /** The level ends when steps are shorter than this. */
   double lastStep;
-  /** … or when there have been so many. */
+  /** The level ends after this number of steps at the latest. */
   unsigned int iterations;
 };
 
-constexpr double relaxation = 0.7; // how much shorter the next step is when the gradient has turned round
+constexpr double relaxation = 0.7; // factor of the step's length when the gradient has reversed
 
 // Before an affine stage, the rigid one need only come near.
 const std::vector<Level> rigidLevels{ { 4, 2, 4.0, 0.2, 80 }, { 2, 1, 0.5, 0.2, 10 }, { 1, 0, 0.25, 0.2, 3 } };
@@ -57,7 +57,7 @@ GetShortestEdge(const Volume * image)
   return *std::min_element(spacing.begin(), spacing.end());
 }
 
-/** A metric of this module. */
+/** Returns a new metric of this module. */
 template <typename TMetric>
 typename TimedMetric<TMetric>::Pointer
 MakeOurs(const RegistrationSettings & settings, MetricTimes * times)
@@ -99,20 +99,20 @@ MakeMetric(const RegistrationSettings & settings, MetricTimes * times)
 Optimizer::Pointer
 MakeOptimizer(Metric * metric)
 {
-  // Steps and scales in mm, measured at the corners of the image: turning and shifting weigh the same.
+  // Steps and scales are in mm, measured at the corners of the image, so that rotations and translations have the same weight.
   const auto scales = itk::RegistrationParameterScalesFromPhysicalShift<Metric>::New();
   scales->SetMetric(metric);
   const auto optimizer = Optimizer::New();
   optimizer->SetScalesEstimator(scales);
   optimizer->SetDoEstimateLearningRateAtEachIteration(true);
   optimizer->SetRelaxationFactor(relaxation);
-  // The levels have an end in mm; the optimizer's own are in units of parameters.
+  // Levels end by a length in mm; the optimizer's own criteria are in units of parameters.
   optimizer->SetMinimumStepLength(0);
   optimizer->SetGradientMagnitudeTolerance(1e-12);
   return optimizer;
 }
 
-/** The pyramid's samples are as far apart along each axis, also where the voxels are not. */
+/** Sets the pyramid so that samples have the same distance along each axis, even if voxels do not. */
 template <typename TRegistration>
 void
 SetPyramid(TRegistration * registration, const Volume * fixed, const std::vector<Level> & levels)
@@ -177,9 +177,9 @@ ShowProgress(TRegistration *                    registration,
   optimizer->AddObserver(itk::EndEvent(), [=](const itk::EventObject &) { print("  done"); });
 }
 
-/** The downhill simplex: its corners are a step away from the beginning, each along one parameter, and it ends when they are
- * nearer to each other than its tolerance. Both in mm, half-way between the image's centre and its corners, where a matrix'
- * elements move points by that distance, and versors, which are half an angle, by twice that. */
+/** Returns the downhill simplex: its corners are one step from the start, each along one parameter, and it ends when they are nearer to
+ *  each other than its tolerance. Both are in mm, half-way between the image's centre and its corners, where a matrix' elements move
+ *  points by that distance, and versors, which are half an angle, by twice that distance. */
 itk::AmoebaOptimizerv4::Pointer
 MakeSimplex(const Volume * fixed, unsigned int parameters)
 {
@@ -204,7 +204,7 @@ MakeSimplex(const Volume * fixed, unsigned int parameters)
   optimizer->SetScales(scales);
   optimizer->SetInitialSimplexDelta(steps);
   optimizer->SetParametersConvergenceTolerance(tolerance);
-  // However little the value changes.
+  // Regardless of the change of the value.
   optimizer->SetFunctionConvergenceTolerance(std::numeric_limits<double>::max());
   optimizer->SetNumberOfIterations(3000);
   return optimizer;
@@ -218,7 +218,7 @@ CopyLinear(const LinearTransform & from, LinearTransform & to)
   to.SetTranslation(from.GetTranslation());
 }
 
-/** Optimises a transform in place. */
+/** Optimizes a transform in place. */
 template <typename TTransform>
 StageReport
 RunStage(const std::string &          name,
@@ -232,7 +232,7 @@ RunStage(const std::string &          name,
   const Stopwatch watch;
   StageReport     report{ name, transform, 0, {} };
   const auto      metric = MakeMetric(settings, &report.metric);
-  // Gradients by central differences where they are wanted, rather than an image of them.
+  // Gradients by central differences where they are needed, instead of a gradient image.
   metric->SetUseMovingImageGradientFilter(false);
 
   const auto registration = itk::ImageRegistrationMethodv4<Volume, Volume, TTransform>::New();

@@ -20,34 +20,34 @@ enum class Model
   Affine
 };
 
-/** What says how well the images match. */
+/** The measures of the images' similarity. */
 enum class Measure
 {
-  /** itk::CudaMattesNMI, … */
+  /** itk::CudaMattesNMI. */
   NormalizedMutualInformation,
-  /** … and the same with NormalizedOff(). */
+  /** itk::CudaMattesNMI with NormalizedOff(). */
   MutualInformation,
-  /** ITK's own Mattes metric in its place, to compare with. */
+  /** ITK's own Mattes metric, for comparison. */
   ITKMattes,
   MeanSquares,
   Correlation,
   MeanAbsoluteDifferences
 };
 
-/** How its best is looked for. */
+/** The optimizers. */
 enum class Search
 {
-  /** Along its gradient, on three levels of a pyramid. */
+  /** Along the gradient, on three levels of a pyramid. */
   Gradient,
-  /** By the downhill simplex on the images as they are: Ansorge 2008. */
+  /** The downhill simplex on the images without smoothing: Ansorge 2008. */
   Simplex
 };
 
 struct RegistrationSettings
 {
-  /** Rigid alone, or rigid and then affine. */
+  /** Rigid only, or rigid and then affine. */
   Model model = Model::Affine;
-  /** Where the metric computes. */
+  /** The device on which the metric computes. */
   itk::GPUDevice device;
   Measure        measure = Measure::NormalizedMutualInformation;
   Search         search = Search::Gradient;
@@ -55,11 +55,11 @@ struct RegistrationSettings
   bool trustsTimeStamps = true;
 };
 
-/** Names the metric and the device. */
+/** Returns the names of the metric and the device. */
 std::string
 Describe(const RegistrationSettings & settings);
 
-/** What one stage, rigid or affine, ended with, and took; seconds of wall time, the metric's among them. */
+/** The result of one stage, rigid or affine, and its wall time in seconds, with the metric's part. */
 struct StageReport
 {
   std::string              name;
@@ -70,18 +70,18 @@ struct StageReport
 
 struct RegistrationResult
 {
-  /** From the fixed to the moving image's points, in mm: where the stages began and where they ended. */
+  /** From the fixed to the moving image's points, in mm: before and after the stages. */
   LinearTransform::Pointer start;
   LinearTransform::Pointer transform;
   std::vector<StageReport> stages;
 };
 
-/** Registers two images of the same head by an itk::ImageRegistrationMethodv4, starting with the images' centres on each
- * other, or with a transform from elsewhere, which an affine registration refines without a rigid one before. They are of one contrast or of two, which only mutual information can compare. Each level ends with the best
- * parameters that its optimizer saw.
- * \param progress gets a line for every tenth of a second: level, iteration, value
- * \param start null for none
- * \throws itk::ExceptionObject if they have no overlap, if the device fails, or if a start is not rigid where all is to be */
+/** Registers two images of the same head by an itk::ImageRegistrationMethodv4. It starts with aligned centres of the images, or with a
+ *  given transform, which an affine registration refines without a rigid stage. The images have one contrast or two, which only mutual
+ *  information can compare. Each level ends with the best parameters that its optimizer evaluated.
+ *  \param progress gets a line for every tenth of a second: level, iteration, value
+ *  \param start null for none
+ *  \throws itk::ExceptionObject if the images have no overlap, if the device fails, or if the start is not rigid in a rigid registration */
 RegistrationResult
 Register(const Volume *               fixed,
          const Volume *               moving,
@@ -89,7 +89,7 @@ Register(const Volume *               fixed,
          std::ostream &               progress,
          const LinearTransform *      start = nullptr);
 
-/** A table of the stages' times. */
+/** Prints a table of the stages' times. */
 void
 PrintTimes(const std::vector<StageReport> & stages, std::ostream & os);
 

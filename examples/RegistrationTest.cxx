@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A registration ends at the best position that its optimizer evaluated.
+// Tests that a registration ends at the best position that its optimizer evaluated.
 #include "RegisterRigidly/BestPosition.h"
 #include "Registration.h"
 #include "VolumeMetrics.h"
@@ -23,7 +23,7 @@ namespace
 
 using namespace example;
 
-/** A round blob in the middle of 24³ voxels, shifted along x, in voxels of 1 mm. */
+/** Returns a round blob in the middle of 24³ voxels of 1 mm, shifted along x by this number of voxels. */
 Volume::Pointer
 MakeBlob(double shift)
 {
@@ -42,7 +42,7 @@ MakeBlob(double shift)
   return image;
 }
 
-/** Mean squares; remembers the last and the best of the current level. */
+/** Mean squares that record the last value and the best one of the current level. */
 class RememberingMetric : public itk::MeanSquaresImageToImageMetricv4<Volume, Volume>
 {
 public:
@@ -90,7 +90,7 @@ private:
   }
 };
 
-/** A registration of one blob with another 4 mm away, in steps of 3 mm that hardly shrink: so it overshoots. */
+/** A registration of two blobs that are 4 mm apart, in steps of 3 mm that hardly become shorter, so that it overshoots. */
 struct Overshooting
 {
   using Translation = itk::TranslationTransform<double, 3>;
@@ -168,7 +168,7 @@ TEST(BestPositionOptimizer, StoppedByAnObserverItEndsAtTheBestToo)
   overshooting.ExpectTheBest();
 }
 
-/** Of any optimizer: one that goes along a line, of which the end is 5 mm off where its start is 4 mm. */
+/** Applies to any optimizer: this one moves along a line, whose end has an error of 5 mm, and whose start one of 4 mm. */
 TEST(BestPosition, ALineThatEndsWorseIsTakenBack)
 {
   const Overshooting overshooting(1, 1);
@@ -208,7 +208,7 @@ TEST(Register, TheValueThatItShowsLastIsThatOfItsTransform)
   EXPECT_NEAR(metric->GetValue(), value, 6e-7) << shown; // six digits are shown
 }
 
-/** Ansorge 2008, by each of its metrics: a blob that is not round, so that its turn shows. */
+/** Ansorge 2008, with each of its metrics: the blob is not round, so that its rotation shows. */
 TEST(Register, TheSimplexFindsAShiftAndATurn)
 {
   const auto makeBlob = [](double shift, double turn) {

@@ -21,7 +21,7 @@ namespace
 using Registration = itk::ImageRegistrationMethodv4<Volume, Volume, SplineTransform>;
 using Adaptor = itk::BSplineTransformParametersAdaptor<SplineTransform>;
 
-/** As many cells as download their edges to a length. */
+/** Returns the number of cells along each axis with which their edges are closest to a length. */
 SplineTransform::MeshSizeType
 FindMeshSize(const Volume * fixed, double edge)
 {
@@ -50,7 +50,7 @@ SetPyramid(Registration & registration, unsigned int levels)
   registration.SmoothingSigmasAreSpecifiedInPhysicalUnitsOff();
 }
 
-/** From the mesh of a level to the next one's. */
+/** Sets the adaptors from the mesh of one level to the next one's. */
 void
 SetAdaptors(Registration & registration, const SplineTransform & spline, const Volume * fixed, double spacing)
 {
@@ -79,7 +79,8 @@ RegisterBySpline(const Volume * fixed, const Volume * moving, const SplineSettin
   const auto scales =
     itk::RegistrationParameterScalesFromPhysicalShift<itk::ImageToImageMetricv4<Volume, Volume>>::New();
   scales->SetMetric(metric);
-  const auto optimizer = BestPosition<itk::ConjugateGradientLineSearchOptimizerv4>::New(); // of its lines' ends
+  const auto optimizer =
+    BestPosition<itk::ConjugateGradientLineSearchOptimizerv4>::New(); // the best of its lines' ends counts
   optimizer->SetScalesEstimator(scales);
   optimizer->SetLowerLimit(0);
   optimizer->SetUpperLimit(4);

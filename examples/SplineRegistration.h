@@ -14,22 +14,22 @@ using SplineTransform = itk::BSplineTransform<double, 3, 3>;
 
 struct SplineSettings
 {
-  /** Where the metric computes. */
+  /** The device on which the metric computes. */
   itk::GPUDevice device;
-  /** Of a pyramid whose voxels and whose mesh are twice as fine from level to level. */
+  /** Levels of a pyramid; each has voxels and mesh cells of half the length of the level before. */
   unsigned int levels = 3;
-  /** mm between control points at the finest level. */
+  /** Distance of control points at the finest level in mm. */
   double spacing = 10.0;
   /** Line searches of each level. */
   unsigned int iterations = 30;
 };
 
-/** Free-form deformation by ITK's own classes, with nothing but the metric swapped: itk::ImageRegistrationMethodv4,
- * itk::BSplineTransformParametersAdaptor and conjugate gradients with line search, with itk::CudaMattesNMI, whose
- * derivative by the spline is gathered on the device. There is no penalty: the spacing alone keeps it smooth.
- * itk::FreeFormDeformationRegistrationMethod has one, and leaves nothing to the host.
- * \returns the spline, from fixed to moving points
- * \throws itk::ExceptionObject */
+/** Registers by free-form deformation with ITK's own classes, except for the metric: itk::ImageRegistrationMethodv4,
+ *  itk::BSplineTransformParametersAdaptor and conjugate gradients with line search, with itk::CudaMattesNMI, whose derivative by the
+ *  spline is computed on the device. There is no penalty: only the spacing keeps the deformation smooth.
+ *  itk::FreeFormDeformationRegistrationMethod has one, and leaves nothing to the host.
+ *  \returns the spline, from fixed to moving points
+ *  \throws itk::ExceptionObject */
 SplineTransform::Pointer
 RegisterBySpline(const Volume * fixed, const Volume * moving, const SplineSettings & settings);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Free-form deformation by ITK's own classes with the metric swapped finds a deformation that is known, on every device.
+// Tests that free-form deformation with ITK's own classes and our metric recovers a known deformation, on every device.
 #include "DeformationError.h"
 #include "KnownDeformation.h"
 #include "SplineRegistration.h"
@@ -34,7 +34,7 @@ TEST(SplineRegistration, FindsAKnownDeformation)
     const auto after = MeasureDeformationError(spline, pair.truth, pair.fixed, threshold);
     std::cout << device.GetName() << ": in the ball " << before.head << " before, " << after.head << " after\n";
     EXPECT_LT(after.head.mean, 0.15 * before.head.mean);
-    // Five cells along each axis of 90 to 100 mm, and three control points more.
+    // Five cells along each axis of 90 to 100 mm, and three more control points.
     EXPECT_EQ(spline->GetNumberOfParameters(), 3u * 8 * 8 * 8);
   }
 }

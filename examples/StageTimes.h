@@ -9,11 +9,11 @@
 namespace example
 {
 
-/** What each stage of a program took, one behind the other. */
+/** The times of a program's stages, which follow each other. */
 class StageTimes
 {
 public:
-  /** \param name of the stage that is over. */
+  /** Ends a stage. \param name of the stage. */
   void
   End(const std::string & name)
   {

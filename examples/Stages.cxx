@@ -40,7 +40,7 @@ ErrorStatistics
 PrintErrors(const std::vector<Stage> & stages, const Transform * truth, const Volume * fixed, std::ostream & os)
 {
   const auto voxels = Resample(fixed, MakeCoarserGrid(fixed, 2), itk::IdentityTransform<double, 3>::New());
-  // Of the image itself: the coarser voxels are there to be quick alone.
+  // From the image itself; the larger voxels only save time.
   const double    threshold = FindHeadThreshold(fixed);
   ErrorStatistics error{};
   os << "error in the head, at points twice as far apart as the voxels\n";

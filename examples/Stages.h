@@ -14,29 +14,29 @@
 namespace example
 {
 
-/** The transform from fixed to moving points that a stage ended with. */
+/** A stage, and its transform from fixed to moving points. */
 struct Stage
 {
   std::string             name;
   Transform::ConstPointer transform;
 };
 
-/** Where a registration began ("before"), its linear stages, and the free-form deformation.
- * \param freeForm null for none */
+/** Returns the start of a registration ("before"), its linear stages, and the free-form deformation.
+ *  \param freeForm null for none */
 std::vector<Stage>
 ListStages(const RegistrationResult & linear, const FreeFormResult * freeForm);
 
-/** Prints how far each stage is from the truth in the head, at points twice as far apart as the voxels.
- * \returns the last stage's error
- * \throws std::runtime_error if there is no head in the fixed image */
+/** Prints the distance of each stage from the truth in the head, at points twice as far apart as the voxels.
+ *  \returns the last stage's error
+ *  \throws std::runtime_error if there is no head in the fixed image */
 ErrorStatistics
 PrintErrors(const std::vector<Stage> & stages, const Transform * truth, const Volume * fixed, std::ostream & os);
 
-/** Prints how well each stage brings the moving image's labels onto the fixed image's, and how well the truth does: labels are
- * resampled by nearest neighbour, so that is not 1.
- * \param truth null where it is not known
- * \returns the last stage's mean
- * \throws std::runtime_error if there are no labels */
+/** Prints how well each stage maps the moving image's labels onto the fixed image's, and how well the truth does: labels are resampled
+ *  by nearest neighbour, so its Dice coefficient is not 1.
+ *  \param truth null if it is unknown
+ *  \returns the last stage's mean
+ *  \throws std::runtime_error if there are no labels */
 double
 PrintDice(const std::vector<Stage> & stages,
           const Transform *          truth,

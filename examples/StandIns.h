@@ -9,8 +9,8 @@
 namespace example
 {
 
-/** Puts this module's smoothing, shrinking and resampling in the places of ITK's, on the registration's device; unless it is
- * ITK's own metric that is to be looked at: then all is ITK's. */
+/** Overrides ITK's smoothing, shrinking and resampling filters by this module's, on the registration's device; unless ITK's own metric
+ *  is selected: then everything is ITK's. */
 inline void
 UseStandIns(const RegistrationSettings & settings)
 {

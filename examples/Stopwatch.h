@@ -7,7 +7,7 @@
 namespace example
 {
 
-/** Wall time since it was made, in seconds. */
+/** Measures the wall time since its construction, in seconds. */
 class Stopwatch
 {
 public:

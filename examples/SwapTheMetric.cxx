@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A registration as ITK's users write it, with the metric swapped: SwapTheMetric fixed moving transform.tfm
+// A registration as ITK's users write it, with our metric: SwapTheMetric fixed moving transform.tfm
 #include "RegisterRigidly/BestPosition.h"
 #include "CommandLine.h"
 #include "OutputCheck.h"

@@ -9,7 +9,7 @@
 namespace example
 {
 
-/** What a metric's calls took, in seconds of wall time. */
+/** The times of a metric's calls, in seconds of wall time. */
 struct MetricTimes
 {
   double       initialization = 0;
@@ -17,8 +17,7 @@ struct MetricTimes
   unsigned int evaluations = 0;
 };
 
-/** Any of ITK's metrics, and a clock around it: to see which share of a registration is the metric's and which is
- * ITK's own. */
+/** A metric of ITK's interface that times its calls, to separate the metric's part of a registration from ITK's own. */
 template <typename TMetric>
 class TimedMetric : public TMetric
 {
@@ -29,7 +28,7 @@ public:
   using ConstPointer = itk::SmartPointer<const Self>;
   itkNewMacro(Self);
 
-  /** Where the times are added up; it outlives the metric. */
+  /** Sets where the times are added up; it must outlive the metric. */
   void
   SetTimes(MetricTimes * times)
   {

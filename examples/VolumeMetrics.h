@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics of volumes that most programs have, compiled once for all of them: ITK's, and ours; and ITK's B-spline transform.
+// The metrics of volumes that most programs use, compiled once for all of them: ITK's, and ours; and ITK's B-spline transform.
 #ifndef VolumeMetrics_h
 #define VolumeMetrics_h
 

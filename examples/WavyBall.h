@@ -11,7 +11,7 @@
 namespace example
 {
 
-/** A ball with waves in it, in the dark: 48 × 40 × 36 voxels of 2 × 2.5 × 2.5 mm. */
+/** Returns a ball with waves in it, on a dark background: 48 × 40 × 36 voxels of 2 × 2.5 × 2.5 mm. */
 inline Volume::Pointer
 MakeWavyBall()
 {

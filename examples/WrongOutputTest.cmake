@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each program tells of an output that cannot be written before it does anything else: it is told of that, not of the
-# images, which aren't there either. What is in the output's folder stays as it is.
+# Each program reports an output that cannot be written before it does anything else: its error is about the output, not about the images,
+# which do not exist either. The output's folder does not change.
 set(folder ${WORK_DIR}/output)
 file(REMOVE_RECURSE ${WORK_DIR})
 file(MAKE_DIRECTORY ${folder}/registered.nii.gz ${folder}/taken.tfm ${folder}/with-a-folder/picture.png ${folder}/brain)
@@ -8,7 +8,7 @@ file(WRITE ${folder}/kept.nii.gz "kept")
 file(CREATE_LINK /there-is-none/linked.nii.gz ${folder}/linked.nii.gz SYMBOLIC)
 file(GLOB_RECURSE before LIST_DIRECTORIES TRUE ${folder}/*)
 
-# expect_failure(SAYS COMMAND…): it fails in the time of a look, and its first line of error is like SAYS.
+# expect_failure(SAYS COMMAND…): expects the command to fail within seconds, with a first line of error that matches SAYS.
 function(expect_failure says)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE error TIMEOUT 5)
   if(NOT result EQUAL 1 OR NOT output STREQUAL "" OR NOT error MATCHES "^${says}")
@@ -23,10 +23,10 @@ expect_failure("ITK writes no .* image to .*/a.doc. Give it another extension, s
 expect_failure("ITK writes no .* image to .*/a.png. Give it another extension, such as .nii.gz" ${files} ${folder}/a.png)
 expect_failure("The file .*/linked.nii.gz cannot be opened for writing: No such file" ${files} ${folder}/linked.nii.gz)
 expect_failure(".*/taken.tfm is a folder. Name a file" ${files} ${folder}/taken.nii.gz)
-# What can be written is not written by the look at it.
+# The check of a file that can be written writes nothing.
 expect_failure("There is no file no-fixed.nii.gz" ${files} ${folder}/a.nii.gz)
 expect_failure("There is no file no-fixed.nii.gz" ${files} ${folder}/kept.nii.gz)
-# What is wanted beside the image is looked at, too, and that no two are one file.
+# The other outputs are checked, too, and that no two are one file.
 set(all ${files} ${folder}/a.nii.gz)
 expect_failure("There is no folder .*/none for .*/none/f.nii" ${all} --field ${folder}/none/f.nii)
 expect_failure("ITK writes no displacement field to .*/f.png. Give it another" ${all} --field ${folder}/f.png)

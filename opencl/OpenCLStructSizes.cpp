@@ -35,7 +35,7 @@ DefineSize(const char * name)
   return std::string("#define GPUREG_BYTES_OF_") + name + " " + std::to_string(sizeof(T)) + "\n";
 }
 
-// A name as a type and as text.
+// Calls DefineSize with a name, as a type and as text.
 #define GPUREG_DEFINE_SIZE(name) DefineSize<name>(#name)
 } // namespace
 

@@ -240,7 +240,7 @@ MetricSplineTest *Random*:*Geometries
 SplineForcesTest */cuda_0
 NmiTest */cuda_0
 PairEquivalenceTest *Random*:*Masks:*Samplings
-MetricStandInTest *Gives*/cuda_0:*Sees*/cuda_0
+MetricOverrideTest *Gives*/cuda_0:*Sees*/cuda_0
 CandidatesTest */cuda_0
 EachMetricTest *Threads/cuda_0:*NaN*/cuda_0
 LoadedImageTest */cuda_0
@@ -261,7 +261,7 @@ BadInputTest */cuda_0
 FixedSamplesTest *Gradient*/cuda_0:*Mattes*/cuda_0
 FloatMetricTest */cuda_0
 ResidentImagesTest */cuda_0
-StandInTest *Sees*/cuda_0:*Without*/cuda_0:*Named*/cuda_0
+FilterOverrideTest *Sees*/cuda_0:*Without*/cuda_0:*Named*/cuda_0
 ResamplePixelTypeTest */cuda_0
 ResampleContractTest */cuda_0
 ResampleFuzzTest */cuda_0

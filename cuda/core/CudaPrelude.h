@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The meaning of the shared kernel subset in CUDA C++: src/kernels/core/Prelude.h's names, and those that
-// work-groups need. To be included before any header of src/kernels; that prelude then steps aside.
+// Defines the names of the shared kernel subset in CUDA C++: those of src/kernels/core/Prelude.h, and those that work-groups need. Include
+// it before any header of src/kernels, which then does not include src/kernels/core/Prelude.h.
 #ifndef gpureg_CudaPrelude_h
 #define gpureg_CudaPrelude_h
 #define gpureg_kernels_Prelude_h
@@ -20,21 +20,21 @@
   }                          \
   }
 
-// Internal linkage: the host's own versions of these functions have the same names.
+// Internal linkage, since the host's own versions of these functions have the same names.
 #define GPUREG_FUNCTION static __host__ __device__ __forceinline__
 #define GPUREG_SELDOM_FUNCTION static inline __host__ __device__ __noinline__
 #define GPUREG_REAL_FUNCTION \
   template <typename real>   \
   GPUREG_FUNCTION
 #define GPUREG_GROUP_FUNCTION static __device__ __forceinline__
-// A group's function over a metric's arguments: a template here; in OpenCL C the program is compiled for one metric.
+// Marks a group's function over a metric's arguments: here a template; in OpenCL C the program is compiled for one metric.
 #define GPUREG_METRIC_GROUP_FUNCTION  \
   template <typename MetricArguments> \
   GPUREG_GROUP_FUNCTION
 #define GPUREG_REAL_GROUP_FUNCTION \
   template <typename real>         \
   GPUREG_GROUP_FUNCTION
-// Eight loads in flight at a time.
+// Keeps eight loads in flight at a time.
 #define GPUREG_UNROLL_8 _Pragma("unroll 8")
 #define GPUREG_GLOBAL
 #define GPUREG_LOCAL
@@ -142,8 +142,8 @@ SaturateOf(float x)
 #endif
 }
 
-// Conversions run at an eighth of the rate of additions. Added to 2^23, a float below 2^22 shows its
-// integer part in the last bits of the sum.
+// Conversions run at an eighth of the rate of additions. The sum of 2^23 and a float below 2^22 has the float's integer part in its last
+// bits.
 #define GPUREG_TWO_TO_23 8388608.0f
 
 GPUREG_FUNCTION float
@@ -253,15 +253,15 @@ LocalBarrier()
   __syncthreads();
 }
 
-/** For the 32 lanes of a tile's row, which are a warp. */
+/** Waits for the 32 lanes of a tile's row, which are a warp. */
 static __device__ __forceinline__ void
 RowBarrier()
 {
   __syncwarp();
 }
 
-/** histogram[(cell + k)·stride] += weights[k], 0 <= k < cells <= 4. Where a whole warp is in one window, as in the background
- *  of a skull-stripped head, one lane adds the warp's sum: 32 atomics on one address would wait in line. */
+/** Adds weights[k] to histogram[(cell + k)·stride], 0 <= k < cells <= 4. If all lanes of a warp add to one window, as in the background
+ *  of a skull-stripped head, one lane adds the warp's sum: 32 atomics on one address would be serialized. */
 static __device__ __forceinline__ void
 AddWindow(u32 * histogram, int cell, int stride, int cells, const u32 * weights)
 {
@@ -293,14 +293,14 @@ AddWindow(u32 * histogram, int cell, int stride, int cells, const u32 * weights)
   }
 }
 
-/** histogram[cell·stride] += weight. */
+/** Adds weight to histogram[cell·stride]. */
 static __device__ __forceinline__ void
 AddToCell(u32 * histogram, int cell, int stride, u32 weight)
 {
   atomicAdd(histogram + cell * stride, weight);
 }
 
-/** Adds weight to a cell that neighbouring lanes often share: then one lane adds the warp's sum. */
+/** Adds weight to a cell to which neighbouring lanes often add at the same time: then one lane adds the warp's sum. */
 static __device__ __forceinline__ void
 AddToSharedCell(u32 * histogram, int cell, int stride, u32 weight)
 {
@@ -321,14 +321,14 @@ AddToSharedCell(u32 * histogram, int cell, int stride, u32 weight)
   atomicAdd(histogram + cell * stride, weight);
 }
 
-/** For all lanes of a group, of what they wrote to global memory, too. */
+/** Waits for all lanes of a group, and makes their writes to global memory visible, too. */
 static __device__ __forceinline__ void
 GlobalBarrier()
 {
   __syncthreads();
 }
 
-/** window[k] += weights[k], 0 <= k < cells, in global memory. */
+/** Adds weights[k] to window[k], 0 <= k < cells, in global memory. */
 static __device__ __forceinline__ void
 AddWindowGlobally(u32 * window, int cells, const u32 * weights)
 {
@@ -338,7 +338,7 @@ AddWindowGlobally(u32 * window, int cells, const u32 * weights)
   }
 }
 
-/** *sum += value, in global memory. */
+/** Adds value to *sum, in global memory. */
 static __device__ __forceinline__ void
 AddGlobally(u64 * sum, u64 value)
 {
@@ -346,7 +346,7 @@ AddGlobally(u64 * sum, u64 value)
 }
 
 #  define GPUREG_HAS_SUM_OVER_LANES
-/** The sum of each lane's value, the same in all lanes: by shuffles within a warp, then among the warps. */
+/** Returns the sum of all lanes' values, the same in all lanes: by shuffles within a warp, then over the warps. */
 static __device__ __forceinline__ float
 SumOverLanes(float value, float * scratch)
 {
@@ -372,9 +372,9 @@ SumOverLanes(float value, float * scratch)
 }
 
 #  define GPUREG_HAS_STORE_VECTOR
-/** Stores a lane's vector, float[3]; those of neighbouring lanes lie one behind the other. A whole warp's 96 floats are stored in three
- *  rows of 32, where each lane by itself would write every third one three times. Each lane gets its float of x, y and z in
- *  turn, which is in another row each time: a row's 32 floats are two beyond thirty. */
+/** Stores a lane's vector, float[3]; those of neighbouring lanes are adjacent. A whole warp stores its 96 floats in three rows of 32
+ *  adjacent floats; otherwise each lane would store every third float in each of three writes. The lanes exchange their x, y and z in
+ *  turn. Since 32 = 3·10 + 2, a lane's floats of x, y and z come from three different rows. */
 static __device__ __forceinline__ void
 StoreVector(const float * vector, float * out)
 {

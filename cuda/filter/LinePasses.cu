@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filters along lines in CUDA: entry points and launches. What a work-item does is in src/kernels/filter/LineKernels.h
-// and LineConvolution.h; the plain version is src/host/filter/LinePasses.cpp.
+// Filters along lines in CUDA: entry points and launches. src/kernels/filter/LineKernels.h and LineConvolution.h have the work of a
+// work-item; the plain version is src/host/filter/LinePasses.cpp.
 #include "cuda/runtime/CudaQueue.h"
 
 #include "engine/filter/LinePasses.h"
@@ -15,13 +15,13 @@ using namespace kernels;
 namespace
 {
 constexpr int RecursionLanes = 128;
-// So many at least are to fit on a multiprocessor: all lines of a volume of 256 voxels a side at once, on 128
-// of them.
+// The fewest groups that must fit on a multiprocessor: with them, 128 multiprocessors filter all lines of a volume of 256 voxels a side at
+// once.
 constexpr int RecursionGroups = 4;
 constexpr int ConvolutionLanes = 256;
 
-// Lines so close together are read through local memory: otherwise a sector of 32 bytes would be read for less
-// than its half.
+// Lines that are at most this many elements apart are read through local memory: otherwise less than half of a 32-byte sector that is read
+// would be used.
 constexpr i64 NearLines = 8;
 
 template <int VKind, typename real>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The resampler in CUDA: entry points and launches. What a group does is in
-// src/kernels/resample/ResampleKernels.h; the plain version is src/host/resample/ResamplePasses.cpp.
+// The resampler in CUDA: entry points and launches. src/kernels/resample/ResampleKernels.h has the work of a group; the plain version is
+// src/host/resample/ResamplePasses.cpp.
 #include "cuda/runtime/CudaQueue.h"
 
 #include "engine/resample/ResamplePasses.h"
@@ -14,13 +14,13 @@ using namespace kernels;
 
 namespace
 {
-// Where the chain follows rows, one of a group's is a warp.
+// Where the chain follows rows, each row of a group is a warp.
 constexpr int Lanes = 256;
 constexpr int Rows = Lanes / ResampleRowLanes;
 
-/** Groups of a multiprocessor, which bounds the registers of a lane: what hides the loads best, as measured. Chains of
- *  parts keep some 60 bytes of them in memory; with more groups, which keep twice as much there, a B-spline takes 1.12
- *  times as long, and a field 0.95 times. */
+/** Returns the number of groups on a multiprocessor, which limits the registers of a lane: the number that hides the loads best, as
+ *  measured. Chains of parts spill some 60 bytes; with more groups, which spill twice as much, a B-spline takes 1.12 times as long, and
+ *  a field 0.95 times. */
 constexpr int
 CountBlocks(int interpolation, int chain, bool isScalar, std::size_t realSize)
 {
@@ -32,7 +32,7 @@ CountBlocks(int interpolation, int chain, bool isScalar, std::size_t realSize)
   return readsFew && chain != ChainHasParts ? 4 : 3;
 }
 
-/** Ways of interpolating that are compiled on their own; any other looks its order up at run time. */
+/** Marks kernels that look the interpolation's order up at run time; the others are compiled for one interpolation each. */
 constexpr int AnyInterpolation = -1;
 
 template <int VInterpolation, int VChain, bool VIsScalar, typename real>

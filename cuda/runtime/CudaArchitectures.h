@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which GPUs a binary has code for, told without asking any of them: a kernel can only be asked for in a
-// context, and listing devices makes none.
+// The GPUs for which a binary has code, without asking any GPU: a kernel can only be queried in a context, and listing devices must not
+// make one.
 #ifndef gpureg_CudaArchitectures_h
 #define gpureg_CudaArchitectures_h
 
@@ -15,14 +15,15 @@ namespace gpureg
 /** One of the codes in a binary. Compute capability 9.0 is 90 here. */
 struct CudaCode
 {
-  /** PTX, which the driver compiles when it is loaded; or machine code. */
+  /** True for PTX, which the driver compiles when it is loaded; false for machine code. */
   bool isPtx;
   int  capability;
-  /** 'a': for this capability alone; 'f': for its family; 0 for neither. */
+  /** 'a': for this capability only; 'f': for its family; 0: for neither. */
   char suffix;
 };
 
-/** Machine code runs on its own capability and on later ones of the same major number, PTX on any later one. */
+/** Returns true if a code runs on a capability: machine code runs on its own capability and on later ones of the same major number, PTX
+ *  on any later one. */
 inline bool
 RunsOn(const CudaCode & code, int capability)
 {
@@ -36,7 +37,7 @@ RunsOn(const CudaCode & code, int capability)
 
 namespace detail
 {
-/** One word of CMAKE_CUDA_ARCHITECTURES. */
+/** Adds the codes that one word of CMAKE_CUDA_ARCHITECTURES stands for. */
 inline void
 AddCudaCode(std::vector<CudaCode> & codes, const std::string & word, const std::vector<int> & compiled)
 {
@@ -54,8 +55,8 @@ AddCudaCode(std::vector<CudaCode> & codes, const std::string & word, const std::
     }
     return;
   }
-  // The other words leave the numbers to the compiler. "native" is machine code for the GPUs that it found; one
-  // that is not known here may stand for anything.
+  // The other words leave the numbers to the compiler. "native" is machine code for the GPUs that it found; an unknown word may stand for
+  // anything.
   const bool isAll = word == "all" || word == "all-major";
   for (const int capability : compiled)
   {
@@ -88,14 +89,14 @@ GetCudaCodes(const std::string & architectures, const std::vector<int> & compile
   return codes;
 }
 
-/** 90 → "9.0" */
+/** Returns a capability as text: 90 → "9.0". */
 inline std::string
 NameCapability(int capability)
 {
   return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
 }
 
-/** Why none of the codes runs on a GPU, and what to do; empty if one does, or if it is not known what there is. */
+/** Returns the reason why none of the codes runs on a GPU, and a remedy; empty if one runs, or if the codes are unknown. */
 inline std::string
 FindWhyNoCodeRunsOn(const std::vector<CudaCode> & codes, int capability)
 {

@@ -33,7 +33,7 @@ GetCompiledCodes()
   return GetCudaCodes(GPUREG_CUDA_ARCHITECTURES, compiled);
 }
 
-/** The driver's is a MIG slice's own, for which the runtime may have that of the GPU that it is a slice of. */
+/** Returns the driver's UUID of a device, which for a MIG slice is the slice's own; the runtime may report that of the whole GPU. */
 cudaUUID_t
 FindUuid(int device, const cudaDeviceProp & properties)
 {
@@ -53,7 +53,7 @@ FindUuid(int device, const cudaDeviceProp & properties)
   return isFound ? uuid : properties.uuid;
 }
 
-/** As nvidia-smi writes it, without what it begins with. "" of zeros, which is none. */
+/** Returns a UUID as nvidia-smi writes it, without the prefix; "" for one of zeros, which stands for none. */
 std::string
 NameUuid(const cudaUUID_t & uuid)
 {
@@ -107,7 +107,7 @@ public:
     CheckIsHere(from.address);
     if (from.stream)
     {
-      // By the host, since whatever reads the image has a stream of its own.
+      // The host waits, since the code that reads the image has a stream of its own.
       CheckCuda(cudaStreamSynchronize(reinterpret_cast<cudaStream_t>(*from.stream)),
                 "waiting for the stream of an array",
                 GetDescription().name);
@@ -118,11 +118,11 @@ public:
   bool
   Reaches(const void * address) const override
   {
-    // Where there is no context there is no memory, and to look there would make one, of several hundred MiB.
+    // A device without a context holds no memory, and asking it would make a context, of several hundred MiB.
     return HasCudaContext(m_Device) && IsReached(GetAttributes(address));
   }
 
-  /** It is not destroyed: when the process ends, the driver may be gone. */
+  /** Returns a stream, made at the first call and never destroyed: when the process ends, the driver may be gone. */
   std::uintptr_t
   GetMeetingStream() override
   {
@@ -144,7 +144,7 @@ private:
     return std::make_unique<CudaStaging>(m_Device, GetDescription().name, bytes);
   }
 
-  /** \throws BadInputError unless it reaches an address. */
+  /** \throws BadInputError unless this device reaches the address. */
   void
   CheckIsHere(const void * address) const
   {
@@ -171,7 +171,7 @@ private:
     const cudaError_t     status = cudaPointerGetAttributes(&attributes, address);
     if (status == cudaErrorInvalidValue)
     {
-      // No memory that CUDA knows.
+      // CUDA does not know this memory.
       cudaGetLastError();
       attributes.type = cudaMemoryTypeUnregistered;
       return attributes;
@@ -194,7 +194,7 @@ private:
   cudaStream_t  m_MeetingStream = nullptr;
 };
 
-/** CUDA calls a driver that is not there too old. */
+/** Returns the reason why there are no devices. CUDA reports a missing driver as one that is too old. */
 const char *
 DescribeWhyNoDevices(cudaError_t status)
 {

@@ -15,7 +15,7 @@ namespace gpureg
 
 namespace
 {
-/** The driver's functions. */
+/** Functions of the driver. */
 struct Driver
 {
   Driver()
@@ -55,11 +55,11 @@ GetDriver()
   return driver;
 }
 
-/** The devices' primary contexts, those that the runtime uses; null where this library has not used one yet. */
+/** Returns the primary context of a device, which the runtime uses, too; null if this library has not used it yet. */
 std::atomic<CUcontext> &
 GetContext(int device)
 {
-  // Never deleted: objects that live as long as the program still ask for it.
+  // Never deleted: static objects of other files still use it at the end of the program.
   static auto & contexts = *[] {
     int count = 0;
     CheckCuda(cudaGetDeviceCount(&count), "counting devices", "cuda");

@@ -5,25 +5,24 @@
 namespace gpureg
 {
 
-/** Makes the device's context for the first time, or anew after somebody has reset the device; joins it where
- *  there is one. It stays until the process ends, as the CUDA runtime's own use of it does.
- *  \throws Error where the device can't be had. */
+/** Retains the device's primary context. Makes the context if there is none, or again after a reset of the device. It stays until the
+ *  process ends, as it does if the CUDA runtime makes it.
+ *  \throws Error if the device is not available. */
 void
 RetainCudaContext(int device);
 
-/** Returns true if the device has a context, whoever in this process made it.
+/** Returns true if the device has a context, no matter which code of this process made it.
  *  \throws Error if the device is not available. */
 bool
 HasCudaContext(int device);
 
-/** Makes a device current, and what the caller's thread had before current again at the end of the scope: the
- *  context that it was, or none. The context is pushed and popped through the driver, since the runtime's
- *  cudaSetDevice() can't put none back: it would make a context on the caller's device, 0 for a thread that
- *  never chose, and take several hundred MiB there. */
+/** Makes a device current. At the end of the scope, makes current again what was current in the caller's thread before: a context or
+ *  none. The driver pushes and pops the context, since the runtime's cudaSetDevice() cannot restore "none": it would make a context, of
+ *  several hundred MiB, on the caller's device, which is 0 for a thread that never chose one. */
 class CudaDeviceScope
 {
 public:
-  /** \throws Error where the device can't be had. */
+  /** \throws Error if the device is not available. */
   explicit CudaDeviceScope(int device);
   ~CudaDeviceScope();
   CudaDeviceScope(const CudaDeviceScope &) = delete;

@@ -8,8 +8,9 @@
 namespace gpureg
 {
 
-/** Finds a function of the driver's, as it is since CUDA 11.8, through the runtime: linked, it would want a driver on every machine.
- *  \param function is null where the driver has none of that name, or an error is returned. */
+/** Finds a function of the driver, as of CUDA 11.8, through the runtime: a library linked with the driver would need one on every
+ *  machine.
+ *  \param function becomes null if the driver has none of that name, or if an error is returned. */
 template <typename TFunction>
 cudaError_t
 FindDriverFunction(const char * name, TFunction * function)

@@ -8,7 +8,7 @@ namespace gpureg
 
 namespace
 {
-/** An error of the kind that the status tells. */
+/** Throws an error of the class that belongs to the status. */
 [[noreturn]] void
 Throw(cudaError_t status, const char * what, const std::string & deviceName)
 {
@@ -35,9 +35,9 @@ IsSticking(cudaError_t status)
 {
   switch (static_cast<int>(status))
   {
-    // A fault of a kernel, of which CUDA's manual says that "any further CUDA work will return the same error".
+    // A kernel's fault, after which, as CUDA's manual says, "any further CUDA work will return the same error".
     case cudaErrorIllegalAddress:
-    case cudaErrorLaunchTimeout: // it ran too long on a GPU that drives a screen
+    case cudaErrorLaunchTimeout: // a kernel ran too long on a GPU that drives a screen
     case cudaErrorAssert:
     case cudaErrorHardwareStackError:
     case cudaErrorIllegalInstruction:
@@ -45,13 +45,13 @@ IsSticking(cudaError_t status)
     case cudaErrorInvalidAddressSpace:
     case cudaErrorInvalidPc:
     case cudaErrorLaunchFailure:
-    case 721: // cudaErrorTensorMemoryLeak, which older toolkits do not name
-    // A fault of the hardware: the driver ends all that the process runs on the device.
+    case 721: // cudaErrorTensorMemoryLeak, which older toolkits do not define
+    // A fault of the hardware: the driver ends all work of the process on the device.
     case cudaErrorECCUncorrectable:
     case cudaErrorNvlinkUncorrectable:
-    case 226: // cudaErrorContained, which older toolkits do not name
+    case 226: // cudaErrorContained, which older toolkits do not define
     case cudaErrorExternalDevice:
-    // The server through which several processes share the GPU has ended this one's part.
+    // The server through which several processes share the GPU has ended this process's work.
     case cudaErrorMpsClientTerminated:
       return true;
     default:
@@ -64,7 +64,7 @@ CheckCuda(cudaError_t status, const char * what, const std::string & deviceName)
 {
   if (status != cudaSuccess)
   {
-    // Forget an error that does not stick, so that the next call is not blamed for it.
+    // Clears an error that does not stick, so that it is not reported by the next call.
     cudaGetLastError();
     Throw(status, what, deviceName);
   }

@@ -10,9 +10,8 @@
 namespace gpureg
 {
 
-/** Returns true if an error sticks: every later call of this process for the device fails with it, too, and the device's
- *  memory is lost. The answer follows from the error alone: asking the device would wait for its work, and make a context
- *  where there is none. */
+/** Returns true if an error sticks: every later call of this process for the device fails with it, too, and the device's memory is lost.
+ *  The answer follows from the status alone: querying the device would wait for its work, and make a context where there is none. */
 bool
 IsSticking(cudaError_t status);
 

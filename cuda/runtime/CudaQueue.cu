@@ -9,7 +9,7 @@ namespace gpureg
 
 namespace
 {
-/** A tenth of a millisecond. */
+/** Waits for a tenth of a millisecond. */
 __global__ void
 WaitKernel()
 {
@@ -25,7 +25,8 @@ WaitKernel()
   }
 }
 
-/** For destructors: does its best on a device that may be gone, and leaves no error of its own behind; a stranger's stays.
+/** Releases objects in destructors, on a device that may be gone. Clears the errors of its own calls, but no earlier error of other
+ *  code.
  *  \param release called with a function that takes the status of each of its calls. */
 template <typename TRelease>
 void
@@ -324,8 +325,8 @@ void
 CudaQueue::StartTimer()
 {
   const CudaDeviceScope scope(m_Device);
-  // While it waits, what is to be timed is enqueued: otherwise the host's own time to do so counts, which for a short
-  // kernel is a third of it.
+  // While this kernel waits, the work to be timed is enqueued: otherwise the host's time for that would count, too, which for a short
+  // kernel is a third of the total.
   cudaLaunchConfig_t configuration = {};
   configuration.gridDim = dim3(1);
   configuration.blockDim = dim3(1);

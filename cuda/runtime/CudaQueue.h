@@ -20,7 +20,7 @@ class CudaMemory : public Memory
 {
 public:
   CudaMemory(Backend & backend, int device, std::size_t bytes);
-  /** Another's memory, which is neither charged nor freed. */
+  /** Wraps memory of another owner, which is neither charged nor freed. */
   CudaMemory(void * address, std::size_t bytes)
     : Memory(bytes)
     , m_Address(address)
@@ -34,16 +34,16 @@ public:
   }
 
 private:
-  Backend * m_Backend = nullptr; // of memory of its own
+  Backend * m_Backend = nullptr; // null for memory of another owner
   int       m_Device = 0;
   void *    m_Address = nullptr;
 };
 
-/** Pinned host memory. */
+/** Owns pinned host memory. */
 class CudaStaging : public Staging
 {
 public:
-  /** \throws Error if there is none. */
+  /** \throws Error if there is not enough memory. */
   CudaStaging(int device, const std::string & deviceName, std::size_t bytes);
   ~CudaStaging() override;
 
@@ -58,7 +58,7 @@ private:
   void * m_Address = nullptr;
 };
 
-/** The array as the kernels see it; null if there is none. */
+/** Returns the array as the kernels see it, or null if there is none. */
 template <typename T>
 T *
 AddressOf(const MemoryPointer & memory)
@@ -73,14 +73,14 @@ AddressIn(const Memory & memory)
   return static_cast<T *>(static_cast<const CudaMemory &>(memory).GetAddress());
 }
 
-/** Groups of so many lanes that have a lane for each item. */
+/** Returns the number of groups of `lanes` lanes that have a lane for each item. */
 inline dim3
 CountGroups(std::int64_t items, int lanes)
 {
   return dim3(static_cast<unsigned int>((items + lanes - 1) / lanes));
 }
 
-/** A stream of its own, so that several queues on several host threads don't wait for each other. */
+/** Enqueues work on a stream of its own, so that queues on different host threads do not wait for each other. */
 class CudaQueue : public Queue
 {
 public:
@@ -145,7 +145,7 @@ public:
     return GetBackend().GetDescription().name;
   }
 
-  /** Launches a kernel. Its own status is checked, not the thread's last error, which may be another's. */
+  /** Launches a kernel. Checks the status of this launch, not the thread's last error, which may be of other code. */
   template <typename... TParameters, typename... TArguments>
   void
   Launch(const char * what,
@@ -177,7 +177,7 @@ public:
   }
 
 private:
-  /** An event that the host waits for. It follows the last copy from or to a slot of staging memory, or the work before a fence. */
+  /** An event for which the host waits. It follows the last copy from or to a slot of staging memory, or the work before a fence. */
   struct Mark
   {
     cudaEvent_t event = nullptr;
@@ -212,22 +212,22 @@ private:
   Order(cudaStream_t stream, cudaEvent_t after);
   void
   SetMark(Mark & mark, cudaStream_t stream);
-  /** Waits for a mark, if it is set, which it is no more then. */
+  /** Waits for a mark, if it is set, and clears it. */
   void
   WaitFor(Mark & mark, const char * what);
 
   int          m_Device;
   cudaStream_t m_Stream = nullptr;
-  cudaStream_t m_UpStream = nullptr; // of StartUpload and of StartDownload, so that copies overlap other work
+  cudaStream_t m_UpStream = nullptr; // for StartUpload and StartDownload, so that copies overlap other work
   cudaStream_t m_DownStream = nullptr;
   bool         m_IsUpStreamBusy = false;
   bool         m_IsDownStreamBusy = false;
-  cudaStream_t m_LastCopy[2] = {}; // [direction]: the stream that it is in
+  cudaStream_t m_LastCopy[2] = {}; // [direction]: the stream of the last copy
   cudaEvent_t  m_TimerStart = nullptr;
   cudaEvent_t  m_TimerStop = nullptr;
   cudaEvent_t  m_Uploaded = nullptr;
-  cudaEvent_t  m_Read[2] = {}; // [buffer]: its slab was read, by the kernels before MarkRead
-  cudaEvent_t  m_Made[2] = {}; // [buffer]: its results were made, by those before MarkMade
+  cudaEvent_t  m_Read[2] = {}; // [buffer]: its slab was read by the kernels before MarkRead
+  cudaEvent_t  m_Made[2] = {}; // [buffer]: its results were written by the kernels before MarkMade
   Mark         m_Marks[2][2];  // [direction][slot]
   Mark         m_Fences[2];
 };

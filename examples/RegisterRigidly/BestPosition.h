@@ -7,13 +7,14 @@
 namespace example
 {
 
-/** One of ITK's optimizers that ends at the best of the positions that it came to, not at the last one. The last one is evaluated for
- * that, which ITK does without. Each level of a registration ends at its own best: values of different levels do not compare.
+/** One of ITK's optimizers that ends at the best of the evaluated positions, not at the last one. The last one is evaluated for this,
+ *  which ITK does not do. Each level of a registration ends at its own best position, since values of different levels are not
+ *  comparable.
  *
- * ITK's option ReturnBestParametersAndValue is on, and its record is mended: ITK 5.2 to 6.0b02 notes a value together with the position
- * after the next step, to which it does not belong.
+ *  ITK's option ReturnBestParametersAndValue is on, and its record is corrected: ITK 5.2 to 6.0b02 records a value together with the
+ *  position after the next step, to which it does not belong.
  *
- * \tparam TOptimizer an itk::GradientDescentOptimizerv4, or one that is derived from it */
+ *  \tparam TOptimizer an itk::GradientDescentOptimizerv4, or a class derived from it */
 template <typename TOptimizer>
 class BestPosition : public TOptimizer
 {
@@ -34,7 +35,7 @@ public:
     }
     catch (const itk::ExceptionObject &)
     {
-      // The last step led to where there is no value: an earlier position is the best.
+      // There is no value at the last position: an earlier one is the best.
     }
     Superclass::StopOptimization();
   }
@@ -54,8 +55,8 @@ protected:
   }
 
 private:
-  /** Called while the value is that of the position: before each step, and at the end. What ITK notes after a step is
-   * no less than that, and changes nothing. */
+  /** Records the position if it is the best one. Called while the value belongs to the position: before each step, and at the end. The
+   *  value that ITK records after a step is no smaller, and changes nothing. */
   void
   NoteBest()
   {
@@ -67,7 +68,7 @@ private:
   }
 };
 
-/** In steps that get shorter where the gradient turns. */
+/** Steps become shorter where the gradient changes its direction. */
 using BestPositionOptimizer = BestPosition<itk::RegularStepGradientDescentOptimizerv4<double>>;
 
 } // namespace example

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rigid registration in one file, with nothing but ITK and this module: docs/rigid-in-cpp.md goes through it.
+// A rigid registration in one file, with only ITK and this module, explained in docs/rigid-in-cpp.md.
 #include "BestPosition.h"
 
 #include "itkCudaMattesNMI.h"
@@ -22,7 +22,7 @@
 using Image = itk::Image<float, 3>;
 using Transform = itk::VersorRigid3DTransform<double>;
 
-/** Better known before everything is computed. A file that is there stays as it is. */
+/** Throws if a file cannot be written, before everything is computed. An existing file does not change. */
 void
 CheckCanBeWritten(const std::string & file)
 {
@@ -32,7 +32,7 @@ CheckCanBeWritten(const std::string & file)
   }
 }
 
-/** Where it begins: the centres of mass lie on each other. */
+/** Returns the start: the centres of mass are aligned. */
 Transform::Pointer
 MakeStart(const Image * fixed, const Image * moving)
 {
@@ -46,7 +46,8 @@ MakeStart(const Image * fixed, const Image * moving)
   return transform;
 }
 
-/** From the start on, at ITK's three levels: of every other voxel, smoothed by 2 mm; of all, smoothed by 1 mm; of all as they are. */
+/** Optimizes the transform on ITK's three levels: every other voxel, smoothed by 2 mm; all voxels, smoothed by 1 mm; all voxels without
+ *  smoothing. */
 void
 Register(const Image * fixed, const Image * moving, Transform * transform)
 {

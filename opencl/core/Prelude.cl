@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The meaning of the shared kernel subset in OpenCL C 1.2: src/kernels/core/Prelude.h's names, and those that
-// work-groups need. Stands before the headers of src/kernels in every program (see EmbedKernels.cmake).
-// Nothing beyond the full profile of OpenCL 1.2: no 64-bit atomics, and doubles only where real is one.
+// Defines the names of the shared kernel subset in OpenCL C 1.2: those of src/kernels/core/Prelude.h, and those that work-groups need.
+// Every program begins with it, before the headers of src/kernels (see EmbedKernels.cmake). It needs only the full profile of OpenCL 1.2:
+// no 64-bit atomics, and doubles only if real is double.
 //
-// Whoever compiles defines GPUREG_REAL (float or double), GPUREG_LANES (the work-group's size) and what the
-// program's entry points ask for.
+// The host defines GPUREG_REAL (float or double), GPUREG_LANES (the work-group's size) and the macros that the program's entry points need,
+// when it compiles a program.
 
 #define GPUREG_NAMESPACE_BEGIN
 #define GPUREG_NAMESPACE_END
@@ -32,7 +32,7 @@ MakeFloat4(float x, float y, float z, float w)
   return (float4)(x, y, z, w);
 }
 
-// OpenCL C has no overloads but the built-in functions', so these are macros.
+// In OpenCL C only built-in functions are overloaded, so these are macros.
 #define MultiplyAdd(a, b, c) fma(a, b, c)
 #define MultiplyAddOnce(a, b, c) fma(a, b, c)
 #define FloorOf(x) floor(x)
@@ -59,7 +59,7 @@ Subtract4(float4 a, float4 b)
   return a - b;
 }
 
-// Not fmin and fmax, which spend instructions on a NaN that the callers have excluded.
+// Not fmin and fmax, which spend instructions on NaNs, which the callers exclude.
 GPUREG_FUNCTION float
 SmallerOf(float a, float b)
 {
@@ -117,7 +117,7 @@ LaneIndex(void)
   return (int)get_local_id(0);
 }
 
-// A constant: what is divided by it, or looped up to it, compiles to less.
+// A constant: divisions by it, and loops up to it, compile to fewer instructions.
 GPUREG_FUNCTION int
 LaneCount(void)
 {
@@ -130,7 +130,7 @@ GroupIndex(void)
   return (int)get_group_id(0);
 }
 
-/** The work-item's element of an array: as many as it has, or more. */
+/** Returns the number of the work-item's element of an array; it may lie beyond the last element. */
 GPUREG_FUNCTION i64
 FindItem(void)
 {
@@ -167,14 +167,14 @@ LocalBarrier(void)
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/** For the 32 lanes of a tile's row: OpenCL 1.2 has none but the whole group's. */
+/** Waits for the 32 lanes of a tile's row. OpenCL 1.2 has a barrier for the whole group only. */
 GPUREG_FUNCTION void
 RowBarrier(void)
 {
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/** histogram[(cell + k)·stride] += weights[k], 0 <= k < cells. */
+/** Adds weights[k] to histogram[(cell + k)·stride], 0 <= k < cells. */
 GPUREG_FUNCTION void
 AddWindow(__local u32 * histogram, int cell, int stride, int cells, const u32 * weights)
 {
@@ -184,28 +184,28 @@ AddWindow(__local u32 * histogram, int cell, int stride, int cells, const u32 * 
   }
 }
 
-/** histogram[cell·stride] += weight. */
+/** Adds weight to histogram[cell·stride]. */
 GPUREG_FUNCTION void
 AddToCell(__local u32 * histogram, int cell, int stride, u32 weight)
 {
   atomic_add(histogram + cell * stride, weight);
 }
 
-/** Adds weight to a cell that neighbouring lanes often share. */
+/** Adds weight to a cell to which neighbouring lanes often add at the same time. */
 GPUREG_FUNCTION void
 AddToSharedCell(__local u32 * histogram, int cell, int stride, u32 weight)
 {
   AddToCell(histogram, cell, stride, weight);
 }
 
-/** For all lanes of a group, of what they wrote to global memory, too. */
+/** Waits for all lanes of a group, and makes their writes to global memory visible, too. */
 GPUREG_FUNCTION void
 GlobalBarrier(void)
 {
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
-/** window[k] += weights[k], 0 <= k < cells, in global memory. */
+/** Adds weights[k] to window[k], 0 <= k < cells, in global memory. */
 GPUREG_FUNCTION void
 AddWindowGlobally(__global u32 * window, int cells, const u32 * weights)
 {
@@ -215,8 +215,8 @@ AddWindowGlobally(__global u32 * window, int cells, const u32 * weights)
   }
 }
 
-/** *sum += value, in global memory: by halves, the lower one's carry counted in the upper one. What a sample adds has hardly
- *  more than 32 bits, so this is one atomic as a rule, as many as a device with 64-bit atomics takes. */
+/** Adds value to *sum, in global memory, in 32-bit halves; the upper half takes the carry of the lower one. A sample's weights rarely
+ *  have more than 32 bits, so this is usually one atomic, as many as a device with 64-bit atomics needs. */
 GPUREG_FUNCTION void
 AddGlobally(__global u64 * sum, u64 value)
 {

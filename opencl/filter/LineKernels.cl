@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filters along lines in OpenCL C: the entry points. What a work-item does is in src/kernels/filter/LineKernels.h,
-// LineConvolution.h and GridInterpolation.h; opencl/filter/LinePasses.cpp launches them.
+// Filters along lines in OpenCL C: the entry points. src/kernels/filter/LineKernels.h, LineConvolution.h and GridInterpolation.h have the
+// work of a work-item; opencl/filter/LinePasses.cpp launches them.
 //
-// Whoever compiles defines GPUREG_RECURSION, a filter's kind, and GPUREG_HAS_TILES, whether a tile fits into local
-// memory.
+// The host defines GPUREG_RECURSION, a filter's kind, and GPUREG_HAS_TILES, 1 if a tile fits into local memory, when it compiles this
+// source.
 
 GPUREG_KERNEL void
 RecurseLines(const RecursionArguments arguments, __global real * volume, __global double * states)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filters along lines in OpenCL: launches. The entry points are in opencl/filter/LineKernels.cl, what a work-item does
-// in src/kernels/filter/LineKernels.h and LineConvolution.h; the plain version is src/host/filter/LinePasses.cpp.
+// Filters along lines in OpenCL: launches. The entry points are in opencl/filter/LineKernels.cl; src/kernels/filter/LineKernels.h and
+// LineConvolution.h have the work of a work-item; the plain version is src/host/filter/LinePasses.cpp.
 #include "engine/filter/LinePasses.h"
 
 #include "opencl/runtime/OpenCLKernels.h"
@@ -12,7 +12,7 @@ using namespace kernels;
 
 namespace
 {
-// Lines so close together are read through local memory.
+// Lines that are at most this many elements apart are read through local memory.
 constexpr i64 NearLines = 8;
 
 class OpenCLLinePasses : public LinePasses
@@ -72,7 +72,7 @@ public:
   }
 
 private:
-  /** Returns true if local memory holds a block of each of a group's lines and one sample more: see LineKernels.h. */
+  /** Returns true if local memory holds a tile: a block of each of a group's lines and one sample more, see LineKernels.h. */
   bool
   HasTiles(Precision precision) const
   {

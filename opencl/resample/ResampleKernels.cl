@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The resampler in OpenCL C: the entry point. What a group does is in src/kernels/resample/ResampleKernels.h;
+// The resampler in OpenCL C: the entry point. src/kernels/resample/ResampleKernels.h has the work of a group;
 // opencl/resample/ResamplePasses.cpp launches it.
 //
-// Whoever compiles defines GPUREG_INTERPOLATION, GPUREG_CHAIN and GPUREG_IS_SCALAR, or GPUREG_IS_GENERAL for a kernel that
-// does all of them.
+// The host defines GPUREG_INTERPOLATION, GPUREG_CHAIN and GPUREG_IS_SCALAR, or GPUREG_IS_GENERAL for a kernel of all cases.
 
 #ifdef GPUREG_IS_GENERAL
 #  define GPUREG_INTERPOLATION arguments.interpolation

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The resampler in OpenCL: launches. The entry point is in opencl/resample/ResampleKernels.cl, what a group does
-// is in src/kernels/resample/ResampleKernels.h; the plain version is src/host/resample/ResamplePasses.cpp.
+// The resampler in OpenCL: launches. The entry point is in opencl/resample/ResampleKernels.cl; src/kernels/resample/ResampleKernels.h has
+// the work of a group; the plain version is src/host/resample/ResamplePasses.cpp.
 #include "engine/resample/ResamplePasses.h"
 
 #include "opencl/runtime/OpenCLKernels.h"
@@ -32,7 +32,7 @@ public:
     CutIntoGroups(&a, m_Queue.GetDevice().GetLanes());
     cl::Kernel & kernel = m_Kernels.Get("Resample", GetOptions(a, precision));
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
-      // In the place of an array that is not there stands one that is.
+      // Another array stands for an array that there is not.
       const auto orInput = [&arrays](const MemoryPointer & array) { return BufferOf(array ? *array : arrays.input); };
       SetKernelArguments(kernel,
                          a,
@@ -46,8 +46,8 @@ public:
   }
 
 private:
-  /** A GPU gets a kernel for each way of resampling. On a CPU, where that takes longer to compile than it ever saves, one
-   *  finds its way by the arguments. */
+  /** Returns the options of a kernel's variant. A GPU has a kernel for each way of resampling. On a CPU, compiling these takes longer
+   *  than it ever saves, so one kernel looks the way up at run time. */
   std::string
   GetVariant(const ResampleArguments & a) const
   {

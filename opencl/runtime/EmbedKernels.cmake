@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DOUTPUT=file.cpp -DNAME=variable -DSOURCES="a.h;b.cl" -P EmbedKernels.cmake
-# Joins the kernel sources, in this order, into one C++ string: the installed library needs no files. Behind them all structures are
-# compared with the host's, but for those of pointers, which lanes make for themselves: see OpenCLStructSizes.h.
+# Joins the kernel sources, in this order, into one C++ string, so that the installed library needs no files. A comparison of all structures
+# with the host's follows, except for structures of pointers, which lanes make themselves: see OpenCLStructSizes.h.
 set(_checks "")
 set(_text "// Made by EmbedKernels.cmake from the kernel sources; do not edit.
 #include \"opencl/runtime/OpenCLProgram.h\"
@@ -10,11 +10,11 @@ const char * const gpureg::${NAME} =
 ")
 foreach(_file IN LISTS SOURCES)
   file(READ "${_file}" _content)
-  # Comments may hold formulas; some compilers take nothing but ASCII.
+  # Comments may contain formulas, but some compilers accept only ASCII.
   string(REGEX REPLACE "[^ -~\t\n]+" "?" _content "${_content}")
   get_filename_component(_name "${_file}" NAME)
   string(APPEND _text "R\"GPUREG(#line 1 \"${_name}\"\n${_content})GPUREG\"\n")
-  # Without comments, and what CMake's lists take for their own.
+  # Removes comments, and characters with a meaning in CMake's lists.
   string(REGEX REPLACE "/[*]([^*]|[*]+[^*/])*[*]+/" "" _content "${_content}")
   string(REGEX REPLACE "//[^\n]*" "" _content "${_content}")
   string(REGEX REPLACE "[][;\\]" " " _content "${_content}")

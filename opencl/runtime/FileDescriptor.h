@@ -9,11 +9,11 @@
 namespace gpureg
 {
 
-/** An open file or folder, or none. Closed with the object. */
+/** Owns the descriptor of an open file or folder, or none, and closes it. */
 class FileDescriptor
 {
 public:
-  /** \param descriptor what open() returned: negative for none. */
+  /** \param descriptor the result of open(): negative for none. */
   explicit FileDescriptor(int descriptor)
     : m_Descriptor(descriptor)
   {}
@@ -37,7 +37,7 @@ public:
     return m_Descriptor;
   }
 
-  /** Returns whether all that was written is kept: some file systems say only here that it is not. */
+  /** Closes the file. Returns true if all that was written is stored: some file systems report failures only here. */
   bool
   Close()
   {

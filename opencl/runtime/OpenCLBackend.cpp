@@ -14,7 +14,7 @@ namespace
 {
 using DeviceList = std::vector<std::unique_ptr<OpenCLDevice>>;
 
-/** Adds a platform's devices that can be used, and a complaint for each other. */
+/** Adds the usable devices of a platform, and a complaint for each other device. */
 void
 FindDevices(const cl::Platform & platform, DeviceList & devices, std::vector<std::string> & complaints)
 {
@@ -46,8 +46,8 @@ FindDevices(const cl::Platform & platform, DeviceList & devices, std::vector<std
   }
 }
 
-/** Every device of every platform. They are never destroyed: some drivers have shut down before a library's
- *  static objects go, and crash when they are then asked to release a context. */
+/** Returns every device of every platform. They are never destroyed: some drivers shut down before a library's static objects are
+ *  destroyed, and crash when they are then asked to release a context. */
 DeviceList &
 FindAllDevices(std::vector<std::string> & complaints)
 {

@@ -8,11 +8,11 @@
 namespace gpureg
 {
 
-/** One device of one platform. */
+/** The backend of one device of one platform. */
 class OpenCLBackend : public Backend
 {
 public:
-  /** device: must live as long as the process, see FindOpenCLBackends(). */
+  /** \param device must live as long as the process, see FindOpenCLBackends(). */
   explicit OpenCLBackend(OpenCLDevice & device);
 
   OpenCLDevice &

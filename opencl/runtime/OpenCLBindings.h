@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Khronos' C++ bindings, set up as every source of this folder uses them.
+// Khronos' C++ bindings, configured for every source of this folder.
 #ifndef gpureg_OpenCLBindings_h
 #define gpureg_OpenCLBindings_h
 

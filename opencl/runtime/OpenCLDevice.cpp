@@ -12,16 +12,16 @@ namespace gpureg
 
 namespace
 {
-// Enough to hide latency and to reduce in a few steps; every GPU since OpenCL 1.2 has groups of this size.
+// Enough lanes to hide latency and to reduce in a few steps; every GPU since OpenCL 1.2 supports groups of this size.
 constexpr std::size_t PreferredLanes = 256;
 
-// Groups in flight at once on one compute unit of a GPU.
+// Groups in flight at once on a compute unit of a GPU.
 constexpr int GroupsPerComputeUnit = 4;
 
-// A CPU needs no more than a few a thread; fixed, so that sums are cut alike on all of them.
+// Groups on a CPU, which needs no more than a few for each thread; constant, so that sums are partitioned alike on all CPUs.
 constexpr int GroupsOnCpu = 64;
 
-/** Returns the largest power of two up to PreferredLanes whose group the device can hold, with its lanes' sums.
+/** Returns the largest power of two up to PreferredLanes for which the device can hold a group with its lanes' sums.
  *  \throws Error if that is less than a tile's row. */
 int
 ChooseLanes(std::size_t largestGroup, std::size_t localMemory)

@@ -12,12 +12,12 @@
 namespace gpureg
 {
 
-/** A device as its driver describes it, and what all queues on it share: its context, made with the first
- *  of them, and the programs compiled so far. Safe to use from several threads. */
+/** Describes a device as its driver does, and owns what all its queues share: the context, made with the first queue, and the compiled
+ *  programs. Thread-safe. */
 class OpenCLDevice
 {
 public:
-  /** Asks the driver; makes nothing. \throws cl::Error; Error if the device cannot run the kernels. */
+  /** Queries the driver; makes no context. \throws cl::Error; Error if the device cannot run the kernels. */
   explicit OpenCLDevice(const cl::Device & device);
 
   void
@@ -32,7 +32,7 @@ public:
     return m_Name;
   }
 
-  /** Its model, its platform and its memory, in one line. */
+  /** Returns the model, the platform and the memory, in one line. */
   const std::string &
   GetDescription() const
   {
@@ -51,7 +51,7 @@ public:
     return m_MemorySize;
   }
 
-  /** The largest buffer. */
+  /** Returns the size of the largest buffer in bytes. */
   std::size_t
   GetMaximumAllocation() const
   {
@@ -64,14 +64,14 @@ public:
     return m_LocalMemorySize;
   }
 
-  /** Work-items in a group of every kernel: a power of two, at least kernels::TileWidth. */
+  /** Returns the number of work-items in a group of every kernel: a power of two, at least kernels::TileWidth. */
   int
   GetLanes() const
   {
     return m_Lanes;
   }
 
-  /** So many groups keep the device busy. */
+  /** Returns the number of groups that keep the device busy. */
   int
   GetTargetGroups() const
   {
@@ -84,11 +84,11 @@ public:
     return m_Device;
   }
 
-  /** \throws cl::Error */
+  /** Returns the context. \throws cl::Error */
   cl::Context
   GetContext();
 
-  /** A source's kernels (see OpenCLProgram.h), compiled with these options or loaded at the first call.
+  /** Returns the program of a source (see OpenCLProgram.h), compiled with these options or loaded at the first call.
    *  \throws Error with the compiler's messages. */
   cl::Program
   GetProgram(const char * source, const std::string & options);
@@ -113,9 +113,9 @@ private:
   int         m_TargetGroups;
   std::mutex  m_Mutex;
   cl::Context m_Context;
-  /** The compiled programs, by source and options. */
+  /** Holds the compiled programs, by source and options. */
   std::map<std::pair<const char *, std::string>, cl::Program> m_Programs;
-  /** The reasons why programs do not compile, by source and options: nobody waits for the compiler twice. */
+  /** Holds the reasons why programs do not compile, by source and options, so that nobody waits for the compiler twice. */
   std::map<std::pair<const char *, std::string>, std::string> m_RefusedPrograms;
 };
 

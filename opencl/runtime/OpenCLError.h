@@ -11,11 +11,11 @@
 namespace gpureg
 {
 
-/** "CL_OUT_OF_RESOURCES (-5)". */
+/** Returns a status as text: "CL_OUT_OF_RESOURCES (-5)". */
 std::string
 NameOpenCLStatus(cl_int status);
 
-/** "clFinish failed: CL_OUT_OF_RESOURCES (-5)". */
+/** Returns an error as text: "clFinish failed: CL_OUT_OF_RESOURCES (-5)". */
 std::string
 DescribeOpenCLError(const cl::Error & error);
 
@@ -28,11 +28,11 @@ MeansOutOfMemory(cl_int status);
 bool
 MeansDeviceLost(cl_int status);
 
-/** \throws Error that says on which device which call failed, and why: of the kind that the status tells. */
+/** Throws an error that says which call failed on which device, and why, of the class that belongs to the status. */
 [[noreturn]] void
 ThrowOpenCLError(const std::string & deviceName, const cl::Error & error);
 
-/** Returns what work() returns; what OpenCL reports is thrown as an Error. */
+/** Returns the result of work(). \throws Error in place of each error that OpenCL reports */
 template <typename TWork>
 auto
 CheckOpenCL(const std::string & deviceName, const TWork & work)

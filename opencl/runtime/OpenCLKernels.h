@@ -16,19 +16,19 @@
 namespace gpureg
 {
 
-/** A source's kernels, each compiled or loaded when it is first asked for. One object's own, since setting an argument of a
- *  kernel is not thread-safe. */
+/** Holds the kernels of a source, each compiled or loaded when it is first requested. Each object has kernels of its own, since setting
+ *  a kernel's arguments is not thread-safe. */
 class OpenCLKernels
 {
 public:
-  /** queue must outlive it. */
+  /** \param queue must outlive this object. */
   OpenCLKernels(OpenCLQueue & queue, const char * source);
 
-  /** \param options to compile with. \throws Error with the compiler's messages. */
+  /** Returns a kernel. \param options compiler options. \throws Error with the compiler's messages. */
   cl::Kernel &
   Get(const std::string & name, const std::string & options);
 
-  /** Enqueues one, with a lane for each item. \throws Error */
+  /** Enqueues a kernel, with one lane for each item. \throws Error */
   template <typename... TArguments>
   void
   Launch(const std::string & name, const std::string & options, std::int64_t items, const TArguments &... arguments)
@@ -44,7 +44,7 @@ public:
 private:
   OpenCLQueue & m_Queue;
   const char *  m_Source;
-  /** By options and name. */
+  /** Holds the kernels by options and name. */
   std::map<std::pair<std::string, std::string>, cl::Kernel> m_Kernels;
 };
 
@@ -52,7 +52,7 @@ private:
 void
 CheckHasDoubles(const OpenCLDevice & device);
 
-/** The option that tells a source what real is. */
+/** Returns the compiler option that defines real for a source. */
 std::string
 GetRealOption(Precision precision);
 

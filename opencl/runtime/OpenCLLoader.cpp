@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library is not linked with OpenCL's. The functions that it uses of it stand here instead, under their own
-// names and hidden from other libraries: each finds its namesake in libOpenCL.so.1 at the first call.
+// Defines the functions of OpenCL that this library uses, since it is not linked with OpenCL's library. They have OpenCL's names and are
+// hidden from other libraries; each looks up its counterpart in libOpenCL.so.1 at the first call.
 #include "opencl/runtime/OpenCLLoader.h"
 
 #include "opencl/runtime/OpenCLBindings.h"
@@ -17,7 +17,7 @@ struct Library
   std::string complaint;
 };
 
-/** Never closed: drivers leave threads and exit handlers behind. */
+/** Returns the system's library, which is never closed: drivers leave threads and exit handlers behind. */
 const Library &
 GetLibrary()
 {
@@ -40,7 +40,7 @@ Find(const char * name)
   return reinterpret_cast<TFunction>(function);
 }
 
-/** Calls the system's function of the type of VFunction, the one declared here under the same name. */
+/** Calls the system's function with the name and type of VFunction, which is the one defined here. */
 template <auto VFunction, typename... TArguments>
 auto
 Forward(const char * name, TArguments... arguments)

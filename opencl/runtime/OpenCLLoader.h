@@ -7,9 +7,10 @@
 namespace gpureg
 {
 
-/** Opens the system's OpenCL library, once, and says why it cannot be used; empty if it can.
- *  Every cl… function is found in it when it is first called, so a machine without OpenCL runs the same
- *  binary. \throws nothing; a function that the library lacks throws Error when it is called. */
+/** Opens the system's OpenCL library, once, and returns the reason why it cannot be used; empty if it can. Every cl… function looks up
+ *  its counterpart in that library when it is first called, so a machine without OpenCL runs the same binary. A function that the
+ *  library lacks throws Error when it is called.
+ *  \throws nothing */
 const std::string &
 GetOpenCLLoaderComplaint();
 

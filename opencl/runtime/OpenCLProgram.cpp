@@ -12,7 +12,7 @@ namespace gpureg
 
 namespace
 {
-/** All that a compiled program depends on. */
+/** Returns a text that contains all that a compiled program depends on. */
 std::string
 MakeKey(const cl::Device & device, const std::string & source, const std::string & options)
 {
@@ -48,7 +48,7 @@ Compile(const cl::Context & context,
   return program;
 }
 
-/** A program from its binary; none if the driver refuses it. */
+/** Returns a program made from its binary; none if the driver refuses the binary. */
 cl::Program
 LoadBinary(const cl::Context &                context,
            const cl::Device &                 device,
@@ -59,7 +59,7 @@ LoadBinary(const cl::Context &                context,
   {
     cl::Program program(context, { device }, { binary });
     program.build({ device }, options.c_str());
-    // Some drivers look closely only when a kernel is asked for.
+    // Some drivers examine a binary only when kernels are requested.
     std::vector<cl::Kernel> kernels;
     program.createKernels(&kernels);
     return program;
@@ -70,7 +70,7 @@ LoadBinary(const cl::Context &                context,
   }
 }
 
-/** The compiled program's binary; none if the driver does not give it away. */
+/** Returns the compiled program's binary; none if the driver does not provide it. */
 std::vector<unsigned char>
 GetBinary(const cl::Program & program)
 {
@@ -108,7 +108,7 @@ BuildOpenCLProgram(const cl::Context & context,
       }
     }
     const cl::Program program = Compile(context, device, deviceName, text, options);
-    // Some drivers compile all kernels, whoever is to use them, when they are asked for the binary.
+    // Some drivers compile all kernels when the binary is requested, even if nobody needs them.
     const std::vector<unsigned char> binary = folder.empty() ? std::vector<unsigned char>() : GetBinary(program);
     if (!binary.empty())
     {

@@ -9,8 +9,7 @@
 namespace gpureg
 {
 
-/** The programs' sources, each Prelude.cl, headers of src/kernels and the entry points in one text: see
- *  EmbedKernels.cmake. */
+/** The programs' sources: each is Prelude.cl, headers of src/kernels and the entry points in one text, see EmbedKernels.cmake. */
 extern const char * const OpenCLControlGridSource;
 extern const char * const OpenCLControlStepSource;
 extern const char * const OpenCLControlPenaltySource;
@@ -30,8 +29,8 @@ extern const char * const OpenCLPartialVolumeSource;
 extern const char * const OpenCLResampleSource;
 extern const char * const OpenCLSimilaritySource;
 
-/** A source's kernels compiled with these options for a device, from the cache on disk (OpenCLProgramCache) where
- *  it has them; what was compiled anew is put there.
+/** Returns a source's program, compiled with these options for a device or loaded from the cache on disk (OpenCLProgramCache). Stores a
+ *  program that was compiled in the cache.
  *  \throws Error with the compiler's messages. */
 cl::Program
 BuildOpenCLProgram(const cl::Context & context,

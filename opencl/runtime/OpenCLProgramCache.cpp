@@ -13,7 +13,7 @@ namespace gpureg
 
 namespace
 {
-/** FNV-1a, 64 bits, from a given state. */
+/** Returns the 64-bit FNV-1a hash of bytes, from a given state on. */
 template <typename TBytes>
 std::uint64_t
 Fnv1a(const TBytes & bytes, std::uint64_t state)
@@ -25,7 +25,7 @@ Fnv1a(const TBytes & bytes, std::uint64_t state)
   return state;
 }
 
-/** 32 hexadecimal digits: two FNV-1a hashes, from the usual start and from its complement. */
+/** Returns 32 hexadecimal digits: two FNV-1a hashes, from the standard state and from its complement. */
 template <typename TBytes>
 std::string
 HashOf(const TBytes & bytes)
@@ -47,7 +47,7 @@ MakeKeyHeader(const std::string & key)
   return "GPURegistration OpenCL program, format 1\nkey " + std::to_string(key.size()) + "\n" + key + "\n";
 }
 
-/** The line between the key and the binary. */
+/** Returns the line between the key and the binary. */
 std::string
 MakeBinaryHeader(const std::vector<unsigned char> & binary)
 {
@@ -61,7 +61,7 @@ GetEnvironment(const char * name)
   return value ? value : "";
 }
 
-/** The name of the file of a key's entry. */
+/** Returns the file name of a key's entry. */
 std::string
 MakeFileName(const std::string & key)
 {
@@ -77,7 +77,7 @@ OpenCLProgramCache::FindFolder()
   {
     return chosen == "off" ? "" : chosen;
   }
-  // The XDG base directory specification has relative paths ignored.
+  // The XDG base directory specification demands that relative paths are ignored.
   const std::string cache = GetEnvironment("XDG_CACHE_HOME");
   if (!cache.empty() && cache.front() == '/')
   {

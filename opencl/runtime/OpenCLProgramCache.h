@@ -8,37 +8,37 @@
 namespace gpureg
 {
 
-/** Compiled programs on disk, one a file, found by a text that says all that the binary depends on.
+/** Stores compiled programs on disk, one in a file, by a key: a text that contains all that the binary depends on.
  *
- *  A file's name is a hash of that key; the file repeats the key in full and carries a checksum of the
- *  binary, so an entry that belongs to something else, is cut off or was damaged counts as absent.
- *  Entries appear under their name only when complete: several processes may write the same one at once.
- *  On a CPU a binary is native code that this process runs. So the folder is made for this process's user alone (0700),
- *  and nothing is read from or stored in a folder, nor read from a file, that belongs to somebody else or that the group
- *  or others may write to (PrivateFolder). That holds for a folder that GPUREG_OPENCL_CACHE names, too.
- *  No function throws on account of the disk: without a usable folder there simply are no entries. */
+ *  A file's name is a hash of the key; the file repeats the key in full and contains a checksum of the binary, so an entry of another
+ *  key, or one that is truncated or damaged, counts as absent. An entry gets its name only when it is complete: several processes may
+ *  write the same one at once.
+ *  On a CPU a binary is native code that this process runs. So the folder is made for this process's user alone (mode 0700). Nothing is
+ *  read from or stored in a folder, nor read from a file, that belongs to somebody else or to which the group or others may write
+ *  (PrivateFolder); this holds for a folder named by GPUREG_OPENCL_CACHE, too.
+ *  No function throws because of the disk: without a usable folder there are no entries. */
 class OpenCLProgramCache
 {
 public:
-  /** \param folder made when something is stored; empty for a cache that is off. */
+  /** \param folder made when a program is stored; empty to turn the cache off. */
   explicit OpenCLProgramCache(std::string folder)
     : m_Folder(std::move(folder))
   {}
 
-  /** The user's folder for compiled programs: what the environment variable GPUREG_OPENCL_CACHE names
-   *  ("off" for none), else gpuregistration/opencl in $XDG_CACHE_HOME or in ~/.cache. Empty for none. */
+  /** Returns the user's folder for compiled programs: the value of the environment variable GPUREG_OPENCL_CACHE ("off" for none), or
+   *  gpuregistration/opencl in $XDG_CACHE_HOME or in ~/.cache. Empty for none. */
   static std::string
   FindFolder();
 
-  /** The binary that was stored for this key; empty if there is none that can be trusted. */
+  /** Returns the binary that was stored for a key; empty if there is none that can be trusted. */
   std::vector<unsigned char>
   Load(const std::string & key) const;
 
-  /** Keeps a binary, in place of any that is there. Returns whether it could. */
+  /** Stores a binary for a key, replacing the present one. Returns true if it succeeded. */
   bool
   Store(const std::string & key, const std::vector<unsigned char> & binary) const;
 
-  /** The file of a key's entry. */
+  /** Returns the path of the file of a key's entry. */
   std::string
   GetPath(const std::string & key) const;
 

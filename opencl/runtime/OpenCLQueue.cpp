@@ -23,7 +23,7 @@ MakeMemoryError(OpenCLBackend & backend, std::size_t bytes, const std::string & 
                           "); use smaller images or another device");
 }
 
-/** A buffer that is there: drivers may put the allocation itself off until a command needs it, so one does. */
+/** Makes a buffer and enqueues a command that uses it: drivers may defer the allocation until a command needs it. */
 cl::Buffer
 MakeBuffer(OpenCLBackend & backend, const cl::Context & context, const cl::CommandQueue & queue, std::size_t bytes)
 {
@@ -84,7 +84,7 @@ OpenCLStaging::~OpenCLStaging()
   }
   catch (const cl::Error &)
   {
-    // The device has gone, and the mapping with it.
+    // The device is gone, and the mapping with it.
   }
 }
 
@@ -109,7 +109,7 @@ OpenCLQueue::~OpenCLQueue()
     }
     catch (const cl::Error &)
     {
-      // The device has gone: there is nothing to wait for.
+      // The device is gone: there is nothing to wait for.
     }
   }
 }

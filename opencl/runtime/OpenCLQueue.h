@@ -24,7 +24,7 @@ private:
   cl::Buffer      m_Buffer;
 };
 
-/** The array as the kernels get it. */
+/** Returns the array as the kernels get it. */
 inline const cl::Buffer &
 BufferOf(const Memory & memory)
 {
@@ -40,7 +40,7 @@ SetKernelArguments(cl::Kernel & kernel, const TArguments &... values)
   (kernel.setArg(index++, values), ...);
 }
 
-/** Pinned host memory, mapped for as long as the object lives. */
+/** Owns pinned host memory, mapped for as long as the object lives. */
 class OpenCLStaging : public Staging
 {
 public:
@@ -60,7 +60,7 @@ private:
   void *           m_Address;
 };
 
-/** An in-order command queue of its own, in the context that all queues on a device share. */
+/** Enqueues work on an in-order command queue of its own, in the context that all queues on a device share. */
 class OpenCLQueue : public Queue
 {
 public:
@@ -127,26 +127,26 @@ public:
   void
   Launch(const cl::Kernel & kernel, std::int64_t groups, int groupsY, int groupsZ = 1);
 
-  /** Enqueues that so many bytes become 0. \throws cl::Error */
+  /** Enqueues clearing the first `bytes` bytes to 0. \throws cl::Error */
   void
   Clear(Memory & memory, std::size_t bytes);
 
 private:
   MemoryPointer
   DoAllocate(std::size_t bytes) override;
-  /** For the command that is enqueued next, if it is timed; … */
+  /** Returns the event for the next command, or null unless it is timed. */
   cl::Event *
   GetTimedEvent()
   {
     return m_IsTiming ? &m_LastTimed : nullptr;
   }
-  /** … and behind it. */
+  /** Stores the event of the first timed command, after that was enqueued. */
   void
   KeepFirstTimed();
   /** Enqueues a marker. */
   void
   Mark(cl::Event & mark);
-  /** Waits for an event, if there is one, and forgets it. */
+  /** Waits for an event, if there is one, and clears it. */
   void
   WaitFor(cl::Event & event);
   void
@@ -159,11 +159,11 @@ private:
 
   cl::Context            m_Context;
   cl::CommandQueue       m_Queue;
-  cl::CommandQueue       m_UpQueue; // of StartUpload and of StartDownload, so that copies overlap other work
+  cl::CommandQueue       m_UpQueue; // for StartUpload and StartDownload, so that copies overlap other work
   cl::CommandQueue       m_DownQueue;
   cl::Event              m_Marks[2][2]; // [direction][slot]: the copy that last read or wrote its staging memory
-  cl::Event              m_LastCopy[2]; // [direction]
-  std::vector<cl::Event> m_Read[2];     // [buffer]: a wait list of one, or none
+  cl::Event              m_LastCopy[2]; // [direction]: the last copy
+  std::vector<cl::Event> m_Read[2];     // [buffer]: a wait list of one event, or none
   std::vector<cl::Event> m_Made[2];
   cl::Event              m_Fences[2];
   bool                   m_IsTiming = false;

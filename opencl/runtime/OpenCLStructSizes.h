@@ -7,9 +7,9 @@
 namespace gpureg
 {
 
-/** Lines of OpenCL C that define GPUREG_BYTES_OF_X, the host's size, of each structure X that kernels are handed as bytes, or may be. They
- *  stand before every program, and EmbedKernels.cmake has it compare all structures that it has: it does not compile where the two
- *  compilers disagree, nor where one is missing here. */
+/** Returns lines of OpenCL C that define GPUREG_BYTES_OF_X, the host's size, of each structure X that may be passed to kernels as bytes.
+ *  Every program begins with them, and EmbedKernels.cmake appends a comparison of all its structures: a program does not compile if the
+ *  two compilers disagree, or if a structure is missing here. */
 const std::string &
 GetStructSizes();
 

@@ -14,8 +14,8 @@ namespace gpureg
 
 namespace
 {
-/** Returns the state of an open file or folder, if it is of a type (S_IFREG, S_IFDIR), belongs to this process's user, and
- *  nobody else may write to it; none otherwise. */
+/** Returns the state of an open file or folder if it has the given type (S_IFREG, S_IFDIR), belongs to this process's user, and nobody
+ *  else may write to it; none otherwise. */
 std::optional<struct stat>
 GetPrivateState(const FileDescriptor & opened, mode_t type)
 {
@@ -28,7 +28,7 @@ GetPrivateState(const FileDescriptor & opened, mode_t type)
   return state;
 }
 
-/** Makes a file of a name that no other has; the name comes out. */
+/** Makes a file with a new name, writes the name to `name`, and returns the descriptor, which is negative if that failed. */
 int
 MakeNewFile(int folder, std::string & name)
 {

@@ -11,20 +11,20 @@
 namespace gpureg
 {
 
-/** A folder that nobody but this process's user can have written to, so what is read from it may be run as code.
+/** A folder to which only this process's user can have written, so that code may be read from it and run.
  *
- *  The folder must belong to that user, and neither the group nor others may write to it; the same holds for each file
- *  that is read. Others may read them. What was opened is asked, not what its path names by then. The path of the
- *  folder may lead through symbolic links; a file in it must be a regular file itself.
- *  No function throws on account of the disk, or waits for another process. */
+ *  The folder must belong to that user, and neither the group nor others may write to it; the same holds for each file that is read.
+ *  Others may read them. The checks are of the opened file itself, not of the path, which may name another one by then. The path of the
+ *  folder may contain symbolic links; a file in it must be a regular file itself.
+ *  No function throws because of the disk, or waits for another process. */
 class PrivateFolder
 {
 public:
-  /** No file is larger: one that is counts as absent. */
+  /** Larger files count as absent. */
   static constexpr std::size_t LargestFile = std::size_t{ 1 } << 28;
 
-  /** Makes a folder, and those above it that are missing, for this user alone (mode 0700). What is there stays as it
-   *  is. Says nothing of what it could not do: opening the folder tells. */
+  /** Makes a folder, and its missing parents, for this user alone (mode 0700). Existing folders do not change. Errors are not reported
+   *  here: opening the folder reports them. */
   static void
   Make(const std::string & path);
 
@@ -35,7 +35,7 @@ public:
   std::optional<std::string>
   Read(const std::string & name) const;
 
-  /** Puts a file in the place of any that has its name, all at once. Returns whether it could. */
+  /** Writes a file at once, replacing any of that name. Returns true if it succeeded. */
   bool
   Write(const std::string & name, const std::string & content) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses the installed module: the list of devices, and one value of the metric on each.
+// Uses the installed module: lists the devices, and evaluates the metric once on each.
 #include "itkCudaMattesNMI.h"
 
 #include "itkImageRegionIteratorWithIndex.h"
@@ -33,8 +33,8 @@ main()
     metric->Initialize();
     const double value = metric->GetValue();
     std::cout << device << ": " << value << '\n';
-    // NMI lies between 1 (independent) and 2 (each determines the other); an image beside itself is near
-    // 2, less what the moving side's Parzen window spreads.
+    // NMI lies between 1 (independent) and 2 (each image determines the other). For an image with itself it is near 2, less what the Parzen
+    // window over the moving bins spreads.
     passed = passed && value > -2.0 && value < -1.5;
   }
   return passed ? EXIT_SUCCESS : EXIT_FAILURE;

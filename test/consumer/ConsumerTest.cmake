@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs the module from the build in BUILD_DIR, of BUILD_TYPE, and builds and runs with it the project beside this
-# file, all in WORK_DIR. Then the same with a static library, from a build of its own.
+# Installs the module from the build in BUILD_DIR, of BUILD_TYPE, and builds and runs the project beside this file with it, all in WORK_DIR.
+# Then does the same with a static library, from a build of its own.
 file(REMOVE_RECURSE ${WORK_DIR})
 
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-# configure(SOURCE … BINARY … [OBJECTS …] SETTINGS … ARGUMENTS …): a project, in these settings of the build in
-# BUILD_DIR. What the build in OBJECTS has compiled is taken from there.
+# configure(SOURCE … BINARY … [OBJECTS …] SETTINGS … ARGUMENTS …): configures a project with these settings of the build in BUILD_DIR.
+# Objects that the build in OBJECTS has compiled are taken from there.
 function(configure)
   cmake_parse_arguments(PARSE_ARGV 0 _of "" "SOURCE;BINARY;OBJECTS" "SETTINGS;ARGUMENTS")
   load_cache(${BUILD_DIR} READ_WITH_PREFIX _ CMAKE_GENERATOR ${_of_SETTINGS})
@@ -30,9 +30,9 @@ function(configure)
       -C ${_of_BINARY}/Initial.cmake ${_of_ARGUMENTS})
 endfunction()
 
-# test_consumer(MODULE CONSUMER [OBJECTS …]): the project, built in CONSUMER with the module from the build in MODULE.
+# test_consumer(MODULE CONSUMER [OBJECTS …]): builds the project in CONSUMER with the module from the build in MODULE.
 function(test_consumer module consumer)
-  # Its programs run for a moment, and take longer to optimise.
+  # The programs run for a moment only, less than optimizing them would take.
   string(TOUPPER "${BUILD_TYPE}" type)
   run(${CMAKE_COMMAND} --install ${module} --prefix ${consumer}/prefix --config ${BUILD_TYPE})
   configure(SOURCE ${CMAKE_CURRENT_LIST_DIR} BINARY ${consumer} ${ARGN}

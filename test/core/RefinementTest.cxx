@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A control grid twice as fine has the same spline.
+// Tests that a control grid with half the spacing represents the same spline.
 #include "kernels/core/Prelude.h"
 #include "kernels/core/Evaluated.h"
 #include "kernels/transform/ControlVector.h"
@@ -18,7 +18,7 @@ namespace
 {
 using namespace gpureg::kernels;
 
-/** The cubic B-spline. */
+/** Returns the cubic B-spline at x. */
 double
 BSpline(double x)
 {
@@ -26,7 +26,8 @@ BSpline(double x)
   return a < 1 ? 2.0 / 3.0 - a * a + 0.5 * a * a * a : a < 2 ? (2 - a) * (2 - a) * (2 - a) / 6.0 : 0.0;
 }
 
-/** Along x, y or z at a point, in steps of the finer grid behind the domain's corner; control point i lies `step`·(i - 1) there. */
+/** Returns component x, y or z of a spline at a point, in steps of the finer grid from the domain's corner on; control point i lies at
+ *  `step`·(i - 1). */
 double
 Evaluate(
   const std::vector<float4> & points, float float4::*component, const int * size, double step, const double * place)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The logarithm that every device rounds alike, against the library's in long double.
+// Tests the logarithm that every device rounds alike against the library's, in long double.
 #include "kernels/core/Prelude.h"
 #include "kernels/core/RoundedProduct.h"
 #include "kernels/core/RoundedLog.h"
@@ -17,7 +17,8 @@ namespace gpuregtest
 {
 namespace
 {
-/** To 2^-52 of it and a half, or of 1 where it is less: ln 2, its product and the sum are each rounded by half of that. */
+/** Expects RoundedLogOf(x) to be within 1.5·2^-52 of the logarithm, relatively, or absolutely if that is below 1: ln 2, its product and
+ *  the sum are each rounded by half of 2^-52. */
 void
 ExpectLog(double x)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUBSplineDecompositionImageFilter beside itk::BSplineDecompositionImageFilter, on every device.
+// Compares GPUBSplineDecompositionImageFilter with itk::BSplineDecompositionImageFilter on every device.
 #include "VolumeFilterCase.h"
 
 #include "itkGPUBSplineDecompositionImageFilter.h"
@@ -61,7 +61,7 @@ TEST_P(BSplineDecomposition, AsITKInFloat)
 {
   using Image2 = itk::Image<float, 2>;
   using Image3 = itk::Image<float, 3>;
-  // Around the horizon of the poles' powers, the block of a device's line, and a group's lines.
+  // Lengths around the horizon of the poles' powers, the block of a device's line, and the number of a group's lines.
   for (const std::vector<unsigned int> & size : std::vector<std::vector<unsigned int>>{ { 1, 1 },
                                                                                         { 2, 3 },
                                                                                         { 5, 1 },
@@ -122,7 +122,7 @@ TEST_P(BSplineDecomposition, TheSameTwiceAndOnAnyNumberOfThreads)
   }
 }
 
-/** Σ c(k) β³(i - k) is the sample again: 1/6, 4/6, 1/6 along each axis, mirrored at its ends. */
+/** Σ c(k) β³(i - k) equals the sample: the weights are 1/6, 4/6, 1/6 along each axis, mirrored at its ends. */
 TEST_P(BSplineDecomposition, TheSplineGoesThroughTheSamples)
 {
   using ImageType = itk::Image<double, 2>;

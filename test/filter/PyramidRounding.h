@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far rounding may put two pyramids of one image apart, from the image and its place in space.
+// Bounds of the difference that rounding may make between two pyramids of one image, from the image and its geometry.
 #ifndef PyramidRounding_h
 #define PyramidRounding_h
 
@@ -16,11 +16,11 @@
 namespace gpuregtest
 {
 
-/** How many voxels of an image lie between two of a level made from it, along each axis. */
+/** The factors along each axis between the spacing of a level and that of the image from which it is made. */
 template <unsigned int VDimension>
 using PyramidFactors = std::array<unsigned int, VDimension>;
 
-/** Calls work(index) for both ends of each row of a region: its first voxel, and what comes behind its last one. */
+/** Calls work(index) for both ends of each row of a region: for its first voxel, and for the one behind its last. */
 template <unsigned int VDimension, typename TWork>
 void
 ForEachEndOfARow(const itk::ImageRegion<VDimension> & region, const TWork & work)
@@ -41,8 +41,7 @@ ForEachEndOfARow(const itk::ImageRegion<VDimension> & region, const TWork & work
   }
 }
 
-/** Where ITK puts a voxel of a level in the image that the level is made from: to a point, and the point to a
- *  continuous index. */
+/** Returns the continuous index, in the image from which a level is made, to which ITK maps a voxel of the level by way of its point. */
 template <unsigned int VDimension>
 itk::ContinuousIndex<double, VDimension>
 FindContinuousIndex(const itk::ImageBase<VDimension> & image,
@@ -54,9 +53,8 @@ FindContinuousIndex(const itk::ImageBase<VDimension> & image,
   return image.template TransformPhysicalPointToContinuousIndex<double>(point);
 }
 
-/** Whether ITK's rounding puts the voxels of all of a level's rows alike: where each lies along an axis depends on its
- *  index along that axis alone. Of axes that are those of space in another order it does not always, for the inverse of
- *  their matrix is rounded. */
+/** Returns true if ITK's rounding moves all rows of a level alike, so that a voxel's position along an axis depends on its index along
+ *  that axis alone. If axes are a permutation of the physical ones, this is not always so, since the inverse of their matrix is rounded. */
 template <unsigned int VDimension>
 bool
 AreRowsAlike(const itk::ImageBase<VDimension> & image, const itk::ImageBase<VDimension> & level)
@@ -75,10 +73,10 @@ AreRowsAlike(const itk::ImageBase<VDimension> & image, const itk::ImageBase<VDim
   return areAlike;
 }
 
-/** How far itk::ResampleImageFilter's rounding moves a level's voxels, along each axis, in voxels of the image that the
- *  level is made from. Voxel j belongs at the index factor·j + (factor - 1)/2. On ITK's way through a point, as many
- *  digits are lost as the origin is voxels away. It goes that way with both ends of each row, and mixes the two:
- *  begin + alpha·(end - begin) is moved no further than the ends, but for the rounding of its four operations. */
+/** Returns how far the rounding of itk::ResampleImageFilter moves a level's voxels along each axis, in voxels of the image from which
+ *  the level is made. The exact position of voxel j is factor·j + (factor - 1)/2. ITK computes positions by way of points, and loses as
+ *  many digits as the origin is voxels away. It does so at both ends of each row, and interpolates between them: begin + alpha·(end -
+ *  begin) is moved no further than the ends, except for the rounding of its four operations. */
 template <unsigned int VDimension>
 std::array<double, VDimension>
 FindDisplacement(const itk::ImageBase<VDimension> & image,
@@ -103,7 +101,7 @@ FindDisplacement(const itk::ImageBase<VDimension> & image,
   return displacement;
 }
 
-/** The largest difference between neighbours along an axis. */
+/** Returns the largest difference between neighbours along an axis. */
 template <typename TImage>
 double
 FindLargestStep(const TImage & image, unsigned int axis)
@@ -122,15 +120,13 @@ FindLargestStep(const TImage & image, unsigned int axis)
   return largest;
 }
 
-/** How far a level of real numbers that ITK makes may be from ours, made from the same image. Smoothing makes no value
- *  larger and no step steeper, and interpolation between voxels goes no steeper than from one to the next. With M the
- *  largest value, D axes, and the weights' sum 1:
- *  - Each side adds up T weighted values along each axis, T·M·epsilon/2, and interpolates, 5·M·epsilon/2. Half a voxel
- *    further is one weight more, of weights rounded once more: T + 3 instead of T. T is at most 65.
- *  - Each side rounds to the pixel type after each axis and after interpolation: (D + 1)·M/2 of that type's epsilon.
- *  - Where ITK interpolates, it does so off the place by the displacement, which times the step is what it is off in
- *    value.
- */
+/** Returns the largest difference that there may be between ITK's level of real numbers and ours, if both are made from the same image.
+ *  Smoothing makes no value larger and no step steeper, and interpolation between voxels is no steeper than the step between them. With
+ *  the largest value M, D axes, and weights whose sum is 1:
+ *  - Each filter adds up T weighted values along each axis, with an error of T·M·epsilon/2, and interpolates, 5·M·epsilon/2. Half a
+ *  voxel further there is one more weight, and weights are rounded once more: T + 3 instead of T. T is at most 65.
+ *  - Each filter rounds to the pixel type after each axis and after interpolation: (D + 1)·M/2 of that type's epsilon.
+ *  - ITK interpolates at a displaced position; the error of the value is the displacement times the step. */
 template <typename TImage>
 double
 FindLevelTolerance(const TImage &                                 image,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUMultiResolutionPyramidImageFilter and GPURecursiveMultiResolutionPyramidImageFilter beside ITK's, on every
-// device: each level's voxels and geometry.
+// Compares GPUMultiResolutionPyramidImageFilter and GPURecursiveMultiResolutionPyramidImageFilter with ITK's filters on every device: each
+// level's voxels and geometry.
 #include "Listening.h"
 #include "VolumeFilterCase.h"
 
@@ -65,7 +65,7 @@ protected:
     }
     catch (const itk::InvalidRequestedRegionError &)
     {
-      // ITK's own filters cannot agree on a region: there is nothing to compare with.
+      // ITK's own filters cannot agree on a region, so there is nothing to compare with.
       ++m_Refused;
       return;
     }
@@ -127,7 +127,7 @@ const std::vector<Schedule> Schedules3{ { { 4, 4, 4 }, { 2, 2, 2 }, { 1, 1, 1 } 
                                         { { 8, 3, 2 }, { 4, 3, 1 } },
                                         { { 5, 4, 3 }, { 2, 3, 2 } } };
 
-/** A start index that no factor of the schedules leads to the very edge of the image. */
+/** Returns a grid with a start index from which no factor of the schedules leads exactly to the edge of the image. */
 template <unsigned int VDimension>
 Grid<VDimension>
 MakePyramidGrid(const std::vector<unsigned int> & size, bool startsAtZero)
@@ -161,7 +161,7 @@ TEST_P(Pyramid, AsITKInFloat)
   TestImage<Image3, Image3>(*MakeWaves<Image3>(slice, 1), Schedules3, 5e-7);
 }
 
-/** Whatever is not 0 is true: a mask grows from level to level, where integers would be cut off. */
+/** Every value but 0 is true: masks grow from level to level, while integers would be truncated. */
 TEST_P(Pyramid, BoolsAreLeftToITK)
 {
   using ImageType = itk::Image<bool, 2>;
@@ -181,9 +181,9 @@ TEST_P(Pyramid, AsITKInOtherTypes)
                                                           1e-13);
   TestImage<itk::Image<short, 3>, itk::Image<float, 3>>(*MakeWaves<itk::Image<short, 3>>(grid, 1), Schedules3, 5e-7);
   TestImage<itk::Image<double, 3>, itk::Image<float, 3>>(*MakeWaves<itk::Image<double, 3>>(grid, 1), Schedules3, 5e-7);
-  // ITK interpolates integers where its rounding puts a voxel, and cuts off what falls just short of an integer;
-  // the next level starts from there. All of it is the same where axes are those of space, forwards or backwards, on
-  // any start index and spacing; on oblique ones ITK's rounding differs from row to row.
+  // ITK interpolates integers at rounded positions, and truncates a value that is just below an integer; the next level starts from these
+  // values. Everything is equal where axes are parallel to the physical ones, in either direction, with any start index and spacing; on
+  // oblique axes ITK's rounding differs from row to row.
   for (const double spacing : { 1.0, 0.7, 1.15 })
   {
     for (const int start : { 0, 1, -8 })
@@ -206,8 +206,8 @@ TEST_P(Pyramid, AsITKInOtherTypes)
   }
 }
 
-/** A level's last voxel half-way between the input's last and what is behind it: to ITK's rounding it is inside, and
- * then the last voxel alone, or outside, and 0. */
+/** A level's last voxel lies half-way between the input's last voxel and the one behind it. By ITK's rounding it is inside, and then
+ *  equals the last voxel, or outside, and then is 0. */
 TEST_P(Pyramid, TheEdge)
 {
   const auto testEdge = [this](auto grid, const std::vector<Schedule> & schedules, double spacing, int start) {
@@ -220,7 +220,7 @@ TEST_P(Pyramid, TheEdge)
     grid.start.Fill(start);
     this->TestImage<FloatType, FloatType>(*MakeWaves<FloatType>(grid, 1), schedules, 5e-7, { false });
     this->TestImage<ShortType, ShortType>(*MakeWaves<ShortType>(grid, 1), schedules, 0, { false });
-    // Nothing but the edge is between two voxels.
+    // All positions are at voxels, except at the edge.
     for (unsigned int d = 0; d < Dimension; ++d)
     {
       grid.spacing[d] = d + 1 == Dimension ? spacing : 1.0;
@@ -244,7 +244,7 @@ TEST_P(Pyramid, TheEdge)
   }
 }
 
-/** ITK's rounding may put a level's first voxel less than the last bit of 1 below the index 0. */
+/** ITK's rounding may move a level's first voxel below index 0, by less than the last bit of 1. */
 TEST_P(Pyramid, JustBelowTheIndexZero)
 {
   using ImageType = itk::Image<short, 2>;
@@ -273,13 +273,13 @@ TEST_P(Pyramid, JustBelowTheIndexZero)
     filter->SetInput(input);
     reference->Update();
     ASSERT_NO_THROW(filter->Update());
-    // Integers are cut off, from what rounding puts on either side of one.
+    // Rounding may put a value on either side of an integer, to which it is truncated.
     EXPECT_EQ(CountFurtherApart(*reference->GetOutput(0), *filter->GetOutput(0), 1.0), 0u);
   }
   EXPECT_EQ(found, 5);
 }
 
-/** Start indices at which a level's first voxels lie beyond those of the image, and its last ones outside. */
+/** With these start indices a level's first voxels lie beyond those of the image, and its last voxels outside. */
 TEST_P(Pyramid, OddStartIndices)
 {
   using ImageType = itk::Image<float, 2>;
@@ -313,10 +313,10 @@ TEST_P(Pyramid, DefaultsAndMaximumError)
       pyramid->Update();
     }
     const gpureg::EvaluationStatistics statistics = filter->GetEvaluationStatistics();
-    EXPECT_EQ(statistics.launches, 12) << "an axis of a level each";
+    EXPECT_EQ(statistics.launches, 12) << "one for each axis of each level";
     if (GetParam() != "host")
     {
-      // The input goes up, and each level comes down.
+      // The input is uploaded, and each level is downloaded.
       const auto bytesOf = [](const ImageType & image) {
         return static_cast<std::int64_t>(image.GetBufferedRegion().GetNumberOfPixels() * sizeof(float));
       };
@@ -335,7 +335,7 @@ TEST_P(Pyramid, DefaultsAndMaximumError)
   }
 }
 
-/** One level is asked for, and a part of it, of what is not made yet: what is there is right. */
+/** One level is requested, and only a part of it, before it has been made: the part is right. */
 TEST_P(Pyramid, APartOfALevel)
 {
   using ImageType = itk::Image<float, 3>;
@@ -343,7 +343,7 @@ TEST_P(Pyramid, APartOfALevel)
   ImageType::RegionType part({ { 2, 1, 3 } }, { { 5, 4, 4 } });
   const auto            extract = [&](auto filter) {
     Configure(*filter, Schedules3[0], false);
-    // Makes what is asked for, and no more.
+    // Makes only the requested region.
     auto source = itk::CastImageFilter<ImageType, itk::Image<double, 3>>::New();
     auto back = itk::CastImageFilter<itk::Image<double, 3>, ImageType>::New();
     source->SetInput(input);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPURecursiveGaussianImageFilter and GPUSmoothingRecursiveGaussianImageFilter beside ITK's, on every device.
+// Compares GPURecursiveGaussianImageFilter and GPUSmoothingRecursiveGaussianImageFilter with ITK's filters on every device.
 #include "VolumeFilterCase.h"
 
 #include "itkGPURecursiveGaussianImageFilter.h"
@@ -92,7 +92,7 @@ protected:
     return filter->GetOutput();
   }
 
-  /** Every axis, order and normalisation, with sigmas from a fraction of a voxel to most of the image. */
+  /** Compares every axis, order and normalization, with sigmas from a fraction of a voxel to most of the image. */
   template <typename TInput, typename TOutput>
   void
   TestSize(const std::vector<unsigned int> & size, double tolerance)
@@ -107,7 +107,7 @@ protected:
         for (unsigned int axis = 0; axis < Dimension; ++axis)
         {
           const GaussianCase parameters{ sigma, axis, variant / 2, variant % 2 == 1 };
-          // A derivative's sign, cut off to an unsigned integer, means nothing.
+          // A derivative's sign is lost if the derivative is truncated to an unsigned integer.
           if (size[axis] < 4 ||
               (parameters.order > 0 && isInteger && std::is_unsigned<typename TOutput::PixelType>::value))
           {
@@ -119,7 +119,7 @@ protected:
           const auto expected = FilterWithITK<TInput, TOutput>(*input, parameters);
           const auto output = this->Filter<TInput, TOutput>(*input, parameters);
           EXPECT_LE(GetNrmse(*expected, *output, isInteger), tolerance);
-          // They are cut off, as ITK's, and not rounded; only on a whole number rounding decides.
+          // Integers are truncated, as ITK's are, and not rounded; rounding decides only for values near an integer.
           EXPECT_LE(isInteger ? 200 * CountDifferent(*expected, *output) : 0,
                     expected->GetBufferedRegion().GetNumberOfPixels());
         }
@@ -146,7 +146,7 @@ TEST_P(RecursiveGaussian, AsITKInFloat)
 {
   using Image2 = itk::Image<float, 2>;
   using Image3 = itk::Image<float, 3>;
-  // elastix' OpenCL kernels end at lines of 1365 voxels.
+  // elastix' OpenCL kernels are limited to lines of 1365 voxels.
   for (const std::vector<unsigned int> & size : std::vector<std::vector<unsigned int>>{
          { 4, 5 }, { 5, 4 }, { 1, 6 }, { 15, 16 }, { 17, 33 }, { 2000, 4 }, { 6, 2000 }, { 300, 31 } })
   {
@@ -161,7 +161,7 @@ TEST_P(RecursiveGaussian, AsITKInFloat)
 
 TEST_P(RecursiveGaussian, AsITKInOtherTypes)
 {
-  // A recursion magnifies what is rounded, the more the larger its sigma.
+  // A recursion amplifies rounding errors, the more the larger its sigma.
   TestSize<itk::Image<double, 2>, itk::Image<double, 2>>({ 33, 50 }, 1e-10);
   TestSize<itk::Image<double, 3>, itk::Image<double, 3>>({ 21, 18, 35 }, 1e-10);
   TestSize<itk::Image<double, 3>, itk::Image<float, 3>>({ 21, 18, 35 }, 1e-7);
@@ -181,7 +181,7 @@ TEST_P(RecursiveGaussian, SmoothingAsITK)
     TestSmoothing<Image2, Image2>(size, 2e-7);
   }
   TestSmoothing<Image3, Image3>({ 31, 22, 40 }, 2e-7);
-  // ITK keeps doubles as floats between two axes; the engine doesn't.
+  // ITK stores doubles as floats between two axes; the engine does not.
   TestSmoothing<itk::Image<double, 3>, itk::Image<double, 3>>({ 31, 22, 40 }, 2e-7);
   TestSmoothing<itk::Image<short, 3>, itk::Image<short, 3>>({ 31, 22, 40 }, 0);
   TestSmoothing<itk::Image<unsigned char, 3>, itk::Image<unsigned char, 3>>({ 31, 22, 40 }, 0);
@@ -189,7 +189,7 @@ TEST_P(RecursiveGaussian, SmoothingAsITK)
   TestSmoothing<itk::Image<int, 2>, itk::Image<float, 2>>({ 31, 22 }, 2e-7);
 }
 
-/** ITK keeps floats between two axes, to which what rounding has put just below a whole number is that number. */
+/** ITK stores floats between two axes, which rounds a value just below an integer to that integer. */
 TEST_P(RecursiveGaussian, FlatIntegersStayAsITKHasThem)
 {
   const auto test = [this](auto pixel) {
@@ -213,7 +213,7 @@ TEST_P(RecursiveGaussian, FlatIntegersStayAsITKHasThem)
   test(static_cast<unsigned short>(40000));
   test(-1);
   test(1000003);
-  // From doubles, too.
+  // The same for doubles.
   using DoubleType = itk::Image<double, 2>;
   using ShortType = itk::Image<short, 2>;
   const auto image = MakeImage<DoubleType>(Grid<2>(), [](const auto &) { return 100.0; });
@@ -221,7 +221,7 @@ TEST_P(RecursiveGaussian, FlatIntegersStayAsITKHasThem)
   EXPECT_EQ(CountDifferent(*expected, *this->Smooth<DoubleType, ShortType>(*image, 0.5)), 0u);
 }
 
-/** As itk::ImageRegistrationMethodv4 sets it. */
+/** Sets one sigma for each axis, as itk::ImageRegistrationMethodv4 does. */
 TEST_P(RecursiveGaussian, ASigmaForEachAxis)
 {
   using ImageType = itk::Image<float, 3>;
@@ -285,8 +285,8 @@ TEST_P(RecursiveGaussian, Vectors)
             1e-7);
 }
 
-/** Of an impulse, sums that the coefficients were normalised by: 1; the first moment of the first derivative, -1;
- *  the second moment of the second derivative, 2. */
+/** Tests the sums over the response to an impulse by which the coefficients are normalized: the sum is 1; the first moment of the first
+ *  derivative is -1; the second moment of the second derivative is 2. */
 TEST_P(RecursiveGaussian, MomentsOfAnImpulse)
 {
   using ImageType = itk::Image<double, 2>;
@@ -309,7 +309,7 @@ TEST_P(RecursiveGaussian, MomentsOfAnImpulse)
   }
 }
 
-/** The derivative of a ramp is its slope, away from the ends; a constant stays. */
+/** The derivative of a ramp is its slope, away from the ends; a constant does not change. */
 TEST_P(RecursiveGaussian, Ramp)
 {
   using ImageType = itk::Image<float, 3>;
@@ -318,7 +318,7 @@ TEST_P(RecursiveGaussian, Ramp)
   grid.spacing[1] = 0.5;
   const auto ramp = MakeImage<ImageType>(grid, [](const auto & point) { return 3.0 * point[1] - 7.0; });
   const auto slope = this->Filter<ImageType, ImageType>(*ramp, { 2.0, 1, 1, false });
-  EXPECT_NEAR(slope->GetPixel({ { 3, 60, 5 } }), 3.0 * 0.5, 1e-5) << "by voxel, as ITK's";
+  EXPECT_NEAR(slope->GetPixel({ { 3, 60, 5 } }), 3.0 * 0.5, 1e-5) << "per voxel, as in ITK";
   const auto flat = MakeImage<ImageType>(grid, [](const auto &) { return 1234.5; });
   const auto smoothed = this->Smooth<ImageType, ImageType>(*flat, 2.0);
   for (const auto index : { itk::Index<3>{ { 0, 0, 0 } }, itk::Index<3>{ { 7, 60, 15 } } })
@@ -388,7 +388,7 @@ TEST_P(RecursiveGaussian, TheSameTwiceAndOnAnyNumberOfThreads)
   }
 }
 
-/** A device's memory for the states of its lines is bounded: they go in several launches. */
+/** The memory for the states of a device's lines is bounded, so many lines take several launches. */
 TEST_P(RecursiveGaussian, MoreLinesThanInOneLaunch)
 {
   using ImageType = itk::Image<float, 2>;
@@ -405,7 +405,7 @@ TEST_P(RecursiveGaussian, MoreLinesThanInOneLaunch)
             1e-7);
 }
 
-/** What ITK refuses is refused in its words, and the filter goes on after it. */
+/** Errors have ITK's words, and the filter works again afterwards. */
 TEST_P(RecursiveGaussian, Refuses)
 {
   using ImageType = itk::Image<float, 2>;
@@ -491,7 +491,7 @@ TEST_P(RecursiveGaussian, IsUsedAgainAfterMemoryWasOut)
   EXPECT_LE(GetNrmse(*SmoothWithITK<ImageType, ImageType>(*input, 1.0), *filter->GetOutput()), 2e-7);
 }
 
-/** Of who has no ITK: gpureg::MakeRecursiveGaussian. */
+/** Tests the weights for programs without ITK: gpureg::MakeRecursiveGaussian. */
 TEST(RecursiveGaussianWeights, AreThoseOfITK)
 {
   for (const double sigma : { 0.3, 0.5, 1.0, 1.7, 4.0, 20.0, 100.0 })
@@ -499,7 +499,7 @@ TEST(RecursiveGaussianWeights, AreThoseOfITK)
     const auto ours = gpureg::MakeRecursiveGaussian(sigma);
     const auto theirs =
       itk::GPURegistrationDetail::GaussianWeights::Compute(itk::GaussianOrderEnum::ZeroOrder, sigma, false, 1.0);
-    // Both are divided by the denominator's sum, whose terms cancel each other the more the wider the Gaussian is.
+    // Both are divided by the sum of the denominator, whose terms cancel, the more the wider the Gaussian is.
     double sum = 1;
     double terms = 1;
     for (const double d : theirs.d)

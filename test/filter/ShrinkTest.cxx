@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUShrinkImageFilter beside itk::ShrinkImageFilter, on every device: the same pixels, to the bit.
+// Compares GPUShrinkImageFilter with itk::ShrinkImageFilter on every device: the pixels are equal to the bit.
 #include "Listening.h"
 #include "VolumeFilterCase.h"
 
@@ -35,13 +35,13 @@ protected:
       shrink->Update();
     }
     EXPECT_TRUE(listening.window->said.empty()) << "computed by the parent class: " << listening.window->said.front();
-    // The host carries its own pixels nowhere.
+    // The host needs no copy of its own pixels.
     EXPECT_EQ(filter->GetEvaluationStatistics().launches, GetParam() == "host" ? 0 : 1);
     EXPECT_EQ(reference->GetOutput()->GetOrigin(), filter->GetOutput()->GetOrigin());
     EXPECT_EQ(reference->GetOutput()->GetSpacing(), filter->GetOutput()->GetSpacing());
     EXPECT_TRUE(HaveSameBits(*reference->GetOutput(), *filter->GetOutput()));
 
-    // A part of the output.
+    // Requests a part of the output.
     auto part = reference->GetOutput()->GetLargestPossibleRegion();
     for (unsigned int d = 0; d < TInput::ImageDimension; ++d)
     {
@@ -125,7 +125,7 @@ TEST_P(Shrink, ColoursAndWhatIsNoNumber)
   this->Test<itk::Image<float, 2>, itk::Image<float, 2>>(*odd, { 1, 1 });
 }
 
-/** What becomes of a grey pixel in a coloured image is ITK's to say. */
+/** A grey pixel in a coloured image becomes what ITK makes of it. */
 TEST_P(Shrink, GreyToColours)
 {
   using GreyType = itk::Image<float, 2>;

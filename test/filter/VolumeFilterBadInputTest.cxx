@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with the input of a filter of volumes is told in ITK's words, or gives ITK's image; and the filter goes
-// on after it. What else the recursive Gaussian refuses is in RecursiveGaussianTest.cxx.
+// Tests that a volume filter answers bad input with ITK's message or ITK's image, and works again afterwards. RecursiveGaussianTest.cxx has
+// the other errors of the recursive Gaussian.
 #include "Listening.h"
 #include "VolumeFilterCase.h"
 
@@ -20,7 +20,7 @@ namespace
 
 using ImageType = itk::Image<float, 2>;
 
-/** What ITK says, without the class and the object that say it; empty if there is nothing to say. */
+/** Returns the message of ITK's exception, without the class and the object; empty if there is none. */
 template <typename TWork>
 std::string
 GetError(const TWork & work)
@@ -38,7 +38,7 @@ GetError(const TWork & work)
   }
 }
 
-/** Of an even start index: no voxel of a pyramid's level is on the very edge of this one, where rounding decides. */
+/** Returns an image with an even start index: no voxel of a pyramid's level lies exactly on its edge, where rounding would decide. */
 ImageType::Pointer
 MakeInput()
 {
@@ -47,8 +47,8 @@ MakeInput()
   return MakeWaves<ImageType>(grid, 7);
 }
 
-/** Both hold the same numbers, to rounding; or none, in the same places: whether infinities add up to one, or to a NaN,
- *  hangs on the order. */
+/** Returns true if both images hold the same numbers, except for rounding, and numbers that are not finite at the same places. The order
+ *  of additions decides whether infinities add up to infinity or to NaN. */
 bool
 AreAlike(const ImageType & a, const ImageType & b)
 {
@@ -71,7 +71,7 @@ AreAlike(const ImageType & a, const ImageType & b)
 class VolumeFilterBadInput : public DeviceTest
 {
 protected:
-  /** Spoils both filters alike, and has ours do something good afterwards. Returns what ITK said. */
+  /** Applies spoil to both filters, and then lets ours process good input. Returns ITK's message. */
   template <typename TReference, typename TFilter, typename TSpoil>
   std::string
   ExpectAsITK(const TSpoil & spoil)
@@ -108,7 +108,7 @@ protected:
     EXPECT_EQ(listening.window->Count("Computed by itk::"), 0u) << listening.window->said.front();
   }
 
-  /** The same for each filter, which is as good as new afterwards. */
+  /** Expects each filter to work again after bad input. */
   template <template <typename, typename> class TReference, template <typename, typename> class TFilter>
   void
   TestInput()
@@ -117,10 +117,10 @@ protected:
     using FilterType = TFilter<ImageType, ImageType>;
     using ParentType = ReferenceType;
     SCOPED_TRACE(FilterType::New()->GetNameOfClass());
-    // No input.
+    // There is no input.
     const auto noInput = [](ParentType & filter) { filter.SetInput(nullptr); };
     EXPECT_NE((this->ExpectAsITK<ReferenceType, FilterType>(noInput)), "");
-    // Voxels that are no numbers.
+    // Voxels are not finite.
     const auto good = m_Image;
     for (const float bad : { std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity() })
     {
@@ -129,13 +129,13 @@ protected:
       this->ExpectAsITK<ReferenceType, FilterType>([](ParentType &) {});
     }
     m_Image = good;
-    // A region outside of the image.
+    // The region is outside of the image.
     const auto beyond = [](ParentType & filter) {
       filter.UpdateOutputInformation();
       filter.GetOutput()->SetRequestedRegion(ImageType::RegionType({ { -1000, -1000 } }, { { 3, 3 } }));
     };
     this->ExpectAsITK<ReferenceType, FilterType>(beyond);
-    // And after it all.
+    // The filter works after all these errors.
     auto filter = FilterType::New();
     filter->SetDevice(this->GetDevice());
     GetError([&] {
@@ -147,7 +147,7 @@ protected:
       beyond(*filter);
       filter->Update();
     });
-    // So ITK's pipeline wants it after an error in a region.
+    // ITK's pipeline requires this after an error in a region.
     filter->ResetPipeline();
     filter->UpdateOutputInformation();
     filter->GetOutput()->SetRequestedRegionToLargestPossibleRegion();
@@ -168,7 +168,7 @@ TEST_P(VolumeFilterBadInput, Shrinking)
   TestInput<itk::ShrinkImageFilter, itk::GPUShrinkImageFilter>();
   using ReferenceType = itk::ShrinkImageFilter<ImageType, ImageType>;
   using FilterType = itk::GPUShrinkImageFilter<ImageType, ImageType>;
-  // A factor of 0 for all axes is one of 1; for one axis it is not, and makes a spacing of 0.
+  // A factor of 0 for all axes counts as 1; for a single axis it does not, and makes a spacing of 0.
   const auto shrinkAll = [](ReferenceType & filter) { filter.SetShrinkFactors(0); };
   EXPECT_EQ((this->ExpectAsITK<ReferenceType, FilterType>(shrinkAll)), "");
   const auto shrinkOne = [](ReferenceType & filter) { filter.SetShrinkFactor(1, 0); };

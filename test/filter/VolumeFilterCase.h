@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the filters of volumes are tested on.
+// Images and checks for the tests of the volume filters.
 #ifndef VolumeFilterCase_h
 #define VolumeFilterCase_h
 
@@ -21,7 +21,7 @@
 namespace gpuregtest
 {
 
-/** Values of smooth waves and noise, from -100 to 1000 as far as the pixel type goes. */
+/** Returns an image of smooth waves and noise, from -100 to 1000 as far as the pixel type allows. */
 template <typename TImage>
 typename TImage::Pointer
 MakeWaves(const Grid<TImage::ImageDimension> & grid, std::uint64_t seed)
@@ -45,7 +45,7 @@ MakeWaves(const Grid<TImage::ImageDimension> & grid, std::uint64_t seed)
   return image;
 }
 
-/** A grid of this size, with a start index and spacings of its own. */
+/** Returns a grid of this size, with a start index other than 0 and a different spacing along each axis. */
 template <unsigned int VDimension>
 Grid<VDimension>
 MakeOddGrid(const std::vector<unsigned int> & size)
@@ -62,8 +62,8 @@ MakeOddGrid(const std::vector<unsigned int> & size)
   return grid;
 }
 
-/** A filter whose input is set throws where its device has room for 20 000 bytes only, works once there is more again, and
- *  then holds nothing but what stays there of its images, idle. */
+/** Expects a filter whose input is set to throw if its device has room for 20 000 bytes only, to work once there is more, and then to
+ *  hold only its images' idle memory on the device. */
 template <typename TFilter>
 void
 ExpectUsableAfterMemoryWasOut(TFilter & filter)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The filters of volumes in ITK's pipeline: updates one after the other, progress, another device, and images that are
-// not what lies in their buffers.
+// Tests the volume filters in ITK's pipeline: repeated updates, progress, another device, and images that are not the contents of their
+// buffers.
 #include "Listening.h"
 #include "VolumeFilterCase.h"
 
@@ -52,7 +52,7 @@ protected:
     EXPECT_LE(GetNrmse(*reference->GetOutput(), *filter.GetOutput()), 5e-7);
   }
 
-  /** What a program does with any of them. */
+  /** Uses a filter in every way in which programs do. */
   template <typename TFilter, typename TReference, typename TConfigure>
   void
   TestFilter(const TConfigure & configure)
@@ -63,7 +63,7 @@ protected:
     const auto filter = TFilter::New();
     configure(*filter);
     filter->SetInput(first);
-    // From the host to another device and back: each does what is asked of it next.
+    // From the host to another device and back: each device performs the next update.
     for (const std::string & device : { std::string("host"), this->GetDevice().GetName(), std::string("host") })
     {
       SCOPED_TRACE(device);
@@ -80,7 +80,7 @@ protected:
     EXPECT_NE(text.str().find("Device: " + this->GetDevice().GetName()), std::string::npos) << text.str();
     EXPECT_NE(text.str().find("MeasuresKernelTime: Off"), std::string::npos) << text.str();
 
-    // Its progress goes from 0 to 1.
+    // Progress goes from 0 to 1.
     std::vector<float> progress;
     filter->AddObserver(itk::ProgressEvent(),
                         [&](const itk::EventObject &) { progress.push_back(filter->GetProgress()); });
@@ -91,7 +91,7 @@ protected:
     EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));
     filter->RemoveAllObservers();
 
-    // Voxels that were changed where they are; another image; and one of another size.
+    // Voxels changed in place; another image; an image of another size.
     first->FillBuffer(3.0f);
     first->SetPixel({ { 10, 9, 8 } }, 100.0f);
     first->Modified();
@@ -103,7 +103,7 @@ protected:
     filter->SetInput(MakeWaves<ImageType>(grid, 3));
     expectAsITK(*filter);
 
-    // Timed, it is the same.
+    // A timed update gives the same image.
     const ImageType::Pointer untimed = filter->GetOutput();
     untimed->DisconnectPipeline();
     filter->SetMeasuresKernelTime(true);
@@ -112,7 +112,7 @@ protected:
     EXPECT_EQ(CountDifferent(*untimed, *filter->GetOutput()), 0u);
     EXPECT_GT(filter->GetEvaluationStatistics().kernelMilliseconds + IsShrinkingOnHost(*filter), 0.0);
 
-    // Aborted, and then not.
+    // An aborted update, and then a complete one.
     const auto abort =
       filter->AddObserver(itk::ProgressEvent(), [&](const itk::EventObject &) { filter->AbortGenerateDataOn(); });
     filter->Modified();
@@ -120,7 +120,7 @@ protected:
     filter->RemoveObserver(abort);
     expectAsITK(*filter);
 
-    // An image without its pixels, and nothing that would make them again.
+    // An image whose pixels were released, without a source that would make them again.
     const auto released = MakeWaves<ImageType>(m_Grid, 4);
     filter->SetInput(released);
     expectAsITK(*filter);
@@ -139,7 +139,7 @@ protected:
     expectAsITK(*filter);
   }
 
-  /** Which is a copy, and nothing that an engine launches. */
+  /** Returns 1 for a shrink filter on the host, which only copies and launches nothing. */
   template <typename TFilter>
   static int
   IsShrinkingOnHost(const TFilter & filter)
@@ -166,8 +166,8 @@ TEST_P(VolumeFilterContract, SmoothingRecursiveGaussian)
     [](auto & filter) { filter.SetSigma(1.5); });
 }
 
-/** From filter to filter an image stays on the device, and its filter may be gone; what the host has changed is seen. */
-TEST_P(VolumeFilterContract, WhatIsThereIsSmoothedWithoutBeingSent)
+/** An image stays on the device from filter to filter, even after its filter is gone; changes by the host are noticed. */
+TEST_P(VolumeFilterContract, AnImageOnTheDeviceIsSmoothedWithoutAnUpload)
 {
   using FilterType = itk::GPUSmoothingRecursiveGaussianImageFilter<ImageType, ImageType>;
   using ReferenceType = itk::SmoothingRecursiveGaussianImageFilter<ImageType, ImageType>;
@@ -245,7 +245,7 @@ TEST_P(VolumeFilterContract, RecursiveMultiResolutionPyramid)
     [](auto & filter) { filter.SetNumberOfLevels(3); });
 }
 
-/** An adaptor's pixels are not what lies in its image's buffer: they are left to ITK, and that is said. */
+/** The pixels of an adaptor are not the contents of its image's buffer, so the filter leaves them to ITK, and says so. */
 TEST_P(VolumeFilterContract, AdaptorsAreLeftToTheParent)
 {
   using AdaptorType = itk::SqrtImageAdaptor<ImageType, float>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The filters of volumes beside ITK's, in random set-ups: sizes, spacings, sigmas, orders, factors, schedules.
-// GPUREG_TEST_SEED=(that of a case) GPUREG_TEST_CASES=1 makes one again.
+// Compares the volume filters with ITK's in random set-ups: sizes, spacings, sigmas, orders, factors, schedules. GPUREG_TEST_SEED=(a case's
+// seed) GPUREG_TEST_CASES=1 repeats a case.
 #include "PyramidRounding.h"
 #include "RandomGrid.h"
 #include "TestSeeds.h"
@@ -20,10 +20,10 @@ namespace gpuregtest
 namespace
 {
 
-/** Of the waves that are filtered. */
+/** The range of the waves that are filtered. */
 constexpr double InputRange = 1100.0;
 
-/** The same voxels where geometry costs nothing: every point is a whole index. */
+/** Returns the same voxels in the simplest geometry, in which every point is an integer index. */
 template <typename TImage>
 typename TImage::Pointer
 MoveToTheOrigin(const TImage & image)
@@ -38,8 +38,8 @@ MoveToTheOrigin(const TImage & image)
 class VolumeFilterFuzz : public DeviceTest
 {
 protected:
-  /** Configures both filters alike, and has their outputs checked; what ITK refuses, ours is to refuse, too, unless it
-   *  may do more. The same bits on any number of threads. Returns whether there was something to compare. */
+  /** Configures both filters alike, and checks their outputs. Inputs that ITK refuses must be refused by ours, too, unless it may accept
+   *  more. Outputs must be equal to the bit for any number of threads. Returns true if there was something to compare. */
   template <typename TReference, typename TFilter, typename TConfigure, typename TCheck>
   bool
   Compare(const typename TFilter::InputImageType & input,
@@ -85,7 +85,7 @@ protected:
     return !isRefused;
   }
 
-  /** A check of one output: nRMSE up to this. Integers may be one apart, if anything may. */
+  /** Returns a check that an output's nRMSE is at most `tolerance`. If the tolerance is not 0, integers may differ by one. */
   static auto
   MakeNrmseCheck(double tolerance, double range = InputRange)
   {
@@ -96,7 +96,7 @@ protected:
     };
   }
 
-  /** What a pyramid's levels are made with. */
+  /** The settings of a pyramid's levels. */
   struct PyramidSetUp
   {
     itk::Array2D<unsigned int> schedule;
@@ -104,8 +104,8 @@ protected:
     double                     error;
   };
 
-  /** Every level beside ITK's, within what rounding explains. A recursive pyramid's level is made from the one before,
-   *  with its errors: smoothing and interpolation make them no larger. */
+  /** Compares every level with ITK's, within the bounds of rounding. A level of a recursive pyramid is made from the one before, with
+   *  its errors, which smoothing and interpolation do not enlarge. */
   template <typename TPyramid, typename TFilter>
   static void
   CheckLevels(TPyramid &                                reference,
@@ -134,8 +134,8 @@ protected:
       tolerance = isFromBefore ? tolerance : 0;
       if constexpr (std::is_integral<typename ImageType::PixelType>::value)
       {
-        // Cut off, integers show the last bit of what they are made from. Ours is ITK's, unless its rounding puts each
-        // row elsewhere: then a level may put one more between them.
+        // Truncated integers show the last bit of the values from which they are made. Ours equal ITK's unless ITK's rounding moves each
+        // row differently: then a level may add a difference of one.
         tolerance += isCopy || setUp.shrinks || AreRowsAlike<Dimension>(image, expected) ? 0 : 1;
       }
       else
@@ -170,7 +170,7 @@ protected:
     // From a fraction of a voxel to most of the image.
     const unsigned int axis = Draw(random, TImage::ImageDimension);
     const double       sigma = input.GetSpacing()[axis] * std::pow(10.0, Uniform(random, -0.4, 1.4));
-    // A derivative's sign, cut off to an unsigned integer, means nothing.
+    // A derivative's sign is lost if the derivative is truncated to an unsigned integer.
     const auto order = static_cast<itk::GaussianOrderEnum>(isInteger ? 0 : Draw(random, 3));
     const bool normalizes = Chance(random, 2);
     SCOPED_TRACE("sigma " + std::to_string(sigma) + ", axis " + std::to_string(axis) + ", order " +
@@ -184,7 +184,7 @@ protected:
         filter.SetOrder(order);
         filter.SetNormalizeAcrossScale(normalizes);
       },
-      // A derivative is measured by itself.
+      // The error of a derivative is relative to its own range.
       MakeNrmseCheck(1e-6, order == itk::GaussianOrderEnum::ZeroOrder ? InputRange : 0));
     m_Compared += this->Compare<itk::SmoothingRecursiveGaussianImageFilter<TImage, TImage>,
                                 itk::GPUSmoothingRecursiveGaussianImageFilter<TImage, TImage>>(
@@ -221,8 +221,8 @@ protected:
       input, [&](auto & filter) { filter.SetShrinkFactors(factors); }, MakeNrmseCheck(0.0));
   }
 
-  /** ITK's pyramids interpolate where its rounding puts a voxel: start indices and factors are such that none is put on
-   *  the very edge of the image. What ITK's own filters cannot agree about, ours may do. */
+  /** ITK's pyramids interpolate at rounded positions: start indices and factors are chosen such that none lies exactly on the edge of
+   *  the image. Where ITK's own filters disagree, ours may give either result. */
   template <typename TImage>
   void
   ComparePyramids(Grid<TImage::ImageDimension> grid, std::uint64_t seed, Random & random)
@@ -256,8 +256,8 @@ protected:
                          itk::GPURecursiveMultiResolutionPyramidImageFilter<TImage, TImage>>(*input, setUp);
   }
 
-  /** Levels of real numbers are compared with those of the same voxels at the origin, too: ITK's rounding of points is
-   *  none of ours. */
+  /** Compares levels of real numbers with levels of the same voxels at the origin, too, since ITK's rounding of points does not affect
+   *  ours. */
   template <typename TReference, typename TFilter>
   void
   ComparePyramid(const typename TReference::InputImageType & input, const PyramidSetUp & setUp)
@@ -332,10 +332,10 @@ TEST_P(VolumeFilterFuzz, RandomSetUps)
   const std::uint64_t count = ForEachSeed(
     1993, 200, [this](std::uint64_t seed) { this->RunRandomCase(seed); }, GetCaseThreads());
   std::cout << m_Compared << " comparisons" << std::endl;
-  // Of a few cases, it may be all.
+  // With few cases, all may have been left out.
   if (count >= 20)
   {
-    EXPECT_GE(m_Compared, 3 * count) << "too much of what was drawn is refused";
+    EXPECT_GE(m_Compared, 3 * count) << "too many of the drawn cases are refused";
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The filters of volumes on images of more than 4 GiB: the same as ITK's own filters make of a part of them.
+// Tests the volume filters on images of more than 4 GiB: the output equals that of ITK's filters for a part of the image.
 #include "LargeImages.h"
 
 #include "itkGPUMultiResolutionPyramidImageFilter.h"
@@ -17,7 +17,7 @@ using ImageType = itk::Image<float, 3>;
 using SizeType = ImageType::SizeType;
 using IndexType = ImageType::IndexType;
 
-/** A part of such an image, where it is in it. */
+/** Returns a part of such an image, at the same place in space. */
 ImageType::Pointer
 MakePart(const CountingImage<float> & image, const ImageType::RegionType & region)
 {
@@ -62,7 +62,7 @@ TEST_P(VolumeFilterLarge, LinesAreSmoothedFromEndToEnd)
   }
   ASSERT_GT(filter->GetEvaluationStatistics().launches, 0) << "computed by the parent class";
   Report(filter->GetEvaluationStatistics());
-  // Of the first lines, and of the last.
+  // Lines at the beginning and at the end.
   for (const IndexType & first : { IndexType{ { 0, 0, 0 } }, IndexType{ { 1100, 996, 0 } } })
   {
     const ImageType::RegionType lines(first, SizeType{ { 4, 4, 1000 } });
@@ -101,13 +101,13 @@ TEST_P(VolumeFilterLarge, APyramidIsOfTheWholeImage)
   }
   ASSERT_GT(pyramid->GetEvaluationStatistics().launches, 0) << "computed by the parent class";
   Report(pyramid->GetEvaluationStatistics());
-  // Both corners, with the same voxels kept; where a part ends within the image, it has other neighbours.
+  // Tests both corners. Where a part ends within the image, its voxels there have other neighbours, so only inner voxels are compared.
   constexpr int Side = 64;
   constexpr int Inner = Side / Factor / 2;
   for (const IndexType & first : { IndexType{ { 0, 0, 0 } }, IndexType{ { 1104 - Side, 1000 - Side, 1000 - Side } } })
   {
     const auto part = MakePart(image, { first, SizeType{ { Side, Side, Side } } });
-    // Its indices begin at 0, as those of what it is compared with do.
+    // The part's indices begin at 0, as those of the image it is compared with do.
     ImageType::PointType origin;
     part->TransformIndexToPhysicalPoint(first, origin);
     part->SetOrigin(origin);
@@ -127,7 +127,7 @@ TEST_P(VolumeFilterLarge, APyramidIsOfTheWholeImage)
       ASSERT_TRUE(pyramid->GetOutput(0)->TransformPhysicalPointToIndex(point, index));
       ImageType::PointType there;
       pyramid->GetOutput(0)->TransformIndexToPhysicalPoint(index, there);
-      ASSERT_LE(point.EuclideanDistanceTo(there), 1e-6) << "other voxels are kept";
+      ASSERT_LE(point.EuclideanDistanceTo(there), 1e-6) << "other voxels are sampled";
       ASSERT_NEAR(pyramid->GetOutput(0)->GetPixel(index), it.Get(), 1e-3) << index;
     }
   }

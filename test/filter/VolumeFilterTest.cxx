@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's filters of volumes by themselves: what they refuse, what they keep, and components side by side.
+// Tests the engine's volume filters by themselves: errors, stored volumes, and components side by side.
 #include "TestDevices.h"
 
 #include "gpureg/runtime/Device.h"
@@ -24,7 +24,7 @@ RunInOrder(std::int64_t count, const std::function<void(std::int64_t)> & body)
   }
 }
 
-/** Another number for each element. */
+/** Returns a different number for each element. */
 double
 ValueAt(std::int64_t element)
 {
@@ -125,14 +125,14 @@ TEST_P(VolumeFilter, StartsAgainFromWhatWasSet)
     m_Filter->Convolve(convolution);
   }
   EXPECT_EQ(GetVolume(*m_Filter, 1), once);
-  // In place, but not on what was set.
+  // Filters in place, but does not overwrite the input.
   m_Filter->MakeSplineCoefficients(3);
   m_Filter->Restart();
   m_Filter->MakeSplineCoefficients(3);
   EXPECT_THROW(m_Filter->Restart(), gpureg::Error);
 }
 
-/** Every part of a convolution, beside its definition. */
+/** Compares every part of a convolution with its definition. */
 TEST_P(VolumeFilter, Convolves)
 {
   const gpureg::Size size{ 6, 11, 4 };
@@ -176,7 +176,8 @@ TEST_P(VolumeFilter, Convolves)
   }
 }
 
-/** At the points of a grid, beside the definition; outside of it, and where there is no sample behind the last. */
+/** Compares interpolation at the points of a grid with its definition, outside of the grid, too, and at the last sample, behind which
+ *  there is none. */
 TEST_P(VolumeFilter, Interpolates)
 {
   const gpureg::Size        size{ 6, 5, 4 };
@@ -210,7 +211,7 @@ TEST_P(VolumeFilter, Interpolates)
     }
     ASSERT_NEAR(values[n], expected, 1e-12) << n;
   }
-  // What is beyond the volume is told, and it goes on.
+  // An error for a point beyond the volume, after which the filter works again.
   const auto good = grid;
   const auto expectRefusal = [&] {
     m_Filter->SetVolume(MakeVolume(size, components), RunInOrder);
@@ -245,7 +246,7 @@ TEST_P(VolumeFilter, CutsOffToWholeNumbers)
   EXPECT_EQ(GetVolume(*m_Filter, 1), (std::vector<double>{ -3, -2, 0, 1, 2 }));
 }
 
-/** Components lie side by side, and don't know of each other. */
+/** The components of a voxel are adjacent in memory, and are filtered independently. */
 TEST_P(VolumeFilter, ComponentsAreVolumesOfTheirOwn)
 {
   const gpureg::Size              size{ 19, 8, 5 };
@@ -281,7 +282,7 @@ TEST_P(VolumeFilter, GivesItsMemoryBack)
   const std::size_t before = gpureg::GetMemoryInUse(name);
   m_Filter->SetVolume(MakeVolume({ 30, 20, 10 }, 1), RunInOrder);
   m_Filter->MakeSplineCoefficients(3);
-  // A device's recursion keeps states of its lines beside the volume.
+  // A device's recursion stores states of its lines besides the volume.
   EXPECT_GE(gpureg::GetMemoryInUse(name), before + 30 * 20 * 10 * sizeof(double));
   EXPECT_EQ(gpureg::GetMemoryInUse(name), before + static_cast<std::size_t>(m_Filter->GetStatistics().deviceBytes));
   m_Filter->Release();
@@ -289,7 +290,7 @@ TEST_P(VolumeFilter, GivesItsMemoryBack)
   EXPECT_THROW(m_Filter->Restart(), gpureg::Error);
 }
 
-/** Each thread a filter of its own. */
+/** Each thread has a filter of its own. */
 TEST_P(VolumeFilter, SeveralThreadsAtOnce)
 {
   std::vector<std::vector<double>> results(4);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory on a device that somebody else has, on every device: it is read where it is, is kept for as long as that, and its numbers, of any
-// type, are converted there.
+// Tests, on every device, memory on a device that belongs to other code: it is read in place, is kept alive while it is used, and its
+// numbers, of any type, are converted there.
 #include "TestDevices.h"
 #include "TestParallelFor.h"
 
@@ -34,7 +34,7 @@ MakeRamp()
   return values;
 }
 
-/** What is to be borrowed: memory of the device, whoever has it. */
+/** Returns an image on the device, whose memory is to be borrowed. */
 std::unique_ptr<gpureg::DeviceImage>
 MakeOnDevice(const std::string & device, const std::vector<float> & values)
 {
@@ -58,7 +58,7 @@ Lend(void * address, gpureg::NumberType type = gpureg::NumberType::Float32)
   return memory;
 }
 
-/** An image's voxels as the host has them, by a resampler that leaves them as they are. */
+/** Returns an image's voxels on the host, by a resampler that does not change them. */
 std::vector<float>
 Download(const gpureg::DeviceImage & image, gpureg::EvaluationStatistics * statistics = nullptr)
 {
@@ -115,7 +115,7 @@ TEST_P(BorrowedImageTest, IsReadWhereItIs)
   EXPECT_EQ(gpureg::GetMemoryInUse(GetParam()), before);
   gpureg::EvaluationStatistics statistics;
   EXPECT_EQ(Download(image, &statistics), values);
-  // A chain's parts, and what lies outside; not the image.
+  // The chain's parts and the value for outside are uploaded, but not the image.
   EXPECT_LT(statistics.bytesUp, static_cast<std::int64_t>(values.size() * sizeof(float)));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images that are loaded on a device, on every device: their summary, and that metrics make of them what they would have
-// been given by the host, to the bit.
+// Tests images that are loaded on a device, on every device: their summary, and that metrics store the same numbers of them as of the
+// host's images, to the bit.
 #include "GPURegistrationDetail/metric/itkGPUBinEdges.h"
 #include "GPURegistrationDetail/filter/itkGPUGaussianWeights.h"
 
@@ -33,7 +33,7 @@ using itk::GPURegistrationDetail::FindBinBetween;
 using itk::GPURegistrationDetail::FindBinEdges;
 using itk::GPURegistrationDetail::NumberLine;
 
-/** A filler that copies from an array, which must outlive it. */
+/** Returns a filler that copies from an array, which must outlive it. */
 template <typename T>
 gpureg::Filler
 CopyFrom(const std::vector<T> & array)
@@ -43,7 +43,7 @@ CopyFrom(const std::vector<T> & array)
   };
 }
 
-/** Values with flat regions, and some that lie exactly on bins' edges. */
+/** Returns values with flat regions, some of them exactly on the edges of bins. */
 template <typename TReal>
 std::vector<TReal>
 MakeValues(const gpureg::Size & size, double offset, int seed)
@@ -77,7 +77,7 @@ Load(gpureg::LoadedImage & image, const std::vector<TReal> & values)
              OneAfterTheOther);
 }
 
-/** Where samples lie in an image of 21 x 18 x 11 voxels. */
+/** The positions of samples in an image of 21 x 18 x 11 voxels. */
 struct Placement
 {
   const char *     name;
@@ -102,14 +102,14 @@ MakePlacements()
   swapped.offset = { 0.75, 17.0, 0 };
   gpureg::IndexMap turned;
   turned.matrix = { 0.95, -0.29, 0.01, 0.3, 0.94, -0.02, 1.0 / 300, 0.03, 1.0 / 3 };
-  // No sample lies on the edge, where a digit decides.
+  // No sample lies on the edge, where the last digit decides.
   turned.offset = { 2.1234567, -1.7654321, 0.7071068 };
   return { { "one grid", ImageSize, same, true },       { "the same by its map", ImageSize, same },
            { "shrunk", { 10, 9, 5 }, shrunk },          { "beyond the edges", ImageSize, shifted },
            { "axes swapped", { 18, 20, 21 }, swapped }, { "turned", { 24, 21, 30 }, turned } };
 }
 
-/** The value of sample n, as itk::LinearInterpolateImageFunction has it; false outside. */
+/** Computes the value of sample n as itk::LinearInterpolateImageFunction does; returns false outside. */
 bool
 FindValue(const Placement & place, const std::vector<float> & values, std::int64_t n, float & value)
 {
@@ -150,7 +150,7 @@ FindValue(const Placement & place, const std::vector<float> & values, std::int64
   return true;
 }
 
-/** What is kept of each sample: ofValue(its value), or invalid. */
+/** Returns the stored number of each sample: ofValue(its value), or invalid. */
 template <typename T, typename TOfValue>
 std::vector<T>
 KeepEach(const Placement & place, const std::vector<float> & values, T invalid, const TOfValue & ofValue)
@@ -188,7 +188,7 @@ protected:
     const gpureg::ImageSummary & summary = image.Summarize(OneAfterTheOther);
     double                       minimum = std::numeric_limits<double>::max();
     double                       maximum = std::numeric_limits<double>::lowest();
-    long double                  mean = 0; // whose own rounding is none of the summary's
+    long double                  mean = 0; // in higher precision than the summary's
     std::int64_t                 notFinite = 0;
     for (const TReal value : values)
     {
@@ -224,7 +224,7 @@ protected:
     return side;
   }
 
-  /** A moving image of the samples' size, whose scaled values reach from 0 to end. */
+  /** Returns a moving image of the samples' size, whose scaled values lie between 0 and end. */
   static gpureg::MovingImage
   MakeMoving(const gpureg::Size & size, std::vector<float> & values, double end)
   {
@@ -252,7 +252,7 @@ protected:
 };
 } // namespace
 
-/** Over the edges of binary exponents, 0 and its sign. */
+/** Values on both sides of powers of two, and 0 with either sign. */
 TEST(BinEdgesTest, AreWhereBinsBegin)
 {
   Random random(3);
@@ -288,7 +288,7 @@ TEST(BinEdgesTest, OfAllThatDoublesReach)
     const auto   found = FindBinEdges(range.first, range.second, [&](double v) { return v < middle ? 4 : 6; });
     ASSERT_TRUE(found);
     EXPECT_EQ(found->first, 4);
-    // Nothing is in the bin between.
+    // The bin between the two equal edges is empty.
     EXPECT_EQ(found->edges, (std::vector<double>{ middle, middle }));
   }
 }
@@ -353,7 +353,7 @@ TEST_P(LoadedImageTest, SeesOtherValuesWhereTimeStampsAreNotTrusted)
   }
 }
 
-/** What is on a device is hashed there: a byte anywhere tells, of whole blocks, of their rest, and of several tasks. */
+/** An image on a device is hashed there: a change of any byte changes the hash, in whole blocks, in the remainder, and in several tasks. */
 TEST_P(LoadedImageTest, ProvesWhatIsThere)
 {
   if (!gpureg::HasDoubles(GetParam()))
@@ -379,14 +379,14 @@ TEST_P(LoadedImageTest, ProvesWhatIsThere)
     };
     EXPECT_EQ(load(1), hasBus);
     EXPECT_FALSE(load(1)) << "the second time, by the device's hash";
-    EXPECT_FALSE(load(1)) << "by the one that is known";
+    EXPECT_FALSE(load(1)) << "by the known key";
     for (const std::size_t changed : { std::size_t{ 0 }, count / 2, count - 1 })
     {
       values[changed] += 1e6F;
       EXPECT_EQ(load(1), hasBus) << changed;
       EXPECT_FALSE(load(1)) << changed;
     }
-    EXPECT_EQ(load(2), hasBus) << "a changed key is not asked to be proved";
+    EXPECT_EQ(load(2), hasBus) << "a changed key needs no proof";
     EXPECT_LE(image.GetStatistics().launches, 1) << "but looked through";
   }
 }
@@ -418,7 +418,7 @@ TEST_P(LoadedImageTest, TakesOverWhatWasMadeThere)
   EXPECT_EQ(image.Summarize(OneAfterTheOther).maximum, 1234.5);
   EXPECT_THROW(image.Adopt(nullptr, buffer), gpureg::BadInputError);
   EXPECT_EQ(image.Summarize(OneAfterTheOther).maximum, 1234.5) << "it can be used after that";
-  // Memory that is not the image's is never taken for it.
+  // Memory of other images is never taken for the image's own.
   image.Adopt(filter.CopyVolume(), { values.data(), 8 });
   EXPECT_FALSE(image.Holds(gpureg::LoadedImage::KeyOf({ values.data(), 8 })));
 }
@@ -545,7 +545,7 @@ TEST_P(LoadedImageTest, MetricsTakePlacesAsTheHostGivesThem)
   }
 }
 
-/** Of floats and of doubles, scaled and as integers, by each interpolation. */
+/** Floats and doubles, scaled and as integers, with each interpolation. */
 TEST_P(LoadedImageTest, MetricsReadAMovingImageAsTheHostGivesIt)
 {
   const auto check = [this](const auto & values) {
@@ -599,7 +599,7 @@ TEST_P(LoadedImageTest, MetricsReadAMovingImageAsTheHostGivesIt)
   check(MakeValues<double>(ImageSize, -1e9, 14));
 }
 
-/** Bytes other than 1 are inside, too. */
+/** Mask bytes other than 1 are inside, too. */
 TEST_P(LoadedImageTest, MetricsLeaveOutWhatIsOutside)
 {
   constexpr int bins = 30;
@@ -657,7 +657,8 @@ TEST_P(LoadedImageTest, MetricsLeaveOutWhatIsOutside)
   }
 }
 
-/** Of an image that is fixed and then moving: (f - m)·∇ is the other way round. And it stays, where other values come. */
+/** For an image that is fixed first and then moving, (f - m)·∇ is reversed. The gradient stays on the device when other values replace
+ *  the image's. */
 TEST_P(LoadedImageTest, AGradientIsTheSameOfAFixedImageAndOfAMovingOne)
 {
   gpureg::GaussianGradient gradient;
@@ -674,7 +675,7 @@ TEST_P(LoadedImageTest, AGradientIsTheSameOfAFixedImageAndOfAMovingOne)
     const auto          other = MakeValues<float>(ImageSize, 0.0, 33);
     gpureg::LoadedImage image(GetParam());
     gpureg::PairMetric  engine(GetParam(), gpureg::PairMeasure::MeanSquares);
-    // Of images of other ranges, as a metric's scales have it.
+    // Images of other ranges have other scales in a metric.
     double             unit = 128.0;
     std::vector<float> scaled(count);
     const auto         above = std::vector<double>(other.begin(), other.end());
@@ -749,7 +750,7 @@ TEST_P(LoadedImageTest, AGradientIsTheSameOfAFixedImageAndOfAMovingOne)
     const auto ofFixedThen = sumOfFixed(true);
     expectOpposite(ofFixed, ofMoving);
     expectOpposite(ofFixedThen, ofMovingThen);
-    // It has not been made anew.
+    // A new gradient gives another sum, so the sum above is that of the stored gradient.
     EXPECT_GT(std::abs(sumOfFixed(false)[0] - ofFixedThen[0]), 1e-3 * std::abs(ofFixedThen[0]));
   };
   for (const bool isPrecise : { false, true })
@@ -808,7 +809,7 @@ TEST_P(LoadedImageTest, BadInput)
   EXPECT_EQ(image.GetMemory(), nullptr);
   EXPECT_THROW(gpureg::LoadedImage("abacus:0"), gpureg::Error);
 
-  // Not loaded, of another size, for points, on another device.
+  // The image is not loaded, has another size, belongs to points, or is on another device.
   gpureg::MattesMetric engine(GetParam(), 20);
   gpureg::FixedSamples fixed = this->MakeSampled(image, MakePlacements().front());
   fixed.sampled->bins = gpureg::BinEdges();
@@ -822,7 +823,7 @@ TEST_P(LoadedImageTest, BadInput)
   fixed.virtualSize = fixed.sampled->size = ImageSize;
   fixed.sampled->wantsValues = true;
   fixed.precision = gpureg::Precision::Double;
-  EXPECT_THROW(engine.SetFixedSamples(fixed, OneAfterTheOther), gpureg::BadInputError) << "precise places";
+  EXPECT_THROW(engine.SetFixedSamples(fixed, OneAfterTheOther), gpureg::BadInputError) << "fixed-point places";
   fixed.sampled->wantsValues = false;
   fixed.precision = gpureg::Precision::Single;
   fixed.pointCount = 3;
@@ -832,7 +833,7 @@ TEST_P(LoadedImageTest, BadInput)
   fixed.pointCount = 0;
   fixed.points = {};
   EXPECT_NO_THROW(engine.SetFixedSamples(fixed, OneAfterTheOther));
-  // A gradient that cannot be made: samples lie between voxels, or are given.
+  // The gradient cannot be computed: samples lie between voxels, or their values are given.
   gpureg::FixedSamples between = this->MakeSampled(image, MakePlacements().back());
   between.gaussianGradient = gpureg::GaussianGradient();
   between.sampled->wantsValues = true;
@@ -849,7 +850,7 @@ TEST_P(LoadedImageTest, BadInput)
   }
 }
 
-/** From one operation to the next an image stays where it is, and is what the host would have sent. */
+/** An image stays on the device from one operation to the next, and equals an upload by the host. */
 TEST_P(LoadedImageTest, FilterAndResamplerTakeAndGiveImages)
 {
   if (!gpureg::HasDoubles(GetParam()))

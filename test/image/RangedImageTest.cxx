@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of an image's values are outliers, and what an image on a device becomes without them: against the definition, on every device.
+// Compares, on every device, the search for an image's outliers, and their replacement on the device, with the definition.
 #include "engine/runtime/Backend.h"
 #include "engine/image/RangedImage.h"
 #include "engine/image/ValueRange.h"
@@ -39,7 +39,7 @@ FindRange(const Values & values)
   return gpureg::FindValueRange(values, FindAll(values)).range;
 }
 
-/** So many values, evenly from one to another. */
+/** Returns `count` values, equally spaced between two numbers. */
 Values
 Spread(double from, double to, int count)
 {
@@ -76,10 +76,10 @@ TEST(ValueRangeTest, CleanValuesStay)
   ExpectKept(Spread(0, 1000, 5000));
   ExpectKept(Spread(-1000, 3000, 5000));
   ExpectKept(Spread(1e6, 1e6 + 10, 5000));
-  // A background that nine voxels in ten have, of 0 or of a number that another program has scaled it to.
+  // A background of nine voxels in ten, with the value 0 or a number to which another program has scaled it.
   ExpectKept(Join(Repeat(0, 9000), Spread(500, 600, 1000)));
   ExpectKept(Join(Repeat(-4, 6000), Spread(-2, 3, 4000)));
-  // A macaque's T1 image has a largest value that is 2 spans above the rest.
+  // A macaque's T1 image, whose largest value is two interquantile ranges above the rest.
   ExpectKept(Join(Spread(0, 120, 8000), { 383 }));
 }
 
@@ -101,17 +101,17 @@ TEST(ValueRangeTest, FewValuesFarAwayAreOutliers)
   {
     const auto above = FindRange(Join(head, { outlier }));
     EXPECT_EQ(above[0], 0);
-    // A span beyond the quantile of a thousandth.
+    // One interquantile range beyond the quantile of a thousandth.
     EXPECT_NEAR(above[1], 2000, 10) << outlier;
     const auto both = FindRange(Join(head, { outlier, -outlier, outlier }));
     EXPECT_NEAR(both[0], -1000, 10) << outlier;
     EXPECT_NEAR(both[1], 2000, 10) << outlier;
   }
-  // As many as a hip's metal, from 8000 to 30000: half a span beyond the quantile of a hundredth.
+  // As many values as a hip's metal has, from 8000 to 30000: half an interquantile range beyond the quantile of a hundredth.
   const auto metal = FindRange(Join(Spread(-1000, 1200, 8000), Spread(8000, 50000, 40)));
   EXPECT_EQ(metal[0], -1000);
   EXPECT_NEAR(metal[1], 1200 + 0.5 * 2200, 60);
-  // One of a mask.
+  // One outlier in a mask.
   EXPECT_EQ(FindRange(Join(Join(Repeat(0, 5000), Repeat(1, 3000)), { 1e7 }))[1], 2);
 }
 
@@ -136,7 +136,7 @@ TEST(ValueRangeTest, WhatIsBelowAirOfACTIsPadding)
     EXPECT_EQ(found.range[0], -1100) << padding;
     EXPECT_NEAR(found.becomes[0], -1000, 0.1) << padding;
   }
-  // Without air nothing says that this is a CT.
+  // Without air there is no sign that this is a CT image.
   ExpectKept(Join(Repeat(-1024, 4000), Spread(-100, 1500, 4000)));
   ExpectKept(Join(Repeat(-2000, 4000), Spread(-100, 1500, 4000)));
   ExpectKept(scan);
@@ -144,7 +144,7 @@ TEST(ValueRangeTest, WhatIsBelowAirOfACTIsPadding)
 
 namespace
 {
-/** An image of 11x7x5 voxels, of values from 0 to 1000, on a device. */
+/** An image of 11x7x5 voxels on a device, with values from 0 to 1000. */
 class Image
 {
 public:
@@ -215,8 +215,8 @@ TEST_P(RangedImageTest, OutliersBecomeTheMeanOfTheirNeighbours)
   Image             image(GetParam());
   const std::size_t voxel = 11 * 7 * 2 + 11 * 3 + 4;
   image.values[voxel] = 1e7F;
-  image.values[0] = -1e30F; // in a corner: it has seven neighbours
-  image.values[1] = 1e7F;   // one of which is no better
+  image.values[0] = -1e30F; // in a corner, with seven neighbours
+  image.values[1] = 1e7F;   // one of the seven neighbours
   const auto ranged = image.Make(std::nullopt);
   ASSERT_NE(ranged.image, image.whole.image);
   const auto mended = image.Download(ranged);
@@ -273,7 +273,7 @@ TEST_P(RangedImageTest, BeyondARangeThatIsGivenIsItsEnd)
     EXPECT_EQ(clamped[n], std::clamp(image.values[n], 200.0F, 300.0F));
   }
   EXPECT_TRUE(image.warnings.empty());
-  // All of them.
+  // All values are outliers.
   constexpr double infinity = std::numeric_limits<double>::infinity();
   image.values[5] = 1e9F;
   EXPECT_EQ(image.Make(gpureg::ValueRange{ { -infinity, infinity } }).image, image.whole.image);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tells whether the host's memory is still what a device was given. Needs no device.
+// Tests the check whether the host's memory still equals what was uploaded to a device. Needs no device.
 #include "gpureg/image/Source.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(HashContent, EveryBitShows)
   }
 }
 
-/** A change that a later one could undo: of any bit of a word, and of any bit of each of the words behind it. */
+/** Pairs of changes, one of which might undo the other: each bit of a word with each bit of every later word. */
 TEST(HashContent, EveryPairOfBitsShows)
 {
   std::vector<std::uint64_t> content = DrawWords(24, 1);
@@ -86,7 +86,7 @@ TEST(HashContent, EveryPairOfBitsShows)
   EXPECT_EQ(missed, 0u);
 }
 
-/** Two voxels of shorts that change, wherever they are, and two of floats that change their sign. */
+/** Two voxels of type short anywhere that change, and two floats that change their sign. */
 TEST(HashContent, TwoVoxelsThatChangeShow)
 {
   std::mt19937_64            random(2);
@@ -141,7 +141,7 @@ TEST(HashContent, WhereRangesEndShows)
   EXPECT_NE(hash(1, 0), hash(2, 0));
 }
 
-/** What threads hash is cut by its size, and put together in order. */
+/** The hash is computed in tasks, whose number depends on the size alone, and which are combined in order. */
 TEST(HashContent, IsTheSameInAnyOrder)
 {
   auto                content = DrawWords(200000, 3);
@@ -166,7 +166,7 @@ TEST(ResidentSource, AKeyIsTrustedOrTheMemoryProvesIt)
   EXPECT_FALSE(useIt());
   EXPECT_TRUE(useIt());
   content[50] ^= 1;
-  EXPECT_TRUE(useIt()) << "the key is trusted";
+  EXPECT_TRUE(useIt()) << "a trusted key needs no proof";
 
   source.isKeyTrusted = false;
   resident.Forget();
@@ -182,5 +182,5 @@ TEST(ResidentSource, AKeyIsTrustedOrTheMemoryProvesIt)
   source.isKeyTrusted = true;
   source.key = {};
   EXPECT_FALSE(useIt());
-  EXPECT_FALSE(useIt()) << "a source of no key";
+  EXPECT_FALSE(useIt()) << "a source without a key";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cannot be computed is an itk::GPUError of its kind, or an error of ITK's own classes, that says what and what to do;
-// the object that threw works again with good input, and leaves no memory behind.
+// Tests that bad input causes an itk::GPUError of the right class, or an error of ITK's own classes, whose message names the problem and
+// the remedy. Afterwards the same object works with good input, and no memory is lost.
 #include "TestDevices.h"
 #include "TestImages.h"
 #include "TestMetrics.h"
@@ -43,7 +43,7 @@ MakeConstantImage()
   return MakeImage<ImageType>(MakeGrid(), [](const auto &) { return 7.0f; });
 }
 
-/** A good image but for some voxels. */
+/** Returns a good image, except for `count` voxels of the value `bad`. */
 ImageType::Pointer
 MakeImageWith(float bad, unsigned int count)
 {
@@ -116,7 +116,7 @@ protected:
     return answer;
   }
 
-  /** What a new object gives for the good input. */
+  /** Returns the value and the derivative that a new object gives for the good input. */
   std::vector<double>
   GetRightAnswer()
   {
@@ -128,7 +128,7 @@ protected:
     return answer;
   }
 
-  /** The call throws an error of just this kind that says all the words; afterwards the metric works. */
+  /** Expects a call to throw an error of exactly this class, whose message contains all words, and the metric to work afterwards. */
   template <typename TKind>
   void
   ExpectComplaint(const std::function<void()> & call, const std::vector<std::string> & words)
@@ -165,7 +165,7 @@ protected:
 };
 } // namespace
 
-/** ITK's own classes refuse this, in an error of their kind. So they do where a test below says itk::ExceptionObject. */
+/** ITK's own classes refuse this with an error of their class, as in all tests below that expect itk::ExceptionObject. */
 TEST_P(BadInputTest, NullImages)
 {
   m_Metric->SetFixedImage(nullptr);
@@ -269,7 +269,7 @@ TEST_P(BadInputTest, EmptyMasks)
 
 TEST_P(BadInputTest, MasksThatLeaveNothingOfTheOverlap)
 {
-  // Each mask leaves a corner of its image, and the transform brings the one nowhere near the other.
+  // Each mask leaves one corner of its image, and the transform maps neither corner near the other.
   const auto makeCorner = [](double sign) {
     const auto mask = MaskType::New();
     mask->SetImage(MakeImage<MaskType::ImageType>(MakeGrid(), [sign](const auto & p) {
@@ -283,7 +283,7 @@ TEST_P(BadInputTest, MasksThatLeaveNothingOfTheOverlap)
   ExpectComplaint<itk::GPUNoOverlapError>([&] { Ask(*m_Metric); }, { "mask", "overlap" });
 }
 
-/** As ITK does: fewer than five bins are five. */
+/** As in ITK, fewer than five bins count as five. */
 TEST_P(BadInputTest, TooFewBinsAreFive)
 {
   m_Metric->SetNumberOfHistogramBins(3);
@@ -323,7 +323,7 @@ TEST_P(BadInputTest, OutOfDeviceMemory)
   ExpectUsable();
 }
 
-/** Wherever on the way memory ends. */
+/** Tests allocation failures at every point of an evaluation. */
 TEST_P(BadInputTest, OutOfDeviceMemoryAtAnyPoint)
 {
   unsigned int failures = 0;
@@ -443,7 +443,7 @@ TEST_P(BadInputTest, GradientOfTheFixedImage)
   ExpectUsable();
 }
 
-/** 2^31 points and more are refused by their number, before anything is read or allocated. */
+/** 2^31 points or more are refused by their number, before anything is read or allocated. */
 TEST_P(BadInputTest, TooManyPoints)
 {
   gpureg::MattesMetric engine(GetParam(), 20);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values of many candidates in one call: those that GetValue() gives one by one.
+// Tests that the values of many candidates in one call equal those that GetValue() gives one by one.
 #include "EachMetric.h"
 #include "Listening.h"
 #include "TestDevices.h"
@@ -34,7 +34,7 @@ using ImageType = TestImage<float, 3>;
 using TransformType = itk::AffineTransform<double, 3>;
 using ParametersType = TransformType::ParametersType;
 
-/** Affine, but it refuses some translations along x: to take them as parameters, or to map points by them. */
+/** An affine transform that refuses some translations along x, either as parameters or when it maps points. */
 class RefusingTransform : public TransformType
 {
 public:
@@ -72,7 +72,7 @@ public:
   }
 };
 
-/** Whether a metric's values are the same to the bit however candidates are dealt with: counts of whole samples are. */
+/** True if a metric's values do not depend on the number of candidates to the bit, as for a metric that counts whole samples. */
 template <typename TMetric>
 constexpr bool HasTheSameBits =
   std::is_same<TMetric, itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>>::value;
@@ -107,7 +107,7 @@ protected:
     metric.SetMovingTransform(m_Transform);
   }
 
-  /** Without the voxels of one of the image's corners. */
+  /** Returns a mask of all voxels except those in one of the image's corners. */
   static itk::ImageMaskSpatialObject<3>::Pointer
   MakeMask(const ImageType & image)
   {
@@ -128,7 +128,7 @@ protected:
     return mask;
   }
 
-  /** About the images' middle; the last one leads out of the moving image. */
+  /** Returns candidates about the middle of the images; the last one leads out of the moving image. */
   std::vector<ParametersType>
   MakeCandidates(std::size_t count) const
   {
@@ -150,7 +150,7 @@ protected:
     return candidates;
   }
 
-  /** Whether one call gives what many give; and leaves all as it was. */
+  /** Expects one call to give the values of many calls, and to change nothing else. */
   template <typename TMetric>
   static void
   ExpectAsOneByOne(TMetric & metric, const std::vector<ParametersType> & candidates)
@@ -180,7 +180,7 @@ protected:
     transform.SetParameters(before);
   }
 
-  /** Leaves the candidate's parameters with the transform. */
+  /** Compares a candidate's value with GetValue(), and leaves the candidate's parameters in the transform. */
   template <typename TMetric>
   static void
   ExpectAsByItself(TMetric &                           metric,
@@ -193,7 +193,7 @@ protected:
     {
       EXPECT_EQ(values[n], metric.GetValue()) << "candidate " << n;
     }
-    // Some metrics say in an exception that nothing overlaps.
+    // Some metrics throw an exception if nothing overlaps.
     else if (n + 1 < candidates.size())
     {
       const double wanted = metric.GetValue();
@@ -201,8 +201,7 @@ protected:
     }
   }
 
-  /** Whether candidates that are dealt with in several goes have their own values, those at the beginning, at the end and about
-   *  these places. */
+  /** Expects candidates of several batches to have their own values: those at the beginning, at the end and around these places. */
   template <typename TMetric>
   static void
   ExpectAsSomeOneByOne(TMetric &                           metric,
@@ -251,8 +250,8 @@ TEST_P(Candidates, HaveTheValuesThatEachHasByItself)
   });
 }
 
-/** Several portions, the last of which is short; by each way to sum a batch up. */
-TEST_P(Candidates, AreManyMoreThanOnePortion)
+/** Several batches, of which the last one is smaller, for each way to sum a batch. */
+TEST_P(Candidates, FillSeveralBatches)
 {
   const auto candidates = this->MakeCandidates(1101);
   const auto check = [&](const auto & metric) {
@@ -267,7 +266,8 @@ TEST_P(Candidates, AreManyMoreThanOnePortion)
   check(itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>::New());
 }
 
-/** Neighborhoods that a tile has room for, several candidates in one launch, and such as no tile holds, one after the other. */
+/** Neighborhoods that fit into a tile, several candidates in one launch; and neighborhoods that fit into no tile, one candidate after
+ *  the other. */
 TEST_P(Candidates, OfNeighborhoodsOfAnySize)
 {
   using MetricType = itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>;
@@ -292,7 +292,7 @@ TEST_P(Candidates, OfNeighborhoodsOfAnySize)
   }
 }
 
-/** With a moving mask kernels are others; beside a fixed one voxels have no value. */
+/** A moving mask needs other kernels; outside of a fixed mask, voxels have no value. */
 TEST_P(Candidates, OfNeighborhoodsInMasks)
 {
   using MetricType = itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>;
@@ -355,15 +355,15 @@ TEST_P(Candidates, OfNeighborhoodsInAPlane)
   ExpectAsOneByOne(*metric, candidates);
 }
 
-/** Of so few bins as there may be to more than any device's local memory has room for: 120 bins take what an H200 has. The device
- *  finds the values of few bins, and of no others than its local memory holds; of those the histograms come down. */
+/** From the fewest bins possible to more than any device's local memory holds: 120 bins fill an H200's. The device computes values as
+ *  long as they fit into its local memory; otherwise the histograms are downloaded. */
 TEST_P(Candidates, OfJointHistogramsOfFewAndManyBins)
 {
   using MetricType = itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>;
   const auto         candidates = this->MakeCandidates(9);
   const std::int64_t summaries = 32 * static_cast<std::int64_t>(candidates.size());
   const bool         isHost = this->GetDevice().GetName() == "host";
-  // A processor's local memory is what PoCL takes of its caches, which may hold them all.
+  // PoCL reports a part of a processor's caches as local memory, which may hold all of these.
   const bool isCuda = this->GetDevice().GetName().compare(0, 4, "cuda") == 0;
   for (const unsigned int bins : { 6, 20, 64, 120, 121, 300 })
   {
@@ -390,8 +390,8 @@ TEST_P(Candidates, OfJointHistogramsOfFewAndManyBins)
   }
 }
 
-/** Histograms that come down, of images whose values are integers on a device, and floats: in several copies of a portion, and
- *  so few at a time as memory is bounded to. */
+/** Histograms that are downloaded, of images of integers on a device and of floats: several copies for a batch, each within a bound of
+ *  memory. */
 TEST_P(Candidates, OfJointHistogramsInSeveralCopies)
 {
   for (const itk::SizeValueType slices : { 19, 45 })
@@ -412,7 +412,7 @@ TEST_P(Candidates, OfJointHistogramsInSeveralCopies)
   }
 }
 
-TEST_P(Candidates, OfMoreSamplesThanArePrecise)
+TEST_P(Candidates, OfMoreSamplesThanAreFixedPoint)
 {
   this->MakeImages({ { 37, 34, 27 } });
   const auto candidates = this->MakeCandidates(30);
@@ -469,7 +469,7 @@ TEST_P(Candidates, OfASampleThatWeighsLessNearTheBorder)
   ExpectAsOneByOne(*metric, candidates);
 }
 
-/** Of a composite the parameters that are optimised. */
+/** A composite's optimized parameters. */
 TEST_P(Candidates, OfACompositeTransform)
 {
   using CompositeType = itk::CompositeTransform<double, 3>;
@@ -488,7 +488,7 @@ TEST_P(Candidates, OfACompositeTransform)
   ExpectAsOneByOne(*metric, candidates);
 }
 
-/** One that is not computed on a device goes through ITK, one by one. */
+/** A metric that no device computes is evaluated by ITK, one candidate at a time. */
 TEST_P(Candidates, OfWhatADeviceDoesNotCompute)
 {
   Listening  listening;
@@ -527,7 +527,7 @@ TEST_P(Candidates, OfAnotherNumberOfParametersAreRefused)
   ExpectAsOneByOne(*metric, candidates);
 }
 
-/** What a transform throws, GetValues() does, wherever the candidate stands; and goes on. */
+/** An exception of the transform reaches the caller of GetValues(), for a candidate at any place; afterwards the metric works. */
 TEST_P(Candidates, AreRefusedByTheTransform)
 {
   this->MakeImages({ { 16, 14, 10 } });

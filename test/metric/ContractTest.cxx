@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes CudaMattesNMI a drop-in: it is used here as ITK's own registration methods and people's
-// programs use itk::MattesMutualInformationImageToImageMetricv4, beside which it stands.
+// Tests that CudaMattesNMI can replace itk::MattesMutualInformationImageToImageMetricv4: it is used as ITK's registration methods and other
+// programs use ITK's metric, and compared with it.
 #include "BentTransform.h"
 #include "Listening.h"
 #include "RegistrationSetUp.h"
@@ -111,7 +111,7 @@ MakeField()
   return transform;
 }
 
-/** With random coefficients. */
+/** Returns a B-spline with random coefficients. */
 BSplineType::Pointer
 MakeBSpline()
 {
@@ -150,7 +150,7 @@ SetInput(Itks &                                                    metric,
   metric.SetNumberOfHistogramBins(20);
 }
 
-/** An affine transform with a name of its own, as programs have. */
+/** An affine transform of a class of its own, as programs define them. */
 class CustomTransform : public AffineType
 {
 public:
@@ -171,7 +171,7 @@ protected:
 class ContractTest : public DeviceTest
 {
 protected:
-  /** With ITK's numbers: NormalizedOff. */
+  /** Returns our metric with ITK's formula: NormalizedOff. */
   Ours::Pointer
   MakeOurs() const
   {
@@ -181,7 +181,7 @@ protected:
     return metric;
   }
 
-  /** Both metrics over the same input agree. */
+  /** Expects both metrics to agree on the same input. */
   template <typename TSetUp>
   void
   ExpectEqualToItk(const TSetUp & setUp, double valueTolerance = 1e-5, double derivativeTolerance = 1e-5)
@@ -227,7 +227,7 @@ TEST_P(ContractTest, ReplacesItkByAFactory)
   EXPECT_EQ(dynamic_cast<Ours *>(Itks::New().GetPointer()), nullptr);
 }
 
-/** As from Python: objects by their base classes, nothing set that has a default. */
+/** Uses objects by their base classes, as Python does, and sets nothing that has a default. */
 TEST_P(ContractTest, UsedThroughItsBaseClasses)
 {
   const auto images = MakeImages(1);
@@ -314,7 +314,7 @@ TEST_P(ContractTest, PixelsChangedInPlace)
   }
 }
 
-/** SyN: fixed and moving change places, and are new images, at every call. */
+/** SyN swaps the fixed and the moving image, and replaces both, at every call. */
 TEST_P(ContractTest, ImagesSwappedAndReplacedAtEachCall)
 {
   const auto metric = MakeOurs();
@@ -382,7 +382,7 @@ TEST_P(ContractTest, DeviceChangedBetweenEvaluations)
   }
 }
 
-/** Scales estimators and optimisers write into the transform without telling anyone. */
+/** Scales estimators and optimizers write into the transform without a notification. */
 TEST_P(ContractTest, ParametersChangedBehindTheMetric)
 {
   const auto images = MakeImages(6);
@@ -424,7 +424,7 @@ TEST_P(ContractTest, FieldChangedBehindTheMetric)
   EXPECT_NEAR(Evaluate(*metric).value, before.value, 1e-7);
 }
 
-/** Between evaluations the pinned memory in which forces come is for whoever uses the device next. */
+/** Between evaluations other users of the device may have the pinned memory into which forces are downloaded. */
 TEST_P(ContractTest, ForcesGiveTheirMemoryBack)
 {
   std::vector<Ours::Pointer> alive;
@@ -436,11 +436,11 @@ TEST_P(ContractTest, ForcesGiveTheirMemoryBack)
     InitializeAndEvaluate(*alive.back());
     pinned.push_back(gpureg::GetPinnedMemoryInUse(GetParam()));
   }
-  EXPECT_EQ(pinned[1], pinned[0]) << "the second metric takes what the first one gave back";
+  EXPECT_EQ(pinned[1], pinned[0]) << "the second metric gets the memory of the first one";
   EXPECT_EQ(pinned[2], pinned[0]);
 }
 
-/** An evaluation changes nothing that others watch: a scales estimator would sample anew. */
+/** An evaluation modifies no object that others observe, since a scales estimator would then sample again. */
 TEST_P(ContractTest, EvaluatingModifiesNothing)
 {
   const auto images = MakeImages(6);
@@ -456,13 +456,12 @@ TEST_P(ContractTest, EvaluatingModifiesNothing)
   EXPECT_EQ(affine->GetMTime(), transformTime);
 }
 
-/** Samples that fall exactly on the moving buffer's edge: rounding may put each of them on either side,
- * but no other sample. */
+/** Samples exactly on the edge of the moving buffer: rounding may put each of them on either side, but no other sample. */
 TEST_P(ContractTest, SamplesOnTheEdgeOfTheBuffer)
 {
   const Grid<2> grid = MakeGrid();
   const auto    images = MakeImages(15);
-  const auto    turned = AffineType::New(); // exact but for rounding, as people's transforms are
+  const auto    turned = AffineType::New(); // exact except for rounding, as in practice
   turned->SetCenter(grid.GetCentre());
   turned->Rotate2D(0.7);
   turned->Rotate2D(-0.7);
@@ -484,7 +483,7 @@ TEST_P(ContractTest, SamplesOnTheEdgeOfTheBuffer)
     onEdge += std::abs(margin) <= 1e-4;
     inside += margin > 1e-4;
   }
-  EXPECT_GT(onEdge, 50u); // or there would be nothing to see
+  EXPECT_GT(onEdge, 50u); // otherwise the test would show nothing
   const auto metric = MakeOurs();
   SetInput(*metric, images, turned);
   const Answer answer = InitializeAndEvaluate(*metric);
@@ -516,7 +515,7 @@ TEST_P(ContractTest, OneThatIsNotLinearThoughItsParentClassIsIsComputedThroughIt
     ExpectEqualToItk([&](Itks & metric) { SetInput(metric, images, transform); }, 1e-9, 1e-9);
   }
   EXPECT_EQ(listening.window->Count("computes it through ITK"), 2u);
-  // In the fixed transform's place it is asked at each point.
+  // As a fixed transform it is called for each point.
   ExpectEqualToItk([&](Itks & metric) {
     SetInput(metric, images, MakeAffine(8));
     metric.SetFixedTransform(bent);
@@ -540,7 +539,7 @@ TEST_P(ContractTest, BSplineParametersAreOptimisedOnTheDevice)
   EXPECT_EQ(listening.window->Count("WARNING"), 0u);
 }
 
-/** An affine transform that is optimised behind a B-spline that is only applied; but not where both are optimised. */
+/** An affine transform that is optimized, behind a B-spline that is not, is computed on the device; not if both are optimized. */
 TEST_P(ContractTest, BehindABSplineIsOnTheDeviceUnlessItIsOptimisedToo)
 {
   const auto bspline = MakeBSpline();
@@ -611,18 +610,18 @@ TEST_P(ContractTest, OtherMasksAreComputedThroughItkAndSaidOnce)
     const Listening listening;
     const Answer    answer = InitializeAndEvaluate(*ours);
     Evaluate(*ours);
-    // The fixed side is evaluated once, by ITK's own objects: any mask will do there.
+    // ITK's own objects evaluate the fixed side once, so any mask will do there.
     EXPECT_EQ(listening.window->Count("EllipseSpatialObject"), asFixedMask ? 0u : 1u);
     ExpectNear(answer, InitializeAndEvaluate(*itks), asFixedMask ? 1e-5 : 1e-10, asFixedMask ? 1e-4 : 1e-10);
   }
 }
 
-/** Points that share a voxel add up in its derivative: the field's value there moves them all. */
+/** Points that share a voxel add up in its derivative, since the field's value there moves all of them. */
 TEST_P(ContractTest, PointsThatShareAVoxelOfAField)
 {
   const auto images = MakeImages(10);
   const auto field = MakeField();
-  // Each of them once; and each of them twice: the joint density is the same, so are the forces.
+  // Each point once, and each point twice: the joint density is the same, and so are the forces.
   const auto once = Ours::VirtualPointSetType::New();
   const auto twice = Ours::VirtualPointSetType::New();
   Random     random(10);
@@ -653,7 +652,7 @@ TEST_P(ContractTest, PointsThatShareAVoxelOfAField)
   EXPECT_LE(GetRelativeError(answers[1].derivative, answers[0].derivative), 1e-4);
 }
 
-/** One that is nowhere near the images, or not a number, is in neither, and the others do not suffer. */
+/** A point that is far from the images, or not a number, belongs to neither image, and does not affect the others. */
 TEST_P(ContractTest, APointThatIsFarAwayIsLeftOut)
 {
   const auto images = MakeImages(11);
@@ -683,8 +682,8 @@ TEST_P(ContractTest, APointThatIsFarAwayIsLeftOut)
   }
 }
 
-/** A spline's ripples end in rounding: flat voxels at the least value count as ITK's rounding to the pixel
- * type makes them count, also where that value is not 0. */
+/** A spline's ripples end in rounding errors: flat voxels at the smallest value are valid or not by ITK's rounding to the pixel type,
+ *  even if that value is not 0. */
 TEST_P(ContractTest, ASplineOverAFlatBackground)
 {
   const auto images = MakeImages(21);
@@ -706,7 +705,7 @@ TEST_P(ContractTest, ASplineOverAFlatBackground)
   };
   const Answer ours = evaluate(*MakeOurs());
   const Answer itks = evaluate(*Itks::New());
-  // The ripples themselves fall below the least value and are rejected.
+  // The ripples themselves fall below the smallest value and are rejected.
   EXPECT_GT(itks.validPoints, count * 3 / 4);
   EXPECT_EQ(ours.validPoints, itks.validPoints);
   EXPECT_NEAR(ours.value, itks.value, 1e-5 * std::abs(itks.value));
@@ -729,7 +728,7 @@ TEST_P(ContractTest, ASplineOfOrderOneIsComputedThroughItk)
   EXPECT_EQ(listening.window->Count("of order 1"), 1u);
 }
 
-/** Changes that leave the object's own time stamp as it was are seen at the next Initialize(). */
+/** Changes without a new time stamp of the object are noticed at the next Initialize(). */
 TEST_P(ContractTest, ChangesWithoutATimeStamp)
 {
   const auto images = MakeImages(23);
@@ -840,7 +839,7 @@ TEST_P(ContractTest, MultiMetric)
   ExpectNear(ask([&] { return Itks::Pointer(MakeOurs().GetPointer()); }), ask([] { return Itks::New(); }));
 }
 
-/** Rigid registration by the method that everybody uses, with its sampling; both metrics take the same way. */
+/** Rigid registration by ITK's usual method, with its sampling: both metrics take the same steps. */
 TEST_P(ContractTest, ImageRegistrationMethod)
 {
   using RegistrationType = itk::ImageRegistrationMethodv4<ImageType, ImageType>;
@@ -888,10 +887,10 @@ TEST_P(ContractTest, ImageRegistrationMethod)
     const auto ours = registerWith(MakeOurs().GetPointer(), strategy);
     const auto itks = registerWith(Itks::New(), strategy);
     const auto nmi = registerWith(normalized.GetPointer(), strategy);
-    // mm: where the corner goes. Thirty steps amplify the metrics' 1e-5.
+    // The distance in mm to which the corner is moved. Thirty steps amplify the metrics' difference of 1e-5.
     const auto corner = grid.origin;
     EXPECT_LT(ours->TransformPoint(corner).EuclideanDistanceTo(itks->TransformPoint(corner)), 0.01);
-    // The images are aligned as they are: identity is the truth.
+    // The images are aligned from the start: the true transform is the identity.
     EXPECT_LT(itks->TransformPoint(corner).EuclideanDistanceTo(corner), 1.0);
     EXPECT_LT(nmi->TransformPoint(corner).EuclideanDistanceTo(corner), 1.0);
 
@@ -903,7 +902,7 @@ TEST_P(ContractTest, ImageRegistrationMethod)
   }
 }
 
-/** Making a metric, naming its device and giving it images takes nothing on the device. */
+/** Making a metric, choosing its device and setting its images allocates nothing on the device. */
 TEST_P(ContractTest, NothingIsAllocatedBeforeItsFirstUse)
 {
   const std::size_t before = gpureg::GetMemoryInUse(GetParam());
@@ -914,13 +913,13 @@ TEST_P(ContractTest, NothingIsAllocatedBeforeItsFirstUse)
   EXPECT_GT(gpureg::GetMemoryInUse(GetParam()), before);
 }
 
-/** SyN, which swaps and replaces the images at each call, gives the field that ITK's metric gives. Its
- * updates are rescaled by their largest vector, so a metric's 1e-4 goes through to the field: 1e-3 of it. */
+/** SyN, which swaps and replaces the images at each call, gives the same field as with ITK's metric. Its updates are scaled by their
+ *  largest vector, so a metric's error of 1e-4 becomes an error of 1e-3 of the field. */
 TEST_P(ContractTest, SyNRegistration)
 {
   using SyNType = itk::SyNImageRegistrationMethod<ImageType, ImageType>;
   const auto images = MakeImages(14);
-  // Something to find: the moving image, bent.
+  // The moving image is deformed, so that there is something to find.
   const auto    texture = images.first;
   const Grid<2> grid = MakeGrid();
   const auto    bent = MakeImage<ImageType>(grid, [&](auto p) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same answer twice: from run to run, whatever the number of threads, and beside other metrics.
+// Tests that a metric gives the same bits from run to run, with any number of threads, and besides other metrics.
 #include "TestAnswer.h"
 #include "TestDevices.h"
 #include "TestImages.h"
@@ -28,7 +28,7 @@ namespace
 using ImageType = TestImage<float, 3>;
 using MetricType = OurMetric<float, 3>;
 
-/** Each takes another way through the engine. */
+/** The code paths of the engine. */
 enum class Path
 {
   Plain,
@@ -36,7 +36,7 @@ enum class Path
   Points,
   Field,
   FieldAtPoints,
-  BeforeField, // of the affine transform, which is optimised
+  BeforeField, // the affine transform, which is optimized, is applied before a field
   BehindField,
   Spline,
   ThroughITK
@@ -46,14 +46,14 @@ const Path AllPaths[] = { Path::Plain,         Path::MaskAndDifferences, Path::P
                           Path::FieldAtPoints, Path::BeforeField,        Path::BehindField, Path::Spline,
                           Path::ThroughITK };
 
-/** How many doubles lie between two. */
+/** Returns the number of doubles between two numbers. */
 std::int64_t
 GetUlps(double a, double b)
 {
   std::int64_t i, j;
   std::memcpy(&i, &a, sizeof(i));
   std::memcpy(&j, &b, sizeof(j));
-  return std::abs(i - j); // of the same sign
+  return std::abs(i - j); // for numbers of the same sign
 }
 
 void
@@ -77,7 +77,7 @@ MakeGrid()
   return grid;
 }
 
-/** Images and transform of its own: nothing is shared with another metric. */
+/** Returns a metric with images and a transform of its own: it shares nothing with other metrics. */
 MetricType::Pointer
 MakeMetric(Path path, const itk::GPUDevice & device, std::uint64_t seed = 1)
 {
@@ -251,7 +251,7 @@ TEST_P(DeterminismTest, BesideAnotherMetric)
   }
 }
 
-/** Devices round in different places: 1e-5. */
+/** Devices round differently: results agree to 1e-5. */
 TEST_P(DeterminismTest, AgreesWithTheHost)
 {
   if (GetParam() == "host")
@@ -275,8 +275,8 @@ TEST_P(DeterminismTest, AgreesWithTheHost)
   }
 }
 
-/** A derivative by many coefficients of a B-spline, which some hold once a thread (Shamonin 2014, section 3.1): more threads of the host
- *  take no more memory. */
+/** The derivative by the many coefficients of a B-spline is stored once, not once for each thread as in other implementations (Shamonin
+ *  2014, section 3.1): more threads of the host take no more memory. */
 TEST(HostMemory, OfManyParametersIsNotEachThreads)
 {
   const PlatformThreads platformThreads;

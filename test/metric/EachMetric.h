@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For what holds of every metric of this module that takes a linear transform.
+// A loop over every metric of this module that takes a linear transform.
 #ifndef EachMetric_h
 #define EachMetric_h
 
@@ -11,7 +11,7 @@
 namespace gpuregtest
 {
 
-/** Calls work(metric, name) with a new one of each. */
+/** Calls work(metric, name) with a new metric of each class. */
 template <typename TImage, typename TWork>
 void
 ForEachMetric(const TWork & work)

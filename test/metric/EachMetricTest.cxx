@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every metric promises, on every device: the same bits from any number of threads, its settings in print, and errors
-// of the same kinds, after which it works again.
+// Tests what every metric guarantees on every device: the same bits with any number of threads, printed settings, and errors of the same
+// classes, after which the metric works again.
 #include "EachMetric.h"
 #include "TestDevices.h"
 #include "TestImages.h"
@@ -56,16 +56,16 @@ using JointHistogramType = itk::GPUJointHistogramMutualInformationImageToImageMe
 template <typename TMetric, typename... TOthers>
 constexpr bool IsOneOf = (std::is_same<TMetric, TOthers>::value || ...);
 
-/** Those that look for the range of the values that they bin, … */
+/** True for metrics that divide the range of an image's values into bins. */
 template <typename TMetric>
 constexpr bool BinsFixed = IsOneOf<TMetric, MattesType, CorrelationRatioType, PartialVolumeType, JointHistogramType>;
 template <typename TMetric>
 constexpr bool BinsMoving = IsOneOf<TMetric, MattesType, PartialVolumeType, JointHistogramType>;
-/** … and those that refuse samples of which none is valid. The others do as ITK's classes: a warning, and the largest value. */
+/** True for metrics that throw if no sample is valid. The others give a warning and the largest value, as ITK's classes do. */
 template <typename TMetric>
 constexpr bool RefusesNoOverlap = IsOneOf<TMetric, MattesType, CorrelationRatioType, PartialVolumeType>;
 
-/** Of vectors of a grid's voxels that vary along each axis. */
+/** Returns a field of vectors at a grid's voxels that vary along each axis. */
 FieldTransformType::Pointer
 MakeFieldTransform(const Grid<3> & grid, double length)
 {
@@ -81,7 +81,7 @@ MakeFieldTransform(const Grid<3> & grid, double length)
   return transform;
 }
 
-/** ForEachMetric, and demons, which take a displacement field alone. */
+/** Does what ForEachMetric does, with demons, too, which take only a displacement field. */
 template <typename TWork>
 void
 ForEachMetricAndDemons(const TWork & work)
@@ -90,7 +90,7 @@ ForEachMetricAndDemons(const TWork & work)
   work(DemonsType::New(), "demons");
 }
 
-/** Sets the number of bins, and gives what ITK's setter makes of it; 0 of a metric without. */
+/** Sets the number of bins, and returns the number to which ITK's setter changes it; 0 for a metric without bins. */
 template <typename TMetric>
 auto
 SetBins(TMetric & metric, unsigned int bins, int) -> decltype(metric.GetNumberOfHistogramBins())
@@ -133,7 +133,7 @@ protected:
     m_Transform->SetParameters(parameters);
   }
 
-  /** The moving transform of a kind of metric. */
+  /** Returns a moving transform of the kind that a metric needs. */
   template <typename TMetric>
   typename TMetric::MovingTransformType *
   GetGoodTransform() const
@@ -182,7 +182,7 @@ protected:
     metric.UseVirtualSampledPointSetOn();
   }
 
-  /** Value, derivative and the values of some candidates. */
+  /** Returns a metric's value, its derivative and the values of some candidates. */
   template <typename TMetric>
   Bits
   Ask(TMetric & metric) const
@@ -203,7 +203,7 @@ protected:
     return bits;
   }
 
-  /** Whether Initialize() refuses what it has, and works again with good input. */
+  /** Expects Initialize() to refuse the metric's input, and to work again with good input. */
   template <typename TException, typename TMetric>
   void
   ExpectRefusal(TMetric & metric, const Bits & good, const std::string & word)
@@ -221,7 +221,8 @@ protected:
     EXPECT_TRUE(this->Ask(metric) == good) << "after the complaint of " << word;
   }
 
-  /** Whether a call throws an error of just this kind that says all the words, after which the metric gives its value again. */
+  /** Expects a call to throw an error of exactly this class, whose message contains all words, and the metric to give its value again
+   *  afterwards. */
   template <typename TException, typename TMetric>
   void
   ExpectComplaint(TMetric &                                   metric,
@@ -249,7 +250,7 @@ protected:
     EXPECT_EQ(metric.GetValue(), good) << "after: " << message;
   }
 
-  /** What comes of samples of which none is valid. */
+  /** Expects the right result for samples none of which is valid. */
   template <typename TMetric>
   void
   ExpectNoOverlap(TMetric &                                   metric,
@@ -270,7 +271,7 @@ protected:
     EXPECT_EQ(metric.GetValue(), good);
   }
 
-  /** What comes of a mask or points that leave nothing of an image. */
+  /** Expects the right result for a mask or points that exclude all of an image. */
   template <typename TMetric>
   void
   ExpectNothingSampled(
@@ -292,7 +293,7 @@ protected:
     return MakeImage<ImageType>(MakeGrid(), [](const auto &) { return 7.0f; });
   }
 
-  /** A mask of the voxels along x from one to another. */
+  /** Returns a mask of the voxels between two numbers along x. */
   static MaskType::Pointer
   MakeMask(double from, double to)
   {
@@ -387,7 +388,7 @@ TEST_P(EachMetricTest, RefusesBadInputAndGoesOn)
   EXPECT_EQ(gpureg::GetMemoryInUse(GetParam()), before) << "memory was left behind";
 }
 
-/** Whatever the metric, the same error says it, on every device. */
+/** Every metric throws the same error, on every device. */
 TEST_P(EachMetricTest, SaysWhatIsBadAndGoesOn)
 {
   ForEachMetricAndDemons([&](const auto & pointer, const char * name) {
@@ -473,7 +474,7 @@ TEST_P(EachMetricTest, SaysWhatIsBadAndGoesOn)
       }
     }
 
-    // An image that there was no room for yet.
+    // An image for which there was not enough memory at first.
     Grid<3> large = MakeGrid();
     large.size.Fill(60);
     metric.SetMovingImage(MakeImagePair<ImageType>(large, large, 4).second);
@@ -492,7 +493,7 @@ TEST_P(EachMetricTest, SaysWhatIsBadAndGoesOn)
     metric.Initialize();
     EXPECT_EQ(metric.GetValue(), good);
 
-    // A field of another grid than the virtual domain.
+    // The field's grid is not the virtual domain.
     Grid<3> other = MakeGrid();
     other.size.Fill(20);
     metric.SetMovingTransform(MakeFieldTransform(other, 0.5));
@@ -504,7 +505,7 @@ TEST_P(EachMetricTest, SaysWhatIsBadAndGoesOn)
     this->template ExpectComplaint<itk::GPUBadInputError>(metric, good, evaluate, { "point" });
     if (std::is_same<MetricType, DemonsType>::value)
     {
-      // Of a field, points outside of the virtual domain have no parameters.
+      // Points outside of the virtual domain have no parameters in a field.
       return;
     }
     const auto outside = MetricType::VirtualPointSetType::New();
@@ -526,8 +527,8 @@ TEST_P(EachMetricTest, SaysWhatIsBadAndGoesOn)
   });
 }
 
-/** ITK's classes do so where the domain is empty along x or y; along z alone, or along all axes, they throw that they cannot cut it up
- *  for threads. */
+/** ITK's classes find no valid points if the domain is empty along x or y; if it is empty along z alone, or along all axes, they throw,
+ *  since they cannot divide it among threads. */
 TEST_P(EachMetricTest, HasNoValidPointsInAnEmptyVirtualDomain)
 {
   constexpr itk::SizeValueType sizes[][3] = { { 0, 0, 0 }, { 0, 34, 21 }, { 37, 0, 21 }, { 37, 34, 0 } };
@@ -582,7 +583,7 @@ TEST_P(EachMetricTest, HasNoValidPointsInAnEmptyVirtualDomain)
   });
 }
 
-/** Where a metric's formula divides by what a constant image has none of. */
+/** Metrics whose formula divides by the range or the variance of an image. */
 TEST_P(EachMetricTest, RefusesConstantImages)
 {
   const auto check = [&](auto & metric, const char * name, bool ofFixed, bool ofMoving) {
@@ -608,7 +609,7 @@ TEST_P(EachMetricTest, RefusesConstantImages)
   check(*JointHistogramType::New(), "joint histogram", true, true);
 }
 
-/** Mattes' bins are five at least, as ITK has it; so many of a joint histogram ITK's own class has, if there is memory. */
+/** Mattes' metric has at least five bins, as in ITK; a joint histogram of ITK's own class may have as many as memory holds. */
 TEST_P(EachMetricTest, RefusesTooFewBinsAndTooMany)
 {
   ForEachMetric<ImageType>([&](const auto & pointer, const char * name) {
@@ -648,7 +649,7 @@ TEST_P(EachMetricTest, RefusesTooFewBinsAndTooMany)
   });
 }
 
-/** Pixels that are mended in place, without a time stamp, between two calls of Initialize(). */
+/** Pixels are corrected in place, without a time stamp, between two calls of Initialize(). */
 TEST_P(EachMetricTest, SeesThatANaNWasReplaced)
 {
   ForEachMetricAndDemons([&](const auto & metric, const char * name) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaMattesNMI with float as TInternalComputationValueType: transforms, derivatives and optimisers of float.
-// Compared with ITK's Mattes metric of double over the same maps: ITK's own of float adds up in float, which
-// leaves its derivative 1e-3 away from that, and a displacement field's 1e-2.
+// Tests CudaMattesNMI with float as TInternalComputationValueType: transforms, derivatives and optimizers of float. The reference is ITK's
+// Mattes metric of double with the same transforms: ITK's metric of float adds up in float, which causes errors of 1e-3 in its derivative,
+// and of 1e-2 in that of a displacement field.
 #include "RegistrationSetUp.h"
 #include "TestAnswer.h"
 #include "TestDevices.h"
@@ -22,7 +22,7 @@
 #include <cmath>
 #include <type_traits>
 
-// Every member, also those that no test below calls.
+// Instantiates every member, also those that no test below calls.
 template class itk::CudaMattesNMI<itk::Image<float, 2>, itk::Image<float, 2>, itk::Image<float, 2>, float>;
 template class itk::CudaMattesNMI<itk::Image<float, 3>, itk::Image<float, 3>, itk::Image<float, 3>, float>;
 
@@ -34,7 +34,7 @@ namespace
 template <unsigned int VDimension>
 using ImageOf = TestImage<float, VDimension>;
 
-/** ITK's metric whose internal type is TReal. */
+/** ITK's metric with the internal type TReal. */
 template <typename TReal, unsigned int VDimension>
 using MattesOf = itk::
   MattesMutualInformationImageToImageMetricv4<ImageOf<VDimension>, ImageOf<VDimension>, ImageOf<VDimension>, TReal>;
@@ -87,14 +87,14 @@ MakeImages(std::uint64_t seed)
   return MakeImagePair<ImageOf<VDimension>>(MakeGrid<VDimension>(), MakeGrid<VDimension>(), seed);
 }
 
-/** Numbers that float holds exactly, so that a transform of either type is the same map. */
+/** Returns a random number that float holds exactly, so that transforms of either type are equal. */
 double
 DrawFloat(Random & random, double amount)
 {
   return static_cast<float>(Uniform(random, -amount, amount));
 }
 
-/** The same transform for either type: its numbers are drawn again. */
+/** Makes equal transforms of either type from the same random numbers. */
 template <typename TReal, unsigned int VDimension>
 class Transforms
 {
@@ -122,7 +122,7 @@ public:
 private:
   using Pointer = typename TransformType::Pointer;
 
-  /** The second is applied first, and optimised. */
+  /** Returns a composite that applies `second` first, and optimizes it. */
   static Pointer
   Compose(const Pointer & first, const Pointer & second)
   {
@@ -215,7 +215,7 @@ MakeInterpolator(Interpolation interpolation)
   }
 }
 
-/** A ball in the middle. */
+/** Returns a mask of a ball in the middle. */
 template <unsigned int VDimension>
 typename itk::ImageMaskSpatialObject<VDimension>::Pointer
 MakeMask(double radius)
@@ -230,8 +230,8 @@ MakeMask(double radius)
   return mask;
 }
 
-/** In every third voxel a point. No voxel has two: for a displacement field ITK then weighs both by the last
- * one's bins (ContractTest holds what this module gives). */
+/** Returns a point in every third voxel. No voxel has two points: for a displacement field, ITK would weigh both by the bins of the last
+ *  one (ContractTest tests our result). */
 template <typename TPointSet, unsigned int VDimension>
 typename TPointSet::Pointer
 MakePoints()
@@ -363,7 +363,7 @@ TEST_P(FloatMetricTest, Interpolations)
   }
 }
 
-/** ImageRegistrationMethodv4 over a transform of float casts its metric to the class of that scalar. */
+/** ImageRegistrationMethodv4 with a transform of float casts its metric to the class of that scalar. */
 TEST_P(FloatMetricTest, ImageRegistrationMethod)
 {
   using ImageType = ImageOf<3>;
@@ -396,7 +396,7 @@ TEST_P(FloatMetricTest, ImageRegistrationMethod)
   const auto normalized = MakeOurs<3>();
   normalized->NormalizedOn();
   const auto nmi = registerWith(normalized.GetPointer());
-  // mm: where the corner goes. The images are aligned as they are: identity is the truth.
+  // The distance in mm to which the corner is moved. The images are aligned from the start: the true transform is the identity.
   TransformType::InputPointType corner;
   corner.CastFrom(grid.origin);
   EXPECT_LT(ours->TransformPoint(corner).EuclideanDistanceTo(itks->TransformPoint(corner)), 0.01);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One set-up of a metric: what to register, how it is sampled, by which transform. The metric of this module and the one
-// that it is compared with are given the same one.
+// The set-up of a comparison: images, samples, transform and metric. Our metric and the one it is compared with get the same set-up.
 #ifndef MetricCase_h
 #define MetricCase_h
 
@@ -57,7 +56,7 @@ enum class Motion
 {
   Translation,
   Rigid,
-  Versor, // a second class of rigid transform in 3D; as Rigid in 2D
+  Versor, // a second class of rigid transform in 3D; the same as Rigid in 2D
   Similarity,
   Affine,
   Scale,
@@ -66,15 +65,15 @@ enum class Motion
   FixedInitial,
   Field,
   FieldInComposite,
-  AffineThenField, // as added: what was added last is applied first, and optimised
+  AffineThenField, // in the order of adding: the last transform is applied first, and optimized
   FieldThenAffine,
   FieldThenField,
   SeveralThenAffine, // field, affine, field
   AffineBehindField, // the field is applied first, and not optimised
   AffineBehindSpline,
   AffineAmongGrids, // and another affine transform, between a field and a B-spline
-  Spline,           // along the virtual domain's axes, over most of it
-  SplineAside,      // turned against them
+  Spline,           // parallel to the virtual domain's axes, over most of the domain
+  SplineAside,      // rotated against the virtual domain's axes
   AffineThenSpline,
   FieldThenSpline,
   SplineBehindAffine
@@ -100,22 +99,22 @@ struct MetricCase
   Motion        motion = Motion::Affine;
   Interpolation interpolation = Interpolation::Linear;
   bool          gradientFilter = true;
-  bool          fixedGradient = false; // of demons
+  bool          fixedGradient = false; // for demons
   bool          flatBackground = false;
-  bool          many = false;   // more samples than are computed precisely
-  unsigned int  bins = 50;      // of Mattes, and of the joint histogram
-  double        variance = 1.5; // of the joint histogram's smoothing
-  // Of the neighborhood correlation, along x, y and z.
+  bool          many = false;   // more samples than are computed in fixed point
+  unsigned int  bins = 50;      // of Mattes' metric and of the joint histogram
+  double        variance = 1.5; // of the Gaussian that smooths the joint histogram
+  // The radius of the neighborhood correlation along x, y and z.
   std::array<unsigned int, 3> radius{ 2, 2, 2 };
-  unsigned int                splineOrder = 3; // of what is optimised
+  unsigned int                splineOrder = 3; // of the optimized spline
   std::uint64_t               seed = 1;
 };
 
-/** One line, enough to make the case again. */
+/** Writes one line that is sufficient to repeat the case. */
 std::ostream &
 operator<<(std::ostream & os, const MetricCase & c);
 
-/** What the metric of this module gave on one device. */
+/** The results of our metric on one device. */
 struct DeviceAnswer
 {
   std::string device;
@@ -123,29 +122,29 @@ struct DeviceAnswer
   bool        isOnDevice = false;
 };
 
-/** How far ITK's own value and derivative move, relatively, where moving values change by what a float takes from them. */
+/** The relative change of ITK's value and derivative if moving values change by a float's rounding error. */
 struct Sensitivity
 {
   double ofValue = 0;
   double ofDerivative = 0;
 };
 
-/** What ITK's metric and ours on each device gave, and what the case is like; they are not asked where nothing would follow
- * from it. */
+/** The results of ITK's metric and of ours on each device, and properties of the case; the results are not computed for a case from
+ *  which nothing would follow. */
 struct MetricComparison
 {
   Answer                    itk;
   std::vector<DeviceAnswer> devices;
   std::size_t               samples = 0;
-  /** Whether rounding may turn a sample: see MetricCase.hxx. The transform is drawn so that it may not. */
+  /** True if rounding may decide about a sample: see MetricCase.hxx. The transform is drawn again to avoid this. */
   bool isNearEdge = false;
-  /** Whether a mask leaves little but the background. */
+  /** True if a mask excludes nearly all but the background. */
   bool isFlat = false;
-  /** Where rounding may show (MetricSetUp::IsSensitive, RoundsToFloat). */
+  /** Computed for cases in which rounding may show (MetricSetUp::IsSensitive, RoundsToFloat). */
   Sensitivity sensitivity;
 };
 
-/** Makes the case and asks ITK's metric once, which takes the longest, and ours on each of the devices. */
+/** Makes the case and evaluates ITK's metric once, which takes the longest, and ours on each of the devices. */
 template <unsigned int VDimension>
 MetricComparison
 Compare(const MetricCase & c, const std::vector<std::string> & deviceNames);

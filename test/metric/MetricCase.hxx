@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a MetricCase and gives it to the metric of this module and to the one that it is compared with.
+// Makes the images, samples and transforms of a MetricCase, and evaluates our metric and the one it is compared with.
 #ifndef MetricCase_hxx
 #define MetricCase_hxx
 
@@ -36,26 +36,27 @@
 namespace gpuregtest
 {
 
-/** A mapped sample so close to where a decision falls that rounding may turn it: voxels. What maps its index is rounded to 2^-33;
- * where samples are many, displacements of up to 5 voxels are floats. */
+/** The distance in voxels from a decision within which rounding may decide about a mapped sample. The matrix that maps indices is
+ *  rounded to 2^-33; if samples are many, displacements of up to 5 voxels are floats. */
 constexpr double EdgeDistance = 5e-8;
 constexpr double EdgeDistanceOfMany = 1e-6;
-/** The same for the ends of the histogram's range, as a part of it: values are floats, too. */
+/** The same distance from the ends of the histogram's range, relative to the range: values are floats, too. */
 constexpr double RangeDistance = 5e-7;
 
-/** The same for the edges of a joint histogram of nearest bins, where one sample that is counted elsewhere shows: what
- * interpolation in floats, or an interpolated float, takes from a value, as a part of the range; and where values are of more
- * digits what a position's 2^-32 voxel do. */
+/** The same distance from the edges of a joint histogram's bins, relative to the range. Samples are counted in the nearest bin, so a
+ *  single one in another bin shows. The distance covers the error of interpolation in floats, or of rounding to a float;
+ *  PreciseBinDistance covers that of a position's rounding to 2^-32 voxel, for values of more digits. */
 constexpr double BinDistance = 2e-7;
 constexpr double PreciseBinDistance = 2e-9;
-/** The most that a spline's value in floats was seen to be off (RMS: 5e-8): 16 coefficients and more, some larger than the range. */
+/** The largest error observed in a spline's value in floats (RMS: 5e-8): 16 or more coefficients are added up, some of them larger than
+ *  the range. */
 constexpr double SplineDistance = 4e-7;
-/** The same of a voxel's own value, which is rounded once. */
+/** The same error for the value of a single voxel, which is rounded once. */
 constexpr double VoxelBinDistance = 7e-8;
-/** Voxels: some steps of 2^-32, in which positions are, and maps'. */
+/** The same distance for positions, in voxels: some steps of 2^-32, to which positions and maps are rounded. */
 constexpr double PlaceDistance = 2e-9;
 
-/** Draws linear transforms about a centre. */
+/** Draws random linear transforms about a centre. */
 template <unsigned int VDimension>
 class TransformMaker
 {
@@ -64,7 +65,7 @@ public:
   using PointType = itk::Point<double, VDimension>;
   using VectorType = itk::Vector<double, VDimension>;
 
-  /** \param amount 1 for rotations, scales and shears of up to 0.08; \param reach of translations, mm. */
+  /** \param amount scales rotations, scales and shears, which are at most 0.08 for 1; \param reach the largest translation, mm. */
   TransformMaker(Random & random, const PointType & centre, double amount, const VectorType & reach)
     : m_Random(random)
     , m_Centre(centre)
@@ -211,7 +212,7 @@ private:
   VectorType m_Reach;
 };
 
-/** A MetricCase in ITK's objects. */
+/** Holds a MetricCase as objects of ITK. */
 template <typename TPixel, unsigned int VDimension>
 class MetricSetUp
 {
@@ -259,7 +260,7 @@ public:
     }
   }
 
-  /** Gives the case to a metric and asks it. */
+  /** Sets up a metric for the case and evaluates it. */
   template <typename TMetric>
   Answer
   Evaluate(TMetric & metric) const
@@ -320,33 +321,32 @@ public:
     return InitializeAndAsk(metric);
   }
 
-  /** Whether values are what a joint histogram of floats rounds. */
+  /** Returns true if a joint histogram computes values in floats. */
   bool
   HasFloatBins() const
   {
     return m_Case.measure == Measure::JointHistogram && m_Case.many;
   }
 
-  /** Whether rounding may show more than the tolerances of other cases have room for. A joint histogram's forces are divided by
-   * densities, and one sample where density is next to nothing outweighs all others. The last digits of a neighborhood
-   * correlation: where a neighborhood is flat its variance is what rounding leaves, and ITK asks whether that is more than
-   * 2^-52. */
+  /** Returns true if rounding may cause larger errors than the tolerances of other cases allow. A joint histogram's forces are divided
+   *  by densities, and one sample in a nearly empty bin outweighs all others. In a flat neighborhood, a neighborhood correlation's
+   *  variance is what rounding leaves, and ITK tests whether that is more than 2^-52. */
   bool
   IsSensitive() const
   {
     return m_Case.measure == Measure::JointHistogram || m_Case.measure == Measure::NeighborhoodCorrelation;
   }
 
-  /** Whether ITK rounds what it interpolates to a float, its pixels' type, of a place that is known as closely as 2^-32 voxel: one
-   * value of some thousand lies so near to the middle between two floats that it may be rounded to the other one. Where forces
-   * nearly cancel, one sample's shows. */
+  /** Returns true if ITK rounds interpolated values to float, the pixel type. Positions are known to 2^-32 voxel, so one value in some
+   *  thousand lies so near to the middle between two floats that it may be rounded to the other one. If forces nearly cancel, a single
+   *  such sample shows. */
   bool
   RoundsToFloat() const
   {
     return std::is_same<TPixel, float>::value && !m_Case.many;
   }
 
-  /** By how much a moving value that metrics read may be another one than ITK's, as a part of the range. */
+  /** Returns the largest difference between a moving value of the metrics and ITK's, relative to the range. */
   double
   GetValueDistance() const
   {
@@ -354,7 +354,7 @@ public:
     return isPrecise ? PreciseBinDistance : BinDistance;
   }
 
-  /** How far a metric's answers move with what rounding may take. */
+  /** Returns how much a metric's results change if rounding errors of the expected size are added to its input. */
   template <typename TMetric>
   Sensitivity
   FindSensitivity(const Answer & answer)
@@ -383,8 +383,8 @@ public:
     return m_IsNearEdge;
   }
 
-  /** Whether a mask leaves hardly anything of an image but its background. Where that is all the same, ITK's metric takes
-   * no such image: its bins would have no width. */
+  /** Returns true if a mask excludes nearly all but the background of an image. If that is constant, ITK's metric refuses the image,
+   *  since its bins would have no width. */
   bool
   IsFlat() const
   {
@@ -392,10 +392,10 @@ public:
   }
 
 private:
-  /** Where each moving value, but for the ends of the range, changes by what rounding may take from it: all up, all down, or each by
-   * chance, which interpolation evens out. ITK divides by a marginal, which in some of its versions is the other image's: where
-   * that is empty but for what interpolation leaves of a neighbour, forces are as large as places' distance from the empty bin
-   * is small. */
+  /** Adds the changes of the results if each moving value, except the ends of the range, changes by a rounding error: all up, all down,
+   *  or at random, which interpolation averages. ITK divides by a marginal, which in some of its versions is the other image's. If a
+   *  marginal bin is empty except for what interpolation adds from a neighbour, the smaller the distance of a value from the empty bin,
+   *  the larger the force. */
   template <typename TMetric>
   void
   AddSensitivityToValues(const Answer & answer, Sensitivity & most)
@@ -423,7 +423,8 @@ private:
     m_Moving = unchanged;
   }
 
-  /** Where the places that the moving image is looked at move along one of its axes by PlaceDistance, as its origin does the other way. */
+  /** Adds the changes of the results if the moving image's origin moves along one of its axes by PlaceDistance, so that positions in it
+   *  move the other way. */
   template <typename TMetric>
   void
   AddSensitivityToPlaces(const Answer & answer, Sensitivity & most)
@@ -464,7 +465,7 @@ private:
     {
       reach[d] = amount * (slice && d == 2 ? 0.15 * m_FixedGrid.spacing[d] : 0.07 * m_FixedGrid.GetExtent(d));
     }
-    // Not about a voxel: a scale or a rotation would leave that one where it is, half-way between others.
+    // The centre is not at a voxel: a scale or a rotation about it would leave that voxel half-way between others.
     VectorType aside;
     for (unsigned int d = 0; d < VDimension; ++d)
     {
@@ -538,7 +539,7 @@ private:
     }
   }
 
-  /** As large, in more voxels: 35 000 and more. */
+  /** Replaces the fixed grid by one of the same extent with 35 000 or more voxels. */
   void
   RefineFixedGrid()
   {
@@ -555,7 +556,7 @@ private:
     }
   }
 
-  /** Another grid, about the same place. */
+  /** Makes another grid around the same centre. */
   void
   MakeMovingGrid()
   {
@@ -587,7 +588,7 @@ private:
     m_VirtualGrid = grid;
     if (m_Case.geometry == Geometry::OtherVirtualDomain)
     {
-      // Coarser, turned, and reaching out of the fixed image.
+      // Coarser, rotated, and extending beyond the fixed image.
       for (unsigned int d = 0; d < VDimension; ++d)
       {
         m_VirtualGrid.size[d] = grid.size[d] - 1 - d;
@@ -605,9 +606,9 @@ private:
     std::tie(m_Fixed, m_Moving) = MakeImagePair<ImageType>(m_FixedGrid, m_MovingGrid, m_Random());
     if (m_Case.flatBackground)
     {
-      // Half of the space is flat, with a soft border: a step as sharp as a voxel would turn what displacements are
-      // rounded by, 5e-7 voxel, into 100 bins times that. At the least value; but with splines, whose
-      // ripples would put those samples at the very end of the range where rounding decides, in its middle.
+      // Half of the space is flat, with a soft border: a border as sharp as a voxel would turn the rounding of displacements, 5e-7 voxel,
+      // into an error of 100 bins times that. The flat value is the smallest one; for splines, whose ripples would put those samples at the
+      // very end of the range, where rounding decides, it is in the middle of the range.
       const SmoothFunction where(m_Random, 0.6 * m_FixedGrid.GetExtent(0), 1.5 * m_FixedGrid.GetExtent(0));
       const bool           inTheMiddle = m_Case.interpolation == Interpolation::BSpline;
       const auto           flatten = [&](ImageType & image, double least, double middle) {
@@ -625,7 +626,7 @@ private:
     }
   }
 
-  /** A soft-edged blob, in a grid of the mask's own, in an object that is moved as well. */
+  /** Returns a mask of a soft-edged blob, on a grid of its own, in a spatial object with a transform. */
   typename MaskType::Pointer
   MakeMask(const GridType & about)
   {
@@ -659,16 +660,15 @@ private:
     return mask;
   }
 
-  /** Three in five of the virtual domain's voxels have a point, somewhere in the voxel. No voxel has two:
-   * for a displacement field, ITK's Mattes metric then weighs all of them by the last one's bins, which
-   * is nothing to be equal to (ContractTest holds what this module's gives). */
+  /** Makes random points in three of five voxels of the virtual domain. No voxel has two points: for a displacement field, ITK's Mattes
+   *  metric would weigh all of them by the bins of the last one, which is no reference (ContractTest tests our result). */
   void
   MakePoints()
   {
     const typename ImageType::RegionType region(m_VirtualGrid.start, m_VirtualGrid.size);
     const auto                           voxels = ImageType::New();
     voxels->SetRegions(region);
-    // ITK's neighborhood correlation sums the neighborhood of each point by itself.
+    // ITK's neighborhood correlation sums the neighborhood of each point separately.
     const double share = m_Case.measure == Measure::NeighborhoodCorrelation ? 0.1 : 0.6;
     for (itk::SizeValueType n = 0; n < region.GetNumberOfPixels(); ++n)
     {
@@ -686,8 +686,7 @@ private:
     }
   }
 
-  /** ITK's point sets hold their coordinates in float, which at 10^4 mm is good to 0.5 µm: the point that
-   * comes out of one. */
+  /** Returns a point as ITK's point sets store it: in floats, which at 10^4 mm are exact to 0.5 µm. */
   PointType
   RoundPoint(const PointType & point) const
   {
@@ -737,8 +736,8 @@ private:
     }
   }
 
-  /** A grid of its own for a field that is not optimised, around all that a transform may lead to. It begins with index 0, or
-   *  ITK's metric would read its field beside the buffer. */
+  /** Returns a grid for a field that is not optimized, around all points to which a transform may lead. Its indices begin at 0;
+   *  otherwise ITK's metric would read its field outside of the buffer. */
   GridType
   MakeGridAround(double angle) const
   {
@@ -794,7 +793,7 @@ private:
     return transform.GetPointer();
   }
 
-  /** A B-spline that is optimised: over the most of the virtual domain, or turned by an angle against it. */
+  /** Makes a B-spline that is optimized: over most of the virtual domain, or rotated by an angle against it. */
   typename TransformType::Pointer
   MakeSpline(double angle)
   {
@@ -815,7 +814,8 @@ private:
   {
     using SplineType = itk::BSplineTransform<double, VDimension, VOrder>;
     const bool isSlice = m_Case.geometry == Geometry::OneSlice && VDimension == 3;
-    // Where it does not cover all some samples stay where they are: by chance, for one of them may lie on an edge there.
+    // Where it does not cover the whole domain, some samples are not moved. This is done at random only, since such a sample may lie on an
+    // edge.
     const bool coversAll = m_Case.geometry == Geometry::Plain || m_Case.many || m_Random() % 4 > 0;
     const auto turn = MakeRotation<VDimension>(isSlice ? 0.0 : angle);
     const auto direction = m_VirtualGrid.direction * turn;
@@ -862,11 +862,11 @@ private:
     const auto composite = CompositeType::New();
     switch (m_Case.motion)
     {
-      case Motion::CompositeOfTwo: // both are optimised
+      case Motion::CompositeOfTwo: // both are optimized
         composite->AddTransform(maker.Make(Motion::Rigid));
         composite->AddTransform(maker.Make(Motion::Affine));
         return composite.GetPointer();
-      case Motion::MovingInitial: // as ImageRegistrationMethodv4 has it
+      case Motion::MovingInitial: // as in ImageRegistrationMethodv4
         composite->AddTransform(maker.Make(Motion::Affine));
         composite->AddTransform(maker.Make(Motion::Rigid));
         composite->SetOnlyMostRecentTransformToOptimizeOn();
@@ -939,7 +939,7 @@ private:
     }
   }
 
-  /** Of its transforms, as added. */
+  /** Optimizes only the transform with this number, in the order of adding. */
   static void
   OptimizeOnly(itk::SizeValueType one, CompositeType & composite)
   {
@@ -949,7 +949,7 @@ private:
     }
   }
 
-  /** Draws transforms until there is no sample of which rounding may decide. */
+  /** Draws transforms until rounding decides about no sample. */
   void
   DrawTransform()
   {
@@ -964,21 +964,21 @@ private:
     }
   }
 
-  /** The samples. */
+  /** Returns the positions of the samples. */
   std::vector<PointType>
   GetVirtualPoints() const
   {
     return m_Case.sampling == Sampling::Dense ? GetVoxels() : m_Points;
   }
 
-  /** All that is looked at: the voxels around a sample, too. */
+  /** Returns all positions that are evaluated, those of the voxels around a sample, too. */
   std::vector<PointType>
   GetLookedAtPoints() const
   {
     return m_Case.measure == Measure::NeighborhoodCorrelation ? GetVoxels() : GetVirtualPoints();
   }
 
-  /** Of the virtual grid. */
+  /** Returns the positions of the virtual grid's voxels. */
   std::vector<PointType>
   GetVoxels() const
   {
@@ -992,7 +992,7 @@ private:
     return points;
   }
 
-  /** The smallest and the largest value where the mask is, which the histogram's range is, and of the whole image. */
+  /** The smallest and the largest value inside of the mask, the histogram's range; and those of the whole image. */
   struct Ranges
   {
     double low = std::numeric_limits<double>::infinity();
@@ -1026,7 +1026,7 @@ private:
     return ranges;
   }
 
-  /** Whether a value is closer than a part of the range to the edge between two bins of a joint histogram. */
+  /** Returns true if a value is closer than `distance`, relative to the range, to an edge between two bins of a joint histogram. */
   bool
   IsNearBinEdge(double value, const Ranges & range, double distance) const
   {
@@ -1035,8 +1035,8 @@ private:
     return std::abs(place - std::floor(place) - 0.5) < inner * distance;
   }
 
-  /** Whether there is a voxel whose own value, read without interpolation, rounding may turn: no transform leads away from
-   * it. */
+  /** Returns true if rounding may decide about the bin of a voxel's own value, read without interpolation: no transform can avoid such a
+   *  voxel. */
   bool
   HasVoxelNearBinEdge() const
   {
@@ -1051,8 +1051,8 @@ private:
     });
   }
 
-  /** Whether a step of so many spacings changes what a transform does to a point: whether it is in a spline's domain, or which of a
-   * field's vectors is nearest, where other transforms lead into the field: ITK differentiates it at that vector. */
+  /** Returns true if a step of `distance` spacings changes the transform at a point: whether the point is in a spline's domain, or, if
+   *  other transforms precede a field, which of its vectors is nearest, at which ITK computes the derivative. */
   bool
   IsUndecided(PointType point, double distance) const
   {
@@ -1071,7 +1071,7 @@ private:
     return false;
   }
 
-  /** Of a spline's domain: where its order's control points are all there. */
+  /** Returns true if a point is in a spline's domain, where all control points of its order exist. */
   template <unsigned int VOrder>
   static bool
   IsNearEndOf(const TransformType & transform, const PointType & point, double distance)
@@ -1110,9 +1110,9 @@ private:
     });
   }
 
-  /** Whether there is a point that is looked at for which a step of EdgeDistance changes whether it is valid, whether its gradient is,
-   * which voxel is nearest, or what the transform is; or one of RangeDistance, whether its value is in the histogram's range; or one of BinDistance,
-   * which bin it is counted in. All in double precision, by ITK's own objects. */
+  /** Returns true if rounding may decide about an evaluated point: if a step of EdgeDistance changes whether it is valid, whether its
+   *  gradient is, its nearest voxel, or the transform there; if RangeDistance decides whether its value is in the histogram's range; or
+   *  if BinDistance decides about its bin. All is computed in double precision, by ITK's own objects. */
   bool
   FindSampleNearEdge() const
   {
@@ -1121,7 +1121,7 @@ private:
     const Ranges range = FindRanges(*m_Moving, m_MovingMask);
     const double distance = RangeDistance * (range.high - range.low);
 
-    // Where the range is the whole image's, only a spline leaves it.
+    // If the range is that of the whole image, only a spline leaves it.
     const bool overshoots = m_Case.interpolation == Interpolation::BSpline;
     const bool lowMatters = overshoots || range.low > range.least;
     const bool highMatters = overshoots || range.high < range.greatest;
@@ -1179,7 +1179,7 @@ private:
     return m_Moving->TransformPhysicalPointToIndex(point, index);
   }
 
-  /** Bit 0: the sample is valid; bit 1 + d: so is component d of its central difference. */
+  /** Returns bits: bit 0 is set if the sample is valid, bit 1 + d if component d of its central difference is. */
   unsigned
   Decide(const PointType & point) const
   {
@@ -1216,7 +1216,7 @@ private:
   bool                            m_IsNearEdge = false;
 };
 
-/** Asks TOurs. What fails names the device. */
+/** Evaluates TOurs. Failures name the device. */
 template <typename TOurs, typename TSetUp>
 DeviceAnswer
 AskOnDevice(const TSetUp & setUp, const std::string & deviceName)
@@ -1243,7 +1243,7 @@ AskOnDevice(const TSetUp & setUp, const std::string & deviceName)
   }
 }
 
-/** Asks TTheirs, and TOurs on each device. */
+/** Evaluates TTheirs, and TOurs on each device. */
 template <typename TOurs, typename TTheirs, typename TSetUp>
 MetricComparison
 CompareMetrics(TSetUp & setUp, const std::vector<std::string> & deviceNames)
@@ -1261,7 +1261,7 @@ CompareMetrics(TSetUp & setUp, const std::vector<std::string> & deviceNames)
   {
     comparison.devices.push_back(AskOnDevice<TOurs>(setUp, name));
   }
-  // It takes some more of ITK's evaluations: where one of the devices may ask for it.
+  // Needs some more evaluations of ITK's metric, so only if one of the devices differs.
   const auto isAside = [&comparison](const DeviceAnswer & answer) {
     return GetRelativeError(answer.ours.derivative, comparison.itk.derivative) > 1e-5 ||
            std::abs(answer.ours.value - comparison.itk.value) > 1e-6 * std::abs(comparison.itk.value);

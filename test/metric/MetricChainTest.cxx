@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metrics of composites with B-splines and displacement fields in any order. MetricCase.h's motions compare derivatives of those
-// with ITK's; here are the values of every metric, and what is refused.
+// Tests metrics with composites of B-splines and displacement fields in any order: the values of every metric, and what they refuse. The
+// motions of MetricCase.h compare derivatives with ITK's.
 #include "EachMetric.h"
 #include "Listening.h"
 #include "TestDevices.h"
@@ -36,8 +36,8 @@ public:
   using FieldTransformType = itk::DisplacementFieldTransform<double, VDimension>;
   using FieldType = typename FieldTransformType::DisplacementFieldType;
 
-  /** \param margin voxels of the moving image beside the fixed one.
-   *  \param edge of the fixed image, in voxels: of up to 32,768 of them, samples are computed precisely. */
+  /** \param margin voxels of the moving image on each side of the fixed one.
+   *  \param edge length of the fixed image in voxels: up to 32,768 samples are computed in fixed point. */
   explicit Images(int margin = -1, unsigned int edge = VDimension == 2 ? 70 : 27)
   {
     grid.size.Fill(edge);
@@ -80,7 +80,7 @@ public:
     {
       extent[d] = grid.GetExtent(d) + 3;
     }
-    // Voxels on the domain's very edge would be in it or not as rounding has it.
+    // Rounding would decide whether voxels exactly on the domain's edge are inside.
     spline->SetTransformDomainOrigin(grid.GetPoint(itk::Vector<double, VDimension>(-0.7)));
     spline->SetTransformDomainDirection(grid.direction);
     spline->SetTransformDomainPhysicalDimensions(extent);
@@ -95,7 +95,7 @@ public:
     return spline;
   }
 
-  /** A displacement at each voxel of a grid. */
+  /** Returns a field with a displacement at each voxel of a grid. */
   template <typename TDisplacement>
   static typename FieldTransformType::Pointer
   MakeField(const Grid<VDimension> & of, const TDisplacement & displacement)
@@ -114,7 +114,7 @@ public:
     return transform;
   }
 
-  /** One that is smooth, on a coarser grid around all that there is. */
+  /** Returns a smooth field, on a coarser grid around all images. */
   typename FieldTransformType::Pointer
   MakeSmoothField(double spacing = 2) const
   {
@@ -125,7 +125,7 @@ public:
       around.size[d] = static_cast<itk::SizeValueType>(2 * grid.GetExtent(d) / spacing);
       around.spacing[d] = spacing;
     }
-    // Of other grids ITK 5.2's Jacobian is another one than the field's.
+    // For other grids, ITK 5.2's Jacobian is not that of the field.
     around.direction.SetIdentity();
     around.SetCentre(grid.GetCentre());
     Random               random(5);
@@ -140,7 +140,7 @@ public:
     });
   }
 
-  /** The same transform, where voxels are sampled. */
+  /** Returns a field that samples a transform at the voxels. */
   typename FieldTransformType::Pointer
   Sample(const TransformType & transform) const
   {
@@ -167,7 +167,7 @@ public:
 class MetricChainTest : public DeviceTest
 {
 protected:
-  /** Whether every metric's value is what it is by a field that samples the composite. */
+  /** Expects every metric to give the same value with a composite as with a field that samples it. */
   template <unsigned int VDimension>
   void
   CheckValues(const Images<VDimension> & images, typename Images<VDimension>::TransformType * composite) const
@@ -197,7 +197,7 @@ protected:
     const auto               spline = images.MakeSpline();
     const auto               field = images.MakeSmoothField();
     using TransformType = typename Images<VDimension>::TransformType;
-    // As added: the last one is applied first.
+    // In the order of adding: the last transform is applied first.
     const std::vector<std::vector<TransformType *>> orders{
       { spline }, { field, spline, affine }, { affine, spline, field }, { affine, field, affine, spline }
     };
@@ -209,7 +209,7 @@ protected:
       {
         composite->AddTransform(transform);
       }
-      // A field that is optimised would have to be on the virtual grid.
+      // A field that is optimized must be on the virtual grid.
       for (std::size_t part = 0; part < orders[n].size(); ++part)
       {
         composite->SetNthTransformToOptimize(part, orders[n][part] != field.GetPointer());
@@ -218,8 +218,8 @@ protected:
     }
   }
 
-  /** What comes before the transform that is optimised is sent, and its displacements are made, once: until it or the samples are
-   *  changed, or another transform has been followed in between. */
+  /** Expects the fixed pre-transforms to be uploaded, and their displacements computed, only once: until they or the samples change, or
+   *  another transform was evaluated in between. */
   void
   CheckPreTransformField(const Images<3> & images) const
   {
@@ -307,10 +307,10 @@ TEST_P(MetricChainTest, ValuesInAnyOrder3D)
   CheckOrders<3>();
 }
 
-/** Derivatives by differences of the values, but of the two whose derivative, as ITK has it, is not the value's. */
+/** Compares derivatives with differences of the values, except for the two metrics whose derivative, as ITK's, is not that of the value. */
 TEST_P(MetricChainTest, DerivativeOfAnAffineTransformBeforeAField)
 {
-  // No sample leaves the moving image: the difference would see it, the derivative does not.
+  // No sample leaves the moving image: this would change the differences, but not the derivative.
   const Images<3> images(9);
   ForEachMetric<Images<3>::ImageType>([&](const auto & metric, const std::string & name) {
     SCOPED_TRACE(name);
@@ -334,7 +334,7 @@ TEST_P(MetricChainTest, DerivativeOfAnAffineTransformBeforeAField)
     const auto parameters = affine->GetParameters();
     double     squares = 0;
     double     error = 0;
-    // Translations: matrices would want steps of their own.
+    // Translations only: a matrix' elements would need other steps.
     for (unsigned int p = 9; p < 12; ++p)
     {
       const double step = 0.02;
@@ -349,12 +349,12 @@ TEST_P(MetricChainTest, DerivativeOfAnAffineTransformBeforeAField)
       squares += difference * difference;
       error += (difference + derivative[p]) * (difference + derivative[p]);
     }
-    // Neither the gradient nor the field's derivative, as ITK has them, is that of what is interpolated.
+    // As in ITK, neither the gradient nor the field's derivative is exactly that of the interpolation.
     EXPECT_LE(std::sqrt(error), 0.12 * std::sqrt(squares));
   });
 }
 
-/** ITK has no spatial derivative of a B-spline: it says so itself. */
+/** ITK has no spatial derivative of a B-spline, and reports this itself. */
 TEST_P(MetricChainTest, DerivativeBeforeABSplineIsNotThereInItkEither)
 {
   const Images<2> images;
@@ -372,15 +372,15 @@ TEST_P(MetricChainTest, DerivativeBeforeABSplineIsNotThereInItkEither)
   EXPECT_NO_THROW(metric->GetValue());
 }
 
-/** In integers, of few samples, and in floats. */
+/** In fixed point with few samples, and in floats. */
 TEST_P(MetricChainTest, AFieldThatLeadsStaysOnTheDevice)
 {
   CheckPreTransformField(Images<3>());
   CheckPreTransformField(Images<3>(-1, 36));
 }
 
-/** A field of more vectors than are kept precisely moves the samples in floats, and the places of forces, which are the centres of
- *  neighborhoods here. */
+/** A field of more vectors than are stored in fixed point moves the samples, and the positions of forces, in floats; here these are the
+ *  centres of neighborhoods. */
 TEST_P(MetricChainTest, SparseNeighborhoodsBehindALargeField)
 {
   const Images<3> images;
@@ -419,8 +419,8 @@ TEST_P(MetricChainTest, SparseNeighborhoodsBehindALargeField)
   EXPECT_LE((ours.second - itks.second).two_norm(), 1e-4 * itks.second.two_norm());
 }
 
-/** A field that is changed between evaluations, where ITK would see it. */
-TEST_P(MetricChainTest, AFieldThatIsChangedIsSentAgain)
+/** A field that changes between evaluations in a way that ITK would notice. */
+TEST_P(MetricChainTest, AFieldThatIsChangedIsUploadedAgain)
 {
   const Images<2> images;
   const auto      field = images.MakeSmoothField();

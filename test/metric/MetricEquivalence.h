@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test that compares metrics of this module, on every device, with ITK's over set-ups. Most of its time is ITK's, and the
-// set-ups': each is made, and given to ITK's metric, once for all devices. GPUREG_TEST_DEVICES leaves some out.
+// A test fixture that compares our metrics on every device with ITK's over set-ups. ITK's metrics and the set-ups take most of the time, so
+// each set-up is made, and evaluated by ITK, once for all devices. GPUREG_TEST_DEVICES excludes devices.
 #ifndef MetricEquivalence_h
 #define MetricEquivalence_h
 
@@ -31,7 +31,7 @@ AllUpTo(TEnum last)
   return all;
 }
 
-/** ITK's recursive Gaussian wants four voxels along every axis. */
+/** Changes a case so that it is possible: ITK's recursive Gaussian needs four voxels along every axis. */
 inline void
 MakePossible(MetricCase & c)
 {
@@ -44,9 +44,9 @@ MakePossible(MetricCase & c)
 class MetricEquivalence : public ::testing::Test
 {
 protected:
-  /** A comparison from which nothing follows, whatever ours gave: rounding decides about a sample, hardly anything overlaps,
-   * the masks leave little but the background, or ITK's own answers hang on its input's last digits. All that a recursive gradient has of
-   * an edge far away, 1e-12 of it, are last digits. */
+  /** Returns true if nothing follows from a comparison, whatever our result: rounding decides about a sample, hardly anything overlaps,
+   *  the masks exclude nearly all but the background, or ITK's own results depend on the last digits of its input. A recursive gradient
+   *  far from an edge, where it is 1e-12 of its largest value, has no other digits. */
   static bool
   IsEmpty(const MetricCase & c, const MetricComparison & result)
   {
@@ -59,8 +59,8 @@ protected:
            (c.measure == Measure::Mattes && c.bins > 5 && std::abs(result.itk.value) < 1e-2);
   }
 
-  /** Makes the case and compares; once more, with other images, where that says nothing.
-   *  \param ofValue how far values may be apart, relatively. */
+  /** Makes the case and compares; repeats it with other images if nothing follows from it.
+   *  \param ofValue the largest relative difference of values. */
   void
   Check(MetricCase c, double ofValue = 1e-5)
   {
@@ -77,10 +77,10 @@ protected:
     if (IsEmpty(c, result) && m_IsRandom)
     {
       ++m_InVain;
-      std::cout << "eight times in vain: " << ::testing::PrintToString(c) << std::endl;
+      std::cout << "drawn eight times in vain: " << ::testing::PrintToString(c) << std::endl;
       return;
     }
-    ASSERT_FALSE(IsEmpty(c, result)) << "eight times, a comparison that would say nothing";
+    ASSERT_FALSE(IsEmpty(c, result)) << "eight times, nothing followed from the comparison";
     m_Sensitive += !HasNoInformation(c, result.itk) &&
                    ((!HasNoSlope(c, result.itk) && result.sensitivity.ofDerivative > GetTolerance(c)) ||
                     result.sensitivity.ofValue > ofValue);
@@ -89,7 +89,7 @@ protected:
       SCOPED_TRACE(answer.device);
       EXPECT_TRUE(answer.isOnDevice);
       ExpectEqual(c, result.itk, answer.ours, result.sensitivity, ofValue);
-      // Nearer to each other than to ITK, where there is more than rounding leaves.
+      // Devices agree better with each other than with ITK, unless derivatives are what rounding leaves.
       if (GetNorm(result.itk.derivative) > 1e-12)
       {
         EXPECT_LE(GetRelativeError(answer.ours.derivative, result.devices.front().ours.derivative),
@@ -99,17 +99,17 @@ protected:
     }
   }
 
-  /** Whether the answer is 0, but for rounding: all but one bin is padding, so every sample has the same fixed bin; or the samples'
-   *  values do not vary. */
+  /** Returns true if the exact result is 0: all but one bin are padding, so every sample has the same fixed bin; or the samples' values
+   *  do not vary. */
   static bool
   HasNoInformation(const MetricCase & c, const Answer & itk)
   {
     return (c.measure == Measure::Correlation && itk.value == 0.0) || (c.measure == Measure::Mattes && c.bins == 5);
   }
 
-  /** Whether values lie in two bins of a joint histogram, and ITK takes no slope in the first and the last half of either; or
-   * nothing but the background, of the first half bin, is sampled where there is a gradient. Nor has a difference's magnitude one where
-   * the background is all that is sampled there. */
+  /** Returns true if the derivative is exactly 0: values lie in two bins of a joint histogram, where ITK has no slope in the first and
+   *  the last half bin; or only background, in the first half bin, is sampled where there is a gradient. The absolute difference has no
+   *  slope where only background is sampled, either. */
   static bool
   HasNoSlope(const MetricCase & c, const Answer & itk)
   {
@@ -118,15 +118,15 @@ protected:
            ((isJointHistogram || c.measure == Measure::MeanAbsoluteDifferences) && GetNorm(itk.derivative) == 0.0);
   }
 
-  /** How far derivatives may be apart, relatively, of a case that is not sensitive. A force of the neighborhood correlation is
-   * the larger the flatter its neighborhood is, and what displacements are rounded by with it. */
+  /** Returns the largest relative difference of derivatives in a case that is not sensitive. In the neighborhood correlation, the
+   *  flatter a neighborhood, the larger its force, and with it the effect of rounding displacements. */
   static double
   GetTolerance(const MetricCase & c)
   {
     return c.many || c.measure == Measure::NeighborhoodCorrelation ? 1e-4 : 1e-5;
   }
 
-  /** Of one device. \param sensitivity of the case, see MetricComparison; \param ofValue as Check's. */
+  /** Compares the result of one device with ITK's. \param sensitivity of the case, see MetricComparison; \param ofValue as for Check. */
   static void
   ExpectEqual(
     const MetricCase & c, const Answer & itk, const Answer & ours, const Sensitivity & sensitivity, double ofValue)
@@ -140,9 +140,9 @@ protected:
       EXPECT_NEAR(GetNorm(itk.derivative), 0.0, 1e-12);
       return;
     }
-    // What is left to rounding: of many samples' displacements, 2e-7 voxel at 4 voxels; of their values, 4e-6 bin at 100 bins.
-    // Forces that nearly cancel show it: one case in 500 with many samples is beyond 1e-5, of 1600 the worst was 2.6e-5.
-    // Ours and ITK's are each known as closely as ITK's is sensitive.
+    // These tolerances remain for rounding: with many samples, 2e-7 voxel for displacements of 4 voxels, and 4e-6 bin for values in 100
+    // bins. It shows if forces nearly cancel: one case in 500 with many samples exceeds 1e-5; the worst of 1600 was 2.6e-5. Neither result
+    // is known more closely than ITK's own sensitivity.
     const double valueTolerance = std::clamp(2 * sensitivity.ofValue, ofValue, std::max(ofValue, MostSensitiveOfValue));
     EXPECT_NEAR(ours.value, itk.value, valueTolerance * std::abs(itk.value));
     EXPECT_NEAR(ours.valueAlone, itk.valueAlone, valueTolerance * std::abs(itk.valueAlone));
@@ -159,7 +159,7 @@ protected:
       << "of norm " << GetNorm(itk.derivative) << " by ITK, " << GetNorm(ours.derivative) << " by ours";
   }
 
-  /** Draws what every metric's set-ups differ in: draw(n) gives one of 0 … n - 1. */
+  /** Draws the settings in which set-ups of every metric differ. draw(n) returns one of 0 … n - 1. */
   template <typename TDraw>
   static void
   DrawSetUp(MetricCase & c, const TDraw & draw)
@@ -174,22 +174,21 @@ protected:
     c.gradientFilter = draw(2) == 1;
   }
 
-  /** Checks so many cases by their seeds, from the first one on, or as many as the environment says. */
+  /** Checks `count` cases by their seeds, from the first one on, or as many as the environment demands. */
   template <typename TCheckSeed>
   void
   CheckRandomCases(std::uint64_t firstSeed, const TCheckSeed & checkSeed, std::uint64_t cases = 150)
   {
     m_IsRandom = true;
     const std::uint64_t count = ForEachSeed(firstSeed, cases, checkSeed, GetCaseThreads());
-    EXPECT_LE(m_InVain, std::max<std::uint64_t>(1, count / 200)) << "so many were drawn eight times in vain";
-    EXPECT_LE(m_Redrawn, std::max<std::uint64_t>(1, count / 20))
-      << "too few of the set-ups that were drawn were compared";
+    EXPECT_LE(m_InVain, std::max<std::uint64_t>(1, count / 200)) << "set-ups that were drawn eight times in vain";
+    EXPECT_LE(m_Redrawn, std::max<std::uint64_t>(1, count / 20)) << "too few of the drawn set-ups were compared";
     EXPECT_LE(m_Sensitive, std::max<std::uint64_t>(1, count / 20))
-      << "too many were compared no closer than ITK's own derivative is known";
+      << "too many comparisons had the tolerance of ITK's own sensitivity";
     std::cout << "set-ups drawn anew: " << m_Redrawn << ", of sensitive derivatives: " << m_Sensitive << std::endl;
   }
 
-  /** Set-ups of which ITK's own answers move further by what a float takes from moving values are not compared. */
+  /** Set-ups in which ITK's own results change more than this, if moving values change by a float's rounding error, are not compared. */
   static constexpr double MostSensitive = 1e-2;
   static constexpr double MostSensitiveOfValue = 1e-3;
 
@@ -197,10 +196,10 @@ protected:
 
   bool                       m_IsRandom = false;
   std::atomic<std::uint64_t> m_InVain{ 0 };
-  std::atomic<std::uint64_t> m_Redrawn{ 0 };   // set-ups, however often
-  std::atomic<std::uint64_t> m_Sensitive{ 0 }; // set-ups, whatever the number of devices
+  std::atomic<std::uint64_t> m_Redrawn{ 0 };   // set-ups, counting each repetition
+  std::atomic<std::uint64_t> m_Sensitive{ 0 }; // set-ups, counted once for all devices
 
-  /** In 2D and in 3D, with pixels of either type. */
+  /** Checks a case in 2D and in 3D, with pixels of either type. */
   void
   CheckAllTypes(MetricCase c)
   {

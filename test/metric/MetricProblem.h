@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A problem for a metric, in which a test changes what it is about, and what a definition in double precision is made from.
+// A problem for a metric: a test changes what it tests, and a definition in double precision is evaluated for the same problem.
 #ifndef MetricProblem_h
 #define MetricProblem_h
 
@@ -25,7 +25,7 @@
 namespace gpuregtest
 {
 
-/** A problem, and everything in it that a case may change. */
+/** A problem, with everything that a case may change. */
 template <typename TPixel, unsigned int VDimension>
 struct MetricProblem
 {
@@ -62,7 +62,7 @@ struct MetricProblem
     interpolator = itk::LinearInterpolateImageFunction<ImageType, double>::New();
   }
 
-  /** Gives a metric all of it. */
+  /** Sets up a metric for the problem. */
   template <typename TMetric>
   void
   GiveTo(TMetric & metric) const
@@ -127,7 +127,7 @@ struct MetricProblem
   std::vector<PointType>             points;
 };
 
-/** So many voxels of the fixed image, some of them several times. */
+/** Selects `count` voxels of the fixed image as points, some of them several times. */
 template <typename TPixel, unsigned int VDimension>
 void
 AddRandomPoints(MetricProblem<TPixel, VDimension> & problem, int count, std::uint64_t seed)
@@ -193,7 +193,8 @@ MakeField(const itk::ImageBase<VDimension> & like)
   return transform;
 }
 
-/** A smooth field around an image, from index 0 on: ITK's derivative reads fields that begin elsewhere beside their buffers. */
+/** Returns a smooth field around an image, with indices from 0 on: ITK's derivative reads fields with other indices outside of their
+ *  buffers. */
 template <unsigned int VDimension>
 typename itk::DisplacementFieldTransform<double, VDimension>::Pointer
 MakeFieldAround(const itk::ImageBase<VDimension> & image)
@@ -226,7 +227,7 @@ MakeFieldAround(const itk::ImageBase<VDimension> & image)
   return transform;
 }
 
-/** Transforms one after the other, as applied, of which one is optimised. */
+/** Returns a composite of transforms, in the order of application, of which one is optimized. */
 template <unsigned int VDimension>
 typename itk::CompositeTransform<double, VDimension>::Pointer
 MakeChain(const std::vector<typename itk::Transform<double, VDimension, VDimension>::Pointer> & transforms,
@@ -241,7 +242,7 @@ MakeChain(const std::vector<typename itk::Transform<double, VDimension, VDimensi
   return composite;
 }
 
-/** For a few chains of grids around a problem's transform calls expect(change), where change(problem) puts it among them. */
+/** Calls expect(change) for several chains of grids around a problem's transform; change(problem) puts the transform among them. */
 template <typename TExpect>
 void
 ForEachChainOfGrids(const TExpect & expect)
@@ -273,7 +274,7 @@ ForEachChainOfGrids(const TExpect & expect)
   }
 }
 
-/** Calls check(a pixel, the dimension) for images of floats and of doubles, in two and in three dimensions. */
+/** Calls check(pixel, dimension) for images of floats and of doubles, in two and in three dimensions. */
 template <typename TCheck>
 void
 ForEachImageType(const TCheck & check)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The derivative by a B-spline that is optimised, alone or before other transforms: every metric that ITK has, too, against ITK's,
-// on each device. Of some metrics also against central differences of their own values, which a wrong factor would show in.
+// Compares the derivative by an optimized B-spline, alone or before other transforms, with ITK's for every metric that ITK has, on each
+// device. For some metrics, compares it with central differences of their own values, too, in which a wrong factor would show.
 #include "MetricEquivalence.h"
 #include "TestAnswer.h"
 #include "TestDevices.h"
@@ -31,7 +31,7 @@ constexpr Motion  Splines[] = {
 class MetricSplineTest : public MetricEquivalence
 {
 protected:
-  /** ITK's neighborhood correlation and joint histogram take minutes where others take seconds. */
+  /** Returns true for metrics for which ITK takes minutes instead of seconds: the neighborhood correlation and the joint histogram. */
   static bool
   IsSlow(Measure measure)
   {
@@ -97,7 +97,7 @@ TEST_F(MetricSplineTest, SamplingsAndMasks)
   }
 }
 
-/** More samples than are computed in integers. */
+/** More samples than are computed in fixed point. */
 TEST_F(MetricSplineTest, ManySamples)
 {
   MetricCase c;
@@ -113,7 +113,7 @@ TEST_F(MetricSplineTest, ManySamples)
   }
 }
 
-/** Half as many as of other motions: ITK's derivatives by B-splines take as long for each. */
+/** Half as many cases as for other motions, since ITK's derivative by a B-spline takes as long for each. */
 TEST_F(MetricSplineTest, RandomSetUps)
 {
   const auto checkSeed = [this](std::uint64_t seed) {
@@ -140,7 +140,8 @@ namespace
 class SplineDerivativeTest : public DeviceTest
 {
 protected:
-  /** On images so smooth that ITK's gradient, of the smoothed moving image, is nearly that of the interpolation. */
+  /** Compares the derivative with central differences on images so smooth that ITK's gradient, of the smoothed moving image, is nearly
+   *  that of the interpolation. */
   template <template <typename...> class TMetric, unsigned int VDimension>
   void
   ExpectDifferences()
@@ -151,7 +152,7 @@ protected:
     Grid<VDimension> grid;
     grid.size.Fill(VDimension == 3 ? 24 : 60);
     grid.direction = MakeRotation<VDimension>(0.2);
-    // No sample leaves it.
+    // No sample leaves the moving image.
     Grid<VDimension> around = grid;
     around.size.Fill(grid.size[0] + 20);
     around.SetCentre(grid.GetCentre());

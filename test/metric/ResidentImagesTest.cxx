@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images, masks and points that are changed in place between two evaluations, without a time stamp that tells: a metric
-// that does not trust time stamps sees what ITK's metric sees.
+// Tests images, masks and points that are changed in place between two evaluations, without a time stamp: a metric that does not trust time
+// stamps notices what ITK's metric notices.
 #include "itkGPURegistrationFactory.h"
 
-#include "StandInMetrics.h"
+#include "OverriddenMetrics.h"
 #include "TestAnswer.h"
 #include "TestDevices.h"
 #include "TestMetrics.h"
@@ -28,7 +28,7 @@ using ImageType = TestImage<float, 3>;
 using MaskType = itk::ImageMaskSpatialObject<3>;
 using TransformType = itk::AffineTransform<double, 3>;
 
-/** Fills pixels in place: the image is not told. */
+/** Fills an image's pixels in place, without notifying the image. */
 template <typename TImage, typename TFunction>
 void
 Refill(TImage & image, const TFunction & function)
@@ -114,7 +114,7 @@ protected:
   }
 };
 
-/** Whether both metrics, initialised before, give the same now. */
+/** Expects both metrics, which were initialized before, to give the same results now. */
 template <typename TOurs, typename TItks>
 void
 ExpectAlike(const TOurs & ours, const TItks & itks)
@@ -138,12 +138,12 @@ TEST_P(ResidentImages, AMovingImageThatIsRefilledIsSeen)
   ExpectAlike(*ours, *itks);
   Refill(*moving, OtherWaves);
   ExpectAlike(*ours, *itks);
-  // Beyond the range that the histogram was made for: ITK leaves such samples out.
+  // Values leave the range for which the histogram was made: ITK excludes such samples.
   Refill(*moving, [](double x, double y, double z) { return 1.5 * OtherWaves(x, y, z) - 20; });
   ExpectAlike(*ours, *itks);
   Refill(*moving, [](double x, double y, double z) { return 90 - Waves(x + 0.7, y - 0.4, z + 0.3); });
   ExpectAlike(*ours, *itks);
-  // Until now the gradient was the first image's.
+  // Until now the gradient was that of the first image.
   Refill(*moving, OtherWaves);
   ExpectAlike(*ours, *itks);
   ours->Initialize();
@@ -151,8 +151,8 @@ TEST_P(ResidentImages, AMovingImageThatIsRefilledIsSeen)
   ExpectAlike(*ours, *itks);
 }
 
-/** Whoever trusts time stamps, and tells of the change, but does not initialise again. */
-TEST_P(ResidentImages, AMovingImageThatLeavesTheRangeIsSeenWhenItIsTold)
+/** A program that trusts time stamps and reports the change, but does not initialize again. */
+TEST_P(ResidentImages, AMovingImageThatLeavesTheRangeIsSeenWhenItIsModified)
 {
   const auto ours = this->MakeOurs(false);
   const auto itks = this->MakeMetric<ItkMetric<float, 3>>(false);
@@ -280,35 +280,35 @@ TEST_P(ResidentImages, PointsThatAreMovedAreSeen)
   ExpectAlike(*ours, *itks);
 }
 
-/** Every metric as a program makes it that knows nothing of this module, and ITK's own beside it. */
-class ResidentImagesOfStandIns : public ResidentImages
+/** Every metric of ITK as a program makes it that does not know this module, once overridden and once as ITK's own. */
+class ResidentImagesOfOverrides : public ResidentImages
 {
 protected:
-  using MetricPointer = standin::MetricType::Pointer;
+  using MetricPointer = overridden::MetricType::Pointer;
 
-  ~ResidentImagesOfStandIns() override
+  ~ResidentImagesOfOverrides() override
   {
     itk::GPURegistrationFactory::UnRegisterAll();
     itk::GPUDevice::SetDefault(itk::GPUDevice::GetAvailable().front());
   }
 
-  /** Calls work(ours, ITK's) with a pair of each kind, not initialised, with masks. */
+  /** Calls work(ours, ITK's) with a pair of metrics of each kind, not initialized, with masks. */
   template <typename TWork>
   void
   ForEachPair(const TWork & work) const
   {
     itk::GPUDevice::SetDefault(this->GetDevice());
-    for (const standin::Kind kind : standin::ForLinear)
+    for (const overridden::Kind kind : overridden::ForLinear)
     {
       itk::GPURegistrationFactory::RegisterAll();
-      const MetricPointer ours = standin::MakeMetric(kind);
+      const MetricPointer ours = overridden::MakeMetric(kind);
       itk::GPURegistrationFactory::UnRegisterAll();
-      const MetricPointer itks = standin::MakeMetric(kind);
-      ASSERT_TRUE(standin::IsOurs(*ours) && !standin::IsOurs(*itks));
+      const MetricPointer itks = overridden::MakeMetric(kind);
+      ASSERT_TRUE(overridden::IsOurs(*ours) && !overridden::IsOurs(*itks));
       const auto mask = MaskType::New();
       mask->SetImage(maskImage);
       mask->Update();
-      for (standin::MetricType * const metric : { ours.GetPointer(), itks.GetPointer() })
+      for (overridden::MetricType * const metric : { ours.GetPointer(), itks.GetPointer() })
       {
         metric->SetFixedImage(fixed);
         metric->SetMovingImage(moving);
@@ -322,16 +322,16 @@ protected:
   }
 };
 
-TEST_P(ResidentImagesOfStandIns, ImagesAndMasksThatAreRefilledAreSeen)
+TEST_P(ResidentImagesOfOverrides, ImagesAndMasksThatAreRefilledAreSeen)
 {
-  this->ForEachPair([this](standin::MetricType & ours, standin::MetricType & itks) {
+  this->ForEachPair([this](overridden::MetricType & ours, overridden::MetricType & itks) {
     Refill(*fixed, Waves);
     Refill(*moving, [](double x, double y, double z) { return 90 - Waves(x + 0.7, y - 0.4, z + 0.3); });
     Refill(*maskImage, [](double x, double, double) { return x > 4 ? 1 : 0; });
     ours.Initialize();
     itks.Initialize();
     ExpectAlike(ours, itks);
-    // Within the range that a histogram was made for.
+    // Values stay in the range for which a histogram was made.
     Refill(*moving, [](double x, double y, double z) { return 90 - Waves(x + 0.9, y - 0.2, z + 0.3) * 0.9 - 4; });
     ExpectAlike(ours, itks);
     Refill(*fixed, [](double x, double y, double z) { return 4 + 0.9 * Waves(x + 0.1, y, z); });
@@ -341,8 +341,8 @@ TEST_P(ResidentImagesOfStandIns, ImagesAndMasksThatAreRefilledAreSeen)
   });
 }
 
-/** An affine map that is optimised, before a field. */
-TEST_P(ResidentImagesOfStandIns, FieldsBehindWhatIsOptimisedThatAreRefilledAreSeen)
+/** An affine transform that is optimized, before a field. */
+TEST_P(ResidentImagesOfOverrides, FieldsBehindWhatIsOptimisedThatAreRefilledAreSeen)
 {
   using FieldTransformType = itk::DisplacementFieldTransform<double, 3>;
   using FieldType = FieldTransformType::DisplacementFieldType;
@@ -356,8 +356,8 @@ TEST_P(ResidentImagesOfStandIns, FieldsBehindWhatIsOptimisedThatAreRefilledAreSe
   composite->AddTransform(fieldTransform);
   composite->AddTransform(transform);
   composite->SetOnlyMostRecentTransformToOptimizeOn();
-  this->ForEachPair([&](standin::MetricType & ours, standin::MetricType & itks) {
-    for (standin::MetricType * const metric : { &ours, &itks })
+  this->ForEachPair([&](overridden::MetricType & ours, overridden::MetricType & itks) {
+    for (overridden::MetricType * const metric : { &ours, &itks })
     {
       metric->SetMovingTransform(composite);
       metric->Initialize();
@@ -373,9 +373,9 @@ TEST_P(ResidentImagesOfStandIns, FieldsBehindWhatIsOptimisedThatAreRefilledAreSe
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, ResidentImagesOfStandIns, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+INSTANTIATE_TEST_SUITE_P(Devices, ResidentImagesOfOverrides, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
-TEST_P(ResidentImages, WhatStaysIsNotSentAgain)
+TEST_P(ResidentImages, UnchangedDataIsNotUploadedAgain)
 {
   const auto ours = this->MakeOurs(false);
   ours->Initialize();
@@ -383,7 +383,7 @@ TEST_P(ResidentImages, WhatStaysIsNotSentAgain)
   EXPECT_EQ(ours->GetEvaluationStatistics().bytesUp, 0);
   EXPECT_TRUE(ours->GetEvaluationStatistics().launches > 0);
   const double before = ours->GetValue();
-  // Trusted, a refilled image is not looked at until it is told.
+  // With trusted time stamps, a refilled image is not read again before it reports the change.
   ours->TrustsTimeStampsOn();
   ours->GetValue();
   Refill(*moving, OtherWaves);

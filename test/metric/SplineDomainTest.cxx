@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// B-splines whose domain is the image, as nearly every program sets them up: the outermost voxels lie on the ends of the valid region.
-// Metrics and the resampler on each device, all voxels, beside ITK's own classes.
+// Tests B-splines whose domain is the image, as in nearly every program: the outermost voxels lie on the ends of the valid region. Compares
+// metrics and the resampler with ITK's own classes on each device, at all voxels.
 #include "InclusiveSpline.h"
 #include "TestAnswer.h"
 #include "TestDevices.h"
@@ -26,7 +26,7 @@ namespace gpuregtest
 
 namespace
 {
-/** A grid of random size, spacing, place and direction; its start index is not 0. */
+/** Returns a grid of random size, spacing, origin and direction; its start index is not 0. */
 template <unsigned int VDimension>
 Grid<VDimension>
 DrawGrid(Random & random)
@@ -48,7 +48,7 @@ DrawGrid(Random & random)
       grid.direction = MakeRotation<VDimension>(Uniform(random, -3.0, 3.0));
       break;
     case 1:
-      // Axes that point the other way, in another order.
+      // Axes are reversed and permuted.
       grid.direction.Fill(0.0);
       for (unsigned int d = 0; d < VDimension; ++d)
       {
@@ -61,7 +61,7 @@ DrawGrid(Random & random)
   return grid;
 }
 
-/** A grid of numbers that doubles have exactly, and so has its spline: ITK's own lower end is inside then. */
+/** Returns a grid, and so a spline, whose numbers are exact in doubles: then ITK's own lower end is inside. */
 template <unsigned int VDimension>
 Grid<VDimension>
 DrawRoundGrid(Random & random)
@@ -77,7 +77,7 @@ DrawRoundGrid(Random & random)
   return grid;
 }
 
-/** A spline of random coefficients, of up to a voxel, whose domain is the image; its mesh has been made finer by ITK's adaptor. */
+/** Returns a spline with random coefficients of up to a voxel, whose domain is the image and whose mesh was refined by ITK's adaptor. */
 template <unsigned int VDimension, unsigned int VOrder>
 typename itk::BSplineTransform<double, VDimension, VOrder>::Pointer
 DrawSpline(Random & random, const itk::Image<float, VDimension> & image, bool isRound)
@@ -117,11 +117,11 @@ DrawSpline(Random & random, const itk::Image<float, VDimension> & image, bool is
   return spline;
 }
 
-/** How a metric meets the spline. */
+/** The ways in which a metric gets the spline. */
 enum class Place
 {
   Alone,
-  InComposite, // as itk::ImageRegistrationMethodv4 hands it over
+  InComposite, // as itk::ImageRegistrationMethodv4 passes it
   BehindAnother,
   Count
 };
@@ -165,8 +165,8 @@ Ask(TMetric &                                                 metric,
   return InitializeAndAsk(metric);
 }
 
-/** Two images on one grid, a spline whose domain is that grid, and the spline that ITK's classes are given as the reference: where
- *  numbers are round it is the spline itself. */
+/** Two images on one grid, a spline whose domain is that grid, and the spline that ITK's classes get as the reference: the same one if
+ *  numbers are exact. */
 template <unsigned int VDimension, unsigned int VOrder>
 struct SplineProblem
 {
@@ -193,7 +193,7 @@ struct SplineProblem
   typename ImageType::Pointer  moving;
   typename SplineType::Pointer spline;
   typename SplineType::Pointer reference;
-  /** A number by chance, for what else is drawn. */
+  /** A random number for other choices. */
   std::uint64_t draw = 0;
 };
 
@@ -240,7 +240,7 @@ protected:
     this->CheckMetric<TOurs, TReference, 3, 3>(seed);
   }
 
-  /** Image and output of the same grid, one of its first and last planes alone among the outputs. */
+  /** Compares the resampler; image and output have the same grid, and one output is a first or last plane alone. */
   template <unsigned int VDimension, unsigned int VOrder>
   void
   CheckResampler(std::uint64_t seed)
@@ -264,7 +264,7 @@ protected:
     reference->UpdateLargestPossibleRegion();
     filter->UpdateLargestPossibleRegion();
     ExpectSame(*filter->GetOutput(), *reference->GetOutput(), problem.grid);
-    // The last plane along an axis alone, as a pipeline that streams asks for it.
+    // The last plane along an axis alone, as a streaming pipeline requests it.
     const unsigned int axis = problem.draw % VDimension;
     auto               region = problem.fixed->GetBufferedRegion();
     region.SetIndex(axis, region.GetUpperIndex()[axis]);
@@ -275,7 +275,7 @@ protected:
     ExpectSame(*filter->GetOutput(), *reference->GetOutput(), problem.grid);
   }
 
-  /** Over the first image's buffered region. */
+  /** Compares a metric over the first image's buffered region. */
   template <unsigned int VDimension>
   static void
   ExpectSame(const itk::Image<float, VDimension> & image,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the control points of a B-spline gather from the forces of samples, and where they move them: against the definition in
-// doubles, without ITK, wherever the control grid lies.
+// Compares the adjoint B-spline interpolation of samples' forces, and the displacements of samples by control points, with the definition
+// in doubles, without ITK, for control grids in any position.
 #include "BSplineDefinition.h"
 #include "TestDevices.h"
 #include "TestImages.h"
@@ -34,14 +34,14 @@ Apply(const gpureg::IndexMap & map, const Vector & x)
   return y;
 }
 
-/** How a control grid lies in a virtual one. */
+/** The position of a control grid relative to the virtual grid. */
 enum class Lie
 {
   Along,
-  Backwards, // along, but for an axis that is
-  Turned,    // the axes change places
+  Backwards, // parallel, except for a reversed axis
+  Turned,    // the axes are permuted
   Oblique,
-  Fine // along, with several control points a voxel
+  Fine // parallel, with several control points in a voxel
 };
 
 struct SplineCase
@@ -51,7 +51,7 @@ struct SplineCase
   Lie  lie = Lie::Along;
   bool arePoints = false;
   bool isOpen = false;
-  /** So many voxels and control points that one walk along y or z gathers for several: those of a head. */
+  /** True for as many voxels and control points as a head has, so that one walk along y or z sums for several control points. */
   bool isLarge = false;
 };
 
@@ -62,7 +62,7 @@ operator<<(std::ostream & os, const SplineCase & c)
             << (c.arePoints ? ", points" : "") << (c.isOpen ? ", open" : "") << (c.isLarge ? ", large" : "");
 }
 
-/** Images, samples and a spline, made at random. */
+/** Random images, samples and a spline. */
 class Problem
 {
 public:
@@ -71,20 +71,20 @@ public:
     , m_Random(seed)
   {
     const bool is3D = c.dimension == 3;
-    // Rows longer than a segment, now and then.
+    // Sometimes rows are longer than a segment.
     m_VirtualSize = { seed % 3 == 0 ? 301 : 37, is3D ? 19 : 41, is3D ? 13 : 1 };
     m_MovingSize = { 50, 33, is3D ? 21 : 1 };
     if (c.isLarge)
     {
       m_VirtualSize = { 301, 121, 40 };
-      m_MovingSize = { 306, 127, 45 }; // all samples lie in it, so that all have forces
+      m_MovingSize = { 306, 127, 45 }; // contains all samples, so that all have forces
     }
     this->MakeValues();
     this->MakeGrid();
     this->MakePoints();
   }
 
-  /** Evaluates, and keeps forces and what is gathered. */
+  /** Evaluates the metric, and stores the forces and the gradient by control points. */
   void
   Evaluate(gpureg::PairMetric & engine, const gpureg::ParallelFor & parallelFor)
   {
@@ -124,7 +124,7 @@ public:
     gathered = engine.GatherForces(parallelFor);
   }
 
-  /** Σ w f, in doubles. */
+  /** Returns Σ w f in doubles. */
   std::vector<Vector>
   GatherByDefinition() const
   {
@@ -171,7 +171,8 @@ public:
     return sums;
   }
 
-  /** The same sum along one axis after the other, where the grids' axes are: as many samples as a head's take too long one by one. */
+  /** Returns the same sums, computed along one axis after the other, if the grids' axes are parallel: a head has too many samples to add
+   *  them one by one. */
   std::vector<Vector>
   GatherAlongAxesByDefinition() const
   {
@@ -215,8 +216,8 @@ public:
     return sums;
   }
 
-  /** For how many neighbouring control points one walk along y or z gathers: ControlPoints::FindStretchControls() in
-   *  src/engine/metric/samples/ControlPoints.cpp, whose numbers these are. A case that is to reach several does so by this. */
+  /** Returns the number of adjacent control points for which one walk along y or z sums, as ControlPoints::FindStretchControls() in
+   *  src/engine/metric/samples/ControlPoints.cpp does. A test of tiles with several control points checks its cases by it. */
   int
   FindStretchControls(std::size_t axis) const
   {
@@ -254,7 +255,7 @@ private:
              static_cast<double>(row / static_cast<std::size_t>(m_VirtualSize[1])) };
   }
 
-  /** In the precision of the case. */
+  /** Returns a filler of values in the precision of the case. */
   gpureg::Filler
   MakeFiller(const std::vector<float> & values) const
   {
@@ -396,7 +397,7 @@ protected:
 };
 } // namespace
 
-TEST_P(SplineForcesTest, AreGatheredByTheirDefinition)
+TEST_P(SplineForcesTest, SumsAgreeWithTheDefinition)
 {
   std::uint64_t seed = GetSeeds(7001, 1).first;
   ForEachCase([&](const SplineCase & c) {
@@ -409,7 +410,7 @@ TEST_P(SplineForcesTest, AreGatheredByTheirDefinition)
   });
 }
 
-/** Each time the same bits, whatever the number of threads, with the same object and another. */
+/** Evaluations give the same bits each time, with any number of threads, with the same object and with another. */
 TEST_P(SplineForcesTest, AreTheSameEachTime)
 {
   ForEachCase([&](const SplineCase & c) {
@@ -428,8 +429,9 @@ TEST_P(SplineForcesTest, AreTheSameEachTime)
   });
 }
 
-/** A head's control points are gathered for several at a time: up to 9 along z, 4 along y. The last stretch of each axis is shorter. */
-TEST_P(SplineForcesTest, SeveralControlPointsAStretchAreGatheredByTheirDefinition)
+/** The sums for a head's control points are computed for several at a time: up to 9 along z, 4 along y. The last tile of each axis is
+ *  smaller. */
+TEST_P(SplineForcesTest, TilesOfSeveralControlPointsAgreeWithTheDefinition)
 {
   std::uint64_t      seed = GetSeeds(7301, 1).first;
   gpureg::PairMetric engine(GetParam(), gpureg::PairMeasure::MeanSquares);

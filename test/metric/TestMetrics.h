@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics that most tests have, compiled once (TestMetrics2D.cxx, TestMetrics3D.cxx) for all the tests.
+// The metrics that most tests use, compiled once for all tests (TestMetrics2D.cxx, TestMetrics3D.cxx).
 #ifndef TestMetrics_h
 #define TestMetrics_h
 
@@ -22,7 +22,7 @@ using TestImage = itk::Image<TPixel, VDimension>;
 template <typename TPixel, unsigned int VDimension>
 using OurMetric = itk::CudaMattesNMI<TestImage<TPixel, VDimension>, TestImage<TPixel, VDimension>>;
 
-/** ITK's own, which it is compared with. */
+/** ITK's metric, with which ours is compared. */
 template <typename TPixel, unsigned int VDimension>
 using ItkMetric =
   itk::MattesMutualInformationImageToImageMetricv4<TestImage<TPixel, VDimension>, TestImage<TPixel, VDimension>>;
@@ -30,7 +30,7 @@ using ItkMetric =
 } // namespace gpuregtest
 
 #ifndef GPUREG_TEST_INSTANTIATES_METRICS
-// What all metrics are derived from, and Mattes' and ours, which most of the tests have.
+// The base class of all metrics, and Mattes' metric and ours, which most tests use.
 extern template class itk::ImageToImageMetricv4<itk::Image<float, 2>, itk::Image<float, 2>>;
 extern template class itk::ImageToImageMetricv4<itk::Image<double, 2>, itk::Image<double, 2>>;
 extern template class itk::ImageToImageMetricv4<itk::Image<float, 3>, itk::Image<float, 3>>;

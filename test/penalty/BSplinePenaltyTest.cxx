@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Penalties of a B-spline as a metric: beside their definition in double precision, and in registrations beside a similarity.
+// Compares penalties of a B-spline, as a metric, with their definition in double precision, and tests them in registrations together with a
+// similarity.
 #include "PenaltyDefinition.h"
 #include "RandomGrid.h"
 #include "RegistrationSetUp.h"
@@ -47,7 +48,7 @@ using SplineOf = itk::BSplineTransform<double, VDimension, 3>;
 template <unsigned int VDimension>
 using CompositeOf = itk::CompositeTransform<double, VDimension>;
 
-/** Of other lengths and spacings along each axis, turned, and now and then mirrored; it moves nothing. */
+/** Returns a B-spline that moves nothing, with different lengths and spacings along each axis, rotated, and sometimes mirrored. */
 template <unsigned int VDimension>
 typename SplineOf<VDimension>::Pointer
 MakeGridOfSpline(Random & random)
@@ -69,7 +70,7 @@ MakeGridOfSpline(Random & random)
   return spline;
 }
 
-/** One that changes by a tenth of the least spacing from control point to control point. Coefficients are floats. */
+/** Returns a B-spline whose coefficients, which are floats, differ by about a tenth of the smallest spacing between neighbours. */
 template <unsigned int VDimension>
 typename SplineOf<VDimension>::Pointer
 MakeSpline(Random & random)
@@ -84,7 +85,7 @@ MakeSpline(Random & random)
   return spline;
 }
 
-/** As ITK's fixed parameters tell it: lengths, origin, spacings and direction. */
+/** Returns the control grid that ITK's fixed parameters describe: lengths, origin, spacings and direction. */
 template <unsigned int VDimension>
 gpureg::ControlGrid
 GetControlGrid(const SplineOf<VDimension> & spline)
@@ -120,7 +121,7 @@ GetPoints(const TParameters & parameters)
   return points;
 }
 
-/** Of one kind alone. */
+/** Returns a penalty metric of one kind only. */
 template <unsigned int VDimension>
 typename PenaltyOf<VDimension>::Pointer
 MakePenalty(const itk::GPUDevice & device, PenaltyKind kind, double weight = 1.0)
@@ -141,7 +142,7 @@ AskOf(PenaltyOf<VDimension> & penalty, typename PenaltyOf<VDimension>::MovingTra
   return InitializeAndAsk(penalty);
 }
 
-/** The definition's bending energy. */
+/** Returns the bending energy by its definition. */
 template <unsigned int VDimension>
 double
 FindBending(const SplineOf<VDimension> & spline)
@@ -165,8 +166,8 @@ protected:
     double       rounding = 0;
     const double value =
       Definition(GetControlGrid<VDimension>(*spline)).Evaluate(kind, points, &gradient, &smallest, &rounding);
-    ASSERT_GT(smallest, 0.2); // nothing is near folding
-    // Weights scale both.
+    ASSERT_GT(smallest, 0.2); // no node is nearly folded
+    // The weight scales value and derivative.
     const double weight = Uniform(random, 0.1, 10.0);
     const auto   penalty = MakePenalty<VDimension>(GetDevice(), kind, weight);
     const Answer answer = AskOf<VDimension>(*penalty, spline);
@@ -186,7 +187,7 @@ protected:
     EXPECT_EQ(answer.validPoints, nodes);
   }
 
-  /** Of the displacement (xᵀ A_r x + g_r x)_r, of which a cubic B-spline has coefficients, since it is a polynomial. */
+  /** Tests the displacement (xᵀ A_r x + g_r x)_r, which a cubic B-spline represents exactly, since it is a polynomial. */
   template <unsigned int VDimension>
   void
   ExpectPolynomial(Random & random) const
@@ -232,7 +233,7 @@ protected:
         const auto u = displacement(point, bends);
         for (unsigned int r = 0; r < VDimension; ++r)
         {
-          // (1 4 1)/6 of a parabola is the parabola and a sixth of its second difference.
+          // (1 4 1)/6 applied to a parabola is the parabola plus a sixth of its second difference.
           double sixth = 0;
           for (unsigned int d = 0; bends && d < VDimension; ++d)
           {
@@ -247,7 +248,7 @@ protected:
         }
       }
       spline->SetParametersByValue(parameters);
-      // ITK's own transform moves points so.
+      // ITK's own transform moves points by this displacement.
       for (int k = 0; k < 5; ++k)
       {
         itk::Vector<double, VDimension> place;
@@ -280,7 +281,7 @@ protected:
     EXPECT_NEAR(ask(PenaltyKind::Jacobian), std::pow(std::log(determinant), 2), 1e-6);
   }
 
-  /** By central differences of fourth order, of the definition. */
+  /** Compares the derivative with central differences of fourth order of the definition. */
   template <unsigned int VDimension>
   void
   ExpectDifferences(Random & random, PenaltyKind kind) const
@@ -308,7 +309,8 @@ protected:
       << VDimension << "D, kind " << static_cast<int>(kind);
   }
 
-  /** Energies are parabolas along any line, of which central differences are exact: the metric's own value and derivative. */
+  /** Compares the metric's derivative with central differences of its own value, which are exact, since energies are parabolas along any
+   *  line. */
   template <unsigned int VDimension>
   void
   ExpectValuesAlongALine(Random & random, PenaltyKind kind) const
@@ -317,7 +319,7 @@ protected:
     const auto   penalty = MakePenalty<VDimension>(GetDevice(), kind);
     const Answer answer = AskOf<VDimension>(*penalty, spline);
     const auto   parameters = spline->GetParameters();
-    // The line goes down from here, and a little aside.
+    // The line leads downhill from here, and slightly to one side.
     const double steepest = *std::max_element(answer.derivative.begin(), answer.derivative.end());
     auto         step = parameters;
     double       slope = 0;
@@ -427,7 +429,7 @@ TEST_P(BSplinePenaltyTest, PrintsAndCounts)
   Random     random(GetSeeds(70, 1).first);
   const auto penalty = MakePenalty<3>(GetDevice(), PenaltyKind::Jacobian, 0.25);
   AskOf<3>(*penalty, MakeSpline<3>(random));
-  EXPECT_EQ(penalty->GetEvaluationStatistics().launches, 1); // of the value alone
+  EXPECT_EQ(penalty->GetEvaluationStatistics().launches, 1); // for the value alone
   std::ostringstream text;
   text << *penalty;
   EXPECT_NE(text.str().find("JacobianPenaltyWeight: 0.25"), std::string::npos) << text.str();
@@ -443,7 +445,7 @@ TEST_P(BSplinePenaltyTest, BadInput)
   penalty->SetDevice(GetDevice());
   const Answer expected = AskOf<2>(*penalty, good);
   const auto   expectComplaint = [&](PenaltyOf<2>::MovingTransformType * transform, const std::string & words) {
-    // Of evaluations as of Initialize(): transforms change in between.
+    // Evaluations notice a changed transform as Initialize() does.
     for (const bool initializes : { true, false })
     {
       penalty->SetMovingTransform(transform);
@@ -507,7 +509,7 @@ TEST_P(BSplinePenaltyTest, BadInput)
   penalty->SetBendingEnergyWeight(1.0);
   penalty->SetJacobianPenaltyWeight(0.0);
 
-  // What the engine refuses at an evaluation.
+  // The engine refuses these parameters at an evaluation.
   auto parameters = good->GetParameters();
   parameters[1] = nan;
   const auto broken = MakeDeformable(*good);
@@ -519,7 +521,7 @@ TEST_P(BSplinePenaltyTest, BadInput)
   EXPECT_EQ(AskOf<2>(*penalty, good).derivative, expected.derivative);
 }
 
-/** Value and derivative are the sums of those of its metrics. */
+/** Value and derivative are the weighted sums of those of the metrics. */
 TEST_P(BSplinePenaltyTest, WeightedSum)
 {
   using SumType = itk::WeightedSumMultiMetricv4<2, 2, ImageOf<2>>;
@@ -576,7 +578,7 @@ TEST_P(BSplinePenaltyTest, WeightedSum)
   expectedText << "  Value: " << sum->GetWeightedValue() << "\n  Values: " << sum->GetValueArray() << '\n';
   EXPECT_NE(text.str().find(expectedText.str()), std::string::npos) << text.str();
 
-  // Set after Initialize(), they count as they are.
+  // Weights that are set after Initialize() are used as they are.
   weights[0] = 3.0;
   sum->SetMetricWeights(weights);
   EXPECT_DOUBLE_EQ(sum->GetValue(), 3.0 * answers[0].value + 2.0 * answers[2].value);
@@ -596,7 +598,7 @@ TEST_P(BSplinePenaltyTest, WeightedSum)
     weights[1] = second;
     weights[2] = 0.0;
     sum->SetMetricWeights(weights);
-    // Of evaluations as of Initialize().
+    // Evaluations notice a changed metric as Initialize() does.
     for (const bool initializes : { true, false })
     {
       try
@@ -620,9 +622,9 @@ TEST_P(BSplinePenaltyTest, WeightedSum)
   expectRefused(huge, huge, "come to inf");
 
   sum->AddMetric(MakePenalty<2>(GetDevice(), PenaltyKind::Jacobian));
-  EXPECT_THROW(sum->GetValue(), itk::ExceptionObject); // weights are of three
+  EXPECT_THROW(sum->GetValue(), itk::ExceptionObject); // there are weights of three metrics
 
-  // What a metric says of bad input stays in what a multi-metric throws.
+  // The message of a metric about bad input is part of the multi-metric's message.
   const auto bad = SumType::New();
   bad->AddMetric(MakePenalty<2>(GetDevice(), PenaltyKind::Jacobian));
   bad->SetMovingTransform(itk::TranslationTransform<double, 2>::New());
@@ -639,7 +641,7 @@ TEST_P(BSplinePenaltyTest, WeightedSum)
 
 namespace
 {
-/** Two images of which the moving one is the fixed one, deformed by waves of 2 mm. */
+/** Two images, of which the moving one is the fixed one deformed by waves of 2 mm. */
 struct Deformed
 {
   Grid<2>              grid;
@@ -669,7 +671,7 @@ struct Deformed
     });
   }
 
-  /** Registers them by a multi-metric of a similarity and a penalty. */
+  /** Registers the images by a multi-metric of a similarity and a penalty. */
   template <typename TMulti, typename TOptimizer>
   void
   Register(TMulti &                                             multi,
@@ -689,7 +691,7 @@ struct Deformed
     registration->SetFixedImage(1, fixed);
     registration->SetMovingImage(1, moving);
     registration->SetOptimizer(&optimizer);
-    // Turned about the middle, as by a registration before.
+    // Rotated about the middle, as by a previous registration.
     const auto affine = itk::AffineTransform<double, 2>::New();
     affine->SetCenter(grid.GetCentre());
     affine->Rotate2D(0.01);
@@ -719,8 +721,8 @@ struct Deformed
 };
 } // namespace
 
-/** L-BFGS-B, which compares values along the derivative, finds the least weighted sum: the more the penalty weighs, the less the
- *  spline bends, and no other weight's result has a lower sum. */
+/** L-BFGS-B, which compares values along the derivative, finds the smallest weighted sum: the larger the penalty's weight, the less the
+ *  spline bends, and no other weight's result has a smaller sum. */
 TEST_P(BSplinePenaltyTest, RegistersByAWeightedSum)
 {
   using SumType = itk::WeightedSumMultiMetricv4<2, 2, ImageOf<2>>;
@@ -754,7 +756,7 @@ TEST_P(BSplinePenaltyTest, RegistersByAWeightedSum)
     similarities.push_back(sum->GetValueArray()[0]);
     bendings.push_back(sum->GetValueArray()[1]);
     EXPECT_NEAR(value, (1.0 - alpha) * similarities.back() + alpha * bendings.back(), 1e-12 * value);
-    // There the two pull against each other: as far as ITK's gradient of an image is that of its interpolation.
+    // At the optimum the two gradients cancel, as far as ITK's gradient of an image is that of its interpolation.
     SumType::DerivativeType ofBending;
     sum->GetMetricQueue()[1]->GetDerivative(ofBending);
     const double left = derivative.magnitude() / (alpha * ofBending.magnitude());
@@ -785,7 +787,7 @@ TEST_P(BSplinePenaltyTest, RegistersByAWeightedSum)
   EXPECT_LT(similarities[1], similarities[2]);
 }
 
-/** ITK's own multi-metric, by gradient descent along samples, with a mesh that is refined from level to level. */
+/** ITK's own multi-metric, with gradient descent over samples, and a mesh that is refined from level to level. */
 TEST_P(BSplinePenaltyTest, RegistersByItksMultiMetric)
 {
   using MultiType = itk::ObjectToObjectMultiMetricv4<2, 2, ImageOf<2>>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The penalties of a free-form deformation, on every device, beside their definition in double precision.
+// Compares the penalties of a free-form deformation with their definition in double precision, on every device.
 #include "PenaltyDefinition.h"
 #include "TestDevices.h"
 #include "TestImages.h"
@@ -24,7 +24,7 @@ namespace
 {
 using namespace penalties;
 
-/** Turns about each axis, then steps along each. */
+/** Returns a matrix that rotates about each axis, and scales by the spacings. */
 Matrix
 MakeIndexToPhysical(const Vector & angles, const Vector & spacing)
 {
@@ -54,7 +54,7 @@ MakeGrid(const gpureg::Size & size, int dimension, Random & random)
   return grid;
 }
 
-/** Displacements Ax + b that are floats. */
+/** Returns displacements Ax + b, rounded to floats. */
 Points
 MakeAffine(const gpureg::ControlGrid & grid, const Matrix & matrix, const Vector & offset)
 {
@@ -79,7 +79,7 @@ MakeAffine(const gpureg::ControlGrid & grid, const Matrix & matrix, const Vector
   return points;
 }
 
-/** Displacements that change from point to point by a part of the spacing, beside an affine part. */
+/** Returns displacements that differ from point to point by a fraction of the spacing, plus an affine part. */
 Points
 MakePoints(const gpureg::ControlGrid & grid, double roughness, Random & random)
 {
@@ -103,7 +103,7 @@ MakePoints(const gpureg::ControlGrid & grid, double roughness, Random & random)
   return points;
 }
 
-/** What a penalty gives on a device. */
+/** Evaluates a penalty on a device. */
 gpureg::PenaltyResult
 Evaluate(const std::string & device, PenaltyKind kind, const gpureg::ControlGrid & grid, const Points & points)
 {
@@ -122,7 +122,7 @@ AreSameBits(const gpureg::PenaltyResult & a, const gpureg::PenaltyResult & b)
          std::memcmp(a.gradient.data(), b.gradient.data(), a.gradient.size() * sizeof(Vector)) == 0;
 }
 
-/** The message that bad input is answered with; empty if it is not. */
+/** Returns the message of the error that bad input causes; empty if there is none. */
 std::string
 FindComplaint(gpureg::ControlPenalty & penalty, const gpureg::ControlGrid & grid, const Points & points)
 {
@@ -151,7 +151,7 @@ ExpectDefinition(const std::string & device, PenaltyKind kind, const gpureg::Con
   ASSERT_EQ(result.values.size(), 1u);
   ASSERT_EQ(result.gradient.size(), points.size());
   EXPECT_NEAR(result.values[0].value, value, 1e-6 * value + rounding);
-  // A small determinant has fewer digits, and so has its logarithm's slope, its inverse.
+  // A small determinant has fewer digits, and so has its inverse, the slope of its logarithm.
   const bool nearlyFolds = kind == PenaltyKind::Jacobian && smallest < 0.05;
   EXPECT_LT(FindDistance(result.gradient, gradient), nearlyFolds ? 4e-5 : 1e-5);
   EXPECT_NEAR(result.values[0].smallestDeterminant, smallest, 2e-6 * std::max(1.0, std::abs(smallest)));
@@ -178,7 +178,7 @@ TEST_P(ControlPenaltyTest, AgreesWithItsDefinition)
   });
 }
 
-/** Nodes enough for several groups and tasks, and long thin grids. */
+/** Enough nodes for several groups and tasks, and long thin grids. */
 TEST_P(ControlPenaltyTest, AgreesWithItsDefinitionOfEachShape)
 {
   const gpureg::Size sizes[] = { { 3, 3, 3 },  { 4, 3, 3 },   { 3, 5, 3 },   { 3, 3, 7 },    { 3, 3, 1 },  { 3, 40, 1 },
@@ -214,7 +214,7 @@ TEST_P(ControlPenaltyTest, AgreesWithItsDefinitionAlongAnyAxes)
   }
 }
 
-/** By central differences of the definition in double, of fourth order: the logarithm bends. */
+/** Compares the gradient with central differences of fourth order of the definition in doubles, since the logarithm is not linear. */
 TEST_P(ControlPenaltyTest, GradientIsThatOfTheValue)
 {
   ForEachSeed(4, 6, [&](std::uint64_t seed) {
@@ -258,7 +258,7 @@ TEST_P(ControlPenaltyTest, WhatIsAffineDoesNotBend)
   EXPECT_LT(Norm(result.gradient), 1e-4 * Norm(Evaluate(GetParam(), PenaltyKind::BendingEnergy, grid, rough).gradient));
 }
 
-/** A small rotation's strain is a quarter of its square, of which the energy is the square. */
+/** The strain of a small rotation is of second order in the angle, so its linear energy is of fourth order. */
 TEST_P(ControlPenaltyTest, RotationsHaveNoLinearEnergyToFirstOrder)
 {
   Random                    random(GetSeeds(6, 1).first);
@@ -277,7 +277,7 @@ TEST_P(ControlPenaltyTest, RotationsHaveNoLinearEnergyToFirstOrder)
   EXPECT_LT(evaluate(0.01), 1e-8);
 }
 
-/** What is as large as before has no Jacobian penalty; what shrinks has its logarithm's square. */
+/** A map that preserves volumes has no Jacobian penalty; one that shrinks them has the square of the determinant's logarithm. */
 TEST_P(ControlPenaltyTest, JacobianOfAffineMaps)
 {
   Random                    random(GetSeeds(7, 1).first);
@@ -294,7 +294,7 @@ TEST_P(ControlPenaltyTest, JacobianOfAffineMaps)
   EXPECT_NEAR(evaluate({ 0.01, 0, 0, 0, 0, 0, 0, 0, 0 }).value / std::pow(std::log(1.01), 2), 1.0, 2e-3);
 }
 
-/** Folded nodes have finite values and gradients, and steps down the gradient unfold them. */
+/** Folded nodes have finite values and gradients, and steps against the gradient unfold them. */
 TEST_P(ControlPenaltyTest, WhatHasFoldedUnfolds)
 {
   for (const int dimension : { 2, 3 })
@@ -302,7 +302,7 @@ TEST_P(ControlPenaltyTest, WhatHasFoldedUnfolds)
     Random                    random(GetSeeds(8, 1).first);
     const gpureg::ControlGrid grid = MakeGrid({ 9, 9, dimension == 3 ? 9 : 1 }, dimension, random);
     Points                    points(9 * 9 * static_cast<std::size_t>(grid.size[2]));
-    // One point is pushed far beyond its neighbour.
+    // One point is moved far beyond its neighbour.
     Vector pushed{};
     for (int r = 0; r < dimension; ++r)
     {
@@ -409,7 +409,7 @@ TEST_P(ControlPenaltyTest, DevicesAgreeWithTheHost)
   }
 }
 
-/** An evaluation of a grid that was there before: two launches a penalty, and no memory. */
+/** An evaluation of a grid of the same size as before takes two launches for each penalty, and no memory. */
 TEST_P(ControlPenaltyTest, EvaluationsAllocateNothing)
 {
   Random                    random(GetSeeds(13, 1).first);
@@ -478,7 +478,7 @@ TEST_P(ControlPenaltyTest, BadInput)
   EXPECT_THROW(penalty.Evaluate(grid, {}, points, OneAfterTheOther), gpureg::BadInputError);
   EXPECT_THROW(gpureg::ControlPenalty("abacus:0"), gpureg::Error);
 
-  // What two dimensions do not look at may be anything.
+  // Numbers that two dimensions do not use may be anything.
   gpureg::ControlGrid flat = withSize({ 10, 12, 1 }, 2);
   flat.indexToPhysical = { 2, 1, nan, -1, 2, nan, nan, nan, 0 };
   Points flatPoints = points;

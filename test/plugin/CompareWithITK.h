@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares what the classes that New() gives make with what ITK's own classes make, in one program of ITK's alone.
+// Compares results of the classes that New() gives with results of ITK's own classes, in one program that uses only ITK.
 #ifndef CompareWithITK_h
 #define CompareWithITK_h
 
@@ -18,14 +18,14 @@
 #include <typeinfo>
 #include <vector>
 
-/** Numbers that an object has computed, and what they are. */
+/** Numbers that an object has computed, and their name. */
 struct Result
 {
   std::string         name;
   std::vector<double> numbers;
 };
 
-/** An object's class, and what it has computed. */
+/** An object's class, and its results. */
 struct Outcome
 {
   const std::type_info * type;
@@ -33,10 +33,10 @@ struct Outcome
   std::vector<Result>    results;
 };
 
-/** Makes an object by New(), and has it compute. */
+/** Makes an object by New(), and returns its results. */
 using Experiment = std::function<Outcome()>;
 
-/** Writes function(index) to each voxel, as programs do that do not know of Modified(): no time stamp tells. */
+/** Writes function(index) to each voxel without a new time stamp, as programs do that do not call Modified(). */
 template <typename TImage, typename TFunction>
 void
 Refill(TImage & image, const TFunction & function)
@@ -47,7 +47,7 @@ Refill(TImage & image, const TFunction & function)
   }
 }
 
-/** Updates a filter as if another program's setting had changed. Returns the values of its output. */
+/** Updates a filter as if another setting of the program had changed. Returns the values of its output. */
 template <typename TFilter>
 std::vector<double>
 UpdateAndGetValues(TFilter & filter)
@@ -64,12 +64,12 @@ UpdateAndGetValues(TFilter & filter)
   return values;
 }
 
-/** Returns what a filter makes of its input, and what it makes of it after refill() has overwritten the input. */
+/** Returns a filter's output for its input, and for the same input after refill() has overwritten it. */
 template <typename TFilter, typename TRefill>
 Outcome
 UpdateBeforeAndAfter(TFilter & filter, const TRefill & refill)
 {
-  // Often enough for a device to keep the input.
+  // Often enough for a device to store the input.
   for (int n = 0; n < 3; ++n)
   {
     UpdateAndGetValues(filter);
@@ -81,8 +81,8 @@ UpdateBeforeAndAfter(TFilter & filter, const TRefill & refill)
            { { "image", before }, { "refilled", UpdateAndGetValues(filter) } } };
 }
 
-/** Unregisters all factories, so that New() gives ITK's own classes.
- *  UnRegisterAllFactories() would not do: the next New() would load those of ITK_AUTOLOAD_PATH again. */
+/** Unregisters all factories, so that New() gives ITK's own classes. UnRegisterAllFactories() would not suffice: the next New() would
+ *  load those of ITK_AUTOLOAD_PATH again. */
 inline void
 UnRegisterFactories()
 {
@@ -99,7 +99,7 @@ Sum(const std::vector<double> & numbers)
   return std::accumulate(numbers.begin(), numbers.end(), 0.0);
 }
 
-/** Returns the sum of the differences' magnitudes in parts of the sum of ITK's numbers' magnitudes. */
+/** Returns the sum of the differences' magnitudes, relative to the sum of the magnitudes of ITK's numbers. */
 inline double
 GetRelativeDifference(const std::vector<double> & numbers, const std::vector<double> & itks)
 {
@@ -117,8 +117,8 @@ GetRelativeDifference(const std::vector<double> & numbers, const std::vector<dou
   return difference / magnitude;
 }
 
-/** Prints in a line whose class it was and the sum of each result, with the sum of ITK's own class behind it. Returns whether all
- *  results agree. */
+/** Prints an object's class and the sum of each result, followed by the sum of ITK's own class, in one line. Returns true if all results
+ *  agree. */
 inline bool
 Agree(const Outcome & outcome, const Outcome & itks, double tolerance)
 {
@@ -137,8 +137,8 @@ Agree(const Outcome & outcome, const Outcome & itks, double tolerance)
   return agree;
 }
 
-/** Runs experiments with the classes that New() gives, then with ITK's own. Returns the program's exit code: a failure if results
- *  differ by more than the tolerance, in parts of ITK's. */
+/** Runs experiments with the classes that New() gives, then with ITK's own. Returns the program's exit code: a failure if results differ
+ *  by more than the relative tolerance. */
 inline int
 CompareWithITK(const std::vector<Experiment> & experiments, double tolerance)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPURegistrationFactory: what New() of ITK's own classes gives, and that it gives ITK's own again.
+// Tests GPURegistrationFactory: the classes that New() of ITK's classes gives while it is registered, and ITK's own afterwards.
 #include "itkGPURegistrationFactory.h"
 
 #include "itkGPUResampleImageFilter.h"
@@ -31,7 +31,7 @@ namespace gpuregtest
 namespace
 {
 
-/** Whether New() of ITK's resampler gives ours; by ITK's own name in either case. */
+/** Returns true if New() of ITK's resampler gives our class; either class has ITK's name. */
 template <typename TImage>
 bool
 IsOurs()
@@ -48,7 +48,7 @@ IsOursOf()
   return IsOurs<itk::Image<TPixel, VDimension>>();
 }
 
-/** The names of ITK's classes in whose places New() gives ours: of metrics where images are of floats. */
+/** Returns the names of ITK's classes that New() overrides; metrics are overridden for images of floats. */
 template <typename TInput, typename TOutput>
 std::vector<std::string>
 FindReplaced()
@@ -57,10 +57,10 @@ FindReplaced()
   const auto               add = [&names](const auto & filter) {
     const itk::LightObject & object = *filter;
     const std::string        name = object.GetNameOfClass();
-    // The class's own name is what a program may not be told by.
+    // The class's own name is not visible to a program.
     if (std::string(typeid(object).name()).find("GPUStandIn") != std::string::npos)
     {
-      // What ITK's neighborhood correlation calls itself.
+      // ITK's neighborhood correlation reports this name.
       names.push_back(name == "Self" ? "ANTSNeighborhoodCorrelationImageToImageMetricv4" : name);
     }
   };
@@ -138,7 +138,7 @@ TEST_F(Factory, EveryClassIsReplacedTogetherAndAlone)
   }
 }
 
-/** As itk::ObjectFactoryBase::ReHash() does, too. */
+/** itk::ObjectFactoryBase::ReHash() unregisters all factories, too. */
 TEST_F(Factory, ForgottenByITKItIsRegisteredAgain)
 {
   itk::GPURegistrationFactory::RegisterAll();
@@ -168,7 +168,7 @@ TEST_F(Factory, TakenBackITKsOwnComeAgain)
   EXPECT_TRUE((IsOursOf<float, 3>()));
 }
 
-TEST_F(Factory, AnUnknownNameIsToldWithThoseThereAre)
+TEST_F(Factory, AnUnknownNameIsRefusedWithAListOfTheNames)
 {
   try
   {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin for ITK_AUTOLOAD_PATH, to be named before others: appends to the file that GPUREG_FACTORY_TRACE names a
-// line for each object that a factory after it makes, the object's class. It is linked to nothing of this module and
-// makes nothing itself: a program, and the plugin that is watched, run as they are.
+// A plugin for ITK_AUTOLOAD_PATH, to be named before others. For each object that a later factory makes, it appends a line with the
+// object's class to the file that GPUREG_FACTORY_TRACE names. It is not linked to this module, and makes nothing itself: the program and
+// the plugin under test run unchanged.
 #include "itkObjectFactoryBase.h"
 #include "itkVersion.h"
 
@@ -26,7 +26,7 @@ GetNameOf(const std::type_info & type)
 
 thread_local const char * askedFor = nullptr;
 
-/** While it lives, this thread asks the other factories for a class. */
+/** Marks this thread as asking the other factories for a class, as long as it lives. */
 class Asking
 {
 public:
@@ -73,8 +73,8 @@ protected:
   itk::LightObject::Pointer
   CreateObject(const char * name) override
   {
-    // All factories are asked again, this one among them: for nothing. What an object makes in its constructor goes by
-    // another name and is written down, too.
+    // All factories are called again, this one included, which then does nothing. Objects made in a constructor have another name, and are
+    // recorded, too.
     const char * file = std::getenv("GPUREG_FACTORY_TRACE");
     if (file == nullptr || askedFor == name)
     {
@@ -84,7 +84,7 @@ protected:
     const itk::LightObject::Pointer object = CreateInstance(name);
     if (object)
     {
-      object->UnRegister(); // CreateInstance() counts a reference for New() to take back; there is one more outside
+      object->UnRegister(); // CreateInstance() counts a reference that New() releases; there is one more outside
       const itk::LightObject & made = *object;
       std::ofstream(file, std::ios::app) << GetNameOf(typeid(made)) + '\n';
     }

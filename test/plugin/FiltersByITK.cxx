@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of ITK's alone, linked to nothing of this module: says of filters of volumes which class New() gives, and compares what it
-// makes of an image, and of the same after other values were written to it, with what ITK's own class makes.
+// A program that uses only ITK, and is not linked to this module. For each volume filter it prints the class that New() gives, and compares
+// its output for an image, and for the same image after other values were written to it, with the output of ITK's own class.
 #include "CompareWithITK.h"
 
 #include "itkMultiResolutionPyramidImageFilter.h"

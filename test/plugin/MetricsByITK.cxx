@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of ITK's alone, linked to nothing of this module: says of metrics which class New() gives, and compares their values and
-// derivatives, before and after other values were written to the moving image, with those of ITK's own classes.
+// A program that uses only ITK, and is not linked to this module. For each metric it prints the class that New() gives, and compares its
+// value and derivative, before and after other values were written to the moving image, with those of ITK's own class.
 #include "CompareWithITK.h"
-#include "StandInMetrics.h"
+#include "OverriddenMetrics.h"
 
 #include <cmath>
 
 namespace
 {
-using namespace gpuregtest::standin;
+using namespace gpuregtest::overridden;
 
 void
 Fill(ImageType & image, double shift)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of ITK's alone, linked to nothing of this module: says which class New() gives, and compares what it makes of an image,
-// and of the same after other values were written to it, with what ITK's own class makes.
-// With an argument it interpolates as no device does.
+// A program that uses only ITK, and is not linked to this module. It prints the class that New() gives for the resampler, and compares its
+// output for an image, and for the same image after other values were written to it, with the output of ITK's own class.
+// With an argument it uses an interpolator that no device has.
 #include "CompareWithITK.h"
 
 #include "itkEuler2DTransform.h"

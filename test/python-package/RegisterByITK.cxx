@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What test_same_bits.py compares with Python: RegisterByITK global|rigid|affine|ffd|chain DEVICE FIXED.mha MOVING.mha
-// [WARPED.mha [MASK.mha]] registers two images of floats, and prints what came of it, each digit: of a linear transform "cost", "matrix",
-// "centre", "translation" and "offset"; of a deformation "costs", "coefficients" and "grid". Linearly with the settings that the method has
-// by itself; rigidly, by mean squares; to an affine transform without a search of angles. By free-form deformation, and with a mask of the
-// fixed image by mean squares; and behind the affine transform, of which the same is printed, too.
+// The C++ program with which test_same_bits.py compares Python. RegisterByITK global|rigid|affine|ffd|chain DEVICE FIXED.mha MOVING.mha
+// [WARPED.mha [MASK.mha]] registers two images of floats, and prints every digit of the result: for a linear transform "cost", "matrix",
+// "centre", "translation" and "offset"; for a deformation "costs", "coefficients" and "grid". "global" uses the method's default settings;
+// "rigid" mean squares; "affine" no search of angles. "ffd" uses mean squares if there is a mask of the fixed image; "chain" deforms behind
+// the affine transform, which is printed, too.
 #include "itkFreeFormDeformationRegistrationMethod.h"
 #include "itkGlobalAffineRegistrationMethod.h"
 
@@ -56,7 +56,7 @@ MakeMethod(char ** words)
 
 using LinearMethod = itk::GlobalAffineRegistrationMethod<ImageType, ImageType>;
 
-/** \param what "global", "rigid" or "affine". */
+/** Registers by a linear transform. \param what "global", "rigid" or "affine". */
 LinearMethod::Pointer
 RegisterLinearly(char ** words, const std::string & what)
 {
@@ -92,7 +92,7 @@ PrintLinear(const LinearMethod & method)
   Print("offset", transform.GetOffset(), 3);
 }
 
-/** \param initial what is applied behind the deformation, or null.
+/** Registers by free-form deformation. \param initial the transform that is applied behind the deformation, or null.
  *  \param mask a file, or none. */
 void
 Deform(char **                              words,
@@ -127,7 +127,7 @@ Deform(char **                              words,
   writer->Update();
 }
 
-/** The affine transform, and the deformation in front of it. */
+/** Registers by an affine transform, and then by a deformation that is applied before it. */
 void
 RegisterByChain(char ** words, const std::string & warped)
 {

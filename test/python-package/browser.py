@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A headless browser, which opens the pages that are written, and what is asked of every page in it."""
+"""A headless browser that opens the written pages, and checks that apply to every page."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
-# Seconds for the browser to answer, where other work goes on.
+# Seconds for the browser to answer while other work goes on.
 LIMIT = 120
 
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome is installed")
 
 
 class Browser:
-    """A headless browser that is spoken to through pipes, in its DevTools protocol."""
+    """A headless browser, controlled through pipes by its DevTools protocol."""
 
     def __init__(self, folder: Path):
         to_browser, self.write_end = os.pipe()
@@ -95,7 +95,7 @@ class Browser:
         )
         self.call("Emulation.setDeviceMetricsOverride", session, width=width, height=900, deviceScaleFactor=1, mobile=False)
         self.call("Page.navigate", session, url=path.as_uri())
-        # Navigation takes its time: until then the old page answers, which is never ready.
+        # Navigation takes a while: until then the old page answers, which is never ready.
         ready = "document.documentElement.dataset.ready || !document.getElementById('failure')?.hidden && document.getElementById('failure')?.textContent"
         end = time.monotonic() + LIMIT
         while not self.call("Runtime.evaluate", session, expression=ready)["result"].get("value"):
@@ -117,7 +117,7 @@ class Browser:
         return result["result"]["value"]
 
 
-# What scripts in the page use.
+# Functions that scripts in the page use.
 TOOLS = """(async () => {
   const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   const all = (query) => [...document.querySelectorAll(query)];
@@ -184,7 +184,7 @@ TOOLS = """(async () => {
 
 
 def check_contrasts(found: dict) -> None:
-    """Asserts of leastContrasts() that everything can be read in both themes: 4.5 is what WCAG 2.1 asks for at level AA."""
+    """Asserts of leastContrasts() that everything is readable in both themes: WCAG 2.1 demands 4.5 at level AA."""
     assert found["light"]["page"] != found["dark"]["page"]
     for theme, least in found.items():
         assert least["count"] > 20 and least["contrast"] >= 4.5, f"{theme}: {least}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command gpureg for tests: called here, or as a process of its own."""
+"""The command gpureg for tests: called in this process, or as a process of its own."""
 
 import json
 import os
@@ -17,7 +17,7 @@ def gpureg(capfd, *words):
 
 
 def gpureg_json(capfd, *words):
-    """The object that it prints; it has to succeed."""
+    """Returns the object that the command prints; the command must succeed."""
     code, out, err = gpureg(capfd, *words, "--json", "--quiet")
     assert code == 0 and err == "", err
     assert out.count("\n") == 1
@@ -25,7 +25,8 @@ def gpureg_json(capfd, *words):
 
 
 def assert_fails(capfd, code, *parts_and_words):
-    """The command ends with that code and one line that has all parts. The words are what follows None."""
+    """Asserts that the command ends with this exit code and prints one line that contains all parts. The words are those that follow
+    None."""
     split = parts_and_words.index(None)
     parts, words = parts_and_words[:split], parts_and_words[split + 1 :]
     found, out, err = gpureg(capfd, *words)
@@ -37,12 +38,12 @@ def assert_fails(capfd, code, *parts_and_words):
 
 
 def into_full(stream=1):
-    """For a process that begins: standard output, or another stream, is a disk that is full."""
+    """Runs in a new process: makes standard output, or another stream, a full disk."""
     os.dup2(os.open("/dev/full", os.O_WRONLY), stream)
 
 
 def start_process(*words, before=None):
-    """The command as a process, whose output is text."""
+    """Starts the command as a process whose output is text."""
     return subprocess.Popen(
         [sys.executable, "-m", "gpuregistration", *[str(word) for word in words]],
         stdout=subprocess.PIPE,
@@ -53,7 +54,7 @@ def start_process(*words, before=None):
 
 
 def run_process(*words, before=None):
-    """Its exit code, standard output and standard error, when it has ended."""
+    """Returns the process's exit code, standard output and standard error after its end."""
     process = start_process(*words, before=before)
     out, err = process.communicate(timeout=120)
     return process.returncode, out, err

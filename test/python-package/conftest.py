@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What several tests need: devices, and images made by rule."""
+"""Fixtures that several tests need: devices, and synthetic images."""
 
 import os
 import zlib
@@ -12,7 +12,7 @@ from browser import Browser
 
 
 def pytest_generate_tests(metafunc):
-    """Every test that computes does so on every device, or on those that GPUREG_TEST_DEVICES names."""
+    """Runs every test that computes on every device, or on those that GPUREG_TEST_DEVICES names."""
     if "device" in metafunc.fixturenames:
         named = os.environ.get("GPUREG_TEST_DEVICES")
         names = [device.name for device in gr.devices()]
@@ -21,7 +21,7 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture
 def rng():
-    """Random numbers, whose seed is printed, and GPUREG_TEST_SEED sets."""
+    """Returns random numbers with a seed that is printed, and that GPUREG_TEST_SEED sets."""
     seed = int(os.environ.get("GPUREG_TEST_SEED", np.random.SeedSequence().entropy % (1 << 32)))
     print(f"GPUREG_TEST_SEED={seed}")
     return np.random.default_rng(seed)
@@ -29,7 +29,7 @@ def rng():
 
 @pytest.fixture(params=["zlib", "isal"])
 def deflate_library(request, monkeypatch):
-    """Has gzip's members read and written by zlib, and by isal where that is installed. Returns its name."""
+    """Uses zlib for gzip's members, and then isal if it is installed. Returns the library's name."""
     from gpuregistration import _deflate
 
     library = zlib if request.param == "zlib" else pytest.importorskip("isal.isal_zlib", reason="isal is not there: pip install isal")
@@ -38,7 +38,7 @@ def deflate_library(request, monkeypatch):
 
 
 def make_head(transform=None, shape=(40, 48, 44), spacing=(2.0, 2.0, 2.0), origin=(-40.0, -45.0, -35.0), direction=None):
-    """A smooth body with parts, of values from 0 to some 170, as it looks where a transform leads an image's points."""
+    """Returns a smooth body with parts, with values from 0 to some 170, at an image's points mapped by a transform."""
     grid = gr.Image(np.zeros(shape, np.float32), spacing, origin, direction)
     d = grid.dimension
     index = np.stack(np.meshgrid(*[np.arange(n) for n in shape], indexing="ij"), axis=-1)[..., ::-1]
@@ -57,7 +57,7 @@ def make_head(transform=None, shape=(40, 48, 44), spacing=(2.0, 2.0, 2.0), origi
 
 
 def turn(degrees, dimension=3):
-    """A rotation about the last axis."""
+    """Returns a rotation about the last axis."""
     c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
     matrix = np.eye(dimension)
     matrix[:2, :2] = [[c, -s], [s, c]]
@@ -66,25 +66,25 @@ def turn(degrees, dimension=3):
 
 @pytest.fixture(scope="session")
 def moved():
-    """The map from the fixed head's points to the moving one's."""
+    """Returns the map from the fixed head's points to the moving one's."""
     return gr.Affine(turn(7.0), [4.0, -3.0, 2.0], [2.0, 1.0, 3.0])
 
 
 @pytest.fixture(scope="session")
 def heads(moved):
-    """A head, and the same where that map leads it to."""
+    """Returns a head, and the same head moved by that map."""
     return make_head(), make_head(moved.inverse().transform_points)
 
 
 def relative_difference(a, b):
-    """The largest difference, by the range of the second one."""
+    """Returns the largest difference, relative to the range of the second array."""
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     return np.abs(a - b).max() / np.ptp(b)
 
 
 @pytest.fixture(scope="session")
 def head_files(heads, tmp_path_factory):
-    """Their files: .fixed, .moving, .mask of the fixed one, .labels of the fixed one, and .moving_labels."""
+    """Writes the heads' files: .fixed, .moving, .mask of the fixed one, .labels of the fixed one, and .moving_labels."""
     pytest.importorskip("SimpleITK")
     folder = tmp_path_factory.mktemp("heads")
     fixed, moving = heads

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays in a GPU's memory, by CUDA's driver alone: tests need no other library."""
+"""Arrays in a GPU's memory, by CUDA's driver only, so that tests need no other library."""
 
 import ctypes
 
@@ -7,7 +7,7 @@ import numpy as np
 
 
 class Driver:
-    """The functions of libcuda that arrays take, each of which raises if it fails. Raises OSError where there is no driver."""
+    """The functions of libcuda that arrays need, each of which raises if it fails. Raises OSError if there is no driver."""
 
     def __init__(self):
         self.library = ctypes.CDLL("libcuda.so.1")
@@ -47,14 +47,14 @@ class Gpu:
         self.driver.call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
 
     def make_stream(self):
-        """One that the legacy default stream does not wait for."""
+        """Makes a stream for which the legacy default stream does not wait."""
         stream = ctypes.c_void_p()
         with self as call:
             call("cuStreamCreate", ctypes.byref(stream), ctypes.c_uint(1))
         return stream
 
     def read(self, address, shape, dtype):
-        """What lies there, as NumPy's array, by a stream that waits for no other."""
+        """Returns the memory's content as NumPy's array, by a stream that waits for no other."""
         out = np.empty(shape, dtype)
         stream = self.make_stream()
         with self as call:
@@ -97,7 +97,7 @@ class CudaArray:
                 return
             call("cuMemsetD8_v2", address, ctypes.c_ubyte(0), ctypes.c_size_t(values.nbytes))
             call("cuCtxSynchronize")
-            # Pinned, so that the copy waits for what is before it in the stream, and not the host.
+            # Pinned, so that the copy waits for earlier work in the stream, and the host does not wait.
             self.pinned = ctypes.c_void_p()
             call("cuMemAllocHost_v2", ctypes.byref(self.pinned), ctypes.c_size_t(values.nbytes))
             ctypes.memmove(self.pinned, values.ctypes.data, values.nbytes)

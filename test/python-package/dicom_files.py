@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of DICOM, as scanners and converters make them, by pydicom."""
+"""Makes DICOM files as scanners and converters do, with pydicom."""
 
 import numpy as np
 import pydicom
@@ -43,7 +43,7 @@ def make_header(array, kind=CT, **elements):
         header.BitsStored, header.HighBit = header.BitsAllocated, header.BitsAllocated - 1
         header.PixelRepresentation = int(array.dtype.kind == "i")
         header.PixelData = array.tobytes() + bytes(array.nbytes % 2)
-        # Big-endian numbers are turned by their length.
+        # Big-endian numbers are reversed by their length.
         header["PixelData"].VR = "OB" if array.itemsize == 1 else "OW"
     set_elements(header, elements)
     return header
@@ -58,14 +58,14 @@ def set_elements(header, elements):
 
 
 def make_item(**elements):
-    """A sequence of one item."""
+    """Returns a sequence of one item."""
     item = Dataset()
     set_elements(item, elements)
     return [item]
 
 
 def write(path, header, syntax=None):
-    """Writes a data set as a file, whose preamble and meta header are as the standard has them."""
+    """Writes a data set as a file with the standard's preamble and meta header."""
     if syntax is not None:
         header.file_meta.TransferSyntaxUID = syntax
     uid = header.file_meta.TransferSyntaxUID

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of NIfTI for tests, made byte by byte where that counts."""
+"""Makes NIfTI files for tests, byte by byte if necessary."""
 
 import gzip
 import struct
 
 import numpy as np
 
-# From indices to points, right, anterior and superior: turned, and of three lengths.
+# The matrix from indices to points, right, anterior and superior: rotated, and with three spacings.
 AFFINE = np.array([[-1.5, 0.3, 0.0, 40.0], [0.25, 1.8, 0.0, -30.0], [0.0, 0.0, 2.5, 12.0], [0.0, 0.0, 0.0, 1.0]])
 AFFINE[:3, 1] *= 1.8 / np.linalg.norm(AFFINE[:3, 1])
 AFFINE[:3, 0] -= AFFINE[:3, 1] * (AFFINE[:3, 0] @ AFFINE[:3, 1]) / 1.8**2
 
-# Where numbers stand in a header.
+# Offsets of numbers in a header.
 DIM, INTENT_P1, INTENT, DATATYPE, PIXDIM, BEGIN, SLOPE, UNITS = 40, 56, 68, 70, 76, 108, 112, 123
 DESCRIP, QFORM_CODE, SFORM_CODE, QUATERNION, QOFFSET, SROW, INTENT_NAME, MAGIC = 148, 252, 254, 256, 268, 280, 328, 344
 _TYPES = {"u1": 2, "i2": 4, "i4": 8, "f4": 16, "f8": 64, "i1": 256, "u2": 512, "u4": 768, "i8": 1024, "u8": 1280, "c8": 32}
@@ -46,7 +46,7 @@ def make_header(shape, kind, order="<", affine=AFFINE, datatype=None, **changes)
 
 
 def write_nifti(path, values, order="<", compress=None, **changes):
-    """A file of values [x, y, z, …]; compressed where its name says so."""
+    """Writes a file of values [x, y, z, …], compressed if its name demands it."""
     kind = values.dtype.newbyteorder("=").str[1:]
     content = bytes(make_header(values.shape, kind, order, **changes)) + bytes(4) + values.astype(order + kind).tobytes(order="F")
     is_packed = str(path).lower().endswith(".gz") if compress is None else compress

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cohort on two workers of the host: its results, what is done again, and that files are read and written meanwhile."""
+"""Tests a cohort on two workers of the host: its results, which pairs are registered again, and that files are read and written
+meanwhile."""
 
 import csv
 import html
@@ -33,7 +34,7 @@ WORDS = ("--transform", "affine,ffd:levels=1:iterations=5:spacing=16", "--device
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
-    """A cohort of four pairs that the command has registered: .folder, .table, .out, .printed."""
+    """Returns a cohort of four pairs that the command has registered: .folder, .table, .out, .printed."""
     folder = tmp_path_factory.mktemp("cohort")
     table = make_cohort(folder, 4, labels=True)
     out = folder / "out"
@@ -60,7 +61,7 @@ def test_same_bits_as_register(ran):
 
 
 def test_warnings_of_files_are_in_the_results(tmp_path):
-    """Of each pair those of its own files."""
+    """Each pair has the warnings about its own files."""
     nibabel = pytest.importorskip("nibabel")
     table = make_cohort(tmp_path, 2)
     image = nibabel.load(tmp_path / "moving-1.nii.gz")
@@ -148,7 +149,7 @@ def test_what_has_changed_is_done_again(tmp_path, capfd):
     (out / "pair-2" / "result.json").write_text("[]")
     _, printed, err = gpureg(capfd, *words, "--seed", "2", "--transform", "affine")
     assert "pair-2 is done again: its result.json is none of this command's" in err
-    # A report of other settings does not stay.
+    # A report with other settings is removed.
     assert not (out / "pair-0" / "report.html").exists()
     assert_nothing_half_done(out)
 
@@ -171,7 +172,7 @@ def test_masks_and_initial_transform(tmp_path, capfd):
 
 
 def test_the_command_that_repeats_a_pair_does(tmp_path, capfd):
-    """Also where a spacing is of two dimensions."""
+    """Spacings of two dimensions, too."""
     make_cohort(tmp_path, 1)
     for name in ("fixed", "moving-0"):
         image = gr.read_image(tmp_path / f"{name}.nii.gz")
@@ -216,7 +217,7 @@ def test_two_dimensions_and_labels_that_are_none(tmp_path, capfd):
 
 
 def test_the_device_waits_for_no_file(tmp_path):
-    """Pairs are read while others are registered, and written while the next ones are."""
+    """Pairs are read while others are registered, and written while the next ones are registered."""
     from gpuregistration.cohort import register_cohort
 
     make_cohort(tmp_path, 6)
@@ -241,7 +242,7 @@ def test_the_tool_that_measures(tmp_path):
     names, numbers, what, error = done.stdout.splitlines()
     assert names.split()[:3] == ["devices", "pairs", "failed"] and numbers.split()[:3] == ["1", "2", "0"]
     assert what.startswith("affine, float32; host: ")
-    # Within a quarter of a voxel, where heads were moved by some voxels: the true maps are not taken the wrong way round.
+    # Within a quarter of a voxel, while heads were moved by some voxels: the true maps are not inverted.
     assert float(error.split()[2]) < 1.0
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("measure")] == []
 

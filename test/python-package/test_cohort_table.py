@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cohort's table: what is wrong with it is told at once, before any work."""
+"""Tests a cohort's table: errors in it are reported at once, before any work."""
 
 import gpuregistration as gr
 import pytest
@@ -9,7 +9,7 @@ from gpuregistration.cohort.table import check_places, read_table
 
 @pytest.fixture
 def folder(tmp_path):
-    """With a few files, which nobody reads here."""
+    """Returns a folder with a few files, which are not read."""
     for name in ("a.nii", "b.nii", "c.nii", "mask.nii"):
         (tmp_path / name).touch()
     return tmp_path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gpureg apply."""
+"""Tests gpureg apply."""
 
 import gpuregistration as gr
 import numpy as np
@@ -11,7 +11,7 @@ sitk = pytest.importorskip("SimpleITK")
 
 @pytest.fixture
 def transforms(tmp_path, moved):
-    """Files: .affine, .spline, .field."""
+    """Writes transforms to files: .affine, .spline, .field."""
     spline = gr.BSpline(np.random.default_rng(5).normal(0, 2.0, (8, 8, 8, 3)), [16.0] * 3, [-60.0] * 3)
     gr.write_transform(tmp_path / "affine.tfm", moved)
     gr.write_transform(tmp_path / "spline.h5", spline)
@@ -24,7 +24,7 @@ def test_same_as_python(device, head_files, heads, transforms, tmp_path, capfd, 
     words = ("apply", head_files.moving, "-o", tmp_path / "o.mha", "--reference", head_files.fixed, "--device", device)
     found = gpureg_json(capfd, *words, "-t", spline_file, affine_file, "--interpolation", interpolation)
     assert found["device"] == device and found["times"]["resample"] > 0
-    # The first one named is applied first to a point of the reference.
+    # The first transform that is named is applied first to a point of the reference.
     wanted = gr.resample(heads[1], gr.Composite([spline, affine]), heads[0], interpolation, device=device)
     assert (gr.read_image(tmp_path / "o.mha").array == wanted.array).all()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gpureg bench: that every figure is one. How large they are is not looked at: that is the machine's."""
+"""Tests gpureg bench: every figure is a number. Their size, which depends on the machine, is not tested."""
 
 import time
 import types
@@ -52,7 +52,7 @@ def test_wrong_use(capfd, words, part):
 
 
 def test_processors_through_opencl_are_left_out(monkeypatch, capfd):
-    """All that come behind the host: they are measured where they are named."""
+    """Processors are listed after the host: they are measured only if they are named."""
     import gpuregistration._devices as listed
     from gpuregistration.command import bench
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gpureg compare."""
+"""Tests gpureg compare."""
 
 import gpuregistration as gr
 import numpy as np
@@ -34,7 +34,7 @@ def test_jacobian_of_a_fold(head_files, heads, tmp_path, capfd):
     fixed = heads[0]
     x = np.arange(fixed.size[0])
     field = np.zeros((*fixed.array.shape, 3))
-    # 2 mm voxels: along x everything is laid on its side the other way round, between two planes.
+    # Voxels of 2 mm: along x everything is reversed, between two planes.
     field[..., 0] = np.where((x >= 15) & (x < 25), -4.0 * (x - 15), 0.0)
     gr.write_transform(tmp_path / "w.nii.gz", gr.DisplacementField(field, fixed.spacing, fixed.origin, fixed.direction))
     words = ("compare", head_files.fixed, head_files.fixed, "--transform", tmp_path / "w.nii.gz", "--device", "host")

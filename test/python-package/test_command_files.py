@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of the command: what is read, what cannot be, and what a full disk leaves."""
+"""Tests the command's files: which it reads, which it refuses, and what a full disk leaves."""
 
 import errno
 import gzip
@@ -83,7 +83,7 @@ def test_metaimages_that_are_cut_off(heads, tmp_path, capfd, suffix, values):
                 gr.read_image(path)
             assert_fails(capfd, 1, words, "Copy it again", None, "apply", path, "-o", tmp_path / "o.nii")
     if holder != path:
-        # There is none to be cut off.
+        # There is no extension to remove.
         holder.unlink()
         with pytest.raises(gr.BadInputError, match="no image that can be read"):
             gr.read_image(path)
@@ -132,7 +132,7 @@ def test_packed_metaimages_however_they_are_written(tmp_path, pack, value, blank
 
 
 def test_values_that_begin_with_blanks(tmp_path):
-    """They are none of the header's."""
+    """Blanks at the beginning of the values do not belong to the header."""
     values = np.frombuffer(b"\n \t\n" * 3000, np.float32).reshape(10, 15, 20)
     path = write_metaimage(tmp_path / "a.mha", values.tobytes(), "ElementDataFile = LOCAL")
     assert (gr.read_image(path).array == values).all()
@@ -226,7 +226,7 @@ def test_masks_that_do_not_fit(head_files, tmp_path, capfd):
     hint = f"gpureg apply {tmp_path}/m.nii --reference {head_files.fixed} --interpolation nearest -o "
     assert_fails(capfd, 1, "is on another grid than", hint, None, *words, "--mask", tmp_path / "m.nii")
     assert_fails(capfd, 1, "is on another grid than", "moving.nii.gz", None, *words, "--moving-mask", tmp_path / "m.nii")
-    # What it says helps.
+    # The advice works.
     reference = ("--reference", head_files.fixed, "--interpolation", "nearest")
     gpureg_json(capfd, "apply", tmp_path / "m.nii", *reference, "-o", tmp_path / "fits.nii.gz")
     gpureg_json(capfd, *words[:-1], "--mask", tmp_path / "fits.nii.gz")
@@ -285,7 +285,7 @@ def test_full_disk_leaves_what_was_there(head_files, tmp_path, suffix):
     (tmp_path / f"o{suffix}").write_text("old")
     code, out, err = run_process("apply", head_files.fixed, "-o", tmp_path / f"o{suffix}", before=limit_files)
     assert code == 1 and out == ""
-    # Where the writer does not say what failed, this does: no space, or, of a limit as here, too large.
+    # If the writer does not say what failed, this does: no space, or, with a limit as here, a file that is too large.
     assert err.startswith("gpureg: ") and err.count("\n") == 1
     assert os.strerror(errno.EFBIG) in err or os.strerror(errno.ENOSPC) in err
     assert [path.name for path in tmp_path.iterdir()] == [f"o{suffix}"]
@@ -305,7 +305,7 @@ def test_full_disk_leaves_none_of_several(head_files, tmp_path, option, name):
 
 
 def test_values_beside_a_header_are_an_outputs_too(heads, tmp_path, capfd):
-    """What a header says of the file of its values: .mhd and .nhdr call it by the same name."""
+    """A header's statement about the file of its values: .mhd and .nhdr name it alike."""
     for name, image in zip(("f", "m"), heads):
         gr.write_image(tmp_path / f"{name}.mhd", image)
     before = (tmp_path / "m.raw").read_bytes()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command's frame: help, names, exit codes, signals."""
+"""Tests the command's frame: help, names, exit codes, signals."""
 
 import json
 import os
@@ -145,7 +145,7 @@ def test_a_process_that_is_killed_leaves_what_the_docs_say(head_files, tmp_path)
 
 
 def test_commands_are_quick_to_start():
-    """What is not needed is not imported."""
+    """Modules that are not needed are not imported."""
     heavy = "SimpleITK nibabel PIL itk gpuregistration.report".split()
     text = f"import sys, gpuregistration.command as c; c.main(['devices']); print([n for n in {heavy} if n in sys.modules])"
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a registration tells while it works."""
+"""Tests the progress that a registration reports while it works."""
 
 import io
 
@@ -27,7 +27,7 @@ def test_costs_are_those_of_the_result(device, heads, optimizer):
         assert of_level[0] == (0, None) and len(of_level) > 1
         for iteration, cost in of_level[1:]:
             if optimizer == "conjugate_gradient":
-                # Of the last trial, which may have led up.
+                # The cost of the last trial, which may be larger.
                 assert np.isfinite(cost)
             else:
                 assert cost == costs[iteration - 1]

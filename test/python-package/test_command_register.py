@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gpureg register: every option, and the same bits as from Python."""
+"""Tests gpureg register: every option, and the same bits as from Python."""
 
 import html
 import json
@@ -98,7 +98,7 @@ def test_what_cannot_be_told_leaves_no_file(head_files, tmp_path, before, part):
         code, _, err = run_process(*words, *out, before=before)
         assert (code, err) == (1, part)
         assert [path.name for path in tmp_path.iterdir()] == ["old.nii.gz"] and (tmp_path / "old.nii.gz").read_text() == "old"
-    # Without anything to tell there is nothing to fail.
+    # If there is nothing to report, nothing can fail.
     assert run_process("register", head_files.fixed, head_files.moving, *out, before=before) == (0, "", "")
     assert (tmp_path / "old.nii.gz").stat().st_size > 1000
 
@@ -106,7 +106,7 @@ def test_what_cannot_be_told_leaves_no_file(head_files, tmp_path, before, part):
 @pytest.mark.parametrize("more", [(), ("--quiet",), ("--debug",)])
 @pytest.mark.parametrize("before", [lambda: into_full(2), lambda: os.close(2)], ids=["full", "closed"])
 def test_times_that_nobody_hears_keep_no_file_away(head_files, tmp_path, before, more):
-    """On a standard error that is full, or closed: the result is there, and standard output has nothing else."""
+    """If standard error is full, or closed, the result is written nevertheless, and standard output has nothing else."""
     out = ("-o", tmp_path / "out.nii.gz", "--device", "host", *more, "--times", "--json")
     for words in (("register", head_files.fixed, head_files.moving), ("apply", head_files.moving)):
         code, printed, _ = run_process(*words, *out, before=before)
@@ -187,7 +187,7 @@ def test_report_names_the_device_that_repeats_it(head_files, tmp_path, capfd):
 
 
 def test_the_reports_command_repeats_the_registration(head_files, tmp_path, capfd, monkeypatch):
-    """In another folder, of files whose names a shell and a page would read otherwise: the same bits."""
+    """In another folder, with file names that have special characters for a shell and a page: the same bits."""
     files, one, two = (tmp_path / name for name in ("a patient's <files> & more", "one", "two"))
     for folder in (files, one, two):
         folder.mkdir()
@@ -301,7 +301,7 @@ def test_wrong_use(head_files, tmp_path, capfd, words, part):
 
 
 def test_thick_slices(tmp_path, capfd):
-    """Control points are five voxels apart along each axis; nearer than voxels they cannot be."""
+    """Control points are five voxels apart along each axis; they cannot be nearer to each other than voxels."""
     shape = {"shape": (10, 30, 30), "spacing": (3.0, 3.0, 8.0), "origin": (-43.0, -43.0, -36.0)}
     for name, shift in (("fixed", 0.0), ("moving", 2.0)):
         gr.write_image(tmp_path / f"{name}.nii.gz", make_head(lambda points, shift=shift: points + [shift, 0.0, 0.0], **shape))
@@ -314,7 +314,7 @@ def test_thick_slices(tmp_path, capfd):
 
 
 def test_every_metric_of_a_stage_is_one_of_the_engines():
-    """What the package lists is what there is."""
+    """The package lists exactly the metrics that exist."""
     for kind, setting, names, settings in (
         (stages.Rigid, "cost", stages.COSTS, _engine.GlobalSettings()),
         (stages.Rigid, "optimizer", stages.LINEAR_OPTIMIZERS, _engine.GlobalSettings()),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file that is damaged or cut off is refused, as far as its format tells; what only looks so is read."""
+"""Tests that a damaged or truncated file is refused, as far as its format allows to detect it, and that a file that only looks damaged
+is read."""
 
 import bz2
 import gzip
@@ -22,7 +23,7 @@ PICTURE = (VOLUME[0] % 256).astype(np.uint8)
 
 
 def flips(content, begin=0, count=40):
-    """The content with one bit turned over, at places all over it."""
+    """Returns copies of the content with one bit inverted, at places all over it."""
     places = random.Random(1)
     for _ in range(count):
         damaged = bytearray(content)
@@ -31,7 +32,7 @@ def flips(content, begin=0, count=40):
 
 
 def check_flips(path, holder, begin=0):
-    """Each is refused, or the image is what it was: of deflate's codes some bits stand for nothing."""
+    """Asserts that each copy is refused, or gives the same image: some bits of deflate's codes have no meaning."""
     words = "is damaged|is cut off|no image that can be read|is impossible"
     whole, content = gr.read_image(path).array, holder.read_bytes()
     refused = 0
@@ -62,7 +63,7 @@ def check_cuts(path, holder, cuts=(1, 4, 9, 200)):
 @pytest.mark.parametrize("kind", ["u1", "i2", "f4", "f8", "i4"])
 def test_compressed_nifti(tmp_path, kind, deflate_library):
     path = write_nifti(tmp_path / "a.nii.gz", VOLUME.astype(kind))
-    # A bit of gzip's header may say when it was packed, which is nothing of the image.
+    # A bit of gzip's header may belong to the time of packing, which does not affect the image.
     check_flips(path, path, begin=10)
     check_cuts(path, path)
     content = path.read_bytes()
@@ -117,14 +118,14 @@ def test_gzip_of_several_members(tmp_path, deflate_library):
         path.write_bytes(b"".join(gzip.compress(content[a:b]) for a, b in zip(cuts, cuts[1:])))
         assert (gr.read_image(path).array == VOLUME.T).all()
     check_flips(path, path, begin=40)
-    # The second one is missing, which the first one does not know.
+    # The second member is missing, of which the first one does not know.
     path.write_bytes(gzip.compress(content[:999]))
     with pytest.raises(gr.BadInputError, match=f"a.nii.gz is cut off: it is to hold {len(content)} bytes, unpacked"):
         gr.read_image(path)
 
 
 def make_member(content, flags, name=b"", check=None):
-    """A member of gzip whose header has all that there may be."""
+    """Returns a member of gzip whose header has all optional parts."""
     header = b"\x1f\x8b\x08" + bytes([flags]) + bytes(6)
     header += struct.pack("<H", 300) + bytes(range(1, 251)) + bytes(50) if flags & 4 else b""
     header += name + b"\0" if flags & 8 else b""
@@ -136,7 +137,7 @@ def make_member(content, flags, name=b"", check=None):
 
 @pytest.mark.parametrize("part", [2, 7, 1 << 15])
 def test_headers_of_gzip(tmp_path, monkeypatch, deflate_library, part):
-    """Each of its optional parts, wherever a file is cut into what is read at a time, in the first member and in the second one."""
+    """Tests each optional part, for any division of the file into chunks, in the first member and in the second one."""
     monkeypatch.setattr("gpuregistration._unpack._PART", part)
     content = gzip.decompress(write_nifti(tmp_path / "a.nii.gz", VOLUME).read_bytes())
     path = tmp_path / "a.nii.gz"
@@ -211,7 +212,7 @@ def test_packed_metaimages(tmp_path, name, holder):
 
 
 def test_a_metaimage_whose_checksum_is_missing(tmp_path):
-    """How many bytes are packed need not be said of a file beside the header."""
+    """The number of compressed bytes is optional for a file beside the header."""
     packed = zlib.compress(VOLUME.tobytes())
     header = "ObjectType = Image\nNDims = 3\nDimSize = 11 10 9\nElementType = MET_SHORT\nCompressedData = True\nElementDataFile = x.zraw\n"
     (tmp_path / "a.mhd").write_text(header)
@@ -238,7 +239,7 @@ def test_metaimages_of_a_file_a_slice(tmp_path):
 
 
 def write_nrrd(path, encoding, values, *lines, holder=None):
-    """A NRRD's header, with values behind it, or in a file beside it."""
+    """Writes a NRRD's header, followed by values, or with values in a file beside it."""
     lines = ["NRRD0004", "type: short", "dimension: 3", "sizes: 11 10 9", "endian: little", f"encoding: {encoding}", *lines]
     if holder is None:
         path.write_bytes("\n".join([*lines, "", ""]).encode() + values)
@@ -299,7 +300,7 @@ def test_raw_nrrd_that_is_cut_off(tmp_path, lines, before):
     ],
 )
 def test_raw_nrrd_of_all_types(tmp_path, kind, size):
-    """One that is whole is read; one that lacks a byte is not."""
+    """A complete file is read; one that lacks a byte is refused."""
     header = f"NRRD0004\ntype: {kind}\ndimension: 2\nsizes: 3 2\nendian: little\nencoding: raw\n\n".encode()
     path = tmp_path / "a.nrrd"
     path.write_bytes(header + bytes(6 * size))
@@ -353,7 +354,7 @@ def test_other_formats_that_are_cut_off(tmp_path, name):
 
 
 def test_big_tiff(tmp_path):
-    """Made byte by byte: a header, a page's directory and a strip; in either order of bytes."""
+    """Made byte by byte: a header, a page's directory and a strip, in either byte order."""
     for order, mark in (("<", b"II"), (">", b"MM")):
         entries = [(256, 3, 11), (257, 3, 10), (258, 3, 8), (259, 3, 1), (262, 3, 1), (273, 16, 196), (277, 3, 1), (278, 3, 10), (279, 16, 110)]
         content = mark + struct.pack(f"{order}3HQQ", 43, 8, 0, 16, len(entries))
@@ -413,7 +414,7 @@ def test_transforms_of_minc_are_refused(tmp_path):
         gr.read_transform(tmp_path / "a.xfm")
     with pytest.raises(gr.BadInputError, match="a.xfm"):
         gr.write_transform(tmp_path / "a.xfm", gr.Affine())
-    # What it says is right.
+    # The message is right.
     m = np.array([[1, 0.1, 0, 5], [0, 1, 0, 6], [0, 0, 1, 7], [0, 0, 0, 1]])
     d = np.diag([-1, -1, 1, 1])
     there = gr.Affine.from_matrix(d @ m @ d).transform_points([-1.0, -2.0, 3.0])

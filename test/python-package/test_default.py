@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The value outside of the moving image, in what a registration warps."""
+"""Tests the value outside of the moving image in warped images."""
 
 import json
 
@@ -36,7 +36,7 @@ def test_what_the_type_does_not_hold(heads, value):
 
 @pytest.mark.parametrize("value", [-1024.0, np.nan, np.inf])
 def test_reports(heads, tmp_path, value):
-    """Metrics are of what the moving image reaches: whatever is outside makes no difference."""
+    """Metrics are over the region that the moving image covers: the value outside makes no difference."""
     found = []
     for default in (0.0, value):
         result = gr.register(*heads, initial=FAR, default=default, device="host")
@@ -78,6 +78,6 @@ def test_a_cohort(head_files, tmp_path, capfd):
     assert "-50.0 is not possible" in found["pairs"][1]["error"] and "uint8" in found["pairs"][1]["error"]
     assert gr.read_image(tmp_path / "out" / "good" / "warped.nii.gz").array.min() == -50
     assert "--default=-50.0" in (tmp_path / "out" / "good" / "report.html").read_text("utf-8")
-    # Another one is another setting.
+    # Another value is another setting.
     code, out, err = gpureg(capfd, *words, "--default", "0")
     assert "good is done again: its settings have changed" in err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Folders of DICOM's slices: their order, and whether they are one volume."""
+"""Tests folders of DICOM slices: their order, and whether they are one volume."""
 
 import os
 from decimal import Decimal
@@ -17,7 +17,7 @@ from dicom_files import CT, PET, make_header, write, write_series  # noqa: E402
 
 
 def write_slice(part, path):
-    """With the ids that it has."""
+    """Writes a slice with its ids."""
     writer = sitk.ImageFileWriter()
     writer.KeepOriginalImageUIDOn()
     writer.SetFileName(str(path))
@@ -25,7 +25,7 @@ def write_slice(part, path):
 
 
 def write_dicom(folder, image, series="1.2.826.0.1.3680043.2.1125.1", digits=17):
-    """A series of 16 bit slices, whose places are rounded."""
+    """Writes a series of 16-bit slices with rounded positions."""
     folder.mkdir(exist_ok=True)
     volume = sitk.Cast(image, sitk.sitkInt16)
     direction = volume.GetDirection()
@@ -42,7 +42,7 @@ def write_dicom(folder, image, series="1.2.826.0.1.3680043.2.1125.1", digits=17)
             ("0018|0050", str(volume.GetSpacing()[2])),
         ):
             part.SetMetaData(tag, text)
-        # Names in another order than the slices.
+        # The order of the names is not that of the slices.
         write_slice(part, folder / f"{(7 * number) % volume.GetDepth():03}-{series[-1]}.dcm")
 
 
@@ -61,7 +61,7 @@ def test_dicom_folder(dicom, heads, head_files, tmp_path, capfd):
 
 
 def slice_at(folder, number):
-    """The file of a head's slice, which are 40."""
+    """Returns the file of one of a head's 40 slices."""
     return folder / f"{(7 * number) % 40:03}-1.dcm"
 
 
@@ -75,7 +75,7 @@ def test_dicom_folder_that_lacks_a_slice(dicom, head_files, tmp_path, capfd):
 
 
 def test_dicom_folder_of_a_tilted_gantry(dicom, heads, tmp_path, capfd):
-    # Each slice a hundredth of its distance to the side: less than a degree.
+    # Each slice is shifted to the side by a hundredth of the slices' distance: less than a degree.
     for number in range(heads[0].shape[0]):
         part = sitk.ReadImage(str(slice_at(dicom, number)))
         place = [float(word) for word in part.GetMetaData("0020|0032").split("\\")]
@@ -126,7 +126,7 @@ def test_directions_of_slices_are_rounded(dicom, angles):
     image.SetDirection(sitk.Euler3DTransform((0, 0, 0), *angles).GetMatrix())
     write_dicom(dicom, image)
     for number in range(40):
-        # Its writer refuses them.
+        # pydicom's writer refuses these.
         content = slice_at(dicom, number).read_bytes()
         begin = content.index(b"\x20\0\x37\0") + 8
         end = begin + int.from_bytes(content[begin - 4 : begin], "little")
@@ -168,7 +168,7 @@ def test_positions_of_whole_numbers():
 
 
 def test_last_digit_of_large_numbers():
-    # What it is worth is no number of 64 bits.
+    # The stored value is no 64-bit number.
     assert last_digit([Decimal("1e400"), Decimal("0.25")]) == 0.01
 
 
@@ -176,13 +176,13 @@ def test_dicom_folders_without_places(dicom):
     paths = [slice_at(dicom, number) for number in range(40)]
     for number, path in enumerate(paths):
         content = path.read_bytes()
-        # Its header has another element in place of the position, which nobody reads.
+        # The header has another element in place of the position, and is not read.
         assert content.count(b"\x20\0\x32\0") == 1
         path.write_bytes(content.replace(b"\x20\0\x32\0", b"\x20\0\x33\0"))
         if number == 0:
             with pytest.raises(gr.BadInputError, match=f"{path.name} with none"):
                 gr.read_image(dicom)
-    # Their numbers do not tell in which direction they follow each other.
+    # The slices' numbers do not determine their direction.
     with pytest.raises(gr.BadInputError, match="has 40 slices, and does not say where each of them is"):
         gr.read_image(dicom)
 
@@ -208,7 +208,7 @@ def refused(folder, *texts):
 @pytest.mark.parametrize("angles", [(0, 0, 0), (0.3, -0.2, 0.5), (np.pi, 0, 0), (np.pi / 2, 0, 0), (0, 0, np.pi), (1.2, 0.7, -2.5)])
 def test_grids_are_those_of_simpleitk(tmp_path, rng, angles):
     direction = np.round(np.reshape(sitk.Euler3DTransform((0, 0, 0), *angles).GetMatrix(), (3, 3)), 12)
-    # Names follow the slices neither up nor down.
+    # The names are sorted neither upwards nor downwards.
     order = rng.permutation(9)
     places = [np.round(np.array([-30.5, 17.25, -99.125]) + 1.25 * n * direction[:, 2], 10).tolist() for n in order]
     folder, arrays = series(tmp_path, rng, places=places, axes=direction[:, :2].T.ravel().tolist(), spacing=[0.7, 0.9])
@@ -261,13 +261,13 @@ def test_slices_of_another_quantity(tmp_path, rng, others, one, text):
 
 @pytest.mark.parametrize("kind", [CT, PET])
 def test_slices_of_one_quantity(tmp_path, rng, kind):
-    """What all have, what some do not say, and a scale that changes nothing."""
+    """Elements that all slices have, elements that some lack, and a scale that changes nothing."""
     same = {"Units": "BQML", "TemporalPositionIdentifier": 3}
     some = {"PatientID": "P1", "RescaleType": "HU", "RescaleSlope": "1", "RescaleIntercept": "0"}
     each = [{**same, **(some if n % 2 else {})} for n in range(9)]
     folder, arrays = series(tmp_path, rng, each=each, kind=kind)
     assert (gr.read_image(folder).array == arrays).all()
-    # One slice without it does not tell of several points in time.
+    # A single slice without it does not mean that there are several points in time.
     each = [{"TemporalPositionIdentifier": n if n < 8 else None} for n in range(9)]
     (tmp_path / "other").mkdir()
     folder, arrays = series(tmp_path / "other", rng, each=each)
@@ -299,7 +299,7 @@ def test_slices_without_suffixes_and_other_files(tmp_path, rng):
     write(folder / "DICOMDIR", directory)
     assert (gr.read_image(folder).array == arrays).all()
     refused(folder / "report.dcm", "is of DICOM, but no image")
-    # What looks as if it were a slice is not left out.
+    # A file that looks like a slice is not skipped.
     (folder / "IM9.dcm").touch()
     with pytest.raises(gr.BadInputError, match="IM9.dcm is cut off, or no DICOM"):
         gr.read_image(folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of several frames: where each is, what its numbers mean, and what is refused."""
+"""Tests files of several frames: their positions, the meaning of their numbers, and errors."""
 
 import gpuregistration as gr
 import numpy as np
@@ -36,7 +36,7 @@ def stored(rng):
 
 
 def oblique(angles=(0.3, -0.2, 0.5)):
-    """Directions, with a header's digits, and their normal."""
+    """Returns directions with a header's digits, and their normal."""
     direction = np.reshape(sitk.Euler3DTransform((0, 0, 0), *angles).GetMatrix(), (3, 3))
     return [round(float(x), 9) for x in direction[:, :2].T.ravel()], direction
 
@@ -51,7 +51,7 @@ def refused(path, *texts):
 @pytest.mark.parametrize("axes", [AXIAL, SAGITTAL, [1, 0, 0, 0, -1, 0], None])
 def test_frames_stand_in_the_order_of_their_places(tmp_path, stored, kind, axes):
     axes, normal = (axes, np.cross(axes[:3], axes[3:])) if axes else (oblique()[0], oblique()[1][:, 2])
-    # Neither up nor down.
+    # Positions are sorted neither upwards nor downwards.
     order = np.array([3, 0, 6, 1, 5, 2, 4])
     places = [[round(float(x), 6) for x in np.array([-10, 20, 30]) + 2.5 * n * normal] for n in order]
     rescale = [(0.25 * (n + 1), -float(n)) for n in range(COUNT)]
@@ -180,7 +180,7 @@ def test_frames_of_another_quantity(tmp_path, stored):
 
 
 def make_tomogram(stored, distance, slices, **elements):
-    """A reconstruction of nuclear medicine."""
+    """Returns a tomographic reconstruction of nuclear medicine."""
     detector = make_item(ImagePositionPatient=[-10, 20, 30], ImageOrientationPatient=AXIAL)
     more = {
         "DetectorInformationSequence": detector,

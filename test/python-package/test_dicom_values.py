@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the numbers of DICOM's files mean: slopes, types, bits, packed ones; and damaged files."""
+"""Tests the meaning of the numbers in DICOM files: slopes, types, bits, compression; and damaged files."""
 
 import sys
 
@@ -21,7 +21,7 @@ def numbers(rng, *shape, kind=np.uint16):
 
 
 def read_one(path, array, kind=CT, syntax=None, **elements):
-    """A slice with a place, written and read."""
+    """Writes a slice with a position, and reads it."""
     found = gr.read_image(write(path, make_header(array, kind, **{**PLACED, **elements}), syntax))
     assert found.shape == (1, *array.shape[:2])
     return found.array[0]
@@ -30,7 +30,7 @@ def read_one(path, array, kind=CT, syntax=None, **elements):
 @pytest.mark.parametrize("kind", [np.uint16, np.int16])
 def test_each_slice_of_a_pet_series_has_its_slope(tmp_path, rng, kind):
     arrays = [numbers(rng, 5, 6, kind=kind) for _ in range(7)]
-    # The first one's is so small that the others' values would have no room in its type.
+    # The first slope is so small that the others' values would not fit into its type.
     slopes = ["0.00213", "0.5", "1", "2", "37.25", "150.1234567", "3e3"]
     each = [{"RescaleSlope": slope, "RescaleIntercept": n % 2} for n, slope in enumerate(slopes)]
     found = gr.read_image(write_series(tmp_path / "pet", arrays, PET, each=each))
@@ -104,12 +104,12 @@ def test_white_as_the_least_value_turns_no_values_round(tmp_path):
 
 def test_bits_that_are_stored(tmp_path):
     signed = {"BitsStored": 12, "HighBit": 11, "PixelRepresentation": 1}
-    # Filled up by zeros, and by their sign.
+    # Padded by zeros, and by the sign.
     assert read_one(tmp_path / "a", np.array([[0x0FFF, 0xFFFF, 0x07FF, 0xF800]], np.uint16), **signed).tolist() == [[-1, -1, 2047, -2048]]
     assert read_one(tmp_path / "a", np.array([[0x1230, 0xFFF0]], np.uint16), BitsStored=12, HighBit=15).tolist() == [[0x123, 0xFFF]]
     with pytest.raises(gr.BadInputError, match="has 1 value of more than the 12 bits"):
         read_one(tmp_path / "a", np.array([[0x1230, 0xFFF1]], np.uint16), BitsStored=12, HighBit=15)
-    # A padding value beyond them, which would become 2096 in the midst of the others.
+    # A padding value outside of the stored bits, which would become 2096, in the midst of the others.
     with pytest.raises(gr.BadInputError, match=r"has 1 value of more than the 12 bits that its header names \(BitsStored\)"):
         read_one(tmp_path / "a", np.array([[63536, 100]], np.uint16), BitsStored=12, HighBit=11)
     with pytest.raises(gr.BadInputError, match="has 12 bits up to bit 16 among 16"):
@@ -179,7 +179,7 @@ def test_counts_that_are_empty(tmp_path, rng, keyword):
 
 
 def change(path, old, new):
-    """Puts bytes into a file in the place of others that are there once."""
+    """Replaces bytes of a file that occur in it once."""
     content = path.read_bytes()
     assert content.count(old) == 1 and len(new) == len(old)
     path.write_bytes(content.replace(old, new))
@@ -216,7 +216,7 @@ def test_dicom_needs_pydicom(tmp_path, rng, monkeypatch):
 
 
 def pack(path, array, how, **elements):
-    """A file that is packed: by SimpleITK's JPEG, or by pydicom's run lengths."""
+    """Returns a compressed file: by SimpleITK's JPEG, or by pydicom's run-length encoding."""
     header = make_header(array, **PLACED, **elements)
     if how == "RLE":
         header.compress(uid.RLELossless)
@@ -237,7 +237,7 @@ def pack(path, array, how, **elements):
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.int16])
 def test_packed_values(tmp_path, rng, how, kind):
     array = numbers(rng, 16, 20, kind=kind)
-    # Neither is the photometric interpretation that of the decoder's business, nor is the slope.
+    # The decoder ignores both the photometric interpretation and the slope.
     meaning = {"RescaleSlope": "0.5", "RescaleIntercept": "-3", "PhotometricInterpretation": "MONOCHROME1"}
     path = pack(tmp_path / "a", array, how, **meaning)
     found = gr.read_image(path)
@@ -264,7 +264,7 @@ def test_packed_values_that_are_cut_off(tmp_path, rng, how):
     with pytest.raises(gr.BadInputError, match="is cut off|is damaged"):
         gr.read_image(path)
     header = pydicom.dcmread(pack(tmp_path / "b", numbers(rng, 16, 20), how))
-    # The file is whole, its frame is not.
+    # The file is complete, but its frame is not.
     encaps = pydicom.encaps
     frames = encaps.generate_pixel_data_frame if pydicom.__version__ < "3" else encaps.generate_frames
     frame = next(iter(frames(header.PixelData, 1) if pydicom.__version__ < "3" else frames(header.PixelData, number_of_frames=1)))
@@ -278,7 +278,7 @@ def test_files_without_a_preamble_or_a_suffix(tmp_path, rng, syntax):
     array = numbers(rng, 5, 6)
     path = write(tmp_path / "a", make_header(array.byteswap() if syntax == uid.ExplicitVRBigEndian else array, **PLACED), syntax)
     content = path.read_bytes()
-    # From behind what the file says of itself, whose length stands there.
+    # From the end of the meta header on, whose length is stored there.
     begin = 144 + int.from_bytes(content[140:144], "little")
     for name, part in (("bare", content[begin:]), ("bare.IMA", content[begin:]), ("bare.nii", content), ("bare.txt", content)):
         (tmp_path / name).write_bytes(part)

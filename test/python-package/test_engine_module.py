@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The extension module by itself: what it exports, and what it refuses."""
+"""Tests the extension module by itself: its exports, and its errors."""
 
 import subprocess
 
@@ -9,14 +9,14 @@ from gpuregistration import BadInputError, _engine
 
 
 def test_exports_its_entry_point_alone():
-    """Whatever else it had, another library of the process might take the place of, or it might take that library's."""
+    """Any other exported symbol might be replaced by another library's, or replace it."""
     listed = subprocess.run(["nm", "-D", "--defined-only", _engine.__file__], capture_output=True, text=True, check=True)
     assert [line.split()[-1] for line in listed.stdout.splitlines()] == ["PyInit__engine"]
 
 
 @pytest.mark.parametrize("factors", [(17, 1, 1), (1, 1, 1000), (0, 1, 1), (1, -2, 1)])
 def test_levels_of_too_many_voxels(factors):
-    """Of more than 16 voxels the weights of a level would be more than a kernel takes."""
+    """The weights of a level of more than 16 voxels would exceed a kernel's arguments."""
     image = _engine.load("host", np.zeros((40, 40, 40), np.float32), (40, 40, 40))
     with pytest.raises(BadInputError, match="stands for 1 to 16 voxels along an axis, not for"):
         _engine.make_level(image, factors)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fields of displacements, each by what its header says that it is."""
+"""Tests displacement fields, whose meaning their header gives."""
 
 import warnings
 
@@ -20,7 +20,7 @@ VECTORS = np.random.default_rng(1).normal(size=(*SHAPE, 3)).astype(np.float32) *
 
 
 def points_of(shape, affine):
-    """Where nibabel's affine leads each voxel [x, y, z]."""
+    """Returns the points of voxels [x, y, z] by nibabel's affine."""
     index = np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"), axis=-1)
     return index @ affine[:3, :3].T + affine[:3, 3]
 
@@ -31,7 +31,7 @@ def write_field(path, vectors, intent, name=b"", p1=0.0, **more):
 
 
 def check(path, match=None):
-    """Whether a field leads each voxel by VECTORS; and what is warned of it."""
+    """Asserts that a field displaces each voxel by VECTORS; returns the warnings about it."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         field = gr.read_transform(path)
@@ -53,7 +53,7 @@ def test_itks_and_ants(tmp_path):
 def test_nifti_displacements_are_right_and_anterior(tmp_path):
     path = write_field(tmp_path / "w.nii", VECTORS, 1006)
     check(path)
-    # As ITK from 5.4 on.
+    # As in ITK from 5.4 on.
     if tuple(map(int, sitk.Version.ITKVersionString().split(".")[:2])) >= (5, 4):
         np.testing.assert_allclose(gr.read_transform(path).array, sitk.GetArrayFromImage(sitk.ReadImage(str(path))), atol=1e-6)
     plane = VECTORS[:, :, :1, :2]
@@ -123,7 +123,7 @@ def test_names_of_displacements(tmp_path):
 def test_spm(tmp_path, capfd):
     path = write_field(tmp_path / "y.nii", POSITIONS, 1007, b"Mapping")
     check(path)
-    # All the way: a head that is shifted by 5 mm to the right comes back.
+    # From end to end: a head that is shifted by 5 mm to the right is shifted back.
     head = make_head()
     affine = np.diag([*LPS, 1.0]) @ head.index_to_point
     shifted = points_of(head.size, affine) + (5.0, 0.0, 0.0)
@@ -186,7 +186,7 @@ def test_what_is_no_field(tmp_path):
 
 
 def test_a_skew_field(tmp_path, rng):
-    """It is written and read on its own grid, by this package and in ITK's files of transforms."""
+    """The field is written and read on its own grid, by this package and in ITK's transform files."""
     direction = turn(20) @ [[1, 0.2, 0], [0, 1, 0.1], [0, 0, 1]]
     field = gr.DisplacementField(rng.normal(size=(6, 7, 8, 3)), (1, 2, 3), (4, 5, 6), direction)
     points = rng.uniform(-1, 1, (20, 3)) + (7, 10, 12)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files are read and written by several threads at once: HDF5's library, which SimpleITK asks of many files, is not made for that."""
+"""Tests that several threads may read and write files at once: the HDF5 library, which SimpleITK calls for many files, is not
+thread-safe."""
 
 import subprocess
 import sys
@@ -8,7 +9,7 @@ import pytest
 
 pytest.importorskip("SimpleITK")
 
-# In a process of its own, since such a fault may end it.
+# In a process of its own, which such a fault may end.
 MANY_FILES = """
 import sys
 from concurrent.futures import ThreadPoolExecutor

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of transforms and images."""
+"""Tests files of transforms and images."""
 
 import gzip
 import subprocess
@@ -37,7 +37,7 @@ def test_ants_affine(tmp_path, rng):
     assert "Affine" in read.GetName()
     np.testing.assert_allclose(read.TransformPoint((1.0, 2.0, 3.0)), transform.transform_points((1, 2, 3)), atol=1e-9)
     np.testing.assert_allclose(gr.read_transform(path).matrix_of(), transform.matrix_of(), atol=1e-9)
-    # Its numbers are MATLAB's, level 4: a header of five words, the type 0 of doubles by columns.
+    # The format is MATLAB's, level 4: a header of five words; type 0 means doubles, stored by columns.
     header = np.frombuffer(path.read_bytes()[:12], "<i4")
     assert header.tolist() == [0, 12, 1]
     with pytest.raises(gr.UnsupportedError):
@@ -51,7 +51,7 @@ def test_ants_warp(tmp_path, rng):
     file = nibabel.load(path)
     assert file.shape == (44, 48, 40, 1, 3)
     assert file.header["intent_code"] == 1007
-    # ANTs' vectors are ITK's, LPS, though the file's geometry is RAS.
+    # ANTs' vectors are in ITK's coordinates, LPS, although the file's geometry is in RAS.
     np.testing.assert_allclose(np.asarray(file.dataobj)[5, 6, 7, 0], field.array[7, 6, 5], atol=1e-5)
     read = gr.read_transform(path)
     np.testing.assert_allclose(read.array, field.array, atol=1e-5)
@@ -73,7 +73,7 @@ def test_fsl(tmp_path, rng, mirrored):
     transform, path = make_transform("affine", rng), tmp_path / "fixed_from_moving.mat"
     gr.write_transform(path, transform, fixed, moving, format="fsl")
     np.testing.assert_allclose(gr.read_transform(path, fixed, moving).matrix_of(), transform.matrix_of(), atol=1e-9)
-    # By FLIRT's own words: a moving voxel's mm, by the matrix, are the fixed voxel's mm.
+    # By FLIRT's definition, the matrix maps a moving voxel's mm to the fixed voxel's mm.
     matrix = np.loadtxt(path)
     voxel = np.array([3.0, 4.0, 5.0])
     point = (fixed.index_to_point @ np.append(voxel, 1))[:3]
@@ -121,7 +121,7 @@ def test_nifti_is_read_by_others_as_it_was_written(tmp_path, rng):
                 theirs, ours = sitk.ReadImage(str(tmp_path / "o.nii")), gr.read_image(tmp_path / "o.nii")
                 assert (sitk.GetArrayFromImage(theirs).ravel() == array.ravel()).all() and (ours.array.ravel() == array.ravel()).all()
                 if components == (3,) and shape[0] == 1:
-                    # ITK takes one slice of vectors for an image of two dimensions.
+                    # ITK reads one slice of vectors as an image of two dimensions.
                     continue
                 assert ours.has_grid_of(image) and theirs.GetSize() == image.size and ours.components == image.components
                 np.testing.assert_allclose(theirs.GetOrigin(), image.origin, atol=1e-5)
@@ -146,14 +146,14 @@ def test_what_is_read_outlives_its_file(tmp_path, rng, components):
     (tmp_path / "f.nii.gz").unlink()
     for image in read:
         assert image.array.dtype == np.float32 and image.array.flags.writeable and image.is_vector == bool(components)
-        # Nothing else is held.
+        # The image has memory of its own.
         assert not hasattr(image, "owner")
         np.testing.assert_array_equal(image.array, array)
         image.array[...] = 0
 
 
 def test_compressed_as_closely_as_zlib_does(tmp_path, rng, deflate_library):
-    """What hardly repeats is compressed by its runs, which is faster, and all else by what repeats: never much larger."""
+    """Data that hardly repeats is compressed by runs, which is faster, and other data by repetitions: never much larger than zlib's."""
     grid = np.stack(np.meshgrid(*[np.arange(n) for n in (20, 256, 256)], indexing="ij"), axis=-1)
     labels = sum((((grid - center) * (8, 1, 1)) ** 2).sum(axis=-1) < 60**2 for center in rng.integers((5, 60, 60), (15, 200, 200), (6, 3)))
     noise = rng.normal(size=labels.shape) * (labels > 0)
@@ -242,7 +242,7 @@ def test_bad_files(tmp_path, rng):
 
 
 def test_skew_directions(tmp_path, heads):
-    """NIfTI holds them in its sform; SimpleITK's writer of .hdr puts others there, at right angles."""
+    """NIfTI stores them in its sform; SimpleITK's writer of .hdr replaces them by perpendicular ones."""
     nibabel = pytest.importorskip("nibabel")
     for direction in ([[1, 0.3, 0], [0, 1, 0], [0, 0, 1]], np.diag([2, 1, 1])):
         image = gr.Image(heads[0].array, (1.0, 2.0, 3.0), (4.0, 5.0, 6.0), direction)
@@ -287,7 +287,7 @@ def test_a_transform_that_simpleitk_does_not_have(tmp_path):
 
 @pytest.mark.parametrize("kind", ["MatrixOffsetTransformBase_double_3_3", "MatrixOffsetTransformBase_float_3_3", "in a composite"])
 def test_older_affine_files(tmp_path, rng, kind):
-    """ANTs' and ITK's, of a class that SimpleITK applies and does not have."""
+    """ANTs' and ITK's files of a class that SimpleITK applies, but does not offer."""
     wanted, path = make_transform("affine", rng), tmp_path / "a.txt"
     older = kind if kind.startswith("Matrix") else "MatrixOffsetTransformBase_double_3_3"
     lines = [
@@ -326,7 +326,7 @@ def test_no_name(tmp_path):
 
 
 def test_several_transforms_that_are_no_composite(tmp_path):
-    """SimpleITK reads the first one, and says nothing of the rest."""
+    """SimpleITK reads the first one, and does not mention the rest."""
     affine = gr.Affine(translation=(1.0, 2.0, 3.0))
     gr.write_transform(tmp_path / "one.tfm", affine)
     one = (tmp_path / "one.tfm").read_text()

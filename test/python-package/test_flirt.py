@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FSL's matrices of files that say in several ways, or not at all, where their voxels are."""
+"""Tests FSL's matrices for files that define their geometry in several ways, or not at all."""
 
 import itertools
 import struct
@@ -15,14 +15,15 @@ sitk = pytest.importorskip("SimpleITK")
 nibabel = pytest.importorskip("nibabel")
 
 SIZE, SPACING = (11, 21, 31), (2.0, 3.0, 4.0)
-# Directions of a voxel's axes, to right, anterior and superior: of a positive determinant, of a negative one, and turned, of one, too.
+# Directions of a voxel's axes, to right, anterior and superior: with a positive determinant, with a negative one, and rotated, with a
+# positive one.
 RIGHT, LEFT = np.diag([1.0, 1.0, 1.0]), np.diag([-1.0, 1.0, 1.0])
 DOWN = np.array([[0.0, 0, 1], [1, 0, 0], [0, -1, 0]])
 QUATERNIONS = {id(RIGHT): (1, 0, 0, 0), id(LEFT): (-1, 0, 1, 0)}
 
 
 def write_nifti(path, sform_code=0, qform_code=0, sform=RIGHT, qform=RIGHT, offset=(5.0, -7.0, 9.0)):
-    """A file of NIfTI-1, byte by byte, of random values."""
+    """Writes a NIfTI-1 file of random values, byte by byte."""
     values = np.random.default_rng(3).integers(1, 200, SIZE, np.uint8)
     header = bytearray(352)
     qfac, b, c, d = QUATERNIONS[id(qform)]
@@ -39,7 +40,7 @@ def write_nifti(path, sform_code=0, qform_code=0, sform=RIGHT, qform=RIGHT, offs
 
 
 def fsl_mm(voxel, is_turned):
-    """FSL's coordinates of a voxel."""
+    """Returns FSL's coordinates of a voxel."""
     x, y, z = voxel
     return np.array([(SIZE[0] - 1 - x if is_turned else x) * SPACING[0], y * SPACING[1], z * SPACING[2]])
 
@@ -65,7 +66,7 @@ def test_x_as_fsl_counts_it(tmp_path, rng, reader, sform_code, qform_code, sform
         is_turned = np.linalg.det(sform) > 0
     else:
         is_turned = qform_code > 0 and np.linalg.det(qform) > 0
-    # FLIRT's matrix leads from the moving image's coordinates to the fixed one's.
+    # FLIRT's matrix maps the moving image's coordinates to the fixed one's.
     matrix = np.eye(4)
     matrix[:3] = np.column_stack([np.eye(3) + 0.1 * rng.normal(size=(3, 3)), rng.normal(size=3)])
     np.savetxt(tmp_path / "flirt.mat", matrix)
@@ -81,24 +82,24 @@ def test_x_as_fsl_counts_it(tmp_path, rng, reader, sform_code, qform_code, sform
 
 
 def test_the_command_applies_it(tmp_path, capfd):
-    """Of files that do not say where they are, a shift by two voxels of FSL's x is one by two voxels of the array."""
+    """In files without a geometry, a shift by two voxels of FSL's x is one by two voxels of the array."""
     write_nifti(tmp_path / "a.nii")
     shift = np.eye(4)
     shift[0, 3] = 2 * SPACING[0]
     np.savetxt(tmp_path / "shift.mat", shift)
     gpureg_json(capfd, "apply", tmp_path / "a.nii", "-o", tmp_path / "o.mha", "-t", tmp_path / "shift.mat", "--device", "host")
     before, after = gr.read_image(tmp_path / "a.nii").array, gr.read_image(tmp_path / "o.mha").array
-    # The matrix leads from the image to the reference: what was at x is at x + 2.
+    # The matrix maps the image to the reference: what was at x is at x + 2.
     assert (after[..., 2:] == before[..., :-2]).all() and (after[..., :2] == 0).all()
 
 
 def test_another_array_lies_as_the_image_does(tmp_path):
-    """Of SimpleITK's image of a file that does not say where it lies, and of the same with other values."""
+    """Compares SimpleITK's image of a file without a geometry with another array that has the same geometry."""
     write_nifti(tmp_path / "a.nii")
     image = read_image(sitk.ReadImage(str(tmp_path / "a.nii")), "fixed")[0]
     np.savetxt(tmp_path / "flirt.mat", np.diag([1.0, 1.0, 1.0, 1.0]) + np.eye(4, k=3) * 4.0)
     wanted = gr.read_transform(tmp_path / "flirt.mat", image, image).matrix_of()
     other = image.like(image.array.astype(np.float32))
     assert (gr.read_transform(tmp_path / "flirt.mat", other, other).matrix_of() == wanted).all()
-    # The matrix leads to +x of voxels, as in the array.
+    # The matrix shifts towards +x of voxels, as in the array.
     assert wanted[0, 3] * image.direction[0, 0] == pytest.approx(-4.0)

@@ -16,12 +16,12 @@ from conftest import make_head, turn
 from cuda_arrays import CudaArray, Driver, Gpu
 from gpuregistration import _devices, _engine, _gpu_arrays
 
-# What is moved besides voxels: a chain's parts, tables, sums.
+# The bytes that are transferred besides voxels: a chain's parts, tables, sums.
 FEW_BYTES = 1 << 16
 
 
 class PretendedDLPack:
-    """An array of the host that says, by DLPack, that it is on a GPU."""
+    """An array of the host that claims by DLPack to be on a GPU."""
 
     def __init__(self, array, number=0):
         self.array = array
@@ -38,7 +38,7 @@ class PretendedDLPack:
 
 
 def writable(array):
-    """An array of the same memory that may be written to. NumPy before 2.1 exports no others, and its from_dlpack makes such as may not."""
+    """Returns a writable array of the same memory. NumPy before 2.1 exports no other arrays, and its from_dlpack returns read-only ones."""
     if array.flags.writeable:
         return array
     span = sum((count - 1) * stride for count, stride in zip(array.shape, array.strides)) + array.itemsize
@@ -48,7 +48,7 @@ def writable(array):
 
 
 class PretendedInterface:
-    """The same by CUDA's array interface."""
+    """An array of the host that claims by CUDA's array interface to be on a GPU."""
 
     def __init__(self, array):
         self.array = array
@@ -61,7 +61,7 @@ class PretendedInterface:
 
 
 class OnHost:
-    """Makes arrays of one of these."""
+    """Makes arrays of one of these classes."""
 
     def __init__(self, kind, monkeypatch):
         self.kind = kind
@@ -101,7 +101,7 @@ class OnCuda:
     def get(self, array):
         if isinstance(array, CudaArray):
             return array.get()
-        # Its library has no from_dlpack.
+        # The library has no from_dlpack.
         assert isinstance(array, _engine.DeviceArray) and array.device == self.device
         found = array.__cuda_array_interface__
         assert found["data"][0] == array.address and found["version"] == 3
@@ -169,7 +169,7 @@ def first_gpu():
 
 @pytest.fixture(params=["dlpack on the host", "interface on the host", "cuda", "cupy", "torch"])
 def library(request, monkeypatch):
-    """Makes arrays, and reads them."""
+    """Makes arrays by a library, and reads them."""
     if request.param == "cuda":
         return OnCuda(monkeypatch)
     if request.param == "cupy":
@@ -185,7 +185,7 @@ def head():
 
 
 def statistics(kind, device):
-    """Of the engine that served last."""
+    """Returns the statistics of the engine that was used last."""
     with _devices.borrow_engine(getattr(_engine, kind), device) as engine:
         return engine.statistics
 
@@ -270,7 +270,7 @@ def test_registration(library, heads, stage):
     assert found.cost == expected.cost
     np.testing.assert_array_equal(library.get(found.warped.array), expected.warped.array)
     moved = statistics("FreeFormRegistration" if stage == "ffd" else "GlobalRegistration", library.device)
-    # A search brings the levels of 8 mm to the host, for their centres of mass, and some sums of each evaluation.
+    # A search downloads the levels of 8 mm, to compute centres of mass, and some sums of each evaluation.
     assert moved.bytes_down < 2 * fixed.array.nbytes
 
 
@@ -288,7 +288,7 @@ def test_registration_of_one_there_and_one_here(library, heads):
 def test_masks(library, heads, kind):
     fixed, moving = heads
     mask = np.zeros(fixed.array.shape, kind)
-    # Whatever is not 0 is inside.
+    # Every value but 0 is inside.
     mask[8:30, 10:40, 5:] = 1 if kind != "f4" else 0.25
     expected = gr.metric("mattes_mutual_information", fixed, moving, fixed_mask=mask, device=library.device)
     found = gr.metric("mattes_mutual_information", as_image(library, fixed), as_image(library, moving), fixed_mask=library.put(mask))
@@ -427,7 +427,7 @@ def test_memory_goes_with_who_reads_it(library, head):
 
 
 def test_levels_of_one_voxel_are_copies(library):
-    # Along a short axis nothing is left out, and the level may be the image itself.
+    # Along a short axis no voxel is skipped, and the level may be the image itself.
     values = np.arange(8, dtype=np.float64).reshape(2, 2, 2)
     array = library.put(values)
     levels = gr.pyramid(array, 5)
@@ -472,7 +472,7 @@ def test_producers_are_told_a_stream(monkeypatch, head):
     monkeypatch.setattr(_gpu_arrays, "find_device", lambda array: "host")
     array = PretendedDLPack(head.array)
     image = gr.Image(array)
-    # To look at it nothing is waited for.
+    # Inspecting it waits for nothing.
     assert array.streams == [-1]
     gr.resample(image)
     assert array.streams[-1] == _engine.meeting_stream("host") == 0
@@ -492,7 +492,7 @@ def test_results_are_the_nearest_whole_numbers(library):
 
 
 def read(library, made):
-    """The engine's own array."""
+    """Reads the engine's own array."""
     if library.device == "host":
         return np.from_dlpack(made)
     return Gpu(find_driver(), int(library.device[5:])).read(made.address, made.shape, np.dtype(made.type))
@@ -518,7 +518,7 @@ def test_torch_takes_what_the_engine_makes(head):
     np.testing.assert_array_equal(tensor.numpy(), head.array)
 
 
-# What is wrong.
+# Errors.
 
 
 @pytest.fixture
@@ -597,7 +597,7 @@ def test_what_is_not_contiguous(on_host, head):
     for values in (head.array[::2], head.array.T, head.array[:, :, :-1]):
         with pytest.raises(gr.BadInputError, match=r"not contiguous.*\.contiguous\(\)"):
             gr.resample(PretendedDLPack(values))
-    # What has one slice alone has no stride along it.
+    # An array with a single slice has no stride along it.
     assert gr.resample(PretendedDLPack(head.array[::30])).array.shape == (1, 32, 34)
 
 
@@ -668,7 +668,7 @@ def test_what_the_host_alone_does(on_host, head, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-# With a GPU of CUDA, by its driver.
+# With a CUDA GPU, by its driver.
 
 
 @pytest.fixture
@@ -680,12 +680,12 @@ def gpu():
 def test_cuda_streams_are_waited_for(gpu, head, kind):
     values = head.array.astype(kind)
     stream = gpu.make_stream()
-    # What is made for the first time may wait for all.
+    # The first allocation may wait for all work.
     gr.resample(CudaArray(gpu, values))
     gr.smooth(CudaArray(gpu, values), 0.0)
     late = CudaArray(gpu, values, stream, seconds=0.3)
     content = gr.Image(late).content
-    # Without its stream, what is read is not there yet: otherwise this would show nothing.
+    # Without its stream, the values are not there yet: otherwise the test would show nothing.
     assert not late.get().any()
     begin = time.perf_counter()
     content.borrow()
@@ -702,7 +702,7 @@ def test_cuda_arrays_by_dlpack(gpu, head):
     assert made.__dlpack_device__() == (2, gpu.number)
 
     class Producer:
-        """What has DLPack's functions alone."""
+        """An object with DLPack's functions only."""
 
         streams = []
 
@@ -736,7 +736,7 @@ def test_cuda_arrays_of_another_gpu(head):
         gr.resample(array, device=first.name)
     with pytest.raises(gr.BadInputError, match=f"is on {first.name}, and the moving image on {second.name}"):
         gr.register(CudaArray(first, head.array), array)
-    # The engine itself does not take another's word for it.
+    # The engine itself does not trust another library.
     wrong = _engine.Borrowed(array.address, array.shape, "float32", None, array)
     with pytest.raises(gr.BadInputError, match=f"is on {second.name}, and {first.name} is to compute"):
         _engine.borrow(first.name, wrong)

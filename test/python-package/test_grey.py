@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Grey images that are stored as colours, as pictures mostly are."""
+"""Tests grey images that are stored as colours, as pictures mostly are."""
 
 import struct
 import zlib
@@ -49,7 +49,7 @@ def test_registered_as_grey(greys, kind):
     assert by_mask.cost == gr.register(*greys, fixed_mask=mask, device="host").cost
     # Colours that are resampled stay colours.
     assert gr.resample(moving, found.transform, fixed, device="host").array.shape == fixed.array.shape
-    # The same of the other library's kind.
+    # The same for the other library's images.
     images = [gr._kinds.to_simpleitk(image) for image in (fixed, moving)]
     assert gr.register(*images, device="host").warped.GetNumberOfComponentsPerPixel() == 1
 
@@ -60,7 +60,7 @@ def test_what_a_jpegs_rounding_leaves(greys, rng, most):
     tinted = [image.like(np.clip(stack(image).array + tint, 0, 255).astype(np.uint8)) for image, tint in zip(greys, tints)]
     wanted, found = gr.register(*greys, device="host"), gr.register(*tinted, device="host")
     np.testing.assert_allclose(found.transform.matrix_of(), wanted.transform.matrix_of(), atol=0.1)
-    # Its luminance.
+    # The image's luminance.
     fixed = gr._grey.as_grey(tinted[0], "", "").array
     assert (fixed == np.rint(tinted[0].array @ [0.299, 0.587, 0.114])).all()
 
@@ -76,13 +76,13 @@ def test_colours(greys):
     coloured = greys[0].like(np.stack([greys[0].array, greys[0].array // 2, greys[0].array], axis=-1))
     with pytest.raises(gr.BadInputError, match=r"fixed image has 3 components .*differ, so that they are no grey.*image.like\("):
         gr.register(coloured, greys[1])
-    # What it says to do is possible.
+    # The advice works.
     gr.register(coloured.like(coloured.array[..., 0]), greys[1], device="host")
     clear = MAKERS["RGBA"](greys[0])
     clear.array[3, 4, 3] = 0
     with pytest.raises(gr.BadInputError, match="4 components .*not equally opaque"):
         gr.register(clear, greys[1])
-    # Displacements are no grey and its opacity, though one of them may be the same everywhere.
+    # A displacement field is not a grey image with opacity, even if one component is constant.
     field = greys[0].like(np.stack([greys[0].array.astype(np.float32), np.zeros(greys[0].shape, np.float32)], axis=-1))
     with pytest.raises(gr.BadInputError, match="2 components .*no colours"):
         gr.register(field, greys[1])
@@ -101,7 +101,7 @@ def test_files(greys, tmp_path, capfd, suffix):
 
 
 def test_palettes(greys, tmp_path):
-    """A PNG whose pixels are numbers of colours, which are grey here."""
+    """A PNG whose pixels are indices of colours, which are grey here."""
     rows = b"".join(b"\0" + row.tobytes() for row in (greys[0].array // 16).astype(np.uint8))
     colours = bytes(16 * n for n in range(16) for _ in range(3))
     chunks = [(b"IHDR", struct.pack(">2I5B", 50, 60, 8, 3, 0, 0, 0)), (b"PLTE", colours), (b"IDAT", zlib.compress(rows)), (b"IEND", b"")]
@@ -118,7 +118,7 @@ def test_a_png_of_grey_and_opacity(tmp_path, name):
     pictures.fromarray(np.stack([grey, np.full_like(grey, 255)], axis=-1), "LA").save(tmp_path / name, "PNG")
     with pytest.raises(gr.BadInputError, match=f"{name} is a PNG of grey and opacity.*Write it without opacity"):
         gr.read_image(tmp_path / name)
-    # What it says to do.
+    # The message.
     pictures.open(tmp_path / name).getchannel("L").save(tmp_path / "new.png")
     assert (gr.read_image(tmp_path / "new.png").array == grey).all()
 

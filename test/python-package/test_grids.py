@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Masks and labels whose headers differ from their images': as little as changes no voxel's answer, or more."""
+"""Tests masks and labels whose headers differ from their images': so little that no voxel's value changes, or more."""
 
 import gpuregistration as gr
 import numpy as np
@@ -10,7 +10,7 @@ from gpuregistration._sides import check_grid
 
 
 def shifted(image, voxels=(0.0, 0.0, 0.0), spacing=1.0, direction=None):
-    """The same array where other voxels are."""
+    """Returns the same array with shifted voxels."""
     origin = image.origin + image.direction @ (np.array(voxels) * image.spacing)
     return gr.Image(image.array, image.spacing * spacing, origin, image.direction if direction is None else direction)
 
@@ -23,7 +23,7 @@ def masked(heads):
     return fixed, moving, mask
 
 
-# Of 40 x 48 x 44 voxels: half a voxel's shift, at the corner, is 1.06 % of the spacing, and a turn by 0.6 degrees.
+# For 40 x 48 x 44 voxels, a shift of half a voxel at the corner is 1.06 % of the spacing, or a rotation by 0.6 degrees.
 LITTLE = {
     "last digit": dict(voxels=(1e-6, -2e-6, 1e-6)),
     "two decimals": dict(voxels=(0.004, -0.004, 0.002)),
@@ -43,7 +43,7 @@ MUCH = {
 def test_what_changes_no_voxels_answer(masked, what):
     fixed, moving, mask = masked
     other = shifted(mask, **LITTLE[what])
-    # The voxel of the mask that is nearest to each of the image's voxels is the one of its index.
+    # The nearest voxel of the mask to each of the image's voxels has the same index.
     assert (gr.resample(other, None, fixed, "nearest", extrapolate=True, device="host").array == mask.array).all()
     assert gr.register(fixed, moving, fixed_mask=other, device="host").cost == gr.register(fixed, moving, fixed_mask=mask, device="host").cost
 
@@ -58,10 +58,10 @@ def test_more_is_told_by_how_much(masked, what):
 
 @pytest.mark.parametrize("corner", range(8))
 def test_every_corner_counts(corner):
-    """A shear moves one corner the most, whichever that is."""
+    """A shear moves one corner more than all others, whichever corner that is."""
     image = gr.Image(np.zeros((10, 20, 30)))
     signs = np.array([1 if corner >> axis & 1 else -1 for axis in range(3)])
-    # What turns the corner outwards, and its opposite, by more than half a voxel, and others by less.
+    # Moves this corner, and its opposite, outwards by more than half a voxel, and the others by less.
     direction = np.eye(3) + 0.012 * np.outer([1, 0, 0], signs)
     centre = np.array([14.5, 9.5, 4.5])
     other = gr.Image(image.array, direction=direction, origin=centre - direction @ centre)

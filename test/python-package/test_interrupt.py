@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C ends long work on host threads in the midst of it, and what comes after it is as it was before."""
+"""Tests that Ctrl-C ends long work on host threads at once, and that later work is not affected."""
 
 import subprocess
 import sys
@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from conftest import turn
 
-# How long work would take, and how soon after Ctrl-C it is to end, in seconds: other work may go on here.
+# The time that the work would take, and the time after Ctrl-C by which it must end, in seconds; other programs may run at the same time.
 LONG = 30.0
 SOON = 5.0
 
-# It is told how long one piece of work takes, so that it makes it long; then it says when it begins, is interrupted, and does what it
-# had done before again.
+# The process gets the time of one unit of work, so that it makes the work long; then it reports its start, is interrupted, and repeats
+# earlier work.
 PROGRAM = """
 import signal
 import sys
@@ -50,7 +50,7 @@ few = lambda: metric.values(batch)
 make_many = lambda count: lambda: metric.values(batch * count)
 """
 
-# A neighborhood of all of a larger image: one evaluation takes long.
+# A neighborhood as large as a larger image: one evaluation takes long.
 DERIVATIVE = """
 def make_few(length):
     image = np.random.default_rng(1).normal(size=(length, 40, 40)).astype(np.float32)
@@ -67,14 +67,14 @@ make_many = lambda count: make_few(min(40 * count, 20000))
         (VALUES.replace("NAME", "mean_squares"), 0),
         (VALUES.replace("NAME", "neighborhood_correlation"), 0),
         (DERIVATIVE, 0),
-        # A long batch is few loops, of many tasks, of which the thread that looks at signals does few.
+        # A long batch is a few loops of many tasks, only a few of which run on the thread that checks for signals.
         (VALUES.replace("NAME", "correlation_ratio"), 1),
         (VALUES.replace("NAME", "correlation_ratio"), 16),
     ],
     ids=["values", "values of neighborhoods", "derivative", "correlation ratio", "correlation ratio on many threads"],
 )
 def test_ends_soon(work, threads):
-    """On as many threads; 0: as many as there are."""
+    """On this number of threads; 0: as many as there are."""
     program = PROGRAM.replace("WORK", work).replace("LONG", str(LONG)).replace("THREADS", str(threads))
     folder = str(__file__).rpartition("/")[0]
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder)
@@ -93,7 +93,8 @@ def test_ends_soon(work, threads):
 
 @pytest.mark.parametrize("name", ["mean_squares", "correlation_ratio", "normalized_mutual_information", "neighborhood_correlation"])
 def test_a_long_batch_has_the_values_of_its_parts(heads, name):
-    """Of the host, which looks at signals in between: to the bit, but for what it counts in one go, whose unit hangs on how many there are."""
+    """On the host, which checks for signals in between: the values are equal to the bit, except for numbers that are counted together,
+    whose unit depends on their number."""
     metric = gr.metric(name, *heads, device="host")
     batch = np.array([gr.Affine(turn(degrees)).parameters for degrees in np.linspace(-8, 8, 100)])
     parts = np.concatenate([metric.values(part) for part in np.array_split(batch, 7)])

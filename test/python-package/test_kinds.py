@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images of other libraries come in by what they are, and out as the same."""
+"""Tests that images of other libraries are accepted by their type, and that results have the same type."""
 
 import pickle
 import subprocess
@@ -16,7 +16,7 @@ DIRECTION = turn(20) @ np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0.0]])
 
 @pytest.fixture
 def oblique(rng):
-    """An image whose axes are of different lengths, turned, and far from the origin."""
+    """Returns an image with axes of different lengths, rotated, and far from the origin."""
     return gr.Image(rng.normal(size=(4, 5, 6)).astype(np.float32), (0.7, 1.3, 2.1), (-31.0, 12.5, 4.25), DIRECTION)
 
 
@@ -35,7 +35,7 @@ def test_there_and_back(library, oblique):
 
 
 def test_simpleitk_and_nibabel_read_a_file_the_same(oblique, tmp_path):
-    """What tells RAS from LPS is the file: each library reads it in its own way."""
+    """The file distinguishes RAS from LPS: each library reads it in its own way."""
     sitk, nibabel = pytest.importorskip("SimpleITK"), pytest.importorskip("nibabel")
     name = str(tmp_path / "image.nii.gz")
     sitk.WriteImage(to_simpleitk(oblique), name)
@@ -44,7 +44,7 @@ def test_simpleitk_and_nibabel_read_a_file_the_same(oblique, tmp_path):
     np.testing.assert_array_equal(by_sitk.array, by_nibabel.array)
     np.testing.assert_allclose(by_sitk.index_to_point, by_nibabel.index_to_point, atol=1e-5)
     np.testing.assert_allclose(by_nibabel.index_to_point, oblique.index_to_point, atol=1e-5)
-    # … and a voxel's point is nibabel's, with x and y turned round.
+    # A voxel's point is nibabel's, with x and y negated.
     index = np.array([1, 2, 3])
     ras = nibabel.load(name).affine[:3] @ np.append(index, 1)
     np.testing.assert_allclose(by_nibabel.index_to_point[:3] @ np.append(index, 1), ras * [-1, -1, 1], atol=1e-5)

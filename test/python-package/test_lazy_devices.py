@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A driver is looked for when one of its devices may be wanted, and not before: some take longer to start than a registration."""
+"""Tests that a driver is loaded only when one of its devices may be needed: some take longer to start than a registration."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ def printed_by(code):
 
 @pytest.fixture
 def opencl():
-    """A device of OpenCL."""
+    """Returns an OpenCL device."""
     found = [device.name for device in gr.devices() if device.kind == "opencl"]
     if not found:
         pytest.skip("there is no device of OpenCL")

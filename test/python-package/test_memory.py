@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What engines keep for the next call: all of a process in one place, which is counted, bounded, and given back where it is short."""
+"""Tests the memory that engines keep for the next call: all of a process is counted in one place, bounded, and freed if there is a
+shortage."""
 
 import os
 import subprocess
@@ -17,7 +18,7 @@ STAGES = ["rigid", stages.FreeForm(levels=1, iterations=2, spacing=20)]
 
 @pytest.fixture
 def held(device):
-    """Bytes that are in use beyond those before, and those that idle engines have; the bounds are as before afterwards."""
+    """Returns the additional bytes in use, and those of idle engines; restores the limits afterwards."""
     gr.release_memory(device)
     before, bound = _engine.memory_in_use(device), _engine.idle_memory_limit(device)
     yield lambda: (_engine.memory_in_use(device) - before, _engine.idle_memory_in_use(device))
@@ -33,7 +34,7 @@ def register(device):
 
 
 def fill(device):
-    """Calls that keep much."""
+    """Makes calls that leave much idle memory."""
     large = make_head(shape=(90, 80, 70))
     gr.smooth(large, 3.0, device=device)
     gr.resample(large, gr.Affine(np.eye(3), [1, 2, 3]), interpolation="bspline", device=device)
@@ -54,7 +55,7 @@ def test_what_is_short_is_given_back(device, held):
     gr.release_memory(device)
     fill(device)
     filled = held()[1]
-    # Enough for a registration, but not beside what is kept.
+    # Enough for a registration, but not besides the idle memory.
     assert filled > 1.5 * needed
     _engine.set_memory_limit(device, _engine.memory_in_use(device) + needed // 4)
     np.testing.assert_array_equal(register(device), expected)
@@ -159,7 +160,7 @@ assert np.array_equal(gr.smooth(head, 3.0, device={device!r}).array, made)
 
 
 def test_forked_processes_and_ends_leave_no_word(device):
-    """A child has no use of its parent's engines, and neither process frees any at its end."""
+    """A child cannot use its parent's engines, and neither process frees any at its end."""
     program = CHILD.format(tests=os.path.dirname(__file__), device=device)
     ended = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (0, "")

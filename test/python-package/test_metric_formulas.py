@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Metrics' values against their definitions, in NumPy's doubles."""
+"""Compares metrics' values with their definitions, in NumPy's doubles."""
 
 from math import factorial
 
@@ -8,24 +8,24 @@ import numpy as np
 import pytest
 
 BINS = 32
-# Of a voxel, along each axis of the array: the moving image is looked at so far from where the fixed one is.
+# The shift of the moving image relative to the fixed one along each axis of the array, in voxels.
 SHIFT = np.array([0.25, 0.4, 0.3])
 
 
 def look(metric, images):
-    """The metric's value with the moving image shifted by SHIFT."""
+    """Returns the metric's value with the moving image shifted by SHIFT."""
     spacing = np.array(images[0].spacing)
     return metric.value(gr.Affine(translation=SHIFT[::-1] * spacing))
 
 
 def corners():
-    """Each corner of a voxel, as an offset along the array's axes, and its weight."""
+    """Yields each corner of a voxel, as an offset along the array's axes, and its weight."""
     for corner in np.ndindex(2, 2, 2):
         yield corner, np.prod([s if c else 1 - s for c, s in zip(corner, SHIFT)])
 
 
 def at_corner(array, corner):
-    """The neighbour of each voxel; beyond the edge, which is reached as far as half a voxel, the edge is repeated."""
+    """Returns the neighbour of each voxel; the edge is repeated, since positions reach up to half a voxel beyond it."""
     padded = np.pad(array, [(0, 1)] * 3, mode="edge")
     return padded[tuple(slice(c, n + c) for c, n in zip(corner, array.shape))]
 
@@ -42,12 +42,12 @@ def mutual_information(joint, log=np.log):
 
 
 def bessel(order, x):
-    """The modified one of the first kind."""
+    """Returns the modified Bessel function of the first kind."""
     return sum((x / 2) ** (2 * k + order) / (factorial(k) * factorial(k + order)) for k in range(30))
 
 
 def smooth(joint, variance):
-    """By a discrete Gaussian along both axes, as many weights as leave a hundredth out; an edge is repeated."""
+    """Smooths by a discrete Gaussian along both axes, with as many weights as leave out a hundredth; the edge is repeated."""
     weights = [np.exp(-variance) * bessel(0, variance)]
     while weights[0] + 2 * sum(weights[1:]) < 0.99:
         weights.append(np.exp(-variance) * bessel(len(weights), variance))
@@ -75,7 +75,7 @@ def test_joint_histogram(device, heads):
     there = (density > 1e-16) & (product > 1e-16)
     wanted = -(density[there] * np.log2(density[there] / product[there])).sum()
     metric = gr.metric("joint_histogram_mutual_information", *heads, bins=BINS, device=device)
-    # A sample or two beside an edge between two bins.
+    # One or two samples are near an edge between two bins.
     assert look(metric, heads) == pytest.approx(wanted, rel=1e-4)
 
 

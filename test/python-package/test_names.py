@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files' names of every kind, most of all those that are no UTF-8."""
+"""Tests file names of every kind, above all those that are not UTF-8."""
 
 import json
 import os
@@ -21,7 +21,7 @@ nibabel = pytest.importorskip("nibabel")
 
 LATIN = os.fsdecode(b"caf\xe9")
 GRID = {"shape": (16, 18, 20), "spacing": (4.0, 4.0, 4.0)}
-# What a line of a header does not hold as a name of the file beside it, and other names.
+# Names of a file beside a header that a line of the header cannot contain, and other names.
 UNNAMEABLE = [LATIN, os.fsdecode(b"\xff\xfe\x80"), "two\nlines", "a%03d", "~", "back\\slash", " blank"]
 NAMES = [*UNNAMEABLE, "with blank", "-dash", "e\u0301", "x" * 240, "日本", "a'b\"c", "#;:=", "a..b."]
 SUFFIXES = [".nii.gz", ".nii", ".mha", ".mhd", ".nrrd", ".nhdr", ".hdr", ".NII.GZ"]
@@ -35,7 +35,7 @@ def image():
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
 def test_images_go_round(tmp_path, monkeypatch, image, name, suffix):
-    # Nothing is written elsewhere, such as where the program is.
+    # Nothing is written elsewhere, such as in the working folder.
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     tmp_path = tmp_path / "here"
@@ -64,7 +64,7 @@ def test_headers_that_stand_beside_their_values(tmp_path, image):
     gr.write_image(tmp_path / "a.mhd", image)
     os.replace(tmp_path / "a.mhd", tmp_path / f"{LATIN}.mhd")
     assert (gr.read_image(tmp_path / f"{LATIN}.mhd").array == image.array).all()
-    # Values of such a name, which the header has as bytes.
+    # The values' file has such a name, which the header contains as bytes.
     os.replace(tmp_path / "a.raw", tmp_path / f"{LATIN}.raw")
     header = (tmp_path / f"{LATIN}.mhd").read_bytes().replace(b"a.raw", b"caf\xe9.raw")
     (tmp_path / "b.mhd").write_bytes(header)
@@ -104,7 +104,7 @@ def test_dicom_folders(tmp_path, folder, file):
     (tmp_path / folder).mkdir()
     for n in range(len(values)):
         os.replace(tmp_path / "made" / f"{n}.dcm", tmp_path / folder / f"{file}{n}.dcm")
-    # What macOS keeps beside a file.
+    # Files that macOS puts beside a file.
     (tmp_path / folder / f"._{file}0.dcm").write_bytes(b"\0\5\x16\7")
     read = gr.read_image(os.fsencode(tmp_path / folder))
     assert (read.array == values).all() and read.spacing.tolist() == [1.0, 1.0, 2.0]
@@ -276,7 +276,7 @@ def test_cohorts(tmp_path):
     # In JSON it is the name itself.
     assert pairs[0]["fixed"] == str(fixed)
     assert (out / "report.html").read_text("utf-8") and (out / "latin" / "report.html").read_text("utf-8")
-    # What is done is known again.
+    # Finished pairs are recognized.
     cohort = register_cohort(table, out, devices=["host"], workers_per_device=1, reports=True)
     assert [pair.was_done for pair in cohort.pairs] == [True, False, True]
     rows = [{"fixed": os.fsencode(fixed), "moving": moving}]

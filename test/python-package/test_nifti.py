@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of NIfTI are what their headers say, by their name and as nibabel's images."""
+"""Tests that NIfTI files mean what their headers say, read by name and as nibabel's images."""
 
 import struct
 import sys
@@ -22,7 +22,7 @@ VALUES = np.arange(5 * 6 * 7, dtype=np.int16).reshape(5, 6, 7)
 
 
 def read_both(path, match=None):
-    """The file's image, which nibabel's image of it is to be equal to; of each of the two one warning that matches, or none."""
+    """Returns the file's image, which must equal that of nibabel's image; each must give one matching warning, or none."""
     read = []
     for load in (lambda: gr.read_image(path), lambda: read_any(nibabel.load(path), "fixed")[0]):
         with warnings.catch_warnings(record=True) as told:
@@ -39,7 +39,7 @@ def read_both(path, match=None):
 
 
 def check_points(image, affine, scale=1.0):
-    """Whether voxels are where an affine of nibabel's leads them to, in units of so many mm."""
+    """Asserts that voxels are at the points of nibabel's affine, in units of this number of mm."""
     wanted = LPS @ affine
     wanted[:3] *= scale
     np.testing.assert_allclose(image.index_to_point, wanted, atol=1e-5 * scale * 100)
@@ -65,7 +65,7 @@ def test_a_unit_that_there_is_not(tmp_path):
 
 
 def forms(qform=None, sform=None, pixdim=None):
-    """What to change in a header for a qform of no rotation at an offset, and an sform."""
+    """Returns the changes of a header for a qform without rotation at an offset, and an sform."""
     header = nibabel.Nifti1Header()
     header.set_data_shape(VALUES.shape)
     changes = {"qform_code": ("2h", int(qform is not None), int(sform is not None))}
@@ -88,10 +88,10 @@ def test_which_form_wins(tmp_path):
     check_points(read_both(write_nifti(tmp_path / "both.nii", VALUES, **forms(AFFINE, AFFINE))), AFFINE)
     other = write_nifti(tmp_path / "other.nii", VALUES, **forms(moved, AFFINE))
     check_points(read_both(other, "its sform and its qform are up to 20 mm apart. The sform is taken"), AFFINE)
-    # A twentieth of a voxel is nothing that is seen.
+    # A twentieth of a voxel is too little to be visible.
     moved[:3, 3] = AFFINE[:3, 3] + (0.07, 0.0, 0.0)
     read_both(write_nifti(tmp_path / "near.nii", VALUES, **forms(moved, AFFINE)))
-    # A half turn, whose quaternion leaves few digits.
+    # A half turn, whose quaternion has few digits.
     turned = AFFINE @ np.diag([-1.0, -1.0, 1.0, 1.0])
     read_both(write_nifti(tmp_path / "turned.nii", np.zeros((200, 200, 3), np.int16), **forms(turned, turned)))
 
@@ -106,7 +106,7 @@ def test_mirrored_forms(tmp_path):
 def test_no_form_at_all(tmp_path):
     read = read_both(write_nifti(tmp_path / "a.nii", VALUES, **forms()), "qform_code and sform_code are both 0")
     lengths = np.linalg.norm(AFFINE[:3, :3], axis=0)
-    # The middle of its voxels is at 0, and x goes to the left.
+    # The centre of its voxels is at 0, and x points to the left.
     wanted = np.diag([-lengths[0], lengths[1], lengths[2], 1.0])
     wanted[:3, 3] = -wanted[:3, :3] @ ((np.array(VALUES.shape) - 1) / 2)
     check_points(read, wanted)
@@ -140,7 +140,7 @@ def test_voxels_of_two_sizes(tmp_path):
 @pytest.mark.parametrize("size, warned", [(0.0, "0×1×1"), (-1.0, None), (-3.0, "3×1×1"), (3.0, "3×1×1"), (np.nan, "nan×1×1")])
 @pytest.mark.parametrize("millimetres", [1.0, 2.0])
 def test_voxels_of_no_size_beside_an_sform(tmp_path, size, warned, millimetres):
-    """Of a size below 0 the length counts."""
+    """A size below 0 counts as its magnitude."""
     affine = np.diag([millimetres, 1.0, 1.0, 1.0])
     path = write_nifti(tmp_path / "a.nii", VALUES, affine=affine, pixdim=("4f", 1.0, size, 1.0, 1.0))
     with warnings.catch_warnings(record=True) as told:
@@ -169,7 +169,7 @@ def test_forms_that_are_impossible(tmp_path):
     wrong = write_nifti(tmp_path / "wrong.nii", VALUES, qform_code=("2h", 1, 0), quaternion=("3f", 1.0, 1.0, 0.0))
     with pytest.raises(gr.BadInputError, match="header of the file .*wrong.nii is impossible"):
         gr.read_image(wrong)
-    # The sform is right all the same.
+    # The sform is right nevertheless.
     both = write_nifti(tmp_path / "both.nii", VALUES, qform_code=("2h", 1, 1), quaternion=("3f", 1.0, 1.0, 0.0))
     check_points(read_both(both, "a qform that is no rotation; its sform is taken"), AFFINE)
 
@@ -188,7 +188,7 @@ def test_skew_sforms(tmp_path, capfd):
     path = write_nifti(tmp_path / "skew.nii", VALUES, affine=skew)
     image = read_both(path)
     check_points(image, skew)
-    # What is resampled lies where the skew voxels are.
+    # The resampled image has the skew grid.
     point = image.index_to_point @ (2, 3, 4, 1)
     grid = gr.Image(np.zeros((1, 1, 1)), origin=point[:3])
     assert gr.resample(image, None, grid, device="host").array[0, 0, 0] == VALUES[2, 3, 4]
@@ -361,7 +361,7 @@ def test_damaged_nibabel_images(tmp_path):
         packed = bytearray(write_nifti(tmp_path / "a.nii.gz", values).read_bytes())
         packed[-place] ^= 1
         (tmp_path / "a.nii.gz").write_bytes(packed)
-        # nibabel itself does not look at its checksum.
+        # nibabel itself does not verify its checksum.
         assert (np.asarray(nibabel.load(tmp_path / "a.nii.gz").dataobj) == values).all()
         with pytest.raises(gr.BadInputError, match="a.nii.gz is damaged"):
             gr.smooth(nibabel.load(tmp_path / "a.nii.gz"), 1.0)
@@ -402,7 +402,7 @@ def test_warnings_are_told_by_the_command(tmp_path, capfd):
     assert code == 0 and err.startswith(f"gpureg: The file {path} does not say where it lies") and err.count("\n") == 1
     found = gpureg_json(capfd, *words)
     assert len(found["warnings"]) == 1 and "both 0" in found["warnings"][0]
-    # Once, whatever it is read for, and also before an error.
+    # Once, for any use, and also before an error.
     assert len(gpureg_json(capfd, "compare", path, path, "--device", "host")["warnings"]) == 1
     code, _, err = gpureg(capfd, *words, "-t", tmp_path / "none.tfm")
     assert code == 1 and err.count("gpureg: ") == 2 and "no transform" in err.splitlines()[-1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values that are infinite or not a number are read from files of every format, and refused where something is computed of them."""
+"""Tests that values that are infinite or NaN are read from files of every format, and refused in computations."""
 
 import gpuregistration as gr
 import numpy as np
@@ -48,7 +48,7 @@ def test_every_kind_alike(make):
     for compute in (
         lambda: gr.register(fixed, image, device="host"),
         lambda: gr.register(image, fixed, device="host"),
-        # What lies outside of a mask is smoothed with what lies inside.
+        # Values outside of a mask are smoothed into the values inside.
         lambda: gr.register(fixed, image, fixed_mask=mask, moving_mask=mask, device="host"),
         lambda: gr.metric("mean_squares", fixed, image, device="host"),
         lambda: gr.smooth(image, 2.0, device="host"),
@@ -67,7 +67,7 @@ def test_apply_keeps_them_where_they_are(tmp_path, device, capfd, suffix):
     for shift, method, wanted in (
         (0.0, "linear", {24}),
         (0.0, "nearest", {24}),
-        # By half a voxel of 2 mm: each voxel lies between its own place and the next one.
+        # By half a voxel of 2 mm: each voxel lies half-way between its own position and the next one.
         (1.0, "linear", {23, 24}),
         (2.0, "linear", {23}),
         (0.5, "nearest", {24}),
@@ -84,7 +84,7 @@ def test_apply_keeps_them_where_they_are(tmp_path, device, capfd, suffix):
 
 
 def test_compare_leaves_them_out(head, tmp_path, capfd, device):
-    """Metrics are those of the voxels that are left, as a mask would have them."""
+    """Metrics are over the remaining voxels, as with a mask."""
     rng = np.random.default_rng(1)
     whole = make_head()
     other = whole.like(whole.array + rng.normal(0, 3, whole.shape).astype(np.float32))
@@ -105,7 +105,7 @@ def test_compare_leaves_them_out(head, tmp_path, capfd, device):
     assert [warning[: len(words)] for warning, words in zip(found["warnings"], told)] == told and wanted["warnings"] == []
     code, _, err = gpureg(capfd, "compare", tmp_path / "a.nii.gz", tmp_path / "b.nii.gz", "--device", device)
     assert code == 0 and err.count("are left out") == 2
-    # What is interpolated of one is left out, too.
+    # Values interpolated from one are left out, too.
     gr.write_transform(tmp_path / "t.tfm", gr.Affine(translation=(1.0, 1.0, 1.0)))
     words = ("compare", head, tmp_path / "b.nii.gz", "--transform", tmp_path / "t.tfm", "--device", device)
     assert all(np.isfinite(value) for value in gpureg_json(capfd, *words)["metrics"].values())

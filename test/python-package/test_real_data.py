@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Heads: Debian's mricron-data."""
+"""Tests real heads: Debian's mricron-data."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ FOLDER = Path("/usr/share/mricron/templates")
 
 @pytest.fixture(scope="module")
 def heads():
-    """A head, and the same, turned."""
+    """Returns a head, and the same head rotated."""
     pytest.importorskip("SimpleITK")
     if not (FOLDER / "ch2.nii.gz").exists():
         pytest.skip("there is no ch2.nii.gz: install Debian's mricron-data")
@@ -50,7 +50,7 @@ def test_labels_follow(heads):
 
 
 def test_command_file_to_file(device, heads, tmp_path, capfd):
-    """A head and its brain's labels, compressed, moved by a known map."""
+    """A head and its brain's labels, in compressed files, moved by a known map."""
     fixed, moving, wanted = heads
     if not (FOLDER / "aal.nii.gz").exists():
         pytest.skip("there is no aal.nii.gz: install Debian's mricron-data")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registrations of heads that are the same but for a known map."""
+"""Tests registrations of two heads that are equal except for a known map."""
 
 import ctypes
 import os
@@ -20,7 +20,7 @@ CORNERS = np.array([[-30, -30, -20], [30, -30, 20], [-30, 30, 20], [30, 30, -20.
 
 
 def distance(found, wanted):
-    """mm, at the corners of the head, of linear transforms."""
+    """Returns the distance of two linear transforms at the corners of the head, mm."""
     points = CORNERS[:, : wanted.dimension]
     apart = gr.Affine.from_matrix(found.matrix_of()).transform_points(points) - wanted.transform_points(points)
     return np.abs(apart).max()
@@ -52,7 +52,7 @@ def test_arrays_in_and_out(device, heads, moved):
 @pytest.mark.parametrize("kind", ["float32", "float64", "float16", ">f4", "int16"])
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_what_is_loaded_is_warped(device, heads, dimension, kind, stage):
-    """Of floats, which are on the device as they are: to the bit what is warped when they are sent."""
+    """With floats, which are on the device already, the result equals that of uploaded values to the bit."""
     if kind == "float64" and not _engine.has_doubles(device):
         pytest.skip(f"{device} has no doubles")
     fixed, moving = heads if dimension == 3 else (make_head(shape=(48, 44), spacing=(2.0, 2.0), origin=(-40.0, -45.0)),) * 2
@@ -117,7 +117,7 @@ def test_free_form(device):
     costs = result.stages[0].levels[-1].costs
     assert len(costs) == 60 and costs[-1] < costs[0]
     assert result.stages[0].smallest_determinant > 0
-    # What it warps by is what it says: the control points, and the displacements of them.
+    # It warps by the transform that it returns: the control points, and their displacements.
     again = gr.resample(moving, result.displacement_field, fixed, device=device)
     assert relative_difference(again.array, result.warped.array) < 1e-4
 
@@ -256,7 +256,7 @@ def test_a_thread_that_tells_no_progress_does_not_wait_for_others(device, heads)
 
     run()
     alone = max(longest)
-    # What is called by PyDLL keeps Python's lock.
+    # Functions called by PyDLL hold Python's lock.
     sleep = ctypes.PyDLL(None).usleep
     thread = threading.Thread(target=run)
     thread.start()
@@ -268,9 +268,9 @@ def test_a_thread_that_tells_no_progress_does_not_wait_for_others(device, heads)
 
 
 def test_interrupt_ends_it(device, heads):
-    # More iterations than any device makes in that time.
+    # More iterations than any device finishes in that time.
     stage = stages.FreeForm(levels=1, iterations=1_000_000, spacing=6)
-    # What is started in the background may ignore it.
+    # A process in the background may ignore it.
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     begin = time.perf_counter()
@@ -300,7 +300,8 @@ def test_settings_are_the_engines():
 
 
 def test_coarse_voxels_have_control_points_five_apart(device, rng):
-    """As near to each other as at voxels of 1 mm, they would follow the noise: off by 1.5 mm and more, determinants of 0.47 at most."""
+    """With control points as near to each other as for voxels of 1 mm, the deformation would follow the noise: errors of 1.5 mm and
+    more, determinants of 0.47 or less."""
     coarse = {"shape": (28, 24, 22), "spacing": (4.0, 4.0, 2.0), "origin": (-40.0, -45.0, -28.0)}
     truth = gr.Affine(turn(7.0), [4.0, -3.0, 2.0], [2.0, 1.0, 3.0])
     pair = [make_head(transform, **coarse) for transform in (None, truth.inverse().transform_points)]
@@ -316,8 +317,8 @@ def test_coarse_voxels_have_control_points_five_apart(device, rng):
 
 @pytest.mark.parametrize("case, margin, levels, most", [("mask", 10, 2, 2.0), ("small mask", 17, 1, 4.0), ("slice", 0, 1, 2.0)])
 def test_few_voxels_have_few_levels(device, rng, case, margin, levels, most):
-    """With four levels, mutual information of a few voxels led these to centimetres from where they had begun, which was right, or found no
-    voxels any more. Of 400 seeds the errors are 1.44, 2.73 and 1.41 mm at most, the determinants 0.47 at least."""
+    """With four levels, mutual information of a few voxels led these images to centimetres from their start, which was right, or found
+    no voxels any more. With 400 seeds the largest errors are 1.44, 2.73 and 1.41 mm, the smallest determinant is 0.47."""
     if case == "slice":
         grid, truth = {"shape": (60, 50), "spacing": (2.0, 2.0), "origin": (-45.0, -50.0)}, gr.Affine(turn(7.0, 2), [4.0, -3.0], [2.0, 1.0])
     else:
@@ -335,7 +336,7 @@ def test_few_voxels_have_few_levels(device, rng, case, margin, levels, most):
 
 
 def test_room_of_a_small_moving_image(device, heads):
-    """Of a fixed image no more is looked at than what the moving one covers."""
+    """Of a fixed image, only the region that the moving one covers is used."""
     part = heads[1].array[:20, :24, :22]
     small = gr.Image(part, heads[1].spacing, heads[1].origin, heads[1].direction)
     mask = np.zeros(heads[1].shape, bool)
@@ -349,7 +350,7 @@ def test_room_of_a_small_moving_image(device, heads):
 
 @pytest.mark.parametrize("metric", ["normalized_mutual_information", "mean_squares"])
 def test_levels_that_a_large_deformation_needs(device, metric):
-    """A slice that is pulled by 8 mm in the mean: the finest level alone does not find it."""
+    """A slice that is deformed by 8 mm on average: the finest level alone does not find it."""
     rng = np.random.default_rng(3)
     grid = gr.Image(np.zeros((128, 128), np.float32))
     truth = gr.BSpline(rng.normal(0, 16, (9, 9, 2)), (32.0, 32.0), (-64.0, -64.0))

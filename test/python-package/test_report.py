@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report: its numbers beside NumPy's, what its file holds and leaves out, and what a browser makes of it."""
+"""Tests the report: its numbers against NumPy's, the content of its file, and its display by a browser."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Image = pytest.importorskip("PIL.Image", reason="the report's pictures are made 
 try:
     from gpuregistration import report
 except (ImportError, OSError):
-    # From the sources, without what is compiled.
+    # From the sources, without compiled files.
     sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "wrapping" / "python" / "gpuregistration"))
     import report
 
@@ -34,7 +34,7 @@ SHAPE = (18, 22, 26)
 
 
 def turned(degrees: tuple[float, float, float]) -> np.ndarray:
-    """A rotation about x, then y, then z."""
+    """Returns a rotation about x, then y, then z."""
     result = np.eye(3)
     for axis, angle in enumerate(np.radians(degrees)):
         a, b = [k for k in range(3) if k != axis]
@@ -47,7 +47,7 @@ def turned(degrees: tuple[float, float, float]) -> np.ndarray:
 
 
 def waves(shape: tuple[int, ...], amplitude: float = 1.0) -> np.ndarray:
-    """A smooth displacement in mm, x first in its last axis."""
+    """Returns a smooth displacement in mm, with x first in its last axis."""
     places = np.meshgrid(*[np.linspace(0, 3, n) for n in shape], indexing="ij")
     return np.stack(
         [amplitude * np.sin(sum((c + k + 1) * p for k, p in enumerate(places)) / 2) for c in range(len(shape))], axis=-1
@@ -84,7 +84,7 @@ def data_of(page: str) -> dict:
 
 
 def unpacked(packed: dict) -> np.ndarray:
-    """What the page's script does, in NumPy."""
+    """Does what the page's script does, in NumPy."""
     width, height, depth = packed["size"]
     tile_width, tile_height = packed["tile"]
     slices = []
@@ -299,7 +299,7 @@ EVIL = "</script><script>alert(\"1\")</script>'<b>&{{data}}{% if %}"
 
 
 def test_text_is_escaped(tmp_path):
-    """Whatever a user, a file or a driver may say."""
+    """Text of a user, a file or a driver may contain anything."""
     page = written(
         tmp_path,
         example(
@@ -318,7 +318,7 @@ def test_text_is_escaped(tmp_path):
     )
     assert "<script>alert" not in page and "<b>&" not in page
     escaped = "&lt;/script&gt;&lt;script&gt;alert(&#34;1&#34;)&lt;/script&gt;&#39;&lt;b&gt;&amp;{{data}}{% if %}"
-    # Title, device, version, file, measure and stage twice, and each of the others once.
+    # Title, device, version, file, measure and stage occur twice, and each of the others once.
     assert page.count(escaped) == 18
     assert data_of(page)["stages"][0]["name"] == EVIL
 
@@ -399,7 +399,7 @@ def test_blocks():
 
 
 def test_size_and_time_of_a_head(tmp_path):
-    """Noise all over is the worst that a 256 x 256 x 160 pair can be."""
+    """Noise everywhere is the worst case of a 256 x 256 x 160 pair."""
     shape = (160, 256, 256)
     random = np.random.default_rng(2)
     images = [random.normal(100, 20, shape).astype(np.float32) for _ in range(3)]
@@ -470,7 +470,7 @@ def probed(browser: Browser, folder: Path, data: ReportData, script: str, width:
 
 
 def ball(direction: np.ndarray, spacing: tuple[float, ...], size: tuple[int, ...]) -> tuple[ReportData, list[int]]:
-    """A bright ball to the left, the front and the top of the patient, and its middle's voxel."""
+    """Returns a bright ball to the left, the front and the top of the patient, and the voxel of its centre."""
     index = np.stack(np.meshgrid(*[np.arange(n) for n in size[::-1]], indexing="ij")[::-1], axis=-1)
     points = index @ (direction * spacing).T
     centre = points.reshape(-1, 3).mean(axis=0) + (11, -9, 13)
@@ -516,7 +516,7 @@ def test_sides_and_proportions_on_the_screen(browser, tmp_path, degrees, mirrore
         assert plane["n"] > 50
         towards = (plane["right"] if plane["x"] > 0 else plane["left"])[0]
         up = (plane["lower"] if plane["y"] > 0 else plane["upper"])[0]
-        # Where the ball is: the left, the anterior and the superior.
+        # The ball is at the left, the anterior and the superior.
         assert towards in "LAS" and up in "LAS", plane
         assert (plane["left"][0], plane["upper"][0]) == {"Axial": ("R", "A"), "Coronal": ("R", "S"), "Sagittal": ("A", "S")}[
             plane["name"]
@@ -549,7 +549,7 @@ def test_the_grid_moves_to_the_side_that_the_displacement_points_to(browser, tmp
           seen.planes = all(".plane canvas").map((canvas) => bright(canvas, 2));
           """,
         )["planes"]
-    # By the signs of x to the right and y down: to the left, the posterior and the superior.
+    # By the signs of x to the right and y down: at the left, the posterior and the superior.
     for before, after, (right, down) in zip(seen["none"], seen["moved"], ((1, 1), (1, -1), (1, -1))):
         assert (after["x"] - before["x"]) * right > 0.02 and (after["y"] - before["y"]) * down > 0.02
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a result gives its report."""
+"""Tests the data that a result passes to its report."""
 
 import html
 import re
@@ -18,7 +18,7 @@ FREE_FORM = stages.FreeForm(levels=1, iterations=4, spacing=12.0)
 
 
 def points_of(transform, grid, device="host"):
-    """Where a grid's voxels are led to: (…, d)."""
+    """Returns the points to which a grid's voxels are mapped: (…, d)."""
     index = np.stack(np.meshgrid(*[np.arange(n) for n in grid.array.shape], indexing="ij"), axis=-1)[..., ::-1]
     return index @ grid.index_to_point[:-1, :-1].T + grid.origin + transform.to_displacement_field(grid, device).array
 
@@ -37,12 +37,12 @@ def test_deformation_leads_from_before_to_found(heads, transform, initial):
     result = gr.register(fixed, moving, transform, initial=initial, device="host")
     deformation = deformation_from(initial, result.transform)
     whole = deformation if initial is None else gr.Composite([deformation, initial])
-    # Displacement fields are known to 1e-6 mm, each.
+    # Each displacement field is exact to 1e-6 mm.
     assert np.abs(points_of(whole, fixed) - points_of(result.transform, fixed)).max() < 2e-6
 
 
 def test_report_data(device, heads):
-    # Its version is told.
+    # The version is shown.
     pytest.importorskip("SimpleITK")
     fixed, moving = heads
     mask = fixed.like((fixed.array > 5).astype(np.uint8))
@@ -71,7 +71,7 @@ def test_report_data(device, heads):
 
 
 def test_a_large_image_is_compared_on_a_subsample(heads, monkeypatch):
-    """The metrics are those of every second voxel, and the report says so."""
+    """The metrics are over every second voxel along each axis, and the report says so."""
     fixed, moving = heads
     mask = fixed.like((fixed.array > 5).astype(np.uint8))
     result = gr.register(fixed, moving, "rigid", fixed_mask=mask, device="host")
@@ -109,12 +109,13 @@ FORMLESS = {"sform_code": ("h", 0)}
 
 
 def write_formless(path, image):
-    """A file that does not say where it lies, of an image whose axes are those of the patient."""
+    """Writes a file without a geometry, of an image whose axes are the patient's."""
     return write_nifti(path, np.asfortranarray(image.array.T), affine=np.diag([*image.spacing, 1.0]), **FORMLESS)
 
 
 def test_warnings_of_files_get_to_the_report(tmp_path, heads):
-    """Of images, masks, initial transforms, volumes of series and another library's images: each once, before those of stages."""
+    """Warnings about images, masks, initial transforms, volumes of series and another library's images occur once each, before those of
+    stages."""
     nibabel = pytest.importorskip("nibabel")
     images = {name: write_formless(tmp_path / f"{name} <b>.nii.gz", image) for name, image in zip(("fixed", "moving"), heads)}
     images["mask"] = write_formless(tmp_path / "mask.nii", heads[0].like((heads[0].array > 5).astype(np.uint8)))
@@ -143,7 +144,7 @@ def test_warnings_of_files_get_to_the_report(tmp_path, heads):
     with pytest.warns(gr.InputWarning):
         shown, own = warnings_of(nibabel.load(images["fixed"]), nibabel.load(images["fixed"]))
     assert len(shown) == 1 + len(own) and "nibabel image" in shown[0] and "does not say where it lies" in shown[0]
-    # What is made of an image lies where it does.
+    # An image derived from another one has its geometry.
     assert fixed.like(fixed.array + 1).warnings == fixed.warnings and heads[0].warnings == []
 
 
@@ -160,7 +161,7 @@ def test_result_writes_its_report(tmp_path, heads):
     result.write_report(tmp_path / "r.html", "repeat me", {"fixed": "f.nii"})
     text = (tmp_path / "r.html").read_text("utf-8")
     assert "repeat me" in text and "<th>Fixed file</th><td>f.nii</td>" in text
-    # What was made smaller stands at the top, and linear stages have one value a level.
+    # The minimized cost is listed first, and linear stages have one value for each level.
     assert "<dt>Correlation ratio</dt>" in text and "less is better" in text and "Linear stages have one value for each level" in text
     assert "<td>4 mm</td>" in text and "<td>pyramid</td>" not in text
     with pytest.raises(OSError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Resampling and filters, as SimpleITK has them."""
+"""Compares resampling and filters with SimpleITK's."""
 
 import re
 
@@ -14,7 +14,7 @@ sitk = pytest.importorskip("SimpleITK")
 
 @pytest.fixture
 def reference():
-    """A grid of other voxels, turned, which reaches beyond the head's."""
+    """Returns a rotated grid of other voxels that extends beyond the head's."""
     return gr.Image(np.zeros((30, 35, 50)), (2.2, 2.7, 3.0), (-50.0, -40.0, -50.0), turn(12))
 
 
@@ -113,7 +113,7 @@ def test_pyramid(device):
     assert levels[0] is head
     assert [level.array.shape for level in levels] == [(40, 48, 44), (40, 48, 22), (20, 16, 11)]
     for level in levels[1:]:
-        # It is where the head is: where a head of such voxels would be.
+        # The image is at the head's position, as a head with such voxels would be.
         centre = lambda image: (image.index_to_point @ np.append((np.array(image.size) - 1) / 2, 1))[:3]
         np.testing.assert_allclose(centre(level), centre(head), atol=1e-9)
         by_place = gr.resample(head, None, level, device=device)

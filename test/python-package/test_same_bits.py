@@ -12,7 +12,7 @@ from command_line import gpureg_json
 
 
 def write_heads(folder, heads):
-    """The names of their files."""
+    """Writes the heads, and returns the names of their files."""
     names = [str(folder / name) for name in ("fixed.mha", "moving.mha")]
     for name, image in zip(names, heads):
         gr.write_image(name, image)
@@ -21,7 +21,7 @@ def write_heads(folder, heads):
 
 @pytest.fixture
 def by_itk(tmp_path, heads):
-    """What the program prints of the two heads, by name."""
+    """Returns the numbers that the program prints for the two heads, by name."""
     folder = os.environ.get("GPUREG_TEST_PROGRAMS")
     if not folder:
         pytest.skip("GPUREG_TEST_PROGRAMS names no folder of the C++ tests' programs")
@@ -29,7 +29,7 @@ def by_itk(tmp_path, heads):
     names = write_heads(tmp_path, heads)
 
     def run(what, device, *more):
-        # Both take as many threads of the host.
+        # Both use the same number of the host's threads.
         environment = {**os.environ, "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS": "2"}
         words = [os.path.join(folder, "RegisterByITK"), what, device, *names, *more]
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300, env=environment)
@@ -43,7 +43,7 @@ def by_itk(tmp_path, heads):
 
 
 def assert_same_affine(ours, theirs, tolerance=0.0):
-    """Whole: the matrix but for a tolerance, the center and the translation; and where the point 0 is led to."""
+    """Asserts equality of matrix, within a tolerance, center, translation, and the image of the point 0."""
     np.testing.assert_allclose(ours.matrix.ravel(), theirs["matrix"], rtol=0, atol=tolerance)
     np.testing.assert_array_equal(ours.center, theirs["centre"])
     np.testing.assert_array_equal(ours.translation, theirs["translation"])
@@ -52,7 +52,7 @@ def assert_same_affine(ours, theirs, tolerance=0.0):
 
 
 def assert_same_deformation(ours, theirs):
-    """Its coefficients, and the grid that they lie on."""
+    """Asserts equality of the coefficients, and of their grid."""
     np.testing.assert_array_equal(np.moveaxis(ours.array, -1, 0).ravel(), theirs["coefficients"])
     size = ours.array.shape[2::-1]
     np.testing.assert_array_equal(np.concatenate([size, ours.origin, ours.spacing, ours.direction.ravel()]), theirs["grid"])
@@ -61,8 +61,8 @@ def assert_same_deformation(ours, theirs):
 @pytest.mark.parametrize("stage, metric, tolerance", [
     ("global", "correlation_ratio", 0),
     ("affine", "correlation_ratio", 0),
-    # ITK's class keeps angles, and makes its matrix of them again: of each angle, its sine or cosine, and products of three, added up,
-    # come some eight roundings of 2^-53 at most.
+    # ITK's class stores angles, and computes its matrix from them again: the sines or cosines of the angles, and sums of products of three
+    # of them, have some eight roundings of 2^-53 at most.
     ("rigid", "mean_squares", 8 * 2**-53),
 ])  # fmt: skip
 def test_linear(by_itk, heads, device, stage, metric, tolerance, tmp_path, capfd):
@@ -108,7 +108,7 @@ def test_affine_then_free_form(by_itk, heads, device, tmp_path, capfd):
 
 @pytest.mark.parametrize("is_masked", [False, True])
 def test_free_form(by_itk, heads, device, is_masked, tmp_path, capfd):
-    """In a mask by another metric than the usual one."""
+    """With a mask, and another metric than the default."""
     mask = heads[0].like((heads[0].array > 40).astype(np.uint8))
     gr.write_image(tmp_path / "mask.mha", mask)
     theirs = by_itk("ffd", device, str(tmp_path / "warped.mha"), *[str(tmp_path / "mask.mha")] * is_masked)

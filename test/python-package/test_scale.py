@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lengths that nobody gives follow from the images' voxels: what is found is the same in voxels, however long these are."""
+"""Tests that default lengths follow from the images' voxels: results in voxels do not depend on the voxels' size."""
 
 import gpuregistration as gr
 import numpy as np
@@ -15,19 +15,19 @@ QUICK = stages.FreeForm(iterations=3, similarity="mean_squares")
 
 
 def respaced(image, spacing):
-    """The same array, of voxels of other lengths."""
+    """Returns the same array with voxels of other lengths."""
     spacing = np.broadcast_to(spacing, image.dimension).astype(float)
     return gr.Image(image.array, spacing, image.origin / image.spacing * spacing)
 
 
 def at_1mm(pair, dimension):
-    """Both images in voxels of 1 mm, or a slice of each."""
+    """Returns both images with voxels of 1 mm, or a slice of each."""
     whole = [respaced(image, 1.0) for image in pair]
     return whole if dimension == 3 else [gr.Image(image.array[20], (1.0, 1.0), image.origin[:2]) for image in whole]
 
 
 def moves(result, fixed):
-    """Where places in the middle of the image are led, in voxels."""
+    """Returns the displacements of points in the middle of the image, in voxels."""
     index = np.random.default_rng(4).uniform(0.25, 0.75, (200, fixed.dimension)) * (np.array(fixed.size) - 1)
     points = fixed.origin + index * fixed.spacing
     return (result.transform.transform_points(points) - points) / fixed.spacing
@@ -47,7 +47,7 @@ def test_same_in_voxels(device, heads, dimension, stage):
     for edge in EXACT + OTHERS:
         fixed, moving = (respaced(image, edge) for image in pair)
         other = gr.register(fixed, moving, stage, device=device)
-        # In a free-form deformation floats are rounded, and each iteration makes more of that.
+        # In a free-form deformation floats are rounded, and each iteration amplifies the errors.
         np.testing.assert_allclose(moves(other, fixed), known, atol=1e-9 if edge in EXACT else 2e-3 if stage is QUICK else 1e-4)
         evaluations = [[level.evaluations for level in one.stages[0].levels] for one in (result, other)]
         assert edge not in EXACT or evaluations[0] == evaluations[1]
@@ -76,7 +76,7 @@ def test_levels_are_named_by_their_voxels(heads, edge, wanted):
 
 
 def test_usual_heads_have_levels_of_8_4_2_and_1_mm():
-    """Of 181 × 217 voxels of 1 mm, of 362 × 434 of 0.5 mm, and of a field of view of 400 mm."""
+    """For 181 × 217 voxels of 1 mm, 362 × 434 of 0.5 mm, and a field of view of 400 mm."""
     for size, edge in (((217, 181), 1.0), ((434, 362), 0.5), ((400, 256), 1.0)):
         head = make_head(shape=size, spacing=(edge, edge), origin=-0.5 * edge * np.array(size[::-1]))
         result = gr.register(head, head, "rigid", device="host")
@@ -96,7 +96,7 @@ def test_lengths_that_are_given_stay(heads):
 
 
 def test_by_command(capfd, tmp_path, heads):
-    """A mouse's voxels and a slide's: as by Python."""
+    """A mouse's voxels and a slide's: the same as by Python."""
     pytest.importorskip("SimpleITK")
     pair = at_1mm(heads, 3)
     known = moves(gr.register(*pair, "affine", device="host"), pair[0])
@@ -111,12 +111,12 @@ def test_by_command(capfd, tmp_path, heads):
         fixed = gr.read_image(files[0])
         points = fixed.origin + np.random.default_rng(4).uniform(0.25, 0.75, (200, 3)) * (np.array(fixed.size) - 1) * edge
         led = gr.read_transform(found).transform_points(points)
-        # A header has floats.
+        # A header stores floats.
         np.testing.assert_allclose((led - points) / edge, known, atol=0.01)
 
 
 def skewed(kind):
-    """A known map in voxels, about the head's middle."""
+    """Returns a known map in voxels, about the head's middle."""
     skew = np.tan(np.radians(3.0))
     matrix = np.array([[1.0, skew, 0.0], [0.0, 1.0, skew], [0.0, 0.0, 1.0]])
     if kind == "turned":
@@ -128,11 +128,11 @@ def skewed(kind):
 @pytest.mark.parametrize("kind", ["skewed", "turned"])
 @pytest.mark.parametrize("edges", [(1.0, 1.0, 1.0), (1.0, 1.0, 4.0), (1.0, 4.0, 1.0), (4.0, 1.0, 1.0)], ids=str)
 def test_affine_of_anisotropic_voxels(device, edges, kind, cost, bound):
-    """A skew is found to a tenth of a voxel, whatever their edges are to each other: a rotation and a skew of what is long move it nearly
-    alike. Mutual information is least 0.17 voxels beside the truth, of cubes, too."""
+    """A skew is found to a tenth of a voxel, for any ratio of the voxels' edges: a rotation and a skew move a long object nearly alike.
+    The minimum of mutual information is 0.17 voxels from the truth, for cubic voxels, too."""
     matrix, offset = skewed(kind)
     edges = np.array(edges)
-    # The map, with the head, is stretched as the voxels are.
+    # The map and the head are stretched like the voxels.
     truth = gr.Affine(np.diag(edges) @ matrix @ np.diag(1 / edges), offset * edges, np.array([1.5, 1.0, 2.0]) * edges)
     in_voxels = gr.Affine(matrix, offset * 2, np.array([3.0, 2.0, 4.0]))
     fixed, moving = (respaced(image, edges) for image in (make_head(), make_head(in_voxels.inverse().transform_points)))

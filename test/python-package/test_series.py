@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of four dimensions: every volume is transformed, and the times stay."""
+"""Tests files of four dimensions: every volume is transformed, and the times do not change."""
 
 import gzip
 import os
@@ -67,7 +67,7 @@ def test_other_formats(tmp_path, capfd, volumes, suffix):
     write_nifti(tmp_path / "in.nii.gz", volumes, 1500.0, ("mm", "msec"))
     gr.write_transform(tmp_path / "t.tfm", MOVED)
     apply(capfd, tmp_path / "in.nii.gz", "-o", tmp_path / f"out{suffix}", "-t", tmp_path / "t.tfm")
-    # They have no unit of time: it is seconds.
+    # They have no unit of time, which then is seconds.
     whole = sitk.ReadImage(str(tmp_path / f"out{suffix}"))
     assert whole.GetSize() == (14, 12, 10, COUNT) and whole.GetSpacing()[3] == pytest.approx(1.5)
     for n, volume in enumerate(volumes):
@@ -116,7 +116,7 @@ def test_in_python(tmp_path, volumes):
 
 
 def test_where_a_header_says_two_things(tmp_path, recwarn):
-    """Volumes are those of single files with that header; each warning comes once."""
+    """Volumes equal single files with that header; each warning occurs once."""
     values = np.random.default_rng(4).integers(1, 99, (9, 8, 7, COUNT)).astype(np.int16)
     image = nibabel.Nifti1Image(values, np.diag([-2000.0, 2000.0, 2500.0, 1.0]))
     image.set_qform(np.diag([-2000.0, 2000.0, 2000.0, 1.0]), code=1)
@@ -139,7 +139,7 @@ def test_where_a_header_says_two_things(tmp_path, recwarn):
 
 
 def test_vectors(tmp_path, capfd):
-    """Of several components a voxel, which NIfTI has along its fifth axis."""
+    """Several components for each voxel, which NIfTI stores along its fifth axis."""
     values = np.random.default_rng(4).normal(size=(9, 8, 7, COUNT, 3)).astype(np.float32)
     image = nibabel.Nifti1Image(values, np.diag([-2.0, -2.0, 2.0, 1.0]))
     image.header.set_intent("vector")
@@ -175,7 +175,7 @@ def test_damaged_ones(tmp_path, capfd, volumes):
     (tmp_path / "short.nii").write_bytes(plain[:-1])
     (tmp_path / "short.nii.gz").write_bytes(gzip.compress(plain[:-1]))
     (tmp_path / "ends.nii.gz").write_bytes(content[:-20])
-    # What it adds up to, at the end.
+    # The sum, at the end.
     content[-6] ^= 1
     (tmp_path / "check.nii.gz").write_bytes(content)
     cut, damaged = "is cut off", "is damaged"
@@ -196,7 +196,7 @@ def test_names_that_are_no_utf_8(tmp_path, volumes):
     gr.write_series(path, list(gr.read_series(tmp_path / "a.nii.gz")), gr.read_series(tmp_path / "a.nii.gz"))
     series = gr.read_series(path)
     assert (series[4].array == volumes[4].array).all()
-    # It is read when a volume is asked for.
+    # It is read when a volume is requested.
     os.truncate(path, 400)
     with pytest.raises(gr.BadInputError, match=r"caf\\xe9.nii.gz is cut off"):
         series[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One slice, stored as of three dimensions: what comes of it is what comes of the same image of two."""
+"""Tests one slice stored as a three-dimensional image: the results equal those of the same two-dimensional image."""
 
 import gpuregistration as gr
 import numpy as np
@@ -12,7 +12,7 @@ sitk = pytest.importorskip("SimpleITK")
 
 MOVED = gr.Affine(turn(6.0, 2), [5.0, -3.0])
 FLAT = {"shape": (48, 44), "spacing": (2.0, 2.0), "origin": (-45.0, -50.0)}
-# Which axis has one voxel.
+# The axis with one voxel.
 THIN = {"axial": 2, "coronal": 1, "sagittal": 0}
 
 
@@ -22,7 +22,7 @@ def flat():
 
 
 def as_slice(image, thin=2, height=7.0, thickness=3.0):
-    """An image of two dimensions as a slice at a height along an axis."""
+    """Returns a two-dimensional image as a slice at a height along an axis."""
     along = [axis for axis in range(3) if axis != thin]
     spacing, origin, direction = np.full(3, thickness), np.full(3, height), np.eye(3)
     spacing[along], origin[along] = image.spacing, image.origin
@@ -54,13 +54,13 @@ def test_beside_an_image_of_two_dimensions(flat):
         np.testing.assert_allclose(found.transform.matrix_of(), wanted.transform.matrix_of(), atol=1e-3)
         assert found.warped.shape == fixed.shape
         assert gr.resample(moving, found.transform, fixed, device="host").shape == fixed.shape
-        # Points stay where they are.
+        # Points do not change.
         assert (gr.resample(fixed, None, moving, device="host").array.ravel() == fixed.array.ravel()).all()
 
 
 @pytest.mark.parametrize("angles", [(0, 0), (20, 0), (0, -35), (44, 44), (45, 45), (90, 10)])
 def test_oblique_slices(flat, angles):
-    """Slices of parallel planes have the same axes, whichever way theirs run in it."""
+    """Slices of parallel planes have the same in-plane axes, for any direction of their own axes."""
     a, b = np.radians(angles)
     tilt = np.array([[1, 0, 0], [0, np.cos(a), -np.sin(a)], [0, np.sin(a), np.cos(a)]])
     tilt = np.array([[np.cos(b), 0, np.sin(b)], [0, 1, 0], [-np.sin(b), 0, np.cos(b)]]) @ tilt
@@ -71,7 +71,7 @@ def test_oblique_slices(flat, angles):
     first, second = _slices.flattened(one), _slices.flattened(other)
     for image, whole in ((first, one), (second, other)):
         np.testing.assert_allclose(image.direction.T @ image.direction, np.eye(2), atol=1e-12)
-        # Distances in the plane are kept.
+        # Distances in the plane are preserved.
         for index in ((0, 0), (43, 0), (43, 47)):
             point = image.index_to_point @ [*index, 1]
             there = whole.index_to_point @ [*index, 0, 1] - whole.index_to_point @ [0, 0, 0, 1]
@@ -123,7 +123,7 @@ def test_masks(flat):
     for mask in (ones, as_slice(ones), as_slice(ones, height=7.5), ones.array, ones.array[np.newaxis], as_slice(ones).array):
         assert gr.register(fixed, moving, fixed_mask=mask, device="host").cost == wanted
     assert gr.register(*flat, fixed_mask=as_slice(ones), device="host").cost == wanted
-    # That of another slice.
+    # The transform of another slice.
     with pytest.raises(gr.BadInputError, match="another grid .*up to 10 mm, 3.33 voxels, apart, of origin"):
         gr.register(fixed, moving, fixed_mask=as_slice(ones, height=17.0), device="host")
     with pytest.raises(gr.BadInputError, match="another grid .*its shape is"):
@@ -152,7 +152,7 @@ def test_a_slice_and_a_volume(flat, heads, tmp_path, capfd):
     words = ("register", tmp_path / "thin.nii.gz", tmp_path / "volume.nii.gz", "-o", tmp_path / "o.nii.gz", "--quiet", "--device", "host")
     hint = f"gpureg apply {tmp_path}/volume.nii.gz --reference {tmp_path}/thin.nii.gz -o SLICE.nii.gz"
     assert_fails(capfd, 1, "is one slice", hint, None, *words)
-    # What it says helps.
+    # The advice works.
     gpureg_json(capfd, "apply", tmp_path / "volume.nii.gz", "--reference", tmp_path / "thin.nii.gz", "-o", tmp_path / "slice.nii.gz")
     gpureg_json(capfd, *words[:2], tmp_path / "slice.nii.gz", *words[3:-3], "--device", "host")
     with pytest.raises(gr.BadInputError, match="2 dimensions"):
@@ -182,7 +182,7 @@ def test_the_commands(flat, tmp_path, capfd):
     gr.write_transform(tmp_path / "three.tfm", gr.Affine())
     words = ("register", *files, "--output-transform", tmp_path / "f.mat", "--mat", "fsl", "--device", "host", "--quiet")
     assert_fails(capfd, 1, "FSL's matrices are of 3 dimensions, and the transform of 2", None, *words)
-    # A transform of three dimensions is of them.
+    # A three-dimensional transform belongs to three-dimensional images.
     gpureg_json(capfd, "compare", *files, "--transform", tmp_path / "three.tfm", "--device", "host")
     gpureg_json(capfd, "apply", files[0], "-t", tmp_path / "three.tfm", "-o", tmp_path / "a.nii.gz", "--device", "host")
     assert (gr.read_image(tmp_path / "a.nii.gz").array == fixed.array).all()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is imported at the start, and what a file's format brings."""
+"""Tests which modules are imported at the start, and which by a file's format."""
 
 import subprocess
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transforms mean the same here, in SimpleITK, in ITK, and in files."""
+"""Tests that transforms mean the same here, in SimpleITK, in ITK, and in files."""
 
 import gpuregistration as gr
 import numpy as np
@@ -21,7 +21,7 @@ def make_transform(name, rng, dimension=3):
     )
     if name == "affine":
         return affine
-    # Its grid is turned against the image's, and ends inside of it.
+    # The grid is rotated against the image's, and ends inside of it.
     spline = gr.BSpline(
         rng.normal(0, 3, (8, 7, 9)[-dimension:] + (dimension,)), (9.0, 11.0, 10.0)[:dimension],
         (-35.0, -30.0, -32.0)[:dimension], turn(15, dimension),
@@ -50,10 +50,10 @@ def test_simpleitk_applies_it_the_same(device, rng, name, dimension):
     transform, head = make_transform(name, rng, dimension), head_of(dimension)
     ours = gr.resample(head, transform, head, device=device)
     theirs = resample_by_simpleitk(head, transform.to_simpleitk(), head)
-    # At a grid's edge a voxel may fall on either side; there SimpleITK's own answer hangs on its rounding.
+    # At a grid's edge a voxel may be on either side; there SimpleITK's own result depends on its rounding.
     apart = np.abs(ours.array - theirs) / np.ptp(theirs)
     assert (apart > 1e-4).mean() < 1e-5
-    # … and what SimpleITK has is read as what it is.
+    # SimpleITK's transforms are read without a change.
     back = gr.resample(head, transform.to_simpleitk(), head, device=device)
     assert relative_difference(back.array, ours.array) < 1e-6
 
@@ -74,7 +74,7 @@ def test_a_free_form_deformation_begins_with_it(device, name, dimension):
     theirs = resample_by_simpleitk(moving, result.transform.to_simpleitk(), fixed)
     apart = np.abs(result.warped.array - theirs) / np.ptp(theirs)
     assert (apart > 1e-4).mean() < 1e-5
-    # What the initial transform scales, or folds, is none of the deformation's.
+    # Scales or folds of the initial transform are not counted for the deformation.
     stage = stages.FreeForm(levels=1, iterations=1, spacing=24, first_step=1e-3)
     still = gr.register(fixed, moving, stage, initial=gr.Composite([initial, gr.Affine(0.8 * np.eye(dimension))]), device=device)
     assert abs(still.stages[0].smallest_determinant - 1) < 1e-3
@@ -120,7 +120,7 @@ def test_simpleitks_linear_transforms(make):
 
 
 def make_skewed():
-    """Of a class that SimpleITK's Downcast does not know."""
+    """Makes a transform of a class that SimpleITK's Downcast does not know."""
     made = sitk.ComposeScaleSkewVersor3DTransform()
     made.SetCenter((5.0, 6.0, 7.0))
     made.SetParameters((0.1, 0.0, 0.05, 1.0, 2.0, 3.0, 1.1, 1.0, 0.9, 0.05, 0.0, 0.1))
@@ -131,7 +131,7 @@ def test_parts_that_simpleitk_does_not_have(rng):
     spline = make_transform("bspline", rng).to_simpleitk()
     with pytest.raises(gr.UnsupportedError, match="has a part that SimpleITK's Python has no class for"):
         gr.as_transform(sitk.CompositeTransform([spline, make_skewed()]))
-    # One composite in another is none of those.
+    # A composite within another one is not such a part.
     nested = sitk.CompositeTransform([sitk.CompositeTransform([spline])])
     point = (1.0, 2.0, 3.0)
     np.testing.assert_allclose(gr.as_transform(nested).transform_points(point), spline.TransformPoint(point), atol=1e-9)
@@ -182,7 +182,7 @@ def test_affine(rng):
 
 
 def test_what_is_singular_but_for_rounding_has_no_inverse(tmp_path):
-    """Its determinant is 7e-16."""
+    """The determinant is 7e-16."""
     matrix = np.arange(1.0, 10.0).reshape(3, 3)
     with pytest.raises(gr.BadInputError, match="has no inverse"):
         gr.Affine(matrix, (0.0, 0.0, 0.0)).inverse()
@@ -205,7 +205,7 @@ def test_bsplines_of_other_orders_are_refused():
 def test_the_outermost_voxels_of_a_spline_whose_domain_is_the_image_are_moved(device, spacing):
     image = gr.Image(np.random.default_rng(5).normal(0, 1, (23, 31, 27)).astype(np.float32), spacing, (11.3, -70.7, 33.1), turn(20))
     theirs = sitk.BSplineTransformInitializer(to_simpleitk(image), [5, 3, 7], 3)
-    # By a constant, in all of the domain.
+    # By a constant, in the whole domain.
     moved = 0.4 * np.array(spacing)
     theirs.SetParameters(np.repeat(moved, len(theirs.GetParameters()) // 3).tolist())
     spline = gr.as_transform(theirs)

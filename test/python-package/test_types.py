@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What editors and type checkers know of the package."""
+"""Tests what editors and type checkers know about the package."""
 
 import ast
 import inspect
@@ -72,12 +72,12 @@ def test_the_stubs_errors_have_the_engines_parents():
 
 
 def test_the_stub_has_the_engines_arguments():
-    """Some of its lines are the patterns', and not made of the engine's."""
+    """Some lines of the stub come from patterns, and are not generated from the engine."""
     compared = 0
     for node in ast.parse(STUB.read_text(encoding="utf-8")).body:
         owner, parts = (getattr(_engine, node.name), node.body) if isinstance(node, ast.ClassDef) else (_engine, [node])
         for part in parts:
-            # Of a property nothing is asked.
+            # Properties are not checked.
             signatures = getattr(getattr(owner, getattr(part, "name", ""), None), "__nb_signature__", None)
             if signatures is not None:
                 named = [one.arg for one in (*part.args.posonlyargs, *part.args.args, *part.args.kwonlyargs) if one.arg != "self"]
@@ -88,11 +88,11 @@ def test_the_stub_has_the_engines_arguments():
 
 @pytest.fixture(scope="module")
 def complaints(tmp_path_factory):
-    """mypy's output, of a program and of the package itself: of both at once, since a program's imports are looked at anyway."""
+    """Returns mypy's output for a program and for the package itself, both at once, since a program's imports are checked anyway."""
     pytest.importorskip("mypy", reason="mypy is not there: pip install mypy")
     folder = tmp_path_factory.mktemp("types")
     (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
-    # Where it is installed mypy takes all that is beside it for the program's own.
+    # In an installed package, mypy would take all modules beside it for the program's own.
     (folder / "gpuregistration").symlink_to(STUB.parent)
     command = [sys.executable, "-m", "mypy", "--ignore-missing-imports", "program.py", "gpuregistration"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

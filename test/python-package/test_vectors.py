@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images of several numbers a voxel: colours and vectors."""
+"""Tests images of several numbers for each voxel: colours and vectors."""
 
 import gpuregistration as gr
 import numpy as np
@@ -12,7 +12,7 @@ MOVE = gr.Affine(turn(7), [1.234, 2.345, 3.456], [3, 2, 1])
 
 @pytest.fixture
 def colours():
-    """A head in three colours."""
+    """Returns a head in three colours."""
     head = make_head()
     parts = [head.array, 200 - head.array, head.array[::-1]]
     return gr.Image(
@@ -44,7 +44,7 @@ def test_resampling_is_that_of_each_component(device, colours, interpolation, ki
     for n in range(3):
         alone = gr.resample(part(image, n), MOVE, None, interpolation, default=9, device=device).array
         if kind == "u1":
-            # Where the exact value is a half, its last digit decides.
+            # If the exact value is a half, its last digit decides.
             assert np.abs(made.array[..., n].astype(int) - alone).max() <= 1
             assert (made.array[..., n] != alone).mean() < 1e-3
         else:
@@ -58,7 +58,7 @@ def test_resampling_of_two_dimensions_on_another_grid(device, colours):
     assert made.array.shape == (30, 35, 3) and made.dimension == 2 and made.has_grid_of(grid)
     alone = gr.resample(part(image, 1), gr.Affine(turn(5, 2)), grid, device=device)
     assert np.abs(made.array[..., 1].astype(int) - alone.array).max() <= 1
-    # A grid may be that of colours, too.
+    # The grid may be that of a colour image, too.
     assert not gr.resample(grid, None, image, device=device).is_vector
 
 

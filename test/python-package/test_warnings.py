@@ -12,7 +12,7 @@ POINTS = np.random.default_rng(3).uniform(-25, 25, (200, 3)) + 3
 
 
 def put(image, number, value, seed=0):
-    """The image with so many voxels of a value, by chance."""
+    """Puts a value into this number of random voxels."""
     array = np.array(image.array, dtype=np.float32)
     array.ravel()[np.random.default_rng(seed).choice(array.size, number, replace=False)] = value
     return image.like(array)
@@ -23,7 +23,7 @@ def furthest(found, truth):
 
 
 def textured(seed, transform=None, contrast=lambda values: values, shape=(40, 48, 44)):
-    """Edges in all directions, everywhere, as they look where a transform leads an image's points."""
+    """Returns values with edges in all directions everywhere, at an image's points mapped by a transform."""
     rng = np.random.default_rng(seed)
     grid = g.Image(np.zeros(shape, np.float32), (2.0, 2.0, 2.0), (-44.0, -48.0, -40.0))
     index = np.stack(np.meshgrid(*[np.arange(n) for n in shape], indexing="ij"), axis=-1)[..., ::-1]
@@ -40,12 +40,12 @@ def test_outliers_change_nothing_but_the_warnings(device, heads, moved, number, 
     assert clean.warnings == [] and furthest(clean.transform, moved) < 0.1
     result = g.register(put(fixed, number, value), put(moving, number, value, 1), ["affine", g.stages.FreeForm(iterations=40)], device=device)
     assert furthest(result.stages[0].transform, moved) < 0.1
-    # Each image is told of once, though each stage looks at it.
+    # Each image is reported once, although each stage reads it.
     assert len(result.warnings) == 2
     values = f"has {number} value{'s' if number > 1 else ''} {'above' if value > 0 else 'below'} "
     for which, warning in zip(("fixed", "moving"), result.warnings):
         assert warning.startswith(f"the {which} image {values}") and f"{value:.5g}".replace("e+0", "e+") in warning.replace("e+0", "e+")
-    # The image that comes back has its own values.
+    # The returned image has its own values.
     assert np.abs(result.warped.array).max() > 1e5
 
 
@@ -63,7 +63,7 @@ def test_every_similarity_does_without_outliers(heads, moved, similarity):
     stage = g.stages.FreeForm(similarity=similarity, iterations=10, bending_weight=1e-4 if similarity == "mean_squares" else 0.01)
     clean = g.register(fixed, moving, stage, initial=moved, device="host")
     result = g.register(put(fixed, 1, 1e9), put(moving, 1, 1e9, 1), stage, initial=moved, device="host")
-    # Of what is flat some costs tell little: without outliers they go some tenths of a mm on from step to step.
+    # For flat images some costs say little: without outliers they move on from step to step by some tenths of a mm.
     assert furthest(result.transform, clean.transform) < 0.25
 
 
@@ -140,7 +140,7 @@ def test_what_is_in_its_place_gets_no_warning(moved, stages):
 
 
 def is_doubtful(result):
-    """Whether it is told that the images are of different things, or in a wrong place."""
+    """Returns true if there is a warning that the images show different objects, or are misplaced."""
     told = ("the edges of the images agree no better where ", "what was found stretches one direction ")
     return any(warning.startswith(told) for warning in result.warnings)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""itk.GPUDevice from Python: the list, names, the default, and what a wrong name says."""
+"""Tests itk.GPUDevice from Python: the list, names, the default, and the message about a wrong name."""
 import numpy
 
 numpy.bool = bool  # which ITK before 5.3 asks for and numpy since 1.24 has not

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The filters from Python: beside ITK's own on each device, by their functional names, and through the factory."""
+"""Compares the filters with ITK's from Python on each device, by their functional names, and through the factory."""
 import numpy
 
 numpy.bool = bool  # which ITK before 5.3 asks for and numpy since 1.24 has not
@@ -18,7 +18,7 @@ def make_image(dimension, pixel_type=numpy.float32):
 
 
 def make_transform(image):
-    """An affine map after a B-spline."""
+    """Returns an affine map after a B-spline."""
     dimension = image.GetImageDimension()
     size = numpy.array(image.GetSpacing()) * numpy.array(image.GetLargestPossibleRegion().GetSize())
     affine = itk.AffineTransform[itk.D, dimension].New()
@@ -40,7 +40,7 @@ def make_transform(image):
 
 
 def make_outputs(filter_class, image, device=None, **settings):
-    """A filter's outputs, as arrays; settings: Sigma=1.5 for SetSigma(1.5)."""
+    """Returns a filter's outputs as arrays; settings: Sigma=1.5 for SetSigma(1.5)."""
     image_type = type(image)
     instance = filter_class[image_type, image_type].New(image)
     for name, value in settings.items():
@@ -53,7 +53,7 @@ def make_outputs(filter_class, image, device=None, **settings):
 
 
 def compare(name, image, **settings):
-    """The filter and ITK's of this name, on each device. Integers may be cut off to either side."""
+    """Compares the filter and ITK's of this name on each device. Integers may be truncated to either side."""
     expected = make_outputs(getattr(itk, name), image, **settings)
     assert numpy.ptp(expected[0]) > 1
     for device in itk.GPUDevice.GetAvailable():
@@ -95,9 +95,9 @@ assert numpy.abs(itk.array_from_image(smoothed) - itk.array_from_image(itks)).ma
 
 
 def is_ours(name):
-    """Whether New() of ITK's class gives ours, which goes by the same name. Print() tells the C++ class."""
+    """Returns true if New() of ITK's class gives ours, which has the same name. Print() shows the C++ class."""
     instance = getattr(itk, name)[type(image), type(image)].New()
-    # ITK's neighborhood correlation calls itself so.
+    # ITK's neighborhood correlation has this name.
     assert instance.GetNameOfClass() == name or instance.GetNameOfClass() == "Self"
     return "GPUStandIn" in str(instance)
 

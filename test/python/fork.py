@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""multiprocessing's fork after each device was used: a child computes on the host, or is told, and never hangs."""
+"""Tests multiprocessing's fork after each device was used: a child computes on the host, or gets an error, and never hangs."""
 import multiprocessing
 
 import numpy
@@ -8,7 +8,7 @@ numpy.bool = bool  # which ITK before 5.3 asks for and numpy since 1.24 has not
 
 import itk  # noqa: E402
 
-# For a child, and for a pool of them: they take a second.
+# For a child, and for a pool of children, which take a second.
 LIMIT = 60
 
 fork = multiprocessing.get_context("fork")
@@ -17,7 +17,7 @@ voxels = numpy.random.default_rng(7).uniform(0, 250, (18, 20, 24)).astype(numpy.
 
 
 def smooth(instance):
-    """The output of a smoothing filter, made of the same image anew."""
+    """Returns the output of a new smoothing filter for the same image."""
     instance.SetInput(itk.image_from_array(voxels))
     instance.SetSigma(1.5)
     instance.Update()
@@ -29,7 +29,7 @@ def smooth_by_new_one(_=None):
 
 
 def outcome(work):
-    """What a child sends of some work: its result, or what it was told."""
+    """Returns what a child sends: the result of some work, or its error."""
     try:
         return work()
     except RuntimeError as error:
@@ -37,7 +37,7 @@ def outcome(work):
 
 
 def run_in_child(work):
-    """The outcome of some work in a child. A child that hangs is ended."""
+    """Returns the outcome of some work in a child. A child that hangs is ended."""
     receiver, sender = fork.Pipe(duplex=False)
     child = fork.Process(target=lambda: sender.send(outcome(work)))
     child.start()
@@ -104,6 +104,6 @@ for device in itk.GPUDevice.GetAvailable():
         for found in pool.map_async(smooth_by_new_one, range(6)).get(LIMIT):
             expect_near(found, expected)
 
-    # The parent goes on.
+    # The parent continues to work.
     expect_near(smooth(instance), expected)
     assert metric.GetValue() == value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registers two images that differ by a smooth deformation from Python, in 2D and 3D, and asserts what the method gives."""
+"""Registers two images that differ by a smooth deformation from Python, in 2D and 3D, and asserts the method's results."""
 import numpy
 
 numpy.bool = bool  # which ITK before 5.3 asks for and numpy since 1.24 has not
@@ -8,7 +8,7 @@ import itk  # noqa: E402
 
 
 def texture(dimension, displacement):
-    """Waves of a few voxels, each voxel's place moved by displacement(places) (in voxels, along x)."""
+    """Returns waves of a few voxels, moved at each voxel by displacement(places) (in voxels, along x)."""
     size = 64 if dimension == 2 else 40
     places = numpy.meshgrid(*[numpy.arange(size, dtype=float)] * dimension, indexing="ij")[::-1]
     places = [places[0] + displacement(places, size), *places[1:]]
@@ -17,7 +17,7 @@ def texture(dimension, displacement):
 
 
 def bulge(places, size):
-    """2 voxels in the middle, and none at the edges."""
+    """Returns 2 voxels in the middle, and 0 at the edges."""
     squares = sum((place / (size - 1) - 0.5) ** 2 for place in places)
     return 2.0 * numpy.exp(-squares / 0.04)
 
@@ -54,7 +54,7 @@ for dimension in (2, 3):
     costs = method.GetCosts(0)
     assert len(costs) == 40 and costs[-1] < costs[0], costs
 
-# By another similarity and optimizer, inside of masks.
+# With another similarity and optimizer, and masks.
 mask_image = itk.image_from_array(numpy.ones((40, 40, 40), dtype=numpy.uint8))
 mask = itk.ImageMaskSpatialObject[3].New()
 mask.SetImage(mask_image)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds how two images lie to each other that are turned round, from Python, in 2D and 3D, and asserts what the method gives."""
+"""Finds the transform between two rotated images from Python, in 2D and 3D, and asserts the method's results."""
 import os
 import tempfile
 
@@ -13,7 +13,7 @@ SPACING = 4.0
 
 
 def phantom(places):
-    """Something of 10 cm with bright and dark places in it that no rotation maps onto itself; places in mm from its middle."""
+    """Returns an object of 10 cm with bright and dark regions that no rotation maps onto itself; places in mm from its middle."""
     half_axes = (48, 60, 43)
     radius = numpy.sqrt(sum((place / half) ** 2 for place, half in zip(places, half_axes)))
     blobs = [((24, 12, 14), 13, 70), ((-22, 28, -10), 11, -45), ((4, -38, 10), 13, 60), ((-20, -14, 18), 10, 50)]
@@ -25,7 +25,7 @@ def phantom(places):
 
 
 def image_of(dimension, turn, shift):
-    """The phantom, turned by some radians in the plane of x and y and shifted by so many mm along x."""
+    """Returns the phantom, rotated by some radians in the plane of x and y and shifted by some mm along x."""
     size = 44
     middle = SPACING * (size - 1) / 2
     places = [SPACING * index - middle for index in numpy.meshgrid(*[numpy.arange(size)] * dimension, indexing="ij")[::-1]]
@@ -66,7 +66,7 @@ for dimension in (2, 3):
     ]
     assert stages[-1][0] == f"{SPACING:g} mm" and sum(seconds for _, seconds, _ in stages) <= method.GetElapsedSeconds(), stages
 
-# FLIRT's matrix leads to the same transform.
+# FLIRT's matrix gives the same transform.
 with tempfile.TemporaryDirectory() as folder:
     name = os.path.join(folder, "found.mat")
     itk.FLIRTMatrix.Write(name, transform, fixed, moving)
@@ -74,7 +74,7 @@ with tempfile.TemporaryDirectory() as folder:
     read = itk.FLIRTMatrix.Read(name, fixed, moving)
     assert numpy.allclose(read.TransformPoint(beside.tolist()), moved, atol=1e-6)
 
-# Refined from there by another cost, with more degrees of freedom.
+# Refined from there with another cost and more degrees of freedom.
 method.SetInitialTransform(read)
 method.SetSearchAngles(0.0, 0.0)
 method.SetCost("NormalizedMutualInformation")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Optimises B-splines by a similarity and a penalty from Python, in 2D and 3D, and asserts that the penalty keeps them smooth."""
+"""Optimizes B-splines by a similarity and a penalty from Python, in 2D and 3D, and asserts that the penalty keeps them smooth."""
 import numpy
 
 numpy.bool = bool  # which ITK before 5.3 asks for and numpy since 1.24 has not
@@ -8,7 +8,7 @@ import itk  # noqa: E402
 
 
 def blob(dimension, width):
-    """A Gaussian in the middle."""
+    """Returns a Gaussian in the middle."""
     size = 48 if dimension == 2 else 24
     axes = numpy.meshgrid(*[numpy.arange(size) - 0.5 * size] * dimension, indexing="ij")
     values = numpy.exp(-sum(axis**2 for axis in axes) / (2 * (width * size) ** 2))
@@ -16,7 +16,7 @@ def blob(dimension, width):
 
 
 def register(dimension, alpha):
-    """The penalty of the B-spline between two blobs of other widths, and its similarity before and after."""
+    """Returns the penalty of the B-spline between two blobs of different widths, and its similarity before and after."""
     image_type = itk.Image[itk.F, dimension]
     fixed, moving = blob(dimension, 0.15), blob(dimension, 0.2)
     spline = itk.BSplineTransform[itk.D, dimension, 3].New()
@@ -73,7 +73,7 @@ for dimension in (2, 3):
         bending.append(penalty)
     assert bending[1] < 0.7 * bending[0], bending
 
-# What cannot be computed says so.
+# Impossible settings cause errors.
 image_type = itk.Image[itk.F, 3]
 penalty = itk.GPUBSplinePenaltyMetric[image_type, image_type].New()
 penalty.SetMovingTransform(itk.TranslationTransform[itk.D, 3].New())

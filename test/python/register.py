@@ -8,7 +8,7 @@ import itk  # noqa: E402
 
 
 def blobs(shift):
-    """Three Gaussian blobs of different width, moved by shift (in voxels, along x, y and z)."""
+    """Returns three Gaussian blobs of different widths, moved by shift (in voxels, along x, y and z)."""
     size = 64 if len(shift) == 2 else 32
     axes = numpy.meshgrid(*[numpy.arange(size)] * len(shift), indexing="ij")[::-1]
     image = numpy.zeros_like(axes[0], dtype=float)
@@ -18,7 +18,7 @@ def blobs(shift):
 
 
 def register(metric_class, shift, contrast):
-    """The translation that a metric finds between blobs and the same blobs, moved, in another contrast."""
+    """Returns the translation that a metric finds between blobs and the same blobs, moved, in another contrast."""
     dimension = len(shift)
     image_type = itk.Image[itk.F, dimension]
     fixed = itk.image_from_array(blobs((0,) * dimension).astype(numpy.float32))
@@ -77,15 +77,15 @@ for metric_class, contrast in (
     for shift in ((2.5, -1.5), (1.5, -2.0, 0.75)):
         found = register(metric_class, shift, contrast)
         print(f"{metric_class.__name__}, {len(shift)}D: shift {shift}, found {found}")
-        # Partial volume has maxima of its own where voxels lie on voxels: it finds the nearest of these.
-        # ITK's own joint histogram, whose numbers ours gives, stops a tenth of a voxel aside.
+        # Partial volume has additional maxima where voxels coincide: it finds the nearest of these. ITK's own joint histogram, whose
+        # numbers ours gives, stops a tenth of a voxel aside.
         tolerance = {
             itk.CudaPartialVolumeMutualInformationImageToImageMetricv4: 0.75,
             itk.GPUJointHistogramMutualInformationImageToImageMetricv4: 0.15,
         }.get(metric_class, 0.05)
         assert numpy.abs(found - shift).max() < tolerance, "the translation was not recovered"
 
-# Many candidates in one call, a row each; and schemes by their names.
+# Many candidates in one call, one in each row; and schemes by their names.
 image_type = itk.Image[itk.F, 2]
 for metric_class in (
     itk.CudaCorrelationRatioMetric,
@@ -109,7 +109,7 @@ for metric_class in (
     transform.SetOffset(candidates[0].tolist())
     assert abs(metric.GetValue() - values[0]) <= 1e-6 * abs(values[0])
 
-# Demons, by a displacement field: ITK's own value on each device.
+# Demons, with a displacement field: ITK's own value on each device.
 image_type = itk.Image[itk.F, 3]
 field = itk.Image[itk.Vector[itk.D, 3], 3].New()
 fixed = itk.image_from_array(blobs((0, 0, 0)).astype(numpy.float32))
@@ -138,7 +138,7 @@ for device in itk.GPUDevice.GetAvailable():
     value = demons_value(demons)
     assert abs(value - expected) <= 1e-5 * expected, (device.GetName(), value, expected)
 
-# Steps along random samples, drawn anew for each.
+# Steps along random samples, drawn anew for each step.
 for shift in ((2.5, -1.5), (1.5, -2.0, 0.75)):
     image_type = itk.Image[itk.F, len(shift)]
     metric = itk.GPUMeanSquaresImageToImageMetricv4[image_type, image_type].New()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adaptive stochastic gradient descent: its random numbers against published ones, its time and steps against ones by
-// hand, a subsample of samples, the samples that it draws against the same ones set before Initialize(), and registrations.
+// Tests adaptive stochastic gradient descent: random numbers against published ones, time and steps against values computed by hand,
+// subsamples, the drawn samples against the same samples set before Initialize(), and registrations.
 #include "kernels/core/Prelude.h"
 #include "kernels/core/CounterRandom.h"
 #include "engine/metric/samples/RegularSubsample.h"
@@ -37,7 +37,7 @@ using Optimizer = itk::AdaptiveStochasticGradientDescentOptimizerv4;
 using ParametersType = Optimizer::ParametersType;
 using DerivativeType = Optimizer::DerivativeType;
 
-/** The known answers that come with the authors' own code. */
+/** The known answers are those of the authors' own code. */
 TEST(Philox4x32, KnownAnswers)
 {
   using gpureg::kernels::RandomWords;
@@ -143,7 +143,7 @@ TEST(RegularSubsample, IsOfAllVoxelsWhereTheyAreFew)
   EXPECT_EQ(gpureg::CountOf(gpureg::RegularSubsample(size, { 1, 1, 1 }, 1).GetSize()), 1);
 }
 
-/** Its derivative is a function of its parameters and of how often it was asked for. */
+/** A metric whose derivative is a function of its parameters and of the number of previous calls. */
 class FormulaMetric : public itk::ObjectToObjectMetricBaseTemplate<double>
 {
 public:
@@ -230,7 +230,7 @@ MakeParameters(const std::vector<double> & values)
   return parameters;
 }
 
-/** The scales are 1 unless they are set. */
+/** Returns an optimizer with scales of 1 unless they are set. */
 Optimizer::Pointer
 MakeOptimizer(FormulaMetric * metric)
 {
@@ -251,7 +251,7 @@ TEST(AdaptiveStochasticGradientDescent, TheSigmoid)
   EXPECT_NEAR(Optimizer::Sigmoid(-1, -0.8, 1, 1), -0.3907093, 1e-7);
 }
 
-/** Of derivatives 1, 1, -1, 1, 1, -1, with A = 2. */
+/** The derivatives are 1, 1, -1, 1, 1, -1, and A = 2. */
 TEST(AdaptiveStochasticGradientDescent, TimeAndStepsAreThoseByHand)
 {
   const std::vector<double> derivatives{ 1, 1, -1, 1, 1, -1 };
@@ -294,7 +294,7 @@ TEST(AdaptiveStochasticGradientDescent, TimeThatDoesNotAdaptCountsIterations)
   EXPECT_NEAR(optimizer->GetCurrentPosition()[0], 3 / std::sqrt(2) + 3 / std::sqrt(3) + 3 / std::sqrt(4), 1e-12);
 }
 
-/** Σ c (p - p*)²/2, its derivative with noise or without. */
+/** Minimizes Σ c (p - p*)²/2, with derivatives with noise or without. */
 TEST(AdaptiveStochasticGradientDescent, FindsTheMinimumOfAQuadraticFunction)
 {
   const std::vector<double> minimum{ 3, -2, 50 };
@@ -318,15 +318,15 @@ TEST(AdaptiveStochasticGradientDescent, FindsTheMinimumOfAQuadraticFunction)
     optimizer->StartOptimization();
     for (unsigned int p = 0; p < 3; ++p)
     {
-      // The noise that is left: of a step of 15/20 of the way at first, and of less and less later.
+      // The noise that remains: the first step is 15/20 of the way, later steps are shorter and shorter.
       const double tolerance = noise > 0 ? 0.2 / std::sqrt(curvature[p]) : 1e-6;
       EXPECT_NEAR(optimizer->GetCurrentPosition()[p], minimum[p], tolerance) << "noise " << noise;
     }
   }
 }
 
-/** A blob with others in it, brighter and darker, in 32³ voxels of 2 mm; moved by so many voxels. Mutual information
- * sees neither the size nor the turn of a round blob that is alone. */
+/** Returns a blob with brighter and darker ones in it, in 32³ voxels of 2 mm, moved by (x, y, z) voxels. For a single round blob, mutual
+ *  information depends neither on its size nor on its rotation. */
 Image3D::Pointer
 MakeBlobs(double x, double y, double z)
 {
@@ -336,7 +336,7 @@ MakeBlobs(double x, double y, double z)
   image->SetSpacing(spacing);
   image->SetRegions(Image3D::SizeType{ { 32, 32, 32 } });
   image->Allocate();
-  // Where, how wide, how bright.
+  // Centre, width and brightness of each blob.
   const std::vector<std::array<double, 5>> blobs{ { 15.5, 15.5, 15.5, 9, 60 }, { 10, 13, 16, 3, 40 },
                                                   { 20, 12, 18, 3, -40 },      { 15, 21, 11, 4, -50 },
                                                   { 18, 19, 21, 3, 50 },       { 14, 9, 10, 4, 30 } };
@@ -398,7 +398,7 @@ Register(TMetric * metric, TTransform * transform, std::uint64_t seed, unsigned 
 using Translation = itk::TranslationTransform<double, 3>;
 using Affine = itk::AffineTransform<double, 3>;
 
-/** The largest error of a transform in the blobs, in voxels. */
+/** Returns the largest error of a transform in the blobs, in voxels. */
 double
 GetLargestError(const itk::Transform<double, 3, 3> & transform)
 {
@@ -428,8 +428,8 @@ TEST(AdaptiveStochasticGradientDescent, RegistersTwoBlobsByMattes)
   EXPECT_LE(result.noiseFactor, 1);
 }
 
-/** By mean squares, and with a scales estimator. By Mattes, of so few samples, it shrinks by a seventh, although of all
- * voxels the truth has the best value. */
+/** Uses mean squares and a scales estimator. Mattes' metric with so few samples would shrink the blobs by a seventh, although over all
+ *  voxels the true transform has the best value. */
 TEST(AdaptiveStochasticGradientDescent, RegistersTwoBlobsByAnAffineTransform)
 {
   const auto            affine = Affine::New();
@@ -441,7 +441,7 @@ TEST(AdaptiveStochasticGradientDescent, RegistersTwoBlobsByAnAffineTransform)
   EXPECT_LT(GetLargestError(*affine), 0.1) << result.parameters;
 }
 
-/** Without a scales estimator, so that steps are measured at samples. */
+/** Uses no scales estimator, so that steps are measured at samples. */
 TEST(AdaptiveStochasticGradientDescent, RegistersTwoBlobsByABSpline)
 {
   const auto                                                  spline = itk::BSplineTransform<double, 3, 3>::New();
@@ -455,7 +455,7 @@ TEST(AdaptiveStochasticGradientDescent, RegistersTwoBlobsByABSpline)
   spline->SetTransformDomainMeshSize(mesh);
   const auto metric = itk::MeanSquaresImageToImageMetricv4<Image3D, Image3D>::New();
   Register(metric.GetPointer(), spline.GetPointer(), 1, 150, false);
-  // Outside the blobs nothing says where it leads.
+  // Outside of the blobs the images do not determine the transform.
   itk::Point<double, 3> centre;
   centre.Fill(31);
   const auto moved = spline->TransformPoint(centre) - centre;
@@ -483,7 +483,7 @@ TEST_P(StochasticRegistration, TheSameSeedIsTheSameToTheBit)
   EXPECT_NE(results[0], results[2]);
 }
 
-/** A metric of the blobs, initialised with all voxels. */
+/** Sets up a metric of the blobs, initialized with all voxels. */
 template <typename TMetric>
 void
 Prepare(TMetric * metric)
@@ -494,8 +494,7 @@ Prepare(TMetric * metric)
   metric->Initialize();
 }
 
-/** What both give at the points that are drawn for them: as long as these are drawn, and what they gave before
- * afterwards. */
+/** Expects a metric to give the same results as another one at the points that are drawn for both, and its previous results afterwards. */
 template <typename TMetric, typename TOther>
 void
 ExpectSameAtDrawnPoints(TMetric * metric, TOther * other, double tolerance)
@@ -549,7 +548,7 @@ TEST_P(StochasticRegistration, OurMeanSquaresSeesEachDrawAsITKsDoes)
 
 INSTANTIATE_TEST_SUITE_P(, StochasticRegistration, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
-/** ITK's metric, given points between evaluations, gives what it gives where they were set before Initialize(). */
+/** ITK's metric gives the same result with points set between evaluations as with the same points set before Initialize(). */
 TEST(RandomSamples, AreWhatAMetricIsInitializedWith)
 {
   using MetricType = itk::MeanSquaresImageToImageMetricv4<Image3D, Image3D>;
@@ -586,7 +585,7 @@ TEST(RandomSamples, AreInsideTheFixedMask)
   metric->SetFixedImageMask(mask);
   Prepare(metric.GetPointer());
   itk::GPURegistrationDetail::RandomSamples<MetricType> samples(*metric);
-  // One voxel in 8192: 100 of a hundred thousand points are some 12.
+  // One voxel in 8192, of a hundred thousand, is some 12 points instead of 100.
   EXPECT_THROW(samples.Draw(100, { 1, 0, 0, 0 }), itk::ExceptionObject);
 
   for (int z = 8; z < 16; ++z)
@@ -641,9 +640,9 @@ TEST(AdaptiveStochasticGradientDescent, BadInput)
   expectThrow([](Optimizer * optimizer) { optimizer->SetSigmoidScale(-1); });
   expectThrow([](Optimizer * optimizer) { optimizer->SetSigmoidScaleFactor(0); });
   expectThrow([](Optimizer * optimizer) { optimizer->SetNumberOfGradientMeasurements(0); });
-  // Not a metric of images.
+  // The metric is not an image metric.
   expectThrow([](Optimizer * optimizer) { optimizer->NewSamplesEveryIterationOn(); });
-  // No way to estimate it.
+  // The gain is neither set nor can it be estimated.
   expectThrow([](Optimizer * optimizer) { optimizer->SetGain(0); });
 
   const auto metric = itk::MeanSquaresImageToImageMetricv4<Image3D, Image3D>::New();
@@ -690,7 +689,7 @@ TEST(AdaptiveStochasticGradientDescent, PrintsItsSettings)
   }
 }
 
-/** Of slices, whose class is named. */
+/** Tests the class for slices. */
 TEST(AdaptiveStochasticGradientDescent, RegistersSlices)
 {
   using Slice = TestImage<double, 2>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the edges of two images agree: of images whose answer is known.
+// Tests whether edges of two images agree, for images with a known answer.
 #include "engine/registration/Agreement.h"
 
 #include "TestParallelFor.h"
@@ -39,7 +39,7 @@ Make(const Field & field, const gpureg::Size & size = Grid)
   return image;
 }
 
-/** Edges in all directions, by seed. */
+/** Returns a field with edges in all directions, determined by the seed. */
 Field
 MakeField(unsigned int seed)
 {
@@ -82,7 +82,7 @@ TEST(AgreementTest, IsOneOfAnotherContrastInItsPlace)
   EXPECT_EQ(found.overlap, 1);
 }
 
-/** Of directions that have nothing to do with each other the mean squared cosine is a third, in the plane a half. */
+/** For independent directions the mean squared cosine is a third, or a half in the plane. */
 TEST(AgreementTest, IsByChanceOfOtherThings)
 {
   const auto found = FindAgreement(Grid, Spacing, Make(MakeField(1)), Make(MakeField(2)));
@@ -106,7 +106,7 @@ TEST(AgreementTest, IsBetterBesideWhereThatIsThePlace)
   EXPECT_TRUE(found.IsDoubtful());
 }
 
-TEST(AgreementTest, TellsNothingWhereNothingIsToTell)
+TEST(AgreementTest, IsUnknownWithoutEdges)
 {
   const auto flat = FindAgreement(Grid, Spacing, Make(MakeField(1)), Make([](auto...) { return 3.0; }));
   EXPECT_FALSE(flat.isKnown);

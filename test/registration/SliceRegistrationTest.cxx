@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registrations of slices in double precision, with every way of sampling: step by step where ITK's metric leads.
+// Tests registrations of slices in double precision, with every sampling strategy: they take the same steps as with ITK's metric.
 #include "RegistrationSetUp.h"
 #include "TestAnswer.h"
 #include "TestDevices.h"
@@ -41,13 +41,13 @@ protected:
     return grid;
   }
 
-  /** Where affine registration from some millimetres away has come to. \param elsewhere mm that it starts aside. */
+  /** Returns the result of an affine registration. \param elsewhere the distance of its start from the identity, mm. */
   static TransformType::Pointer
   Register(std::uint64_t seed, Strategy strategy, const Itks::Pointer & metric, double elsewhere = 0)
   {
     const Grid<2> grid = MakeGrid();
     auto          images = MakeImagePair<ImageType>(grid, grid, seed);
-    // Most of the space is flat, with a soft border.
+    // Half of the space is flat, with a soft border.
     Random               random(seed);
     const SmoothFunction where(random, 0.6 * grid.GetExtent(0), 1.5 * grid.GetExtent(0));
     for (const auto & image : { images.first, images.second })
@@ -77,7 +77,7 @@ protected:
     return transform;
   }
 
-  /** How far apart two transforms send the grid's corners, mm. */
+  /** Returns the largest distance between a corner of the grid mapped by two transforms, mm. */
   static double
   GetDistance(const TransformType & a, const TransformType & b)
   {
@@ -99,8 +99,8 @@ protected:
 };
 } // namespace
 
-/** No further away than ITK's own registration comes to be if it starts 1e-7 mm aside: fifteen steps amplify that up to
- * ten thousand times, and by as much what one metric rounds otherwise than the other. */
+/** Expects the result to be no further away than that of ITK's own registration from a start that is 1e-7 mm aside: fifteen steps
+ *  amplify this up to ten thousand times, as they do the metrics' different rounding. */
 TEST_P(SliceRegistrationTest, LeadsWhereItkLeads)
 {
   const Grid<2> grid = MakeGrid();
@@ -121,7 +121,7 @@ TEST_P(SliceRegistrationTest, LeadsWhereItkLeads)
   }
 }
 
-/** A spline at the very voxels that have the smallest or the largest value: rounding leads none of them out of the range. */
+/** At voxels that have the smallest or the largest value, rounding must not lead a spline out of the range. */
 TEST_P(SliceRegistrationTest, SplinesStayInRangeAtTheirVoxels)
 {
   Grid<2> grid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The displacements that a transform makes of a grid's voxels, on every device, beside what the map says in doubles.
+// Compares, on every device, the displacements of a grid's voxels by a transform with the map in doubles.
 #include "TestDevices.h"
 #include "TestParallelFor.h"
 
@@ -112,7 +112,7 @@ TEST_P(DisplacementsTest, AreWhatTheMapSays)
   }
 }
 
-TEST_P(DisplacementsTest, AreTheSameInPieces)
+TEST_P(DisplacementsTest, AreTheSameInChunks)
 {
   const auto                request = MakeRequest(3);
   gpureg::Resampler         engine(GetParam());
@@ -131,7 +131,7 @@ TEST_P(DisplacementsTest, StayOnTheDevice)
   const auto                made = engine.FindDisplacementsToDevice(request, OneAfterTheOther);
   EXPECT_EQ(made->GetType(), gpureg::NumberType::Float64);
   EXPECT_EQ(made->GetDeviceName(), GetParam());
-  // Not one of the displacements; no more than what the map is.
+  // None of the displacements is downloaded: no more than the size of the map.
   EXPECT_LT(engine.GetStatistics().bytesDown, 1024);
   if (GetParam() == "host")
   {
@@ -149,7 +149,7 @@ TEST_P(DisplacementsTest, AnImageIsResampledAfterwards)
   EXPECT_THROW(Find(engine, request), gpureg::BadInputError);
   request.high[1] = std::numeric_limits<double>::infinity();
   EXPECT_THROW(Find(engine, request), gpureg::BadInputError);
-  // What failed, and what did not, leaves nothing behind: one voxel stays what it is.
+  // Neither failures nor successes have a lasting effect: one voxel keeps its value.
   const double          value = 7;
   gpureg::ResampleInput input;
   input.size = { 1, 1, 1 };

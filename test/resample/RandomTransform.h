@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms at random, of every kind and any nesting, and where they jump: there rounding decides about a voxel.
+// Random transforms of every kind, with any nesting, and the points at which they are discontinuous, where rounding decides about a voxel.
 #ifndef RandomTransform_h
 #define RandomTransform_h
 
@@ -16,7 +16,7 @@
 namespace gpuregtest
 {
 
-/** A transform of a class that nobody knows: a wave. */
+/** A transform of a class that the engine does not know: a wave. */
 template <unsigned int VDimension>
 class WaveTransform : public itk::Transform<double, VDimension, VDimension>
 {
@@ -69,7 +69,7 @@ private:
   double                          m_Wavelength = 1.0;
 };
 
-/** A transform, and what it is made of. */
+/** A transform, and its parts. */
 template <unsigned int VDimension>
 struct RandomTransform
 {
@@ -78,15 +78,15 @@ struct RandomTransform
   struct Part
   {
     TransformPointer<VDimension> transform;
-    /** Whether a point is so close to where the part is not continuous that rounding decides. Null: nowhere. */
+    /** Returns true if a point is so near to a discontinuity of the part that rounding decides. Null for a continuous part. */
     std::function<bool(const PointType &)> jumpsNear;
   };
 
   TransformPointer<VDimension> transform;
-  /** In the order in which they are applied. */
+  /** The parts in the order in which they are applied. */
   std::vector<Part> parts;
   std::string       words;
-  /** Whether no device knows a part of it. */
+  /** True if there is a part that no device has. */
   bool isSampled = false;
 
   bool
@@ -104,7 +104,7 @@ struct RandomTransform
   }
 };
 
-/** Draws transforms that move the voxels of a grid about by a tenth of its extent. */
+/** Draws transforms that move the voxels of a grid by up to a tenth of its extent. */
 template <unsigned int VDimension>
 class TransformDrawer
 {
@@ -119,7 +119,7 @@ public:
     , m_Random(random)
   {}
 
-  /** \param depth how deep composites may be nested in each other. */
+  /** Returns a random transform. \param depth how deep composites may be nested. */
   ResultType
   Draw(unsigned int depth)
   {
@@ -146,7 +146,7 @@ public:
   }
 
 private:
-  /** Moves by up to this share of the grid's extents, along its axes. */
+  /** Returns a random vector of up to this share of the grid's extents, along its axes. */
   VectorType
   DrawMove(double share)
   {
@@ -180,7 +180,7 @@ private:
     return Single(MakeTransform<VDimension>(name, m_Grid, m_Random), name);
   }
 
-  /** Turned by anything, a little sheared and scaled, about the grid's centre. */
+  /** Returns a random affine transform about the grid's centre, with any rotation, and slight shears and scales. */
   ResultType
   DrawAffine()
   {
@@ -221,7 +221,7 @@ private:
     }
   }
 
-  /** A place in space for a mesh or a field of so many cells, which may cover the grid or a part of it. */
+  /** Returns a grid in space for a mesh or a field of `cells` cells, which covers the grid or a part of it. */
   Grid<VDimension>
   DrawCover(const itk::Size<VDimension> & cells)
   {
@@ -245,14 +245,14 @@ private:
     itk::Size<VDimension> mesh;
     for (unsigned int d = 0; d < VDimension; ++d)
     {
-      // Now and then as fine as the voxels.
+      // Sometimes as fine as the voxels.
       mesh[d] = 1 + gpuregtest::Draw(m_Random, Chance(m_Random, 4) ? 30 : 6);
     }
     return mesh;
   }
 
-  /** The share of the extent that vectors of so many cells move by: neighbours are not so far apart that rounding
-   *  grows by much from one transform of a chain to the next. */
+  /** Returns the share of the extent by which vectors of `cells` cells may move: the more cells, the smaller the share, so that
+   *  neighbours' vectors do not differ so much that rounding errors grow along a chain of transforms. */
   static double
   GetShare(const itk::Size<VDimension> & cells)
   {
@@ -275,7 +275,7 @@ private:
     return parameters;
   }
 
-  /** Near an end of [low, high], and inside along the other axes or near an end of them, too. */
+  /** Returns true if an index is near an end of [low, high] along one axis, and inside or near an end along the others. */
   static bool
   IsNearTheEdge(const VectorType & index, const VectorType & low, const VectorType & high)
   {
@@ -291,7 +291,7 @@ private:
     return isNear;
   }
 
-  /** The index in an image, relative to its first voxel. */
+  /** Returns the continuous index in an image, relative to its first voxel. */
   template <typename TImage>
   static VectorType
   FindIndex(const TImage & image, const PointType & point)
@@ -305,7 +305,8 @@ private:
     return relative;
   }
 
-  /** A B-spline moves nothing outside of its valid region; one of order 0 jumps from cell to cell. */
+  /** Returns a test for discontinuities of a B-spline: it moves nothing outside of its valid region, and for order 0 it jumps from cell
+   *  to cell. */
   template <unsigned int VOrder, typename TSpline>
   static std::function<bool(const PointType &)>
   FindSplineJumps(const TSpline & transform)
@@ -348,7 +349,7 @@ private:
     auto result = Single(transform.GetPointer(),
                          "B-spline of order " + std::to_string(VOrder) + " " + Describe(cover),
                          FindSplineJumps<VOrder>(*transform));
-    // ITK's own of order 0 is none.
+    // No device has ITK's spline of order 0.
     result.isSampled = VOrder == 0;
     return result;
   }
@@ -366,8 +367,8 @@ private:
     auto cover = this->DrawCover(controlPoints);
     if (VOrder % 2 == 0)
     {
-      // Of an even order ITK's takes every point to be in its valid region, and would read beyond its grid: this
-      // one has all points that may come.
+      // For an even order ITK takes every point to be in the valid region, and would read beyond the grid: this grid contains all points
+      // that may occur.
       cover.spacing.Fill(6.0 * GetReach(m_Grid));
       cover.SetCentre(m_Grid.GetCentre());
     }
@@ -394,7 +395,7 @@ private:
   {
     using TransformType = itk::DisplacementFieldTransform<double, VDimension>;
     using FieldType = typename TransformType::DisplacementFieldType;
-    // A vector a voxel, as a registration's result, or a grid of its own.
+    // One vector for each voxel, as in a registration's result, or a grid of its own.
     const auto cover = Chance(m_Random, 3) ? m_Grid : this->DrawCover(this->DrawMesh());
     const auto field =
       MakeImage<FieldType>(cover, [&](const PointType &) { return this->DrawMove(GetShare(cover.size)); });
@@ -433,7 +434,7 @@ private:
     {
       auto next = this->Draw(depth - 1);
       composite->AddTransform(next.transform);
-      // What is added last is applied first.
+      // The transform that is added last is applied first.
       result.parts.insert(result.parts.begin(), next.parts.begin(), next.parts.end());
       result.words += (n > 0 ? ", " : "") + next.words;
       result.isSampled = result.isSampled || next.isSampled;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with the resampler's input is told in ITK's words, or gives ITK's image; and the filter goes on after it.
+// Tests that the resampler answers bad input with ITK's message or ITK's image, and works again afterwards.
 #include "ResampleCase.h"
 #include "TestDevices.h"
 
@@ -23,7 +23,7 @@ using FieldTransformType = itk::DisplacementFieldTransform<double, 3>;
 constexpr float NaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float Infinity = std::numeric_limits<float>::infinity();
 
-/** Moves nothing, and one point to nowhere: of a class that nobody knows. */
+/** A transform of an unknown class, which moves one point to NaN, and no other point. */
 class HoleTransform : public itk::IdentityTransform<double, 3>
 {
 public:
@@ -55,7 +55,7 @@ public:
 
 struct Outcome
 {
-  /** Without the class and the object that say it. */
+  /** The message, without the class and the object. */
   std::string        error;
   ImageType::Pointer image;
 };
@@ -126,7 +126,7 @@ protected:
     EXPECT_EQ(different, 0);
   }
 
-  /** Makes both filters, spoils them alike, and has ours do something good afterwards. Returns what became of it. */
+  /** Makes both filters, spoils them alike, and lets ours process good input afterwards. Returns the result for the spoilt input. */
   Outcome
   ExpectAsITK(const std::function<void(ReferenceType &)> & spoil) const
   {
@@ -156,7 +156,7 @@ protected:
     return got;
   }
 
-  /** The same of a transform, which moves each voxel, or none. */
+  /** Does the same with a transform, which moves each voxel, or none. */
   Outcome
   ExpectAsITK(const itk::Transform<double, 3, 3> & transform) const
   {
@@ -184,7 +184,7 @@ TEST_P(ResampleBadInput, NoInput)
   EXPECT_NE(ExpectAsITK([](ReferenceType & filter) { filter.SetInput(nullptr); }).error, "");
 }
 
-/** ITK 5.2 follows these null pointers. */
+/** ITK 5.2 dereferences these null pointers. */
 TEST_P(ResampleBadInput, NoTransformOrInterpolator)
 {
   auto good = ReferenceType::New();
@@ -280,7 +280,7 @@ TEST_P(ResampleBadInput, CoefficientsThatAreNoNumbersLeadOutside)
   }
 }
 
-/** A vector counts where it has a weight. */
+/** A vector has an influence only where it has a weight. */
 TEST_P(ResampleBadInput, AVectorThatIsNoNumberLeadsItsOwnVoxelOutside)
 {
   using FieldType = FieldTransformType::DisplacementFieldType;
@@ -306,10 +306,10 @@ TEST_P(ResampleBadInput, AVectorThatIsNoNumberLeadsItsOwnVoxelOutside)
   }
 }
 
-/** Sampled, too, it is that point alone. */
+/** Even if the transform is sampled, only that point is affected. */
 TEST_P(ResampleBadInput, APointThatLeadsNowhereIsOneVoxel)
 {
-  // Where rounding shows.
+  // Origin and spacing for which rounding shows.
   m_Grid.origin.Fill(43210.1);
   m_Grid.spacing.Fill(0.0013);
   m_Grid.start.Fill(-7);
@@ -318,14 +318,14 @@ TEST_P(ResampleBadInput, APointThatLeadsNowhereIsOneVoxel)
   for (const int place : { 0, 5 })
   {
     auto transform = HoleTransform::New();
-    // In the middle of the output, by which all vectors are measured, and elsewhere.
+    // In the middle of the output, by which the scale of all vectors is chosen, and elsewhere.
     itk::Vector<double, 3> index;
     for (unsigned int d = 0; d < 3; ++d)
     {
       index[d] = static_cast<double>(m_Grid.size[d] / 2) - place;
     }
     transform->hole = m_Grid.GetPoint(index);
-    // On the host, linear interpolation of what is sampled is left to ITK's class.
+    // On the host, linear interpolation with a sampled transform is left to ITK's class.
     for (const std::string interpolation : { "linear", "bspline1" })
     {
       const Outcome outcome = this->ExpectAsITK([&](ReferenceType & filter) {
@@ -365,7 +365,7 @@ TEST_P(ResampleBadInput, VoxelsThatAreNoNumbersStayWhereTheyAre)
              !it.IsAtEnd();
              ++it)
         {
-          // ITK clamps what is infinite.
+          // ITK clamps infinite values.
           bads += !(std::abs(it.Get()) < 1e30f);
         }
         EXPECT_TRUE(moves ? bads < 20 : bads == 1) << bads;
@@ -374,7 +374,7 @@ TEST_P(ResampleBadInput, VoxelsThatAreNoNumbersStayWhereTheyAre)
   }
 }
 
-/** As in ITK the coefficients of all lines that a NaN meets are none: of all voxels, then. */
+/** As in ITK, the coefficients of all lines that contain a NaN are NaN, and so all voxels. */
 TEST_P(ResampleBadInput, ASplineThroughNaNIsNaN)
 {
   m_Image->SetPixel({ { 8, 7, 9 } }, NaN);
@@ -383,8 +383,8 @@ TEST_P(ResampleBadInput, ASplineThroughNaNIsNaN)
   EXPECT_TRUE(std::isnan(got.image->GetPixel({ { 1, 1, 1 } })));
 }
 
-/** ITK's image shows nothing but the default value then; an error says more. */
-TEST_P(ResampleBadInput, ParametersThatAreNoNumbersAreTold)
+/** ITK's image contains only the default value then; an error says more. */
+TEST_P(ResampleBadInput, ParametersThatAreNotNumbersAreReported)
 {
   for (const double bad : { std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity() })
   {
@@ -402,7 +402,7 @@ TEST_P(ResampleBadInput, ParametersThatAreNoNumbersAreTold)
   }
 }
 
-TEST_P(ResampleBadInput, WhatTheEngineDoesNotTakeIsTold)
+TEST_P(ResampleBadInput, BadInputOfTheEngineIsReported)
 {
   gpureg::ResampleInput input;
   input.size = { 2, 2, 2 };

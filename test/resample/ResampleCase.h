@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the resampler is tested on: grids, transforms and interpolators by name, and the comparison with ITK.
+// Cases of the resampler's tests: grids, transforms and interpolators by name, and the comparison with ITK.
 #ifndef ResampleCase_h
 #define ResampleCase_h
 
@@ -50,7 +50,7 @@ GetTransformNames()
   return names;
 }
 
-/** Vectors have the first two. */
+/** Returns the names of the interpolators; for vectors, only the first two exist. */
 inline const std::vector<std::string> &
 GetInterpolatorNames()
 {
@@ -98,7 +98,7 @@ MakeResampleGrid(const std::string & geometry, Random & random)
     grid.size[VDimension - 1] = 1;
     grid.spacing[VDimension - 1] = 12.3;
   }
-  // No voxel on a tie.
+  // No voxel lies half-way between two others.
   for (unsigned int d = 0; d < VDimension; ++d)
   {
     grid.origin[d] += Uniform(random, 0.01, 0.1);
@@ -106,7 +106,7 @@ MakeResampleGrid(const std::string & geometry, Random & random)
   return grid;
 }
 
-/** nearest, linear, and for scalars bspline0 … bspline5. */
+/** Returns the interpolator of a name: nearest, linear, and for scalars bspline0 … bspline5. */
 template <typename TImage>
 typename itk::InterpolateImageFunction<TImage, double>::Pointer
 MakeInterpolator(const std::string & name)
@@ -131,7 +131,7 @@ MakeInterpolator(const std::string & name)
 template <unsigned int VDimension>
 using TransformPointer = typename itk::Transform<double, VDimension, VDimension>::Pointer;
 
-/** The largest axis of a grid, mm: what displacements are measured by. */
+/** Returns the length of a grid's longest axis in mm, to which displacements are relative. */
 template <unsigned int VDimension>
 double
 GetReach(const Grid<VDimension> & grid)
@@ -144,7 +144,7 @@ GetReach(const Grid<VDimension> & grid)
   return reach;
 }
 
-/** A B-spline whose domain ends within the grid, along the first axis, and leaves the others inside. */
+/** Returns a B-spline whose domain ends within the grid along the first axis, and contains the grid along the others. */
 template <unsigned int VDimension, unsigned int VOrder>
 TransformPointer<VDimension>
 MakeSpline(const Grid<VDimension> & grid, Random & random)
@@ -173,7 +173,7 @@ MakeSpline(const Grid<VDimension> & grid, Random & random)
   return transform.GetPointer();
 }
 
-/** A displacement field on a grid of its own, coarser and turned. */
+/** Returns a displacement field on a grid of its own, coarser and rotated. */
 template <unsigned int VDimension>
 TransformPointer<VDimension>
 MakeField(const Grid<VDimension> & grid, Random & random)
@@ -227,7 +227,7 @@ MakeAffine(const Grid<VDimension> & grid, Random & random)
   return transform.GetPointer();
 }
 
-/** A transform that no engine knows: it goes as a field. */
+/** Returns a transform of a class that the engine does not know: it is sampled as a field. */
 template <unsigned int VDimension>
 TransformPointer<VDimension>
 MakeThinPlate(const Grid<VDimension> & grid, Random & random)

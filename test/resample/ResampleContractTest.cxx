@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUResampleImageFilter in ITK's pipeline: regions, streams, events, caches, and input that is not good.
+// Tests GPUResampleImageFilter in ITK's pipeline: regions, streams, events, caches, and bad input.
 #include "Listening.h"
 #include "ImageComparison.h"
 #include "ResampleCase.h"
@@ -31,7 +31,7 @@ using ImageType = itk::Image<float, 3>;
 using ReferenceType = itk::ResampleImageFilter<ImageType, ImageType>;
 using FilterType = itk::GPUResampleImageFilter<ImageType, ImageType>;
 
-/** Beyond the edge: a ramp. */
+/** Extrapolates beyond the edge by a ramp. */
 class RampExtrapolator : public itk::ExtrapolateImageFunction<ImageType, double>
 {
 public:
@@ -51,7 +51,7 @@ public:
   }
 };
 
-/** ITK's, to which one that is derived from it adds. */
+/** An extrapolator derived from ITK's that adds to its result. */
 class RaisedExtrapolator : public itk::NearestNeighborExtrapolateImageFunction<ImageType, double>
 {
 public:
@@ -115,7 +115,7 @@ protected:
     EXPECT_EQ(different, 0);
   }
 
-  /** Both filters, given the same, make the same grid and the same image. */
+  /** Expects both filters, with the same settings, to make the same grid and the same image. */
   static void
   ExpectSameOutput(FilterType & filter, ReferenceType & reference)
   {
@@ -132,7 +132,7 @@ protected:
     ExpectSame(image, expected, expected.GetBufferedRegion());
   }
 
-  /** Another grid over the same space, by its number. */
+  /** Returns another grid over the same space, by its number. */
   Grid<3>
   MakeAnotherGrid(unsigned int number) const
   {
@@ -171,7 +171,7 @@ TEST_P(ResampleContract, ARequestedRegionAloneIsMade)
   ExpectSame(*filter->GetOutput(), *MakeExpected(), region);
 }
 
-TEST_P(ResampleContract, StreamedInPiecesItIsTheSameToTheBit)
+TEST_P(ResampleContract, StreamedInRegionsItIsTheSameToTheBit)
 {
   const auto whole = MakeFilter();
   whole->Update();
@@ -183,7 +183,7 @@ TEST_P(ResampleContract, StreamedInPiecesItIsTheSameToTheBit)
   EXPECT_TRUE(HaveSameBits(*streaming->GetOutput(), *whole->GetOutput()));
 }
 
-TEST_P(ResampleContract, WrittenInPiecesTheFileHoldsTheSameBits)
+TEST_P(ResampleContract, WrittenInRegionsTheFileHasTheSameBits)
 {
   const auto whole = MakeFilter();
   whole->Update();
@@ -209,14 +209,14 @@ TEST_P(ResampleContract, WrittenInPiecesTheFileHoldsTheSameBits)
   reader->SetFileName(file);
   reader->Update();
   EXPECT_EQ(std::remove(file.c_str()), 0);
-  // A file keeps no start index.
+  // A file does not store a start index.
   const auto image = reader->GetOutput();
   ASSERT_EQ(image->GetBufferedRegion().GetSize(), whole->GetOutput()->GetBufferedRegion().GetSize());
   image->SetRegions(whole->GetOutput()->GetBufferedRegion());
   EXPECT_TRUE(HaveSameBits(*image, *whole->GetOutput()));
 }
 
-TEST_P(ResampleContract, ProgressIsToldAndAbortIsObeyed)
+TEST_P(ResampleContract, ProgressIsReportedAndAbortIsObeyed)
 {
   const auto filter = MakeFilter();
   float      last = 0;
@@ -246,7 +246,7 @@ TEST_P(ResampleContract, ProgressIsToldAndAbortIsObeyed)
   const auto abortTag = filter->AddObserver(itk::ProgressEvent(), abort);
   filter->Modified();
   EXPECT_THROW(filter->Update(), itk::ProcessAborted);
-  // And can be used again.
+  // The filter can be used again.
   filter->RemoveObserver(abortTag);
   filter->AbortGenerateDataOff();
   filter->Modified();
@@ -254,11 +254,11 @@ TEST_P(ResampleContract, ProgressIsToldAndAbortIsObeyed)
   ExpectSame(*filter->GetOutput(), *MakeExpected(), filter->GetOutput()->GetBufferedRegion());
 }
 
-TEST_P(ResampleContract, AnInputThatHasNotChangedIsNotSentAgain)
+TEST_P(ResampleContract, AnUnchangedInputIsNotUploadedAgain)
 {
   const auto inputBytes = static_cast<std::int64_t>(4 * m_Image->GetBufferedRegion().GetNumberOfPixels());
   const auto filter = MakeFilter();
-  // Nothing is copied up to the host's own memory.
+  // Nothing is uploaded if the device is the host.
   const bool copies = !this->GetDevice().IsHost();
   filter->Update();
   EXPECT_EQ(filter->GetEvaluationStatistics().bytesUp >= inputBytes, copies);
@@ -273,8 +273,8 @@ TEST_P(ResampleContract, AnInputThatHasNotChangedIsNotSentAgain)
   EXPECT_EQ(filter->GetOutput()->GetPixel(m_Image->GetBufferedRegion().GetIndex()), 1e4f);
 }
 
-/** A container may get other memory, which no time stamp of the image's tells. */
-TEST_P(ResampleContract, AnInputOfOtherMemoryIsSent)
+/** A container may get other memory without a new time stamp of the image. */
+TEST_P(ResampleContract, AnInputWithOtherMemoryIsUploaded)
 {
   const auto filter = MakeFilter();
   filter->Update();
@@ -287,7 +287,7 @@ TEST_P(ResampleContract, AnInputOfOtherMemoryIsSent)
   ExpectSame(*filter->GetOutput(), *MakeExpected(), filter->GetOutput()->GetBufferedRegion());
 }
 
-/** From the host to another one and back, and timed. */
+/** From the host to another device and back, with and without timing. */
 TEST_P(ResampleContract, AnotherDeviceDoesTheNextUpdate)
 {
   const auto expected = MakeExpected();
@@ -295,7 +295,7 @@ TEST_P(ResampleContract, AnotherDeviceDoesTheNextUpdate)
   for (const std::string & device : { std::string("host"), this->GetDevice().GetName(), std::string("host") })
   {
     SCOPED_TRACE(device);
-    // ITK's filter keeps its own to itself.
+    // ITK's filter hides its own GetMTime().
     const itk::Object & object = *filter;
     const auto          before = object.GetMTime();
     const bool          isAnother = filter->GetDevice().GetName() != device;
@@ -322,7 +322,7 @@ TEST_P(ResampleContract, AnotherDeviceDoesTheNextUpdate)
   }
 }
 
-/** Each thread a filter, an image and a transform of its own; all of them the same. */
+/** Each thread has a filter, an image and a transform of its own, all with the same values. */
 TEST_P(ResampleContract, PrintsItself)
 {
   const auto         filter = MakeFilter();
@@ -400,13 +400,13 @@ TEST_P(ResampleContract, TheEdgeIsExtrapolatedAsITKDoes)
     }
     ExpectSameOutput(*filter, *reference);
   }
-  // There is something to extrapolate.
+  // Some voxels are extrapolated.
   const auto    unextrapolated = MakeExpected();
   const float * values = unextrapolated->GetBufferPointer();
   EXPECT_GT(std::count(values, values + unextrapolated->GetBufferedRegion().GetNumberOfPixels(), -5.0f), 100);
 }
 
-/** On the side that it went to. */
+/** A point far away is extrapolated from the edge on its side. */
 TEST_P(ResampleContract, HoweverFarItIsTheEdgeIsExtrapolated)
 {
   using FieldTransformType = itk::DisplacementFieldTransform<double, 3>;
@@ -441,7 +441,7 @@ TEST_P(ResampleContract, HoweverFarItIsTheEdgeIsExtrapolated)
   EXPECT_EQ(reference->GetOutput()->GetPixel(far), m_Image->GetPixel(last));
 }
 
-/** As ITK's does: a program's interpolator would keep the input's memory. */
+/** As ITK's filter does, since a program's interpolator would otherwise keep the input's memory alive. */
 TEST_P(ResampleContract, TheInterpolatorAndTheExtrapolatorAreLeftWithoutTheInput)
 {
   for (const std::string interpolation : { "nearest", "linear", "bspline3" })
@@ -496,7 +496,7 @@ TEST_P(ResampleContract, AnotherExtrapolatorIsTheParentsAndThatIsSaidOnce)
               1u)
       << listening.window->said.front();
   }
-  // With ITK's own, or none, it is the device's again, and nothing is said.
+  // With ITK's extrapolator, or none, the device does the work again, without a message.
   const Listening listening;
   filter->SetExtrapolator(nullptr);
   filter->Update();
@@ -505,8 +505,8 @@ TEST_P(ResampleContract, AnotherExtrapolatorIsTheParentsAndThatIsSaidOnce)
   EXPECT_EQ(listening.window->said.size(), 0u);
 }
 
-/** Though on the host the parent class does it anyway, with an extrapolator or without. */
-TEST_P(ResampleContract, AnotherExtrapolatorIsToldOfASampledTransformToo)
+/** On the host the parent class does this work anyway, with an extrapolator or without. */
+TEST_P(ResampleContract, AnotherExtrapolatorIsReportedWithASampledTransformToo)
 {
   m_Affine = MakeThinPlate<3>(m_Grid, m_Random);
   const auto filter = MakeFilter();
@@ -538,7 +538,7 @@ TEST_P(ResampleContract, AnInterpolatorThatItDoesNotKnowIsTheParents)
 
 TEST_P(ResampleContract, TheUpperEndOfASplinesRegionIsWhereITKHasIt)
 {
-  // Eight cells of two voxels: the last voxels lie on the end of the valid region, exactly.
+  // Eight cells of two voxels each: the last voxels lie exactly on the end of the valid region.
   const auto image = ImageType::New();
   image->SetRegions(itk::Size<3>{ { 17, 17, 17 } });
   image->Allocate();
@@ -564,7 +564,7 @@ TEST_P(ResampleContract, TheUpperEndOfASplinesRegionIsWhereITKHasIt)
   spline->SetParametersByValue(parameters);
   deformable->SetParametersByValue(parameters);
   const itk::Index<3> last{ { 16, 16, 16 } };
-  // The end alone: where a row begins on it, too.
+  // The end alone, so that a row begins on it, too.
   ImageType::RegionType end;
   end.SetIndex(0, 16);
   end.SetSize({ { 1, 17, 17 } });
@@ -654,8 +654,8 @@ TEST_P(ResampleContract, TheGridOfASourceThatHasNotRunSetsTheGridAndIsFollowed)
     source.SetSpacing(grid.spacing);
     source.SetOrigin(grid.origin);
     source.SetDirection(grid.direction);
-    // ITK's filter asks for no region of its reference image: that of the grid before would stay, and be an error where
-    // it is not within this one.
+    // ITK's filter requests no region of its reference image: the previous grid's region would remain, and cause an error if it is not
+    // within the new one.
     source.UpdateOutputInformation();
     source.GetOutput()->SetRequestedRegionToLargestPossibleRegion();
   };
@@ -679,7 +679,7 @@ TEST_P(ResampleContract, TheGridOfASourceThatHasNotRunSetsTheGridAndIsFollowed)
       const auto grid = MakeAnotherGrid(number);
       setGrid(*source, grid);
       setGrid(*referenceSource, grid);
-      // Not a voxel of it yet, or those of the grid before.
+      // Either no voxels exist yet, or those of the previous grid.
       EXPECT_NE(source->GetOutput()->GetBufferedRegion(), source->GetOutput()->GetLargestPossibleRegion());
       ExpectSameOutput(*filter, *reference);
       EXPECT_EQ(filter->GetOutput()->GetBufferedRegion(), ImageType::RegionType(grid.start, grid.size));
@@ -735,7 +735,7 @@ TEST_P(ResampleContract, NaNInAFieldLeadsOutside)
   EXPECT_GT(outside, 0);
 }
 
-TEST_P(ResampleContract, AnOutputOfNoSizeIsToldAsITKDoes)
+TEST_P(ResampleContract, AnOutputWithoutVoxelsIsReportedAsITKDoes)
 {
   const auto filter = MakeFilter();
   filter->SetReferenceImage(m_Image);
@@ -746,7 +746,7 @@ TEST_P(ResampleContract, AnOutputOfNoSizeIsToldAsITKDoes)
   ExpectSame(*filter->GetOutput(), *MakeExpected(), filter->GetOutput()->GetBufferedRegion());
 }
 
-TEST_P(ResampleContract, ATransformToTheEndOfTheWorldIsToldAndTheFilterGoesOn)
+TEST_P(ResampleContract, ATooLargeTranslationIsReportedAndTheFilterStillWorks)
 {
   auto                   far = itk::TranslationTransform<double, 3>::New();
   itk::Vector<double, 3> offset;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The resampler's work-groups (ResampleCut.h, ResampleKernels.h), walked on the host lane by lane as a device does.
+// Tests the resampler's work-groups (ResampleCut.h, ResampleKernels.h) on the host, lane by lane as on a device.
 #include "kernels/core/Prelude.h"
 #include "kernels/transform/BSpline.h"
 #include "kernels/transform/FixedMap.h"
@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-// What a device's prelude has, and the host's own has no need of.
+// Names that a device's prelude defines and the host's does not need.
 #define GPUREG_REAL_GROUP_FUNCTION GPUREG_REAL_FUNCTION
 
 namespace gpureg
@@ -27,7 +27,7 @@ namespace gpureg
 namespace kernels
 {
 
-/** The lane that runs. */
+/** The lane that is running. */
 struct RunningLane
 {
   int  lane = 0;
@@ -38,7 +38,7 @@ struct RunningLane
 
 inline RunningLane running;
 
-/** Thrown where a lane has to wait for the others of its row. */
+/** Thrown where a lane must wait for the others of its row. */
 struct AtBarrier
 {};
 
@@ -83,13 +83,13 @@ using namespace gpureg::kernels;
 
 constexpr double Untouched = -1;
 
-/** A launch's arrays. Coordinates and values are in double: what differs is not rounding. */
+/** A launch's arrays. Coordinates and values are doubles, so that differences are not caused by rounding. */
 struct Arrays
 {
   std::vector<ChainPart> parts;
   std::vector<float4>    vectors;
   std::vector<double>    input;
-  /** Rows of the output, with others in front of them and behind, which are none of the launch's. */
+  /** Rows of the output, with others before and behind them that do not belong to the launch. */
   std::vector<double> output;
   std::int64_t        first = 0;
   std::int64_t        count = 0;
@@ -112,7 +112,7 @@ struct Arrays
   }
 };
 
-/** Which of a group's lanes, and of the groups, is first. */
+/** The order in which a group's lanes, and the groups, run. */
 enum class Order
 {
   Forwards,
@@ -125,7 +125,7 @@ Nth(int n, int count, Order order)
   return order == Order::Forwards ? n : count - 1 - n;
 }
 
-/** Runs each lane of each group. beforeLane(number) may set what the lane finds. */
+/** Runs each lane of each group. beforeLane(number) may prepare the lane's input. */
 template <typename TBeforeLane>
 void
 Launch(const ResampleArguments & a, int lanes, Arrays & arrays, Order order, const TBeforeLane & beforeLane)
@@ -158,7 +158,7 @@ Launch(const ResampleArguments & a, int lanes, Arrays & arrays, Order order, con
       };
       if (a.chain == ChainFollowsRows)
       {
-        // All lanes come to the barrier, and nothing is known of the group before.
+        // All lanes reach the barrier, and columns of the previous group are gone.
         std::fill(columns.begin(), columns.end(), Nothing);
         running.stopsAtBarrier = true;
         for (int lane = 0; lane < lanes; ++lane)
@@ -174,18 +174,18 @@ Launch(const ResampleArguments & a, int lanes, Arrays & arrays, Order order, con
         }
         running.stopsAtBarrier = false;
         ASSERT_TRUE(std::none_of(columns.begin(), columns.end(), [](double sum) { return std::isnan(sum); }))
-          << "vectors that need not be there are read";
+          << "vectors that are not needed are read";
       }
       for (int lane = 0; lane < lanes; ++lane)
       {
         runLane(Nth(lane, lanes, order));
       }
       ASSERT_EQ(std::count(columns.begin() + static_cast<std::ptrdiff_t>(columnCount), columns.end(), Nothing), 64)
-        << "columns behind the group's";
+        << "columns beyond the group's";
     }
   }
   EXPECT_EQ(arrived, a.chain == ChainFollowsRows ? std::int64_t{ groups } * planeGroups * lanes : 0)
-    << "a barrier that not all lanes come to";
+    << "a barrier that not all lanes reach";
 }
 
 ResampleArguments
@@ -213,8 +213,8 @@ Describe(const ResampleArguments & a, int lanes)
          " of them, chain " + std::to_string(a.chain) + ", " + std::to_string(lanes) + " lanes";
 }
 
-/** The input is one voxel, which each lane finds to be its own number. Where a voxel is by two lanes, the last one's
- *  number is there: another one's if all run in the reverse order. */
+/** Expects each voxel to be made by exactly one lane. The input is one voxel, in which each lane finds its own number. If two lanes make
+ *  a voxel, the last one's number remains, which differs if all run in reverse order. */
 void
 ExpectEachVoxelByOneLane(ResampleArguments a, int lanes)
 {
@@ -270,7 +270,7 @@ DrawFixed(Random & random, double size)
   return static_cast<i64>(std::llround(Uniform(random, -size, size) * 4294967296.0));
 }
 
-/** Rows and planes that come to lie about an input of a few voxels. */
+/** Returns a map of rows and planes to positions around an input of a few voxels. */
 FixedMap
 DrawMap(Random & random, const int * outputSize, int depth, const int * inputSize)
 {
@@ -285,7 +285,7 @@ DrawMap(Random & random, const int * outputSize, int depth, const int * inputSiz
   return map;
 }
 
-/** A grid of vectors of up to a voxel, behind those that are there. */
+/** Adds a grid of vectors of up to a voxel, behind the present ones. */
 ChainPart
 AddPart(Random & random, Arrays & arrays, int kind, const int * size)
 {
@@ -307,14 +307,14 @@ AddPart(Random & random, Arrays & arrays, int kind, const int * size)
   return part;
 }
 
-/** A part whose rows are the output's, as fine as one may be, and now and then backwards. */
+/** Adds a part whose rows are parallel to the output's, as fine as allowed, and sometimes reversed. */
 void
 AddRowSpline(Random & random, Arrays & arrays, const int * outputSize, int depth)
 {
   const i64 one = i64{ 1 } << 32;
   const i64 step = Chance(random, 2) ? one / RowSplineSpacing : DrawFixed(random, 0.5);
   const i64 length = std::abs(step) * outputSize[0];
-  // Of some, the first or the last columns are outside.
+  // In some grids the first or the last columns are outside.
   const int size[3] = { std::max(4, static_cast<int>(length / one) + 2 + static_cast<int>(Draw(random, 5))), 5, 6 };
   ChainPart part = AddPart(random, arrays, ChainPartIsSpline, size);
   part.toGrid = DrawMap(random, outputSize, depth, size);
@@ -326,7 +326,7 @@ AddRowSpline(Random & random, Arrays & arrays, const int * outputSize, int depth
   arrays.parts.push_back(part);
 }
 
-/** As where a grid is on the device in parts: only the vectors that the launch's rows need. */
+/** Deletes all vectors but those that the launch's rows need, as if only a part of the grid were on the device. */
 void
 ForgetVectorsOfOtherRows(const ResampleArguments & a, Arrays & arrays)
 {
@@ -355,7 +355,7 @@ ForgetVectorsOfOtherRows(const ResampleArguments & a, Arrays & arrays)
   arrays.vectors = kept;
 }
 
-/** The definition: a voxel at a time, each from its own indices. */
+/** Resamples by the definition: one voxel at a time, from its own indices. */
 void
 ResamplePlainly(const ResampleArguments & a, const Arrays & arrays, double * out)
 {
@@ -423,7 +423,7 @@ ExpectWhatPlainLoopsMake(ResampleArguments a, int lanes, int depth, Random & ran
   std::int64_t differing = 0;
   for (std::size_t n = 0; n < expected.size(); ++n)
   {
-    // Sums of values up to 1, of displacements up to some voxels, in double.
+    // Sums of values up to 1, and of displacements up to some voxels, in doubles.
     differing += !(std::abs(expected[n] - arrays.output[static_cast<std::size_t>(arrays.first) + n]) <= 1e-12);
   }
   EXPECT_EQ(differing, 0) << "of " << expected.size();
@@ -444,7 +444,7 @@ TEST(ResampleCutTest, EachVoxelOfWholeVolumesByOneLane)
 
 TEST(ResampleCutTest, EachVoxelOfSomeRowsByOneLane)
 {
-  // Of planes of 7 rows: within one, from one to the next, over several; and of planes of 70, more than a group's.
+  // Planes of 7 rows: launches within one, from one to the next, over several; and planes of 70 rows, more than a group's.
   for (const int first : { 0, 1, 6, 7, 13, 20 })
   {
     for (const int count : { 1, 2, 6, 7, 8, 14, 15, 22, 99 })
@@ -497,11 +497,11 @@ TEST(ResampleCutTest, RandomLaunches)
   });
 }
 
-/** Launches that are too large to be walked. */
+/** Launches that are too large to run lane by lane. */
 TEST(ResampleCutTest, AsManyRowsAsThereMayBe)
 {
   const int most = ResampleMostRows;
-  // Rows of a plane, planes: of some, the rows that a lane's voxels reach over are more than 32 bits count.
+  // Rows of a plane, planes: in some cases a lane's voxels span more rows than 32 bits count.
   const int shapes[][2] = { { 1, most },      { 1, most / 2 }, { 65536, 16384 }, { 16384, 65536 },
                             { 32767, 32769 }, { most, 1 },     { 1 << 28, 3 },   { most / 2, 2 } };
   for (const auto & shape : shapes)
@@ -536,21 +536,21 @@ TEST(ResampleCutTest, GroupsOfSmallLaunchesAreAsCounted)
     return std::make_pair(CountGroups(&a), CountPlaneGroups(&a));
   };
   using Counts = std::pair<i64, int>;
-  // 64 lanes are 16 x 4, and make 8 planes, …
+  // 64 lanes are 16 x 4, and make 8 planes.
   EXPECT_EQ(count(16, 4, 0, 32, ChainIsAffine, 64), Counts(1, 1));
   EXPECT_EQ(count(17, 5, 0, 45, ChainHasParts, 64), Counts(4, 2));
-  // … or of a single plane, 32 rows.
+  // For a single plane, 64 lanes make 32 rows.
   EXPECT_EQ(count(16, 100, 10, 32, ChainIsAffine, 64), Counts(1, 1));
   EXPECT_EQ(count(16, 100, 10, 33, ChainIsAffine, 64), Counts(2, 1));
-  // 256 lanes that follow rows are 8 of them, 256 voxels of each, whatever the planes.
+  // 256 lanes that follow rows are 8 rows of 256 voxels each, for any number of planes.
   EXPECT_EQ(count(256, 5, 3, 8, ChainFollowsRows, 256), Counts(1, 1));
   EXPECT_EQ(count(257, 5, 3, 9, ChainFollowsRows, 256), Counts(4, 1));
 }
 
-/** At the ends of a spline's valid region, too, where a position belongs to the cell before it. */
+/** Also at the ends of a spline's valid region, where a position belongs to the cell before it. */
 TEST(ResampleCutTest, TheColumnsOfARowAreThoseThatItsVoxelsRead)
 {
-  // Of a control point: so that voxels lie on the ends exactly.
+  // An eighth of a control point's spacing, so that voxels lie exactly on the ends.
   constexpr i64 eighth = i64{ 1 } << 29;
   int           read = 0;
   int           onTheEnd = 0;
@@ -581,7 +581,7 @@ TEST(ResampleCutTest, TheColumnsOfARowAreThoseThatItsVoxelsRead)
     {
       for (int offset = -30; offset < 8 * size + 30; ++offset)
       {
-        // Where some voxel lies on an end: as far from it as rounding may put it, or just beyond that.
+        // Some voxel lies on an end, or as far from it as rounding may move it, or just beyond that.
         for (const int nudge : { 0, -8, 8, 9 })
         {
           for (const int width : { 1, 2, 33, ResampleRowLanes * ResampleLaneSteps })
@@ -623,7 +623,7 @@ TEST(ResampleCutTest, PositionStepIsFromALanesVoxelToItsNext)
     Random     random(seed);
     const auto draw = [&random](unsigned int most) { return 1 + static_cast<int>(Draw(random, most)); };
     const int  height = draw(100);
-    // Of one plane, or of several.
+    // Launches of one plane, or of several.
     ResampleArguments a =
       MakeArguments(draw(100), height, 0, Chance(random, 2) ? height : height * draw(20), ChainIsAffine);
     for (i64 & element : a.toInput.row)

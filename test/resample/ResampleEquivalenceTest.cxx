@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUResampleImageFilter beside itk::ResampleImageFilter, on every device: nRMSE up to 1e-5, the largest difference up
-// to 1e-4 of the range; of integers not one that ITK's own value does not explain, of the nearest neighbour none.
+// Compares GPUResampleImageFilter with itk::ResampleImageFilter on every device: nRMSE up to 1e-5, the largest difference up to 1e-4 of the
+// range; integers differ only where ITK's own value before truncation explains it, and nearest neighbours not at all.
 #include "ResampleMatrix.h"
 #include "TestDevices.h"
 

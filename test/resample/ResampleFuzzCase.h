@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One random case of the resampler, made from its seed and compared with ITK.
+// A random case of the resampler, made from its seed and compared with ITK.
 #ifndef ResampleFuzzCase_h
 #define ResampleFuzzCase_h
 
@@ -13,15 +13,15 @@ struct ResampleFuzzResult
 {
   std::string words;
   double      nrmse = 0;
-  double      largest = 0; // of the range
+  double      largest = 0; // relative to the range
   int         voxels = 0;
   int         compared = 0;
   int         inside = 0;
-  /** Whether the engine did the work, as it should; or the parent class on the host, where that is as it should be. */
+  /** True if the engine did the work where it should, and the parent class on the host otherwise. */
   bool isWhereItShouldBe = false;
-  /** How many bounds of device memory were enough to be tried. */
+  /** The number of memory limits that were large enough to be tried. */
   int bounded = 0;
-  /** The first thing that changed a bit: a number of work units, a part of the region, a bound of memory. */
+  /** The first change that altered a bit: a number of work units, a part of the region, or a memory limit. */
   std::string otherBits;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One random case of the resampler. Dimensions are compiled apart, in ResampleFuzzCase2D.cxx and 3D.
+// A random case of the resampler. ResampleFuzzCase2D.cxx and 3D compile one dimension each.
 #ifndef ResampleFuzzCase_hxx
 #define ResampleFuzzCase_hxx
 
@@ -20,7 +20,7 @@
 namespace gpuregtest
 {
 
-/** What is drawn, but for the pixel type. */
+/** The random settings of a case, without the pixel type. */
 template <unsigned int VDimension>
 struct ResampleFuzzSetUp
 {
@@ -31,14 +31,14 @@ struct ResampleFuzzSetUp
   bool                         extrapolates = false;
   double                       low = 0; // of the input's values
   double                       high = 0;
-  double                       noise = 0; // of their range
+  double                       noise = 0; // relative to their range
   double                       outside = 0;
   itk::ImageRegion<VDimension> requested;
   unsigned int                 splitAxis = 0;
 };
 
-/** The fewest voxels along an axis, but for a single one, that ITK's B-spline interpolator mirrors as it should; of
- *  fewer it reads outside of its buffer. */
+/** Returns the smallest number of voxels along an axis, besides a single one, for which ITK's B-spline interpolator mirrors correctly;
+ *  with fewer it reads outside of its buffer. */
 constexpr itk::SizeValueType
 GetFewestVoxels(unsigned int splineOrder)
 {
@@ -159,8 +159,8 @@ private:
     return output;
   }
 
-  /** Whether rounding decides about a voxel of the output: its position is at the edge of the input, half-way between
-   *  two voxels of which the nearest counts, or where the transform jumps. */
+  /** Returns true if rounding decides about a voxel of the output: its position is at the edge of the input, half-way between two voxels
+   *  for nearest neighbours, or at a discontinuity of the transform. */
   bool
   IsATie(const typename TImage::PointType & point, bool & isInside) const
   {
@@ -189,7 +189,7 @@ private:
     const auto & region = m_SetUp.requested;
     auto         reference = itk::ResampleImageFilter<TImage, TImage>::New();
     const auto   expected = this->Update(*reference, region, 2);
-    // Integers are cut off: what they are cut off from says where rounding decides.
+    // Integers are truncated; the values before truncation show where rounding decides.
     typename RealImageType::Pointer exact;
     if constexpr (IsInteger)
     {
@@ -223,7 +223,7 @@ private:
           apart = apart == 1.0 && mayBeNext ? 0.0 : apart;
         }
         squares += apart * apart / (range * range);
-        // A NaN is none of a largest, but of the sum.
+        // A NaN does not enter the largest difference, but the sum.
         result.largest = std::max(result.largest, apart / range);
       }
     }

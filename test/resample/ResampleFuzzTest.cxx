@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUResampleImageFilter beside itk::ResampleImageFilter in random set-ups, of every kind that it knows and in every
-// geometry: nRMSE up to 1e-6, the largest difference up to 1e-5 of the range, and the same bits with any number of
-// threads, for any part of the output, and within any bound of memory. GPUREG_TEST_SEED=(that of a case)
-// GPUREG_TEST_CASES=1 makes one again.
+// Compares GPUResampleImageFilter with itk::ResampleImageFilter in random set-ups, of every kind that it supports and in every geometry:
+// nRMSE up to 1e-6, the largest difference up to 1e-5 of the range, and the same bits with any number of threads, for any part of the
+// output, and within any memory limit. GPUREG_TEST_SEED=(a case's seed) GPUREG_TEST_CASES=1 repeats a case.
 #include "ResampleFuzzCase.h"
 #include "TestDevices.h"
 #include "TestSeeds.h"
@@ -35,12 +34,12 @@ TEST_P(ResampleFuzz, RandomSetUps)
   });
   std::cout << "compared " << compared << " of " << voxels << " voxels; " << withImage << " cases show the image"
             << std::endl;
-  // Of a few cases, what is left out may be all.
+  // With few cases, all may have been left out.
   if (count >= 20)
   {
-    EXPECT_GE(2 * withImage, count) << "most of what was drawn lies outside of the input";
-    EXPECT_GE(100 * compared, 80 * voxels) << "too many voxels are near a tie";
-    EXPECT_GE(2 * static_cast<std::uint64_t>(bounded), count) << "most bounds of memory are too small for a slab";
+    EXPECT_GE(2 * withImage, count) << "most of the drawn cases are outside of the input";
+    EXPECT_GE(100 * compared, 80 * voxels) << "rounding decides about too many voxels";
+    EXPECT_GE(2 * static_cast<std::uint64_t>(bounded), count) << "most memory limits are too small for a slab";
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUResampleImageFilter on images of more than 4 GiB: offsets of bytes, and of voxels, that 32 bits do not hold.
+// Tests GPUResampleImageFilter on images of more than 4 GiB: offsets of bytes, and of voxels, that exceed 32 bits.
 #include "LargeImages.h"
 #include "ResampleCase.h"
 
@@ -92,7 +92,7 @@ TEST_P(ResampleLarge, AnInputOfMoreVoxelsThan32BitsCount)
   {
     GTEST_SKIP() << whyNot;
   }
-  // 35 GB as a device has them: both ends, in slabs.
+  // 35 GB on a device: both ends, in slabs.
   const CountingImage<unsigned char> image(size);
   ExpectCounts(image, { { 0, 0, 0 } }, { { 157, 1999, 1 } }, { { 8, 2, 3 } }, GiB);
   ExpectCounts(image, { { 0, 0, 1997 } }, { { 157, 1999, 1 } }, { { 8, 2, 3 } }, GiB);
@@ -100,7 +100,7 @@ TEST_P(ResampleLarge, AnInputOfMoreVoxelsThan32BitsCount)
 
 TEST_P(ResampleLarge, AnOutputOfMoreThanFourGibibytes)
 {
-  // Doubles are enough with half the voxels.
+  // Half as many voxels suffice for doubles.
   using ImageType = itk::Image<double, 3>;
   const itk::Size<3>      size{ { 1101, 1000, 500 } };
   constexpr std::uint64_t Bytes = std::uint64_t{ 1101 } * 1000 * 500 * sizeof(double);
@@ -113,7 +113,7 @@ TEST_P(ResampleLarge, AnOutputOfMoreThanFourGibibytes)
   Random     random(20143);
   Grid<3>    grid;
   const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 100, 200); });
-  // All of it within the input.
+  // The whole output is within the input.
   Grid<3> outputGrid;
   outputGrid.size = size;
   for (unsigned int d = 0; d < 3; ++d)
@@ -137,7 +137,7 @@ TEST_P(ResampleLarge, AnOutputOfMoreThanFourGibibytes)
   const auto              interpolator = MakeInterpolator<ImageType>("linear");
   interpolator->SetInputImage(image);
   const itk::SizeValueType voxels = output->GetBufferedRegion().GetNumberOfPixels();
-  // Both ends, where 31 and 32 bits of bytes end, and anywhere.
+  // Both ends, offsets where 31 and 32 bits of bytes overflow, and random ones.
   std::vector<itk::SizeValueType> offsets{ 0, GiB / 4 - 1, GiB / 4, GiB / 2 - 1, GiB / 2, voxels - 1 };
   while (offsets.size() < 500)
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUResampleImageFilter beside itk::ResampleImageFilter, over transforms, geometries, interpolators and pixel types.
+// Compares GPUResampleImageFilter with itk::ResampleImageFilter over transforms, geometries, interpolators and pixel types.
 #ifndef ResampleMatrix_h
 #define ResampleMatrix_h
 
@@ -10,7 +10,7 @@
 namespace gpuregtest
 {
 
-/** Every pixel type x transform x geometry x interpolator, ITK's once for all devices. */
+/** Tests every pixel type × transform × geometry × interpolator, with ITK's output computed once for all devices. */
 template <unsigned int VDimension>
 void
 TestResampleMatrix(const std::vector<itk::GPUDevice> & devices);

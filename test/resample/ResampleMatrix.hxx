@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One dimension of the matrix. Dimensions are compiled apart, in ResampleMatrix2D.cxx and 3D.
+// One dimension of the matrix. ResampleMatrix2D.cxx and 3D compile one dimension each.
 #ifndef ResampleMatrix_hxx
 #define ResampleMatrix_hxx
 
@@ -18,15 +18,15 @@
 namespace gpuregtest
 {
 
-/** What a transform leads a voxel of the output to, whatever its pixels' type is. */
+/** The point to which a transform maps a voxel of the output, for all pixel types. */
 template <unsigned int VDimension>
 struct ResamplePoint
 {
   itk::Index<VDimension>         index;
   itk::Point<double, VDimension> there; // in the input
   bool                           isInside;
-  /** So close to where ITK decides otherwise (half-way between two voxels for nearest, the edge of the input for all) that
-   *  rounding may. */
+  /** True if the point is so near to a decision of ITK's that rounding may change it: half-way between two voxels for nearest
+   *  neighbours, at the edge of the input for all. */
   bool isNearEdge;
   bool isNearMiddle;
 };
@@ -42,7 +42,7 @@ struct ResampleScene
     output = input;
     output.spacing *= 0.9;
     output.SetCentre(input.GetCentre());
-    // No voxel half-way between two of the input, wherever the transform keeps to its axes.
+    // No voxel is half-way between two of the input, if the transform preserves the axes.
     output.origin += output.direction * (0.037 * output.spacing);
     for (const std::string & name : GetTransformNames())
     {
@@ -51,10 +51,11 @@ struct ResampleScene
     }
   }
 
-  Grid<VDimension>                                    input;
-  Grid<VDimension>                                    output;
-  std::vector<TransformPointer<VDimension>>           transforms;
-  std::vector<std::vector<ResamplePoint<VDimension>>> points; // of each transform, all of the output's
+  Grid<VDimension>                          input;
+  Grid<VDimension>                          output;
+  std::vector<TransformPointer<VDimension>> transforms;
+  std::vector<std::vector<ResamplePoint<VDimension>>>
+    points; // for each transform, the points of all voxels of the output
 
 private:
   std::vector<ResamplePoint<VDimension>>
@@ -92,7 +93,7 @@ private:
   }
 };
 
-/** Of every geometry of GetGeometryNames(). */
+/** Returns the scenes of all geometries of GetGeometryNames(). */
 template <unsigned int VDimension>
 std::vector<ResampleScene<VDimension>>
 MakeResampleScenes()
@@ -104,10 +105,10 @@ MakeResampleScenes()
 struct ResampleDifference
 {
   double nrmse = 0;
-  double largest = 0; // of the range
+  double largest = 0; // relative to the range
 };
 
-/** An image type in the matrix. */
+/** The cases of one image type in the matrix. */
 template <typename TImage>
 class ResampleMatrix
 {
@@ -115,7 +116,7 @@ public:
   static constexpr unsigned int Dimension = TImage::ImageDimension;
   using SceneType = ResampleScene<Dimension>;
 
-  /** \param scenes must outlive it. \param interpolators so many of GetInterpolatorNames(). */
+  /** \param scenes must outlive this object. \param interpolators the number of GetInterpolatorNames() to test. */
   ResampleMatrix(const std::vector<SceneType> &      scenes,
                  const std::vector<itk::GPUDevice> & devices,
                  std::size_t                         interpolators)
@@ -166,7 +167,7 @@ private:
     return itk::DefaultConvertPixelTraits<TPixel>::GetNthComponent(static_cast<int>(component), pixel);
   }
 
-  /** Smooth waves and noise in the range of the component type, at most ±1000. */
+  /** Returns an image of smooth waves and noise in the range of the component type, at most ±1000. */
   static typename TImage::Pointer
   MakeWaves(const Grid<Dimension> & grid, Random & random)
   {
@@ -193,8 +194,8 @@ private:
     return image;
   }
 
-  /** ITK cuts integers off: whether the value that ITK interpolates is so close to the integer, of two neighbours,
-   *  that is further from 0 that rounding decides which of them it becomes. */
+  /** Returns true if the value that ITK interpolates is so near to an integer that rounding decides to which of two neighbours it is
+   *  truncated. */
   static bool
   IsAboutToBeNext(double value, double wanted, double got, double range)
   {
@@ -226,7 +227,7 @@ private:
     return filter.GetOutput();
   }
 
-  /** What ITK's filter makes, and the voxels to compare: those that no tie is near. */
+  /** The output of ITK's filter, and the voxels to compare: those for which rounding does not decide. */
   struct Expectation
   {
     typename TImage::Pointer              image;
@@ -242,7 +243,7 @@ private:
     Expectation expectation;
     expectation.interpolator = m_Interpolators[geometry].at(interpolation);
     expectation.image = this->Update(*FilterType::New(), geometry, transform, *expectation.interpolator);
-    // The filter has taken it away.
+    // The filter has removed the input.
     expectation.interpolator->SetInputImage(m_Images[geometry]);
     const TImage & expected = *expectation.image;
     double         low = std::numeric_limits<double>::max(), high = std::numeric_limits<double>::lowest();
@@ -266,7 +267,7 @@ private:
     return expectation;
   }
 
-  /** What a device makes beside it. */
+  /** Compares a device's output with the expectation. */
   ResampleDifference
   Compare(const Expectation &    expectation,
           std::size_t            geometry,
@@ -277,7 +278,7 @@ private:
     const auto filter = itk::GPUResampleImageFilter<TImage, TImage>::New();
     filter->SetDevice(device);
     const auto image = this->Update(*filter, geometry, transform, *MakeInterpolator<TImage>(interpolation));
-    // Of these, which are sampled, the host leaves all but B-spline interpolation to the parent class.
+    // For these sampled transforms, the host leaves all but B-spline interpolation to the parent class.
     const std::string & name = GetTransformNames()[transform];
     const bool          isSampled = name == "thinPlate" || name == "bspline0";
     EXPECT_EQ(filter->GetEvaluationStatistics().launches == 0,
@@ -309,7 +310,7 @@ private:
   const std::vector<SceneType> &        m_Scenes;
   const std::vector<itk::GPUDevice>     m_Devices;
   std::vector<typename TImage::Pointer> m_Images;
-  /** ITK's filter's, of each geometry by their names: one has the image's coefficients for all transforms. */
+  /** The interpolators of ITK's filter for each geometry, by name: each stores an image's coefficients for all transforms. */
   std::vector<std::map<std::string, typename InterpolatorType::Pointer>> m_Interpolators;
 };
 

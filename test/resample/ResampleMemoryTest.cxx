@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUResampleImageFilter within a bound of device memory: the same image, to the bit, whatever the bound.
+// Tests GPUResampleImageFilter within a limit of device memory: the same image, to the bit, for any limit.
 #include "ImageComparison.h"
 #include "ResampleCase.h"
 #include "TestDevices.h"
@@ -22,7 +22,7 @@ namespace gpuregtest
 namespace
 {
 
-/** A grid whose planes along the cut axis are many: 3D along z, 2D along y. */
+/** Returns a grid with many planes along the axis that is divided into slabs: 3D along z, 2D along y. */
 template <unsigned int VDimension>
 Grid<VDimension>
 MakeDeepGrid(Random & random)
@@ -34,7 +34,7 @@ MakeDeepGrid(Random & random)
   return grid;
 }
 
-/** Resamples within a bound, and says what it took. */
+/** Resamples within a memory limit, and returns the output and the memory that it took. */
 template <typename TFilter, typename TImage>
 typename TImage::Pointer
 ResampleWithin(TFilter & filter, const TImage &, std::size_t bytes)
@@ -49,13 +49,13 @@ ResampleWithin(TFilter & filter, const TImage &, std::size_t bytes)
   {
     EXPECT_LE(statistics.deviceBytes, static_cast<std::int64_t>(bytes));
   }
-  // The host reads and writes the images where they are.
+  // The host reads and writes the images in place.
   EXPECT_GE(statistics.largestArrayBytes, filter.GetDevice().IsHost() ? 0 : 1);
   EXPECT_LE(statistics.largestArrayBytes, statistics.deviceBytes);
   return output;
 }
 
-/** The bytes that an error for too small a bound says are wanted. */
+/** Reads the number of bytes that an error for too small a limit demands. */
 void
 ReadWanted(const itk::ExceptionObject & error, std::size_t & wanted)
 {
@@ -68,7 +68,7 @@ ReadWanted(const itk::ExceptionObject & error, std::size_t & wanted)
 class ResampleMemory : public DeviceTest
 {
 protected:
-  /** One that interpolates linearly, on the image's own grid. */
+  /** Returns a filter that interpolates linearly, on the image's own grid. */
   template <typename TImage>
   typename itk::GPUResampleImageFilter<TImage, TImage>::Pointer
   MakeFilter(const TImage *                                                                 image,
@@ -82,7 +82,7 @@ protected:
     return filter;
   }
 
-  /** Of every transform and interpolation, over bounds from "everything fits" down to what one slab takes. */
+  /** Tests every transform and interpolation, with limits from "everything fits" down to the smallest possible slab. */
   template <typename TPixel, unsigned int VDimension>
   void
   ExpectSameWhateverTheBound(const std::vector<std::string> & transforms,
@@ -128,7 +128,7 @@ TEST_P(ResampleMemory, EveryInterpolationIsTheSameInSlabs)
                                        Bounds3D);
 }
 
-/** With linear interpolation the host leaves it to ITK's class. */
+/** With linear interpolation the host leaves sampled transforms to ITK's class. */
 TEST_P(ResampleMemory, WhatIsSampledIsTheSameInSlabs)
 {
   ExpectSameWhateverTheBound<float, 3>({ "thinPlate", "bspline0" }, { "linear", "bspline1", "bspline3" }, Bounds3D);
@@ -145,7 +145,7 @@ TEST_P(ResampleMemory, ASliceIsTheSameInSlabsOfRows)
   ExpectSameWhateverTheBound<float, 2>({ "affine", "field" }, { "linear", "bspline3" }, { 9000, 4000 });
 }
 
-/** z → x → y → z, about the centre: each part of the output needs all of the input. */
+/** Returns z → x → y → z about the centre: each part of the output needs the whole input. */
 itk::AffineTransform<double, 3>::Pointer
 MakeTurn(const Grid<3> & grid)
 {
@@ -193,13 +193,13 @@ TEST_P(ResampleMemory, WhatGoesUpIsAFewTimesTheInput)
     ResampleWithin(*filter, *image, static_cast<std::size_t>(3 * bytes / 10));
     return filter->GetEvaluationStatistics().bytesUp;
   };
-  // Each part of the output that fits meets all slabs.
+  // Each output tile that fits needs all input slabs.
   EXPECT_LT(countUp(MakeTurn(grid)), 8 * bytes);
-  // Planes that stay parallel: each slab goes up once, and its margins: one plane on either side of six and more.
+  // Planes stay parallel: each slab is uploaded once, with its margins of one plane on either side of six or more.
   EXPECT_LT(countUp(itk::IdentityTransform<double, 3>::New()), 4 * bytes / 3);
 }
 
-/** Slabs of megabytes, of which each piece of the output needs all: their copies and kernels overlap for a while. */
+/** Input slabs of megabytes, all of which each output tile needs, so that copies and kernels overlap for a while. */
 TEST_P(ResampleMemory, LargeSlabsThatOverlapKernelsAreTheSame)
 {
   using ImageType = itk::Image<float, 3>;
@@ -220,7 +220,7 @@ TEST_P(ResampleMemory, LargeSlabsThatOverlapKernelsAreTheSame)
   }
 }
 
-/** Half-way, slabs and pieces are under way in both directions. */
+/** At that time, input slabs and output tiles are being transferred in both directions. */
 TEST_P(ResampleMemory, AnAbortHalfWayLeavesAFilterThatGoesOn)
 {
   using ImageType = itk::Image<float, 3>;
@@ -250,7 +250,7 @@ TEST_P(ResampleMemory, AnAbortHalfWayLeavesAFilterThatGoesOn)
   }
 }
 
-/** The input cannot be read, all at once or after some slabs of it. */
+/** The input cannot be read at all, or fails after some slabs. */
 TEST_P(ResampleMemory, AnInputThatFailsHalfWayLeavesAResamplerThatGoesOn)
 {
   constexpr int         Side = 48;
@@ -296,8 +296,8 @@ TEST_P(ResampleMemory, AnInputThatFailsHalfWayLeavesAResamplerThatGoesOn)
 
 TEST_P(ResampleMemory, AFieldThatMovesNothingIsTheSameInSlabs)
 {
-  // Every third voxel of the output is one of the input's, but for 2^-32 voxel, which a float of 1 does not tell: with a
-  // displacement of 0 its cell is the next one, and that may be the next slab's.
+  // Every third voxel of the output is at one of the input's, except for 2^-32 voxel, which a float of 1 does not resolve: with a
+  // displacement of 0 its cell is the next one, and that may belong to the next slab.
   using ImageType = itk::Image<float, 3>;
   using FieldTransformType = itk::DisplacementFieldTransform<double, 3>;
   Random  random(88);
@@ -315,7 +315,7 @@ TEST_P(ResampleMemory, AFieldThatMovesNothingIsTheSameInSlabs)
   filter->SetOutputSpacing(spacing);
   filter->SetSize({ { 8, 8, 590 } });
   const auto whole = ResampleWithin(*filter, *image, 0);
-  // Grids, slabs and pieces of many sizes.
+  // Grids, slabs and output tiles of many sizes.
   for (std::size_t bound = 230000; bound < 330000; bound += 531)
   {
     EXPECT_TRUE(HaveSameBits(*whole, *ResampleWithin(*filter, *image, bound))) << bound << " bytes";
@@ -333,7 +333,7 @@ TEST_P(ResampleMemory, AFieldLargerThanTheBoundIsTheSameInParts)
   Random     random(83);
   const auto grid = MakeDeepGrid<3>(random);
   const auto image = MakeImage<ImageType>(grid, [&](const auto &) { return Uniform(random, 0, 100); });
-  // 24 x 24 x 120 vectors of 16 bytes, a little turned, ending within the image.
+  // 24 x 24 x 120 vectors of 16 bytes, slightly rotated, ending within the image.
   Grid<3> own = grid;
   own.size = { { 24, 24, 120 } };
   own.spacing[2] *= 0.7;
@@ -486,8 +486,8 @@ TEST_P(ResampleMemory, AFieldThatIsGivenOtherParametersGoesUpAgain)
 
 TEST_P(ResampleMemory, AGridFinerThanTheOutputIsReadWhereItIs)
 {
-  // A cubic B-spline of five planes a slice, followed row by row, in pieces of a few rows: the lanes behind the last
-  // row have no planes.
+  // A cubic B-spline of five planes a slice, followed row by row, with output tiles of a few rows: the lanes behind the last row have no
+  // planes.
   using ImageType = itk::Image<float, 3>;
   using SplineType = itk::BSplineTransform<double, 3, 3>;
   Random  random(85);
@@ -557,7 +557,7 @@ TEST_P(ResampleMemory, OneFilterKeepsWithinEachBoundInTurn)
   EXPECT_GT(enough, 20);
 }
 
-/** 2 GiB in and 2 GiB out, under 1 GiB: what a bound is for. */
+/** 2 GiB of input and 2 GiB of output, with a limit of 1 GiB. */
 TEST_P(ResampleMemory, TwoGibibytesUnderABoundOfOne)
 {
   if (this->GetDevice().GetName().find("cuda") != 0 && !std::getenv("GPUREG_TEST_LARGE"))
@@ -595,7 +595,7 @@ TEST_P(ResampleMemory, TwoGibibytesUnderABoundOfOne)
             << statistics.largestArrayBytes << ", all together " << statistics.deviceBytes << "; " << statistics.bytesUp
             << " bytes up, " << statistics.bytesDown << " down, " << statistics.evaluateMilliseconds << " ms\n";
 
-  // Some slices against ITK's own filter.
+  // Compares some slices with ITK's own filter.
   for (const itk::IndexValueType z : { 0, 255, 511 })
   {
     auto reference = itk::ResampleImageFilter<ImageType, ImageType>::New();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUResampleImageFilter over ITK's pixel types: its way of rounding and clamping, and every digit it keeps.
+// Tests GPUResampleImageFilter with ITK's pixel types: rounding and clamping as in ITK, and every digit.
 #include "ImageComparison.h"
 #include "ResampleCase.h"
 #include "TestDevices.h"
@@ -35,7 +35,7 @@ Connect(itk::ResampleImageFilter<TInput, TOutput> & filter,
   filter.SetOutputParametersFromImage(input);
 }
 
-/** Of ITK's filter and of ours. */
+/** The output of ITK's filter and of ours. */
 template <typename TOutput>
 struct BothOutputs
 {
@@ -47,7 +47,7 @@ struct BothOutputs
 class ResamplePixelType : public DeviceTest
 {
 protected:
-  /** Both filters, given the same. */
+  /** Returns the outputs of both filters for the same input. */
   template <typename TOutput, typename TInput>
   BothOutputs<TOutput>
   ResampleBoth(const TInput *                       image,
@@ -67,9 +67,9 @@ protected:
     return { reference->GetOutput(), filter->GetOutput(), filter->GetEvaluationStatistics().launches > 0 };
   }
 
-  /** Values over the type's whole range (of a wide one, ±1e6), moved by an affine transform: the same as ITK's,
-   *  or one apart where ITK's own value, in double, is within 1e-4 of an integer, or 1e-8 of the range: by so much a
-   *  place that is rounded may move it. */
+  /** Tests values over the type's whole range (±1e6 for a wide one), moved by an affine transform: they equal ITK's, or differ by one
+   *  where ITK's own value, in doubles, is within 1e-4 of an integer, or within 1e-8 of the range, by which the rounding of a position
+   *  may change it. */
   template <typename TPixel>
   void
   TestInteger()
@@ -101,7 +101,7 @@ protected:
     EXPECT_EQ(different, 0);
   }
 
-  /** On voxels, and half-way between them, a double rounds nothing: all bits are ITK's. */
+  /** Tests positions at voxels, and half-way between them, where a double rounds nothing: all bits equal ITK's. */
   template <typename TPixel>
   void
   TestEveryBit()
@@ -154,7 +154,7 @@ protected:
     }
   }
 
-  /** Every voxel is ITK's. Returns these. */
+  /** Expects every voxel to equal ITK's. Returns the output. */
   template <typename TInput, typename TOutput>
   typename TOutput::Pointer
   ExpectITKs(const TInput * image, const itk::Transform<double, 2, 2> & transform) const
@@ -261,7 +261,7 @@ TEST_P(ResamplePixelType, FromFloatsToIntegersThatFloatsDoNotHold)
   EXPECT_EQ(expected->GetPixel({ { 0, 0 } }), 16777217);
 }
 
-/** In floats, one value in a thousand would be rounded up to a whole number. */
+/** In floats, one value in a thousand would be rounded up to an integer. */
 TEST_P(ResamplePixelType, FromFloatsToShortsNothingIsRoundedUp)
 {
   using InputType = itk::Image<float, 2>;
@@ -270,7 +270,7 @@ TEST_P(ResamplePixelType, FromFloatsToShortsNothingIsRoundedUp)
   Grid<2> grid;
   grid.size = { { 301, 150 } };
   const auto image = MakeImage<InputType>(grid, [&](const auto &) { return Uniform(random, -30000, 30000); });
-  // Of which a double rounds nothing.
+  // A translation for which a double rounds nothing.
   auto                   transform = itk::TranslationTransform<double, 2>::New();
   itk::Vector<double, 2> offset;
   offset.Fill(0.3125);
@@ -278,7 +278,7 @@ TEST_P(ResamplePixelType, FromFloatsToShortsNothingIsRoundedUp)
   ExpectITKs<InputType, OutputType>(image, *transform);
 }
 
-/** Which have more digits than a device's doubles. */
+/** Long doubles have more digits than a device's doubles. */
 TEST_P(ResamplePixelType, LongDoublesAreITKs)
 {
   using ImageType = itk::Image<long double, 2>;
@@ -304,7 +304,7 @@ TEST_P(ResamplePixelType, Vectors)
     return drawVector(itk::Vector<float, 3>());
   });
   TestVectors(vectors.GetPointer(), 1e-5);
-  // As displacement fields are.
+  // Vectors as in displacement fields.
   const auto displacements = MakeImage<itk::Image<itk::Vector<double, 2>, 2>>(Grid<2>(), [&](const auto &) {
     return drawVector(itk::Vector<double, 2>());
   });
@@ -335,7 +335,7 @@ TEST_P(ResamplePixelType, Vectors)
   testVariable(short{}, 0);
 }
 
-/** A default value is not cast: neither clamped to what a type holds, nor to what a double does. */
+/** A default value is not cast: it is clamped neither to the range of a type nor to that of a double. */
 TEST_P(ResamplePixelType, DefaultValuesAreITKs)
 {
   constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -370,7 +370,7 @@ TEST_P(ResamplePixelType, DefaultValuesAreITKs)
   }
 }
 
-/** Voxels that are no numbers are inside, and so is what is made of them: of an integer 0. */
+/** Voxels that are NaN are inside, and so are the values interpolated from them; as an integer, such a value is 0. */
 TEST_P(ResamplePixelType, NoNumbersAreNotOutside)
 {
   using InputType = itk::Image<double, 2>;
@@ -445,7 +445,7 @@ TEST_P(ResamplePixelType, FloatCoordinates)
       configure(*reference);
       configure(*filter);
       EXPECT_GT(filter->GetEvaluationStatistics().launches, 0);
-      // ITK's own places are rounded to floats, too; at the edge that may decide.
+      // ITK's own positions are rounded to floats, too, which may decide at the edge.
       const auto different = CountFurtherApart(*reference->GetOutput(), *filter->GetOutput(), 2e-3);
       EXPECT_LE(different, 2u);
     }
@@ -468,7 +468,7 @@ static_assert(
     !itk::GPURegistrationDetail::HaveSameComponents<itk::VectorImage<float, 2>, itk::Image<itk::Vector<float, 3>, 2>>,
   "how many there are is the image's to say");
 
-/** What becomes of a grey pixel in a coloured image is ITK's to say. */
+/** A grey pixel in a coloured image becomes what ITK makes of it. */
 TEST_P(ResamplePixelType, FromGreyToColours)
 {
   using ColourImageType = itk::Image<itk::RGBPixel<float>, 2>;

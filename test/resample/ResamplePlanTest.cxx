@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a resampling is cut where memory is bounded: what holds of any plan, and small ones that can be counted by hand.
+// Tests the division of a resampling into slabs and tiles within a memory limit: properties of any plan, and small plans that can be
+// counted by hand.
 #include "engine/resample/ResamplePlan.h"
 
 #include "RandomGrid.h"
@@ -35,7 +36,7 @@ IsIn(int plane, const PlaneRange & range)
   return plane >= range.first && plane < range.end;
 }
 
-/** Slabs own each plane once, in order, and hold those around them. */
+/** Expects slabs to own each plane exactly once, in order, and to contain the planes around those. */
 void
 ExpectSlabsCover(const SlabCut & cut)
 {
@@ -56,7 +57,7 @@ ExpectSlabsCover(const SlabCut & cut)
   EXPECT_EQ(next, cut.planes);
 }
 
-/** Of all ranges of planes. */
+/** Tests all ranges of planes. */
 void
 ExpectSlabsFound(const SlabCut & cut)
 {
@@ -96,13 +97,13 @@ GetWholeBytes(const ResampleSizes & s)
   return static_cast<std::size_t>(s.input.planes) * s.planeBytes;
 }
 
-/** What the arrays of one plan have to be, of a slab of the input and of each piece of the output. */
+/** The sizes that a plan's arrays must have, for each input slab and each output tile. */
 struct Needs
 {
   std::size_t slab;
   std::size_t piece;
   std::size_t vectors;
-  std::size_t all; // with one slab, and one piece
+  std::size_t all; // with a single slab, and a single tile
 };
 
 Needs
@@ -116,7 +117,7 @@ GetNeeds(const ResampleSizes & s, int heldPlanes, std::size_t leastSlab, std::in
   return needs;
 }
 
-/** One plane and one row at a time; or all planes, if that is less. */
+/** Returns the needs of one plane and one row at a time; or of all planes, if that is less. */
 Needs
 GetLeastNeeds(const ResampleSizes & s)
 {
@@ -132,7 +133,7 @@ HasRoomFor(const Needs & needs, const Room & room)
   return needs.all <= room.free && std::max({ needs.slab, needs.piece, needs.vectors }) <= room.largestAllocation;
 }
 
-/** A plan is of these sizes, and within the room. */
+/** Expects a plan for these sizes to be consistent and to fit. */
 void
 ExpectSound(const ResampleSizes & s, const ResamplePlan & plan, const Room & room)
 {
@@ -141,12 +142,12 @@ ExpectSound(const ResampleSizes & s, const ResamplePlan & plan, const Room & roo
   EXPECT_EQ(plan.slabs.margin, s.input.margin);
   ExpectSlabsCover(plan.slabs);
 
-  // Pieces of so many rows, the last one of fewer, are all rows.
+  // Tiles of pieceRows rows, of which the last one may have fewer, cover all rows.
   EXPECT_GE(plan.pieceRows, 1);
   EXPECT_LE(plan.pieceRows, s.rows);
   EXPECT_TRUE(plan.pieceRows < s.rowsOfPlane || plan.pieceRows % s.rowsOfPlane == 0) << "planes and a part of one";
   EXPECT_TRUE(plan.outputBuffers == 1 || plan.outputBuffers == s.mostBuffers) << plan.outputBuffers;
-  EXPECT_TRUE(plan.outputBuffers == 1 || plan.pieceRows < s.rows) << "two buffers for one piece";
+  EXPECT_TRUE(plan.outputBuffers == 1 || plan.pieceRows < s.rows) << "two buffers for one tile";
   EXPECT_TRUE(plan.inputBuffers == 1 || plan.inputBuffers == s.mostBuffers) << plan.inputBuffers;
   EXPECT_TRUE(plan.inputBuffers == 1 || plan.slabs.GetCount() > 1) << "two buffers for one slab";
 
@@ -166,8 +167,8 @@ ExpectSound(const ResampleSizes & s, const ResamplePlan & plan, const Room & roo
             room.free);
 }
 
-/** An input of planes of 100 bytes, with one on either side of what a slab owns; an output of rows of 10 bytes, each of
- *  one plane of the input; and 5 bytes of something else. */
+/** Returns the sizes of an input of planes of 100 bytes, with one plane on either side of those that a slab owns; an output of rows of
+ *  10 bytes, each of which needs one plane of the input; and 5 bytes of other data. */
 ResampleSizes
 MakeSizes(int planes, int rows)
 {
@@ -203,7 +204,7 @@ DrawSizes(Random & random)
   s.rows = s.rowsOfPlane * draw(30);
   s.rowBytes = static_cast<std::size_t>(draw(Chance(random, 2) ? 20 : 5000));
   s.mostPieceBytes = static_cast<std::size_t>(draw(1000000));
-  // A piece of the output is one of the input, more or less; in either direction.
+  // An output tile needs about as many planes as it has rows, in either direction.
   const std::int64_t rows = s.rows;
   const int          planes = s.input.planes;
   const int          more = Chance(random, 3) ? planes : static_cast<int>(Draw(random, 4));
@@ -230,7 +231,7 @@ DrawSizes(Random & random)
   return s;
 }
 
-/** More than any plan takes. */
+/** Returns more bytes than any plan needs. */
 std::size_t
 GetAmpleBytes(const ResampleSizes & s)
 {
@@ -281,7 +282,7 @@ TEST(SlabCutTest, TenPlanesInSlabsOfFour)
   EXPECT_EQ(cut.FindSlabs({ 5, 5 }).GetCount(), 0);
 }
 
-/** The slabs that are used, in their order, and how many of them were not there. */
+/** Adds the slabs that are used to `used`, in order, and returns how many of them had to be loaded. */
 int
 Use(LoadedSlabs & loaded, const PlaneRange & slabs, std::vector<int> & used)
 {
@@ -337,7 +338,7 @@ TEST(LoadedSlabsTest, SlabsAreUsedFromTheEndThatIsThere)
     EXPECT_EQ(used, (std::vector<int>{ 0, 1, 2, 3, 4, 4, 3, 2, 1, 0, 0, 1, 2, 3, 4 }));
     EXPECT_EQ(Use(loaded, { 4, 4 }, used), 0) << "none";
   }
-  // What follows in either direction.
+  // Tests both directions.
   LoadedSlabs      loaded(2);
   std::vector<int> used;
   EXPECT_EQ(Use(loaded, { 3, 5 }, used), 2);
@@ -366,12 +367,12 @@ TEST(ResamplePlanTest, WithoutAMarginTheLeastIsOnePlane)
   ResampleSizes s = MakeSizes(10, 40);
   s.input.margin = 0;
   EXPECT_EQ(GetLeastBytes(s), 100 + 10 + 5u);
-  // Of two planes, with one on either side, a slab holds both.
+  // If there are two planes, and one on either side is needed, a slab contains both.
   EXPECT_EQ(GetLeastBytes(MakeSizes(2, 40)), 200 + 10 + 5u);
-  // An input that is read where it is takes nothing.
+  // An input that is read in place takes no memory.
   s.planeBytes = 0;
   EXPECT_EQ(GetLeastBytes(s), 10 + 5u);
-  // What coefficients are made in may be more than a slab, but not more than the whole.
+  // Computing coefficients may need more memory than a slab, but not more than the whole input.
   s = MakeSizes(10, 40);
   s.leastSlabBytes = 700;
   EXPECT_EQ(GetLeastBytes(s), 700 + 10 + 5u);
@@ -379,7 +380,7 @@ TEST(ResamplePlanTest, WithoutAMarginTheLeastIsOnePlane)
   EXPECT_EQ(GetLeastBytes(s), 1000 + 10 + 5u);
 }
 
-TEST(ResamplePlanTest, TheWholeIsAllPlanesAndTwoPieces)
+TEST(ResamplePlanTest, TheWholeIsAllPlanesAndTwoTiles)
 {
   ResampleSizes s = MakeSizes(10, 40);
   const auto    plan = PlanResampling(s, { 1000 + 2 * 50 + 5, 1000 });
@@ -389,35 +390,35 @@ TEST(ResamplePlanTest, TheWholeIsAllPlanesAndTwoPieces)
   EXPECT_EQ(plan->pieceRows, 5);
   EXPECT_EQ(plan->pieceBytes, 50u);
   EXPECT_EQ(plan->outputBuffers, 2u);
-  // The output at once wants one buffer.
+  // An output in one tile needs one buffer.
   s.mostPieceBytes = 400;
   const auto once = PlanResampling(s, { 1000 + 400 + 5, 1000 });
   ASSERT_TRUE(once);
   EXPECT_EQ(once->slabs.GetCount(), 1);
   EXPECT_EQ(once->pieceRows, 40);
   EXPECT_EQ(once->outputBuffers, 1u);
-  // No array may be so large.
+  // No array may be that large.
   const auto cut = PlanResampling(s, { 10000, 999 });
   ASSERT_TRUE(cut);
   EXPECT_GT(cut->slabs.GetCount(), 1);
   EXPECT_LE(cut->inputBytes, 999u);
 }
 
-TEST(ResamplePlanTest, PiecesAreOfWholePlanes)
+TEST(ResamplePlanTest, TilesAreOfWholePlanes)
 {
   ResampleSizes s = MakeSizes(10, 42);
   s.rowsOfPlane = 6;
   s.mostPieceBytes = 170;
   EXPECT_EQ(PlanResampling(s, { Unbounded, Unbounded })->pieceRows, 12);
-  // Where there is room for one.
+  // There is room for one tile.
   s.mostPieceBytes = 50;
   EXPECT_EQ(PlanResampling(s, { Unbounded, Unbounded })->pieceRows, 5);
   s.mostPieceBytes = 1;
   EXPECT_EQ(PlanResampling(s, { Unbounded, Unbounded })->pieceRows, 1);
 }
 
-/** 1000 bytes of input stay, and rows go through what is left. */
-TEST(ResamplePlanTest, AnInputThatFitsBesideSmallPiecesStaysWhole)
+/** 1000 bytes of input stay on the device, and rows use the remaining memory. */
+TEST(ResamplePlanTest, AnInputThatFitsBesideSmallTilesStaysWhole)
 {
   ResampleSizes s = MakeSizes(10, 400);
   s.mostPieceBytes = 4000;
@@ -428,26 +429,26 @@ TEST(ResamplePlanTest, AnInputThatFitsBesideSmallPiecesStaysWhole)
   EXPECT_EQ(plan->outputBuffers, 2u);
 }
 
-/** One slab goes up while the one before is read, where that does not cost more than it hides. */
+/** One slab is uploaded while the one before is read, if that costs no more than it hides. */
 TEST(ResamplePlanTest, SlabsHaveTwoBuffersWhereTheyAreThick)
 {
   const ResampleSizes s = MakeSizes(100, 1000);
   const auto          thick = PlanResampling(s, { 6000, Unbounded });
   ASSERT_TRUE(thick);
   EXPECT_EQ(thick->inputBuffers, 2u);
-  // With one plane to each of two, three would go up for each.
+  // With one plane for each of two buffers, three would be uploaded for each.
   const auto thin = PlanResampling(s, { 700, Unbounded });
   ASSERT_TRUE(thin);
   EXPECT_EQ(thin->inputBuffers, 1u);
-  // No array holds all of it, two hold each half.
+  // No array may contain all of it; two contain half of it each.
   const auto halves = PlanResampling(s, { 40000, 5500 });
   ASSERT_TRUE(halves);
   EXPECT_EQ(halves->inputBuffers, 2u);
   EXPECT_EQ(halves->slabs.GetCount(), 2);
 }
 
-/** Where each row needs all planes, each piece brings all of them up: few pieces. Where a row needs one, thick slabs. */
-TEST(ResamplePlanTest, PiecesAreLargeWhereEachNeedsAllOfTheInput)
+/** If each row needs all planes, each tile uploads all of them: few tiles. If a row needs one plane: thick slabs. */
+TEST(ResamplePlanTest, TilesAreLargeWhereEachNeedsAllOfTheInput)
 {
   ResampleSizes s = MakeSizes(100, 1000);
   const auto    straight = PlanResampling(s, { 4000, Unbounded });
@@ -501,9 +502,9 @@ TEST(ResamplePlanTest, RandomPlansAreWithinTheRoom)
   });
   if (count >= 100)
   {
-    EXPECT_GE(2 * planned, count) << "there was no room for most of what was drawn";
-    EXPECT_GE(10 * inSlabs, count) << "hardly an input was cut";
-    EXPECT_GE(20 * inGridPlanes, count) << "hardly a grid was cut";
+    EXPECT_GE(2 * planned, count) << "there was no room for most of the drawn cases";
+    EXPECT_GE(10 * inSlabs, count) << "hardly any input was divided";
+    EXPECT_GE(20 * inGridPlanes, count) << "hardly any grid was divided";
   }
 }
 
@@ -542,8 +543,7 @@ TEST(ResamplePlanTest, TheLeastBytesAreEnoughAndNoneLessAre)
   });
 }
 
-/** There is a plan where there is room for the least one, and nowhere else: so none that a smaller bound makes
- *  possible. */
+/** There is a plan exactly if there is room for the smallest one: a plan for some limit exists for any larger one, too. */
 TEST(ResamplePlanTest, ThereIsAPlanWhereThereIsRoomForTheLeast)
 {
   ForEachDrawn(1, 500, [](const ResampleSizes & s, Random & random) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What GPUResampleImageFilter makes of transforms: which go up as they are, which are sampled, and when again.
+// Tests GPUResampleImageFilter with all kinds of transforms: which are uploaded as they are, which are sampled, and when they are uploaded
+// or sampled again.
 #include "BentTransform.h"
 #include "Listening.h"
 #include "RandomTransform.h"
@@ -20,7 +21,7 @@ using ReferenceType = itk::ResampleImageFilter<ImageType, ImageType>;
 using FilterType = itk::GPUResampleImageFilter<ImageType, ImageType>;
 using FieldType = itk::DisplacementFieldTransform<double, 3>::DisplacementFieldType;
 
-/** A transform that no engine knows, which counts the points that it is asked for. */
+/** A transform that the engine does not know, which counts the points for which it is called. */
 class CountedThinPlate : public itk::ThinPlateSplineKernelTransform<double, 3>
 {
 public:
@@ -60,7 +61,7 @@ protected:
     return static_cast<std::int64_t>(m_Image->GetBufferedRegion().GetNumberOfPixels());
   }
 
-  /** A displacement that differs from voxel to voxel. */
+  /** Returns a field whose displacement differs from voxel to voxel. */
   FieldType::Pointer
   MakeWaves(double phase) const
   {
@@ -79,7 +80,7 @@ protected:
     return field;
   }
 
-  /** What ITK's own filter makes of what ours has been given. */
+  /** Returns the output of ITK's own filter for our filter's input. */
   ImageType::Pointer
   MakeExpected() const
   {
@@ -96,7 +97,7 @@ protected:
     return reference->GetOutput();
   }
 
-  /** The filter, its input made new or not, gives what ITK's gives. */
+  /** Expects the filter to give ITK's output, with a new input or the same one. */
   void
   ExpectAsITK(bool isInputNew = false)
   {
@@ -112,7 +113,7 @@ protected:
     EXPECT_EQ(CountFurtherApart(image, expected, 2e-3), 0u);
     const auto   count = static_cast<std::ptrdiff_t>(CountComponents(expected));
     const auto * values = GetComponents(expected);
-    EXPECT_LT(std::count(values, values + count, 0.0f), count - count / 4) << "next to nothing is resampled";
+    EXPECT_LT(std::count(values, values + count, 0.0f), count - count / 4) << "nearly nothing is resampled";
   }
 
   Random              m_Random;
@@ -146,7 +147,7 @@ TEST_P(ResampleTransform, EveryFieldTransformOfITKsGoesUpAsItsField)
     {
       const auto field = MakeWaves(++phase);
       transform->SetDisplacementField(field);
-      // Velocity fields' transforms leave it to who sets one.
+      // Transforms of velocity fields leave this to the program that sets a field.
       transform->GetModifiableInterpolator()->SetInputImage(field);
       EXPECT_TRUE((itk::GPUTransformChain::Append<double, 3>(*transform, chain))) << "it would be sampled";
       m_Filter->SetTransform(transform);
@@ -155,7 +156,7 @@ TEST_P(ResampleTransform, EveryFieldTransformOfITKsGoesUpAsItsField)
   }
 }
 
-/** ITK takes the place in the one and the vector from the other. */
+/** ITK takes the position from one field and the vector from the other. */
 TEST_P(ResampleTransform, AFieldWhoseInterpolatorHasAnotherOneIsAsITKHasIt)
 {
   const auto transform = itk::VelocityFieldTransform<double, 3>::New();
@@ -180,7 +181,7 @@ TEST_P(ResampleTransform, AFieldWhoseInterpolatorHasAnotherOneIsAsITKHasIt)
   ExpectAsITK(true);
 }
 
-/** ITK follows a null pointer there. */
+/** ITK dereferences a null pointer there. */
 TEST_P(ResampleTransform, AFieldThatTheInterpolatorWasNotGivenMovesPointsAllTheSame)
 {
   const auto usual = itk::DisplacementFieldTransform<double, 3>::New();
@@ -209,8 +210,8 @@ TEST_P(ResampleTransform, AVelocityFieldIsWhatItWasIntegratedTo)
   ExpectAsITK();
 }
 
-/** CompositeTransform::SetParameters writes into a field's buffer, and marks neither field nor transform nor itself. */
-TEST_P(ResampleTransform, AFieldThatACompositeSetsIsSentAgain)
+/** CompositeTransform::SetParameters writes into a field's buffer, without modifying field, transform or itself. */
+TEST_P(ResampleTransform, AFieldThatACompositeSetsIsUploadedAgain)
 {
   const auto makeField = [this](double phase) {
     const auto field = itk::DisplacementFieldTransform<double, 3>::New();
@@ -241,7 +242,7 @@ TEST_P(ResampleTransform, AFieldThatACompositeSetsIsSentAgain)
     m_Filter->Modified();
     ExpectAsITK();
   }
-  // One that it does not set stays.
+  // A transform that it does not set is not uploaded again.
   const auto composite = itk::CompositeTransform<double, 3>::New();
   composite->AddTransform(affine);
   composite->AddTransform(makeField(0.0));
@@ -294,7 +295,7 @@ protected:
     m_Transform->ComputeWMatrix();
   }
 
-  /** How many points an update asks for; ITK's are not counted. */
+  /** Returns the number of points for which an update calls the transform, without ITK's own calls. */
   std::int64_t
   CountPoints(bool isInputNew = false)
   {
@@ -307,7 +308,7 @@ protected:
     return m_Transform->points - before;
   }
 
-  /** The middle and the corners alone, which tell that it has not changed. */
+  /** The middle and the corners, at which the filter tests that the transform has not changed. */
   static constexpr std::int64_t ToSeeThatItStays = 9;
 
   using PointSetType = CountedThinPlate::PointSetType;
@@ -355,7 +356,7 @@ TEST_P(SampledTransform, IsKeptInAComposite)
   ExpectAsITK();
 }
 
-/** A spline beside it, of which one control point changes, and its image alone is told. */
+/** A spline besides it, of which one control point changes, and only its image is modified. */
 TEST_P(SampledTransform, IsSampledAgainWithASplineThatChanges)
 {
   const auto spline = MakeSpline<3, 3>(m_Grid, m_Random);
@@ -410,7 +411,7 @@ TEST_P(SampledTransform, IsSampledAgainForAnotherGrid)
   }
 }
 
-/** A class of a user's may depend on anything. */
+/** A class of a program's own may depend on anything. */
 TEST_P(ResampleTransform, OneOfAClassThatIsNotKnownIsSampledEachTime)
 {
   using WaveType = WaveTransform<3>;
@@ -428,7 +429,7 @@ TEST_P(ResampleTransform, OneOfAClassThatIsNotKnownIsSampledEachTime)
     EXPECT_FALSE((itk::GPUTransformChain::AddPartsToKey<double, 3>(key, *transform)));
     m_Filter->SetTransform(transform);
     ExpectAsITK();
-    // No time stamp tells of it.
+    // No time stamp reports it.
     amplitude *= -1.0;
     wave->SetWave(m_Grid.GetCentre(), amplitude, 0.7 * GetReach(m_Grid));
     ExpectAsITK(true);
@@ -453,7 +454,7 @@ TEST_P(ResampleTransform, OneThatIsNotLinearThoughItsParentClassIsGoesPointByPoi
     m_Filter->SetTransform(transform);
     ExpectAsITK();
   }
-  // A composite of it says that it is linear: ITK's filter then goes straight from one end of a row to the other.
+  // A composite of it claims to be linear: ITK's filter then interpolates between both ends of a row.
   m_Filter->SetInterpolator(MakeInterpolator<ImageType>("linear"));
   m_Filter->SetTransform(bent);
   const auto expected = MakeExpected();
@@ -486,7 +487,7 @@ TEST_P(ResampleTransform, OnTheHostWhatIsAllTheTransformsWorkIsITKsAndNothingIsS
   EXPECT_EQ(listening.window->said.size(), 0u);
 }
 
-/** Whatever there is in it, and in one go: Shamonin 2014 has a launch and a field for each part. */
+/** Any chain is one launch; in Shamonin 2014 each part has a launch and a field. */
 TEST_P(ResampleTransform, AChainIsOneLaunch)
 {
   for (const char * name : { "affine", "bspline3", "field", "affineOfBSpline", "bsplineOfAffineOfField", "nested" })

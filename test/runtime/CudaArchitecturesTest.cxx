@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For which GPUs a binary has code, and what is said of the others. Needs neither a GPU nor CUDA.
+// Tests which GPUs a binary has code for, and the message for the others. Needs neither a GPU nor CUDA.
 #include "cuda/runtime/CudaArchitectures.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace
 {
 using namespace gpureg;
 
-/** Of these GPUs, those that the binary runs on. */
+/** Returns those of these GPUs on which a binary runs. */
 std::vector<int>
 GetRunning(const std::string & architectures, const std::vector<int> & compiled)
 {
@@ -59,7 +59,7 @@ TEST(CudaArchitecturesTest, Lists)
   EXPECT_EQ(GetRunning("75-real:120-virtual", { 75, 120 }), Capabilities({ 75, 120, 121 }));
 }
 
-/** The list that the project takes where it is given none: with PTX of 10.0 for what is between that and 12.0. */
+/** The project's default list: with PTX of 10.0 for GPUs between that and 12.0. */
 TEST(CudaArchitecturesTest, TheDefault)
 {
   EXPECT_EQ(GetRunning("75-real:80-real:86-real:89-real:90-real:100-real:120-real:100-virtual",
@@ -75,17 +75,17 @@ TEST(CudaArchitecturesTest, CodeForOneCapabilityAloneOrForAFamily)
   EXPECT_EQ(GetRunning("100f-virtual", { 100 }), Capabilities({ 100, 103 }));
 }
 
-/** All is machine code for what the compiler knows, and PTX of the last major number. */
+/** "all" is machine code for all capabilities that the compiler knows, and PTX of the last major number. */
 TEST(CudaArchitecturesTest, All)
 {
   EXPECT_EQ(GetRunning("all", { 75, 80, 86, 87, 89, 90 }),
             Capabilities({ 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121 }));
   EXPECT_EQ(GetRunning("all-major", { 80, 90, 100, 120 }),
-            Capabilities({ 80, 86, 87, 89, 90, 100, 103, 120, 121 })); // this one's compiler knows no 11.0
+            Capabilities({ 80, 86, 87, 89, 90, 100, 103, 120, 121 })); // this compiler knows no 11.0
   EXPECT_TRUE(FindWhyNoCodeRunsOn(GetCudaCodes("all", { 120, 121 }), 130).empty());
 }
 
-/** Native is machine code for the GPUs of the machine that built it. */
+/** "native" is machine code for the GPUs of the machine that built it. */
 TEST(CudaArchitecturesTest, Native)
 {
   EXPECT_EQ(GetRunning("native", { 90 }), Capabilities({ 90 }));
@@ -93,7 +93,7 @@ TEST(CudaArchitecturesTest, Native)
   EXPECT_EQ(GetRunning("native", { 75 }), Capabilities({ 75 }));
 }
 
-/** A GPU is left out only where it is known that nothing runs. */
+/** A GPU is left out only if it is known that no code runs on it. */
 TEST(CudaArchitecturesTest, WhatIsNotKnownMayRun)
 {
   for (const char * const words : { "", "OFF", "some-word", "90-", "90x", "-real", "99999999999" })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only a CUDA device can show: its memory really out, a device that is gone, errors beside other work, the
-// caller's current device and context, volumes of more than 2^31 voxels; and what is told where there is none.
+// Tests of a CUDA device alone: exhausted device memory, a lost device, errors besides other work, the caller's current device and context,
+// volumes of more than 2^31 voxels; and the message if there is no device.
 #include "cuda/runtime/CudaError.h"
 
 #include "gpureg/runtime/Device.h"
@@ -46,7 +46,7 @@ RunOnThreads(std::int64_t count, const std::function<void(std::int64_t)> & body)
 
 constexpr int Bins = 32;
 
-/** A value in the histogram's range [0, Bins - 4] that differs from voxel to voxel. */
+/** Returns a value in the histogram's range [0, Bins - 4] that differs from voxel to voxel. */
 float
 ValueAt(std::int64_t voxel)
 {
@@ -83,7 +83,7 @@ MakeFixedSide(const Size & size)
   return side;
 }
 
-/** A metric that samples the far end of a volume of movingSize. */
+/** Evaluates a metric at the far end of a volume of movingSize. */
 std::vector<std::uint64_t>
 EvaluateFarEnd(MattesMetric & metric, const Size & movingSize, const Size & virtualSize)
 {
@@ -95,7 +95,7 @@ EvaluateFarEnd(MattesMetric & metric, const Size & movingSize, const Size & virt
   return metric.Evaluate(mapping, Forces::None, false, RunOnThreads).histogram;
 }
 
-/** Makes a metric on a device, asks it once, and deletes it. */
+/** Makes a metric on a device, evaluates it once, and deletes it. */
 std::vector<std::uint64_t>
 EvaluateOn(const std::string & deviceName)
 {
@@ -106,7 +106,7 @@ EvaluateOn(const std::string & deviceName)
   return EvaluateFarEnd(metric, size, size);
 }
 
-/** A function of the driver, which tells of contexts without making one. */
+/** Returns a function of the driver, with which contexts can be queried without making one. */
 template <typename TFunction>
 TFunction *
 GetDriverFunction(const char * name)
@@ -115,7 +115,7 @@ GetDriverFunction(const char * name)
   return reinterpret_cast<TFunction *>(driver != nullptr ? dlsym(driver, name) : nullptr);
 }
 
-/** The calling thread's; null where it has none. */
+/** Returns the calling thread's context; null if it has none. */
 CUcontext
 GetCurrentContext()
 {
@@ -124,7 +124,7 @@ GetCurrentContext()
   return context;
 }
 
-/** Whether anything of this process has made the device's context. */
+/** Returns true if the device has a context, no matter which code of this process made it. */
 bool
 HasContext(int device)
 {
@@ -149,7 +149,7 @@ protected:
     }
   }
 
-  /** The pinned memory that waits, which would be a leak to a sanitizer. */
+  /** Frees the idle pinned memory, which a sanitizer would report as a leak. */
   void
   TearDown() override
   {
@@ -166,8 +166,8 @@ Trap()
   __trap();
 }
 
-/** What a user reads who wants CUDA on a machine that has none of it: CUDA's own words for it are those of an old driver. */
-TEST(CudaComplaintsTest, TellThatThereIsNoDriver)
+/** The message for a user who requests CUDA on a machine without it: CUDA's own message is the one for an old driver. */
+TEST(CudaComplaintsTest, ReportThatThereIsNoDriver)
 {
   if (dlopen("libcuda.so.1", RTLD_LAZY) != nullptr)
   {
@@ -177,7 +177,7 @@ TEST(CudaComplaintsTest, TellThatThereIsNoDriver)
   EXPECT_EQ(std::count(complaints.begin(), complaints.end(), "CUDA: no NVIDIA driver is installed"), 1);
 }
 
-TEST_F(CudaBackendTest, OutOfDeviceMemoryIsToldWithNumbersAndTheObjectGoesOn)
+TEST_F(CudaBackendTest, OutOfDeviceMemoryIsReportedWithNumbersAndTheObjectStillWorks)
 {
   const Size   size{ 256, 256, 256 }; // quads of 256 MiB
   MattesMetric metric("cuda:0", Bins);
@@ -201,7 +201,7 @@ TEST_F(CudaBackendTest, OutOfDeviceMemoryIsToldWithNumbersAndTheObjectGoesOn)
       << error.what();
   }
   EXPECT_EQ(GetMemoryInUse("cuda:0"), before);
-  EXPECT_THROW(EvaluateFarEnd(metric, size, { 32, 32, 32 }), Error) << "half an object gave an answer";
+  EXPECT_THROW(EvaluateFarEnd(metric, size, { 32, 32, 32 }), Error) << "an incomplete object gave a result";
 
   ASSERT_EQ(cudaFree(hog), cudaSuccess);
   metric.SetMovingImage(MakeMovingSide(size), RunOnThreads);
@@ -213,7 +213,7 @@ TEST_F(CudaBackendTest, ACallersCurrentDeviceStaysCurrent)
 {
   int count = 0;
   ASSERT_EQ(cudaGetDeviceCount(&count), cudaSuccess);
-  const int other = count - 1; // another than 0 where there is one
+  const int other = count - 1; // another one than 0, if there is one
   ASSERT_EQ(cudaSetDevice(other), cudaSuccess);
   const CUcontext context = GetCurrentContext();
   {
@@ -256,7 +256,7 @@ RunUntilStopped(const volatile int * stop)
   }
 }
 
-TEST_F(CudaBackendTest, AnErrorIsToldAndForgottenWhileAnotherStreamIsBusy)
+TEST_F(CudaBackendTest, AnErrorIsReportedOnceWhileAnotherStreamIsBusy)
 {
   ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
   int * stop = nullptr;
@@ -270,8 +270,8 @@ TEST_F(CudaBackendTest, AnErrorIsToldAndForgottenWhileAnotherStreamIsBusy)
   const cudaError_t status = cudaSetDevice(-1);
   ASSERT_EQ(status, cudaErrorInvalidDevice);
   EXPECT_THROW(CheckCuda(status, "choosing a device", "cuda:0"), Error);
-  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess) << "the next call is blamed";
-  EXPECT_EQ(cudaStreamQuery(busy), cudaErrorNotReady) << "it was waited for another stream";
+  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess) << "the error is reported by the next call";
+  EXPECT_EQ(cudaStreamQuery(busy), cudaErrorNotReady) << "another stream was waited for";
 
   *static_cast<volatile int *>(stop) = 1;
   EXPECT_EQ(cudaStreamSynchronize(busy), cudaSuccess);
@@ -279,7 +279,7 @@ TEST_F(CudaBackendTest, AnErrorIsToldAndForgottenWhileAnotherStreamIsBusy)
   EXPECT_EQ(cudaFreeHost(stop), cudaSuccess);
 }
 
-/** Exits with 0 if a metric whose device was lost says so, is destroyed, and the host still computes. */
+/** Exits with 0 if a metric whose device was lost reports that and is destroyed, and the host still computes. */
 void
 LoseTheDevice()
 {
@@ -306,7 +306,7 @@ LoseTheDevice()
   std::_Exit(told && computed ? 0 : 1);
 }
 
-/** Each runs in a process of its own, in which nothing has used a device. */
+/** Tests that each run in a process of their own, in which nothing has used a device. */
 class CudaBackendDeathTest : public CudaBackendTest
 {
 protected:
@@ -318,7 +318,7 @@ protected:
   }
 };
 
-/** Exits with 0 if listing the devices has initialised none of them. */
+/** Exits with 0 if listing the devices has initialized none of them. */
 void
 ListDevices()
 {
@@ -337,7 +337,7 @@ TEST_F(CudaBackendDeathTest, ListingDevicesMakesNoContext)
   EXPECT_EXIT(ListDevices(), testing::ExitedWithCode(0), "");
 }
 
-/** Whether a call throws an Error, and one that does not say that the device is gone. */
+/** Returns true if a call throws an Error that does not report a lost device. */
 template <typename TCall>
 bool
 ThrowsOnce(const TCall & call)
@@ -353,7 +353,7 @@ ThrowsOnce(const TCall & call)
   return false;
 }
 
-/** Exits with 0 if errors on a thread without a context are told, and there is no context on any device afterwards. */
+/** Exits with 0 if errors on a thread without a context are reported, and there is no context on any device afterwards. */
 void
 HandleErrorsWithoutAContext()
 {
@@ -374,7 +374,7 @@ TEST_F(CudaBackendDeathTest, HandlingAnErrorMakesNoContext)
   EXPECT_EXIT(HandleErrorsWithoutAContext(), testing::ExitedWithCode(0), "");
 }
 
-/** Exits with 0 if a metric on the second device leaves the first alone, which a new thread's calls go to. */
+/** Exits with 0 if a metric on the second device does not touch the first one, which a new thread uses by default. */
 void
 UseTheSecondDevice()
 {
@@ -393,7 +393,7 @@ TEST_F(CudaBackendDeathTest, UsingTheSecondDeviceMakesNoContextOnTheFirst)
   EXPECT_EXIT(UseTheSecondDevice(), testing::ExitedWithCode(0), "");
 }
 
-TEST_F(CudaBackendDeathTest, ADeviceThatIsGoneIsToldAndTheHostGoesOn)
+TEST_F(CudaBackendDeathTest, ALostDeviceIsReportedAndTheHostStillWorks)
 {
   EXPECT_EXIT(LoseTheDevice(), testing::ExitedWithCode(0), "the device is gone for this process");
 }

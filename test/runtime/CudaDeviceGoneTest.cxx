@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A metric whose GPU is lost says so as ITK's objects do, and goes on with another device; stand-ins have ITK's own classes
-// do their work.
+// Tests that a metric whose GPU is lost reports that as ITK's objects do, and works on another device; overrides let ITK's own classes do
+// their work.
 #include "CudaTrap.h"
-#include "StandInMetrics.h"
+#include "OverriddenMetrics.h"
 #include "TestAnswer.h"
 #include "TestDevices.h"
 #include "TestImages.h"
@@ -35,7 +35,7 @@ namespace
 
 using ImageType = itk::Image<float, 3>;
 
-/** Exits with 0 if all is as it should be. */
+/** Exits with 0 if everything is as it should be. */
 void
 LoseTheMetricsDevice()
 {
@@ -75,7 +75,7 @@ MakeInput()
   return MakeImagePair<ImageType>(grid, grid, 8).first;
 }
 
-/** A filter of whatever class New() gives, on an input of its own, for it may run in place. */
+/** Returns a filter of the class that New() gives, on an input of its own, since it may run in place. */
 template <typename TFilter>
 typename TFilter::Pointer
 MakeFilter()
@@ -106,7 +106,7 @@ GivesAsMuch(TFilter & filter, const TFilter & itks)
                     [](double a, double b) { return std::abs(a - b) <= 1e-3; });
 }
 
-/** Filters of a class: ITK's own, one that stood in before the device was lost, and one that does so afterwards. */
+/** Filters of a class: ITK's own, an override made before the device was lost, and one made afterwards. */
 template <typename TFilter>
 struct Witnesses
 {
@@ -134,9 +134,9 @@ struct Witnesses
   }
 };
 
-/** Metrics that stood in before the device was lost, as they are, and initialised again. */
+/** Returns the number of wrong results of metrics that were overrides before the device was lost, without and with a new Initialize(). */
 int
-CountWrongMetrics(const std::vector<standin::MetricType::Pointer> & before, const std::vector<Answer> & answers)
+CountWrongMetrics(const std::vector<overridden::MetricType::Pointer> & before, const std::vector<Answer> & answers)
 {
   int wrong = 0;
   for (std::size_t n = 0; n < before.size(); ++n)
@@ -149,7 +149,7 @@ CountWrongMetrics(const std::vector<standin::MetricType::Pointer> & before, cons
 }
 
 void
-LoseTheStandInsDevice()
+LoseTheOverridesDevice()
 {
   itk::GPUDevice::SetDefault(itk::GPUDevice::FromName("cuda:0"));
   std::tuple<Witnesses<itk::ResampleImageFilter<ImageType, ImageType>>,
@@ -161,13 +161,13 @@ LoseTheStandInsDevice()
              Witnesses<itk::BSplineDecompositionImageFilter<ImageType, ImageType>>>
     witnesses;
   std::apply([](auto &... each) { (each.Begin(), ...); }, witnesses);
-  const auto                                images = MakeImagePair<ImageType>(Grid<3>(), Grid<3>(), 7);
-  std::vector<standin::MetricType::Pointer> metrics;
-  std::vector<Answer>                       answers;
+  const auto                                   images = MakeImagePair<ImageType>(Grid<3>(), Grid<3>(), 7);
+  std::vector<overridden::MetricType::Pointer> metrics;
+  std::vector<Answer>                          answers;
   itk::GPURegistrationFactory::RegisterAll();
-  for (const standin::Kind kind : standin::AllKinds)
+  for (const overridden::Kind kind : overridden::AllKinds)
   {
-    metrics.push_back(standin::MakeInitialized(kind, images.first, images.second));
+    metrics.push_back(overridden::MakeInitialized(kind, images.first, images.second));
     answers.push_back(Evaluate(*metrics.back()));
   }
   itk::GPURegistrationFactory::UnRegisterAll();
@@ -176,7 +176,7 @@ LoseTheStandInsDevice()
   std::_Exit(wrong + CountWrongMetrics(metrics, answers));
 }
 
-TEST(CudaDeviceGoneDeathTest, TheMetricTellsItAndGoesOnOnTheHost)
+TEST(CudaDeviceGoneDeathTest, TheMetricReportsItAndWorksOnTheHost)
 {
   const auto devices = GetDeviceNames();
   if (std::find(devices.begin(), devices.end(), "cuda:0") == devices.end())
@@ -187,8 +187,8 @@ TEST(CudaDeviceGoneDeathTest, TheMetricTellsItAndGoesOnOnTheHost)
   EXPECT_EXIT(LoseTheMetricsDevice(), testing::ExitedWithCode(0), "the device is gone for this process");
 }
 
-/** Each says so once. The child exits with the number of answers that are others than ITK's, or the device's before. */
-TEST(CudaDeviceGoneDeathTest, StandInsLeaveTheWorkToITK)
+/** Each override says so once. The child exits with the number of results that differ from ITK's, or from the device's before. */
+TEST(CudaDeviceGoneDeathTest, OverridesLeaveTheWorkToITK)
 {
   const auto devices = GetDeviceNames();
   if (std::find(devices.begin(), devices.end(), "cuda:0") == devices.end())
@@ -196,7 +196,7 @@ TEST(CudaDeviceGoneDeathTest, StandInsLeaveTheWorkToITK)
     GTEST_SKIP() << "there is no CUDA device here";
   }
   testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_EXIT(LoseTheStandInsDevice(), testing::ExitedWithCode(0), "This is said once");
+  EXPECT_EXIT(LoseTheOverridesDevice(), testing::ExitedWithCode(0), "This is said once");
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which errors of CUDA stick, and what is said of each. Needs no GPU.
+// Tests which errors of CUDA stick, and the message for each. Needs no GPU.
 #include "cuda/runtime/CudaError.h"
 
 #include "gpureg/core/Error.h"
@@ -12,7 +12,7 @@ namespace
 {
 using namespace gpureg;
 
-/** The message of what a call throws; empty if it does not. */
+/** Returns the message of a call's exception; empty if there is none. */
 template <typename TCall>
 std::string
 GetMessage(const TCall & call)
@@ -51,7 +51,7 @@ TEST(CudaErrorTest, AnErrorOfOneCallDoesNotStick)
                                     cudaErrorNoKernelImageForDevice,
                                     cudaErrorNotReady,
                                     cudaErrorLaunchOutOfResources,
-                                    // Somebody has reset the device: a new context may do.
+                                    // Other code has reset the device: a new context may work.
                                     cudaErrorDeviceUninitialized,
                                     cudaErrorContextIsDestroyed })
   {

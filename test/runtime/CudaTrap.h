@@ -5,7 +5,7 @@
 namespace gpuregtest
 {
 
-/** Runs a kernel that traps: the device is lost for this process, as by a fault of another library's kernel. */
+/** Runs a kernel that traps, so that the device is lost for this process, as by a fault of another library's kernel. */
 void
 LoseCudaDevice();
 

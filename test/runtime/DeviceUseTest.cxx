@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What idle engines hold in the name of an ITK object goes with the object, whoever else removes its observers.
+// Tests that memory that idle engines hold for an ITK object is freed with the object, even if other code removes its observers.
 #include "GPURegistrationDetail/core/itkGPUDeviceUse.h"
 
 #include "gpureg/runtime/Device.h"
@@ -22,7 +22,7 @@ namespace
 {
 using itk::GPURegistrationDetail::DropIdleEnginesWith;
 
-/** Holds a byte of the host's. */
+/** An engine that holds one byte of the host. */
 class FakeEngine : public gpureg::Engine
 {
 public:
@@ -56,7 +56,7 @@ public:
 
 std::atomic<int> FakeEngine::alive{ 0 };
 
-/** All of them lie at one address, one after the other. */
+/** Objects that all are allocated at the same address, one after the other. */
 class PlacedObject : public itk::Object
 {
 public:
@@ -84,7 +84,7 @@ private:
 
 alignas(itk::Object) unsigned char PlacedObject::storage[sizeof(itk::Object)];
 
-/** As filters do with what they read and write. */
+/** Holds memory for an object, as filters do for their inputs and outputs. */
 void
 Keep(const itk::Object & object)
 {
@@ -127,11 +127,11 @@ TEST_F(DeviceUse, AnObjectIsNotTakenForOneThatWasWhereItIs)
   auto               object = PlacedObject::New();
   const void * const place = object.GetPointer();
   Keep(*object);
-  // It goes without a word, …
+  // The object is deleted without a notification.
   object->RemoveAllObservers();
   object = nullptr;
   EXPECT_EQ(FakeEngine::alive, 1);
-  // … and another one has its address, and an observer that is known by the same number.
+  // Another object has its address, and an observer with the same tag.
   object = PlacedObject::New();
   ASSERT_EQ(place, object.GetPointer());
   bool isSaid = false;
@@ -140,7 +140,7 @@ TEST_F(DeviceUse, AnObjectIsNotTakenForOneThatWasWhereItIs)
   EXPECT_EQ(FakeEngine::alive, 2);
   object = nullptr;
   EXPECT_TRUE(isSaid);
-  EXPECT_EQ(FakeEngine::alive, 0) << "what was held in the name of the first one goes with the second";
+  EXPECT_EQ(FakeEngine::alive, 0) << "memory held for the first one is freed with the second";
 }
 
 TEST_F(DeviceUse, ThreadsMayUseOneObject)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formulas of src/kernels in C++, each against its definition or against ITK; and the engine
-// without ITK, on every device.
+// Compares the formulas of src/kernels in C++ with their definitions or with ITK, and tests the engine without ITK on every device.
 #include "kernels/core/Prelude.h"
 #include "kernels/transform/BSpline.h"
 #include "kernels/transform/FixedMap.h"
@@ -40,14 +39,14 @@ namespace
 {
 using namespace gpureg::kernels;
 
-/** An index along an axis in units of 2^-32. */
+/** Returns an index along an axis in units of 2^-32. */
 i64
 ToPosition(double index)
 {
   return std::llround(std::ldexp(index, 32));
 }
 
-/** A filler that copies from an array, which must outlive it. */
+/** Returns a filler that copies from an array, which must outlive it. */
 template <typename T>
 gpureg::Filler
 CopyFrom(const std::vector<T> & array, int components = 1)
@@ -60,7 +59,8 @@ CopyFrom(const std::vector<T> & array, int components = 1)
 class EngineTest : public DeviceTest
 {
 protected:
-  /** Evaluates where every sample falls inside: the histogram's rows are the samples of each fixed bin. */
+  /** Evaluates a metric all of whose samples are inside, and expects the histogram's rows to have the number of samples of each fixed
+   *  bin. */
   void
   ExpectCounts(const gpureg::FixedSamples &       fixedSide,
                const gpureg::MovingImage &        movingSide,
@@ -120,7 +120,7 @@ TEST(BSplineTest, CubicWeightsAreTheSpline)
     {
       const double x = k - 1 - static_cast<double>(static_cast<float>(t));
       EXPECT_NEAR(weights[k], BSpline(3, x), 1e-6);
-      // A cubic's third derivative is at most 3: the difference is good to h^2/2.
+      // The third derivative of a cubic spline is at most 3, so the error of the difference is at most h^2/2.
       const double h = 1e-4;
       EXPECT_NEAR(slopes[k], (BSpline(3, x + h) - BSpline(3, x - h)) / (2.0 * h), 1e-6);
       sum += weights[k];
@@ -221,8 +221,8 @@ TEST(TableTest, IsTheDerivativeOfTheDensity)
                                      static_cast<float>(1.0 / joint));
       EXPECT_NEAR(entry, table[cell], 2e-6 * std::max(1.0, std::abs(table[cell])));
     }
-    // A little density moved from one moving bin to another of the same fixed bin: by this the similarity
-    // changes, to first order, by the difference of the two entries.
+    // If a little density moves from one moving bin to another of the same fixed bin, the similarity changes, to first order, by that
+    // density times the difference of the two entries.
     const auto similarity = [&](double moved) {
       std::vector<double> changed(counts);
       changed[3 * bins + 2] += moved * total;
@@ -334,7 +334,7 @@ TEST(InterpolationTest, IsItks)
                 static_cast<float>(nearest->EvaluateAtContinuousIndex(index)))
         << index;
     }
-    // ITK mirrors once at each end, which leaves an axis of two voxels: it reads what is not there.
+    // ITK mirrors once at each end, which is not enough for an axis of two voxels: it reads outside of the buffer.
     for (unsigned int order = 2; depth != 2 && order <= 5; ++order)
     {
       const auto spline = itk::BSplineInterpolateImageFunction<ImageType, double, double>::New();
@@ -368,7 +368,7 @@ TEST(ThrottleTest, ABatchTakesItsTimeOrHasMostSteps)
   EXPECT_EQ(gpureg::Throttle::CountBatchSteps(5000), 1);
 }
 
-/** However a domain is cut up, each sample is counted once: by the rows of the histogram. */
+/** Each sample is counted once, however a domain is divided: the rows of the histogram show it. */
 TEST_P(EngineTest, CountsEachSampleOnce)
 {
   const gpureg::Size sizes[] = { { 1, 1, 1 },  { 33, 9, 5 },  { 200, 1, 1 }, { 1, 200, 1 }, { 1, 1, 300 },
@@ -453,7 +453,7 @@ TEST_P(EngineTest, SidesThatAreMissing)
   EXPECT_THROW(gpureg::MattesMetric("abacus:0", 20), gpureg::Error);
 }
 
-/** What an evaluation costs once the images are there: no allocation, a copy down, a handful of launches. */
+/** Once the images are on the device, an evaluation allocates nothing, and needs one download and a handful of launches. */
 TEST_P(EngineTest, EvaluationsAllocateNothing)
 {
   constexpr int                    bins = 32;

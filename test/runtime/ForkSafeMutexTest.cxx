@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mutex that no child finds locked by a thread that it does not have. Needs no device.
+// Tests a mutex that no child process finds locked by a thread that the child does not have. Needs no device.
 #include "engine/runtime/Fork.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace
 {
 using namespace gpureg;
 
-/** Whether a check holds in a child, within a minute. */
+/** Returns true if a check holds in a child process, within a minute. */
 template <typename TCheck>
 bool
 HoldsInChild(const TCheck & check)
@@ -64,7 +64,7 @@ TEST(ForkSafeMutexTest, AThreadThatHoldsItMayFork)
   mutex.unlock();
 }
 
-/** A thread that holds one may be about to take another: a fork takes all or none. */
+/** A thread that holds one mutex may be about to lock another: a fork waits for all or none. */
 TEST(ForkSafeMutexTest, ForksBesideThreadsThatHoldSeveral)
 {
   ForkSafeMutex     first;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that has computed on a device and then forks: the child computes on the host, or is told, and never hangs.
+// Tests a process that forks after it has computed on a device: the child computes on the host, or gets an error, and never hangs.
 #include "itkGPUDevice.h"
 #include "itkGPUError.h"
 #include "itkGPURegistrationFactory.h"
 #include "itkGPUResampleImageFilter.h"
 #include "itkGPUSmoothingRecursiveGaussianImageFilter.h"
 
-#include "StandInMetrics.h"
+#include "OverriddenMetrics.h"
 #include "TestAnswer.h"
 #include "TestDevices.h"
 #include "TestImages.h"
@@ -37,10 +37,10 @@ using FilterType = itk::GPUResampleImageFilter<ImageType, ImageType>;
 enum class ChildsEnd
 {
   AtOnce,
-  ByExit // static objects go, and drivers say good-bye
+  ByExit // static objects are destroyed, and drivers shut down
 };
 
-/** What a child that does some work says at its end; how it ended if it says nothing, or does not end well. */
+/** Returns the message of a child at the end of some work, or the way in which it ended if there is none. */
 std::string
 RunInChild(const std::function<std::string()> & work, ChildsEnd childsEnd = ChildsEnd::AtOnce)
 {
@@ -49,7 +49,7 @@ RunInChild(const std::function<std::string()> & work, ChildsEnd childsEnd = Chil
   const pid_t child = fork();
   if (child == 0)
   {
-    // Should it hang, this ends it.
+    // Ends the child if it hangs.
     alarm(60);
     std::string said;
     try
@@ -117,7 +117,7 @@ SetUp(TFilter & filter, double shift)
   filter.UseReferenceImageOn();
 }
 
-/** The sum of what a filter makes, as text. */
+/** Returns the sum of a filter's output as text. */
 template <typename TFilter>
 std::string
 Update(TFilter & filter, double shift)
@@ -142,7 +142,7 @@ protected:
     itk::GPUDevice::SetDefault(itk::GPUDevice::GetAvailable().front());
   }
 
-  /** What work on the parent's device leads to in a child. */
+  /** Returns the result of work on the parent's device in a child. */
   std::string
   Outcome(const std::function<std::string()> & work) const
   {
@@ -172,10 +172,10 @@ TEST_P(Fork, AChildsNewFilterComputesOnTheHost)
               return Update(*FilterType::New(), 0.5);
             }),
             wanted);
-  EXPECT_EQ(Update(*parents, 0.5), wanted) << "the parent goes on";
+  EXPECT_EQ(Update(*parents, 0.5), wanted) << "the parent does not work any more";
 }
 
-/** Whatever the parent's default was. */
+/** Does not depend on the parent's default. */
 TEST_P(Fork, AChildsDefaultIsTheHost)
 {
   const auto parents = FilterType::New();
@@ -191,7 +191,7 @@ TEST_P(Fork, AChildsDefaultIsTheHost)
   EXPECT_EQ(RunInChild([&] { return this->Outcome(useNewFilter); }), wanted);
 }
 
-TEST_P(Fork, AParentsFilterIsToldOf)
+TEST_P(Fork, AParentsFilterReportsIt)
 {
   const auto        filter = FilterType::New();
   const std::string onHost = this->GetDevice().IsHost() ? Update(*filter, 0.25) : "told";
@@ -200,7 +200,7 @@ TEST_P(Fork, AParentsFilterIsToldOf)
   EXPECT_EQ(RunInChild([&] { return this->Outcome([&] { return Update(*filter, 0.25); }); }), onHost);
 }
 
-TEST_P(Fork, AStandInDoesTheWork)
+TEST_P(Fork, AnOverrideDoesTheWork)
 {
   itk::GPUDevice::SetDefault(this->GetDevice());
   itk::GPURegistrationFactory::RegisterAll();
@@ -216,7 +216,7 @@ TEST_P(Fork, AStandInDoesTheWork)
     << "of a default device that is lost";
 }
 
-TEST_P(Fork, AMetricIsToldOfAndFreed)
+TEST_P(Fork, AMetricReportsItAndIsFreed)
 {
   using TransformType = itk::AffineTransform<double, 3>;
   auto metric = OurMetric<float, 3>::New();
@@ -234,19 +234,19 @@ TEST_P(Fork, AMetricIsToldOfAndFreed)
             this->GetDevice().IsHost() ? std::to_string(value) : "told");
 }
 
-/** A metric that stands in goes on in a child, initialised there again or not, and new ones work. */
-TEST_P(Fork, MetricsThatStandInDoTheWork)
+/** A metric that is an override continues to work in a child, initialized there again or not, and new ones work, too. */
+TEST_P(Fork, MetricOverridesDoTheWork)
 {
   const auto images = MakeImagePair<ImageType>(Grid<3>(), Grid<3>(), 7);
   itk::GPUDevice::SetDefault(this->GetDevice());
   itk::GPURegistrationFactory::RegisterAll();
-  for (const standin::Kind kind : standin::AllKinds)
+  for (const overridden::Kind kind : overridden::AllKinds)
   {
-    const auto makeMetric = [&] { return standin::MakeInitialized(kind, images.first, images.second); };
+    const auto makeMetric = [&] { return overridden::MakeInitialized(kind, images.first, images.second); };
     const auto metric = makeMetric();
-    ASSERT_TRUE(standin::IsOurs(*metric));
+    ASSERT_TRUE(overridden::IsOurs(*metric));
     const Answer wanted = Evaluate(*metric);
-    const auto   compare = [&](const standin::MetricType & one) -> std::string {
+    const auto   compare = [&](const overridden::MetricType & one) -> std::string {
       return AreAlike(Evaluate(one), wanted) ? "the same" : "not the same";
     };
     EXPECT_EQ(RunInChild([&] { return compare(*metric); }), "the same") << metric->GetNameOfClass();
@@ -260,7 +260,7 @@ TEST_P(Fork, MetricsThatStandInDoTheWork)
   }
 }
 
-TEST_P(Fork, AMetricThatIsInitializedIsTold)
+TEST_P(Fork, AnInitializedMetricReportsIt)
 {
   auto metric = OurMetric<float, 3>::New();
   metric->SetFixedImage(MakeImage());
@@ -296,11 +296,11 @@ TEST_P(Fork, AChildFreesItsParentsFiltersAndExits)
             wanted);
 }
 
-/** No lock of this module's is found locked by a thread that the child does not have. */
+/** No lock of this module is found locked by a thread that the child does not have. */
 TEST_P(Fork, BesideThreadsThatCompute)
 {
 #ifdef __SANITIZE_ADDRESS__
-  // Seen in the child's stack: it waits in the sanitizer's allocator, for a lock that a thread of the parent held.
+  // Seen in the child's stack: it waits in the sanitizer's allocator for a lock that a thread of the parent held.
   GTEST_SKIP() << "AddressSanitizer's own allocator is not for children of processes whose threads allocate";
 #endif
   std::atomic<bool>        goesOn{ true };
@@ -312,7 +312,7 @@ TEST_P(Fork, BesideThreadsThatCompute)
       {
         const auto filter = FilterType::New();
         filter->SetDevice(this->GetDevice());
-        // In the calling thread: a child has none of ITK's.
+        // Runs in the calling thread, since a child has none of ITK's threads.
         filter->SetNumberOfWorkUnits(1);
         Update(*filter, 0.5);
       }
@@ -335,7 +335,7 @@ TEST_P(Fork, BesideThreadsThatCompute)
   }
 }
 
-TEST_P(Fork, AChildThatAsksForTheParentsDeviceIsTold)
+TEST_P(Fork, AChildThatRequestsTheParentsDeviceGetsAnError)
 {
   FilterType::New()->SetDevice(this->GetDevice());
   EXPECT_EQ(RunInChild([&] { return this->Outcome([&] { return itk::GPUDevice::FromName(GetParam()).GetName(); }); }),

@@ -18,7 +18,7 @@ namespace
 {
 using itk::GPUDevice;
 
-/** The message of what a call throws; empty if it does not. */
+/** Returns the message of a call's exception; empty if there is none. */
 template <typename TCall>
 std::string
 GetMessage(const TCall & call)
@@ -34,7 +34,7 @@ GetMessage(const TCall & call)
   return "";
 }
 
-/** Runs a check in a process of its own, in which nothing has asked for a device yet. */
+/** Runs a check in a process of its own, in which nothing has requested a device yet. */
 template <typename TCheck>
 [[noreturn]] void
 ExitWith(const TCheck & check)
@@ -93,7 +93,7 @@ TEST(GPUDeviceTest, CudaComesBeforeTheHost)
   EXPECT_LT(lastCuda, host);
 }
 
-/** 32 hexadecimal digits and four hyphens, of CUDA's devices; the others have none. */
+/** Ids of CUDA's devices have 32 hexadecimal digits and four hyphens; the others have none. */
 TEST(GPUDeviceTest, HardwareIdsTellDevicesApart)
 {
   std::set<std::string> ids;
@@ -107,7 +107,7 @@ TEST(GPUDeviceTest, HardwareIdsTellDevicesApart)
     }
     EXPECT_EQ(id.size(), 36u) << id;
     EXPECT_EQ(std::count(id.begin(), id.end(), '-'), 4) << id;
-    EXPECT_TRUE(ids.insert(id).second) << id << " is two devices'";
+    EXPECT_TRUE(ids.insert(id).second) << id << " belongs to two devices";
   }
   EXPECT_THROW(gpureg::GetHardwareId("cuda:99"), gpureg::Error);
 }

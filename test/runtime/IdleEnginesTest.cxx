@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engines of a device that wait for work: which of them serves whom, and what they hold together.
+// Tests a device's idle engines: which user gets which one, and the memory that they hold together.
 #include "engine/runtime/IdleEngines.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace
 using gpureg::IdleEngines;
 using gpureg::Key;
 
-/** Holds so many bytes, made from a source of a key. */
+/** An engine that holds a number of bytes, made from a source with a key. */
 template <int VType>
 class FakeEngine : public gpureg::Engine
 {
@@ -61,7 +61,7 @@ int FakeEngine<VType>::alive = 0;
 using ResamplerType = FakeEngine<0>;
 using FilterType = FakeEngine<1>;
 
-/** The key's first number of the engine that a user gets; -1 for none. It is idle again afterwards. */
+/** Returns the first number of the key of the engine that a user gets; -1 if there is none. The engine is idle again afterwards. */
 int
 Use(IdleEngines & idle, const Key & key, const void * user)
 {
@@ -97,7 +97,7 @@ TEST(IdleEngines, ElseTheOneThatItUsedLast)
   idle.Keep(std::make_unique<ResamplerType>(Key{ 2 }, 10), &users[2]);
   EXPECT_EQ(Use(idle, { 7 }, &users[1]), 1);
   EXPECT_EQ(Use(idle, {}, &users[2]), 2);
-  EXPECT_EQ(Use(idle, { 7 }, &users[3]), -1) << "there may be more";
+  EXPECT_EQ(Use(idle, { 7 }, &users[3]), -1) << "another engine may be made";
 }
 
 TEST(IdleEngines, OrWhereThereAreEnoughTheOneThatHasBeenIdleTheLongest)
@@ -131,7 +131,7 @@ TEST(IdleEngines, HoldAtMostTheLimit)
   EXPECT_EQ(Use(idle, { 4 }, nullptr), 4) << "those that were used last are kept";
   EXPECT_EQ(Use(idle, { 3 }, nullptr), 3);
   idle.Keep(std::make_unique<ResamplerType>(Key{ 9 }, 101), &users[9]);
-  EXPECT_EQ(idle.GetHeldBytes(), 80u) << "one that holds too much by itself takes nobody's place";
+  EXPECT_EQ(idle.GetHeldBytes(), 80u) << "an engine that exceeds the limit by itself replaces no other";
   EXPECT_EQ(ResamplerType::alive, 2);
   idle.Keep(std::make_unique<ResamplerType>(Key{ 1 }, 100), &users[1]);
   EXPECT_EQ(ResamplerType::alive, 1);

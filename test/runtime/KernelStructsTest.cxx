@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host and OpenCL's compiler lay out alike what kernels are handed as bytes: every program compares the sizes of all structures that
-// it has (opencl/runtime/OpenCLStructSizes.h), and does not compile where one differs.
+// Tests that the host and OpenCL's compiler lay out alike the structures that are passed to kernels as bytes: every program compares the
+// sizes of all its structures (opencl/runtime/OpenCLStructSizes.h), and does not compile if one differs.
 #include "opencl/runtime/OpenCLProgram.h"
 #include "opencl/runtime/OpenCLStructSizes.h"
 
@@ -31,7 +31,7 @@ ReadFile(const std::filesystem::path & path)
   return { std::istreambuf_iterator<char>(file), {} };
 }
 
-/** The names of a text's structures, but for those of pointers. */
+/** Returns the names of a text's structures, except for those of pointers. */
 std::set<std::string>
 FindStructs(const std::string & text)
 {
@@ -101,7 +101,7 @@ TEST(KernelStructs, AllHaveTheHostsSize)
   {
     EXPECT_NE(GetStructSizes().find("#define GPUREG_BYTES_OF_" + name + " "), std::string::npos) << name;
   }
-  // One that is forgotten in the list of programs above has its structures in a header.
+  // The structures of a program that is missing in the list above are in headers.
   std::set<std::string> known{ "float4", "RandomWords" };
   known.merge(all);
   for (const auto & file : std::filesystem::recursive_directory_iterator(GPUREG_KERNEL_FOLDER))
@@ -112,7 +112,7 @@ TEST(KernelStructs, AllHaveTheHostsSize)
     }
     for (const std::string & name : FindStructs(ReadFile(file.path())))
     {
-      EXPECT_EQ(known.count(name), 1u) << name << " of " << file.path() << " is in no program of OpenCL's";
+      EXPECT_EQ(known.count(name), 1u) << name << " of " << file.path() << " is in no OpenCL program";
     }
   }
 }
@@ -145,7 +145,7 @@ TEST(KernelStructs, DoNotCompileWhereSizesDiffer)
   bad.replace(bad.find(member), member.size(), "int stride[4];");
   EXPECT_THROW(BuildOpenCLProgram(context, devices.front(), "opencl:0", bad.c_str(), options), UnsupportedError);
 
-  // As of a structure that is new, and that the host's sizes are without.
+  // As for a new structure that is missing in the host's sizes.
   const std::string strange = good + "typedef char StrangeIsLaidOutAlike[4 == GPUREG_BYTES_OF_Strange ? 1 : -1];\n";
   EXPECT_THROW(BuildOpenCLProgram(context, devices.front(), "opencl:0", strange.c_str(), options), UnsupportedError);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is written by many threads has been asked large pages for, where the system knows of some.
+// Tests that large pages are requested for memory that many threads write, if the system supports them.
 #include "TestDevices.h"
 #include "TestImages.h"
 
@@ -22,7 +22,7 @@ namespace
 
 constexpr std::size_t LargePage = std::size_t{ 2 } << 20;
 
-/** Whether the system has large pages, and says where it was asked for them. */
+/** Returns true if the system has large pages, and reports where they were requested. */
 bool
 HasLargePages()
 {
@@ -31,7 +31,7 @@ HasLargePages()
   return std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled").good() && all.find("VmFlags:") != all.npos;
 }
 
-/** Whether Linux was asked for large pages where an address lies. */
+/** Returns true if large pages were requested from Linux for an address. */
 bool
 IsAskedFor(const void * memory)
 {
@@ -56,7 +56,7 @@ IsAskedFor(const void * memory)
   return false;
 }
 
-/** The same for an array that reaches over some large pages: its ends may lie in small ones. */
+/** Returns the same for an array that contains some large pages; its ends may be in small pages. */
 template <typename T>
 bool
 IsAskedFor(const T * array, std::size_t count)
@@ -72,7 +72,7 @@ protected:
   {
     if (!HasLargePages())
     {
-      GTEST_SKIP() << "this system has no large pages to ask for, or does not say where it was asked";
+      GTEST_SKIP() << "this system has no large pages, or does not report where they were requested";
     }
   }
 
@@ -97,7 +97,7 @@ protected:
   }
 };
 
-TEST_P(LargePages, AreAskedForWhereAResampledImageComesToLie)
+TEST_P(LargePages, AreRequestedForAResampledImage)
 {
   const auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
   const auto image = MakeRamp();
@@ -106,7 +106,7 @@ TEST_P(LargePages, AreAskedForWhereAResampledImageComesToLie)
   ExpectAskedFor(*filter);
 }
 
-TEST_P(LargePages, AreAskedForWhereASmoothedImageComesToLie)
+TEST_P(LargePages, AreRequestedForASmoothedImage)
 {
   const auto filter = itk::GPUSmoothingRecursiveGaussianImageFilter<ImageType, ImageType>::New();
   filter->SetInput(MakeRamp());
@@ -141,7 +141,7 @@ TEST(LargePagesOfMemory, WhatWasWrittenStays)
   if (HasLargePages())
   {
     EXPECT_TRUE(IsAskedFor(array.data(), array.size()));
-    EXPECT_GE(pages, 19) << "whole ones among 20";
+    EXPECT_GE(pages, 19) << "whole large pages among 20";
     EXPECT_LE(pages, 20);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process may hold on a device, when several threads ask at once. Needs no device.
+// Tests the limit of a process's memory on a device, also if several threads allocate at once. Needs no device.
 #include "engine/runtime/Backend.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace
 {
 using namespace gpureg;
 
-/** Whether a request was granted. */
+/** Returns true if a request was granted. */
 bool
 Charge(
   MemoryAccount & account, std::size_t bytes, const std::function<void()> & allocate = [] {})
@@ -41,7 +41,7 @@ TEST(MemoryAccountTest, GrantsUpToTheLimit)
   EXPECT_EQ(account.inUse, 600u);
   EXPECT_TRUE(Charge(account, 400));
   EXPECT_FALSE(Charge(account, 1));
-  account.limit = 500; // lowered below what is held
+  account.limit = 500; // below what is held
   account.Release(400);
   EXPECT_FALSE(Charge(account, 1));
   account.limit = 0;
@@ -87,11 +87,11 @@ TEST(MemoryAccountTest, ASmallRequestIsGrantedWhileLargeOnesAreRefused)
   EXPECT_EQ(account.inUse, 0u);
 }
 
-/** Without a limit, too: what the driver refuses was never counted, whatever others see meanwhile. */
+/** Also without a limit: a request that the driver refuses is never counted, whatever other threads see meanwhile. */
 TEST(MemoryAccountTest, WhatADriverRefusesIsNotCounted)
 {
   MemoryAccount     account;
-  const std::size_t size = 1000; // the device's
+  const std::size_t size = 1000; // of the device
   std::atomic<bool> isRefusing{ false };
   std::atomic<bool> isSeen{ false };
   std::thread       large([&] {

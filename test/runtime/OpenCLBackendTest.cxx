@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The OpenCL device against the host's plain loops, through the engine alone; and what its cache of compiled
-// programs (OpenCLProgramCacheTest.cxx) is to new processes. Skipped where there is no OpenCL device.
+// Compares the OpenCL device with the host's plain loops, by the engine alone; and tests the effect of its cache of compiled programs
+// (OpenCLProgramCacheTest.cxx) on new processes. Skipped if there is no OpenCL device.
 #include "opencl/runtime/OpenCLProgramCache.h"
 #include "TemporaryFolder.h"
 
@@ -38,7 +38,7 @@ RunInOrder(std::int64_t count, const std::function<void(std::int64_t)> & body)
   }
 }
 
-/** A filler from a formula: formula(element), … */
+/** Returns a filler from a formula: formula(element). */
 template <typename T, typename TFormula>
 Filler
 FillWith(TFormula formula)
@@ -50,7 +50,7 @@ FillWith(TFormula formula)
   };
 }
 
-/** … or, for three components an element, formula(element, component). */
+/** Returns a filler of three components for each element: formula(element, component). */
 template <typename T = float, typename TFormula>
 Filler
 FillVectorsWith(TFormula formula)
@@ -69,7 +69,7 @@ IndexOf(const Size & size, std::int64_t voxel)
   return { double(voxel % size[0]), double(voxel / size[0] % size[1]), double(voxel / size[0] / size[1]) };
 }
 
-/** One problem: what is sampled, how, and what is asked for. */
+/** A problem: samples, sampling, and the results to compute. */
 struct Problem
 {
   const char * name;
@@ -77,7 +77,7 @@ struct Problem
   Size         virtualSize{ 61, 47, 39 };
   Size         movingSize{ 57, 53, 41 };
   std::int64_t pointCount = 0;
-  bool         isPrecise = false; // points are
+  bool         isPrecise = false; // points always are
   bool         hasDisplacement = false;
   bool         hasMask = false;
   bool         hasGradient = true;
@@ -111,7 +111,7 @@ PrintTo(const Problem & problem, std::ostream * os)
   *os << problem.name;
 }
 
-/** A smooth image in [0, 1], with two periods or less along an axis. */
+/** Returns a smooth image in [0, 1], with at most two periods along an axis. */
 double
 Wave(const Size & size, const std::array<double, 3> & index, double phase)
 {
@@ -119,7 +119,7 @@ Wave(const Size & size, const std::array<double, 3> & index, double phase)
          0.2 * std::cos(2 * phase + 7.0 * index[1] / size[1]);
 }
 
-/** Sample i of a list of points, scattered over a grid. */
+/** Returns sample i of a list of points, scattered over a grid. */
 std::array<double, 3>
 PointOf(const Size & size, std::int64_t i)
 {
@@ -170,7 +170,7 @@ MakeMovingSide(const Problem & problem)
     fill([size, range = problem.bins - 4](std::int64_t i) { return range * Wave(size, IndexOf(size, i), 1.1); });
   if (problem.splineOrder != 1)
   {
-    // Any numbers serve as coefficients; these leave the range here and there, as a spline does.
+    // Any numbers may be coefficients; these leave the range here and there, as a spline does.
     side.coefficients = fill([size, range = problem.bins - 4](std::int64_t i) {
       return range * (1.1 * Wave(size, IndexOf(size, i), 1.1) - 0.05);
     });
@@ -205,14 +205,14 @@ SampleMapping
 MakeMapping(const Problem & problem)
 {
   SampleMapping mapping;
-  // Crooked numbers: no sample maps to the very edge of the buffer, where rounding decides.
+  // Numbers for which no sample maps exactly to the edge of the buffer, where rounding decides.
   mapping.toMoving.matrix = {
     0.931717, 0.061313, 0.021101, -0.072939, 1.043737, 0.033331, 0.011907, -0.023173, 1.027919
   };
   mapping.toMoving.offset = { 0.371387, -0.833911, 0.293713 };
   if (problem.splineOrder == 0)
   {
-    // The nearest voxel is the same for every device only away from the boundaries between voxels.
+    // The nearest voxel is the same on every device only away from the boundaries between voxels.
     mapping.toMoving.matrix = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
   }
   if (problem.Is2D())
@@ -230,7 +230,7 @@ MakeMapping(const Problem & problem)
   return mapping;
 }
 
-/** What an evaluation gave, all of it. */
+/** All results of an evaluation. */
 struct Answer
 {
   std::vector<std::uint64_t> histogram;
@@ -285,7 +285,7 @@ EvaluateOn(const std::string & device, const Problem & problem)
   return Evaluate(metric, problem);
 }
 
-/** |a - b| / |b|, Euclidean; |a| where b is 0. */
+/** Returns |a - b| / |b|, Euclidean; |a| if b is 0. */
 template <typename TIterator>
 double
 RelativeDifference(TIterator first, TIterator last, TIterator reference)
@@ -317,7 +317,7 @@ IsThere(const std::string & device)
   });
 }
 
-/** Skips its tests where there is no OpenCL device. */
+/** Skips its tests if there is no OpenCL device. */
 class OpenCLBackendTest : public ::testing::Test
 {
 protected:
@@ -345,7 +345,7 @@ TEST_P(OpenCLEquivalenceTest, AgreesWithTheHostAndRepeats)
   const Answer device = Evaluate(metric, problem);
   EXPECT_TRUE(Evaluate(metric, problem) == device);
 
-  // The same samples are valid: each counts countUnit. Where they fall differs by rounding alone.
+  // The same samples are valid: each counts countUnit. Their distribution differs only by rounding.
   const double counted = CountSamples(host);
   ASSERT_GT(counted, problem.GetSampleCount() / 5);
   EXPECT_EQ(CountSamples(device), counted);
@@ -355,8 +355,8 @@ TEST_P(OpenCLEquivalenceTest, AgreesWithTheHostAndRepeats)
     difference +=
       std::abs(double(device.histogram[cell]) / device.countUnit - double(host.histogram[cell]) / host.countUnit);
   }
-  // A value in [0, bins - 4] carries a rounding or two of 2^-24, and a bin's difference changes the weights
-  // by Σ|B3'| ≤ 4/3, in units of 2^-18; a unit more for those that are then rounded the other way.
+  // A value in [0, bins - 4] is rounded once or twice by 2^-24. A difference in units of bins changes the weights by Σ|B3'| ≤ 4/3 times the
+  // difference, in units of 2^-18; one more unit is for weights that are then rounded to the other side.
   const double perSample = difference * (1 << 18) / counted;
   RecordProperty("UnitsPerSample", std::to_string(perSample));
   EXPECT_LT(perSample, 1.0 + 0.03 * problem.bins);
@@ -377,7 +377,7 @@ TEST_P(OpenCLEquivalenceTest, AgreesWithTheHostAndRepeats)
     ASSERT_EQ(device.forces.size(), host.forces.size());
     const double forces = RelativeDifference(device.forces.begin(), device.forces.end(), host.forces.begin());
     RecordProperty("Forces", std::to_string(1e6 * forces) + "e-6");
-    // The more bins, the more cells that hold few samples, of weights that are known to a unit each.
+    // The more bins, the more cells contain few samples, whose weights are exact to one unit each.
     EXPECT_LT(forces, 1e-5 * std::max(1.0, problem.bins / 32.0));
   }
 }
@@ -390,7 +390,7 @@ MakeProblem(const char * name, const std::function<void(Problem &)> & change)
   return problem;
 }
 
-/** What an evaluation is to download, and of which samples. */
+/** Returns problems with different results, and different kinds of samples. */
 std::vector<Problem>
 MakeProblemsOfSamples()
 {
@@ -424,7 +424,7 @@ MakeProblemsOfSamples()
   };
 }
 
-/** How the moving image is read. */
+/** Returns problems with different ways to read the moving image. */
 std::vector<Problem>
 MakeProblemsOfMovingImages()
 {
@@ -476,7 +476,7 @@ MakeProblemsOfMovingImages()
   };
 }
 
-/** Much at once, grids that are cut otherwise, and numbers of bins. */
+/** Returns problems with many features at once, grids that are divided differently, and different numbers of bins. */
 std::vector<Problem>
 MakeProblemsOfSizes()
 {
@@ -512,7 +512,7 @@ MakeProblemsOfSizes()
                   p.virtualSize = { 97, 83, 71 };
                   p.movingSize = { 101, 79, 75 };
                 }),
-    // All samples are in the one fixed bin there is, so the similarity's derivative is 0.
+    // All samples are in the only fixed bin, so the similarity's derivative is 0.
     MakeProblem("Bins5",
                 [](Problem & p) {
                   p.bins = 5;
@@ -613,7 +613,7 @@ TEST_F(OpenCLBackendTest, CountsWhatAnEvaluationCosts)
   EXPECT_LT(cost.kernelMilliseconds, elapsed.count());
 }
 
-/** Sets a device's memory limit, and lifts it at the end of the scope. */
+/** Sets a device's memory limit, and removes it at the end of the scope. */
 class MemoryLimitScope
 {
 public:
@@ -650,7 +650,7 @@ TEST_F(OpenCLBackendTest, SaysSoWhenMemoryIsOutAndWorksAgainAfterwards)
   SetSides(metric, problem);
   EXPECT_TRUE(Evaluate(metric, problem) == expected);
   {
-    // The images are there, but there is no room for the derivative of each sample.
+    // The images are on the device, but there is no memory for the derivative of each sample.
     Problem more = problem;
     more.derivative = Forces::OfEachSample;
     const MemoryLimitScope limit(GetMemoryInUse(DeviceName) + 1000);
@@ -676,12 +676,12 @@ TEST_F(OpenCLBackendTest, RefusesAnArrayLargerThanTheDevice)
 TEST_F(OpenCLBackendTest, KeepsOpenCLsFunctionsToItself)
 {
   EvaluateOn(DeviceName, MakeProblem("Plain", [](Problem &) {}));
-  // Neither those that the library defines nor those of the system's library that it opened.
+  // Neither the functions that the library defines nor those of the system's library are visible.
   EXPECT_EQ(dlsym(RTLD_DEFAULT, "clGetPlatformIDs"), nullptr);
   EXPECT_EQ(dlsym(RTLD_DEFAULT, "clReleaseContext"), nullptr);
 }
 
-// Names the file that the test below writes its answer to.
+// Names the file to which the test below writes its result.
 const char * const AnswerVariable = "GPUREG_TEST_ANSWER";
 
 const Problem &
@@ -691,8 +691,7 @@ GetProcessProblem()
   return problem;
 }
 
-/** A process keeps the programs that it has, so what the disk's cache does shows in new processes: this is
- *  what the tests below run in them. */
+/** Runs in new processes for the tests below: a process keeps its programs, so the effect of the cache on disk shows only in new ones. */
 TEST_F(OpenCLBackendTest, EvaluatesInAProcessOfItsOwn)
 {
   const char * path = std::getenv(AnswerVariable);
@@ -711,7 +710,7 @@ TEST_F(OpenCLBackendTest, EvaluatesInAProcessOfItsOwn)
 class OpenCLDiskCacheTest : public OpenCLBackendTest
 {
 protected:
-  /** The answer of a new process that has its cache in a folder; empty if it failed. */
+  /** Returns the result of a new process that has its cache in a folder; empty if it failed. */
   std::string
   EvaluateInProcess(const std::string & folder, const std::string & answerName = "answer") const
   {
@@ -725,7 +724,7 @@ protected:
     return ReadFile(answer);
   }
 
-  /** The entry of the metric's program, the larger of two, after checking that there are two; the other is of what makes the
+  /** Returns the entry of the metric's program, the larger one of two, after checking that there are two; the other program makes the
    *  moving image's layout. */
   std::filesystem::path
   GetEntry() const
@@ -747,7 +746,7 @@ TEST_F(OpenCLDiskCacheTest, KeepsAProgramForTheNextProcess)
   const std::string first = EvaluateInProcess(m_Cache);
   ASSERT_FALSE(first.empty());
   const auto written = std::filesystem::last_write_time(GetEntry());
-  // Whoever compiles writes: an entry that stays as it is was used.
+  // A process that compiles writes an entry: an entry that does not change was used.
   EXPECT_EQ(EvaluateInProcess(m_Cache), first);
   EXPECT_EQ(std::filesystem::last_write_time(GetEntry()), written);
 }
@@ -770,7 +769,7 @@ TEST_F(OpenCLDiskCacheTest, ReplacesABinaryThatTheDriverRefuses)
 {
   const std::string expected = EvaluateInProcess(m_Cache);
   ASSERT_FALSE(expected.empty());
-  // A sound entry for this very key, but for its binary.
+  // A valid entry for this key, except for its binary.
   const std::string                content = ReadFile(GetEntry());
   const std::size_t                keyLine = content.find("\nkey ") + 5;
   const std::size_t                keyStart = content.find('\n', keyLine) + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cache of compiled programs by itself: what it keeps, and what it does not trust. Needs no OpenCL.
+// Tests the cache of compiled programs by itself: what it stores, and what it does not trust. Needs no OpenCL.
 #include "opencl/runtime/OpenCLProgramCache.h"
 #include "TemporaryFolder.h"
 
@@ -19,7 +19,7 @@ using namespace gpureg;
 using namespace gpuregtest;
 using Bytes = std::vector<unsigned char>;
 
-/** The permissions of a file or folder. */
+/** Returns the permissions of a file or folder. */
 mode_t
 GetMode(const std::filesystem::path & path)
 {
@@ -28,7 +28,7 @@ GetMode(const std::filesystem::path & path)
   return state.st_mode & 07777;
 }
 
-/** Has new files and folders be writable by everybody, until the end of the scope. */
+/** Makes new files and folders writable by everybody, until the end of the scope. */
 class OpenUmaskScope
 {
 public:
@@ -201,7 +201,7 @@ TEST_F(OpenCLProgramCacheTrustTest, WhatCannotBeReadIsAbsent)
   std::filesystem::create_directory(m_Entry);
   EXPECT_NO_THROW(EXPECT_TRUE(m_Cache.Load("key").empty())) << "a folder";
   EXPECT_FALSE(m_Cache.Store("key", m_Binary));
-  EXPECT_EQ(ListFiles(m_Folder).size(), 1u) << "what could not be put in its place is left behind";
+  EXPECT_EQ(ListFiles(m_Folder).size(), 1u) << "a file that could not be moved to its place was left behind";
 
   std::filesystem::remove(m_Entry);
   ASSERT_TRUE(m_Cache.Store("key", m_Binary));

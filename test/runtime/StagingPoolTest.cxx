@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pinned memory that the queues of a device share: what it hands out, keeps and frees, and that it stays within its
-// limit.
+// Tests the pinned memory that the queues of a device share: what it lends, keeps and frees, and that it stays within its limit.
 #include "engine/runtime/StagingPool.h"
 
 #include "gpureg/core/Error.h"
@@ -24,7 +23,7 @@ using gpureg::StagingPool;
 
 constexpr std::size_t MiB = std::size_t{ 1 } << 20;
 
-/** Stands for pinned memory, and counts what there is of it. */
+/** Stands for pinned memory, and counts its objects. */
 class CountedStaging : public gpureg::Staging
 {
 public:
@@ -127,7 +126,7 @@ TEST_F(StagingPoolTest, ALowerLimitFreesWhatWaits)
   pool.GiveBack(pool.Take(8 * MiB).memory);
   StagingPointer taken = pool.Take(2 * MiB).memory;
   pool.SetLimit(1 * MiB);
-  EXPECT_EQ(total, 2 * MiB) << "what is taken stays";
+  EXPECT_EQ(total, 2 * MiB) << "values that were taken do not change";
   pool.GiveBack(std::move(taken));
   EXPECT_EQ(total, 0u);
   EXPECT_EQ(pool.GetPinnedBytes(), 0u);
@@ -153,7 +152,7 @@ TEST_F(StagingPoolTest, WhatIsDiscardedIsFreed)
   EXPECT_EQ(pool.GetPinnedBytes(), 0u);
 }
 
-/** Counts what is there. */
+/** Stands for pinned memory, and counts its bytes. */
 class TotalledStaging : public gpureg::OrdinaryStaging
 {
 public:

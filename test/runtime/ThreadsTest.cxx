@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MakeParallelFor: each task once, whatever the number of tasks and threads; and what a task throws. By each of ITK's
-// own threaders.
+// Tests MakeParallelFor with each of ITK's own threaders: each task runs once, for any number of tasks and threads; a task's exception
+// reaches the caller.
 #include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ GetThreaderName(const ::testing::TestParamInfo<Threader> & info)
   return info.param == Threader::Pool ? "Pool" : "Platform";
 }
 
-/** Waits for a condition that other threads download about. False if they do not, within a minute. */
+/** Waits for a condition that other threads change. Returns false if it is not met within a minute. */
 template <typename TCondition>
 bool
 WaitFor(const TCondition & condition)
@@ -123,7 +123,7 @@ TEST_P(ThreadsTest, NoMoreThreadsThanAskedFor)
       const int now = ++running;
       for (int before = most; now > before && !most.compare_exchange_weak(before, now);)
       {}
-      // Of a pool there are two at least, the caller's one of them.
+      // A pool has at least two threads, including the caller's.
       EXPECT_TRUE(WaitFor([&most] { return most >= 2; }));
       std::this_thread::sleep_for(std::chrono::microseconds(100));
       --running;
@@ -132,7 +132,7 @@ TEST_P(ThreadsTest, NoMoreThreadsThanAskedFor)
   }
 }
 
-/** So that they do not write to the same pages. */
+/** So threads do not write to the same pages. */
 TEST_P(ThreadsTest, ThreadsBeginFarFromEachOther)
 {
   for (const std::int64_t count : { 2, 99, 100 })
@@ -166,7 +166,7 @@ TEST_P(ThreadsTest, WhileOneTaskLastsTheOthersAreDone)
       }
       ++done;
     });
-    EXPECT_TRUE(areDone) << "task " << longest << " had others wait for it";
+    EXPECT_TRUE(areDone) << "task " << longest << " made others wait";
     EXPECT_EQ(done, Count);
   }
 }
@@ -200,14 +200,14 @@ TEST_P(ThreadsTest, WhatATaskThrowsReachesTheCaller)
         {
           EXPECT_EQ(failure.task, failing);
         }
-        EXPECT_EQ(running, 0) << "tasks go on behind the caller's back";
+        EXPECT_EQ(running, 0) << "tasks continue after the caller has returned";
         ExpectEachOnce(parallelFor, count);
       }
     }
   }
 }
 
-/** ITK's pool itself, as of 5.2, waits for its threads without asking what they have thrown. */
+/** ITK's pool itself, as of 5.2, waits for its threads without checking for exceptions. */
 TEST_P(ThreadsTest, WhatAnotherThreadThrowsReachesTheCaller)
 {
   const auto                caller = std::this_thread::get_id();

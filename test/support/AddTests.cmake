@@ -2,9 +2,9 @@
 # Functions that add tests to ctest.
 set(_gpuregistration_expect_output ${CMAKE_CURRENT_LIST_DIR}/ExpectOutput.cmake)
 
-# gpuregistration_run_cases(TARGET [SECONDS n] [PROPERTIES name value …]): tests that run all cases of a GoogleTest program. SECONDS is the
-# processor time that they take on the host and on PoCL, if it is long. The longest tests start first. Cases of more than 40 s are dealt
-# to tests of about 20 s or less, TARGET.0, TARGET.1, …
+# gpuregistration_run_cases(TARGET [SECONDS n] [PROPERTIES name value …]): adds tests that run all cases of a GoogleTest program. SECONDS is
+# the processor time that they take on the host and on PoCL, if it is long. The longest tests start first. Cases of more than 40 s are
+# divided into tests of about 20 s or less, TARGET.0, TARGET.1, …
 function(gpuregistration_run_cases target)
   cmake_parse_arguments(PARSE_ARGV 1 _run "" "SECONDS" "PROPERTIES")
   if(NOT _run_SECONDS)
@@ -33,14 +33,14 @@ function(gpuregistration_run_cases target)
     if(shards GREATER 1)
       set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT GTEST_TOTAL_SHARDS=${shards} GTEST_SHARD_INDEX=${shard})
     else()
-      # One that has no case fails. With fewer devices a shard may have none.
+      # A program without cases fails. With fewer devices a shard may have none.
       set_property(TEST ${name} APPEND PROPERTY FAIL_REGULAR_EXPRESSION "Running 0 tests")
     endif()
   endforeach()
 endfunction()
 
-# gpuregistration_expect_output(NAME COMMAND program [argument …] OUTPUT regular_expression [EXIT_CODE n] [PROPERTIES name value …]):
-# a test that runs a program or a target, and passes if the output matches the expression and the exit code is n, by default 0.
+# gpuregistration_expect_output(NAME COMMAND program [argument …] OUTPUT regular_expression [EXIT_CODE n] [PROPERTIES name value …]): adds a
+# test that runs a program or a target, and passes if the output matches the expression and the exit code is n, by default 0.
 function(gpuregistration_expect_output name)
   cmake_parse_arguments(PARSE_ARGV 1 _expect "" "OUTPUT;EXIT_CODE" "COMMAND;PROPERTIES")
   list(POP_FRONT _expect_COMMAND program)

@@ -5,7 +5,7 @@
 namespace gpuregtest
 {
 
-/** The centred B-spline of an order, by the recursion that defines it. */
+/** Returns the centred B-spline of an order, by the recursion that defines it. */
 inline double
 BSpline(int order, double x)
 {

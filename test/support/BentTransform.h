@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A transform that is derived from a linear one, and is not linear.
+// A transform derived from a linear one that is not linear itself.
 #ifndef BentTransform_h
 #define BentTransform_h
 
@@ -10,7 +10,7 @@
 namespace gpuregtest
 {
 
-/** Affine, but for a wave; it says so in its category alone, as itk::AzimuthElevationToCartesianTransform does. */
+/** An affine transform plus a wave; only its category says that it is not linear, as for itk::AzimuthElevationToCartesianTransform. */
 template <unsigned int VDimension>
 class BentTransform : public itk::AffineTransform<double, VDimension>
 {

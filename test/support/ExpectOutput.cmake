@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs a program. Fails unless the exit code is N and the output, of both streams, matches a regular expression. ctest's property
-# PASS_REGULAR_EXPRESSION does not look at exit codes.
+# PASS_REGULAR_EXPRESSION ignores exit codes.
 #   cmake -DOUTPUT=REGULAR_EXPRESSION -DEXIT_CODE=N -P ExpectOutput.cmake -- PROGRAM [ARGUMENT…]
 set(command "")
 set(is_command FALSE)

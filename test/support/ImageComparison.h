@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far images are from those that ITK makes, or from each other.
+// Measures the difference between images.
 #ifndef ImageComparison_h
 #define ImageComparison_h
 
@@ -19,7 +19,7 @@ namespace gpuregtest
 template <typename TImage>
 using ComponentOf = typename itk::NumericTraits<typename TImage::PixelType>::ValueType;
 
-/** Of all pixels in the buffer. */
+/** Returns the number of components of all pixels in the buffer. */
 template <typename TImage>
 std::size_t
 CountComponents(const TImage & image)
@@ -27,7 +27,7 @@ CountComponents(const TImage & image)
   return image.GetBufferedRegion().GetNumberOfPixels() * image.GetNumberOfComponentsPerPixel();
 }
 
-/** As many as CountComponents() says. */
+/** Returns the components of all pixels, as many as CountComponents() returns. */
 template <typename TImage>
 const ComponentOf<TImage> *
 GetComponents(const TImage & image)
@@ -49,9 +49,8 @@ HaveSameSize(const TImage & a, const TImage & b)
   return ::testing::AssertionSuccess();
 }
 
-/** Root mean square of the difference of two images' components, over the range of the first, or over another if there
- *  is one. Where the pixels are integers, one apart is none if may be: a double may be about to become the next integer.
- */
+/** Returns the root mean square of the difference of two images' components, relative to the range of the first one, or to another range
+ *  if one is given. If oneApartIsNone, integers that differ by one count as equal, since a double may be just below the next integer. */
 template <typename TImage>
 double
 GetNrmse(const TImage & expected, const TImage & image, bool oneApartIsNone = false, double range = 0)
@@ -77,7 +76,7 @@ GetNrmse(const TImage & expected, const TImage & image, bool oneApartIsNone = fa
   return std::sqrt(squares / static_cast<double>(count)) / (range > 0 ? range : std::max(high - low, 1e-30));
 }
 
-/** How many components of two images differ; all of them if the images' sizes do. */
+/** Returns the number of components in which two images differ; all of them if the images' sizes differ. */
 template <typename TImage>
 std::size_t
 CountDifferent(const TImage & a, const TImage & b)
@@ -95,7 +94,7 @@ CountDifferent(const TImage & a, const TImage & b)
   return different;
 }
 
-/** How many components of two images of the same size are further apart, or no numbers. */
+/** Returns the number of components of two images of the same size that differ by more than a distance, or are not numbers. */
 template <typename TImage>
 std::size_t
 CountFurtherApart(const TImage & a, const TImage & b, double tolerance)
@@ -110,7 +109,7 @@ CountFurtherApart(const TImage & a, const TImage & b, double tolerance)
   return apart;
 }
 
-/** Whether two images hold the same pixels, to the bit. */
+/** Succeeds if two images contain the same pixels, to the bit. */
 template <typename TImage>
 ::testing::AssertionResult
 HaveSameBits(const TImage & a, const TImage & b)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// itk::BSplineTransform with a valid region to which both of its ends belong whatever rounding makes of a point on them: which is what
-// this module does. ITK's own has the upper end so, within four floating-point steps, and leaves the lower one to rounding.
+// itk::BSplineTransform with a valid region that includes both ends, whatever rounding does to a point on them, as in this module. In ITK
+// the upper end is inside, within four floating-point steps; at the lower end rounding decides.
 #ifndef InclusiveSpline_h
 #define InclusiveSpline_h
 
@@ -22,7 +22,7 @@ public:
   using Pointer = itk::SmartPointer<Self>;
   itkNewMacro(Self);
 
-  /** One with the domain and the coefficients of another one. */
+  /** Returns a spline with the domain and the coefficients of another one. */
   static Pointer
   Make(const Superclass & spline)
   {
@@ -38,7 +38,7 @@ protected:
   bool
   InsideValidRegion(ContinuousIndexType & index) const override
   {
-    // Cells: far more than doubles lose, far less than voxels are apart.
+    // In cells: much more than rounding errors of doubles, and much less than the distance of voxels.
     constexpr double near = 1e-6;
     const auto       size = this->GetCoefficientImages()[0]->GetLargestPossibleRegion().GetSize();
     for (unsigned int axis = 0; axis < VDimension; ++axis)
@@ -49,7 +49,7 @@ protected:
       {
         return false;
       }
-      // As ITK has it, the upper end is evaluated just below it, for its weights are those of the cell before it.
+      // As in ITK, the upper end is evaluated just below it, since its weights are those of the cell before it.
       index[axis] = std::min(std::max(index[axis], lower), itk::Math::FloatAddULP(upper, -6));
     }
     return true;

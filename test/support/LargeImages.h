@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images of gigabytes whose voxels tell where they are, for machines that have room for them.
+// Images of gigabytes whose voxels' values follow from their offsets, for machines that have enough memory.
 #ifndef LargeImages_h
 #define LargeImages_h
 
@@ -30,7 +30,7 @@ constexpr bool IsSlowBuild = true;
 constexpr bool IsSlowBuild = false;
 #endif
 
-/** Bytes that the host has left; 0 where it does not say. */
+/** Returns the bytes that the host has left; 0 if it does not say. */
 inline std::uint64_t
 GetAvailableMemory()
 {
@@ -46,8 +46,7 @@ GetAvailableMemory()
   return 0;
 }
 
-/** An image that counts its voxels, and begins again after each prime number of them: an offset that has lost a power
- *  of two shows. */
+/** An image that numbers its voxels modulo a prime number: an offset that is wrong by a power of two shows. */
 template <typename TPixel>
 class CountingImage
 {
@@ -81,7 +80,7 @@ public:
     return m_Image;
   }
 
-  /** Of a voxel, told from where it is, not read. */
+  /** Returns the value of a voxel from its offset, without reading it. */
   double
   GetValue(const itk::Index<3> & index) const
   {
@@ -98,13 +97,13 @@ private:
   typename ImageType::Pointer m_Image;
 };
 
-/** A test on each device, where there is room for it. */
+/** A test on each device that has enough memory. */
 class LargeImageTest : public DeviceTest
 {
 protected:
-  /** Why not here; empty if it can be run beside other tests, for which a few gibibytes are left.
+  /** Returns the reason why the test cannot run here; empty if it can, besides other tests, for which a few gibibytes are left.
    *  \param hostBytes   of the images
-   *  \param deviceBytes of what the device holds, which may be the same memory */
+   *  \param deviceBytes of the device's memory, which may be the same memory */
   std::string
   FindWhyNot(std::uint64_t hostBytes, std::uint64_t deviceBytes) const
   {
@@ -127,7 +126,8 @@ protected:
                                    std::to_string(available >> 20) + " are available";
   }
 
-  /** Updates, where the device has room for so many bytes, and arrays so large. Why not; empty if it has. */
+  /** Updates a filter if the device has room for so many bytes, and for arrays of this size. Returns the reason why not; empty if it
+   *  has. */
   template <typename TFilter>
   std::string
   UpdateIfItHasRoom(TFilter & filter, std::uint64_t deviceBytes) const

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ITK says, kept to be asked about.
+// Records ITK's messages, so that tests can examine them.
 #ifndef Listening_h
 #define Listening_h
 
@@ -11,7 +11,7 @@
 namespace gpuregtest
 {
 
-/** Keeps what is said instead of showing it. */
+/** Records messages instead of displaying them. */
 class ListeningWindow : public itk::OutputWindow
 {
 public:
@@ -37,7 +37,7 @@ public:
   }
 };
 
-/** While it lives, ITK's messages go to the window. */
+/** Redirects ITK's messages to the window, as long as it lives. */
 class Listening
 {
 public:

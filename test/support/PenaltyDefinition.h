@@ -48,7 +48,7 @@ Transpose(const Matrix & m)
   return { m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8] };
 }
 
-/** The determinant's derivative by each element. */
+/** Returns the determinant's derivatives by each element. */
 inline Matrix
 FindCofactors(const Matrix & m)
 {
@@ -76,7 +76,7 @@ Invert(const Matrix & m)
   return inverse;
 }
 
-/** A cubic B-spline's derivative of an order, so many nodes from its own. */
+/** Returns a derivative of the cubic B-spline, `offset` nodes from its centre. \param order of the derivative */
 inline double
 SplineAtNode(int order, int offset)
 {
@@ -87,7 +87,7 @@ SplineAtNode(int order, int offset)
   return order == 1 ? -0.5 * offset : (offset == 0 ? -2.0 : 1.0);
 }
 
-/** The penalties as they are defined. */
+/** Evaluates the penalties by their definition. */
 class Definition
 {
 public:
@@ -103,8 +103,8 @@ public:
     m_ToIndex = Invert(m);
   }
 
-  /** Value, and what is not null: the gradient, the smallest determinant, and what determinants that are computed in floats
-   *  may take from the value. */
+  /** Returns the value, and computes the results whose pointers are not null: the gradient, the smallest determinant, and the error of
+   *  the value if determinants are computed in floats. */
   double
   Evaluate(PenaltyKind    kind,
            const Points & points,
@@ -150,7 +150,7 @@ public:
   }
 
 private:
-  /** Calls visit(control point, weight) for the splines' derivative of such orders at a node. */
+  /** Calls visit(control point, weight) for the derivative of the splines at a node, of these orders along each axis. */
   template <typename TVisit>
   void
   ForEachNeighbour(const std::array<int, 3> & node, const std::array<int, 3> & orders, const TVisit & visit) const
@@ -196,7 +196,7 @@ private:
   double
   AddBending(const std::array<int, 3> & node, const Points & points, double nodes, Points * gradient) const
   {
-    std::array<Matrix, 3> curves{}; // of each component, by steps of the grid
+    std::array<Matrix, 3> curves{}; // of each component, in steps of the grid
     for (int a = 0; a < 3; ++a)
     {
       for (int b = 0; b < 3; ++b)
@@ -267,7 +267,7 @@ private:
       determinant = FindDeterminant(jacobian);
       const double log = std::log(std::max(determinant, least));
       const double slope = 2.0 * log / std::max(determinant, least);
-      // Products of up to three elements, each rounded, cancel out in it.
+      // Products of up to three elements, each rounded, cancel in the determinant.
       const double length = std::sqrt(std::inner_product(physical.begin(), physical.end(), physical.begin(), 0.0));
       rounding = 5e-8 * std::abs(slope) * length * (1.0 + length) * (1.0 + length);
       energy = log * log + (determinant < least ? slope * (determinant - least) : 0.0);
@@ -308,7 +308,7 @@ Norm(const Points & vectors)
   return std::sqrt(sum);
 }
 
-/** The length of their difference, of the second one's length. */
+/** Returns the length of the difference, relative to the length of the second vector. */
 inline double
 FindDistance(const Points & a, const Points & b)
 {

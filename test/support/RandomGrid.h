@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images' places in space, at random: odd and prime sizes, single slices, oblique and mirrored axes, origins far away.
+// Random geometries of images: odd and prime sizes, single slices, oblique and mirrored axes, origins far away.
 #ifndef RandomGrid_h
 #define RandomGrid_h
 
@@ -13,21 +13,21 @@
 namespace gpuregtest
 {
 
-/** 0 … count - 1 */
+/** Returns a random number from 0 to count - 1. */
 inline unsigned int
 Draw(Random & random, unsigned int count)
 {
   return static_cast<unsigned int>(random() % count);
 }
 
-/** Once in so many times. */
+/** Returns true once in `in` calls, on average. */
 inline bool
 Chance(Random & random, unsigned int in)
 {
   return Draw(random, in) == 0;
 }
 
-/** A rotation, and now and then axes in another order, or one of them backwards. */
+/** Returns a random rotation, sometimes with permuted or reversed axes. */
 template <unsigned int VDimension>
 itk::Matrix<double, VDimension, VDimension>
 DrawDirection(Random & random)
@@ -48,12 +48,12 @@ DrawDirection(Random & random)
   return direction * axes;
 }
 
-/** As many voxels along each axis as tests of many cases can afford. */
+/** Returns a random size, small enough for tests of many cases. */
 template <unsigned int VDimension>
 itk::Size<VDimension>
 DrawSize(Random & random, itk::SizeValueType mostVoxels)
 {
-  // About a work-group's rows and bands, too.
+  // Around the number of a work-group's rows, and of bands, too.
   const std::vector<unsigned int> lengths{ 1, 1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 23, 31, 32, 33, 37 };
   itk::Size<VDimension>           size;
   for (unsigned int d = 0; d < VDimension; ++d)
@@ -83,7 +83,7 @@ DrawGrid(Random & random, itk::SizeValueType mostVoxels)
   const double far = Chance(random, 3) ? 1e4 : 100.0;
   for (unsigned int d = 0; d < VDimension; ++d)
   {
-    // A few slices are thick.
+    // Images of a few slices have thick slices.
     grid.spacing[d] = scale * Uniform(random, 0.5, 2.0) * (grid.size[d] < 4 ? Uniform(random, 1.0, 8.0) : 1.0);
     grid.start[d] = Chance(random, 2) ? 0 : static_cast<int>(Draw(random, 41)) - 20;
     grid.origin[d] = Uniform(random, -far, far);
@@ -91,7 +91,8 @@ DrawGrid(Random & random, itk::SizeValueType mostVoxels)
   return grid;
 }
 
-/** Nothing rounded: a thousandth of a voxel, or a factor of two, as grids that belong together have them. */
+/** Returns a grid whose positions relative to another one are not rounded: shifted by a thousandth of a voxel, or scaled by two, as
+ *  related grids often are. */
 template <unsigned int VDimension>
 Grid<VDimension>
 DrawGridNear(const Grid<VDimension> & other, Random & random, itk::SizeValueType mostVoxels)
@@ -100,7 +101,7 @@ DrawGridNear(const Grid<VDimension> & other, Random & random, itk::SizeValueType
   switch (Draw(random, 6))
   {
     case 0:
-      // The same one: positions are whole.
+      // The same grid: positions are integers.
       return grid;
     case 1:
       // Every second voxel: positions may be half-way.
@@ -128,7 +129,7 @@ DrawGridNear(const Grid<VDimension> & other, Random & random, itk::SizeValueType
   return grid;
 }
 
-/** One line, for whoever looks for the reason. */
+/** Returns a description in one line, for error messages. */
 template <unsigned int VDimension>
 std::string
 Describe(const Grid<VDimension> & grid)

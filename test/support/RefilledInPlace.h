@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms whose numbers are overwritten in place, as programs do that do not know of Modified(): no time stamp tells.
+// Transforms whose parameters are overwritten in place without a new time stamp, as programs do that do not call Modified().
 #ifndef RefilledInPlace_h
 #define RefilledInPlace_h
 
@@ -16,7 +16,7 @@ namespace gpuregtest
 using SplineTransformType = itk::BSplineTransform<double, 3, 3>;
 using FieldTransformType = itk::DisplacementFieldTransform<double, 3>;
 
-/** Writes to the coefficients' images, whose memory is that of the parameters. \param size of the largest coefficient. */
+/** Writes to the coefficients' images, which share memory with the parameters. \param size of the largest coefficient. */
 inline void
 RefillTransform(const SplineTransformType & spline, double size)
 {
@@ -26,13 +26,13 @@ RefillTransform(const SplineTransformType & spline, double size)
     const auto count = coefficients.GetBufferedRegion().GetNumberOfPixels();
     for (itk::SizeValueType i = 0; i < count; ++i)
     {
-      // Not by GetBufferPointer() and the like, some of which tell of a change.
+      // Avoids GetBufferPointer() and similar functions, some of which modify the time stamp.
       coefficients.GetPixelContainer()->GetImportPointer()[i] = size * std::sin(0.1 * static_cast<double>(i * (d + 1)));
     }
   }
 }
 
-/** A vector for each of an image's voxels, all of them 0. */
+/** Returns a field with a vector of 0 for each of an image's voxels. */
 inline FieldTransformType::Pointer
 MakeFieldOver(const itk::Image<float, 3> & image)
 {

@@ -11,8 +11,8 @@
 namespace gpuregtest
 {
 
-/** What every method of registration is told: images, the transform that it is to change, the metric, and of
- *  each level by what the images are shrunk and with which sigma they are smoothed. */
+/** Sets what every registration method needs: images, the transform to optimize, the metric, and each level's shrink factors and
+ *  smoothing sigmas. */
 template <typename TRegistration, typename TImagePointer, typename TTransformPointer, typename TMetricPointer>
 void
 SetUpRegistration(TRegistration &                                      registration,
@@ -39,7 +39,8 @@ SetUpRegistration(TRegistration &                                      registrat
   registration.SetSmoothingSigmasPerLevel(smoothing);
 }
 
-/** Of the metric's own scalar type, with scales from what the parameters move. \param step at most, mm. */
+/** Returns an optimizer of the metric's scalar type, whose scales follow from the shifts that parameters cause. \param step the largest
+ *  step, mm. */
 template <typename TMetric>
 auto
 MakeGradientDescent(const itk::SmartPointer<TMetric> & metric, unsigned int iterations, double step)

@@ -10,7 +10,7 @@
 namespace gpuregtest
 {
 
-/** Puts classes in the place of ITK's wherever ITK or a program makes one: once it is registered. */
+/** Overrides ITK's classes wherever ITK or a program makes an object, while it is registered. */
 class ReplacingFactory : public itk::ObjectFactoryBase
 {
 public:
@@ -30,7 +30,7 @@ public:
     return "Classes in the place of those that they are derived from";
   }
 
-  /** A class in the place of its superclass, or of another one that it is derived from. */
+  /** Registers a class as the override of its superclass, or of another base class. */
   template <typename TClass, typename TReplaced = typename TClass::Superclass>
   void
   Replace()

@@ -66,7 +66,7 @@ ListFiles(const std::filesystem::path & folder)
   return files;
 }
 
-/** Ways to break a file, by name. */
+/** Returns ways to damage a file, by name. */
 inline std::vector<std::pair<const char *, std::string>>
 MakeBrokenCopies(const std::string & content)
 {

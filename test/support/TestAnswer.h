@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a metric answers, and how far apart two answers are.
+// The results of a metric, and measures of the difference between two results.
 #ifndef TestAnswer_h
 #define TestAnswer_h
 
@@ -12,13 +12,13 @@ namespace gpuregtest
 
 struct Answer
 {
-  double              value = 0;      // with the derivative
-  double              valueAlone = 0; // GetValue()
+  double              value = 0;      // from GetValueAndDerivative()
+  double              valueAlone = 0; // from GetValue()
   std::vector<double> derivative;
   std::size_t         validPoints = 0;
 };
 
-/** Value and derivative of a metric that is initialised. */
+/** Returns value and derivative of a metric that is initialized. */
 template <typename TMetric>
 Answer
 Evaluate(const TMetric & metric)
@@ -33,7 +33,7 @@ Evaluate(const TMetric & metric)
   return answer;
 }
 
-/** Initialises the metric, and asks it both ways. */
+/** Initializes a metric, and evaluates it both ways. */
 template <typename TMetric>
 Answer
 InitializeAndAsk(TMetric & metric)
@@ -55,7 +55,7 @@ GetNorm(const std::vector<double> & v)
   return std::sqrt(sum);
 }
 
-/** |a - b| / |b| */
+/** Returns |a - b| / |b|. */
 inline double
 GetRelativeError(const std::vector<double> & a, const std::vector<double> & b)
 {
@@ -67,7 +67,7 @@ GetRelativeError(const std::vector<double> & a, const std::vector<double> & b)
   return GetNorm(difference) / GetNorm(b);
 }
 
-/** Whether value and derivative are as near as ours are to ITK's. */
+/** Returns true if value and derivative are as close as ours must be to ITK's. */
 inline bool
 AreAlike(const Answer & a, const Answer & b)
 {

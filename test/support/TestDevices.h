@@ -18,7 +18,7 @@
 namespace gpuregtest
 {
 
-/** Every device of this machine, best first. */
+/** Returns every device of this machine, best first. */
 inline std::vector<std::string>
 GetAllDeviceNames()
 {
@@ -30,9 +30,9 @@ GetAllDeviceNames()
   return names;
 }
 
-/** The devices that tests run on, in the same order: those that GPUREG_TEST_DEVICES names, with commas between them, such as
- *  "host,cuda:0"; every one of this machine where that is not set, or empty.
- *  \throws std::runtime_error if it names one that this machine does not have. */
+/** Returns the devices on which tests run, in the same order: those that GPUREG_TEST_DEVICES names, separated by commas, such as
+ *  "host,cuda:0"; or every device of this machine if the variable is not set, or empty.
+ *  \throws std::runtime_error if it names a device that this machine does not have. */
 inline std::vector<std::string>
 GetDeviceNames()
 {
@@ -65,7 +65,7 @@ GetDeviceNames()
   return names;
 }
 
-/** "cuda:0" → "cuda_0": GoogleTest allows no colon in a test's name. */
+/** Returns a device's name for a test's name, in which GoogleTest allows no colon: "cuda:0" → "cuda_0". */
 inline std::string
 GetTestName(const ::testing::TestParamInfo<std::string> & info)
 {
@@ -74,7 +74,7 @@ GetTestName(const ::testing::TestParamInfo<std::string> & info)
   return name;
 }
 
-/** What waits for the next filter or metric is given back at a program's end, so that what leaks shows. */
+/** Frees the idle memory of filters and metrics at the end of a program, so that leaks show. */
 class ReleaseOfIdleMemory : public ::testing::Environment
 {
 public:

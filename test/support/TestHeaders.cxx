@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing: the library of this file holds the precompiled headers of the tests.
+// Empty: the library of this file contains the tests' precompiled headers.

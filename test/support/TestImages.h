@@ -24,7 +24,7 @@ Uniform(Random & random, double low, double high)
   return std::uniform_real_distribution<double>(low, high)(random);
 }
 
-/** An image's place in space. */
+/** An image's geometry. */
 template <unsigned int VDimension>
 struct Grid
 {
@@ -44,14 +44,14 @@ struct Grid
     direction.SetIdentity();
   }
 
-  /** Length of an axis, mm. */
+  /** Returns the length of an axis, mm. */
   double
   GetExtent(unsigned int axis) const
   {
     return spacing[axis] * static_cast<double>(size[axis]);
   }
 
-  /** Where a continuous index, counted from the first voxel, lies. */
+  /** Returns the point of a continuous index that is relative to the first voxel. */
   typename ImageType::PointType
   GetPoint(const itk::Vector<double, VDimension> & index) const
   {
@@ -74,7 +74,7 @@ struct Grid
     return GetPoint(index);
   }
 
-  /** Moves the origin so that the centre is here. */
+  /** Moves the origin so that the grid's centre is at this point. */
   void
   SetCentre(const typename ImageType::PointType & centre)
   {
@@ -91,7 +91,7 @@ struct Grid
   }
 };
 
-/** A rotation about every axis there is. */
+/** Returns a rotation about every axis. */
 template <unsigned int VDimension>
 itk::Matrix<double, VDimension, VDimension>
 MakeRotation(double angle)
@@ -114,7 +114,7 @@ MakeRotation(double angle)
   return rotation;
 }
 
-/** A sum of cosines of random direction, phase and wavelength; no two voxels alike, nothing flat. */
+/** A sum of cosines of random directions, phases and wavelengths, without equal voxels or flat regions. */
 class SmoothFunction
 {
 public:
@@ -134,7 +134,7 @@ public:
     }
   }
 
-  /** Roughly in [-1, 1]. */
+  /** Returns a value that is roughly in [-1, 1]. */
   template <typename TVector>
   double
   operator()(const TVector & p) const
@@ -162,7 +162,7 @@ private:
   std::vector<Wave> m_Waves = std::vector<Wave>(5);
 };
 
-/** The image whose voxel at the physical point p is function(p). */
+/** Returns an image whose voxel at the physical point p is function(p). */
 template <typename TImage, typename TFunction>
 typename TImage::Pointer
 MakeImage(const Grid<TImage::ImageDimension> & grid, const TFunction & function)
@@ -179,7 +179,7 @@ MakeImage(const Grid<TImage::ImageDimension> & grid, const TFunction & function)
   return image;
 }
 
-/** Two images that show the same things, in contrasts that are not monotonic in each other. */
+/** Returns two images of the same objects, whose contrasts are not monotonic functions of each other. */
 template <typename TImage>
 std::pair<typename TImage::Pointer, typename TImage::Pointer>
 MakeImagePair(const Grid<TImage::ImageDimension> & fixedGrid,

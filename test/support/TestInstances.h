@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ITK's classes that most tests have, compiled once (TestInstances.cxx) for all the tests: their functions take much of a compiler's
-// time.
+// ITK's classes that most tests use, compiled once for all tests (TestInstances.cxx), since they take much of a compiler's time.
 #ifndef TestInstances_h
 #define TestInstances_h
 
@@ -25,7 +24,7 @@
 #include "itkSpatialObject.h"
 #include "itkTransform.h"
 
-// Of a dimension; a template cannot list what is instantiated.
+// Lists the classes of a dimension; a template cannot list explicit instantiations.
 #define GPUREG_TEST_INSTANCES(instance, D)                                                         \
   instance itk::ImageBase<D>;                                                                      \
   instance itk::Image<float, D>;                                                                   \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests hand the engine to run its tasks by.
+// Functions with which tests let the engine run its tasks.
 #ifndef TestParallelFor_h
 #define TestParallelFor_h
 
@@ -22,7 +22,8 @@ inline const gpureg::ParallelFor OneAfterTheOther = [](std::int64_t             
   }
 };
 
-/** On so many threads, the caller's among them; each takes every so-manieth task. */
+/** Returns a function that runs tasks on this number of threads, including the caller's; thread t of n runs the tasks t, t + n, t + 2n,
+ *  …. */
 inline gpureg::ParallelFor
 OnThreads(std::int64_t threads)
 {

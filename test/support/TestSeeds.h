@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeds of random cases: printed, and repeated or widened by GPUREG_TEST_SEED and GPUREG_TEST_CASES.
+// Seeds of random cases: printed, and repeated or extended by GPUREG_TEST_SEED and GPUREG_TEST_CASES.
 #ifndef TestSeeds_h
 #define TestSeeds_h
 
@@ -26,14 +26,14 @@ GetNumberFromEnvironment(const char * name, std::uint64_t otherwise)
   return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-/** Where random cases begin, and how many there are. */
+/** The first seed, and the number of cases. */
 struct Seeds
 {
   std::uint64_t first;
   std::uint64_t count;
 };
 
-/** What the environment says, or this. Printed. */
+/** Returns the seeds that the environment demands, or these, and prints them. */
 inline Seeds
 GetSeeds(std::uint64_t first, std::uint64_t count)
 {
@@ -43,7 +43,7 @@ GetSeeds(std::uint64_t first, std::uint64_t count)
   return seeds;
 }
 
-/** Calls work(), and says in its failures how the seed is made again. What they were. */
+/** Calls work(), and adds the seed to the messages of its failures. Returns the failures. */
 template <typename TWork>
 std::vector<::testing::TestPartResult>
 FindFailures(std::uint64_t seed, const TWork & work)
@@ -73,8 +73,8 @@ FindFailures(std::uint64_t seed, const TWork & work)
   return failures;
 }
 
-/** Calls work(seed) for each of GetSeeds', until a failure is fatal, on so many threads at once. Says how many cases it
- *  ran and which failed: tools/run-fuzz.sh reads that. Returns how many. */
+/** Calls work(seed) for each seed, until a failure is fatal, on a number of threads at once. Prints the number of cases and the failed
+ *  ones, for tools/run-fuzz.sh. Returns the number of cases. */
 template <typename TWork>
 std::uint64_t
 ForEachSeed(std::uint64_t first, std::uint64_t count, const TWork & work, std::uint64_t threadCount = 1)
@@ -102,7 +102,7 @@ ForEachSeed(std::uint64_t first, std::uint64_t count, const TWork & work, std::u
       }
     }
   };
-  // One by itself first: ITK's globals are made when they are first asked for, with nothing that keeps threads apart.
+  // The first case runs alone: ITK's global objects are made at their first use, without protection against other threads.
   runCases(std::min<std::uint64_t>(1, seeds.count));
   std::vector<std::thread> others;
   for (std::uint64_t n = 1; n < threadCount; ++n)
@@ -123,7 +123,7 @@ ForEachSeed(std::uint64_t first, std::uint64_t count, const TWork & work, std::u
   return begun;
 }
 
-/** For cases that leave alone what belongs to the whole process: how many GPUREG_TEST_THREADS wants at once. */
+/** Returns the number of threads that GPUREG_TEST_THREADS demands, for cases that do not change the state of the whole process. */
 inline std::uint64_t
 GetCaseThreads()
 {

@@ -16,7 +16,7 @@
 namespace gpuregtest
 {
 
-/** A B-spline over an image that moves nothing. \param mesh cells along each axis. */
+/** Returns a B-spline over an image that moves nothing. \param mesh cells along each axis. */
 template <unsigned int VOrder, typename TImage>
 auto
 MakeSplineOver(const TImage & image, unsigned int mesh)
@@ -31,7 +31,7 @@ MakeSplineOver(const TImage & image, unsigned int mesh)
   return spline;
 }
 
-/** One of random coefficients. */
+/** Returns a B-spline over an image with random coefficients. */
 template <unsigned int VOrder, typename TImage>
 auto
 MakeRandomSpline(const TImage & image, unsigned int mesh, double largest, std::uint64_t seed)
@@ -47,7 +47,7 @@ MakeRandomSpline(const TImage & image, unsigned int mesh, double largest, std::u
   return spline;
 }
 
-/** The same spline as ITK's older class has it. */
+/** Returns the same spline as an object of ITK's older class. */
 template <unsigned int VDimension, unsigned int VOrder>
 auto
 MakeDeformable(const itk::BSplineTransform<double, VDimension, VOrder> & spline)
@@ -62,7 +62,7 @@ MakeDeformable(const itk::BSplineTransform<double, VDimension, VOrder> & spline)
   return deformable;
 }
 
-/** For each of ITK's two classes calls expect(change), where change(problem) gives a MetricProblem such a spline. */
+/** Calls expect(change) for each of ITK's two classes; change(problem) gives a MetricProblem such a spline. */
 template <typename TExpect>
 void
 ForEachSplineClass(const TExpect & expect)

@@ -9,8 +9,8 @@
 namespace gpuregtest
 {
 
-/** As long as it lives, ITK's objects that are made take threads of the platform, of which a metric may have fewer than ITK's pool has:
- *  that grows, and never shrinks. */
+/** As long as it lives, new objects of ITK use the platform's threads. A metric may then have fewer threads than ITK's pool, which grows
+ *  and never shrinks. */
 class PlatformThreads
 {
 public:
@@ -26,7 +26,7 @@ public:
   PlatformThreads &
   operator=(const PlatformThreads &) = delete;
 
-  /** Of a metric that was made meanwhile. */
+  /** Sets the number of threads of a metric that was made meanwhile. */
   template <typename TMetric>
   static void
   Set(TMetric & metric, unsigned int threads)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FLIRT's matrices, worked out by hand; and their files.
+// Tests FLIRT's matrices against values computed by hand, and their files.
 #include "TemporaryFolder.h"
 #include "TestImages.h"
 
@@ -19,8 +19,8 @@ namespace gpuregtest
 
 namespace
 {
-/** Voxels of 2, 3 and 4 mm, 11 × 21 × 31 of them, or of another number along x. \param flipped the direction of x, in ITK's
- *  coordinates. */
+/** Returns an image of 11 × 21 × 31 voxels of 2, 3 and 4 mm, or of another number along x. \param flipped true if x has the reverse
+ *  direction in ITK's coordinates. */
 itk::Image<float, 3>::Pointer
 MakeFLIRTImage(bool flipped, double originX, itk::SizeValueType sizeX = 11)
 {
@@ -51,16 +51,17 @@ ExpectMatrix(const itk::FLIRTMatrix::MatrixType & matrix, const double (&expecte
   }
 }
 
-/** What ITK's reader makes of a NIfTI file of 11 × 21 × 31 voxels, whose forms, if there is one, have x to the left, or to the right. */
+/** Returns the image that ITK's reader makes of a NIfTI file of 11 × 21 × 31 voxels; if the file has an sform or a qform, x points to
+ *  the left or to the right in it. */
 itk::Image<float, 3>::Pointer
 MakeImageOfFile(const char * qformCode, const char * sformCode, bool isLeft)
 {
   const bool isPlaced = std::string(qformCode) != "0" || std::string(sformCode) != "0";
-  // To the left is ITK's own way.
+  // ITK's own x axis points to the left.
   const auto image = MakeFLIRTImage(isPlaced && !isLeft, isPlaced ? -5 : 0);
   if (isPlaced)
   {
-    // To the anterior is against it.
+    // ITK's own y axis points to the posterior.
     auto direction = image->GetDirection();
     direction[1][1] = -1;
     image->SetDirection(direction);
@@ -82,18 +83,19 @@ TEST(FLIRTMatrix, OfATranslation)
     t[2] = 3;
     return t;
   }());
-  // A negative determinant: x is not flipped. The image's x runs against ITK's: -1 mm along it is 1 mm in it. The matrix leads back.
+  // The determinant is negative: x is not flipped. The image's x axis is opposite to ITK's, so a shift of -1 mm along one is 1 mm along the
+  // other. The matrix is that of the inverse.
   const auto radiological = MakeFLIRTImage(true, 20);
   ExpectMatrix(itk::FLIRTMatrix::FromTransform(*transform, *radiological, *radiological),
                { { 1, 0, 0, 1 }, { 0, 1, 0, -2 }, { 0, 0, 1, -3 }, { 0, 0, 0, 1 } });
-  // A positive one: x is counted from the other end, so it runs against ITK's, too.
+  // The determinant is positive: x is counted from the other end, so it is opposite to ITK's, too.
   const auto neurological = MakeFLIRTImage(false, -10);
   ExpectMatrix(itk::FLIRTMatrix::FromTransform(*transform, *neurological, *neurological),
                { { 1, 0, 0, 1 }, { 0, 1, 0, -2 }, { 0, 0, 1, -3 }, { 0, 0, 0, 1 } });
 }
 
-/** FSL's rule: x is counted from the other end where the determinant of the file's form is positive, and not where it has none. By the
- *  identity's matrix, FSL's x of a voxel is the same in both images. */
+/** FSL's rule: x is counted from the other end if the determinant of the file's form is positive, and not if the file has no form. For
+ *  the identity matrix, FSL's x of a voxel is the same in both images. */
 TEST(FLIRTMatrix, OfFilesThatSayWhereTheyAreOrDoNot)
 {
   itk::FLIRTMatrix::MatrixType identity;
@@ -195,7 +197,7 @@ TEST(FLIRTMatrix, OfObliqueImages)
 
 namespace
 {
-/** A file, and what is written to it. */
+/** A test with a file. */
 class FLIRTMatrixFile : public ::testing::Test
 {
 protected:
@@ -241,7 +243,7 @@ TEST_F(FLIRTMatrixFile, IsWrittenAndRead)
 
 namespace
 {
-/** As in Germany: 1.234,5. */
+/** Number format as in Germany: 1.234,5. */
 class CommaForPoint : public std::numpunct<char>
 {
   char
@@ -261,7 +263,7 @@ class CommaForPoint : public std::numpunct<char>
   }
 };
 
-/** The program's locale, until its end. */
+/** Changes the program's locale, until the end of the scope. */
 class GlobalLocale
 {
 public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FindPlanes, which says what of an input or a grid has to be on the device: against each voxel's own position.
+// Compares FindPlanes, which computes the planes of an input or a grid that must be on the device, with each voxel's own position.
 #include "engine/transform/FindPlanes.h"
 
 #include "RandomGrid.h"
@@ -43,7 +43,7 @@ using gpureg::kernels::i64;
 
 constexpr i64 One = i64{ 1 } << 32;
 
-/** Maps z alone to the position along the last axis. */
+/** Returns a map whose position along the last axis depends on z only. */
 FixedMap
 MakeMapOfZ(i64 step, i64 offset)
 {
@@ -77,8 +77,8 @@ struct Case
   }
 };
 
-/** Calls work with the position along the axis of each of the rows' voxels; of all of their planes' if there are
- *  several planes. */
+/** Calls work with the position along the axis of each of the rows' voxels; or of all voxels of their planes, if there are several
+ *  planes. */
 template <typename TWork>
 void
 ForEachPosition(const Case & c, const TWork & work)
@@ -100,7 +100,7 @@ ForEachPosition(const Case & c, const TWork & work)
   }
 }
 
-/** By definition: the cells of all positions, and those around them; the cell in front of the first plane is that
+/** Returns the planes by definition: the cells of all positions, and those around them; the cell before the first plane counts as that
  *  plane's. */
 PlaneRange
 FindPlanesByDefinition(const Case & c)
@@ -119,7 +119,7 @@ FindPlanesByDefinition(const Case & c)
            static_cast<int>(std::clamp<std::int64_t>(high + 1, 0, c.planes)) };
 }
 
-/** Positions about the planes, of steps of about a voxel; or far away from the first of them. */
+/** Draws positions around the planes, in steps of about a voxel; or far away from the first plane. */
 Case
 DrawCase(Random & random, double farthest)
 {
@@ -142,7 +142,7 @@ DrawCase(Random & random, double farthest)
   }
   if (Chance(random, 3))
   {
-    // Nothing but whole voxels.
+    // Integer positions only.
     for (i64 & element : c.map.row)
     {
       element = element / One * One;
@@ -196,7 +196,7 @@ TEST(FindPlanesTest, AtTheEndsTheLastBitDecides)
   EXPECT_EQ(FindPlanesOfZ(0, 10 * One, first, 0, 1), (PlaneRange{ 9, 10 }));
   EXPECT_EQ(FindPlanesOfZ(0, 5 * One - 1, first), (PlaneRange{ 4, 5 }));
   EXPECT_EQ(FindPlanesOfZ(0, 5 * One, first), (PlaneRange{ 5, 6 }));
-  // Half a voxel in front of the first plane is inside of an image.
+  // Half a voxel before the first plane is still inside of an image.
   EXPECT_EQ(FindPlanesOfZ(0, -1, first), (PlaneRange{ 0, 1 }));
   EXPECT_EQ(FindPlanesOfZ(0, -One, first), (PlaneRange{ 0, 1 }));
   EXPECT_EQ(FindPlanesOfZ(0, -One - 1, first).GetCount(), 0);
@@ -230,8 +230,8 @@ TEST(FindPlanesTest, RandomMapsAreFoundAsByDefinition)
   });
   if (count >= 100)
   {
-    EXPECT_GE(3 * met, count) << "most of what was drawn meets no plane";
-    EXPECT_GE(4 * cut, count) << "most of what was drawn meets all planes, or none";
+    EXPECT_GE(3 * met, count) << "most of the drawn cases meet no plane";
+    EXPECT_GE(4 * cut, count) << "most of the drawn cases meet all planes, or none";
   }
 }
 
@@ -258,7 +258,7 @@ TEST(FindPlanesTest, WhereDisplacementsLeadIsFound)
   });
 }
 
-/** The position's last bit, which a double does not hold, decides which of two planes it is. */
+/** The position's last bit, which a double does not hold, decides between two planes. */
 TEST(FindPlanesTest, FarAwayThePlaneBeforeIsFoundToo)
 {
   const int        far = 1 << 30;
@@ -270,7 +270,7 @@ TEST(FindPlanesTest, FarAwayThePlaneBeforeIsFoundToo)
   EXPECT_LE(found.end, far + 2);
 }
 
-/** Beyond what doubles hold, a plane more on either side. */
+/** For numbers that exceed doubles' precision, one more plane is included on either side. */
 TEST(FindPlanesTest, FarAwayNothingIsMissed)
 {
   ForEachSeed(20000, 1000, [&](std::uint64_t seed) {

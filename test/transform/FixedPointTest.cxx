@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fixed-point formulas of src/kernels, each against its definition in long double, at edges and at random values.
-// A unit is 2^-32, the last digit of a fixed-point number. Tolerances are in units, and follow from what is rounded where.
+// Compares the fixed-point formulas of src/kernels with their definitions in long double, at edges and at random values. A unit is 2^-32,
+// the last digit of a fixed-point number. Tolerances are in units, and follow from the roundings.
 #include "kernels/core/Prelude.h"
 #include "kernels/transform/BSpline.h"
 #include "kernels/transform/FixedMap.h"
@@ -52,7 +52,7 @@ constexpr long double Units = 4294967296.0L;
 const VolumeShape Shapes[] = { MakeVolumeShape(1, 1, 1), MakeVolumeShape(2, 1, 1), MakeVolumeShape(1, 2, 3),
                                MakeVolumeShape(2, 2, 2), MakeVolumeShape(7, 5, 3), MakeVolumeShape(9, 1, 4) };
 
-/** Printed once. */
+/** Returns the seeds, and prints them once. */
 const Seeds &
 GetPrintedSeeds()
 {
@@ -60,7 +60,7 @@ GetPrintedSeeds()
   return seeds;
 }
 
-/** Calls work(random) so many times, or GPUREG_TEST_CASES times as often. */
+/** Calls work(random) `times` times, or GPUREG_TEST_CASES times as often. */
 template <typename TWork>
 void
 Repeat(std::uint64_t count, const TWork & work)
@@ -79,7 +79,7 @@ DrawBetween(Random & random, i64 first, i64 last)
   return std::uniform_int_distribution<i64>(first, last)(random);
 }
 
-/** Of so many bits at most, and a sign: of every magnitude alike. */
+/** Returns a random signed number of up to this number of bits, of which each magnitude is equally likely. */
 i64
 DrawOfBits(Random & random, int bits)
 {
@@ -93,7 +93,7 @@ DrawFloat(Random & random, float low, float high)
   return std::uniform_real_distribution<float>(low, high)(random);
 }
 
-/** Where an interpolator may be asked, [-1/2, size - 1/2), and each edge of it. */
+/** Returns an index that an interpolator may get, in [-1/2, size - 1/2), including the edges. */
 i64
 DrawIndex(Random & random, int size)
 {
@@ -115,7 +115,7 @@ DrawVolume(Random & random, const VolumeShape & shape, i64 largest)
   return volume;
 }
 
-/** The centred B-spline of an order, as a sum of truncated powers. */
+/** Returns the centred B-spline of an order, as a sum of truncated powers. */
 long double
 BSpline(int order, long double x)
 {
@@ -135,7 +135,7 @@ BSpline(int order, long double x)
   return sum / std::tgamma(order + 1.0L);
 }
 
-/** Where the samples of an axis continue beyond its ends: repeated for orders 0 and 1, else mirrored. */
+/** Returns the sample that stands for index k of an axis: repeated for orders 0 and 1, mirrored otherwise. */
 int
 Fold(int order, int k, int size)
 {
@@ -150,7 +150,7 @@ Fold(int order, int k, int size)
   return k;
 }
 
-/** What each sample of an axis weighs at an index. */
+/** Returns the weight of each sample of an axis at an index. */
 std::vector<long double>
 SplineWeightsOfSamples(int order, int size, i64 index)
 {
@@ -162,7 +162,7 @@ SplineWeightsOfSamples(int order, int size, i64 index)
   return weights;
 }
 
-/** The sum over a volume of its values, weighted along each axis. */
+/** Returns the sum over a volume of its values, weighted along each axis. */
 long double
 SumWeighted(const std::vector<i64> & volume, const VolumeShape & shape, const std::vector<long double> (&weights)[3])
 {
@@ -177,15 +177,15 @@ SumWeighted(const std::vector<i64> & volume, const VolumeShape & shape, const st
   return sum;
 }
 
-/** FixedSplineWeights loses of all weights together at most so much, by degree d: each of d shares, which is divided by d,
- *  up to (d - 1)/d, of which the weights then take d times, and each of 2 d products up to 1. */
+/** The most units that all weights of FixedSplineWeights lose together, by degree d: each of d shares loses up to (d - 1)/d by the
+ *  division by d, which the weights multiply by d, and each of 2 d products loses up to 1. */
 constexpr int MostLost[] = { 0, 0, 6, 18, 38, 68 };
 
-/** … and of a single weight so much: E(d) = (d + 1) (E(d - 1) + d - 1)/d + 2, rounded up. */
+/** The most units that a single weight loses: E(d) = (d + 1) (E(d - 1) + d - 1)/d + 2, rounded up. */
 constexpr int MostLostOfOne[] = { 0, 0, 4, 10, 18, 28 };
 
-/** A weight is the spline's, or below it by what is rounded down; but the one in the middle has all that the others lost.
- *  The spline itself is known here to far less than a hundredth of a unit. */
+/** Expects a weight to be the spline's, or smaller by the rounding errors; but the middle one takes all that the others lost. The spline
+ *  itself is known here to much less than a hundredth of a unit. */
 void
 ExpectIsSpline(int order, i64 t, const i64 * weights)
 {
@@ -204,8 +204,8 @@ ExpectIsSpline(int order, i64 t, const i64 * weights)
 }
 } // namespace
 
-/** r is a·b/2^32 rounded down if what it leaves of a·b is at least 0 and below 2^32. Numbers of 64 bits give that modulo
- *  2^64, and floating point, which is good to 2^10 here, rules out another r that leaves the same. */
+/** r is a·b/2^32 rounded down if a·b - r·2^32 is at least 0 and below 2^32. Arithmetic in 64 bits gives this difference modulo 2^64, and
+ *  floating point, which is exact to 2^10 here, excludes another r with the same difference. */
 TEST(FixedMapTest, ProductsAreRoundedDown)
 {
   const auto check = [](i64 a, i64 b) {
@@ -221,7 +221,7 @@ TEST(FixedMapTest, ProductsAreRoundedDown)
   {
     for (const i64 b : edges)
     {
-      // Beyond that, a product does not fit.
+      // A larger product does not fit.
       if (static_cast<double>(a) * static_cast<double>(b) <= std::ldexp(1.0, 94))
       {
         check(a, b);
@@ -267,8 +267,8 @@ TEST(FixedMapTest, PositionsAreMapped)
   });
 }
 
-/** In units: m misses up to 1, or 2^(1/2) where it is below 1; z 1, z^2 1.4, the series 1.6, and so their product 2.3, which
- *  counts twice; e ln 2 1.2. That is 7.3. */
+/** Errors in units: m up to 1, or 2^(1/2) if it is below 1; z 1, z^2 1.4, the series 1.6, and so their product 2.3, which is doubled; e
+ *  ln 2 1.2. The sum is 7.3. */
 TEST(FixedLogTest, IsTheLogarithm)
 {
   const auto check = [](u64 n) {
@@ -277,13 +277,13 @@ TEST(FixedLogTest, IsTheLogarithm)
   EXPECT_EQ(FixedLogOf(1), 0);
   for (int e = 0; e < 64; ++e)
   {
-    // Nothing but e ln 2 is rounded.
+    // Only e ln 2 is rounded.
     const u64 power = u64{ 1 } << e;
     EXPECT_NEAR(static_cast<double>(FixedLogOf(power) - Units * e * std::log(2.0L)), 0.0, 1.2) << e;
     check(power);
     check(power + 1);
     check(power + (power - 1));
-    // On both sides of 2^(1/2), where the series is longest.
+    // On both sides of 2^(1/2), where the series needs the most terms.
     const auto middle = static_cast<u64>(std::ldexp(std::sqrt(2.0L), e));
     check(middle);
     check(middle + 1);
@@ -312,7 +312,7 @@ TEST(FixedMapTest, CellsAreRoundedDown)
   });
 }
 
-/** A float times 2^32 is exact: what is behind the last unit is cut off. */
+/** A float times 2^32 is exact; digits behind the last unit are truncated. */
 TEST(FixedMapTest, DisplacementsBecomeFixed)
 {
   const auto check = [](float u) {
@@ -360,12 +360,12 @@ TEST(FixedSplineTest, WeightsAreTheSplineAndSumToOne)
     }
     Repeat(5000, [&](Random & random) { check(order, DrawBetween(random, 0, One - 1)); });
   }
-  // A Parzen window's last value.
+  // The last value of a Parzen window.
   check(3, One);
 }
 
-/** The cell and the fraction are the position, moved to the edge; and the cell's neighbours are voxels. */
-TEST(PreciseInterpolationTest, CellsArePositions)
+/** The cell plus the fraction is the position, moved to the edge; and the cell's neighbours are voxels. */
+TEST(FixedPointInterpolationTest, CellsArePositions)
 {
   for (const VolumeShape & shape : Shapes)
   {
@@ -391,9 +391,9 @@ TEST(PreciseInterpolationTest, CellsArePositions)
   }
 }
 
-/** Along each axis, what is added to the first value is rounded down: 3 units at most, and never beyond the values. The sum
- *  that it is compared with is off by fewer than 100 times the last digit of a long double. */
-TEST(PreciseInterpolationTest, LinearIsTrilinear)
+/** Along each axis, the term added to the first value is rounded down: 3 units at most, and never beyond the values. The reference sum
+ *  has an error of less than 100 times the last digit of a long double. */
+TEST(FixedPointInterpolationTest, LinearIsTrilinear)
 {
   for (const i64 largest : { i64{ 1 }, One, i64{ 1 } << 46, i64{ 1 } << 60 })
   {
@@ -425,7 +425,7 @@ TEST(PreciseInterpolationTest, LinearIsTrilinear)
 }
 
 /** A field's vectors are interpolated as values are. */
-TEST(PreciseInterpolationTest, DisplacementsAreTrilinear)
+TEST(FixedPointInterpolationTest, DisplacementsAreTrilinear)
 {
   for (const VolumeShape & shape : Shapes)
   {
@@ -501,7 +501,7 @@ struct RandomGrid
   }
 };
 
-/** Where a B-spline may be asked, the edges of its valid region above all. */
+/** Returns an index for a B-spline, often on the edges of its valid region. */
 i64
 DrawSplineIndex(Random & random, const ChainPart & part, int axis)
 {
@@ -512,7 +512,7 @@ DrawSplineIndex(Random & random, const ChainPart & part, int axis)
   return n < 14 ? (n % 2 ? first : last) + steps[n / 2] : DrawIndex(random, part.size[axis]);
 }
 
-/** Of an axis' control points; none outside of the valid region. What is within its slack of an end lies on it. */
+/** Returns the weights of an axis' control points; none outside of the valid region. A position within its slack of an end lies on it. */
 std::vector<long double>
 ControlPointWeights(const ChainPart & part, int axis, i64 position)
 {
@@ -537,7 +537,7 @@ ControlPointWeights(const ChainPart & part, int axis, i64 position)
 }
 } // namespace
 
-TEST(PreciseGridTest, SplineIsTheSpline)
+TEST(FixedPointGridTest, SplineIsTheSpline)
 {
   for (int order = 1; order <= MaximumTransformSplineOrder; ++order)
   {
@@ -561,7 +561,7 @@ TEST(PreciseGridTest, SplineIsTheSpline)
         for (int r = 0; r < 3; ++r)
         {
           const auto exact = isInside ? SumWeighted(grid.components[r], grid.shape, weights) : 0.0L;
-          // The sums of three axes' products are rounded, and weights to MostLost units of vectors of 2^13 voxels.
+          // The sums of three axes' products are rounded, and weights have errors of up to MostLost units, for vectors of 2^13 voxels.
           const double tolerance = 3 * (order + 1) + 3 * 2 * MostLost[order] * std::ldexp(1.0, 45 - 32);
           EXPECT_NEAR(static_cast<double>(d[r] - before[r] - exact), 0.0, isInside ? tolerance : 0.0);
         }
@@ -570,7 +570,7 @@ TEST(PreciseGridTest, SplineIsTheSpline)
   }
 }
 
-TEST(PreciseGridTest, FieldIsTrilinearInsideAlone)
+TEST(FixedPointGridTest, FieldIsTrilinearInsideAlone)
 {
   for (const int dimension : { 2, 3 })
   {
@@ -591,8 +591,8 @@ TEST(PreciseGridTest, FieldIsTrilinearInsideAlone)
   }
 }
 
-/** What leads out stays out, whatever the carry. */
-TEST(PreciseGridTest, CarriesWithoutOverflow)
+/** A displacement that leads out stays outside, for any carry. */
+TEST(FixedPointGridTest, CarriesWithoutOverflow)
 {
   Repeat(300, [&](Random & random) {
     ChainPart   part{};
@@ -619,7 +619,7 @@ TEST(PreciseGridTest, CarriesWithoutOverflow)
   });
 }
 
-TEST(PreciseInterpolationTest, VoxelsAreTheirValues)
+TEST(FixedPointInterpolationTest, VoxelsAreTheirValues)
 {
   for (const VolumeShape & shape : Shapes)
   {
@@ -641,9 +641,8 @@ TEST(PreciseInterpolationTest, VoxelsAreTheirValues)
   }
 }
 
-/** Along each axis, order + 1 products are rounded down, and the weights are off by what they lose and by what the one in
- *  the middle gains for it, see ExpectIsSpline, times the largest value. */
-TEST(PreciseInterpolationTest, SplineIsTheSpline)
+/** Along each axis, order + 1 products are rounded down, and the weights have the errors of ExpectIsSpline, times the largest value. */
+TEST(FixedPointInterpolationTest, SplineIsTheSpline)
 {
   for (const i64 largest : { i64{ 1 }, One, i64{ 1 } << 46, i64{ 1 } << 60 })
   {
@@ -671,7 +670,7 @@ TEST(PreciseInterpolationTest, SplineIsTheSpline)
   }
 }
 
-TEST(PreciseParzenTest, HalvesAreTheCubicSplineAndSumToOne)
+TEST(FixedPointParzenTest, HalvesAreTheCubicSplineAndSumToOne)
 {
   const auto check = [](i64 t) {
     u32 high[4], low[4];
@@ -691,9 +690,9 @@ TEST(PreciseParzenTest, HalvesAreTheCubicSplineAndSumToOne)
   Repeat(20000, [&](Random & random) { check(DrawBetween(random, 0, One)); });
 }
 
-/** The range's 2^47 units, times half a unit of valuesPerUnit, are 1/4 of one here; what is rounded down is 1 and hardly more.
- *  So the range's end is the last bin's, and t no more than 1. */
-TEST(PreciseParzenTest, BinsAreTheValues)
+/** The range's 2^47 units, times half a unit of valuesPerUnit, are 1/4 of a unit here; rounding down loses hardly more than 1. So the
+ *  range's end is in the last bin, and t is no more than 1. */
+TEST(FixedPointParzenTest, BinsAreTheValues)
 {
   for (const int bins : { 5, 20, 100, 4096 })
   {
@@ -721,7 +720,7 @@ TEST(PreciseParzenTest, BinsAreTheValues)
 }
 
 /** A count of 0 stands for a quarter of the histogram's unit. */
-TEST(PreciseTableTest, LogarithmsOfCounts)
+TEST(FixedPointTableTest, LogarithmsOfCounts)
 {
   EXPECT_EQ(LogOfCount(1), 0);
   EXPECT_NEAR(static_cast<double>(LogOfCount(0) + Units * std::log(4.0L)), 0.0, 1.2);
@@ -731,8 +730,8 @@ TEST(PreciseTableTest, LogarithmsOfCounts)
   });
 }
 
-/** The first product is rounded down, by up to 1, which the second multiplies and is rounded down, too. */
-TEST(PreciseTableTest, EntriesAreTheDerivative)
+/** The first product is rounded down, by up to 1, which is multiplied by the second factor; the second product is rounded down, too. */
+TEST(FixedPointTableTest, EntriesAreTheDerivative)
 {
   Repeat(20000, [](Random & random) {
     const i64   joint = LogOfCount(random() >> DrawBetween(random, 0, 63));
@@ -751,13 +750,13 @@ TEST(PreciseTableTest, EntriesAreTheDerivative)
       EXPECT_LE(excess, 0.01 + 1e-15 * std::abs(static_cast<double>(exact)));
       EXPECT_GT(excess, -1.01 - static_cast<double>(used) - 1e-15 * std::abs(static_cast<double>(exact)));
     }
-    // Where there is no entropy, there is no derivative.
+    // Without entropy, there is no derivative.
     EXPECT_EQ(PreciseTableEntry(1, joint, marginal, nmi, 0.0f), 0);
   });
 }
 
-/** Numbers of 2^-20, large ones of which cancel. Sums stay below 2^11 and so round by up to 2^-14 a time, and by less than 1
- *  in all: that a float has room for, so that nothing at all is lost. */
+/** Large multiples of 2^-20 that cancel. Sums stay below 2^11, so each addition rounds by up to 2^-14, and all by less than 1: the
+ *  second float holds this, so nothing is lost. */
 TEST(ForceSumsTest, NothingIsLostOfSumsThatNearlyCancel)
 {
   int misses = 0;
@@ -778,12 +777,12 @@ TEST(ForceSumsTest, NothingIsLostOfSumsThatNearlyCancel)
     EXPECT_EQ(static_cast<double>(sum) + rest, exact);
     misses += static_cast<double>(plain) != exact;
   });
-  // Or the test would show nothing.
+  // Otherwise the test would show nothing.
   EXPECT_GT(misses, 0);
 }
 
-/** Two floats hold 48 bits of each factor; of their product the rests' is left out, 2^-48 of it, and its rest rounds by as
- *  much. */
+/** Two floats hold 48 bits of each factor; the product leaves out that of both rests, a relative 2^-48, and its own rest is rounded by
+ *  as much. */
 TEST(ForceSumsTest, ProductsKeepWhatAFloatCannotHold)
 {
   const float unit = std::ldexp(1.0f, -46);
@@ -802,8 +801,8 @@ TEST(ForceSumsTest, ProductsKeepWhatAFloatCannotHold)
   });
 }
 
-/** Products of 2^-13 whose sums, below 2^17, round by up to 2^-7 a time, and by less than 2^3 in all. */
-TEST(ForceSumsTest, NothingIsLostOfMoments)
+/** Multiples of 2^-13 whose sums, below 2^17, round by up to 2^-7 in each addition, and by less than 2^3 in all. */
+TEST(ForceSumsTest, NothingIsLostOfSumsOfProducts)
 {
   Repeat(200, [](Random & random) {
     float  sums[2 * ForceSumCount] = {};
@@ -833,7 +832,7 @@ TEST(ForceSumsTest, NothingIsLostOfMoments)
   });
 }
 
-/** A unit on each side of each edge, and where displacements beyond all images lead. */
+/** One unit on each side of each edge, and displacements that lead beyond all images. */
 TEST(PositionTest, EdgesAreHalfOpen)
 {
   for (const VolumeShape & shape : Shapes)
@@ -858,7 +857,7 @@ TEST(PositionTest, EdgesAreHalfOpen)
   }
 }
 
-/** A fraction is a float of 24 bits, and so is its distance to the position's own up to 2^-25. */
+/** A fraction is a float of 24 bits, exact to 2^-25. */
 TEST(PositionTest, LinearNeighboursAreThePosition)
 {
   for (const int size : { 1, 2, 3, 9 })
@@ -871,7 +870,7 @@ TEST(PositionTest, LinearNeighboursAreThePosition)
       EXPECT_LE(cell, lastCell) << position;
       EXPECT_GE(fraction, 0.0f) << position;
       EXPECT_LE(fraction, 1.0f) << position;
-      // A volume of one voxel repeats it, whatever the fraction.
+      // A volume of one voxel repeats it, for any fraction.
       const i64 moved = std::clamp<i64>(position, 0, (lastCell + 1) * One);
       EXPECT_NEAR(cell + static_cast<double>(fraction),
                   std::ldexp(static_cast<double>(moved), -32),
@@ -894,7 +893,7 @@ TEST(PositionTest, LinearNeighboursAreThePosition)
   EXPECT_EQ(fraction, 1.0f);
 }
 
-/** As CUDA's arithmetic does it. Half of all floats that have a digit more than the unit are halves. */
+/** As in CUDA's arithmetic. Half of all floats whose last digit is worth half a unit are halves. */
 TEST(CountTest, HalvesGoToTheEvenNumber)
 {
   const float most = 4194303.5f;
@@ -909,7 +908,7 @@ TEST(CountTest, HalvesGoToTheEvenNumber)
   });
 }
 
-/** A quotient of 64 bits loses up to 2 units to each of the places that are cut off dividend and divisor. */
+/** A 64-bit quotient has an error of up to 2 units of each of the digits that are dropped from dividend and divisor. */
 TEST(CorrelationRatioTableTest, QuotientsAreExactToAFewUnits)
 {
   EXPECT_EQ(DivideFixed(0, 0), 0);
@@ -929,7 +928,8 @@ TEST(CorrelationRatioTableTest, QuotientsAreExactToAFewUnits)
   });
 }
 
-/** A mean that is cut off would show in Σ Y² - (Σ Y)²/N, the more, the closer the values are: it counts by its square alone. */
+/** A truncated mean would cause an error in Σ Y² - (Σ Y)²/N, the larger, the closer the values are; here its error enters only as its
+ *  square. */
 TEST(CorrelationRatioTableTest, SquaresOfSumsAreExactToAUnit)
 {
   const CorrelationRatioSums none{};
@@ -956,7 +956,7 @@ TEST(CorrelationRatioTableTest, TheRatioIsBetween0And1)
   EXPECT_EQ(RatioOfDeviations(std::numeric_limits<i64>::max(), std::numeric_limits<i64>::max()), One);
 }
 
-/** In floats a bin's mean is two of them, which give all of its 32 bits back. */
+/** In floats a bin's mean is two of them, which together have all of its 32 bits. */
 TEST(CorrelationRatioTableTest, RowsKeepAllOfTheBinsMean)
 {
   Repeat(5000, [](Random & random) {
@@ -987,7 +987,7 @@ TEST(CorrelationRatioTableTest, RowsKeepAllOfTheBinsMean)
   });
 }
 
-/** Of a chunk as full as it may be, every sample's value and rests the largest there are: no counter runs over into another. */
+/** A chunk with the most samples, whose values and remainders are the largest possible: no counter overflows into another. */
 TEST(CorrelationRatioTableTest, AFullChunkIsReadAsItWasCounted)
 {
   constexpr u32             Most = MostSamplesOfCorrelationRatio;
@@ -1011,7 +1011,7 @@ TEST(CorrelationRatioTableTest, AFullChunkIsReadAsItWasCounted)
     row[CorrelationRatioSum] += Unit;
     squares += u64{ Unit } * Rest + Rest;
   }
-  // As many lanes as rows, and one more: each has all of them.
+  // As many lanes as rows, and one more: each has all samples.
   constexpr int LaneCount = 5;
   for (int lane = 0; lane < LaneCount; ++lane)
   {
@@ -1038,8 +1038,8 @@ TEST(CorrelationRatioTableTest, AFullChunkIsReadAsItWasCounted)
   EXPECT_EQ(sumOfSquares, LaneCount * squares);
 }
 
-/** The precise variants' counters: halves, the low ones behind all of the high ones. */
-TEST(CorrelationRatioTableTest, APreciseChunkIsReadAsItWasCounted)
+/** The counters of fixed-point variants: 16-bit halves, the low ones behind all of the high ones. */
+TEST(CorrelationRatioTableTest, AFixedPointChunkIsReadAsItWasCounted)
 {
   CorrelationRatioArguments a{};
   a.histogram.rows = 3;
@@ -1067,14 +1067,14 @@ TEST(CorrelationRatioTableTest, APreciseChunkIsReadAsItWasCounted)
   }
 }
 
-/** 0 at the edges, 1 from the distance on, linear in between, on both sides; and its gradient the slope of that. */
+/** The weight is 0 at the edges, 1 from the distance on, and linear in between, on both sides; its gradient is the slope. */
 TEST(BorderWeightTest, RisesFromTheEdges)
 {
   const VolumeShape shape = MakeVolumeShape(40, 10, 1);
   BorderArguments   border{};
   border.perVoxel[0] = 0.25f; // 4 voxels
   border.perVoxel[1] = 0.1f;  // 10 voxels: the ramps meet
-  // The third axis has none. Physical axes are the image's, turned: x' = y, y' = -x; voxels of 2 mm and 1 mm.
+  // The third axis has no border. Physical axes are the image's, rotated: x' = y, y' = -x; voxels of 2 mm and 1 mm.
   border.perMillimetre[0 * 3 + 1] = -0.25f / 2;
   border.perMillimetre[1 * 3 + 0] = 0.1f;
   const auto weigh = [&](double x, double y) {
@@ -1104,7 +1104,7 @@ TEST(BorderWeightTest, RisesFromTheEdges)
   }
 }
 
-/** A sample wherever it is, and the same one on a lane's walk. */
+/** A sample by its number equals the sample that a lane's walk reaches. */
 TEST(SamplePartitionTest, ASampleByItselfIsWhereAWalkComesTo)
 {
   Random          random(6);

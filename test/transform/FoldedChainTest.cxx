@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FoldChain, which makes one affine map of all that is linear between two grids: against the chain step by step.
+// Compares FoldChain, which combines all linear transforms between two grids to one affine map, with the chain step by step.
 #include "engine/transform/FoldedChain.h"
 
 #include "TestImages.h"
@@ -56,7 +56,7 @@ DrawGridOfOrder(int order, Random & random)
   return grid;
 }
 
-/** A grid without its chain, of a region that does not begin at 0. */
+/** Returns a random grid without its chain, of a region that does not begin at 0. */
 gpureg::ChainedGrid
 DrawGrid(Random & random)
 {
@@ -69,7 +69,7 @@ DrawGrid(Random & random)
   return grid;
 }
 
-/** \param index of the region */
+/** Compares a map at an index with a point. \param index of the region */
 void
 ExpectAt(const gpureg::kernels::FixedMap & map, const std::array<int, 3> & index, const Vector3 & expected)
 {
@@ -81,7 +81,7 @@ ExpectAt(const gpureg::kernels::FixedMap & map, const std::array<int, 3> & index
   }
 }
 
-/** The point of an index of the region. */
+/** Returns the point of an index of the region. */
 Vector3
 GetPoint(const gpureg::ChainedGrid & grid, const std::array<int, 3> & index)
 {
@@ -125,7 +125,7 @@ TEST(FoldedChain, LinearPartsAreOneMap)
   });
 }
 
-/** Grids stay, what is between them is in their maps and in the matrices of their vectors. */
+/** Grids stay separate parts; linear transforms between them are in their maps and in the matrices of their vectors. */
 TEST(FoldedChain, GridsAreThePartsThatAreLeft)
 {
   ForEachSeed(12, 20, [&](std::uint64_t seed) {
@@ -153,7 +153,7 @@ TEST(FoldedChain, GridsAreThePartsThatAreLeft)
     const Vector3 v{ -0.2, 0.9, 1.1 };
     for (const auto & index : Indices)
     {
-      // Undisplaced, by the affine maps alone.
+      // Not displaced, by the affine maps alone.
       const Vector3 atSpline = Apply(before, GetPoint(grid, index));
       const Vector3 atField = Apply(alsoBetween, Apply(between, atSpline));
       ExpectAt(folded.parts[0].toGrid, index, Apply(spline.toGrid, atSpline));
@@ -176,7 +176,7 @@ TEST(FoldedChain, GridsAreThePartsThatAreLeft)
       for (std::size_t r = 0; r < 3; ++r)
       {
         EXPECT_NEAR(inGrid[r] + d[r], movedInGrid[r], 1e-12);
-        // carry is of floats.
+        // carry has float precision.
         EXPECT_NEAR(atEnd[r] + carried[r], movedEnd[r], 2e-6);
       }
     }

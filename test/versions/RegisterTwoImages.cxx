@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluates every metric of the module, and fails unless each has a finite value and derivative, and those of ITK's class of the same name
-// where there is one, of whichever ITK this is built with. Then registers two small images
-// of different contrast, rigidly, with itk::CudaMattesNMI in an unmodified itk::ImageRegistrationMethodv4, and fails unless the
-// transform that moved one of them is recovered; deforms one of two that are a shift apart; and searches for one that is turned far.
-// RegisterTwoImages [device]: fails if it computes on another one, or if this machine has any but that one.
+// Evaluates every metric of the module, and fails unless each has a finite value and derivative, equal to those of ITK's class of the same
+// name if there is one, with any ITK version. Then registers two small images of different contrast rigidly, with itk::CudaMattesNMI in an
+// unmodified itk::ImageRegistrationMethodv4, and fails unless it recovers the transform that moved one of them; deforms one of two images
+// that are a shift apart; and searches for a large rotation.
+// RegisterTwoImages [device]: fails if another device computes, or if this machine has any other device.
 #include "RegistrationSetUp.h"
 
 #include "itkCudaCorrelationRatioMetric.h"
@@ -53,7 +53,7 @@ Filled(double value)
   return array;
 }
 
-/** An ellipsoid with two smaller ones inside, with soft edges: 0 outside, 1, 2 and 3 inside. */
+/** Returns the value of an ellipsoid with two smaller ones inside, with soft edges: 0 outside, 1, 2 and 3 inside. */
 double
 Phantom(const PointType & point)
 {
@@ -65,7 +65,7 @@ Phantom(const PointType & point)
   return ellipsoid(0, 0, 0, 30, 24, 20) + ellipsoid(10, 6, 0, 10, 7, 9) + 2.0 * ellipsoid(-12, -4, 5, 8, 10, 6);
 }
 
-/** The phantom seen through a transform, with another contrast if wanted: 100 of phantom value v, or 300·sin(v). */
+/** Returns the phantom seen through a transform; the value is 100 v for a phantom value v, or 300·sin(v) with the other contrast. */
 ImageType::Pointer
 MakeImage(const TransformType & transform, bool otherContrast)
 {
@@ -84,7 +84,7 @@ MakeImage(const TransformType & transform, bool otherContrast)
   return image;
 }
 
-/** The largest distance between what two transforms make of the phantom's ends. */
+/** Returns the largest distance between the phantom's ends mapped by two transforms. */
 double
 MaximumError(const TransformType & a, const TransformType & b)
 {
@@ -101,7 +101,7 @@ MaximumError(const TransformType & a, const TransformType & b)
   return error;
 }
 
-/** A blob, so many voxels beside the middle of a small image. */
+/** Returns an image of a blob, this number of voxels beside the middle of a small image. */
 template <typename TImage>
 typename TImage::Pointer
 MakeBlob(double shift)
@@ -127,7 +127,7 @@ struct Answer
   itk::Array<double> derivative;
 };
 
-/** Initialises a metric of two blobs by a transform, and evaluates it. */
+/** Initializes a metric of two blobs with a transform, and evaluates it. */
 template <typename TMetric>
 Answer
 Ask(TMetric & metric, typename TMetric::MovingTransformType & transform)
@@ -142,7 +142,7 @@ Ask(TMetric & metric, typename TMetric::MovingTransformType & transform)
 }
 
 /** Evaluates a metric on the default device, and ITK's own, if there is one.
- * \returns whether that gave finite numbers, of which not all are 0, and which are ITK's; if not, it is said. */
+ *  \returns true if the results are finite, not all 0, and equal to ITK's; otherwise prints the reason. */
 template <typename TMetric, typename TNamesake>
 bool
 Evaluate(TMetric & metric, typename TMetric::MovingTransformType & transform, TNamesake * namesake)
@@ -177,7 +177,7 @@ Evaluate(TMetric & metric, typename TMetric::MovingTransformType & transform, TN
   }
 }
 
-/** One that ITK has none of. */
+/** Evaluates a metric that ITK does not have. */
 template <typename TMetric>
 bool
 Evaluate(TMetric & metric, typename TMetric::MovingTransformType & transform)
@@ -185,7 +185,7 @@ Evaluate(TMetric & metric, typename TMetric::MovingTransformType & transform)
   return Evaluate(metric, transform, static_cast<TMetric *>(nullptr));
 }
 
-/** Every metric of the module. */
+/** Evaluates every metric of the module. */
 template <unsigned int VDimension>
 bool
 EvaluateMetrics()
@@ -229,7 +229,7 @@ EvaluateMetrics()
   return std::all_of(std::begin(each), std::end(each), [](bool isFine) { return isFine; });
 }
 
-/** Whether free-form deformation finds, inside of the phantom, the shift of a moving image of another contrast. */
+/** Returns true if free-form deformation finds, inside of the phantom, the shift of a moving image of another contrast. */
 bool
 DeformImages(const ImageType * fixed)
 {
@@ -252,7 +252,7 @@ DeformImages(const ImageType * fixed)
   return error < 0.5 && method->GetSmallestJacobianDeterminant() > 0;
 }
 
-/** Whether a global search finds the phantom, turned by 80 degrees and of the other contrast. */
+/** Returns true if a global search finds the phantom, rotated by 80 degrees and with the other contrast. */
 bool
 SearchGlobally(const ImageType * fixed)
 {
@@ -270,11 +270,11 @@ SearchGlobally(const ImageType * fixed)
   return error < 0.25 * spacing;
 }
 
-/** Whether ITK's registration method recovers the transform by which the phantom was moved, by CudaMattesNMI. */
+/** Returns true if ITK's registration method with CudaMattesNMI recovers the transform by which the phantom was moved. */
 bool
 RegisterRigidly(const ImageType::Pointer & fixed)
 {
-  // The moving image at T(x) is the phantom at x.
+  // The moving image at T(x) equals the phantom at x.
   auto truth = TransformType::New();
   truth->SetRotation(0.05, -0.03, 0.08);
   truth->SetTranslation(Filled<TransformType::OutputVectorType>(2.5));
@@ -314,7 +314,7 @@ RegisterRigidly(const ImageType::Pointer & fixed)
   return after < 0.05 * spacing; // a twentieth of a voxel
 }
 
-/** Registers the phantom in each way; says what was not found. */
+/** Registers the phantom in each way, and prints the failures. */
 bool
 RegisterPhantom()
 {
@@ -342,7 +342,7 @@ main(int argc, char * argv[])
       return EXIT_FAILURE;
     }
   }
-  // Both, so that it says all that fails.
+  // Evaluates both dimensions, so that all failures are printed.
   const bool isFineIn2D = EvaluateMetrics<2>();
   const bool isFineIn3D = EvaluateMetrics<3>();
   if (!isFineIn2D || !isFineIn3D)

@@ -15,7 +15,7 @@ namespace
 template <>
 constexpr bool HasBorderWeights<CorrelationRatioArguments> = true;
 
-// The bins are few.
+// The table has few rows, one for each fixed bin.
 constexpr int TableLanes = 256;
 
 template <bool VIsPrecise>

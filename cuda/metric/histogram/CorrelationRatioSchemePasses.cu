@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The schemes of the correlation ratio's first pass in CUDA: entry points and launches. What a group does is in
-// src/kernels/metric/histogram/CorrelationRatioSchemes.h.
+// The schemes of the correlation ratio's first pass in CUDA: entry points and launches.
+// src/kernels/metric/histogram/CorrelationRatioSchemes.h has the work of a group.
 #include "cuda/metric/histogram/CudaHistogramPasses.h"
 
 #include "engine/metric/histogram/CorrelationRatioSchemePasses.h"
@@ -20,17 +20,18 @@ namespace
 template <>
 constexpr bool HasBorderWeights<CorrelationRatioArguments> = true;
 
-// ConflictFree has these lanes and blocks unless the caller sets others; the other schemes have Lanes.
+// The lanes and blocks of ConflictFree unless the caller sets others; the other schemes have `Lanes` lanes.
 constexpr int WorkloadLanes = 256;
 constexpr int WorkloadBlocks = 6;
 constexpr int JoinLanes = 128;
 constexpr int SearchLanes = 128;
-// As many as may be set.
+// The most lanes that a caller may set.
 constexpr int MostLanes = LaunchShape::MostLanes;
-// These bits of a variant concern the second pass alone: the plain kernel of the first pass counts for them, too.
+// The bits of a variant that concern the second pass alone: the plain kernel of the first pass serves these variants, too.
 constexpr int OfForces = GradientByDifferences | WritesForces;
 
-/** With these many groups a lane gets as many registers as with BlocksOfHistogram() groups of Lanes. */
+/** Returns the number of groups on a multiprocessor for which a lane gets as many registers as with BlocksOfHistogram() groups of
+ *  `Lanes` lanes. */
 constexpr int
 BlocksOfMostLanes(int variant)
 {
@@ -92,7 +93,7 @@ __launch_bounds__(MostLanes, BlocksOfMostLanes(VVariant))
   }
 }
 
-/** Does the work of a metric's HistogramKernel with another launch. */
+/** Does the work of a metric's HistogramKernel with another number of lanes. */
 template <int VVariant>
 __global__ void
 __launch_bounds__(MostLanes, BlocksOfMostLanes(VVariant))
@@ -141,7 +142,7 @@ __launch_bounds__(MostLanes, BlocksOfMostLanes(VVariant))
   }
 }
 
-/** \tparam VLanes as many as may be launched: WorkloadLanes, or MostLanes. */
+/** \tparam VLanes the most lanes of a launch: WorkloadLanes or MostLanes. */
 template <int VVariant, int VLanes>
 __global__ void
 __launch_bounds__(VLanes, VLanes == WorkloadLanes ? WorkloadBlocks : 1)
@@ -163,7 +164,7 @@ __launch_bounds__(JoinLanes)
   JoinWorkloadsGroup(columns, firstWorkloads, sumsOfWorkloads, localMemory, histogram);
 }
 
-/** firstOfBin[bin]: how many keys are less, for 0 <= bin <= bins. */
+/** Writes firstOfBin[bin], the number of keys below bin, for 0 <= bin <= bins. */
 __global__ void
 __launch_bounds__(SearchLanes) FindBinsKernel(const u16 * sortedKeys, u32 count, int bins, u32 * firstOfBin)
 {

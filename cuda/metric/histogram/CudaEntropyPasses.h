@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The passes in CUDA of a metric that is a mutual information of its joint histogram. To be included by .cu files, each of
-// which is compiled for its metric.
+// The passes in CUDA of a metric that is a mutual information of its joint histogram. For inclusion by .cu files, each of which is compiled
+// for its own metric.
 #ifndef gpureg_CudaEntropyPasses_h
 #define gpureg_CudaEntropyPasses_h
 
@@ -24,7 +24,7 @@ __launch_bounds__(TableLanes) TableKernel(const __grid_constant__ TArguments a, 
   TableGroup(VIsPrecise ? SamplesArePrecise : 0, &a, histogram, scratch, scratch + TableLanes, table);
 }
 
-/** \tparam TArguments the metric's, with its member normalized. */
+/** \tparam TArguments the metric's arguments, with a member `normalized`. */
 template <typename TArguments>
 class CudaEntropyPasses : public CudaHistogramPasses<TArguments>
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two passes of every metric that has a histogram in CUDA: entry points and launches. What a group does is in
-// src/kernels/metric/histogram/HistogramKernels.h; the plain version is src/host/metric/histogram/HostHistogramPasses.h. To be included by .cu files, each of
-// which is compiled for its metric.
+// The two passes of every metric that has a histogram in CUDA: entry points and launches. src/kernels/metric/histogram/HistogramKernels.h
+// has the work of a group; the plain version is src/host/metric/histogram/HostHistogramPasses.h. For inclusion by .cu files, each of which
+// is compiled for its own metric.
 #ifndef gpureg_CudaHistogramPasses_h
 #define gpureg_CudaHistogramPasses_h
 
@@ -34,7 +34,7 @@ BlocksOfHistogram(int variant)
   return IsChained(variant) ? ChainedValueBlocks : IsPrecise(variant) ? PreciseBlocks : ValueBlocks;
 }
 
-/** Two loads of quads want fewer registers than eight of gradients. */
+/** Returns the number of blocks on a multiprocessor: two loads of quads need fewer registers than eight loads of gradients. */
 constexpr int
 BlocksOfForces(int variant)
 {
@@ -170,7 +170,7 @@ public:
             int                     firstChunk,
             int                     chunkCount) override
   {
-    // Gradients are the second pass' alone: the plain kernel counts for them, too.
+    // Gradients are needed in the second pass only: the plain kernel serves these variants, too.
     WithVariant<TArguments>(a.histogram.samples.variant &
                               ~(GradientByDifferences | GradientOfInterpolation | WritesForces),
                             [&](auto variant) {
@@ -299,7 +299,7 @@ protected:
   }
 
 private:
-  /** Returns the bytes of local memory that a SummaryGroup() takes. */
+  /** Returns the bytes of local memory that SummaryGroup() needs. */
   virtual std::size_t
   GetSummaryBytes(const TSummaryArguments &) const
   {

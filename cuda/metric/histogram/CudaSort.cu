@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUB's radix sort, in a file of its own: it takes the compiler longer than what is around it.
+// CUB's radix sort, in a file of its own, since it takes the compiler longer than the code around it.
 #include "cuda/metric/histogram/CudaSort.h"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -47,7 +47,7 @@ SortIndices(CudaQueue &          queue,
               "sorting the samples",
               queue.GetDeviceName());
   };
-  sort(nullptr, nullptr); // only says how much memory it wants
+  sort(nullptr, nullptr); // returns only the size of the scratch memory
   const std::size_t indexBytes = RoundedUp(count * sizeof(kernels::u32));
   ReserveExactly(queue, scratch, indexBytes + sortBytes);
   auto * const unsorted = AddressOf<kernels::u32>(scratch);

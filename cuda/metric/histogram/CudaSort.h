@@ -9,8 +9,8 @@
 namespace gpureg
 {
 
-/** Enqueues a stable sort of 0 … count - 1 by their keys: sortedKeys and indices are written. scratch is made, and must live
- *  until that is done. */
+/** Enqueues a stable sort of the indices 0 … count - 1 by their keys; writes sortedKeys and indices. Allocates scratch, which must live
+ *  until the sort is done. */
 void
 SortIndices(CudaQueue &          queue,
             const kernels::u16 * keys,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The neighborhood correlation in CUDA: entry points and launches. What a group does is in
-// src/kernels/metric/neighborhood/NeighborhoodKernels.h; the plain version is src/host/metric/neighborhood/NeighborhoodPasses.cpp.
+// The neighborhood correlation in CUDA: entry points and launches. src/kernels/metric/neighborhood/NeighborhoodKernels.h has the work of a
+// group; the plain version is src/host/metric/neighborhood/NeighborhoodPasses.cpp.
 #include "cuda/metric/samples/CudaSamples.h"
 
 #include "engine/metric/neighborhood/NeighborhoodPasses.h"
@@ -16,21 +16,21 @@ namespace gpureg
 
 namespace
 {
-// Lines side by side. 181×217 lines make 614 groups, which 132 multiprocessors share out evenly, and the rings of a radius of
+// Lines side by side. 181×217 lines make 614 groups, which spread evenly over 132 multiprocessors, and the circular buffers of a radius of
 // 4, 27 KiB, leave room for 8 groups on each.
 constexpr int LineLanes = 64;
 constexpr int MostGroups = 4096;
 constexpr int PlaneLanes = 256;
-// Three of the tiles of a radius of 4, 46 KiB, fit beside each other. With four, 64 registers, more is spilled.
+// Three tiles of a radius of 4, 46 KiB each, fit on a multiprocessor. With four groups, lanes have 64 registers, and spill more.
 constexpr int TileLanes = 256;
 constexpr int TileGroups = 3;
 constexpr int MostGroupsY = 1024;
 
-// More is asked for by nobody: a GPU of compute capability 7.5 has 64 KiB.
+// The most local memory of a group, for scratch and circular buffers: a multiprocessor of compute capability 7.5 has 64 KiB.
 constexpr std::size_t MostRingInLocalMemory = std::size_t{ 48 } << 10;
 constexpr std::size_t ScratchBytes = 2 * ForceSumCount * LineLanes * sizeof(float);
 
-/** Kernels are compiled for a linear transform, a displacement field, and, looking it up at run time, all other variants. */
+/** Kernels are compiled for a linear transform, for a displacement field, and, with the variant looked up at run time, for all others. */
 constexpr int LinearVariant = SamplesArePrecise;
 constexpr int FieldVariant = SamplesArePrecise | SamplesAreDisplaced;
 constexpr int FieldForceVariant = FieldVariant | WritesForces;
@@ -54,7 +54,7 @@ WithPreciseVariant(int variant, const TWork & work)
   }
 }
 
-/** Batches are of linear maps. */
+/** Compiles for linear maps only: the candidates of a batch have no other. */
 template <typename TWork>
 void
 WithBatchVariant(int variant, const TWork & work)
@@ -69,7 +69,7 @@ GetRingBytes(int length)
   return sizeof(double) * NeighborhoodSumCount * LineLanes * static_cast<std::size_t>(length);
 }
 
-/** This lane's ring: in local memory, behind the scratch, where there is none in global memory. */
+/** Returns this lane's circular buffer: in `rings` in global memory, or, if that is null, in local memory behind the scratch. */
 __device__ __forceinline__ double *
 FindRing(const NeighborhoodArguments & a, int axis, double * rings)
 {
@@ -352,7 +352,7 @@ public:
                    GetVolumes(*arrays.samples),
                    GetNeighborhoodVolumes(arrays),
                    maps);
-    // Terms take no gradient, whichever there is.
+    // Terms need no gradient, so variants that differ in it share a kernel.
     const int unused = a.forces == TermsOfCentres ? int{ GradientByDifferences } : 0;
     WithPreciseVariant(a.samples.variant & ~unused, [&](auto variant) {
       m_Queue.Launch("correlating tiles",

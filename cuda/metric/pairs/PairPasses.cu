@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics that are sums over pairs of values in CUDA: entry points and launches. What a group does is in
-// src/kernels/metric/pairs/ValuePairKernels.h; the plain version is src/host/metric/pairs/PairPasses.cpp.
+// The metrics that are sums over pairs of values in CUDA: entry points and launches. src/kernels/metric/pairs/ValuePairKernels.h has the
+// work of a group; the plain version is src/host/metric/pairs/PairPasses.cpp.
 #include "cuda/metric/samples/CudaSamples.h"
 
 #include "engine/metric/pairs/PairPasses.h"
@@ -12,7 +12,8 @@ namespace gpureg
 
 namespace
 {
-/** Blocks a multiprocessor: as CudaSamples.h says, but three sums of forces want more registers, and rests twice as many. */
+/** Returns the number of blocks on a multiprocessor: as in CudaSamples.h, but one block for forces in fixed point, whose three sums and
+ *  their rounding errors need more registers. */
 constexpr int
 BlocksOf(int variant, int task)
 {
@@ -23,12 +24,12 @@ BlocksOf(int variant, int task)
   return IsChained(variant) ? ChainedForceBlocks : IsPrecise(variant) ? 1 : ForceBlocks;
 }
 
-// Besides CudaSamples.h's variants, displacement fields over a grid: of values, and of forces, along the moving image's gradient,
-// the fixed one's, or the interpolation's derivative.
+// Variants besides those of CudaSamples.h: displacement fields over a grid, with forces along the moving image's gradient, and along the
+// fixed image's.
 constexpr int FieldForceVariant = FieldValueVariant | WritesForces;
 constexpr int FixedFieldForceVariant = FieldForceVariant | GradientOfFixed;
 
-/** Calls work with the one of them that a variant belongs to. */
+/** Calls work with the compiled variant that serves a variant. */
 template <typename TWork>
 void
 WithPairVariant(int variant, const TWork & work)
@@ -58,11 +59,11 @@ IsPossible(int variant, int task)
     variant == FieldForceVariant || variant == FixedFieldForceVariant || variant == SlopeForceVariant;
   if ((task & PairsCentred) != 0)
   {
-    // Its forces are written one by one.
+    // The forces of a centred correlation are written for each sample.
     return findsForces && measure == PairsCorrelation &&
            (variant == FieldForceVariant || variant == SlopeForceVariant || variant < 0);
   }
-  // Demons' values are mean squares', and their forces, as a field's, are written one by one.
+  // The value of demons is that of mean squares. Their forces, and those of a field, are written for each sample.
   return variant == FieldValueVariant ? !findsForces && measure != PairsDemons
          : isField                    ? findsForces && measure != PairsCorrelation
                                       : findsForces || measure != PairsDemons;
@@ -90,7 +91,7 @@ __launch_bounds__(Lanes, BlocksOf(VVariant, VTask)) PairKernel(const __grid_cons
             forces);
 }
 
-/** Evaluates a batch of candidates, values alone. */
+/** Evaluates a batch of candidates, values only. */
 template <int VVariant, int VTask>
 __global__ void
 __launch_bounds__(Lanes, BlocksOf(VVariant, VTask)) BatchPairKernel(const __grid_constant__ PairArguments a,
@@ -109,7 +110,7 @@ __launch_bounds__(Lanes, BlocksOf(VVariant, VTask)) BatchPairKernel(const __grid
                  partials);
 }
 
-/** Calls work with a task's constant, of those that are possible with a variant. */
+/** Calls work with a task's constant, one of the tasks that are possible with a variant. */
 template <int VVariant, int VTask = 0, typename TWork>
 void
 WithTask(int task, const TWork & work)
@@ -128,7 +129,7 @@ WithTask(int task, const TWork & work)
   }
 }
 
-// A launch has so much shared memory without asking for more.
+// The shared memory that a launch may have without setting an attribute.
 static_assert(2 * ForceSumCount * Lanes * sizeof(float) <= 48 << 10, "so much shared memory there is");
 
 std::size_t

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between control points and samples in CUDA: entry points and launches. The formulas are in src/kernels/metric/samples/ControlGrid.h, what a
-// group does in src/kernels/metric/samples/ControlGridKernels.h; the plain version is src/host/metric/samples/ControlGridPasses.cpp.
+// Interpolation between control points at samples, and its adjoint, in CUDA: entry points and launches. The formulas are in
+// src/kernels/metric/samples/ControlGrid.h; src/kernels/metric/samples/ControlGridKernels.h has the work of a group; the plain version is
+// src/host/metric/samples/ControlGridPasses.cpp.
 #include "cuda/runtime/CudaQueue.h"
 
 #include "engine/metric/samples/ControlGridPasses.h"
@@ -18,17 +19,17 @@ namespace
 {
 constexpr int Lanes = 256;
 constexpr int Rows = Lanes / ControlRowLanes;
-// Lanes of a group along neighbouring lines: small groups, as many at once as registers allow.
+// Lanes of a group along adjacent lines: small groups, as many at once as registers allow.
 constexpr int GatherLanes = 32;
-// Groups that are to be on a multiprocessor at least. Where there may be 32, lanes have 64 registers: lines counted in 64 bits took 68.
+// The fewest groups that must fit on a multiprocessor. If 32 do, lanes have 64 registers; with line numbers of 64 bits, they would need 68.
 #if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
 constexpr int GatherGroups = 32;
 #else
 constexpr int GatherGroups = 16;
 #endif
-// Control points of a row side by side.
+// Control points of a row, side by side.
 constexpr int RowLanes = 64;
-// Lanes of a control point's group, whose samples may be few.
+// Lanes of a group for one control point, which may have few samples.
 constexpr int SampleLanes = 128;
 
 __global__ void
@@ -59,7 +60,7 @@ __launch_bounds__(Lanes) MoveRowsKernel(const __grid_constant__ ControlGridArgum
   MoveRowsGroup(&a, weights, rowWeights, rowFirsts, segmentColumns, expanded, columns, moved, displacement);
 }
 
-/** blockIdx.x: neighbouring lines; blockIdx.y and z: the stretch and which of the outer ones. */
+/** blockIdx.x: adjacent lines; blockIdx.y: the tile of control points; blockIdx.z: the slice along the outer axis. */
 __global__ void
 __launch_bounds__(GatherLanes, GatherGroups) GatherAlongKernel(const __grid_constant__ GatherArguments a,
                                                                const ControlWeights *                  weights,
@@ -82,7 +83,7 @@ __launch_bounds__(GatherLanes, GatherGroups) GatherAlongKernel(const __grid_cons
   }
 }
 
-/** A lane for each control point: blockIdx.x is the row, of which there may be more than a grid has blocks along y. */
+/** One lane for each control point. blockIdx.x is the row, since there may be more rows than a grid has blocks along y. */
 __global__ void
 __launch_bounds__(RowLanes) GatherRowsKernel(const __grid_constant__ GatherArguments a,
                                              const ControlWeights *                  weights,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How CUDA's kernels go through a metric's samples. To be included by .cu files, each of which is compiled for its metric.
+// Loops of CUDA's kernels over a metric's samples. For inclusion by .cu files, each of which is compiled for its own metric.
 #ifndef gpureg_CudaSamples_h
 #define gpureg_CudaSamples_h
 
@@ -17,36 +17,36 @@ using namespace kernels;
 
 namespace
 {
-// Measured on an H200 over 181×217×181 voxels: 4 blocks of 512 a multiprocessor for values, which wait for memory; 2 for
-// forces, whose eight 16-byte loads want registers. As many chunks as the first have blocks at once.
+// Measured on an H200 over 181×217×181 voxels: 4 blocks of 512 lanes on a multiprocessor for values, which wait for memory; 2 for forces,
+// whose eight 16-byte loads need registers. TargetChunks is the number of value blocks that run at once.
 constexpr int Lanes = 512;
 constexpr int ValueBlocks = 4;
 constexpr int ForceBlocks = 2;
 constexpr int PreciseBlocks = 2;
 constexpr int SlopeBlocks = 3;
-// Chains follow parts and their Jacobians: with 32 and 64 registers they spilled 1200 bytes a lane, and took three times as long.
+// Kernels of chains, which read parts and their Jacobians, need more registers: with 32 and 64 they spilled 1200 bytes a lane, and took
+// three times as long.
 constexpr int ChainedValueBlocks = 2;
 constexpr int ChainedForceBlocks = 1;
 constexpr int TargetChunks = 528;
 
-// Kernels are compiled for the plain case over a grid, …
+// The compiled variants. The plain case over a grid:
 constexpr int PlainVariant = ReadsQuads;
-// … over a small one, …
+// The plain case over a grid with few samples, in fixed point:
 constexpr int PlainPreciseVariant = SamplesArePrecise;
-// … over points, …
+// The plain case over points:
 constexpr int PlainPointsVariant = SamplesArePrecise | SamplesArePoints;
-// … and, looking the rest of their variant up at run time, for all that are not precise (points always are), …
+// All other variants that are not fixed-point (points always are), looked up at run time:
 constexpr int AnyVariant = -1;
-// … and all that are, whose integers take more registers. …
+// All other fixed-point variants, whose integers need more registers, looked up at run time:
 constexpr int PreciseVariant = -2;
-// … Displacement fields over a grid, which have kernels of their own for some metrics: of values, and of forces along the
-// interpolation's derivative. …
+// Displacement fields over a grid, for values and for forces along the interpolation's derivative; some metrics have kernels for these:
 constexpr int FieldValueVariant = ReadsQuads | SamplesAreDisplaced;
 constexpr int SlopeForceVariant = FieldValueVariant | WritesForces | GradientOfInterpolation;
-// … Those of chains are by themselves, in floats and in integers: their arrays would take others' registers. …
+// Chains, in floats and in fixed point; their arrays would take registers from the other variants:
 constexpr int ChainedVariant = -4;
 constexpr int PreciseChainedVariant = -5;
-// … A metric that weighs the border has two more: the plain case with that, and all that are not precise.
+// For a metric that weights the border: the plain case with border weights, and all others with border weights that are not fixed-point:
 constexpr int PlainBorderVariant = ReadsQuads | WeighsBorder;
 constexpr int BorderVariant = -3;
 
@@ -86,7 +86,7 @@ IsChained(int variant)
   return variant == ChainedVariant || variant == PreciseChainedVariant;
 }
 
-/** Batches are of linear maps. */
+/** Returns true if a batch may have this variant: candidates are linear maps only. */
 constexpr bool
 CanBeBatched(int variant)
 {
@@ -100,7 +100,7 @@ IsPrecise(int variant)
          variant == PreciseChainedVariant;
 }
 
-/** Calls work with the one of them that a variant belongs to. */
+/** Calls work with the compiled variant that serves a variant. */
 template <typename TArguments, typename TWork>
 void
 WithVariant(int variant, const TWork & work)
@@ -158,7 +158,7 @@ WithVariant(int variant, const TWork & work)
   }
 }
 
-/** Calls work with each of them. */
+/** Calls work with each compiled variant. */
 template <typename TArguments, typename TWork>
 void
 WithEachVariant(const TWork & work)

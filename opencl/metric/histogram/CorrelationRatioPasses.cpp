@@ -32,7 +32,7 @@ public:
   }
 
 private:
-  // A bin's few sums always fit.
+  // Does nothing: the few sums of a bin always fit into local memory.
   void
   CheckRows(const CorrelationRatioArguments &) const override
   {}

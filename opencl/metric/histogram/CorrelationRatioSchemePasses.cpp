@@ -17,7 +17,7 @@ namespace gpureg
 
 namespace
 {
-/** A variant's kernels. One object's own, since setting an argument of a kernel is not thread-safe. */
+/** Holds the kernels of a variant. Each object has kernels of its own, since setting a kernel's arguments is not thread-safe. */
 struct SchemeKernelSet
 {
   explicit SchemeKernelSet(const cl::Program & program)
@@ -53,7 +53,7 @@ public:
     m_Kernels.Prepare(variant);
   }
 
-  /** Returns the lanes that the kernels are compiled for. */
+  /** Returns the number of lanes for which the kernels are compiled. */
   int
   ChooseLanes(CorrelationRatioScheme, int set) const override
   {
@@ -67,7 +67,7 @@ public:
     return lanes;
   }
 
-  /** On the host: a sort on the device would be many kernels, for what is done once. */
+  /** Sorts on the host: a sort on the device would need many kernels, for work that is done once. */
   void
   Sort(const MemoryPointer & fixedBins, std::int64_t count, int bins, SortedSamples & sorted) override
   {

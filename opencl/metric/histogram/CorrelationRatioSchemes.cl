@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The schemes of the correlation ratio's first pass in OpenCL C: entry points. What a group does with a chunk is in
-// src/kernels/metric/histogram/CorrelationRatioSchemes.h; opencl/metric/histogram/CorrelationRatioSchemePasses.cpp launches them, with as many groups as chunks,
-// or fewer.
+// The schemes of the correlation ratio's first pass in OpenCL C: entry points. src/kernels/metric/histogram/CorrelationRatioSchemes.h has
+// the work of a group; opencl/metric/histogram/CorrelationRatioSchemePasses.cpp launches them, with at most as many groups as chunks.
 
 GPUREG_KERNEL void
 GlobalAtomic(const MetricArguments arguments,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two passes of a metric that has a histogram in OpenCL C: entry points. What a group does is in
-// src/kernels/metric/histogram/HistogramKernels.h; opencl/metric/histogram/OpenCLHistogramPasses.h launches them.
+// The two passes of a metric that has a histogram in OpenCL C: entry points. src/kernels/metric/histogram/HistogramKernels.h has the work
+// of a group; opencl/metric/histogram/OpenCLHistogramPasses.h launches them.
 //
-// Whoever compiles defines GPUREG_BATCH for those of batches, which are a program of their own.
+// The host defines GPUREG_BATCH when it compiles the entry points of batches, which are a program of their own.
 
 #ifndef GPUREG_BATCH
 
@@ -51,7 +51,7 @@ Table(const MetricArguments arguments,
   TableGroup(GPUREG_VARIANT, &arguments, histogram, scratch, (__local float *)marginals, table);
 }
 
-/** sums: the joint histogram as 64-bit counts, and behind it the partial sums of the forces. */
+/** sums: the histogram as 64-bit counts, followed by the partial sums of the forces. */
 GPUREG_KERNEL void
 Forces(const MetricArguments arguments,
        const SampleMaps      maps,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The summaries of a batch's candidates in OpenCL C: the entry point, behind HistogramKernels.cl, of a metric that has a
-// SummaryGroup(). What a group does is in src/kernels/metric/histogram/HistogramSummaryKernels.h.
+// The summaries of a batch's candidates in OpenCL C: the entry point, for a metric that has a SummaryGroup(). It follows
+// HistogramKernels.cl in a program. src/kernels/metric/histogram/HistogramSummaryKernels.h has the work of a group.
 
 #ifdef GPUREG_BATCH
 

@@ -31,7 +31,8 @@ public:
     });
   }
 
-  /** Summaries are made in doubles, in a program of their own: not every device has doubles. */
+  /** Returns true if the device can compute summaries: they need doubles, which not every device has, so they are a program of their
+   *  own. */
   bool
   HasSummaries(const JointHistogramSummaryArguments & a) const override
   {

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metric that the rest of this program is compiled for.
+// Names the metric for which the rest of this program is compiled.
 typedef MattesArguments MetricArguments;

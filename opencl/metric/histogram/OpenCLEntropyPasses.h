@@ -8,7 +8,7 @@
 namespace gpureg
 {
 
-/** \tparam TArguments the metric's, with its member normalized. */
+/** \tparam TArguments the metric's arguments, with a member `normalized`. */
 template <typename TArguments>
 class OpenCLEntropyPasses : public OpenCLHistogramPasses<TArguments>
 {

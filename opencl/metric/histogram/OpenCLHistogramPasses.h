@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two passes of every metric that has a histogram in OpenCL: launches. The entry points are in
-// opencl/metric/histogram/HistogramKernels.cl, what a group does is in src/kernels/metric/histogram/HistogramKernels.h; the plain version is
-// src/host/metric/histogram/HostHistogramPasses.h.
+// opencl/metric/histogram/HistogramKernels.cl; src/kernels/metric/histogram/HistogramKernels.h has the work of a group; the plain version
+// is src/host/metric/histogram/HostHistogramPasses.h.
 #ifndef gpureg_OpenCLHistogramPasses_h
 #define gpureg_OpenCLHistogramPasses_h
 
@@ -16,7 +16,7 @@ namespace gpureg
 
 using namespace kernels;
 
-/** A variant's kernels. One object's own, since setting an argument of a kernel is not thread-safe. */
+/** Holds the kernels of a variant. Each object has kernels of its own, since setting a kernel's arguments is not thread-safe. */
 struct HistogramKernelSet
 {
   explicit HistogramKernelSet(const cl::Program & program)
@@ -32,7 +32,7 @@ struct HistogramKernelSet
   cl::Kernel forces;
 };
 
-/** Holds the kernels of batches, … */
+/** Holds the kernels of batches. */
 struct BatchKernelSet
 {
   explicit BatchKernelSet(const cl::Program & program)
@@ -44,7 +44,7 @@ struct BatchKernelSet
   cl::Kernel sums;
 };
 
-/** … and of their summaries. */
+/** Holds the kernels of summaries. */
 struct SummaryKernelSet
 {
   explicit SummaryKernelSet(const cl::Program & program)
@@ -60,7 +60,7 @@ class OpenCLHistogramPasses : public HistogramPasses<TArguments, TSummaryArgumen
 {
 public:
   /** \param source the metric's kernels, with their entry points.
-   *  \param summarySource those of its summaries. */
+   *  \param summarySource the kernels of the metric's summaries. */
   OpenCLHistogramPasses(OpenCLQueue & queue, const char * source, const char * summarySource)
     : m_Queue(queue)
     , m_Kernels(queue, source)
@@ -222,11 +222,11 @@ protected:
   }
 
 private:
-  /** \throws Error if what local memory is to hold would not fit into it. */
+  /** \throws Error if a row of the histogram, or of the table, does not fit into local memory. */
   virtual void
   CheckRows(const TArguments & a) const = 0;
 
-  /** Returns the bytes of local memory that a SummaryGroup() takes. */
+  /** Returns the bytes of local memory that SummaryGroup() needs. */
   virtual std::size_t
   GetSummaryBytes(const TSummaryArguments &) const
   {

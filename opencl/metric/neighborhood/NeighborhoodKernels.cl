@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The neighborhood correlation in OpenCL C: the entry points. What a group does is in src/kernels/metric/neighborhood/NeighborhoodKernels.h;
-// opencl/metric/neighborhood/NeighborhoodPasses.cpp launches it, and defines GPUREG_PARTS, the sum of the parts that are compiled: 1 planes, 2 tiles,
-// 4 a list, 8 terms; 16 and 32 tiles and lists of batches.
+// The neighborhood correlation in OpenCL C: the entry points. src/kernels/metric/neighborhood/NeighborhoodKernels.h has the work of a
+// group; opencl/metric/neighborhood/NeighborhoodPasses.cpp launches them, and defines GPUREG_PARTS, the sum of the parts to compile: 1
+// planes, 2 tiles, 4 a list, 8 terms; 16 and 32 tiles and lists of batches.
 
-// Names the parameters that all entry points take after the samples' volumes. A pass never touches an array that it does not have.
+// Names the parameters that all entry points take after the samples' volumes. A pass never reads an array that it does not have.
 #define GPUREG_NEIGHBORHOOD_PARAMETERS                                                             \
   __global i64 *moved, __global double *sums, __global const i64 *centres, __global float *forces, \
     __global double *rings, __global float *partials

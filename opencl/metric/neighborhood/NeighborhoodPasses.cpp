@@ -12,7 +12,7 @@ namespace gpureg
 
 namespace
 {
-/** Kernels that are compiled together, see NeighborhoodKernels.cl. An evaluation wants one or two of the parts. */
+/** Parts of the kernels that are compiled together, see NeighborhoodKernels.cl. An evaluation needs one or two parts. */
 enum Part
 {
   Planes = 1,
@@ -40,15 +40,16 @@ public:
     return { device.GetLanes(), MostGroups, device.GetLanes(), device.GetLocalMemorySize() };
   }
 
-  /** Local memory is too small on most devices, and their caches hold the rings. */
+  /** Returns true: local memory is too small for circular buffers on most devices, and caches hold those in global memory. */
   bool
   NeedsRings(int) const override
   {
     return true;
   }
 
-  /** A GPU gets kernels for each variant, part by part, for its compiler may take ten seconds for one; on a CPU, where these take longer
-   *  to compile than they ever save, one set of all finds its way by the arguments. */
+  /** Compiles the kernels for a variant. On a GPU, each part of each variant is compiled when it is needed, since the compiler may take
+   *  ten seconds for one. On a CPU, compiling a variant takes longer than it ever saves, so one set of kernels for all variants looks
+   *  them up at run time. */
   void
   Prepare(int variant) override
   {
@@ -151,7 +152,7 @@ public:
   }
 
 private:
-  /** Along each axis. */
+  /** Numbers of groups along each axis. */
   struct Groups
   {
     std::int64_t x;
@@ -204,7 +205,7 @@ private:
     return m_SampleOptions + " -DGPUREG_PARTS=" + std::to_string(parts);
   }
 
-  /** \param maps those of an evaluation, or a buffer of a batch's. */
+  /** \param maps the SampleMaps of an evaluation, or a buffer of those of a batch. */
   template <typename TMaps, typename... TOthers>
   void
   Launch(Part                          part,
@@ -235,7 +236,7 @@ private:
 
   OpenCLQueue & m_Queue;
   OpenCLKernels m_Kernels;
-  std::string   m_SampleOptions; // that Prepare has chosen
+  std::string   m_SampleOptions; // chosen by Prepare
 };
 } // namespace
 

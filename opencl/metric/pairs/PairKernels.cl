@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics that are sums over pairs of values in OpenCL C: the entry point. What a group does is in
-// src/kernels/metric/pairs/ValuePairKernels.h; opencl/metric/pairs/PairPasses.cpp launches it.
+// The metrics that are sums over pairs of values in OpenCL C: the entry point. src/kernels/metric/pairs/ValuePairKernels.h has the work of
+// a group; opencl/metric/pairs/PairPasses.cpp launches it.
 
-// Whoever compiles defines GPUREG_TASK: a task's number, or task, for a kernel that does all of them; and GPUREG_BATCH for
-// that of batches, which is a program of its own.
+// The host defines GPUREG_TASK, a task's number, or `task` for a kernel of all tasks, and GPUREG_BATCH for the entry point of batches,
+// which is a program of its own.
 
 #ifndef GPUREG_BATCH
 GPUREG_KERNEL void

@@ -26,8 +26,9 @@ public:
     return GetSampleGrain(m_Queue.GetDevice());
   }
 
-  /** A GPU gets a kernel for each task in the plain cases, and one for all others, in floats and in integers. On a CPU, where
-   *  these take longer to compile than they ever save, one finds its way by the arguments. */
+  /** Compiles the kernels for a variant and a task. A GPU has one kernel for each task in the plain cases, and two for all others, in
+   *  floats and in fixed point. On a CPU, compiling these takes longer than it ever saves, so one kernel looks variant and task up at
+   *  run time. */
   void
   Prepare(int variant, int task) override
   {
@@ -80,7 +81,7 @@ private:
     return m_Kernels.Get("SumPairs", this->GetOptions(variant, task));
   }
 
-  /** Each kernel takes the driver a second. */
+  /** Returns the name of the variant for which a kernel is compiled: there are few, since each takes the driver a second. */
   static std::string
   GetCompiledVariant(int variant)
   {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between control points and samples in OpenCL C: the entry points. The formulas are in src/kernels/metric/samples/ControlGrid.h, what a group
-// does in src/kernels/metric/samples/ControlGridKernels.h; opencl/metric/samples/ControlGridPasses.cpp launches them.
+// Interpolation between control points at samples, and its adjoint, in OpenCL C: the entry points. The formulas are in
+// src/kernels/metric/samples/ControlGrid.h; src/kernels/metric/samples/ControlGridKernels.h has the work of a group;
+// opencl/metric/samples/ControlGridPasses.cpp launches them.
 
 GPUREG_KERNEL void
 Expand(const ControlGridArguments      a,

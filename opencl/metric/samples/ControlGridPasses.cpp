@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between control points and samples in OpenCL: launches. The entry points are in opencl/metric/samples/ControlGridKernels.cl, the formulas in
-// src/kernels/metric/samples/ControlGrid.h; the plain version is src/host/metric/samples/ControlGridPasses.cpp.
+// Interpolation between control points at samples, and its adjoint, in OpenCL: launches. The entry points are in
+// opencl/metric/samples/ControlGridKernels.cl, the formulas in src/kernels/metric/samples/ControlGrid.h; the plain version is
+// src/host/metric/samples/ControlGridPasses.cpp.
 #include "engine/metric/samples/ControlGridPasses.h"
 
 #include "opencl/runtime/OpenCLKernels.h"
@@ -66,7 +67,7 @@ public:
   void
   GatherAlong(const GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
   {
-    // As many work-groups as there are bundles of lines that one of them gathers along.
+    // One lane for each bundle of lines that are processed together.
     const i64 lanes = m_Queue.GetDevice().GetLanes();
     const i64 bundles = (a.inner + lanes * GatherLines - 1) / (lanes * GatherLines);
     m_Kernels.Launch("GatherAlong",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How OpenCL's kernels are handed a metric's samples; opencl/metric/samples/SampleVolumes.cl takes them.
+// The arguments of OpenCL's kernels for a metric's samples; opencl/metric/samples/SampleVolumes.cl declares them.
 #ifndef gpureg_OpenCLSamples_h
 #define gpureg_OpenCLSamples_h
 
@@ -20,13 +20,13 @@ namespace gpureg
 
 using namespace kernels;
 
-// SampleMaps, and a metric's arguments, go to the kernels as bytes: they and the host's compiler must lay them out alike. Of all
-// structures the sizes are compared (OpenCLStructSizes.h); that members are 32 bits wide, without a gap, follows from this.
+// SampleMaps and a metric's arguments are passed to the kernels as bytes, so the kernels' and the host's compiler must lay them out alike.
+// The sizes of all structures are compared (OpenCLStructSizes.h); it follows that members are 32 bits wide, without padding.
 static_assert(std::is_trivially_copyable<SampleMaps>::value, "kernels get it as bytes");
 template <typename TArguments>
 constexpr bool IsMadeOf32Bits = std::is_trivially_copyable<TArguments>::value && alignof(TArguments) == 4;
 
-// Every OpenCL device of the full profile has so much local memory. More would leave room for fewer groups at once.
+// Every OpenCL device of the full profile has this much local memory. With more, fewer groups would fit at once.
 constexpr std::size_t MaximumLocalBytes = std::size_t{ 32 } << 10;
 
 inline SampleGrain
@@ -44,8 +44,8 @@ GetSampleOptions(const std::string & variant)
   return "-DGPUREG_REAL=float -DGPUREG_VARIANT=" + variant;
 }
 
-/** Sets the arguments of a kernel that begins with the metric's arguments, SampleMaps, or a buffer of a batch's, and the
- *  volumes. In the place of a volume that the variant does not have stands one that is there. */
+/** Sets the arguments of a kernel: the metric's arguments, SampleMaps, or a buffer of a batch's, and the volumes. Another array stands
+ *  for a volume that the variant does not have. */
 template <typename TArguments, typename TMaps, typename... TOthers>
 void
 SetSampleKernelArguments(cl::Kernel &         kernel,
@@ -77,25 +77,25 @@ SetSampleKernelArguments(cl::Kernel &         kernel,
                      others...);
 }
 
-/** The kernels of a source that reads samples, by their variant.
- *  \tparam TKernelSet made from a program. */
+/** Holds the kernels of a source that reads samples, for each variant.
+ *  \tparam TKernelSet a set of kernels, constructed from a program. */
 template <typename TKernelSet, typename TArguments>
 class OpenCLSampleKernels
 {
 public:
-  /** \param options to compile with, besides those of samples. */
+  /** \param options compiler options besides those for samples. */
   OpenCLSampleKernels(OpenCLQueue & queue, const char * source, std::string options = "")
     : m_Queue(queue)
     , m_Source(source)
     , m_Options(std::move(options))
   {}
 
-  /** Compiles or loads those of a variant. */
+  /** Compiles or loads the kernels of a variant. */
   void
   Prepare(int variant)
   {
-    // A GPU gets kernels for each variant. On a CPU, where these take longer to compile than they ever save, one set
-    // finds its way by the arguments.
+    // A GPU has kernels for each variant. On a CPU, compiling these takes longer than it ever saves, so one set looks the variant up at run
+    // time.
     const bool isGpu = m_Queue.GetDevice().IsGpu();
     m_CompiledVariant = isGpu ? variant : AnyVariant;
     if (m_Kernels.count(m_CompiledVariant) == 0)
@@ -115,14 +115,14 @@ public:
   }
 
 private:
-  /** In the place of a variant: kernels for all of them. */
+  /** Stands for kernels of all variants. */
   static constexpr int AnyVariant = -1;
 
   OpenCLQueue &             m_Queue;
   const char *              m_Source;
   std::string               m_Options;
   std::map<int, TKernelSet> m_Kernels;
-  int                       m_CompiledVariant = AnyVariant; // that Prepare has chosen
+  int                       m_CompiledVariant = AnyVariant; // chosen by Prepare
 };
 
 } // namespace gpureg

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Defines the first parameters of every entry point that reads a metric's samples; opencl/metric/samples/OpenCLSamples.h sets them.
 
-// Whoever compiles defines GPUREG_VARIANT: a variant's number, or variant, for kernels that do all of them. The text before
-// this defines MetricArguments, the metric's own.
+// The host defines GPUREG_VARIANT, a variant's number, or `variant` for kernels of all variants. The text before this file defines
+// MetricArguments, the metric's own.
 
-// The volumes. One that the variant does not have is never touched.
+// The volumes. Kernels never read a volume that the variant does not have.
 #define GPUREG_VOLUME_PARAMETERS                                                                          \
   __global const u16 *fixedBins, __global const float *fixedValues, __global const float *fixedGradients, \
     __global const i64 *points, __global const float *displacement, __global const float *moving,         \

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers that are a function of what they are for: every device, and any number of threads, makes the same
-// ones. Shared by C++, CUDA C++ and OpenCL C.
+// Counter-based random numbers: each number is a function of its key and counter alone, so that every device and any number of threads
+// generate the same ones.
+// Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_CounterRandom_h
 #define gpureg_kernels_CounterRandom_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Four words of a counter, or four random ones. */
+/** Holds the four 32-bit words of a counter, or the four random words made from it. */
 typedef struct RandomWords
 {
   u32 word[4];
 } RandomWords;
 
-/** Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011: ten rounds of two
- *  products, whose upper halves are mixed with the other words and the key, and a key that grows by the golden ratio and
- *  by the root of 3, each less 1. */
+/** Returns four random words by Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011): in
+ *  each of ten rounds, the upper halves of two products are mixed with the other words and the key, and the key grows by the golden
+ *  ratio and by the square root of 3, each less 1. */
 GPUREG_FUNCTION RandomWords
 Philox4x32(RandomWords counter, u32 key0, u32 key1)
 {
@@ -32,8 +33,8 @@ Philox4x32(RandomWords counter, u32 key0, u32 key1)
   return counter;
 }
 
-/** A random position along an axis of so many voxels, from -1/2 to size - 1/2, in units of 2^-32 voxel (Position.h):
- *  all voxels are as likely. */
+/** Returns a random position along an axis of `size` voxels, uniformly distributed from -1/2 to size - 1/2, in units of 2^-32 voxel
+ *  (Position.h). */
 GPUREG_FUNCTION i64
 RandomPosition(u32 random, int size)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of a volume, and where its voxels are in memory.
+// The shape of a volume, and the offsets of its voxels in memory.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_Geometry_h
 #define gpureg_kernels_Geometry_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** A volume's size, and what interpolation keeps asking of it, worked out once.
- *  32-bit members only, so that every compiler lays it out alike. */
+/** Holds a volume's size and, computed once, the numbers that interpolation derives from it. All members have 32 bits, so that every
+ *  compiler lays the struct out alike. */
 typedef struct VolumeShape
 {
   int size[3];
@@ -32,8 +32,8 @@ MakeVolumeShape(int sizeX, int sizeY, int sizeZ)
   return shape;
 }
 
-/** Offset of a voxel; 64 bits, since a volume may hold more than 2^31 of them. Its rows, and the voxels
- *  of a slice, are fewer. */
+/** Returns the offset of voxel (x, y, z). It has 64 bits, since a volume may hold more than 2^31 voxels; its number of rows and the
+ *  number of voxels in a slice fit into 32 bits. */
 GPUREG_FUNCTION i64
 VoxelOffset(const VolumeShape * shape, int x, int y, int z)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every device that has work-groups must offer, for the devices' own code, which knows no metric.
+// The limits that every device with work-groups must offer, for the devices' own code, which knows no metric.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_LaneLimits_h
 #define gpureg_kernels_LaneLimits_h
@@ -8,9 +8,9 @@ GPUREG_NAMESPACE_BEGIN
 
 enum
 {
-  /** Lanes in a row of a tile of voxels: a work-group has at least one row, and whole rows. */
+  /** Lanes in a row of a tile of voxels; a work-group consists of one or more whole rows. */
   TileWidth = 32,
-  /** Floats of local memory that one lane's sums take at most. */
+  /** The most floats of local memory that the sums of one lane take. */
   LargestLaneSums = 24
 };
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the lanes of a work-group have between them, for the devices that have work-groups: CUDA and OpenCL.
+// Reductions over the lanes of a work-group, for the devices that have work-groups: CUDA and OpenCL.
 //
-// A prelude for these adds: GPUREG_LOCAL, GPUREG_GROUP_FUNCTION, LaneIndex(), LaneCount(), LocalBarrier(); and it may have a
-// SumOverLanes() of its own.
+// The prelude of such a device defines, besides: GPUREG_LOCAL, GPUREG_GROUP_FUNCTION, LaneIndex(), LaneCount() and LocalBarrier(). It may
+// define a SumOverLanes() of its own.
 #ifndef gpureg_kernels_LaneReduction_h
 #define gpureg_kernels_LaneReduction_h
 
 GPUREG_NAMESPACE_BEGIN
 
 #ifndef GPUREG_HAS_SUM_OVER_LANES
-/** The sum of each lane's value, in an order that does not depend on timing; the same in all lanes. scratch: LaneCount() floats. */
+/** Returns the sum of all lanes' values, the same in all lanes. The order of the additions does not depend on timing. scratch:
+ *  LaneCount() floats. */
 GPUREG_GROUP_FUNCTION float
 SumOverLanes(float value, GPUREG_LOCAL float * scratch)
 {
@@ -29,7 +30,7 @@ SumOverLanes(float value, GPUREG_LOCAL float * scratch)
 }
 #endif
 
-/** The largest of them, the same in all lanes. scratch: LaneCount() floats. */
+/** Returns the largest of all lanes' values, the same in all lanes. scratch: LaneCount() floats. */
 GPUREG_GROUP_FUNCTION float
 LargestOverLanes(float value, GPUREG_LOCAL float * scratch)
 {
@@ -48,7 +49,7 @@ LargestOverLanes(float value, GPUREG_LOCAL float * scratch)
   return scratch[0];
 }
 
-/** The sum of each lane's value, the same in all lanes. scratch: LaneCount() 64-bit integers. */
+/** Returns the sum of all lanes' values, the same in all lanes. scratch: LaneCount() 64-bit integers. */
 GPUREG_GROUP_FUNCTION u64
 SumIntegersOverLanes(u64 value, GPUREG_LOCAL u64 * scratch)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sum over all samples of a lane, whatever their fixed bins, which CountSample() adds to in a register: most metrics have none.
-// One that has adds it to the histogram by a CountLaneSum() of its own.
+// The default for metrics without a sum over all samples of a lane. A metric that has such a sum lets CountSample() add to it in a
+// register, and defines its own CountLaneSum() to add the sum to the histogram.
 #ifndef gpureg_kernels_LaneSum_h
 #define gpureg_kernels_LaneSum_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Counts what a lane has summed up, in a histogram of so many fixed bins, one or more, whose cells lie `stride` apart. */
+/** Adds a lane's sum to a histogram of one or more fixed bins, whose cells are `stride` apart. */
 GPUREG_METRIC_GROUP_FUNCTION void
 CountLaneSum(
   int variant, const MetricArguments * a, u64 laneSum, int lane, int rows, GPUREG_LOCAL u32 * histogram, int stride)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The meaning of the shared kernel subset in plain C++: the host's dialect.
-// cuda/core/CudaPrelude.h and opencl/core/Prelude.cl give the same names their meaning there.
-// A kernel source includes none of the three: whoever compiles it comes with its own.
+// Defines the names of the shared kernel subset in plain C++, for the host. cuda/core/CudaPrelude.h and opencl/core/Prelude.cl define the
+// same names for their devices. A kernel header includes none of the three: the source that compiles it includes one of them first.
 #ifndef gpureg_kernels_Prelude_h
 #define gpureg_kernels_Prelude_h
 
@@ -19,14 +18,14 @@
   }
 
 #define GPUREG_FUNCTION inline
-// One that few samples come to, so that it takes no registers from the others.
+// Marks a function that few samples call. A device does not inline it, so that it takes no registers from the other code.
 #define GPUREG_SELDOM_FUNCTION inline
-// A function over real, which is float or double: a template here; in OpenCL C the program is compiled for
-// one of them.
+// Marks a function over `real`, which is float or double: here a template; in OpenCL C the program is compiled for one of the two.
 #define GPUREG_REAL_FUNCTION \
   template <typename real>   \
   inline
-// What a group's lanes call on a device, over a metric's arguments.
+// Marks a function that all lanes of a group call on a device; GPUREG_METRIC_GROUP_FUNCTION, one that also has MetricArguments, the
+// arguments of a metric.
 #define GPUREG_GROUP_FUNCTION inline
 #define GPUREG_METRIC_GROUP_FUNCTION  \
   template <typename MetricArguments> \
@@ -54,7 +53,7 @@ MakeFloat4(float x, float y, float z, float w)
   return { x, y, z, w };
 }
 
-/** a·b + c; rounded once where the compiler has the instruction, twice elsewhere. */
+/** Returns a·b + c; rounded once if the compiler has the instruction, twice otherwise. */
 inline float
 MultiplyAdd(float a, float b, float c)
 {
@@ -67,14 +66,14 @@ MultiplyAdd(double a, double b, double c)
   return a * b + c;
 }
 
-/** a·b + c, rounded once everywhere. */
+/** Returns a·b + c, rounded once on every device. */
 inline float
 MultiplyAddOnce(float a, float b, float c)
 {
   return std::fma(a, b, c);
 }
 
-/** Both halves of a product of 128 bits, the one exclusive-or the other. */
+/** Returns the exclusive-or of both halves of the 128-bit product a·b. */
 inline u64
 FoldProduct(u64 a, u64 b)
 {
@@ -84,7 +83,7 @@ FoldProduct(u64 a, u64 b)
 }
 
 #define GPUREG_HAS_WIDE_PRODUCT
-/** (a·b + addend)/2^32, rounded down. */
+/** Returns (a·b + addend)/2^32, rounded down. */
 inline i64
 MultiplyWide(i64 a, i64 b, i64 addend)
 {
@@ -92,7 +91,7 @@ MultiplyWide(i64 a, i64 b, i64 addend)
   return static_cast<i64>((static_cast<Product>(a) * b + addend) >> 32);
 }
 
-/** The four floats from p on, which need not be aligned. */
+/** Loads four floats from p on, which need not be aligned. */
 inline float4
 LoadFloat4(const float * p)
 {
@@ -102,8 +101,8 @@ LoadFloat4(const float * p)
 }
 
 #if defined(__GNUC__)
-// Written by components, GCC makes four instructions of what is one, and the interpolation of four components
-// takes up to twice as long.
+// If this is written component by component, GCC makes four instructions of one, and the interpolation of four components takes up to twice
+// as long.
 using FourFloats = float __attribute__((vector_size(sizeof(float4))));
 
 inline FourFloats
@@ -122,14 +121,14 @@ FromVector(FourFloats v)
   return a;
 }
 
-/** a·b + c, by components. */
+/** Returns a·b + c by components. */
 inline float4
 MultiplyAdd4(float a, float4 b, float4 c)
 {
   return FromVector(a * ToVector(b) + ToVector(c));
 }
 
-/** a - b, by components. */
+/** Returns a - b by components. */
 inline float4
 Subtract4(float4 a, float4 b)
 {
@@ -161,7 +160,7 @@ FloorOf(double x)
   return std::floor(x);
 }
 
-/** To the nearest whole number; half-way between two, away from 0. */
+/** Rounds x to the nearest integer; halves are rounded away from 0. */
 inline double
 RoundOf(double x)
 {
@@ -180,14 +179,14 @@ LargerOf(float a, float b)
   return a > b ? a : b;
 }
 
-/** x put into [0, 1]. */
+/** Clamps x to [0, 1]. */
 inline float
 SaturateOf(float x)
 {
   return SmallerOf(LargerOf(x, 0.0f), 1.0f);
 }
 
-/** The largest whole number that is neither above x nor above last, for 0 <= x < 2^22. */
+/** Returns the largest integer that is neither above x nor above last, for 0 <= x < 2^22. */
 inline float
 WholeBelow(float x, float last, int * index)
 {
@@ -197,12 +196,12 @@ WholeBelow(float x, float last, int * index)
   return static_cast<float>(*index);
 }
 
-/** x >= 0 in units of 1/one, to the nearest, halves to the even one; x * one < 2^22. Of floats just below a unit's digits, half are
- *  halves: rounded up, they would make sums too large by a part of 1e-7. */
+/** Returns x >= 0 in units of 1/one, rounded to the nearest integer, halves to the even one; x * one < 2^22. Half of all floats whose
+ *  last binary digit is worth half a unit are halves: rounding these up would make sums too large by a relative 1e-7. */
 inline u32
 ToCount(float x, float one)
 {
-  // The floats between 2^23 and 2^24 are whole numbers, in the order of their bits.
+  // The floats between 2^23 and 2^24 are integers, and their bits are in the same order.
   const float twoTo23 = 8388608.0f;
   const float shifted = MultiplyAdd(x, one, twoTo23);
   u32         bits, bitsOfZero;
@@ -223,14 +222,14 @@ LogOf(float x)
   return std::log(x);
 }
 
-/** ln(1 + x), which loses nothing where x is small. */
+/** Returns ln(1 + x), exact to a float's digits for small x, too. */
 inline float
 LogOfOnePlus(float x)
 {
   return std::log1p(x);
 }
 
-/** How a double is kept: sign, exponent and fraction. */
+/** Returns the bits of a double: sign, exponent and fraction. */
 inline i64
 BitsOfDouble(double x)
 {
@@ -247,21 +246,21 @@ DoubleOfBits(i64 bits)
   return x;
 }
 
-/** histogram[cell·stride] += weight. */
+/** Adds weight to histogram[cell·stride]. */
 inline void
 AddToCell(u32 * histogram, int cell, int stride, u32 weight)
 {
   histogram[cell * stride] += weight;
 }
 
-/** The same of a cell that a device's neighbouring lanes often have in common. */
+/** Adds weight to histogram[cell·stride], a cell to which neighbouring lanes of a device often add at the same time. */
 inline void
 AddToSharedCell(u32 * histogram, int cell, int stride, u32 weight)
 {
   AddToCell(histogram, cell, stride, weight);
 }
 
-/** histogram[(cell + k)·stride] += weights[k], 0 <= k < cells. */
+/** Adds weights[k] to histogram[(cell + k)·stride], 0 <= k < cells. */
 inline void
 AddWindow(u32 * histogram, int cell, int stride, int cells, const u32 * weights)
 {

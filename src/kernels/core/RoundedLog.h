@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A logarithm in doubles that every compiler rounds alike: those of their libraries differ in the last digit.
+// A logarithm in double precision that every compiler rounds alike; the logarithms of their libraries differ in the last digit.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_RoundedLog_h
 #define gpureg_kernels_RoundedLog_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** ln x of a normal number x > 0, to 3.4e-16 of it or of 1. With x = m·2^e and m between 1/2^(1/2) and 2^(1/2), it is e ln 2 +
- *  2 atanh((m - 1)/(m + 1)); of that series, z + z^3/3 + …, what is behind z^19 is less than a double's last digit. */
+/** Returns ln x of a normal number x > 0, with an absolute or relative error of at most 3.4e-16, whichever is larger. With x = m·2^e and
+ *  1/√2 <= m <= √2, ln x = e ln 2 + 2 atanh((m - 1)/(m + 1)). The series of atanh, z + z^3/3 + …, is used up to z^19; the rest is less
+ *  than the last digit of a double. */
 GPUREG_FUNCTION double
 RoundedLogOf(double x)
 {

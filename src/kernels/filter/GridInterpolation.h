@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear interpolation at the points of a grid whose axes are those of the volume: what a level of a pyramid takes out
-// of it (itk::LinearInterpolateImageFunction), in ITK's order, so that integers are cut off as there.
+// Linear interpolation at the points of a grid whose axes are parallel to those of the volume: it samples the levels of a pyramid
+// (itk::LinearInterpolateImageFunction), in ITK's order of operations, so that integers are truncated to the same values.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_GridInterpolation_h
 #define gpureg_kernels_GridInterpolation_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** A place along an axis: so far behind a sample. No sample where the cell is negative: the output is 0. */
+/** A place along an axis: a sample, and the distance behind it. If the index of the sample is negative, the place is outside and the
+ *  output is 0. */
 typedef struct GridPlace
 {
   double fraction; /* 0 to 1; where it is 0, the next sample is not read */
@@ -15,16 +16,17 @@ typedef struct GridPlace
   int    unused;
 } GridPlace;
 
-/** From an array [z][y][x][components] to another one. Its places along x come first, then those along y and z. */
+/** Describes the interpolation of an array [z][y][x][components] at a grid of places. The places along x come first, then those along y
+ *  and z. */
 typedef struct GridInterpolationArguments
 {
   int inputSize[3];
   int outputSize[3];
   int components;
-  int truncates; /* the output is cut off to a whole number */
+  int truncates; /* the output is truncated to an integer */
 } GridInterpolationArguments;
 
-/** The voxel of the output at these places; sample is the input's, of their cells. */
+/** Returns the interpolated value at three places, one along each axis. sample: the input's sample before all three. */
 GPUREG_REAL_FUNCTION double
 InterpolateAtPlaces(
   const GridInterpolationArguments * a, GPUREG_GLOBAL const real * sample, double fx, double fy, double fz)
@@ -44,7 +46,7 @@ InterpolateAtPlaces(
   return a->truncates ? (double)(i64)value : value;
 }
 
-/** One element of the output. */
+/** Writes one element of the output. */
 GPUREG_REAL_FUNCTION void
 InterpolateElement(const GridInterpolationArguments * a,
                    GPUREG_GLOBAL const GridPlace *    places,

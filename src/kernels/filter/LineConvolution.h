@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line of samples convolved with a few weights, and only where it is asked for: on a coarser grid, say.
-// Before and behind the line its ends continue (itk::ZeroFluxNeumannBoundaryCondition). Arithmetic in double.
+// Convolution of a line of samples with a short kernel, computed only at the outputs that are needed, such as those of a coarser grid.
+// Beyond its ends, the line's first and last sample are repeated (itk::ZeroFluxNeumannBoundaryCondition). Arithmetic is in double
+// precision.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_LineConvolution_h
 #define gpureg_kernels_LineConvolution_h
@@ -9,13 +10,13 @@ GPUREG_NAMESPACE_BEGIN
 
 enum
 {
-  /** itk::GaussianOperator makes at most 65 by itk::DiscreteGaussianImageFilter's default; and one for linear
-   *  interpolation between two of its outputs. */
+  /** itk::GaussianOperator makes at most 65 weights by itk::DiscreteGaussianImageFilter's default; one more serves linear interpolation
+   *  between two of its outputs. */
   MaximumTaps = 66
 };
 
-/** From an array [outer][length][inner] to one [outer][outputLength][inner]. Output j is that at the position
- *  first + (j / run)·step + j % run, or at the line's end if that lies beyond it. */
+/** Describes a convolution from an array [outer][length][inner] to one [outer][outputLength][inner]. Output j is computed at the
+ *  position first + (j / run)·step + j % run, or at the end of the line if that position lies beyond it. */
 typedef struct ConvolutionArguments
 {
   i64    inner;
@@ -26,9 +27,9 @@ typedef struct ConvolutionArguments
   int    step;
   int    run;
   int    end;  /* outputs from end on are 0 */
-  int    left; /* the first tap is for the sample so far before the position */
+  int    left; /* the first tap is for the sample this far before the position */
   int    tapCount;
-  int    truncates; /* the output is cut off to a whole number */
+  int    truncates; /* the output is truncated to an integer */
   double taps[MaximumTaps];
 } ConvolutionArguments;
 
@@ -39,7 +40,7 @@ FindPosition(const ConvolutionArguments * a, int j)
   return position < 0 ? 0 : (position < a->length ? position : a->length - 1);
 }
 
-/** The sample that a tap of the output at a position is for. */
+/** Returns the index of the sample that tap number `tap` reads for the output at a position. */
 GPUREG_FUNCTION int
 FindSample(const ConvolutionArguments * a, int position, int tap)
 {
@@ -53,7 +54,7 @@ FinishSum(const ConvolutionArguments * a, double sum)
   return a->truncates ? (double)(i64)sum : sum;
 }
 
-/** Output j of a line. */
+/** Returns output j of a line. */
 GPUREG_REAL_FUNCTION double
 ConvolveAt(const ConvolutionArguments * a, GPUREG_GLOBAL const real * line, int j)
 {
@@ -87,7 +88,7 @@ ConvolveAt(const ConvolutionArguments * a, GPUREG_GLOBAL const real * line, int 
   return FinishSum(a, sum);
 }
 
-/** One element of the output. */
+/** Writes one element of the output. */
 GPUREG_REAL_FUNCTION void
 ConvolveElement(const ConvolutionArguments * a,
                 GPUREG_GLOBAL const real *   input,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a work-item, or a work-group, does to lines of samples (see LineRecursion.h). A work-item takes a line,
-// of any length, forwards and back again, in place: forwards it only keeps what it remembers at the start of
-// each block of samples; backwards it makes a block's causal part anew, in registers. So the samples are read
-// twice and written once, and the causal part keeps its double precision at an eighth of its size.
+// Recursive filtering of lines (LineRecursion.h) by work-items and work-groups. A work-item filters one line of any length, forwards and
+// then backwards, in place. Forwards, it stores only the filter's state at the start of each block of samples; backwards, it recomputes the
+// causal output of a block in registers. So each sample is read twice and written once, and the causal output keeps double precision in an
+// eighth of the memory.
 // Shared by CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_LineKernels_h
 #define gpureg_kernels_LineKernels_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Where a work-item keeps the states of a block; neighbours' are beside each other. */
+/** Returns the index of a state that a work-item stores for a block; the states of neighbouring work-items are adjacent. */
 GPUREG_FUNCTION i64
 FindState(const RecursionArguments * a, int kind, int block, int state, i64 item)
 {
@@ -67,7 +67,7 @@ RunBackwards(int                          kind,
   }
 }
 
-/** One line a work-item: neighbours read side by side where the axis is not the fastest. */
+/** Filters one line per work-item. Neighbouring work-items read adjacent samples unless the line lies along the fastest axis. */
 GPUREG_REAL_FUNCTION void
 RecurseLine(int kind, const RecursionArguments * a, i64 item, GPUREG_GLOBAL real * volume, GPUREG_GLOBAL double * kept)
 {
@@ -107,12 +107,11 @@ RecurseLine(int kind, const RecursionArguments * a, i64 item, GPUREG_GLOBAL real
 
 enum
 {
-  /** One more than a block: the lanes' lines start in different banks of local memory. */
+  /** One more than a block, so that the lines of different lanes start in different banks of local memory. */
   RecursionTileWidth = RecursionBlock + 1
 };
 
-/** Copies a block of each of the group's lines between the volume and local memory, neighbouring lanes
- *  neighbouring samples. */
+/** Copies one block of each of the group's lines between the volume and local memory; neighbouring lanes copy adjacent samples. */
 GPUREG_REAL_GROUP_FUNCTION void
 MoveTile(const RecursionArguments * a,
          i64                        firstItem,
@@ -140,8 +139,8 @@ MoveTile(const RecursionArguments * a,
   }
 }
 
-/** As RecurseLine, for the fastest axis: a group's lines go through local memory block by block, so that lanes
- *  read side by side along them. tile: real [lanes][RecursionTileWidth]. */
+/** Filters as RecurseLine does, along the fastest axis: a group's lines pass through local memory block by block, so that neighbouring
+ *  lanes read adjacent samples. tile: real [lanes][RecursionTileWidth]. */
 GPUREG_REAL_GROUP_FUNCTION void
 RecurseTile(int                        kind,
             const RecursionArguments * a,

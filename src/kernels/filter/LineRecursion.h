@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line of samples filtered recursively, forwards and then backwards: Deriche's recursive Gaussian, and the
-// filter from samples to B-spline coefficients. Arithmetic in double, whatever the samples are kept as.
+// Recursive filters along a line of samples, forwards and then backwards: Deriche's recursive Gaussian, and the filter from samples to
+// B-spline coefficients. Arithmetic is in double precision, whatever type the samples have.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_LineRecursion_h
 #define gpureg_kernels_LineRecursion_h
@@ -9,41 +9,41 @@ GPUREG_NAMESPACE_BEGIN
 
 enum
 {
-  /** Deriche, Recursively implementing the Gaussian and its derivatives, INRIA 1893, 1993: the sum of a causal
-   *  and an anti-causal filter of fourth order. Before and behind the line its ends continue. */
+  /** Deriche, "Recursively implementing the Gaussian and its derivatives", INRIA 1893, 1993: the sum of a causal and an anti-causal
+   *  filter of fourth order. Beyond its ends, the line's first and last sample are repeated. */
   RecursionOfGaussian = 0,
-  /** Unser, Splines: a perfect fit for signal and image processing, 1999, box 2: a causal filter of first
-   *  order, then an anti-causal one, for one pole. The line is mirrored about its ends. */
+  /** Unser, "Splines: a perfect fit for signal and image processing", 1999, box 2: a causal filter of first order, then an anti-causal
+   *  one, for one pole. The line is mirrored about its ends. */
   RecursionOfSpline = 1
 };
 
 enum
 {
-  /** Numbers that a filter remembers. */
+  /** Numbers in a filter's state. */
   RecursionStates = 4,
-  /** Samples between two states that are kept. */
+  /** Samples between two stored states. */
   RecursionBlock = 16
 };
 
-/** Lines along one axis of an array [outer][length][inner]; line k is that at (k / inner, k % inner). */
+/** Describes the lines along one axis of an array [outer][length][inner]; line k is at (k / inner, k % inner). */
 typedef struct RecursionArguments
 {
   i64    inner;
-  i64    firstLine; /* the lines of one launch */
+  i64    firstLine; /* number of the launch's first line */
   i64    lineCount;
-  double causal[4];     /* Gaussian: weights of x(i), x(i - 1) …, */
-  double recursive[4];  /* of what came out before, to be subtracted, */
-  double anticausal[4]; /* of x(i + 1), x(i + 2) …; */
-  double causalGain;    /* what comes out of a constant 1 */
+  double causal[4];     /* Gaussian: weights of x(i), x(i - 1) … */
+  double recursive[4];  /* Gaussian: weights of earlier outputs, to be subtracted */
+  double anticausal[4]; /* Gaussian: weights of x(i + 1), x(i + 2) … */
+  double causalGain;    /* the output for a constant input of 1 */
   double anticausalGain;
-  double pole; /* spline */
+  double pole; /* of the spline */
   double gain;
   double lastPower; /* pole^(length - 1) */
-  int    horizon;   /* beyond so many samples the pole's powers no longer count */
+  int    horizon;   /* the number of samples beyond which the pole's powers are negligible */
   int    length;
 } RecursionArguments;
 
-/** States that are kept a block. */
+/** Returns the number of states that are stored for each block. */
 GPUREG_FUNCTION int
 CountKeptStates(int kind)
 {
@@ -56,7 +56,7 @@ CountBlocks(int length)
   return (length + RecursionBlock - 1) / RecursionBlock;
 }
 
-/** Elements before a line's first sample. Those from one sample to the next: a->inner. */
+/** Returns the offset of a line's first sample, in elements. From one sample to the next there are a->inner elements. */
 GPUREG_FUNCTION i64
 FindLine(const RecursionArguments * a, i64 line)
 {
@@ -64,8 +64,8 @@ FindLine(const RecursionArguments * a, i64 line)
   return outer * a->inner * a->length + (line - outer * a->inner);
 }
 
-/** What a Gaussian filter of these weights remembers of a constant value that went on for ever; now is the
- *  weight of the sample that comes out at once. */
+/** Sets the state of a Gaussian filter with these weights to that after an infinite constant input `value`. now: the weight of the
+ *  sample whose output is due. */
 GPUREG_FUNCTION void
 StartFromConstant(const double * input, const double * recursive, double now, double value, double gain, double * state)
 {
@@ -76,7 +76,8 @@ StartFromConstant(const double * input, const double * recursive, double now, do
   state[0] = out - now * value;
 }
 
-/** The sum over the mirrored line, before its first sample, of a pole's powers and the samples. */
+/** Returns Σ z^(n-1)·s(n) over n >= 1, where z is the pole and s(n) is the n-th sample before the first one of the line, which is
+ *  mirrored. */
 GPUREG_REAL_FUNCTION double
 SumMirrored(const RecursionArguments * a, GPUREG_GLOBAL const real * line)
 {
@@ -104,7 +105,7 @@ SumMirrored(const RecursionArguments * a, GPUREG_GLOBAL const real * line)
   return (sum / (1.0 - a->lastPower * a->lastPower) - first) / z;
 }
 
-/** What the causal filter remembers before the first sample. */
+/** Computes the causal filter's state before the first sample. */
 GPUREG_REAL_FUNCTION void
 StartCausal(int kind, const RecursionArguments * a, GPUREG_GLOBAL const real * line, double * state)
 {
@@ -118,7 +119,7 @@ StartCausal(int kind, const RecursionArguments * a, GPUREG_GLOBAL const real * l
   state[1] = 0.0;
 }
 
-/** The causal filter's next output. */
+/** Returns the causal filter's next output, of the sample x, and updates its state. */
 GPUREG_FUNCTION double
 StepCausal(int kind, const RecursionArguments * a, double x, double * state)
 {
@@ -136,7 +137,7 @@ StepCausal(int kind, const RecursionArguments * a, double x, double * state)
   return state[0];
 }
 
-/** What the anti-causal filter remembers behind the last sample; state is what the causal one does there. */
+/** Computes the anti-causal filter's state behind the last sample. state: the causal filter's state there. */
 GPUREG_FUNCTION void
 StartAnticausal(int kind, const RecursionArguments * a, double last, const double * state, double * back)
 {
@@ -149,7 +150,7 @@ StartAnticausal(int kind, const RecursionArguments * a, double last, const doubl
   back[0] = MultiplyAdd(z, state[1], state[0]) / (z * z - 1.0) + state[0];
 }
 
-/** The output at a sample, of which the causal filter made y. */
+/** Returns the output at the sample x, of which y is the causal output, and updates the anti-causal state. */
 GPUREG_FUNCTION double
 StepAnticausal(int kind, const RecursionArguments * a, double x, double y, double * back)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash of memory, the same on the host and on a device, so that what lies on the one is proved to be what lies on the other.
+// A hash of a block of memory that is the same on the host and on a device, to prove that both hold the same bytes.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_ContentHash_h
 #define gpureg_kernels_ContentHash_h
@@ -8,14 +8,14 @@ GPUREG_NAMESPACE_BEGIN
 
 enum
 {
-  /** Words side by side, each of which goes into a state of its own: a multiplication takes a few cycles. */
+  /** Words that are hashed side by side, each into a state of its own, since a multiplication takes a few cycles. */
   HashLanes = 8,
   HashBlockBytes = 64,
-  /** What is hashed at a time; less is not worth a second thread. */
+  /** Bytes in a task; less is not worth a second thread. */
   HashTaskBytes = 131072
 };
 
-/** The digits of pi: each lane multiplies by other ones, all odd. */
+/** Returns a lane's multiplier: digits of pi, all odd, different in each lane. */
 GPUREG_FUNCTION u64
 HashMultiplier(int lane)
 {
@@ -40,7 +40,8 @@ HashMultiplier(int lane)
   }
 }
 
-/** Takes a word into a state: both halves of a product of 128 bits, so that every bit of the one depends on every bit of the other. */
+/** Mixes a word into a state and returns the new state: the exclusive-or of both halves of a 128-bit product, so that every bit of the
+ *  result depends on every bit of the operands. */
 GPUREG_FUNCTION u64
 MixHash(u64 state, u64 word, u64 multiplier)
 {
@@ -48,7 +49,7 @@ MixHash(u64 state, u64 word, u64 multiplier)
   return FoldProduct(factor, multiplier);
 }
 
-/** The word at an offset, whose first byte is its lowest. What is beyond the end is 0. */
+/** Returns the word at an offset, whose first byte is its lowest. Bytes beyond the end are 0. */
 GPUREG_FUNCTION u64
 HashWordAt(GPUREG_GLOBAL const u8 * bytes, i64 count, i64 offset)
 {
@@ -64,7 +65,7 @@ HashWordAt(GPUREG_GLOBAL const u8 * bytes, i64 count, i64 offset)
   return word;
 }
 
-/** One lane's state behind all of a task's blocks. bytes: aligned to words. */
+/** Returns the state of one lane after all blocks of a task. bytes: aligned to words. */
 GPUREG_FUNCTION u64
 HashLane(GPUREG_GLOBAL const u8 * bytes, i64 count, int lane)
 {
@@ -78,7 +79,8 @@ HashLane(GPUREG_GLOBAL const u8 * bytes, i64 count, int lane)
   return state;
 }
 
-/** Of memory's task and lane, which number / HashLanes and its rest are. Tasks begin every HashTaskBytes; the last may have less. */
+/** Returns the state of task number / HashLanes and lane number % HashLanes. Tasks begin every HashTaskBytes bytes; the last one may be
+ *  shorter. */
 GPUREG_FUNCTION u64
 HashLaneOfTask(GPUREG_GLOBAL const u8 * bytes, i64 count, i64 number)
 {

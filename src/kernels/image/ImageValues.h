@@ -1,53 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is made of an image's values where they are: their summary, and what metrics keep of them.
-// In doubles, as the host computes it, so that a value's bin, and its last digit, are the same on every device.
+// What a device computes from an image's values where they lie: their summary, clamped values, and the values that metrics store. In double
+// precision, as the host computes them, so that a value's bin and its last digit are the same on every device.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_ImageValues_h
 #define gpureg_kernels_ImageValues_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** What a value is kept as. */
+/** The forms in which a metric stores a value. */
 typedef enum KeptAs
 {
-  KeptAsBin,    /* u16: its bin */
-  KeptAsByte,   /* u8: the same, of no more than 256 */
+  KeptAsBin,    /* u16: bin */
+  KeptAsByte,   /* u8: bin, of at most 256 */
   KeptAsScaled, /* float: (v - minimum)/unit */
-  KeptAsPlace,  /* float: the same from its bin on: (v - minimum)/unit + placeOfMinimum - bin */
+  KeptAsPlace,  /* float: place relative to the bin: (v - minimum)/unit + placeOfMinimum - bin */
   KeptAsInteger /* i64: v - minimum, in units of 2^-exponent */
 } KeptAs;
 
 enum
 {
-  /** Bits of an integer value, but for its sign. */
+  /** Bits of an integer value, without its sign. */
   MostValueBits = 60
 };
 
-/** Samples of a grid, and the image that they take their values from. 64-bit members come first. */
+/** Describes the samples of a grid and the image that they take their values from. 64-bit members come first. */
 typedef struct ImageSampling
 {
-  double      toImage[12]; /* sample's index -> position, by rows, the offset last */
+  double      toImage[12]; /* sample's index → position, by rows, the offset last */
   double      minimum;
   double      unit;
   double      placeOfMinimum;
-  double      unitsPerValue[2]; /* their product is 2^exponent, for which one double might be too small */
+  double      unitsPerValue[2]; /* their product is 2^exponent, which might be too small for one double */
   VolumeShape sampleShape;
   VolumeShape imageShape;
-  int         form;      /* a KeptAs */
-  int         edgeCount; /* of the bins, see FindImageBin */
+  int         form;      /* one of KeptAs */
+  int         edgeCount; /* edges of bins, see FindImageBin */
   int         firstBin;
-  int         isOneGrid; /* sample n is voxel n; toImage is not looked at */
+  int         isOneGrid; /* sample n is voxel n; toImage is not used */
   int         hasMask;   /* a sample is not valid where its byte is 0 */
 } ImageSampling;
 
-/** Numbers of a summary: smallest and largest value, their sum times a factor, and how many are not finite. Those are in none
- *  of the others. */
+/** Numbers of a summary: the smallest and the largest finite value, the sum of the finite values times a factor, and the number of
+ *  values that are not finite. */
 enum
 {
   SummaryNumbers = 4
 };
 
-/** Summarises every step-th value from first to before end. Where none is finite, the smallest one is above the largest. */
+/** Summarizes every step-th value from first to before end. If none is finite, the smallest is above the largest. */
 GPUREG_REAL_FUNCTION void
 SummarizeStrip(
   GPUREG_GLOBAL const real * values, i64 first, i64 step, i64 end, double factor, GPUREG_GLOBAL double * summary)
@@ -76,8 +76,8 @@ SummarizeStrip(
   summary[3] = notFinite;
 }
 
-/** One of count values: that of the number-th of so many parts, at a place in it that is by chance, the same on every device. So what
- *  repeats along rows is not met again and again. */
+/** Returns one of count values: from the part with this number, of `parts` equal parts, at a pseudo-random place that is the same on
+ *  every device. The random place avoids picking again and again what repeats along rows. */
 GPUREG_REAL_FUNCTION real
 PickValue(GPUREG_GLOBAL const real * values, i64 count, i64 parts, i64 number)
 {
@@ -87,24 +87,25 @@ PickValue(GPUREG_GLOBAL const real * values, i64 count, i64 parts, i64 number)
   return values[first + (i64)(chance % width)];
 }
 
-/** Numbers of clamped values: how many were below, and how many above. */
+/** Numbers that clamping counts: the values below the range, and those above it. */
 enum
 {
   ClampNumbers = 2
 };
 
-/** How an image's values become those of a range. 64-bit members come first. */
+/** Describes how values outside of a range are replaced. 64-bit members come first. */
 typedef struct ClampArguments
 {
   double      least;
   double      most;
-  double      becomes[2]; /* what is below, and above, where it is not mended */
+  double      becomes[2]; /* what values below, and above, the range become unless they are mended */
   i64         count;      /* of values */
   VolumeShape shape;
-  int         mends; /* whether what is outside becomes the mean of its neighbours that are not, where it has some */
+  int         mends; /* true if a value outside becomes the mean of its neighbours inside, if it has any */
 } ClampArguments;
 
-/** The mean of those voxels about one that are in the range; without any what it becomes. */
+/** Returns the mean of those of a voxel's neighbours that are in the range; if there is none, the end of the range's replacement,
+ *  `becomes`. */
 GPUREG_REAL_FUNCTION double
 MendValue(const ClampArguments * a, GPUREG_GLOBAL const real * values, i64 voxel)
 {
@@ -136,7 +137,7 @@ MendValue(const ClampArguments * a, GPUREG_GLOBAL const real * values, i64 voxel
   return count > 0 ? sum / count : a->becomes[values[voxel] > a->most];
 }
 
-/** Clamps every step-th value from first to before end. */
+/** Clamps every step-th value from first to before end, and counts those below and above the range. */
 GPUREG_REAL_FUNCTION void
 ClampStrip(const ClampArguments *     a,
            GPUREG_GLOBAL const real * values,
@@ -163,8 +164,8 @@ ClampStrip(const ClampArguments *     a,
   numbers[1] = above;
 }
 
-/** A value's bin: the first one and so many more as there are edges that are not above it. Edges are in order, and in the
- *  image's own type: so a value is on the side of an edge that the host has found it to be on. */
+/** Returns the bin of a value: firstBin plus the number of edges that are not above the value. The edges are sorted, and have the
+ *  image's own type, so that a value lies on the same side of an edge as on the host. */
 GPUREG_REAL_FUNCTION int
 FindImageBin(const ImageSampling * a, GPUREG_GLOBAL const real * edges, real value)
 {
@@ -186,8 +187,7 @@ FindImageBin(const ImageSampling * a, GPUREG_GLOBAL const real * edges, real val
   return a->firstBin + below;
 }
 
-/** Of a number in units of 2^-exponent the nearest integer; what is beyond MostValueBits, or not a number, becomes their
- *  largest, or the least. */
+/** Rounds a value, in units of 2^-exponent, to the nearest integer, and clamps it to ±2^MostValueBits; NaN becomes the lower end. */
 GPUREG_FUNCTION i64
 ToIntegerValue(double value)
 {
@@ -195,8 +195,8 @@ ToIntegerValue(double value)
   return (i64)RoundOf(value > -most ? (value < most ? value : most) : -most);
 }
 
-/** The value at a position inside, in the order of itk::LinearInterpolateImageFunction, and rounded to the pixels' type, as
- *  ITK's metrics have it. Beyond the outermost voxels' centres it is theirs. */
+/** Returns the value at a position inside, in the order of operations of itk::LinearInterpolateImageFunction, and rounded to the pixel
+ *  type, as ITK's metrics do. Beyond the centres of the outermost voxels, their values are repeated. */
 GPUREG_REAL_FUNCTION real
 InterpolateValue(GPUREG_GLOBAL const real * values, const VolumeShape * shape, const double * position)
 {
@@ -225,15 +225,15 @@ InterpolateValue(GPUREG_GLOBAL const real * values, const VolumeShape * shape, c
   return (real)MixSamples(planes[0], planes[1], fraction[2]);
 }
 
-/** A row of a map, at an index. */
+/** Applies one row of an affine map to an index. */
 GPUREG_FUNCTION double
 ApplyRow(const double * row, int x, int y, int z)
 {
   return RoundedProduct(row[0], x) + RoundedProduct(row[1], y) + RoundedProduct(row[2], z) + row[3];
 }
 
-/** Finds a sample's value. Returns 0 if it lies outside of the image: ITK's half-open box [-0.5, size - 0.5), where what is
- *  within 2^-33 of its ends is at them, as elsewhere positions are. */
+/** Computes a sample's value. Returns 0 if the sample lies outside of the image: ITK's half-open box [-0.5, size - 0.5). A position
+ *  within 2^-33 of an end of the box is taken to be at that end, as for positions elsewhere. */
 GPUREG_REAL_FUNCTION int
 FindImageValue(const ImageSampling * a, GPUREG_GLOBAL const real * values, i64 sample, real * value)
 {
@@ -261,7 +261,7 @@ FindImageValue(const ImageSampling * a, GPUREG_GLOBAL const real * values, i64 s
   return isInside;
 }
 
-/** Writes what one sample's value is kept as. edges: see FindImageBin; mask: one byte a sample, looked at if there is one. */
+/** Writes one sample's value in the form a->form. edges: see FindImageBin; mask: one byte a sample, read if a->hasMask. */
 GPUREG_REAL_FUNCTION void
 KeepImageValue(const ImageSampling *      a,
                GPUREG_GLOBAL const real * values,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of any type as what the engine computes with, and back.
+// Conversion between arrays of any number type and the types that the engine computes with.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_NumberTypes_h
 #define gpureg_kernels_NumberTypes_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** In the order of gpureg::NumberType. */
+/** The number types, in the order of gpureg::NumberType. */
 typedef enum NumberForm
 {
   NumberIsBool,
@@ -22,7 +22,7 @@ typedef enum NumberForm
   NumberIsDouble
 } NumberForm;
 
-/** One of them. What has more than 53 bits is rounded. */
+/** Returns number n of an array. Integers of more than 53 bits are rounded. */
 GPUREG_FUNCTION double
 ReadNumber(GPUREG_GLOBAL const void * numbers, int form, i64 n)
 {
@@ -53,7 +53,7 @@ ReadNumber(GPUREG_GLOBAL const void * numbers, int form, i64 n)
   }
 }
 
-/** The nearest whole number, of two the even one, and no less or more than the ends; 0 of what is not a number. */
+/** Rounds value to the nearest integer, halves to the even one, and clamps it to [least, most]; 0 for NaN. */
 GPUREG_FUNCTION double
 RoundBetween(double value, double least, double most)
 {
@@ -61,12 +61,12 @@ RoundBetween(double value, double least, double most)
   const double above = value - below;
   const int    isOdd = below - 2 * FloorOf(0.5 * below) != 0;
   const double rounded = below + (above > 0.5 || (above == 0.5 && isOdd) ? 1 : 0);
-  /* What is infinite has no distance to the number below it. */
+  /* The difference of an infinite value to the integer below it is not a number. */
   const double whole = value - value == 0 ? rounded : value;
   return whole == whole ? (whole > least ? (whole < most ? whole : most) : least) : 0;
 }
 
-/** Writes one: rounded, where they are whole. A truth is a half at least. */
+/** Writes number n of an array, rounded if its type is an integer. A bool is true from one half on. */
 GPUREG_FUNCTION void
 WriteNumber(GPUREG_GLOBAL void * numbers, int form, i64 n, double value)
 {
@@ -95,7 +95,7 @@ WriteNumber(GPUREG_GLOBAL void * numbers, int form, i64 n, double value)
       break;
     case NumberIsU64:
     {
-      /* 2^64 - 1 is no double: the next one is 2^64. */
+      /* 2^64 - 1 is no double; the next double is 2^64. */
       const double whole = RoundBetween(value, 0, 18446744073709551616.0);
       ((GPUREG_GLOBAL u64 *)numbers)[n] = whole < 18446744073709551616.0 ? (u64)whole : ~(u64)0;
       break;
@@ -114,7 +114,7 @@ WriteNumber(GPUREG_GLOBAL void * numbers, int form, i64 n, double value)
   }
 }
 
-/** One as a value of an image, or, where that is asked for, of a mask: 1 of what is not 0. */
+/** Writes number n as a value of an image; or, if isMask, of a mask: 1 unless the number is 0. */
 GPUREG_REAL_FUNCTION void
 NumberToReal(GPUREG_GLOBAL const void * numbers, int form, int isMask, i64 n, GPUREG_GLOBAL real * values)
 {

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what chunks of samples, or groups of centres, add up to, to a similarity's value and what its forces are multiplied by: there
-// where the sums are, so that who moves samples along the forces need not wait for the host.
+// Computes a similarity's value, and the factor of its forces, from the sums of all chunks of samples (or groups of centres), on the device
+// where the sums lie, so that an optimizer that moves samples along the forces need not wait for the host.
 //   a mean                      S/N, factor 1/N
 //   correlation (ValuePairs.h)  (Σ f₁m₁)²/(Σ f₁²·Σ m₁²), factor 2 Σ f₁m₁/(Σ f₁²·Σ m₁²), with f₁ = f - f̄ and m₁ = m - m̄;
-//                               N Σ f₁m₁ = N Σ fm - Σ f Σ m, and the others alike, in sums of some 48 bits
+//                               N Σ f₁m₁ = N Σ fm - Σ f Σ m, and Σ f₁², Σ m₁² likewise, from sums of some 48 bits
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_SimilaritySums_h
 #define gpureg_kernels_SimilaritySums_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Where the sums are, and what of. 32-bit members only. */
+/** Describes the sums of all chunks, and the similarity to compute from them. 32-bit members only. */
 typedef struct SimilaritySums
 {
   int   isCorrelation;
   int   chunks;
   int   stride;     /* floats from a chunk to the next */
-  int   count;      /* of sums: 2, N and S; or MostMoments */
-  int   haveRests;  /* what floats leave of them stands behind them */
-  float fixedUnit;  /* of a correlation: from the moments' unit to scaled values; … */
-  float movingUnit; /* … of a mean: S is multiplied by this */
+  int   count;      /* number of sums of a chunk: 2 (N and S), or MostMoments */
+  int   haveRests;  /* what rounding leaves of the sums follows them */
+  float fixedUnit;  /* for a correlation: scaled values per unit of the sums */
+  float movingUnit; /* likewise; for a mean: the factor of S */
 } SimilaritySums;
 
-/** Adds a chunk's sums up: sums, and behind them their rests. */
+/** Adds the sums of a chunk to sums[0 … count - 1], and what rounding leaves of them to the next `count` floats. */
 GPUREG_FUNCTION void
 AddSumsOfChunk(const SimilaritySums * a, GPUREG_GLOBAL const float * partials, int chunk, float * sums)
 {
@@ -45,7 +45,7 @@ SumAt(const SimilaritySums * a, const float * sums, int s)
   return sum;
 }
 
-/** a·b - c·d. */
+/** Returns a·b - c·d. */
 GPUREG_FUNCTION float
 SubtractProducts(FloatAndRest a, FloatAndRest b, FloatAndRest c, FloatAndRest d)
 {
@@ -58,7 +58,7 @@ SubtractProducts(FloatAndRest a, FloatAndRest b, FloatAndRest c, FloatAndRest d)
   return difference.value + difference.rest;
 }
 
-/** A correlation's numbers. Of values that do not vary, but for rounding, it is 0. */
+/** Computes the numbers of a correlation. For values that do not vary, but for rounding, the correlation is 0. */
 GPUREG_FUNCTION void
 FindCorrelation(const SimilaritySums * a, const float * sums, GPUREG_GLOBAL float * evaluated)
 {
@@ -70,7 +70,7 @@ FindCorrelation(const SimilaritySums * a, const float * sums, GPUREG_GLOBAL floa
   const float        fm = SubtractProducts(n, SumAt(a, sums, MomentOfProducts), f, m);
   const float        least = (a->haveRests ? GPUREG_LEAST_OF_PRECISE_SQUARES : GPUREG_LEAST_OF_SQUARES) * n.value;
   const int          varies = ff > least * sums[MomentOfFixedSquares] && mm > least * sums[MomentOfMovingSquares];
-  /* Quotients first: the products of large sums would overflow. */
+  /* Divide first: the products of large sums would overflow. */
   evaluated[EvaluatedValue] = varies ? (fm / ff) * (fm / mm) : 0.0f;
   evaluated[EvaluatedFactor] = varies ? 2.0f * (fm / ff) * (n.value / mm) / (a->fixedUnit * a->movingUnit) : 0.0f;
   evaluated[EvaluatedFixedMean] = f.value / n.value * a->fixedUnit;
@@ -78,7 +78,7 @@ FindCorrelation(const SimilaritySums * a, const float * sums, GPUREG_GLOBAL floa
   evaluated[EvaluatedSlope] = varies ? fm / mm * (a->fixedUnit / a->movingUnit) : 0.0f;
 }
 
-/** From the sums over all chunks. */
+/** Computes the numbers of a similarity from the sums over all chunks. */
 GPUREG_FUNCTION void
 FindSimilarity(const SimilaritySums * a, const float * sums, GPUREG_GLOBAL float * evaluated)
 {

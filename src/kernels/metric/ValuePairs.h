@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics that are sums over pairs of a sample's fixed value f and moving value m. N samples are valid.
+// Metrics that are sums over pairs of a sample's fixed value f and moving value m. N samples are valid.
 //   mean squares                Σ (f - m)²/N                    weight f - m
 //   mean absolute differences   Σ |f - m|/N                     weight sign(f - m)
 //   demons                      Σ (f - m)²/N                    weight (f - m)/((f - m)²/K + |∇|²)   (Thirion 1998)
 //   correlation                 from Σ f, Σ m, Σ f², Σ m², Σ fm, weights 1, f and m
-// A force is weight · gradient. A correlation's weight (f - f̄) - (Σ f₁m₁/Σ m₁²)(m - m̄), with f₁ = f - f̄ and m₁ = m - m̄, is
-// known only when all samples have been seen; but it is linear in f and m, so three sums of forces give its own in one pass. Values are
-// counted from the images' means; where the samples' own means lie far from these by how little the samples vary, floats lose the
-// difference, and a second pass counts from the samples' own (src/engine/metric/pairs/PairEvaluation.cpp).
+// A force is weight · gradient. The weight of a correlation, (f - f̄) - (Σ f₁m₁/Σ m₁²)(m - m̄) with f₁ = f - f̄ and m₁ = m - m̄, is known
+// only when all samples have been read; but it is linear in f and m, so three sums of forces, of weights 1, f and m, give the derivative in
+// one pass. Values are taken relative to the images' means. Where the samples' own means differ from these by much more than the samples
+// vary, floats lose the differences of the values; then a second pass takes values relative to the samples' own means
+// (src/engine/metric/pairs/PairEvaluation.cpp).
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_ValuePairs_h
 #define gpureg_kernels_ValuePairs_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** What is summed, and, or-ed to it, whether forces are. A kernel compiled for one leaves the rest out. */
+/** The measure, or-ed with the bits of what to compute besides. A kernel that is compiled for one task leaves out the code of the
+ *  others. */
 enum
 {
   PairsMeanSquares = 0,
@@ -23,11 +25,11 @@ enum
   PairsCorrelation = 3,
   PairsMeasureBits = 3,
   PairsFindForces = 4,
-  /** Of a correlation whose means and slope are known: its own weight is the only one. */
+  /** For a correlation whose means and slope are known: forces have one weight, the correlation's own. */
   PairsCentred = 8
 };
 
-/** The sums over pairs, see FindMoments. */
+/** Places of the sums over pairs, see FindMoments. */
 enum
 {
   MomentOfCount = 0,
@@ -41,29 +43,31 @@ enum
   MostPairWeights = 3
 };
 
-/** So much of a sum of squares about the mean may be rounding, of the sum of squares itself: of some 48 bits, or of floats, each chunk's
- *  being rounded to 6e-8 more than once. What is left of values that do not vary is nothing, as ITK finds it. */
+/** The relative size of a sum of squares about the mean that may be rounding alone, by the sum of squares itself: for sums of some 48
+ *  bits, and for sums of floats, in which each chunk is rounded to 6e-8 more than once. Smaller sums count as 0, as ITK computes for
+ *  values that do not vary. */
 #define GPUREG_LEAST_OF_PRECISE_SQUARES 1e-13f
 #define GPUREG_LEAST_OF_SQUARES 1e-6f
 
-/** A fixed value up to here is that of no valid sample. They are scaled, to some 1. */
+/** A fixed value of at most this marks a sample that is not valid. Valid values are scaled to an order of 1. */
 #define GPUREG_NO_FIXED_VALUE -1e29f
 
-/** All that an evaluation depends on besides the volumes and SampleMaps. 32-bit members only. */
+/** Arguments of an evaluation besides the volumes and SampleMaps. 32-bit members only. */
 typedef struct PairArguments
 {
   SampleArguments samples;
-  int             task; /* the enumerators above */
-  /* Demons, of scaled values: 1/K, 1/mm²; and below what a difference or a denominator gives no force */
+  int             task; /* a measure, or-ed with the bits above */
+  /* For demons, of scaled values: 1/K in 1/mm², and the difference and the denominator below which there is no force. */
   float inverseNormalizer;
   float leastDifference;
   float leastDenominator;
-  /* What a correlation's values are counted from, besides, in single precision: sums about their own means lose least. */
+  /* For a correlation: the values that fixed and moving values are taken relative to, in single precision. Sums about their own means
+     lose the fewest digits. */
   float fixedCentre;
   float movingCentre;
 } PairArguments;
 
-/** What weighs a centred correlation's forces, of scaled values: the means, and Σ f₁m₁/Σ m₁². */
+/** Holds what the weights of a centred correlation depend on, of scaled values: the means, and the slope Σ f₁m₁/Σ m₁². */
 typedef struct PairCentring
 {
   float fixedMean;
@@ -71,18 +75,17 @@ typedef struct PairCentring
   float slope;
 } PairCentring;
 
-/** Of a sample, scaled. */
+/** The scaled values of a sample. */
 typedef struct ValuePair
 {
   float fixed;
   float moving;
-  float difference;   /* fixed - moving, where both are in one unit */
-  i64   preciseFixed; /* where the variant is precise: in the units of its integers */
+  float difference;   /* fixed - moving, if both are in one unit */
+  i64   preciseFixed; /* in fixed-point variants: in the integers' unit */
   i64   preciseMoving;
 } ValuePair;
 
-/** Where the variant is precise, moments are of such integers in units of 2^46: they lose nothing to a scale, and no float
- *  overflows. */
+/** In fixed-point variants, the sums are of integers in units of 2^46: the conversion loses nothing, and no float overflows. */
 #define GPUREG_BITS_OF_MOMENTS 46
 #define GPUREG_UNIT_OF_MOMENTS 1.4210854715202004e-14f
 
@@ -110,7 +113,7 @@ MomentCount(int task)
   return MeasureOfTask(task) == PairsCorrelation ? MostMoments : MomentOfDifferences + 1;
 }
 
-/** The sums of forces that a task makes, one a weight. */
+/** Returns the number of force sums that a task computes, one for each weight. */
 GPUREG_FUNCTION int
 PairForceSums(int variant, int task)
 {
@@ -118,21 +121,22 @@ PairForceSums(int variant, int task)
   return TaskFindsForces(task) && !VariantHas(variant, WritesForces) ? count : 0;
 }
 
-/** The floats that a sum takes: the precise variants' has a second one for what rounding leaves. */
+/** Returns the number of floats of a sum: in fixed-point variants a second one holds what rounding leaves. */
 GPUREG_FUNCTION int
 FloatsOfSum(int variant)
 {
   return VariantHas(variant, SamplesArePrecise) ? 2 : 1;
 }
 
-/** The floats that a chunk's sums take: its moments, their rests, and each sum of forces with its PartialCount(). */
+/** Returns the number of floats of a chunk's sums: the sums over pairs, what rounding leaves of them, and PartialCount() for each sum of
+ *  forces. */
 GPUREG_FUNCTION int
 PairPartialCount(int variant, int task)
 {
   return FloatsOfSum(variant) * MomentCount(task) + PairForceSums(variant, task) * PartialCount(variant);
 }
 
-/** Whether the fixed image and its mask have a value for a sample. */
+/** Returns 1 if the fixed image and its mask have a value for a sample. */
 GPUREG_FUNCTION int
 HasFixedValue(int variant, const SampleVolumes * v, i64 sample)
 {
@@ -140,8 +144,8 @@ HasFixedValue(int variant, const SampleVolumes * v, i64 sample)
                                                 : v->fixedValues[sample] > GPUREG_NO_FIXED_VALUE;
 }
 
-/** The pair of a sample, and the gradient that its force goes along if the task finds forces. Returns 0 if the sample is not
- *  valid. */
+/** Computes the pair of values of a sample, and, if the task computes forces, the gradient along which its force points. Returns 0 if
+ *  the sample is not valid. */
 GPUREG_FUNCTION int
 FindPair(int                   variant,
          const PairArguments * a,
@@ -195,7 +199,7 @@ FindPair(int                   variant,
   return 1;
 }
 
-/** What a pair adds to the moments. */
+/** Computes what a pair adds to each sum. */
 GPUREG_FUNCTION void
 FindMoments(int task, const ValuePair * pair, float * moments)
 {
@@ -216,7 +220,8 @@ FindMoments(int task, const ValuePair * pair, float * moments)
   }
 }
 
-/** The same where the variant is precise. A float's square is known to 6e-8, and of few samples a sum shows that. */
+/** Computes what a pair adds to each sum in fixed-point variants. A float's square is known to 6e-8, which shows in a sum of few
+ *  samples. */
 GPUREG_FUNCTION void
 FindPreciseMoments(int task, const ValuePair * pair, FloatAndRest * moments)
 {
@@ -242,7 +247,7 @@ FindPreciseMoments(int task, const ValuePair * pair, FloatAndRest * moments)
   }
 }
 
-/** (f - m)/((f - m)²/K + |∇|²), as itk::DemonsImageToImageMetricv4 has it. */
+/** Returns the weight (f - m)/((f - m)²/K + |∇|²), as itk::DemonsImageToImageMetricv4 computes it. */
 GPUREG_FUNCTION float
 WeighByDemons(const PairArguments * a, float difference, const float * gradient)
 {
@@ -253,7 +258,7 @@ WeighByDemons(const PairArguments * a, float difference, const float * gradient)
   return isNothing ? 0.0f : difference / denominator;
 }
 
-/** What an evaluation of the same samples' values has left, if the task asks for it. */
+/** Loads the means and the slope that an evaluation of the same samples' values has left, if the task needs them. */
 GPUREG_FUNCTION PairCentring
 LoadCentring(int task, GPUREG_GLOBAL const float * evaluated)
 {
@@ -267,7 +272,7 @@ LoadCentring(int task, GPUREG_GLOBAL const float * evaluated)
   return centring;
 }
 
-/** The weights of a pair's forces. */
+/** Computes the weights of a pair's forces. */
 GPUREG_FUNCTION void
 FindPairWeights(const PairArguments * a,
                 int                   task,
@@ -302,8 +307,8 @@ FindPairWeights(const PairArguments * a,
   }
 }
 
-/** Weight k of some 48 bits, where the variant is precise: of few samples, what rounding it to float takes shows in the
- *  derivative. weight: the same by FindPairWeights, which of the other measures is all there is. */
+/** Returns weight k with some 48 bits, for fixed-point variants: with few samples, its rounding to float shows in the derivative.
+ *  weight: that of FindPairWeights, which is exact for all other measures. */
 GPUREG_FUNCTION FloatAndRest
 FindPreciseWeight(int task, const SampleMaps * maps, const ValuePair * pair, int k, float weight)
 {
@@ -321,7 +326,7 @@ FindPreciseWeight(int task, const SampleMaps * maps, const ValuePair * pair, int
   return exact;
 }
 
-/** weight · gradient. */
+/** Computes force = weight · gradient. */
 GPUREG_FUNCTION void
 WeighGradientExactly(FloatAndRest weight, const float * gradient, FloatAndRest * force)
 {

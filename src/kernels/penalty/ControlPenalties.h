@@ -6,17 +6,16 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** What is summed over the nodes of a grid of control points, and divided by their number. A node is a control point with all
- *  its neighbours. u is the displacement there, derivatives are by physical coordinates.
+/** A penalty is a sum over the nodes of a grid of control points, divided by their number. A node is a control point that has all its
+ *  neighbours. u is the displacement at the node; derivatives are by physical coordinates.
  *
- *  Bending energy (Rueckert 1999; Modat 2010, equation 2):  Σ u_xx² + u_yy² + u_zz² + 2 u_xy² + 2 u_yz² + 2 u_xz² over u's
- *  components.
+ *  Bending energy (Rueckert 1999; Modat 2010, equation 2):  Σ u_xx² + u_yy² + u_zz² + 2 u_xy² + 2 u_yz² + 2 u_xz² over u's components.
  *
  *  Linear energy: Σ ((∂u_r/∂x_c + ∂u_c/∂x_r)/2)² over rows and columns, the squares of the strain.
  *
- *  Jacobian, d = det(I + ∂u/∂x) (a penalty that keeps d positive is an idea of Rueckert 2006, its logarithm's square one of
- *  Modat's NiftyReg):  (ln d)² where d is no less than a least d0, and beyond that its tangent,
- *  (ln d0)² + 2 ln d0 / d0 · (d - d0): what has folded is pushed back, by a force that stays finite. */
+ *  Jacobian, d = det(I + ∂u/∂x) (Rueckert 2006 proposed a penalty that keeps d positive; Modat's NiftyReg uses the square of the
+ *  logarithm):  (ln d)² for d >= d0, and below d0 its tangent, (ln d0)² + 2 ln d0 / d0 · (d - d0), so that folds are pushed back by a
+ *  finite force. */
 typedef enum ControlPenaltyKind
 {
   PenaltyOfBending,
@@ -24,13 +23,13 @@ typedef enum ControlPenaltyKind
   PenaltyOfJacobian
 } ControlPenaltyKind;
 
-/** A grid of control points: float4 [z][y][x], a displacement in mm and 0, z's too in two dimensions. 32-bit members only,
- *  so that every compiler lays it out alike. */
+/** A grid of control points: float4 [z][y][x], a displacement in mm and 0; in two dimensions its z is 0, too. 32-bit members only, so
+ *  that every compiler lays the struct out alike. */
 typedef struct ControlPenaltyArguments
 {
-  int   size[3];          /* control points along x, y, z: one along z in two dimensions */
-  int   nodes[3];         /* two fewer; one along z in two dimensions */
-  int   kind;             /* a ControlPenaltyKind */
+  int   size[3];          /* control points along x, y, z; 1 along z in two dimensions */
+  int   nodes[3];         /* nodes: two fewer than control points; 1 along z in two dimensions */
+  int   kind;             /* one of ControlPenaltyKind */
   float toIndex[9];       /* G: from mm to steps of the grid, by rows */
   float metric[9];        /* G·Gᵀ */
   float leastDeterminant; /* d0 */
@@ -50,8 +49,8 @@ CountNodes(const ControlPenaltyArguments * a)
   return (i64)a->nodes[0] * a->nodes[1] * a->nodes[2];
 }
 
-/** Stresses of a node, float4 each: the derivatives of its energy by u's derivatives along the grid's axes, by steps of the
- *  grid. Behind each other are those of all nodes along the first axis, then along the second, and so on. */
+/** Returns the number of partial derivatives of a node's energy, float4 each: by u's derivatives along the grid's axes, in steps of the
+ *  grid. Those of all nodes along the first axis come first, then those along the second one, and so on. */
 GPUREG_FUNCTION int
 CountStresses(int kind)
 {
@@ -64,15 +63,15 @@ IsFlat(const ControlPenaltyArguments * a)
   return a->size[2] == 1;
 }
 
-/** A second derivative's place. */
+/** Returns the place of a second derivative. */
 GPUREG_FUNCTION int
 CurveIndex(int r, int c)
 {
   return r == c ? r : r + c + 2;
 }
 
-/** What the cubic B-spline of the control point so many steps from a node, -1, 0 or 1, has there: its value and its first
- *  and second derivative. */
+/** Returns the cubic B-spline of the control point `offset` steps from a node, -1, 0 or 1, at the node; the functions below return its
+ *  first and second derivative. */
 GPUREG_FUNCTION float
 BasisAtNode(int offset)
 {
@@ -91,15 +90,15 @@ CurveAtNode(int offset)
   return offset == 0 ? -2.0f : 1.0f;
 }
 
-/** factor·v, by components. */
+/** Returns factor·v, by components. */
 GPUREG_FUNCTION float4
 Scale4(float factor, float4 v)
 {
   return MultiplyAdd4(factor, v, ZeroFloat4());
 }
 
-/** A node's derivatives of u along the grid's axes, by steps of the grid. All weights of a derivative add up to 0, so the
- *  node's own control point is subtracted first: what is common to all, which may be large, leaves no rounding. */
+/** Computes a node's derivatives of u along the grid's axes, in steps of the grid. The weights of each derivative add up to 0, so the
+ *  node's own control point is subtracted first: a common displacement, however large, causes no rounding error. */
 GPUREG_FUNCTION void
 FindNodeDerivatives(
   const ControlPenaltyArguments * a, GPUREG_GLOBAL const float4 * points, i64 node, float4 * slopes, float4 * curves)
@@ -163,8 +162,9 @@ FindNodeDerivatives(
   }
 }
 
-/** With H of a component's second derivatives by steps of the grid, those by mm are Gᵀ·H·G, and the sum of their squares that
- *  of the products of H's and K·H·K's elements, K = G·Gᵀ: directions that are orthonormal cancel out. */
+/** Returns the bending energy of a node and computes its partial derivatives. If H holds a component's second derivatives in steps of
+ *  the grid, those in mm are Gᵀ·H·G, and the sum of their squares is the sum of the products of corresponding elements of H and K·H·K, K
+ *  = G·Gᵀ: orthonormal directions cancel out. */
 GPUREG_FUNCTION float
 FindBendingEnergy(const ControlPenaltyArguments * a, const float4 * curves, float4 * stresses)
 {
@@ -199,7 +199,7 @@ FindBendingEnergy(const ControlPenaltyArguments * a, const float4 * curves, floa
   return energy;
 }
 
-/** ∂u_r/∂x_c, by rows. */
+/** Computes ∂u_r/∂x_c, by rows. */
 GPUREG_FUNCTION void
 FindDisplacementGradient(const ControlPenaltyArguments * a, const float4 * slopes, float * gradient)
 {
@@ -216,7 +216,7 @@ FindDisplacementGradient(const ControlPenaltyArguments * a, const float4 * slope
   }
 }
 
-/** From an energy's derivatives by ∂u_r/∂x_c to those by slopes. */
+/** Converts an energy's derivatives by ∂u_r/∂x_c to those by slopes. */
 GPUREG_FUNCTION void
 FindStressesOfGradient(const ControlPenaltyArguments * a, const float * byGradient, float4 * stresses)
 {
@@ -231,7 +231,7 @@ FindStressesOfGradient(const ControlPenaltyArguments * a, const float * byGradie
   }
 }
 
-/** Of a displacement's gradient, with its derivative by that. */
+/** Returns the linear energy of a displacement's gradient, and computes its derivative by the gradient. */
 GPUREG_FUNCTION float
 FindStrainEnergy(const float * gradient, float * byGradient)
 {
@@ -248,7 +248,7 @@ FindStrainEnergy(const float * gradient, float * byGradient)
   return energy;
 }
 
-/** The minor of a matrix without this row and column, with its sign: the determinant's derivative by what stands there. */
+/** Returns the cofactor of a matrix at a row and column: the determinant's derivative by that element. */
 GPUREG_FUNCTION float
 FindCofactor(const float * m, int r, int c)
 {
@@ -259,8 +259,9 @@ FindCofactor(const float * m, int r, int c)
   return MultiplyAdd(m[3 * r1 + c1], m[3 * r2 + c2], -m[3 * r1 + c2] * m[3 * r2 + c1]);
 }
 
-/** Of a displacement's gradient F, with its derivative by that, and det(I + F). That is 1 + tr F + F's principal minors +
- *  det F: the logarithm is taken of what is beside the 1, which loses nothing where the deformation is small. */
+/** Returns the Jacobian energy of a displacement's gradient F, and computes its derivative by F, and det(I + F). The determinant is 1 +
+ *  tr F + F's principal minors + det F; the logarithm is computed from the difference to 1, which loses no digits for small
+ *  deformations. */
 GPUREG_FUNCTION float
 FindJacobianEnergy(const ControlPenaltyArguments * a, const float * gradient, float * byGradient, float * determinant)
 {
@@ -288,7 +289,7 @@ FindJacobianEnergy(const ControlPenaltyArguments * a, const float * gradient, fl
   return isFolded ? MultiplyAdd(slope, *determinant - a->leastDeterminant, log * log) : log * log;
 }
 
-/** A node's energy and stresses, and of PenaltyOfJacobian its determinant, 1 of the others. */
+/** Returns a node's energy, and computes its partial derivatives and, for PenaltyOfJacobian, its determinant; 1 for the others. */
 GPUREG_FUNCTION float
 FindNodeEnergy(const ControlPenaltyArguments * a,
                GPUREG_GLOBAL const float4 *    points,
@@ -314,8 +315,8 @@ FindNodeEnergy(const ControlPenaltyArguments * a,
   return energy;
 }
 
-/** For a control point the nodes before, at and behind it along an axis, and the weights that its B-spline has there. Where
- *  there is no such node the weights are 0, and the node is another, so that it can be read. */
+/** The nodes before, at and behind a control point along an axis, and the weights of its B-spline there. If there is no such node, the
+ *  weights are 0 and another node stands for it, so that it can be read. */
 typedef struct NodesOfPoint
 {
   int   node[3];
@@ -340,8 +341,8 @@ FindNodesOfPoint(int point, int nodes)
   return of;
 }
 
-/** What a column of control points along z gets from the bending's stresses of a plane of nodes: float4s to be weighed by the
- *  B-spline's value along z, its first and its second derivative. */
+/** Adds to a column of control points along z the contribution of one plane of nodes by the partial derivatives of the bending energy:
+ *  float4s that are to be multiplied by the B-spline's value along z, its first and its second derivative. */
 GPUREG_FUNCTION void
 CollectBendingPlane(const ControlPenaltyArguments * a,
                     GPUREG_GLOBAL const float4 *    stresses,
@@ -378,7 +379,8 @@ CollectBendingPlane(const ControlPenaltyArguments * a,
   }
 }
 
-/** The same from stresses by first derivatives: nothing for the second one along z. */
+/** Adds the contribution of one plane of nodes, as CollectBendingPlane does, by the partial derivatives by u's first derivatives;
+ *  sums[2], for the second derivative along z, does not change. */
 GPUREG_FUNCTION void
 CollectSlopePlane(const ControlPenaltyArguments * a,
                   GPUREG_GLOBAL const float4 *    stresses,
@@ -409,7 +411,7 @@ CollectSlopePlane(const ControlPenaltyArguments * a,
   }
 }
 
-/** Either; sums become 0 for a plane that there isn't. */
+/** Computes the contribution of one plane of nodes for either kind; 0 for a plane that does not exist. */
 GPUREG_FUNCTION void
 CollectPlane(const ControlPenaltyArguments * a,
              GPUREG_GLOBAL const float4 *    stresses,
@@ -435,15 +437,15 @@ CollectPlane(const ControlPenaltyArguments * a,
   }
 }
 
-/** What is added to a control point's gradient, or, unless adds, becomes it. */
+/** Adds factor·sum to a control point's gradient; or, unless `adds`, overwrites the gradient by it. */
 GPUREG_FUNCTION void
 StoreGradient(float factor, int adds, float4 sum, GPUREG_GLOBAL float4 * gradient)
 {
   *gradient = MultiplyAdd4(factor, sum, adds ? *gradient : ZeroFloat4());
 }
 
-/** The gradient at the control points (x, y, firstZ) to before (x, y, endZ): the adjoint of FindNodeDerivatives. A plane of
- *  nodes is collected once, for the three control points of the column that have a share in it. */
+/** Computes the gradient at the control points (x, y, firstZ) to before (x, y, endZ): the adjoint of FindNodeDerivatives. Each plane of
+ *  nodes is summed once, for the three control points of the column to which it contributes. */
 GPUREG_FUNCTION void
 CollectColumn(const ControlPenaltyArguments * a,
               GPUREG_GLOBAL const float4 *    stresses,
@@ -466,8 +468,8 @@ CollectColumn(const ControlPenaltyArguments * a,
     StoreGradient(factor, adds, sums[0], column);
     return;
   }
-  float4 before = ZeroFloat4(); /* what control point z has got from the nodes before it and at it */
-  float4 at = ZeroFloat4();     /* what the next one has got from the node before it */
+  float4 before = ZeroFloat4(); /* sum for control point z, of the nodes before it and at it */
+  float4 at = ZeroFloat4();     /* sum for the next control point, of the node before it */
   /* Node z of the column is at control point z + 1. */
   for (int z = firstZ - 2; z < endZ; ++z)
   {
@@ -489,8 +491,8 @@ CountControlPoints(const ControlPenaltyArguments * a)
   return (i64)a->size[0] * a->size[1] * a->size[2];
 }
 
-/** What a device's lane of this number collects: the gradient at one control point; nothing beyond the last one. Longer columns read
- *  less, but leave a grid's few points too few lanes: of four, 75,000 points took half as long again on an H200. */
+/** Computes the gradient at the control point of a device's lane with this number; nothing beyond the last one. Longer columns read
+ *  less, but leave too few lanes for a grid of few points: with columns of four, 75,000 points took half as long again on an H200. */
 GPUREG_FUNCTION void
 CollectNumberedPoint(const ControlPenaltyArguments * a,
                      GPUREG_GLOBAL const float4 *    stresses,

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// By how much the place that a transform leads a voxel to differs from the voxel's own.
+// The displacement of a voxel by a transform: the difference between the point to which the voxel is mapped and its own.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_Displacement_h
 #define gpureg_kernels_Displacement_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** 64-bit members come first. */
+/** Arguments of FindDisplacement. 64-bit members come first. */
 typedef struct DisplacementArguments
 {
   double matrix[9]; /* of the map from the grid's indices to points, by rows */
   double offset[3];
-  double low[3];    /* of a box, mm, … */
-  double extent[3]; /* … and its lengths */
+  double low[3];    /* lower corner of a box, mm */
+  double extent[3]; /* lengths of the box, mm */
   i64    firstVoxel;
   int    size[2]; /* of the grid along x and y */
   int    components;
 } DisplacementArguments;
 
-/** Of one voxel of a piece. places: [voxel][component], in parts of the box; they become mm. */
+/** Computes the displacement of one voxel of a chunk. places: [voxel][component], in fractions of the box; they are replaced by mm. */
 GPUREG_FUNCTION void
 FindDisplacement(const DisplacementArguments * a, i64 voxel, GPUREG_GLOBAL double * places)
 {

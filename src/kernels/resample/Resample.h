@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One voxel of a resampled image: the chain of transforms, then interpolation, as itk::ResampleImageFilter
-// and ITK's interpolators define them.
+// One voxel of a resampled image: the chain of transforms, then interpolation, as itk::ResampleImageFilter and ITK's interpolators define
+// them.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_Resample_h
 #define gpureg_kernels_Resample_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** How values are interpolated. */
+/** The interpolations. */
 enum
 {
   ResampleNearest = 0,
@@ -32,71 +32,71 @@ OrderOfBSpline(int interpolation)
   return interpolation - ResampleBSpline0;
 }
 
-/** How the output is cut for the devices that have work-groups. */
+/** Sizes by which the output is cut, for the devices that have work-groups. */
 enum
 {
-  /** Lanes side by side along a row; a group has so many rows as it has lanes for. Two rows of a warp read from the
-   *  fewest of a cache's lines, however the input is turned: measured. */
+  /** Lanes side by side along a row; a group has as many rows as it has lanes for. With two rows to a warp, reads touch the fewest cache
+   *  lines, however the input is oriented (measured). */
   ResampleTileLanes = 16,
-  /** The same where a part of the chain follows rows: a row's columns are a warp's. */
+  /** Lanes side by side where a part of the chain follows rows: a warp shares a row's columns of control points. */
   ResampleRowLanes = 32,
-  /** Voxels that a lane makes, one after the other: what it works out for the first serves them all. */
+  /** Voxels that a lane makes, one after the other, from what it computes once. */
   ResampleLaneSteps = 8,
-  /** Columns of control points that those meet at most where a part follows rows. */
+  /** The most columns of control points in a row of a group, where a part follows rows. */
   MaximumRowColumns = ResampleRowLanes * ResampleLaneSteps / RowSplineSpacing + RowSplineOrder + 2,
-  /** So many groups every device counts in GroupIndexY()'s direction. */
+  /** The number of groups along the axis of GroupIndexY() that every device supports. */
   ResampleMostPlaneGroups = 65535,
-  /** Of a volume; the rows that a lane steps over behind the last one have a number yet. */
+  /** The most rows of a volume. The numbers of the rows that a lane steps over behind the last row still fit into 32 bits. */
   ResampleMostRows = 1073741824
 };
 
-/** How the chain is taken. */
+/** The ways in which the chain is applied. */
 enum
 {
   ChainIsAffine = 0,
   ChainHasParts = 1,
-  /** Its only part is a B-spline whose rows are the output's, see FollowsRows(). */
+  /** The chain's only part is a B-spline whose rows are parallel to the output's, see FollowsRows(). */
   ChainFollowsRows = 2
 };
 
 /** The rows of the output that a launch makes, and how groups share them. */
 typedef struct ResampleCut
 {
-  int firstRow; /* row y + z·outputSize[1] is that at (y, z) */
+  int firstRow; /* row y + z·outputSize[1] is row y of plane z */
   int rowCount;
 
-  /* What CutIntoGroups works out: */
+  /* Computed by CutIntoGroups: */
   int groupsPerRow; /* groups side by side along a row */
-  int firstY;       /* rows of a plane from this one on, … */
-  int blockRows;    /* … so many to a group, … */
-  int firstZ;       /* … in planes from this one on, … */
-  int steps;        /* … so many to a group */
-  int stepY;        /* from one of a lane's voxels to its next, … */
+  int firstY;       /* first row in each plane */
+  int blockRows;    /* rows of a group */
+  int firstZ;       /* first plane */
+  int steps;        /* voxels that a lane makes one after the other */
+  int stepY;        /* rows from one of a lane's voxels to its next … */
   int stepZ;
-  int rowStep; /* … rows, … */
-  int rowSpan; /* … and all of its rows together, at most */
+  int rowStep; /* … the same as a step of the row's number */
+  int rowSpan; /* steps · rowStep, at most ResampleMostRows */
   i64 positionStep[3];
 } ResampleCut;
 
-/** What a launch of the resampler needs beside its arrays. Indices of the output are relative to the
- *  region that is made, those of the input to its buffer. */
+/** Arguments of a launch of the resampler besides its arrays. Indices of the output are relative to the region to be made, those of the
+ *  input to its buffer. */
 typedef struct ResampleArguments
 {
   FixedMap toInput;
-  i64      firstVoxel; /* of the slab of the input that the device holds */
+  i64      firstVoxel; /* first voxel of the input slab that the device holds */
   int      inputSize[3];
   int      outputSize[2]; /* voxels in a row, rows in a plane */
   int      components;
   int      interpolation;
   int      partCount;
-  int      extrapolates; /* outside of the input its nearest voxel continues; otherwise the value for there */
-  int      isOfIntegers; /* the input's voxels are whole numbers */
-  int      slabAxis;     /* the slab holds the voxels from slabBegin on, before slabEnd, along this axis, */
-  int      slabBegin;    /* and those around them that interpolation reads */
+  int      extrapolates; /* beyond the input, its edge is repeated; otherwise the output is `outside` */
+  int      isOfIntegers; /* the input's voxels are integers */
+  int      slabAxis;     /* the input slab owns the voxels from slabBegin to before slabEnd along this axis; */
+  int      slabBegin;    /* the device also holds those around them that interpolation reads */
   int      slabEnd;
-  int      isFirstSlab; /* writes what is outside of the input, too */
+  int      isFirstSlab; /* writes the outputs outside of the input, too */
   int      isOnlySlab;
-  int      chain; /* ChainIsAffine, … */
+  int      chain; /* ChainIsAffine or one of the others */
 
   ResampleCut cut;
 } ResampleArguments;
@@ -115,17 +115,17 @@ MirrorIndexOfFew(int index, int size)
   return wrapped < size ? wrapped : period - wrapped;
 }
 
-/** Mirrors an index about the first and the last voxel, as the prefilter that made the coefficients did. */
+/** Mirrors an index about the first and the last voxel, as does the prefilter that makes the coefficients. */
 GPUREG_FUNCTION int
 MirrorIndex(int index, int size)
 {
   const int positive = index < 0 ? -index : index;
   const int mirrored = positive < size ? positive : 2 * (size - 1) - positive;
-  /* Of an image smaller than the support, more than once. */
+  /* An image smaller than the support is mirrored more than once. */
   return mirrored >= 0 ? mirrored : MirrorIndexOfFew(positive, size);
 }
 
-/** A voxel's first component. */
+/** Returns the address of a voxel's first component. */
 GPUREG_REAL_FUNCTION GPUREG_GLOBAL const real *
 InputVoxel(int components, const ResampleArguments * a, GPUREG_GLOBAL const real * slab, int x, int y, int z)
 {
@@ -133,7 +133,7 @@ InputVoxel(int components, const ResampleArguments * a, GPUREG_GLOBAL const real
   return slab + (slice + (y * a->inputSize[0] + x)) * components;
 }
 
-/** Linear interpolation along one axis; where both are the same, to the bit. At a itself b does not count, were it
+/** Interpolates linearly along one axis; exact to the bit if both values are equal. At fraction 0 b has no influence, even if it is
  *  infinite or NaN. */
 GPUREG_REAL_FUNCTION real
 MixReal(real a, real b, real fraction)
@@ -141,7 +141,7 @@ MixReal(real a, real b, real fraction)
   return fraction > 0.0f ? MultiplyAdd(fraction, b - a, a) : a;
 }
 
-/** As itk::ResampleImageFilter casts: what is not finite becomes the largest number, NaN stays. Doubles are not cast. */
+/** Clamps as itk::ResampleImageFilter casts: infinities become the largest number of their sign, NaN stays. Doubles are not cast. */
 GPUREG_REAL_FUNCTION real
 ClampReal(real value)
 {
@@ -153,7 +153,7 @@ ClampReal(real value)
   return value > largest ? largest : (value < -largest ? -largest : value);
 }
 
-/** Whether the eight voxels around a position are of the input: the usual case, where nothing is clamped. */
+/** Returns 1 if the eight voxels around a position are all in the input: the usual case, in which nothing is clamped. */
 GPUREG_FUNCTION int
 IsAmongVoxels(const ResampleArguments * a, const int * cell)
 {
@@ -170,7 +170,7 @@ CopyVoxel(int components, GPUREG_GLOBAL const real * voxel, GPUREG_GLOBAL real *
   }
 }
 
-/** itk::NearestNeighborInterpolateImageFunction among voxels. */
+/** Interpolates as itk::NearestNeighborInterpolateImageFunction, for positions among voxels. */
 GPUREG_REAL_FUNCTION void
 CopyNearestAmongVoxels(int                        components,
                        const ResampleArguments *  a,
@@ -185,8 +185,8 @@ CopyNearestAmongVoxels(int                        components,
   CopyVoxel(components, InputVoxel(components, a, slab, x, y, z), out);
 }
 
-/** itk::LinearInterpolateImageFunction among voxels. False if that is not finite: then each voxel's weight has to be
- *  looked at, since one that does not count may be infinite or NaN. */
+/** Interpolates as itk::LinearInterpolateImageFunction, for positions among voxels. Returns 0 if the result is not finite: then each
+ *  voxel's weight must be tested, since a voxel of weight 0 may be infinite or NaN. */
 GPUREG_REAL_FUNCTION int
 ResampleAmongVoxels(int                        components,
                     const ResampleArguments *  a,
@@ -214,7 +214,7 @@ ResampleAmongVoxels(int                        components,
   return isFinite;
 }
 
-/** itk::LinearInterpolateImageFunction: around the outermost voxels' centres the edge continues. */
+/** Interpolates as itk::LinearInterpolateImageFunction: beyond the centres of the outermost voxels, the edge is repeated. */
 GPUREG_REAL_FUNCTION void
 ResampleLinearly(int                        components,
                  const ResampleArguments *  a,
@@ -226,7 +226,7 @@ ResampleLinearly(int                        components,
   const int x = ClampIndex(cell[0], a->inputSize[0]);
   const int y = ClampIndex(cell[1], a->inputSize[1]);
   const int z = ClampIndex(cell[2], a->inputSize[2]);
-  /* Where the edge continues, its voxel alone counts. */
+  /* Where the edge is repeated, only its voxel has a weight. */
   const int                  farX = ClampIndex(cell[0] + 1, a->inputSize[0]);
   const int                  farY = ClampIndex(cell[1] + 1, a->inputSize[1]);
   const int                  farZ = ClampIndex(cell[2] + 1, a->inputSize[2]);
@@ -245,8 +245,8 @@ ResampleLinearly(int                        components,
   }
 }
 
-/** The sum over a support that lies inside, order + 1 coefficients along each axis but those of a single voxel.
- *  Rows are added up column by column, and the columns last: so that a compiler may take several at once. */
+/** Returns the sum over a support that lies inside, order + 1 coefficients along each axis of more than one voxel. Rows are added up
+ *  column by column, and the columns last, so that a compiler may process several at once. */
 GPUREG_REAL_FUNCTION real
 SumSupport(int                        order,
            const ResampleArguments *  a,
@@ -290,8 +290,8 @@ SumSupport(int                        order,
   return sum;
 }
 
-/** The first coefficient along an axis that counts at cell + fraction, and the order + 1 weights. Along an axis of a
- *  single voxel that one alone counts. Returns how many do. */
+/** Computes the first coefficient along an axis with a weight at cell + fraction, and the order + 1 weights. Along an axis of a single
+ *  voxel, there is one weight only. Returns the number of weights. */
 GPUREG_REAL_FUNCTION int
 FindCoefficients(int order, int size, int cell, real fraction, int * first, real * weights)
 {
@@ -304,7 +304,7 @@ FindCoefficients(int order, int size, int cell, real fraction, int * first, real
     }
     return 1;
   }
-  /* An even order's knots lie half-way between the samples. */
+  /* The knots of an even order lie half-way between the samples. */
   const int isEven = (order & 1) == 0;
   const int upperHalf = isEven && fraction >= 0.5f;
   SplineWeights(order, isEven ? (upperHalf ? fraction - 0.5f : fraction + 0.5f) : fraction, weights);
@@ -312,8 +312,8 @@ FindCoefficients(int order, int size, int cell, real fraction, int * first, real
   return order + 1;
 }
 
-/** The same where the support reaches over an edge, and is mirrored there. Loops are of constant length, so that a
- *  compiler may keep the weights in registers. */
+/** Returns the sum over a support that extends over an edge, where it is mirrored. Loops are of constant length, so that a compiler may
+ *  keep the weights in registers. */
 GPUREG_REAL_FUNCTION real
 SumMirroredSupport(int                        order,
                    const ResampleArguments *  a,
@@ -349,7 +349,7 @@ SumMirroredSupport(int                        order,
   return sum;
 }
 
-/** itk::BSplineInterpolateImageFunction, of one component. */
+/** Interpolates one component as itk::BSplineInterpolateImageFunction. */
 GPUREG_REAL_FUNCTION void
 ResampleBySpline(int                        order,
                  const ResampleArguments *  a,
@@ -371,8 +371,8 @@ ResampleBySpline(int                        order,
                        : SumMirroredSupport(order, a, slab, first, wx, wy, wz));
 }
 
-/** The nearest voxel's value, of which there are the coefficients alone: the spline goes through the voxels, whole
- *  numbers among them. What it reads lies in the support of cell. */
+/** Computes the nearest voxel's value from coefficients, where only these are at hand: the spline takes the voxels' values at the
+ *  voxels, integers included. It reads only coefficients in the support of cell. */
 GPUREG_REAL_FUNCTION void
 ResampleNearestBySpline(int                        order,
                         const ResampleArguments *  a,
@@ -393,7 +393,7 @@ ResampleNearestBySpline(int                        order,
   *out = a->isOfIntegers ? FloorOf(*out + 0.5f) : *out;
 }
 
-/** Each position belongs to one slab. */
+/** Returns 1 if a position belongs to the input slab at hand; each position belongs to exactly one slab. */
 GPUREG_FUNCTION int
 IsOwnedBySlab(const ResampleArguments * a, const int * cell)
 {
@@ -403,8 +403,8 @@ IsOwnedBySlab(const ResampleArguments * a, const int * cell)
   return owner >= a->slabBegin && owner < a->slabEnd;
 }
 
-/** The value at cell + fraction, if it is inside of the input, or continued there. Otherwise out is what
- *  outside holds. Of a slab, only what lies in it is written. */
+/** Computes the value at cell + fraction, if that is inside of the input, or extrapolated there. Otherwise `out` becomes `outside`. With
+ *  an input slab, only outputs whose position belongs to the slab are written. */
 GPUREG_REAL_FUNCTION void
 ResampleAt(int                        interpolation,
            int                        components,
@@ -467,7 +467,7 @@ ResampleAt(int                        interpolation,
   }
 }
 
-/** Where an output index comes to lie in the input, by the affine map alone. */
+/** Computes the position of an output index in the input by the affine map alone. */
 GPUREG_FUNCTION void
 FindInputPosition(const ResampleArguments * a, int x, int y, int z, i64 * position)
 {
@@ -477,7 +477,7 @@ FindInputPosition(const ResampleArguments * a, int x, int y, int z, i64 * positi
   }
 }
 
-/** The value at a position that is moved by d if there is one (null: none): see ResampleAt. */
+/** Computes the value at a position moved by d, or not moved if d is null: see ResampleAt. */
 GPUREG_REAL_FUNCTION void
 ResampleMoved(int                        interpolation,
               int                        components,

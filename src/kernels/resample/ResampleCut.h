@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a launch of the resampler is cut into groups, for the devices that have work-groups.
+// Partition of a launch of the resampler into groups, for the devices that have work-groups.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_ResampleCut_h
 #define gpureg_kernels_ResampleCut_h
@@ -12,7 +12,7 @@ DivideUp(int count, int size)
   return (count - 1) / size + 1;
 }
 
-/** Planes of the output that have some of the launch's rows. */
+/** Returns the number of planes of the output that contain some of the launch's rows. */
 GPUREG_FUNCTION int
 CountPlanes(const ResampleArguments * a)
 {
@@ -20,8 +20,8 @@ CountPlanes(const ResampleArguments * a)
   return (a->cut.firstRow + (a->cut.rowCount - 1)) / height - a->cut.firstRow / height + 1;
 }
 
-/** Works the cut's groups out. A lane's voxels follow each other along the slowest axis that the rows have several of,
- *  where the input that a group reads is most often what it has just read; along the row where the chain follows rows:
+/** Computes the partition into groups. A lane's voxels follow each other along the slowest axis along which the launch has several,
+ *  where a group most often reads input that it has just read; or along the row if the chain follows rows:
  *
  *  | the launch has | lanes side by side | a group's rows         | a lane's next voxel |
  *  |----------------|--------------------|------------------------|---------------------|
@@ -29,7 +29,7 @@ CountPlanes(const ResampleArguments * a)
  *  | one plane      | ResampleTileLanes  | rows x steps           | rows on             |
  *  | rows followed  | ResampleRowLanes   | rows                   | a warp's width on   |
  *
- *  \param lanes of a group; rows above is how often they go side by side into it */
+ *  \param lanes of a group; `rows` in the table is lanes divided by the lanes side by side */
 GPUREG_FUNCTION void
 CutIntoGroups(ResampleArguments * a, int lanes)
 {
@@ -56,14 +56,14 @@ CutIntoGroups(ResampleArguments * a, int lanes)
   }
 }
 
-/** The groups that a launch wants: those that GroupIndex() counts … */
+/** Returns the number of groups of the launch that GroupIndex() numbers. */
 GPUREG_FUNCTION i64
 CountGroups(const ResampleArguments * a)
 {
   return (i64)DivideUp(a->cut.stepZ ? a->outputSize[1] : a->cut.rowCount, a->cut.blockRows) * a->cut.groupsPerRow;
 }
 
-/** … for each one that GroupIndexY() counts. */
+/** Returns the number of groups of the launch that GroupIndexY() numbers. */
 GPUREG_FUNCTION int
 CountPlaneGroups(const ResampleArguments * a)
 {

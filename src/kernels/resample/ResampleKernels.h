@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work-group of the resampler, for the devices that have work-groups: CUDA and OpenCL.
-// src/host/resample/ResamplePasses.cpp says the same in plain loops.
+// The work-group of the resampler, for the devices that have work-groups: CUDA and OpenCL. src/host/resample/ResamplePasses.cpp computes
+// the same in plain loops.
 //
 // A prelude for this adds: GPUREG_REAL_GROUP_FUNCTION, LaneIndex(), GroupIndex(), GroupIndexY(), RowBarrier().
 #ifndef gpureg_kernels_ResampleKernels_h
@@ -8,7 +8,7 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Tiles of ResampleTileLanes columns, each lane's voxels one behind the other. */
+/** Resamples a tile of ResampleTileLanes columns, in which each lane makes its voxels one after the other. */
 GPUREG_REAL_GROUP_FUNCTION void
 ResampleTile(int                             interpolation,
              int                             chain,
@@ -58,8 +58,8 @@ ResampleTile(int                             interpolation,
   }
 }
 
-/** Rows of ResampleRowLanes lanes, whose columns of control points are summed first, side by side.
- *  columns: local, 3 · MaximumRowColumns for each row of the group. */
+/** Resamples rows with ResampleRowLanes lanes each; the columns of control points of a row are summed first, side by side. columns:
+ *  local memory, 3 · MaximumRowColumns for each row of the group. */
 GPUREG_REAL_GROUP_FUNCTION void
 ResampleRows(int                             interpolation,
              int                             components,
@@ -75,7 +75,7 @@ ResampleRows(int                             interpolation,
   const int rowOfGroup = LaneIndex() / ResampleRowLanes;
   const int block = GroupIndex() / a->cut.groupsPerRow;
   const int row = block * a->cut.blockRows + rowOfGroup;
-  /* Lanes behind the last row help with its columns: of rows behind it, there may be no control points. */
+  /* Lanes behind the last row help to sum its columns: rows behind it may have no control points. */
   const int madeRow = a->cut.firstRow + (row < a->cut.rowCount ? row : a->cut.rowCount - 1);
   const int z = madeRow / a->outputSize[1];
   const int y = madeRow - z * a->outputSize[1];
@@ -110,8 +110,8 @@ ResampleRows(int                             interpolation,
   }
 }
 
-/** Makes its part of the rows that CutIntoGroups has cut. output: these. columns: only where the chain follows
- *  rows. */
+/** Makes this group's part of the rows that CutIntoGroups has partitioned. output: these rows; columns: used only where the chain
+ *  follows rows. */
 GPUREG_REAL_GROUP_FUNCTION void
 ResampleGroup(int                             interpolation,
               int                             chain,

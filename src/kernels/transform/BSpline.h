@@ -11,7 +11,7 @@ enum
   MaximumSplineOrder = 5
 };
 
-/** The four cubic weights at the fraction t in [0, 1] between the second and the third sample. */
+/** Computes the four cubic weights at the fraction t in [0, 1] between the second and the third sample. */
 GPUREG_REAL_FUNCTION void
 CubicBSplineWeights(real t, real * weights)
 {
@@ -23,9 +23,8 @@ CubicBSplineWeights(real t, real * weights)
   weights[3] = t * t * t * sixth;
 }
 
-/** The order + 1 weights that are not zero at t in [0, 1] behind a knot, by the Cox-de Boor recursion on
- *  integer knots: at degree d, N[r] of degree d-1 gives (r+1-t)/d of itself to N[r] and (t+d-1-r)/d to
- *  N[r+1]. */
+/** Computes the order + 1 weights that are not zero at t in [0, 1] behind a knot, by the Cox-de Boor recursion on integer knots: at
+ *  degree d, N[r] of degree d-1 adds (r+1-t)/d of itself to N[r] and (t+d-1-r)/d to N[r+1]. */
 GPUREG_REAL_FUNCTION void
 SplineWeights(int order, real t, real * weights)
 {
@@ -49,7 +48,7 @@ SplineWeights(int order, real t, real * weights)
   }
 }
 
-/** B3'(k - 1 - t) for k = 0..3: the spline's own derivative at the distance (sample - position). */
+/** Computes B3'(k - 1 - t) for k = 0..3: the spline's own derivative at the distance (sample - position). */
 GPUREG_FUNCTION void
 CubicBSplineDerivatives(float t, float * derivatives)
 {

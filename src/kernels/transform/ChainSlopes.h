@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How what a part of a chain displaces changes with the position in its grid: the derivative of what TransformChain.h does.
+// The derivative of the displacement by a part of a chain (TransformChain.h) by the position in the part's grid.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_ChainSlopes_h
 #define gpureg_kernels_ChainSlopes_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** The derivatives of SplineWeights() by t: of each, the order below's weight before it minus that at its place. */
+/** Computes the derivatives of SplineWeights() by t: each is the difference of two neighbouring weights of the order below, the earlier
+ *  one minus that at the same place. */
 GPUREG_FUNCTION void
 SplineWeightSlopes(int order, float t, float * slopes)
 {
@@ -24,7 +25,7 @@ SplineWeightSlopes(int order, float t, float * slopes)
   }
 }
 
-/** Adds to a derivative, 3×3 by rows, what a vector adds whose weight changes by so much along each axis. */
+/** Adds to a derivative, 3×3 by rows, the contribution of a vector. changes: the derivatives of the vector's weight along each axis. */
 GPUREG_FUNCTION void
 AddVectorSlopes(const float * changes, float4 vector, float * slopes)
 {
@@ -36,7 +37,7 @@ AddVectorSlopes(const float * changes, float4 vector, float * slopes)
   }
 }
 
-/** slopes += the derivative of a B-spline's displacement by the position cell + fraction in its grid. */
+/** Adds the derivative of a B-spline's displacement, by the position cell + fraction in its grid, to slopes. */
 GPUREG_FUNCTION void
 AddSplineSlopes(const ChainPart *            part,
                 GPUREG_GLOBAL const float4 * vectors,
@@ -80,7 +81,8 @@ AddSplineSlopes(const ChainPart *            part,
   }
 }
 
-/** The same of a field, between whose voxels displacements change evenly. They do not beside its outermost ones. */
+/** Adds the derivative of a field's displacement to slopes. Displacements are linear between voxels, and constant beyond the outermost
+ *  ones. */
 GPUREG_FUNCTION void
 AddFieldSlopes(const ChainPart *            part,
                GPUREG_GLOBAL const float4 * vectors,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done with the vector of a control point, a float4 whose last component counts for nothing.
+// Operations on the vector of a control point, a float4 whose last component is not used.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_ControlVector_h
 #define gpureg_kernels_ControlVector_h
@@ -12,7 +12,7 @@ ZeroFloat4(void)
   return MakeFloat4(0.0f, 0.0f, 0.0f, 0.0f);
 }
 
-/** Their inner product. */
+/** Returns the inner product of two vectors. */
 GPUREG_FUNCTION float
 Dot3(float4 a, float4 b)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Affine maps of an integer index: 32 bits before the point and 32 behind it.
+// Affine maps of an integer index in fixed point, with 32 integer bits and 32 fractional bits.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_FixedMap_h
 #define gpureg_kernels_FixedMap_h
@@ -10,14 +10,13 @@ GPUREG_NAMESPACE_BEGIN
 #define GPUREG_FIXED_ONE ((i64)1 << 32)
 #define GPUREG_FIXED_HALF ((i64)1 << 31)
 
-/** 2^-32 and 2^32, what such numbers are multiplied by to become floats, and the other way round. */
+/** 2^-32 and 2^32, the factors that convert such numbers to floats, and back. */
 #define GPUREG_FIXED_UNIT 2.3283064365386963e-10f
 #define GPUREG_FIXED_UNITS 4294967296.0f
 
-/** position = M·index + t, in units of 2^-32 voxel, by rows: M00 M01 M02 t0, M10 … A float index of 500
- *  is known to 3e-5 voxel, which shows in an image; this one to 1e-7, on devices without doubles, too,
- *  and what lies in front of the point is a cell, without a conversion. M is rounded, by up to 2^-33: index n is off by
- *  n times that, 1e-6 voxel for 10 000. */
+/** position = M·index + t, in units of 2^-32 voxel, by rows: M00 M01 M02 t0, M10 … A float index of 500 is exact to 3e-5 voxel, which
+ *  shows in an image; a fixed-point one to 1e-7, on devices without doubles, too, and its integer part is the cell, without a
+ *  conversion. M is rounded, by up to 2^-33, so index n has an error of n times that: 1e-6 voxel for 10 000. */
 typedef struct FixedMap
 {
   i64 row[12];
@@ -30,7 +29,8 @@ ApplyFixedRow(const FixedMap * map, int r, int x, int y, int z)
 }
 
 #ifndef GPUREG_HAS_WIDE_PRODUCT
-/** (a·b + addend)/2^32, rounded down; by halves, where the language has no 128 bits. The addend is less than 2^32. */
+/** Returns (a·b + addend)/2^32, rounded down, from 32-bit halves, where the language has no 128-bit integers. The addend is less than
+ *  2^32. */
 GPUREG_FUNCTION i64
 MultiplyWide(i64 a, i64 b, i64 addend)
 {
@@ -40,22 +40,22 @@ MultiplyWide(i64 a, i64 b, i64 addend)
 }
 #endif
 
-/** a·b, of two numbers in units of 2^-32, rounded down. */
+/** Returns a·b of two numbers in units of 2^-32, rounded down. */
 GPUREG_FUNCTION i64
 MultiplyFixed(i64 a, i64 b)
 {
   return MultiplyWide(a, b, 0);
 }
 
-/** The same, rounded to the nearest: over many products, rounding down would add up. */
+/** Returns a·b of two numbers in units of 2^-32, rounded to the nearest: over many products, errors of rounding down would add up. */
 GPUREG_FUNCTION i64
 MultiplyFixedToNearest(i64 a, i64 b)
 {
   return MultiplyWide(a, b, GPUREG_FIXED_HALF);
 }
 
-/** ln n of n > 0, in units of 2^-32, to a few of them: of a float, where it is 30, no more than 1e-6 is known. With n =
- *  m·2^e and m between 1/2^(1/2) and 2^(1/2), it is e ln 2 + 2 atanh((m - 1)/(m + 1)). */
+/** Returns ln n of n > 0 in units of 2^-32, exact to a few of these; a float near 30 is exact to 1e-6 only. With n = m·2^e and 1/√2 <= m
+ *  <= √2, ln n = e ln 2 + 2 atanh((m - 1)/(m + 1)). */
 GPUREG_FUNCTION i64
 FixedLogOf(u64 n)
 {
@@ -86,7 +86,7 @@ FixedLogOf(u64 n)
   return (exponent * 762123384786) / 256 + 2 * MultiplyFixed(series, z);
 }
 
-/** The same map of a position between voxels, itself in units of 2^-32. */
+/** Applies row r of a map to a position between voxels, itself in units of 2^-32. */
 GPUREG_FUNCTION i64
 ApplyFixedRowAt(const FixedMap * map, int r, const i64 * position)
 {
@@ -94,26 +94,26 @@ ApplyFixedRowAt(const FixedMap * map, int r, const i64 * position)
          MultiplyFixed(map->row[4 * r + 2], position[2]) + map->row[4 * r + 3];
 }
 
-/** The whole part of a fixed-point position, … */
+/** Returns the integer part of a fixed-point position. */
 GPUREG_FUNCTION int
 CellOf(i64 position)
 {
   return (int)(position >> 32);
 }
 
-/** … and the rest, in [0, 1]: as a float it may round up to 1. */
+/** Computes the fractional part of a fixed-point position, in [0, 1]: rounded to float it may be 1. */
 GPUREG_REAL_FUNCTION void
 FindFraction(i64 position, real * fraction)
 {
   *fraction = (real)(u32)position * (real)GPUREG_FIXED_UNIT;
 }
 
-/** A displacement of this size or beyond it leads out of every image, to this cell or, if it is negative or NaN, to
- *  that of the other sign. */
+/** A displacement of this size or more leads out of every image: it is clamped to this cell, or, if it is negative or NaN, to the cell
+ *  of the other sign. */
 #define GPUREG_FARTHEST_DISPLACEMENT 1073741824.0f
 #define GPUREG_FARTHEST_CELL 2147483000
 
-/** cell + fraction += displacement. */
+/** Adds displacement to cell + fraction. */
 GPUREG_REAL_FUNCTION void
 MovePosition(real displacement, int * cell, real * fraction)
 {
@@ -131,7 +131,8 @@ MovePosition(real displacement, int * cell, real * fraction)
   }
 }
 
-/** A displacement in units of 2^-32. One of that size or beyond it, or a NaN, leads out of every image, too. */
+/** Returns a displacement in units of 2^-32. A displacement of GPUREG_FARTHEST_DISPLACEMENT or more, or NaN, is clamped as in
+ *  MovePosition. */
 GPUREG_FUNCTION i64
 ToFixed(float displacement)
 {

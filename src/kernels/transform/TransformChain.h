@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chain of transforms, T(x) = Tn(… T2(T1(x))), from an index of the output grid to a position in the
-// input: affine maps, B-splines and displacement fields in any order, in one go.
+// A chain of transforms, T(x) = Tn(… T2(T1(x))), from an index of the output grid to a position in the input: affine maps, B-splines and
+// displacement fields in any order, in one pass.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_TransformChain_h
 #define gpureg_kernels_TransformChain_h
@@ -12,26 +12,25 @@ enum
   MaximumTransformSplineOrder = 3
 };
 
-/** What a part's vectors are. */
+/** The kinds of a part's vectors. */
 enum
 {
   /** The coefficients of a B-spline. */
   ChainPartIsSpline = 0,
   /** A displacement field, interpolated linearly. */
   ChainPartIsField = 1,
-  /** One for each voxel of the output; of the first part only. */
+  /** One displacement for each voxel of the output; in the first part only. */
   ChainPartIsOfOutput = 2
 };
 
-/** Entries of a carry below this have room in fixed point: see PreciseGrid.h. */
+/** Entries of a carry below this fit into fixed point: see PreciseGrid.h. */
 #define GPUREG_LARGEST_PRECISE_CARRY 512
 
-/** A part that is not linear: a grid of displacement vectors. The position in its grid is an affine map of
- *  the output index, which is kept exactly, plus the displacement d that the parts before have added:
- *  p_k = A_k·index + d_k. All that is linear between two parts is in A_k and in the vectors, which are
- *  in the units of the next part's grid (behind the last one: of the input's). So large origins and
- *  oblique grids cost nothing here, and rounding is of the displacement's size, not of the index': a float's, 3e-5 voxels
- *  at 500. */
+/** A part that is not linear: a grid of displacement vectors. The position in its grid is an affine map of the output index, stored
+ *  exactly, plus the displacement d that the parts before have added: p_k = A_k·index + d_k. All linear transforms between two parts are
+ *  in A_k and in the vectors, which are in the units of the next part's grid (behind the last part: of the input's grid). So large
+ *  origins and oblique grids cost no accuracy, and rounding errors are relative to the displacement, not to the index, which a float
+ *  holds to 3e-5 voxels at 500. */
 typedef struct ChainPart
 {
   FixedMap toGrid;
@@ -41,9 +40,9 @@ typedef struct ChainPart
   int      kind;          /* ChainPartIsSpline, ChainPartIsField or ChainPartIsOfOutput */
   int      order;         /* of a B-spline, 0 to 3 */
   int      isOpen;        /* the upper end of a B-spline's valid region is outside */
-  int      slack;         /* how far rounding may put a position in the grid off, in units of 2^-32 */
-  float    carry[9];      /* d in the units of the next grid, by rows, … */
-  i64      fixedCarry[9]; /* … and the same in units of 2^-32 */
+  int      slack;         /* error of a position in the grid by rounding, in units of 2^-32 */
+  float    carry[9];      /* matrix from d to the units of the next grid, by rows */
+  i64      fixedCarry[9]; /* carry in units of 2^-32 */
 } ChainPart;
 
 GPUREG_FUNCTION i64
@@ -60,10 +59,10 @@ AddScaledVector(real weight, float4 vector, real * sum)
   sum[2] = MultiplyAdd(weight, (real)vector.z, sum[2]);
 }
 
-/** Finds the grid's first control point that counts along an axis, and its spline's argument t in [0, 1]. False outside of the
- *  valid region. A position within part->slack of an end of that region is taken to lie on it, for voxels of an image whose domain is
- *  the region's lie there, but for rounding. The lower end is inside; so is the upper one in itk::BSplineTransform, which takes a point
- *  within four floating-point steps to be on it; in itk::BSplineDeformableTransform, isOpen, it is outside. */
+/** Finds the grid's first control point with a weight along an axis, and the spline's argument t in [0, 1]. Returns 0 outside of the
+ *  valid region. A position within part->slack of an end of the region counts as lying on it: the voxels of an image whose domain is the
+ *  region lie there, but for rounding. The lower end is inside; so is the upper one in itk::BSplineTransform, which takes a point within
+ *  four floating-point steps to be on it; in itk::BSplineDeformableTransform (isOpen) it is outside. */
 GPUREG_REAL_FUNCTION int
 FindControlPoints(int order, const ChainPart * part, int axis, int cell, real fraction, int * first, real * t)
 {
@@ -71,7 +70,7 @@ FindControlPoints(int order, const ChainPart * part, int axis, int cell, real fr
   const int  lowerEnd = order / 2;
   const int  upperEnd = size - (order + 1) / 2;
   const real slack = (real)part->slack * (real)GPUREG_FIXED_UNIT;
-  /* An even order's knots lie half-way between the control points. */
+  /* The knots of an even order lie half-way between the control points. */
   int knot = cell;
   *t = fraction;
   if ((order & 1) == 0)
@@ -95,11 +94,11 @@ FindControlPoints(int order, const ChainPart * part, int axis, int cell, real fr
   return *first >= 0 && *first + order < size;
 }
 
-/** What the control points of one column, along y and z, add up to at a position: Σ_c w_c Σ_b w_b v(b, c). */
+/** Computes the sum of the control points of one column, along y and z, at a position: Σ_c w_c Σ_b w_b v(b, c). */
 GPUREG_REAL_FUNCTION void
 SumControlPointColumn(int                          order,
                       const ChainPart *            part,
-                      GPUREG_GLOBAL const float4 * corner, /* the column's first one that counts */
+                      GPUREG_GLOBAL const float4 * corner, /* the column's first vector with a weight */
                       const real *                 wy,
                       const real *                 wz,
                       real *                       sum)
@@ -123,8 +122,7 @@ SumControlPointColumn(int                          order,
   }
 }
 
-/** The control points that count along y and z at a position, and their weights. False outside of the valid
- *  region. */
+/** Finds the control points with weights along y and z at a position, and these weights. Returns 0 outside of the valid region. */
 GPUREG_REAL_FUNCTION int
 FindControlPointColumns(
   int order, const ChainPart * part, const int * cell, const real * fraction, int * first, real * wy, real * wz)
@@ -148,7 +146,7 @@ FindControlPointColumns(
   return 1;
 }
 
-/** d += the B-spline's displacement at cell + fraction; nothing outside of its valid region. */
+/** Adds the B-spline's displacement at cell + fraction to d; nothing outside of its valid region. */
 GPUREG_REAL_FUNCTION void
 AddSplineDisplacement(int                          order,
                       const ChainPart *            part,
@@ -178,8 +176,7 @@ AddSplineDisplacement(int                          order,
   }
 }
 
-/** d += the field's displacement at cell + fraction; nothing outside of its buffer
- *  (itk::DisplacementFieldTransform). */
+/** Adds the field's displacement at cell + fraction to d; nothing outside of its buffer (itk::DisplacementFieldTransform). */
 GPUREG_REAL_FUNCTION void
 AddFieldDisplacement(
   const ChainPart * part, GPUREG_GLOBAL const float4 * vectors, const int * cell, const real * fraction, real * d)
@@ -193,9 +190,9 @@ AddFieldDisplacement(
     {
       return;
     }
-    /* In the half voxel around the field its edge continues. */
+    /* In the half voxel around the field, its edge is repeated. */
     index[axis][0] = cell[axis] < 0 ? 0 : cell[axis];
-    /* A vector of no weight does not count, were it infinite or NaN. */
+    /* A vector of weight 0 has no influence, even if it is infinite or NaN. */
     index[axis][1] = cell[axis] + 1 < part->size[axis] && fraction[axis] > 0.0f ? cell[axis] + 1 : index[axis][0];
     weights[axis][0] = 1.0f - fraction[axis];
     weights[axis][1] = fraction[axis];
@@ -211,7 +208,7 @@ AddFieldDisplacement(
   }
 }
 
-/** A position in a grid, moved by d. */
+/** Computes a position in a grid, moved by d. */
 GPUREG_REAL_FUNCTION void
 LocateMoved(const i64 * position, const real * d, int * cell, real * fraction)
 {
@@ -223,7 +220,7 @@ LocateMoved(const i64 * position, const real * d, int * cell, real * fraction)
   }
 }
 
-/** d, in the units of a part's grid, becomes that in the units of the next. */
+/** Converts d from the units of a part's grid to those of the next grid, by the part's carry. */
 GPUREG_REAL_FUNCTION void
 CarryDisplacement(const ChainPart * part, real * d)
 {
@@ -239,7 +236,7 @@ CarryDisplacement(const ChainPart * part, real * d)
   d[2] = moved[2];
 }
 
-/** One part, of a grid that is not the output's: d, in the units of its grid, becomes that in the units of the next, with the
+/** Applies one part whose grid is not the output's: converts d, in the units of its grid, to the units of the next grid, and adds the
  *  part's own displacement at cell + fraction. */
 GPUREG_REAL_FUNCTION void
 DisplaceByPart(
@@ -260,8 +257,8 @@ DisplaceByPart(
   }
 }
 
-/** Adds what all parts together move the affine map of an index of the output by, in the input's voxels, to d, which
- *  is 0. */
+/** Adds the total displacement by all parts, in the input's voxels, to d, which is 0: what is to be added to the affine map of an index
+ *  of the output. */
 GPUREG_REAL_FUNCTION void
 DisplaceByChain(int                             partCount,
                 GPUREG_GLOBAL const ChainPart * parts,
@@ -294,15 +291,15 @@ DisplaceByChain(int                             partCount,
 
 enum
 {
-  /** Of the B-splines that are followed row by row. */
+  /** The order of the B-splines that are followed row by row. */
   RowSplineOrder = 3,
-  /** Voxels from one control point to the next, at least. */
+  /** The fewest voxels from one control point to the next. */
   RowSplineSpacing = 2
 };
 
-/** Whether a part is a cubic B-spline whose rows are the output's: then one row of the output meets one row
- *  of columns of control points, which are summed once for all of it. Not a grid about as fine as the output, of
- *  which there would be as many columns as voxels. */
+/** Returns 1 if a part is a cubic B-spline whose rows are parallel to the output's: then one row of the output needs one row of columns
+ *  of control points, which are summed once for the whole row. Returns 0 for a grid about as fine as the output, which would have as
+ *  many columns as voxels. */
 GPUREG_FUNCTION int
 FollowsRows(const ChainPart * part)
 {
@@ -311,8 +308,8 @@ FollowsRows(const ChainPart * part)
          part->toGrid.row[8] == 0 && step * RowSplineSpacing <= (i64)1 << 32;
 }
 
-/** The columns of control points that may count between x and lastX in a row of such a part. Returns how many
- *  of them there are: none, if it is 0 or less. */
+/** Finds the columns of control points that may have weights between x and lastX in a row of such a part. Returns their number; 0 or
+ *  less if there are none. */
 GPUREG_FUNCTION int
 FindColumnsOfRow(const ChainPart * part, int x, int lastX, int y, int z, int * firstColumn)
 {
@@ -329,8 +326,7 @@ FindColumnsOfRow(const ChainPart * part, int x, int lastX, int y, int z, int * f
   return (last < part->size[0] ? last : part->size[0] - 1) - *firstColumn + 1;
 }
 
-/** The sums of every stride-th column of control points in a row of such a part, float[3] each; 0 outside of the
- *  valid region. */
+/** Computes the sums of every stride-th column of control points in a row of such a part, float[3] each; 0 outside of the valid region. */
 GPUREG_REAL_FUNCTION void
 SumColumnsOfRow(const ChainPart *            part,
                 GPUREG_GLOBAL const float4 * vectors,
@@ -371,7 +367,7 @@ SumColumnsOfRow(const ChainPart *            part,
   }
 }
 
-/** What such a part adds to d at a position along its rows, from the sums of the columns from firstColumn on. */
+/** Adds the displacement by such a part at a position along its rows to d, from the sums of the columns from firstColumn on. */
 GPUREG_REAL_FUNCTION void
 AddFromColumns(const ChainPart * part, GPUREG_LOCAL const real * columns, int firstColumn, i64 position, real * d)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaCorrelationRatioMetric with samples that weigh less near the moving image's edge, against the definition in double
-// precision, by every scheme; and its derivative against the value's slope.
+// Compares CudaCorrelationRatioMetric, with samples that weigh less near the moving image's edge, with the definition in double precision,
+// for every scheme; and its derivative with the value's slope.
 #include "CorrelationRatioProblem.h"
 #include "TestDevices.h"
 
@@ -39,7 +39,7 @@ protected:
     ASSERT_EQ(answer.derivative.size(), expected.derivative.size());
     EXPECT_LT(GetRelativeError(answer.derivative, expected.derivative), 1e-5);
 
-    // It matters.
+    // The weights change the result.
     problem.borderDistance = 0;
     const Answer without = InitializeAndAsk(*problem.MakeMetric(this->GetDevice()));
     EXPECT_EQ(without.validPoints, answer.validPoints);
@@ -58,7 +58,7 @@ protected:
 
 TEST_P(CorrelationRatioBorderTest, IsItsDefinition)
 {
-  // A voxel, some, and more than the image's half: the ramps meet in the middle.
+  // A border of one voxel, of some voxels, and of more than half of the image, where the ramps of both sides meet.
   for (const double distance : { 1.0, 9.0, 34.0, 1000.0, 1e9 })
   {
     SCOPED_TRACE(distance);
@@ -111,7 +111,7 @@ TEST_P(CorrelationRatioBorderTest, OfADisplacementField)
   });
 }
 
-/** An interpolator that no device has. */
+/** Uses an interpolator that no device has. */
 TEST_P(CorrelationRatioBorderTest, ThroughITK)
 {
   this->ExpectTheDefinitionEverywhere([](auto & problem) {
@@ -144,7 +144,7 @@ TEST_P(CorrelationRatioBorderTest, ByEveryScheme)
   expectTheSame(precise);
 }
 
-/** A ramp that no sample is on. */
+/** A border so narrow that no sample lies in it. */
 TEST_P(CorrelationRatioBorderTest, OfNoWidthIsNone)
 {
   Problem<float, 3> problem(33);
@@ -158,8 +158,8 @@ TEST_P(CorrelationRatioBorderTest, OfNoWidthIsNone)
   }
 }
 
-/** Where samples leave the moving image the value jumps without weights; with them the derivative is its slope. Of waves much
- *  longer than voxels, so that central differences over a voxel are their slope. */
+/** Without weights the value jumps where samples leave the moving image; with weights the derivative is the value's slope. The images
+ *  are waves much longer than voxels, so that central differences over a voxel are their slope. */
 TEST_P(CorrelationRatioBorderTest, TheDerivativeIsTheValuesSlope)
 {
   Problem<double, 3>   problem(11);
@@ -202,7 +202,7 @@ TEST_P(CorrelationRatioBorderTest, TheDerivativeIsTheValuesSlope)
   }
 }
 
-/** From one evaluation to the next, without Initialize(). */
+/** The distance may change from one evaluation to the next, without Initialize(). */
 TEST_P(CorrelationRatioBorderTest, MayBeSetAtAnyTime)
 {
   Problem<float, 3> problem(34);

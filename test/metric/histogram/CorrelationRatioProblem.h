@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A problem for CudaCorrelationRatioMetric, and the metric's definition in double precision, from ITK's interpolators and
-// transforms.
+// A problem for CudaCorrelationRatioMetric, and the metric's definition in double precision, with ITK's interpolators and transforms.
 #ifndef CorrelationRatioProblem_h
 #define CorrelationRatioProblem_h
 
@@ -24,7 +23,7 @@
 namespace gpuregtest
 {
 
-/** A problem, and everything in it that a case may change. */
+/** A problem, with everything that a case may change. */
 template <typename TPixel, unsigned int VDimension>
 struct Problem : MetricProblem<TPixel, VDimension>
 {
@@ -52,7 +51,7 @@ struct Problem : MetricProblem<TPixel, VDimension>
   double                         borderDistance = 0; // mm
 };
 
-/** Of a whole head's size: chunks are as full as they may be, and their unit is the coarsest. */
+/** Returns a problem of a whole head's size: its chunks have the most samples possible, and so the coarsest unit. */
 inline Problem<float, 3>
 MakeProblemOfAWholeHeadsSize(std::uint64_t seed)
 {
@@ -93,7 +92,7 @@ public:
     return m_Within / m_Deviations;
   }
 
-  /** With the derivative, which takes longer than the value. */
+  /** Returns value and derivative; the derivative takes longer than the value. */
   Answer
   Evaluate()
   {
@@ -142,7 +141,7 @@ private:
     double weight = 0, mean = 0;
   };
 
-  /** What a sample weighs near the border. */
+  /** Returns the weight of a sample near the border. */
   double
   WeighPoint(const PointType & moved) const
   {
@@ -160,14 +159,14 @@ private:
     return weight;
   }
 
-  /** Of the weight. */
+  /** Returns the derivative of the weight by the moved point. */
   VectorType
   FindSlope(const PointType & moved) const
   {
     VectorType slope;
     for (unsigned int d = 0; d < VDimension; ++d)
     {
-      // So near that hardly a sample has a kink of the weight in between.
+      // So small a step that hardly a sample has a kink of the weight within it.
       const double step = 1e-6;
       PointType    before = moved;
       PointType    behind = moved;
@@ -222,7 +221,7 @@ private:
       m_Differences->SetInputImage(m_Problem.moving);
       return;
     }
-    // As itk::ImageToImageMetricv4 sets it up.
+    // As itk::ImageToImageMetricv4 configures it.
     const auto filter = itk::GradientRecursiveGaussianImageFilter<ImageType>::New();
     filter->SetInput(m_Problem.moving);
     filter->SetSigma(m_Problem.moving->GetSpacing().GetVnlVector().max_value());
@@ -248,7 +247,7 @@ private:
     sample.point = point;
     sample.moved = moved;
     sample.voxel = m_Problem.fixed->ComputeOffset(m_Problem.fixed->TransformPhysicalPointToIndex(point));
-    // Both are pixels to the metric, as to all of ITK's.
+    // The metric reads both values as pixels, as all of ITK's metrics do.
     const auto fixedValue = static_cast<TPixel>(m_Fixed->Evaluate(point));
     sample.bin = std::min(m_Problem.bins - 1,
                           static_cast<unsigned int>(

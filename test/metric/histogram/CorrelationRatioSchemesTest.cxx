@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The schemes of CudaCorrelationRatioMetric's first pass (Li 2015, table 1): the same numbers of all of them, on every
-// device, for everything that samples may be; and what ConflictFree keeps.
+// Tests the schemes of CudaCorrelationRatioMetric's first pass (Li 2015, table 1): all give the same numbers, on every device, for all
+// kinds of samples. Tests what ConflictFree stores, too.
 #include "CorrelationRatioProblem.h"
 #include "TestDevices.h"
 #include "TestParallelFor.h"
@@ -34,7 +34,7 @@ constexpr CorrelationRatioScheme Schemes[] = {
   CorrelationRatioScheme::SharedMerge,  CorrelationRatioScheme::SharedWarp,  CorrelationRatioScheme::ConflictFree
 };
 
-/** Few groups and many, of the lanes that the device has; on CUDA of few lanes and many. */
+/** Returns launches with few groups and with many, with the device's number of lanes; on CUDA also with few lanes and with many. */
 std::vector<gpureg::LaunchShape>
 GetLaunchShapes(const std::string & device)
 {
@@ -46,7 +46,7 @@ GetLaunchShapes(const std::string & device)
   return shapes;
 }
 
-/** Whether a launch was as it was set, but for groups that would have had no chunk. */
+/** Returns true if a launch was as it was set, except for groups without a chunk. */
 bool
 IsOf(const gpureg::LaunchShape & used, const gpureg::LaunchShape & set, const std::string & device)
 {
@@ -58,7 +58,7 @@ IsOf(const gpureg::LaunchShape & used, const gpureg::LaunchShape & set, const st
 class CorrelationRatioSchemesTest : public DeviceTest
 {
 protected:
-  /** Of every scheme, however it is launched, the definition's value, and SharedMerge's value and derivative to the bit. */
+  /** Expects every scheme, with every launch, to give the definition's value, and SharedMerge's value and derivative to the bit. */
   template <typename TPixel, unsigned int VDimension>
   void
   ExpectTheSame(const std::function<void(Problem<TPixel, VDimension> &)> & change) const
@@ -87,14 +87,14 @@ protected:
         const Answer launched = Evaluate(*metric);
         EXPECT_EQ(launched.value, merged.value) << shape.groups << " groups of " << shape.lanes;
         EXPECT_EQ(launched.derivative, merged.derivative) << shape.groups << " groups of " << shape.lanes;
-        // It has as many groups as parts.
+        // ConflictFree has as many groups as workloads.
         EXPECT_TRUE(scheme == CorrelationRatioScheme::ConflictFree ||
                     IsOf(metric->GetUsedLaunchShape(), shape, GetParam()));
       }
     }
   }
 
-  /** In both dimensions: precise, of a slice and of doubles; and of enough voxels not to be. */
+  /** Checks both dimensions: few samples in fixed point, a slice, doubles; and enough voxels for floats. */
   template <typename TChange>
   void
   ExpectTheSameEverywhere(const TChange & change) const
@@ -119,7 +119,7 @@ TEST_P(CorrelationRatioSchemesTest, OfVoxels)
   this->ExpectTheSameEverywhere([](auto &) {});
 }
 
-/** More than local memory holds: in bands. */
+/** More bins than local memory holds, which are counted in bands. */
 TEST_P(CorrelationRatioSchemesTest, OfManyBins)
 {
   for (const unsigned int bins : { 2u, 1000u, 4096u })
@@ -173,12 +173,12 @@ TEST_P(CorrelationRatioSchemesTest, OfADisplacementField)
   });
 }
 
-/** And the same with weights. The definition, which takes the longest, is computed once for all devices. */
+/** The same with border weights. The definition, which takes the longest, is computed once for all devices. */
 TEST(CorrelationRatioSchemesTest, OfAWholeHeadsSize)
 {
   auto problem = MakeProblemOfAWholeHeadsSize(31);
   problem.usesGradientFilter = false;
-  std::map<double, double> expected; // of each distance
+  std::map<double, double> expected; // by distance
   for (const double distance : { 0.0, 20.0 })
   {
     problem.borderDistance = distance;
@@ -215,7 +215,7 @@ TEST(CorrelationRatioSchemesTest, OfAWholeHeadsSize)
   }
 }
 
-/** What is sorted is copied to the device; an evaluation that does not sort copies nothing there. */
+/** The sorted samples are uploaded to the device; an evaluation that does not sort uploads nothing. */
 TEST_P(CorrelationRatioSchemesTest, ConflictFreeKeepsItsSort)
 {
   Problem<float, 3> problem(50);
@@ -240,7 +240,7 @@ TEST_P(CorrelationRatioSchemesTest, ConflictFreeKeepsItsSort)
   problem.transform->SetParameters(parameters);
   expectSorted(false);
 
-  // Bins, mask, the fixed image's voxels.
+  // Changes of the bins, of the mask, and of the fixed image's voxels need a new sort.
   problem.bins = 31;
   metric->SetNumberOfHistogramBins(31);
   metric->Initialize();
@@ -262,19 +262,19 @@ TEST_P(CorrelationRatioSchemesTest, ConflictFreeKeepsItsSort)
   expectSorted(true);
   expectSorted(false);
 
-  // Not another moving image.
+  // A change of the moving image needs no new sort.
   problem.moving->SetPixel(problem.moving->GetBufferedRegion().GetIndex(), 1.5f);
   problem.moving->Modified();
   metric->Initialize();
   metric->GetValue();
   expectSorted(false);
 
-  // Another workload limit cuts the same sort into other parts.
+  // Another workload limit divides the same sorted samples into other workloads.
   metric->SetWorkloadLimit(100);
   expectSorted(true);
   expectSorted(false);
 
-  // Another scheme in between gives the memory back.
+  // Another scheme in between frees the memory.
   const std::int64_t sortedBytes = metric->GetEvaluationStatistics().deviceBytes;
   metric->SetScheme(CorrelationRatioScheme::GlobalAtomic);
   metric->GetValue();
@@ -321,7 +321,7 @@ TEST_P(CorrelationRatioSchemesTest, RefusesWhatIsNoScheme)
   }
 }
 
-/** CUDA has all lanes, OpenCL its own; on the host they say nothing. */
+/** CUDA accepts any number of lanes, OpenCL only its own; the host ignores it. */
 TEST_P(CorrelationRatioSchemesTest, RefusesLanesThatADeviceDoesNotHave)
 {
   gpureg::CorrelationRatioMetric engine(GetParam(), 8);
@@ -341,8 +341,8 @@ TEST_P(CorrelationRatioSchemesTest, RefusesLanesThatADeviceDoesNotHave)
   EXPECT_EQ(refused, GetParam().compare(0, 6, "opencl") == 0 ? 5 : 0);
 }
 
-/** Chunks as deep as few groups would have them overflow nothing: all samples in one bin, of nearly the largest value, which
- *  has a remainder in every unit, of volumes and slices whose chunks are cut otherwise. */
+/** Chunks of few groups, as deep as possible, cause no overflow: all samples are in one bin, nearly at the largest value, which has a
+ *  remainder in every unit, in volumes and in slices, whose chunks have another shape. */
 TEST_P(CorrelationRatioSchemesTest, OverflowsInNoLaunch)
 {
   const gpureg::Size sizes[] = { { 70, 50, 45 }, { 700, 300, 1 }, { 4100, 16, 1 }, { 33, 1, 2000 } };
@@ -384,7 +384,7 @@ TEST_P(CorrelationRatioSchemesTest, OverflowsInNoLaunch)
   }
 }
 
-/** Parts of one sample, of some, and of a whole bin; and fixed bins that no sample is in, or no valid one at all. */
+/** Workloads of one sample, of some, and of a whole bin; fixed bins without samples, or without valid ones. */
 TEST_P(CorrelationRatioSchemesTest, AnyWorkloadLimit)
 {
   constexpr int              Bins = 9;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaCorrelationRatioMetric against its definition in double precision, from ITK's interpolators and transforms.
+// Compares CudaCorrelationRatioMetric with its definition in double precision, with ITK's interpolators and transforms.
 #include "CorrelationRatioProblem.h"
 #include "TestDevices.h"
 #include "TestSplines.h"
@@ -27,7 +27,7 @@ namespace gpuregtest
 namespace
 {
 
-/** \param expected what the definition gives. */
+/** Compares a metric with the definition. \param expected the definition's result. */
 template <typename TPixel, unsigned int VDimension>
 void
 ExpectAnswer(const Problem<TPixel, VDimension> & problem, const itk::GPUDevice & device, const Answer & expected)
@@ -57,7 +57,7 @@ protected:
     ExpectAnswer(problem, this->GetDevice(), expected);
   }
 
-  /** In both dimensions, of floats and of doubles. */
+  /** Checks both dimensions, with floats and with doubles. */
   template <typename TChange>
   void
   ExpectTheDefinitionEverywhere(const TChange & change) const
@@ -115,7 +115,7 @@ TEST_P(CorrelationRatioTest, OfADisplacementField)
   });
 }
 
-/** One that is optimised, of each of ITK's two classes. */
+/** A B-spline that is optimized, of each of ITK's two classes. */
 TEST_P(CorrelationRatioTest, OfABSpline)
 {
   ForEachSplineClass([this](const auto & change) { this->ExpectTheDefinitionEverywhere(change); });
@@ -129,7 +129,7 @@ TEST_P(CorrelationRatioTest, WithTheNearestVoxel)
   });
 }
 
-/** Of linear transforms, of which the second one, or both, are optimised. */
+/** Linear transforms, of which the second one, or both, are optimized. */
 TEST_P(CorrelationRatioTest, OfAComposite)
 {
   for (const bool onlyLast : { true, false })
@@ -153,13 +153,14 @@ TEST_P(CorrelationRatioTest, OfAComposite)
   }
 }
 
-/** Each device follows fields and B-splines that are not optimised, and back those that come behind. */
+/** Each device applies fields and B-splines that are not optimized, and carries forces back through those that follow the optimized
+ *  transform. */
 TEST_P(CorrelationRatioTest, AmongGridsThatAreNotOptimised)
 {
   ForEachChainOfGrids([this](const auto & change) { this->ExpectTheDefinitionEverywhere(change); });
 }
 
-/** An interpolator that no device has. */
+/** Uses an interpolator that no device has. */
 TEST_P(CorrelationRatioTest, ThroughITK)
 {
   this->ExpectTheDefinitionEverywhere([](auto & problem) {
@@ -170,7 +171,7 @@ TEST_P(CorrelationRatioTest, ThroughITK)
   });
 }
 
-/** η is 1 where the moving value follows from the fixed bin. */
+/** η is 1 if the fixed bin determines the moving value. */
 TEST_P(CorrelationRatioTest, ADeterministicRelationLeavesNothing)
 {
   Problem<float, 3>     problem(3);
@@ -199,7 +200,7 @@ TEST_P(CorrelationRatioTest, ADeterministicRelationLeavesNothing)
   EXPECT_NEAR(metric->GetValue(), 0.0, 1e-6);
 }
 
-/** One voxel far outside widens the range: a little, which the sums stand, and so much that the host computes. */
+/** One outlier widens the range: a little, which the sums tolerate, and so much that the host computes. */
 TEST_P(CorrelationRatioTest, OneVoxelFarOutside)
 {
   for (const float far : { 1e3f, 3e4f, 1e6f })
@@ -213,7 +214,7 @@ TEST_P(CorrelationRatioTest, OneVoxelFarOutside)
   }
 }
 
-/** What a padded image has behind a mask is no value of a sample, however far outside it lies. */
+/** Values of a padded image outside of its mask are no sample's values, however far from the others. */
 TEST_P(CorrelationRatioTest, OneVoxelFarOutsideBehindAMask)
 {
   for (const float far : { 1e7f, -1e9f, 1e20f })
@@ -257,7 +258,7 @@ TEST_P(CorrelationRatioTest, AffineChangesOfTheMovingValuesChangeNothing)
   EXPECT_LT(GetRelativeError(after.derivative, before.derivative), 1e-5);
 }
 
-/** Without Initialize(), and beyond the range that the voxels had there. */
+/** Notices voxels that changed without Initialize(), beyond the range that they had there. */
 TEST_P(CorrelationRatioTest, SeesVoxelsThatHaveChanged)
 {
   Problem<float, 3> problem(9);
@@ -282,8 +283,8 @@ TEST_P(CorrelationRatioTest, SeesVoxelsThatHaveChanged)
   EXPECT_NEAR(metric->GetValue(), before, 1e-6);
 }
 
-/** Where waves are much longer than voxels: central differences over a voxel are then their slope to (2π·1.4/60)²/6. And
- *  where no sample leaves the moving image, as the value jumps there. */
+/** Waves are much longer than voxels: central differences over a voxel are then their slope to (2π·1.4/60)²/6. No sample leaves the
+ *  moving image, since the value jumps there. */
 TEST_P(CorrelationRatioTest, TheDerivativeIsTheValuesSlope)
 {
   Problem<double, 3>   problem(11);
@@ -387,7 +388,7 @@ TEST_P(CorrelationRatioTest, RefusesBadInputAndGoesOn)
   metric->Initialize();
   EXPECT_EQ(metric->GetValue(), value);
 
-  // All but a voxel in a corner, which no sample comes near.
+  // Constant except for a voxel in a corner, which no sample reads.
   problem.moving->FillBuffer(100.0f);
   problem.moving->SetPixel(index, 255.0f);
   problem.moving->Modified();
@@ -445,7 +446,7 @@ TEST_P(CorrelationRatioTest, RefusesWhatIsNotANumberInTheFixedImage)
   EXPECT_GT(metric->GetValue(), 0.0);
 }
 
-/** By ITK's classes, too. */
+/** ITK's classes refuse them, too. */
 TEST_P(CorrelationRatioTest, RefusesBinsWithAnyInterpolator)
 {
   Problem<float, 3> problem(6);
@@ -470,7 +471,7 @@ TEST_P(CorrelationRatioTest, RefusesPointsThatAllLieInOneFixedValue)
   EXPECT_THROW(problem.MakeMetric(this->GetDevice())->Initialize(), itk::GPUBadInputError);
 }
 
-/** Of another contrast, by ITK's own registration. */
+/** Images of different contrast, by ITK's registration method. */
 TEST_P(CorrelationRatioTest, RegistersTwoContrasts)
 {
   using ImageType = itk::Image<float, 2>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The joint histogram's mutual information gives the numbers of ITK's class: value within 1e-5, derivative within 1e-5 in
-// relative norm (1e-4 where samples are many; or, where ITK's own moves further by what a float takes from moving values, as
-// far), the same number of valid points; over a grid of set-ups, and random ones from it.
+// Tests that the joint histogram's mutual information agrees with ITK's class: value within 1e-5, derivative within 1e-5 in relative norm
+// (1e-4 if samples are many, or as far as ITK's own derivative changes by rounding moving values to float), and the same number of valid
+// points; over a grid of set-ups, and random ones from it.
 #include "MetricEquivalence.h"
 
 namespace gpuregtest
@@ -27,8 +27,8 @@ protected:
     std::mt19937_64    random(seed);
     const auto         draw = [&random](std::uint64_t n) { return static_cast<int>(random() % n); };
     const unsigned int bins[] = { 8, 20, 50, 128 };
-    // Not smoothed at all, ITK's derivative has logarithms of what interpolation leaves beside empty cells: rounding shows
-    // in one set-up of 75, up to 2e-4.
+    // Without smoothing, ITK's derivative has logarithms of what interpolation leaves beside empty cells: rounding shows in one set-up of
+    // 75, up to 2e-4.
     const double variances[] = { 0.3, 1.5, 4.0, 40.0 };
     MetricCase   c = MakeCase();
     DrawSetUp(c, draw);
@@ -110,7 +110,7 @@ TEST_F(JointHistogramEquivalenceTest, Interpolations)
   }
 }
 
-/** Down to the fewest, and up to so many that a work-group's memory holds some of a table's rows only. */
+/** From the fewest bins to so many that a work-group's memory holds only some rows of the table. */
 TEST_F(JointHistogramEquivalenceTest, Bins)
 {
   for (const unsigned int bins : { 6u, 7u, 33u, 128u, 256u })
@@ -126,7 +126,7 @@ TEST_F(JointHistogramEquivalenceTest, Bins)
   }
 }
 
-/** It leaves counts that hardly differ. */
+/** So much smoothing leaves counts that hardly differ. */
 TEST_F(JointHistogramEquivalenceTest, SmoothingAsWideAsTheHistogram)
 {
   for (const std::uint64_t seed : { 1, 164316 })
@@ -147,7 +147,7 @@ TEST_F(JointHistogramEquivalenceTest, SmoothingAsWideAsTheHistogram)
   }
 }
 
-/** More samples than are computed precisely. */
+/** More samples than are computed in fixed point. */
 TEST_F(JointHistogramEquivalenceTest, ManySamples)
 {
   for (const Motion motion : { Motion::Rigid, Motion::Affine, Motion::Field, Motion::AffineThenField })
@@ -159,8 +159,8 @@ TEST_F(JointHistogramEquivalenceTest, ManySamples)
   }
 }
 
-/** Just before it, where the other image has nothing on that bin, ITK's division by the marginal would give a force of 2^32
- *  times the others'. These seeds have such a sample. */
+/** Just below the largest value, where the other image has nothing in the last bin, ITK's division by the marginal would give a force of
+ *  2^32 times the others. These seeds have such a sample. */
 TEST_F(JointHistogramEquivalenceTest, TheLargestValueIsOnTheLastBin)
 {
   CheckRandomCase(237345061607112);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a grid of set-ups does not show of the joint histogram's mutual information: values on the edges of bins, the joint density
-// that is left to be read, more bins than a device has, bad input, and the same bits again.
+// Tests of the joint histogram's mutual information besides the grid of set-ups: values on the edges of bins, access to the joint density,
+// more bins than a device supports, bad input, and repeated bits.
 #include "Listening.h"
 #include "MetricProblem.h"
 #include "TestDevices.h"
@@ -63,8 +63,8 @@ class JointHistogramTest : public DeviceTest
 {};
 } // namespace
 
-/** Of whole numbers from 0 to 30 among 20 bins every odd one is half-way between two bins, where ITK's rounding decides, for each
- *  of them in its own way: all samples but a few are such. Of images of doubles the rounding of a sample's place decides. */
+/** If integers from 0 to 30 are divided into 20 bins, every odd one is half-way between two bins, where ITK's rounding decides for each
+ *  in its own way; nearly all samples are such. For images of doubles the rounding of a sample's position decides. */
 TEST_P(JointHistogramTest, ValuesHalfWayBetweenBinsAreCountedAsITKDoes)
 {
   const auto check = [this](auto dimension) {
@@ -93,7 +93,7 @@ TEST_P(JointHistogramTest, ValuesHalfWayBetweenBinsAreCountedAsITKDoes)
     itks->Initialize();
     EXPECT_NEAR(ours->GetValue(), itks->GetValue(), 1e-12);
     EXPECT_EQ(ours->GetNumberOfValidPoints(), itks->GetNumberOfValidPoints());
-    // The joint density is ITK's, too.
+    // The joint density equals ITK's, too.
     for (itk::ImageRegionConstIteratorWithIndex<typename decltype(problem)::MetricType::JointPDFType> it(
            itks->GetJointPDF(), itks->GetJointPDF()->GetBufferedRegion());
          !it.IsAtEnd();
@@ -150,7 +150,7 @@ TEST_P(JointHistogramTest, BadInputIsNamed)
   JointProblem<float, 2> problem(3);
   const auto             metric = problem.MakeMetric(this->GetDevice());
   EXPECT_THROW(metric->GetValue(), itk::GPUBadInputError) << "not initialized";
-  // Of fewer, ITK's own makes 5.
+  // ITK itself makes 5 of a smaller number.
   for (const unsigned int bins : { 0u, 1u, 5u })
   {
     metric->SetNumberOfHistogramBins(bins);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NormalizedOff() gives ITK's own Mattes mutual information: value within 1e-5, derivative within 1e-5 in relative norm
-// (1e-4 where samples are many), the same number of valid points; over a grid of set-ups, and random ones from it.
+// Tests that NormalizedOff() gives ITK's Mattes mutual information: value within 1e-5, derivative within 1e-5 in relative norm (1e-4 if
+// samples are many), and the same number of valid points; over a grid of set-ups, and random ones from it.
 #include "MetricEquivalence.h"
 
 namespace gpuregtest
@@ -131,8 +131,8 @@ TEST_F(MattesEquivalenceTest, FlatBackground)
   }
 }
 
-/** Set-ups whose forces nearly cancel: rounding positions and values to float would leave derivatives 1e-4 and more away
- * from ITK's. On a slice, and at points in a flat background, among 100 bins. */
+/** Set-ups in which forces nearly cancel, so that rounding positions and values to float would change the derivative by 1e-4 or more: a
+ *  slice, and points in a flat background, with 100 bins. */
 TEST_F(MattesEquivalenceTest, FewForces)
 {
   MetricCase slice;
@@ -168,7 +168,7 @@ TEST_F(MattesEquivalenceTest, FewForces)
   Check(flat);
 }
 
-/** More samples than are computed precisely. */
+/** More samples than are computed in fixed point. */
 TEST_F(MattesEquivalenceTest, ManySamples)
 {
   MetricCase many;

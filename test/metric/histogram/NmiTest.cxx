@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalised mutual information against its definition, worked out in double precision without any of
-// the product's code, and its derivative against differences of its value.
+// Compares normalized mutual information with its definition, computed in double precision without any of the product's code, and its
+// derivative with differences of its value.
 #include "Listening.h"
 #include "MetricProblem.h"
 #include "TestDevices.h"
@@ -35,7 +35,7 @@ CubicBSplineSlope(double x)
   return x < 0 ? -slope : slope;
 }
 
-/** A scalar image, read at continuous indices: linear, the edge voxel repeated outside. */
+/** A scalar image, interpolated linearly at continuous indices; the edge voxel is repeated outside. */
 template <unsigned int VDimension>
 class ReferenceImage
 {
@@ -55,7 +55,7 @@ public:
     maximum = *std::max_element(buffer, buffer + count);
   }
 
-  /** From the first voxel. */
+  /** Returns the continuous index of a point, from the first voxel on. */
   VectorType
   GetIndex(const PointType & point) const
   {
@@ -105,7 +105,7 @@ public:
     return sum;
   }
 
-  /** ITK's central difference: half a spacing to each side along each physical axis, 0 at the border. */
+  /** Returns ITK's central difference: half a spacing to each side along each physical axis; 0 at the border. */
   VectorType
   GetGradient(const PointType & point) const
   {
@@ -154,7 +154,7 @@ ComputeEntropy(const std::vector<double> & density)
   return sum;
 }
 
-/** The joint counts, and what each parameter moves of which of them. */
+/** The joint counts, and their derivatives by each parameter. */
 struct JointCounts
 {
   struct Slope
@@ -168,7 +168,7 @@ struct JointCounts
   std::size_t         validPoints = 0;
 };
 
-/** \param map      (number of the sample, virtual point) → moving point
+/** Counts the samples. \param map      (number of the sample, virtual point) → moving point
  *  \param jacobian (number, virtual point, add) calls add(parameter, derivative of the moving point by it) */
 template <unsigned int VDimension, typename TMap, typename TJacobian>
 JointCounts
@@ -213,8 +213,8 @@ CountJoint(const TestImage<float, VDimension> & fixed,
   return counts;
 }
 
-/** (H_f + H_m)/H_j or mutual information, and its derivative, straight from the definition: the joint
- * density, the derivative of each of its entries by each parameter, and the chain rule. See CountJoint. */
+/** Returns (H_f + H_m)/H_j or mutual information, and its derivative, directly from the definition: the joint density, the derivative of
+ *  each of its entries by each parameter, and the chain rule. For map and jacobian see CountJoint. */
 template <unsigned int VDimension, typename TMap, typename TJacobian>
 Reference
 ComputeReference(const TestImage<float, VDimension> & fixed,
@@ -240,7 +240,7 @@ ComputeReference(const TestImage<float, VDimension> & fixed,
   const double jointEntropy = ComputeEntropy(joint);
   reference.value = normalized ? -marginalEntropies / jointEntropy : -(marginalEntropies - jointEntropy);
 
-  // dH = -Σ dp (ln p + 1); the fixed marginal does not move.
+  // dH = -Σ dp (ln p + 1); the fixed marginal does not depend on the parameters.
   const auto derivativeByCell = [&](std::size_t cell) {
     const double dMarginals = -(std::log(movingMarginal[cell % bins]) + 1.0);
     const double dJoint = -(std::log(joint[cell]) + 1.0);
@@ -258,7 +258,7 @@ ComputeReference(const TestImage<float, VDimension> & fixed,
   return reference;
 }
 
-/** The affine transform's own formula: moved = A (p - c) + c + t. */
+/** Returns the reference of an affine transform, by its own formula: moved = A (p - c) + c + t. */
 template <unsigned int VDimension>
 Reference
 ComputeAffineReference(const TestImage<float, VDimension> &             fixed,
@@ -292,7 +292,7 @@ ComputeAffineReference(const TestImage<float, VDimension> &             fixed,
     });
 }
 
-/** Of any transform of ITK's, by its own Jacobian. */
+/** Returns the reference of any of ITK's transforms, by its own Jacobian. */
 template <unsigned int VDimension>
 Reference
 ComputeReferenceOf(const TestImage<float, VDimension> &                   fixed,
@@ -332,7 +332,7 @@ struct Pair
   typename itk::AffineTransform<double, VDimension>::Pointer transform;
 };
 
-/** The same by any transform. */
+/** A pair of images with any transform. */
 template <unsigned int VDimension>
 struct ChainedPair
 {
@@ -343,7 +343,7 @@ struct ChainedPair
   typename itk::Transform<double, VDimension, VDimension>::Pointer transform;
 };
 
-/** Two images in oblique, anisotropic grids, and an affine transform at which they overlap in part. */
+/** Makes two images on oblique, anisotropic grids, and an affine transform by which they overlap in part. */
 template <unsigned int VDimension>
 Pair<VDimension>
 MakeAffinePair(std::uint64_t seed)
@@ -428,7 +428,7 @@ protected:
     ExpectEqual(derivative, reference.derivative, 1e-4);
   }
 
-  /** \param change puts the transform among grids. */
+  /** Compares a metric with the reference. \param change puts the transform among grids. */
   template <unsigned int VDimension, typename TChange>
   void
   CompareInChain(const TChange & change)
@@ -482,7 +482,7 @@ TEST_P(NmiTest, AmongGridsThatAreNotOptimisedItIsTheFormula)
   });
 }
 
-TEST_P(NmiTest, IsNormalizedUnlessToldOtherwise)
+TEST_P(NmiTest, IsNormalizedUnlessSetOtherwise)
 {
   const auto pair = MakeAffinePair<2>(3);
   const auto metric = MakeMetric<2>(GetDevice(), pair.fixed, pair.moving, pair.transform);
@@ -509,7 +509,7 @@ TEST_P(NmiTest, OfAnImageWithItselfIsHigherThanOfItMoved)
   EXPECT_LT(aligned, metric->GetValue() - 0.05);
 }
 
-/** A displacement field: each voxel's derivative is its own. */
+/** In a displacement field, each voxel has a derivative of its own. */
 TEST_P(NmiTest, OfADisplacementFieldIsTheFormula)
 {
   using FieldTransformType = itk::DisplacementFieldTransform<double, 2>;
@@ -554,7 +554,7 @@ TEST_P(NmiTest, OfADisplacementFieldIsTheFormula)
   ExpectEqual(derivative, reference.derivative, 1e-4);
 }
 
-/** A B-spline that is optimised, normalised and not, of each of ITK's two classes. */
+/** A B-spline that is optimized, normalized and not, of each of ITK's two classes. */
 TEST_P(NmiTest, OfABSplineIsTheFormula)
 {
   const auto pair = MakeAffinePair<2>(12);
@@ -604,12 +604,11 @@ TEST_P(NmiTest, OfABSplineIsTheFormula)
   }
 }
 
-/** The derivative that is asked for is the value's own: against central differences of the value.
- * In general that holds to a few percent only, since ITK's gradient, a difference over a whole spacing,
- * is not the slope of the linear interpolant. So the moving image here is a ramp, for which both are
- * the ramp's; it is large enough that no sample leaves it, and then the value is as smooth as the cubic
- * window. What is left is the differences' own error, of second order in the step, and the rounding of
- * a value in fixed point, some 1e-8, over the step: both below 1e-3 of the derivative. */
+/** The derivative is that of the value, by central differences. In general this holds to a few percent only, since ITK's gradient, a
+ *  difference over a whole spacing, is not the slope of the linear interpolant. So the moving image here is a ramp, for which both
+ *  slopes are the ramp's; it is so large that no sample leaves it, and then the value is as smooth as the cubic window. The remaining
+ *  errors are those of the differences, of second order in the step, and of rounding a value in fixed point, some 1e-8, divided by the
+ *  step: both are below 1e-3 of the derivative. */
 TEST_P(NmiTest, DerivativeIsTheSlopeOfTheValue)
 {
   constexpr unsigned int Dimension = 3;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaPartialVolumeMutualInformationImageToImageMetricv4 against its definition in double precision, from ITK's interpolators and
-// transforms; its derivative against central differences of its value, too.
+// Compares CudaPartialVolumeMutualInformationImageToImageMetricv4 with its definition in double precision, with ITK's interpolators and
+// transforms; and its derivative with central differences of its value.
 #include "BentTransform.h"
 #include "MetricProblem.h"
 #include "TestDevices.h"
@@ -103,13 +103,13 @@ public:
     {
       typename ProblemType::TransformType::JacobianType jacobian;
       m_Problem.transform->ComputeJacobianWithRespectToParameters(s.point, jacobian);
-      // The derivative by where the sample is in space: a Jacobian has thousands of columns, so it is gone through once.
+      // The derivative by the sample's physical position: a Jacobian has thousands of columns, so it is multiplied only once.
       std::array<double, VDimension> force{};
       for (const Corner & corner : s.corners)
       {
         const double p = joint[s.bin * bins + corner.bin];
         const double q = ofMoving[corner.bin];
-        // The weight may have a slope where it is 0 itself, as at a voxel's own place: no sample counts there.
+        // The weight may have a slope where it is 0 itself, as at a voxel's own position: no sample is counted there.
         const double entry = !(p > 0)               ? 0.0
                              : m_Problem.normalized ? (nmi * std::log(p) - std::log(q)) / both
                                                     : std::log(p / q);
@@ -136,7 +136,7 @@ private:
   {
     unsigned int                   bin;
     double                         weight;
-    std::array<double, VDimension> slope; // by where the sample is in space
+    std::array<double, VDimension> slope; // by the sample's physical position
   };
 
   struct Sample
@@ -172,7 +172,7 @@ private:
     return static_cast<unsigned int>(std::min(std::max(std::floor(place), 0.0), m_Problem.bins - 1.0));
   }
 
-  /** The weight of linear interpolation of one voxel, and its slope, for a position that is moved to the edge. */
+  /** Returns the weight of one voxel in linear interpolation, and its slope, at a position that is moved to the edge. */
   Corner
   WeighVoxel(const PointType & moved, const typename ImageType::IndexType & voxel) const
   {
@@ -194,7 +194,7 @@ private:
     }
     for (unsigned int r = 0; r < VDimension; ++r)
     {
-      // The derivative of an index by a place in space, which is the same everywhere.
+      // The derivative of an index by a physical position, which is the same everywhere.
       PointType behind = moved;
       behind[r] += 1.0;
       const auto there = image.template TransformPhysicalPointToContinuousIndex<double>(behind);
@@ -269,7 +269,7 @@ protected:
     EXPECT_LT(GetRelativeError(answer.derivative, expected.derivative), 1e-5);
   }
 
-  /** In both dimensions, of floats and of doubles, normalised and not. */
+  /** Checks both dimensions, with floats and with doubles, normalized and not. */
   template <typename TChange>
   void
   ExpectTheDefinitionEverywhere(const TChange & change) const
@@ -320,19 +320,20 @@ TEST_P(PartialVolumeTest, OfADisplacementField)
   });
 }
 
-/** One that is optimised, of each of ITK's two classes. */
+/** A B-spline that is optimized, of each of ITK's two classes. */
 TEST_P(PartialVolumeTest, OfABSpline)
 {
   ForEachSplineClass([this](const auto & change) { this->ExpectTheDefinitionEverywhere(change); });
 }
 
-/** Each device follows fields and B-splines that are not optimised, and back those that come behind. */
+/** Each device applies fields and B-splines that are not optimized, and carries forces back through those that follow the optimized
+ *  transform. */
 TEST_P(PartialVolumeTest, AmongGridsThatAreNotOptimised)
 {
   ForEachChainOfGrids([this](const auto & change) { this->ExpectTheDefinitionEverywhere(change); });
 }
 
-/** What no device has, a transform of somebody else's, gives the same through ITK's own classes. */
+/** A transform of another class, which no device has, gives the same through ITK's own classes. */
 TEST_P(PartialVolumeTest, ThroughITK)
 {
   this->ExpectTheDefinitionEverywhere([](auto & problem) {
@@ -356,7 +357,7 @@ TEST_P(PartialVolumeTest, DerivativeIsACentralDifference)
     parameters[0] = 0.31;
     parameters[1] = -0.47;
     parameters[2] = 0.22;
-    // The images' axes are the same, so that all samples are at the same place between voxels.
+    // The images' axes are the same, so that all samples have the same fraction between voxels.
     problem.moving->SetDirection(problem.fixed->GetDirection());
     problem.moving->SetSpacing(problem.fixed->GetSpacing());
     problem.moving->SetOrigin(problem.fixed->GetOrigin());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sort by fixed bins on the host, and its cut into workloads.
+// Tests the sort by fixed bins on the host, and its division into workloads.
 #include "engine/metric/histogram/SortedSamples.h"
 
 #include <gtest/gtest.h>
@@ -64,7 +64,8 @@ TEST(SortedSamplesTest, OfNone)
   EXPECT_EQ(cut.firstWorkloads, (std::vector<u32>{ 0, 0, 0, 0 }));
 }
 
-/** Each of one bin, none larger than the limit, and all of the samples in order; up to the last index that 32 bits hold. */
+/** Each workload has one bin and is no larger than the limit; together they have all samples in order, up to the last index that 32 bits
+ *  hold. */
 TEST(SortedSamplesTest, AreCutAtTheLimitAndAtBins)
 {
   const std::vector<u32> firstOfBin = { 0, 7, 7, 10, 4294967295u };

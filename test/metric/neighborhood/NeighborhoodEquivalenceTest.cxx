@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The neighborhood correlation gives ITK's numbers: value within 1e-5, derivative within 1e-4 in relative norm, the same number
-// of valid points; over a grid of set-ups, and random ones from it.
+// Tests that the neighborhood correlation agrees with ITK's: value within 1e-5, derivative within 1e-4 in relative norm, and the same
+// number of valid points; over a grid of set-ups, and random ones from it.
 #include "MetricEquivalence.h"
 
 namespace gpuregtest
@@ -95,7 +95,7 @@ TEST_F(NeighborhoodEquivalenceTest, Interpolations)
   }
 }
 
-/** One along each axis, and more than there are voxels along some. */
+/** Different radii along each axis, some of them larger than the image. */
 TEST_F(NeighborhoodEquivalenceTest, Radii)
 {
   for (const auto & radius :
@@ -111,8 +111,8 @@ TEST_F(NeighborhoodEquivalenceTest, Radii)
   }
 }
 
-/** None along some axes. A line of few voxels is so flat that ITK's correlation of floats, whose squares it rounds, is what a
- *  displacement's last digit makes of it: there pixels are of double. */
+/** Radii of 0 along some axes. A line of few voxels is so flat that ITK's correlation of floats, whose squares it rounds, depends on a
+ *  displacement's last digit: there pixels are doubles. */
 TEST_F(NeighborhoodEquivalenceTest, RadiiOfNone)
 {
   for (const auto & radius : std::vector<std::array<unsigned int, 3>>{ { 0, 2, 3 }, { 2, 0, 0 }, { 5, 7, 0 } })
@@ -130,7 +130,7 @@ TEST_F(NeighborhoodEquivalenceTest, RadiiOfNone)
   }
 }
 
-/** Where nothing varies ITK's correlation is 1, and its derivative 0. */
+/** Where nothing varies, ITK's correlation is 1, and its derivative 0. */
 TEST_F(NeighborhoodEquivalenceTest, FlatBackground)
 {
   for (const Motion motion : { Motion::Affine, Motion::Field })
@@ -153,7 +153,7 @@ TEST_F(NeighborhoodEquivalenceTest, ManySamples)
   }
 }
 
-/** Half as many as of other metrics: ITK's takes a fifth of a second for each. */
+/** Half as many cases as for other metrics, since ITK's takes a fifth of a second for each. */
 TEST_F(NeighborhoodEquivalenceTest, RandomSetUps)
 {
   const auto checkSeed = [this](std::uint64_t seed) { CheckRandomCase(seed); };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the neighborhood correlation is besides ITK's numbers: the same for any number of threads, however it is cut into
-// slabs, and with input that is out of the ordinary.
+// Tests of the neighborhood correlation besides the comparison with ITK: any number of threads, any number of slabs, and unusual input.
 #include "Listening.h"
 #include "TestAnswer.h"
 #include "TestDevices.h"
@@ -75,7 +74,7 @@ MakeField()
   return transform.GetPointer();
 }
 
-/** Points by their voxels; each lies beside its centre. */
+/** Returns points by their voxels; each lies beside its voxel's centre. */
 MetricType::VirtualPointSetType::Pointer
 MakePoints(const std::vector<itk::Index<3>> & voxels)
 {
@@ -150,7 +149,7 @@ protected:
   }
 };
 
-/** A displacement of about a voxel. */
+/** Returns a filler of displacements of about a voxel. */
 template <typename TComponent>
 gpureg::Filler
 MakeDisplacements()
@@ -175,7 +174,7 @@ OnOneThread(std::int64_t count, const std::function<void(std::int64_t)> & work)
 
 constexpr gpureg::Size EngineSize{ 17, 13, 41 };
 
-/** Gives it volumes of its own, without ITK: fixed and moving values are functions of the voxel. */
+/** Sets volumes without ITK: fixed and moving values are functions of the voxel. */
 void
 GiveVolumes(gpureg::NeighborhoodCorrelationMetric & engine)
 {
@@ -220,7 +219,7 @@ MakeTerms()
   return terms;
 }
 
-/** \param change makes of the mapping what it is. */
+/** Evaluates an engine. \param change changes the mapping. */
 template <typename TChange>
 gpureg::NeighborhoodResult
 AskEngine(const std::string &  device,
@@ -310,7 +309,7 @@ TEST_P(NeighborhoodTest, SlabsGiveWhatOneGives)
   }
 }
 
-/** Those of one slab go together, those of several one after the other. */
+/** The candidates of one slab are evaluated together; those of several slabs one after the other. */
 TEST_P(NeighborhoodTest, BatchesOfSeveralSlabs)
 {
   std::vector<gpureg::SampleMapping> mappings;
@@ -346,7 +345,7 @@ TEST_P(NeighborhoodTest, BatchesOfSeveralSlabs)
   }
 }
 
-/** As a field is sent that is too large for the other way, or of which nobody knows more digits. */
+/** Displacements are uploaded in float if a field is too large for fixed point, or if it has no more digits. */
 TEST_P(NeighborhoodTest, DisplacementsInFloatGiveTheSame)
 {
   std::vector<float>               forces[2];
@@ -368,7 +367,7 @@ TEST_P(NeighborhoodTest, DisplacementsInFloatGiveTheSame)
             1e-5);
 }
 
-/** Without neighbours everything is flat, and what is larger than the grid is as large as it. */
+/** Without neighbours every neighborhood is flat; a radius larger than the grid is as good as one of the grid's size. */
 TEST_P(NeighborhoodTest, RadiiOutOfTheOrdinary)
 {
   using DoubleImageType = TestImage<double, 3>;
@@ -405,7 +404,7 @@ TEST_P(NeighborhoodTest, RadiiOutOfTheOrdinary)
   }
 }
 
-/** Sums of any length, in tiles and sliding, are the host's. ITK takes minutes. */
+/** Running sums of any length, in tiles and in walks, equal the host's. ITK would take minutes. */
 TEST_P(NeighborhoodTest, LongRadii)
 {
   for (const unsigned int radius : { 6u, 9u, 12u, 16u, 17u })
@@ -429,7 +428,7 @@ TEST_P(NeighborhoodTest, FlatImagesCorrelate)
   EXPECT_EQ(GetNorm(answer.derivative), 0.0);
 }
 
-/** A bright block beside a flat background leaves nothing behind: ITK's numbers, to the last flat voxel. */
+/** A bright block beside a flat background leaves no rounding error behind: the numbers are ITK's, to the last flat voxel. */
 TEST_P(NeighborhoodTest, FlatStaysFlatBesideWhatIsBright)
 {
   const auto centre = MakeGrid().GetCentre();
@@ -450,7 +449,7 @@ TEST_P(NeighborhoodTest, FlatStaysFlatBesideWhatIsBright)
   ExpectSame(InitializeAndAsk(*ours), InitializeAndAsk(*itks));
 }
 
-/** Values far from 0 lose nothing. */
+/** Values far from 0 lose no digits. */
 TEST_P(NeighborhoodTest, AConstantIsNoMatter)
 {
   using DoubleImageType = TestImage<double, 3>;
@@ -477,7 +476,7 @@ TEST_P(NeighborhoodTest, AConstantIsNoMatter)
   EXPECT_LE(GetRelativeError(after.derivative, before.derivative), 1e-4);
 }
 
-/** Points that share a voxel count as often, and add up in its place of a field's derivative. */
+/** Points that share a voxel are counted for each, and add up in that voxel's place in a field's derivative. */
 TEST_P(NeighborhoodTest, PointsInOneVoxelAddUp)
 {
   const itk::Index<3> voxel{ { 17, 14, 11 } };

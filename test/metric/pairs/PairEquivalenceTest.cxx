@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics that are sums over pairs of values give ITK's numbers: value within 1e-5, derivative within 1e-5 in relative
-// norm (1e-4 where samples are many), the same number of valid points; over a grid of set-ups, and random ones from it. Of
-// the mean of absolute differences, which ITK does not have, those of a metric of ITK's make.
+// Tests that the metrics that are sums over pairs of values agree with ITK's: value within 1e-5, derivative within 1e-5 in relative norm
+// (1e-4 if samples are many), and the same number of valid points; over a grid of set-ups, and random ones from it. The reference for the
+// mean of absolute differences, which ITK does not have, is a metric built from ITK's classes.
 #include "MetricEquivalence.h"
 
 #include "itkGPUCorrelationImageToImageMetricv4.h"
@@ -27,8 +27,8 @@ protected:
            motion == Motion::FieldThenField;
   }
 
-  /** Demons need a displacement field, and their parent class that it stands alone; of a correlation by a field ITK gives no
-   *  derivative. */
+  /** Changes a case so that it is possible: demons need a displacement field, and their parent class needs it to stand alone; for a
+   *  correlation with a field, ITK gives no derivative. */
   static void
   MakeFit(MetricCase & c)
   {
@@ -46,7 +46,7 @@ protected:
     }
   }
 
-  /** Each metric, in 2D and in 3D, with pixels of either type. */
+  /** Checks each metric, in 2D and in 3D, with pixels of either type. */
   void
   CheckAll(MetricCase c)
   {
@@ -143,7 +143,7 @@ TEST_F(PairEquivalenceTest, Interpolations)
   }
 }
 
-/** More samples than are computed precisely. */
+/** More samples than are computed in fixed point. */
 TEST_F(PairEquivalenceTest, ManySamples)
 {
   for (const Motion motion : { Motion::Rigid, Motion::Affine, Motion::Field, Motion::AffineThenField })
@@ -159,7 +159,7 @@ TEST_F(PairEquivalenceTest, ManySamples)
   }
 }
 
-/** By how little they vary, of how far they are from the images' means: in two masks that leave hardly more than the background. */
+/** Samples vary little compared with their distance from the images' means: two masks leave hardly more than the background. */
 TEST_F(PairEquivalenceTest, SamplesThatHardlyVary)
 {
   MetricCase c;
@@ -170,7 +170,7 @@ TEST_F(PairEquivalenceTest, SamplesThatHardlyVary)
   c.gradientFilter = false;
   c.flatBackground = true;
   c.many = true;
-  // Along a B-spline, forces lie where displacements were; of an affine transform there are sums alone.
+  // With a B-spline, the forces overwrite the displacements in memory; for an affine transform there are only sums.
   for (const Motion motion : { Motion::Affine, Motion::Spline, Motion::AffineBehindField })
   {
     c.motion = motion;
@@ -179,8 +179,8 @@ TEST_F(PairEquivalenceTest, SamplesThatHardlyVary)
   }
 }
 
-/** Of few samples a value is ITK's but for what rounding leaves of positions, 2^-32 voxel. */
-TEST_F(PairEquivalenceTest, PreciseValues)
+/** With few samples, a value equals ITK's except for the rounding of positions to 2^-32 voxel. */
+TEST_F(PairEquivalenceTest, FixedPointValues)
 {
   for (const Motion motion : { Motion::Translation, Motion::Affine, Motion::MovingInitial, Motion::Field })
   {
@@ -201,9 +201,9 @@ TEST_F(PairEquivalenceTest, PreciseValues)
   }
 }
 
-/** Where samples are voxels, and the gradient is ITK's default, so is a derivative, to a tenth of a float's last digit. The
- *  images are those of ITK's itkMeanSquaresImageToImageMetricv4OnVectorTest2. */
-TEST(PreciseDerivativeTest, OfAHundredVoxels)
+/** If samples are voxels and the gradient is ITK's default, the derivative agrees to a tenth of a float's last digit. The images are
+ *  those of ITK's itkMeanSquaresImageToImageMetricv4OnVectorTest2. */
+TEST(FixedPointDerivativeTest, OfAHundredVoxels)
 {
   using ImageType = itk::Image<double, 3>;
   const auto fixed = ImageType::New();

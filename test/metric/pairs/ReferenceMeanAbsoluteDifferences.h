@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mean of absolute differences as a metric of ITK's own make, sample by sample: what CudaMeanAbsoluteDifferences… is
-// compared with.
+// The mean of absolute differences as a metric built from ITK's classes, sample by sample: the reference for CudaMeanAbsoluteDifferences….
 #ifndef ReferenceMeanAbsoluteDifferences_h
 #define ReferenceMeanAbsoluteDifferences_h
 

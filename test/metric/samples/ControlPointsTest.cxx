@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many control points and samples there may be (src/engine/metric/samples/ControlPoints.h): more floats in a slice than 32 bits count, and an error
-// with numbers for what is more than that.
+// Tests the largest numbers of control points and samples (src/engine/metric/samples/ControlPoints.h): more floats in a slice than 32 bits
+// count, and an error that names the numbers beyond the limits.
 #include "engine/metric/samples/ControlPoints.h"
 #include "host/runtime/HostQueue.h"
 
@@ -23,7 +23,7 @@ using namespace gpureg;
 
 using Notes = std::vector<kernels::GatherArguments>;
 
-/** Notes how forces are gathered along axes, and gathers none. */
+/** Records how forces would be interpolated along axes, and computes nothing. */
 class NotingPasses : public ControlGridPasses
 {
 public:
@@ -79,7 +79,7 @@ private:
   Notes & m_Notes;
 };
 
-/** Of large arrays only the size is there. */
+/** A queue that stores only the size of large arrays. */
 class QueueWithoutMemory : public HostQueue
 {
 public:
@@ -108,7 +108,7 @@ protected:
     };
   }
 
-  /** Of so many voxels along each axis, over which control points of order 3 lie. */
+  /** Returns a grid of control points of order 3 over this number of voxels along each axis. */
   static DisplacementGrid
   MakeGrid(const Size & size, const Size & voxels)
   {
@@ -122,7 +122,7 @@ protected:
     return grid;
   }
 
-  /** What an error of just this kind says of it. */
+  /** Returns the message of an error of exactly this class. */
   template <typename TError>
   std::string
   FindComplaint(const DisplacementGrid & grid, const Size & voxels)
@@ -165,7 +165,7 @@ TEST_F(ControlPointsTest, GatherFromSlicesOfMoreFloatsThan32BitsCount)
   EXPECT_EQ(notes[2].controls, 9);
 }
 
-/** Of pages that nobody touches there is no memory. */
+/** Floats in pages that take no memory until they are written. */
 class SparseFloats
 {
 public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fixed image gives to its samples where it has a mask, is of doubles, or gives the gradient that forces go along: the device
-// makes it, and metrics give ITK's numbers. Masks are the image's own voxels, another grid's, moved, or no images at all; virtual
-// domains are the fixed image's grid, or shrunk by a factor of two, where samples lie half-way between a mask's voxels.
+// Tests the samples of a fixed image that has a mask, has pixels of double, or provides the gradient along which forces point: the device
+// computes them, and metrics agree with ITK's. Masks have the image's own voxels or another grid's, are moved, or are no images at all;
+// virtual domains are the fixed image's grid, or one shrunk by a factor of two, where samples lie half-way between a mask's voxels.
 #include "TestAnswer.h"
 #include "TestDevices.h"
 #include "TestImages.h"
@@ -41,8 +41,8 @@ using MaskPointer = itk::SpatialObject<Dimension>::Pointer;
 using TransformType = itk::Transform<double, Dimension, Dimension>;
 using FieldTransformType = itk::DisplacementFieldTransform<double, Dimension>;
 
-/** A fixed transform that moves nothing, and counts the points that it is asked for: whoever samples the fixed image on the host asks
- *  for each. */
+/** A fixed transform that moves nothing, and counts the points for which it is called: sampling the fixed image on the host calls it for
+ *  each point. */
 class CountingTransform : public itk::TranslationTransform<double, Dimension>
 {
 public:
@@ -58,7 +58,7 @@ public:
     return Superclass::TransformPoint(point);
   }
 
-  /** Since the last time. */
+  /** Returns the number of calls since the last time. */
   std::size_t
   TakeCalls() const
   {
@@ -69,14 +69,14 @@ private:
   mutable std::atomic<std::size_t> m_Calls{ 0 };
 };
 
-/** Those that tell a linear map apart. */
+/** Enough calls to recognize a linear map. */
 constexpr std::size_t FewCalls = 100;
 
 enum class MaskKind
 {
   None,
   OwnGrid,
-  OwnGridOfAnotherIndex, // the same voxels in space
+  OwnGridOfAnotherIndex, // the same voxels in space, with other indices
   OtherGrid,
   Moved,
   Ellipse
@@ -91,7 +91,7 @@ struct FixedCase
   unsigned int shrinkFactor = 1;
 };
 
-/** More than 32 768 samples, of which floats are made, also of a domain that is shrunk by two. */
+/** Returns a grid of more than 32 768 samples, for which floats are used, also for a domain that is shrunk by two. */
 GridType
 MakeLargeGrid()
 {
@@ -133,7 +133,7 @@ MakeCases()
   };
 }
 
-/** A blob, of any values but 0. */
+/** Returns a mask of a blob, of any values but 0. */
 MaskPointer
 MakeImageMask(const GridType & grid, const PointType & centre, double radius, const itk::Vector<double, 3> & offset)
 {
@@ -190,7 +190,7 @@ MakeMask(const FixedCase & c)
   return MakeImageMask(grid, centre, radius, offset);
 }
 
-/** What a case's metrics are given. */
+/** The input of a case's metrics. */
 template <typename TPixel>
 class FixedSetUp
 {
@@ -201,7 +201,7 @@ public:
     : m_Case(c)
     , m_Mask(MakeMask(c))
   {
-    // Nothing of it is mapped out of the moving image, where rounding might decide.
+    // No sample is mapped out of the moving image, where rounding might decide.
     GridType movingGrid = c.grid;
     for (unsigned int d = 0; d < Dimension; ++d)
     {
@@ -219,7 +219,7 @@ public:
     m_Transform = transform.GetPointer();
   }
 
-  /** Forces go along a field, as demons want it. */
+  /** Uses a field as the transform, as demons need it. */
   void
   MoveByField()
   {
@@ -283,7 +283,7 @@ public:
 private:
   using PairType = std::pair<typename ImageType::Pointer, typename ImageType::Pointer>;
 
-  /** Images of its own, copied from those that were made for the same grid: the cosines of a pair take longer than a metric does. */
+  /** Returns copies of images that were made for the same grid: computing the cosines of a pair takes longer than a metric does. */
   static PairType
   MakePair(const GridType & grid, const GridType & movingGrid)
   {
@@ -312,7 +312,7 @@ private:
     return copy;
   }
 
-  /** As itk::ShrinkImageFilter has it. */
+  /** Returns the virtual domain's grid, as itk::ShrinkImageFilter computes it. */
   GridType
   MakeVirtualGrid() const
   {
@@ -356,7 +356,7 @@ protected:
     return metric;
   }
 
-  /** Whether a metric, with what set() sets, gives ITK's numbers of the cases. */
+  /** Expects a metric, with the settings of set(), to agree with ITK's in all cases. */
   template <typename TOurs, typename TItks, typename TSet>
   void
   Compare(const TSet & set, bool isDemons = false)
@@ -396,7 +396,7 @@ const auto TakeMutualInformation = [](auto & metric) { metric.NormalizedOff(); }
 const auto TakeAsItIs = [](auto &) {};
 } // namespace
 
-/** By bins. */
+/** Samples are stored as bins. */
 TEST_P(FixedSamplesTest, MattesIsITKs)
 {
   this->Compare<OurMetric<float, Dimension>, ItkMetric<float, Dimension>>(TakeMutualInformation);
@@ -444,13 +444,13 @@ TEST_P(FixedSamplesTest, MattesOfPlanesIsITKs)
   ExpectAlike(Evaluate(*ours), Evaluate(*itks));
 }
 
-/** By bins and places. */
+/** Samples are stored as bins and places. */
 TEST_P(FixedSamplesTest, JointHistogramIsITKs)
 {
   this->Compare<OurJointHistogram, ItkJointHistogram>(TakeAsItIs);
 }
 
-/** By values, and gradients. */
+/** Samples are stored as values, and gradients. */
 TEST_P(FixedSamplesTest, DemonsAreITKs)
 {
   this->Compare<OurDemons<Volume>, ItkDemons<Volume>>(TakeAsItIs, true);
@@ -463,7 +463,7 @@ TEST_P(FixedSamplesTest, DemonsOfDoublesAreITKs)
 
 namespace
 {
-/** How many points the fixed transform is asked for. */
+/** Returns the number of points for which the fixed transform is called. */
 template <typename TOurs>
 std::size_t
 CountCalls(TOurs & ours, const FixedSetUp<typename TOurs::FixedImageType::PixelType> & setUp)
@@ -477,7 +477,7 @@ CountCalls(TOurs & ours, const FixedSetUp<typename TOurs::FixedImageType::PixelT
 }
 } // namespace
 
-/** Which samples are inside, the host reads of the mask's voxels, or asks the mask, once for each; all else the device makes. */
+/** The host decides which samples are inside, from the mask's voxels or by one call of the mask for each; the device computes all else. */
 TEST_P(FixedSamplesTest, TheHostSamplesNoFixedImageThatHasAMask)
 {
   if (!gpureg::HasDoubles(GetParam()))
@@ -493,7 +493,8 @@ TEST_P(FixedSamplesTest, TheHostSamplesNoFixedImageThatHasAMask)
     const auto              most = (isAsked ? setUp.CountSamples() : 0) + FewCalls;
     const auto              mattes = this->MakeOurs<OurMetric<float, Dimension>>();
     EXPECT_LE(CountCalls(*mattes, setUp), most);
-    // Where samples are no voxels, what is interpolated may be in none of its bins, and then its bins and places are the host's.
+    // If samples are not voxels, an interpolated value may be in a bin that no voxel has, and then bins and places are computed on the
+    // host.
     const auto jointHistogram = this->MakeOurs<OurJointHistogram>();
     EXPECT_LE(CountCalls(*jointHistogram, setUp), c.shrinkFactor > 1 ? 2 * most : most);
   }
@@ -517,7 +518,7 @@ TEST_P(FixedSamplesTest, TheHostSamplesNoFixedImageOfDoublesThatIsTheVirtualDoma
   }
 }
 
-/** All of its values lie on edges of bins, on one side of them or the other as ITK's rounding of places has it. */
+/** All values lie on edges of bins, on the side to which ITK rounds them. */
 TEST_P(FixedSamplesTest, WholeNumbersInDoublesAreInITKsBins)
 {
   FixedCase c{ "", MakeCases()[1].grid, MaskKind::None };
@@ -544,7 +545,7 @@ TEST_P(FixedSamplesTest, WholeNumbersInDoublesAreInITKsBins)
   ExpectAlike(Evaluate(*ours), Evaluate(*itks));
 }
 
-/** What lies beside a mask counts for nothing, however far it is from all that is inside. */
+/** Values outside of the mask have no influence, however far they are from those inside. */
 TEST_P(FixedSamplesTest, ValuesFarOutsideBesideTheMask)
 {
   for (const float outside : { 3e38f, -3e38f })
@@ -563,7 +564,7 @@ TEST_P(FixedSamplesTest, ValuesFarOutsideBesideTheMask)
   }
 }
 
-/** It leads nowhere, and not to the voxels as they are. */
+/** It leads nowhere, and must not count as the identity. */
 TEST_P(FixedSamplesTest, AFixedTransformThatIsNotANumberLeavesNoSample)
 {
   const FixedSetUp<float> setUp({ "", MakeLargeGrid(), MaskKind::None });
@@ -578,7 +579,7 @@ TEST_P(FixedSamplesTest, AFixedTransformThatIsNotANumberLeavesNoSample)
   EXPECT_THROW(ours->GetValue(), itk::GPUNoOverlapError);
 }
 
-/** The device makes its own; ITK's is there for who asks for it. */
+/** The device computes its own gradient; ITK's is there for programs that ask for it. */
 TEST_P(FixedSamplesTest, ITKsFixedGradientIsMadeWhenItIsAskedFor)
 {
   if (!gpureg::HasDoubles(GetParam()))
@@ -603,12 +604,12 @@ TEST_P(FixedSamplesTest, ITKsFixedGradientIsMadeWhenItIsAskedFor)
   ASSERT_EQ(gradient->GetBufferedRegion(), expected.GetBufferedRegion());
   const Volume::IndexType index{ { 20, 31, 12 } };
   EXPECT_EQ(gradient->GetPixel(index), expected.GetPixel(index));
-  // Nothing is sent anew for that.
+  // Nothing is uploaded again for that.
   EXPECT_EQ(Evaluate(*ours).derivative, answer.derivative);
   EXPECT_EQ(ours->GetModifiableFixedImageGradientImage(), gradient);
 }
 
-/** A gradient of another filter, or of samples that are no voxels, is ITK's. */
+/** ITK computes a gradient by another filter, or at samples that are not voxels. */
 TEST_P(FixedSamplesTest, OtherFixedGradientsAreITKs)
 {
   for (const bool isShrunk : { false, true })
@@ -634,7 +635,7 @@ TEST_P(FixedSamplesTest, OtherFixedGradientsAreITKs)
   }
 }
 
-/** ITK makes the gradient at Initialize(), and reads the fixed values at each evaluation. */
+/** ITK computes the gradient at Initialize(), and reads the fixed values at each evaluation. */
 TEST_P(FixedSamplesTest, AFixedGradientStaysThatOfInitialize)
 {
   FixedSetUp<float> setUp({ "", MakeCases()[1].grid, MaskKind::None });
@@ -656,7 +657,7 @@ TEST_P(FixedSamplesTest, AFixedGradientStaysThatOfInitialize)
     ExpectAlike(Evaluate(*ours), Evaluate(*itks));
   };
   refill(1.05, -2);
-  // Of another range: what gradients are scaled by changes.
+  // Values of another range change the scale of gradients.
   refill(7, 20);
   refill(0.05, 50);
   ours->Initialize();
@@ -666,7 +667,7 @@ TEST_P(FixedSamplesTest, AFixedGradientStaysThatOfInitialize)
 
 namespace
 {
-/** Has a mask take one value only, if it can; that came with ITK 5.4. */
+/** Lets a mask have a single value, if the class supports it, as of ITK 5.4. */
 template <typename TMask>
 auto
 TakeOnly(TMask & mask, unsigned char value, int) -> decltype(mask.SetUseMaskValue(true), true)

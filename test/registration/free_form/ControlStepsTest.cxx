@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a registration does to control points between two evaluations (src/engine/registration/free_form/ControlStepPasses.h), on every device: against its
-// definition in double, and the host's.
+// Compares the updates of control points between two evaluations (src/engine/registration/free_form/ControlStepPasses.h), on every device,
+// with their definition in doubles and with the host's.
 #include "kernels/core/Prelude.h"
 #include "kernels/core/Evaluated.h"
 #include "kernels/transform/ControlVector.h"
@@ -40,12 +40,12 @@ using Vector = std::array<double, 3>;
 using Vectors = std::vector<float4>;
 using Numbers = std::vector<float>;
 
-// Of one point; of a part of a device's work-group; of several groups and tasks of the host; of a grid of some size.
+// One point; part of a device's work-group; several groups and tasks of the host; a grid of some size.
 constexpr std::int64_t Counts[] = { 1, 77, 4500, 60000 };
-// Between devices, and from the definition, relative to the norm: what roundings of floats add up to.
+// The largest difference between devices, and from the definition, relative to the norm: errors of rounding floats add up.
 constexpr double Rounding = 1e-6;
 
-/** A device's passes, and arrays to give them. */
+/** A device's passes, and arrays for them. */
 class Passes
 {
 public:
@@ -100,7 +100,7 @@ Product(const Vector & a, const Vector & b)
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/** Each component within that of 0. The last one, which counts for nothing, is far from it. */
+/** Returns vectors with components in [-within, within]; the last component, which is not used, is far outside. */
 Vectors
 MakeVectors(std::int64_t count, double within, Random & random)
 {
@@ -128,7 +128,7 @@ ToDoubles(const Vectors & vectors)
   return doubles;
 }
 
-/** Relative to the norm of what is expected; the absolute one if that is 0. */
+/** Returns the distance relative to the norm of the expected vectors; the absolute distance if that is 0. */
 double
 FindDistance(const std::vector<Vector> & a, const std::vector<Vector> & expected)
 {
@@ -157,7 +157,7 @@ AreSameBits(const std::vector<T> & a, const std::vector<T> & b)
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), sizeof(T) * a.size()) == 0;
 }
 
-/** What an evaluation left, from its second number on, and where its value goes. */
+/** The place of the value in the numbers of an evaluation; its other numbers begin with the second one. */
 constexpr std::int64_t EvaluatedPlace = 1;
 constexpr std::int64_t ValuePlace = 2;
 
@@ -172,7 +172,7 @@ MakeEvaluated(float factor, float value)
 
 const Numbers ValuesBefore{ 10, 11, 12, 13 };
 
-/** ValuesBefore with one of them changed. */
+/** Returns ValuesBefore with one number changed. */
 Numbers
 MakeValues(float value)
 {
@@ -183,7 +183,7 @@ MakeValues(float value)
 
 // Refine
 
-/** Two grids of one domain, of so many steps of the finer one along each axis; in two dimensions of none along z. */
+/** Returns a refinement of a domain of this many steps of the finer grid along each axis; 0 along z in two dimensions. */
 Refinement
 MakeRefinement(const std::array<int, 3> & lengths)
 {
@@ -197,7 +197,8 @@ MakeRefinement(const std::array<int, 3> & lengths)
   return a;
 }
 
-/** The spline at a place, in steps of the finer grid from the domain's corner; control point i of an axis lies step·(i - 1) there. */
+/** Returns the spline at a place in steps of the finer grid from the domain's corner on; control point i of an axis lies at step·(i -
+ *  1). */
 Vector
 EvaluateSpline(const Vectors & points, const int * size, double step, const Vector & place)
 {
@@ -206,7 +207,7 @@ EvaluateSpline(const Vectors & points, const int * size, double step, const Vect
   std::array<int, 3> last{};
   for (std::size_t d = 0; d < 3; ++d)
   {
-    // Where the splines are not 0.
+    // Where B-splines are not 0.
     const double at = place[d] / step + 1;
     first[d] = size[d] > 1 ? std::max(0, static_cast<int>(std::floor(at)) - 1) : 0;
     last[d] = size[d] > 1 ? std::min(size[d] - 1, first[d] + 3) : 0;
@@ -255,7 +256,7 @@ constexpr std::array<int, 3> RefinedLengths[] = { { 7, 4, 5 },    { 8, 6, 4 },  
 
 // MoveByAdam
 
-/** What is the same for all its steps, but for the corrections and the factor. */
+/** Returns the settings that all steps share, without the corrections and the factor. */
 AdamStep
 MakeAdamStep(bool hasPenalty, double similarity)
 {
@@ -269,7 +270,7 @@ MakeAdamStep(bool hasPenalty, double similarity)
   return a;
 }
 
-/** Corrected for step t, from 1 on, by the decays as they are in float: 1 - 0.999f is not 0.001. */
+/** Returns the settings for step t, from 1 on, corrected by the decays as floats: 1 - 0.999f is not 0.001. */
 AdamStep
 CorrectFor(int t, AdamStep a)
 {
@@ -278,8 +279,9 @@ CorrectFor(int t, AdamStep a)
   return a;
 }
 
-/** Points with forces and a penalty's gradient, which change from step to step. A penalty's goes the way of the similarity's: a step's
- *  length is that of no gradient, so that where two nearly cancelled it had the few digits of their difference. */
+/** Points with forces and a penalty's gradient that change from step to step. The penalty's gradient points along the similarity's: if
+ *  both nearly cancelled, the step would depend on the few remaining digits of their difference, since its length does not depend on the
+ *  gradient's. */
 struct AdamProblem
 {
   AdamProblem(std::int64_t count, std::uint64_t seed)
@@ -299,7 +301,7 @@ struct AdamProblem
         };
         p = { along(p.x), along(p.y), along(p.z), 1e3f };
       }
-      // A point that nothing pulls at.
+      // A point without any gradient.
       gathered.back().back() = penalties.back().back() = { 0, 0, 0, 0 };
     }
   }
@@ -311,7 +313,7 @@ struct AdamProblem
   Numbers              factors;
 };
 
-/** What the steps lead to. */
+/** The state after the steps. */
 template <typename TVectors>
 struct AdamState
 {
@@ -351,7 +353,7 @@ MoveByAdam(Passes & passes, const AdamProblem & problem, const AdamStep & step)
   return { passes.Download<float4>(points), passes.Download<float4>(firstMeans), passes.Download<float4>(secondMeans) };
 }
 
-/** Kingma & Ba 2015, algorithm 1. */
+/** Computes the steps by the definition: Kingma & Ba 2015, algorithm 1. */
 AdamState<std::vector<Vector>>
 MoveByAdamsDefinition(const AdamProblem & problem, const AdamStep & step)
 {
@@ -385,12 +387,12 @@ MoveByAdamsDefinition(const AdamProblem & problem, const AdamStep & step)
   return state;
 }
 
-/** Without a penalty, with one, and with one alone. */
+/** Without a penalty, with one, and with a penalty alone. */
 const AdamStep AdamSteps[] = { MakeAdamStep(false, -0.7), MakeAdamStep(true, 0.6), MakeAdamStep(true, 0.0) };
 
 // A line of a conjugate gradient
 
-/** What a line has become. */
+/** The state of a line search. */
 struct Line
 {
   Vectors lastGradient;
@@ -398,7 +400,7 @@ struct Line
   Numbers numbers;
 };
 
-/** A line, of what was there before, turned by a gradient. */
+/** Returns the next line, from the previous one and a gradient. */
 Line
 TurnLine(Passes & passes, bool isConjugate, const Vectors & gradient, const Line & before)
 {
@@ -412,12 +414,11 @@ TurnLine(Passes & passes, bool isConjugate, const Vectors & gradient, const Line
   arrays.direction = direction.get();
   arrays.numbers = numbers.get();
   passes->TurnLine(static_cast<std::int64_t>(gradient.size()), isConjugate, arrays);
-  EXPECT_TRUE(AreSameBits(passes.Download<float4>(now), gradient))
-    << "a gradient is not what turning a line is to change";
+  EXPECT_TRUE(AreSameBits(passes.Download<float4>(now), gradient)) << "turning a line must not change the gradient";
   return { passes.Download<float4>(last), passes.Download<float4>(direction), passes.Download<float>(numbers) };
 }
 
-/** Numbers of a line by their definition (Polak & Ribière 1969). */
+/** The numbers of a line by their definition (Polak & Ribière 1969). */
 struct LineDefinition
 {
   LineDefinition(bool isConjugate, const Vectors & gradient, const Line & before)
@@ -446,7 +447,7 @@ struct LineDefinition
   }
 
   double              product = 0;
-  double              scale = 0; // what the product is of at most
+  double              scale = 0; // a bound of the product's magnitude
   double              conjugation = 0;
   double              longest = 0;
   std::vector<Vector> direction;
@@ -470,7 +471,8 @@ ExpectLine(const Line & line, const Vectors & gradient, const LineDefinition & e
   EXPECT_EQ(FindDistance(line.lastGradient, ToDoubles(gradient)), 0.0);
 }
 
-/** The points where a line of so long a longest vector places those that begin somewhere. \param isInPlace they are one array */
+/** Returns the points on a line, where the longest vector of their moves has this length. \param isInPlace true if begin and result are
+ *  one array */
 Vectors
 PlaceOnLine(
   Passes & passes, float length, float longest, const Vectors & begin, const Vectors & direction, bool isInPlace)
@@ -507,7 +509,7 @@ FindGradient(
   return passes.Download<float4>(gradient);
 }
 
-/** Everything that the passes make of some random points. */
+/** The results of all passes for some random points. */
 struct AllResults
 {
   AllResults(const std::string & device, std::int64_t threads)
@@ -552,7 +554,7 @@ TEST_P(ControlStepsTest, ClearsAsManyAsItIsTold)
   }
 }
 
-/** A grid twice as fine has the same spline, of domains of odd and of even lengths. */
+/** A refined grid has the same spline, for domains of odd and of even lengths. */
 TEST_P(ControlStepsTest, RefiningKeepsTheSpline)
 {
   Random random(GetSeeds(2, 1).first);
@@ -569,7 +571,7 @@ TEST_P(ControlStepsTest, RefiningKeepsTheSpline)
       Vector place{};
       for (std::size_t d = 0; d < 3; ++d)
       {
-        // And the domain's ends.
+        // The domain's ends, too.
         place[d] = n == 0 ? 0.0 : n == 1 ? lengths[d] : Uniform(random, 0.0, lengths[d]);
       }
       const Vector before = EvaluateSpline(coarse, a.coarse, 2.0, place);
@@ -604,7 +606,7 @@ TEST_P(ControlStepsTest, MovesByAdamsDefinition)
       EXPECT_LT(FindDistance(moved.points, expected.points), Rounding);
       EXPECT_LT(FindDistance(moved.firstMeans, expected.firstMeans), Rounding);
       EXPECT_LT(FindDistance(moved.secondMeans, expected.secondMeans), Rounding);
-      EXPECT_EQ(XyzOf(moved.points.back()), XyzOf(problem.points.back())) << "nothing pulls at it";
+      EXPECT_EQ(XyzOf(moved.points.back()), XyzOf(problem.points.back())) << "no force acts on it";
     }
   }
 }
@@ -625,7 +627,7 @@ TEST_P(ControlStepsTest, KeepsTheValueOfAnEvaluation)
   EXPECT_EQ(passes.Download<float>(evaluated), left);
 }
 
-/** Into an array of its own, and into that of the forces. */
+/** Into an array of its own, and in place of the forces. */
 TEST_P(ControlStepsTest, GradientsAreForcesAndPenaltiesByTheirWeights)
 {
   constexpr float similarity = 4.0f;
@@ -656,7 +658,7 @@ TEST_P(ControlStepsTest, GradientsAreForcesAndPenaltiesByTheirWeights)
   }
 }
 
-/** A line against the gradient, and one conjugate to the last. */
+/** A line against the gradient, and one that is conjugate to the previous one. */
 TEST_P(ControlStepsTest, TurnsALineByItsDefinition)
 {
   Random random(GetSeeds(5, 1).first);
@@ -667,7 +669,7 @@ TEST_P(ControlStepsTest, TurnsALineByItsDefinition)
     Vectors    gradient = MakeVectors(count, 2.5, random);
     if (LineDefinition(true, gradient, before).product > 0)
     {
-      // Against the last one, so that there is a line that is conjugate to it.
+      // Against the previous gradient, so that there is a conjugate line.
       std::transform(gradient.begin(), gradient.end(), gradient.begin(), [](const float4 & g) {
         return float4{ -g.x, -g.y, -g.z, g.w };
       });
@@ -682,7 +684,7 @@ TEST_P(ControlStepsTest, TurnsALineByItsDefinition)
   }
 }
 
-/** Not where the last gradient was 0, nor where the new one is but a part of it: there the factor would be below 0. */
+/** The line is not conjugate if the previous gradient is 0, nor if the new one is a fraction of it: then the factor would be negative. */
 TEST_P(ControlStepsTest, TurnsALineAgainstTheGradientWhereNoneIsConjugate)
 {
   Random        random(GetSeeds(7, 1).first);
@@ -739,13 +741,14 @@ TEST_P(ControlStepsTest, PlacesPointsOnALineByItsDefinition)
         return PlaceOnLine(passes, by, static_cast<float>(ofLongest), begin, direction, isInPlace);
       };
       EXPECT_LT(FindDistance(place(length, longest), expected), Rounding);
-      EXPECT_EQ(FindDistance(place(0.0f, longest), ToDoubles(begin)), 0.0) << "a line of no length leads nowhere";
-      EXPECT_EQ(FindDistance(place(length, 0.0), ToDoubles(begin)), 0.0) << "nor does one of no direction";
+      EXPECT_EQ(FindDistance(place(0.0f, longest), ToDoubles(begin)), 0.0) << "a line of length 0 moves no point";
+      EXPECT_EQ(FindDistance(place(length, 0.0), ToDoubles(begin)), 0.0)
+        << "without a direction no point moves, either";
     }
   }
 }
 
-/** Each time the same bits, on another queue and on another number of threads, too. */
+/** Passes give the same bits each time, also on another queue and with another number of threads. */
 TEST_P(ControlStepsTest, RepeatsItsBits)
 {
   const AllResults first(GetParam(), 1);
@@ -773,7 +776,7 @@ TEST_P(ControlStepsTest, DevicesAgreeWithTheHost)
   ASSERT_EQ(here.numbers.size(), host.numbers.size());
   for (std::size_t n = 0; n < host.numbers.size(); ++n)
   {
-    // The product of random vectors is a small difference of what is as large as their squares: see TurnsALineByItsDefinition.
+    // The product of random vectors is a small difference of large numbers: see TurnsALineByItsDefinition.
     if (n != gpureg::kernels::LineProduct)
     {
       EXPECT_NEAR(here.numbers[n], host.numbers[n], Rounding * std::abs(host.numbers[n])) << "number " << n;

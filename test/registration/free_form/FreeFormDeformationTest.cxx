@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Free-form deformation: known deformations are found, on every device alike and each time the same, in any geometry; what is wrong
-// is refused, and the method goes on. The cost is the sum of a similarity and penalties that its weights say.
+// Tests free-form deformation: it recovers known deformations, on every device alike and with the same bits each time, in any geometry; it
+// refuses bad input, and works again afterwards. The cost is the weighted sum of a similarity and penalties.
 #include "BentTransform.h"
 #include "FreeFormProblem.h"
 #include "ImageComparison.h"
@@ -85,8 +85,8 @@ protected:
     this->ExpectOutputsAgree(problem, *composite);
   }
 
-  /** The cost after a first step is C = (1 - Σ wₙ) S + Σ wₙ Pₙ at the spline of a run that ends there: S by this module's metric, P
-   *  by its penalty metric. */
+  /** Expects the cost after a first step to be C = (1 - Σ wₙ) S + Σ wₙ Pₙ at the spline of a run that ends there: S by this module's
+   *  metric, P by its penalty metric. */
   template <unsigned int VDimension>
   void
   ExpectCostIsTheWeightedSum(double bending, double linear, double jacobian)
@@ -130,16 +130,16 @@ protected:
     penalty->SetLinearEnergyWeight(linear);
     penalty->SetJacobianPenaltyWeight(jacobian);
     penalty->Initialize();
-    const double ofPenalties = penalty->GetValue(); // their weights are in it
+    const double ofPenalties = penalty->GetValue(); // includes their weights
     const double wanted = (1 - bending - linear - jacobian) * similarity->GetValue() + ofPenalties;
     std::cout << VDimension << "D: " << ofPenalties << " of " << wanted << ", off by "
               << method->GetCosts(0).back() - wanted << std::endl;
-    EXPECT_GT(ofPenalties, 1e-3 * std::abs(wanted)) << "too little to be missed";
+    EXPECT_GT(ofPenalties, 1e-3 * std::abs(wanted)) << "the penalties are too small to show";
     ASSERT_EQ(method->GetCosts(0).size(), 2u);
     EXPECT_NEAR(method->GetCosts(0)[1], wanted, 1e-5 * std::abs(wanted));
   }
 
-  /** The field is where the transform leads, and the image what it makes of the moving one. */
+  /** Expects the field to equal the transform's displacements, and the warped image to be the moving one resampled by the transform. */
   template <unsigned int VDimension>
   void
   ExpectOutputsAgree(const Problem<VDimension> & problem, const typename Problem<VDimension>::TransformType & initial)
@@ -203,7 +203,7 @@ TEST_P(FreeFormDeformationTest, TheCostIsTheWeightedSum)
   this->ExpectCostIsTheWeightedSum<3>(0.1, 0.2, 0.3);
 }
 
-/** Steps of 1.5 voxels, between control points that are 5 mm apart, fold the image where nothing keeps them from it. */
+/** Steps of 1.5 voxels, with control points that are 5 mm apart, fold the image unless a penalty prevents it. */
 TEST_P(FreeFormDeformationTest, TheJacobianPenaltyKeepsItFromFolding)
 {
   const Problem<2> problem(47);
@@ -223,7 +223,7 @@ TEST_P(FreeFormDeformationTest, TheJacobianPenaltyKeepsItFromFolding)
   EXPECT_GT(method->GetSmallestJacobianDeterminant(), 0.0);
 }
 
-/** With every penalty. */
+/** Uses every penalty. */
 TEST_P(FreeFormDeformationTest, IsTheSameEachTimeAndAsTheHosts)
 {
   const Problem<3> problem(9);
@@ -246,7 +246,7 @@ TEST_P(FreeFormDeformationTest, IsTheSameEachTimeAndAsTheHosts)
   another->SetLinearEnergyWeight(0.001);
   another->SetJacobianPenaltyWeight(0.001);
   another->Update();
-  // Steps are as long where the gradient is next to nothing: there rounding shows.
+  // Where the gradient is nearly 0, steps are as long as elsewhere, so rounding shows.
   EXPECT_LT((GetPoints(*another) - first).rms(), 2e-3);
 }
 
@@ -296,7 +296,7 @@ TEST_P(FreeFormDeformationTest, ControlPointsAreFiveMillimetresOrFiveVoxelsApart
       wanted[1] = 5 * edge;
       if (isAsked)
       {
-        // Along the other axes it stays what 0 stands for.
+        // Along the other axes it stays the default, for which 0 stands.
         wanted[1] = 7.0;
       }
       auto spacing = MethodOf<3>::SpacingType(0.0);
@@ -318,10 +318,11 @@ TEST_P(FreeFormDeformationTest, LevelsAreAsManyAsLeaveTheCoarsestEnoughVoxels)
   struct Case
   {
     itk::SizeValueType side;
-    double             edge; // along y, where those along x are 1 mm
+    double             edge; // along y; voxels are 1 mm long along x
     unsigned int       levels;
   };
-  // From 1024 voxels on, and 4 levels at most. Voxels that are long already along y are not joined; of 8 along an axis none are.
+  // Levels begin with 1024 voxels or more; there are at most 4. Voxels are not joined along y if they are already long, nor if there are
+  // only 8.
   for (const Case & one : { Case{ 63, 1.0, 1 },
                             Case{ 64, 1.0, 2 },
                             Case{ 127, 1.0, 2 },
@@ -351,7 +352,7 @@ TEST_P(FreeFormDeformationTest, LevelsAreAsManyAsLeaveTheCoarsestEnoughVoxels)
       << one.side << " by " << one.side << ", y of " << one.edge << " mm";
     EXPECT_EQ(method->GetCosts(one.levels - 1).size(), 1u);
     EXPECT_THROW(method->GetCosts(one.levels), itk::GPUBadInputError);
-    // Where nothing is counted 256 are enough.
+    // Without a histogram 256 voxels are enough.
     method->SetSimilarity("MeanSquares");
     method->Update();
     EXPECT_EQ(method->GetRegisteredLevels(), std::min(4u, one.levels + 1)) << one.side << " by " << one.side;
@@ -406,7 +407,7 @@ TEST_P(FreeFormDeformationTest, BadInputIsRefusedAndTheMethodGoesOn)
     expectRefused(
       "weight", [&] { method->SetJacobianPenaltyWeight(weight); }, [&] { method->SetJacobianPenaltyWeight(0); });
   }
-  // Each is less than 1, but they leave the similarity nothing.
+  // Each weight is less than 1, but together they leave nothing for the similarity.
   expectRefused(
     "they are to be less than 1",
     [&] {
@@ -441,7 +442,7 @@ TEST_P(FreeFormDeformationTest, BadInputIsRefusedAndTheMethodGoesOn)
     [&] { method->SetMovingImage(broken); },
     [&] { method->SetMovingImage(problem.moving); });
 
-  // Constant where its mask is, whatever lies beside it.
+  // Constant inside of its mask, whatever the values outside.
   const auto inside = MakeImage<itk::Image<unsigned char, 3>>(problem.grid, [](const auto &) { return 0.0; });
   const auto flat = MakeImage<itk::Image<float, 3>>(problem.grid, [](const auto & p) { return p[0]; });
   const auto count = static_cast<std::ptrdiff_t>(inside->GetBufferedRegion().GetNumberOfPixels());
@@ -510,7 +511,7 @@ TEST_P(FreeFormDeformationTest, BadInputIsRefusedAndTheMethodGoesOn)
   EXPECT_EQ(GetPoints(*method), first);
 }
 
-/** A transform and a mask that are changed where they are, and the result that is kept of what was registered. */
+/** A transform and a mask that are changed in place, and the stored result of the previous registration. */
 TEST_P(FreeFormDeformationTest, SeesWhatIsModifiedInPlace)
 {
   const Problem<3> problem(5);
@@ -540,13 +541,13 @@ TEST_P(FreeFormDeformationTest, SeesWhatIsModifiedInPlace)
   method->Update();
   EXPECT_NE(GetPoints(*method), second);
 
-  // What the field says is of the result, not of the settings of now.
+  // The field belongs to the result, not to the present settings.
   const auto field = method->GetDisplacementField();
   method->SetInitialTransform(nullptr);
   EXPECT_TRUE(HaveSameBits(*field, *method->GetDisplacementField()));
 }
 
-/** Where a field is not the whole truth, what is left is found. */
+/** If an initial field is a part of the truth, the rest is found. */
 TEST_P(FreeFormDeformationTest, BeginsWithAField)
 {
   const Problem<3> problem(21);
@@ -560,7 +561,8 @@ TEST_P(FreeFormDeformationTest, BeginsWithAField)
   EXPECT_LT(problem.GetError(*method->GetTransform()), 0.3 * before);
 }
 
-/** Each image goes up once, what is asked for comes down once, and beside them a little that no voxel is a part of. */
+/** Each image is uploaded once, each requested result is downloaded once; besides these there are only small transfers, which contain no
+ *  voxels. */
 TEST_P(FreeFormDeformationTest, VoxelsCrossTheBusOnce)
 {
   const Problem<3> problem(5);
@@ -569,7 +571,7 @@ TEST_P(FreeFormDeformationTest, VoxelsCrossTheBusOnce)
   };
   const bool hasBus = !this->GetDevice().IsHost();
   const auto expectBytes = [&](const gpureg::EvaluationStatistics & statistics, std::int64_t up, std::int64_t down) {
-    // Of each image 8192 values, by which outliers are known, and a small one, by which edges are compared.
+    // 8192 values of each image, to find outliers, and a small image of each, to compare edges.
     const std::int64_t looks = 2 * std::int64_t{ 8192 * sizeof(float) } + 2 * bytesOf(*problem.fixed) / 8;
     const std::int64_t little = bytesOf(*problem.fixed) / 3;
     EXPECT_GE(statistics.bytesUp, hasBus ? up : 0);
@@ -595,15 +597,15 @@ TEST_P(FreeFormDeformationTest, VoxelsCrossTheBusOnce)
     expectBytes(method->GetEvaluationStatistics(), vectors, bytesOf(*problem.fixed));
     method->GetDisplacementField();
     expectBytes(method->GetEvaluationStatistics(), 0, 3 * bytesOf(*problem.fixed));
-    // A moving image that has changed since is sent anew.
+    // A moving image that has changed is uploaded again.
     problem.moving->Modified();
     method->GetWarpedImage();
     expectBytes(method->GetEvaluationStatistics(), vectors + bytesOf(*problem.moving), bytesOf(*problem.fixed));
   }
 }
 
-/** What 20 more iterations download down are some numbers each; a level's control points are 12 kB and more. Where an iteration draws samples,
- *  the tables of their weights go up, 32 bytes an index of each axis and what there is by control points: no voxel. */
+/** Twenty more iterations download a few numbers each, while a level's control points are 12 kB or more. If an iteration draws samples,
+ *  the tables of their weights are uploaded, 32 bytes for each index of each axis, and data for each control point: no voxels. */
 TEST_P(FreeFormDeformationTest, OnlyScalarsCrossTheBusInALevelOnceItHasBegun)
 {
   using gpureg::FreeFormOptimizer;
@@ -633,9 +635,9 @@ TEST_P(FreeFormDeformationTest, OnlyScalarsCrossTheBusInALevelOnceItHasBegun)
   }
 }
 
-/** Of the moving image the values and their quads, on the host the values; of the fixed one bins and displacements, whose place
- *  forces take. What else there is is a part of a volume: between two axes of a pyramid or of gathered forces, coarser levels, and
- *  the histograms of chunks. So large are the images that these are a small part. */
+/** A device stores the moving image's values and their quads (the host only values), and the fixed image's bins and displacements, which
+ *  forces overwrite. Everything else is a fraction of a volume: arrays between two axes of a pyramid or of the adjoint interpolation,
+ *  coarser levels, and the histograms of chunks. The images are so large that this fraction is small. */
 TEST_P(FreeFormDeformationTest, HoldsFewVolumes)
 {
   const Problem<3> problem(5);
@@ -667,14 +669,14 @@ TEST_P(FreeFormDeformationTest, HoldsFewVolumes)
     method->Update();
     const double most = static_cast<double>(gpureg::GetMostMemoryInUse(GetParam())) - (run == 0 ? before : 0);
     std::cout << most / volume << " volumes of floats" << std::endl;
-    // The tenth is of the small images in which edges are compared.
+    // A tenth of a volume is for the small images in which edges are compared.
     EXPECT_LT(most, (this->GetDevice().IsHost() ? 8 : 12.1) * volume) << run;
-    EXPECT_LE(run == 2 ? most : 0.0, held) << "more the third time";
+    EXPECT_LE(run == 2 ? most : 0.0, held) << "more memory the third time";
     held = most;
   }
 }
 
-TEST_P(FreeFormDeformationTest, TellsOfItsProgressAndCanBeAborted)
+TEST_P(FreeFormDeformationTest, ReportsItsProgressAndCanBeAborted)
 {
   const Problem<3> problem(3);
   const auto       method = problem.MakeMethod(GetParam());
@@ -715,7 +717,7 @@ TEST_P(FreeFormDeformationTest, AnAbortEndsItWithTheIterationThatAskedForIt)
   EXPECT_EQ(iterations, 7u);
 }
 
-/** So that progress is told as it is made, and an abort comes in time. */
+/** So progress is reported while it is made, and an abort takes effect in time. */
 TEST_P(FreeFormDeformationTest, TheHostIsNotFarAheadOfTheDevice)
 {
   constexpr unsigned int iterations = 200;
@@ -736,7 +738,7 @@ TEST_P(FreeFormDeformationTest, TheHostIsNotFarAheadOfTheDevice)
     }
   });
   method->Update();
-  // Enqueued at once, all iterations were told of in next to no time. Two batches of at most 16 may be on their way.
+  // If all iterations were enqueued at once, all would be reported at the end. Up to two batches of 16 may be enqueued.
   EXPECT_GT(last - first, (Clock::now() - first) / 2);
   if (!this->GetDevice().IsHost())
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two images whose deformation is known, for tests of free-form deformation.
+// Two images with a known deformation, for tests of free-form deformation.
 #ifndef gpuregtest_FreeFormProblem_h
 #define gpuregtest_FreeFormProblem_h
 
@@ -25,7 +25,7 @@ template <unsigned int VDimension>
 using MethodOf =
   itk::FreeFormDeformationRegistrationMethod<itk::Image<float, VDimension>, itk::Image<float, VDimension>>;
 
-/** Two images of the same things, the fixed one deformed by a truth from its points to the moving image's. */
+/** Two images of the same objects, the fixed one deformed by a known transform from its points to the moving image's. */
 template <unsigned int VDimension>
 struct Problem
 {
@@ -74,7 +74,7 @@ struct Problem
     });
   }
 
-  /** Along smooth waves of 2.5 mm. */
+  /** Returns a point moved along smooth waves of 2.5 mm. */
   PointType
   Deform(const PointType & point) const
   {
@@ -101,7 +101,7 @@ struct Problem
     return method;
   }
 
-  /** Some share of the truth, and short waves of so many mm, at the voxels of a grid of its own. */
+  /** Returns a field on a grid of its own: a share of the true displacements plus short waves of this amplitude in mm. */
   typename FieldTransformType::Pointer
   MakeField(double share, double waves = 0) const
   {
@@ -136,8 +136,8 @@ struct Problem
     return transform;
   }
 
-  /** A part of the truth, with short waves if they are asked for, behind an affine map and a B-spline of order 2, and before another affine map that undoes most of the
-   *  first. */
+  /** Returns a composite of a share of the truth, with short waves if requested, after an affine map and a B-spline of order 2, and
+   *  before another affine map that undoes most of the first. */
   typename CompositeType::Pointer
   MakeBentComposite(double waves = 0) const
   {
@@ -173,7 +173,7 @@ struct Problem
       parameter = Uniform(ofSpline, -2, 2);
     }
     spline->SetParametersByValue(parameters);
-    // What is added last comes first.
+    // The transform that is added last is applied first.
     const auto composite = CompositeType::New();
     composite->AddTransform(makeAffine(-0.8));
     composite->AddTransform(this->MakeField(0.5, waves));
@@ -182,7 +182,7 @@ struct Problem
     return composite;
   }
 
-  /** Mean distance from the truth, over voxels that are not at the edge. */
+  /** Returns the mean distance from the truth, over voxels that are not at the edge. */
   double
   GetError(const TransformType & transform) const
   {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Free-form deformation by each similarity and each optimizer: values are those of ITK's metrics, with masks and without; gradients
-// are those of the cost; known deformations are found.
+// Tests free-form deformation with each similarity and each optimizer: values equal those of ITK's metrics, with masks and without;
+// gradients are those of the cost; known deformations are found.
 #include "FreeFormProblem.h"
 #include "TestDevices.h"
 #include "TestSeeds.h"
@@ -48,7 +48,7 @@ struct Masks
   itk::SpatialObject<3>::Pointer moving;
 };
 
-/** An ellipsoid in the fixed image, and half of the moving image's voxels. */
+/** Returns masks: an ellipsoid in the fixed image, and half of the moving image's voxels. */
 Masks
 MakeMasks(const Problem<3> & problem)
 {
@@ -76,7 +76,7 @@ MakeMasks(const Problem<3> & problem)
   return masks;
 }
 
-/** What one of ITK's metrics says of a problem's images along a transform. */
+/** Returns the value of one of ITK's metrics for a problem's images and a transform. */
 template <typename TMetric>
 double
 GetITKsValue(const typename TMetric::Pointer & metric,
@@ -129,7 +129,7 @@ GetITKsValue(SimilarityKind                    kind,
 class FreeFormSimilarityTest : public DeviceTest
 {
 protected:
-  /** Of the images' own voxels alone, without a penalty. */
+  /** Returns a method with a single level, in the images' own resolution, without a penalty. */
   MethodOf<3>::Pointer
   MakePlainMethod(const Problem<3> & problem, SimilarityKind kind)
   {
@@ -142,7 +142,7 @@ protected:
     return method;
   }
 
-  /** The cost where an initial transform follows a deformation. */
+  /** Returns the cost if a deformation is applied before an initial transform. */
   static double
   GetCost(MethodOf<3> & method, Problem<3>::TransformType * initial, Problem<3>::TransformType * deformation)
   {
@@ -157,8 +157,8 @@ protected:
     return method.GetCosts(0).front();
   }
 
-  /** A step of this method's lies against the gradient: along random directions of all control points the cost changes as the step
-   *  has it. */
+  /** Expects a step of this method to be against the gradient: along random directions of all control points, the cost changes as the
+   *  step predicts. */
   void
   ExpectStepIsDownhill(MethodOf<3> & method, Problem<3>::TransformType * initial, double leastCosine)
   {
@@ -215,7 +215,7 @@ TEST_P(FreeFormSimilarityTest, ValuesAreITKs)
   }
 }
 
-/** Of two kinds that ITK does not have the value is this module's metric's. */
+/** The values of two kinds that ITK does not have are those of this module's metrics. */
 TEST_P(FreeFormSimilarityTest, ValuesAlongAnInitialCompositeAreITKs)
 {
   constexpr unsigned int radius = 2;
@@ -257,7 +257,7 @@ TEST_P(FreeFormSimilarityTest, GradientsAreTheCosts)
   {
     for (const auto kind : Kinds)
     {
-      // One of each kind of evaluation along a composite, and those that are left without.
+      // One similarity of each kind of evaluation along a composite, and those without one.
       const bool isEither = kind == SimilarityKind::NormalizedMutualInformation;
       const bool isBent =
         isEither || kind == SimilarityKind::Correlation || kind == SimilarityKind::NeighborhoodCorrelation;
@@ -272,7 +272,7 @@ TEST_P(FreeFormSimilarityTest, GradientsAreTheCosts)
   }
 }
 
-/** An iteration draws the same samples each time. Their forces go along central differences, not along the derivative of the
+/** An iteration draws the same samples each time. Their forces point along central differences, not along the derivative of the
  *  interpolation. */
 TEST_P(FreeFormSimilarityTest, GradientsOfDrawnSamplesAreTheCosts)
 {
@@ -288,14 +288,15 @@ TEST_P(FreeFormSimilarityTest, GradientsOfDrawnSamplesAreTheCosts)
   }
 }
 
-/** A step lies against (1 - Σ wₙ) ∇S + Σ wₙ ∇Pₙ (Modat 2010, equation 1): neither weighs more in it than in the cost. A stochastic
- *  step is a gain times the gradient. The penalty's part is its metric's; the similarity's slope is a central difference, along what of
- *  the step is at right angles to the penalty's gradient, which tells the gain, and along that gradient. */
+/** A step is against (1 - Σ wₙ) ∇S + Σ wₙ ∇Pₙ (Modat 2010, equation 1), so similarity and penalties have the same weights as in the
+ *  cost. A stochastic step is a gain times the gradient. The penalty's gradient is that of its metric. The similarity's slope is a
+ *  central difference along two directions: along the component of the step perpendicular to the penalty's gradient, which gives the
+ *  gain, and along the penalty's gradient. */
 TEST_P(FreeFormSimilarityTest, StepsWeighThePenaltiesAsTheCostDoes)
 {
   constexpr double       voxel = 1.3;
   constexpr double       spacing = 8.0;
-  constexpr double       furthest = 0.1; // mm that a control point is shifted
+  constexpr double       furthest = 0.1; // largest move of a control point, mm
   const Problem<3>       problem(17, Contrast::Same);
   ImageType::SpacingType voxels;
   voxels.Fill(voxel);
@@ -327,11 +328,11 @@ TEST_P(FreeFormSimilarityTest, StepsWeighThePenaltiesAsTheCostDoes)
     penalty->SetDevice(this->GetDevice());
     penalty->SetMovingTransform(deformation);
     penalty->SetBendingEnergyWeight(bending * std::pow(spacing, 4) /
-                                    (voxel * voxel)); // bending is by steps of the grid
+                                    (voxel * voxel)); // bending is in steps of the grid
     penalty->SetJacobianPenaltyWeight(jacobian);
     penalty->Initialize();
     itk::GPUBSplinePenaltyMetric<ImageType>::DerivativeType ofPenalty;
-    penalty->GetDerivative(ofPenalty); // their weights are in it; downhill, as ITK's
+    penalty->GetDerivative(ofPenalty); // includes their weights; points downhill, as in ITK
     method->SetBendingEnergyWeight(0);
     method->SetJacobianPenaltyWeight(0);
     method->SetNumberOfIterations(1);
@@ -354,12 +355,12 @@ TEST_P(FreeFormSimilarityTest, StepsWeighThePenaltiesAsTheCostDoes)
     std::cout << gpureg::GetName(kind) << ": the penalty weighs " << ofPenalties / squared << " of its weight, and "
               << std::abs(ofPenalties / ofSimilarity) << " of the similarity along its gradient" << std::endl;
     EXPECT_GT(gain, 0.0);
-    // What central differences of an interpolated image leave.
+    // The error of central differences of an interpolated image.
     EXPECT_NEAR(ofPenalties / squared, 1.0, 0.03);
   }
 }
 
-/** What rounding leaves of its moving values is no structure. */
+/** Rounding errors of the moving values in a flat part do not count as structure. */
 TEST_P(FreeFormSimilarityTest, ACorrelationWithAFlatPartIsNothing)
 {
   const Problem<3> problem(6);
@@ -380,7 +381,7 @@ TEST_P(FreeFormSimilarityTest, ACorrelationWithAFlatPartIsNothing)
     method->SetFixedImageMask(side);
     method->Update();
     EXPECT_EQ(method->GetCosts(0).front(), 0.0) << samples;
-    EXPECT_EQ(method->GetDeformation()->GetParameters().inf_norm(), 0.0) << "no force moves anything";
+    EXPECT_EQ(method->GetDeformation()->GetParameters().inf_norm(), 0.0) << "no force acts on any point";
     method->SetFixedImageMask(nullptr);
     method->Update();
     EXPECT_LT(method->GetCosts(0).front(), -1e-6) << samples;
@@ -409,14 +410,14 @@ TEST_P(FreeFormSimilarityTest, EachFindsAKnownDeformationByEachOptimizer)
         EXPECT_LT(costs.back(), costs.front());
         if (optimizer == FreeFormOptimizer::ConjugateGradient)
         {
-          EXPECT_TRUE(std::is_sorted(costs.rbegin(), costs.rend())) << "a line led up";
+          EXPECT_TRUE(std::is_sorted(costs.rbegin(), costs.rend())) << "a line leads uphill";
         }
       }
     }
   }
 }
 
-/** The same ones on every device, and each time. */
+/** Every device draws the same samples, each time. */
 TEST_P(FreeFormSimilarityTest, DrawnSamplesFindAKnownDeformationToo)
 {
   const Problem<3> problem(GetSeeds(29, 1).first, Contrast::Same);
@@ -461,7 +462,7 @@ TEST_P(FreeFormSimilarityTest, DrawnSamplesFindAKnownDeformationToo)
   }
 }
 
-/** Where the gain was measured, no penalty's gradient changes: steps by a large weight grew without a bound. */
+/** While the gain is measured, penalties' gradients do not change; with a large weight, steps once grew without a bound. */
 TEST_P(FreeFormSimilarityTest, StochasticStepsAreBoundedWhateverThePenaltiesWeigh)
 {
   const Problem<2> problem(5, Problem<2>::Contrast::Same);
@@ -481,7 +482,7 @@ TEST_P(FreeFormSimilarityTest, StochasticStepsAreBoundedWhateverThePenaltiesWeig
         method->SetNumberOfSamples(samples);
         method->SetNumberOfIterations(60);
         ASSERT_NO_THROW(method->Update());
-        // A stiffer one finds less, and nothing more than was there.
+        // With a larger penalty it finds less, but nothing wrong.
         const auto spline = itk::BSplineTransform<double, 2, 3>::New();
         EXPECT_LT(problem.GetError(*method->GetTransform()), 1.05 * problem.GetError(*spline));
         EXPECT_GT(method->GetSmallestJacobianDeterminant(), 0.0);
@@ -490,7 +491,7 @@ TEST_P(FreeFormSimilarityTest, StochasticStepsAreBoundedWhateverThePenaltiesWeig
   }
 }
 
-/** As Adam's and the conjugate gradient's do. */
+/** Levels end as with Adam and the conjugate gradient. */
 TEST_P(FreeFormSimilarityTest, StochasticLevelsEndWhereTheyHaveConverged)
 {
   const Problem<2> problem(5, Problem<2>::Contrast::Same);
@@ -504,7 +505,8 @@ TEST_P(FreeFormSimilarityTest, StochasticLevelsEndWhereTheyHaveConverged)
   EXPECT_EQ(method->GetCosts(0).size(), 10u);
 }
 
-/** Samples that are drawn anew and all miss a small mask have no cost; the registration goes on by the others. */
+/** If samples that are drawn anew all miss a small mask, the iteration has no cost, and the registration continues with the next
+ *  samples. */
 TEST_P(FreeFormSimilarityTest, AnIterationWhoseSamplesAllMissTheMaskHasNoCost)
 {
   const Problem<3> problem(5, Contrast::Same);
@@ -530,7 +532,7 @@ TEST_P(FreeFormSimilarityTest, AnIterationWhoseSamplesAllMissTheMaskHasNoCost)
   }
 }
 
-/** Where gradients are next to nothing at the beginning, steps are not without bounds. */
+/** If gradients are nearly 0 at the start, steps are bounded. */
 TEST_P(FreeFormSimilarityTest, StochasticStepsStayAtAnOptimumThatTheyBeginAt)
 {
   const Problem<3> problem(29, Contrast::Same);
@@ -580,7 +582,7 @@ TEST_P(FreeFormSimilarityTest, WhatIsMaskedOutIsNotLookedAt)
 {
   const Problem<3> problem(8, Contrast::Same);
   const auto       masks = MakeMasks(problem);
-  // Where the fixed mask is not, anything may be.
+  // Values outside of the fixed mask may be anything.
   const auto spoiled = MakeImage<ImageType>(problem.grid, [&](const PointType & p) {
     return masks.fixed->IsInsideInWorldSpace(p)
              ? problem.fixed->GetPixel(problem.fixed->TransformPhysicalPointToIndex(p))
@@ -645,7 +647,7 @@ TEST_P(FreeFormSimilarityTest, WhatThereIsNotIsRefused)
   EXPECT_THROW(method->Update(), itk::GPUBadInputError) << "lines are of one function";
   method->SetOptimizer(FreeFormOptimizer::Adam);
   method->SetSimilarity(SimilarityKind::NeighborhoodCorrelation);
-  EXPECT_THROW(method->Update(), itk::GPUBadInputError) << "neighborhoods are of all voxels";
+  EXPECT_THROW(method->Update(), itk::GPUBadInputError) << "a neighborhood contains all voxels";
   method->SetNumberOfSamples(itk::SizeValueType{ 1 } << 40);
   method->SetSimilarity(SimilarityKind::MeanSquares);
   EXPECT_THROW(method->Update(), itk::GPUBadInputError);
@@ -661,7 +663,7 @@ TEST_P(FreeFormSimilarityTest, WhatThereIsNotIsRefused)
   method->SetFixedImageMask(nullptr);
   method->SetMovingImageMask(nothing);
   EXPECT_THROW(method->Update(), itk::GPUBadInputError);
-  // A corner that the fixed image is not mapped to.
+  // A corner to which the fixed image is not mapped.
   const auto corner = itk::EllipseSpatialObject<3>::New();
   corner->SetCenterInObjectSpace(problem.moving->TransformIndexToPhysicalPoint<double>({ { 0, 0, 0 } }));
   corner->SetRadiusInObjectSpace(1.5);
@@ -677,7 +679,7 @@ TEST_P(FreeFormSimilarityTest, WhatThereIsNotIsRefused)
   }
 }
 
-/** A stochastic step of all voxels is a gain times the gradient: of unit length, it is the gradient's direction alone. */
+/** A stochastic step with all voxels is a gain times the gradient: normalized to unit length, it is the gradient's direction. */
 TEST_P(FreeFormSimilarityTest, GradientsAreTheHosts)
 {
   const Problem<3> problem(17);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The global search: known transforms are found from far away, by each cost and with each number of degrees of freedom, on every device
-// alike and each time the same.
+// Tests the global search: it finds known transforms from far away, with each cost and each number of degrees of freedom, on every device
+// alike and with the same bits each time.
 #include "GlobalProblem.h"
 #include "Listening.h"
 #include "TestDevices.h"
@@ -35,7 +35,7 @@ constexpr const char * Costs[] = {
   "CorrelationRatio", "MattesMutualInformation", "NormalizedMutualInformation", "Correlation",
   "MeanSquares",      "MeanAbsoluteDifferences"
 };
-// Of the mean distance from the truth, mm: a tenth of a voxel.
+// The largest mean distance from the truth in mm: a tenth of a voxel.
 constexpr double Tenth = 0.5;
 
 itk::Array<double>
@@ -48,7 +48,7 @@ class GlobalAffineRegistrationTest : public DeviceTest
 {};
 } // namespace
 
-/** Turned round, far away, of another contrast: with 12 degrees of freedom. */
+/** A large rotation and translation, another contrast, and 12 degrees of freedom. */
 TEST_P(GlobalAffineRegistrationTest, FindsAnAffineTransformFromFarAwayIn3D)
 {
   const GlobalProblem<3> problem(12, 130 * Degrees);
@@ -60,7 +60,7 @@ TEST_P(GlobalAffineRegistrationTest, FindsAnAffineTransformFromFarAwayIn3D)
   EXPECT_GT(method->GetOverlap(), 0.4);
   EXPECT_LE(method->GetOverlap(), 1.0);
   ASSERT_EQ(method->GetNumberOfStages(), 10u);
-  // Voxels of 4.75 × 5 × 5 mm; of the coarsest level at least sixteen remain along each axis.
+  // Voxels of 4.75 × 5 × 5 mm; the coarsest level has at least sixteen along each axis.
   const char * const names[] = { "levels",
                                  "10 mm: coarse rotations",
                                  "10 mm: fine rotations",
@@ -75,7 +75,7 @@ TEST_P(GlobalAffineRegistrationTest, FindsAnAffineTransformFromFarAwayIn3D)
   {
     EXPECT_EQ(method->GetStageName(stage), names[stage]);
   }
-  // 108 rotations, 3 sweeps over translation and scale, 5 values a line, and the first one.
+  // 108 rotations, 3 sweeps over translation and scale with 5 values a line, and the first value.
   EXPECT_EQ(method->GetStageEvaluations(1), 108u * (3 * 4 * 5 + 1));
   EXPECT_EQ(method->GetStageRounds(1), 3u * 4 * 2 + 1);
   EXPECT_EQ(method->GetStageCost(9), method->GetFinalCost());
@@ -89,7 +89,7 @@ TEST_P(GlobalAffineRegistrationTest, FindsAnAffineTransformFromFarAwayIn3D)
   EXPECT_THROW(method->GetStageName(10), itk::GPUBadInputError);
 }
 
-/** Of the right class, too. */
+/** The transform's class is the right one, too. */
 TEST_P(GlobalAffineRegistrationTest, DegreesOfFreedomIn3D)
 {
   const std::pair<unsigned int, const char *> cases[] = {
@@ -130,7 +130,7 @@ TEST_P(GlobalAffineRegistrationTest, EachCostAndDegreesOfFreedomIn2D)
       method->SetDegreesOfFreedom(degrees);
       method->Update();
       // Few pixels fill few bins of a joint histogram.
-      EXPECT_LT(problem.GetError(*method->GetTransform()), isInformation ? 0.4 : 0.25) << "of pixels of 2 mm";
+      EXPECT_LT(problem.GetError(*method->GetTransform()), isInformation ? 0.4 : 0.25) << "with pixels of 2 mm";
       EXPECT_STREQ(method->GetTransform()->GetNameOfClass(), name);
     }
   }
@@ -159,7 +159,7 @@ TEST_P(GlobalAffineRegistrationTest, EachCostIn3D)
   }
 }
 
-/** The paper's way comes to the same. */
+/** The paper's line search finds the same. */
 TEST_P(GlobalAffineRegistrationTest, ByLines)
 {
   const GlobalProblem<2> problem(12, 100 * Degrees);
@@ -170,7 +170,7 @@ TEST_P(GlobalAffineRegistrationTest, ByLines)
   EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
 }
 
-/** Bright things beside the phantom, in both images, that masks leave out. */
+/** Masks exclude bright objects beside the phantom in both images. */
 TEST_P(GlobalAffineRegistrationTest, Masks)
 {
   using ProblemType = GlobalProblem<2>;
@@ -199,7 +199,7 @@ TEST_P(GlobalAffineRegistrationTest, Masks)
   const auto isMoving = [&](const auto & p) { return inMoving(p) > 2; };
   const auto method = problem.MakeMethod(GetParam());
   method->SetDegreesOfFreedom(7);
-  // Else the bright parts, which are outliers, would be left out without a mask, too.
+  // Otherwise the bright parts would be excluded as outliers, even without a mask.
   constexpr double                 infinity = std::numeric_limits<double>::infinity();
   const double                     ends[] = { -infinity, infinity };
   const itk::FixedArray<double, 2> all(ends);
@@ -213,20 +213,20 @@ TEST_P(GlobalAffineRegistrationTest, Masks)
   EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
   method->SetFixedImageMask(MakeMask(*problem.fixed, [](const auto &) { return false; }));
   EXPECT_THROW(method->Update(), itk::GPUBadInputError);
-  // One voxel is none of the coarsest level.
+  // A mask of one voxel contains none of the coarsest level.
   method->SetFixedImageMask(
     MakeMask(*problem.fixed, [&](const auto & p) { return p.EuclideanDistanceTo(centre) < 1.5; }));
   EXPECT_THROW(method->Update(), itk::GPUBadInputError);
   method->SetFixedImageMask(MakeMask(*problem.fixed, isFixed));
   EXPECT_NO_THROW(method->Update());
-  // A moving image's mask that leaves nothing, too.
+  // The moving image's mask is empty, too.
   method->SetMovingImageMask(MakeMask(*problem.moving, [](const auto &) { return false; }));
   EXPECT_THROW(method->Update(), itk::GPUBadInputError);
   method->SetMovingImageMask(MakeMask(*problem.moving, isMoving));
   EXPECT_NO_THROW(method->Update());
 }
 
-/** Whatever the cost: at the coarser levels what lies beside a mask shines into it, and the images vary there. */
+/** Applies to every cost: at coarser levels, values from outside of a mask blur into it, so the images vary there. */
 TEST_P(GlobalAffineRegistrationTest, WhatIsConstantInsideOfItsMaskIsRefused)
 {
   using ImageType = itk::Image<float, 3>;
@@ -268,7 +268,7 @@ TEST_P(GlobalAffineRegistrationTest, WhatIsConstantInsideOfItsMaskIsRefused)
     method->SetMovingImageMask(nullptr);
     EXPECT_NO_THROW(method->Update()) << "without the mask";
   }
-  // One voxel is enough to vary.
+  // One voxel suffices for an image to vary.
   ImageType::IndexType middle;
   flat->TransformPhysicalPointToIndex(centre, middle);
   flat->SetPixel(middle, 71);
@@ -282,7 +282,7 @@ TEST_P(GlobalAffineRegistrationTest, WhatIsConstantInsideOfItsMaskIsRefused)
 
 namespace
 {
-/** A part of the phantom, whose centre of mass is another. */
+/** Returns a part of the phantom, with another centre of mass. */
 itk::Image<float, 2>::Pointer
 CutOutPart(const itk::Image<float, 2> & image)
 {
@@ -310,8 +310,8 @@ TEST_P(GlobalAffineRegistrationTest, FindsASmallImage)
   EXPECT_LT(method->GetOverlap(), 0.4);
 }
 
-/** Of a mask that is not much larger than the coarsest level's pixels, and of which the moving image holds a part: at that level other
- *  pixels are inside of it than at the finest one. */
+/** The mask is not much larger than the coarsest level's pixels, and the moving image contains a part of it: that level has other pixels
+ *  inside than the finest one. */
 TEST_P(GlobalAffineRegistrationTest, TheOverlapIsOfTheMask)
 {
   using ProblemType = GlobalProblem<2>;
@@ -358,14 +358,14 @@ TEST_P(GlobalAffineRegistrationTest, BeginsWithATransform)
   start->Translate(itk::Vector<double, 3>(4.0));
   const auto method = problem.MakeMethod(GetParam());
   method->SetInitialTransform(start);
-  // Nothing is looked for: it is refined.
+  // Nothing is searched; the start is only refined.
   method->SetSearchAngles(0, 0);
   method->Update();
   EXPECT_GT(problem.GetError(*start), 5.0);
   EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
   EXPECT_LT(method->GetStageEvaluations(1), 100u);
   const auto refined = GetParameters(*method);
-  // From where nothing overlaps, the centres of mass are laid on each other.
+  // If nothing overlaps at the start, the centres of mass are aligned.
   start->Translate(itk::Vector<double, 3>(1000.0));
   method->Update();
   EXPECT_NE(GetParameters(*method), refined);
@@ -375,14 +375,14 @@ TEST_P(GlobalAffineRegistrationTest, BeginsWithATransform)
   method->Update();
   EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
   method->SetLeastOverlap(leastOverlap);
-  // Angles are beyond the start's.
+  // Angles are relative to the start.
   start->Rotate3D(axis, 20 * Degrees);
   method->SetSearchAngles(-20, 20);
   method->Update();
   EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
 }
 
-/** An angle whose range is one number is no search, but a turn. */
+/** If the range of an angle is a single number, the angle is not searched, but applied. */
 TEST_P(GlobalAffineRegistrationTest, AFixedAngleIsTurnedBy)
 {
   const GlobalProblem<3> problem(12, 16 * Degrees);
@@ -402,8 +402,7 @@ TEST_P(GlobalAffineRegistrationTest, AFixedAngleIsTurnedBy)
   EXPECT_LT(problem.GetError(*method->GetTransform()), 1.0);
 }
 
-/** What it finds is a start for others as it is: for ImageRegistrationMethodv4, whose transform then has nothing left to find, and for
- *  free-form deformation. */
+/** The result is a start for ImageRegistrationMethodv4, whose transform then has nothing left to find, and for free-form deformation. */
 TEST_P(GlobalAffineRegistrationTest, IsAStartForOthers)
 {
   using ImageType = GlobalProblem<3>::ImageType;
@@ -440,17 +439,17 @@ TEST_P(GlobalAffineRegistrationTest, IsAStartForOthers)
   deformation->SetInitialTransform(method->GetTransform());
   deformation->SetControlPointSpacing(40.0);
   deformation->SetNumberOfLevels(1);
-  // Enough for it to have settled: the first step, of half a voxel, leads away by 2.4 mm, and 5 of them back to 1.1 or 1.2 mm.
+  // Enough iterations to converge: the first step, of half a voxel, leads away by 2.4 mm, and 5 of them back to 1.1 or 1.2 mm.
   deformation->SetNumberOfIterations(30);
   deformation->Update();
-  // The least cost of two contrasts in voxels of 5 mm is 1 mm from the truth, after 30 iterations as after 200: less than a third of a
+  // The smallest cost of two contrasts in voxels of 5 mm is 1 mm from the truth, after 30 iterations as after 200: less than a third of a
   // voxel. From the identity it comes no nearer than 64 mm.
   EXPECT_LT(problem.GetError(*deformation->GetTransform()), 3 * Tenth);
 }
 
 namespace
 {
-/** Searches from a start, which is to lead to the truth. */
+/** Expects a search from a start to find the truth. */
 template <unsigned int VDimension>
 void
 ExpectFoundFrom(const GlobalProblem<VDimension> &                         problem,
@@ -468,7 +467,7 @@ ExpectFoundFrom(const GlobalProblem<VDimension> &                         proble
 }
 } // namespace
 
-/** Some of the images overlaps, but not of what is in them: a start makes no search worse. */
+/** The images overlap, but not their contents: a start makes no search worse. */
 TEST_P(GlobalAffineRegistrationTest, FindsWhatAStartLeavesFarAwayIn2D)
 {
   const auto identity = itk::AffineTransform<double, 2>::New();
@@ -495,7 +494,7 @@ TEST_P(GlobalAffineRegistrationTest, FindsWhatAStartLeavesFarAwayIn3D)
   ExpectFoundFrom<3>(GlobalProblem<3>(6, 1.7), *itk::AffineTransform<double, 3>::New(), 6, 180, GetParam());
 }
 
-/** Where the centres of mass are those of the same thing, and where they are not. */
+/** The centres of mass belong to the same objects, or to different ones. */
 TEST_P(GlobalAffineRegistrationTest, FindsARightStartAgain)
 {
   const GlobalProblem<3> in3D(6, 1.7);
@@ -506,7 +505,7 @@ TEST_P(GlobalAffineRegistrationTest, FindsARightStartAgain)
   ExpectFoundFrom<2>(in2D, *in2D.truth, 6, 180, GetParam());
 }
 
-/** The method is not told of it. */
+/** The method is not notified of the change. */
 TEST_P(GlobalAffineRegistrationTest, SeesAMaskThatChangesInPlace)
 {
   using MaskType = itk::ImageMaskSpatialObject<2>;
@@ -525,7 +524,7 @@ TEST_P(GlobalAffineRegistrationTest, SeesAMaskThatChangesInPlace)
     };
     const auto   method = makeMethod();
     const double before = method->GetFinalCost();
-    // The half of what there is.
+    // Half of the mask's voxels.
     const auto voxels = const_cast<MaskType::ImageType *>(mask->GetImage());
     auto       region = voxels->GetBufferedRegion();
     region.SetSize(1, region.GetSize(1) / 2);
@@ -540,7 +539,7 @@ TEST_P(GlobalAffineRegistrationTest, SeesAMaskThatChangesInPlace)
   }
 }
 
-/** What the degrees of freedom do not have is left out. */
+/** The degrees of freedom that the search does not have are dropped from the start. */
 TEST_P(GlobalAffineRegistrationTest, BeginsWithATransformOfMoreDegrees)
 {
   const GlobalProblem<3> problem(6, 170 * Degrees);
@@ -577,13 +576,13 @@ TEST_P(GlobalAffineRegistrationTest, IsTheSameEachTimeAndAsTheHosts)
   another->SetSearchAngles(-20, 20);
   another->Update();
   EXPECT_NEAR(another->GetFinalCost(), method->GetFinalCost(), 1e-6);
-  // The cost does not tell places apart that are nearer than a tenth of a millimetre to each other: each is near to the truth.
+  // The costs of transforms less than a tenth of a millimetre apart do not differ, but each is near the truth.
   constexpr double near = 0.15;
   EXPECT_LT(problem.GetError(*another->GetTransform()), near);
   EXPECT_LT(problem.GetError(*method->GetTransform()), near);
 }
 
-/** Slices ten times as thick as their pixels are long, and whole numbers. */
+/** Slices ten times as thick as their pixels are long, and integer voxels. */
 TEST_P(GlobalAffineRegistrationTest, AnisotropicImagesOfOtherTypes)
 {
   using ShortType = itk::Image<short, 3>;
@@ -625,7 +624,7 @@ TEST_P(GlobalAffineRegistrationTest, AnisotropicImagesOfOtherTypes)
   EXPECT_LT(method->GetTransform()->TransformPoint(centre).EuclideanDistanceTo(truth->TransformPoint(centre)), 0.5);
 }
 
-/** Stages are named by the levels that there are; what is set changes what it says. */
+/** The names of the stages follow from the levels, which settings change. */
 TEST_P(GlobalAffineRegistrationTest, SettingsCount)
 {
   const GlobalProblem<2> problem(12, 20 * Degrees);
@@ -648,7 +647,7 @@ TEST_P(GlobalAffineRegistrationTest, SettingsCount)
   method->SetFinestSpacing(0.5);
   EXPECT_EQ(getStages(), "4 mm; 2 mm; 2 mm; 2 mm, thinned; 2 mm");
   EXPECT_NEAR(method->GetFinalCost(), cost, 0.1 * cost) << "the finest level is the same";
-  // Levels keep sixteen pixels along each axis, at least.
+  // Levels have at least sixteen pixels along each axis.
   method->SetFinestSpacing(4);
   EXPECT_EQ(getStages(), "12 mm; 12 mm; 8 mm; 4 mm, thinned; 4 mm");
   EXPECT_GT(std::abs(method->GetFinalCost() - cost), 0.1 * cost);
@@ -657,7 +656,7 @@ TEST_P(GlobalAffineRegistrationTest, SettingsCount)
   EXPECT_LT(overlap, 0.98);
   method->SetLeastOverlap(1);
   method->Update();
-  // What does not overlap counts as if nothing were explained there.
+  // Outside of the overlap, nothing counts as explained.
   EXPECT_GT(method->GetFinalCost(), 0.5 * (1 - method->GetOverlap()));
   EXPECT_LT(cost, 0.5 * (1 - overlap));
   EXPECT_GE(method->GetOverlap(), overlap);
@@ -665,11 +664,11 @@ TEST_P(GlobalAffineRegistrationTest, SettingsCount)
 
   method->SetNumberOfHistogramBins(4);
   method->Update();
-  EXPECT_GT(method->GetFinalCost(), 4 * cost) << "of values in a bin, more is not explained";
+  EXPECT_GT(method->GetFinalCost(), 4 * cost) << "with fewer bins, more remains unexplained";
 }
 
-/** Each image goes up once. What comes down is the images of the coarsest level, and beside them a little for each evaluation, which no
- *  voxel is a part of; of a side that has a mask those of 2 and 4 mm, too, and as much of the image as tells that it varies inside. */
+/** Each image is uploaded once. The images of the coarsest level are downloaded, and a little for each evaluation, which contains no
+ *  voxels; with a mask, those of 2 and 4 mm, too, and enough of the image to test that it varies inside. */
 TEST_P(GlobalAffineRegistrationTest, VoxelsCrossTheBusOnce)
 {
   const GlobalProblem<3> problem(6, 20 * Degrees);
@@ -678,7 +677,7 @@ TEST_P(GlobalAffineRegistrationTest, VoxelsCrossTheBusOnce)
   };
   const std::int64_t fixed = bytesOf(*problem.fixed);
   const std::int64_t moving = bytesOf(*problem.moving);
-  // Two or three voxels along each axis are one there; what is left over is left out.
+  // Two or three voxels along each axis are joined to one; the remaining ones are left out.
   const auto coarsest = static_cast<std::int64_t>(sizeof(float)) * (15 * 16 * 15 + 12 * 12 * 12);
   const bool hasBus = !this->GetDevice().IsHost();
   const auto method = problem.MakeMethod(GetParam());
@@ -702,11 +701,11 @@ TEST_P(GlobalAffineRegistrationTest, VoxelsCrossTheBusOnce)
   };
   expectBytes(fixed + moving, coarsest, coarsest);
   method->SetFixedImageMask(MakeMask(*problem.fixed, [](const auto &) { return true; }));
-  // Each of image and mask: voxels of 5 mm are those of 2 and 4 mm.
+  // Images and masks: with voxels of 5 mm, these are the levels of 2 and 4 mm.
   expectBytes(2 * fixed + moving, 4 * fixed, 6 * fixed + 4 * coarsest);
 }
 
-/** One voxel of 1e9 would be the centre of mass. */
+/** A single voxel of 1e9 would become the centre of mass. */
 TEST_P(GlobalAffineRegistrationTest, TakesOutliersForTheirNeighboursAndWarnsOfThem)
 {
   const GlobalProblem<3> problem(6, 20 * Degrees);
@@ -721,7 +720,7 @@ TEST_P(GlobalAffineRegistrationTest, TakesOutliersForTheirNeighboursAndWarnsOfTh
   ASSERT_FALSE(method->GetWarnings().empty());
   EXPECT_EQ(method->GetWarnings().front().find(told), 0u) << method->GetWarnings().front();
   EXPECT_EQ(listening.window->Count(told), 1u);
-  // Of a range that is given nothing is told.
+  // With a given range there is no warning.
   auto range = method->GetFixedImageRange();
   range[0] = -1e4;
   range[1] = 1e4;
@@ -764,7 +763,7 @@ TEST_P(GlobalAffineRegistrationTest, MeasuresKernelTimes)
   EXPECT_LT(statistics.kernelMilliseconds, statistics.evaluateMilliseconds);
 }
 
-TEST_P(GlobalAffineRegistrationTest, TellsOfItsProgressAndCanBeAborted)
+TEST_P(GlobalAffineRegistrationTest, ReportsItsProgressAndCanBeAborted)
 {
   const GlobalProblem<2>   problem(6, 10 * Degrees);
   const auto               method = problem.MakeMethod(GetParam());
@@ -891,7 +890,7 @@ TEST(GlobalPose, IsFoundInItsMap)
   }
 }
 
-/** A step of 1 mm along any direction moves points that lie like the frame's radius by that, root mean square; and no two directions
+/** A step of 1 mm along any direction moves points at the distance of the frame's radius by 1 mm, root mean square; no two directions
  *  are the same. */
 TEST(GlobalPose, StepsAreAMillimetre)
 {
@@ -914,7 +913,7 @@ TEST(GlobalPose, StepsAreAMillimetre)
         along[n] = 1e-3;
         const auto map = gpureg::MakePointMap(frame, gpureg::MovePose(gpureg::Pose(), freedom, along.data()));
         const auto still = gpureg::MakePointMap(frame, gpureg::Pose());
-        // Corners of a box have all axes' mean squares alike.
+        // The corners of a box have the same mean square along all axes.
         double    squares = 0;
         const int corners = 1 << dimension;
         for (int corner = 0; corner < corners; ++corner)
@@ -944,11 +943,11 @@ TEST(GlobalRotations, AreThoseOfAllAnglesWithoutDuplicates)
 {
   const std::array<gpureg::AngleRange, 3> all{ { { -Pi, Pi }, { -Pi, Pi }, { -Pi, Pi } } };
   const auto                              coarse = gpureg::MakeRotations(all, 60 * Degrees);
-  // Of 6³ angles half are another's rotation.
+  // Half of the 6³ triples of angles are duplicates of other rotations.
   EXPECT_EQ(coarse.size(), 108u);
   EXPECT_EQ(gpureg::FindAngle(coarse.front(), gpureg::MakeRotation({ 0, 0, 0 })), 0.0);
   const auto fine = gpureg::MakeRotations(all, 18 * Degrees);
-  // 20³ of which half are; and at 90 degrees about y those of 20 angles are one.
+  // Half of the 20³ triples are duplicates; at 90 degrees about y, 20 triples are one rotation.
   EXPECT_EQ(fine.size(), 18u * 20 * 20 / 2 + 2 * 20);
   const auto nearest = gpureg::FindNearest(coarse, fine);
   ASSERT_EQ(nearest.size(), fine.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A global search comes to the same transform on every device: not one that is as good, but the same points, but for rounding.
+// Tests that a global search finds the same transform on every device, except for rounding: not just an equally good one.
 #include "GlobalProblem.h"
 #include "TestDevices.h"
 
@@ -27,7 +27,7 @@ protected:
   }
 };
 
-/** How far two transforms take a corner of the phantom's bounding box apart at most, mm. */
+/** Returns the largest distance, in mm, between a corner of the phantom's bounding box mapped by two transforms. */
 template <unsigned int VDimension>
 double
 FindFarthest(const GlobalProblem<VDimension> &                         problem,
@@ -47,7 +47,7 @@ FindFarthest(const GlobalProblem<VDimension> &                         problem,
   return farthest;
 }
 
-/** Searches on the host and on a device. \return how far the two transforms are apart at most, mm. */
+/** Searches on the host and on a device. \return the largest distance between the two transforms, mm. */
 template <unsigned int VDimension>
 double
 FindDistance(const GlobalProblem<VDimension> & problem,
@@ -68,16 +68,16 @@ FindDistance(const GlobalProblem<VDimension> & problem,
   const auto   onHost = search("host");
   const auto   onDevice = search(device);
   const double distance = FindFarthest(problem, *onHost->GetTransform(), *onDevice->GetTransform());
-  // Where a step brings nearly nothing, the cost's last digits decide whether it is made. By NVIDIA's OpenCL the farthest of 29 searches
-  // was 0.016 voxels from the host's.
+  // If a step gains nearly nothing, the cost's last digits decide whether it is taken. With NVIDIA's OpenCL the largest distance of 29
+  // searches from the host's was 0.016 voxels.
   EXPECT_LT(distance, 0.03 * problem.grid.spacing[1]);
-  // Neither is the better one.
+  // Both results are equally good.
   EXPECT_NEAR(onDevice->GetFinalCost(), onHost->GetFinalCost(), 1e-5);
   return distance;
 }
 
-/** Of most searches all steps are the same, but for rounding: by PoCL four of five, whose corners are then 4e-8 to 7e-6 mm apart. A GPU
- *  rounds otherwise, for it fuses products and sums. */
+/** Expects most searches to take the same steps, except for rounding: with PoCL four of five, whose corners then differ by 4e-8 to 7e-6
+ *  mm. A GPU rounds differently, since it fuses products and sums. */
 void
 ExpectMostAreTheSame(std::vector<double> distances)
 {

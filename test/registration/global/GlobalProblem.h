@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two images whose transform is known, for tests of the global search.
+// Two images related by a known transform, for tests of the global search.
 #ifndef gpuregtest_GlobalProblem_h
 #define gpuregtest_GlobalProblem_h
 
@@ -23,16 +23,16 @@ template <unsigned int VDimension>
 using GlobalMethodOf =
   itk::GlobalAffineRegistrationMethod<itk::Image<float, VDimension>, itk::Image<float, VDimension>>;
 
-/** Something of 10 cm with bright and dark places in it that no rotation maps onto itself, in the dark. */
+/** An object of 10 cm with bright and dark regions, which no rotation maps onto itself, on a dark background. */
 template <unsigned int VDimension>
 struct Phantom
 {
   using VectorType = itk::Vector<double, VDimension>;
 
-  /** mm: it is an ellipsoid. */
+  /** Half axes of the ellipsoid, mm. */
   static constexpr double halfAxes[3] = { 48, 60, 43 };
 
-  /** \param p mm from its centre. */
+  /** Returns the value at a point. \param p in mm from the centre. */
   double
   operator()(const VectorType & p) const
   {
@@ -66,7 +66,8 @@ struct Phantom
                                     { { 12, 26, -20 }, 10, -40 }, { { 8, 2, 24 }, 9, 45 } };
 };
 
-/** The mean distance between where two transforms take an image's voxels that are inside, mm. \param isInside of a point and its value */
+/** Returns the mean distance between an image's voxels mapped by two transforms, over voxels that are inside, mm. \param isInside called
+ *  with a point and its value */
 template <typename TImage, typename TOne, typename TOther, typename TIsInside>
 double
 FindMeanDistance(const TImage & image, const TOne & one, const TOther & other, const TIsInside & isInside)
@@ -86,7 +87,7 @@ FindMeanDistance(const TImage & image, const TOne & one, const TOther & other, c
   return sum / static_cast<double>(count);
 }
 
-/** The same of a phantom, inside of which values are above 20. */
+/** Returns the mean distance for a phantom, which is where values are above 20. */
 template <typename TImage, typename TOne, typename TOther>
 double
 FindMeanDistanceInPhantom(const TImage & image, const TOne & one, const TOther & other)
@@ -94,7 +95,7 @@ FindMeanDistanceInPhantom(const TImage & image, const TOne & one, const TOther &
   return FindMeanDistance(image, one, other, [](const auto &, double value) { return value > 20; });
 }
 
-/** A phantom, and another image of it where a transform has moved it to. */
+/** A phantom, and another image of it, moved by a transform. */
 template <unsigned int VDimension>
 struct GlobalProblem
 {
@@ -112,7 +113,7 @@ struct GlobalProblem
   };
 
   /** \param degreesOfFreedom of the truth.
-   *  \param angle about an axis that is none of the image's. */
+   *  \param angle about an axis that is parallel to none of the image's. */
   explicit GlobalProblem(unsigned int degreesOfFreedom, double angle, Contrast contrast = Contrast::Another)
     : truth(AffineType::New())
   {
@@ -129,7 +130,7 @@ struct GlobalProblem
     movingGrid.size.Fill(VDimension == 3 ? 38 : 96);
     movingGrid.start.Fill(0);
     this->MakeTruth(degreesOfFreedom, angle);
-    // What has moved stays in the image, but not in its middle.
+    // The moved phantom stays in the image, but not in its middle.
     VectorType aside(12.0);
     aside[0] = -9;
     movingGrid.SetCentre(truth->TransformPoint(grid.GetCentre()) + aside);
@@ -154,7 +155,7 @@ struct GlobalProblem
     return method;
   }
 
-  /** Mean distance from the truth in the phantom, mm. */
+  /** Returns the mean distance from the truth in the phantom, mm. */
   double
   GetError(const TransformType & transform) const
   {
@@ -210,7 +211,7 @@ private:
   }
 };
 
-/** A mask of an image's voxels whose points are inside. */
+/** Returns a mask of an image's voxels whose points are inside. */
 template <typename TImage, typename TIsInside>
 auto
 MakeMask(const TImage & image, const TIsInside & isInside)

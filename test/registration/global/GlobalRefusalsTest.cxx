@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a global search refuses: the message names what is wrong and says what to do, on every device, and the method goes on.
+// Tests errors of a global search: the message names the problem and the remedy, on every device, and the method works afterwards.
 #include "GlobalProblem.h"
 #include "TestDevices.h"
 
@@ -24,7 +24,7 @@ constexpr double Degrees = Pi / 180;
 constexpr double Nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double Infinity = std::numeric_limits<double>::infinity();
 
-/** \param parts that the message has: what is wrong, and what to do. */
+/** Expects a call to throw TError. \param parts of the message: the problem, and the remedy. */
 template <typename TError, typename TCall>
 void
 ExpectThrown(const TCall & call, const std::vector<std::string> & parts)
@@ -55,7 +55,7 @@ protected:
     this->Mend();
   }
 
-  /** All that a test may have spoilt. */
+  /** Restores everything that a test may have spoilt. */
   void
   Mend()
   {
@@ -117,7 +117,7 @@ TEST_P(GlobalRefusalsTest, Settings)
         { degrees(5), { "there are no 5 degrees of freedom", kinds } },
         { degrees(8), { "there are no 8 degrees of freedom", kinds } },
         { degrees(13), { "there are no 13 degrees of freedom", kinds } },
-        // More than 32 bits with a sign count: the largest of these is told.
+        // The largest of these is reported: more than a signed 32-bit number holds.
         { degrees(4000000000u), { "there are no 2147483647 degrees of freedom", kinds } },
         { angles(10, -10), { "the search angles about axis 2 are from 10 to -10 degrees", rangeOfAngles } },
         { angles(-200, 200), { "the search angles about axis 2 are from -200 to 200 degrees", rangeOfAngles } },
@@ -148,7 +148,7 @@ TEST_P(GlobalRefusalsTest, Settings)
   EXPECT_NO_THROW(method->Update());
 }
 
-/** Of either image the message says which. */
+/** The message says which of the two images is meant. */
 TEST_P(GlobalRefusalsTest, ImagesAndMasks)
 {
   method->Update();
@@ -195,7 +195,7 @@ TEST_P(GlobalRefusalsTest, ImagesAndMasks)
       mask(flat, [&](const auto & p) { return p.EuclideanDistanceTo(problem.grid.GetCentre()) < 40; }),
       { which + " is constant inside of its mask", "set another one, or none" });
   }
-  // ITK's own.
+  // An error of ITK's own.
   this->ExpectRefused<itk::ExceptionObject>([](MethodType & m) { m.SetMovingImage(nullptr); }, { "MovingImage" });
   method->Update();
   EXPECT_EQ(method->GetTransform()->GetParameters(), first);

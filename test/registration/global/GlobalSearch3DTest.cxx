@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Global searches in 3D: with masks, along lines, from far away by two other costs, and of images whose first direction is reversed.
+// Tests global searches in 3D: with masks, along lines, from far away with two other costs, and for images whose first direction is
+// reversed.
 #include "GlobalProblem.h"
 #include "TestDevices.h"
 
@@ -18,13 +19,13 @@ using ImageType = ProblemType::ImageType;
 using PointType = ProblemType::PointType;
 
 constexpr double Degrees = Pi / 180;
-// Of the mean distance from the truth, mm: a tenth of a voxel.
+// The largest mean distance from the truth in mm: a tenth of a voxel.
 constexpr double Tenth = 0.5;
 
 class GlobalSearch3DTest : public DeviceTest
 {};
 
-/** Makes an image bright behind a plane across x, wherever there is nothing. \param phantom what there is at a point. */
+/** Makes an image bright behind a plane across x, wherever there is no phantom. \param phantom the value at a point. */
 template <typename TPhantom>
 void
 MakeBrightBeside(ImageType & image, const TPhantom & phantom, double fromX)
@@ -40,7 +41,7 @@ MakeBrightBeside(ImageType & image, const TPhantom & phantom, double fromX)
   }
 }
 
-/** The same values at the same points, stored from the other end along the first axis. */
+/** Returns an image with the same values at the same points, stored in reverse order along the first axis. */
 ImageType::Pointer
 ReverseFirstDirection(const ImageType & image)
 {
@@ -73,7 +74,7 @@ ReverseFirstDirection(const ImageType & image)
 }
 } // namespace
 
-/** Bright things beside the phantom, in both images, that masks leave out. */
+/** Masks exclude bright objects beside the phantom in both images. */
 TEST_P(GlobalSearch3DTest, Masks)
 {
   const ProblemType problem(6, 16 * Degrees);
@@ -88,7 +89,7 @@ TEST_P(GlobalSearch3DTest, Masks)
   const auto method = problem.MakeMethod(GetParam());
   method->SetDegreesOfFreedom(6);
   method->SetSearchAngles(-20, 20);
-  // The error is a mean over the phantom alone, whatever is bright beside it.
+  // The error is a mean over the phantom alone, and not over the bright objects beside it.
   const auto getError = [&] {
     return FindMeanDistance(*problem.fixed, *method->GetTransform(), *problem.truth, [&](const PointType & p, double) {
       return inFixed(p) > 20;
@@ -102,8 +103,8 @@ TEST_P(GlobalSearch3DTest, Masks)
   EXPECT_LT(getError(), Tenth);
 }
 
-/** The paper's way: where parameters hang on each other, as twelve do, lines end a little above the least cost, at a fifth of a voxel
- *  instead of a tenth. */
+/** The paper's line search: with twelve parameters, which are correlated, lines end slightly above the smallest cost, at a fifth of a
+ *  voxel instead of a tenth. */
 TEST_P(GlobalSearch3DTest, ByLines)
 {
   const ProblemType problem(12, 16 * Degrees);
@@ -135,14 +136,14 @@ TEST_P(GlobalSearch3DTest, FromFarAwayByMutualInformation)
   const ProblemType problem(6, 130 * Degrees);
   const auto        method = problem.MakeMethod(GetParam());
   method->SetCost("MattesMutualInformation");
-  // Of 30 000 poses each has few samples: the host's threads would wait for each other most of the time.
+  // Each of 30 000 poses has few samples, so the host's threads would wait for each other most of the time.
   method->SetNumberOfWorkUnits(1);
   method->SetDegreesOfFreedom(6);
   method->Update();
   EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
 }
 
-/** The same images, stored the other way: where the fixed one is, too, its axes are left-handed, and those of scales and skews are not. */
+/** The same images, stored in reverse order: the axes of the fixed image are then left-handed, while those of scales and skews are not. */
 TEST_P(GlobalSearch3DTest, ReversedDirections)
 {
   const ProblemType problem(12, 16 * Degrees);

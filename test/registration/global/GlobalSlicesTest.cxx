@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A global search of slices that are ten times as thick as their pixels are long: poses in and out of the slices' plane are found.
+// Tests a global search of slices that are ten times as thick as their pixels are long: it finds poses in and out of the slices' plane.
 #include "GlobalProblem.h"
 #include "TestDevices.h"
 
@@ -17,7 +17,7 @@ using VectorType = itk::Vector<double, 3>;
 using AffineType = itk::AffineTransform<double, 3>;
 
 constexpr double Degrees = Pi / 180;
-// Of the slices' thickness.
+// Relative to the slices' thickness.
 constexpr double PixelLength = 0.1;
 
 enum class Contrast
@@ -29,10 +29,10 @@ enum class Contrast
 enum class Angles
 {
   All,
-  OneAxis // all about the axis of the pose, and 20 degrees about the others: less work
+  OneAxis // all angles about the pose's axis, and 20 degrees about the others, which takes less time
 };
 
-/** What is moved by a rotation about an axis and a shift; with 12 degrees of freedom by scales and skews, too. */
+/** A phantom moved by a rotation about an axis and a shift; with 12 degrees of freedom by scales and skews, too. */
 struct Slices
 {
   double       thickness; // mm
@@ -51,8 +51,8 @@ protected:
   ExpectFound(const Slices & slices) const;
 };
 
-/** Of something that reaches so far from a point to all sides, mm; each voxel the mean over its slice's thickness of what a phantom is
- *  where a transform takes it to. */
+/** Returns slices around a centre, up to a given distance in mm along each axis. Each voxel is the mean of the transformed phantom over
+ *  the thickness of its slice. */
 ImageType::Pointer
 MakeSlices(const PointType &  centre,
            double             reach,
@@ -88,7 +88,7 @@ MakeTruth(const Slices & slices)
 {
   VectorType about(0.0);
   about[slices.axis] = 1;
-  // Between slices.
+  // Shifted by part of a slice.
   VectorType shift(7.3);
   shift[2] = 3.7;
   const auto truth = AffineType::New();
@@ -131,7 +131,7 @@ GlobalSlicesTest::ExpectFound(const Slices & slices) const
   EXPECT_LT(
     (FindMeanDistanceInPhantom<ImageType, GlobalMethodOf<3>::TransformType>(*fixed, *method->GetTransform(), *truth)),
     slices.bound);
-  // What is left is where the cost is least, not what the search has missed: from the truth it leads there, too.
+  // The remaining distance is that of the smallest cost, not an error of the search: starting at the truth leads there, too.
   const double cost = method->GetFinalCost();
   method->SetInitialTransform(truth);
   method->SetSearchAngles(0, 0);
@@ -140,8 +140,8 @@ GlobalSlicesTest::ExpectFound(const Slices & slices) const
 }
 } // namespace
 
-/** Slices of 10 mm, of which the phantom has ten: to a twentieth of their thickness (0.44 mm at most), also where the moving image's lie
- *  half-way between the fixed one's. */
+/** Slices of 10 mm, ten of them in the phantom: accurate to a twentieth of their thickness (0.44 mm at most), also if the moving image's
+ *  slices lie half-way between the fixed image's. */
 TEST_P(GlobalSlicesTest, PosesInTheirPlane)
 {
   this->ExpectFound({ 10, 2, 130, 0.5 });
@@ -153,7 +153,8 @@ TEST_P(GlobalSlicesTest, PosesOutOfTheirPlane)
   this->ExpectFound({ 10, 0, 90, 0.5 });
 }
 
-/** Of 22 mm, of which the phantom has four or five: to a fifth (1.6 to 4.3 mm), for linear interpolation makes up what is between them. */
+/** Slices of 22 mm, four or five of them in the phantom: accurate to a fifth (1.6 to 4.3 mm), since linear interpolation must guess the
+ *  values between them. */
 TEST_P(GlobalSlicesTest, PosesOfFewSlices)
 {
   this->ExpectFound({ 22, 2, 130, 4.4, Angles::All });
@@ -165,7 +166,7 @@ TEST_P(GlobalSlicesTest, PosesOfFewSlicesOutOfTheirPlane)
   this->ExpectFound({ 22, 1, 90, 4.4 });
 }
 
-/** To a tenth of their thickness (0.79 mm): by the correlation ratio the least cost is there. */
+/** Accurate to a tenth of their thickness (0.79 mm): the smallest correlation ratio is there. */
 TEST_P(GlobalSlicesTest, AnotherContrast)
 {
   this->ExpectFound({ 10, 1, 30, 1.0, Angles::OneAxis, Contrast::Another });

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sample weighs near the edge of the overlap (FLIRT, Jenkinson 2002; Li 2015, section 5.3): within a distance of the
-// edge of the moving image's buffer along an axis, linearly less, down to 0 at the edge itself, where samples cease to be
-// valid; the product over the axes. So the value does not jump when samples leave the image.
+// The weight of a sample near the edge of the overlap (FLIRT, Jenkinson 2002; Li 2015, section 5.3). Within a given distance of the edge of
+// the moving image's buffer along an axis, it falls linearly to 0 at the edge itself, beyond which samples are not valid; the weight is the
+// product over the axes. So the value does not jump when samples leave the image.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_BorderWeight_h
 #define gpureg_kernels_BorderWeight_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** 32-bit members only. */
+/** Describes the border within which weights fall. 32-bit members only. */
 typedef struct BorderArguments
 {
-  float perVoxel[3];      /* 1/(distance in voxels) along each axis of the moving image; 0 for none */
-  float perMillimetre[9]; /* row a: ∂(weight along axis a)/∂(physical axis), before the upper edge its negative */
+  float perVoxel[3]; /* 1/(border's width in voxels) along each axis of the moving image; 0 for none */
+  float
+    perMillimetre[9]; /* row a: ∂(weight along axis a)/∂(physical axis) at the lower edge; negated at the upper one */
 } BorderArguments;
 
-/** Along an axis. slope: 1 behind the lower edge, where the weight rises, -1 before the upper one, 0 where it is 1. */
+/** Returns the weight along an axis. slope: 1 behind the lower edge, where the weight rises, -1 before the upper edge, 0 where the
+ *  weight is 1. */
 GPUREG_FUNCTION float
 WeighAlongAxis(const BorderArguments * border, const VolumeShape * shape, int axis, i64 position, float * slope)
 {
@@ -32,7 +34,7 @@ WeighAlongAxis(const BorderArguments * border, const VolumeShape * shape, int ax
   return weight;
 }
 
-/** The weight of a valid sample at a position. */
+/** Returns the weight of a valid sample at a position. */
 GPUREG_FUNCTION float
 FindBorderWeight(const BorderArguments * border, const VolumeShape * shape, const i64 * position)
 {
@@ -45,7 +47,7 @@ FindBorderWeight(const BorderArguments * border, const VolumeShape * shape, cons
   return weight;
 }
 
-/** The same, and its gradient along physical axes, per mm. */
+/** Returns the weight of a valid sample at a position, and computes its gradient along physical axes, per mm. */
 GPUREG_FUNCTION float
 FindBorderWeightAndGradient(const BorderArguments * border,
                             const VolumeShape *     shape,

@@ -1,46 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// The correlation ratio of the moving image by the fixed image's bins (Roche 1998; Li 2015, equations 1 to 3). Of a fixed
-// bin i: N_i, S_i = Σ Y and Q_i = Σ Y² of the moving values Y of its samples, scaled to [0, 1]; over all of them N, S, Q.
+// The correlation ratio of the moving image by the fixed image's bins (Roche 1998; Li 2015, equations 1 to 3). For a fixed bin i, N_i, S_i
+// = Σ Y and Q_i = Σ Y² are sums over the moving values Y of its samples, scaled to [0, 1]; N, S, Q are the sums over all bins.
 //   A = Σ_i (Q_i - S_i²/N_i) = Q - Σ_i S_i²/N_i,  B = Q - S²/N,  value = A/B = 1 - η.
-// So Q needs no bins: a lane sums it up in a register, see CorrelationRatioCount.h.
-// With the means m_i and m: ∂(A/B)/∂Y = (2/B)·[(Y - m_i) - (A/B)(Y - m)], so a sample's weight is linear in its value.
-// Where samples weigh w near the border (BorderWeight.h), N_i is Σ w, S_i Σ wY, Q_i Σ wY²; the derivative by Y is w times that,
-// and ∂(A/B)/∂w = (1/B)·[(Y - m_i)² - (A/B)(Y - m)²].
+// Only Q is needed, not the Q_i: a lane sums Y² in a register, see CorrelationRatioCount.h.
+// With the means m_i = S_i/N_i and m = S/N: ∂(A/B)/∂Y = (2/B)·[(Y - m_i) - (A/B)(Y - m)], so the weight of a sample's gradient is linear in
+// Y.
+// Where samples have weights w near the border (BorderWeight.h), N_i is Σ w, S_i is Σ wY and Q_i is Σ wY². The derivative by Y is then w
+// times the one above, and ∂(A/B)/∂w = (1/B)·[(Y - m_i)² - (A/B)(Y - m)²].
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_CorrelationRatio_h
 #define gpureg_kernels_CorrelationRatio_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** The cells of a fixed bin; … */
+/** The columns of the histogram: the cells of each fixed bin. */
 enum
 {
   CorrelationRatioCount = 0,
   CorrelationRatioSum = 1,
-  /** Of any samples: only their sum over all bins has a meaning. */
+  /** Σ Y². It may contain samples of any fixed bin: only its sum over all bins has a meaning. */
   CorrelationRatioSquares = 2,
-  /** Where weights are counted by halves, how many samples there are. */
+  /** The number of samples, in variants that count weights in 16-bit halves. */
   CorrelationRatioPoints = 3,
-  /** As many as there may be, see CountCorrelationRatioColumns. */
+  /** The most columns that there may be, see CountCorrelationRatioColumns. */
   CorrelationRatioColumns = 4,
-  /** Those that a sample counts in, where weights are not counted by halves. */
+  /** The columns to which a sample adds, in variants that do not count weights in 16-bit halves. */
   CorrelationRatioWindow = 2
 };
 
-/** In a chunk's 32 bits, Σ Y is known to 2^-18. That shows in the derivative where the moving values nearly follow from the fixed
- *  bins. So what each value has below the histogram's unit is counted, too, in 2^-CorrelationRatioRestBits of it, below the
- *  count, which leaves room for it. Σ Y² is counted in that unit, in two cells: the even rows' have units of 2^16. So there is an
- *  even number of rows, and of a band's rows. */
+/** In a chunk's 32-bit counters, Σ Y is known to 2^-18. This shows in the derivative where the fixed bins nearly determine the moving
+ *  values. So the remainder of each value below the histogram's unit is counted, too, in 2^-CorrelationRatioRestBits of the unit: in the
+ *  low bits of the count's cell, which the count leaves free. Σ Y² is counted in the remainders' unit, in two cells: that of an even row
+ *  counts units of 2^16. So the number of rows is even, and so is that of a band's rows. */
 enum
 {
   CorrelationRatioRestBits = 5,
   CorrelationRatioCountShift = 18,
   CorrelationRatioSquaresShift = 16,
-  /** So many samples of weight 1 fit into 32 bits in units of 2^-18, and so many rests into 18 bits. */
+  /** The most samples in a chunk: so many of weight 1 fit into 32 bits in units of 2^-18, and so many remainders into 18 bits. */
   MostSamplesOfCorrelationRatio = 8191
 };
 
-/** … and its entries in the table, see WeighValue. */
+/** The entries of a fixed bin's row of the table, see WeighValue. */
 enum
 {
   CorrelationRatioMeanOfBin = 0,
@@ -50,14 +51,14 @@ enum
   CorrelationRatioTableColumns = 4
 };
 
-/** All that an evaluation depends on besides the volumes and SampleMaps. 32-bit members only. */
+/** Arguments of an evaluation besides the volumes and SampleMaps. 32-bit members only. */
 typedef struct CorrelationRatioArguments
 {
   HistogramArguments histogram;
   BorderArguments    border;
 } CorrelationRatioArguments;
 
-/** Samples of one fixed bin, among those that were sorted by it: what a group of the scheme ConflictFree goes through. 32-bit members
+/** A range of samples of one fixed bin, in the order sorted by bin: the work of one group of the scheme ConflictFree. 32-bit members
  *  only. */
 typedef struct Workload
 {
@@ -65,22 +66,24 @@ typedef struct Workload
   u32 count;
 } Workload;
 
-/** Cells of each fixed bin. Three lie on all of local memory's banks, four on a quarter of them. */
+/** Returns the number of cells of each fixed bin. Cells of three columns spread over all banks of local memory, those of four over a
+ *  quarter of them. */
 GPUREG_FUNCTION int
 CountCorrelationRatioColumns(int variant)
 {
   return CountsHalves(variant) ? CorrelationRatioColumns : CorrelationRatioPoints;
 }
 
-/** A fraction of the unit, in [0, 1), in steps of 2^-CorrelationRatioRestBits, rounded to the nearest: it may become 1. */
+/** Returns a fraction of the unit, in [0, 1), in steps of 2^-CorrelationRatioRestBits, rounded to the nearest: the result may stand for
+ *  1. */
 GPUREG_FUNCTION u32
 ToRest(float fraction)
 {
   return ToCount(fraction, (float)(1 << CorrelationRatioRestBits));
 }
 
-/** Pass 1: what the sample at a position counts in its bin's window, and its Y² in 2^-CorrelationRatioRestBits of the histogram's
- *  unit; 0 if it is not valid. Values are in [0, 1] but for rounding. */
+/** Pass 1: computes the weights that the sample at a position adds to its fixed bin's window, and its Y² in 2^-CorrelationRatioRestBits
+ *  of the histogram's unit. Returns 0 if the sample is not valid. Values are in [0, 1] but for rounding. */
 GPUREG_FUNCTION int
 FindWindow(int                               variant,
            const CorrelationRatioArguments * a,
@@ -106,7 +109,8 @@ FindWindow(int                               variant,
   return 1;
 }
 
-/** SampleMovingValue, precise, scaled to [0, 1] in units of 2^-32. */
+/** Computes the fixed-point moving value of the sample at a position, scaled to [0, 1] in units of 2^-32. Returns 0 if the sample is not
+ *  valid. */
 GPUREG_FUNCTION int
 FindPreciseScaledValue(int                               variant,
                        const CorrelationRatioArguments * a,
@@ -125,7 +129,8 @@ FindPreciseScaledValue(int                               variant,
   return 1;
 }
 
-/** The scaled value of the sample at a position in units of 2^-32, known to a float's digits unless the variant is precise. */
+/** Computes the scaled moving value of the sample at a position in units of 2^-32, known to a float's digits unless the variant is
+ *  fixed-point. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
 FindFixedValue(int                               variant,
                const CorrelationRatioArguments * a,
@@ -147,8 +152,8 @@ FindFixedValue(int                               variant,
   return 1;
 }
 
-/** What the sample at a position counts in each of its bin's cells, in units of 2^-32, where weights are counted by halves; 0 if it
- *  is not valid. */
+/** Computes the weights that the sample at a position adds to its fixed bin's cells, in units of 2^-32, in variants that count weights
+ *  in 16-bit halves. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
 FindPreciseWindow(int                               variant,
                   const CorrelationRatioArguments * a,
@@ -178,8 +183,8 @@ FindPreciseWindow(int                               variant,
   return 1;
 }
 
-/** (Y - m_i) - (A/B)(Y - m). A bin's weights add up to nearly 0, so what a float leaves of its mean would show: it is in a
- *  second one. */
+/** Returns (Y - m_i) - (A/B)(Y - m). The weights of a bin add up to nearly 0, so the rounding of its mean to a float would show: a
+ *  second float holds what the first one leaves. */
 GPUREG_FUNCTION float
 WeighValue(GPUREG_LOCAL const float * tableRow, float y)
 {
@@ -187,7 +192,8 @@ WeighValue(GPUREG_LOCAL const float * tableRow, float y)
   return MultiplyAdd(-tableRow[CorrelationRatioRatio], y - tableRow[CorrelationRatioMean], fromBin);
 }
 
-/** Makes the force of a sample that weighs 1 that of one near the border: w times it, and ½[(Y - m_i)² - (A/B)(Y - m)²] ∂w/∂x. */
+/** Turns the force of a sample of weight 1 into that of a sample near the border: w times the force, plus ½[(Y - m_i)² - (A/B)(Y - m)²]
+ *  ∂w/∂x. */
 GPUREG_FUNCTION void
 AddBorderForce(
   const CorrelationRatioArguments * a, const i64 * position, float fromBin, float fromMean, float ratio, float * force)
@@ -201,7 +207,7 @@ AddBorderForce(
   }
 }
 
-/** Pass 2: the force of the sample at a position, from its fixed bin's row of the table; 0 if it is not valid. */
+/** Pass 2: computes the force of the sample at a position, from its fixed bin's row of the table. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
 FindForce(int                               variant,
           const CorrelationRatioArguments * a,
@@ -233,7 +239,8 @@ FindForce(int                               variant,
   return 1;
 }
 
-/** FindForce from a table in units of 2^-32. */
+/** Pass 2: computes the force of the sample at a position, from its fixed bin's row of a table in units of 2^-32. Returns 0 if the
+ *  sample is not valid. */
 GPUREG_FUNCTION int
 FindPreciseForce(int                               variant,
                  const CorrelationRatioArguments * a,
@@ -270,7 +277,7 @@ FindPreciseForce(int                               variant,
   return 1;
 }
 
-/** a/b of 0 <= a <= b in units of 2^-32; 0 if b is 0. */
+/** Returns a/b for 0 <= a <= b in units of 2^-32; 0 if b is 0. */
 GPUREG_FUNCTION i64
 DivideFixed(u64 a, u64 b)
 {
@@ -281,8 +288,8 @@ DivideFixed(u64 a, u64 b)
   return b > 0 ? (i64)((a << 31) / b * 2) : 0;
 }
 
-/** What was counted in a cell of a row, with what was counted beneath the count, in 2^-CorrelationRatioRestBits of the
- *  histogram's unit. */
+/** Returns the count in a cell of a row, joined with the remainders that were counted in the low bits of the count's cell, in
+ *  2^-CorrelationRatioRestBits of the histogram's unit. */
 GPUREG_FUNCTION u64
 JoinCounters(const CorrelationRatioArguments * a, int row, int column, u32 counted, u32 count)
 {
@@ -297,8 +304,8 @@ JoinCounters(const CorrelationRatioArguments * a, int row, int column, u32 count
   return (u64)counted << (row % 2 == 0 ? CorrelationRatioSquaresShift : 0);
 }
 
-/** What a chunk's histogram holds in a cell, in steps of 2^-CorrelationRatioRestBits of the histogram's unit; in that unit itself
- *  where weights are counted by halves. */
+/** Returns the count in a cell of a chunk's histogram, in 2^-CorrelationRatioRestBits of the histogram's unit; in the unit itself for
+ *  variants that count weights in 16-bit halves. */
 GPUREG_FUNCTION u64
 ReadChunk(
   int variant, const CorrelationRatioArguments * a, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int cell)
@@ -314,7 +321,8 @@ ReadChunk(
   return JoinCounters(a, row, column, counters[column], counters[CorrelationRatioCount]);
 }
 
-/** What some samples have counted in the cells of a row, in the unit of ReadChunk: counters, or high halves, and the low ones. */
+/** Joins the counters of a row to the counts of its cells, in the unit of ReadChunk. counters: one a cell; in variants that count
+ *  weights in 16-bit halves, the high halves, whose low halves are in `low`. */
 GPUREG_FUNCTION void
 JoinRow(int variant, const CorrelationRatioArguments * a, int row, const u32 * counters, const u32 * low, u64 * cells)
 {
@@ -325,7 +333,7 @@ JoinRow(int variant, const CorrelationRatioArguments * a, int row, const u32 * c
   }
 }
 
-/** What the sample at a position adds to its fixed bin's cells, in the unit of ReadChunk; 0 if it is not valid. */
+/** Computes what the sample at a position adds to its fixed bin's cells, in the unit of ReadChunk. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
 FindCells(int                               variant,
           const CorrelationRatioArguments * a,
@@ -346,7 +354,7 @@ FindCells(int                               variant,
   return isValid;
 }
 
-/** N, Σ Y and Σ Y² of some samples, in one unit. */
+/** Holds N, Σ Y and Σ Y² of some samples, in one unit. */
 typedef struct CorrelationRatioSums
 {
   u64 count;
@@ -354,7 +362,7 @@ typedef struct CorrelationRatioSums
   u64 squares;
 } CorrelationRatioSums;
 
-/** Adds those of a row of the histogram. */
+/** Adds the sums of one row of the histogram. */
 GPUREG_FUNCTION void
 AddSums(GPUREG_GLOBAL const u64 * cells, CorrelationRatioSums * sums)
 {
@@ -363,7 +371,7 @@ AddSums(GPUREG_GLOBAL const u64 * cells, CorrelationRatioSums * sums)
   sums->squares += cells[CorrelationRatioSquares];
 }
 
-/** Of a row: a fixed bin's but for the squares. */
+/** Returns the sums of one row of the histogram: those of a fixed bin, except for Σ Y². */
 GPUREG_FUNCTION CorrelationRatioSums
 ReadSums(GPUREG_GLOBAL const u64 * cells)
 {
@@ -372,14 +380,14 @@ ReadSums(GPUREG_GLOBAL const u64 * cells)
   return sums;
 }
 
-/** Σ Y/N, in units of 2^-32. */
+/** Returns the mean Σ Y/N, in units of 2^-32. */
 GPUREG_FUNCTION i64
 FindMean(const CorrelationRatioSums * sums)
 {
   return DivideFixed(sums->sum, sums->count);
 }
 
-/** (Σ Y)²/N, in the sums' unit: 2m Σ Y - m² N, in which the error of the mean m counts by its square alone. */
+/** Returns (Σ Y)²/N, in the sums' unit, as 2m Σ Y - m² N, so that an error of the mean m enters only as its square. */
 GPUREG_FUNCTION u64
 SquareOfSum(const CorrelationRatioSums * sums)
 {
@@ -387,14 +395,14 @@ SquareOfSum(const CorrelationRatioSums * sums)
   return (u64)MultiplyFixed(mean, 2 * (i64)sums->sum - MultiplyFixed(mean, (i64)sums->count));
 }
 
-/** Σ Y² - (Σ Y)²/N, in the sums' unit. */
+/** Returns Σ Y² - (Σ Y)²/N, in the sums' unit. */
 GPUREG_FUNCTION i64
 SumOfDeviations(const CorrelationRatioSums * sums)
 {
   return (i64)(sums->squares - SquareOfSum(sums));
 }
 
-/** A/B, in [0, 1], in units of 2^-32. */
+/** Returns A/B, in [0, 1], in units of 2^-32. */
 GPUREG_FUNCTION i64
 RatioOfDeviations(i64 within, i64 all)
 {
@@ -402,8 +410,7 @@ RatioOfDeviations(i64 within, i64 all)
   return all > 0 ? DivideFixed((u64)(a < all ? a : all), (u64)all) : 0;
 }
 
-/** A fixed bin's row of the table: floats, or, where the variant is precise, integers in units of 2^-32, as all of these
- *  are. */
+/** Writes a fixed bin's row of the table: floats; in fixed-point variants integers in units of 2^-32, as meanOfBin, mean and ratio are. */
 GPUREG_FUNCTION void
 WriteTableRow(int variant, int row, i64 meanOfBin, i64 mean, i64 ratio, GPUREG_GLOBAL void * table)
 {
@@ -417,7 +424,7 @@ WriteTableRow(int variant, int row, i64 meanOfBin, i64 mean, i64 ratio, GPUREG_G
   }
   else
   {
-    /* 24 bits are a float's. */
+    /* The upper 24 of 32 bits fit into a float. */
     const i64             coarse = meanOfBin & ~(i64)0xFF;
     GPUREG_GLOBAL float * entries = (GPUREG_GLOBAL float *)table + row * CorrelationRatioTableColumns;
     entries[CorrelationRatioMeanOfBin] = (float)coarse * GPUREG_FIXED_UNIT;
@@ -427,7 +434,7 @@ WriteTableRow(int variant, int row, i64 meanOfBin, i64 mean, i64 ratio, GPUREG_G
   }
 }
 
-/** The numbers behind the table's rows: 1/B, in the sums' unit, and A/B. */
+/** Writes the numbers behind the table's rows: 1/B, in the sums' unit, and A/B. */
 GPUREG_FUNCTION void
 WriteNumbersBehindTable(int variant, int rows, const CorrelationRatioSums * all, i64 ratio, GPUREG_GLOBAL void * table)
 {

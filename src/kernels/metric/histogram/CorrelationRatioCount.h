@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How samples are counted in the correlation ratio's histogram: each in its fixed bin, two counters, and its Y² in its lane's
-// register, which is added to the cells of squares at the end. Where weights are counted by halves, all in the bin.
+// Counting of samples in the correlation ratio's histogram. Each sample adds to two counters of its fixed bin, and its Y² to a register of
+// its lane; the registers are added to the cells of squares at the end. In variants that count weights in 16-bit halves, a sample adds to
+// all cells of its bin.
 #ifndef gpureg_kernels_CorrelationRatioCount_h
 #define gpureg_kernels_CorrelationRatioCount_h
 
@@ -35,14 +36,15 @@ CountSample(int                               variant,
   }
 }
 
-/** The even row of two whose cells of squares a lane's sum goes to, so that lanes seldom meet. */
+/** Returns the even row of the two to whose cells of squares a lane's sum is added, different for neighbouring lanes, so that they
+ *  seldom add to the same cell. */
 GPUREG_FUNCTION int
 RowOfLaneSum(int lane, int rows)
 {
   return 2 * lane % rows;
 }
 
-/** What it counts in that row, and in the next. */
+/** Splits a lane's sum: the cell of the even row counts multiples of 2^CorrelationRatioSquaresShift, that of the next row the remainder. */
 GPUREG_FUNCTION void
 SplitLaneSum(u64 laneSum, u32 * even, u32 * odd)
 {
@@ -50,7 +52,7 @@ SplitLaneSum(u64 laneSum, u32 * even, u32 * odd)
   *odd = (u32)laneSum & (((u32)1 << CorrelationRatioSquaresShift) - 1);
 }
 
-/** Counts the squares that a lane has summed up: see LaneSum.h. rows: an even number. */
+/** Adds a lane's sum of squares to the histogram: see LaneSum.h. rows: an even number. */
 GPUREG_GROUP_FUNCTION void
 CountLaneSum(int                               variant,
              const CorrelationRatioArguments * a,

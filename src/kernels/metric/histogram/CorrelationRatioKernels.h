@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work-group that makes the table of the correlation ratio from its sums, for the devices that have work-groups: CUDA
-// and OpenCL. src/host/metric/histogram/CorrelationRatioPasses.cpp says the same in plain loops and is what this is tested against.
+// The work-group that computes the correlation ratio's table from its sums, for the devices that have work-groups: CUDA and OpenCL.
+// src/host/metric/histogram/CorrelationRatioPasses.cpp computes the same in plain loops; tests compare the two.
 #ifndef gpureg_kernels_CorrelationRatioKernels_h
 #define gpureg_kernels_CorrelationRatioKernels_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** The sums of all fixed bins, and, as the result, A, the same in all lanes. scratch: LaneCount() 64-bit integers. */
+/** Sums the rows of all fixed bins, and returns A; both are the same in all lanes. scratch: LaneCount() 64-bit integers. */
 GPUREG_GROUP_FUNCTION i64
 SumDeviationsOverLanes(const HistogramArguments * h,
                        GPUREG_GLOBAL const u64 *  histogram,
@@ -27,8 +27,8 @@ SumDeviationsOverLanes(const HistogramArguments * h,
   return (i64)(all->squares - SumIntegersOverLanes(explained, scratch));
 }
 
-/** One group makes the table of the second pass: floats, or 64-bit integers where the variant is precise, and
- *  NumbersBehindTable. integers: LaneCount() 64-bit ones. */
+/** Fills the table of the second pass, by one group: floats, or 64-bit integers in fixed-point variants; and NumbersBehindTable.
+ *  integers: LaneCount() 64-bit ones. */
 GPUREG_GROUP_FUNCTION void
 TableGroup(int                               variant,
            const CorrelationRatioArguments * a,
@@ -53,8 +53,8 @@ TableGroup(int                               variant,
   (void)scratch;
 }
 
-/** One group sums a candidate up: A, B, N and, where weights are counted by halves, how many samples there are, in the unit of
- *  ReadChunk. scratch: LaneCount() 64-bit integers. */
+/** Sums up a candidate, by one group: A, B, N and, in variants that count weights in 16-bit halves, the number of samples, in the unit
+ *  of ReadChunk. scratch: LaneCount() 64-bit integers. */
 GPUREG_GROUP_FUNCTION void
 SummaryGroup(int                               variant,
              const CorrelationRatioArguments * a,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work-groups of the other schemes by which Li 2015 (table 1, section 3) sums N, Σ Y and Σ Y² of each fixed bin, for the
-// devices that have work-groups: CUDA and OpenCL. SharedMerge is HistogramGroup and SumHistogramsGroup themselves. A sample
-// counts the same integers in all of them, so their sums are the same to the bit. Of a launch that has fewer groups than chunks
-// a group does several, one after the other: 32-bit counters hold no more than a chunk's samples.
+// The work-groups of the other schemes by which Li 2015 (table 1, section 3) sums N, Σ Y and Σ Y² of each fixed bin, for the devices that
+// have work-groups: CUDA and OpenCL. The scheme SharedMerge is HistogramGroup and SumHistogramsGroup themselves. A sample adds the same
+// integers in all schemes, so the sums are the same to the bit. If a launch has fewer groups than chunks, a group processes several chunks,
+// one after the other: 32-bit counters hold no more than one chunk's samples.
 //
 // A prelude for these adds: AddGlobally(), AddWindowGlobally(), GlobalBarrier(), GroupCount().
 #ifndef gpureg_kernels_CorrelationRatioSchemes_h
@@ -10,7 +10,7 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** cells += others. */
+/** Adds others to cells. */
 GPUREG_FUNCTION void
 AddCells(const u64 * others, u64 * cells)
 {
@@ -20,8 +20,8 @@ AddCells(const u64 * others, u64 * cells)
   }
 }
 
-/** The same, of cells that other groups add to as well. Most of a background's values are 0, of which there is nothing to add
- *  (Li 2015, listing 2, line 16). */
+/** Adds others to cells to which other groups add, too. Most background values are 0 and add nothing (Li 2015, listing 2, line 16), so
+ *  zeros are skipped. */
 GPUREG_GROUP_FUNCTION void
 AddCellsGlobally(const u64 * others, int columns, GPUREG_GLOBAL u64 * cells)
 {
@@ -34,8 +34,8 @@ AddCellsGlobally(const u64 * others, int columns, GPUREG_GLOBAL u64 * cells)
   }
 }
 
-/** GlobalAtomic (Li 2015, section 3.2): every sample of a chunk adds to the one histogram, which was cleared; its lane adds the
- *  squares of all of its samples. */
+/** GlobalAtomic (Li 2015, section 3.2): every sample of a chunk is added to the single histogram, which was cleared; each lane adds the
+ *  squares of all its samples at the end. */
 GPUREG_GROUP_FUNCTION void
 GlobalAtomicGroup(int                               variant,
                   const CorrelationRatioArguments * a,
@@ -69,9 +69,9 @@ GlobalAtomicGroup(int                               variant,
   AddGlobally(histogram + LaneIndex() % a->histogram.rows * columns + CorrelationRatioSquares, squares);
 }
 
-/** GlobalMerge (Li 2015, section 3.3): a group counts each chunk's histogram in global memory, in a place of the group's own.
- *  SumHistogramsGroup adds these up. In the paper each thread has a histogram of its own: gpureg::CorrelationRatioScheme says
- *  why not here. */
+/** GlobalMerge (Li 2015, section 3.3): a group counts each chunk's histogram in a part of global memory of its own. SumHistogramsGroup
+ *  adds these histograms up. In the paper each thread has a histogram of its own; gpureg::CorrelationRatioScheme gives the reason for
+ *  the difference. */
 GPUREG_GROUP_FUNCTION void
 GlobalMergeGroup(int                               variant,
                  const CorrelationRatioArguments * a,
@@ -129,8 +129,8 @@ GlobalMergeGroup(int                               variant,
   }
 }
 
-/** SharedAtomic (Li 2015, section 3.4): a group counts a chunk in local memory, as HistogramGroup does, and adds that to the
- *  one histogram, which was cleared. */
+/** SharedAtomic (Li 2015, section 3.4): a group counts a chunk in local memory, as HistogramGroup does, and adds the counts to the
+ *  single histogram, which was cleared. */
 GPUREG_GROUP_FUNCTION void
 SharedAtomicGroup(int                               variant,
                   const CorrelationRatioArguments * a,
@@ -168,8 +168,8 @@ SharedAtomicGroup(int                               variant,
   }
 }
 
-/** SharedWarp (Li 2015, section 3.5): each row of 32 lanes counts in a histogram of its own, one behind the other in local
- *  memory; the group adds them up to its chunk's, that of a slot. SumHistogramsGroup then adds the chunks' up. */
+/** SharedWarp (Li 2015, section 3.5): each row of 32 lanes counts in a histogram of its own, one after the other in local memory; the
+ *  group adds them up and writes the sum as its chunk's histogram. SumHistogramsGroup then adds up the chunks' histograms. */
 GPUREG_GROUP_FUNCTION void
 SharedWarpGroup(int                               variant,
                 const CorrelationRatioArguments * a,
@@ -201,8 +201,7 @@ SharedWarpGroup(int                               variant,
   }
 }
 
-/** Writes the sum of each lane's cells, as many as there are columns. scratch: CorrelationRatioColumns·LaneCount() 64-bit
- *  integers. */
+/** Writes the sum over all lanes of each of the `columns` cells. scratch: CorrelationRatioColumns·LaneCount() 64-bit integers. */
 GPUREG_GROUP_FUNCTION void
 WriteSumOfCells(const u64 * cells, int columns, GPUREG_LOCAL u64 * scratch, GPUREG_GLOBAL u64 * out)
 {
@@ -228,8 +227,8 @@ WriteSumOfCells(const u64 * cells, int columns, GPUREG_LOCAL u64 * scratch, GPUR
   }
 }
 
-/** ConflictFree (Li 2015, section 3.6, listing 3): all of a workload's samples are of one bin, so a lane counts its share in
- *  registers, and the group joins the lanes' without atomics. sorted: the samples' indices. */
+/** ConflictFree (Li 2015, section 3.6, listing 3): all samples of a workload are of one bin, so a lane counts its share in registers,
+ *  and the group joins the lanes' counts without atomics. sorted: the samples' indices. */
 GPUREG_GROUP_FUNCTION void
 ConflictFreeGroup(int                               variant,
                   const CorrelationRatioArguments * a,
@@ -261,7 +260,7 @@ ConflictFreeGroup(int                               variant,
                   sumsOfWorkloads + (i64)GroupIndex() * CorrelationRatioColumns);
 }
 
-/** The workloads of a fixed bin, its group's, added up: they lie from firstWorkloads[bin] to firstWorkloads[bin + 1]. */
+/** Adds up the workloads of a fixed bin, whose number is the group's: those from firstWorkloads[bin] to before firstWorkloads[bin + 1]. */
 GPUREG_GROUP_FUNCTION void
 JoinWorkloadsGroup(int                       columns,
                    GPUREG_GLOBAL const u32 * firstWorkloads,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the joint histogram to the table that the second pass looks up: dM/dp(i,k), the metric's
-// derivative by each entry of the joint density, up to terms that cancel because densities sum to 1.
+// The table that the second pass looks up, from the joint histogram: dM/dp(i,k), the metric's derivative by each entry of the joint
+// density, up to terms that cancel because densities sum to 1.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_EntropyTable_h
 #define gpureg_kernels_EntropyTable_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** -p ln p, 0 for an empty bin. */
+/** Returns -p ln p; 0 for an empty bin. */
 GPUREG_FUNCTION float
 EntropyTerm(float p)
 {
@@ -16,15 +16,15 @@ EntropyTerm(float p)
 
 enum
 {
-  /** 1/LeastCountInverse of the histogram's unit stands for the weights that were rounded to 0. */
+  /** A cell that is empty counts as 1/LeastCountInverse of the histogram's unit, in place of the weights that were rounded to 0. */
   LeastCountInverse = 4
 };
 
-/** Mattes' MI: ln(p/p_m) (Thevenaz & Unser 2000, equation 23). Normalised MI (H_f + H_m)/H_j
- *  (Studholme 1999; Modat 2010): [-ln p_m + NMI ln p]/H_j.
- *  joint and movingMarginal are densities, unit the density of one unit of the histogram. A bin that is
- *  empty but for rounding still has a sample whose window reaches it, with a derivative that is not as
- *  small as its weight: t^2/2 against t^3/6. Without its logarithm, sparse histograms lose three digits. */
+/** Returns an entry of the table. Mattes mutual information: ln(p/p_m) (Thevenaz & Unser 2000, equation 23). Normalized mutual
+ *  information (H_f + H_m)/H_j (Studholme 1999; Modat 2010): [-ln p_m + NMI ln p]/H_j.
+ *  joint and movingMarginal are densities, unit the density of one unit of the histogram. A cell whose weights were all rounded to 0 may
+ *  still be reached by a sample's window, with a derivative that is not as small as its weight: t^2/2 against t^3/6. Without its
+ *  logarithm, derivatives of sparse histograms lose three digits. */
 GPUREG_FUNCTION float
 TableEntry(int normalized, float joint, float movingMarginal, float unit, float nmi, float inverseJointEntropy)
 {
@@ -34,22 +34,22 @@ TableEntry(int normalized, float joint, float movingMarginal, float unit, float 
   return normalized ? MultiplyAdd(nmi, LogOf(p), -LogOf(q)) * inverseJointEntropy : LogOf(p / q);
 }
 
-/** The logarithm of a cell's or a marginal's count, as TableEntry has it, in units of 2^-32. */
+/** Returns the logarithm of a cell's or a marginal's count, that of an empty one as in TableEntry, in units of 2^-32. */
 GPUREG_FUNCTION i64
 LogOfCount(u64 count)
 {
   return count > 0 ? FixedLogOf(count) : -FixedLogOf(LeastCountInverse);
 }
 
-/** n ln n of a cell's or a marginal's count n, in the unit of n. */
+/** Returns n ln n for the count n of a cell or a marginal, in the unit of n. */
 GPUREG_FUNCTION i64
 CountTimesLog(u64 count)
 {
   return count > 0 ? MultiplyFixed(FixedLogOf(count), (i64)count) : 0;
 }
 
-/** TableEntry in units of 2^-32, from such logarithms: that of the density's unit is the same in all of the table, and
- *  forces, whose weights add up to 0, do not show it. */
+/** Returns TableEntry in units of 2^-32, from logarithms by LogOfCount. The logarithm of the density's unit is left out: it is the same
+ *  in all entries, and the weights of a force add up to 0. */
 GPUREG_FUNCTION i64
 PreciseTableEntry(int normalized, i64 joint, i64 movingMarginal, float nmi, float inverseJointEntropy)
 {
@@ -57,7 +57,7 @@ PreciseTableEntry(int normalized, i64 joint, i64 movingMarginal, float nmi, floa
   {
     return joint - movingMarginal;
   }
-  /* So that 64 bits hold it, were there next to no entropy. */
+  /* Clamped, so that the result fits into 64 bits even if there is next to no entropy. */
   const float inverse = SmallerOf(inverseJointEntropy, 65536.0f);
   return MultiplyFixed(MultiplyFixed(joint, ToFixed(nmi)) - movingMarginal, ToFixed(inverse));
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work-group that makes the table of a metric that is a mutual information, Mattes' or partial volume's, from its joint
-// histogram, for the devices that have work-groups: CUDA and OpenCL. src/host/metric/histogram/HostEntropyPasses.h says the same in plain loops
-// and is what this is tested against.
+// The work-group that computes the table of a mutual information, by Mattes or by partial volume, from its joint histogram, for the devices
+// that have work-groups: CUDA and OpenCL. src/host/metric/histogram/HostEntropyPasses.h computes the same in plain loops; tests compare the
+// two.
 #ifndef gpureg_kernels_EntropyTableKernels_h
 #define gpureg_kernels_EntropyTableKernels_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** The table of the second pass in units of 2^-32, see PreciseTableEntry. logarithms: bins 64-bit integers. */
+/** Fills the table of the second pass in units of 2^-32, see PreciseTableEntry. logarithms: room for `bins` 64-bit integers. */
 GPUREG_METRIC_GROUP_FUNCTION void
 FillPreciseEntropyTable(const MetricArguments *   a,
                         GPUREG_GLOBAL const u64 * histogram,
@@ -36,8 +36,9 @@ FillPreciseEntropyTable(const MetricArguments *   a,
   }
 }
 
-/** One group makes the table of the second pass from the histogram: floats, or 64-bit integers where the variant is
- *  precise, and NumbersBehindTable behind them. scratch: LaneCount() floats; marginals: 2·bins floats, and room for bins 64-bit integers. */
+/** Fills the table of the second pass from the histogram, by one group: floats, or 64-bit integers in fixed-point variants; and
+ *  NumbersBehindTable behind the entries. scratch: LaneCount() floats; marginals: room for 2·bins floats, and for `bins` 64-bit
+ *  integers. */
 GPUREG_METRIC_GROUP_FUNCTION void
 TableGroup(int                       variant,
            const MetricArguments *   a,
@@ -52,7 +53,7 @@ TableGroup(int                       variant,
   GPUREG_LOCAL float * fixedMarginal = marginals;
   GPUREG_LOCAL float * movingMarginal = marginals + bins;
   float                count = 0.0f;
-  // Rows first, then columns: a lane sums one line.
+  // Rows first, then columns: a lane sums one row or column.
   for (int line = lane; line < 2 * bins; line += lanes)
   {
     const int isRow = line < bins;
@@ -113,9 +114,8 @@ TableGroup(int                       variant,
   }
 }
 
-/** One group sums a candidate up, in the histogram's unit: the count N, and Σ n ln n over the joint histogram and over its
- *  fixed and its moving marginal, from which the entropies follow: H = ln N - Σ n ln n/N.
- *  scratch: LaneCount() 64-bit integers. */
+/** Sums up a candidate, by one group, in the histogram's unit: the count N, and Σ n ln n over the joint histogram, over its fixed
+ *  marginal and over its moving one. The entropies follow as H = ln N - Σ n ln n/N. scratch: LaneCount() 64-bit integers. */
 GPUREG_METRIC_GROUP_FUNCTION void
 SummaryGroup(int                       variant,
              const MetricArguments *   a,

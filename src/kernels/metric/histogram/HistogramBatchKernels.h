@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work-groups that count the histograms of a batch of candidates, for the devices that have work-groups: CUDA and OpenCL.
-// src/host/metric/histogram/HostHistogramPasses.h says the same in plain loops.
+// src/host/metric/histogram/HostHistogramPasses.h computes the same in plain loops.
 #ifndef gpureg_kernels_HistogramBatchKernels_h
 #define gpureg_kernels_HistogramBatchKernels_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Pass 1 of a batch of candidates: HistogramGroup, where candidates' chunks follow each other, batch[candidate] says where
- *  its samples map to, and slots are numbered as groups are. */
+/** Pass 1 of a batch of candidates, as HistogramGroup. The chunks of a candidate follow those of the candidate before, batch[candidate]
+ *  maps its samples, and slots are numbered like groups. */
 GPUREG_METRIC_GROUP_FUNCTION void
 BatchHistogramGroup(int                              variant,
                     const MetricArguments *          a,
@@ -22,7 +22,7 @@ BatchHistogramGroup(int                              variant,
   HistogramGroup(variant, a, &maps, v, GroupIndex() % chunks, GroupIndex(), histogram, chunkHistograms);
 }
 
-/** SumHistogramsGroup of each candidate: histograms[candidate][cell]. */
+/** Does for each candidate what SumHistogramsGroup does for one: histograms[candidate][cell]. */
 GPUREG_METRIC_GROUP_FUNCTION void
 BatchSumGroup(int                       variant,
               const MetricArguments *   a,

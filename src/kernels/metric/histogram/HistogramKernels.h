@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work-groups of the two passes of every metric that has a histogram, for the devices that have work-groups: CUDA and
-// OpenCL. MetricArguments is the metric's own; its CountSample(), CountLaneSum(), ReadChunk(), FindForce() and FindPreciseForce()
-// come before this. src/host/metric/histogram/HostHistogramPasses.h says the same in plain loops and is what these are tested against.
+// The work-groups of the two passes of every metric that has a histogram, for the devices that have work-groups: CUDA and OpenCL.
+// MetricArguments is the metric's own; its CountSample(), CountLaneSum(), ReadChunk(), FindForce() and FindPreciseForce() must be defined
+// before this header is included. src/host/metric/histogram/HostHistogramPasses.h computes the same in plain loops; tests compare the two.
 //
-// A prelude for these adds: GPUREG_LOCAL, GPUREG_GROUP_FUNCTION, GPUREG_METRIC_GROUP_FUNCTION, LaneIndex(), LaneCount(),
-// GroupIndex(), GroupIndexY(), GroupCountY(), LocalBarrier(), AddWindow().
+// A prelude for these adds: GPUREG_LOCAL, GPUREG_GROUP_FUNCTION, GPUREG_METRIC_GROUP_FUNCTION, LaneIndex(), LaneCount(), GroupIndex(),
+// GroupIndexY(), GroupCountY(), LocalBarrier(), AddWindow().
 #ifndef gpureg_kernels_HistogramKernels_h
 #define gpureg_kernels_HistogramKernels_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** The fixed bins, counted from firstRow, that a band's groups deal with. */
+/** Returns the number of fixed bins in the band that begins at firstRow. */
 GPUREG_FUNCTION int
 RowsOfBand(const HistogramArguments * a, int firstRow)
 {
   return a->rows - firstRow < a->bandRows ? a->rows - firstRow : a->bandRows;
 }
 
-/** Counts the samples that a lane of a chunk goes through, those whose fixed bin is one of a band's rows, in a histogram of
- *  the band's cells, which lie `stride` apart. */
+/** Counts those samples of a lane of a chunk whose fixed bin is one of a band's rows, in a histogram of the band's cells, which are
+ *  `stride` apart. */
 GPUREG_METRIC_GROUP_FUNCTION void
 CountLane(int                     variant,
           const MetricArguments * a,
@@ -49,7 +49,7 @@ CountLane(int                     variant,
   CountLaneSum(variant, a, laneSum, LaneIndex(), rows, histogram, stride);
 }
 
-/** Clears a group's memory for counters. */
+/** Clears a group's counters. */
 GPUREG_GROUP_FUNCTION void
 ClearCounters(GPUREG_LOCAL u32 * counters, int count)
 {
@@ -60,8 +60,8 @@ ClearCounters(GPUREG_LOCAL u32 * counters, int count)
   LocalBarrier();
 }
 
-/** Where a band's counter is in its chunk's histogram, counted from the band's first row. The low halves lie behind the high
- *  ones: in the band behind the band's own cells, in the chunk's histogram behind the cells of all bands. */
+/** Returns the place of a band's counter in its chunk's histogram, from the band's first row on. Low halves lie behind high ones: in the
+ *  band behind the band's own cells, in the chunk's histogram behind the cells of all bands. */
 GPUREG_FUNCTION int
 CounterInChunk(int variant, const HistogramArguments * a, int bandCells, int counter)
 {
@@ -69,17 +69,16 @@ CounterInChunk(int variant, const HistogramArguments * a, int bandCells, int cou
   return isLow ? counter - bandCells + a->rows * a->columns : counter;
 }
 
-/** A band's first row in the histogram of a slot. */
+/** Returns the offset of a band's first row in the histogram of a slot. */
 GPUREG_FUNCTION i64
 BandInChunk(int variant, const HistogramArguments * a, int slot, int firstRow)
 {
   return ((i64)slot * (a->rows * CountersPerCell(variant)) + firstRow) * a->columns;
 }
 
-/** Pass 1. One group counts one chunk into a histogram in local memory, then writes it to
- *  chunkHistograms[slot][counter][fixed bin][cell], in units of 1/countUnit.
- *  Where the cells do not fit into local memory, the groups of band b count the fixed bins from
- *  b·bandRows on. */
+/** Pass 1. One group counts one chunk into a histogram in local memory, then writes it to chunkHistograms[slot][counter][fixed
+ *  bin][cell], in units of 1/countUnit.
+ *  If the cells do not fit into local memory, the groups of band b count the fixed bins from b·bandRows on. */
 GPUREG_METRIC_GROUP_FUNCTION void
 HistogramGroup(int                     variant,
                const MetricArguments * a,
@@ -104,7 +103,7 @@ HistogramGroup(int                     variant,
   GPUREG_GLOBAL u32 * out = chunkHistograms + BandInChunk(variant, h, slot, firstRow);
   for (int counter = lane; counter < counters; counter += LaneCount())
   {
-    // Each lane begins with another copy, so that together they read from all banks of local memory.
+    // The lanes begin with different copies, so that together they read from all banks of local memory.
     const int firstCopy = lane * copies / TileWidth;
     u32       sum = 0;
     for (int copy = 0; copy < copies; ++copy)
@@ -115,8 +114,8 @@ HistogramGroup(int                     variant,
   }
 }
 
-/** Adds the chunks' histograms up: histogram[cell] (+)= Σ over chunks of what they have counted in it. Group 0, 1, … sums
- *  sumCells cells, a power of two up to LaneCount(), its lanes sharing the chunks out among them. */
+/** Adds up the chunks' histograms: histogram[cell] (+)= the sum over the chunks of their counts in that cell. Each group sums sumCells
+ *  cells, a power of two up to LaneCount(); its lanes share the chunks out among them. */
 GPUREG_METRIC_GROUP_FUNCTION void
 SumHistogramsGroup(int                       variant,
                    const MetricArguments *   a,
@@ -157,7 +156,7 @@ SumHistogramsGroup(int                       variant,
   }
 }
 
-/** A band's rows of the table, from a device's memory to a group's. */
+/** Copies a band's rows of the table from a device's global memory to a group's local memory. */
 GPUREG_GROUP_FUNCTION void
 CopyTableRows(int                        variant,
               const HistogramArguments * a,
@@ -181,8 +180,8 @@ CopyTableRows(int                        variant,
   LocalBarrier();
 }
 
-/** Pass 2. One group sums the forces of one chunk: partials[(chunk·bands + band)·PartialCount + …], or writes
- *  each sample's force. scratch: the larger of bandRows·tableColumns table entries and PartialCount·LaneCount() floats. */
+/** Pass 2. One group sums the forces of one chunk: partials[(chunk·bands + band)·PartialCount + …], or writes each sample's force.
+ *  scratch: the larger of bandRows·tableColumns table entries and PartialCount·LaneCount() floats. */
 GPUREG_METRIC_GROUP_FUNCTION void
 ForceGroup(int                        variant,
            const MetricArguments *    a,
@@ -229,7 +228,7 @@ ForceGroup(int                        variant,
     }
     if (VariantHas(variant, WritesForces))
     {
-      // Every sample's force is written once, by the band of its bin; an invalid one's by the first.
+      // Every sample's force is written once: by the band of its fixed bin, or, if the sample is not valid, by the first band.
       if (isMine || (bin == InvalidBin && firstRow == 0))
       {
         StoreVector(force, forces + 3 * walk.sample);

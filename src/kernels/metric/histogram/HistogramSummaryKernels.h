@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work-groups that sum up what HistogramBatchKernels.h has counted, of a metric that has a SummaryGroup(), for the devices
+// The work-groups that sum up the histograms that HistogramBatchKernels.h counts, for metrics that have a SummaryGroup(), for the devices
 // that have work-groups: CUDA and OpenCL.
 #ifndef gpureg_kernels_HistogramSummaryKernels_h
 #define gpureg_kernels_HistogramSummaryKernels_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** The metric's SummaryGroup of each candidate: summaries[firstCandidate + candidate][SummaryCount]. */
+/** Calls the metric's SummaryGroup for each candidate: summaries[firstCandidate + candidate][SummaryCount]. */
 GPUREG_METRIC_GROUP_FUNCTION void
 BatchSummaryGroup(int                       variant,
                   const MetricArguments *   a,

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// The value of the joint histogram's metric: the joint density, smoothed by a Gaussian along both axes, and its mutual
-// information. In doubles, as ITK's are, and rounded alike by every compiler (RoundedProduct.h): a candidate's value is the same
-// to the bit whether the host finds it or a device. So each sum has an order of its own, whoever adds: along a line of bins.
-// Each step is told for one cell or line; between steps a device's group waits.
+// The value of the joint histogram's metric: the joint density, smoothed by a Gaussian along both axes, and its mutual information. In
+// double precision, as ITK computes it, and rounded alike by every compiler (RoundedProduct.h): a candidate's value is the same to the bit
+// on the host and on a device. So each sum is taken in a fixed order, along a line of bins. Each function computes one cell or line of a
+// step; between steps, a device's group waits at a barrier.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_JointHistogramDensity_h
 #define gpureg_kernels_JointHistogramDensity_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** What a value depends on besides the counts. */
+/** Arguments of the value besides the counts. */
 typedef struct JointDensityArguments
 {
   double smoothing[MostSmoothingWeights]; /* the Gaussian's weights from its centre on */
   double least;                           /* see MutualInformationOfCell */
   int    smoothingRadius;
-  int    swapsMarginals; /* the fixed bins' marginal is taken at the moving bins and the other way round */
+  int    swapsMarginals; /* true if the fixed bins' marginal is used for the moving bins, and vice versa */
 } JointDensityArguments;
 
-/** Step 1: a cell's density, of how many samples it has and how many there are. */
+/** Step 1: returns the density of a cell with `count` of `all` samples. */
 GPUREG_FUNCTION double
 DensityOfCount(u64 count, u64 all)
 {
   return all > 0 ? (double)count / (double)all : 0.0;
 }
 
-/** Steps 2 and 3: the density smoothed at one place of a line of bins, which are `stride` apart. It is smoothed along the
- *  moving bins first, and the result along the fixed ones. */
+/** Steps 2 and 3: returns the smoothed density at one place of a line of bins, which are `stride` apart. The density is smoothed along
+ *  the moving bins first, and the result along the fixed bins. */
 GPUREG_FUNCTION double
 SmoothDensity(const JointDensityArguments * a, int bins, GPUREG_LOCAL const double * line, int stride, int place)
 {
@@ -40,7 +40,7 @@ SmoothDensity(const JointDensityArguments * a, int bins, GPUREG_LOCAL const doub
   return sum;
 }
 
-/** The sum of a line of values, `stride` apart. */
+/** Returns the sum of a line of values, `stride` apart. */
 GPUREG_FUNCTION double
 SumLine(int bins, GPUREG_LOCAL const double * line, int stride)
 {
@@ -52,15 +52,15 @@ SumLine(int bins, GPUREG_LOCAL const double * line, int stride)
   return sum;
 }
 
-/** Step 4: a marginal density: first those of the fixed bins, the rows, and then those of the moving ones. Not normalised
- *  again: what the Gaussian carries across an edge is lost, as it is to ITK. */
+/** Step 4: returns a marginal density; those of the fixed bins (rows) are numbered first, then those of the moving bins. It is not
+ *  normalized again: the density that the Gaussian carries across an edge is lost, as in ITK. */
 GPUREG_FUNCTION double
 MarginalDensity(int bins, GPUREG_LOCAL const double * joint, int marginal)
 {
   return marginal < bins ? SumLine(bins, joint + marginal * bins, 1) : SumLine(bins, joint + marginal - bins, bins);
 }
 
-/** Step 5: p ln(p/(p_f p_m)), a cell's part in the mutual information, where p_f p_m, and p by that, are above a least. */
+/** Step 5: returns p ln(p/(p_f p_m)), a cell's term of the mutual information; 0 unless p_f p_m, and p by that, exceed a threshold. */
 GPUREG_FUNCTION double
 MutualInformationOfCell(const JointDensityArguments * a,
                         int                           bins,
@@ -76,7 +76,7 @@ MutualInformationOfCell(const JointDensityArguments * a,
   return ratio > a->least ? RoundedProduct(p, RoundedLogOf(ratio)) : 0.0;
 }
 
-/** Step 6: the mutual information in bits, from the sums over each fixed bin's cells. */
+/** Step 6: returns the mutual information in bits, from the sums over the cells of each fixed bin. */
 GPUREG_FUNCTION double
 MutualInformationOfRows(int bins, GPUREG_LOCAL const double * ofRows)
 {

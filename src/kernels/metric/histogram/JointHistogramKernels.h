@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work-group that makes the table of the joint histogram's mutual information from the counts, for the devices that have
-// work-groups: CUDA and OpenCL. src/host/metric/histogram/JointHistogramPasses.cpp says the same in plain loops and is what this is tested
-// against.
+// The work-group that computes the table of the joint histogram's mutual information from the counts, for the devices that have
+// work-groups: CUDA and OpenCL. src/host/metric/histogram/JointHistogramPasses.cpp computes the same in plain loops; tests compare the two.
 //
 // A prelude for these adds: GlobalBarrier().
 #ifndef gpureg_kernels_JointHistogramKernels_h
@@ -9,7 +8,7 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** \param marginals room for one a bin. */
+/** Fills the table with floats. \param marginals room for one a bin. */
 GPUREG_GROUP_FUNCTION void
 FillJointTable(const JointHistogramArguments * a,
                GPUREG_GLOBAL const u64 *       histogram,
@@ -43,7 +42,7 @@ FillJointTable(const JointHistogramArguments * a,
   }
 }
 
-/** The same where the variant is precise. \param marginals room for one more than bins. */
+/** Fills the table in fixed-point variants. \param marginals room for one more than bins. */
 GPUREG_GROUP_FUNCTION void
 FillPreciseJointTable(const JointHistogramArguments * a,
                       GPUREG_GLOBAL const u64 *       histogram,
@@ -97,7 +96,7 @@ FillPreciseJointTable(const JointHistogramArguments * a,
   }
 }
 
-/** One group makes the table. \param marginals room for one more 64-bit integer than bins. */
+/** Fills the table, by one group. \param marginals room for one more 64-bit integer than bins. */
 GPUREG_GROUP_FUNCTION void
 TableGroup(int                             variant,
            const JointHistogramArguments * a,

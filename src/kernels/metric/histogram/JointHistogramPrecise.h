@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// JointHistogramSample.h where samples are few: from precise values, see PreciseSamples.h.
+// The fixed-point counterpart of JointHistogramSample.h, for few samples: see PreciseSamples.h.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_JointHistogramPrecise_h
 #define gpureg_kernels_JointHistogramPrecise_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** A value's place among the bins, and half a bin more, in units of 2^-32. To the nearest: the largest value is on the last
- *  bin, and just before it there would be a little of its neighbour's marginal where its own is 0. */
+/** Returns the place of a value among the bins, plus half a bin, in units of 2^-32, rounded to the nearest: the largest value lies
+ *  exactly on the last bin; just before it, a little of the neighbour's marginal would enter where its own is 0. */
 GPUREG_FUNCTION i64
 FindPrecisePlace(const SampleMaps * maps, i64 value)
 {
@@ -21,7 +21,8 @@ IsInPreciseRange(int variant, const SampleMaps * maps, i64 value)
   return !VariantHas(variant, ChecksRange) || (value >= 0 && value <= maps->range);
 }
 
-/** FindMovingBin. A value is half-way between two bins if it is so but for the last digits of the place. */
+/** Computes FindMovingBin in fixed point. A value counts as half-way between two bins if it is half-way but for the last digits of its
+ *  place. */
 GPUREG_FUNCTION int
 FindPreciseMovingBin(int                             variant,
                      const JointHistogramArguments * a,
@@ -73,8 +74,8 @@ CountSample(int                             variant,
   }
 }
 
-/** Counts at a distance t, in units of 2^-32 of a bin, from the middle one's own place: none, where they are no more than what
- *  a place's last digits make of them. A value at the very place of an empty bin, the largest for one, has none by ITK, too. */
+/** Interpolates counts at a distance t, in units of 2^-32 of a bin, from the place of the middle one. A result no larger than an error
+ *  in the last digits of t would make is 0: ITK's is 0 for a value exactly at the place of an empty bin, such as the largest value. */
 GPUREG_FUNCTION i64
 InterpolatePreciseBins(i64 before, i64 middle, i64 behind, i64 t)
 {
@@ -84,7 +85,7 @@ InterpolatePreciseBins(i64 before, i64 middle, i64 behind, i64 t)
   return count > unknown ? count : 0;
 }
 
-/** FindForce. Differences of the table's entries are taken before they become floats. */
+/** Computes FindForce in fixed point. Differences of the table's entries are taken before they become floats. */
 GPUREG_FUNCTION int
 FindPreciseForce(int                             variant,
                  const JointHistogramArguments * a,

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One sample of the joint histogram of nearest bins, and the force it exerts: the formulas of
-// itk::JointHistogramMutualInformationImageToImageMetricv4. Moving values are in bins above the minimum,
-// K·(v - min)/(max - min) in [0, K], K = bins - 5; the place of a value among the bins is that + 2, and its bin the nearest.
-// The device counts whole samples. A table follows from the counts: smoothed by a Gaussian, and with the marginal that the
-// derivative divides by, see JointHistogramTable.h.
+// One sample of the joint histogram with nearest bins, and its force, by the formulas of
+// itk::JointHistogramMutualInformationImageToImageMetricv4. Moving values are in bins above the minimum, K·(v - min)/(max - min) in [0, K],
+// K = bins - 5; the place of a value among the bins is larger by 2, and its bin is the nearest one. The device counts whole samples. The
+// table follows from the counts: smoothed by a Gaussian, with the marginal by which the derivative divides, see JointHistogramTable.h.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_JointHistogramSample_h
 #define gpureg_kernels_JointHistogramSample_h
@@ -12,16 +11,16 @@ GPUREG_NAMESPACE_BEGIN
 
 enum
 {
-  /** Bins left free at each end. */
+  /** Empty bins at each end. */
   JointHistogramPadding = 2,
-  /** Bins that the range of values is not divided by: the free ones, and one more, for both ends of it lie on bins. */
+  /** Bins into which the range of values is not divided: the empty ones, and one more, since both ends of the range lie on bins. */
   JointHistogramExtraBins = 2 * JointHistogramPadding + 1,
   MostJointHistogramBins = 1024,
   TieWords = MostJointHistogramBins / 32
 };
 
-/** Blocks of a table's row, of one entry for each moving bin: the smoothed counts of the fixed bin below, of its own and of the
- *  one above, between which a fixed value lies, and the marginal. */
+/** Blocks of a table's row, each of one entry for each moving bin: the smoothed counts of the fixed bin below, of the row's own and of
+ *  the one above, between which a fixed value lies; and the marginal. */
 enum
 {
   BlockBelow,
@@ -31,18 +30,18 @@ enum
   JointTableBlocks
 };
 
-/** All that an evaluation depends on besides the volumes and SampleMaps. 32-bit members only. A row of the histogram has a
- *  cell more than moving bins: where the variant checks the range, samples are counted in it that have a force. */
+/** Arguments of an evaluation besides the volumes and SampleMaps. 32-bit members only. A row of the histogram has one cell more than
+ *  there are moving bins: in variants that check the range, it counts the samples that have a force. */
 typedef struct JointHistogramArguments
 {
   HistogramArguments histogram;
-  float              rangeEnd;    /* K: the largest value */
-  float              acceptBegin; /* what still rounds to the smallest or the largest value: as in MattesArguments */
+  float              rangeEnd;    /* K, the largest value */
+  float              acceptBegin; /* the range of values that round into [0, rangeEnd]: as in MattesArguments */
   float              acceptEnd;
-  int                marginalOfFixed;                 /* which marginal the derivative divides by; see the engine */
-  int                smoothingRadius;                 /* of the Gaussian, along each axis of the histogram */
-  int                smoothing[MostSmoothingWeights]; /* its weights from the centre on, in units of 2^-30 */
-  u32                ties[TieWords]; /* bit n: a value half-way between bin n - 1 and n is counted in n - 1 */
+  int marginalOfFixed; /* true if the derivative divides by the fixed marginal, false if by the moving one */
+  int smoothingRadius; /* of the Gaussian, in bins */
+  int smoothing[MostSmoothingWeights]; /* the Gaussian's weights from its centre on, in units of 2^-30 */
+  u32 ties[TieWords];                  /* bit n: a value half-way between bins n - 1 and n is counted in n - 1 */
 } JointHistogramArguments;
 
 GPUREG_FUNCTION int
@@ -51,8 +50,8 @@ TieGoesDown(const JointHistogramArguments * a, int bin)
   return bin >= 0 && bin < a->histogram.rows && ((a->ties[bin / 32] >> (bin % 32)) & 1u);
 }
 
-/** The bin that is nearest to a value, which may lie beside the histogram. Half-way between two, which values of few digits
- *  may be, it is the one that ITK's rounding leads to. */
+/** Returns the bin nearest to a value, which may lie outside of the histogram. If the value is half-way between two bins, as values of
+ *  few digits may be, it is the one to which ITK rounds. */
 GPUREG_FUNCTION int
 FindJointBin(const JointHistogramArguments * a, float u, float * t)
 {
@@ -63,14 +62,15 @@ FindJointBin(const JointHistogramArguments * a, float u, float * t)
   return *t == 0.0f && TieGoesDown(a, bin) ? bin - 1 : bin;
 }
 
-/** Whether a value is one that ITK gives a force. */
+/** Returns 1 if ITK gives a sample of this value a force. */
 GPUREG_FUNCTION int
 IsInJointRange(int variant, const JointHistogramArguments * a, float u)
 {
   return !VariantHas(variant, ChecksRange) || (u >= a->acceptBegin && u <= a->acceptEnd);
 }
 
-/** Finds the moving bin of the sample at a position, which may lie beside the histogram, and whether it has a force; 0 if it is not valid. */
+/** Finds the moving bin of the sample at a position, which may lie outside of the histogram, and whether the sample has a force. Returns
+ *  0 if the sample is not valid. */
 GPUREG_FUNCTION int
 FindMovingBin(int                             variant,
               const JointHistogramArguments * a,
@@ -90,7 +90,7 @@ FindMovingBin(int                             variant,
   return 1;
 }
 
-/** Of a chunk's cell: whole samples. */
+/** Returns the count in a cell of a chunk's histogram, in whole samples. */
 GPUREG_FUNCTION u64
 ReadChunk(
   int variant, const JointHistogramArguments * a, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int cell)
@@ -98,8 +98,8 @@ ReadChunk(
   return chunkHistograms[(i64)chunk * CountersPerCell(variant) * a->histogram.rows * a->histogram.columns + cell];
 }
 
-/** What a slope's two neighbours weigh: ITK takes the difference over a bin's width around the value, the ends of which are
- *  kept within the range of values but for its first bin; half of the first bin is left without a slope. */
+/** Computes the weights of the slopes below and above a value. ITK takes the difference over one bin's width around the value, and
+ *  clamps its ends to the range of values except in its first bin; in half of the first bin the slope is 0. */
 GPUREG_FUNCTION void
 FindSlopeWeights(int bins, int bin, float t, float * below, float * above)
 {
@@ -112,8 +112,8 @@ FindSlopeWeights(int bins, int bin, float t, float * below, float * above)
   *below = both > 0.0f ? *below / both : 0.0f;
 }
 
-/** What turns a sample's gradient into its force, of the smoothed count joint and the marginal there and their slopes along the
- *  moving bins. ITK's own: its derivative is not quite that of its value. */
+/** Returns the factor that turns a sample's gradient into its force, from the smoothed count `joint`, the marginal and their slopes
+ *  along the moving bins. The formula is ITK's, which is not quite the derivative of ITK's value. */
 GPUREG_FUNCTION float
 JointForce(float joint, float jointSlope, float marginal, float marginalSlope)
 {
@@ -123,8 +123,8 @@ JointForce(float joint, float jointSlope, float marginal, float marginalSlope)
            : 0.0f;
 }
 
-/** The value and the slope of a line through three neighbouring bins, at the fraction t of the middle one, whose own place is
- *  t = 1/2. Below 3e-5 of the rise, which the last digits of t alone may make, the value is 0, as ITK's is on an empty bin. */
+/** Returns the value at the fraction t of the middle bin of a line through three adjacent bins, and computes the slope; the middle bin's
+ *  own place is t = 1/2. A value below 3e-5 of the rise, which may come from the last digits of t, is 0, as ITK's is on an empty bin. */
 GPUREG_FUNCTION float
 InterpolateBins(float before, float middle, float behind, float t, float below, float above, float * slope)
 {
@@ -134,7 +134,7 @@ InterpolateBins(float before, float middle, float behind, float t, float below, 
   return value > LargerOf(rise, -rise) * 3e-5f ? value : 0.0f;
 }
 
-/** Pass 2: the force of the sample at a position, from its fixed bin's row of the table; 0 if it has none. */
+/** Pass 2: computes the force of the sample at a position, from its fixed bin's row of the table. Returns 0 if the sample has no force. */
 GPUREG_FUNCTION int
 FindForce(int                             variant,
           const JointHistogramArguments * a,
@@ -159,7 +159,7 @@ FindForce(int                             variant,
   float below, above;
   FindSlopeWeights(bins, bin, t, &below, &above);
 
-  // The fixed value's place between its bin and the next one.
+  // The place of the fixed value between its bin and the next one.
   const float                fixedPlace = v->fixedValues[sample];
   const float                s = fixedPlace < 0.0f ? -fixedPlace : fixedPlace;
   GPUREG_LOCAL const float * own = tableRow + BlockOwn * bins + bin;

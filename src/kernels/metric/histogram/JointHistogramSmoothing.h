@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Along which bins the counts of a joint histogram are smoothed, whatever numbers they are: an edge's is repeated beyond it, as
-// itk::DiscreteGaussianImageFilter does.
+// The bins over which the counts of a joint histogram are smoothed, for counts of any type: beyond an edge, the edge's count is repeated,
+// as in itk::DiscreteGaussianImageFilter.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_JointHistogramSmoothing_h
 #define gpureg_kernels_JointHistogramSmoothing_h
@@ -9,11 +9,11 @@ GPUREG_NAMESPACE_BEGIN
 
 enum
 {
-  /** Of the Gaussian: itk::DiscreteGaussianImageFilter's kernels have no more weights on either side. */
+  /** The most weights of the Gaussian on either side, as in itk::DiscreteGaussianImageFilter. */
   MostSmoothingWeights = 33
 };
 
-/** The two that the Gaussian's weight number r belongs to, about a place in a line of so many bins. */
+/** Finds the two bins to which the Gaussian's weight number r belongs, around a place in a line of `bins` bins. */
 GPUREG_FUNCTION void
 FindSmoothedBins(int bins, int place, int r, int * before, int * behind)
 {

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a candidate of the joint histogram's metric is summed up by.
+// The arguments that sum up a candidate of the joint histogram's metric.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_JointHistogramSummary_h
 #define gpureg_kernels_JointHistogramSummary_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** In the place of the metric's arguments, which with these doubles, 280 bytes, would be more than the 1024 that an OpenCL
- *  kernel's may have. */
+/** Replaces the metric's arguments in SummaryGroup(): together with these doubles, 280 bytes, they would exceed the 1024 bytes of
+ *  arguments that an OpenCL kernel may have. */
 typedef struct JointHistogramSummaryArguments
 {
   HistogramArguments    histogram;
   JointDensityArguments density;
 } JointHistogramSummaryArguments;
 
-/** 64-bit numbers in a group's local memory: the joint density, twice, and its marginals; before that, one of each lane. */
+/** Returns the number of 64-bit numbers of scratch in a group's local memory: those for the joint density, twice, and its marginals; or,
+ *  before these are needed, one for each lane, if that is more. */
 GPUREG_FUNCTION int
 CountSummaryScratch(const JointHistogramSummaryArguments * a, int lanes)
 {

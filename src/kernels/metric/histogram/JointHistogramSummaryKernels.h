@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work-group that finds the value of a candidate of the joint histogram's metric, for the devices that have work-groups:
-// CUDA and OpenCL. src/engine/metric/histogram/SmoothedDensity.cpp says the same in plain loops and is what this is tested against.
+// The work-group that computes the value of a candidate of the joint histogram's metric, for the devices that have work-groups: CUDA and
+// OpenCL. src/engine/metric/histogram/SmoothedDensity.cpp computes the same in plain loops; tests compare the two.
 #ifndef gpureg_kernels_JointHistogramSummaryKernels_h
 #define gpureg_kernels_JointHistogramSummaryKernels_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** How many samples a histogram has, the same in all lanes. scratch: LaneCount() 64-bit integers, free again. */
+/** Returns the number of samples in a histogram, the same in all lanes. scratch: LaneCount() 64-bit integers, free afterwards. */
 GPUREG_GROUP_FUNCTION u64
 SumCountsOverLanes(const HistogramArguments * a, GPUREG_GLOBAL const u64 * histogram, GPUREG_LOCAL u64 * scratch)
 {
@@ -21,8 +21,8 @@ SumCountsOverLanes(const HistogramArguments * a, GPUREG_GLOBAL const u64 * histo
   return count;
 }
 
-/** One group sums a candidate up: how many samples it has, and the bits of its mutual information. scratch:
- *  CountSummaryScratch() 64-bit numbers. */
+/** Sums up a candidate, by one group: the number of its samples, and the bits of its mutual information. scratch: CountSummaryScratch()
+ *  64-bit numbers. */
 GPUREG_GROUP_FUNCTION void
 SummaryGroup(int                                    variant,
              const JointHistogramSummaryArguments * a,
@@ -62,7 +62,7 @@ SummaryGroup(int                                    variant,
     other[cell] = MutualInformationOfCell(d, bins, joint, marginals, cell / bins, cell % bins);
   }
   LocalBarrier();
-  // Of the fixed bins, in the place of their marginals.
+  // The sums over each fixed bin's cells replace the marginals of the fixed bins.
   for (int row = LaneIndex(); row < bins; row += LaneCount())
   {
     marginals[row] = SumLine(bins, other + row * bins, 1);

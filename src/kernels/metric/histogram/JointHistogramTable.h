@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the counts of a joint histogram to the table that the second pass looks up: the counts smoothed by a Gaussian along
-// both axes, an edge's repeated beyond it, as itk::DiscreteGaussianImageFilter does, and a marginal of them. Each step is
-// told for one cell; between steps a device's group waits. The derivative is the same in whatever unit counts are.
+// The table that the second pass looks up, from the counts of a joint histogram: the counts smoothed by a Gaussian along both axes, an
+// edge's count repeated beyond it, as in itk::DiscreteGaussianImageFilter, and one of their marginals. Each function computes one cell of a
+// step; between steps, a device's group waits at a barrier. The derivative does not depend on the unit of the counts.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_JointHistogramTable_h
 #define gpureg_kernels_JointHistogramTable_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Where a cell, of the fixed bin cell / bins, is in a block of its table's row. */
+/** Returns the place of a cell, of the fixed bin cell / bins, in a block of its row of the table. */
 GPUREG_FUNCTION i64
 JointTableEntry(const JointHistogramArguments * a, int block, int cell)
 {
@@ -16,7 +16,7 @@ JointTableEntry(const JointHistogramArguments * a, int block, int cell)
   return (i64)(cell / bins) * a->histogram.tableColumns + block * bins + cell % bins;
 }
 
-/** Where it is in the histogram, whose rows have a cell more. */
+/** Returns the place of a cell in the histogram, whose rows have one cell more. */
 GPUREG_FUNCTION i64
 CellOfHistogram(const JointHistogramArguments * a, int cell)
 {
@@ -24,7 +24,7 @@ CellOfHistogram(const JointHistogramArguments * a, int cell)
   return (i64)(cell / bins) * a->histogram.columns + cell % bins;
 }
 
-/** The Gaussian's sum along a line of bins, `stride` apart, at one of them. */
+/** Returns the Gaussian's sum at one place along a line of bins, `stride` apart. */
 GPUREG_FUNCTION float
 SmoothLine(const JointHistogramArguments * a, GPUREG_GLOBAL const float * line, int stride, int place)
 {
@@ -39,7 +39,7 @@ SmoothLine(const JointHistogramArguments * a, GPUREG_GLOBAL const float * line, 
   return sum;
 }
 
-/** Step 1: a count, in the place of its own. */
+/** Step 1: writes a cell's count to the block of the row's own counts. */
 GPUREG_FUNCTION void
 PutJointCount(const JointHistogramArguments * a,
               GPUREG_GLOBAL const u64 *       histogram,
@@ -49,7 +49,7 @@ PutJointCount(const JointHistogramArguments * a,
   table[JointTableEntry(a, BlockOwn, cell)] = (float)histogram[CellOfHistogram(a, cell)];
 }
 
-/** Step 2: it smoothed along the moving bins, in the place of the marginal. */
+/** Step 2: smooths a cell's count along the moving bins, from the block of the row's own counts to that of the marginal. */
 GPUREG_FUNCTION void
 SmoothAlongMoving(const JointHistogramArguments * a, int cell, GPUREG_GLOBAL float * table)
 {
@@ -58,7 +58,7 @@ SmoothAlongMoving(const JointHistogramArguments * a, int cell, GPUREG_GLOBAL flo
     SmoothLine(a, table + JointTableEntry(a, BlockOwn, cell - cell % bins), 1, cell % bins);
 }
 
-/** Step 3: and along the fixed bins, in the place of its own. */
+/** Step 3: smooths it along the fixed bins, back to the block of the row's own counts. */
 GPUREG_FUNCTION void
 SmoothAlongFixed(const JointHistogramArguments * a, int cell, GPUREG_GLOBAL float * table)
 {
@@ -67,7 +67,7 @@ SmoothAlongFixed(const JointHistogramArguments * a, int cell, GPUREG_GLOBAL floa
     SmoothLine(a, table + JointTableEntry(a, BlockMarginal, cell % bins), a->histogram.tableColumns, cell / bins);
 }
 
-/** Step 4: a bin's marginal. */
+/** Step 4: returns a bin's marginal. */
 GPUREG_FUNCTION float
 SumMarginal(const JointHistogramArguments * a, int bin, GPUREG_GLOBAL const float * table)
 {
@@ -80,7 +80,7 @@ SumMarginal(const JointHistogramArguments * a, int bin, GPUREG_GLOBAL const floa
   return sum;
 }
 
-/** Step 5: the rest of a cell's entries. */
+/** Step 5: writes a cell's entries in the other blocks. */
 GPUREG_FUNCTION void
 FinishJointEntries(const JointHistogramArguments * a, int cell, float marginal, GPUREG_GLOBAL float * table)
 {
@@ -92,7 +92,8 @@ FinishJointEntries(const JointHistogramArguments * a, int cell, float marginal, 
   table[JointTableEntry(a, BlockMarginal, cell)] = marginal;
 }
 
-/** The same where the variant is precise. Counts are in units of 2^-bits, so that all of them have some 60 bits. */
+/** Returns the number of bits for the fixed-point counterparts of these steps below: counts are in units of 2^-bits there, so that the
+ *  sum of all counts has some 60 bits. */
 GPUREG_FUNCTION int
 FindCountBits(u64 sum)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// MattesSample.h where samples are few: from precise values, see PreciseSamples.h.
+// The fixed-point counterpart of MattesSample.h, for few samples: see PreciseSamples.h.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_MattesPrecise_h
 #define gpureg_kernels_MattesPrecise_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** FindMattesValue, in units of a value. */
+/** Computes FindMattesValue in fixed point, in units of a value. */
 GPUREG_FUNCTION int
 FindPreciseMattesValue(int                     variant,
                        const MattesArguments * a,
@@ -21,13 +21,13 @@ FindPreciseMattesValue(int                     variant,
     return 0;
   }
   *value = exact < 0 ? 0 : (exact < maps->range ? exact : maps->range);
-  /* A spline's weights are multiples of 2^-32: at a voxel of the smallest or the largest value it may miss that by a few of
-     them times the range. */
+  /* A spline's weights are multiples of 2^-32: at a voxel of the smallest or the largest value, the interpolated value may miss it by a
+     few of these units times the range. */
   const i64 slack = VariantHas(variant, InterpolatesSpline) ? maps->range >> 30 : 0;
   return !VariantHas(variant, ChecksRange) || (exact >= -slack && exact <= maps->range + slack);
 }
 
-/** FirstParzenBin; t in units of 2^-32. */
+/** Computes FirstParzenBin in fixed point; t in units of 2^-32. */
 GPUREG_FUNCTION int
 FirstPreciseParzenBin(const MattesArguments * a, const SampleMaps * maps, i64 value, i64 * t)
 {
@@ -38,8 +38,8 @@ FirstPreciseParzenBin(const MattesArguments * a, const SampleMaps * maps, i64 va
   return whole + HistogramPadding - 1;
 }
 
-/** FixedPointParzenWeights, in units of 2^-32: a bin that few windows reach, and those only just, has a small weight, but a
- *  derivative that is not small, see TableEntry. */
+/** Computes the Parzen window's weights in units of 2^-32. A bin at the very end of few windows has a small weight, but a derivative
+ *  that is not small, see TableEntry. */
 GPUREG_FUNCTION void
 PreciseParzenWeights(i64 t, u32 * high, u32 * low)
 {
@@ -48,7 +48,7 @@ PreciseParzenWeights(i64 t, u32 * high, u32 * low)
   SplitWeights(weights, high, low);
 }
 
-/** Pass 1: the first bin of the Parzen window of the sample at a position, and its weights; 0 if it is not valid. */
+/** Pass 1: finds the first bin of the Parzen window of the sample at a position, and its weights. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
 FindPreciseWindow(int                     variant,
                   const MattesArguments * a,
@@ -69,8 +69,8 @@ FindPreciseWindow(int                     variant,
   return 1;
 }
 
-/** ParzenForce in units of 2^-32: a cubic spline's derivative is the quadratic spline of its coefficients' differences. Where those
- *  nearly cancel and the gradient is large, floats would leave too few digits. */
+/** Returns ParzenForce in units of 2^-32: a cubic spline's derivative is the quadratic spline of its coefficients' differences. Where
+ *  the differences nearly cancel and the gradient is large, floats would leave too few digits. */
 GPUREG_FUNCTION i64
 PreciseParzenForce(i64 t, GPUREG_LOCAL const i64 * window)
 {
@@ -80,7 +80,8 @@ PreciseParzenForce(i64 t, GPUREG_LOCAL const i64 * window)
          MultiplyFixed(weights[2], window[2] - window[3]);
 }
 
-/** Pass 2: the force of the sample at a position, from its fixed bin's row of PreciseTableEntry; 0 if it is not valid. */
+/** Pass 2: computes the force of the sample at a position, from its fixed bin's row of PreciseTableEntry. Returns 0 if the sample is not
+ *  valid. */
 GPUREG_FUNCTION int
 FindPreciseForce(int                      variant,
                  const MattesArguments *  a,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One sample of the Mattes joint histogram: which bins it touches, and the force it exerts. The formulas of
-// itk::MattesMutualInformationImageToImageMetricv4. Moving values are in bin units above the minimum, (v - min)/binSize in
-// [0, bins - 4].
+// One sample of the Mattes joint histogram: the bins to which it adds, and its force, by the formulas of
+// itk::MattesMutualInformationImageToImageMetricv4. Moving values are in bin units above the minimum, (v - min)/binSize in [0, bins - 4].
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_MattesSample_h
 #define gpureg_kernels_MattesSample_h
@@ -10,26 +9,26 @@ GPUREG_NAMESPACE_BEGIN
 
 enum
 {
-  /** Bins left free at each end, so that the cubic window never leaves the histogram. */
+  /** Empty bins at each end, so that the cubic window never leaves the histogram. */
   HistogramPadding = 2,
-  /** So many samples of weight 2/3, the largest there is, still fit into 32 bits in units of 2^-18. */
+  /** The most samples in a chunk: so many of weight 2/3, the largest weight, fit into 32 bits in units of 2^-18. */
   MaximumSamplesPerChunk = 16384
 };
 
-/** All that an evaluation depends on besides the volumes and SampleMaps. 32-bit members only. */
+/** Arguments of an evaluation besides the volumes and SampleMaps. 32-bit members only. */
 typedef struct MattesArguments
 {
   HistogramArguments histogram;
-  float              rangeEnd;    /* bins - 4: the largest value */
-  float              acceptBegin; /* what still rounds to the smallest or the largest value: 0 and rangeEnd, … */
-  float              acceptEnd;   /* … widened by half of the pixel type's last digit */
-  float              lastWhole;   /* bins - 5: the last bin that a value is counted from */
-  int                normalized;  /* 1: Studholme's normalised MI; 0: Mattes' MI */
+  float              rangeEnd; /* bins - 4, the largest value */
+  float acceptBegin; /* 0, less half of the pixel type's last digit: the least value that rounds into the range */
+  float acceptEnd;   /* rangeEnd, plus half of the pixel type's last digit */
+  float lastWhole;   /* bins - 5: the largest integer part of a value */
+  int   normalized;  /* 1: Studholme's normalized MI; 0: Mattes' MI */
 } MattesArguments;
 
-/** Puts a value into the histogram's range [0, bins - 4], or says that the sample is not valid.
- *  Linear interpolation cannot leave the range but by rounding; with a mask, which narrows the range,
- *  or a spline, which overshoots, ITK rejects what is outside after rounding it to the pixel type. */
+/** Clamps a value to the histogram's range [0, bins - 4]. Returns 0 if the sample is not valid.
+ *  Linear interpolation leaves the range only by rounding. With a mask, which narrows the range, or a spline, which overshoots, ITK
+ *  rejects values that are outside after rounding to the pixel type. */
 GPUREG_FUNCTION int
 FitIntoRange(int variant, const MattesArguments * a, float * u)
 {
@@ -38,7 +37,7 @@ FitIntoRange(int variant, const MattesArguments * a, float * u)
   return !VariantHas(variant, ChecksRange) || (value >= a->acceptBegin && value <= a->acceptEnd);
 }
 
-/** Finds the moving value at a position. Returns 0 if the sample is not valid. */
+/** Computes the moving value at a position. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
 FindMattesValue(int                     variant,
                 const MattesArguments * a,
@@ -50,8 +49,8 @@ FindMattesValue(int                     variant,
   return SampleMovingValue(variant, &a->histogram.samples, maps, v, position, u) && FitIntoRange(variant, a, u);
 }
 
-/** The Parzen window over the moving bins: first + 0..3 are touched, t is the value's place between
- *  the second and the third (Mattes 2003, equation 6). A value at the maximum has t = 1. */
+/** Returns the first of the four moving bins of the Parzen window. t: the place of the value between the second and the third bin
+ *  (Mattes 2003, equation 6). A value at the maximum has t = 1. */
 GPUREG_FUNCTION int
 FirstParzenBin(float lastWhole, float u, float * t)
 {
@@ -61,8 +60,8 @@ FirstParzenBin(float lastWhole, float u, float * t)
   return whole + HistogramPadding - 1;
 }
 
-/** The window's weights in units of 1/countUnit. They sum to countUnit exactly: the second, never less
- *  than 1/6, takes what rounding leaves. */
+/** Computes the window's weights in units of 1/countUnit. They sum to countUnit exactly: the second weight, never less than 1/6, takes
+ *  what rounding leaves. */
 GPUREG_FUNCTION void
 FixedPointParzenWeights(float t, float countUnit, u32 * weights)
 {
@@ -74,7 +73,7 @@ FixedPointParzenWeights(float t, float countUnit, u32 * weights)
   weights[1] = (u32)countUnit - weights[0] - weights[2] - weights[3];
 }
 
-/** Pass 1: the first bin of the Parzen window of the sample at a position, and its weights; 0 if it is not valid. */
+/** Pass 1: finds the first bin of the Parzen window of the sample at a position, and its weights. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
 FindWindow(int                     variant,
            const MattesArguments * a,
@@ -94,15 +93,15 @@ FindWindow(int                     variant,
   return 1;
 }
 
-/** Of a chunk's cell, in the histogram's unit. */
+/** Returns the count in a cell of a chunk's histogram, in the histogram's unit. */
 GPUREG_FUNCTION u64
 ReadChunk(int variant, const MattesArguments * a, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int cell)
 {
   return CountInChunk(variant, chunkHistograms, chunk, a->histogram.rows * a->histogram.columns, cell);
 }
 
-/** Second pass: the scalar that turns a sample's gradient into its force, sum over k of
- *  B3'(arg_k)·table[k], where row is the fixed bin's row of the table at the first Parzen bin. */
+/** Returns the scalar that turns a sample's gradient into its force: the sum over k of B3'(arg_k)·r_k, where r0 … r3 are the entries of
+ *  the fixed bin's row of the table from the first Parzen bin on. */
 GPUREG_FUNCTION float
 ParzenForce(float t, float r0, float r1, float r2, float r3)
 {
@@ -111,7 +110,7 @@ ParzenForce(float t, float r0, float r1, float r2, float r3)
   return d[0] * r0 + d[1] * r1 + d[2] * r2 + d[3] * r3;
 }
 
-/** Pass 2: the force of the sample at a position, from its fixed bin's row of the table; 0 if it is not valid. */
+/** Pass 2: computes the force of the sample at a position, from its fixed bin's row of the table. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
 FindForce(int                        variant,
           const MattesArguments *    a,

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// PartialVolumeSample.h where samples are few: weights in units of 2^-32, see PreciseSamples.h. And how either is counted.
+// The fixed-point counterpart of PartialVolumeSample.h, for few samples, with weights in units of 2^-32 (see PreciseSamples.h); and
+// CountSample() for both.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_PartialVolumePrecise_h
 #define gpureg_kernels_PartialVolumePrecise_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** FindCornerWeights. */
+/** Computes the corners' weights in units of 2^-32. */
 GPUREG_FUNCTION void
 FindPreciseCornerWeights(const PreciseCell * cell, i64 * weights)
 {
@@ -69,7 +70,7 @@ CountSample(int                            variant,
   FindCornerWeights(cell, a->histogram.countUnit, weights);
   for (int corner = 0; corner < CellCorners; ++corner)
   {
-    // Of an image of one slice, four weigh nothing.
+    // In an image of one slice, four corners have no weight.
     if (weights[corner] != 0)
     {
       AddToCell(histogram, rowCell + BinOfCorner(bins, corner), stride, weights[corner]);
@@ -77,7 +78,7 @@ CountSample(int                            variant,
   }
 }
 
-/** FindForce from a table in units of 2^-32. Differences of its entries are taken before they become floats. */
+/** Computes FindForce from a table in units of 2^-32. Differences of its entries are taken before they become floats. */
 GPUREG_FUNCTION int
 FindPreciseForce(int                            variant,
                  const PartialVolumeArguments * a,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One sample of the joint histogram by partial volume (Collignon 1995; Maes 1997; Sun 2010, section 3.2): it counts in the
-// moving bins of all voxels around the position that it maps to, by their weights of linear interpolation; and the force it
-// exerts: the gradients of those weights (Maes 1999), each by what its bin's entry of the table weighs. The moving image is
-// kept as cells of 8 bins, a byte each, which one load brings.
+// One sample of the joint histogram by partial volume (Collignon 1995; Maes 1997; Sun 2010, section 3.2): it adds its weights of linear
+// interpolation to the moving bins of all voxels around the position that it maps to. Its force is the sum of the gradients of these
+// weights (Maes 1999), each multiplied by the table's entry of its bin. The moving image is stored as cells of 8 bins, one byte each, which
+// one load fetches.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_PartialVolumeSample_h
 #define gpureg_kernels_PartialVolumeSample_h
@@ -12,19 +12,19 @@ GPUREG_NAMESPACE_BEGIN
 enum
 {
   CellCorners = 8,
-  /** The bins that a byte tells apart. */
+  /** The most bins: a byte holds a bin. */
   MostPartialVolumeBins = 256,
-  /** So many samples of weight 1 still fit into 32 bits in units of 2^-18, and a quarter of them in units of 2^-20: all of
-   *  them may be in one cell. */
+  /** The most samples in a chunk: so many of weight 1 fit into 32 bits in units of 2^-18, and a quarter of them in units of 2^-20, even
+   *  if all add to one cell. */
   MostPartialVolumeSamplesPerChunk = 16382
 };
 
-/** All that an evaluation depends on besides the volumes and SampleMaps. 32-bit members only. */
+/** Arguments of an evaluation besides the volumes and SampleMaps. 32-bit members only. */
 typedef struct PartialVolumeArguments
 {
   HistogramArguments histogram;
-  float              indexByMm[9]; /* the derivative of a moving index by where it is in space, by rows */
-  int                normalized;   /* 1: Studholme's normalised MI; 0: MI */
+  float              indexByMm[9]; /* derivative of the moving index by physical coordinates, per mm, by rows */
+  int                normalized;   /* 1: Studholme's normalized MI; 0: MI */
 } PartialVolumeArguments;
 
 GPUREG_FUNCTION int
@@ -33,14 +33,14 @@ BinOfCorner(u64 bins, int corner)
   return (int)((bins >> (8 * corner)) & 0xFF);
 }
 
-/** Whether all corners of a cell are in one bin: in the background, and wherever bins are wide. */
+/** Returns 1 if all corners of a cell have the same bin, as in the background, or where bins are wide. */
 GPUREG_FUNCTION int
 IsOneBin(u64 bins)
 {
   return bins == (bins & 0xFF) * (((u64)0x01010101 << 32) | 0x01010101);
 }
 
-/** The corners' weights in units of 1/countUnit. Each axis parts what the one before has left, so that they sum to
+/** Computes the corners' weights in units of 1/countUnit. Each axis divides the weights of the axes before, so that they sum to
  *  countUnit. */
 GPUREG_FUNCTION void
 FindCornerWeights(LinearCell cell, float countUnit, u32 * weights)
@@ -61,14 +61,14 @@ FindCornerWeights(LinearCell cell, float countUnit, u32 * weights)
   }
 }
 
-/** Along an axis the weights have no slope where the position was moved to the edge. */
+/** Returns 1 if the weights have a slope along an axis: they have none where the position was moved to the edge. */
 GPUREG_FUNCTION int
 HasSlope(const VolumeShape * shape, int axis, i64 position)
 {
   return position >= 0 && position <= ((i64)(shape->size[axis] - 1) << 32);
 }
 
-/** The force, in space, from what the corners' entries of the table are above the first one's. */
+/** Computes the force along physical axes, from the differences of the corners' table entries to the first corner's entry. */
 GPUREG_FUNCTION void
 FindCornerForce(const PartialVolumeArguments * a,
                 const i64 *                    position,
@@ -97,14 +97,14 @@ FindCornerForce(const PartialVolumeArguments * a,
   }
 }
 
-/** Of a chunk's cell, in the histogram's unit. */
+/** Returns the count in a cell of a chunk's histogram, in the histogram's unit. */
 GPUREG_FUNCTION u64
 ReadChunk(int variant, const PartialVolumeArguments * a, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int cell)
 {
   return CountInChunk(variant, chunkHistograms, chunk, a->histogram.rows * a->histogram.columns, cell);
 }
 
-/** Pass 2: the force of the sample at a position, from its fixed bin's row of the table; 0 if it is not valid. */
+/** Pass 2: computes the force of the sample at a position, from its fixed bin's row of the table. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
 FindForce(int                            variant,
           const PartialVolumeArguments * a,

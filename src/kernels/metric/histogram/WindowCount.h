@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a sample is counted in the histogram of a metric whose samples have a window of four neighbouring cells: see
-// Histogram.h. A metric whose samples count in other cells has a CountSample() of its own instead.
+// Counting of a sample in the histogram of a metric whose samples have a window of four adjacent cells: see Histogram.h. A metric whose
+// samples add to other cells defines its own CountSample() instead.
 #ifndef gpureg_kernels_WindowCount_h
 #define gpureg_kernels_WindowCount_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Counts the sample at a position, if it is valid. The histogram's cells lie `stride` apart; the sample's fixed bin begins at
- *  rowCell, and low halves lie lowCells behind high ones. laneSum: see LaneSum.h. */
+/** Counts the sample at a position, if it is valid. The histogram's cells are `stride` apart; the row of the sample's fixed bin begins
+ *  at rowCell, and low halves lie lowCells behind high ones. laneSum: see LaneSum.h. */
 GPUREG_METRIC_GROUP_FUNCTION void
 CountSample(int                     variant,
             const MetricArguments * a,

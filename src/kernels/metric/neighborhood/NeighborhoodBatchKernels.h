@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work-groups of the neighborhood correlation of some of a batch's candidates, one for each along the third axis of groups, for the
-// devices that have work-groups: CUDA and OpenCL. Each candidate has arrays of its own, behind those of the one before.
+// The work-groups of the neighborhood correlation of several candidates of a batch, for the devices that have work-groups: CUDA and OpenCL.
+// The third axis of groups numbers the candidates. Each candidate has arrays of its own, which follow those of the candidate before.
 #ifndef gpureg_kernels_NeighborhoodBatchKernels_h
 #define gpureg_kernels_NeighborhoodBatchKernels_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** The arrays of this group's candidate. */
+/** Returns the arrays of this group's candidate. */
 GPUREG_GROUP_FUNCTION NeighborhoodVolumes
 VolumesOfCandidate(const NeighborhoodArguments * a, const NeighborhoodVolumes * n)
 {
@@ -16,7 +16,7 @@ VolumesOfCandidate(const NeighborhoodArguments * a, const NeighborhoodVolumes * 
   return ofCandidate;
 }
 
-/** Where its sums of centres go: those of all candidates of the batch are behind each other. */
+/** Returns where the sums of this group's candidate are written: those of all candidates of the batch follow each other. */
 GPUREG_GROUP_FUNCTION GPUREG_GLOBAL float *
 PartialsOfCandidate(const NeighborhoodArguments * a, int firstCandidate, GPUREG_GLOBAL float * partials)
 {

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mean correlation of two images over the neighborhoods of all voxels (Avants 2011), as
-// itk::ANTSNeighborhoodCorrelationImageToImageMetricv4 has it. With n, Σ f, Σ m, Σ f², Σ m² and Σ fm over the samples within
-// the radius of a voxel, along each axis of the virtual grid, that are valid, f̄ = Σ f/n and m̄ = Σ m/n:
-//   sFF = Σ f² - 2 f̄ Σ f + n f̄²,   sMM, sFM alike,
+// itk::ANTSNeighborhoodCorrelationImageToImageMetricv4 computes it. The sums n, Σ f, Σ m, Σ f², Σ m² and Σ fm are over the valid samples
+// within the radius of a voxel along each axis of the virtual grid; f̄ = Σ f/n and m̄ = Σ m/n:
+//   sFF = Σ f² - 2 f̄ Σ f + n f̄², and sMM, sFM likewise,
 //   correlation = sFM²/(sFF·sMM),
 //   force = 2 sFM/(sFF·sMM)·((f - f̄) - sFM/sMM·(m - m̄))·∇m, with f, m and ∇m of the voxel itself.
-// The sums are doubles, of ITK's own values, and the formulas in ITK's order: where a neighborhood is nearly flat, sFF is what
-// rounding leaves, and ITK asks whether it is more than 2^-52. Values and their squares are scaled by powers of two, which
-// rounds nothing.
+// The sums are doubles, of ITK's own values, and the formulas are in ITK's order of operations: in a nearly flat neighborhood, sFF is what
+// rounding leaves, and ITK tests whether it is more than 2^-52. Values and their squares are scaled by powers of two, which rounds nothing.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_NeighborhoodCorrelation_h
 #define gpureg_kernels_NeighborhoodCorrelation_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** The sums over a neighborhood. */
+/** Places of the sums over a neighborhood. */
 enum
 {
   SumOfCount = 0,
@@ -26,7 +25,7 @@ enum
   NeighborhoodSumCount = 6
 };
 
-/** What all centres add up to, besides forces. */
+/** Places of the sums over all centres, besides forces. */
 enum
 {
   MomentOfCentres = 0,
@@ -34,40 +33,40 @@ enum
   CentreMoments = 2
 };
 
-/** What is found besides the correlations. */
+/** The results of a centre besides its correlation. */
 enum
 {
   NoNeighborhoodForces = 0,
-  /** ITK's, of each centre by its own neighborhood. */
+  /** ITK's forces, each of a centre's own neighborhood alone. */
   ForcesOfCentres = 1,
-  /** In their place what the derivative of the correlations' sum is made of: see NeighborhoodTerms.h. */
+  /** Instead of forces, the terms from which the derivative of the sum of all correlations follows: see NeighborhoodTerms.h. */
   TermsOfCentres = 2
 };
 
-/** A moving value below this is that of no valid sample. */
+/** A moving value below this marks a voxel that is not valid. */
 #define GPUREG_LEAST_MOVED_VALUE (-((i64)1 << 61))
 
-/** All that an evaluation depends on besides the volumes and SampleMaps. 32-bit members only. */
+/** Arguments of an evaluation besides the volumes and SampleMaps. 32-bit members only. */
 typedef struct NeighborhoodArguments
 {
   SampleArguments samples;
   int             radius[3];
-  int             forces;       /* the enumerators above */
-  int             fixedIsFloat; /* ITK squares a value in its pixel's type, … */
+  int             forces;       /* one of the enumerators above */
+  int             fixedIsFloat; /* ITK squares a value in its pixel type */
   int             movingIsFloat;
-  float           fixedUnit; /* … and its threshold is of such values: what scaled ones are multiplied by */
+  float           fixedUnit; /* factor from scaled values to ITK's, to which ITK's threshold epsilon refers */
   float           movingUnit;
   float           epsilon;
-  int             firstKept; /* planes of which moving values and sums are kept now */
+  int             firstKept; /* first plane whose moving values and sums are stored at present */
   int             keptPlanes;
-  int             firstCentre; /* planes whose voxels are centres now */
+  int             firstCentre; /* first plane whose voxels are centres at present */
   int             centrePlanes;
-  int             segmentPlanes; /* centres that a lane goes through along z */
+  int             segmentPlanes; /* centres that a lane processes along z */
   int             segmentCount;
-  int             tileRows; /* of centres; 0 where there are no tiles, see NeighborhoodTiles.h */
+  int             tileRows; /* rows of centres in a tile; 0 if there are no tiles, see NeighborhoodTiles.h */
   int             groupCount;
-  int             firstPartial; /* where the first group's sums go */
-  int             centreCount;  /* of centres in a list */
+  int             firstPartial; /* place of the first group's sums */
+  int             centreCount;  /* number of centres in a list */
 } NeighborhoodArguments;
 
 typedef struct NeighborhoodSums
@@ -81,21 +80,21 @@ VoxelsOfPlane(const NeighborhoodArguments * a)
   return (i64)a->samples.virtualShape.size[0] * a->samples.virtualShape.size[1];
 }
 
-/** The voxels of which moving values and sums are kept now, … */
+/** Returns the number of voxels in the planes whose moving values and sums are stored at present. */
 GPUREG_FUNCTION i64
 KeptVoxels(const NeighborhoodArguments * a)
 {
   return VoxelsOfPlane(a) * a->keptPlanes;
 }
 
-/** … of which this is the first. */
+/** Returns the number of the first voxel whose moving value and sums are stored at present. */
 GPUREG_FUNCTION i64
 FirstKeptVoxel(const NeighborhoodArguments * a)
 {
   return VoxelsOfPlane(a) * a->firstKept;
 }
 
-/** The floats that a group's sums take: moments, their rests, and the sums of forces. */
+/** Returns the number of floats in a group's sums: the sums over centres, what rounding leaves of them, and the sums of forces. */
 GPUREG_FUNCTION int
 NeighborhoodPartialCount(const NeighborhoodArguments * a)
 {
@@ -103,7 +102,7 @@ NeighborhoodPartialCount(const NeighborhoodArguments * a)
   return 2 * CentreMoments + (hasForceSums ? PartialCount(a->samples.variant) : 0);
 }
 
-/** The moving value that a voxel maps to, or one that says that the voxel is not valid. */
+/** Returns the moving value at the position to which a voxel maps, or one below GPUREG_LEAST_MOVED_VALUE if the voxel is not valid. */
 GPUREG_FUNCTION i64
 FindMovedValue(
   int variant, const NeighborhoodArguments * a, const SampleMaps * maps, const SampleVolumes * v, const LaneWalk * walk)
@@ -134,14 +133,14 @@ ScaledMovingValue(const SampleMaps * maps, i64 moving)
   return (double)moving * (double)maps->unitsToValues;
 }
 
-/** a·b, rounded to float where both are. */
+/** Returns a·b, rounded to float if both are floats. */
 GPUREG_FUNCTION double
 MultiplyAsPixels(double a, double b, int areFloats)
 {
   return areFloats ? (double)((float)a * (float)b) : a * b;
 }
 
-/** What one voxel adds to the sums. */
+/** Returns what one voxel adds to the sums. */
 GPUREG_FUNCTION NeighborhoodSums
 FindSumsOfVoxel(const NeighborhoodArguments * a, const SampleMaps * maps, i64 fixed, i64 moved)
 {
@@ -167,7 +166,7 @@ ClearNeighborhoodSums(NeighborhoodSums * sums)
   }
 }
 
-/** Sum s of element e is at sums[s·stride + e]: lanes read side by side. */
+/** Loads the sums of an element; sum s is at sums[s·stride], so that neighbouring lanes read adjacent elements. */
 GPUREG_FUNCTION NeighborhoodSums
 LoadNeighborhoodSums(GPUREG_GLOBAL const double * sums, i64 stride)
 {
@@ -197,14 +196,14 @@ AddNeighborhoodSums(const NeighborhoodSums * one, NeighborhoodSums * sums)
   }
 }
 
-/** Sums of the last `length` elements of a line, at three additions an element, whatever the length, and without a
- *  subtraction: a bright element that has left would leave its rounding behind, where a flat neighborhood must be exactly
- *  flat. The line is cut into blocks of that length (van Herk 1992): the sums are those of the last elements of the block
- *  before, and of the first ones of the one that is being gone through. */
+/** The running sums of the last `length` elements of a line, at three additions an element, whatever the length, and without a
+ *  subtraction: subtracting a bright element would leave its rounding error behind, where a flat neighborhood must be exactly flat. The
+ *  line is cut into blocks of `length` elements (van Herk 1992); a running sum is that of the last elements of the block before plus
+ *  that of the first elements of the current block. */
 typedef struct SlidingSums
 {
-  NeighborhoodSums started; /* of the block that is being gone through */
-  int              slot;    /* of the next element in its block */
+  NeighborhoodSums started; /* sums of the current block */
+  int              slot;    /* place of the next element in its block */
   int              hasBlockBefore;
 } SlidingSums;
 
@@ -216,9 +215,9 @@ StartSlidingSums(SlidingSums * sliding)
   sliding->hasBlockBefore = 0;
 }
 
-/** From the next element of the line to the sums of the last `length` of them.
- *  ring: length·NeighborhoodSumCount doubles, `stride` apart: what is yet to come of the block before, and the elements of
- *  this one. */
+/** Replaces *element, the next one of the line, by the running sums of the last `length` elements.
+ *  ring: a circular buffer of length·NeighborhoodSumCount doubles, `stride` apart. It holds the sums of the block before that are still
+ *  needed, and the elements of the current block. */
 GPUREG_FUNCTION void
 SlideNeighborhoodSums(
   int length, GPUREG_GLOBAL double * ring, int stride, SlidingSums * sliding, NeighborhoodSums * element)
@@ -254,11 +253,11 @@ SlideNeighborhoodSums(
   sliding->hasBlockBefore = 1;
 }
 
-/** Of one centre. */
+/** Holds the results of one centre. */
 typedef struct LocalCorrelation
 {
   double correlation;
-  double weight;   /* its force is weight·∇m */
+  double weight;   /* the centre's force is weight·∇m */
   double terms[3]; /* A, B and C of NeighborhoodTerms.h */
 } LocalCorrelation;
 
@@ -271,7 +270,7 @@ FindLocalCorrelation(const NeighborhoodArguments * a, const NeighborhoodSums * s
   const double     sumM = sums->sum[SumOfMoving];
   const double     meanF = sumF / count;
   const double     meanM = sumM / count;
-  /* ITK's operations in ITK's order: where values are all the same, what rounding leaves says whether there is a correlation. */
+  /* ITK's operations in ITK's order: where all values are equal, what rounding leaves decides whether there is a correlation. */
   const double ff = sums->sum[SumOfFixedSquares] - RoundedProduct(meanF, sumF) - RoundedProduct(meanF, sumF) +
                     RoundedProduct(RoundedProduct(count, meanF), meanF);
   const double mm = sums->sum[SumOfMovingSquares] - RoundedProduct(meanM, sumM) - RoundedProduct(meanM, sumM) +
@@ -299,7 +298,7 @@ FindLocalCorrelation(const NeighborhoodArguments * a, const NeighborhoodSums * s
   return found;
 }
 
-/** What the centres of a lane add up to: sums, and behind them their rests. */
+/** Holds the sums over the centres of a lane, each followed by what rounding leaves of them. */
 typedef struct CentreSums
 {
   float moments[2 * CentreMoments];
@@ -319,7 +318,7 @@ ClearCentreSums(CentreSums * sums)
   }
 }
 
-/** Adds a valid centre, which the walk is at, to its lane's sums, and finds its force, or terms, if they are asked for. */
+/** Adds the valid centre at which the walk is to its lane's sums, and computes its force, or its terms, as a->forces demands. */
 GPUREG_FUNCTION void
 AddCentre(int                           variant,
           const NeighborhoodArguments * a,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work-groups of the neighborhood correlation, for the devices that have work-groups: CUDA and OpenCL.
-// src/host/metric/neighborhood/NeighborhoodPasses.cpp says the same in plain loops and is what this is tested against.
+// src/host/metric/neighborhood/NeighborhoodPasses.cpp computes the same in plain loops; tests compare the two.
 #ifndef gpureg_kernels_NeighborhoodKernels_h
 #define gpureg_kernels_NeighborhoodKernels_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** The moving values of the kept planes: groups side by side in a plane, and, along the second axis of groups, planes. */
+/** Computes the moving values of the stored planes. The first axis of groups runs within a plane, the second one over planes. */
 GPUREG_GROUP_FUNCTION void
 MovePlanesGroup(int                           variant,
                 const NeighborhoodArguments * a,
@@ -27,14 +27,14 @@ MovePlanesGroup(int                           variant,
   }
 }
 
-/** Where a lane keeps its sliding sums: a group's are behind each other. */
+/** Returns the offset of a lane's circular buffer of running sums; those of a group are adjacent. */
 GPUREG_FUNCTION i64
 OffsetOfRing(const NeighborhoodArguments * a, int axis, int group, int lanes, int lane)
 {
   return (i64)group * LengthOfSlidingSums(a, axis) * NeighborhoodSumCount * lanes + lane;
 }
 
-/** Sums along x or y. ring: this lane's. */
+/** Sums along x or y. ring: the circular buffer of this lane. */
 GPUREG_GROUP_FUNCTION void
 SumAlongGroup(int                           axis,
               const NeighborhoodArguments * a,
@@ -57,8 +57,8 @@ SumAlongGroup(int                           axis,
   }
 }
 
-/** Adds the lanes' sums up and writes the group's. scratch: 2·ForceSumCount·LaneCount() floats, of 2·ForceSumCount lanes at
- *  least. */
+/** Adds up the lanes' sums and writes the group's sum. scratch: 2·ForceSumCount·LaneCount() floats; the group has 2·ForceSumCount lanes
+ *  or more. */
 GPUREG_GROUP_FUNCTION void
 WriteCentreSums(const NeighborhoodArguments * a,
                 const CentreSums *            sums,
@@ -70,7 +70,7 @@ WriteCentreSums(const NeighborhoodArguments * a,
   const int             count = NeighborhoodPartialCount(a);
   GPUREG_GLOBAL float * out = partials + (i64)(a->firstPartial + GroupIndex()) * count;
   SumEachOverLanes(SamplesArePrecise, CentreMoments, sums->moments, scratch);
-  // No loop from the lane's number on: PoCL 3.1 wrote beyond the end there.
+  // Not a loop that starts at the lane's number: PoCL 3.1 wrote beyond the end there.
   if (lane < 2 * CentreMoments)
   {
     out[lane] = scratch[lane * lanes];
@@ -85,7 +85,7 @@ WriteCentreSums(const NeighborhoodArguments * a,
   }
 }
 
-/** Sums along z, and what the centres give. ring: this lane's. */
+/** Sums along z, and adds up the results of the centres. ring: the circular buffer of this lane. */
 GPUREG_GROUP_FUNCTION void
 CorrelatePlanesGroup(int                           variant,
                      const NeighborhoodArguments * a,
@@ -112,7 +112,7 @@ CorrelatePlanesGroup(int                           variant,
   WriteCentreSums(a, &sums, scratch, partials);
 }
 
-/** What the centres of the list give. */
+/** Adds up the results of the centres in the list. */
 GPUREG_GROUP_FUNCTION void
 CorrelateListGroup(int                           variant,
                    const NeighborhoodArguments * a,

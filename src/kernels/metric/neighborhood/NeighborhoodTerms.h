@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forces that are the derivative of the correlations' sum itself. ITK's force of a voxel looks at its own neighborhood alone;
-// but the voxel counts in those of all its neighbours, and where structures are larger than a neighborhood the two point anywhere.
+// Forces that are the derivative of the sum of all correlations. ITK's force of a voxel takes only its own neighborhood into account; but
+// the voxel belongs to the neighborhoods of all its neighbours, and where structures are larger than a neighborhood, ITK's force and the
+// derivative may point in quite different directions.
 // With A = 2 sFM/(sFF·sMM), B = A·sFM/sMM and C = B m̄ - A f̄ of a neighborhood (NeighborhoodCorrelation.h),
 //   force = (f Σ A - m Σ B + Σ C)·∇m,
-// summed over the neighborhoods that the voxel is in: those whose centres are in its own. A pass along each axis makes the sums.
+// summed over the neighborhoods that contain the voxel: those whose centres are in the voxel's own neighborhood. One pass along each axis
+// computes these sums.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_NeighborhoodTerms_h
 #define gpureg_kernels_NeighborhoodTerms_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Sums terms, three floats a voxel, over a voxel's neighbours along one axis. */
+/** Sums the terms, three floats a voxel, over a voxel's neighbours along one axis. */
 GPUREG_FUNCTION void
 SumTermsAlong(
   int axis, const NeighborhoodArguments * a, int i, int j, int k, GPUREG_GLOBAL const float * terms, float * sums)
@@ -32,7 +34,7 @@ SumTermsAlong(
   }
 }
 
-/** Where a voxel lies in the grid. */
+/** Computes the grid index of a voxel. */
 GPUREG_FUNCTION void
 FindPlaceOfVoxel(const NeighborhoodArguments * a, i64 voxel, int * place)
 {
@@ -43,7 +45,7 @@ FindPlaceOfVoxel(const NeighborhoodArguments * a, i64 voxel, int * place)
   place[2] = (int)(row / size[1]);
 }
 
-/** Sums terms along x or y into others. */
+/** Sums the terms of a voxel's neighbours along x or y. */
 GPUREG_FUNCTION void
 SumTermsOfVoxel(
   int axis, const NeighborhoodArguments * a, i64 voxel, GPUREG_GLOBAL const float * terms, GPUREG_GLOBAL float * summed)
@@ -58,7 +60,7 @@ SumTermsOfVoxel(
   }
 }
 
-/** Writes the force of a voxel that follows from the sums of the terms around it. */
+/** Writes the force of a voxel, from the sums of the terms around it. */
 GPUREG_FUNCTION void
 WriteForceOfTerms(int                           variant,
                   const NeighborhoodArguments * a,
@@ -92,7 +94,7 @@ WriteForceOfTerms(int                           variant,
   }
 }
 
-/** Sums terms along z, and writes the force that follows. */
+/** Sums terms along z, and writes the force that follows from the sums. */
 GPUREG_FUNCTION void
 FindForceOfTerms(int                           variant,
                  const NeighborhoodArguments * a,

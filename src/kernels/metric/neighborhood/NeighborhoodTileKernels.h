@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work-groups that sum over neighborhoods in tiles, for the devices that have work-groups: CUDA and OpenCL.
-// `lanes` is LaneCount(), as a constant where there is one.
+// The work-groups that sum over neighborhoods in tiles, for the devices that have work-groups: CUDA and OpenCL. `lanes` is LaneCount(), as
+// a compile-time constant where possible.
 #ifndef gpureg_kernels_NeighborhoodTileKernels_h
 #define gpureg_kernels_NeighborhoodTileKernels_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Sums along z: groups side by side in a plane, and, along the second axis of groups, blocks of planes. */
+/** Sums along z. The first axis of groups runs within a plane, the second one over blocks of planes. */
 GPUREG_GROUP_FUNCTION void
 SumAlongZGroup(int                           lanes,
                const NeighborhoodArguments * a,
@@ -26,7 +26,7 @@ SumAlongZGroup(int                           lanes,
   }
 }
 
-/** Fills a tile with the sums along z; corner: its first centre, of a plane of centres. */
+/** Loads the sums along z into a tile. corner: the tile's first centre, of a plane of centres. */
 GPUREG_GROUP_FUNCTION void
 LoadTile(int                           lanes,
          const NeighborhoodArguments * a,
@@ -68,7 +68,8 @@ LoadTile(int                           lanes,
   }
 }
 
-/** Puts the sums along y in the place of the rows of centres: a column is one lane's, which has read what it overwrites. */
+/** Replaces the tile's rows by the sums along y at the rows of centres. One lane processes a whole column, so it overwrites only what it
+ *  has read. */
 GPUREG_GROUP_FUNCTION void
 SumTileAlongY(int lanes, const NeighborhoodArguments * a, const TileShape * shape, GPUREG_LOCAL double * tile)
 {
@@ -92,7 +93,7 @@ SumTileAlongY(int lanes, const NeighborhoodArguments * a, const TileShape * shap
   }
 }
 
-/** Sums along x of the strip of rows from `row` on, which go behind the tile's rows. */
+/** Sums along x, for the strip of rows from `row` on; writes the sums behind the tile's rows. */
 GPUREG_GROUP_FUNCTION void
 SumStripAlongX(int lanes, const NeighborhoodArguments * a, const TileShape * shape, int row, GPUREG_LOCAL double * tile)
 {
@@ -116,7 +117,7 @@ SumStripAlongX(int lanes, const NeighborhoodArguments * a, const TileShape * sha
   }
 }
 
-/** Deals with the centres of a strip. */
+/** Adds up the results of the centres in a strip. */
 GPUREG_GROUP_FUNCTION void
 CorrelateStrip(int                           variant,
                const NeighborhoodArguments * a,
@@ -145,8 +146,8 @@ CorrelateStrip(int                           variant,
   }
 }
 
-/** Sums along y and x, and what the centres give. tile: NeighborhoodSumCount·SumStrideOfTile() doubles, or as many as
- *  WriteCentreSums() wants if that is more. */
+/** Sums along y and x, and adds up the results of the centres. tile: NeighborhoodSumCount·SumStrideOfTile() doubles, or the scratch of
+ *  WriteCentreSums() if that is larger. */
 GPUREG_GROUP_FUNCTION void
 CorrelateTilesGroup(int                           variant,
                     int                           lanes,

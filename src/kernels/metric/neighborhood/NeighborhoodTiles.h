@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sums over all neighborhoods where lanes are many and local memory is near: along z of single voxels, a lane for four
-// of a column; along y and x of a tile in local memory, where its centres are dealt with at once. NeighborhoodWalks.h has the
-// other way, for neighborhoods that no tile has room for.
+// Sums over all neighborhoods on devices with many lanes and fast local memory: along z over single voxels, where a lane computes four sums
+// of a column; along y and x in a tile in local memory, where the tile's centres are processed at once. NeighborhoodWalks.h has the method
+// for neighborhoods too large for a tile.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_NeighborhoodTiles_h
 #define gpureg_kernels_NeighborhoodTiles_h
@@ -10,14 +10,15 @@ GPUREG_NAMESPACE_BEGIN
 
 enum
 {
-  SpanCount = 4,       /* of neighbouring elements, that a lane sums up at once */
-  ZBlocksOfGroup = 4,  /* a group's lanes share the planes that they read along z */
-  LargestTileRows = 16 /* of centres; a multiple of SpanCount */
+  SpanCount = 4,       /* adjacent sums that a lane computes at once */
+  ZBlocksOfGroup = 4,  /* blocks of a group along z, which share the planes that its lanes read */
+  LargestTileRows = 16 /* rows of centres; a multiple of SpanCount */
 };
 
-/** Sums of neighbouring elements of a line, span w of those from w to w + length - 1, without a subtraction and with no
- *  order but this one: what all spans have in common is added up once, what only the first or the last of them have beside
- *  it. That is (length + 5)/4 additions a span, of (length + 3)/4 elements. A length is odd: 1 stands by itself. */
+/** SpanCount running sums over adjacent windows of a line: sum w is over the elements w to w + length - 1. No subtraction is used, and
+ *  the order of the additions is fixed. The elements common to all windows are added up once; then those before and behind them are
+ *  added to the windows that contain them. Each sum costs (length + 5)/4 additions, and reads (length + 3)/4 elements. length is odd; a
+ *  length of 1 is treated separately. */
 typedef struct Spans
 {
   double sum[SpanCount];
@@ -36,7 +37,7 @@ StartSpans(Spans * spans)
   spans->behind = 0.0;
 }
 
-/** Takes element i < SpanCount - 1, the last one of what spans 0 to i begin with. */
+/** Adds element i < SpanCount - 1 to windows 0 to i, of which it belongs to the first part. */
 GPUREG_FUNCTION void
 AddToFirstSpans(int i, double element, Spans * spans)
 {
@@ -46,14 +47,14 @@ AddToFirstSpans(int i, double element, Spans * spans)
   }
 }
 
-/** Takes one of the elements from SpanCount - 1 to length - 1, … */
+/** Adds one of the elements SpanCount - 1 to length - 1, which all windows have in common. */
 GPUREG_FUNCTION void
 AddToAllSpans(double element, Spans * spans)
 {
   spans->common += element;
 }
 
-/** … and adds them up. */
+/** Adds the sum of the common elements to each window's sum. */
 GPUREG_FUNCTION void
 FinishCommonOfSpans(Spans * spans)
 {
@@ -63,7 +64,7 @@ FinishCommonOfSpans(Spans * spans)
   }
 }
 
-/** Takes element length - 1 + w, 0 < w < SpanCount, the last one of span w. */
+/** Adds element length - 1 + w, 0 < w < SpanCount, the last one of window w. */
 GPUREG_FUNCTION void
 FinishSpan(int w, double element, Spans * spans)
 {
@@ -71,7 +72,7 @@ FinishSpan(int w, double element, Spans * spans)
   spans->sum[w] += spans->behind;
 }
 
-/** The spans of the elements at line, `step` apart. */
+/** Returns the running sums of the elements at line, `step` apart. */
 GPUREG_FUNCTION Spans
 SumSpans(int length, GPUREG_LOCAL const double * line, int step)
 {
@@ -103,7 +104,7 @@ SumSpans(int length, GPUREG_LOCAL const double * line, int step)
   return spans;
 }
 
-/** The voxels that there are sums along z of: those of the centres' planes. */
+/** Returns the number of voxels in the planes of centres, for which sums along z are computed. */
 GPUREG_FUNCTION i64
 CentreVoxels(const NeighborhoodArguments * a)
 {
@@ -116,7 +117,7 @@ CountZBlocks(const NeighborhoodArguments * a)
   return (a->centrePlanes + SpanCount - 1) / SpanCount;
 }
 
-/** What a voxel adds to the sums: nothing, beyond the kept planes. */
+/** Returns what a voxel adds to the sums: nothing, if its plane is not stored. */
 GPUREG_FUNCTION NeighborhoodSums
 FindSumsInPlane(const NeighborhoodArguments * a,
                 const SampleMaps *            maps,
@@ -125,7 +126,7 @@ FindSumsInPlane(const NeighborhoodArguments * a,
                 i64                           inPlane,
                 int                           plane)
 {
-  // Read in any case, so that reads need not wait for a branch.
+  // Read in any case, so that the reads need not wait for a branch.
   const int last = a->keptPlanes - 1;
   const int kept = plane - a->firstKept;
   const int nearest = kept < 0 ? 0 : (kept < last ? kept : last);
@@ -135,7 +136,7 @@ FindSumsInPlane(const NeighborhoodArguments * a,
   return FindSumsOfVoxel(a, maps, fixed, kept == nearest ? moved : 2 * GPUREG_LEAST_MOVED_VALUE);
 }
 
-/** The sums along z about SpanCount voxels of a column. */
+/** Computes the sums along z around SpanCount voxels of a column. */
 GPUREG_FUNCTION void
 SumZBlock(const NeighborhoodArguments * a,
           const SampleMaps *            maps,
@@ -206,17 +207,17 @@ SumZBlock(const NeighborhoodArguments * a,
   }
 }
 
-/** A tile in local memory: of each sum, rows of the centres and of their neighbours, and behind them, where those along y
- *  were, the finished sums of a strip: so many rows as a group has lanes for. */
+/** The layout of a tile in local memory. For each sum there are the rows of the centres and their neighbours; behind these, in place of
+ *  the sums along y that are no longer needed, the finished sums of a strip of as many rows as a group has lanes for. */
 typedef struct TileShape
 {
-  int width; /* centres and neighbours */
+  int width; /* columns of centres and of their neighbours */
   int height;
-  int pitch;     /* odd, so that lanes that are at the same place of several rows meet different banks, … */
-  int sumStride; /* … and those of two sums, too: 8 more than a multiple of 16 */
+  int pitch;     /* odd, so that lanes at the same column of several rows access different banks */
+  int sumStride; /* 8 more than a multiple of 16, so that accesses to two sums meet different banks, too */
 } TileShape;
 
-/** The rows of a tile that hold something. */
+/** Returns the number of rows that a tile stores at a time. */
 GPUREG_FUNCTION i64
 RowsOfTile(const NeighborhoodArguments * a, int tileRows, int lanes)
 {
@@ -225,7 +226,7 @@ RowsOfTile(const NeighborhoodArguments * a, int tileRows, int lanes)
   return tileRows + (around > strip ? around : strip);
 }
 
-/** 64 bits: it may be far more than there is room for. */
+/** Returns the number of doubles between two sums of a tile, in 64 bits, since it may far exceed the local memory. */
 GPUREG_FUNCTION i64
 SumStrideOfTile(const NeighborhoodArguments * a, int tileRows, int lanes)
 {
@@ -256,7 +257,7 @@ CountTilesAlongY(const NeighborhoodArguments * a)
   return (a->samples.virtualShape.size[1] + a->tileRows - 1) / a->tileRows;
 }
 
-/** Columns of tiles, cut into segments along z. */
+/** Returns the number of columns of tiles, which are cut into segments along z. */
 GPUREG_FUNCTION int
 CountTileColumns(const NeighborhoodArguments * a)
 {

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the sums over all neighborhoods are made where they are too large for tiles (NeighborhoodTiles.h), and on the host: along
-// x of single voxels, along y of these sums, in place, and along z of those, where a neighborhood is complete and its centre
-// is dealt with at once. A lane goes along a line with SlidingSums, so a sum costs three additions an axis, whatever the
-// radius. Of centres in a list, few of which are near each other, each lane goes through one's neighborhood voxel by voxel.
+// Sums over all neighborhoods that are too large for tiles (NeighborhoodTiles.h), and on the host: along x over single voxels, along y over
+// these sums, in place, and along z over those, which completes a neighborhood, so that its centre is processed at once. A lane goes along
+// a line with SlidingSums, so a sum costs three additions an axis, whatever the radius. For centres in a list, few of which are near each
+// other, each lane sums the neighborhood of one centre voxel by voxel.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_NeighborhoodWalks_h
 #define gpureg_kernels_NeighborhoodWalks_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** What a device keeps of the planes that it is at. */
+/** The arrays of the planes that a device processes at present. */
 typedef struct NeighborhoodVolumes
 {
-  GPUREG_GLOBAL i64 *       moved;   /* one a kept voxel: FindMovedValue */
-  GPUREG_GLOBAL double *    sums;    /* NeighborhoodSumCount arrays of one a kept voxel; for tiles, one a centre */
-  GPUREG_GLOBAL const i64 * centres; /* offsets of voxels, where the centres are a list */
-  GPUREG_GLOBAL float *     forces;  /* 3 a virtual voxel, or a centre in the list; or terms */
+  GPUREG_GLOBAL i64 * moved; /* one for each stored voxel: FindMovedValue */
+  GPUREG_GLOBAL double *
+    sums; /* NeighborhoodSumCount arrays, of one for each stored voxel; for tiles, for each centre */
+  GPUREG_GLOBAL const i64 * centres; /* offsets of voxels, if the centres are a list */
+  GPUREG_GLOBAL float *     forces;  /* 3 for each virtual voxel, or each centre in the list: forces or terms */
 } NeighborhoodVolumes;
 
-/** The lines along an axis of the kept planes; along z one for each segment. */
+/** Returns the number of lines along an axis in the stored planes; along z, that of lines in all segments. */
 GPUREG_FUNCTION i64
 CountNeighborhoodLines(const NeighborhoodArguments * a, int axis)
 {
@@ -33,10 +34,10 @@ LengthOfSlidingSums(const NeighborhoodArguments * a, int axis)
   return 2 * a->radius[axis] + 1;
 }
 
-/** Along x or y. */
+/** The state of a walk along x or y. */
 typedef struct SumWalk
 {
-  i64         first; /* kept voxel */
+  i64         first; /* number among the stored voxels */
   i64         step;
   int         size;
   SlidingSums sliding;
@@ -54,14 +55,15 @@ StartSumWalk(int axis, const NeighborhoodArguments * a, i64 line)
   return walk;
 }
 
-/** The steps of such a walk: the last voxels of a line are followed by a radius of nothing. */
+/** Returns the number of steps of a walk along x or y: behind the last voxel of the line, as many empty elements follow as the radius
+ *  has voxels. */
 GPUREG_FUNCTION int
 CountSumSteps(const NeighborhoodArguments * a, int axis)
 {
   return a->samples.virtualShape.size[axis] + a->radius[axis];
 }
 
-/** Takes element i of the line, and writes the sums about the one a radius before. */
+/** Adds element i of the line, and writes the sums around the element one radius before it. */
 GPUREG_FUNCTION void
 StepSumWalk(int                           axis,
             const NeighborhoodArguments * a,
@@ -96,12 +98,12 @@ StepSumWalk(int                           axis,
   }
 }
 
-/** Along z, to the centres of one segment. */
+/** The state of a walk along z, over the centres of one segment. */
 typedef struct CentreWalk
 {
   int         i;
   int         j;
-  int         plane; /* that is taken next */
+  int         plane; /* the plane to be added next */
   int         firstCentre;
   int         endCentre;
   SlidingSums sliding;
@@ -129,7 +131,7 @@ IsCentreWalkAtEnd(const NeighborhoodArguments * a, const CentreWalk * walk)
   return walk->plane - a->radius[2] >= walk->endCentre;
 }
 
-/** Writes a centre's force, if it has a place of its own. */
+/** Writes a centre's force, if forces are written for each sample. */
 GPUREG_FUNCTION void
 WriteForce(int variant, const NeighborhoodVolumes * n, i64 place, const float * force)
 {
@@ -139,7 +141,7 @@ WriteForce(int variant, const NeighborhoodVolumes * n, i64 place, const float * 
   }
 }
 
-/** Deals with a centre whose neighborhood is summed up. */
+/** Adds up the results of a centre whose neighborhood is summed up. */
 GPUREG_FUNCTION void
 CorrelateCentre(int                           variant,
                 const NeighborhoodArguments * a,
@@ -163,7 +165,7 @@ CorrelateCentre(int                           variant,
   WriteForce(variant, n, voxel, force);
 }
 
-/** Takes the next plane, and deals with the centre a radius before. */
+/** Adds the next plane, and processes the centre one radius before it. */
 GPUREG_FUNCTION void
 StepCentreWalk(int                           variant,
                const NeighborhoodArguments * a,
@@ -206,7 +208,7 @@ EndWithin(int centre, int radius, int size)
   return size - centre > radius ? centre + radius + 1 : size;
 }
 
-/** The sums over one neighborhood, voxel by voxel. */
+/** Returns the sums over one neighborhood, voxel by voxel. */
 GPUREG_FUNCTION NeighborhoodSums
 SumNeighborhood(
   int variant, const NeighborhoodArguments * a, const SampleMaps * maps, const SampleVolumes * v, int i, int j, int k)
@@ -230,7 +232,7 @@ SumNeighborhood(
   return sums;
 }
 
-/** Deals with a centre of the list. */
+/** Processes one centre of the list. */
 GPUREG_FUNCTION void
 CorrelateListedCentre(int                           variant,
                       const NeighborhoodArguments * a,

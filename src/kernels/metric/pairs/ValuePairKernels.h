@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work-group of the metrics that are sums over pairs of values, for the devices that have work-groups: CUDA and OpenCL.
-// src/host/metric/pairs/PairPasses.cpp says the same in plain loops and is what this is tested against.
+// src/host/metric/pairs/PairPasses.cpp computes the same in plain loops; tests compare the two.
 #ifndef gpureg_kernels_ValuePairKernels_h
 #define gpureg_kernels_ValuePairKernels_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Adds a pair to its lane's moments: first the sums, then, where the variant is precise, their rests. */
+/** Adds a pair to its lane's sums; in fixed-point variants, what rounding leaves follows the sums. */
 GPUREG_FUNCTION void
 AddMoments(int variant, int task, const ValuePair * pair, float * sums)
 {
@@ -30,7 +30,7 @@ AddMoments(int variant, int task, const ValuePair * pair, float * sums)
   }
 }
 
-/** Adds the forces of a pair at the virtual index x to its lane's sums, those of each weight behind each other. */
+/** Adds the forces of a pair at the virtual index x to its lane's sums; those of each weight follow each other. */
 GPUREG_FUNCTION void
 AddPairForces(int                   variant,
               int                   task,
@@ -61,8 +61,8 @@ AddPairForces(int                   variant,
   }
 }
 
-/** One group sums one chunk: partials[slot·PairPartialCount + …], or writes each sample's force.
- *  scratch: FloatsOfSum·ForceSumCount·LaneCount() floats; evaluated: see LoadCentring. */
+/** Sums one chunk, by one group: partials[slot·PairPartialCount + …], or writes each sample's force. scratch:
+ *  FloatsOfSum·ForceSumCount·LaneCount() floats; evaluated: see LoadCentring. */
 GPUREG_GROUP_FUNCTION void
 PairGroup(int                         variant,
           int                         task,
@@ -145,7 +145,7 @@ PairGroup(int                         variant,
   }
 }
 
-/** PairGroup of the values of a batch of candidates: see BatchHistogramGroup in HistogramKernels.h. */
+/** Sums one chunk of one candidate of a batch, without forces: see BatchHistogramGroup in HistogramKernels.h. */
 GPUREG_GROUP_FUNCTION void
 BatchPairGroup(int                              variant,
                int                              task,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The grid of control points whose B-spline moves the points of a virtual grid (Rueckert 1999): from control points to the
-// displacement of each sample, and from the forces of samples to those of control points (Modat 2010, section 2.1.3). Both go
-// through separable weights: there is no Jacobian, and no sum depends on the order in which lanes run.
+// The grid of control points whose B-spline displaces the points of a virtual grid (Rueckert 1999): interpolation from the control points
+// to the displacement of each sample, and its adjoint from the forces of the samples to those of the control points (Modat 2010, section
+// 2.1.3). Both use separable weights: no Jacobian is stored, and no sum depends on the order in which lanes run.
 //
-// Where the axes of both grids are parallel, which weights an index has along an axis depends on that index alone: the host makes
-// a table of them. Otherwise a sample's weights follow from its position in the grid.
+// If the axes of both grids are parallel, the weights of an index along an axis depend on that index alone, and the host makes a table of
+// them. Otherwise a sample's weights follow from its position in the grid.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_ControlGrid_h
 #define gpureg_kernels_ControlGrid_h
@@ -13,31 +13,31 @@ GPUREG_NAMESPACE_BEGIN
 
 enum
 {
-  /** Control points that count along an axis, of the highest order. */
+  /** Control points along an axis with non-zero weights, for the highest order. */
   MostControlTaps = 4,
-  /** Lanes that share a row of the virtual grid, and the voxels that each of them moves: together a segment. */
+  /** Lanes that share a segment of a row of the virtual grid, and the voxels that each of them displaces. */
   ControlRowLanes = 32,
   ControlRowSteps = 4,
   SegmentVoxels = ControlRowLanes * ControlRowSteps,
-  /** Columns of control points that a segment may meet. */
+  /** The most columns of control points with non-zero weights in a segment. */
   MostSegmentColumns = SegmentVoxels + MostControlTaps
 };
 
-/** What an index along an axis of the virtual grid has: 32-bit members only. */
+/** The B-spline weights at one index along an axis of the virtual grid. 32-bit members only. */
 typedef struct ControlWeights
 {
-  float weight[MostControlTaps]; /* of the control points from the first one on; 0 beyond the order */
+  float weight[MostControlTaps]; /* weights of the control points from the first one on; 0 beyond the order */
   int   first;                   /* -1 outside of the valid region */
   int   padding[3];
 } ControlWeights;
 
-/** Of grids with parallel axes. 32-bit members only. */
+/** Describes a control-point grid whose axes are parallel to those of the virtual grid. 32-bit members only. */
 typedef struct ControlGridArguments
 {
-  int size[3]; /* control points */
+  int size[3]; /* number of control points */
   int virtualSize[3];
-  int taps[3];         /* control points that count along an axis: the order + 1; 1 along an axis that is not there */
-  int firstWeights[3]; /* where an axis' weights begin */
+  int taps[3];         /* control points with weights along an axis: the order + 1; 1 along a missing axis */
+  int firstWeights[3]; /* place of an axis' first weights */
 } ControlGridArguments;
 
 GPUREG_FUNCTION int
@@ -46,8 +46,8 @@ CountSegments(const ControlGridArguments * a)
   return (a->virtualSize[0] + SegmentVoxels - 1) / SegmentVoxels;
 }
 
-/** What the control points add up to along z, of each plane of the virtual grid: expanded[z][b][i] = Σ_c w_c p(i, b, c); 0 outside of
- *  the valid region. Made once, it is what all rows of the plane read. item: an element of expanded. */
+/** Returns an element of expanded[z][b][i] = Σ_c w_c p(i, b, c), the control points summed along z for each plane of the virtual grid; 0
+ *  outside of the valid region. All rows of a plane share these sums. item: the element's number. */
 GPUREG_FUNCTION float4
 ExpandAlongZ(const ControlGridArguments *         a,
              GPUREG_GLOBAL const ControlWeights * weights,
@@ -69,7 +69,7 @@ ExpandAlongZ(const ControlGridArguments *         a,
   return sum;
 }
 
-/** What column i of a plane of those adds up to at weights along y. */
+/** Sums column i of a plane of those sums with weights along y. */
 GPUREG_FUNCTION void
 SumControlColumn(const ControlGridArguments *         a,
                  GPUREG_GLOBAL const float4 *         plane,
@@ -88,7 +88,8 @@ SumControlColumn(const ControlGridArguments *         a,
   sum[2] = all.z;
 }
 
-/** The displacement at weights along x, from the sums of the columns from the first that counts on, float[3] each. */
+/** Computes the displacement with weights along x, from the sums of the columns from the first one with a non-zero weight on, float[3]
+ *  each. */
 GPUREG_FUNCTION void
 SumControlRow(int taps, GPUREG_LOCAL const float * column, float4 weights, float * sum)
 {
@@ -100,30 +101,31 @@ SumControlRow(int taps, GPUREG_LOCAL const float * column, float4 weights, float
   }
 }
 
-/** How forces are gathered along an axis: [outer][length][inner] becomes [outer][controls][inner]. Each member lies at a multiple of its
- *  size. */
+/** Describes the adjoint B-spline interpolation of forces along an axis: [outer][length][inner] becomes [outer][controls][inner]. Each
+ *  member lies at a multiple of its size. */
 typedef struct GatherArguments
 {
-  i64   inner; /* floats of a slice, of which 32 bits are too few */
+  i64   inner; /* floats of a slice, for which 32 bits are too few */
   int   outer;
   int   length;
   int   controls;
-  int   firstWeights; /* where the axis' weights begin, … */
-  int   firstStretch; /* … and its stretches, … */
+  int   firstWeights; /* place of the axis' first weights */
+  int   firstStretch; /* place of the axis' first tile */
   int   stretchCount;
-  int   isBackwards; /* … and whether control points follow each other against the axis */
-  float matrix[9];   /* what the sums become behind the last axis, by rows */
+  int   isBackwards; /* control points are numbered against the axis */
+  float matrix[9];   /* by rows: the factor of the sums behind the last axis */
 } GatherArguments;
 
 enum
 {
-  /** Lines that one lane gathers along: what it does for one index, it does once for all of them. */
+  /** Lines that one lane processes together: it reads the weights of an index once for all of them. */
   GatherLines = 4,
-  /** Indices whose elements are on their way while as many are added. */
+  /** Indices whose elements are being loaded while as many are added. */
   GatherAhead = 2
 };
 
-/** Neighbouring control points of an axis, and the indices that any of them counts at. 32-bit members only. */
+/** A tile of adjacent control points of an axis, and the range of indices at which any of them has a non-zero weight. 32-bit members
+ *  only. */
 typedef struct ControlStretch
 {
   int firstControl;
@@ -132,15 +134,15 @@ typedef struct ControlStretch
   int end;
 } ControlStretch;
 
-/** The index that a walk comes to as its n-th. */
+/** Returns the n-th index of a walk over a tile. */
 GPUREG_FUNCTION int
 FindWalkedIndex(const GatherArguments * a, const ControlStretch * stretch, int n)
 {
   return a->isBackwards ? stretch->end - 1 - n : stretch->begin + n;
 }
 
-/** Writes what a control point has gathered along some lines, if it is the stretch's, and makes room for the next one. sums: of the
- *  control points from this one on, of each line. */
+/** Writes the sums of a control point along some lines, if it belongs to the tile, and shifts the sums to make room for the next control
+ *  point. sums: those of the control points from this one on, for each line. */
 GPUREG_FUNCTION void
 LeaveControl(const GatherArguments * a,
              const ControlStretch *  stretch,
@@ -164,8 +166,8 @@ LeaveControl(const GatherArguments * a,
   }
 }
 
-/** Reads the elements of GatherAhead indices from `in` on, indexStep apart, along lineCount lines; 0 where there is none: indexCount and
- *  lineCount are how many there are. */
+/** Reads the elements of GatherAhead indices from `in` on, indexStep apart, along lineCount lines; 0 beyond the last of indexCount
+ *  indices or lineCount lines. */
 GPUREG_FUNCTION void
 ReadAhead(int                         indexCount,
           i64                         indexStep,
@@ -183,9 +185,9 @@ ReadAhead(int                         indexCount,
   }
 }
 
-/** What the control points of a stretch gather along lineCount lines, at most GatherLines, whose beginnings are lineStep apart from in
- *  on; out, `inner` apart, too. Each element is read once, ahead of its turn: the control points that count at it are summed side by
- *  side. */
+/** Computes the sums of a tile's control points along lineCount <= GatherLines lines, which begin lineStep apart from `in` on, and
+ *  writes them to `out`, where control points are `inner` apart. Each element is loaded once, ahead of its turn, and added to the sums
+ *  of all control points that have a weight there. */
 GPUREG_FUNCTION void
 GatherAlongLines(const GatherArguments *              a,
                  GPUREG_GLOBAL const ControlWeights * weights,
@@ -205,7 +207,7 @@ GatherAlongLines(const GatherArguments *              a,
   GPUREG_GLOBAL const float *          element = in + (i64)FindWalkedIndex(a, stretch, 0) * a->inner;
   if (count > 0 && w->first < control)
   {
-    control = w->first; /* the first ones are another stretch's */
+    control = w->first; /* the first control points belong to another tile */
   }
   ReadAhead(count, elementStep, lineCount, lineStep, element, ahead);
   for (int n = 0; n < count; n += GatherAhead)
@@ -245,7 +247,7 @@ GatherAlongLines(const GatherArguments *              a,
   }
 }
 
-/** Gathered forces as a gradient: matrix·sum. */
+/** Returns matrix·sum: the sum of forces as a gradient. */
 GPUREG_FUNCTION float4
 TurnGathered(const float * matrix, const float * sum)
 {
@@ -257,8 +259,8 @@ TurnGathered(const float * matrix, const float * sum)
   return MakeFloat4(turned[0], turned[1], turned[2], 0.0f);
 }
 
-/** The same along x, the last axis, whose elements are vectors: in and out are a row's; of one control point. Rows are short by
- *  then, and in the nearest cache. */
+/** Computes the gradient of one control point by adjoint interpolation along x, the last axis, whose elements are vectors. in and out
+ *  belong to one row, which is short by then, and in the nearest cache. */
 GPUREG_FUNCTION void
 GatherAlongRow(const GatherArguments *              a,
                GPUREG_GLOBAL const ControlWeights * weights,
@@ -283,7 +285,8 @@ GatherAlongRow(const GatherArguments *              a,
   out[control] = TurnGathered(a->matrix, sum);
 }
 
-/** The weights of a sample's control points, and the first one that counts. False outside of the valid region. */
+/** Computes the weights of a sample's control points, and the first control point with a non-zero weight. Returns 0 outside of the valid
+ *  region. */
 GPUREG_FUNCTION int
 FindControlWeights(const ChainPart * part, const i64 * position, int * first, float weights[3][MostControlTaps])
 {
@@ -307,7 +310,7 @@ FindControlWeights(const ChainPart * part, const i64 * position, int * first, fl
   return 1;
 }
 
-/** What a sample is moved by, in mm. */
+/** Computes a sample's displacement in mm, for a grid of any orientation. */
 GPUREG_FUNCTION void
 MoveSampleGeneral(const ChainPart * part, GPUREG_GLOBAL const float4 * points, const i64 * position, float * moved)
 {
@@ -325,7 +328,7 @@ MoveSampleGeneral(const ChainPart * part, GPUREG_GLOBAL const float4 * points, c
   AddSplineDisplacement(part->order, part, points, cell, fraction, moved);
 }
 
-/** The same in fixed point, in the units of the control points: see PreciseGrid.h. */
+/** Computes a sample's displacement in fixed point, in the units of the control points: see PreciseGrid.h. */
 GPUREG_FUNCTION void
 MoveSamplePreciselyGeneral(const ChainPart * part, GPUREG_GLOBAL const i64 * points, const i64 * position, i64 * moved)
 {
@@ -338,17 +341,17 @@ MoveSamplePreciselyGeneral(const ChainPart * part, GPUREG_GLOBAL const i64 * poi
   AddFixedSplineDisplacement(part, points, inGrid, moved);
 }
 
-/** Samples are sorted by their cell: the first control points that count for them. A control point gathers from the cells that it
- *  counts in. 32-bit members only. */
+/** Samples are sorted by cell, the index of the first control points with non-zero weights. A control point sums over the cells in which
+ *  its weight is not zero. 32-bit members only. */
 typedef struct SampleCells
 {
   int   size[3]; /* cells along each axis */
   int   taps[3];
   int   isOfPoints;
-  float matrix[9]; /* as GatherArguments' */
+  float matrix[9]; /* as in GatherArguments */
 } SampleCells;
 
-/** The weight of control point (i, j, k) for a sample; 0 where it does not count. */
+/** Returns the weight of control point (i, j, k) for a sample; 0 outside of its support. */
 GPUREG_FUNCTION float
 FindWeightOfControl(const ChainPart * part, const i64 * position, const int * control)
 {
@@ -368,7 +371,7 @@ FindWeightOfControl(const ChainPart * part, const i64 * position, const int * co
   return weight;
 }
 
-/** Adds the forces of a cell's samples, every stride-th from begin on, as a control point counts them. */
+/** Adds the forces of a cell's samples, every stride-th from begin on, multiplied by a control point's weights. */
 GPUREG_FUNCTION void
 GatherFromCell(const ChainPart *           part,
                const VolumeShape *         shape,

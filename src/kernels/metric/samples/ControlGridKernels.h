@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work-groups of control points and samples, for the devices that have work-groups: CUDA and OpenCL.
-// src/host/metric/samples/ControlGridPasses.cpp says the same in plain loops and is what this is tested against.
+// src/host/metric/samples/ControlGridPasses.cpp computes the same in plain loops; tests compare the two.
 #ifndef gpureg_kernels_ControlGridKernels_h
 #define gpureg_kernels_ControlGridKernels_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Moves segments of rows, ControlRowLanes lanes each: the columns of control points that a segment meets are summed first.
- *  rowWeights and rowFirsts: the weights along x, and the first column that counts, or -1. Apart, neighbouring lanes read neighbours.
- *  segmentColumns: of each segment of a row, its first column and how many it meets; expanded: see ExpandAlongZ; columns:
- *  3·MostSegmentColumns floats for each row of the group, and moved: 3·SegmentVoxels, so that neighbouring lanes store neighbouring
- *  floats; displacement: float[3], one a voxel. */
+/** Computes the displacements of segments of rows, with ControlRowLanes lanes each: the columns of control points with non-zero weights
+ *  in a segment are summed first. rowWeights and rowFirsts: the weights along x, and the first column with a non-zero weight, or -1; in
+ *  separate arrays, so that neighbouring lanes read adjacent elements. segmentColumns: for each segment of a row, its first column and
+ *  the number of its columns; expanded: see ExpandAlongZ; columns: 3·MostSegmentColumns floats for each row of the group; moved:
+ *  3·SegmentVoxels floats for each row, so that neighbouring lanes store adjacent floats; displacement: float[3] for each voxel. */
 GPUREG_GROUP_FUNCTION void
 MoveRowsGroup(const ControlGridArguments *         a,
               GPUREG_GLOBAL const ControlWeights * weights,
@@ -29,7 +29,7 @@ MoveRowsGroup(const ControlGridArguments *         a,
   const int segment = GroupIndex() - block * segments;
   const int row = block * (LaneCount() / ControlRowLanes) + rowOfGroup;
   const int rows = a->virtualSize[1] * a->virtualSize[2];
-  /* Lanes behind the last row help with its columns. */
+  /* Lanes behind the last row help to sum its columns. */
   const int madeRow = row < rows ? row : rows - 1;
   const int z = madeRow / a->virtualSize[1];
 
@@ -70,8 +70,8 @@ MoveRowsGroup(const ControlGridArguments *         a,
   }
 }
 
-/** One group gathers for one control point from the samples of its cells.
- *  cellBegins: where each cell's samples begin in order, and one more; scratch: LaneCount() floats. */
+/** Computes the gradient of one control point, by one group, from the samples of its cells. cellBegins: where each cell's samples begin
+ *  in `order`, and one more; scratch: LaneCount() floats. */
 GPUREG_GROUP_FUNCTION void
 GatherSamplesGroup(const ChainPart *           part,
                    const VolumeShape *         shape,
@@ -96,7 +96,7 @@ GatherSamplesGroup(const ChainPart *           part,
   {
     for (int y = begin[1]; y < end[1]; ++y)
     {
-      /* Cells side by side lie one behind the other. */
+      /* Adjacent cells along x follow each other. */
       const i64 firstCell = (i64)(z * cells->size[1] + y) * cells->size[0];
       GatherFromCell(part,
                      shape,

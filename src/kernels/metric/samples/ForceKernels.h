@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a work-group adds its samples' forces up, for the devices that have work-groups: CUDA and OpenCL.
+// Sums of forces over a work-group's samples, for the devices that have work-groups: CUDA and OpenCL.
 //
-// A prelude for these adds: GPUREG_LOCAL, GPUREG_GROUP_FUNCTION, LaneIndex(), LaneCount(), LocalBarrier(); and it may have a
-// StoreVector() of its own.
+// A prelude for these adds: GPUREG_LOCAL, GPUREG_GROUP_FUNCTION, LaneIndex(), LaneCount() and LocalBarrier(). It may have a StoreVector()
+// of its own.
 #ifndef gpureg_kernels_ForceKernels_h
 #define gpureg_kernels_ForceKernels_h
 
 GPUREG_NAMESPACE_BEGIN
 
 #ifndef GPUREG_HAS_STORE_VECTOR
-/** Stores a lane's vector, float[3]; those of neighbouring lanes lie one behind the other. */
+/** Stores a lane's vector, float[3]; those of neighbouring lanes are adjacent. */
 GPUREG_FUNCTION void
 StoreVector(const float * vector, GPUREG_GLOBAL float * out)
 {
@@ -19,8 +19,8 @@ StoreVector(const float * vector, GPUREG_GLOBAL float * out)
 }
 #endif
 
-/** Adds a sample's force at the virtual index x to its lane's sums; FinishForceAlongZ is yet to come where the variant is
- *  not precise. */
+/** Adds a sample's force at the virtual index x to its lane's sums. Unless the variant is fixed-point, FinishForceAlongZ must follow at
+ *  the end. */
 GPUREG_FUNCTION void
 AddForceOfSample(int variant, const SampleArguments * a, const float * force, const float * x, float * sums)
 {
@@ -36,9 +36,9 @@ AddForceOfSample(int variant, const SampleArguments * a, const float * force, co
   }
 }
 
-/** Adds up count sums of each lane's, and, where the variant is precise, the rests behind them: s's total is then
- *  scratch[s·LaneCount()]. Up to eight are added at a time: of 512 lanes 64 are left, then 8, then one, in an order that does not
- *  depend on timing. */
+/** Adds up `count` sums over all lanes, and, in fixed-point variants, what rounding left of them, which follows them. The total of sum s
+ *  is then scratch[s·LaneCount()]. Up to eight values are added at a time: 512 lanes leave 64 values, then 8, then one. The order does
+ *  not depend on timing. */
 GPUREG_GROUP_FUNCTION void
 SumEachOverLanes(int variant, int count, const float * sums, GPUREG_LOCAL float * scratch)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The twelve sums from which the derivative of any linear transform follows: Σ f and Σ f ⊗ x.
-// A linear transform's Jacobian is affine in x, J(x) = J_0 + Σ_d x_d J_d, hence
-// Σ J(x)ᵀ f(x) = J_0ᵀ Σ f + Σ_d J_dᵀ Σ f x_d: no kernel knows any transform class.
+// The twelve sums from which the derivative of any linear transform follows: Σ f and Σ f ⊗ x. A linear transform's Jacobian is affine in x,
+// J(x) = J_0 + Σ_d x_d J_d, hence Σ J(x)ᵀ f(x) = J_0ᵀ Σ f + Σ_d J_dᵀ Σ f x_d: no kernel depends on a transform class.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_ForceSums_h
 #define gpureg_kernels_ForceSums_h
@@ -13,7 +12,7 @@ enum
   ForceSumCount = 12
 };
 
-/** sums[0..2] += f, sums[3 + 3 d + c] += f_c x_d. */
+/** Adds f to sums[0..2], and f_c x_d to sums[3 + 3 d + c]. */
 GPUREG_FUNCTION void
 AddForce(float * sums, const float * force, const float * x)
 {
@@ -26,7 +25,7 @@ AddForce(float * sums, const float * force, const float * x)
   }
 }
 
-/** sum + rest += value, where rest keeps what a float cannot (Knuth's two-sum). */
+/** Adds value to sum + rest, where rest holds what rounding leaves (Knuth's two-sum). */
 GPUREG_FUNCTION void
 AddExactly(float value, float * sum, float * rest)
 {
@@ -37,14 +36,14 @@ AddExactly(float value, float * sum, float * rest)
   *rest += (before - (after - added)) + (value - added);
 }
 
-/** A number of some 48 bits: what a float holds of it, and what that leaves. */
+/** A number of some 48 bits: its value as a float, and what rounding leaves. */
 typedef struct FloatAndRest
 {
   float value;
   float rest;
 } FloatAndRest;
 
-/** Of an integer, in a unit that is a power of two. */
+/** Splits an integer, in a unit that is a power of two. */
 GPUREG_FUNCTION FloatAndRest
 SplitInteger(i64 number, float unit)
 {
@@ -55,8 +54,8 @@ SplitInteger(i64 number, float unit)
   return split;
 }
 
-/** a·b but for the product of the rests. A sum with 0, not a product, is what its rest is found of: nothing a compiler may
- *  merge with an addition that follows. */
+/** Returns a·b without the product of both rests. The rest is computed from a product that is rounded by MultiplyAddOnce with 0, which a
+ *  compiler may not fuse with an addition that follows. */
 GPUREG_FUNCTION FloatAndRest
 MultiplyExactly(FloatAndRest a, FloatAndRest b)
 {
@@ -66,7 +65,7 @@ MultiplyExactly(FloatAndRest a, FloatAndRest b)
   return product;
 }
 
-/** sum + rest += number, both of some 48 bits. */
+/** Adds number to sum + rest, both of some 48 bits. */
 GPUREG_FUNCTION void
 AddWithRest(FloatAndRest number, float * sum, float * rest)
 {
@@ -74,7 +73,8 @@ AddWithRest(FloatAndRest number, float * sum, float * rest)
   *rest += number.rest;
 }
 
-/** AddForce for a few samples, whose forces may cancel but for a thousandth: 2·ForceSumCount floats, the rests last. */
+/** Adds a force as AddForce does, where samples are few and forces may cancel to a thousandth: 2·ForceSumCount floats, what rounding
+ *  leaves last. */
 GPUREG_FUNCTION void
 AddForceExactly(float * sums, const float * force, const float * x)
 {
@@ -85,7 +85,7 @@ AddForceExactly(float * sums, const float * force, const float * x)
   }
 }
 
-/** The same of a force of some 48 bits. */
+/** Adds a force of some 48 bits as AddForceExactly does. */
 GPUREG_FUNCTION void
 AddPreciseForce(float * sums, const FloatAndRest * force, const float * x)
 {
@@ -101,7 +101,7 @@ AddPreciseForce(float * sums, const FloatAndRest * force, const float * x)
   }
 }
 
-/** AddForce for a lane whose samples share x and y: the moment along z only, … */
+/** Adds a force as AddForce does, for a lane whose samples share x and y: f and f z only. FinishForceAlongZ adds the rest. */
 GPUREG_FUNCTION void
 AddForceAlongZ(float * sums, const float * force, float z)
 {
@@ -112,7 +112,7 @@ AddForceAlongZ(float * sums, const float * force, float z)
   }
 }
 
-/** … and at the walk's end those along x and y. */
+/** Computes the sums f x and f y at the end of a walk along z. */
 GPUREG_FUNCTION void
 FinishForceAlongZ(float * sums, float x, float y)
 {

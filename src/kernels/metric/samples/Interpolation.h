@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interpolation of a volume at a position, as ITK's interpolators define it.
-// The software's own arithmetic, not the texture unit's, whose 8-bit fractions miss 1e-5.
+// Interpolation of a volume at a position, as ITK's interpolators define it, in software: the texture unit's 8-bit fractions would miss an
+// accuracy of 1e-5.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_Interpolation_h
 #define gpureg_kernels_Interpolation_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** The eight neighbours of a position: the offset of the first, and the fractions between them;
- *  VolumeShape::stride leads to the others. A position in the half voxel around the volume is moved to its
- *  edge, as itk::LinearInterpolateImageFunction does. On the last voxel the fraction is 1 instead of 0,
- *  so that every neighbour is inside. */
+/** The eight neighbours of a position: the offset of the first one, and the fractions between them; VolumeShape::stride leads to the
+ *  others. A position in the half voxel around the volume is moved to the volume's edge, as in itk::LinearInterpolateImageFunction. On
+ *  the last voxel the fraction is 1 instead of 0, so that every neighbour is inside. */
 typedef struct LinearCell
 {
   i64   offset;
   float fx, fy, fz;
 } LinearCell;
 
-/** The first of the two voxels around a position, and the fraction between them. Without a branch: where the position is
- *  moved to the edge, so is the fraction, to 0 or 1. */
+/** Returns the first of the two voxels around a position along an axis, and computes the fraction between them. There is no branch:
+ *  where the position is moved to the edge, the fraction becomes 0 or 1. */
 GPUREG_FUNCTION int
 FindLinearNeighbour(i64 position, int lastCell, float * fraction)
 {
@@ -52,7 +51,7 @@ Mix4(float4 a, float4 b, float fraction)
   return MultiplyAdd4(fraction, Subtract4(b, a), a);
 }
 
-/** Trilinear interpolation of a scalar volume. */
+/** Interpolates a scalar volume linearly. */
 GPUREG_FUNCTION float
 InterpolateLinear(GPUREG_GLOBAL const float * volume, const VolumeShape * shape, const i64 * position)
 {
@@ -68,14 +67,13 @@ InterpolateLinear(GPUREG_GLOBAL const float * volume, const VolumeShape * shape,
   return Mix(Mix(a, b, cell.fy), Mix(c, d, cell.fy), cell.fz);
 }
 
-/** The same from a volume of quads, whose every voxel repeats its neighbours: v(x, y), v(x+1, y),
- *  v(x, y+1), v(x+1, y+1), the edge repeated. Four times the memory, but two 16-byte loads do the work
- *  of eight, where the number of loads is what holds a device up. */
+/** Interpolates linearly in a volume of quads, each of which holds v(x, y), v(x+1, y), v(x, y+1) and v(x+1, y+1), the edge repeated.
+ *  Four times the memory, but two 16-byte loads replace eight loads, where the number of loads limits a device. */
 GPUREG_FUNCTION float
 InterpolateQuads(GPUREG_GLOBAL const float4 * volume, const VolumeShape * shape, const i64 * position)
 {
   float fx, fy, fz;
-  // No cell is the last along x and y, since the edge is repeated.
+  // No cell is the last one along x and y, since the edge is repeated.
   const int x = FindLinearNeighbour(position[0], 0x7FFFFFFF, &fx);
   const int y = FindLinearNeighbour(position[1], 0x7FFFFFFF, &fy);
   const int z = FindLinearNeighbour(position[2], shape->lastCell[2], &fz);
@@ -88,8 +86,8 @@ InterpolateQuads(GPUREG_GLOBAL const float4 * volume, const VolumeShape * shape,
   return Mix(c, d, fz);
 }
 
-/** Trilinear interpolation of eight neighbours, by the operations of InterpolateLinear and InterpolateQuads, and its derivative by
- *  the position along each axis. near: those of the first plane as a quad; far: those of the next. */
+/** Interpolates between eight neighbours, with the operations of InterpolateLinear and InterpolateQuads, and computes the derivative by
+ *  the position along each axis. near: the neighbours in the first plane, as a quad; far: those in the next plane. */
 GPUREG_FUNCTION float
 MixWithSlopes(float4 near, float4 far, float fx, float fy, float fz, float * slopes)
 {
@@ -107,7 +105,7 @@ MixWithSlopes(float4 near, float4 far, float fx, float fy, float fz, float * slo
   return Mix(first, second, fz);
 }
 
-/** InterpolateLinear, with its slopes: 0 along an axis on whose edge the position is, or beyond. */
+/** Does what InterpolateLinear does, and computes the derivatives: 0 along an axis on whose edge the position is, or beyond it. */
 GPUREG_FUNCTION float
 InterpolateLinearWithSlopes(GPUREG_GLOBAL const float * volume,
                             const VolumeShape *         shape,
@@ -123,7 +121,7 @@ InterpolateLinearWithSlopes(GPUREG_GLOBAL const float * volume,
     MakeFloat4(p[0], p[x], p[y], p[y + x]), MakeFloat4(q[0], q[x], q[y], q[y + x]), cell.fx, cell.fy, cell.fz, slopes);
 }
 
-/** InterpolateQuads, the same. */
+/** Does what InterpolateQuads does, and computes the derivatives as InterpolateLinearWithSlopes does. */
 GPUREG_FUNCTION float
 InterpolateQuadsWithSlopes(GPUREG_GLOBAL const float4 * volume,
                            const VolumeShape *          shape,
@@ -138,8 +136,8 @@ InterpolateQuadsWithSlopes(GPUREG_GLOBAL const float4 * volume,
   return MixWithSlopes(p[0], p[shape->stride[2]], fx, fy, fz, slopes);
 }
 
-/** Trilinear interpolation of a volume of four components, with the scalar's order of operations,
- *  so that a component that repeats a scalar volume gives the scalar's value to the bit. */
+/** Interpolates a volume of four components linearly, in the scalar's order of operations, so that a component that repeats a scalar
+ *  volume gives the scalar's value to the bit. */
 GPUREG_FUNCTION float4
 InterpolateLinear4(GPUREG_GLOBAL const float4 * volume, const VolumeShape * shape, const i64 * position)
 {
@@ -155,8 +153,8 @@ InterpolateLinear4(GPUREG_GLOBAL const float4 * volume, const VolumeShape * shap
   return Mix4(Mix4(a, b, cell.fy), Mix4(c, d, cell.fy), cell.fz);
 }
 
-/** Orders 0 and 1 repeat the edge voxel; higher ones mirror about it, as the prefilter that made
- *  the coefficients did (itk::BSplineInterpolateImageFunction). */
+/** Returns the voxel that stands for an index: orders 0 and 1 repeat the edge voxel; higher ones mirror about it, as does the prefilter
+ *  that makes the coefficients (itk::BSplineInterpolateImageFunction). */
 GPUREG_FUNCTION int
 SplineNeighbour(int order, int index, int size)
 {
@@ -174,9 +172,9 @@ SplineNeighbour(int order, int index, int size)
   return wrapped < size ? wrapped : period - wrapped;
 }
 
-/** The weights along one axis, and the first sample that they belong to. Splines are centred on the samples, so an even
- *  order has its knots half-way between them. Along an axis of one voxel, as z is for an image of two dimensions, all of
- *  them would fall on that voxel: one, of weight 1, does. */
+/** Computes the weights along one axis, and the first sample to which they belong; returns their number. Splines are centred on the
+ *  samples, so an even order has its knots half-way between them. Along an axis of one voxel, as z for a two-dimensional image, there is
+ *  one weight, 1, since all would belong to that voxel. */
 GPUREG_FUNCTION int
 FindSplineSupport(int order, int size, i64 position, int * first, float * weights)
 {
@@ -192,9 +190,9 @@ FindSplineSupport(int order, int size, i64 position, int * first, float * weight
   return order + 1;
 }
 
-/** The cubic spline where its 4 × 4 × 4 coefficients, or 4 × 4 of a single slice, are all inside, which is
- *  nearly everywhere; 0 if they are not. Rows of four at a time, and x at the very end, so that a compiler
- *  multiplies a row by one instruction. */
+/** Interpolates a cubic spline whose 4 × 4 × 4 coefficients, or 4 × 4 of a single slice, are all inside, which is the case nearly
+ *  everywhere; returns 0 if they are not. Rows of four are summed at a time, and x at the very end, so that a compiler multiplies a row
+ *  by one instruction. */
 GPUREG_FUNCTION int
 InterpolateCubicInside(GPUREG_GLOBAL const float * coefficients,
                        const VolumeShape *         shape,
@@ -214,7 +212,7 @@ InterpolateCubicInside(GPUREG_GLOBAL const float * coefficients,
   CubicBSplineWeights(FractionOf(position[1]), wy);
   GPUREG_GLOBAL const float * corner = coefficients + VoxelOffset(shape, x, y, z);
   float4                      sum = MakeFloat4(0.0f, 0.0f, 0.0f, 0.0f);
-  // Loops of constant length, which are unrolled, keep the weights in registers.
+  // Loops of constant length are unrolled, which keeps the weights in registers.
   for (int c = 0; c < 4 && c < planes; ++c, corner += shape->stride[2])
   {
     GPUREG_GLOBAL const float * row = corner;
@@ -229,7 +227,7 @@ InterpolateCubicInside(GPUREG_GLOBAL const float * coefficients,
   return 1;
 }
 
-/** B-spline interpolation of order 0 (nearest voxel) to 5, from coefficients. */
+/** Interpolates a B-spline of order 0 (nearest voxel) to 5 from its coefficients. */
 GPUREG_FUNCTION float
 InterpolateBSpline(GPUREG_GLOBAL const float * coefficients, const VolumeShape * shape, int order, const i64 * position)
 {

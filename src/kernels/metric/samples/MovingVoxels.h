@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is made of a moving image's values before metrics read them: quads, cells of bins, and values packed with their
-// gradient; and the gradient of a fixed image, where forces go along that.
+// Data that is prepared from a moving image's values for the metrics: quads, cells of bins, and values packed with their gradient; and the
+// gradient of a fixed image, for metrics whose forces point along it.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_MovingVoxels_h
 #define gpureg_kernels_MovingVoxels_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** A voxel's value with its neighbours' along x, y and both, the edge repeated: see InterpolateQuads. */
+/** Returns a voxel's value with those of its next neighbours along x, y and both, the edge repeated: see InterpolateQuads. */
 GPUREG_FUNCTION float4
 FindQuad(GPUREG_GLOBAL const float * values, const VolumeShape * shape, i64 voxel)
 {
@@ -20,7 +20,7 @@ FindQuad(GPUREG_GLOBAL const float * values, const VolumeShape * shape, i64 voxe
   return MakeFloat4(p[0], p[right], p[down], p[down + right]);
 }
 
-/** A voxel's bin with those of its next ones along x, y and z, a byte each, x first; an edge's repeated beyond it. */
+/** Returns a voxel's bin with those of its next neighbours along x, y and z, one byte each, x fastest; the edge's bins are repeated. */
 GPUREG_FUNCTION u64
 FindBinCell(GPUREG_GLOBAL const u8 * bins, const VolumeShape * shape, i64 voxel)
 {
@@ -39,7 +39,8 @@ FindBinCell(GPUREG_GLOBAL const u8 * bins, const VolumeShape * shape, i64 voxel)
   return cell;
 }
 
-/** A voxel's gradient, times a factor, with another value; 0 leaves nothing of it, whatever it was. */
+/** Returns a voxel's packed gradient, multiplied by a factor, with another value. A factor of 0 gives a gradient of 0, even if it was
+ *  not finite. */
 GPUREG_FUNCTION float4
 ReplaceValue(float4 packed, float gradientFactor, float value)
 {
@@ -48,8 +49,8 @@ ReplaceValue(float4 packed, float gradientFactor, float value)
            : MakeFloat4(gradientFactor * packed.x, gradientFactor * packed.y, gradientFactor * packed.z, value);
 }
 
-/** Adds an image's derivative along one of its axes to the gradient along physical axes: column tells how. Far from any
- *  edge a recursive Gaussian leaves denormal numbers, which processors compute slowly: they become 0. */
+/** Adds an image's derivative along one of its axes to the gradient along physical axes. column: the direction of that axis. Far from
+ *  any edge a recursive Gaussian leaves denormal numbers, with which processors compute slowly: they become 0. */
 GPUREG_FUNCTION float4
 AddDerivative(float4 packed, float derivative, const float * column)
 {
@@ -60,7 +61,7 @@ AddDerivative(float4 packed, float derivative, const float * column)
                     packed.w);
 }
 
-/** Three floats, times a factor; 0 leaves nothing of them, whatever they were. */
+/** Multiplies a gradient, three floats, by a factor. A factor of 0 gives 0, even if the gradient was not finite. */
 GPUREG_FUNCTION void
 ScaleGradient(GPUREG_GLOBAL float * gradient, float factor)
 {
@@ -70,7 +71,7 @@ ScaleGradient(GPUREG_GLOBAL float * gradient, float factor)
   }
 }
 
-/** AddDerivative, to a gradient that is not packed. */
+/** Adds a derivative as AddDerivative does, to a gradient that is not packed. */
 GPUREG_FUNCTION void
 AddToGradient(GPUREG_GLOBAL float * gradient, float derivative, const float * column)
 {

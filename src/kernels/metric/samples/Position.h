@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// A position in a volume: a continuous index relative to the buffer's first voxel, as a 64-bit integer along each axis
-// in units of 2^-32 voxel. A float of 200 is good to 1e-5 voxel only: that turned samples at edges, and showed in
-// derivatives among 100 bins. An integer is as exact everywhere, on devices without doubles, too.
+// A position in a volume: a continuous index relative to the buffer's first voxel, as a 64-bit integer along each axis in units of 2^-32
+// voxel. A float of about 200 is exact to 1e-5 voxel only, which moved samples across edges and showed in derivatives with 100 bins. An
+// integer is equally exact everywhere, on devices without doubles, too.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_Position_h
 #define gpureg_kernels_Position_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** The part of a position behind the point, in [0, 1]: rounded to float it may be 1. */
+/** Returns the fractional part of a position, in [0, 1]: rounded to float it may be 1. */
 GPUREG_FUNCTION float
 FractionOf(i64 position)
 {
   return (float)(u32)position * GPUREG_FIXED_UNIT;
 }
 
-/** The whole number that is nearest to a position; half-way between two, the larger. */
+/** Returns the integer nearest to a position, the larger one of two equally near. */
 GPUREG_FUNCTION int
 NearestTo(i64 position)
 {
   return CellOf(position) + (int)((u32)position >> 31);
 }
 
-/** ITK's half-open box [-0.5, size - 0.5). */
+/** Returns 1 if a position is in ITK's half-open box [-0.5, size - 0.5). */
 GPUREG_FUNCTION int
 IsPositionInside(const VolumeShape * shape, const i64 * position)
 {
@@ -34,14 +34,14 @@ IsPositionInside(const VolumeShape * shape, const i64 * position)
   return isInside;
 }
 
-/** Offset of the voxel that is nearest to a position inside. */
+/** Returns the offset of the voxel that is nearest to a position inside. */
 GPUREG_FUNCTION i64
 NearestVoxelOffset(const VolumeShape * shape, const i64 * position)
 {
   return VoxelOffset(shape, NearestTo(position[0]), NearestTo(position[1]), NearestTo(position[2]));
 }
 
-/** The virtual position of a sample, a point or a voxel of the grid. */
+/** Computes the virtual position of a sample, which is a point or a voxel of the grid. */
 GPUREG_FUNCTION void
 FindSamplePosition(const VolumeShape * shape, int isPoint, GPUREG_GLOBAL const i64 * points, i64 sample, i64 * position)
 {

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grids before a linear transform L that is optimised, such as a field or a B-spline that stays as it is. They lead a sample of
-// virtual index v from A·v to A·v + u, which is A·w with w = v + A⁻¹·u: the sums of ForceSums.h are then about w, since L's
-// Jacobian is affine in where L is entered.
+// Grids of vectors before a linear transform L that is optimized, such as a displacement field or a B-spline that is not changed. They move
+// a sample of virtual index v from A·v to A·v + u = A·w, with w = v + A⁻¹·u. The sums of ForceSums.h are then taken about w, since L's
+// Jacobian is affine in the point to which L is applied.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_PreTransformMoves_h
 #define gpureg_kernels_PreTransformMoves_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** 32-bit members only, so that every compiler lays it out alike. */
+/** Arguments of the fixed pre-transforms. 32-bit members only, so that every compiler lays the struct out alike. */
 typedef struct PreTransformArguments
 {
   VolumeShape shape;        /* of the virtual grid */
   float       toVirtual[9]; /* A⁻¹, by rows: mm -> virtual index */
-  float       centre[3];    /* virtual index that the first moments refer to */
+  float       centre[3];    /* the virtual index to which the sums f x refer */
   int         arePoints;    /* samples are points, not the grid's voxels */
   int         partCount;
-  int         groupCount; /* of the groups that sum forces */
+  int         groupCount; /* number of groups that sum forces */
 } PreTransformArguments;
 
-/** u of a sample, in mm. The parts' last carry leads to points. */
+/** Computes u of a sample, in mm. The last part's carry leads to points. */
 GPUREG_FUNCTION void
 MoveByPreTransforms(const PreTransformArguments *   a,
                     GPUREG_GLOBAL const i64 *       points,
@@ -48,7 +48,7 @@ MoveByPreTransforms(const PreTransformArguments *   a,
   }
 }
 
-/** The same of vectors that are kept precisely, in units of 2^-32 mm. */
+/** Computes u of a sample from fixed-point vectors, in units of 2^-32 mm. */
 GPUREG_FUNCTION void
 MoveByPreTransformsPrecisely(const PreTransformArguments *   a,
                              GPUREG_GLOBAL const i64 *       points,
@@ -74,14 +74,14 @@ MoveByPreTransformsPrecisely(const PreTransformArguments *   a,
   }
 }
 
-/** What leads from displacements in mm to positions in the grid, or the image, behind the transform that is optimised: by rows, in
- *  units of 2^-32. */
+/** The matrix from displacements in mm to the units of the grid, or the image, behind the optimized transform: by rows, in units of
+ *  2^-32. */
 typedef struct PreTransformCarry
 {
   i64 entries[9];
 } PreTransformCarry;
 
-/** A displacement that is kept precisely, as a float. */
+/** Rounds a fixed-point displacement to floats. */
 GPUREG_FUNCTION void
 RoundPreTransformMove(const i64 * u, float * rounded)
 {
@@ -91,7 +91,7 @@ RoundPreTransformMove(const i64 * u, float * rounded)
   }
 }
 
-/** w - centre of a sample. */
+/** Computes w - centre of a sample. */
 GPUREG_FUNCTION void
 FindPreTransformPlace(const PreTransformArguments * a,
                       GPUREG_GLOBAL const i64 *     points,
@@ -111,7 +111,7 @@ FindPreTransformPlace(const PreTransformArguments * a,
   }
 }
 
-/** Whether a sample has a force: of one that is not valid, its displacement may be anything. */
+/** Returns 1 if a sample has a force; the displacement of a sample that is not valid may be anything. */
 GPUREG_FUNCTION int
 HasForce(GPUREG_GLOBAL const float * forces, i64 sample)
 {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the grids of TransformChain.h move a position by where samples are few, in 64-bit integers: displacements of floats, good to
-// 1e-6 voxel, turned the nearest voxel of one sample in a few thousand, and one sample is seen there.
+// The displacements by the grids of TransformChain.h in 64-bit integers, for few samples: displacements of floats, exact to 1e-6 voxel,
+// change the nearest voxel of one sample in a few thousand, which shows if samples are few.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_PreciseGrid_h
 #define gpureg_kernels_PreciseGrid_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** FindControlPoints, at a position in the grid; t in units of 2^-32. */
+/** Computes FindControlPoints in fixed point, at a position in the grid; t in units of 2^-32. */
 GPUREG_FUNCTION int
 FindFixedControlPoints(const ChainPart * part, int axis, i64 position, int * first, i64 * t)
 {
   const int size = part->size[axis];
   const int lowerEnd = part->order / 2;
   const int upperEnd = size - (part->order + 1) / 2;
-  /* An even order's knots lie half-way between the control points. */
+  /* The knots of an even order lie half-way between the control points. */
   const i64 shifted = (part->order & 1) ? position : position + GPUREG_FIXED_HALF;
   const i64 fromLowerEnd = shifted - lowerEnd * GPUREG_FIXED_ONE;
   const i64 fromUpperEnd = shifted - upperEnd * GPUREG_FIXED_ONE;
@@ -35,7 +35,7 @@ FindFixedControlPoints(const ChainPart * part, int axis, i64 position, int * fir
   return *first >= 0 && *first + part->order < size;
 }
 
-/** sum += weight·vector, of three. */
+/** Adds weight·(x, y, z) to sum. */
 GPUREG_FUNCTION void
 AddFixedVector(i64 weight, i64 x, i64 y, i64 z, i64 * sum)
 {
@@ -44,7 +44,7 @@ AddFixedVector(i64 weight, i64 x, i64 y, i64 z, i64 * sum)
   sum[2] += MultiplyFixedToNearest(z, weight);
 }
 
-/** d += the B-spline's displacement at a position in its grid; nothing outside of its valid region. vectors: i64[3] each. */
+/** Adds the B-spline's displacement at a position in its grid to d; nothing outside of its valid region. vectors: i64[3] each. */
 GPUREG_FUNCTION void
 AddFixedSplineDisplacement(const ChainPart * part, GPUREG_GLOBAL const i64 * vectors, const i64 * position, i64 * d)
 {
@@ -80,7 +80,7 @@ AddFixedSplineDisplacement(const ChainPart * part, GPUREG_GLOBAL const i64 * vec
   }
 }
 
-/** AddFieldDisplacement, at a position in the field. vectors: i64[3] each. */
+/** Adds the field's displacement at a position in its grid to d, as AddFieldDisplacement does. vectors: i64[3] each. */
 GPUREG_FUNCTION void
 AddFixedFieldDisplacement(const ChainPart * part, GPUREG_GLOBAL const i64 * vectors, const i64 * position, i64 * d)
 {
@@ -94,7 +94,7 @@ AddFixedFieldDisplacement(const ChainPart * part, GPUREG_GLOBAL const i64 * vect
     {
       return;
     }
-    /* In the half voxel around the field its edge continues. */
+    /* In the half voxel around the field, its edge is repeated. */
     index[axis][0] = cell < 0 ? 0 : cell;
     fraction[axis] = (i64)(u32)position[axis];
     index[axis][1] = cell < 0 ? 0 : (cell + 1 < part->size[axis] ? cell + 1 : cell);
@@ -112,10 +112,11 @@ AddFixedFieldDisplacement(const ChainPart * part, GPUREG_GLOBAL const i64 * vect
   }
 }
 
-/** 2^18 voxels: what moves a position as far leads out of every grid behind it, of which none is half as long. */
+/** 2^18 voxels: a displacement of this length leads out of every grid that follows, none of which is half as long. */
 #define GPUREG_FARTHEST_PRECISE_MOVE ((i64)1 << 50)
 
-/** d becomes carry·d, such as from the units of a part's grid to those of the next. What leads too far stays there. */
+/** Multiplies d by the matrix carry, such as from the units of a part's grid to those of the next. Displacements are clamped to
+ *  GPUREG_FARTHEST_PRECISE_MOVE first. */
 GPUREG_FUNCTION void
 CarryPrecisely(const i64 * carry, i64 * d)
 {
@@ -132,7 +133,7 @@ CarryPrecisely(const i64 * carry, i64 * d)
   d[2] = moved[2];
 }
 
-/** DisplaceByPart, at a position in the part's grid. */
+/** Computes DisplaceByPart in fixed point, at a position in the part's grid. */
 GPUREG_FUNCTION void
 DisplaceByPartPrecisely(const ChainPart * part, GPUREG_GLOBAL const i64 * vectors, const i64 * position, i64 * d)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sample where there are few of them: what rounding its value to float takes from each then shows in the derivative,
-// above all where most lie in a flat background, so that few forces remain and nearly cancel. So a moving value, as every
-// position, is an integer, in units far below what a metric tells apart, on devices with doubles and without: the same bits
-// on all of them. The formulas are Samples.h's.
+// Fixed-point samples, for evaluations with few samples. With few samples, rounding each value to float shows in the derivative, above all
+// if most of them lie in a flat background, so that few forces remain and nearly cancel. So moving values, as all positions, are integers,
+// in units far below what a metric can tell apart: the same bits on every device, with doubles or without. The formulas are those of
+// Samples.h.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_PreciseSamples_h
 #define gpureg_kernels_PreciseSamples_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** LinearCell with fractions in units of 2^-32, from 0 to 1. */
+/** A LinearCell with fractions in units of 2^-32, from 0 to 1. */
 typedef struct PreciseCell
 {
   i64 offset;
@@ -39,7 +39,7 @@ MixFixed(i64 a, i64 b, i64 fraction)
   return a + MultiplyFixed(b - a, fraction);
 }
 
-/** Between the corners of a cell, x fastest, at the fraction of a position along each axis; corners is overwritten. */
+/** Interpolates linearly between the corners of a cell, x fastest, at a fraction along each axis. Overwrites corners. */
 GPUREG_FUNCTION i64
 MixEightFixed(i64 * corners, const i64 * fraction)
 {
@@ -53,7 +53,7 @@ MixEightFixed(i64 * corners, const i64 * fraction)
   return corners[0];
 }
 
-/** What moves a position at a voxel, or at a sample that has its own displacement, … */
+/** Moves a position by the displacement of a voxel, or of a sample that has its own displacement. */
 GPUREG_FUNCTION void
 MovePrecisely(const SampleVolumes * v, i64 voxel, i64 * position)
 {
@@ -63,7 +63,7 @@ MovePrecisely(const SampleVolumes * v, i64 voxel, i64 * position)
   }
 }
 
-/** … and between voxels. */
+/** Moves a position by the displacement interpolated at a point between voxels. */
 GPUREG_FUNCTION void
 MovePreciselyBetween(const SampleVolumes * v, const VolumeShape * shape, const i64 * point, i64 * position)
 {
@@ -81,7 +81,7 @@ MovePreciselyBetween(const SampleVolumes * v, const VolumeShape * shape, const i
   }
 }
 
-/** Trilinear interpolation. */
+/** Interpolates linearly in a volume of integers. */
 GPUREG_FUNCTION i64
 InterpolateFixed(GPUREG_GLOBAL const i64 * volume, const VolumeShape * shape, const i64 * position)
 {
@@ -97,7 +97,7 @@ InterpolateFixed(GPUREG_GLOBAL const i64 * volume, const VolumeShape * shape, co
   return MixFixed(MixFixed(a, b, cell.fraction[1]), MixFixed(c, d, cell.fraction[1]), cell.fraction[2]);
 }
 
-/** SplineWeights in units of 2^-32. One of the largest takes what rounding leaves, so that they sum to 1. */
+/** Computes SplineWeights in units of 2^-32. One of the largest weights takes what rounding leaves, so that they sum to 1. */
 GPUREG_FUNCTION void
 FixedSplineWeights(int order, i64 t, i64 * weights)
 {
@@ -121,7 +121,7 @@ FixedSplineWeights(int order, i64 t, i64 * weights)
   weights[order / 2] = GPUREG_FIXED_ONE - others;
 }
 
-/** The weights along one axis, and the first sample that they belong to: see FindSplineSupport. */
+/** Computes the weights along one axis, and the first sample to which they belong: see FindSplineSupport. */
 GPUREG_FUNCTION int
 FindFixedSplineSupport(int order, int size, i64 position, int * first, i64 * weights)
 {
@@ -137,7 +137,7 @@ FindFixedSplineSupport(int order, int size, i64 position, int * first, i64 * wei
   return order + 1;
 }
 
-/** B-spline interpolation of order 0 (nearest voxel) to 5, from coefficients. */
+/** Interpolates a B-spline of order 0 (nearest voxel) to 5 from its coefficients. */
 GPUREG_FUNCTION i64
 InterpolateFixedBSpline(GPUREG_GLOBAL const i64 * coefficients,
                         const VolumeShape *       shape,
@@ -175,8 +175,8 @@ InterpolateFixedBSpline(GPUREG_GLOBAL const i64 * coefficients,
   return sum;
 }
 
-/** SampleMovingValue, in units of a value: as ITK has it, rounded to the pixel's type, a float's digits being those of the
- *  value itself. */
+/** Computes the moving value at a position in fixed point, in units of a value, rounded to the pixel type as in ITK: to a float's digits
+ *  of the value itself, not of its difference to the minimum. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
 SamplePreciseValue(int                     variant,
                    const SampleArguments * a,
@@ -199,7 +199,7 @@ SamplePreciseValue(int                     variant,
   return 1;
 }
 
-/** CentralDifference. */
+/** Returns CentralDifference, from fixed-point values. */
 GPUREG_FUNCTION float
 PreciseDifference(
   const SampleArguments * a, const SampleMaps * maps, const SampleVolumes * v, const i64 * position, int axis)
@@ -214,7 +214,7 @@ PreciseDifference(
          (maps->unitsToValues * a->inverseSpacing[axis]);
 }
 
-/** Scaled, per mm. */
+/** Computes the gradient of the scaled moving values at a position, per mm. */
 GPUREG_FUNCTION void
 SamplePreciseGradient(int                     variant,
                       const SampleArguments * a,

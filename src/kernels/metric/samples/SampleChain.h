@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a metric's samples are led that are not moved by an affine map alone: by a displacement field over the virtual grid,
-// which is optimised, and by the grids of a chain (TransformChain.h) behind it; and how forces follow them back.
+// The positions of samples that are not moved by an affine map alone, but by a displacement field over the virtual grid, which is
+// optimized, and by the grids of a chain (TransformChain.h) that follows; and forces carried back through these.
 //
-// A sample of virtual index x is at p_0 = A_0·x + d_0 in the chain's first grid, where d_0 is what the displacement field moves
-// it by, at p_k+1 = A_k+1·x + d_k+1 in the next one, and behind the last one at its position in the moving image. A force f is
-// a derivative by the moving point; with J_k = ∂p_k+1/∂p_k and M, which leads from the moving index to the moving point, that
-// by p_0 is (J_n-1 ⋯ J_0)ᵀ Mᵀ f. J_k is constant over a field's voxel: the differences that itk::DisplacementFieldTransform
-// gives there, of which the host makes an array. Or it is the derivative of how the part moves samples, a field's interpolation or
-// a B-spline, which follows from its vectors.
+// A sample of virtual index x is at p_0 = A_0·x + d_0 in the chain's first grid, where d_0 is its displacement by the displacement field,
+// at p_k+1 = A_k+1·x + d_k+1 in the next grid, and behind the last one at its position in the moving image. A force f is a derivative by
+// the moving point. With J_k = ∂p_k+1/∂p_k and M, the matrix from moving indices to moving points, the derivative by p_0 is (J_n-1 ⋯ J_0)ᵀ
+// Mᵀ f. J_k is either constant over a voxel of a field: the differences that itk::DisplacementFieldTransform computes there, of which the
+// host makes an array. Or it is the exact derivative of the displacement by the part, a field's linear interpolation or a B-spline, which
+// follows from its vectors.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_SampleChain_h
 #define gpureg_kernels_SampleChain_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** The displacement of a voxel, or of a sample that has its own, … */
+/** Reads the displacement of a voxel, or of a sample that has its own. */
 GPUREG_FUNCTION void
 ReadDisplacement(const SampleVolumes * v, i64 voxel, float * u)
 {
@@ -23,7 +23,7 @@ ReadDisplacement(const SampleVolumes * v, i64 voxel, float * u)
   u[2] = v->displacement[3 * voxel + 2];
 }
 
-/** … and between voxels. */
+/** Interpolates the displacement between voxels. */
 GPUREG_FUNCTION void
 InterpolateDisplacement(const SampleArguments * a, const SampleVolumes * v, LinearCell cell, float * u)
 {
@@ -43,14 +43,14 @@ InterpolateDisplacement(const SampleArguments * a, const SampleVolumes * v, Line
   }
 }
 
-/** Whether all vectors that move samples are kept as what they move positions by. */
+/** Returns 1 if all vectors that move samples are stored in fixed point. */
 GPUREG_FUNCTION int
 MovesPrecisely(int variant, const SampleArguments * a)
 {
   return VariantHas(variant, SamplesArePrecise) && a->movesPrecisely;
 }
 
-/** Adds to a sample's position its displacement by the field or the spline, where these are kept precisely. */
+/** Adds the displacement by the field or the spline to a sample's position, from fixed-point vectors. */
 GPUREG_FUNCTION void
 MoveSamplePrecisely(int                     variant,
                     const SampleArguments * a,
@@ -69,7 +69,7 @@ MoveSamplePrecisely(int                     variant,
   }
 }
 
-/** d_0 of the sample that a walk is at: what the displacement field moves it by, in the units of where that leads. */
+/** Computes d_0 of the sample at which a walk is: its displacement by the displacement field, in the units of the grid that follows. */
 GPUREG_FUNCTION void
 FindFirstDisplacement(int                     variant,
                       const SampleArguments * a,
@@ -94,7 +94,7 @@ FindFirstDisplacement(int                     variant,
   }
 }
 
-/** The virtual index of the sample that a walk is at, in units of 2^-32. */
+/** Computes the virtual index of the sample at which a walk is, in units of 2^-32. */
 GPUREG_FUNCTION void
 FindVirtualPosition(
   int variant, const SampleArguments * a, const SampleVolumes * v, const LaneWalk * walk, i64 * position)
@@ -112,7 +112,7 @@ FindVirtualPosition(
   position[2] = a->stackedRows > 0 ? 0 : (i64)z << 32;
 }
 
-/** The J of a part at the voxel of its grid that is nearest to a position, by the host's array. */
+/** Reads the J of a part at the voxel of its grid that is nearest to a position, from the host's array. */
 GPUREG_FUNCTION void
 ReadJacobian(const ChainPart * part, const SampleVolumes * v, const int * nearest, float * own)
 {
@@ -129,8 +129,8 @@ ReadJacobian(const ChainPart * part, const SampleVolumes * v, const int * neares
   }
 }
 
-/** The same, as the derivative of what the part does. It is handed arrays alone: what else its caller gave the address of would be in
- *  memory, not in registers, for all that the caller does. */
+/** Computes the J of a part as the exact derivative of its displacement. The parameters are arrays only: other local variables of the
+ *  caller whose addresses were passed would be in memory, not in registers, in all of the caller's code. */
 GPUREG_SELDOM_FUNCTION void
 DerivePart(GPUREG_GLOBAL const ChainPart * there,
            GPUREG_GLOBAL const float4 *    vectors,
@@ -153,7 +153,7 @@ DerivePart(GPUREG_GLOBAL const ChainPart * there,
   }
 }
 
-/** jacobian = own·jacobian. */
+/** Replaces jacobian by own·jacobian. */
 GPUREG_FUNCTION void
 MultiplyJacobian(const float * own, float * jacobian)
 {
@@ -168,7 +168,7 @@ MultiplyJacobian(const float * own, float * jacobian)
   }
 }
 
-/** jacobian = J·jacobian, with the J of the k-th part at cell + fraction. */
+/** Replaces jacobian by J·jacobian, with the J of the k-th part at cell + fraction. */
 GPUREG_FUNCTION void
 CarryJacobian(const SampleArguments * a,
               const ChainPart *       part,
@@ -197,7 +197,7 @@ CarryJacobian(const SampleArguments * a,
   }
 }
 
-/** From d_0 to what all parts together move a sample by in the moving image's voxels; if it is asked for, jacobian becomes
+/** Replaces d_0 by the total displacement of a sample by all parts, in the moving image's voxels. If findsJacobian, jacobian becomes
  *  J_n-1 ⋯ J_0·jacobian. */
 GPUREG_FUNCTION void
 FollowChain(const SampleArguments * a,
@@ -226,7 +226,7 @@ FollowChain(const SampleArguments * a,
   }
 }
 
-/** The same of vectors that are kept precisely. */
+/** Does what FollowChain does with fixed-point vectors, with d in units of 2^-32 and each J_k from the host's array. */
 GPUREG_FUNCTION void
 FollowChainPrecisely(const SampleArguments * a,
                      const SampleVolumes *   v,
@@ -254,7 +254,7 @@ FollowChainPrecisely(const SampleArguments * a,
   }
 }
 
-/** Along field or spline and chain: adds to d, in the moving image's voxels in units of 2^-32, what they move a sample by. */
+/** Adds the total displacement of a sample by field or spline and chain to d, in the moving image's voxels in units of 2^-32. */
 GPUREG_FUNCTION void
 FollowPrecisely(int                     variant,
                 const SampleArguments * a,
@@ -275,7 +275,7 @@ FollowPrecisely(int                     variant,
   }
 }
 
-/** Adds to the position of the sample that a walk is at what is not affine in where it maps to. */
+/** Adds to the position of the sample at which a walk is the part that is not affine in its virtual index. */
 GPUREG_FUNCTION void
 DisplaceSample(int variant, const SampleArguments * a, const SampleVolumes * v, const LaneWalk * walk, i64 * position)
 {
@@ -304,7 +304,8 @@ DisplaceSample(int variant, const SampleArguments * a, const SampleVolumes * v, 
   position[2] += ToFixed(d[2]);
 }
 
-/** Turns a force, the derivative by the sample's moving point, into that by p_0: back through the chain, if it is to be. */
+/** Turns a force, the derivative by the sample's moving point, into the derivative by p_0, if the arguments demand it: carries it back
+ *  through the chain. */
 GPUREG_FUNCTION void
 FollowForceBack(int variant, const SampleArguments * a, const SampleVolumes * v, const LaneWalk * walk, float * force)
 {

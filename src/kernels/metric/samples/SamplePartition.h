@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the samples are cut into chunks: by the problem and the kind of device, never by the number of
-// threads, so that ordered sums come out the same everywhere on one kind of device.
-// A chunk of a grid is a tile TileWidth voxels wide, (lanes / TileWidth) high and tileDepth deep,
-// so that neighbouring rows meet in the cache; a chunk of points is lanes · tileDepth in a row.
-// A grid of one slice has no depth to walk along. It is stacked: virtualShape then stands for slices as high as a
-// tile, one behind the other as they are in memory, and the last one may miss rows.
+// Partition of the samples into chunks. It depends on the problem and the kind of device, never on the number of threads, so that ordered
+// sums are the same everywhere on one kind of device.
+// A chunk of a grid is a tile TileWidth voxels wide, (lanes / TileWidth) high and tileDepth deep, so that adjacent rows share cache lines;
+// a chunk of points is lanes · tileDepth points in sequence.
+// A grid of one slice has no depth to walk along. It is reshaped into slabs: virtualShape then describes slices as high as a tile, one
+// behind the other as they are in memory; the last one may lack rows.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_SamplePartition_h
 #define gpureg_kernels_SamplePartition_h
@@ -46,7 +46,7 @@ StartLaneWalk(int variant, const SampleArguments * a, const SampleMaps * maps, i
     walk.x[2] = (float)k;
     for (int r = 0; r < 3; ++r)
     {
-      // Lanes beside the grid might be mapped too far for 64 bits.
+      // Lanes outside of the grid might be mapped too far for 64 bits.
       walk.mapped[r] = isInside ? ApplyFixedRow(&maps->toMoving, r, i, j, k) : 0;
     }
   }
@@ -54,7 +54,7 @@ StartLaneWalk(int variant, const SampleArguments * a, const SampleMaps * maps, i
   return walk;
 }
 
-/** A walk of one voxel. */
+/** Returns a walk over one voxel. */
 GPUREG_FUNCTION LaneWalk
 StartWalkAtVoxel(const SampleArguments * a, const SampleMaps * maps, int i, int j, int k)
 {
@@ -72,7 +72,7 @@ StartWalkAtVoxel(const SampleArguments * a, const SampleMaps * maps, int i, int 
   return walk;
 }
 
-/** A walk of one sample, wherever it is. Fewer than 2^32: they are divided by 32 bits. */
+/** Returns a walk over the sample with this number. There are fewer than 2^32 samples, so that 32-bit division suffices. */
 GPUREG_FUNCTION LaneWalk
 StartWalkAt(int variant, const SampleArguments * a, const SampleMaps * maps, u32 sample)
 {
@@ -95,7 +95,7 @@ StartWalkAt(int variant, const SampleArguments * a, const SampleMaps * maps, u32
   return walk;
 }
 
-/** To the next sample. */
+/** Advances a walk to the next sample. */
 GPUREG_FUNCTION void
 AdvanceLaneWalk(int variant, const SampleMaps * maps, LaneWalk * walk)
 {
@@ -110,7 +110,7 @@ AdvanceLaneWalk(int variant, const SampleMaps * maps, LaneWalk * walk)
   }
 }
 
-/** Of the sample that a walk is at: its virtual index x, and the position in the moving buffer that it maps to. */
+/** Computes the virtual index x of the sample at which a walk is, and the position in the moving buffer to which it maps. */
 GPUREG_FUNCTION void
 MapSample(int                     variant,
           const SampleArguments * a,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The samples of a metric: where each maps to, and the moving image's value and gradient there, as
-// itk::ImageToImageMetricv4 defines them. What a metric makes of them is its own.
+// The samples of a metric: the position to which each maps, and the moving image's value and gradient there, as itk::ImageToImageMetricv4
+// defines them. Each metric defines what it computes from these.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_Samples_h
 #define gpureg_kernels_Samples_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** What a problem needs beyond the plain case: every voxel of a grid, a linear transform, linear
- *  interpolation, a gradient image, no mask. A kernel compiled for one set leaves the rest out. */
+/** The features that a problem needs beyond the plain case: every voxel of a grid, a linear transform, linear interpolation, a gradient
+ *  image, no mask. A kernel that is compiled for one set of features leaves out the code of the others. */
 enum
 {
   SamplesArePoints = 1,    /* a list of points instead of the virtual grid's voxels */
@@ -17,98 +17,101 @@ enum
   GradientByDifferences = 8,     /* central differences instead of a gradient image */
   InterpolatesSpline = 16,       /* B-spline interpolation of order splineOrder, 0 for nearest */
   ChecksRange = 32,              /* moving values outside of their range make a sample invalid */
-  WritesForces = 64,             /* keep each sample's force, for transforms of local support */
-  ReadsQuads = 128,              /* the moving values are kept as quads, see InterpolateQuads */
+  WritesForces = 64,             /* store each sample's force, for transforms of local support */
+  ReadsQuads = 128,              /* the moving values are stored as quads, see InterpolateQuads */
   SamplesArePrecise = 256,       /* values are 64-bit integers, as positions always are: PreciseSamples.h */
   WeighsBorder = 512,            /* samples weigh less near the moving image's edge: BorderWeight.h */
-  GradientOfFixed = 1024,        /* forces go along the fixed image's gradient, one a sample */
-  SamplesAreChained = 2048,      /* grids of a chain of transforms lead samples on: SampleChain.h */
-  GradientOfInterpolation = 4096 /* forces go along the interpolation's own derivative, by the moving index */
+  GradientOfFixed = 1024,        /* forces point along the fixed image's gradient, one for each sample */
+  SamplesAreChained = 2048,      /* samples pass through the grids of a chain of transforms: SampleChain.h */
+  GradientOfInterpolation = 4096 /* forces point along the interpolation's own derivative, by the moving index */
 };
 
-/** What forces are derivatives by: 0, moving points; else where the chain's first grid is entered, found … */
+/** The points by which forces are derivatives: 0, the moving points; otherwise the points that enter the chain's first grid, with the
+ *  Jacobians computed in one of these ways. */
 enum
 {
-  ForcesFollowJacobians = 1,  /* … by an array of Jacobians, */
-  ForcesFollowDerivatives = 2 /* or by the derivative of how its parts move samples */
+  ForcesFollowJacobians = 1,  /* by an array of Jacobians */
+  ForcesFollowDerivatives = 2 /* by the exact derivative of the parts' displacements */
 };
 
-/** What one lane of a chunk goes through: `count` samples, `stride` apart, of which it is at one. Over a grid it walks
+/** The walk of one lane over its samples in a chunk: `count` samples, `stride` apart, and the current one. Over a grid, a lane walks
  *  along z. */
 typedef struct LaneWalk
 {
   i64   sample;
   i64   stride;
   int   count;
-  float x[3];      /* virtual index of a grid's sample, … */
-  i64   mapped[3]; /* … and where it maps to, in toMoving's units */
+  float x[3];      /* virtual index of a grid's sample */
+  i64   mapped[3]; /* position to which the sample maps, in toMoving's units */
 } LaneWalk;
 
-/** What the samples depend on besides the volumes and SampleMaps. Passed by value to every kernel, so its
- *  layout is the same for every compiler: 32-bit members only. */
+/** Arguments of the samples besides the volumes and SampleMaps. Passed by value to every kernel, so its layout must be the same for
+ *  every compiler: 32-bit members only. */
 typedef struct SampleArguments
 {
   float displacementToIndex[9]; /* displacement in mm -> index of the chain's first grid, without one of the moving
                                          image, by rows */
   float movingIndexToPoint[9];  /* moving index -> mm, by rows */
   float inverseSpacing[3];      /* 1 / moving spacing along physical axis d, 1/mm */
-  float centre[3];              /* virtual index that the first moments of the forces refer to */
+  float centre[3];              /* the virtual index to which the sums f x refer */
   VolumeShape virtualShape;
   VolumeShape movingShape;
   VolumeShape maskShape;
   int         pointCount;
   int         splineOrder;
-  int         variant;      /* or-ed flags of the above */
-  int         tileCount[3]; /* the domain's cut into chunks, see SamplePartition.h */
+  int         variant;      /* or-ed flags from above */
+  int         tileCount[3]; /* partition of the domain into chunks, see SamplePartition.h */
   int         tileDepth;
-  int         missingRows;         /* from the last slice of a stacked grid, see SamplePartition.h, … */
-  int         stackedRows;         /* … and the rows of its slices; 0 for a grid that is not stacked */
-  int         movesPrecisely;      /* displacements and the chain's vectors are kept as positions, see PreciseGrid.h */
-  int         partCount;           /* of the chain */
-  int         hasOwnDisplacements; /* one a sample, not one a voxel of the virtual grid */
+  int         missingRows;         /* rows that the last slab of a reshaped grid lacks, see SamplePartition.h */
+  int         stackedRows;         /* rows of a slab of a reshaped grid; 0 if the grid is not reshaped */
+  int         movesPrecisely;      /* displacements and the chain's vectors are fixed-point, see PreciseGrid.h */
+  int         partCount;           /* number of parts of the chain */
+  int         hasOwnDisplacements; /* one displacement for each sample, not for each voxel of the virtual grid */
   int         forcesFollowChain;   /* 0, or one of the enumerators above */
 } SampleArguments;
 
-/** The rest of it, for which 32 bits are too few. Each member lies at a multiple of its size. */
+/** Those arguments of the samples for which 32 bits are too few. Each member lies at a multiple of its size. */
 typedef struct SampleMaps
 {
   FixedMap toMoving;          /* virtual voxel (or point) -> position in the moving buffer */
   FixedMap toMask;            /* position in the moving buffer -> in the mask's */
   i64      differenceStep[9]; /* half a spacing along physical axis d, as a position: column d */
 
-  /* Where the variant is precise, see PreciseSamples.h: */
-  i64   minimum;       /* what values are counted from, in their own units */
-  i64   range;         /* the largest of them, in the same */
-  i64   valuesPerUnit; /* scaled values, as the others are, in units of 2^-80 */
-  float unitsToValues; /* the same as a number */
-  int   roundsToFloat; /* as ITK does where that is the pixels' type */
+  /* In fixed-point variants, see PreciseSamples.h: */
+  i64   minimum;       /* the value to which values are relative, in their own units */
+  i64   range;         /* the largest value, in the same units */
+  i64   valuesPerUnit; /* scaled values per unit, in units of 2^-80 */
+  float unitsToValues; /* scaled values per unit */
+  int   roundsToFloat; /* true if the pixel type is float, to which ITK rounds */
   int   guardBits;     /* toMoving is in units of 2^-(32 + guardBits) */
   float unitsToFixedValues;
 } SampleMaps;
 
-/** The resident volumes. The moving image is kept above its minimum, and scaled as its metric wants it: v = (value -
+/** The arrays on the device. The moving image is stored relative to its minimum, and scaled as its metric needs: v = (value -
  *  minimum)·scale. */
 typedef struct SampleVolumes
 {
-  GPUREG_GLOBAL const u16 *       fixedBins;    /* one a sample, or InvalidBin; … */
-  GPUREG_GLOBAL const float *     fixedValues;  /* … or its fixed value, scaled, or less than any */
-  GPUREG_GLOBAL const i64 *       points;       /* 3 a sample: continuous virtual index, in units of 2^-32 */
-  GPUREG_GLOBAL const float *     displacement; /* 3 a virtual voxel, or a sample, mm */
-  GPUREG_GLOBAL const float *     moving;       /* scaled values, … */
-  GPUREG_GLOBAL const float4 *    quads;        /* … or the same as quads */
-  GPUREG_GLOBAL const float *     coefficients; /* B-spline coefficients of the same */
-  GPUREG_GLOBAL const float4 *    gradient; /* x, y, z: scaled gradient per mm along physical axes; w: scaled value */
-  GPUREG_GLOBAL const u8 *        mask;
-  GPUREG_GLOBAL const float *     fixedGradients; /* 3 a sample, scaled, per mm along physical axes */
-  GPUREG_GLOBAL const i64 *       preciseMoving;  /* instead of moving and quads, where the variant is precise */
-  GPUREG_GLOBAL const i64 *       preciseCoefficients;
-  GPUREG_GLOBAL const i64 *       preciseFixedValues;
-  GPUREG_GLOBAL const i64 *       preciseDisplacement; /* instead of displacement, as positions */
-  GPUREG_GLOBAL const u64 *       movingBins; /* of each voxel: its bin and those of its 7 next ones, a byte each */
+  GPUREG_GLOBAL const u16 * fixedBins; /* one for each sample, or InvalidBin */
+  GPUREG_GLOBAL const float *
+    fixedValues; /* or one scaled value for each sample; less than all others if it is not valid */
+  GPUREG_GLOBAL const i64 *    points;       /* 3 for each sample: continuous virtual index, in units of 2^-32 */
+  GPUREG_GLOBAL const float *  displacement; /* 3 for each virtual voxel, or each sample, in mm */
+  GPUREG_GLOBAL const float *  moving;       /* scaled values */
+  GPUREG_GLOBAL const float4 * quads;        /* or the scaled values as quads */
+  GPUREG_GLOBAL const float *  coefficients; /* B-spline coefficients of the scaled values */
+  GPUREG_GLOBAL const float4 * gradient;     /* x, y, z: scaled gradient per mm along physical axes; w: scaled value */
+  GPUREG_GLOBAL const u8 *     mask;
+  GPUREG_GLOBAL const float *  fixedGradients; /* 3 for each sample, scaled, per mm along physical axes */
+  GPUREG_GLOBAL const i64 *    preciseMoving;  /* replaces moving and quads in fixed-point variants */
+  GPUREG_GLOBAL const i64 *    preciseCoefficients;
+  GPUREG_GLOBAL const i64 *    preciseFixedValues;
+  GPUREG_GLOBAL const i64 *
+    preciseDisplacement;                      /* replaces displacement in fixed-point variants, in units of positions */
+  GPUREG_GLOBAL const u64 *       movingBins; /* of each voxel: its bin and those of its 7 next ones, one byte each */
   GPUREG_GLOBAL const ChainPart * chainParts;
   GPUREG_GLOBAL const float4 *    chainVectors;
-  GPUREG_GLOBAL const i64 *       preciseChainVectors; /* instead of chainVectors: 3 a vector, as positions */
-  GPUREG_GLOBAL const float *     chainJacobians;      /* 9 a vector, by rows: see SampleChain.h */
+  GPUREG_GLOBAL const i64 * preciseChainVectors; /* replaces chainVectors in fixed-point variants, 3 for each vector */
+  GPUREG_GLOBAL const float * chainJacobians;    /* 9 for each vector, by rows: see SampleChain.h */
 } SampleVolumes;
 
 GPUREG_FUNCTION int
@@ -117,7 +120,7 @@ VariantHas(int variant, int flag)
   return (variant & flag) != 0;
 }
 
-/** From the centre, about which moments of forces are taken, to a virtual index. */
+/** Computes the offset of a virtual index x from the centre to which the sums f x refer. */
 GPUREG_FUNCTION void
 FindOffsetFromCentre(const SampleArguments * a, const float * x, float * fromCentre)
 {
@@ -127,7 +130,7 @@ FindOffsetFromCentre(const SampleArguments * a, const float * x, float * fromCen
   }
 }
 
-/** itk::ImageMaskSpatialObject: the nearest mask voxel is in its buffer and is not 0. */
+/** Returns 1 if the mask contains a position, as in itk::ImageMaskSpatialObject: the nearest mask voxel is in its buffer and is not 0. */
 GPUREG_FUNCTION int
 IsInsideMask(const SampleArguments * a, const SampleMaps * maps, const SampleVolumes * v, const i64 * position)
 {
@@ -139,7 +142,7 @@ IsInsideMask(const SampleArguments * a, const SampleMaps * maps, const SampleVol
   return IsPositionInside(&a->maskShape, inMask) && v->mask[NearestVoxelOffset(&a->maskShape, inMask)] != 0;
 }
 
-/** Whether there is a moving value at a position. */
+/** Returns 1 if there is a moving value at a position. */
 GPUREG_FUNCTION int
 IsSampleValid(
   int variant, const SampleArguments * a, const SampleMaps * maps, const SampleVolumes * v, const i64 * position)
@@ -148,8 +151,8 @@ IsSampleValid(
          (!VariantHas(variant, MovingHasMask) || IsInsideMask(a, maps, v, position));
 }
 
-/** The positions half a spacing to each side along a physical axis, which a central difference is made between; 0 where
- *  either is outside of the buffer, and the difference 0 (itk::CentralDifferenceImageFunction). */
+/** Computes the two positions half a spacing to each side along a physical axis, for a central difference. Returns 0 if either one is
+ *  outside of the buffer; then the difference is 0 (itk::CentralDifferenceImageFunction). */
 GPUREG_FUNCTION int
 FindDifferencePositions(
   const SampleArguments * a, const SampleMaps * maps, const i64 * position, int axis, i64 * before, i64 * behind)
@@ -164,7 +167,8 @@ FindDifferencePositions(
          IsPositionInside(&a->movingShape, behind);
 }
 
-/** The floats that a chunk's sums of forces take: the precise variants' have a second one for what rounding leaves. */
+/** Returns the number of floats in a chunk's sums of forces; fixed-point variants have a second float for what rounding leaves of each
+ *  sum. */
 GPUREG_FUNCTION int
 PartialCount(int variant)
 {
@@ -178,7 +182,7 @@ InterpolateMoving(int variant, const SampleArguments * a, const SampleVolumes * 
                                          : InterpolateLinear(v->moving, &a->movingShape, position);
 }
 
-/** Finds the moving value at a position, scaled. Returns 0 if the sample is not valid. */
+/** Computes the scaled moving value at a position. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
 SampleMovingValue(int                     variant,
                   const SampleArguments * a,
@@ -197,7 +201,7 @@ SampleMovingValue(int                     variant,
   return 1;
 }
 
-/** Of scaled values, per mm. */
+/** Returns the central difference of scaled moving values along a physical axis, per mm. */
 GPUREG_FUNCTION float
 CentralDifference(int                     variant,
                   const SampleArguments * a,
@@ -215,8 +219,8 @@ CentralDifference(int                     variant,
          a->inverseSpacing[axis];
 }
 
-/** The moving value at a position inside, and its derivative by the position. What lies on the edge of the buffer, or in the half
- *  voxel beyond it, has the edge's value: it does not change there. */
+/** Returns the moving value at a position inside, and computes its derivative by the position. On the edge of the buffer, and in the
+ *  half voxel beyond it, the value is the edge's, and the derivative 0. */
 GPUREG_FUNCTION float
 InterpolateMovingWithSlopes(
   int variant, const SampleArguments * a, const SampleVolumes * v, const i64 * position, float * slopes)
@@ -232,7 +236,7 @@ InterpolateMovingWithSlopes(
   return u;
 }
 
-/** Finds value and gradient at a position. Returns 0 if the sample is not valid. */
+/** Computes the moving value and its gradient at a position. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
 SampleMovingValueAndGradient(int                     variant,
                              const SampleArguments * a,

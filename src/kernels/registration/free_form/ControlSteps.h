@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a registration does to control points between two evaluations: a step along the gradient, and the same deformation on a
-// grid twice as fine.
+// Updates of control points between two evaluations: a step along the gradient, and the same deformation on a grid with half the spacing.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_ControlSteps_h
 #define gpureg_kernels_ControlSteps_h
@@ -10,18 +9,18 @@ GPUREG_NAMESPACE_BEGIN
 /** A step of Adam (Kingma & Ba 2015, algorithm 1), in mm. 32-bit members only. */
 typedef struct AdamStep
 {
-  float length; /* of a step whose gradient stays as it is */
+  float length; /* length of a step if the gradient does not change */
   float
-    similarity; /* gathered forces times this and EvaluatedFactor are the gradient of the similarity's part of the cost */
-  float firstDecay;       /* of the running mean of the gradient, … */
-  float secondDecay;      /* … and of its square */
-  float firstCorrection;  /* 1/(1 - firstDecay^t) at step t, … */
-  float secondCorrection; /* … and of the other */
-  float epsilon;          /* so small a gradient leads nowhere */
+    similarity; /* the factor, besides EvaluatedFactor, from forces to the gradient of the similarity's part of the cost */
+  float firstDecay;       /* of the running mean of the gradient */
+  float secondDecay;      /* of the running mean of the gradient's square */
+  float firstCorrection;  /* 1/(1 - firstDecay^t) at step t */
+  float secondCorrection; /* 1/(1 - secondDecay^t) at step t */
+  float epsilon;          /* added to the denominator, so that tiny gradients cause no steps */
   int   hasPenalty;
 } AdamStep;
 
-/** What a control point moves along one axis by. */
+/** Returns the step of a control point along one axis, and updates the means of its gradient. */
 GPUREG_FUNCTION float
 FindAdamStep(const AdamStep * a, float gradient, float * firstMean, float * secondMean)
 {
@@ -30,8 +29,8 @@ FindAdamStep(const AdamStep * a, float gradient, float * firstMean, float * seco
   return -a->length * a->firstCorrection * *firstMean / (SqrtOf(a->secondCorrection * *secondMean) + a->epsilon);
 }
 
-/** The gradient of the cost at a control point. evaluated: see Evaluated.h; similarity: see AdamStep; gathered: its forces; penalty: the
- *  gradient of the rest of the cost, null if there is none. */
+/** Returns the gradient of the cost at a control point. evaluated: see Evaluated.h; similarity: see AdamStep; gathered: the control
+ *  point's forces; penalty: the gradient of the rest of the cost, or null if there is none. */
 GPUREG_FUNCTION float4
 FindCostGradient(float                        similarity,
                  i64                          point,
@@ -44,8 +43,8 @@ FindCostGradient(float                        similarity,
   return MultiplyAdd4(factor, gathered[point], hasPenalty ? penalty[point] : ZeroFloat4());
 }
 
-/** Moves a control point. evaluated, gathered, penalty: see FindCostGradient; means: of the gradient and of its square, which are 0
- *  at first. */
+/** Moves a control point. evaluated, gathered, penalty: see FindCostGradient; firstMeans, secondMeans: the running means of the gradient
+ *  and of its square, initially 0. */
 GPUREG_FUNCTION void
 MoveByAdam(const AdamStep *             a,
            i64                          point,
@@ -71,19 +70,19 @@ MoveByAdam(const AdamStep *             a,
   points[point] = MakeFloat4(before.x + step[0], before.y + step[1], before.z + step[2], 0.0f);
 }
 
-/** Numbers of a line that control points are moved along. */
+/** Places of the numbers of a line along which control points are moved. */
 enum
 {
-  /** What the direction before counts for in the next one (Polak & Ribière 1969; 0 where it would be less). */
+  /** The weight of the previous direction in the next one (Polak & Ribière 1969), clamped to 0 or more. */
   LineConjugation = 0,
-  /** The longest vector of the direction. */
+  /** The length of the longest vector of the direction. */
   LineLongest = 1,
-  /** The inner product of the gradient and the last one. */
+  /** The inner product of the gradient with the last one. */
   LineProduct = 2,
   LineNumbers = 3
 };
 
-/** The next direction at a control point: against the gradient, and on along the one before. */
+/** Computes the next direction at a control point: against the gradient, plus LineConjugation times the previous direction. */
 GPUREG_FUNCTION void
 TurnDirection(i64                          point,
               GPUREG_GLOBAL const float *  numbers,
@@ -97,7 +96,7 @@ TurnDirection(i64                          point,
   lastGradient[point] = g;
 }
 
-/** A control point on the line from where it began, where the longest step is of that length. */
+/** Returns a control point moved from its start along the line, so that the longest vector of all control points' moves has this length. */
 GPUREG_FUNCTION float4
 PlaceOnLine(float                        length,
             i64                          point,
@@ -109,8 +108,8 @@ PlaceOnLine(float                        length,
   return MultiplyAdd4(longest > 0.0f ? length / longest : 0.0f, direction[point], begin[point]);
 }
 
-/** Grids, the finer with half the spacing, whose first control points are one spacing, of their own, before the same place. 32-bit
- *  members only. */
+/** Two grids, of which the finer one has half the spacing. Each grid's first control point lies one spacing of its own before the same
+ *  point. 32-bit members only. */
 typedef struct Refinement
 {
   int coarse[3];
@@ -118,8 +117,8 @@ typedef struct Refinement
   int dimension;
 } Refinement;
 
-/** The coarse control points along an axis that a fine one is made of, and their weights: the cubic B-spline's two-scale relation.
- *  Returns how many. */
+/** Computes the coarse control points along an axis from which a fine one is made, and their weights: the cubic B-spline's two-scale
+ *  relation. Returns their number. */
 GPUREG_FUNCTION int
 FindRefinedWeights(int j, int * first, float * weights)
 {
@@ -137,7 +136,7 @@ FindRefinedWeights(int j, int * first, float * weights)
   return 2;
 }
 
-/** A control point of the fine grid, so that both grids' splines are the same (Modat 2010, section 2.1.1). */
+/** Returns a control point of the fine grid, such that the splines of both grids are equal (Modat 2010, section 2.1.1). */
 GPUREG_FUNCTION float4
 RefineControlPoint(const Refinement * a, GPUREG_GLOBAL const float4 * coarse, i64 point)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metrics that stand in for ITK's in a program that knows nothing of them: they give ITK's numbers, see what ITK's see, and
-// work where ITK's work.
+// Tests metrics that override ITK's in a program that does not know them: they give ITK's numbers, notice the same changes, and work
+// wherever ITK's work.
 #include "itkGPURegistrationFactory.h"
 
 #include "itkCompositeTransform.h"
@@ -12,7 +12,7 @@
 #include "Listening.h"
 #include "RefilledInPlace.h"
 #include "RegistrationSetUp.h"
-#include "StandInMetrics.h"
+#include "OverriddenMetrics.h"
 #include "TestAnswer.h"
 #include "TestDevices.h"
 #include "TestImages.h"
@@ -32,18 +32,18 @@ namespace gpuregtest
 {
 namespace
 {
-using namespace standin;
+using namespace overridden;
 
-/** Two images, and stand-ins for ITK's metrics, on the device that UseDevice() names. */
-class MetricStandInTest : public ::testing::Test
+/** Two images, and overrides of ITK's metrics on the device that UseDevice() names. */
+class MetricOverrideTest : public ::testing::Test
 {
 protected:
-  MetricStandInTest()
+  MetricOverrideTest()
   {
     MakeImages(33);
     itk::GPURegistrationFactory::RegisterAll();
   }
-  ~MetricStandInTest() override
+  ~MetricOverrideTest() override
   {
     itk::GPURegistrationFactory::UnRegisterAll();
     itk::GPUDevice::SetDefault(itk::GPUDevice::GetAvailable().front());
@@ -55,7 +55,7 @@ protected:
     itk::GPUDevice::SetDefault(itk::GPUDevice::FromName(name));
   }
 
-  /** The same things in so many voxels along each axis. */
+  /** Makes images of the same objects with this number of voxels along each axis. */
   void
   MakeImages(itk::SizeValueType size)
   {
@@ -66,7 +66,7 @@ protected:
     std::tie(m_Fixed, m_Moving) = MakeImagePair<ImageType>(grid, grid, random());
   }
 
-  /** ITK's own, in a program with stand-ins. */
+  /** Makes ITK's own metric while overrides are registered. */
   static MetricType::Pointer
   MakeITKs(Kind kind)
   {
@@ -85,7 +85,7 @@ protected:
     metric.SetMovingTransform(&transform);
   }
 
-  /** A stand-in and ITK's own, both set up. */
+  /** An override and ITK's own metric with the same set-up. */
   struct Pair
   {
     MetricType::Pointer ours;
@@ -103,7 +103,7 @@ protected:
     return pair;
   }
 
-  /** A B-spline that moves nothing. */
+  /** Returns a B-spline that moves nothing. */
   TransformType::Pointer
   MakeSpline() const
   {
@@ -134,7 +134,7 @@ protected:
     ASSERT_NO_THROW(ExpectSame(Evaluate(*pair.ours), Evaluate(*pair.itks)));
   }
 
-  /** Has a part of the metrics' transforms overwritten in place, and compares after each time. */
+  /** Overwrites a part of the metrics' transforms in place several times, and compares the metrics after each time. */
   template <typename TPart>
   static void
   ExpectSameOfRefilled(const Pair & pair, TPart & part, bool hasDerivative)
@@ -145,7 +145,7 @@ protected:
     const auto stamp = part.GetMTime();
     double     sizeBefore = 0.5;
     double     before = 0;
-    // As often the same as it takes for what is on a device to be used again.
+    // Some values repeat often enough for the data on a device to be used again.
     for (const double size : { 0.5, 0.5, 0.5, -0.8, -0.8, -0.8, 0.3 })
     {
       RefillTransform(part, size);
@@ -157,7 +157,7 @@ protected:
       }
       if (size != sizeBefore)
       {
-        EXPECT_GT(std::abs(itks - before), 1e-4 * std::abs(itks)) << "a stale transform would not show";
+        EXPECT_GT(std::abs(itks - before), 1e-4 * std::abs(itks)) << "an outdated transform would not show";
       }
       sizeBefore = size;
       before = itks;
@@ -169,17 +169,17 @@ protected:
   ImageType::Pointer m_Moving;
 };
 
-/** Runs once on each device. */
-class MetricStandIn
-  : public MetricStandInTest
+/** A test that runs once on each device. */
+class MetricOverride
+  : public MetricOverrideTest
   , public ::testing::WithParamInterface<std::string>
 {
 protected:
-  MetricStandIn()
+  MetricOverride()
   {
     UseDevice(GetParam());
   }
-  ~MetricStandIn() override
+  ~MetricOverride() override
   {
     gpureg::SetMemoryLimit(GetParam(), 0);
   }
@@ -191,7 +191,7 @@ protected:
   }
 };
 
-TEST_P(MetricStandIn, GivesITKsNumbers)
+TEST_P(MetricOverride, GivesITKsNumbers)
 {
   Listening listening;
   for (const Kind kind : ForLinear)
@@ -206,8 +206,8 @@ TEST_P(MetricStandIn, GivesITKsNumbers)
   EXPECT_EQ(listening.window->said.size(), 0u) << listening.window->said.front();
 }
 
-/** Within the range of the values, beyond which Mattes' metric leaves them out; and demons, of a field. */
-TEST_P(MetricStandIn, SeesValuesThatAreHalvedInPlace)
+/** Values stay in their range, outside of which Mattes' metric would exclude them; demons use a field. */
+TEST_P(MetricOverride, SeesValuesThatAreHalvedInPlace)
 {
   for (const Kind kind : { Kind::Mattes, Kind::Demons })
   {
@@ -226,7 +226,7 @@ TEST_P(MetricStandIn, SeesValuesThatAreHalvedInPlace)
   }
 }
 
-TEST_P(MetricStandIn, SeesImagesThatAreRefilledInPlace)
+TEST_P(MetricOverride, SeesImagesThatAreRefilledInPlace)
 {
   for (const Kind kind : { Kind::MeanSquares, Kind::Correlation, Kind::NeighborhoodCorrelation })
   {
@@ -234,7 +234,7 @@ TEST_P(MetricStandIn, SeesImagesThatAreRefilledInPlace)
     ExpectInitializedSame(pair);
     for (ImageType * const image : { m_Moving.GetPointer(), m_Fixed.GetPointer() })
     {
-      // By more than the range that the values had before.
+      // By more than the previous range of the values.
       for (itk::ImageRegionIterator<ImageType> it(image, image->GetBufferedRegion()); !it.IsAtEnd(); ++it)
       {
         it.Value() = 40000.0f + 300.0f * it.Value() + 5.0f * static_cast<float>(it.GetIndex()[0] % 3);
@@ -244,16 +244,16 @@ TEST_P(MetricStandIn, SeesImagesThatAreRefilledInPlace)
   }
 }
 
-/** A rigid transform is optimised; a spline or a field, which is not, is applied before it or behind it. A device computes all
- *  values, and derivatives but with a spline behind, where ITK has none. */
-TEST_P(MetricStandIn, SeesPartsOfACompositeThatAreRefilledInPlace)
+/** A rigid transform is optimized, and a spline or a field that is not optimized is applied before or after it. A device computes all
+ *  values and derivatives, except for derivatives before a spline, which ITK does not have. */
+TEST_P(MetricOverride, SeesPartsOfACompositeThatAreRefilledInPlace)
 {
   this->MakeImages(17);
   const auto spline = MakeSplineOver<3>(*m_Fixed, 2);
   const auto field = MakeFieldOver(*m_Fixed);
   const auto compose = [](TransformType & first, bool isFirstOptimized, TransformType & second) {
     const auto composite = itk::CompositeTransform<double, 3>::New();
-    // What is added last is applied first.
+    // The transform that was added last is applied first.
     composite->AddTransform(&second);
     composite->AddTransform(&first);
     composite->SetNthTransformToOptimize(0, !isFirstOptimized);
@@ -272,8 +272,8 @@ TEST_P(MetricStandIn, SeesPartsOfACompositeThatAreRefilledInPlace)
   }
 }
 
-/** A spline or a field that is optimised, and a field behind it that is not. */
-TEST_P(MetricStandIn, SeesAFieldBehindWhatIsOptimizedThatIsRefilledInPlace)
+/** A spline or a field that is optimized, followed by a field that is not. */
+TEST_P(MetricOverride, SeesAFieldBehindWhatIsOptimizedThatIsRefilledInPlace)
 {
   this->MakeImages(17);
   const auto behind = MakeFieldOver(*m_Fixed);
@@ -290,7 +290,7 @@ TEST_P(MetricStandIn, SeesAFieldBehindWhatIsOptimizedThatIsRefilledInPlace)
   }
 }
 
-TEST_P(MetricStandIn, SeesFixedTransformsThatAreRefilledInPlace)
+TEST_P(MetricOverride, SeesFixedTransformsThatAreRefilledInPlace)
 {
   this->MakeImages(17);
   const auto spline = MakeSplineOver<3>(*m_Fixed, 2);
@@ -308,8 +308,8 @@ TEST_P(MetricStandIn, SeesFixedTransformsThatAreRefilledInPlace)
   }
 }
 
-/** What is optimised, too, may be written to by who has its buffers. */
-TEST_P(MetricStandIn, SeesWhatIsOptimizedThatIsRefilledInPlace)
+/** Programs may also write to the optimized transform, through its buffers. */
+TEST_P(MetricOverride, SeesWhatIsOptimizedThatIsRefilledInPlace)
 {
   this->MakeImages(17);
   const auto spline = MakeSplineOver<3>(*m_Fixed, 2);
@@ -321,11 +321,11 @@ TEST_P(MetricStandIn, SeesWhatIsOptimizedThatIsRefilledInPlace)
   }
 }
 
-TEST_P(MetricStandIn, LeavesWhatADeviceDoesNotComputeToITK)
+TEST_P(MetricOverride, LeavesWhatADeviceDoesNotComputeToITK)
 {
   Listening listening;
-  // By a spline all the time is ITK's: of small images, which show as much. One that is optimised together with what follows it is left
-  // to ITK, …
+  // With splines, ITK takes nearly all the time, so images are small. A spline that is optimized together with the transform that follows
+  // it is left to ITK.
   this->MakeImages(17);
   const auto composite = itk::CompositeTransform<double, 3>::New();
   composite->AddTransform(MakeRigid(0.05));
@@ -335,7 +335,7 @@ TEST_P(MetricStandIn, LeavesWhatADeviceDoesNotComputeToITK)
     ExpectInitializedSame(MakePair(kind, *composite));
   }
   EXPECT_EQ(listening.window->Count("CompositeTransform"), std::size(ForLinear));
-  // … but not one that is optimised alone.
+  // A spline that is optimized alone is not left to ITK.
   composite->SetOnlyMostRecentTransformToOptimizeOn();
   for (const Kind kind : ForLinear)
   {
@@ -344,7 +344,7 @@ TEST_P(MetricStandIn, LeavesWhatADeviceDoesNotComputeToITK)
   EXPECT_EQ(listening.window->Count("CompositeTransform"), std::size(ForLinear));
   this->MakeImages(33);
 
-  // Gradients of both images, of which ITK's mean squares take the moving one's.
+  // Gradients of both images, of which ITK's mean squares use the moving one's.
   const Pair both = MakePair(Kind::MeanSquares, *MakeRigid(0.05));
   for (MetricType * const metric : { both.ours.GetPointer(), both.itks.GetPointer() })
   {
@@ -370,7 +370,7 @@ TEST_P(MetricStandIn, LeavesWhatADeviceDoesNotComputeToITK)
   ExpectInitializedSame(rounded);
   EXPECT_EQ(listening.window->Count("Floating-point correction"), 1u);
 
-  // A value that is not finite, where the mean squares do not meet it.
+  // A value that is not finite, at a voxel that the mean squares do not read.
   m_Moving->SetPixel({ { 0, 0, 0 } }, std::numeric_limits<float>::quiet_NaN());
   const auto             away = itk::TranslationTransform<double, 3>::New();
   itk::Vector<double, 3> shift;
@@ -388,7 +388,7 @@ TEST_P(MetricStandIn, LeavesWhatADeviceDoesNotComputeToITK)
   EXPECT_EQ(listening.window->Count("NaN"), 2u);
 }
 
-TEST_P(MetricStandIn, ACorrelationByADisplacementFieldIsITKs)
+TEST_P(MetricOverride, ACorrelationByADisplacementFieldIsITKs)
 {
   Listening  listening;
   const Pair pair = MakePair(Kind::Correlation, *MakeField(*m_Fixed));
@@ -397,8 +397,8 @@ TEST_P(MetricStandIn, ACorrelationByADisplacementFieldIsITKs)
   EXPECT_NEAR(pair.ours->GetValue(), pair.itks->GetValue(), 1e-5);
 }
 
-/** Of a constant image ITK's joint histogram gives something, if not a number; fewer than six bins have no width there. */
-TEST_P(MetricStandIn, LeavesJointHistogramsThatAreNoneToITK)
+/** For a constant image ITK's joint histogram gives a result, even if it is not a number; fewer than six bins have no width there. */
+TEST_P(MetricOverride, LeavesJointHistogramsThatAreNoneToITK)
 {
   Listening  listening;
   const Pair pair = MakePair(Kind::JointHistogram, *MakeRigid(0.05));
@@ -411,8 +411,8 @@ TEST_P(MetricStandIn, LeavesJointHistogramsThatAreNoneToITK)
   EXPECT_EQ(listening.window->Count("is constant where it is sampled"), 1u);
 }
 
-/** Of a constant image ITK's Mattes metric gives no mutual information. */
-TEST_P(MetricStandIn, LeavesMattesOfAConstantImageToITK)
+/** For a constant image ITK's Mattes metric gives no mutual information. */
+TEST_P(MetricOverride, LeavesMattesOfAConstantImageToITK)
 {
   for (const bool isFixed : { true, false })
   {
@@ -436,9 +436,9 @@ TEST_P(MetricStandIn, LeavesMattesOfAConstantImageToITK)
   }
 }
 
-/** More than a device holds; and another number than at Initialize(), which ITK takes its sums by, with the bins' widths that
- *  it found before. */
-TEST_P(MetricStandIn, LeavesNumbersOfBinsToITK)
+/** More bins than a device holds; and another number than at Initialize(), by which ITK allocates its sums, while its bins keep their
+ *  previous width. */
+TEST_P(MetricOverride, LeavesNumbersOfBinsToITK)
 {
   using MattesType = itk::MattesMutualInformationImageToImageMetricv4<ImageType, ImageType>;
   Listening  listening;
@@ -467,8 +467,8 @@ TEST_P(MetricStandIn, LeavesNumbersOfBinsToITK)
   ASSERT_NO_THROW(ExpectSame(Evaluate(*changed.ours), Evaluate(*changed.itks)));
 }
 
-/** Between Initialize() and an evaluation; where no sample is. */
-TEST_P(MetricStandIn, LeavesValuesThatAreFiniteNoMoreToITK)
+/** Values change between Initialize() and an evaluation, at voxels without samples. */
+TEST_P(MetricOverride, LeavesValuesThatAreFiniteNoMoreToITK)
 {
   const auto             away = itk::TranslationTransform<double, 3>::New();
   itk::Vector<double, 3> shift;
@@ -480,7 +480,7 @@ TEST_P(MetricStandIn, LeavesValuesThatAreFiniteNoMoreToITK)
     const Pair pair = MakePair(kind, *away);
     ExpectInitializedSame(pair);
     m_Moving->SetPixel({ { 0, 0, 0 } }, std::numeric_limits<float>::quiet_NaN());
-    // ITK's neighborhood correlation gives sums over neighbors that are no numbers.
+    // ITK's neighborhood correlation then gives sums over neighbours that are not numbers.
     ASSERT_NO_THROW(Evaluate(*pair.ours));
     if (kind != Kind::NeighborhoodCorrelation)
     {
@@ -491,9 +491,9 @@ TEST_P(MetricStandIn, LeavesValuesThatAreFiniteNoMoreToITK)
   }
 }
 
-/** ITK's gradient and ranges are those of Initialize(), also where a device knows nothing of what is optimised. All the time is
- *  ITK's: of small images. */
-TEST_P(MetricStandIn, KeepsWhatITKMakesAtInitialize)
+/** As in ITK, gradients and ranges are those of Initialize(), even if a device does not support the optimized transform. ITK takes
+ *  nearly all the time, so images are small. */
+TEST_P(MetricOverride, KeepsWhatITKMakesAtInitialize)
 {
   this->MakeImages(17);
   const auto spline = this->MakeSpline();
@@ -510,8 +510,8 @@ TEST_P(MetricStandIn, KeepsWhatITKMakesAtInitialize)
   }
 }
 
-/** ITK warns, and gives the largest value and no derivative. */
-TEST_P(MetricStandIn, WithoutOverlapGivesWhatITKGives)
+/** ITK gives a warning, the largest value and no derivative. */
+TEST_P(MetricOverride, WithoutOverlapGivesWhatITKGives)
 {
   Listening              listening;
   const auto             away = itk::TranslationTransform<double, 3>::New();
@@ -534,7 +534,7 @@ TEST_P(MetricStandIn, WithoutOverlapGivesWhatITKGives)
   }
 }
 
-TEST_P(MetricStandIn, WorksWithoutDeviceMemory)
+TEST_P(MetricOverride, WorksWithoutDeviceMemory)
 {
   if (this->GetDevice().IsHost())
   {
@@ -547,7 +547,7 @@ TEST_P(MetricStandIn, WorksWithoutDeviceMemory)
     const Pair pair = MakePair(kind, *MakeTransformFor(kind, *m_Fixed));
     ExpectInitializedSame(pair);
     ExpectSame(Evaluate(*pair.ours), Evaluate(*pair.itks));
-    const std::string name = pair.itks->GetNameOfClass(); // "Self" of ITK's neighborhood correlation
+    const std::string name = pair.itks->GetNameOfClass(); // "Self" for ITK's neighborhood correlation
     EXPECT_EQ(listening.window->Count("itk::" + name + " on the host. This is said once"), 1u);
     gpureg::SetMemoryLimit(GetParam(), 0);
     listening.window->said.clear();
@@ -556,14 +556,14 @@ TEST_P(MetricStandIn, WorksWithoutDeviceMemory)
   }
 }
 
-/** Of a device that fails between Initialize() and an evaluation. */
-TEST_P(MetricStandIn, WorksWhereMemoryRunsOutLater)
+/** A device that fails between Initialize() and an evaluation. */
+TEST_P(MetricOverride, WorksWhereMemoryRunsOutLater)
 {
   if (this->GetDevice().IsHost())
   {
     GTEST_SKIP() << "the host's memory is not bounded by this";
   }
-  // What the neighborhood correlation sends again has its place already.
+  // The neighborhood correlation is left out, since memory for its repeated uploads is already allocated.
   for (const Kind kind : { Kind::MeanSquares, Kind::Correlation, Kind::JointHistogram, Kind::Mattes, Kind::Demons })
   {
     Listening  listening;
@@ -577,11 +577,11 @@ TEST_P(MetricStandIn, WorksWhereMemoryRunsOutLater)
     gpureg::SetMemoryLimit(GetParam(), 1);
     for (int n = 0; n < 2; ++n)
     {
-      // What is to be sent again finds no room.
+      // There is no memory to upload the changed image.
       m_Moving->SetPixel({ { 16, 16, 16 } }, m_Moving->GetPixel({ { 15 + n, 14, 16 } }));
       ExpectSame(Evaluate(*pair.ours), Evaluate(*pair.itks));
     }
-    // The device has made the fixed image's gradient, too: the three filters that make ITK's speak for themselves.
+    // The device has made the fixed image's gradient, too: the three filters that make ITK's gradient each give a message of their own.
     const bool        makesGradient = kind == Kind::Demons;
     const std::string ofMetric =
       std::string("Computed by itk::") + pair.itks->GetNameOfClass() + " on the host. This is said once";
@@ -595,8 +595,8 @@ TEST_P(MetricStandIn, WorksWhereMemoryRunsOutLater)
   }
 }
 
-/** The device that made the gradient has none for ITK's class, which makes it of the voxels that there are then. */
-TEST_P(MetricStandIn, TellsThatAGradientIsOfOtherVoxels)
+/** The device that made the gradient cannot pass it to ITK's class, which computes it again from the voxels of that time. */
+TEST_P(MetricOverride, ReportsThatAGradientIsOfOtherVoxels)
 {
   if (this->GetDevice().IsHost())
   {
@@ -612,8 +612,8 @@ TEST_P(MetricStandIn, TellsThatAGradientIsOfOtherVoxels)
   gpureg::SetMemoryLimit(GetParam(), 0);
 }
 
-/** The gradient's image that ITK's metrics make at Initialize(), and programs may ask for. */
-TEST_P(MetricStandIn, HasITKsGradientImage)
+/** Programs may request the gradient image that ITK's metrics make at Initialize(). */
+TEST_P(MetricOverride, HasITKsGradientImage)
 {
   for (const Kind kind : ForLinear)
   {
@@ -633,11 +633,11 @@ TEST_P(MetricStandIn, HasITKsGradientImage)
   }
 }
 
-/** A whole registration of a program that names none of this module's classes ends where ITK's ends, on every device. */
-TEST_F(MetricStandInTest, RegistersAsITKDoes)
+/** A registration by a program that names none of this module's classes ends at ITK's result, on every device. */
+TEST_F(MetricOverrideTest, RegistersAsITKDoes)
 {
   using RegistrationType = itk::ImageRegistrationMethodv4<ImageType, ImageType, itk::TranslationTransform<double, 3>>;
-  // The same image, elsewhere.
+  // The same image at another position.
   const auto moving = ImageType::New();
   moving->Graft(m_Fixed);
   ImageType::PointType origin = m_Fixed->GetOrigin();
@@ -660,12 +660,12 @@ TEST_F(MetricStandInTest, RegistersAsITKDoes)
       registration->Update();
       return transform->GetParameters();
     };
-    // Without stand-ins for its filters, too: no device has a part in it.
+    // No filter is overridden, so no device takes part.
     itk::GPURegistrationFactory::UnRegisterAll();
     const auto itks = run(MakeMetric(kind));
     itk::GPURegistrationFactory::RegisterAll();
-    // ITK's derivative of the joint histogram's mutual information is not quite that of its value: it ends a third of a voxel
-    // away.
+    // ITK's derivative of the joint histogram's mutual information is not exactly that of its value, so the registration ends a third of a
+    // voxel from the truth.
     const double fromTruth = kind == Kind::JointHistogram ? 0.4 : 0.1;
     for (const std::string & device : GetDeviceNames())
     {
@@ -683,7 +683,7 @@ TEST_F(MetricStandInTest, RegistersAsITKDoes)
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, MetricStandIn, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+INSTANTIATE_TEST_SUITE_P(Devices, MetricOverride, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
 } // namespace
 } // namespace gpuregtest

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classes that stand in for ITK's in a program that knows nothing of them: they see what ITK's see, and work where ITK's
+// Tests filters that override ITK's in a program that does not know them: they notice the same changes as ITK's, and work wherever ITK's
 // work.
 #include "itkGPURegistrationFactory.h"
 
@@ -44,11 +44,11 @@ using ResampleType = itk::ResampleImageFilter<ImageType, ImageType>;
 using OursType = itk::GPUResampleImageFilter<ImageType, ImageType>;
 using TransformType = itk::Transform<double, 3, 3>;
 
-/** Fills an image in place, as programs do that do not know of Modified(). */
+/** Fills an image in place without a new time stamp, as programs do that do not call Modified(). */
 void
 Refill(ImageType & image, float value)
 {
-  // Without GetBufferPointer() and the like, some of which tell of a change.
+  // Avoids GetBufferPointer() and similar functions, some of which modify the time stamp.
   for (itk::ImageRegionIteratorWithIndex<ImageType> it(&image, image.GetBufferedRegion()); !it.IsAtEnd(); ++it)
   {
     const auto index = it.GetIndex();
@@ -82,7 +82,7 @@ MakeShift(double shift)
   return transform;
 }
 
-/** One of ITK's resamplers, as New() gives it. */
+/** Returns an object of ITK's resampler class, made by New(). */
 ResampleType::Pointer
 MakeResampler(ImageType & image, const TransformType & transform)
 {
@@ -94,7 +94,7 @@ MakeResampler(ImageType & image, const TransformType & transform)
   return filter;
 }
 
-/** Makes filters by New() of ITK's classes that are ITK's own. */
+/** Makes filters of ITK's own classes by New(). */
 template <typename TMake>
 auto
 MakeITKs(const TMake & make)
@@ -105,7 +105,7 @@ MakeITKs(const TMake & make)
   return filter;
 }
 
-/** Whether an update of a stand-in, which something else has made necessary, makes what ITK's own class makes. */
+/** Expects an override that is updated because something else has changed to make the same output as ITK's own class. */
 void
 ExpectAsITK(ResampleType & filter, ImageType & image, const TransformType & transform)
 {
@@ -125,15 +125,15 @@ GetStatistics(const ResampleType & filter)
   return dynamic_cast<const OursType &>(filter).GetEvaluationStatistics();
 }
 
-class StandIn : public DeviceTest
+class FilterOverride : public DeviceTest
 {
 protected:
-  StandIn()
+  FilterOverride()
   {
     itk::GPUDevice::SetDefault(this->GetDevice());
     itk::GPURegistrationFactory::RegisterAll();
   }
-  ~StandIn() override
+  ~FilterOverride() override
   {
     gpureg::SetMemoryLimit(GetParam(), 0);
     itk::GPURegistrationFactory::UnRegisterAll();
@@ -141,31 +141,31 @@ protected:
   }
 };
 
-TEST_P(StandIn, SeesAnInputThatIsRefilledInPlace)
+TEST_P(FilterOverride, SeesAnInputThatIsRefilledInPlace)
 {
   const auto image = MakeImage(1);
   const auto filter = MakeResampler(*image, *MakeShift(0));
   ExpectAsITK(*filter, *image, *MakeShift(0.1));
   Refill(*image, 7);
   ExpectAsITK(*filter, *image, *MakeShift(0.2));
-  // Long enough as it was for the device to keep it.
+  // Unchanged for so long that the device stores it.
   for (int n = 0; n < 4; ++n)
   {
     ExpectAsITK(*filter, *image, *MakeShift(0.3 * n));
   }
   if (!this->GetDevice().IsHost())
   {
-    EXPECT_LT(GetStatistics(*filter).bytesUp, 1000) << "what is proved to be there is not sent again";
+    EXPECT_LT(GetStatistics(*filter).bytesUp, 1000) << "an image that is proved to be up to date is not uploaded again";
   }
   Refill(*image, -3);
   ExpectAsITK(*filter, *image, *MakeShift(0.2));
   ExpectAsITK(*filter, *image, *MakeShift(0.1));
-  // One voxel.
+  // Change a single voxel.
   image->GetPixelContainer()->GetImportPointer()[12345] = 100;
   ExpectAsITK(*filter, *image, *MakeShift(0.3));
 }
 
-/** Of images of other pixels and dimensions, whose components are in [0, 9). */
+/** Tests images of other pixel types and dimensions, with components in [0, 9). */
 template <typename TImage>
 void
 ExpectRefilledInputIsSeen()
@@ -181,7 +181,7 @@ ExpectRefilledInputIsSeen()
     region.SetSize(Dimension - 1, 9);
   }
   image->SetRegions(region);
-  image->SetNumberOfComponentsPerPixel(3); // where that is not fixed
+  image->SetNumberOfComponentsPerPixel(3); // for pixel types whose number of components is not fixed
   image->Allocate();
   const auto components = region.GetNumberOfPixels() * image->GetNumberOfComponentsPerPixel();
   using ComponentType = typename itk::NumericTraits<typename TImage::PixelType>::ValueType;
@@ -216,14 +216,14 @@ ExpectRefilledInputIsSeen()
   }
 }
 
-TEST_P(StandIn, SeesInputsOfOtherTypesThatAreRefilledInPlace)
+TEST_P(FilterOverride, SeesInputsOfOtherTypesThatAreRefilledInPlace)
 {
   ExpectRefilledInputIsSeen<itk::Image<short, 2>>();
   ExpectRefilledInputIsSeen<itk::Image<itk::Vector<float, 3>, 3>>();
   ExpectRefilledInputIsSeen<itk::VectorImage<unsigned char, 2>>();
 }
 
-TEST_P(StandIn, SeesCoefficientsOfAnInputThatIsRefilledInPlace)
+TEST_P(FilterOverride, SeesCoefficientsOfAnInputThatIsRefilledInPlace)
 {
   const auto image = MakeImage(1);
   const auto make = [&] {
@@ -243,14 +243,14 @@ TEST_P(StandIn, SeesCoefficientsOfAnInputThatIsRefilledInPlace)
   }
 }
 
-/** Alone, before an affine transform and behind it. */
+/** Tests a transform alone, before an affine transform, and behind one. */
 template <typename TTransform>
 void
 ExpectRefilledTransformIsSeen(ImageType & image, TTransform & transform)
 {
   const auto compose = [](const TransformType & first, const TransformType & second) {
     const auto composite = itk::CompositeTransform<double, 3>::New();
-    // What is added last is applied first.
+    // The transform that was added last is applied first.
     composite->AddTransform(const_cast<TransformType *>(&second));
     composite->AddTransform(const_cast<TransformType *>(&first));
     return TransformType::ConstPointer(composite);
@@ -268,19 +268,19 @@ ExpectRefilledTransformIsSeen(ImageType & image, TTransform & transform)
   }
 }
 
-TEST_P(StandIn, SeesAFieldThatIsRefilledInPlace)
+TEST_P(FilterOverride, SeesAFieldThatIsRefilledInPlace)
 {
   const auto image = MakeImage(1);
   ExpectRefilledTransformIsSeen(*image, *MakeFieldOver(*image));
 }
 
-TEST_P(StandIn, SeesASplinesCoefficientsThatAreRefilledInPlace)
+TEST_P(FilterOverride, SeesASplinesCoefficientsThatAreRefilledInPlace)
 {
   const auto image = MakeImage(1);
   ExpectRefilledTransformIsSeen(*image, *MakeSplineOver<3>(*image, 4));
 }
 
-TEST_P(StandIn, SeesLandmarksThatAreMovedInPlace)
+TEST_P(FilterOverride, SeesLandmarksThatAreMovedInPlace)
 {
   using SplineType = itk::ThinPlateSplineKernelTransform<double, 3>;
   const auto image = MakeImage(1);
@@ -307,7 +307,7 @@ TEST_P(StandIn, SeesLandmarksThatAreMovedInPlace)
   }
 }
 
-TEST_P(StandIn, AClassThatIsNamedTrustsTimeStampsUnlessItIsTold)
+TEST_P(FilterOverride, AClassThatIsNamedTrustsTimeStampsUnlessItIsSetOtherwise)
 {
   const auto image = MakeImage(1);
   const auto filter = OursType::New();
@@ -326,7 +326,7 @@ TEST_P(StandIn, AClassThatIsNamedTrustsTimeStampsUnlessItIsTold)
   EXPECT_TRUE(isUpToDate());
   Refill(*image, 4);
   image->Modified();
-  EXPECT_TRUE(isUpToDate()) << "the change was told";
+  EXPECT_TRUE(isUpToDate()) << "the change was reported";
   filter->TrustsTimeStampsOff();
   for (const float value : { 5.0f, 5.0f, 5.0f, 6.0f })
   {
@@ -335,14 +335,14 @@ TEST_P(StandIn, AClassThatIsNamedTrustsTimeStampsUnlessItIsTold)
   }
 }
 
-/** Without device memory a stand-in has its parent do the work, and says so once; later it is on the device again. */
+/** Without device memory an override lets its parent class do the work, and says so once; later it runs on the device again. */
 template <typename TFilter>
 void
 ExpectWorksWithoutMemory(const std::string & device, const std::function<void(TFilter &)> & setUp = {})
 {
   using OutputType = std::decay_t<decltype(*TFilter::New()->GetOutput())>;
   const auto make = [&setUp] {
-    // Filters in place take their input's memory: one each.
+    // Filters in place reuse their input's memory, so each needs an input of its own.
     const auto image = MakeImage(1);
     const auto filter = TFilter::New();
     filter->SetInput(image);
@@ -378,7 +378,7 @@ ExpectWorksWithoutMemory(const std::string & device, const std::function<void(TF
   EXPECT_EQ(gpureg::GetMemoryInUse(device), gpureg::GetIdleMemoryInUse(device));
 }
 
-TEST_P(StandIn, WorksWithoutDeviceMemory)
+TEST_P(FilterOverride, WorksWithoutDeviceMemory)
 {
   ExpectWorksWithoutMemory<ResampleType>(GetParam(), [](ResampleType & filter) {
     filter.SetReferenceImage(filter.GetInput());
@@ -394,13 +394,13 @@ TEST_P(StandIn, WorksWithoutDeviceMemory)
   ExpectWorksWithoutMemory<itk::BSplineDecompositionImageFilter<ImageType, itk::Image<double, 3>>>(GetParam());
   if (!this->GetDevice().IsHost())
   {
-    // On the host it has nothing to be without.
+    // The host has no device memory that could be missing.
     using ShrinkType = itk::ShrinkImageFilter<ImageType, ImageType>;
     ExpectWorksWithoutMemory<ShrinkType>(GetParam(), [](ShrinkType & filter) { filter.SetShrinkFactors(2); });
   }
 }
 
-/** What the engines of a device hold between updates. */
+/** The memory that the engines of a device hold between updates. */
 struct Held
 {
   std::size_t idle;
@@ -413,16 +413,16 @@ GetHeld(const std::string & device)
   return { gpureg::GetIdleMemoryInUse(device), gpureg::GetPinnedMemoryInUse(device) };
 }
 
-/** A program keeps 500 filters, resamplers and smoothing ones in turn, and updates each twice: all give what ITK's give, and the
- *  device holds what its bounds allow after each update. Returns the most that was held while the first ones had their turn,
- *  and the most after that. */
+/** Keeps 500 filters, alternately resamplers and smoothing filters, and updates each twice: expects all outputs to equal ITK's, and the
+ *  device to stay within its limits after each update. Returns the most memory held while the first filters were updated, and the most
+ *  after that. */
 std::pair<Held, Held>
 KeepManyFilters(const std::string & device, int firstOnes)
 {
   using SmoothingType = itk::SmoothingRecursiveGaussianImageFilter<ImageType, ImageType>;
   using FilterType = itk::ImageToImageFilter<ImageType, ImageType>;
   const Held bounds{ gpureg::GetIdleMemoryLimit(device), gpureg::GetPinnedMemoryLimit(device) };
-  EXPECT_EQ(gpureg::GetIdleMemoryInUse(device), 0u) << "what filters held goes with them";
+  EXPECT_EQ(gpureg::GetIdleMemoryInUse(device), 0u) << "memory that filters held is freed with them";
   gpureg::ReleaseIdleMemory(device);
   const auto transform = MakeShift(0.4);
   const auto make = [&transform](int n) {
@@ -465,7 +465,7 @@ KeepManyFilters(const std::string & device, int firstOnes)
     itks->Update();
     for (int n = first; n < 500; n += 84)
     {
-      // Where a shifted image is inside, each is the first one's plus a number.
+      // Where a shifted image is inside, it equals the first one plus a number.
       const ImageType::IndexType index{ { 20, 10, 12 } };
       EXPECT_NEAR(filters[n]->GetOutput()->GetPixel(index),
                   itks->GetOutput()->GetPixel(index) + n - first,
@@ -477,7 +477,7 @@ KeepManyFilters(const std::string & device, int firstOnes)
   return most;
 }
 
-TEST_P(StandIn, ManyLiveFiltersHoldWhatTheBoundsAllow)
+TEST_P(FilterOverride, ManyLiveFiltersHoldWhatTheBoundsAllow)
 {
   const Held before{ gpureg::GetIdleMemoryLimit(GetParam()), gpureg::GetPinnedMemoryLimit(GetParam()) };
   gpureg::SetIdleMemoryLimit(GetParam(), std::size_t{ 1 } << 20);
@@ -487,8 +487,8 @@ TEST_P(StandIn, ManyLiveFiltersHoldWhatTheBoundsAllow)
   gpureg::SetPinnedMemoryLimit(GetParam(), before.pinned);
 }
 
-/** With the bounds that a device has unless they are set: 500 hold no more than the first few. */
-TEST_P(StandIn, ManyLiveFiltersHoldWhatAFewHold)
+/** With a device's default limits, 500 filters hold no more than the first few. */
+TEST_P(FilterOverride, ManyLiveFiltersHoldWhatAFewHold)
 {
   EXPECT_EQ(gpureg::GetPinnedMemoryLimit(GetParam()), std::size_t{ 256 } << 20);
   const auto [ofFew, afterwards] = KeepManyFilters(GetParam(), 20);
@@ -500,7 +500,7 @@ TEST_P(StandIn, ManyLiveFiltersHoldWhatAFewHold)
   }
 }
 
-TEST_P(StandIn, AClassThatIsNamedThrowsAnErrorOfItsKind)
+TEST_P(FilterOverride, AClassThatIsNamedThrowsAnErrorOfItsKind)
 {
   const auto image = MakeImage(1);
   const auto filter = OursType::New();
@@ -516,7 +516,7 @@ TEST_P(StandIn, AClassThatIsNamedThrowsAnErrorOfItsKind)
   EXPECT_THROW(itk::GPUDevice::FromName("cuda:99"), itk::GPUBadInputError);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, StandIn, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+INSTANTIATE_TEST_SUITE_P(Devices, FilterOverride, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
 } // namespace
 } // namespace gpuregtest

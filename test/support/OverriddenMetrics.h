@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ITK's metrics that this module has stand-ins for, as a program that knows nothing of them makes them. ITK's headers alone.
-#ifndef StandInMetrics_h
-#define StandInMetrics_h
+// ITK's metrics that this module overrides, as a program makes them that does not know the overrides. Includes only ITK's headers.
+#ifndef OverriddenMetrics_h
+#define OverriddenMetrics_h
 
 #include "itkANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 #include "itkCorrelationImageToImageMetricv4.h"
@@ -17,7 +17,7 @@
 
 namespace gpuregtest
 {
-namespace standin
+namespace overridden
 {
 using ImageType = itk::Image<float, 3>;
 using MetricType = itk::ImageToImageMetricv4<ImageType, ImageType>;
@@ -33,16 +33,16 @@ enum class Kind
   NeighborhoodCorrelation
 };
 
-/** All of them: see MakeTransformFor. */
+/** All kinds; for their transforms see MakeTransformFor. */
 constexpr Kind AllKinds[] = { Kind::MeanSquares, Kind::Correlation, Kind::JointHistogram,
                               Kind::Mattes,      Kind::Demons,      Kind::NeighborhoodCorrelation };
 
-/** Those that take linear transforms. */
+/** The kinds that take linear transforms. */
 constexpr Kind ForLinear[] = {
   Kind::MeanSquares, Kind::Correlation, Kind::JointHistogram, Kind::Mattes, Kind::NeighborhoodCorrelation
 };
 
-/** As a program's New() gives it. */
+/** Makes a metric of a kind by New(), as a program does. */
 inline MetricType::Pointer
 MakeMetric(Kind kind)
 {
@@ -80,7 +80,7 @@ MakeRigid(double angle)
   return transform.GetPointer();
 }
 
-/** One displacement everywhere, a vector a voxel. */
+/** Returns a field of the same displacement everywhere, with a vector for each voxel. */
 inline TransformType::Pointer
 MakeField(const ImageType & image)
 {
@@ -97,14 +97,14 @@ MakeField(const ImageType & image)
   return transform.GetPointer();
 }
 
-/** One that a metric of a kind takes: demons want a displacement field, of the fixed image's voxels. */
+/** Returns a transform for a metric of a kind: demons need a displacement field over the fixed image's voxels. */
 inline TransformType::Pointer
 MakeTransformFor(Kind kind, const ImageType & fixed)
 {
   return kind == Kind::Demons ? MakeField(fixed) : MakeRigid(0.05);
 }
 
-/** One of a kind, initialised, by such a transform. */
+/** Makes a metric of a kind, and initializes it with such a transform. */
 inline MetricType::Pointer
 MakeInitialized(Kind kind, ImageType * fixed, ImageType * moving)
 {
@@ -116,7 +116,7 @@ MakeInitialized(Kind kind, ImageType * fixed, ImageType * moving)
   return metric;
 }
 
-} // namespace standin
+} // namespace overridden
 } // namespace gpuregtest
 
 #endif
