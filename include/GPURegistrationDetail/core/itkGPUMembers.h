@@ -6,6 +6,13 @@
 
 #include "GPURegistrationDetail/core/itkGPUDeviceUse.h"
 
+/** Declares GetNameOfClass(), by the macro that the ITK in use has for it. */
+#ifdef itkOverrideGetNameOfClassMacro
+#  define itkGPUNameOfClassMacro(name) itkOverrideGetNameOfClassMacro(name)
+#else
+#  define itkGPUNameOfClassMacro(name) itkTypeMacro(name, Superclass)
+#endif
+
 /** Declares the members for statistics, except for Python, where their types are not wrapped. */
 #ifdef ITK_WRAPPING_PARSER
 #  define itkGPUStatisticsMembersMacro(use, statistics)
