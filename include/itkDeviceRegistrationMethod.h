@@ -44,7 +44,11 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
-  itkGPUNameOfClassMacro(DeviceRegistrationMethod);
+  const char *
+  GetNameOfClass() const override
+  {
+    return "DeviceRegistrationMethod";
+  }
 
   static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
   static_assert(ImageDimension == TMovingImage::ImageDimension, "both images have the same dimension");

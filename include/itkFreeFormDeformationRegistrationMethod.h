@@ -63,15 +63,7 @@ class ITK_TEMPLATE_EXPORT FreeFormDeformationRegistrationMethod
   : public DeviceRegistrationMethod<TFixedImage, TMovingImage>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(FreeFormDeformationRegistrationMethod);
-
-  using Self = FreeFormDeformationRegistrationMethod;
-  using Superclass = DeviceRegistrationMethod<TFixedImage, TMovingImage>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  itkNewMacro(Self);
-  itkGPUNameOfClassMacro(FreeFormDeformationRegistrationMethod);
+  itkGPUClassMacro(FreeFormDeformationRegistrationMethod, DeviceRegistrationMethod<TFixedImage, TMovingImage>);
 
   using Superclass::ImageDimension;
   using typename Superclass::FixedImageType;

@@ -74,15 +74,7 @@ template <typename TFixedImage, typename TMovingImage>
 class ITK_TEMPLATE_EXPORT GlobalAffineRegistrationMethod : public DeviceRegistrationMethod<TFixedImage, TMovingImage>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(GlobalAffineRegistrationMethod);
-
-  using Self = GlobalAffineRegistrationMethod;
-  using Superclass = DeviceRegistrationMethod<TFixedImage, TMovingImage>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  itkNewMacro(Self);
-  itkGPUNameOfClassMacro(GlobalAffineRegistrationMethod);
+  itkGPUClassMacro(GlobalAffineRegistrationMethod, DeviceRegistrationMethod<TFixedImage, TMovingImage>);
 
   using Superclass::ImageDimension;
   using typename Superclass::FixedImageType;

@@ -231,7 +231,7 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std::ostrea
 {
   Superclass::PrintSelf(os, indent);
   os << indent << "DegreesOfFreedom: " << m_DegreesOfFreedom << std::endl;
-  os << indent << "Cost: " << m_Cost << std::endl;
+  os << indent << "Cost: gpureg::GlobalCost::" << this->GetCostName() << std::endl;
   os << indent << "Optimizer: " << m_Optimizer << std::endl;
   os << indent << "SearchAngles:";
   for (const auto & range : m_SearchAngles)

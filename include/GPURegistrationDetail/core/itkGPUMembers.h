@@ -6,12 +6,21 @@
 
 #include "GPURegistrationDetail/core/itkGPUDeviceUse.h"
 
-/** Declares GetNameOfClass(), by the macro that the ITK in use has for it. */
-#ifdef itkOverrideGetNameOfClassMacro
-#  define itkGPUNameOfClassMacro(name) itkOverrideGetNameOfClassMacro(name)
-#else
-#  define itkGPUNameOfClassMacro(name) itkTypeMacro(name, Superclass)
-#endif
+/** Declares what each class declares about itself: Self, Superclass and their pointers, New() and GetNameOfClass(). Objects are not copied.
+ *  Public.
+ *  \param name the class; its parent class follows. */
+#define itkGPUClassMacro(name, ...)              \
+  ITK_DISALLOW_COPY_AND_MOVE(name);              \
+  using Self = name;                             \
+  using Superclass = __VA_ARGS__;                \
+  using Pointer = SmartPointer<Self>;            \
+  using ConstPointer = SmartPointer<const Self>; \
+  itkNewMacro(Self);                             \
+  const char * GetNameOfClass() const override   \
+  {                                              \
+    return #name;                                \
+  }                                              \
+  ITK_MACROEND_NOOP_STATEMENT
 
 /** Declares the members for statistics, except for Python, where their types are not wrapped. */
 #ifdef ITK_WRAPPING_PARSER
@@ -61,13 +70,17 @@
   }                                      \
   itkBooleanMacro(TrustsTimeStamps)
 
-/** Declares the members of a filter on volumes: the public members above, and the protected StandInForParent() (see GPUStandIn),
- *  PrintSelf() and GenerateData(), which the filter defines. The access is protected afterwards.
- *  \param engine the filter's GPUVolume::Engine. */
+/** Declares the members of a filter on volumes: the public members above; the protected constructor and destructor, StandInForParent()
+ *  (see GPUStandIn), PrintSelf(), and GenerateData(), which the filter defines; and the private engine and GenerateDataOnDevice(), which
+ *  the filter defines, too. The access is private afterwards.
+ *  \param name the filter's class.
+ *  \param engine the member that is the filter's GPUVolume::Engine. */
 // clang-format off
-#define itkGPUVolumeFilterMembersMacro(engine)                    \
+#define itkGPUVolumeFilterMembersMacro(name, engine)              \
   itkGPUDeviceMembersMacro(engine, engine.GetStatistics())        \
 protected:                                                        \
+  name() = default;                                               \
+  ~name() override = default;                                     \
   void StandInForParent()                                         \
   {                                                               \
     engine.StandInForParent();                                    \
@@ -77,7 +90,12 @@ protected:                                                        \
     Superclass::PrintSelf(os, indent);                            \
     engine.Print(os, indent);                                     \
   }                                                               \
-  void GenerateData() override
+  void GenerateData() override;                                   \
+                                                                  \
+private:                                                          \
+  friend class GPUVolume::Engine;                                 \
+  void GenerateDataOnDevice();                                    \
+  GPUVolume::Engine engine
 // clang-format on
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef gpureg_PairEvaluation_h
 #define gpureg_PairEvaluation_h
 
+#include "gpureg/metric/Similarity.h"
 #include "gpureg/metric/pairs/PairMetric.h"
 
 #include "engine/metric/Batch.h"
@@ -17,6 +18,15 @@
 
 namespace gpureg
 {
+
+/** Returns the measure of a similarity that is a sum over pairs of values. */
+inline PairMeasure
+GetPairMeasure(SimilarityKind kind)
+{
+  return kind == SimilarityKind::Correlation               ? PairMeasure::Correlation
+         : kind == SimilarityKind::MeanAbsoluteDifferences ? PairMeasure::MeanAbsoluteDifferences
+                                                           : PairMeasure::MeanSquares;
+}
 
 class PairEvaluation
 {
