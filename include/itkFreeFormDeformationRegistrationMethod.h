@@ -2,6 +2,7 @@
 #ifndef itkFreeFormDeformationRegistrationMethod_h
 #define itkFreeFormDeformationRegistrationMethod_h
 
+#include "GPURegistrationDetail/registration/itkGPURegistrationMethod.h"
 #include "itkDeviceRegistrationMethod.h"
 
 #include "gpureg/registration/free_form/FreeFormRegistration.h"
@@ -80,12 +81,7 @@ public:
    * η of the moving values given the fixed bins), "MeanSquares" (the mean of squared differences, after both images together are scaled
    * to [0, 1]), "Correlation" (-r²) or "NeighborhoodCorrelation" (the mean of -r² over the neighborhoods of all voxels).
    * \throws itk::GPUBadInputError if no similarity has this name. */
-  itkSetEnumMacro(Similarity, SimilarityEnum);
-  itkGetEnumMacro(Similarity, SimilarityEnum);
-  void
-  SetSimilarity(const std::string & name);
-  std::string
-  GetSimilarityName() const;
+  itkGPUChoiceMacro(Similarity, SimilarityEnum, gpureg::GetSimilarityKind);
 
   /** Sets the number of pyramid levels, 1 to 5. 0, the default, takes 4 levels, or as many as leave the coarsest one enough voxels
    * inside the masks: gpureg::FreeFormResult::leastVoxels, 256 at least. GetRegisteredLevels() returns the number that was used. The
@@ -124,12 +120,7 @@ public:
   /** Sets the optimizer, as an enumerator or by its name: "Adam" (the default), "ConjugateGradient" or
    * "AdaptiveStochasticGradientDescent".
    * \throws itk::GPUBadInputError if no optimizer has this name. */
-  itkSetEnumMacro(Optimizer, OptimizerEnum);
-  itkGetEnumMacro(Optimizer, OptimizerEnum);
-  void
-  SetOptimizer(const std::string & name);
-  std::string
-  GetOptimizerName() const;
+  itkGPUChoiceMacro(Optimizer, OptimizerEnum, gpureg::GetFreeFormOptimizer);
 
   /** Sets the largest number of steps at each level; for conjugate gradients, of line searches. Default: 100. */
   itkSetMacro(NumberOfIterations, unsigned int);

@@ -30,34 +30,6 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::SetControlPoin
 }
 
 template <typename TFixedImage, typename TMovingImage>
-void
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::SetSimilarity(const std::string & name)
-{
-  GPURegistrationDetail::CallEngine(*this, [&] { this->SetSimilarity(gpureg::GetSimilarityKind(name)); });
-}
-
-template <typename TFixedImage, typename TMovingImage>
-std::string
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetSimilarityName() const
-{
-  return gpureg::GetName(m_Similarity);
-}
-
-template <typename TFixedImage, typename TMovingImage>
-void
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::SetOptimizer(const std::string & name)
-{
-  GPURegistrationDetail::CallEngine(*this, [&] { this->SetOptimizer(gpureg::GetFreeFormOptimizer(name)); });
-}
-
-template <typename TFixedImage, typename TMovingImage>
-std::string
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetOptimizerName() const
-{
-  return gpureg::GetName(m_Optimizer);
-}
-
-template <typename TFixedImage, typename TMovingImage>
 const gpureg::FreeFormLevelResult &
 FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetLevelResult(unsigned int level) const
 {

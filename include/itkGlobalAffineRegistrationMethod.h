@@ -2,6 +2,7 @@
 #ifndef itkGlobalAffineRegistrationMethod_h
 #define itkGlobalAffineRegistrationMethod_h
 
+#include "GPURegistrationDetail/registration/itkGPURegistrationMethod.h"
 #include "itkDeviceRegistrationMethod.h"
 
 #include "gpureg/registration/global/GlobalRegistration.h"
@@ -95,12 +96,7 @@ public:
    * normalised form), "Correlation" (-r²), "MeanSquares" or "MeanAbsoluteDifferences" (the means of squared or absolute differences,
    * after both images together are scaled to [0, 1]).
    * \throws itk::GPUBadInputError if no cost has this name. */
-  itkSetEnumMacro(Cost, CostEnum);
-  itkGetEnumMacro(Cost, CostEnum);
-  void
-  SetCost(const std::string & name);
-  std::string
-  GetCostName() const;
+  itkGPUChoiceMacro(Cost, CostEnum, gpureg::GetGlobalCost);
 
   /** Sets the range of rotation angles in degrees, from `from` to `to`, about one axis of physical space (0, 1 or 2) or about all axes.
    * Angles are relative to the rotation of the initial transform, if there is one; R = R_z R_y R_x. In 2D only axis 2 counts. Default:
@@ -131,12 +127,7 @@ public:
   /** Sets the optimizer, as an enumerator or by its name: "QuasiNewton" (the default), which follows derivatives, or "Lines", which
    * searches one parameter after the other by values alone, as FLIRT does.
    * \throws itk::GPUBadInputError if no optimizer has this name. */
-  itkSetEnumMacro(Optimizer, OptimizerEnum);
-  itkGetEnumMacro(Optimizer, OptimizerEnum);
-  void
-  SetOptimizer(const std::string & name);
-  std::string
-  GetOptimizerName() const;
+  itkGPUChoiceMacro(Optimizer, OptimizerEnum, gpureg::GetGlobalOptimizer);
 
   /** Sets the share of the fixed image, or of the moving image if it is smaller, inside the masks, that should overlap: with less
    * overlap a cost counts for less. At the level of 8 mm the share is doubled. 0 to 1, default: 0.25. */

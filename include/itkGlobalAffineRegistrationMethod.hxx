@@ -22,34 +22,6 @@ namespace itk
 {
 
 template <typename TFixedImage, typename TMovingImage>
-void
-GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SetCost(const std::string & name)
-{
-  GPURegistrationDetail::CallEngine(*this, [&] { this->SetCost(gpureg::GetGlobalCost(name)); });
-}
-
-template <typename TFixedImage, typename TMovingImage>
-std::string
-GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetCostName() const
-{
-  return gpureg::GetName(m_Cost);
-}
-
-template <typename TFixedImage, typename TMovingImage>
-void
-GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SetOptimizer(const std::string & name)
-{
-  GPURegistrationDetail::CallEngine(*this, [&] { this->SetOptimizer(gpureg::GetGlobalOptimizer(name)); });
-}
-
-template <typename TFixedImage, typename TMovingImage>
-std::string
-GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetOptimizerName() const
-{
-  return gpureg::GetName(m_Optimizer);
-}
-
-template <typename TFixedImage, typename TMovingImage>
 const std::array<double, 2> &
 GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetAngles(unsigned int axis) const
 {

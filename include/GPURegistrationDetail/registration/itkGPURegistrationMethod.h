@@ -106,4 +106,21 @@ ToEngineCount(unsigned int n)
 } // namespace GPURegistrationDetail
 } // namespace itk
 
+/** Declares the members of a setting that is one of the engine's choices, which programs set as an enumerator or by its name:
+ *  Set##name(type), Get##name(), Set##name(const std::string &), which throws itk::GPUBadInputError if there is no choice of this name,
+ *  and Get##name##Name().
+ *  \param find the engine's function that returns the choice of a name. */
+#define itkGPUChoiceMacro(name, type, find)                                           \
+  itkSetEnumMacro(name, type);                                                        \
+  itkGetEnumMacro(name, type);                                                        \
+  void Set##name(const std::string & choice)                                          \
+  {                                                                                   \
+    GPURegistrationDetail::CallEngine(*this, [&] { this->Set##name(find(choice)); }); \
+  }                                                                                   \
+  std::string Get##name##Name() const                                                 \
+  {                                                                                   \
+    return gpureg::GetName(m_##name);                                                 \
+  }                                                                                   \
+  ITK_MACROEND_NOOP_STATEMENT
+
 #endif
