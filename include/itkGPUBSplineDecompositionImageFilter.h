@@ -30,7 +30,10 @@ class ITK_TEMPLATE_EXPORT GPUBSplineDecompositionImageFilter
 public:
   itkGPUClassMacro(GPUBSplineDecompositionImageFilter, BSplineDecompositionImageFilter<TInputImage, TOutputImage>);
 
-  itkGPUVolumeFilterMembersMacro(GPUBSplineDecompositionImageFilter, m_Engine);
+  itkGPUVolumeFilterMembersMacro(GPUBSplineDecompositionImageFilter,
+                                 m_Engine,
+                                 "Images of these types are not decomposed on a device.",
+                                 "Filter a smaller image.");
 
 private:
   static constexpr bool IsOfKnownTypes = GPUVolume::AreOfKnownTypes<TInputImage, TOutputImage> &&

@@ -35,7 +35,10 @@ class ITK_TEMPLATE_EXPORT GPUMultiResolutionPyramidImageFilter
 public:
   itkGPUClassMacro(GPUMultiResolutionPyramidImageFilter, MultiResolutionPyramidImageFilter<TInputImage, TOutputImage>);
 
-  itkGPUVolumeFilterMembersMacro(GPUMultiResolutionPyramidImageFilter, m_Engine);
+  itkGPUVolumeFilterMembersMacro(GPUMultiResolutionPyramidImageFilter,
+                                 m_Engine,
+                                 "Pyramids of these images are not made on a device.",
+                                 "Filter a smaller image.");
 
 protected:
   void

@@ -31,7 +31,10 @@ class ITK_TEMPLATE_EXPORT GPURecursiveGaussianImageFilter
 public:
   itkGPUClassMacro(GPURecursiveGaussianImageFilter, RecursiveGaussianImageFilter<TInputImage, TOutputImage>);
 
-  itkGPUVolumeFilterMembersMacro(GPURecursiveGaussianImageFilter, m_Engine);
+  itkGPUVolumeFilterMembersMacro(GPURecursiveGaussianImageFilter,
+                                 m_Engine,
+                                 "Images of these types are not smoothed on a device.",
+                                 "Filter a smaller region, or stream the output.");
 
 private:
   static constexpr bool IsOfKnownTypes = GPUVolume::AreOfKnownTypes<TInputImage, TOutputImage>;

@@ -35,7 +35,10 @@ public:
   itkGPUClassMacro(GPURecursiveMultiResolutionPyramidImageFilter,
                    RecursiveMultiResolutionPyramidImageFilter<TInputImage, TOutputImage>);
 
-  itkGPUVolumeFilterMembersMacro(GPURecursiveMultiResolutionPyramidImageFilter, m_Engine);
+  itkGPUVolumeFilterMembersMacro(GPURecursiveMultiResolutionPyramidImageFilter,
+                                 m_Engine,
+                                 "Pyramids of these images are not made on a device.",
+                                 "Filter a smaller image.");
 
 protected:
   void

@@ -31,7 +31,10 @@ class ITK_TEMPLATE_EXPORT GPUShrinkImageFilter : public ShrinkImageFilter<TInput
 public:
   itkGPUClassMacro(GPUShrinkImageFilter, ShrinkImageFilter<TInputImage, TOutputImage>);
 
-  itkGPUVolumeFilterMembersMacro(GPUShrinkImageFilter, m_Engine);
+  itkGPUVolumeFilterMembersMacro(GPUShrinkImageFilter,
+                                 m_Engine,
+                                 "Images of these types are not shrunk on a device.",
+                                 "Shrink a smaller region, or stream the output.");
 
 private:
   static constexpr bool IsOfKnownTypes = GPUVolume::AreOfKnownTypes<TInputImage, TOutputImage>;

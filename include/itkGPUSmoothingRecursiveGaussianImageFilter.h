@@ -32,7 +32,10 @@ public:
   itkGPUClassMacro(GPUSmoothingRecursiveGaussianImageFilter,
                    SmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>);
 
-  itkGPUVolumeFilterMembersMacro(GPUSmoothingRecursiveGaussianImageFilter, m_Engine);
+  itkGPUVolumeFilterMembersMacro(GPUSmoothingRecursiveGaussianImageFilter,
+                                 m_Engine,
+                                 "Images of these types are not smoothed on a device.",
+                                 "Filter a smaller image.");
 
 private:
   static constexpr bool IsOfKnownTypes = GPUVolume::AreOfKnownTypes<TInputImage, TOutputImage>;

@@ -71,12 +71,14 @@
   itkBooleanMacro(TrustsTimeStamps)
 
 /** Declares the members of a filter on volumes: the public members above; the protected constructor and destructor, StandInForParent()
- *  (see GPUStandIn), PrintSelf(), and GenerateData(), which the filter defines; and the private engine and GenerateDataOnDevice(), which
- *  the filter defines, too. The access is private afterwards.
+ *  (see GPUStandIn), PrintSelf() and GenerateData(); and the private engine and GenerateDataOnDevice(), which the filter defines. The
+ *  access is private afterwards.
  *  \param name the filter's class.
- *  \param engine the member that is the filter's GPUVolume::Engine. */
+ *  \param engine the member that is the filter's GPUVolume::Engine.
+ *  \param lack says that a device does not filter images of these types.
+ *  \param advice says what to do if memory is short. */
 // clang-format off
-#define itkGPUVolumeFilterMembersMacro(name, engine)              \
+#define itkGPUVolumeFilterMembersMacro(name, engine, lack, advice) \
   itkGPUDeviceMembersMacro(engine, engine.GetStatistics())        \
 protected:                                                        \
   name() = default;                                               \
@@ -90,7 +92,12 @@ protected:                                                        \
     Superclass::PrintSelf(os, indent);                            \
     engine.Print(os, indent);                                     \
   }                                                               \
-  void GenerateData() override;                                   \
+  void GenerateData() override                                    \
+  {                                                               \
+    engine.Generate(*this, lack, advice, [this] {                 \
+      Superclass::GenerateData();                                 \
+    });                                                           \
+  }                                                               \
                                                                   \
 private:                                                          \
   friend class GPUVolume::Engine;                                 \

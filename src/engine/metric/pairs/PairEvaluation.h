@@ -20,13 +20,8 @@ namespace gpureg
 {
 
 /** Returns the measure of a similarity that is a sum over pairs of values. */
-inline PairMeasure
-GetPairMeasure(SimilarityKind kind)
-{
-  return kind == SimilarityKind::Correlation               ? PairMeasure::Correlation
-         : kind == SimilarityKind::MeanAbsoluteDifferences ? PairMeasure::MeanAbsoluteDifferences
-                                                           : PairMeasure::MeanSquares;
-}
+PairMeasure
+GetPairMeasure(SimilarityKind kind);
 
 class PairEvaluation
 {
