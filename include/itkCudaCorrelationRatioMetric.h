@@ -55,33 +55,11 @@ class ITK_TEMPLATE_EXPORT CudaCorrelationRatioMetric
   : public ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(CudaCorrelationRatioMetric);
-
-  using Self = CudaCorrelationRatioMetric;
-  using Superclass =
-    ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  using MeasureType = typename Superclass::MeasureType;
-  using MovingTransformType = typename Superclass::MovingTransformType;
-
-  itkNewMacro(Self);
-
-  const char *
-  GetNameOfClass() const override
-  {
-    return "CudaCorrelationRatioMetric";
-  }
-
-  static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
-  static_assert(ImageDimension == 2 || ImageDimension == 3,
-                "CudaCorrelationRatioMetric: images have 2 or 3 dimensions");
-  static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
-                "CudaCorrelationRatioMetric: fixed, moving and virtual image have the same dimension");
+  itkGPUMetricClassMacro(CudaCorrelationRatioMetric, ImageToImageMetricv4);
 
   static constexpr SizeValueType LeastBins = gpureg::CorrelationRatioMetric::LeastBins;
   static constexpr SizeValueType MostBins = gpureg::CorrelationRatioMetric::MostBins;
+  static constexpr SizeValueType DefaultBins = gpureg::Describe(gpureg::SimilarityKind::CorrelationRatio).bins.usual;
 
   /** Sets the number of bins for the fixed image: 2 to 4096, 256 by default. Call Initialize() after a change. */
   itkSetMacro(NumberOfHistogramBins, SizeValueType);
@@ -172,9 +150,9 @@ private:
 
   GPURegistrationDetail::DeviceUse                                                   m_Use;
   mutable GPURegistrationDetail::MetricAdapter<Self, gpureg::CorrelationRatioMetric> m_Adapter{ *this };
-  SizeValueType                                                                      m_NumberOfHistogramBins{ 256 };
-  SizeValueType                                                                      m_InitializedBins{ 0 };
-  double                                                                             m_BorderWeightDistance{ 0 };
+  SizeValueType                  m_NumberOfHistogramBins{ DefaultBins };
+  SizeValueType                  m_InitializedBins{ 0 };
+  double                         m_BorderWeightDistance{ 0 };
   int                            m_WorkloadLimit{ gpureg::CorrelationRatioMetric::DefaultWorkloadLimit };
   gpureg::LaunchShape            m_LaunchShape;
   gpureg::CorrelationRatioScheme m_Scheme{ gpureg::CorrelationRatioScheme::SharedMerge };
