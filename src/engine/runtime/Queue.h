@@ -202,6 +202,20 @@ public:
   virtual double
   ReadTimer() = 0;
 
+  /** Calls work(0) … work(count - 1) on the host threads of the operation that runs. */
+  void
+  ForEachTask(std::int64_t count, const std::function<void(std::int64_t)> & work) const
+  {
+    parallelFor(count, work);
+  }
+
+  /** Counts launches that passes are about to enqueue. */
+  void
+  CountLaunch(int launches = 1)
+  {
+    statistics.launches += launches;
+  }
+
   /** The host threads that run host loops. Operate() sets it. */
   ParallelFor          parallelFor;
   EvaluationStatistics statistics;
