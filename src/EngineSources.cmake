@@ -64,6 +64,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/metric/pairs/PairEvaluation.cpp
     engine/metric/pairs/PairMetric.cpp
     engine/metric/histogram/PartialVolumeMetric.cpp
+    engine/runtime/Operation.cpp
     engine/runtime/Queue.cpp
     engine/metric/samples/RandomPosition.cpp
     engine/image/RangedImage.cpp

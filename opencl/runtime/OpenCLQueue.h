@@ -77,25 +77,15 @@ public:
   std::size_t
   GetLargestAllocation() override;
   void
-  Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
-  void
   MarkStaging(Direction direction, int slot) override;
   void
   WaitForStaging(Direction direction, int slot) override;
   void
-  Download(void * target, const Memory & source, std::size_t bytes) override;
-  void
   MarkRead(int buffer) override;
-  void
-  StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) override;
   void
   OrderAfterUploads() override;
   void
   MarkMade(int buffer) override;
-  void
-  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
-  void
-  Copy(Memory & target, const Memory & source, std::size_t bytes) override;
   void
   Finish() override;
   void
@@ -134,6 +124,16 @@ public:
 private:
   MemoryPointer
   DoAllocate(std::size_t bytes) override;
+  void
+  DoUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
+  void
+  DoStartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) override;
+  void
+  DoDownload(void * target, const Memory & source, std::size_t bytes) override;
+  void
+  DoStartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
+  void
+  DoCopy(Memory & target, const Memory & source, std::size_t bytes) override;
   /** For the command that is enqueued next, if it is timed; … */
   cl::Event *
   GetTimedEvent()

@@ -6,7 +6,7 @@
 #include "gpureg/metric/Metric.h"
 
 #include "engine/runtime/Backend.h"
-#include "engine/core/Elapsed.h"
+#include "engine/runtime/Operation.h"
 #include "engine/metric/samples/SampleSet.h"
 
 #include <memory>
@@ -62,7 +62,7 @@ public:
       const auto result = download();
       if (isTimed)
       {
-        queue->statistics.kernelMilliseconds = queue->ReadTimer();
+        queue->CountKernelTime(queue->ReadTimer());
       }
       return result;
     });
@@ -73,15 +73,19 @@ public:
   auto
   Run(const ParallelFor & parallelFor, const TWork & work)
   {
-    const auto started = Clock::now();
     samples.CheckIsComplete(readsFixedValues);
-    queue->CheckIsUsable();
-    queue->parallelFor = parallelFor;
-    queue->statistics = {};
-    forces = nullptr;
-    const auto result = work();
-    queue->statistics.evaluateMilliseconds = MillisecondsSince(started);
-    return result;
+    return Operate(*queue, parallelFor, [&] {
+      forces = nullptr;
+      return work();
+    });
+  }
+
+  /** Runs work() on the results of the last evaluation, counts it in that evaluation's statistics, and returns its result. */
+  template <typename TWork>
+  auto
+  Continue(const ParallelFor & parallelFor, const TWork & work)
+  {
+    return Operate(*queue, parallelFor, work, Counting::Further);
   }
 
   std::shared_ptr<Backend> backend;

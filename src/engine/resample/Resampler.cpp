@@ -2,9 +2,9 @@
 #include "gpureg/resample/Resampler.h"
 
 #include "engine/runtime/Backend.h"
+#include "engine/runtime/Operation.h"
 #include "engine/transform/ChainOnDevice.h"
 #include "engine/resample/DisplacementPasses.h"
-#include "engine/core/Elapsed.h"
 #include "engine/transform/FindPlanes.h"
 #include "engine/resample/InputSlabs.h"
 #include "engine/resample/ResamplePlan.h"
@@ -229,7 +229,7 @@ public:
   const EvaluationStatistics &
   GetStatistics() const
   {
-    return m_Statistics;
+    return m_Queue->GetStatistics();
   }
 
 private:
@@ -322,15 +322,14 @@ private:
           "a grid of a vector for each voxel of the output is not the transform's first, or of another size");
       }
     }
-    const auto start = Clock::now();
-    Operate(*m_Queue, parallelFor, work);
-
-    EvaluationStatistics & statistics = m_Queue->statistics;
-    statistics.deviceBytes = static_cast<std::int64_t>(GetSize());
-    statistics.largestArrayBytes = static_cast<std::int64_t>(std::max(
-      { SizeOf(m_Input.GetBuffers()[0]), m_Input.GetStateSize(), SizeOf(m_ChainArrays.vectors), SizeOf(m_Output[0]) }));
-    statistics.evaluateMilliseconds = MillisecondsSince(start);
-    m_Statistics = statistics;
+    Operate(*m_Queue, parallelFor, [&] {
+      work();
+      m_Queue->SetHeldBytes(GetSize(),
+                            std::max({ SizeOf(m_Input.GetBuffers()[0]),
+                                       m_Input.GetStateSize(),
+                                       SizeOf(m_ChainArrays.vectors),
+                                       SizeOf(m_Output[0]) }));
+    });
   }
 
   std::size_t
@@ -605,7 +604,6 @@ private:
   std::unique_ptr<DisplacementPasses>           m_DisplacementPasses;
   std::size_t                                   m_MaximumDeviceMemory = 0;
   bool                                          m_IsTiming = false;
-  EvaluationStatistics                          m_Statistics;
 };
 
 Resampler::Resampler(const std::string & deviceName)

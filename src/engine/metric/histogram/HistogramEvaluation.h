@@ -467,7 +467,6 @@ private:
       }
     };
     DownloadTiles(queue, m_Batch.histograms, histograms);
-    queue.GiveStagingBack();
   }
 
   std::optional<HistogramSummaries>
@@ -481,7 +480,6 @@ private:
     queue.Download(staging, *m_Batch.summaries, bytes);
     std::memcpy(result.sums.data(), staging, bytes);
     result.countUnit = m_Arguments.histogram.countUnit;
-    queue.GiveStagingBack();
     return result;
   }
 
@@ -556,7 +554,6 @@ private:
     result.histogram.resize(m_Extent.cells);
     std::memcpy(result.histogram.data(), staging, histogramBytes);
     result.countUnit = m_Arguments.histogram.countUnit;
-    queue.GiveStagingBack();
     m_Core.forces = forces == Forces::OfEachSample ? m_Arrays.forces : nullptr;
     return result;
   }

@@ -172,7 +172,6 @@ NeighborhoodEvaluation::EvaluateTogether(const CandidateMaps & candidates,
       ForEachCandidate(parallelFor, count, [&](std::int64_t n) {
         results[n] = AddUp(reinterpret_cast<const float *>(staging + static_cast<std::size_t>(n) * GetPartialBytes()));
       });
-      queue.GiveStagingBack();
       return 0;
     });
 }
@@ -412,7 +411,6 @@ NeighborhoodEvaluation::MakeResult(Forces forces)
   void * const staging = queue.GetStaging(Direction::Down, 0, GetPartialBytes());
   queue.Download(staging, *m_Arrays.partials, GetPartialBytes());
   NeighborhoodResult result = AddUp(static_cast<const float *>(staging));
-  queue.GiveStagingBack();
   m_Core.forces = forces == Forces::OfEachSample ? m_Arrays.forces.get() : nullptr;
   return result;
 }

@@ -296,7 +296,6 @@ PairEvaluation::EvaluateTogether(const CandidateMaps & candidates,
         results[n] = MakeResult(sums);
         areLost[static_cast<std::size_t>(n)] = AreLost(sums);
       });
-      queue.GiveStagingBack();
       return 0;
     });
   for (std::int64_t n = 0; n < count; ++n)
@@ -322,7 +321,6 @@ PairEvaluation::DownloadSums()
   void * const staging = queue.GetStaging(Direction::Down, 0, GetPartialBytes());
   queue.Download(staging, *m_Arrays.partials, GetPartialBytes());
   const Sums sums = AddChunksUp(m_Pass.arguments, static_cast<const float *>(staging));
-  queue.GiveStagingBack();
   return sums;
 }
 

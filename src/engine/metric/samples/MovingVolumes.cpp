@@ -135,7 +135,7 @@ MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArra
   MemoryPointer own;
   // The displacements are computed anew for each evaluation, so their array is free until then.
   const bool borrows =
-    m_Queue.keepsLargerArrays && SizeOf(arrays.displacement) >= sizeof(float) * static_cast<std::size_t>(count);
+    m_Queue.KeepsLargerArrays() && SizeOf(arrays.displacement) >= sizeof(float) * static_cast<std::size_t>(count);
   MemoryPointer & between = borrows ? arrays.displacement : own;
   const bool      hasScaled = readsValues && !IsPrecise(image);
   const bool      derivesScaled = image.gaussianGradient && !DerivesDoubles(image);

@@ -7,6 +7,7 @@
 #include "engine/transform/FixedPoint.h"
 #include "engine/metric/samples/IntegerValues.h"
 #include "engine/transform/PackedVectors.h"
+#include "engine/runtime/Operation.h"
 #include "engine/runtime/Transfer.h"
 
 #include <algorithm>

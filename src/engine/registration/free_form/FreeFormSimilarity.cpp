@@ -380,7 +380,6 @@ void
 FreeFormSimilarity::SetFixed(const FixedSamples & samples)
 {
   m_Core.samples.SetFixed(samples, m_ParallelFor);
-  m_Core.queue->parallelFor = m_ParallelFor;
 }
 
 std::unique_ptr<FreeFormSimilarity>
