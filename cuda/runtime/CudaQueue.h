@@ -87,11 +87,6 @@ public:
   CudaQueue(Backend & backend, int device);
   ~CudaQueue() override;
 
-  DeviceKind
-  GetKind() const override
-  {
-    return DeviceKind::Cuda;
-  }
   std::size_t
   GetFreeMemory() override;
   void

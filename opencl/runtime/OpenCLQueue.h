@@ -67,11 +67,6 @@ public:
   explicit OpenCLQueue(OpenCLBackend & backend);
   ~OpenCLQueue() override;
 
-  DeviceKind
-  GetKind() const override
-  {
-    return DeviceKind::OpenCL;
-  }
   std::size_t
   GetFreeMemory() override;
   std::size_t

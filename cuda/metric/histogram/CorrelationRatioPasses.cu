@@ -12,9 +12,6 @@ namespace gpureg
 
 namespace
 {
-template <>
-constexpr bool HasBorderWeights<CorrelationRatioArguments> = true;
-
 // The bins are few.
 constexpr int TableLanes = 256;
 

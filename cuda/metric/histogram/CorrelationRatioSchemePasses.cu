@@ -17,9 +17,6 @@ namespace gpureg
 
 namespace
 {
-template <>
-constexpr bool HasBorderWeights<CorrelationRatioArguments> = true;
-
 // ConflictFree has these lanes and blocks unless the caller sets others; the other schemes have Lanes.
 constexpr int WorkloadLanes = 256;
 constexpr int WorkloadBlocks = 6;

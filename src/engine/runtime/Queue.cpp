@@ -84,6 +84,12 @@ Queue::GiveStagingBack()
   }
 }
 
+DeviceKind
+Queue::GetKind() const
+{
+  return m_Backend.GetKind();
+}
+
 void
 Queue::CheckIsUsable() const
 {

@@ -176,8 +176,8 @@ public:
   Flush()
   {}
 
-  virtual DeviceKind
-  GetKind() const = 0;
+  DeviceKind
+  GetKind() const;
 
   /** Returns true if the device's memory is the host's memory. Then nothing is copied, and nothing overlaps a copy. */
   bool

@@ -45,11 +45,6 @@ public:
 
   std::size_t
   GetFreeMemory() override;
-  DeviceKind
-  GetKind() const override
-  {
-    return DeviceKind::Host;
-  }
   void *
   GetHostAddress(Memory & memory) override;
   /** Returns the address of a memory's elements, also for memory that is only read. */
