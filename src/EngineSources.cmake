@@ -71,6 +71,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/filter/RecursiveFilter.cpp
     engine/filter/RecursiveGaussian.cpp
     engine/resample/ResamplePlan.cpp
+    engine/resample/ResampleProblem.cpp
     engine/resample/Resampler.cpp
     engine/metric/samples/RegularSubsample.cpp
     engine/metric/samples/SampleSet.cpp
