@@ -74,6 +74,11 @@ set(GPURegistration_ENGINE_SRCS
     engine/resample/ResampleProblem.cpp
     engine/resample/Resampler.cpp
     engine/metric/samples/RegularSubsample.cpp
+    engine/metric/samples/SampleForces.cpp
+    engine/metric/samples/SampleLoader.cpp
+    engine/metric/samples/SampleMover.cpp
+    engine/metric/samples/SamplePartition.cpp
+    engine/metric/samples/SampleProblem.cpp
     engine/metric/samples/SampleSet.cpp
     engine/metric/histogram/SmoothedDensity.cpp
     engine/metric/histogram/SortedSamples.cpp

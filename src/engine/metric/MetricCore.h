@@ -75,7 +75,7 @@ public:
   {
     samples.CheckIsComplete(readsFixedValues);
     return Operate(*queue, parallelFor, [&] {
-      forces = nullptr;
+      m_Forces = nullptr;
       return work();
     });
   }
@@ -88,18 +88,33 @@ public:
     return Operate(*queue, parallelFor, work, Counting::Further);
   }
 
+  /** Notes that the evaluation that runs has stored the force of each sample. The memory must keep the forces until the next evaluation. */
+  void
+  KeepForces(const Memory & forces)
+  {
+    m_Forces = &forces;
+  }
+
+  /** Returns the forces of each sample that the last evaluation stored, or null. Valid until the next evaluation. */
+  const Memory *
+  FindForces() const
+  {
+    return m_Forces;
+  }
+
   std::shared_ptr<Backend> backend;
   std::shared_ptr<Queue>   queue;
   SampleSet                samples;
   bool                     readsQuads = false;
   bool                     readsFixedValues = false;
   bool                     isTimed = false;
-  /** The forces of each sample that the last evaluation stored; null if it stored none. */
-  const Memory * forces = nullptr;
   /** The forces after the adjoint interpolation to control points. */
   MemoryPointer gathered;
   /** The arrays that the metric itself owns on the device, for the statistics. */
   std::vector<const MemoryPointer *> ownArrays;
+
+private:
+  const Memory * m_Forces = nullptr; // of the last evaluation
 };
 
 } // namespace gpureg

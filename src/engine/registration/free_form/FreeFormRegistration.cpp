@@ -99,7 +99,7 @@ public:
       SampleSet & samples = m_Level->core.samples;
       Enqueue(*m_Queue, m_IsTimed, [&samples] { samples.Move(); });
       DownloadArray(*m_Queue,
-                    *samples.GetArrays().displacement,
+                    samples.GetArrays().displacement.GetDisplacements(),
                     3 * sizeof(float),
                     samples.GetCount(),
                     [&take](std::int64_t first, std::int64_t count, const void * in) {
