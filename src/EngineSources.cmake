@@ -64,14 +64,21 @@ set(GPURegistration_ENGINE_SRCS
     engine/metric/pairs/PairEvaluation.cpp
     engine/metric/pairs/PairMetric.cpp
     engine/metric/histogram/PartialVolumeMetric.cpp
+    engine/runtime/Operation.cpp
     engine/runtime/Queue.cpp
     engine/metric/samples/RandomPosition.cpp
     engine/image/RangedImage.cpp
     engine/filter/RecursiveFilter.cpp
     engine/filter/RecursiveGaussian.cpp
     engine/resample/ResamplePlan.cpp
+    engine/resample/ResampleProblem.cpp
     engine/resample/Resampler.cpp
     engine/metric/samples/RegularSubsample.cpp
+    engine/metric/samples/SampleForces.cpp
+    engine/metric/samples/SampleLoader.cpp
+    engine/metric/samples/SampleMover.cpp
+    engine/metric/samples/SamplePartition.cpp
+    engine/metric/samples/SampleProblem.cpp
     engine/metric/samples/SampleSet.cpp
     engine/metric/histogram/SmoothedDensity.cpp
     engine/metric/histogram/SortedSamples.cpp

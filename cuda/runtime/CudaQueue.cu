@@ -171,12 +171,10 @@ CudaQueue::CopyUp(Memory & target, std::size_t offset, const void * source, std:
             "copying to the device",
             GetDeviceName());
   m_LastCopy[static_cast<int>(Direction::Up)] = stream;
-  ++statistics.copiesUp;
-  statistics.bytesUp += static_cast<std::int64_t>(bytes);
 }
 
 void
-CudaQueue::Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes)
+CudaQueue::DoUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes)
 {
   CopyUp(target, offset, source, bytes, m_Stream);
 }
@@ -218,7 +216,7 @@ CudaQueue::WaitFor(Mark & mark, const char * what)
   if (std::exchange(mark.isSet, false))
   {
     const CudaDeviceScope scope(m_Device);
-    ++statistics.synchronizations;
+    CountSynchronization();
     CheckCuda(cudaEventSynchronize(mark.event), what, GetDeviceName());
   }
 }
@@ -232,8 +230,6 @@ CudaQueue::CopyDown(void * target, const Memory & source, std::size_t bytes, std
             "copying from the device",
             GetDeviceName());
   m_LastCopy[static_cast<int>(Direction::Down)] = stream;
-  ++statistics.copiesDown;
-  statistics.bytesDown += static_cast<std::int64_t>(bytes);
 }
 
 void
@@ -257,7 +253,7 @@ CudaQueue::MarkRead(int buffer)
 }
 
 void
-CudaQueue::StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer)
+CudaQueue::DoStartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer)
 {
   m_IsUpStreamBusy = true;
   Order(m_UpStream, m_Read[buffer]);
@@ -278,7 +274,7 @@ CudaQueue::MarkMade(int buffer)
 }
 
 void
-CudaQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer)
+CudaQueue::DoStartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer)
 {
   m_IsDownStreamBusy = true;
   Order(m_DownStream, m_Made[buffer]);
@@ -286,14 +282,14 @@ CudaQueue::StartDownload(void * target, const Memory & source, std::size_t bytes
 }
 
 void
-CudaQueue::Download(void * target, const Memory & source, std::size_t bytes)
+CudaQueue::DoDownload(void * target, const Memory & source, std::size_t bytes)
 {
   CopyDown(target, source, bytes, 0, m_Stream);
   Finish();
 }
 
 void
-CudaQueue::Copy(Memory & target, const Memory & source, std::size_t bytes)
+CudaQueue::DoCopy(Memory & target, const Memory & source, std::size_t bytes)
 {
   const CudaDeviceScope scope(m_Device);
   CheckCuda(cudaMemcpyAsync(static_cast<CudaMemory &>(target).GetAddress(),
@@ -309,7 +305,7 @@ void
 CudaQueue::Finish()
 {
   const CudaDeviceScope scope(m_Device);
-  ++statistics.synchronizations;
+  CountSynchronization();
   CheckCuda(cudaStreamSynchronize(m_Stream), "computing", GetDeviceName());
   if (std::exchange(m_IsUpStreamBusy, false))
   {

@@ -87,33 +87,18 @@ public:
   CudaQueue(Backend & backend, int device);
   ~CudaQueue() override;
 
-  DeviceKind
-  GetKind() const override
-  {
-    return DeviceKind::Cuda;
-  }
   std::size_t
   GetFreeMemory() override;
-  void
-  Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
   void
   MarkStaging(Direction direction, int slot) override;
   void
   WaitForStaging(Direction direction, int slot) override;
   void
-  Download(void * target, const Memory & source, std::size_t bytes) override;
-  void
   MarkRead(int buffer) override;
-  void
-  StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) override;
   void
   OrderAfterUploads() override;
   void
   MarkMade(int buffer) override;
-  void
-  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
-  void
-  Copy(Memory & target, const Memory & source, std::size_t bytes) override;
   void
   Finish() override;
   void
@@ -127,9 +112,11 @@ public:
   double
   ReadTimer() override;
 
+  /** Returns the stream, for libraries that enqueue work themselves. */
   cudaStream_t
   GetStream() const
   {
+    this->CheckIsOperating();
     return m_Stream;
   }
 
@@ -155,6 +142,7 @@ public:
          std::size_t localBytes,
          TArguments &&... arguments)
   {
+    this->CountLaunch();
     const CudaDeviceScope scope(m_Device);
     cudaLaunchConfig_t    configuration = {};
     configuration.gridDim = groups;
@@ -164,7 +152,6 @@ public:
     CheckCuda(cudaLaunchKernelEx(&configuration, kernel, std::forward<TArguments>(arguments)...),
               what,
               GetDeviceName());
-    ++statistics.launches;
   }
 
   /** Launches a kernel with one lane for each of `items` items, in groups of `lanes` lanes. */
@@ -200,6 +187,16 @@ private:
 
   MemoryPointer
   DoAllocate(std::size_t bytes) override;
+  void
+  DoUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
+  void
+  DoStartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) override;
+  void
+  DoDownload(void * target, const Memory & source, std::size_t bytes) override;
+  void
+  DoStartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
+  void
+  DoCopy(Memory & target, const Memory & source, std::size_t bytes) override;
   void
   Release() noexcept;
   void

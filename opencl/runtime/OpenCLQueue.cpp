@@ -145,12 +145,10 @@ OpenCLQueue::CopyUp(const cl::CommandQueue &       queue,
       BufferOf(target), CL_FALSE, offset, bytes, source, after, &m_LastCopy[static_cast<int>(Direction::Up)]);
     queue.flush();
   });
-  ++statistics.copiesUp;
-  statistics.bytesUp += static_cast<std::int64_t>(bytes);
 }
 
 void
-OpenCLQueue::Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes)
+OpenCLQueue::DoUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes)
 {
   CopyUp(m_Queue, nullptr, target, offset, source, bytes);
 }
@@ -173,7 +171,7 @@ OpenCLQueue::WaitFor(cl::Event & event)
   const cl::Event mark = std::exchange(event, cl::Event());
   if (mark())
   {
-    ++statistics.synchronizations;
+    CountSynchronization();
     CheckOpenCL(GetDeviceName(), [&] { mark.wait(); });
   }
 }
@@ -195,7 +193,7 @@ OpenCLQueue::MarkRead(int buffer)
 }
 
 void
-OpenCLQueue::StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer)
+OpenCLQueue::DoStartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer)
 {
   CopyUp(m_UpQueue, &m_Read[buffer], target, offset, source, bytes);
 }
@@ -217,7 +215,7 @@ OpenCLQueue::MarkMade(int buffer)
 }
 
 void
-OpenCLQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer)
+OpenCLQueue::DoStartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer)
 {
   CheckOpenCL(GetDeviceName(), [&] {
     m_DownQueue.enqueueReadBuffer(BufferOf(source),
@@ -229,21 +227,17 @@ OpenCLQueue::StartDownload(void * target, const Memory & source, std::size_t byt
                                   &m_LastCopy[static_cast<int>(Direction::Down)]);
     m_DownQueue.flush();
   });
-  ++statistics.copiesDown;
-  statistics.bytesDown += static_cast<std::int64_t>(bytes);
 }
 
 void
-OpenCLQueue::Download(void * target, const Memory & source, std::size_t bytes)
+OpenCLQueue::DoDownload(void * target, const Memory & source, std::size_t bytes)
 {
   CheckOpenCL(GetDeviceName(), [&] { m_Queue.enqueueReadBuffer(BufferOf(source), CL_TRUE, 0, bytes, target); });
-  ++statistics.copiesDown;
-  ++statistics.synchronizations;
-  statistics.bytesDown += static_cast<std::int64_t>(bytes);
+  CountSynchronization();
 }
 
 void
-OpenCLQueue::Copy(Memory & target, const Memory & source, std::size_t bytes)
+OpenCLQueue::DoCopy(Memory & target, const Memory & source, std::size_t bytes)
 {
   CheckOpenCL(GetDeviceName(), [&] {
     m_Queue.enqueueCopyBuffer(BufferOf(source), BufferOf(target), 0, 0, bytes, nullptr, GetTimedEvent());
@@ -254,7 +248,7 @@ OpenCLQueue::Copy(Memory & target, const Memory & source, std::size_t bytes)
 void
 OpenCLQueue::Finish()
 {
-  ++statistics.synchronizations;
+  CountSynchronization();
   CheckOpenCL(GetDeviceName(), [this] {
     m_Queue.finish();
     m_UpQueue.finish();
@@ -311,18 +305,19 @@ OpenCLQueue::ReadTimer()
 void
 OpenCLQueue::Launch(const cl::Kernel & kernel, std::int64_t groups, int groupsY, int groupsZ)
 {
+  CountLaunch();
   const auto        lanes = static_cast<std::size_t>(GetDevice().GetLanes());
   const cl::NDRange items(static_cast<std::size_t>(groups) * lanes,
                           static_cast<std::size_t>(groupsY),
                           static_cast<std::size_t>(groupsZ));
   m_Queue.enqueueNDRangeKernel(kernel, cl::NullRange, items, cl::NDRange(lanes, 1, 1), nullptr, GetTimedEvent());
-  ++statistics.launches;
   KeepFirstTimed();
 }
 
 void
 OpenCLQueue::Clear(Memory & memory, std::size_t bytes)
 {
+  CheckIsOperating();
   m_Queue.enqueueFillBuffer(BufferOf(memory), cl_uchar{ 0 }, 0, bytes, nullptr, GetTimedEvent());
   KeepFirstTimed();
 }

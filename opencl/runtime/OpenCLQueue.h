@@ -67,35 +67,20 @@ public:
   explicit OpenCLQueue(OpenCLBackend & backend);
   ~OpenCLQueue() override;
 
-  DeviceKind
-  GetKind() const override
-  {
-    return DeviceKind::OpenCL;
-  }
   std::size_t
   GetFreeMemory() override;
   std::size_t
   GetLargestAllocation() override;
   void
-  Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
-  void
   MarkStaging(Direction direction, int slot) override;
   void
   WaitForStaging(Direction direction, int slot) override;
   void
-  Download(void * target, const Memory & source, std::size_t bytes) override;
-  void
   MarkRead(int buffer) override;
-  void
-  StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) override;
   void
   OrderAfterUploads() override;
   void
   MarkMade(int buffer) override;
-  void
-  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
-  void
-  Copy(Memory & target, const Memory & source, std::size_t bytes) override;
   void
   Finish() override;
   void
@@ -134,6 +119,16 @@ public:
 private:
   MemoryPointer
   DoAllocate(std::size_t bytes) override;
+  void
+  DoUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
+  void
+  DoStartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) override;
+  void
+  DoDownload(void * target, const Memory & source, std::size_t bytes) override;
+  void
+  DoStartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
+  void
+  DoCopy(Memory & target, const Memory & source, std::size_t bytes) override;
   /** Returns the event for the next command, or null unless it is timed. */
   cl::Event *
   GetTimedEvent()

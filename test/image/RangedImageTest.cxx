@@ -10,6 +10,7 @@
 #include "gpureg/core/Error.h"
 #include "gpureg/image/LoadedImage.h"
 #include "engine/runtime/MakePasses.h"
+#include "engine/runtime/Operation.h"
 
 #include <algorithm>
 #include <cmath>
@@ -154,12 +155,12 @@ public:
     , queue(m_Backend->CreateQueue())
     , passes(gpureg::MakePasses<gpureg::ImagePasses>(*queue))
     , m_Loaded(device)
+    , m_Operation(*queue, OnThreads(2))
     , ranged(*queue, device)
   {
     std::mt19937                          random(5);
     std::uniform_real_distribution<float> any(0, 1000);
     std::generate(values.begin(), values.end(), [&] { return any(random); });
-    queue->parallelFor = OnThreads(2);
   }
 
   gpureg::RegisteredImage
@@ -193,6 +194,7 @@ public:
 
 private:
   gpureg::LoadedImage m_Loaded;
+  gpureg::Operation   m_Operation;
 
 public:
   gpureg::RangedImage ranged;

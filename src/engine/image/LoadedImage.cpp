@@ -4,6 +4,7 @@
 #include "gpureg/core/Error.h"
 
 #include "engine/runtime/Backend.h"
+#include "engine/runtime/Operation.h"
 #include "engine/image/ImagePasses.h"
 #include "engine/image/JoinHash.h"
 #include "engine/image/SummarizeImage.h"
@@ -89,11 +90,8 @@ public:
       {
         throw BadInputError("an image to look through has not been loaded");
       }
-      const EvaluationStatistics before = m_Queue->statistics;
-      Operate(*m_Queue, parallelFor, [&] {
-        m_Summary = SummarizeImage(*m_Queue, *m_Passes, m_Precision, m_Count, *GetMemory());
-      });
-      m_Queue->statistics = Add(before, m_Queue->statistics);
+      const auto summarize = [&] { return SummarizeImage(*m_Queue, *m_Passes, m_Precision, m_Count, *GetMemory()); };
+      m_Summary = Operate(*m_Queue, parallelFor, summarize, Counting::Further);
     }
     return *m_Summary;
   }
@@ -117,7 +115,7 @@ public:
   EvaluationStatistics
   GetStatistics() const
   {
-    EvaluationStatistics statistics = m_Queue->statistics;
+    EvaluationStatistics statistics = m_Queue->GetStatistics();
     statistics.deviceBytes = static_cast<std::int64_t>(GetHeldBytes());
     statistics.largestArrayBytes = statistics.deviceBytes;
     return statistics;
@@ -163,7 +161,7 @@ private:
       m_Queue->Flush();
     }
     // The host hashes while the device hashes.
-    hash = HashContent(source.memory, m_Queue->parallelFor);
+    hash = HashContent(source.memory, m_Queue->GetParallelFor());
     if (!m_Hash)
     {
       m_Queue->Download(states.data(), *onDevice, bytes);

@@ -4,6 +4,7 @@
 #include "gpureg/core/Error.h"
 
 #include "engine/runtime/Backend.h"
+#include "engine/runtime/Operation.h"
 #include "engine/image/NumberPasses.h"
 #include "engine/runtime/MakePasses.h"
 
@@ -59,7 +60,7 @@ public:
   EvaluationStatistics
   GetStatistics() const
   {
-    return m_Queue->statistics;
+    return m_Queue->GetStatistics();
   }
 
 private:

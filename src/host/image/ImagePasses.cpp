@@ -30,13 +30,13 @@ public:
             const Memory & values,
             Memory &       summaries) override
   {
-    ++m_Queue.statistics.launches;
+    m_Queue.CountLaunch();
     WithReal(precision, [&](auto zero) {
       using Real = decltype(zero);
       const Real * const in = m_Queue.AddressIn<const Real>(values);
       double * const     out = m_Queue.AddressIn<double>(summaries);
       // Strips lie one after another and are not interleaved, because one thread reads each strip.
-      m_Queue.parallelFor(strips, [&](i64 strip) {
+      m_Queue.ForEachTask(strips, [&](i64 strip) {
         SummarizeStrip(
           in, count * strip / strips, i64{ 1 }, count * (strip + 1) / strips, factor, out + SummaryNumbers * strip);
       });
@@ -46,7 +46,7 @@ public:
   void
   Pick(std::int64_t count, Precision precision, std::int64_t parts, const Memory & values, Memory & picked) override
   {
-    ++m_Queue.statistics.launches;
+    m_Queue.CountLaunch();
     WithReal(precision, [&](auto zero) {
       using Real = decltype(zero);
       const Real * const in = m_Queue.AddressIn<const Real>(values);
@@ -66,13 +66,13 @@ public:
         Memory &               clamped,
         Memory &               numbers) override
   {
-    ++m_Queue.statistics.launches;
+    m_Queue.CountLaunch();
     WithReal(precision, [&](auto zero) {
       using Real = decltype(zero);
       const Real * const in = m_Queue.AddressIn<const Real>(values);
       Real * const       out = m_Queue.AddressIn<Real>(clamped);
       i64 * const        counts = m_Queue.AddressIn<i64>(numbers);
-      m_Queue.parallelFor(strips, [&](i64 strip) {
+      m_Queue.ForEachTask(strips, [&](i64 strip) {
         ClampStrip(&a,
                    in,
                    a.count * strip / strips,
@@ -87,10 +87,10 @@ public:
   void
   Hash(std::int64_t count, const Memory & bytes, Memory & states) override
   {
-    ++m_Queue.statistics.launches;
+    m_Queue.CountLaunch();
     const u8 * const in = m_Queue.AddressIn<const u8>(bytes);
     u64 * const      out = m_Queue.AddressIn<u64>(states);
-    m_Queue.parallelFor(CountHashLanes(count), [&](i64 number) { out[number] = HashLaneOfTask(in, count, number); });
+    m_Queue.ForEachTask(CountHashLanes(count), [&](i64 number) { out[number] = HashLaneOfTask(in, count, number); });
   }
 
   void
@@ -102,14 +102,14 @@ public:
        const Memory *        mask,
        Memory &              kept) override
   {
-    ++m_Queue.statistics.launches;
+    m_Queue.CountLaunch();
     WithReal(precision, [&](auto zero) {
       using Real = decltype(zero);
       const Real * const in = m_Queue.AddressIn<const Real>(values);
       const Real * const ofBins = m_Queue.AddressIn<const Real>(edges);
       const u8 * const   inMask = mask != nullptr ? m_Queue.AddressIn<const u8>(*mask) : nullptr;
       void * const       out = m_Queue.AddressIn<void>(kept);
-      m_Queue.parallelFor((count + TaskSamples - 1) / TaskSamples, [&](i64 task) {
+      m_Queue.ForEachTask((count + TaskSamples - 1) / TaskSamples, [&](i64 task) {
         const i64 end = std::min(count, (task + 1) * TaskSamples);
         for (i64 sample = task * TaskSamples; sample < end; ++sample)
         {

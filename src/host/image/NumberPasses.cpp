@@ -49,8 +49,8 @@ private:
   ForEach(std::int64_t count, const TBody & body)
   {
     constexpr i64 TaskNumbers = i64{ 1 } << 14;
-    ++m_Queue.statistics.launches;
-    m_Queue.parallelFor((count + TaskNumbers - 1) / TaskNumbers, [&](i64 task) {
+    m_Queue.CountLaunch();
+    m_Queue.ForEachTask((count + TaskNumbers - 1) / TaskNumbers, [&](i64 task) {
       const i64 end = std::min(count, (task + 1) * TaskNumbers);
       for (i64 n = task * TaskNumbers; n < end; ++n)
       {

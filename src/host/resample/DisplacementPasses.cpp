@@ -25,8 +25,8 @@ public:
   {
     constexpr i64  TaskVoxels = i64{ 1 } << 14;
     double * const out = m_Queue.AddressIn<double>(places);
-    ++m_Queue.statistics.launches;
-    m_Queue.parallelFor((count + TaskVoxels - 1) / TaskVoxels, [&](i64 task) {
+    m_Queue.CountLaunch();
+    m_Queue.ForEachTask((count + TaskVoxels - 1) / TaskVoxels, [&](i64 task) {
       const i64 end = std::min(count, (task + 1) * TaskVoxels);
       for (i64 voxel = task * TaskVoxels; voxel < end; ++voxel)
       {

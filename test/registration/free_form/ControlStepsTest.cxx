@@ -15,6 +15,7 @@
 #include "TestParallelFor.h"
 #include "TestSeeds.h"
 #include "engine/runtime/MakePasses.h"
+#include "engine/runtime/Operation.h"
 
 #include <algorithm>
 #include <array>
@@ -53,9 +54,8 @@ public:
     : m_Backend(gpureg::GetBackend(device))
     , m_Queue(m_Backend->CreateQueue())
     , m_Passes(gpureg::MakePasses<gpureg::ControlStepPasses>(*m_Queue))
-  {
-    m_Queue->parallelFor = OnThreads(threads);
-  }
+    , m_Operation(*m_Queue, OnThreads(threads))
+  {}
 
   gpureg::ControlStepPasses *
   operator->()
@@ -86,6 +86,7 @@ private:
   std::shared_ptr<gpureg::Backend>           m_Backend;
   std::unique_ptr<gpureg::Queue>             m_Queue;
   std::unique_ptr<gpureg::ControlStepPasses> m_Passes;
+  gpureg::Operation                          m_Operation;
 };
 
 Vector

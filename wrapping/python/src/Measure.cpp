@@ -17,6 +17,7 @@
 #include "kernels/core/Prelude.h"
 #include "engine/image/RangedImage.h"
 #include "engine/runtime/MakePasses.h"
+#include "engine/runtime/Operation.h"
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
@@ -28,6 +29,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace nb = nanobind;
@@ -71,7 +73,6 @@ public:
     const nb::gil_scoped_release released;
     const LevelMaker             maker{ *m_Queue, *m_Images, *m_Lines };
     constexpr Size               whole{ 1, 1, 1 };
-    m_Queue->parallelFor = parallelFor;
     CheckImage(fixed.Get(), "fixed", device);
     CheckImage(moving.Get(), "moving", device);
     const auto make =
@@ -79,9 +80,12 @@ public:
         const RegisteredImage image = ranged.Make(*m_Images, side.Get(), which, range, m_Warnings);
         return MakeLevelImage(maker, image, which, whole, level, mask);
       };
-    const LevelImage fixedImage = make(fixed, "fixed", ranges[0], m_Fixed, m_FixedLevel, m_FixedMask);
-    const LevelImage movingImage = make(moving, "moving", ranges[1], m_Moving, m_MovingLevel, m_MovingMask);
-    m_Queue->Finish();
+    const auto [fixedImage, movingImage] = Operate(*m_Queue, parallelFor, [&] {
+      const LevelImage ofFixed = make(fixed, "fixed", ranges[0], m_Fixed, m_FixedLevel, m_FixedMask);
+      const LevelImage ofMoving = make(moving, "moving", ranges[1], m_Moving, m_MovingLevel, m_MovingMask);
+      m_Queue->Finish();
+      return std::make_pair(ofFixed, ofMoving);
+    });
     m_FixedToPoint = fixedImage.toPoint;
     m_PointToMoving = InvertMap(movingImage.toPoint);
     m_Measure->SetImages(fixedImage,

@@ -312,7 +312,7 @@ ControlPoints::SortSamples()
   m_Cells.isOfPoints = m_Samples.points != nullptr;
 
   std::vector<std::int64_t> cells(static_cast<std::size_t>(count), NoCell);
-  m_Queue.parallelFor((count + TaskSamples - 1) / TaskSamples, [&](std::int64_t task) {
+  m_Queue.ForEachTask((count + TaskSamples - 1) / TaskSamples, [&](std::int64_t task) {
     for (std::int64_t n = task * TaskSamples; n < std::min(count, (task + 1) * TaskSamples); ++n)
     {
       kernels::i64 position[3];

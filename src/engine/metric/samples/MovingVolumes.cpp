@@ -134,9 +134,9 @@ MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArra
   // The device needs the values only until quads and gradients are computed.
   MemoryPointer own;
   // The displacements are computed anew for each evaluation, so their array is free until then.
-  const bool borrows =
-    m_Queue.keepsLargerArrays && SizeOf(arrays.displacement) >= sizeof(float) * static_cast<std::size_t>(count);
-  MemoryPointer & between = borrows ? arrays.displacement : own;
+  const bool borrows = m_Queue.KeepsLargerArrays() &&
+                       SizeOf(arrays.displacement.GetMemory()) >= sizeof(float) * static_cast<std::size_t>(count);
+  MemoryPointer & between = borrows ? arrays.displacement.Borrow() : own;
   const bool      hasScaled = readsValues && !IsPrecise(image);
   const bool      derivesScaled = image.gaussianGradient && !DerivesDoubles(image);
   if (!hasScaled && (readsQuads || derivesScaled || (image.gradient && !IsPrecise(image))))

@@ -152,7 +152,6 @@ PreTransforms::DownloadSums()
            kernels::ForceSumCount,
            2 * static_cast<std::size_t>(m_GroupCount),
            sums.data());
-  m_Queue.GiveStagingBack();
   return sums;
 }
 

@@ -15,6 +15,7 @@
 #include "engine/image/RangedImage.h"
 #include "engine/image/SummarizeImage.h"
 #include "engine/runtime/MakePasses.h"
+#include "engine/runtime/Operation.h"
 #include "engine/runtime/Transfer.h"
 
 #include <algorithm>
@@ -40,7 +41,7 @@ public:
     , m_Moving(*m_Queue, this->GetName())
     , m_Check(*m_Queue, this->GetName())
   {
-    m_Queue->keepsLargerArrays = true;
+    m_Queue->KeepLargerArrays();
   }
 
   const Backend &
@@ -98,7 +99,7 @@ public:
       SampleSet & samples = m_Level->core.samples;
       Enqueue(*m_Queue, m_IsTimed, [&samples] { samples.Move(); });
       DownloadArray(*m_Queue,
-                    *samples.GetArrays().displacement,
+                    samples.GetArrays().displacement.GetDisplacements(),
                     3 * sizeof(float),
                     samples.GetCount(),
                     [&take](std::int64_t first, std::int64_t count, const void * in) {
@@ -116,7 +117,7 @@ public:
   EvaluationStatistics
   GetStatistics() const
   {
-    EvaluationStatistics statistics = m_Queue->statistics;
+    EvaluationStatistics statistics = m_Queue->GetStatistics();
     statistics.deviceBytes =
       (m_Level ? m_Level->GetDeviceBytes() : 0) +
       static_cast<std::int64_t>(m_Fixed.GetDeviceBytes() + m_Moving.GetDeviceBytes() + m_Check.GetDeviceBytes());

@@ -5,6 +5,7 @@
 
 #include "engine/registration/Agreement.h"
 #include "engine/runtime/Backend.h"
+#include "engine/runtime/Operation.h"
 #include "engine/registration/global/GlobalChecks.h"
 #include "engine/registration/global/GlobalMass.h"
 #include "engine/registration/global/GlobalSearch.h"
@@ -83,9 +84,39 @@ public:
     CheckImage(problem.moving, "moving", this->GetName());
     CheckHasSlices(problem.fixed, problem.dimension, "fixed");
     CheckHasSlices(problem.moving, problem.dimension, "moving");
-    m_Queue->CheckIsUsable();
-    m_Queue->parallelFor = parallelFor;
-    m_Queue->statistics = {};
+    Operate(*m_Queue, parallelFor, [&] { this->Search(problem, settings, parallelFor, progress); });
+    m_Result.milliseconds = MillisecondsSince(start);
+    return m_Result;
+  }
+
+  void
+  SetTiming(bool on)
+  {
+    m_IsTimed = on;
+  }
+
+  EvaluationStatistics
+  GetStatistics() const
+  {
+    EvaluationStatistics statistics = m_Queue->GetStatistics();
+    for (const auto & level : m_Levels)
+    {
+      statistics = Add(statistics, level->GetStatistics());
+    }
+    statistics.deviceBytes +=
+      static_cast<std::int64_t>(m_Fixed.GetDeviceBytes() + m_Moving.GetDeviceBytes() + m_Check.GetDeviceBytes());
+    statistics.evaluateMilliseconds = m_Result.milliseconds;
+    return statistics;
+  }
+
+private:
+  /** Registers the images of a checked problem. Sets the result. */
+  void
+  Search(GlobalProblem &                                     problem,
+         const GlobalSettings &                              settings,
+         const ParallelFor &                                 parallelFor,
+         const std::function<void(const GlobalProgress &)> & progress)
+  {
     m_Input.settings = settings;
     this->CountInEdges(problem);
     m_Input.kind = GetFreedomKind(settings.degreesOfFreedom);
@@ -104,32 +135,8 @@ public:
     m_Stages.StopReporting();
     this->MakeResult(best);
     this->FindWarnings(problem.dimension, began, best);
-    m_Queue->GiveStagingBack();
-    m_Result.milliseconds = MillisecondsSince(start);
-    return m_Result;
   }
 
-  void
-  SetTiming(bool on)
-  {
-    m_IsTimed = on;
-  }
-
-  EvaluationStatistics
-  GetStatistics() const
-  {
-    EvaluationStatistics statistics = m_Queue->statistics;
-    for (const auto & level : m_Levels)
-    {
-      statistics = Add(statistics, level->GetStatistics());
-    }
-    statistics.deviceBytes +=
-      static_cast<std::int64_t>(m_Fixed.GetDeviceBytes() + m_Moving.GetDeviceBytes() + m_Check.GetDeviceBytes());
-    statistics.evaluateMilliseconds = m_Result.milliseconds;
-    return statistics;
-  }
-
-private:
   const std::string &
   GetName() const
   {

@@ -81,8 +81,8 @@ private:
   void
   ForEachVoxel(i64 count, const TWork & work)
   {
-    ++m_Queue.statistics.launches;
-    m_Queue.parallelFor((count + TaskVoxels - 1) / TaskVoxels, [&](i64 task) {
+    m_Queue.CountLaunch();
+    m_Queue.ForEachTask((count + TaskVoxels - 1) / TaskVoxels, [&](i64 task) {
       const i64 end = std::min(count, (task + 1) * TaskVoxels);
       for (i64 i = task * TaskVoxels; i < end; ++i)
       {

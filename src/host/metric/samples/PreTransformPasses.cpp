@@ -124,8 +124,8 @@ private:
   void
   ForEach(i64 count, const TWork & work)
   {
-    ++m_Queue.statistics.launches;
-    m_Queue.parallelFor(count, work);
+    m_Queue.CountLaunch();
+    m_Queue.ForEachTask(count, work);
   }
 
   HostQueue & m_Queue;

@@ -48,7 +48,7 @@ public:
   void
   KeepValue(const StepArrays & arrays) override
   {
-    ++m_Queue.statistics.launches;
+    m_Queue.CountLaunch();
     m_Queue.AddressIn<float>(*arrays.values)[arrays.valuePlace] = FindEvaluated(arrays)[EvaluatedValue];
   }
 
@@ -121,8 +121,8 @@ private:
   void
   ForEachPoint(i64 count, const TWork & work)
   {
-    ++m_Queue.statistics.launches;
-    m_Queue.parallelFor((count + TaskPoints - 1) / TaskPoints, [&](i64 task) {
+    m_Queue.CountLaunch();
+    m_Queue.ForEachTask((count + TaskPoints - 1) / TaskPoints, [&](i64 task) {
       for (i64 point = task * TaskPoints; point < std::min(count, (task + 1) * TaskPoints); ++point)
       {
         work(point);
