@@ -3,7 +3,6 @@
 #ifndef gpureg_HistogramProblem_h
 #define gpureg_HistogramProblem_h
 
-#include "gpureg/core/Error.h"
 #include "gpureg/metric/samples/Samples.h"
 
 #include "engine/metric/histogram/HistogramPasses.h"
