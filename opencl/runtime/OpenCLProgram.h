@@ -25,10 +25,19 @@ extern const char * const OpenCLLineSource;
 extern const char * const OpenCLMattesSource;
 extern const char * const OpenCLMovingImageSource;
 extern const char * const OpenCLNeighborhoodSource;
+extern const char * const OpenCLNumberSource;
 extern const char * const OpenCLPairSource;
 extern const char * const OpenCLPartialVolumeSource;
 extern const char * const OpenCLResampleSource;
 extern const char * const OpenCLSimilaritySource;
+
+/** The source with the entry point of an item kernel, to which GetOpenCLEntry() points; see ForEachItem.h. */
+struct OpenCLItemSource
+{
+  const char * text;
+  /** Says whether the source computes in double precision, whatever real is. */
+  bool needsDoubles;
+};
 
 /** A source's kernels compiled with these options for a device, from the cache on disk (OpenCLProgramCache) where
  *  it has them; what was compiled anew is put there.

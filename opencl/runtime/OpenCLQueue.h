@@ -4,8 +4,13 @@
 
 #include "opencl/runtime/OpenCLBackend.h"
 
+#include <map>
+#include <memory>
+
 namespace gpureg
 {
+
+class OpenCLKernels;
 
 class OpenCLMemory : public Memory
 {
@@ -97,6 +102,8 @@ public:
   void
   Copy(Memory & target, const Memory & source, std::size_t bytes) override;
   void
+  RunItems(const ItemLaunch & launch) override;
+  void
   Finish() override;
   void
   SetFence(int number) override;
@@ -169,6 +176,8 @@ private:
   bool                   m_IsTiming = false;
   cl::Event              m_FirstTimed;
   cl::Event              m_LastTimed;
+  /** By source. */
+  std::map<const char *, std::unique_ptr<OpenCLKernels>> m_ItemKernels;
 };
 
 } // namespace gpureg

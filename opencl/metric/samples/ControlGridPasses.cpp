@@ -23,22 +23,6 @@ public:
   {}
 
   void
-  Expand(const ControlGridArguments & a,
-         const ControlTables &        tables,
-         const Memory &               points,
-         Memory &                     expanded) override
-  {
-    m_Kernels.Launch("Expand",
-                     GetOptions(),
-                     CountExpanded(a),
-                     a,
-                     cl_long{ CountExpanded(a) },
-                     BufferOf(*tables.weights),
-                     BufferOf(points),
-                     BufferOf(expanded));
-  }
-
-  void
   MoveRows(const ControlGridArguments & a,
            const ControlTables &        tables,
            const Memory &               expanded,
@@ -93,28 +77,6 @@ public:
   }
 
   void
-  MoveSamples(const ChainPart &   part,
-              const VolumeShape & shape,
-              std::int64_t        count,
-              const Memory *      samplePoints,
-              const Memory &      points,
-              Memory &            displacement) override
-  {
-    this->LaunchMove("MoveSamples", part, shape, count, samplePoints, points, displacement);
-  }
-
-  void
-  MoveSamplesPrecisely(const ChainPart &   part,
-                       const VolumeShape & shape,
-                       std::int64_t        count,
-                       const Memory *      samplePoints,
-                       const Memory &      points,
-                       Memory &            displacement) override
-  {
-    this->LaunchMove("MoveSamplesPrecisely", part, shape, count, samplePoints, points, displacement);
-  }
-
-  void
   GatherSamples(const ChainPart &    part,
                 const VolumeShape &  shape,
                 const SampleCells &  cells,
@@ -141,27 +103,6 @@ public:
   }
 
 private:
-  void
-  LaunchMove(const char *        kernel,
-             const ChainPart &   part,
-             const VolumeShape & shape,
-             std::int64_t        count,
-             const Memory *      samplePoints,
-             const Memory &      points,
-             Memory &            displacement)
-  {
-    m_Kernels.Launch(kernel,
-                     GetOptions(),
-                     count,
-                     part,
-                     shape,
-                     cl_long{ count },
-                     cl_int{ samplePoints != nullptr },
-                     BufferOf(samplePoints ? *samplePoints : points),
-                     BufferOf(points),
-                     BufferOf(displacement));
-  }
-
   static std::string
   GetOptions()
   {

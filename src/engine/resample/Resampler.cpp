@@ -2,13 +2,15 @@
 #include "gpureg/resample/Resampler.h"
 
 #include "engine/runtime/Backend.h"
+#include "engine/runtime/ForEachItem.h"
 #include "engine/transform/ChainOnDevice.h"
-#include "engine/resample/DisplacementPasses.h"
 #include "engine/core/Elapsed.h"
 #include "engine/transform/FindPlanes.h"
 #include "engine/resample/InputSlabs.h"
 #include "engine/resample/ResamplePlan.h"
 #include "engine/resample/ResamplePasses.h"
+
+#include "kernels/resample/Displacement.h"
 #include "engine/runtime/MakePasses.h"
 #include "engine/runtime/Transfer.h"
 
@@ -242,10 +244,6 @@ private:
     {
       throw UnsupportedError(m_Backend->GetDescription().name +
                              " cannot compute in double precision; use another device");
-    }
-    if (!m_DisplacementPasses)
-    {
-      m_DisplacementPasses = MakePasses<DisplacementPasses>(*m_Queue);
     }
     m_Displacement.emplace();
     const IndexMap & toPoint = request.outputToPoint;
@@ -558,7 +556,10 @@ private:
     {
       m_Displacement->firstVoxel = rows.first * request.size[0];
       Enqueue(*m_Queue, m_IsTiming, [&] {
-        m_DisplacementPasses->Displace(*m_Displacement, rows.count * request.size[0], out);
+        ForEachItem<kernels::FindDisplacementKernel>(*m_Queue,
+                                                     rows.count * request.size[0],
+                                                     *m_Displacement,
+                                                     Output<double>(out));
       });
     }
   }
@@ -602,7 +603,6 @@ private:
   std::array<MemoryPointer, 2>    m_Output;
   /** Set while displacements are made. */
   std::optional<kernels::DisplacementArguments> m_Displacement;
-  std::unique_ptr<DisplacementPasses>           m_DisplacementPasses;
   std::size_t                                   m_MaximumDeviceMemory = 0;
   bool                                          m_IsTiming = false;
   EvaluationStatistics                          m_Statistics;

@@ -55,6 +55,8 @@ public:
   StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
   void
   Copy(Memory & target, const Memory & source, std::size_t bytes) override;
+  void
+  RunItems(const ItemLaunch & launch) override;
   DeviceKind
   GetKind() const override
   {
