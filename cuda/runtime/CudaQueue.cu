@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/runtime/CudaQueue.h"
 
+#include "engine/runtime/ItemLaunch.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -100,6 +102,9 @@ CudaQueue::CudaQueue(Backend & backend, int device)
   const CudaDeviceScope scope(device);
   try
   {
+    CheckCuda(cudaDeviceGetAttribute(&m_Multiprocessors, cudaDevAttrMultiProcessorCount, device),
+              "counting multiprocessors",
+              GetDeviceName());
     for (cudaStream_t * stream : { &m_Stream, &m_UpStream, &m_DownStream })
     {
       CheckCuda(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "making a stream", GetDeviceName());
@@ -298,6 +303,30 @@ CudaQueue::DoCopy(Memory & target, const Memory & source, std::size_t bytes)
                             cudaMemcpyDeviceToDevice,
                             m_Stream),
             "copying on the device",
+            GetDeviceName());
+}
+
+void
+CudaQueue::RunItems(const ItemLaunch & launch)
+{
+  CountLaunch();
+  // A group each for all multiprocessors, even of few items, but whole warps.
+  int lanes = GetMostItemLanes(launch.itemsOfTask);
+  while (lanes > 32 && launch.count < std::int64_t{ m_Multiprocessors } * lanes)
+  {
+    lanes /= 2;
+  }
+  std::int64_t count = launch.count;
+  void *       parameters[MostItemArguments + 1] = { &count };
+  for (std::size_t n = 0; n < launch.argumentCount; ++n)
+  {
+    parameters[n + 1] = const_cast<void *>(launch.arguments[n].value);
+  }
+  const CudaDeviceScope scope(m_Device);
+  const dim3            groups = CountGroups(count, lanes);
+  CheckCuda(cudaLaunchKernel(
+              launch.cudaEntry, groups, dim3(static_cast<unsigned int>(lanes)), parameters, std::size_t{ 0 }, m_Stream),
+            launch.doing,
             GetDeviceName());
 }
 

@@ -80,6 +80,14 @@ CountGroups(std::int64_t items, int lanes)
   return dim3(static_cast<unsigned int>((items + lanes - 1) / lanes));
 }
 
+/** Returns how many lanes a group of an item kernel has at most. Items that are a task of the host each are few and long: a warp of them,
+ *  so that they are spread over all multiprocessors, and may take many registers. */
+constexpr int
+GetMostItemLanes(std::int64_t itemsOfTask)
+{
+  return itemsOfTask == 1 ? 32 : 256;
+}
+
 /** Enqueues work on a stream of its own, so that queues on different host threads do not wait for each other. */
 class CudaQueue : public Queue
 {
@@ -99,6 +107,8 @@ public:
   OrderAfterUploads() override;
   void
   MarkMade(int buffer) override;
+  void
+  RunItems(const ItemLaunch & launch) override;
   void
   Finish() override;
   void
@@ -214,6 +224,7 @@ private:
   WaitFor(Mark & mark, const char * what);
 
   int          m_Device;
+  int          m_Multiprocessors = 0;
   cudaStream_t m_Stream = nullptr;
   cudaStream_t m_UpStream = nullptr; // for StartUpload and StartDownload, so that copies overlap other work
   cudaStream_t m_DownStream = nullptr;

@@ -2,6 +2,9 @@
 #include "opencl/runtime/OpenCLQueue.h"
 
 #include "opencl/runtime/OpenCLError.h"
+#include "opencl/runtime/OpenCLKernels.h"
+
+#include "engine/runtime/ItemLaunch.h"
 
 #include <algorithm>
 #include <utility>
@@ -312,6 +315,41 @@ OpenCLQueue::Launch(const cl::Kernel & kernel, std::int64_t groups, int groupsY,
                           static_cast<std::size_t>(groupsZ));
   m_Queue.enqueueNDRangeKernel(kernel, cl::NullRange, items, cl::NDRange(lanes, 1, 1), nullptr, GetTimedEvent());
   KeepFirstTimed();
+}
+
+void
+OpenCLQueue::RunItems(const ItemLaunch & launch)
+{
+  const auto & source = *static_cast<const OpenCLItemSource *>(launch.openCLEntry);
+  if (source.needsDoubles || launch.precision == Precision::Double)
+  {
+    CheckHasDoubles(GetDevice());
+  }
+  std::unique_ptr<OpenCLKernels> & kernels = m_ItemKernels[source.text];
+  if (!kernels)
+  {
+    kernels = std::make_unique<OpenCLKernels>(*this, source.text);
+  }
+  cl::Kernel &       kernel = kernels->Get(launch.name, GetRealOption(launch.precision));
+  const std::int64_t lanes = GetDevice().GetLanes();
+  CheckOpenCL(GetDeviceName(), [&] {
+    cl_uint index = 0;
+    kernel.setArg(index++, cl_long{ launch.count });
+    for (std::size_t n = 0; n < launch.argumentCount; ++n)
+    {
+      const ItemArgument & argument = launch.arguments[n];
+      if (argument.isArray)
+      {
+        kernel.setArg(index++, argument.memory ? BufferOf(*argument.memory) : cl::Buffer());
+        kernel.setArg(index++, cl_long{ argument.first });
+      }
+      else
+      {
+        kernel.setArg(index++, argument.bytes, argument.value);
+      }
+    }
+    this->Launch(kernel, (launch.count + lanes - 1) / lanes, 1);
+  });
 }
 
 void

@@ -4,8 +4,13 @@
 
 #include "opencl/runtime/OpenCLBackend.h"
 
+#include <map>
+#include <memory>
+
 namespace gpureg
 {
+
+class OpenCLKernels;
 
 class OpenCLMemory : public Memory
 {
@@ -81,6 +86,8 @@ public:
   OrderAfterUploads() override;
   void
   MarkMade(int buffer) override;
+  void
+  RunItems(const ItemLaunch & launch) override;
   void
   Finish() override;
   void
@@ -164,6 +171,8 @@ private:
   bool                   m_IsTiming = false;
   cl::Event              m_FirstTimed;
   cl::Event              m_LastTimed;
+  /** By source. */
+  std::map<const char *, std::unique_ptr<OpenCLKernels>> m_ItemKernels;
 };
 
 } // namespace gpureg

@@ -9,7 +9,6 @@
 
 #include "gpureg/core/Error.h"
 #include "gpureg/image/LoadedImage.h"
-#include "engine/runtime/MakePasses.h"
 #include "engine/runtime/Operation.h"
 
 #include <algorithm>
@@ -153,7 +152,6 @@ public:
     : values(static_cast<std::size_t>(count))
     , m_Backend(gpureg::GetBackend(device))
     , queue(m_Backend->CreateQueue())
-    , passes(gpureg::MakePasses<gpureg::ImagePasses>(*queue))
     , m_Loaded(device)
     , m_Operation(*queue, OnThreads(2))
     , ranged(*queue, device)
@@ -170,7 +168,7 @@ public:
     warnings.clear();
     whole.image = &m_Loaded;
     whole.size = { 11, 7, static_cast<int>(values.size() / 77) };
-    return ranged.Make(*passes, whole, "moving", range, warnings);
+    return ranged.Make(whole, "moving", range, warnings);
   }
 
   std::vector<float>
@@ -189,8 +187,7 @@ private:
   std::shared_ptr<gpureg::Backend> m_Backend;
 
 public:
-  std::unique_ptr<gpureg::Queue>       queue;
-  std::unique_ptr<gpureg::ImagePasses> passes;
+  std::unique_ptr<gpureg::Queue> queue;
 
 private:
   gpureg::LoadedImage m_Loaded;

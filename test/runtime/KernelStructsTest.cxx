@@ -66,6 +66,7 @@ GetPrograms()
     { "Mattes", OpenCLMattesSource },
     { "MovingImage", OpenCLMovingImageSource },
     { "Neighborhood", OpenCLNeighborhoodSource },
+    { "Number", OpenCLNumberSource },
     { "Pair", OpenCLPairSource },
     { "PartialVolume", OpenCLPartialVolumeSource },
     { "Resample", OpenCLResampleSource },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations of queues (src/engine/runtime/Operation.h) on every device, and the operations of every engine in a forked child.
-#include "engine/registration/free_form/ControlStepPasses.h"
+#include "engine/registration/free_form/ControlSteps.h"
+#include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/Backend.h"
 #include "engine/runtime/MakePasses.h"
 #include "engine/runtime/Operation.h"
@@ -88,7 +89,6 @@ protected:
 
 TEST_P(OperationTest, NothingIsEnqueuedOutsideOne)
 {
-  const auto    passes = MakePasses<ControlStepPasses>(*m_Queue);
   MemoryPointer a;
   MemoryPointer b;
   const auto    enqueue = [&](int n) {
@@ -105,7 +105,7 @@ TEST_P(OperationTest, NothingIsEnqueuedOutsideOne)
       case 4:
         return m_Queue->Copy(*b, *a, 16);
       case 5:
-        return passes->Clear(1, *a);
+        return ForEachItem<kernels::ClearVectorKernel>(*m_Queue, 1, Output<kernels::float4>(*a));
       case 6:
         return static_cast<void>(m_Queue->Allocate(16));
       case 7:

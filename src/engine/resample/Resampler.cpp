@@ -3,13 +3,15 @@
 
 #include "engine/runtime/Backend.h"
 #include "engine/runtime/Operation.h"
+#include "engine/runtime/ForEachItem.h"
 #include "engine/transform/ChainOnDevice.h"
-#include "engine/resample/DisplacementPasses.h"
 #include "engine/resample/InputSlabs.h"
 #include "engine/resample/PlacesInBox.h"
 #include "engine/resample/ResamplePlan.h"
 #include "engine/resample/ResamplePasses.h"
 #include "engine/resample/ResampleProblem.h"
+
+#include "kernels/resample/Displacement.h"
 #include "engine/runtime/MakePasses.h"
 #include "engine/runtime/Transfer.h"
 
@@ -141,10 +143,6 @@ private:
     {
       throw UnsupportedError(m_Backend->GetDescription().name +
                              " cannot compute in double precision; use another device");
-    }
-    if (!m_DisplacementPasses)
-    {
-      m_DisplacementPasses = MakePasses<DisplacementPasses>(*m_Queue);
     }
     m_Displacement.emplace();
     const IndexMap & toPoint = request.outputToPoint;
@@ -407,7 +405,10 @@ private:
     {
       m_Displacement->firstVoxel = rows.first * request.size[0];
       Enqueue(*m_Queue, m_IsTiming, [&] {
-        m_DisplacementPasses->Displace(*m_Displacement, rows.count * request.size[0], out);
+        ForEachItem<kernels::FindDisplacementKernel>(*m_Queue,
+                                                     rows.count * request.size[0],
+                                                     *m_Displacement,
+                                                     Output<double>(out));
       });
     }
   }
@@ -422,7 +423,6 @@ private:
   std::array<MemoryPointer, 2>    m_Output;
   /** Set while displacements are made. */
   std::optional<kernels::DisplacementArguments> m_Displacement;
-  std::unique_ptr<DisplacementPasses>           m_DisplacementPasses;
   std::size_t                                   m_MaximumDeviceMemory = 0;
   bool                                          m_IsTiming = false;
 };

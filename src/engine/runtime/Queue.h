@@ -61,6 +61,7 @@ enum class Direction
 };
 
 class Backend;
+struct ItemLaunch;
 
 /** The kinds of devices that passes are written for. */
 enum class DeviceKind
@@ -159,6 +160,10 @@ public:
   /** Enqueues a copy of the first bytes of source to target. */
   void
   Copy(Memory & target, const Memory & source, std::size_t bytes);
+
+  /** Enqueues an item kernel for at least one item; see ForEachItem(). */
+  virtual void
+  RunItems(const ItemLaunch & launch) = 0;
 
   virtual void
   Finish() = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/HostQueue.h"
 
+#include "engine/runtime/ItemLaunch.h"
 #include "gpureg/runtime/LargePages.h"
 
 #include <algorithm>
@@ -90,6 +91,16 @@ HostQueue::DoCopy(Memory & target, const Memory & source, std::size_t bytes)
   ForEachTask(static_cast<std::int64_t>((bytes + chunk - 1) / chunk), [=](std::int64_t task) {
     const std::size_t first = static_cast<std::size_t>(task) * chunk;
     std::memcpy(to + first, from + first, std::min(chunk, bytes - first));
+  });
+}
+
+void
+HostQueue::RunItems(const ItemLaunch & launch)
+{
+  const std::int64_t items = launch.itemsOfTask;
+  CountLaunch();
+  ForEachTask((launch.count + items - 1) / items, [&](std::int64_t task) {
+    launch.runOnHost(launch.arguments, task * items, std::min(launch.count, (task + 1) * items));
   });
 }
 

@@ -45,6 +45,8 @@ public:
 
   std::size_t
   GetFreeMemory() override;
+  void
+  RunItems(const ItemLaunch & launch) override;
   void *
   GetHostAddress(Memory & memory) override;
   /** Returns the address of a memory's elements, also for memory that is only read. */

@@ -31,8 +31,11 @@
   template <typename MetricArguments> \
   inline
 #define GPUREG_UNROLL_8
+#define GPUREG_MEMBER_FUNCTION static inline
 #define GPUREG_GLOBAL
 #define GPUREG_LOCAL
+
+#include "kernels/core/ItemKernel.h"
 
 GPUREG_NAMESPACE_BEGIN
 

@@ -34,9 +34,6 @@ public:
     : m_Notes(notes)
   {}
   void
-  Expand(const kernels::ControlGridArguments &, const ControlTables &, const Memory &, Memory &) override
-  {}
-  void
   MoveRows(const kernels::ControlGridArguments &, const ControlTables &, const Memory &, Memory &) override
   {}
   void
@@ -52,22 +49,6 @@ public:
   {
     m_Notes.push_back(a);
   }
-  void
-  MoveSamples(const kernels::ChainPart &,
-              const kernels::VolumeShape &,
-              std::int64_t,
-              const Memory *,
-              const Memory &,
-              Memory &) override
-  {}
-  void
-  MoveSamplesPrecisely(const kernels::ChainPart &,
-                       const kernels::VolumeShape &,
-                       std::int64_t,
-                       const Memory *,
-                       const Memory &,
-                       Memory &) override
-  {}
   void
   GatherSamples(const kernels::ChainPart &,
                 const kernels::VolumeShape &,

@@ -58,7 +58,6 @@ public:
           const Ranges &      ranges)
     : m_Backend(GetBackend(device))
     , m_Queue(m_Backend->CreateQueue())
-    , m_Images(MakePasses<ImagePasses>(*m_Queue))
     , m_Lines(MakePasses<LinePasses>(*m_Queue))
     , m_Fixed(*m_Queue, device)
     , m_Moving(*m_Queue, device)
@@ -71,13 +70,13 @@ public:
   {
     const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
     const nb::gil_scoped_release released;
-    const LevelMaker             maker{ *m_Queue, *m_Images, *m_Lines };
+    const LevelMaker             maker{ *m_Queue, *m_Lines };
     constexpr Size               whole{ 1, 1, 1 };
     CheckImage(fixed.Get(), "fixed", device);
     CheckImage(moving.Get(), "moving", device);
     const auto make =
       [&](const Side & side, const char * which, auto & range, auto & ranged, auto & level, auto & mask) {
-        const RegisteredImage image = ranged.Make(*m_Images, side.Get(), which, range, m_Warnings);
+        const RegisteredImage image = ranged.Make(side.Get(), which, range, m_Warnings);
         return MakeLevelImage(maker, image, which, whole, level, mask);
       };
     const auto [fixedImage, movingImage] = Operate(*m_Queue, parallelFor, [&] {
@@ -216,7 +215,6 @@ private:
 
   std::shared_ptr<Backend>       m_Backend;
   std::shared_ptr<Queue>         m_Queue;
-  std::unique_ptr<ImagePasses>   m_Images;
   std::unique_ptr<LinePasses>    m_Lines;
   RangedImage                    m_Fixed;
   RangedImage                    m_Moving;

@@ -4,7 +4,7 @@
 #include "gpureg/core/Error.h"
 
 #include "engine/registration/Agreement.h"
-#include "engine/registration/free_form/ControlStepPasses.h"
+#include "engine/registration/free_form/ControlSteps.h"
 #include "engine/transform/ControlVectors.h"
 #include "engine/registration/free_form/FreeFormChecks.h"
 #include "engine/registration/free_form/FreeFormCost.h"
@@ -14,6 +14,7 @@
 #include "engine/filter/LevelGeometry.h"
 #include "engine/image/RangedImage.h"
 #include "engine/image/SummarizeImage.h"
+#include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/MakePasses.h"
 #include "engine/runtime/Operation.h"
 #include "engine/runtime/Transfer.h"
@@ -34,9 +35,7 @@ public:
   explicit Implementation(const std::string & deviceName)
     : m_Backend(gpureg::GetBackend(deviceName))
     , m_Queue(m_Backend->CreateQueue())
-    , m_Images(MakePasses<ImagePasses>(*m_Queue))
     , m_Lines(MakePasses<LinePasses>(*m_Queue))
-    , m_Steps(MakePasses<ControlStepPasses>(*m_Queue))
     , m_Fixed(*m_Queue, this->GetName())
     , m_Moving(*m_Queue, this->GetName())
     , m_Check(*m_Queue, this->GetName())
@@ -64,8 +63,8 @@ public:
     m_IsRegistered = false;
     FreeFormResult result;
     Operate(*m_Queue, parallelFor, [&] {
-      problem.fixed = m_Fixed.Make(*m_Images, problem.fixed, "fixed", given.fixedRange, result.warnings);
-      problem.moving = m_Moving.Make(*m_Images, problem.moving, "moving", given.movingRange, result.warnings);
+      problem.fixed = m_Fixed.Make(problem.fixed, "fixed", given.fixedRange, result.warnings);
+      problem.moving = m_Moving.Make(problem.moving, "moving", given.movingRange, result.warnings);
       CheckVaries(*m_Queue, problem.fixed, "fixed");
       CheckVaries(*m_Queue, problem.moving, "moving");
       const MaskShares       shares{ this->FindMaskShare(problem.fixed), this->FindMaskShare(problem.moving) };
@@ -154,9 +153,7 @@ private:
       return 1;
     }
     const DeviceImage & mask = *image.mask;
-    return std::clamp(SummarizeImage(*m_Queue, *m_Images, mask.GetPrecision(), mask.GetCount(), *mask.GetMemory()).mean,
-                      0.0,
-                      1.0);
+    return std::clamp(SummarizeImage(*m_Queue, mask.GetPrecision(), mask.GetCount(), *mask.GetMemory()).mean, 0.0, 1.0);
   }
 
   /** Makes the level's object, unless the last registration's one fits the settings. */
@@ -186,10 +183,10 @@ private:
     level.grid = MakeLevelGrid(problem, settings, number);
     level.finestEdge = FindShortestEdge(problem.fixed, problem.dimension);
     level.edge = std::ldexp(level.finestEdge, number);
-    FreeFormCost cost(problem, settings, CountFreeFormSlots(settings), *m_Steps, level);
+    FreeFormCost cost(problem, settings, CountFreeFormSlots(settings), level);
     this->BeginWithPoints(level);
     FreeFormLevelResult result;
-    result.costs = Descend(settings, cost, *m_Steps, level, [&](int iteration) {
+    result.costs = Descend(settings, cost, level, [&](int iteration) {
       if (progress)
       {
         const int done = settings.levels - 1 - number;
@@ -220,7 +217,7 @@ private:
   void
   MakeImages(const FreeFormProblem & problem, int number, const ParallelFor & parallelFor, Level & level)
   {
-    const LevelMaker maker{ *m_Queue, *m_Images, *m_Lines };
+    const LevelMaker maker{ *m_Queue, *m_Lines };
     const auto       make = [&](const RegisteredImage & image, const char * name, auto & made, auto & mask) {
       return MakeLevelImage(maker, image, name, FindLevelFactors(problem, image, number), made, mask);
     };
@@ -235,18 +232,21 @@ private:
   {
     const std::int64_t count = CountOf(level.grid.size);
     Memory &           points = level.core.samples.GetControlPoints().GetPoints();
-    m_Steps->Clear(count, *level.firstMeans);
-    m_Steps->Clear(count, *level.secondMeans);
+    const auto         clear = [&](Memory & vectors) {
+      ForEachItem<kernels::ClearVectorKernel>(*m_Queue, count, Output<kernels::float4>(vectors));
+    };
+    clear(*level.firstMeans);
+    clear(*level.secondMeans);
     if (CountOf(level.coarseSize) == 0)
     {
-      m_Steps->Clear(count, points);
+      clear(points);
       return;
     }
     kernels::Refinement a{};
     a.dimension = level.grid.dimension;
     std::copy(level.coarseSize.begin(), level.coarseSize.end(), a.coarse);
     std::copy(level.grid.size.begin(), level.grid.size.end(), a.fine);
-    m_Steps->Refine(a, *level.coarsePoints, points);
+    RefineControlPoints(*m_Queue, a, *level.coarsePoints, points);
   }
 
   /** Copies the control points for the next level. */
@@ -302,7 +302,7 @@ private:
     found.Append(std::move(spline));
     found.Append(problem.initial.first);
     found.steps.insert(found.steps.end(), problem.initial.steps.begin(), problem.initial.steps.end());
-    const LevelMaker maker{ *m_Queue, *m_Images, *m_Lines };
+    const LevelMaker maker{ *m_Queue, *m_Lines };
     const Agreement  agreement = m_Check.Find(maker, problem.fixed, problem.moving, found, parallelFor);
     // The share of the fixed image's voxels, inside its mask, that the moving image could cover.
     const double inMask = shares.fixed * static_cast<double>(CountOf(problem.fixed.size));
@@ -331,19 +331,17 @@ private:
     return level.penalties.ReadValue(value.data()).smallestDeterminant;
   }
 
-  std::shared_ptr<Backend>           m_Backend;
-  std::shared_ptr<Queue>             m_Queue;
-  std::unique_ptr<ImagePasses>       m_Images;
-  std::unique_ptr<LinePasses>        m_Lines;
-  std::unique_ptr<ControlStepPasses> m_Steps;
-  RangedImage                        m_Fixed;
-  RangedImage                        m_Moving;
-  AgreementCheck                     m_Check;
-  std::unique_ptr<Level>             m_Level;
-  FreeFormSettings                   m_LevelSettings;
-  bool                               m_IsRegistered = false;
-  std::uintptr_t                     m_RegistrationNumber = 0;
-  bool                               m_IsTimed = false;
+  std::shared_ptr<Backend>    m_Backend;
+  std::shared_ptr<Queue>      m_Queue;
+  std::unique_ptr<LinePasses> m_Lines;
+  RangedImage                 m_Fixed;
+  RangedImage                 m_Moving;
+  AgreementCheck              m_Check;
+  std::unique_ptr<Level>      m_Level;
+  FreeFormSettings            m_LevelSettings;
+  bool                        m_IsRegistered = false;
+  std::uintptr_t              m_RegistrationNumber = 0;
+  bool                        m_IsTimed = false;
 };
 
 FreeFormRegistration::FreeFormRegistration(const std::string & deviceName)

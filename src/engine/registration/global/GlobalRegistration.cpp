@@ -53,7 +53,6 @@ public:
   explicit Implementation(const std::string & deviceName)
     : m_Backend(gpureg::GetBackend(deviceName))
     , m_Queue(m_Backend->CreateQueue())
-    , m_Images(MakePasses<ImagePasses>(*m_Queue))
     , m_Lines(MakePasses<LinePasses>(*m_Queue))
     , m_Fixed(*m_Queue, this->GetName())
     , m_Moving(*m_Queue, this->GetName())
@@ -125,8 +124,8 @@ private:
     m_Stages.Restart(GlobalSearch::CountStages(settings, problem.dimension), m_Unit, progress);
     m_Result = {};
     m_Stages.Begin("levels");
-    problem.fixed = m_Fixed.Make(*m_Images, problem.fixed, "fixed", settings.fixedRange, m_Result.warnings);
-    problem.moving = m_Moving.Make(*m_Images, problem.moving, "moving", settings.movingRange, m_Result.warnings);
+    problem.fixed = m_Fixed.Make(problem.fixed, "fixed", settings.fixedRange, m_Result.warnings);
+    problem.moving = m_Moving.Make(problem.moving, "moving", settings.movingRange, m_Result.warnings);
     this->MakeImages(problem);
     this->MakeFrame(problem);
     m_Stages.End(0);
@@ -203,7 +202,7 @@ private:
   void
   MakeImages(const GlobalProblem & problem)
   {
-    const LevelMaker maker{ *m_Queue, *m_Images, *m_Lines };
+    const LevelMaker maker{ *m_Queue, *m_Lines };
     RegisteredImage  fixed = problem.fixed;
     RegisteredImage  moving = problem.moving;
     for (int level = 0; level < static_cast<int>(m_Levels.size()); ++level)
@@ -277,7 +276,7 @@ private:
   void
   FindWarnings(int dimension, const Pose & start, const PosedCost & best)
   {
-    const LevelMaker    maker{ *m_Queue, *m_Images, *m_Lines };
+    const LevelMaker    maker{ *m_Queue, *m_Lines };
     const GlobalLevel & level = this->GetLevel(At2mm);
     TransformChain      found;
     found.dimension = dimension;
@@ -316,21 +315,20 @@ private:
     }
   }
 
-  std::shared_ptr<Backend>     m_Backend;
-  std::shared_ptr<Queue>       m_Queue;
-  std::unique_ptr<ImagePasses> m_Images;
-  std::unique_ptr<LinePasses>  m_Lines;
-  RangedImage                  m_Fixed;
-  RangedImage                  m_Moving;
-  AgreementCheck               m_Check;
-  GlobalLevels                 m_Levels;
-  GlobalStages                 m_Stages{ m_Levels };
-  GlobalSearchInput            m_Input;
-  GlobalSearch                 m_Search{ m_Levels, m_Stages, m_Input };
-  bool                         m_IsTimed = false;
-  double                       m_Unit = 1;         // in mm
-  double                       m_SmallerShare = 1; // the share of the fixed image that the moving image could cover
-  GlobalResult                 m_Result;
+  std::shared_ptr<Backend>    m_Backend;
+  std::shared_ptr<Queue>      m_Queue;
+  std::unique_ptr<LinePasses> m_Lines;
+  RangedImage                 m_Fixed;
+  RangedImage                 m_Moving;
+  AgreementCheck              m_Check;
+  GlobalLevels                m_Levels;
+  GlobalStages                m_Stages{ m_Levels };
+  GlobalSearchInput           m_Input;
+  GlobalSearch                m_Search{ m_Levels, m_Stages, m_Input };
+  bool                        m_IsTimed = false;
+  double                      m_Unit = 1;         // in mm
+  double                      m_SmallerShare = 1; // the share of the fixed image that the moving image could cover
+  GlobalResult                m_Result;
 };
 
 GlobalRegistration::GlobalRegistration(const std::string & deviceName)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work-groups that look at all control points between two steps, for the devices that have work-groups: CUDA and OpenCL. One
 // group does all: some hundred thousand vectors, always in one order.
-// src/host/registration/free_form/ControlStepPasses.cpp says the same in plain loops and is what this is tested against.
-#ifndef gpureg_kernels_ControlStepKernels_h
-#define gpureg_kernels_ControlStepKernels_h
+// src/host/registration/free_form/ControlLinePasses.cpp says the same in plain loops and is what this is tested against.
+#ifndef gpureg_kernels_ControlLineKernels_h
+#define gpureg_kernels_ControlLineKernels_h
 
 GPUREG_NAMESPACE_BEGIN
 
