@@ -271,6 +271,13 @@ AddWindow(u32 * histogram, int cell, int stride, int cells, const u32 * weights)
   }
 }
 
+/** *sum += value, which several threads may do at once. */
+inline void
+AddGlobally(u64 * sum, u64 value)
+{
+  __atomic_fetch_add(sum, value, __ATOMIC_RELAXED);
+}
+
 GPUREG_NAMESPACE_END
 
 #endif

@@ -6,13 +6,13 @@
 #include "gpureg/metric/neighborhood/NeighborhoodCorrelationMetric.h"
 #include "gpureg/metric/histogram/PartialVolumeMetric.h"
 
+#include "engine/filter/DiscreteGaussian.h"
 #include "engine/metric/histogram/JointHistogramPasses.h"
 #include "engine/registration/LevelSamples.h"
 #include "engine/registration/global/MeasureByMetric.h"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -22,25 +22,6 @@ namespace gpureg
 
 namespace
 {
-/** Returns the weights of a discrete Gaussian, e^-t I_n(t), from its centre on, as many as leave out a hundredth (Lindeberg 1990). They are
- *  then normalised to a sum of 1, as in itk::GaussianOperator. */
-std::vector<double>
-MakeGaussian(double variance)
-{
-  std::vector<double> weights{ std::exp(-variance) * std::cyl_bessel_i(0.0, variance) };
-  double              sum = weights.front();
-  while (sum < 0.99)
-  {
-    weights.push_back(std::exp(-variance) * std::cyl_bessel_i(static_cast<double>(weights.size()), variance));
-    sum += 2.0 * weights.back();
-  }
-  for (double & weight : weights)
-  {
-    weight /= sum;
-  }
-  return weights;
-}
-
 /** The negative of the mutual information, in bits, of a joint histogram of nearest bins, smoothed as in
  *  itk::JointHistogramMutualInformationImageToImageMetricv4. */
 class JointHistogramInformation : public MeasureByMetric<JointHistogramMetric>
@@ -51,7 +32,8 @@ public:
     , m_Bins(bins)
   {
     constexpr double variance = 1.5; // ITK's
-    m_Options.smoothing = MakeGaussian(variance);
+    constexpr double missing = 0.01;
+    m_Options.smoothing = MakeDiscreteGaussian(variance, missing, 1, kernels::MostSmoothingWeights);
     m_Options.leastDensity = std::numeric_limits<double>::epsilon();
     m_Options.tiesGoDown.assign(static_cast<std::size_t>(bins), false);
   }
