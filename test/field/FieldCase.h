@@ -140,6 +140,25 @@ struct FieldCase
     return field;
   }
 
+  /** Makes a field fade within so many voxels of the grid's edge, to 0 there: then what it moves stays inside. */
+  void
+  FadeTowardsEdge(double width, Floats & field) const
+  {
+    ForEachItem(voxels, [&](std::int64_t item) {
+      int    index[3];
+      double factor = 1.0;
+      gpureg::kernels::FindVoxelIndex(&forKernels, item, index);
+      for (unsigned int d = 0; d < VDimension; ++d)
+      {
+        factor *= std::min(1.0, std::min(index[d], forKernels.size[d] - 1 - index[d]) / width);
+      }
+      for (int r = 0; r < 3; ++r)
+      {
+        field[3 * item + r] *= static_cast<float>(factor);
+      }
+    });
+  }
+
   template <typename TReal>
   typename ImageType::Pointer
   MakeImage(const std::vector<TReal> & field) const

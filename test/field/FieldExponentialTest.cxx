@@ -219,8 +219,10 @@ TestExponential()
 {
   using ImageType = FieldImage<VDimension>;
   ForEachFieldCase<VDimension>([](const FieldCase<VDimension> & its, Random & random) {
-    const Floats velocity = its.DrawSmoothField(random, 2.0, 8.0);
-    const auto   filter = itk::ExponentialDisplacementFieldImageFilter<ImageType, ImageType>::New();
+    // ITK's filter continues the edge outside of the grid, where ours, like all of its others, takes 0.
+    Floats velocity = its.DrawSmoothField(random, 2.0, 8.0);
+    its.FadeTowardsEdge(6.0, velocity);
+    const auto filter = itk::ExponentialDisplacementFieldImageFilter<ImageType, ImageType>::New();
     filter->SetInput(its.MakeImage(velocity));
     filter->AutomaticNumberOfIterationsOff();
     for (const unsigned int squarings : { 0U, 1U, 6U })

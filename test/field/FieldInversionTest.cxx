@@ -100,20 +100,7 @@ TestNewton()
   Random                      random(23);
   // Up to 3 voxels; the smallest determinant is about 0.3. The border is 0, as an inverse's there.
   Floats field = its.DrawSmoothField(random, 2.0, 14.0);
-  ForEachItem(its.voxels, [&](std::int64_t item) {
-    int index[3];
-    FindVoxelIndex(&its.forKernels, item, index);
-    double damping = 1.0;
-    for (unsigned int d = 0; d < VDimension; ++d)
-    {
-      const int toEdge = std::min(index[d], its.forKernels.size[d] - 1 - index[d]);
-      damping *= std::min(1.0, toEdge / 8.0);
-    }
-    for (int r = 0; r < 3; ++r)
-    {
-      field[3 * item + r] *= static_cast<float>(damping);
-    }
-  });
+  its.FadeTowardsEdge(8.0, field);
   const NewtonRule    rule{ 16, 1e-5F, 1 };
   const InversionRule itks{ its.voxels, 0.1F, 0.001F };
   Floats              inverse(field.size());

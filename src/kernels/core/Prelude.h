@@ -31,6 +31,7 @@
 #define GPUREG_METRIC_GROUP_FUNCTION  \
   template <typename MetricArguments> \
   inline
+#define GPUREG_REAL_GROUP_FUNCTION GPUREG_REAL_FUNCTION
 #define GPUREG_UNROLL_8
 #define GPUREG_GLOBAL
 #define GPUREG_LOCAL

@@ -8,7 +8,7 @@
 //   readings: for fields whose longest vector is a voxel or so, as in the first squarings of an exponential.
 // - scattered, for any field: each voxel adds to the 8 corners, as integers, so that the sum does not depend on the order of threads. A
 //   unit is 2^-bits of the gradient's largest component, with as many bits as the sum over all voxels has room for: 39 for 8 million.
-//   24 atomic additions a voxel, and 24 bytes a voxel for the sums.
+//   144 bytes a voxel, of 24 atomic additions, and 24 bytes a voxel for the sums.
 // Shared by C++, CUDA C++ and OpenCL C. A prelude for these adds: AddGlobally().
 #ifndef gpureg_kernels_FieldAdjoint_h
 #define gpureg_kernels_FieldAdjoint_h
@@ -16,7 +16,7 @@
 GPUREG_NAMESPACE_BEGIN
 
 /** Carries the gradient by a composed field back to the inner one, at a voxel. factors, outer, inner: as in ComposeFields(); carried may be
- *  gradient. Moves 48 bytes a voxel. */
+ *  gradient. Moves 48 bytes a voxel, 36 of a squaring. */
 GPUREG_REAL_FUNCTION void
 CarryToInner(const FieldGrid *           grid,
              GPUREG_GLOBAL const float * factors,
@@ -112,7 +112,7 @@ ScatterToOuter(const FieldGrid *           grid,
   }
 }
 
-/** Adds an element of what was scattered to the gradient that was carried to the inner field, and sets it to 0 for the next time. Moves 40
+/** Adds an element of what was scattered to the gradient that was carried to the inner field, and sets it to 0 for the next time. Moves 24
  *  bytes an element. */
 GPUREG_REAL_FUNCTION void
 AddScattered(float                       units,
