@@ -173,6 +173,20 @@ if(GPURegistration_HAS_OPENCL)
   gpuregistration_embed_kernels(
     ControlPenalty ${_opencl_dir}/core/Prelude.cl ${_kernel_dir}/core/Determinant.h ${_kernel_dir}/transform/ControlVector.h ${_kernel_dir}/penalty/ControlPenalties.h ${_kernel_dir}/penalty/ControlPenaltyKernels.h
     ${_opencl_dir}/penalty/ControlPenaltyKernels.cl)
+  gpuregistration_embed_kernels(
+    Field
+    ${_opencl_dir}/core/Prelude.cl
+    ${_kernel_dir}/core/Determinant.h
+    ${_kernel_dir}/transform/FixedMap.h
+    ${_kernel_dir}/field/FieldGrid.h
+    ${_kernel_dir}/field/FieldComposition.h
+    ${_kernel_dir}/field/FieldSums.h
+    ${_kernel_dir}/field/FieldSmoothing.h
+    ${_kernel_dir}/field/FieldInversion.h
+    ${_kernel_dir}/field/FieldNewton.h
+    ${_kernel_dir}/field/FieldAdjoint.h
+    ${_kernel_dir}/field/FieldJacobian.h
+    ${_kernel_dir}/field/BoxCorrelation.h)
   set(_opencl_sources
       ${_opencl_dir}/metric/samples/ControlGridPasses.cpp
       ${_opencl_dir}/registration/free_form/ControlStepPasses.cpp
@@ -208,6 +222,7 @@ if(GPURegistration_HAS_OPENCL)
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLCorrelationRatioSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLCorrelationRatioSchemesSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLDisplacementSource.cpp
+      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLFieldSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLImageSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLJointHistogramSource.cpp
       ${CMAKE_CURRENT_BINARY_DIR}/OpenCLJointHistogramSummarySource.cpp

@@ -2,8 +2,6 @@
 // Smoothing fields, against itk::SyNImageRegistrationMethod's own.
 #include "FieldCase.h"
 
-#include "kernels/field/FieldSmoothing.h"
-
 #include "gpureg/core/Error.h"
 
 #include "engine/field/FieldGaussian.h"

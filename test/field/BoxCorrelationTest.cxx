@@ -2,8 +2,6 @@
 // The signed squared correlation over boxes, against its definition, and its derivative against finite differences, in double precision.
 #include "FieldCase.h"
 
-#include "kernels/field/LocalCorrelation.h"
-
 namespace gpuregtest
 {
 
@@ -20,7 +18,7 @@ struct Images
 
 /** Σ S, by its definition: box by box. */
 double
-FindByDefinition(const FieldGrid & grid, const LocalCorrelation & a, const Images & images)
+FindByDefinition(const FieldGrid & grid, const BoxCorrelation & a, const Images & images)
 {
   double total = 0;
   ForEachItem(CountFieldVoxels(&grid), [&](std::int64_t centre) {
@@ -61,26 +59,26 @@ FindByDefinition(const FieldGrid & grid, const LocalCorrelation & a, const Image
 /** Σ S and its derivative by each moving value, by the kernels. */
 template <typename TReal>
 double
-FindByKernels(const FieldGrid & grid, const LocalCorrelation & a, const Images & images, std::vector<TReal> & forces)
+FindByKernels(const FieldGrid & grid, const BoxCorrelation & a, const Images & images, std::vector<TReal> & forces)
 {
   const std::int64_t       voxels = CountFieldVoxels(&grid);
   const std::vector<TReal> fixed(images.fixed.begin(), images.fixed.end());
   const std::vector<TReal> moving(images.moving.begin(), images.moving.end());
   const std::vector<TReal> weights(images.weights.begin(), images.weights.end());
   const std::vector<TReal> gradients(3 * voxels, TReal{ 1 });
-  std::vector<TReal>       sums(LocalWeighedSums * voxels), summed(sums), values(voxels), terms(LocalTerms * voxels);
+  std::vector<TReal>       sums(BoxWeighedSums * voxels), summed(sums), values(voxels), terms(BoxTerms * voxels);
   std::vector<TReal>       ofRows(terms), ofPlanes(terms);
   ForEachItem(voxels, [&](std::int64_t item) {
     SumProductsAlongX(&grid, &a, fixed.data(), moving.data(), weights.data(), sums.data(), item);
   });
-  ForEachItem(CountLocalSums(&a) * voxels,
+  ForEachItem(CountBoxSums(&a) * voxels,
               [&](std::int64_t item) { SumBoxesAlong(&grid, &a, 1, sums.data(), summed.data(), item); });
   ForEachItem(voxels, [&](std::int64_t item) {
     FindCorrelationTerms(&grid, &a, summed.data(), weights.data(), values.data(), terms.data(), item);
   });
-  ForEachItem(LocalTerms * voxels,
+  ForEachItem(BoxTerms * voxels,
               [&](std::int64_t item) { SumBoxesAlong(&grid, &a, 0, terms.data(), ofRows.data(), item); });
-  ForEachItem(LocalTerms * voxels,
+  ForEachItem(BoxTerms * voxels,
               [&](std::int64_t item) { SumBoxesAlong(&grid, &a, 1, ofRows.data(), ofPlanes.data(), item); });
   forces.resize(3 * voxels);
   double total = 0;
@@ -112,7 +110,7 @@ TestCorrelation()
   ForEachFieldCase<VDimension>([](const FieldCase<VDimension> & its, Random & random) {
     for (const int hasWeights : { 0, 1 })
     {
-      LocalCorrelation a{};
+      BoxCorrelation a{};
       for (unsigned int d = 0; d < VDimension; ++d)
       {
         a.radius[d] = 1 + static_cast<int>(Draw(random, 4));
@@ -150,24 +148,24 @@ TestCorrelation()
 }
 } // namespace
 
-TEST(LocalCorrelation, IsItsDefinition2D)
+TEST(BoxCorrelation, IsItsDefinition2D)
 {
   TestCorrelation<2>();
 }
 
-TEST(LocalCorrelation, IsItsDefinition3D)
+TEST(BoxCorrelation, IsItsDefinition3D)
 {
   TestCorrelation<3>();
 }
 
-TEST(LocalCorrelation, OfFlatImagesIsNothing)
+TEST(BoxCorrelation, OfFlatImagesIsNothing)
 {
   const FieldCase<3> its(MakeFieldGrids<3>().back());
   const Doubles      flat(its.voxels, 0.5);
   for (const float variance : { 0.0F, 1e-4F })
   {
-    const LocalCorrelation a{ { 2, 2, 2 }, 1, variance };
-    Floats                 forces;
+    const BoxCorrelation a{ { 2, 2, 2 }, 1, variance };
+    Floats               forces;
     EXPECT_NEAR(FindByKernels(its.forKernels, a, { flat, flat, Doubles(its.voxels, 1.0) }, forces), 0.0, 1e-6);
     for (const float force : forces)
     {
@@ -176,13 +174,13 @@ TEST(LocalCorrelation, OfFlatImagesIsNothing)
   }
 }
 
-TEST(LocalCorrelation, WithoutWeightIsNothing)
+TEST(BoxCorrelation, WithoutWeightIsNothing)
 {
-  const FieldCase<3>     its(MakeFieldGrids<3>().back());
-  const LocalCorrelation a{ { 2, 1, 2 }, 1, 1e-4F };
-  Random                 random(3);
-  Images                 images = DrawImages(random, its.voxels);
-  Floats                 forces;
+  const FieldCase<3>   its(MakeFieldGrids<3>().back());
+  const BoxCorrelation a{ { 2, 1, 2 }, 1, 1e-4F };
+  Random               random(3);
+  Images               images = DrawImages(random, its.voxels);
+  Floats               forces;
   std::fill(images.weights.begin(), images.weights.end(), 0.0);
   EXPECT_EQ(FindByKernels(its.forKernels, a, images, forces), 0.0);
   EXPECT_EQ(forces, Floats(forces.size()));

@@ -13,45 +13,45 @@
 // Moves 196 bytes a voxel, of floats: 28, 40, 36, 24, 24 and 44; 28 more with weights. Each neighbour along an axis is read again, from a
 // cache: 16 readings more for a radius more.
 // Shared by C++, CUDA C++ and OpenCL C.
-#ifndef gpureg_kernels_LocalCorrelation_h
-#define gpureg_kernels_LocalCorrelation_h
+#ifndef gpureg_kernels_BoxCorrelation_h
+#define gpureg_kernels_BoxCorrelation_h
 
 GPUREG_NAMESPACE_BEGIN
 
 /** The sums over a box: arrays of one a voxel, behind each other. */
 enum
 {
-  LocalFixed = 0,
-  LocalMoving = 1,
-  LocalFixedSquares = 2,
-  LocalMovingSquares = 3,
-  LocalProducts = 4,
-  LocalUnweighedSums = 5,
-  LocalWeights = 5,
-  LocalWeighedSums = 6
+  BoxFixed = 0,
+  BoxMoving = 1,
+  BoxFixedSquares = 2,
+  BoxMovingSquares = 3,
+  BoxProducts = 4,
+  BoxUnweighedSums = 5,
+  BoxWeights = 5,
+  BoxWeighedSums = 6
 };
 
 /** The terms of the derivative, likewise. */
 enum
 {
-  LocalTermOfFixed = 0,  /* A */
-  LocalTermOfMoving = 1, /* B */
-  LocalTermAlone = 2,    /* C */
-  LocalTerms = 3
+  BoxTermOfFixed = 0,  /* A */
+  BoxTermOfMoving = 1, /* B */
+  BoxTermAlone = 2,    /* C */
+  BoxTerms = 3
 };
 
 /** 32-bit members only. */
-typedef struct LocalCorrelation
+typedef struct BoxCorrelation
 {
   int   radius[3]; /* 0 along z in two dimensions */
   int   hasWeights;
   float variance; /* is added to F and M: where images are flat, noise counts for nothing */
-} LocalCorrelation;
+} BoxCorrelation;
 
 GPUREG_FUNCTION int
-CountLocalSums(const LocalCorrelation * a)
+CountBoxSums(const BoxCorrelation * a)
 {
-  return a->hasWeights ? LocalWeighedSums : LocalUnweighedSums;
+  return a->hasWeights ? BoxWeighedSums : BoxUnweighedSums;
 }
 
 /** Finds the first and the last place along an axis of a box about a place. */
@@ -65,7 +65,7 @@ FindBoxEnds(int place, int radius, int size, int * first, int * last)
 /** Writes the sums of a voxel's row in its box. weights: one a voxel, read if there are any. */
 GPUREG_REAL_FUNCTION void
 SumProductsAlongX(const FieldGrid *          grid,
-                  const LocalCorrelation *   a,
+                  const BoxCorrelation *     a,
                   GPUREG_GLOBAL const real * fixed,
                   GPUREG_GLOBAL const real * moving,
                   GPUREG_GLOBAL const real * weights,
@@ -74,7 +74,7 @@ SumProductsAlongX(const FieldGrid *          grid,
 {
   const i64 voxels = CountFieldVoxels(grid);
   int       index[3], first, last;
-  real      sum[LocalWeighedSums] = { 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f };
+  real      sum[BoxWeighedSums] = { 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f };
   FindVoxelIndex(grid, item, index);
   FindBoxEnds(index[0], a->radius[0], grid->size[0], &first, &last);
   for (i64 voxel = item + (first - index[0]); voxel <= item + (last - index[0]); ++voxel)
@@ -82,27 +82,27 @@ SumProductsAlongX(const FieldGrid *          grid,
     const real weight = a->hasWeights ? weights[voxel] : (real)1.0f;
     const real f = weight * fixed[voxel];
     const real m = weight * moving[voxel];
-    sum[LocalFixed] += f;
-    sum[LocalMoving] += m;
-    sum[LocalFixedSquares] = MultiplyAdd(f, fixed[voxel], sum[LocalFixedSquares]);
-    sum[LocalMovingSquares] = MultiplyAdd(m, moving[voxel], sum[LocalMovingSquares]);
-    sum[LocalProducts] = MultiplyAdd(f, moving[voxel], sum[LocalProducts]);
-    sum[LocalWeights] += weight;
+    sum[BoxFixed] += f;
+    sum[BoxMoving] += m;
+    sum[BoxFixedSquares] = MultiplyAdd(f, fixed[voxel], sum[BoxFixedSquares]);
+    sum[BoxMovingSquares] = MultiplyAdd(m, moving[voxel], sum[BoxMovingSquares]);
+    sum[BoxProducts] = MultiplyAdd(f, moving[voxel], sum[BoxProducts]);
+    sum[BoxWeights] += weight;
   }
-  for (int s = 0; s < LocalUnweighedSums; ++s)
+  for (int s = 0; s < BoxUnweighedSums; ++s)
   {
     sums[s * voxels + item] = sum[s];
   }
   if (a->hasWeights)
   {
-    sums[LocalWeights * voxels + item] = sum[LocalWeights];
+    sums[BoxWeights * voxels + item] = sum[BoxWeights];
   }
 }
 
 /** Sums an element of arrays of one a voxel, behind each other, over its neighbours along x or y. */
 GPUREG_REAL_FUNCTION void
 SumBoxesAlong(const FieldGrid *          grid,
-              const LocalCorrelation *   a,
+              const BoxCorrelation *     a,
               int                        axis,
               GPUREG_GLOBAL const real * arrays,
               GPUREG_GLOBAL real *       summed,
@@ -124,7 +124,7 @@ SumBoxesAlong(const FieldGrid *          grid,
 
 /** Sums an array over a voxel's neighbours along z. */
 GPUREG_REAL_FUNCTION real
-SumAlongZ(const FieldGrid * grid, const LocalCorrelation * a, GPUREG_GLOBAL const real * array, i64 item)
+SumAlongZ(const FieldGrid * grid, const BoxCorrelation * a, GPUREG_GLOBAL const real * array, i64 item)
 {
   const i64 plane = (i64)grid->size[0] * grid->size[1];
   int       index[3], first, last;
@@ -142,7 +142,7 @@ SumAlongZ(const FieldGrid * grid, const LocalCorrelation * a, GPUREG_GLOBAL cons
 /** Finishes the sums of a voxel's box, and writes its S and the derivative's terms. */
 GPUREG_REAL_FUNCTION void
 FindCorrelationTerms(const FieldGrid *          grid,
-                     const LocalCorrelation *   a,
+                     const BoxCorrelation *     a,
                      GPUREG_GLOBAL const real * sums,
                      GPUREG_GLOBAL const real * weights,
                      GPUREG_GLOBAL real *       values,
@@ -152,33 +152,33 @@ FindCorrelationTerms(const FieldGrid *          grid,
   const i64  voxels = CountFieldVoxels(grid);
   const real box = (real)((2 * a->radius[0] + 1) * (2 * a->radius[1] + 1)) * (real)(2 * a->radius[2] + 1);
   const real weight = a->hasWeights ? weights[item] : (real)1.0f;
-  real       sum[LocalWeighedSums];
+  real       sum[BoxWeighedSums];
   real       value = 0.0f;
-  real       term[LocalTerms] = { 0.0f, 0.0f, 0.0f };
-  for (int s = 0; s < LocalUnweighedSums; ++s)
+  real       term[BoxTerms] = { 0.0f, 0.0f, 0.0f };
+  for (int s = 0; s < BoxUnweighedSums; ++s)
   {
     sum[s] = SumAlongZ(grid, a, sums + s * voxels, item);
   }
-  sum[LocalWeights] = a->hasWeights ? SumAlongZ(grid, a, sums + LocalWeights * voxels, item) : box;
-  if (weight != 0.0f && sum[LocalWeights] > 0.0f)
+  sum[BoxWeights] = a->hasWeights ? SumAlongZ(grid, a, sums + BoxWeights * voxels, item) : box;
+  if (weight != 0.0f && sum[BoxWeights] > 0.0f)
   {
-    const real count = sum[LocalWeights];
-    const real f = sum[LocalFixed] / count;
-    const real m = sum[LocalMoving] / count;
-    const real ff = MultiplyAdd(-f, f, sum[LocalFixedSquares] / count) + (real)a->variance;
-    const real mm = MultiplyAdd(-m, m, sum[LocalMovingSquares] / count) + (real)a->variance;
-    const real fm = MultiplyAdd(-f, m, sum[LocalProducts] / count);
+    const real count = sum[BoxWeights];
+    const real f = sum[BoxFixed] / count;
+    const real m = sum[BoxMoving] / count;
+    const real ff = MultiplyAdd(-f, f, sum[BoxFixedSquares] / count) + (real)a->variance;
+    const real mm = MultiplyAdd(-m, m, sum[BoxMovingSquares] / count) + (real)a->variance;
+    const real fm = MultiplyAdd(-f, m, sum[BoxProducts] / count);
     if (ff > 0.0f && mm > 0.0f)
     {
       const real slope = (fm < 0.0f ? -fm : fm) / (ff * mm);
       value = weight * fm * slope;
-      term[LocalTermOfFixed] = 2.0f * weight * slope / count;
-      term[LocalTermOfMoving] = 2.0f * value / (mm * count);
-      term[LocalTermAlone] = MultiplyAdd(term[LocalTermOfMoving], m, -term[LocalTermOfFixed] * f);
+      term[BoxTermOfFixed] = 2.0f * weight * slope / count;
+      term[BoxTermOfMoving] = 2.0f * value / (mm * count);
+      term[BoxTermAlone] = MultiplyAdd(term[BoxTermOfMoving], m, -term[BoxTermOfFixed] * f);
     }
   }
   values[item] = value;
-  for (int t = 0; t < LocalTerms; ++t)
+  for (int t = 0; t < BoxTerms; ++t)
   {
     terms[t * voxels + item] = term[t];
   }
@@ -188,7 +188,7 @@ FindCorrelationTerms(const FieldGrid *          grid,
  *  displacement, where that gradient is the derivative of how the moving value was interpolated. gradients and forces: as a field. */
 GPUREG_REAL_FUNCTION void
 FindCorrelationForces(const FieldGrid *          grid,
-                      const LocalCorrelation *   a,
+                      const BoxCorrelation *     a,
                       GPUREG_GLOBAL const real * terms,
                       GPUREG_GLOBAL const real * fixed,
                       GPUREG_GLOBAL const real * moving,
@@ -198,13 +198,13 @@ FindCorrelationForces(const FieldGrid *          grid,
                       i64                        item)
 {
   const i64 voxels = CountFieldVoxels(grid);
-  real      sum[LocalTerms];
-  for (int t = 0; t < LocalTerms; ++t)
+  real      sum[BoxTerms];
+  for (int t = 0; t < BoxTerms; ++t)
   {
     sum[t] = SumAlongZ(grid, a, terms + t * voxels, item);
   }
-  const real ofFixed = MultiplyAdd(fixed[item], sum[LocalTermOfFixed], sum[LocalTermAlone]);
-  const real both = MultiplyAdd(-moving[item], sum[LocalTermOfMoving], ofFixed);
+  const real ofFixed = MultiplyAdd(fixed[item], sum[BoxTermOfFixed], sum[BoxTermAlone]);
+  const real both = MultiplyAdd(-moving[item], sum[BoxTermOfMoving], ofFixed);
   const real byMoving = a->hasWeights ? weights[item] * both : both;
   for (int r = 0; r < 3; ++r)
   {
