@@ -156,8 +156,11 @@ if(GPURegistration_HAS_OPENCL)
   gpuregistration_embed_kernels(
     MovingImage core/Geometry.h ITEMS metric/samples/MovingVoxels.h)
   gpuregistration_embed_kernels(
-    ControlPenalty transform/ControlVector.h penalty/ControlPenalties.h penalty/ControlPenaltyKernels.h
+    ControlPenalty core/Determinant.h transform/ControlVector.h penalty/ControlPenalties.h penalty/ControlPenaltyKernels.h
     penalty/ControlPenaltyKernels.cl)
+  gpuregistration_embed_kernels(
+    Field core/Determinant.h transform/FixedMap.h ITEMS field/FieldGrid.h field/FieldComposition.h field/FieldSums.h field/FieldSmoothing.h
+    field/FieldInversion.h field/FieldNewton.h field/FieldAdjoint.h field/FieldJacobian.h field/BoxCorrelation.h)
   set(_opencl_sources
       OpenCLStructSizes.cpp
       metric/histogram/CorrelationRatioSchemePasses.cpp

@@ -58,6 +58,7 @@ GetPrograms()
     { "CorrelationRatio", OpenCLCorrelationRatioSource },
     { "CorrelationRatioSchemes", OpenCLCorrelationRatioSchemesSource },
     { "Displacement", OpenCLDisplacementSource },
+    { "Field", OpenCLFieldSource },
     { "Image", OpenCLImageSource },
     { "JointHistogram", OpenCLJointHistogramSource },
     { "JointHistogramSummary", OpenCLJointHistogramSummarySource },
