@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/filter/DiscreteGaussian.h"
 #include "engine/registration/global/GlobalMeasure.h"
 
 #include "gpureg/core/Error.h"
@@ -10,7 +9,9 @@
 #include "gpureg/metric/neighborhood/NeighborhoodCorrelationMetric.h"
 #include "gpureg/metric/pairs/PairMetric.h"
 
+#include "engine/filter/DiscreteGaussian.h"
 #include "engine/metric/histogram/EntropySums.h"
+#include "engine/metric/histogram/JointHistogramPasses.h"
 #include "engine/metric/pairs/PairEvaluation.h"
 #include "engine/registration/global/MeasureByMetric.h"
 
