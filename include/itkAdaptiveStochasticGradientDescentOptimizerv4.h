@@ -2,6 +2,7 @@
 #ifndef itkAdaptiveStochasticGradientDescentOptimizerv4_h
 #define itkAdaptiveStochasticGradientDescentOptimizerv4_h
 
+#include "GPURegistrationDetail/core/itkGPUMembers.h"
 #include "GPURegistrationDetail/core/itkGPURandomSamples.h"
 
 #include "itkGradientDescentOptimizerBasev4.h"

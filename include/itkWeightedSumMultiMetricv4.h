@@ -2,6 +2,8 @@
 #ifndef itkWeightedSumMultiMetricv4_h
 #define itkWeightedSumMultiMetricv4_h
 
+#include "GPURegistrationDetail/core/itkGPUMembers.h"
+
 #include "itkObjectToObjectMultiMetricv4.h"
 
 namespace itk
