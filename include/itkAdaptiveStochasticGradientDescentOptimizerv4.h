@@ -67,12 +67,8 @@ class ITK_TEMPLATE_EXPORT AdaptiveStochasticGradientDescentOptimizerv4Template
   : public GradientDescentOptimizerBasev4Template<TInternalComputationValueType>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(AdaptiveStochasticGradientDescentOptimizerv4Template);
-
-  using Self = AdaptiveStochasticGradientDescentOptimizerv4Template;
-  using Superclass = GradientDescentOptimizerBasev4Template<TInternalComputationValueType>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
+  itkGPUClassMacro(AdaptiveStochasticGradientDescentOptimizerv4Template,
+                   GradientDescentOptimizerBasev4Template<TInternalComputationValueType>);
 
   using ImageMetricType = TImageMetric;
   using DerivativeType = typename Superclass::DerivativeType;
@@ -80,14 +76,6 @@ public:
   using IndexRangeType = typename Superclass::IndexRangeType;
   using ParametersType = typename Superclass::ParametersType;
   using ScalesType = typename Superclass::ScalesType;
-
-  itkNewMacro(Self);
-
-  const char *
-  GetNameOfClass() const override
-  {
-    return "AdaptiveStochasticGradientDescentOptimizerv4Template";
-  }
 
   /** Sets the gain a. 0, the default, estimates a. */
   itkSetMacro(Gain, double);

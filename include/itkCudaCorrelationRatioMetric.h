@@ -55,30 +55,7 @@ class ITK_TEMPLATE_EXPORT CudaCorrelationRatioMetric
   : public ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(CudaCorrelationRatioMetric);
-
-  using Self = CudaCorrelationRatioMetric;
-  using Superclass =
-    ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  using MeasureType = typename Superclass::MeasureType;
-  using MovingTransformType = typename Superclass::MovingTransformType;
-
-  itkNewMacro(Self);
-
-  const char *
-  GetNameOfClass() const override
-  {
-    return "CudaCorrelationRatioMetric";
-  }
-
-  static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
-  static_assert(ImageDimension == 2 || ImageDimension == 3,
-                "CudaCorrelationRatioMetric: images have 2 or 3 dimensions");
-  static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
-                "CudaCorrelationRatioMetric: fixed, moving and virtual image have the same dimension");
+  itkGPUMetricClassMacro(CudaCorrelationRatioMetric, ImageToImageMetricv4);
 
   static constexpr SizeValueType LeastBins = gpureg::CorrelationRatioMetric::LeastBins;
   static constexpr SizeValueType MostBins = gpureg::CorrelationRatioMetric::MostBins;

@@ -16,8 +16,7 @@
 #include <string>
 #include <vector>
 
-#define itkCudaCorrelationRatioClass \
-  CudaCorrelationRatioMetric<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>
+#define itkCudaCorrelationRatioClass itkGPUMetricOf(CudaCorrelationRatioMetric)
 
 namespace itk
 {

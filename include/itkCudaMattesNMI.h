@@ -58,35 +58,10 @@ class ITK_TEMPLATE_EXPORT CudaMattesNMI
                                                        TMetricTraits>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(CudaMattesNMI);
-
-  using Self = CudaMattesNMI;
-  using Superclass = MattesMutualInformationImageToImageMetricv4<TFixedImage,
-                                                                 TMovingImage,
-                                                                 TVirtualImage,
-                                                                 TInternalComputationValueType,
-                                                                 TMetricTraits>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
+  itkGPUMetricClassMacro(CudaMattesNMI, MattesMutualInformationImageToImageMetricv4);
 
   using JacobianType = typename Superclass::JacobianType;
-  using MovingTransformType = typename Superclass::MovingTransformType;
   using VirtualPointType = typename Superclass::VirtualPointType;
-
-  using MeasureType = typename Superclass::MeasureType;
-
-  itkNewMacro(Self);
-
-  const char *
-  GetNameOfClass() const override
-  {
-    return "CudaMattesNMI";
-  }
-
-  static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
-  static_assert(ImageDimension == 2 || ImageDimension == 3, "CudaMattesNMI: images have 2 or 3 dimensions");
-  static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
-                "CudaMattesNMI: fixed, moving and virtual image have the same dimension");
 
   /** Computes normalised mutual information (on, the default), or Mattes' mutual information as ITK defines it (off). */
   itkSetMacro(Normalized, bool);

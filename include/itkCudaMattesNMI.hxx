@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#define itkCudaMattesNMIClass \
-  CudaMattesNMI<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>
+#define itkCudaMattesNMIClass itkGPUMetricOf(CudaMattesNMI)
 
 namespace itk
 {

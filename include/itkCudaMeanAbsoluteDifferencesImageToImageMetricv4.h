@@ -39,31 +39,7 @@ class ITK_TEMPLATE_EXPORT CudaMeanAbsoluteDifferencesImageToImageMetricv4
   : public ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(CudaMeanAbsoluteDifferencesImageToImageMetricv4);
-
-  using Self = CudaMeanAbsoluteDifferencesImageToImageMetricv4;
-  using Superclass =
-    ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  using MeasureType = typename Superclass::MeasureType;
-  using MovingTransformType = typename Superclass::MovingTransformType;
-
-  itkNewMacro(Self);
-
-  const char *
-  GetNameOfClass() const override
-  {
-    return "CudaMeanAbsoluteDifferencesImageToImageMetricv4";
-  }
-
-  static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
-  static_assert(ImageDimension == 2 || ImageDimension == 3,
-                "CudaMeanAbsoluteDifferencesImageToImageMetricv4: images have 2 or 3 dimensions");
-  static_assert(
-    TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
-    "CudaMeanAbsoluteDifferencesImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
+  itkGPUMetricClassMacro(CudaMeanAbsoluteDifferencesImageToImageMetricv4, ImageToImageMetricv4);
 
   /** Declares SetDevice(), SetTrustsTimeStamps(), GetValues() and the other members that all metrics of this module share: see
    * CudaMattesNMI. */
@@ -76,9 +52,7 @@ protected:
   CudaMeanAbsoluteDifferencesImageToImageMetricv4();
   ~CudaMeanAbsoluteDifferencesImageToImageMetricv4() override = default;
 
-  void
-  PrintSelf(std::ostream & os, Indent indent) const override;
-
+  itkGPUMetricPrintMacro(m_Adapter);
   itkGPUMetricIterationMacro(m_Adapter);
 
   void

@@ -9,12 +9,7 @@
 #include <cmath>
 #include <vector>
 
-#define itkCudaMeanAbsoluteDifferencesClass                                      \
-  CudaMeanAbsoluteDifferencesImageToImageMetricv4<TFixedImage,                   \
-                                                  TMovingImage,                  \
-                                                  TVirtualImage,                 \
-                                                  TInternalComputationValueType, \
-                                                  TMetricTraits>
+#define itkCudaMeanAbsoluteDifferencesClass itkGPUMetricOf(CudaMeanAbsoluteDifferencesImageToImageMetricv4)
 
 namespace itk
 {
@@ -93,14 +88,6 @@ itkGPUMetricGetValuesMacro(itkCudaMeanAbsoluteDifferencesClass)
   return m_Adapter.EvaluateCandidates(candidates, [this](const auto & result, const auto & scales) {
     return this->MakeValue(result, scales);
   });
-}
-
-itkGPUMetricTemplate
-void
-itkCudaMeanAbsoluteDifferencesClass::PrintSelf(std::ostream & os, Indent indent) const
-{
-  Superclass::PrintSelf(os, indent);
-  m_Adapter.Print(os, indent);
 }
 
 } // namespace itk

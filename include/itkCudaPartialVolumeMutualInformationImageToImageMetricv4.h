@@ -56,31 +56,7 @@ class ITK_TEMPLATE_EXPORT CudaPartialVolumeMutualInformationImageToImageMetricv4
   : public ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(CudaPartialVolumeMutualInformationImageToImageMetricv4);
-
-  using Self = CudaPartialVolumeMutualInformationImageToImageMetricv4;
-  using Superclass =
-    ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  using MeasureType = typename Superclass::MeasureType;
-  using MovingTransformType = typename Superclass::MovingTransformType;
-
-  itkNewMacro(Self);
-
-  const char *
-  GetNameOfClass() const override
-  {
-    return "CudaPartialVolumeMutualInformationImageToImageMetricv4";
-  }
-
-  static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
-  static_assert(ImageDimension == 2 || ImageDimension == 3,
-                "CudaPartialVolumeMutualInformationImageToImageMetricv4: images have 2 or 3 dimensions");
-  static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
-                "CudaPartialVolumeMutualInformationImageToImageMetricv4: fixed, moving and virtual image have the same "
-                "dimension");
+  itkGPUMetricClassMacro(CudaPartialVolumeMutualInformationImageToImageMetricv4, ImageToImageMetricv4);
 
   static constexpr SizeValueType LeastBins = gpureg::PartialVolumeMetric::LeastBins;
   static constexpr SizeValueType MostBins = gpureg::PartialVolumeMetric::MostBins;

@@ -14,12 +14,7 @@
 #include <utility>
 #include <vector>
 
-#define itkCudaPartialVolumeClass                                                       \
-  CudaPartialVolumeMutualInformationImageToImageMetricv4<TFixedImage,                   \
-                                                         TMovingImage,                  \
-                                                         TVirtualImage,                 \
-                                                         TInternalComputationValueType, \
-                                                         TMetricTraits>
+#define itkCudaPartialVolumeClass itkGPUMetricOf(CudaPartialVolumeMutualInformationImageToImageMetricv4)
 
 namespace itk
 {

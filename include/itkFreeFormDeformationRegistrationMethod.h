@@ -2,19 +2,16 @@
 #ifndef itkFreeFormDeformationRegistrationMethod_h
 #define itkFreeFormDeformationRegistrationMethod_h
 
-#include "GPURegistrationDetail/core/itkGPUMembers.h"
-#include "itkGPUDevice.h"
+#include "GPURegistrationDetail/registration/itkGPURegistrationMethod.h"
+#include "itkDeviceRegistrationMethod.h"
 
 #include "gpureg/registration/free_form/FreeFormRegistration.h"
 #include "gpureg/image/LoadedImage.h"
 
 #include "itkBSplineTransform.h"
 #include "itkCompositeTransform.h"
-#include "itkDataObjectDecorator.h"
 #include "itkFixedArray.h"
 #include "itkImage.h"
-#include "itkProcessObject.h"
-#include "itkSpatialObject.h"
 
 #include <memory>
 #include <string>
@@ -47,9 +44,14 @@ namespace itk
  * method->GetWarpedImage();
  * \endcode
  *
+ * The initial transform follows the deformation: a linear transform, B-spline, displacement field, or composite of these. Without one,
+ * GetTransform() is the B-spline; with one, it is a composite of the B-spline and the initial transform.
+ *
  * Images have scalar pixels of any type, in 2D or 3D; the method computes in float. An iteration event precedes each iteration; at that
  * moment the device may not have finished the iterations of the last 40 ms, or the last two iterations. Progress events give the share
- * of the work that is done. AbortGenerateDataOn() ends the work with an itk::ProcessAborted.
+ * of the work that is done. AbortGenerateDataOn() ends the work with an itk::ProcessAborted. A registration enqueues its kernels level by
+ * level without waiting, so that GetElapsedSeconds() gives its time; kernel times are those of GetDisplacementField() and
+ * GetWarpedImage().
  *
  * \throws itk::GPUBadInputError for settings out of range, constant images, values that are not finite, or if no voxel of the fixed
  * image maps into the moving image; itk::GPUUnsupportedError for an initial transform of another kind, or a device without double
@@ -58,71 +60,28 @@ namespace itk
  * \ingroup GPURegistration
  */
 template <typename TFixedImage, typename TMovingImage>
-class ITK_TEMPLATE_EXPORT FreeFormDeformationRegistrationMethod : public ProcessObject
+class ITK_TEMPLATE_EXPORT FreeFormDeformationRegistrationMethod
+  : public DeviceRegistrationMethod<TFixedImage, TMovingImage>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(FreeFormDeformationRegistrationMethod);
+  itkGPUClassMacro(FreeFormDeformationRegistrationMethod, DeviceRegistrationMethod<TFixedImage, TMovingImage>);
 
-  using Self = FreeFormDeformationRegistrationMethod;
-  using Superclass = ProcessObject;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  itkNewMacro(Self);
-#ifdef itkOverrideGetNameOfClassMacro
-  itkOverrideGetNameOfClassMacro(FreeFormDeformationRegistrationMethod);
-#else
-  itkTypeMacro(FreeFormDeformationRegistrationMethod, ProcessObject);
-#endif
-
-  static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
-  static_assert(ImageDimension == TMovingImage::ImageDimension, "both images have the same dimension");
-
-  using FixedImageType = TFixedImage;
-  using MovingImageType = TMovingImage;
-  using TransformType = Transform<double, ImageDimension, ImageDimension>;
+  using Superclass::ImageDimension;
+  using typename Superclass::FixedImageType;
+  using typename Superclass::MovingImageType;
+  using typename Superclass::TransformType;
   using DeformationType = BSplineTransform<double, ImageDimension, 3>;
   using CompositeType = CompositeTransform<double, ImageDimension>;
-  using DecoratedTransformType = DataObjectDecorator<TransformType>;
   using DisplacementFieldType = Image<Vector<double, ImageDimension>, ImageDimension>;
   using SpacingType = FixedArray<double, ImageDimension>;
-  using MaskType = SpatialObject<ImageDimension>;
   using SimilarityEnum = gpureg::SimilarityKind;
   using OptimizerEnum = gpureg::FreeFormOptimizer;
-  using ValueRangeType = FixedArray<double, 2>;
-
-  void
-  SetFixedImage(const FixedImageType * image);
-  const FixedImageType *
-  GetFixedImage() const;
-
-  void
-  SetMovingImage(const MovingImageType * image);
-  const MovingImageType *
-  GetMovingImage() const;
-
-  /** Set the regions that are registered: voxels of the fixed image inside the fixed mask that map into the moving mask. A level's voxel
-   * is inside a mask if at least half of it is. A mask is evaluated once at each voxel of its image. Default: no masks, all voxels. */
-  itkSetConstObjectMacro(FixedImageMask, MaskType);
-  itkGetConstObjectMacro(FixedImageMask, MaskType);
-  itkSetConstObjectMacro(MovingImageMask, MaskType);
-  itkGetConstObjectMacro(MovingImageMask, MaskType);
 
   /** Sets the similarity S, as an enumerator or by its name: "NormalizedMutualInformation" (-NMI, the default), "CorrelationRatio" (1 -
    * η of the moving values given the fixed bins), "MeanSquares" (the mean of squared differences, after both images together are scaled
    * to [0, 1]), "Correlation" (-r²) or "NeighborhoodCorrelation" (the mean of -r² over the neighborhoods of all voxels).
    * \throws itk::GPUBadInputError if no similarity has this name. */
-  itkSetEnumMacro(Similarity, SimilarityEnum);
-  itkGetEnumMacro(Similarity, SimilarityEnum);
-  void
-  SetSimilarity(const std::string & name);
-  std::string
-  GetSimilarityName() const;
-
-  /** Sets the transform from points of the fixed image to those of the moving image that follows the deformation: a linear transform,
-   * B-spline, displacement field, or composite of these. Default: none, the identity. */
-  itkSetConstObjectMacro(InitialTransform, TransformType);
-  itkGetConstObjectMacro(InitialTransform, TransformType);
+  itkGPUChoiceMacro(Similarity, SimilarityEnum, gpureg::GetSimilarityKind);
 
   /** Sets the number of pyramid levels, 1 to 5. 0, the default, takes 4 levels, or as many as leave the coarsest one enough voxels
    * inside the masks: gpureg::FreeFormResult::leastVoxels, 256 at least. GetRegisteredLevels() returns the number that was used. The
@@ -161,24 +120,11 @@ public:
   /** Sets the optimizer, as an enumerator or by its name: "Adam" (the default), "ConjugateGradient" or
    * "AdaptiveStochasticGradientDescent".
    * \throws itk::GPUBadInputError if no optimizer has this name. */
-  itkSetEnumMacro(Optimizer, OptimizerEnum);
-  itkGetEnumMacro(Optimizer, OptimizerEnum);
-  void
-  SetOptimizer(const std::string & name);
-  std::string
-  GetOptimizerName() const;
+  itkGPUChoiceMacro(Optimizer, OptimizerEnum, gpureg::GetFreeFormOptimizer);
 
   /** Sets the largest number of steps at each level; for conjugate gradients, of line searches. Default: 100. */
   itkSetMacro(NumberOfIterations, unsigned int);
   itkGetConstMacro(NumberOfIterations, unsigned int);
-
-  /** Set the least and the greatest value that the method tells apart in an image: it takes a value outside this range for the nearer
-   * end. Two equal numbers, the default, let the method choose a range without outliers; it warns if there are any. The range from
-   * -infinity to infinity contains all values. */
-  itkSetMacro(FixedImageRange, ValueRangeType);
-  itkGetConstReferenceMacro(FixedImageRange, ValueRangeType);
-  itkSetMacro(MovingImageRange, ValueRangeType);
-  itkGetConstReferenceMacro(MovingImageRange, ValueRangeType);
 
   /** Sets the length of the first step at each level, in the level's voxels; line searches take no longer steps. Default: 0.5. */
   itkSetMacro(FirstStep, double);
@@ -200,16 +146,6 @@ public:
   /** Sets the number of iterations in the window of the convergence threshold. Default: 10. */
   itkSetMacro(ConvergenceWindowSize, unsigned int);
   itkGetConstMacro(ConvergenceWindowSize, unsigned int);
-
-  /** Returns the result: the B-spline, or, with an initial transform, a composite of the B-spline and the initial transform. */
-  TransformType *
-  GetTransform();
-  const TransformType *
-  GetTransform() const;
-
-  /** Returns the result as an output that a pipeline can connect. */
-  DecoratedTransformType *
-  GetOutput();
 
   /** Returns the B-spline without the initial transform. */
   const DeformationType *
@@ -237,13 +173,6 @@ public:
     return m_Result.smallestDeterminant;
   }
 
-  /** Returns the warnings of the last registration: each is a sentence on what may have gone wrong. itkWarningMacro has shown them, too. */
-  const std::vector<std::string> &
-  GetWarnings() const
-  {
-    return m_Result.warnings;
-  }
-
   /** Returns the cost before each iteration of a level; the coarsest level is level 0. The cost is not a number for an iteration none
    *  of whose samples was inside the masks: such an iteration moves nothing.
    *  \throws itk::GPUBadInputError if the last registration had no such level. */
@@ -268,27 +197,12 @@ public:
   itkGetConstMacro(CurrentLevel, unsigned int);
   itkGetConstMacro(CurrentIteration, unsigned int);
 
-  // Kernel times are those of GetDisplacementField() and GetWarpedImage(). A registration enqueues its kernels level by level without
-  // waiting, so that GetElapsedSeconds() gives its time.
-  itkGPUDeviceMembersMacro(m_Use, m_Statistics);
-
-  /** Returns the latest modification time of this object, the initial transform and the masks. */
-  ModifiedTimeType
-  GetMTime() const override;
-
-  using Superclass::MakeOutput;
-  DataObject::Pointer
-  MakeOutput(ProcessObject::DataObjectPointerArraySizeType) override
-  {
-    return DecoratedTransformType::New().GetPointer();
-  }
-
 protected:
-  FreeFormDeformationRegistrationMethod();
+  FreeFormDeformationRegistrationMethod() = default;
   ~FreeFormDeformationRegistrationMethod() override = default;
 
   void
-  GenerateData() override;
+  RegisterImages() override;
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 
@@ -298,44 +212,35 @@ private:
   gpureg::TransformChain
   MakeInitialChain() const;
   void
-  RegisterImages();
-  void
   CheckIsRegistered() const;
   const gpureg::FreeFormLevelResult &
   GetLevelResult(unsigned int level) const;
   void
-  Warn() const;
+  WarnOfFewVoxels() const;
   void
   KeepTransform();
 
-  typename TransformType::ConstPointer m_InitialTransform;
-  typename MaskType::ConstPointer      m_FixedImageMask;
-  typename MaskType::ConstPointer      m_MovingImageMask;
-  SimilarityEnum                       m_Similarity{ SimilarityEnum::NormalizedMutualInformation };
-  OptimizerEnum                        m_Optimizer{ OptimizerEnum::Adam };
-  unsigned int                         m_NumberOfLevels{ 0 };
-  SpacingType                          m_ControlPointSpacing;
-  double                               m_BendingEnergyWeight{ 0.01 };
-  double                               m_LinearEnergyWeight{ 0 };
-  double                               m_JacobianPenaltyWeight{ 0 };
-  unsigned int                         m_NumberOfHistogramBins{ 64 };
-  unsigned int                         m_NeighborhoodRadius{ 4 };
-  unsigned int                         m_NumberOfIterations{ 100 };
-  double                               m_FirstStep{ 0.5 };
-  ValueRangeType                       m_FixedImageRange{ ValueRangeType::Filled(0) };
-  ValueRangeType                       m_MovingImageRange{ ValueRangeType::Filled(0) };
-  SizeValueType                        m_NumberOfSamples{ 0 };
-  SizeValueType                        m_Seed{ 1 };
-  double                               m_ConvergenceThreshold{ 0 };
-  unsigned int                         m_ConvergenceWindowSize{ 10 };
-  unsigned int                         m_RegisteredLevels{ 0 };
-  unsigned int                         m_CurrentLevel{ 0 };
-  unsigned int                         m_CurrentIteration{ 0 };
+  SimilarityEnum m_Similarity{ SimilarityEnum::NormalizedMutualInformation };
+  OptimizerEnum  m_Optimizer{ OptimizerEnum::Adam };
+  unsigned int   m_NumberOfLevels{ 0 };
+  SpacingType    m_ControlPointSpacing{ SpacingType::Filled(0) };
+  double         m_BendingEnergyWeight{ 0.01 };
+  double         m_LinearEnergyWeight{ 0 };
+  double         m_JacobianPenaltyWeight{ 0 };
+  unsigned int   m_NumberOfHistogramBins{ 64 };
+  unsigned int   m_NeighborhoodRadius{ 4 };
+  unsigned int   m_NumberOfIterations{ 100 };
+  double         m_FirstStep{ 0.5 };
+  SizeValueType  m_NumberOfSamples{ 0 };
+  SizeValueType  m_Seed{ 1 };
+  double         m_ConvergenceThreshold{ 0 };
+  unsigned int   m_ConvergenceWindowSize{ 10 };
+  unsigned int   m_RegisteredLevels{ 0 };
+  unsigned int   m_CurrentLevel{ 0 };
+  unsigned int   m_CurrentIteration{ 0 };
 
-  GPURegistrationDetail::DeviceUse              m_Use;
   std::unique_ptr<gpureg::FreeFormRegistration> m_Engine;
   gpureg::FreeFormResult                        m_Result;
-  mutable gpureg::EvaluationStatistics          m_Statistics; // of the last operation
   /** Holds the registered moving image on the device, if it is of floats or doubles; m_MovingKey identifies its voxels. */
   std::unique_ptr<gpureg::LoadedImage>  m_Moving;
   gpureg::Key                           m_MovingKey;

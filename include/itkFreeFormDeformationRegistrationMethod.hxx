@@ -6,7 +6,6 @@
 
 #include "GPURegistrationDetail/core/itkGPUKey.h"
 #include "GPURegistrationDetail/registration/itkGPURegisteredImage.h"
-#include "GPURegistrationDetail/core/itkGPURegistrationGeometry.h"
 #include "GPURegistrationDetail/registration/itkGPURegistrationMethod.h"
 #include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
 #include "GPURegistrationDetail/transform/itkGPUTransformChain.h"
@@ -22,99 +21,12 @@ namespace itk
 {
 
 template <typename TFixedImage, typename TMovingImage>
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::FreeFormDeformationRegistrationMethod()
-{
-  m_ControlPointSpacing.Fill(0.0);
-  this->SetPrimaryInputName("FixedImage");
-  this->AddRequiredInputName("MovingImage");
-  this->SetNumberOfRequiredOutputs(1);
-  this->ProcessObject::SetNthOutput(0, this->MakeOutput(0));
-}
-
-template <typename TFixedImage, typename TMovingImage>
-void
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::SetFixedImage(const FixedImageType * image)
-{
-  this->ProcessObject::SetInput("FixedImage", const_cast<FixedImageType *>(image));
-}
-
-template <typename TFixedImage, typename TMovingImage>
-auto
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetFixedImage() const -> const FixedImageType *
-{
-  return static_cast<const FixedImageType *>(this->ProcessObject::GetInput("FixedImage"));
-}
-
-template <typename TFixedImage, typename TMovingImage>
-void
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::SetMovingImage(const MovingImageType * image)
-{
-  this->ProcessObject::SetInput("MovingImage", const_cast<MovingImageType *>(image));
-}
-
-template <typename TFixedImage, typename TMovingImage>
-auto
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetMovingImage() const -> const MovingImageType *
-{
-  return static_cast<const MovingImageType *>(this->ProcessObject::GetInput("MovingImage"));
-}
-
-template <typename TFixedImage, typename TMovingImage>
 void
 FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::SetControlPointSpacing(double spacing)
 {
   SpacingType all;
   all.Fill(spacing);
   this->SetControlPointSpacing(all);
-}
-
-template <typename TFixedImage, typename TMovingImage>
-void
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::SetSimilarity(const std::string & name)
-{
-  GPURegistrationDetail::CallEngine(*this, [&] { this->SetSimilarity(gpureg::GetSimilarityKind(name)); });
-}
-
-template <typename TFixedImage, typename TMovingImage>
-std::string
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetSimilarityName() const
-{
-  return gpureg::GetName(m_Similarity);
-}
-
-template <typename TFixedImage, typename TMovingImage>
-void
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::SetOptimizer(const std::string & name)
-{
-  GPURegistrationDetail::CallEngine(*this, [&] { this->SetOptimizer(gpureg::GetFreeFormOptimizer(name)); });
-}
-
-template <typename TFixedImage, typename TMovingImage>
-std::string
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetOptimizerName() const
-{
-  return gpureg::GetName(m_Optimizer);
-}
-
-template <typename TFixedImage, typename TMovingImage>
-auto
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetOutput() -> DecoratedTransformType *
-{
-  return static_cast<DecoratedTransformType *>(this->ProcessObject::GetOutput(0));
-}
-
-template <typename TFixedImage, typename TMovingImage>
-auto
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetTransform() -> TransformType *
-{
-  return this->GetOutput()->GetModifiable();
-}
-
-template <typename TFixedImage, typename TMovingImage>
-auto
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetTransform() const -> const TransformType *
-{
-  return static_cast<const DecoratedTransformType *>(this->ProcessObject::GetOutput(0))->Get();
 }
 
 template <typename TFixedImage, typename TMovingImage>
@@ -164,8 +76,8 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings()
   settings.jacobianWeight = m_JacobianPenaltyWeight;
   settings.iterations = GPURegistrationDetail::ToEngineCount(m_NumberOfIterations);
   settings.firstStep = m_FirstStep;
-  settings.fixedRange = GPURegistrationDetail::ToEngineRange(m_FixedImageRange);
-  settings.movingRange = GPURegistrationDetail::ToEngineRange(m_MovingImageRange);
+  settings.fixedRange = GPURegistrationDetail::ToEngineRange(this->GetFixedImageRange());
+  settings.movingRange = GPURegistrationDetail::ToEngineRange(this->GetMovingImageRange());
   return settings;
 }
 
@@ -175,41 +87,17 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::MakeInitialCha
 {
   gpureg::TransformChain chain;
   chain.dimension = static_cast<int>(ImageDimension);
-  if (m_InitialTransform && !GPUTransformChain::Append<double, ImageDimension>(*m_InitialTransform, chain))
+  const TransformType * const initial = this->GetInitialTransform();
+  if (initial != nullptr && !GPUTransformChain::Append<double, ImageDimension>(*initial, chain))
   {
     GPURegistrationDetail::ThrowUnsupported(
       *this,
       "The initial transform ",
-      m_InitialTransform->GetNameOfClass(),
+      initial->GetNameOfClass(),
       " is not made of linear transforms, B-splines and displacement fields. Make it "
       "a displacement field by itk::TransformToDisplacementFieldFilter.");
   }
   return chain;
-}
-
-template <typename TFixedImage, typename TMovingImage>
-ModifiedTimeType
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetMTime() const
-{
-  return GPURegistrationDetail::FindLatestTime<ImageDimension>(Superclass::GetMTime(),
-                                                               m_InitialTransform.GetPointer(),
-                                                               m_FixedImageMask.GetPointer(),
-                                                               m_MovingImageMask.GetPointer());
-}
-
-template <typename TFixedImage, typename TMovingImage>
-void
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GenerateData()
-{
-  m_Result = {};
-  m_RegisteredLevels = 0;
-  m_Deformation = nullptr;
-  m_Registered = nullptr;
-  m_RegisteredFrom = nullptr;
-  GPURegistrationDetail::CallEngine(*this, [this] { this->RegisterImages(); });
-  this->KeepTransform();
-  m_Registered = this->GetFixedImage();
-  m_RegisteredRegion = m_Registered->GetBufferedRegion();
 }
 
 template <typename TFixedImage, typename TMovingImage>
@@ -227,45 +115,38 @@ template <typename TFixedImage, typename TMovingImage>
 void
 FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages()
 {
-  const std::string & device = m_Use.GetDevice().GetName();
-  GPURegistrationDetail::ReserveEngine(m_Engine, device);
-  const auto parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
-  m_Statistics = {};
+  m_Result = {};
+  m_RegisteredLevels = 0;
+  m_Deformation = nullptr;
+  m_Registered = nullptr;
+  m_RegisteredFrom = nullptr;
   m_MovingKey.clear();
   m_Moving.reset();
-  GPURegistrationDetail::RegisteredSide fixed(device, "fixed");
-  GPURegistrationDetail::RegisteredSide moving(device, "moving");
+  GPURegistrationDetail::RegisteredSide moving(this->m_Use.GetDevice().GetName(), "moving");
   gpureg::FreeFormProblem               problem;
-  problem.dimension = static_cast<int>(ImageDimension);
-  problem.fixed = fixed.Load(*this, *this->GetFixedImage(), m_FixedImageMask.GetPointer(), parallelFor);
-  problem.moving = moving.Load(*this, *this->GetMovingImage(), m_MovingImageMask.GetPointer(), parallelFor);
   problem.initial = this->MakeInitialChain();
-  m_Result =
-    m_Engine->Register(problem, this->MakeSettings(), parallelFor, [this](const gpureg::FreeFormProgress & progress) {
+  m_Result = this->RegisterBy(
+    m_Engine, moving, problem, this->MakeSettings(), [this](const gpureg::FreeFormProgress & progress) {
       m_RegisteredLevels = static_cast<unsigned int>(progress.levels);
       m_CurrentLevel = static_cast<unsigned int>(progress.level);
       m_CurrentIteration = static_cast<unsigned int>(progress.iteration);
-      this->InvokeEvent(IterationEvent());
-      GPURegistrationDetail::ReportProgress(*this, static_cast<float>(progress.share));
     });
-  this->Warn();
-  m_Statistics = Add(Add(fixed.GetStatistics(), moving.GetStatistics()), m_Engine->GetStatistics());
+  this->WarnOfFewVoxels();
   // Moving images of other pixels are resampled from the host's memory, in doubles.
   if constexpr (GPURegistrationDetail::RegisteredSide::IsOfReals<TMovingImage>)
   {
     m_Moving = moving.TakeImage();
     m_MovingKey = GPURegistrationDetail::MakeSource(*this->GetMovingImage()).key;
   }
+  this->KeepTransform();
+  m_Registered = this->GetFixedImage();
+  m_RegisteredRegion = m_Registered->GetBufferedRegion();
 }
 
 template <typename TFixedImage, typename TMovingImage>
 void
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::Warn() const
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::WarnOfFewVoxels() const
 {
-  for (const std::string & warning : m_Result.warnings)
-  {
-    itkWarningMacro("" << warning << '.');
-  }
   const auto voxels = m_Result.levels.front().voxels;
   if (voxels < m_Result.leastVoxels)
   {
@@ -326,7 +207,7 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::KeepTransform(
     }
   }
   m_Deformation->SetParametersByValue(parameters);
-  m_RegisteredFrom = m_InitialTransform;
+  m_RegisteredFrom = this->GetInitialTransform();
   if (!m_RegisteredFrom)
   {
     this->GetOutput()->Set(m_Deformation);
@@ -345,8 +226,8 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetWarpedImage
 {
   this->CheckIsRegistered();
   const auto resampler = GPUResampleImageFilter<MovingImageType, MovingImageType>::New();
-  resampler->SetDevice(m_Use.GetDevice());
-  resampler->SetMeasuresKernelTime(m_Use.GetMeasuresKernelTime());
+  resampler->SetDevice(this->m_Use.GetDevice());
+  resampler->SetMeasuresKernelTime(this->m_Use.GetMeasuresKernelTime());
   resampler->SetInput(this->GetMovingImage());
   resampler->SetTransform(this->GetTransform());
   resampler->SetReferenceImage(this->GetFixedImage());
@@ -356,7 +237,7 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetWarpedImage
     resampler->SetInputOnDevice(m_Moving.get());
   }
   resampler->Update();
-  m_Statistics = resampler->GetEvaluationStatistics();
+  this->m_Statistics = resampler->GetEvaluationStatistics();
   return resampler->GetOutput();
 }
 
@@ -393,10 +274,10 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetDisplacemen
     }
   };
   GPURegistrationDetail::CallEngine(*this, [&] {
-    m_Engine->SetTiming(m_Use.GetMeasuresKernelTime());
+    m_Engine->SetTiming(this->m_Use.GetMeasuresKernelTime());
     m_Engine->TakeDisplacements(store, GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
   });
-  m_Statistics = m_Engine->GetStatistics();
+  this->m_Statistics = m_Engine->GetStatistics();
   return field;
 }
 
@@ -405,10 +286,6 @@ void
 FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
-  m_Use.Print(os, indent);
-  itkPrintSelfObjectMacro(InitialTransform);
-  itkPrintSelfObjectMacro(FixedImageMask);
-  itkPrintSelfObjectMacro(MovingImageMask);
   os << indent << "Similarity: " << m_Similarity << std::endl;
   os << indent << "NeighborhoodRadius: " << m_NeighborhoodRadius << std::endl;
   os << indent << "Optimizer: " << m_Optimizer << std::endl;
@@ -424,8 +301,8 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std:
   os << indent << "NumberOfHistogramBins: " << m_NumberOfHistogramBins << std::endl;
   os << indent << "NumberOfIterations: " << m_NumberOfIterations << std::endl;
   os << indent << "FirstStep: " << m_FirstStep << std::endl;
-  os << indent << "FixedImageRange: " << m_FixedImageRange << std::endl;
-  os << indent << "MovingImageRange: " << m_MovingImageRange << std::endl;
+  os << indent << "FixedImageRange: " << this->GetFixedImageRange() << std::endl;
+  os << indent << "MovingImageRange: " << this->GetMovingImageRange() << std::endl;
   os << indent << "RegisteredLevels: " << m_RegisteredLevels << std::endl;
   os << indent << "CurrentLevel: " << m_CurrentLevel << std::endl;
   os << indent << "CurrentIteration: " << m_CurrentIteration << std::endl;

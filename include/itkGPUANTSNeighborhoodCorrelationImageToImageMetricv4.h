@@ -67,34 +67,8 @@ class ITK_TEMPLATE_EXPORT GPUANTSNeighborhoodCorrelationImageToImageMetricv4
                                                            TMetricTraits>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(GPUANTSNeighborhoodCorrelationImageToImageMetricv4);
-
-  using Self = GPUANTSNeighborhoodCorrelationImageToImageMetricv4;
-  using Superclass = ANTSNeighborhoodCorrelationImageToImageMetricv4<TFixedImage,
-                                                                     TMovingImage,
-                                                                     TVirtualImage,
-                                                                     TInternalComputationValueType,
-                                                                     TMetricTraits>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  using MeasureType = typename Superclass::MeasureType;
-  using MovingTransformType = typename Superclass::MovingTransformType;
-
-  itkNewMacro(Self);
-
-  const char *
-  GetNameOfClass() const override
-  {
-    return "GPUANTSNeighborhoodCorrelationImageToImageMetricv4";
-  }
-
-  static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
-  static_assert(ImageDimension == 2 || ImageDimension == 3,
-                "GPUANTSNeighborhoodCorrelationImageToImageMetricv4: images have 2 or 3 dimensions");
-  static_assert(
-    TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
-    "GPUANTSNeighborhoodCorrelationImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
+  itkGPUMetricClassMacro(GPUANTSNeighborhoodCorrelationImageToImageMetricv4,
+                         ANTSNeighborhoodCorrelationImageToImageMetricv4);
 
   /** Declares SetDevice(), SetTrustsTimeStamps(), GetValues() and the other members that all metrics of this module share: see
    * CudaMattesNMI. */
@@ -107,16 +81,8 @@ protected:
   GPUANTSNeighborhoodCorrelationImageToImageMetricv4() = default;
   ~GPUANTSNeighborhoodCorrelationImageToImageMetricv4() override = default;
 
-  /** Makes this object replace ITK's class: see GPUStandIn. */
-  void
-  StandInForParent()
-  {
-    m_Use.StandInForParent();
-  }
-
-  void
-  PrintSelf(std::ostream & os, Indent indent) const override;
-
+  itkGPUMetricStandInMacro(m_Use);
+  itkGPUMetricPrintMacro(m_Adapter);
   itkGPUMetricIterationMacro(m_Adapter);
 
   void

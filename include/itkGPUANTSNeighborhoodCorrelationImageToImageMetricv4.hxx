@@ -10,12 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#define itkGPUNeighborhoodCorrelationClass                                          \
-  GPUANTSNeighborhoodCorrelationImageToImageMetricv4<TFixedImage,                   \
-                                                     TMovingImage,                  \
-                                                     TVirtualImage,                 \
-                                                     TInternalComputationValueType, \
-                                                     TMetricTraits>
+#define itkGPUNeighborhoodCorrelationClass itkGPUMetricOf(GPUANTSNeighborhoodCorrelationImageToImageMetricv4)
 
 namespace itk
 {
@@ -161,14 +156,6 @@ itkGPUMetricGetValuesMacro(itkGPUNeighborhoodCorrelationClass)
     [](const gpureg::NeighborhoodResult & result) {
       return static_cast<MeasureType>(-result.correlations / result.count);
     });
-}
-
-itkGPUMetricTemplate
-void
-itkGPUNeighborhoodCorrelationClass::PrintSelf(std::ostream & os, Indent indent) const
-{
-  Superclass::PrintSelf(os, indent);
-  m_Adapter.Print(os, indent);
 }
 
 } // namespace itk

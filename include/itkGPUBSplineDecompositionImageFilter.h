@@ -28,29 +28,14 @@ class ITK_TEMPLATE_EXPORT GPUBSplineDecompositionImageFilter
   : public BSplineDecompositionImageFilter<TInputImage, TOutputImage>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(GPUBSplineDecompositionImageFilter);
+  itkGPUClassMacro(GPUBSplineDecompositionImageFilter, BSplineDecompositionImageFilter<TInputImage, TOutputImage>);
 
-  using Self = GPUBSplineDecompositionImageFilter;
-  using Superclass = BSplineDecompositionImageFilter<TInputImage, TOutputImage>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  itkNewMacro(Self);
-
-  const char *
-  GetNameOfClass() const override
-  {
-    return "GPUBSplineDecompositionImageFilter";
-  }
-
-  itkGPUVolumeFilterMembersMacro(m_Engine);
-
-protected:
-  GPUBSplineDecompositionImageFilter() = default;
-  ~GPUBSplineDecompositionImageFilter() override = default;
+  itkGPUVolumeFilterMembersMacro(GPUBSplineDecompositionImageFilter,
+                                 m_Engine,
+                                 "Images of these types are not decomposed on a device.",
+                                 "Filter a smaller image.");
 
 private:
-  friend class GPUVolume::Engine;
   static constexpr bool IsOfKnownTypes = GPUVolume::AreOfKnownTypes<TInputImage, TOutputImage> &&
                                          std::is_floating_point<GPUVolume::ComponentType<TOutputImage>>::value;
 
@@ -59,11 +44,6 @@ private:
                                                      GPUVolume::FitsIntoFloat<GPUVolume::ComponentType<TOutputImage>>
                                                    ? gpureg::Precision::Single
                                                    : gpureg::Precision::Double;
-
-  void
-  GenerateDataOnDevice();
-
-  GPUVolume::Engine m_Engine;
 };
 
 } // namespace itk

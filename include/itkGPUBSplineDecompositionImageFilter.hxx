@@ -9,15 +9,6 @@ namespace itk
 
 template <typename TInputImage, typename TOutputImage>
 void
-GPUBSplineDecompositionImageFilter<TInputImage, TOutputImage>::GenerateData()
-{
-  m_Engine.Generate(*this, "Images of these types are not decomposed on a device.", "Filter a smaller image.", [this] {
-    Superclass::GenerateData();
-  });
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
 GPUBSplineDecompositionImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
 {
   this->UpdateProgress(0.0f);

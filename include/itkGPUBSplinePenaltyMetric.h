@@ -62,22 +62,9 @@ class ITK_TEMPLATE_EXPORT GPUBSplinePenaltyMetric
   : public ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, double>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(GPUBSplinePenaltyMetric);
-
-  using Self = GPUBSplinePenaltyMetric;
-  using Superclass = ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, double>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
+  itkGPUClassMacro(GPUBSplinePenaltyMetric, ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, double>);
 
   using MovingTransformType = typename Superclass::MovingTransformType;
-
-  itkNewMacro(Self);
-
-  const char *
-  GetNameOfClass() const override
-  {
-    return "GPUBSplinePenaltyMetric";
-  }
 
   static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
   static_assert(ImageDimension == 2 || ImageDimension == 3, "GPUBSplinePenaltyMetric: images have 2 or 3 dimensions");

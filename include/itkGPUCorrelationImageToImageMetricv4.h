@@ -41,33 +41,7 @@ class ITK_TEMPLATE_EXPORT GPUCorrelationImageToImageMetricv4
                                            TMetricTraits>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(GPUCorrelationImageToImageMetricv4);
-
-  using Self = GPUCorrelationImageToImageMetricv4;
-  using Superclass = CorrelationImageToImageMetricv4<TFixedImage,
-                                                     TMovingImage,
-                                                     TVirtualImage,
-                                                     TInternalComputationValueType,
-                                                     TMetricTraits>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  using MeasureType = typename Superclass::MeasureType;
-  using MovingTransformType = typename Superclass::MovingTransformType;
-
-  itkNewMacro(Self);
-
-  const char *
-  GetNameOfClass() const override
-  {
-    return "GPUCorrelationImageToImageMetricv4";
-  }
-
-  static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
-  static_assert(ImageDimension == 2 || ImageDimension == 3,
-                "GPUCorrelationImageToImageMetricv4: images have 2 or 3 dimensions");
-  static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
-                "GPUCorrelationImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
+  itkGPUMetricClassMacro(GPUCorrelationImageToImageMetricv4, CorrelationImageToImageMetricv4);
 
   /** Declares SetDevice(), SetTrustsTimeStamps(), GetValues() and the other members that all metrics of this module share: see
    * CudaMattesNMI. */
@@ -80,15 +54,8 @@ protected:
   GPUCorrelationImageToImageMetricv4() = default;
   ~GPUCorrelationImageToImageMetricv4() override = default;
 
-  /** Makes this object replace ITK's class: see GPUStandIn. */
-  void
-  StandInForParent()
-  {
-    m_Use.StandInForParent();
-  }
-
-  void
-  PrintSelf(std::ostream & os, Indent indent) const override;
+  itkGPUMetricStandInMacro(m_Use);
+  itkGPUMetricPrintMacro(m_Adapter);
 
   /** Skips the pass in which ITK's class computes the means; the device's sums do not need them. */
   void

@@ -6,12 +6,7 @@
 
 #include <limits>
 
-#define itkGPUCorrelationClass                                      \
-  GPUCorrelationImageToImageMetricv4<TFixedImage,                   \
-                                     TMovingImage,                  \
-                                     TVirtualImage,                 \
-                                     TInternalComputationValueType, \
-                                     TMetricTraits>
+#define itkGPUCorrelationClass itkGPUMetricOf(GPUCorrelationImageToImageMetricv4)
 
 namespace itk
 {
@@ -72,14 +67,6 @@ itkGPUMetricGetValuesMacro(itkGPUCorrelationClass)
   return m_Adapter.EvaluateCandidates(candidates, [this](const auto & result, const auto & scales) {
     return this->MakeValue(result, scales);
   });
-}
-
-itkGPUMetricTemplate
-void
-itkGPUCorrelationClass::PrintSelf(std::ostream & os, Indent indent) const
-{
-  Superclass::PrintSelf(os, indent);
-  m_Adapter.Print(os, indent);
 }
 
 } // namespace itk

@@ -41,30 +41,7 @@ class ITK_TEMPLATE_EXPORT GPUDemonsImageToImageMetricv4
                                       TMetricTraits>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(GPUDemonsImageToImageMetricv4);
-
-  using Self = GPUDemonsImageToImageMetricv4;
-  using Superclass =
-    DemonsImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  using MeasureType = typename Superclass::MeasureType;
-  using MovingTransformType = typename Superclass::MovingTransformType;
-
-  itkNewMacro(Self);
-
-  const char *
-  GetNameOfClass() const override
-  {
-    return "GPUDemonsImageToImageMetricv4";
-  }
-
-  static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
-  static_assert(ImageDimension == 2 || ImageDimension == 3,
-                "GPUDemonsImageToImageMetricv4: images have 2 or 3 dimensions");
-  static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
-                "GPUDemonsImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
+  itkGPUMetricClassMacro(GPUDemonsImageToImageMetricv4, DemonsImageToImageMetricv4);
 
   /** Declares SetDevice(), SetTrustsTimeStamps(), GetValues() and the other members that all metrics of this module share: see
    * CudaMattesNMI. */
@@ -77,16 +54,8 @@ protected:
   GPUDemonsImageToImageMetricv4() = default;
   ~GPUDemonsImageToImageMetricv4() override = default;
 
-  /** Makes this object replace ITK's class: see GPUStandIn. */
-  void
-  StandInForParent()
-  {
-    m_Use.StandInForParent();
-  }
-
-  void
-  PrintSelf(std::ostream & os, Indent indent) const override;
-
+  itkGPUMetricStandInMacro(m_Use);
+  itkGPUMetricPrintMacro(m_Adapter);
   itkGPUMetricIterationMacro(m_Adapter);
 
   void

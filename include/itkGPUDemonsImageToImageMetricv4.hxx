@@ -4,8 +4,7 @@
 
 #include "itkGPUDemonsImageToImageMetricv4.h"
 
-#define itkGPUDemonsClass \
-  GPUDemonsImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>
+#define itkGPUDemonsClass itkGPUMetricOf(GPUDemonsImageToImageMetricv4)
 
 namespace itk
 {
@@ -61,14 +60,6 @@ itkGPUMetricGetValuesMacro(itkGPUDemonsClass)
   return m_Adapter.EvaluateCandidates(candidates, [this](const auto & result, const auto & scales) {
     return m_Adapter.MakeMeanSquare(result, scales);
   });
-}
-
-itkGPUMetricTemplate
-void
-itkGPUDemonsClass::PrintSelf(std::ostream & os, Indent indent) const
-{
-  Superclass::PrintSelf(os, indent);
-  m_Adapter.Print(os, indent);
 }
 
 } // namespace itk

@@ -53,16 +53,8 @@ class ITK_TEMPLATE_EXPORT GPUJointHistogramMutualInformationImageToImageMetricv4
                                                                TMetricTraits>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(GPUJointHistogramMutualInformationImageToImageMetricv4);
-
-  using Self = GPUJointHistogramMutualInformationImageToImageMetricv4;
-  using Superclass = JointHistogramMutualInformationImageToImageMetricv4<TFixedImage,
-                                                                         TMovingImage,
-                                                                         TVirtualImage,
-                                                                         TInternalComputationValueType,
-                                                                         TMetricTraits>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
+  itkGPUMetricClassMacro(GPUJointHistogramMutualInformationImageToImageMetricv4,
+                         JointHistogramMutualInformationImageToImageMetricv4);
 
   // Repeat the base class's gradient types: those of the parent class, which computes gradients in float, are other types.
   using FixedImageGradientType = typename ImageToImageMetricv4<TFixedImage,
@@ -77,25 +69,7 @@ public:
                                                                 TMetricTraits>::MovingImageGradientType;
 
   using JacobianType = typename Superclass::JacobianType;
-  using MovingTransformType = typename Superclass::MovingTransformType;
   using VirtualPointType = typename Superclass::VirtualPointType;
-
-  using MeasureType = typename Superclass::MeasureType;
-
-  itkNewMacro(Self);
-
-  const char *
-  GetNameOfClass() const override
-  {
-    return "GPUJointHistogramMutualInformationImageToImageMetricv4";
-  }
-
-  static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
-  static_assert(ImageDimension == 2 || ImageDimension == 3,
-                "GPUJointHistogramMutualInformationImageToImageMetricv4: images have 2 or 3 dimensions");
-  static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
-                "GPUJointHistogramMutualInformationImageToImageMetricv4: fixed, moving and virtual image have the same "
-                "dimension");
 
   /** Declares SetDevice(), SetTrustsTimeStamps(), GetValues() and the other members that all metrics of this module share: see
    * CudaMattesNMI. For GetValues() a device counts the histograms of many candidates together. The device, or the host if the device
@@ -113,12 +87,7 @@ protected:
   GPUJointHistogramMutualInformationImageToImageMetricv4() = default;
   ~GPUJointHistogramMutualInformationImageToImageMetricv4() override = default;
 
-  /** Makes this object replace ITK's class: see GPUStandIn. */
-  void
-  StandInForParent()
-  {
-    m_Use.StandInForParent();
-  }
+  itkGPUMetricStandInMacro(m_Use);
 
   void
   PrintSelf(std::ostream & os, Indent indent) const override;

@@ -16,12 +16,7 @@
 #include <type_traits>
 #include <vector>
 
-#define itkGPUJointHistogramClass                                                       \
-  GPUJointHistogramMutualInformationImageToImageMetricv4<TFixedImage,                   \
-                                                         TMovingImage,                  \
-                                                         TVirtualImage,                 \
-                                                         TInternalComputationValueType, \
-                                                         TMetricTraits>
+#define itkGPUJointHistogramClass itkGPUMetricOf(GPUJointHistogramMutualInformationImageToImageMetricv4)
 
 namespace itk
 {

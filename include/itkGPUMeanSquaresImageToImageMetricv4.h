@@ -40,33 +40,7 @@ class ITK_TEMPLATE_EXPORT GPUMeanSquaresImageToImageMetricv4
                                            TMetricTraits>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(GPUMeanSquaresImageToImageMetricv4);
-
-  using Self = GPUMeanSquaresImageToImageMetricv4;
-  using Superclass = MeanSquaresImageToImageMetricv4<TFixedImage,
-                                                     TMovingImage,
-                                                     TVirtualImage,
-                                                     TInternalComputationValueType,
-                                                     TMetricTraits>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  using MeasureType = typename Superclass::MeasureType;
-  using MovingTransformType = typename Superclass::MovingTransformType;
-
-  itkNewMacro(Self);
-
-  const char *
-  GetNameOfClass() const override
-  {
-    return "GPUMeanSquaresImageToImageMetricv4";
-  }
-
-  static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
-  static_assert(ImageDimension == 2 || ImageDimension == 3,
-                "GPUMeanSquaresImageToImageMetricv4: images have 2 or 3 dimensions");
-  static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension,
-                "GPUMeanSquaresImageToImageMetricv4: fixed, moving and virtual image have the same dimension");
+  itkGPUMetricClassMacro(GPUMeanSquaresImageToImageMetricv4, MeanSquaresImageToImageMetricv4);
 
   /** Declares SetDevice(), SetTrustsTimeStamps(), GetValues() and the other members that all metrics of this module share: see
    * CudaMattesNMI. */
@@ -79,16 +53,8 @@ protected:
   GPUMeanSquaresImageToImageMetricv4() = default;
   ~GPUMeanSquaresImageToImageMetricv4() override = default;
 
-  /** Makes this object replace ITK's class: see GPUStandIn. */
-  void
-  StandInForParent()
-  {
-    m_Use.StandInForParent();
-  }
-
-  void
-  PrintSelf(std::ostream & os, Indent indent) const override;
-
+  itkGPUMetricStandInMacro(m_Use);
+  itkGPUMetricPrintMacro(m_Adapter);
   itkGPUMetricIterationMacro(m_Adapter);
 
   void

@@ -4,12 +4,7 @@
 
 #include "itkGPUMeanSquaresImageToImageMetricv4.h"
 
-#define itkGPUMeanSquaresClass                                      \
-  GPUMeanSquaresImageToImageMetricv4<TFixedImage,                   \
-                                     TMovingImage,                  \
-                                     TVirtualImage,                 \
-                                     TInternalComputationValueType, \
-                                     TMetricTraits>
+#define itkGPUMeanSquaresClass itkGPUMetricOf(GPUMeanSquaresImageToImageMetricv4)
 
 namespace itk
 {
@@ -38,14 +33,6 @@ itkGPUMetricGetValuesMacro(itkGPUMeanSquaresClass)
   return m_Adapter.EvaluateCandidates(candidates, [this](const auto & result, const auto & scales) {
     return m_Adapter.MakeMeanSquare(result, scales);
   });
-}
-
-itkGPUMetricTemplate
-void
-itkGPUMeanSquaresClass::PrintSelf(std::ostream & os, Indent indent) const
-{
-  Superclass::PrintSelf(os, indent);
-  m_Adapter.Print(os, indent);
 }
 
 } // namespace itk

@@ -33,39 +33,20 @@ class ITK_TEMPLATE_EXPORT GPUMultiResolutionPyramidImageFilter
   : public MultiResolutionPyramidImageFilter<TInputImage, TOutputImage>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(GPUMultiResolutionPyramidImageFilter);
+  itkGPUClassMacro(GPUMultiResolutionPyramidImageFilter, MultiResolutionPyramidImageFilter<TInputImage, TOutputImage>);
 
-  using Self = GPUMultiResolutionPyramidImageFilter;
-  using Superclass = MultiResolutionPyramidImageFilter<TInputImage, TOutputImage>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  itkNewMacro(Self);
-
-  const char *
-  GetNameOfClass() const override
-  {
-    return "GPUMultiResolutionPyramidImageFilter";
-  }
-
-  itkGPUVolumeFilterMembersMacro(m_Engine);
+  itkGPUVolumeFilterMembersMacro(GPUMultiResolutionPyramidImageFilter,
+                                 m_Engine,
+                                 "Pyramids of these images are not made on a device.",
+                                 "Filter a smaller image.");
 
 protected:
-  GPUMultiResolutionPyramidImageFilter() = default;
-  ~GPUMultiResolutionPyramidImageFilter() override = default;
-
   void
   GenerateInputRequestedRegion() override;
 
 private:
-  friend class GPUVolume::Engine;
   using GeneratorType = GPUPyramidGenerator<TInputImage, TOutputImage>;
   static constexpr bool IsOfKnownTypes = GeneratorType::IsOfKnownTypes;
-
-  void
-  GenerateDataOnDevice();
-
-  GPUVolume::Engine m_Engine;
 };
 
 } // namespace itk

@@ -21,15 +21,6 @@ GPUMultiResolutionPyramidImageFilter<TInputImage, TOutputImage>::GenerateInputRe
 
 template <typename TInputImage, typename TOutputImage>
 void
-GPUMultiResolutionPyramidImageFilter<TInputImage, TOutputImage>::GenerateData()
-{
-  m_Engine.Generate(*this, "Pyramids of these images are not made on a device.", "Filter a smaller image.", [this] {
-    Superclass::GenerateData();
-  });
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
 GPUMultiResolutionPyramidImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
 {
   GeneratorType(*this, m_Engine).Generate();

@@ -29,29 +29,14 @@ class ITK_TEMPLATE_EXPORT GPURecursiveGaussianImageFilter
   : public RecursiveGaussianImageFilter<TInputImage, TOutputImage>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(GPURecursiveGaussianImageFilter);
+  itkGPUClassMacro(GPURecursiveGaussianImageFilter, RecursiveGaussianImageFilter<TInputImage, TOutputImage>);
 
-  using Self = GPURecursiveGaussianImageFilter;
-  using Superclass = RecursiveGaussianImageFilter<TInputImage, TOutputImage>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  itkNewMacro(Self);
-
-  const char *
-  GetNameOfClass() const override
-  {
-    return "GPURecursiveGaussianImageFilter";
-  }
-
-  itkGPUVolumeFilterMembersMacro(m_Engine);
-
-protected:
-  GPURecursiveGaussianImageFilter() = default;
-  ~GPURecursiveGaussianImageFilter() override = default;
+  itkGPUVolumeFilterMembersMacro(GPURecursiveGaussianImageFilter,
+                                 m_Engine,
+                                 "Images of these types are not smoothed on a device.",
+                                 "Filter a smaller region, or stream the output.");
 
 private:
-  friend class GPUVolume::Engine;
   static constexpr bool IsOfKnownTypes = GPUVolume::AreOfKnownTypes<TInputImage, TOutputImage>;
 
   /** Computes in single precision if a float holds every value of the input and the output is of floats: an integer output truncates,
@@ -60,11 +45,6 @@ private:
                                                      std::is_same<GPUVolume::ComponentType<TOutputImage>, float>::value
                                                    ? gpureg::Precision::Single
                                                    : gpureg::Precision::Double;
-
-  void
-  GenerateDataOnDevice();
-
-  GPUVolume::Engine m_Engine;
 };
 
 } // namespace itk

@@ -9,16 +9,6 @@ namespace itk
 
 template <typename TInputImage, typename TOutputImage>
 void
-GPURecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
-{
-  m_Engine.Generate(*this,
-                    "Images of these types are not smoothed on a device.",
-                    "Filter a smaller region, or stream the output.",
-                    [this] { Superclass::GenerateData(); });
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
 GPURecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
 {
   this->UpdateProgress(0.0f);

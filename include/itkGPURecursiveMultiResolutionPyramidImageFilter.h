@@ -32,39 +32,21 @@ class ITK_TEMPLATE_EXPORT GPURecursiveMultiResolutionPyramidImageFilter
   : public RecursiveMultiResolutionPyramidImageFilter<TInputImage, TOutputImage>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(GPURecursiveMultiResolutionPyramidImageFilter);
+  itkGPUClassMacro(GPURecursiveMultiResolutionPyramidImageFilter,
+                   RecursiveMultiResolutionPyramidImageFilter<TInputImage, TOutputImage>);
 
-  using Self = GPURecursiveMultiResolutionPyramidImageFilter;
-  using Superclass = RecursiveMultiResolutionPyramidImageFilter<TInputImage, TOutputImage>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  itkNewMacro(Self);
-
-  const char *
-  GetNameOfClass() const override
-  {
-    return "GPURecursiveMultiResolutionPyramidImageFilter";
-  }
-
-  itkGPUVolumeFilterMembersMacro(m_Engine);
+  itkGPUVolumeFilterMembersMacro(GPURecursiveMultiResolutionPyramidImageFilter,
+                                 m_Engine,
+                                 "Pyramids of these images are not made on a device.",
+                                 "Filter a smaller image.");
 
 protected:
-  GPURecursiveMultiResolutionPyramidImageFilter() = default;
-  ~GPURecursiveMultiResolutionPyramidImageFilter() override = default;
-
   void
   GenerateInputRequestedRegion() override;
 
 private:
-  friend class GPUVolume::Engine;
   using GeneratorType = GPUPyramidGenerator<TInputImage, TOutputImage>;
   static constexpr bool IsOfKnownTypes = GeneratorType::IsOfKnownTypes;
-
-  void
-  GenerateDataOnDevice();
-
-  GPUVolume::Engine m_Engine;
 };
 
 } // namespace itk

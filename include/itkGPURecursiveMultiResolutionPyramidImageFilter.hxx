@@ -21,15 +21,6 @@ GPURecursiveMultiResolutionPyramidImageFilter<TInputImage, TOutputImage>::Genera
 
 template <typename TInputImage, typename TOutputImage>
 void
-GPURecursiveMultiResolutionPyramidImageFilter<TInputImage, TOutputImage>::GenerateData()
-{
-  m_Engine.Generate(*this, "Pyramids of these images are not made on a device.", "Filter a smaller image.", [this] {
-    Superclass::GenerateData();
-  });
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
 GPURecursiveMultiResolutionPyramidImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
 {
   GeneratorType generator(*this, m_Engine);

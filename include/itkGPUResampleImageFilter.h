@@ -67,21 +67,8 @@ class ITK_TEMPLATE_EXPORT GPUResampleImageFilter
   : public ResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecisionType, TTransformPrecisionType>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(GPUResampleImageFilter);
-
-  using Self = GPUResampleImageFilter;
-  using Superclass =
-    ResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecisionType, TTransformPrecisionType>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  itkNewMacro(Self);
-
-  const char *
-  GetNameOfClass() const override
-  {
-    return "GPUResampleImageFilter";
-  }
+  itkGPUClassMacro(GPUResampleImageFilter,
+                   ResampleImageFilter<TInputImage, TOutputImage, TInterpolatorPrecisionType, TTransformPrecisionType>);
 
   static constexpr unsigned int Dimension = TOutputImage::ImageDimension;
 

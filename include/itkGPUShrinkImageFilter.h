@@ -29,38 +29,20 @@ template <typename TInputImage, typename TOutputImage>
 class ITK_TEMPLATE_EXPORT GPUShrinkImageFilter : public ShrinkImageFilter<TInputImage, TOutputImage>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(GPUShrinkImageFilter);
+  itkGPUClassMacro(GPUShrinkImageFilter, ShrinkImageFilter<TInputImage, TOutputImage>);
 
-  using Self = GPUShrinkImageFilter;
-  using Superclass = ShrinkImageFilter<TInputImage, TOutputImage>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  itkNewMacro(Self);
-
-  const char *
-  GetNameOfClass() const override
-  {
-    return "GPUShrinkImageFilter";
-  }
-
-  itkGPUVolumeFilterMembersMacro(m_Engine);
-
-protected:
-  GPUShrinkImageFilter() = default;
-  ~GPUShrinkImageFilter() override = default;
+  itkGPUVolumeFilterMembersMacro(GPUShrinkImageFilter,
+                                 m_Engine,
+                                 "Images of these types are not shrunk on a device.",
+                                 "Shrink a smaller region, or stream the output.");
 
 private:
-  friend class GPUVolume::Engine;
   static constexpr bool IsOfKnownTypes = GPUVolume::AreOfKnownTypes<TInputImage, TOutputImage>;
 
   /** Stores pixels in single precision if a float holds every value of the input: no digit is lost. */
   static constexpr gpureg::Precision Precision = GPUVolume::FitsIntoFloat<GPUVolume::ComponentType<TInputImage>>
                                                    ? gpureg::Precision::Single
                                                    : gpureg::Precision::Double;
-
-  void
-  GenerateDataOnDevice();
   std::int64_t
   FindKeptRow(const typename TInputImage::IndexType & first, std::int64_t row) const;
   void
@@ -69,8 +51,6 @@ private:
   TakeOnGPU(const typename TInputImage::IndexType & first);
   gpureg::VolumeInput
   MakeInputOfKeptRows(const typename TInputImage::IndexType & first) const;
-
-  GPUVolume::Engine m_Engine;
 };
 
 } // namespace itk

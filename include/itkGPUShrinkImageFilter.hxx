@@ -15,16 +15,6 @@ namespace itk
 
 template <typename TInputImage, typename TOutputImage>
 void
-GPUShrinkImageFilter<TInputImage, TOutputImage>::GenerateData()
-{
-  m_Engine.Generate(*this,
-                    "Images of these types are not shrunk on a device.",
-                    "Shrink a smaller region, or stream the output.",
-                    [this] { Superclass::GenerateData(); });
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
 GPUShrinkImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
 {
   this->UpdateProgress(0.0f);

@@ -29,29 +29,15 @@ class ITK_TEMPLATE_EXPORT GPUSmoothingRecursiveGaussianImageFilter
   : public SmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(GPUSmoothingRecursiveGaussianImageFilter);
+  itkGPUClassMacro(GPUSmoothingRecursiveGaussianImageFilter,
+                   SmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>);
 
-  using Self = GPUSmoothingRecursiveGaussianImageFilter;
-  using Superclass = SmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  itkNewMacro(Self);
-
-  const char *
-  GetNameOfClass() const override
-  {
-    return "GPUSmoothingRecursiveGaussianImageFilter";
-  }
-
-  itkGPUVolumeFilterMembersMacro(m_Engine);
-
-protected:
-  GPUSmoothingRecursiveGaussianImageFilter() = default;
-  ~GPUSmoothingRecursiveGaussianImageFilter() override = default;
+  itkGPUVolumeFilterMembersMacro(GPUSmoothingRecursiveGaussianImageFilter,
+                                 m_Engine,
+                                 "Images of these types are not smoothed on a device.",
+                                 "Filter a smaller image.");
 
 private:
-  friend class GPUVolume::Engine;
   static constexpr bool IsOfKnownTypes = GPUVolume::AreOfKnownTypes<TInputImage, TOutputImage>;
 
   using InternalComponentType = GPUVolume::ComponentType<typename Superclass::RealImageType>;
@@ -63,11 +49,6 @@ private:
                                                       std::is_integral<GPUVolume::ComponentType<TOutputImage>>::value)
                                                    ? gpureg::Precision::Single
                                                    : gpureg::Precision::Double;
-
-  void
-  GenerateDataOnDevice();
-
-  GPUVolume::Engine m_Engine;
 };
 
 } // namespace itk

@@ -11,15 +11,6 @@ namespace itk
 
 template <typename TInputImage, typename TOutputImage>
 void
-GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
-{
-  m_Engine.Generate(*this, "Images of these types are not smoothed on a device.", "Filter a smaller image.", [this] {
-    Superclass::GenerateData();
-  });
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
 GPUSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
 {
   constexpr unsigned int Dimension = TInputImage::ImageDimension;

@@ -2,16 +2,13 @@
 #ifndef itkGlobalAffineRegistrationMethod_h
 #define itkGlobalAffineRegistrationMethod_h
 
-#include "GPURegistrationDetail/core/itkGPUMembers.h"
-#include "itkGPUDevice.h"
+#include "GPURegistrationDetail/registration/itkGPURegistrationMethod.h"
+#include "itkDeviceRegistrationMethod.h"
 
 #include "gpureg/registration/global/GlobalRegistration.h"
 
-#include "itkDataObjectDecorator.h"
 #include "itkFixedArray.h"
 #include "itkImage.h"
-#include "itkProcessObject.h"
-#include "itkSpatialObject.h"
 #include "itkTransform.h"
 
 #include <array>
@@ -55,11 +52,16 @@ namespace itk
  * method->GetTransform(); // from points of the fixed image to those of the moving one
  * \endcode
  *
+ * The search begins at the initial transform, which is linear. Without one, or if it leaves less than half of the least overlap, the
+ * search begins with the images' centres of mass on each other. If angles are searched, it begins at both: with the translation of the
+ * initial transform, and with the centres of mass on each other. A part of the initial transform that the degrees of freedom lack, such
+ * as skews, is ignored.
+ *
  * The transform is a start for itk::ImageRegistrationMethodv4 (SetMovingInitialTransform(), or SetInitialTransform() with a copy) and
  * for itk::FreeFormDeformationRegistrationMethod (SetInitialTransform()). itk::FLIRTMatrix writes it for FSL.
  *
  * Images have scalar pixels of any type, in 2D or 3D; the method computes in float. An iteration event precedes each batch. Progress
- * events give the share of the work that is done. AbortGenerateDataOn() ends the work with an itk::ProcessAborted. On one device the
+ * events give the share of the work that is done. Kernel times are those of the evaluations of the cost. AbortGenerateDataOn() ends the work with an itk::ProcessAborted. On one device the
  * result is the same each time. On different devices rounding may decide whether a last step is taken: results differ by 0.03 voxel at
  * most.
  *
@@ -70,51 +72,17 @@ namespace itk
  * \ingroup GPURegistration
  */
 template <typename TFixedImage, typename TMovingImage>
-class ITK_TEMPLATE_EXPORT GlobalAffineRegistrationMethod : public ProcessObject
+class ITK_TEMPLATE_EXPORT GlobalAffineRegistrationMethod : public DeviceRegistrationMethod<TFixedImage, TMovingImage>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(GlobalAffineRegistrationMethod);
+  itkGPUClassMacro(GlobalAffineRegistrationMethod, DeviceRegistrationMethod<TFixedImage, TMovingImage>);
 
-  using Self = GlobalAffineRegistrationMethod;
-  using Superclass = ProcessObject;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
-
-  itkNewMacro(Self);
-#ifdef itkOverrideGetNameOfClassMacro
-  itkOverrideGetNameOfClassMacro(GlobalAffineRegistrationMethod);
-#else
-  itkTypeMacro(GlobalAffineRegistrationMethod, ProcessObject);
-#endif
-
-  static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
-  static_assert(ImageDimension == TMovingImage::ImageDimension, "both images have the same dimension");
-
-  using FixedImageType = TFixedImage;
-  using MovingImageType = TMovingImage;
-  using TransformType = Transform<double, ImageDimension, ImageDimension>;
-  using DecoratedTransformType = DataObjectDecorator<TransformType>;
-  using MaskType = SpatialObject<ImageDimension>;
+  using Superclass::ImageDimension;
+  using typename Superclass::FixedImageType;
+  using typename Superclass::MovingImageType;
+  using typename Superclass::TransformType;
   using CostEnum = gpureg::GlobalCost;
   using OptimizerEnum = gpureg::GlobalOptimizer;
-  using ValueRangeType = FixedArray<double, 2>;
-
-  void
-  SetFixedImage(const FixedImageType * image);
-  const FixedImageType *
-  GetFixedImage() const;
-
-  void
-  SetMovingImage(const MovingImageType * image);
-  const MovingImageType *
-  GetMovingImage() const;
-
-  /** Set the regions that are registered: voxels of the fixed image inside the fixed mask that map into the moving mask. A level's voxel
-   * is inside a mask if at least half of it is. A mask is evaluated once at each voxel of its image. Default: no masks, all voxels. */
-  itkSetConstObjectMacro(FixedImageMask, MaskType);
-  itkGetConstObjectMacro(FixedImageMask, MaskType);
-  itkSetConstObjectMacro(MovingImageMask, MaskType);
-  itkGetConstObjectMacro(MovingImageMask, MaskType);
 
   /** Sets the degrees of freedom. 6: rotation and translation; 7: and one scale; 9: and one scale along each axis of the fixed image;
    * 12, the default: and skews. In 2D these numbers stand for 3, 4, 5 and 6 degrees of freedom. The result is an Euler3DTransform for
@@ -128,12 +96,7 @@ public:
    * normalised form), "Correlation" (-r²), "MeanSquares" or "MeanAbsoluteDifferences" (the means of squared or absolute differences,
    * after both images together are scaled to [0, 1]).
    * \throws itk::GPUBadInputError if no cost has this name. */
-  itkSetEnumMacro(Cost, CostEnum);
-  itkGetEnumMacro(Cost, CostEnum);
-  void
-  SetCost(const std::string & name);
-  std::string
-  GetCostName() const;
+  itkGPUChoiceMacro(Cost, CostEnum, gpureg::GetGlobalCost);
 
   /** Sets the range of rotation angles in degrees, from `from` to `to`, about one axis of physical space (0, 1 or 2) or about all axes.
    * Angles are relative to the rotation of the initial transform, if there is one; R = R_z R_y R_x. In 2D only axis 2 counts. Default:
@@ -148,13 +111,6 @@ public:
   GetSearchAngleFrom(unsigned int axis) const;
   double
   GetSearchAngleTo(unsigned int axis) const;
-
-  /** Sets the linear transform, from points of the fixed image to those of the moving image, at which the search begins. Default: none;
-   * the search begins with the images' centres of mass on each other. It also does so if the initial transform leaves less than half of
-   * the least overlap. If angles are searched, the search begins at both: with the translation of the initial transform, and with the
-   * centres of mass on each other. A part of the initial transform that the degrees of freedom lack, such as skews, is ignored. */
-  itkSetConstObjectMacro(InitialTransform, TransformType);
-  itkGetConstObjectMacro(InitialTransform, TransformType);
 
   /** Sets the voxel length in mm at the finest level; at the other levels voxels are 2, 4 and 8 times as long. Images with longer voxels
    * keep them. 0, the default, takes the shortest voxel edge of both images; if an image has more than some 400 voxels along an axis,
@@ -171,35 +127,12 @@ public:
   /** Sets the optimizer, as an enumerator or by its name: "QuasiNewton" (the default), which follows derivatives, or "Lines", which
    * searches one parameter after the other by values alone, as FLIRT does.
    * \throws itk::GPUBadInputError if no optimizer has this name. */
-  itkSetEnumMacro(Optimizer, OptimizerEnum);
-  itkGetEnumMacro(Optimizer, OptimizerEnum);
-  void
-  SetOptimizer(const std::string & name);
-  std::string
-  GetOptimizerName() const;
+  itkGPUChoiceMacro(Optimizer, OptimizerEnum, gpureg::GetGlobalOptimizer);
 
   /** Sets the share of the fixed image, or of the moving image if it is smaller, inside the masks, that should overlap: with less
    * overlap a cost counts for less. At the level of 8 mm the share is doubled. 0 to 1, default: 0.25. */
   itkSetMacro(LeastOverlap, double);
   itkGetConstMacro(LeastOverlap, double);
-
-  /** Set the least and the greatest value that the method tells apart in an image: it takes a value outside this range for the nearer
-   * end. Two equal numbers, the default, let the method choose a range without outliers; it warns if there are any. The range from
-   * -infinity to infinity contains all values. */
-  itkSetMacro(FixedImageRange, ValueRangeType);
-  itkGetConstReferenceMacro(FixedImageRange, ValueRangeType);
-  itkSetMacro(MovingImageRange, ValueRangeType);
-  itkGetConstReferenceMacro(MovingImageRange, ValueRangeType);
-
-  /** Returns the result. */
-  TransformType *
-  GetTransform();
-  const TransformType *
-  GetTransform() const;
-
-  /** Returns the result as an output that a pipeline can connect. */
-  DecoratedTransformType *
-  GetOutput();
 
   /** Returns the cost of the result at the finest level. */
   double
@@ -213,13 +146,6 @@ public:
   GetOverlap() const
   {
     return m_Result.overlap;
-  }
-
-  /** Returns the warnings of the last registration: each is a sentence on what may have gone wrong. itkWarningMacro has shown them, too. */
-  const std::vector<std::string> &
-  GetWarnings() const
-  {
-    return m_Result.warnings;
   }
 
   /** Returns the number of stages of the last search. The functions below describe one stage, in the order in which they ran.
@@ -254,35 +180,18 @@ public:
   /** Returns the name of the current stage, for observers of iteration events. */
   itkGetStringMacro(CurrentStage);
 
-  /* The statistics are those of the last search, including the upload of the images; kernel times are those of the evaluations of the
-   * cost. */
-  itkGPUDeviceMembersMacro(m_Use, m_Statistics);
-
-  /** Returns the latest modification time of this object, the initial transform and the masks, which a program may change in place. */
-  ModifiedTimeType
-  GetMTime() const override;
-
-  using Superclass::MakeOutput;
-  DataObject::Pointer
-  MakeOutput(ProcessObject::DataObjectPointerArraySizeType) override
-  {
-    return DecoratedTransformType::New().GetPointer();
-  }
-
 protected:
-  GlobalAffineRegistrationMethod();
+  GlobalAffineRegistrationMethod() = default;
   ~GlobalAffineRegistrationMethod() override = default;
 
   void
-  GenerateData() override;
+  RegisterImages() override;
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 
 private:
   gpureg::GlobalSettings
   MakeSettings() const;
-  void
-  SearchTransform();
   const std::array<double, 2> &
   GetAngles(unsigned int axis) const;
   const gpureg::GlobalStageResult &
@@ -291,9 +200,6 @@ private:
   typename TransformType::Pointer
   MakeTransform() const;
 
-  typename TransformType::ConstPointer m_InitialTransform;
-  typename MaskType::ConstPointer      m_FixedImageMask;
-  typename MaskType::ConstPointer      m_MovingImageMask;
   unsigned int                         m_DegreesOfFreedom{ 12 };
   CostEnum                             m_Cost{ CostEnum::CorrelationRatio };
   OptimizerEnum                        m_Optimizer{ OptimizerEnum::QuasiNewton };
@@ -301,14 +207,10 @@ private:
   double                               m_FinestSpacing{ 0.0 };
   unsigned int                         m_NumberOfHistogramBins{ 0 };
   double                               m_LeastOverlap{ 0.25 };
-  ValueRangeType                       m_FixedImageRange{ ValueRangeType::Filled(0) };
-  ValueRangeType                       m_MovingImageRange{ ValueRangeType::Filled(0) };
   std::string                          m_CurrentStage;
 
-  GPURegistrationDetail::DeviceUse            m_Use;
   std::unique_ptr<gpureg::GlobalRegistration> m_Engine;
   gpureg::GlobalResult                        m_Result;
-  gpureg::EvaluationStatistics                m_Statistics;
 };
 
 } // namespace itk

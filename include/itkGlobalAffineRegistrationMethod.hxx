@@ -6,7 +6,6 @@
 
 #include "GPURegistrationDetail/registration/itkGPURegisteredImage.h"
 #include "GPURegistrationDetail/registration/itkGPURegistrationMethod.h"
-#include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
 #include "GPURegistrationDetail/transform/itkGPUTransformChain.h"
 
 #include "itkAffineTransform.h"
@@ -21,71 +20,6 @@
 
 namespace itk
 {
-
-template <typename TFixedImage, typename TMovingImage>
-GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GlobalAffineRegistrationMethod()
-{
-  this->SetPrimaryInputName("FixedImage");
-  this->AddRequiredInputName("MovingImage");
-  this->SetNumberOfRequiredOutputs(1);
-  this->ProcessObject::SetNthOutput(0, this->MakeOutput(0));
-}
-
-template <typename TFixedImage, typename TMovingImage>
-void
-GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SetFixedImage(const FixedImageType * image)
-{
-  this->ProcessObject::SetInput("FixedImage", const_cast<FixedImageType *>(image));
-}
-
-template <typename TFixedImage, typename TMovingImage>
-auto
-GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetFixedImage() const -> const FixedImageType *
-{
-  return static_cast<const FixedImageType *>(this->ProcessObject::GetInput("FixedImage"));
-}
-
-template <typename TFixedImage, typename TMovingImage>
-void
-GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SetMovingImage(const MovingImageType * image)
-{
-  this->ProcessObject::SetInput("MovingImage", const_cast<MovingImageType *>(image));
-}
-
-template <typename TFixedImage, typename TMovingImage>
-auto
-GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetMovingImage() const -> const MovingImageType *
-{
-  return static_cast<const MovingImageType *>(this->ProcessObject::GetInput("MovingImage"));
-}
-
-template <typename TFixedImage, typename TMovingImage>
-void
-GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SetCost(const std::string & name)
-{
-  GPURegistrationDetail::CallEngine(*this, [&] { this->SetCost(gpureg::GetGlobalCost(name)); });
-}
-
-template <typename TFixedImage, typename TMovingImage>
-std::string
-GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetCostName() const
-{
-  return gpureg::GetName(m_Cost);
-}
-
-template <typename TFixedImage, typename TMovingImage>
-void
-GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SetOptimizer(const std::string & name)
-{
-  GPURegistrationDetail::CallEngine(*this, [&] { this->SetOptimizer(gpureg::GetGlobalOptimizer(name)); });
-}
-
-template <typename TFixedImage, typename TMovingImage>
-std::string
-GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetOptimizerName() const
-{
-  return gpureg::GetName(m_Optimizer);
-}
 
 template <typename TFixedImage, typename TMovingImage>
 const std::array<double, 2> &
@@ -132,27 +66,6 @@ double
 GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetSearchAngleTo(unsigned int axis) const
 {
   return this->GetAngles(axis)[1];
-}
-
-template <typename TFixedImage, typename TMovingImage>
-auto
-GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetOutput() -> DecoratedTransformType *
-{
-  return static_cast<DecoratedTransformType *>(this->ProcessObject::GetOutput(0));
-}
-
-template <typename TFixedImage, typename TMovingImage>
-auto
-GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetTransform() -> TransformType *
-{
-  return this->GetOutput()->GetModifiable();
-}
-
-template <typename TFixedImage, typename TMovingImage>
-auto
-GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetTransform() const -> const TransformType *
-{
-  return static_cast<const DecoratedTransformType *>(this->ProcessObject::GetOutput(0))->Get();
 }
 
 template <typename TFixedImage, typename TMovingImage>
@@ -203,16 +116,6 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetStageRounds(unsign
 }
 
 template <typename TFixedImage, typename TMovingImage>
-ModifiedTimeType
-GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetMTime() const
-{
-  return GPURegistrationDetail::FindLatestTime<ImageDimension>(Superclass::GetMTime(),
-                                                               m_InitialTransform.GetPointer(),
-                                                               m_FixedImageMask.GetPointer(),
-                                                               m_MovingImageMask.GetPointer());
-}
-
-template <typename TFixedImage, typename TMovingImage>
 gpureg::GlobalSettings
 GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
 {
@@ -230,18 +133,33 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
   settings.bins = GPURegistrationDetail::ToEngineCount(m_NumberOfHistogramBins);
   settings.optimizer = m_Optimizer;
   settings.leastOverlap = m_LeastOverlap;
-  settings.fixedRange = GPURegistrationDetail::ToEngineRange(m_FixedImageRange);
-  settings.movingRange = GPURegistrationDetail::ToEngineRange(m_MovingImageRange);
+  settings.fixedRange = GPURegistrationDetail::ToEngineRange(this->GetFixedImageRange());
+  settings.movingRange = GPURegistrationDetail::ToEngineRange(this->GetMovingImageRange());
   return settings;
 }
 
 template <typename TFixedImage, typename TMovingImage>
 void
-GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GenerateData()
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages()
 {
   m_Result = {};
-  m_Statistics = {};
-  GPURegistrationDetail::CallEngine(*this, [this] { this->SearchTransform(); });
+  gpureg::GlobalProblem problem;
+  if (const TransformType * const initial = this->GetInitialTransform())
+  {
+    if (!GPURegistrationGeometry::IsLinear(*initial))
+    {
+      GPURegistrationDetail::ThrowUnsupported(*this,
+                                              "The initial transform ",
+                                              initial->GetNameOfClass(),
+                                              " is not linear. Resample the moving image by it, and register that.");
+    }
+    problem.initial = GPUTransformChain::FitAffine<double, ImageDimension>(*initial);
+  }
+  GPURegistrationDetail::RegisteredSide moving(this->GetDevice().GetName(), "moving");
+  m_Result =
+    this->RegisterBy(m_Engine, moving, problem, this->MakeSettings(), [this](const gpureg::GlobalProgress & progress) {
+      m_CurrentStage = progress.stage;
+    });
   using RigidType = std::conditional_t<ImageDimension == 3, Euler3DTransform<double>, Euler2DTransform<double>>;
   using SimilarityType =
     std::conditional_t<ImageDimension == 3, Similarity3DTransform<double>, Similarity2DTransform<double>>;
@@ -249,44 +167,6 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GenerateData()
   this->GetOutput()->Set(m_DegreesOfFreedom == 6   ? this->template MakeTransform<RigidType>()
                          : m_DegreesOfFreedom == 7 ? this->template MakeTransform<SimilarityType>()
                                                    : this->template MakeTransform<AffineType>());
-}
-
-template <typename TFixedImage, typename TMovingImage>
-void
-GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::SearchTransform()
-{
-  const std::string & device = m_Use.GetDevice().GetName();
-  GPURegistrationDetail::ReserveEngine(m_Engine, device);
-  const auto            parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
-  gpureg::GlobalProblem problem;
-  problem.dimension = static_cast<int>(ImageDimension);
-  if (m_InitialTransform)
-  {
-    if (!GPURegistrationGeometry::IsLinear(*m_InitialTransform))
-    {
-      GPURegistrationDetail::ThrowUnsupported(*this,
-                                              "The initial transform ",
-                                              m_InitialTransform->GetNameOfClass(),
-                                              " is not linear. Resample the moving image by it, and register that.");
-    }
-    problem.initial = GPUTransformChain::FitAffine<double, ImageDimension>(*m_InitialTransform);
-  }
-  m_Engine->SetTiming(m_Use.GetMeasuresKernelTime());
-  GPURegistrationDetail::RegisteredSide fixed(device, "fixed");
-  GPURegistrationDetail::RegisteredSide moving(device, "moving");
-  problem.fixed = fixed.Load(*this, *this->GetFixedImage(), m_FixedImageMask.GetPointer(), parallelFor);
-  problem.moving = moving.Load(*this, *this->GetMovingImage(), m_MovingImageMask.GetPointer(), parallelFor);
-  m_Result =
-    m_Engine->Register(problem, this->MakeSettings(), parallelFor, [this](const gpureg::GlobalProgress & progress) {
-      m_CurrentStage = progress.stage;
-      this->InvokeEvent(IterationEvent());
-      GPURegistrationDetail::ReportProgress(*this, static_cast<float>(progress.share));
-    });
-  m_Statistics = Add(Add(fixed.GetStatistics(), moving.GetStatistics()), m_Engine->GetStatistics());
-  for (const std::string & warning : m_Result.warnings)
-  {
-    itkWarningMacro("" << warning << '.');
-  }
 }
 
 /** Makes the result a transform about the fixed image's centre of mass.
@@ -322,12 +202,8 @@ void
 GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
-  m_Use.Print(os, indent);
-  itkPrintSelfObjectMacro(InitialTransform);
-  itkPrintSelfObjectMacro(FixedImageMask);
-  itkPrintSelfObjectMacro(MovingImageMask);
   os << indent << "DegreesOfFreedom: " << m_DegreesOfFreedom << std::endl;
-  os << indent << "Cost: " << m_Cost << std::endl;
+  os << indent << "Cost: gpureg::GlobalCost::" << this->GetCostName() << std::endl;
   os << indent << "Optimizer: " << m_Optimizer << std::endl;
   os << indent << "SearchAngles:";
   for (const auto & range : m_SearchAngles)
@@ -338,8 +214,8 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std::ostrea
   os << indent << "FinestSpacing: " << m_FinestSpacing << std::endl;
   os << indent << "NumberOfHistogramBins: " << m_NumberOfHistogramBins << std::endl;
   os << indent << "LeastOverlap: " << m_LeastOverlap << std::endl;
-  os << indent << "FixedImageRange: " << m_FixedImageRange << std::endl;
-  os << indent << "MovingImageRange: " << m_MovingImageRange << std::endl;
+  os << indent << "FixedImageRange: " << this->GetFixedImageRange() << std::endl;
+  os << indent << "MovingImageRange: " << this->GetMovingImageRange() << std::endl;
   os << indent << "CurrentStage: " << m_CurrentStage << std::endl;
 }
 

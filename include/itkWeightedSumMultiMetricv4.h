@@ -35,12 +35,8 @@ class ITK_TEMPLATE_EXPORT WeightedSumMultiMetricv4
   : public ObjectToObjectMultiMetricv4<VFixedDimension, VMovingDimension, TVirtualImage, double>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(WeightedSumMultiMetricv4);
-
-  using Self = WeightedSumMultiMetricv4;
-  using Superclass = ObjectToObjectMultiMetricv4<VFixedDimension, VMovingDimension, TVirtualImage, double>;
-  using Pointer = SmartPointer<Self>;
-  using ConstPointer = SmartPointer<const Self>;
+  itkGPUClassMacro(WeightedSumMultiMetricv4,
+                   ObjectToObjectMultiMetricv4<VFixedDimension, VMovingDimension, TVirtualImage, double>);
 
   using MetricType = typename Superclass::MetricType;
   using MetricBaseType = ObjectToObjectMetricBaseTemplate<double>;
@@ -48,14 +44,6 @@ public:
   using DerivativeType = typename Superclass::DerivativeType;
   using MetricValueArrayType = typename Superclass::MetricValueArrayType;
   using WeightsArrayType = typename Superclass::WeightsArrayType;
-
-  itkNewMacro(Self);
-
-  const char *
-  GetNameOfClass() const override
-  {
-    return "WeightedSumMultiMetricv4";
-  }
 
   /** Adds a metric to the queue. The parameter has the base class of all metrics, because ITK's Python has many names for the nearer
    * one.

@@ -24,7 +24,6 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/free_form/FreeFormStochasticDescent.cpp
     engine/registration/free_form/FreeFormGeometry.cpp
     engine/registration/free_form/FreeFormRegistration.cpp
-    engine/registration/free_form/FreeFormSimilarity.cpp
     engine/runtime/Fork.cpp
     engine/metric/samples/GaussianDerivatives.cpp
     engine/registration/global/GlobalBalance.cpp
@@ -50,6 +49,8 @@ set(GPURegistration_ENGINE_SRCS
     engine/filter/LevelGeometry.cpp
     engine/filter/LevelImage.cpp
     engine/registration/LevelSamples.cpp
+    engine/registration/LevelSimilarity.cpp
+    engine/metric/Similarity.cpp
     engine/image/LoadedImage.cpp
     engine/metric/histogram/MattesMetric.cpp
     engine/runtime/MemoryAccount.cpp
@@ -60,7 +61,6 @@ set(GPURegistration_ENGINE_SRCS
     engine/metric/neighborhood/NeighborhoodEvaluation.cpp
     engine/image/NumberConverter.cpp
     engine/core/NumberType.cpp
-    engine/registration/global/OtherMeasures.cpp
     engine/metric/pairs/PairEvaluation.cpp
     engine/metric/pairs/PairMetric.cpp
     engine/metric/histogram/PartialVolumeMetric.cpp

@@ -96,7 +96,7 @@ def test_names(pair):
             register(*pair, together)
     with pytest.raises(gr.BadInputError, match="no stage 'affine,elastic'; there are: rigid"):
         register(*pair, "affine,elastic")
-    with pytest.raises(gr.BadInputError, match="rigid: There is no cost 'likeness'; there are: correlation_ratio, mattes"):
+    with pytest.raises(gr.BadInputError, match="rigid: There is no cost 'likeness'; there are: mean_squares, mean_abs.*, correlation_ratio, mattes"):
         register(*pair, "rigid", "likeness")
     for wrong in (None, 3):
         with pytest.raises(gr.BadInputError, match="no stage"):

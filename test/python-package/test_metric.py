@@ -27,6 +27,23 @@ DIFFERENTIABLE = {name: 0.1 if name == "neighborhood_correlation" else 0.03 for 
 NOISE = {"correlation_ratio": 3e-8}
 
 
+def test_names_are_the_engines():
+    described = {one.name: one for one in gr._engine.similarities()}
+    assert sorted(gr._metric.METRICS) == sorted(NAMES)
+    assert [gr._checks.engine_name(name) for name in gr._metric.METRICS] == list(described)
+    assert set(gr.stages.COSTS) == set(NAMES[:6])
+    assert set(gr.stages.SIMILARITIES) == {
+        "normalized_mutual_information",
+        "correlation_ratio",
+        "mean_squares",
+        "correlation",
+        "neighborhood_correlation",
+    }
+    for one in described.values():
+        assert one.has_bins == (0 < one.least_bins <= one.usual_bins <= one.most_bins)
+        assert one.has_neighborhoods == (one.name == "NeighborhoodCorrelation")
+
+
 @pytest.fixture
 def inner(heads):
     """What stays inside of the moving image, so that values are of the same voxels."""

@@ -6,6 +6,22 @@
 
 #include "GPURegistrationDetail/core/itkGPUDeviceUse.h"
 
+/** Declares what each class declares about itself: Self, Superclass and their pointers, New() and GetNameOfClass(). Objects are not copied.
+ *  Public.
+ *  \param name the class; its parent class follows. */
+#define itkGPUClassMacro(name, ...)              \
+  ITK_DISALLOW_COPY_AND_MOVE(name);              \
+  using Self = name;                             \
+  using Superclass = __VA_ARGS__;                \
+  using Pointer = SmartPointer<Self>;            \
+  using ConstPointer = SmartPointer<const Self>; \
+  itkNewMacro(Self);                             \
+  const char * GetNameOfClass() const override   \
+  {                                              \
+    return #name;                                \
+  }                                              \
+  ITK_MACROEND_NOOP_STATEMENT
+
 /** Declares the members for statistics, except for Python, where their types are not wrapped. */
 #ifdef ITK_WRAPPING_PARSER
 #  define itkGPUStatisticsMembersMacro(use, statistics)
@@ -54,13 +70,19 @@
   }                                      \
   itkBooleanMacro(TrustsTimeStamps)
 
-/** Declares the members of a filter on volumes: the public members above, and the protected StandInForParent() (see GPUStandIn),
- *  PrintSelf() and GenerateData(), which the filter defines. The access is protected afterwards.
- *  \param engine the filter's GPUVolume::Engine. */
+/** Declares the members of a filter on volumes: the public members above; the protected constructor and destructor, StandInForParent()
+ *  (see GPUStandIn), PrintSelf() and GenerateData(); and the private engine and GenerateDataOnDevice(), which the filter defines. The
+ *  access is private afterwards.
+ *  \param name the filter's class.
+ *  \param engine the member that is the filter's GPUVolume::Engine.
+ *  \param lack says that a device does not filter images of these types.
+ *  \param advice says what to do if memory is short. */
 // clang-format off
-#define itkGPUVolumeFilterMembersMacro(engine)                    \
+#define itkGPUVolumeFilterMembersMacro(name, engine, lack, advice) \
   itkGPUDeviceMembersMacro(engine, engine.GetStatistics())        \
 protected:                                                        \
+  name() = default;                                               \
+  ~name() override = default;                                     \
   void StandInForParent()                                         \
   {                                                               \
     engine.StandInForParent();                                    \
@@ -70,7 +92,17 @@ protected:                                                        \
     Superclass::PrintSelf(os, indent);                            \
     engine.Print(os, indent);                                     \
   }                                                               \
-  void GenerateData() override
+  void GenerateData() override                                    \
+  {                                                               \
+    engine.Generate(*this, lack, advice, [this] {                 \
+      Superclass::GenerateData();                                 \
+    });                                                           \
+  }                                                               \
+                                                                  \
+private:                                                          \
+  friend class GPUVolume::Engine;                                 \
+  void GenerateDataOnDevice();                                    \
+  GPUVolume::Engine engine
 // clang-format on
 
 #endif

@@ -6,7 +6,9 @@
 #include "GPURegistrationDetail/core/itkGPUDeviceUse.h"
 #include "GPURegistrationDetail/core/itkGPUMembers.h"
 #include "GPURegistrationDetail/metric/itkGPUMetricCandidates.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricChecks.h"
 #include "GPURegistrationDetail/metric/itkGPUMetricDerivative.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricFallback.h"
 #include "GPURegistrationDetail/metric/itkGPUMetricFixedGrid.h"
 #include "GPURegistrationDetail/metric/itkGPUMetricFixedSamples.h"
 #include "GPURegistrationDetail/metric/itkGPUMetricGradient.h"
@@ -21,7 +23,6 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +52,10 @@ public:
     , m_FindOwnLack(findOwnLack)
     , m_Images(metric)
     , m_Input(metric, m_Images)
+    , m_Fallback(metric, [this] {
+      m_Engine.reset();
+      m_Input.Forget();
+    })
   {}
 
   /** Initialises the metric.
@@ -71,18 +76,18 @@ public:
   Initialize(const TCheck & check, const TInitialize & initialize, const TUpdate & update)
   {
     m_IsInitialized = false;
-    m_LeftToParent.clear();
-    this->CheckInput([this] { m_Images.Update(); });
+    m_Fallback.Begin();
+    m_Fallback.CheckInput([this] { m_Images.Update(); });
     const auto images = this->LookThroughImages();
-    this->CheckInput([&] {
+    m_Fallback.CheckInput([&] {
       m_Images.CheckAreFinite();
-      this->CheckSettings();
+      MetricChecks<TMetric>(m_Metric).CheckSettings(m_UsesFixedGradient);
       check();
     });
     this->InitializeWithoutGradients(initialize);
     m_Input.BeginInitialize();
     m_IsForITK = false;
-    this->OnDevice([&] {
+    m_Fallback.OnDevice([&] {
       m_IsForITK = !this->FindLack().empty();
       if (!m_IsForITK)
       {
@@ -121,7 +126,7 @@ public:
   {
     this->CheckIsInitialized();
     std::string lack;
-    this->OnDevice([&] {
+    m_Fallback.OnDevice([&] {
       const MetricRoute route = MetricMapping<TMetric>(m_Metric).ChooseRoute();
       lack = this->FindLack();
       if (lack.empty() && route == MetricRoute::ThroughITK)
@@ -134,14 +139,14 @@ public:
         onDevice(route);
       }
     });
-    if (!m_LeftToParent.empty())
+    if (this->IsLeftToParent())
     {
       const WithoutDevices scope;
       this->CallITK(throughITK);
     }
     else if (!lack.empty())
     {
-      if (!this->IsWithinITKs())
+      if (!m_Fallback.IsWithinITKs())
       {
         m_Metric.m_Use.WarnOnce(m_Metric,
                                 lack + " is not computed on " + m_Metric.m_Use.GetDevice().GetName() +
@@ -177,7 +182,7 @@ public:
     const MetricCandidates<TMetric> batch(m_Metric, candidates);
     batch.Check();
     std::vector<MeasureType> values(candidates.size(), std::numeric_limits<MeasureType>::quiet_NaN());
-    this->OnDevice([&] {
+    m_Fallback.OnDevice([&] {
       if (this->FindLack().empty() && GPURegistrationGeometry::IsLinear(*m_Metric.m_MovingTransform))
       {
         values = onDevice(batch.MakeMaps());
@@ -241,7 +246,7 @@ public:
   bool
   IsLeftToParent() const
   {
-    return !m_LeftToParent.empty();
+    return m_Fallback.IsLeftToParent();
   }
 
   /** Makes ITK's gradient images from the current voxels, if a device has computed its own gradients instead. */
@@ -262,22 +267,11 @@ public:
     m_Input.WarnIfRefilled(what, m_Input.HasFixedVoxelsOfInitialize() && m_Input.HasMovingVoxelsOfInitialize());
   }
 
-  /** Checks the number of bins at Initialize(), for a metric whose engine limits it.
-   *  \throws GPUBadInputError if the number is out of range. */
+  /** Checks the number of bins at Initialize(), for a metric whose engine limits it: see MetricChecks::CheckNumberOfBins(). */
   void
   CheckNumberOfBins(SizeValueType bins) const
   {
-    if (bins < SizeValueType{ TEngine::LeastBins } || bins > SizeValueType{ TEngine::MostBins })
-    {
-      ThrowBadInput(m_Metric,
-                    "The number of histogram bins is ",
-                    bins,
-                    ". Set one from ",
-                    TEngine::LeastBins,
-                    " to ",
-                    TEngine::MostBins,
-                    ".");
-    }
+    MetricChecks<TMetric>(m_Metric).CheckNumberOfBins(bins, TEngine::LeastBins, TEngine::MostBins);
   }
 
   /** Checks before Evaluate() that the number of bins is that of Initialize().
@@ -285,11 +279,11 @@ public:
   void
   CheckBins(SizeValueType bins, SizeValueType initializedBins)
   {
-    if (!m_IsInitialized || !m_LeftToParent.empty() || bins == initializedBins)
+    if (!m_IsInitialized || this->IsLeftToParent() || bins == initializedBins)
     {
       return;
     }
-    this->CheckInput([&] {
+    m_Fallback.CheckInput([&] {
       ThrowBadInput(m_Metric,
                     "The number of histogram bins is ",
                     bins,
@@ -299,18 +293,11 @@ public:
     });
   }
 
-  /** Checks that some samples are valid.
-   * \throws GPUNoOverlapError if no sample is valid. */
+  /** Checks that some samples are valid: see MetricChecks::CheckHasValidPoints(). */
   void
   CheckHasValidPoints(SizeValueType validPoints) const
   {
-    if (validPoints == 0)
-    {
-      ThrowNoOverlap(m_Metric,
-                     "All samples map outside moving image buffer. The images do not sufficiently overlap, or a mask "
-                     "leaves nothing of the overlap. Initialize the transform so that they do, for instance with "
-                     "itk::CenteredTransformInitializer.");
-    }
+    MetricChecks<TMetric>(m_Metric).CheckHasValidPoints(validPoints);
   }
 
   /** Makes a new engine by makeEngine(device name) if the device has changed, or if isOther(engine) is true; then uploads what has
@@ -355,34 +342,7 @@ public:
                   const gpureg::SampleMapping & mapping,
                   double                        divisor)
   {
-    if (forces == gpureg::Forces::None)
-    {
-      return;
-    }
-    const MetricDerivative<TMetric> store(m_Metric);
-    if (forces == gpureg::Forces::Summed && mapping.chain.transform.steps.empty())
-    {
-      store.StoreGlobal(*m_Metric.m_MovingTransform, {}, result, divisor);
-      return;
-    }
-    const MetricMapping<TMetric> transforms(m_Metric);
-    const auto                   jacobian = transforms.GetJacobianBehindOptimized();
-    if (forces == gpureg::Forces::Summed || mapping.preTransforms)
-    {
-      const gpureg::ForceResult sums = mapping.preTransforms ? m_Engine->SumForces(this->GetParallelFor()) : result;
-      store.StoreGlobal(*transforms.GetOptimizedLinear(),
-                        transforms.GetMapBeforeOptimized(),
-                        store.FollowBack(sums, jacobian),
-                        divisor);
-    }
-    else if (mapping.spline)
-    {
-      store.StoreByControlPoints(*m_Engine, jacobian, divisor);
-    }
-    else
-    {
-      store.StoreLocal(*m_Engine, jacobian, divisor);
-    }
+    MetricDerivative<TMetric>(m_Metric).Store(*m_Engine, forces, result, mapping, divisor);
   }
 
   /** Adds -1/divisor times the forces, for a metric whose forces are its derivative with respect to a displacement, whatever follows the
@@ -449,7 +409,7 @@ private:
     const MetricGradient<TMetric> gradient(m_Metric);
     bool                          makesMoving = false;
     bool                          mayMakeFixed = false;
-    this->OnDevice([&] {
+    m_Fallback.OnDevice([&] {
       const std::string & device = m_Metric.m_Use.GetDevice().GetName();
       makesMoving = gradient.CanBeMadeOn(device);
       mayMakeFixed = m_Images.GetLoadedFixed() != nullptr && gradient.CanFixedBeMadeOn(device);
@@ -474,16 +434,7 @@ private:
     {
       ThrowBadInput(m_Metric, "Initialize() has not been called, or it failed. Call it before asking for a value.");
     }
-    this->CheckPoints(m_Metric.m_UseSampledPointSet && m_Metric.GetNumberOfDomainPoints() < 1);
-  }
-
-  void
-  CheckPoints(bool areMissing) const
-  {
-    if (areMissing)
-    {
-      ThrowBadInput(m_Metric, "VirtualSampledPointSet must have 1 or more points.");
-    }
+    MetricChecks<TMetric>(m_Metric).CheckHasPoints();
   }
 
   /** Summarises the images: on the device, unless ITK's class is to compute. */
@@ -491,30 +442,23 @@ private:
   LookThroughImages()
   {
     std::unique_ptr<ImagesOnDevice<TMetric>> images;
-    if (!this->IsWithinITKs())
+    if (!m_Fallback.IsWithinITKs())
     {
-      this->OnDevice(
+      m_Fallback.OnDevice(
         [&] { images = std::make_unique<ImagesOnDevice<TMetric>>(m_Images, m_Metric.m_Use.GetDevice().GetName()); });
     }
     return images ? std::move(images) : std::make_unique<ImagesOnDevice<TMetric>>(m_Images, "");
-  }
-
-  /** Returns true if the metric is part of another one that is left to ITK's class, and has warned of that. */
-  bool
-  IsWithinITKs() const
-  {
-    return m_Metric.m_Use.StandsIn() && IsWithoutDevices();
   }
 
   /** Returns what the device does not compute; empty if there is nothing. */
   std::string
   FindLack() const
   {
-    if (!m_LeftToParent.empty())
+    if (this->IsLeftToParent())
     {
-      return m_LeftToParent;
+      return m_Fallback.GetReason();
     }
-    if (this->IsWithinITKs())
+    if (m_Fallback.IsWithinITKs())
     {
       return "A metric that another one is made of, which is left to ITK's class,";
     }
@@ -527,109 +471,15 @@ private:
     return lack.empty() && m_FindOwnLack ? m_FindOwnLack() : lack;
   }
 
-  /** Calls check(). If it throws because of bad input, an override uses its parent class. */
-  template <typename TCheck>
-  void
-  CheckInput(const TCheck & check)
-  {
-    try
-    {
-      check();
-    }
-    catch (const GPUBadInputError & error)
-    {
-      this->LeaveToParent(error);
-    }
-  }
-
-  /** Lets the parent class compute until the next Initialize(), after a warning. Called where an error is caught.
-   *  \throws the caught error again if the metric is no override. */
-  void
-  LeaveToParent(const GPUError & error)
-  {
-    if (!m_Metric.m_Use.StandsIn())
-    {
-      throw;
-    }
-    m_LeftToParent = error.GetDescription();
-    m_Engine.reset();
-    m_Input.Forget();
-    const_cast<TMetric &>(m_Metric).m_Use.WarnOfFailure(
-      m_Metric, m_LeftToParent + " Computed by itk::" + m_Metric.GetNameOfClass() + " on the host.");
-  }
-
-  void
-  CheckSettings() const
-  {
-    const bool isFixed = m_Metric.GetGradientSourceIncludesFixed();
-    const bool isMoving = m_Metric.GetGradientSourceIncludesMoving();
-    if (m_UsesFixedGradient ? isFixed == isMoving : isFixed || !isMoving)
-    {
-      ThrowBadInput(m_Metric,
-                    m_UsesFixedGradient ? "The gradient source is to be the fixed image or the moving image, not both."
-                                        : "The gradient source is to be the moving image only. Call "
-                                          "SetGradientSource(GRADIENT_SOURCE_MOVING), the default.");
-    }
-    if (m_Metric.m_UseSampledPointSet &&
-        (m_Metric.m_UseVirtualSampledPointSet ? m_Metric.m_VirtualSampledPointSet.IsNull()
-                                              : m_Metric.m_FixedSampledPointSet.IsNull()))
-    {
-      ThrowBadInput(m_Metric,
-                    "UseSampledPointSet is on but there is no ",
-                    m_Metric.m_UseVirtualSampledPointSet ? "virtual" : "fixed",
-                    " sampled point set. Set one, or turn UseSampledPointSet off to sample every voxel.");
-    }
-    this->CheckPoints(m_Metric.m_UseSampledPointSet && m_Metric.m_UseVirtualSampledPointSet &&
-                      m_Metric.m_VirtualSampledPointSet->GetNumberOfPoints() < 1);
-  }
-
-  /** Calls work(), unless the parent class of an override computes.
-   *  \throws the itk::GPUError for what work() throws; an override throws only that there is no overlap, as its parent class would: see
-   *  LeaveToParent(). */
-  template <typename TWork>
-  void
-  OnDevice(const TWork & work)
-  {
-    if (!m_LeftToParent.empty())
-    {
-      return;
-    }
-    try
-    {
-      try
-      {
-        work();
-      }
-      catch (const gpureg::Error & error)
-      {
-        ThrowGPUError(error, NameObject(m_Metric) + error.what());
-      }
-      catch (const std::bad_alloc &)
-      {
-        ThrowGPUError(gpureg::OutOfMemoryError(""),
-                      NameObject(m_Metric) +
-                        "Out of host memory. Use smaller images, fewer bins or a sampled point set.");
-      }
-    }
-    catch (const GPUNoOverlapError &)
-    {
-      throw;
-    }
-    catch (const GPUError & error)
-    {
-      this->LeaveToParent(error);
-    }
-  }
-
   const TMetric &                    m_Metric;
   const bool                         m_UsesFixedGradient;
   const std::function<std::string()> m_FindOwnLack;
   MetricImages<TMetric>              m_Images;
   MetricInput<TMetric>               m_Input;
+  MetricFallback<TMetric>            m_Fallback;
   std::unique_ptr<TEngine>           m_Engine;
   bool                               m_IsInitialized{ false };
   bool                               m_IsForITK{ false };
-  std::string                        m_LeftToParent; // the reason; empty if the device computes
 };
 
 } // namespace GPURegistrationDetail

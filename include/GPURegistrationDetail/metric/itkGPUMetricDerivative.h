@@ -5,6 +5,7 @@
 
 #include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
 #include "GPURegistrationDetail/core/itkGPURegistrationGeometry.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricMapping.h"
 
 #include "gpureg/runtime/LargePages.h"
 #include "gpureg/metric/Metric.h"
@@ -34,6 +35,49 @@ public:
   explicit MetricDerivative(const TMetric & metric)
     : m_Metric(metric)
   {}
+
+  /** Adds -1/divisor times the derivative, which it computes from the forces of an evaluation.
+   *  \param engine the engine, which stores the forces of each sample.
+   *  \param forces what the evaluation did with the forces.
+   *  \param result the evaluation's sums of forces.
+   *  \param mapping where the samples mapped to.
+   *  \param divisor divides the sum. */
+  void
+  Store(gpureg::Metric &              engine,
+        gpureg::Forces                forces,
+        const gpureg::ForceResult &   result,
+        const gpureg::SampleMapping & mapping,
+        double                        divisor) const
+  {
+    if (forces == gpureg::Forces::None)
+    {
+      return;
+    }
+    if (forces == gpureg::Forces::Summed && mapping.chain.transform.steps.empty())
+    {
+      this->StoreGlobal(*m_Metric.m_MovingTransform, {}, result, divisor);
+      return;
+    }
+    const MetricMapping<TMetric> transforms(m_Metric);
+    const auto                   jacobian = transforms.GetJacobianBehindOptimized();
+    if (forces == gpureg::Forces::Summed || mapping.preTransforms)
+    {
+      const gpureg::ForceResult sums =
+        mapping.preTransforms ? engine.SumForces(MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits())) : result;
+      this->StoreGlobal(*transforms.GetOptimizedLinear(),
+                        transforms.GetMapBeforeOptimized(),
+                        this->FollowBack(sums, jacobian),
+                        divisor);
+    }
+    else if (mapping.spline)
+    {
+      this->StoreByControlPoints(engine, jacobian, divisor);
+    }
+    else
+    {
+      this->StoreLocal(engine, jacobian, divisor);
+    }
+  }
 
   /** Adds Σ J(x)ᵀ f(x), computed from Σ f and Σ f ⊗ x: see src/kernels/metric/samples/ForceSums.h. It takes the optimised transform's
    *  own Jacobian at the domain's centre and one step from it along each axis.

@@ -6,7 +6,7 @@
 #include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
 #include "GPURegistrationDetail/core/itkGPUDeviceUse.h"
 #include "GPURegistrationDetail/core/itkGPULoadedImage.h"
-#include "GPURegistrationDetail/core/itkGPUMaskVoxels.h"
+#include "GPURegistrationDetail/core/itkGPUMaskedRange.h"
 #include "GPURegistrationDetail/metric/itkGPUMetricScales.h"
 #include "GPURegistrationDetail/metric/itkGPUMetricSources.h"
 
@@ -18,7 +18,6 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace itk
 {
@@ -30,7 +29,7 @@ template <typename TMetric>
 class MetricImages
 {
 public:
-  using Range = std::pair<double, double>;
+  using Range = RangeOfValues;
 
   explicit MetricImages(const TMetric & metric)
     : m_Metric(metric)
@@ -421,57 +420,9 @@ private:
   {
     if (!range)
     {
-      range = this->ComputeRange(image, mask);
+      range = ComputeMaskedRange(image, mask, this->GetParallelFor());
     }
     return *range;
-  }
-
-  /** Returns the least and the greatest value in the buffer, inside the mask. */
-  template <typename TImage, typename TMask>
-  Range
-  ComputeRange(const TImage & image, const TMask * mask) const
-  {
-    const auto * const voxels = FindMaskVoxels<TImage::ImageDimension>(image, mask);
-    if (voxels != nullptr)
-    {
-      return this->ComputeRangeWhere(image, [voxels](std::int64_t i) { return voxels[i] != 0; });
-    }
-    return this->ComputeRangeWhere(image, [&image, mask](std::int64_t i) {
-      typename TImage::PointType point;
-      image.TransformIndexToPhysicalPoint(image.ComputeIndex(i), point);
-      return mask->IsInsideInWorldSpace(point);
-    });
-  }
-
-  /** Returns the least and the greatest value of the voxels for which isInside(number of the voxel) is true. */
-  template <typename TImage, typename TIsInside>
-  Range
-  ComputeRangeWhere(const TImage & image, const TIsInside & isInside) const
-  {
-    const auto         count = static_cast<std::int64_t>(image.GetBufferedRegion().GetNumberOfPixels());
-    const auto * const buffer = image.GetBufferPointer();
-    const std::int64_t perTask = std::int64_t{ 1 } << 16;
-    const std::int64_t tasks = (count + perTask - 1) / perTask;
-    Range              range{ std::numeric_limits<double>::max(), std::numeric_limits<double>::lowest() };
-    std::vector<Range> ranges(tasks, range);
-    this->GetParallelFor()(tasks, [&](std::int64_t task) {
-      Range part = range;
-      for (std::int64_t i = task * perTask; i < std::min(count, (task + 1) * perTask); ++i)
-      {
-        if (isInside(i))
-        {
-          part.first = std::min(part.first, static_cast<double>(buffer[i]));
-          part.second = std::max(part.second, static_cast<double>(buffer[i]));
-        }
-      }
-      ranges[task] = part;
-    });
-    for (const auto & part : ranges)
-    {
-      range.first = std::min(range.first, part.first);
-      range.second = std::max(range.second, part.second);
-    }
-    return range;
   }
 
   const TMetric &                                m_Metric;

@@ -3,16 +3,14 @@
 #ifndef itkGPUMetricInput_h
 #define itkGPUMetricInput_h
 
-#include "GPURegistrationDetail/metric/itkGPUBinEdges.h"
 #include "GPURegistrationDetail/core/itkGPUDeviceUse.h"
-#include "GPURegistrationDetail/core/itkGPUMaskVoxels.h"
 #include "GPURegistrationDetail/metric/itkGPUMetricFixedGrid.h"
 #include "GPURegistrationDetail/metric/itkGPUMetricFixedSamples.h"
 #include "GPURegistrationDetail/metric/itkGPUMetricGradient.h"
 #include "GPURegistrationDetail/metric/itkGPUMetricImages.h"
+#include "GPURegistrationDetail/metric/itkGPUMetricMovingImage.h"
 #include "GPURegistrationDetail/metric/itkGPUMetricScales.h"
 #include "GPURegistrationDetail/metric/itkGPUMetricSources.h"
-#include "GPURegistrationDetail/core/itkGPURegistrationGeometry.h"
 #include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
 
 #include "gpureg/core/Error.h"
@@ -25,55 +23,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
-#include <type_traits>
-#include <utility>
 
 namespace itk
 {
 namespace GPURegistrationDetail
 {
-
-/** Writes a scalar image's values for the engine: (v - minimum)/unit, or v - minimum in double precision. */
-template <typename TImage>
-gpureg::Filler
-MakeValueFiller(const TImage * image, gpureg::Precision precision, double minimum, double unit)
-{
-  const auto * const buffer = image->GetBufferPointer();
-  if (precision == gpureg::Precision::Double)
-  {
-    return [buffer, minimum](std::int64_t first, std::int64_t count, void * out) {
-      std::transform(buffer + first, buffer + first + count, static_cast<double *>(out), [minimum](auto value) {
-        return static_cast<double>(value) - minimum;
-      });
-    };
-  }
-  return [buffer, minimum, unit](std::int64_t first, std::int64_t count, void * out) {
-    auto * const values = static_cast<float *>(out);
-    for (std::int64_t i = 0; i < count; ++i)
-    {
-      values[i] = static_cast<float>((buffer[first + i] - minimum) / unit);
-    }
-  };
-}
-
-/** Writes the bin of each voxel. */
-template <typename TImage>
-gpureg::Filler
-MakeBinFiller(const TImage * image, const MetricScales & scales)
-{
-  const auto * const buffer = image->GetBufferPointer();
-  return [buffer, scales](std::int64_t first, std::int64_t count, void * out) {
-    std::transform(buffer + first, buffer + first + count, static_cast<std::uint8_t *>(out), [&scales](auto value) {
-      return static_cast<std::uint8_t>(
-        FindBinBetween(static_cast<double>(value), scales.minimum, scales.maximum, scales.bins));
-    });
-  };
-}
 
 /** Uploads a metric's samples and moving image to its engine when they have changed. The metric names this class a friend. */
 template <typename TMetric>
@@ -275,11 +232,7 @@ private:
   static constexpr unsigned int ImageDimension = TMetric::ImageDimension;
   using Superclass = typename TMetric::Superclass;
   using CoordinateType = typename Superclass::CoordinateRepresentationType;
-  using FixedImageType = typename TMetric::FixedImageType;
   using MovingImageType = typename TMetric::MovingImageType;
-  using VirtualImageType = typename TMetric::VirtualImageType;
-
-  static constexpr bool RoundsToFloat = std::is_same<typename MovingImageType::PixelType, float>::value;
 
   gpureg::ParallelFor
   GetParallelFor() const
@@ -406,6 +359,15 @@ private:
     return std::nullopt;
   }
 
+  /** Returns how the device computes the moving image's gradient, if it does. */
+  std::optional<gpureg::GaussianGradient>
+  DescribeMovingGradient() const
+  {
+    return m_MakesGradient && m_Metric.m_UseMovingImageGradientFilter && m_Metric.GetGradientSourceIncludesMoving()
+             ? std::make_optional(MetricGradient<TMetric>(m_Metric).Describe(m_IsGradientOfOldValues))
+             : std::nullopt;
+  }
+
   /** Uploads what differs from what the engine has. */
   template <typename TDescribe>
   void
@@ -430,180 +392,12 @@ private:
     {
       m_ResidentMoving.Forget();
       this->MakeOf(m_Images.GetLoadedMoving(), [&](const gpureg::LoadedImage * image) {
-        engine.SetMovingImage(this->MakeMovingImage(image, since.mayLeaveRange), this->GetParallelFor());
+        MetricMovingImage<TMetric> moving(m_Metric, m_Images, m_Scales);
+        engine.SetMovingImage(
+          moving.Make(image, this->ChoosePrecision(), this->DescribeMovingGradient(), since.mayLeaveRange),
+          this->GetParallelFor());
       });
       m_ResidentMoving.Remember(moving.source, moving.found);
-    }
-  }
-
-  /** Describes the moving image to the engine.
-   *  \param loaded the image on the device from which values may be taken, or null.
-   *  \param mayLeaveRange true if the voxels may have changed since their range was computed. */
-  gpureg::MovingImage
-  MakeMovingImage(const gpureg::LoadedImage * loaded, bool mayLeaveRange) const
-  {
-    namespace Geometry = GPURegistrationGeometry;
-    const MovingImageType & image = *m_Metric.m_MovingImage;
-    const double            minimum = m_Scales.minimum;
-    const double            unit = m_Scales.unit;
-    gpureg::MovingImage     side;
-    side.size = Geometry::SizeOf<ImageDimension>(image.GetBufferedRegion().GetSize());
-    side.precision = this->ChoosePrecision();
-    side.image = loaded;
-    if (loaded == nullptr)
-    {
-      side.values = MakeValueFiller(&image, side.precision, minimum, unit);
-    }
-    if (m_Scales.bins > 0)
-    {
-      this->SetBins(side);
-    }
-
-    if (IsExactly<NearestNeighborInterpolateImageFunction<MovingImageType, CoordinateType>>(
-          m_Metric.m_MovingInterpolator))
-    {
-      side.splineOrder = 0;
-    }
-    VisitSplineInterpolator(m_Metric.m_MovingInterpolator.GetPointer(), [&](const auto & interpolator) {
-      using InterpolatorType = std::decay_t<decltype(interpolator)>;
-      side.splineOrder = static_cast<int>(interpolator.GetSplineOrder());
-      if (side.splineOrder > 1)
-      {
-        side.coefficients = MakeValueFiller(BSplineAccess<InterpolatorType>::GetCoefficients(interpolator),
-                                            side.precision,
-                                            minimum,
-                                            unit);
-      }
-    });
-    side.unit = unit;
-    side.scale.minimum = minimum;
-    side.scale.range = side.scale.largest = m_Scales.maximum - minimum;
-    side.scale.roundsToFloat = RoundsToFloat;
-    if (m_Metric.GetGradientSourceIncludesMoving())
-    {
-      this->SetGradient(side, unit);
-    }
-    this->SetMask(side);
-    if (m_Scales.checksRange)
-    {
-      this->SetRangeCheck(side, mayLeaveRange);
-    }
-    return side;
-  }
-
-  void
-  SetBins(gpureg::MovingImage & side) const
-  {
-    using PixelType = typename MovingImageType::PixelType;
-    if constexpr (IsLoadable<MovingImageType>)
-    {
-      if (side.image != nullptr)
-      {
-        const auto range = m_Images.GetWholeMovingRange();
-        side.binEdges = FindBinEdges(
-          static_cast<PixelType>(range.first), static_cast<PixelType>(range.second), [this](PixelType value) {
-            return FindBinBetween(static_cast<double>(value), m_Scales.minimum, m_Scales.maximum, m_Scales.bins);
-          });
-      }
-    }
-    if (!side.binEdges)
-    {
-      side.bins = MakeBinFiller(m_Metric.m_MovingImage.GetPointer(), m_Scales);
-    }
-  }
-
-  /** Sets the range outside which values make a sample invalid, if values can be outside. */
-  void
-  SetRangeCheck(gpureg::MovingImage & side, bool mayLeaveRange) const
-  {
-    using PixelType = typename MovingImageType::PixelType;
-    const bool hasMask = m_Metric.m_MovingImageMask.IsNotNull();
-    side.checksRange = mayLeaveRange || side.mask || side.coefficients;
-    if (hasMask || mayLeaveRange)
-    {
-      const auto all = m_Images.GetWholeMovingRange();
-      side.scale.largest = std::max(all.second - m_Scales.minimum, m_Scales.minimum - all.first);
-    }
-    // ITK rounds a value to the pixel type before it compares it with the range.
-    const auto halfDigit = [](double value) {
-      const auto pixel = static_cast<PixelType>(value);
-      return 0.5 * (static_cast<double>(std::nextafter(std::abs(pixel), std::numeric_limits<PixelType>::max())) -
-                    static_cast<double>(std::abs(pixel)));
-    };
-    side.slackBelow = halfDigit(m_Scales.minimum) / m_Scales.unit;
-    side.slackAbove =
-      (m_Scales.maximum + halfDigit(m_Scales.maximum) - m_Scales.minimum) / m_Scales.unit - m_Scales.end;
-  }
-
-  /** Sets how the device computes the gradient, or ITK's gradient image, or what central differences need. */
-  void
-  SetGradient(gpureg::MovingImage & side, double unit) const
-  {
-    if (m_Metric.m_UseMovingImageGradientFilter && m_MakesGradient)
-    {
-      side.gaussianGradient = MetricGradient<TMetric>(m_Metric).Describe(m_IsGradientOfOldValues);
-    }
-    else if (m_Metric.m_UseMovingImageGradientFilter)
-    {
-      const auto * const gradient = m_Metric.m_MovingImageGradientImage->GetBufferPointer();
-      side.gradient = [gradient, unit](std::int64_t first, std::int64_t count, void * out) {
-        auto * const vectors = static_cast<float *>(out);
-        for (std::int64_t i = 0; i < count; ++i)
-        {
-          for (unsigned int d = 0; d < 3; ++d)
-          {
-            // Far from edges, a recursive Gaussian leaves denormal numbers, with which processors compute slowly.
-            const double component = d < ImageDimension ? gradient[first + i][d] / unit : 0.0;
-            vectors[3 * i + d] = std::abs(component) > 1e-20 ? static_cast<float>(component) : 0.0f;
-          }
-        }
-      };
-    }
-    else
-    {
-      const MovingImageType &     image = *m_Metric.m_MovingImage;
-      const std::array<double, 9> toIndex = GPURegistrationGeometry::GetVectorToIndexMatrix<ImageDimension>(image);
-      for (unsigned int d = 0; d < ImageDimension; ++d)
-      {
-        const double spacing = image.GetSpacing()[d];
-        side.inverseSpacing[d] = 1.0 / spacing;
-        for (unsigned int r = 0; r < ImageDimension; ++r)
-        {
-          side.differenceStep[3 * r + d] = 0.5 * spacing * toIndex[3 * r + d];
-        }
-      }
-    }
-  }
-
-  void
-  SetMask(gpureg::MovingImage & side) const
-  {
-    namespace Geometry = GPURegistrationGeometry;
-    using MaskType = ImageMaskSpatialObject<ImageDimension>;
-    if (const auto * const mask = dynamic_cast<const MaskType *>(m_Metric.m_MovingImageMask.GetPointer()))
-    {
-      const auto & maskImage = *mask->GetImage();
-      side.maskSize = Geometry::SizeOf<ImageDimension>(maskImage.GetBufferedRegion().GetSize());
-      const bool isPlain = FindPlainMask<ImageDimension>(mask) != nullptr;
-      side.mask = [mask, &maskImage, isPlain](std::int64_t first, std::int64_t count, void * out) {
-        if (isPlain)
-        {
-          std::copy_n(maskImage.GetBufferPointer() + first, count, static_cast<std::uint8_t *>(out));
-          return;
-        }
-        for (std::int64_t i = 0; i < count; ++i)
-        {
-          typename MaskType::PointType point;
-          maskImage.TransformIndexToPhysicalPoint(maskImage.ComputeIndex(first + i), point);
-          static_cast<std::uint8_t *>(out)[i] = mask->IsInsideInObjectSpace(point) ? 1 : 0;
-        }
-      };
-      const MovingImageType & image = *m_Metric.m_MovingImage;
-      side.toMask = Geometry::FitIndexMap<ImageDimension>(image, [&](const Geometry::IndexArray & index) {
-        return Geometry::PointToIndex<ImageDimension>(maskImage,
-                                                      mask->GetObjectToWorldTransformInverse()->TransformPoint(
-                                                        Geometry::IndexToPoint<ImageDimension>(image, index)));
-      });
     }
   }
 

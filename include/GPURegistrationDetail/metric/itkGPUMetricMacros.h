@@ -8,6 +8,20 @@
 
 #include <vector>
 
+/** Names a metric's class, or its parent, with the five template parameters that all metrics have. */
+#define itkGPUMetricOf(metric) \
+  metric<TFixedImage, TMovingImage, TVirtualImage, TInternalComputationValueType, TMetricTraits>
+
+/** Declares what each metric declares about itself: see itkGPUClassMacro. It is a metric of scalar images of 2 or 3 dimensions. Public. */
+#define itkGPUMetricClassMacro(metric, parent)                                                                     \
+  itkGPUClassMacro(metric, itkGPUMetricOf(parent));                                                                \
+  using MeasureType = typename Superclass::MeasureType;                                                            \
+  using MovingTransformType = typename Superclass::MovingTransformType;                                            \
+  static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;                                      \
+  static_assert(ImageDimension == 2 || ImageDimension == 3, #metric ": images have 2 or 3 dimensions");            \
+  static_assert(TMovingImage::ImageDimension == ImageDimension && TVirtualImage::ImageDimension == ImageDimension, \
+                #metric ": fixed, moving and virtual image have the same dimension")
+
 /** Begins the definition of a metric's GetValues(). */
 #define itkGPUMetricGetValuesMacro(metric)                     \
   itkGPUMetricTemplate                                         \
@@ -80,6 +94,23 @@
   itkGPUMetricGradientGettersMacro(adapter, FixedImageGradientImage)
 // clang-format on
 
+/** Declares StandInForParent() of a metric that can replace ITK's class: see GPUStandIn. Protected. */
+#define itkGPUMetricStandInMacro(use) \
+  void StandInForParent()             \
+  {                                   \
+    use.StandInForParent();           \
+  }                                   \
+  ITK_MACROEND_NOOP_STATEMENT
+
+/** Declares PrintSelf() of a metric that has no settings of its own. Protected. */
+#define itkGPUMetricPrintMacro(adapter)                           \
+  void PrintSelf(std::ostream & os, Indent indent) const override \
+  {                                                               \
+    Superclass::PrintSelf(os, indent);                            \
+    adapter.Print(os, indent);                                    \
+  }                                                               \
+  ITK_MACROEND_NOOP_STATEMENT
+
 /** Declares InitializeForIteration() of a metric whose parent's version does no more than that of ImageToImageMetricv4. Protected. */
 #define itkGPUMetricIterationMacro(adapter)    \
   void InitializeForIteration() const override \
@@ -91,15 +122,18 @@
 /** Declares the friends of a metric that has a MetricAdapter. */
 #define itkGPUMetricFriendsMacro(engine)                           \
   friend class GPURegistrationDetail::MetricAdapter<Self, engine>; \
+  friend class GPURegistrationDetail::MetricFallback<Self>;        \
   friend class GPURegistrationDetail::MetricFixedGrid<Self>;       \
   friend class GPURegistrationDetail::MetricFixedSamples<Self>;    \
   friend class GPURegistrationDetail::MetricGradient<Self>;        \
   friend class GPURegistrationDetail::WithoutGradientFilter<Self>; \
   friend class GPURegistrationDetail::MetricCandidates<Self>;      \
+  friend class GPURegistrationDetail::MetricChecks<Self>;          \
   friend class GPURegistrationDetail::MetricDerivative<Self>;      \
   friend class GPURegistrationDetail::MetricImages<Self>;          \
   friend class GPURegistrationDetail::MetricInput<Self>;           \
   friend class GPURegistrationDetail::MetricMapping<Self>;         \
+  friend class GPURegistrationDetail::MetricMovingImage<Self>;     \
   friend class GPURegistrationDetail::MetricSources<Self>;         \
   friend class GPURegistrationDetail::MetricThroughITK<Self>
 

@@ -96,23 +96,6 @@ FindTimeOf(const SpatialObject<VDimension> * mask)
   return std::max<ModifiedTimeType>(mask->GetMTime(), image != nullptr ? image->GetMTime() : 0);
 }
 
-/** Returns the time that Update() compares: the latest change of a method, its initial transform and its masks, which may be modified
- *  in place.
- *  \param own the superclass's time of the method.
- *  \param initial the initial transform, or null.
- *  \param fixed the fixed mask, or null.
- *  \param moving the moving mask, or null. */
-template <unsigned int VDimension>
-ModifiedTimeType
-FindLatestTime(ModifiedTimeType                                  own,
-               const Transform<double, VDimension, VDimension> * initial,
-               const SpatialObject<VDimension> *                 fixedMask,
-               const SpatialObject<VDimension> *                 movingMask)
-{
-  return std::max(
-    { own, FindTimeOf<VDimension>(initial), FindTimeOf<VDimension>(fixedMask), FindTimeOf<VDimension>(movingMask) });
-}
-
 /** Converts a count to the engine's type. Counts beyond its range become the largest number, which the engine refuses. */
 inline int
 ToEngineCount(unsigned int n)
@@ -122,5 +105,22 @@ ToEngineCount(unsigned int n)
 
 } // namespace GPURegistrationDetail
 } // namespace itk
+
+/** Declares the members of a setting that is one of the engine's choices, which programs set as an enumerator or by its name:
+ *  Set##name(type), Get##name(), Set##name(const std::string &), which throws itk::GPUBadInputError if there is no choice of this name,
+ *  and Get##name##Name().
+ *  \param find the engine's function that returns the choice of a name. */
+#define itkGPUChoiceMacro(name, type, find)                                           \
+  itkSetEnumMacro(name, type);                                                        \
+  itkGetEnumMacro(name, type);                                                        \
+  void Set##name(const std::string & choice)                                          \
+  {                                                                                   \
+    GPURegistrationDetail::CallEngine(*this, [&] { this->Set##name(find(choice)); }); \
+  }                                                                                   \
+  std::string Get##name##Name() const                                                 \
+  {                                                                                   \
+    return gpureg::GetName(m_##name);                                                 \
+  }                                                                                   \
+  ITK_MACROEND_NOOP_STATEMENT
 
 #endif

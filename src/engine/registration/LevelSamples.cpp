@@ -2,6 +2,8 @@
 #include "engine/registration/LevelSamples.h"
 
 #include "engine/filter/LevelGeometry.h"
+#include "engine/metric/histogram/JointHistogramPasses.h"
+#include "engine/metric/histogram/MattesEvaluation.h"
 
 #include "kernels/core/Prelude.h"
 #include "engine/runtime/Transfer.h"
@@ -51,6 +53,128 @@ MakeBins(const ImageSummary & summary, int first, int count)
 {
   return MakeBins(summary, first, 1.0, count, count);
 }
+
+/** Returns a scale from the smallest value to the largest. */
+ValueScale
+MakeScale(const ImageSummary & summary)
+{
+  ValueScale scale;
+  scale.minimum = summary.minimum;
+  scale.range = scale.largest = summary.maximum - summary.minimum;
+  return scale;
+}
+
+/** Returns a scale whose range is the smallest power of two that is not less than width. */
+ValueScale
+MakeScaleOfTwo(double minimum, double width)
+{
+  ValueScale scale;
+  scale.minimum = minimum;
+  scale.range = scale.largest = std::exp2(std::ceil(std::log2(width)));
+  return scale;
+}
+
+/** Sets values in single or double precision with the given scales. */
+void
+DescribeByValues(const ValueScale & fixedScale,
+                 const ValueScale & movingScale,
+                 Precision          precision,
+                 FixedSamples &     samples,
+                 MovingImage &      image)
+{
+  samples.precision = image.precision = precision;
+  samples.scale = fixedScale;
+  samples.sampled->wantsValues = true;
+  samples.sampled->minimum = fixedScale.minimum;
+  samples.sampled->unit = fixedScale.range;
+  image.scale = movingScale;
+  image.unit = movingScale.range;
+}
+
+/** Sets values with one unit for both images, relative to the smallest value. */
+void
+DescribeInOneUnit(const ImageSummary & fixed, const ImageSummary & moving, FixedSamples & samples, MovingImage & image)
+{
+  ImageSummary both;
+  both.minimum = std::min(fixed.minimum, moving.minimum);
+  both.maximum = std::max(fixed.maximum, moving.maximum);
+  DescribeByValues(MakeScale(both), MakeScale(both), Precision::Single, samples, image);
+}
+
+/** Sets values relative to each image's mean. */
+void
+DescribeAboutMeans(const ImageSummary & fixed, const ImageSummary & moving, FixedSamples & samples, MovingImage & image)
+{
+  DescribeByValues(MakeScaleOfTwo(fixed.mean, fixed.maximum - fixed.minimum),
+                   MakeScaleOfTwo(moving.mean, moving.maximum - moving.minimum),
+                   Precision::Single,
+                   samples,
+                   image);
+}
+
+/** Sets values in double precision, relative to 0, each image with its own unit. */
+void
+DescribeForNeighborhoods(const ImageSummary & fixed,
+                         const ImageSummary & moving,
+                         FixedSamples &       samples,
+                         MovingImage &        image)
+{
+  const auto scaleOf = [](const ImageSummary & summary) {
+    return MakeScaleOfTwo(0, std::max(std::abs(summary.minimum), std::abs(summary.maximum)));
+  };
+  DescribeByValues(scaleOf(fixed), scaleOf(moving), Precision::Double, samples, image);
+}
+
+/** Sets values relative to the smallest one: the fixed image's in bins of equal width, the moving image's from 0 to rangeEnd. */
+void
+DescribeByFixedBins(const ImageSummary & fixed,
+                    const ImageSummary & moving,
+                    int                  firstBin,
+                    int                  bins,
+                    double               rangeEnd,
+                    FixedSamples &       samples,
+                    MovingImage &        image)
+{
+  samples.scale = MakeScale(fixed);
+  samples.sampled->minimum = samples.scale.minimum;
+  samples.sampled->bins = MakeBins(fixed, firstBin, bins);
+  image.scale = MakeScale(moving);
+  image.unit = image.scale.range / rangeEnd;
+}
+
+/** Sets the values for a joint histogram of nearest bins: the fixed image's bins with the places of its values in them, and the moving
+ *  image's values in bins. The smallest value lies in the middle of the first bin, and the largest value widths bins further. */
+void
+DescribeByNearestBins(const ImageSummary & fixed,
+                      const ImageSummary & moving,
+                      int                  firstBin,
+                      int                  widths,
+                      FixedSamples &       samples,
+                      MovingImage &        image)
+{
+  const auto unitOf = [widths](const ImageSummary & summary) { return (summary.maximum - summary.minimum) / widths; };
+  samples.scale = MakeScale(fixed);
+  samples.scale.range = samples.scale.largest = widths;
+  samples.sampled->bins = MakeBins(fixed, firstBin, 0.5, widths + 1, widths);
+  samples.sampled->wantsValues = true;
+  samples.sampled->minimum = fixed.minimum;
+  samples.sampled->unit = unitOf(fixed);
+  samples.sampled->placeOfMinimum = firstBin;
+  image.scale = MakeScale(moving);
+  image.unit = unitOf(moving);
+}
+
+/** Sets bins of equal width for both images. */
+void
+DescribeByBinsOfBoth(
+  const ImageSummary & fixed, const ImageSummary & moving, int bins, FixedSamples & samples, MovingImage & image)
+{
+  samples.scale = MakeScale(fixed);
+  samples.sampled->bins = MakeBins(fixed, 0, bins);
+  image.scale = MakeScale(moving);
+  image.unit = image.scale.range;
+  image.binEdges = MakeBins(moving, 0, bins);
+}
 } // namespace
 
 FixedSamples
@@ -82,118 +206,44 @@ MakeLevelMoving(const LevelImage & moving, int dimension, bool gradientOfInterpo
   return image;
 }
 
-ValueScale
-MakeScale(const ImageSummary & summary)
-{
-  ValueScale scale;
-  scale.minimum = summary.minimum;
-  scale.range = scale.largest = summary.maximum - summary.minimum;
-  return scale;
-}
-
-ValueScale
-MakeScaleOfTwo(double minimum, double width)
-{
-  ValueScale scale;
-  scale.minimum = minimum;
-  scale.range = scale.largest = std::exp2(std::ceil(std::log2(width)));
-  return scale;
-}
-
 void
-DescribeByValues(const ValueScale & fixedScale,
-                 const ValueScale & movingScale,
-                 Precision          precision,
-                 FixedSamples &     samples,
-                 MovingImage &      image)
+DescribeValues(const SimilaritySettings & similarity,
+               const LevelImage &         fixed,
+               const LevelImage &         moving,
+               FixedSamples &             samples,
+               MovingImage &              image)
 {
-  samples.precision = image.precision = precision;
-  samples.scale = fixedScale;
-  samples.sampled->wantsValues = true;
-  samples.sampled->minimum = fixedScale.minimum;
-  samples.sampled->unit = fixedScale.range;
-  image.scale = movingScale;
-  image.unit = movingScale.range;
-}
-
-void
-DescribeForNeighborhoods(const LevelImage & fixed,
-                         const LevelImage & moving,
-                         FixedSamples &     samples,
-                         MovingImage &      image)
-{
-  const auto scaleOf = [](const ImageSummary & summary) {
-    return MakeScaleOfTwo(0, std::max(std::abs(summary.minimum), std::abs(summary.maximum)));
-  };
-  DescribeByValues(scaleOf(fixed.summary), scaleOf(moving.summary), Precision::Double, samples, image);
-}
-
-void
-DescribeByBins(const LevelImage & fixed,
-               const LevelImage & moving,
-               int                firstBin,
-               int                bins,
-               double             rangeEnd,
-               FixedSamples &     samples,
-               MovingImage &      image)
-{
-  samples.scale = MakeScale(fixed.summary);
-  samples.sampled->minimum = samples.scale.minimum;
-  samples.sampled->bins = MakeBins(fixed.summary, firstBin, bins);
-  image.scale = MakeScale(moving.summary);
-  image.unit = image.scale.range / rangeEnd;
-}
-
-void
-DescribeByNearestBins(const LevelImage & fixed,
-                      const LevelImage & moving,
-                      int                firstBin,
-                      int                widths,
-                      FixedSamples &     samples,
-                      MovingImage &      image)
-{
-  const auto unitOf = [widths](const ImageSummary & summary) { return (summary.maximum - summary.minimum) / widths; };
-  samples.scale = MakeScale(fixed.summary);
-  samples.scale.range = samples.scale.largest = widths;
-  samples.sampled->bins = MakeBins(fixed.summary, firstBin, 0.5, widths + 1, widths);
-  samples.sampled->wantsValues = true;
-  samples.sampled->minimum = fixed.summary.minimum;
-  samples.sampled->unit = unitOf(fixed.summary);
-  samples.sampled->placeOfMinimum = firstBin;
-  image.scale = MakeScale(moving.summary);
-  image.unit = unitOf(moving.summary);
-}
-
-void
-DescribeByBinsOfBoth(
-  const LevelImage & fixed, const LevelImage & moving, int bins, FixedSamples & samples, MovingImage & image)
-{
-  samples.scale = MakeScale(fixed.summary);
-  samples.sampled->bins = MakeBins(fixed.summary, 0, bins);
-  image.scale = MakeScale(moving.summary);
-  image.unit = image.scale.range;
-  image.binEdges = MakeBins(moving.summary, 0, bins);
-}
-
-void
-DescribeForPairs(
-  PairMeasure measure, const LevelImage & fixed, const LevelImage & moving, FixedSamples & samples, MovingImage & image)
-{
-  const auto & f = fixed.summary;
-  const auto & m = moving.summary;
-  if (measure == PairMeasure::Correlation)
+  const int            bins = similarity.bins;
+  const ImageSummary & f = fixed.summary;
+  const ImageSummary & m = moving.summary;
+  switch (Describe(similarity.kind).values)
   {
-    DescribeByValues(MakeScaleOfTwo(f.mean, f.maximum - f.minimum),
-                     MakeScaleOfTwo(m.mean, m.maximum - m.minimum),
-                     Precision::Single,
-                     samples,
-                     image);
-    return;
+    case ValueForm::OneUnit:
+      DescribeInOneUnit(f, m, samples, image);
+      break;
+    case ValueForm::AboutMeans:
+      DescribeAboutMeans(f, m, samples, image);
+      break;
+    case ValueForm::OfNeighborhoods:
+      DescribeForNeighborhoods(f, m, samples, image);
+      break;
+    case ValueForm::FixedBins:
+      DescribeByFixedBins(f, m, 0, bins, 1, samples, image);
+      break;
+    case ValueForm::ParzenBins:
+    {
+      constexpr int padding = kernels::HistogramPadding;
+      DescribeByFixedBins(f, m, padding, bins - 2 * padding, GetMattesRangeEnd(bins), samples, image);
+      break;
+    }
+    case ValueForm::NearestBins:
+      DescribeByNearestBins(
+        f, m, kernels::JointHistogramPadding, bins - kernels::JointHistogramExtraBins, samples, image);
+      break;
+    case ValueForm::PartialVolumeBins:
+      DescribeByBinsOfBoth(f, m, bins, samples, image);
+      break;
   }
-  ImageSummary both;
-  both.minimum = std::min(f.minimum, m.minimum);
-  both.maximum = std::max(f.maximum, m.maximum);
-  DescribeByValues(MakeScale(both), MakeScale(both), Precision::Single, samples, image);
 }
 
 std::vector<double>

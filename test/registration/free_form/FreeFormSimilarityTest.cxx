@@ -625,6 +625,7 @@ TEST_P(FreeFormSimilarityTest, WhatThereIsNotIsRefused)
   const auto       method = problem.MakeMethod(GetParam());
   method->SetNumberOfIterations(2);
   EXPECT_THROW(method->SetSimilarity("MeanCubes"), itk::GPUBadInputError);
+  EXPECT_THROW(method->SetSimilarity("MattesMutualInformation"), itk::GPUBadInputError);
   EXPECT_THROW(method->SetOptimizer("Evolution"), itk::GPUBadInputError);
   method->SetSimilarity("NeighborhoodCorrelation");
   method->SetOptimizer("ConjugateGradient");
@@ -633,8 +634,11 @@ TEST_P(FreeFormSimilarityTest, WhatThereIsNotIsRefused)
   method->SetNeighborhoodRadius(0);
   EXPECT_THROW(method->Update(), itk::GPUBadInputError);
   method->SetNeighborhoodRadius(1);
-  method->SetSimilarity(static_cast<SimilarityKind>(17));
-  EXPECT_THROW(method->Update(), itk::GPUBadInputError);
+  for (const auto kind : { static_cast<SimilarityKind>(17), SimilarityKind::MattesMutualInformation })
+  {
+    method->SetSimilarity(kind);
+    EXPECT_THROW(method->Update(), itk::GPUBadInputError);
+  }
   method->SetSimilarity(SimilarityKind::MeanSquares);
   method->SetConvergenceThreshold(-1);
   EXPECT_THROW(method->Update(), itk::GPUBadInputError);

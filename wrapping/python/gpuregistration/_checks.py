@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from typing import Any, Optional, Sequence
 
 import numpy as np
@@ -119,6 +120,11 @@ def _as_number(value: Any) -> Optional[float]:
 def engine_name(name: str) -> str:
     """A name as the engine has it, of one such as "correlation_ratio"; its own names stay as they are."""
     return "".join(word[:1].upper() + word[1:] for word in name.replace("-", "_").split("_"))
+
+
+def python_name(name: str) -> str:
+    """Returns a name as Python has it, such as "correlation_ratio", of the engine's."""
+    return re.sub("(?<!^)(?=[A-Z])", "_", name).lower()
 
 
 def read_choice(what: str, value: Any, names: Sequence[str]) -> str:

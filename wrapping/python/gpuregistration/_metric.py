@@ -14,6 +14,7 @@ from ._devices import DeviceLike
 from ._engine import BadInputError
 from ._kinds import ImageLike
 from ._sides import read_pair
+from ._similarities import SIMILARITIES
 from ._transforms import Affine
 from .stages import ValueRange, read_range
 
@@ -21,17 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 #: What metric() has, by name.
-METRICS = (
-    "mean_squares",
-    "mean_absolute_differences",
-    "correlation",
-    "correlation_ratio",
-    "mattes_mutual_information",
-    "normalized_mutual_information",
-    "joint_histogram_mutual_information",
-    "partial_volume_mutual_information",
-    "neighborhood_correlation",
-)
+METRICS = tuple(SIMILARITIES)
 #: What their values mean.
 MEANING = (
     "Of all of them less is better: mutual informations and squared correlations are negative, the correlation ratio is 1 - eta, and "
@@ -221,6 +212,6 @@ def make_measure(
 ) -> _engine.Measure:
     """What a Metric measures by. Bins, radius and ranges, of the fixed image and the moving one: as of metric()."""
     known = read_choice("metric", name, METRICS)
-    count = read_whole("bins", bins) or (256 if known == "correlation_ratio" else 64)
+    count = read_whole("bins", bins) or SIMILARITIES[known].usual_bins
     read = [read_range(name, value) for name, value in zip(("fixed_range", "moving_range"), ranges)]
     return _engine.Measure(device, dimension, sides[0], sides[1], engine_name(known), count, read_whole("radius", radius), read)

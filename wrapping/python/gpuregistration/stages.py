@@ -9,22 +9,15 @@ from typing import Any, ClassVar, Iterable, Iterator, Optional, Sequence, Union
 
 import numpy as np
 
-from . import _engine
+from . import _engine, _similarities
 from ._checks import MOST_SEED, engine_name, read_choice, read_number, read_whole
 from ._engine import BadInputError, OutOfMemoryError, UnsupportedError
 
 #: What linear stages compare images by, and how they go down.
-COSTS = (
-    "correlation_ratio",
-    "mattes_mutual_information",
-    "normalized_mutual_information",
-    "correlation",
-    "mean_squares",
-    "mean_absolute_differences",
-)
+COSTS = tuple(name for name, one in _similarities.SIMILARITIES.items() if one.is_for_global)
 LINEAR_OPTIMIZERS = ("quasi_newton", "lines")
 #: The same of free-form deformations.
-SIMILARITIES = ("normalized_mutual_information", "correlation_ratio", "mean_squares", "correlation", "neighborhood_correlation")
+SIMILARITIES = tuple(name for name, one in _similarities.SIMILARITIES.items() if one.is_for_free_form)
 FREE_FORM_OPTIMIZERS = ("adam", "conjugate_gradient", "adaptive_stochastic_gradient_descent")
 #: mm, of a head of 1 mm, whose lengths follow from its voxels: between control points, and a voxel's edge at the finest level.
 SPACING = 5.0
@@ -32,8 +25,6 @@ FINEST_EDGE = 1.0
 
 _DEGREES_OF_FREEDOM = (6, 7, 9, 12)
 _MOST_LEVELS = 5
-# Fewest and most bins; of mutual informations, whose kernels reach two bins to each side, there are to be more.
-_BINS = {"correlation_ratio": (2, 4096), "mattes_mutual_information": (5, 4096), "normalized_mutual_information": (5, 4096)}
 _AXES = "xyz"
 #: Of an image's values all, as they are.
 ALL_VALUES = "all"
@@ -262,15 +253,16 @@ class FreeForm:
 
     def _read_samples(self) -> int:
         samples = read_whole("samples", self.samples)
-        if samples and self.metric == "neighborhood_correlation":
-            raise BadInputError(f"samples={samples} is not possible: a neighborhood correlation takes all voxels; set samples=0.")
+        if samples and _similarities.SIMILARITIES[self.metric].has_neighborhoods:
+            raise BadInputError(f"samples={samples} is not possible: a {self.metric.replace('_', ' ')} takes all voxels; set samples=0.")
         if samples and engine_name(self.optimizer) == "ConjugateGradient":
             raise BadInputError(f"samples={samples} is not possible of a conjugate gradient: set samples=0, or another optimizer.")
         return samples
 
 
 def _read_bins(metric: str, bins: Any) -> int:
-    return read_whole("bins", bins, *_BINS.get(metric, (0,)))
+    similarity = _similarities.SIMILARITIES[metric]
+    return read_whole("bins", bins, similarity.least_bins, similarity.most_bins) if similarity.has_bins else read_whole("bins", bins)
 
 
 def _set_ranges(settings: Any, stage: Stage) -> None:

@@ -8,11 +8,12 @@
 #include "gpureg/core/Error.h"
 #include "gpureg/transform/TransformChain.h"
 
+#include "engine/metric/SimilarityChoices.h"
 #include "engine/runtime/Backend.h"
 #include "engine/filter/LevelGeometry.h"
 #include "engine/filter/LevelImage.h"
 #include "engine/registration/LevelSamples.h"
-#include "engine/registration/global/OtherMeasures.h"
+#include "engine/registration/global/GlobalMeasure.h"
 #include "kernels/core/Prelude.h"
 #include "engine/image/RangedImage.h"
 #include "engine/runtime/MakePasses.h"
@@ -23,6 +24,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -62,7 +64,8 @@ public:
     , m_FixedMask(*m_Queue, device)
     , m_MovingLevel(*m_Queue, device)
     , m_MovingMask(*m_Queue, device)
-    , m_Measure(MakeMeasure(name, device, { bins, radius }))
+    , m_Similarity(MakeSettings(name, bins, radius))
+    , m_Measure(MakeGlobalMeasure(m_Similarity, device))
   {
     const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
     const nb::gil_scoped_release released;
@@ -84,7 +87,7 @@ public:
     m_Measure->SetImages(fixedImage,
                          movingImage,
                          MakeLevelSamples(fixedImage),
-                         MakeLevelMoving(movingImage, dimension, m_Measure->HasForcesByIndex()),
+                         MakeLevelMoving(movingImage, dimension, this->HasForcesByIndex()),
                          parallelFor);
   }
 
@@ -152,6 +155,20 @@ public:
   }
 
 private:
+  static SimilaritySettings
+  MakeSettings(const std::string & name, int bins, int radius)
+  {
+    const SimilaritySettings settings{ FindSimilarity("metric", name, nullptr), bins, radius };
+    CheckSettings(settings);
+    return settings;
+  }
+
+  bool
+  HasForcesByIndex() const
+  {
+    return !Describe(m_Similarity.kind).HasNeighborhoods();
+  }
+
   static IndexMap
   ReadMap(const double * numbers)
   {
@@ -184,7 +201,7 @@ private:
       ofPoints.offset[number - 9] = 1;
     }
     const IndexMap change = Compose(ofPoints, m_FixedToPoint);
-    if (!m_Measure->HasForcesByIndex())
+    if (!this->HasForcesByIndex())
     {
       return change;
     }
@@ -203,6 +220,7 @@ private:
   ImageLevel                     m_FixedMask;
   ImageLevel                     m_MovingLevel;
   ImageLevel                     m_MovingMask;
+  SimilaritySettings             m_Similarity;
   std::unique_ptr<GlobalMeasure> m_Measure;
   IndexMap                       m_FixedToPoint;
   IndexMap                       m_PointToMoving;
@@ -213,6 +231,17 @@ private:
 void
 AddMeasure(nb::module_ & module)
 {
+  nb::class_<SimilarityDescription>(module, "SimilarityDescription")
+    .def_prop_ro("name", [](const SimilarityDescription & similarity) { return similarity.name; })
+    .def_prop_ro("least_bins", [](const SimilarityDescription & similarity) { return similarity.bins.least; })
+    .def_prop_ro("most_bins", [](const SimilarityDescription & similarity) { return similarity.bins.most; })
+    .def_prop_ro("usual_bins", [](const SimilarityDescription & similarity) { return similarity.bins.usual; })
+    .def_prop_ro("has_bins", &SimilarityDescription::HasBins)
+    .def_prop_ro("has_neighborhoods", &SimilarityDescription::HasNeighborhoods)
+    .def_ro("is_for_global", &SimilarityDescription::isForGlobal)
+    .def_ro("is_for_free_form", &SimilarityDescription::isForFreeForm);
+  module.def("similarities",
+             [] { return std::vector<SimilarityDescription>(std::begin(Similarities), std::end(Similarities)); });
   nb::class_<Measure>(module, "Measure")
     .def(
       nb::init<const std::string &, int, const Side &, const Side &, const std::string &, int, int, const Ranges &>(),

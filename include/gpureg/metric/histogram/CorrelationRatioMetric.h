@@ -5,6 +5,7 @@
 #include "gpureg/metric/histogram/CorrelationRatioScheme.h"
 #include "gpureg/core/Error.h"
 #include "gpureg/metric/Metric.h"
+#include "gpureg/metric/Similarity.h"
 
 #include <array>
 #include <memory>
@@ -59,8 +60,8 @@ struct CorrelationRatioArguments;
 class GPURegistration_EXPORT CorrelationRatioMetric : public Metric
 {
 public:
-  static constexpr int LeastBins = 2;
-  static constexpr int MostBins = 4096;
+  static constexpr int LeastBins = Describe(SimilarityKind::CorrelationRatio).bins.least;
+  static constexpr int MostBins = Describe(SimilarityKind::CorrelationRatio).bins.most;
   /** The fastest limit on an H200, for two heads of 256×256×160 voxels. */
   static constexpr int DefaultWorkloadLimit = 768;
 

@@ -3,6 +3,7 @@
 #define gpureg_JointHistogramMetric_h
 
 #include "gpureg/metric/Metric.h"
+#include "gpureg/metric/Similarity.h"
 
 #include <cstdint>
 #include <memory>
@@ -62,8 +63,8 @@ struct JointHistogramValue
 class GPURegistration_EXPORT JointHistogramMetric : public Metric
 {
 public:
-  static constexpr int LeastBins = 6;
-  static constexpr int MostBins = 1024;
+  static constexpr int LeastBins = Describe(SimilarityKind::JointHistogramMutualInformation).bins.least;
+  static constexpr int MostBins = Describe(SimilarityKind::JointHistogramMutualInformation).bins.most;
 
   /** Makes a metric with bins bins for each image, from LeastBins to MostBins.
    *  \throws Error if there is no such device; the message lists the devices. */

@@ -4,6 +4,7 @@
 
 #include "gpureg/metric/histogram/JointDensity.h"
 #include "gpureg/metric/Metric.h"
+#include "gpureg/metric/Similarity.h"
 
 #include <array>
 #include <cstdint>
@@ -31,8 +32,8 @@ struct PartialVolumeResult : ForceResult
 class GPURegistration_EXPORT PartialVolumeMetric : public Metric
 {
 public:
-  static constexpr int LeastBins = 2;
-  static constexpr int MostBins = 256;
+  static constexpr int LeastBins = Describe(SimilarityKind::PartialVolumeMutualInformation).bins.least;
+  static constexpr int MostBins = Describe(SimilarityKind::PartialVolumeMutualInformation).bins.most;
 
   /** Makes a metric with bins bins for each image, from LeastBins to MostBins.
    *  \throws Error if there is no such device; the message lists the devices. */

@@ -3,6 +3,7 @@
 #define gpureg_FreeFormChoices_h
 
 #include "GPURegistrationExport.h"
+#include "gpureg/metric/Similarity.h"
 
 #include <cstdint>
 #include <iosfwd>
@@ -10,22 +11,6 @@
 
 namespace gpureg
 {
-
-/** Similarities of two images. */
-enum class SimilarityKind : std::uint8_t
-{
-  /** Normalised mutual information of a joint histogram with Parzen windows, for images of different contrasts. */
-  NormalizedMutualInformation,
-  /** Correlation ratio η of the moving values given the fixed bins (Roche 1998), for images of different contrasts of which the moving
-   *  one has less noise. */
-  CorrelationRatio,
-  /** Mean of (f - m)² of values from 0 to 1, for images of one scanner and scale. */
-  MeanSquares,
-  /** Square of Pearson's correlation, for images of one contrast, whatever their scale. */
-  Correlation,
-  /** Mean of the squared correlation over the neighborhoods of all voxels, for images of one contrast with shading. */
-  NeighborhoodCorrelation
-};
 
 /** Optimizers of control points. */
 enum class FreeFormOptimizer : std::uint8_t
@@ -41,16 +26,13 @@ enum class FreeFormOptimizer : std::uint8_t
   AdaptiveStochasticGradientDescent
 };
 
-/** Returns a name, such as "MeanSquares".
+/** Returns a name, such as "Adam".
  *  \throws BadInputError if the value is not in the enumeration. */
-GPURegistration_EXPORT
-const char *
-GetName(SimilarityKind kind);
 GPURegistration_EXPORT
 const char *
 GetName(FreeFormOptimizer optimizer);
 
-/** Returns the enumerator with a name.
+/** Return the enumerator with a name; the similarity is one that free-form deformations may use.
  *  \throws BadInputError if there is none; the message lists the names. */
 GPURegistration_EXPORT
 SimilarityKind
@@ -59,9 +41,6 @@ GPURegistration_EXPORT
 FreeFormOptimizer
 GetFreeFormOptimizer(const std::string & name);
 
-GPURegistration_EXPORT
-std::ostream &
-operator<<(std::ostream & out, SimilarityKind kind);
 GPURegistration_EXPORT
 std::ostream &
 operator<<(std::ostream & out, FreeFormOptimizer optimizer);

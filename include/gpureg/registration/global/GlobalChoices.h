@@ -3,6 +3,7 @@
 #define gpureg_GlobalChoices_h
 
 #include "GPURegistrationExport.h"
+#include "gpureg/metric/Similarity.h"
 
 #include <cstdint>
 #include <iosfwd>
@@ -11,22 +12,8 @@
 namespace gpureg
 {
 
-/** Costs that a global search minimises. */
-enum class GlobalCost : std::uint8_t
-{
-  /** 1 - η of the moving values given the fixed bins (Roche 1998; Li 2015), for images of different contrasts. */
-  CorrelationRatio,
-  /** The negative of Mattes' mutual information, for images of different contrasts. */
-  MattesMutualInformation,
-  /** The negative of (H_f + H_m)/H_fm of the joint histogram of Mattes' mutual information, for images of different contrasts. */
-  NormalizedMutualInformation,
-  /** -r², with Pearson's correlation r, for images of one contrast, whatever their scale. */
-  Correlation,
-  /** Mean of (f - m)² of values from 0 to 1, for images of one scanner and scale. */
-  MeanSquares,
-  /** Mean of |f - m| of values from 0 to 1, for images of one scanner and scale. */
-  MeanAbsoluteDifferences
-};
+/** Costs that a global search minimises: similarities, with the sign that makes a small cost good. */
+using GlobalCost = SimilarityKind;
 
 /** Local optimizers from the level of 4 mm on. At 8 mm every local search goes along lines. */
 enum class GlobalOptimizer : std::uint8_t
@@ -37,16 +24,13 @@ enum class GlobalOptimizer : std::uint8_t
   Lines
 };
 
-/** Returns a name, such as "CorrelationRatio".
+/** Returns a name, such as "QuasiNewton".
  *  \throws BadInputError if the value is not in the enumeration. */
-GPURegistration_EXPORT
-const char *
-GetName(GlobalCost cost);
 GPURegistration_EXPORT
 const char *
 GetName(GlobalOptimizer optimizer);
 
-/** Returns the enumerator with a name.
+/** Return the enumerator with a name; the cost is one that global searches may use.
  *  \throws BadInputError if there is none; the message lists the names. */
 GPURegistration_EXPORT
 GlobalCost
@@ -55,9 +39,6 @@ GPURegistration_EXPORT
 GlobalOptimizer
 GetGlobalOptimizer(const std::string & name);
 
-GPURegistration_EXPORT
-std::ostream &
-operator<<(std::ostream & out, GlobalCost cost);
 GPURegistration_EXPORT
 std::ostream &
 operator<<(std::ostream & out, GlobalOptimizer optimizer);

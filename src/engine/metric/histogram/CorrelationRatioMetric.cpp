@@ -33,7 +33,7 @@ public:
 
 CorrelationRatioMetric::CorrelationRatioMetric(const std::string & deviceName, int bins)
   : Metric(deviceName)
-  , m_Bins(CheckedBins("a correlation ratio", bins, LeastBins, MostBins))
+  , m_Bins(CheckedBins(SimilarityKind::CorrelationRatio, bins))
   , m_Implementation(std::make_unique<Implementation>(GetCore()))
 {}
 

@@ -8,6 +8,7 @@
 #include "engine/metric/Batch.h"
 #include "engine/metric/histogram/HistogramPasses.h"
 #include "engine/metric/MetricCore.h"
+#include "engine/metric/SimilarityChoices.h"
 #include "engine/runtime/Transfer.h"
 
 #include <algorithm>
@@ -47,18 +48,6 @@ struct HistogramNeeds
   /** The range that the moving image's values are scaled to. */
   double scaledRange;
 };
-
-/** Returns bins if the metric of this name may have so many. \throws Error otherwise */
-inline int
-CheckedBins(const char * metric, int bins, int least, int most)
-{
-  if (bins < least || bins > most)
-  {
-    throw BadInputError(std::string(metric) + " has " + std::to_string(least) + " to " + std::to_string(most) +
-                        " bins, not " + std::to_string(bins) + "; set another number of bins");
-  }
-  return bins;
-}
 
 /** The histogram and the sums of forces, downloaded from a device. */
 struct HistogramResult : ForceResult

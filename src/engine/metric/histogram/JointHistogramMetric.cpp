@@ -80,7 +80,7 @@ public:
 
 JointHistogramMetric::JointHistogramMetric(const std::string & deviceName, int bins)
   : Metric(deviceName)
-  , m_Bins(CheckedBins("a joint histogram of nearest bins", bins, LeastBins, MostBins))
+  , m_Bins(CheckedBins(SimilarityKind::JointHistogramMutualInformation, bins))
   , m_Implementation(std::make_unique<Implementation>(GetCore(), MakePasses<JointHistogramPasses>(*GetCore().queue)))
 {}
 

@@ -11,12 +11,8 @@ namespace gpureg
 
 using MattesEvaluation = HistogramEvaluation<kernels::MattesArguments>;
 
-/** Returns bins if that number is allowed: the marginals of 4096 bins fit into the local memory of every GPU. \throws Error otherwise */
-inline int
-CheckedMattesBins(const char * method, int bins)
-{
-  return CheckedBins(method, bins, 2 * kernels::HistogramPadding + 1, 4096);
-}
+static_assert(Describe(SimilarityKind::MattesMutualInformation).bins.least == 2 * kernels::HistogramPadding + 1,
+              "one bin lies between the paddings");
 
 /** Returns the end of the range that the moving image's values are scaled to. */
 inline double

@@ -21,7 +21,7 @@ public:
 
 MattesMetric::MattesMetric(const std::string & deviceName, int bins)
   : Metric(deviceName)
-  , m_Bins(CheckedMattesBins("a joint histogram", bins))
+  , m_Bins(CheckedBins(SimilarityKind::MattesMutualInformation, bins))
   , m_Implementation(std::make_unique<Implementation>(GetCore(), MakePasses<MattesPasses>(*GetCore().queue)))
 {}
 

@@ -30,7 +30,7 @@ public:
 
 PartialVolumeMetric::PartialVolumeMetric(const std::string & deviceName, int bins)
   : Metric(deviceName)
-  , m_Bins(CheckedBins("a joint histogram by partial volume", bins, LeastBins, MostBins))
+  , m_Bins(CheckedBins(SimilarityKind::PartialVolumeMutualInformation, bins))
   , m_Implementation(std::make_unique<Implementation>(GetCore(), MakePasses<PartialVolumePasses>(*GetCore().queue)))
 {}
 

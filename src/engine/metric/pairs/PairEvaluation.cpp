@@ -80,6 +80,14 @@ struct PairEvaluation::Sums
   }
 };
 
+PairMeasure
+GetPairMeasure(SimilarityKind kind)
+{
+  return kind == SimilarityKind::Correlation               ? PairMeasure::Correlation
+         : kind == SimilarityKind::MeanAbsoluteDifferences ? PairMeasure::MeanAbsoluteDifferences
+                                                           : PairMeasure::MeanSquares;
+}
+
 PairEvaluation::PairEvaluation(MetricCore & core, PairMeasure measure)
   : m_Core(core)
   , m_Measure(measure)

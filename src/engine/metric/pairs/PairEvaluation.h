@@ -3,6 +3,7 @@
 #ifndef gpureg_PairEvaluation_h
 #define gpureg_PairEvaluation_h
 
+#include "gpureg/metric/Similarity.h"
 #include "gpureg/metric/pairs/PairMetric.h"
 
 #include "engine/metric/Batch.h"
@@ -17,6 +18,10 @@
 
 namespace gpureg
 {
+
+/** Returns the measure of a similarity that is a sum over pairs of values. */
+PairMeasure
+GetPairMeasure(SimilarityKind kind);
 
 class PairEvaluation
 {

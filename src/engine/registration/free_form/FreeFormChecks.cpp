@@ -2,10 +2,9 @@
 #include "engine/registration/free_form/FreeFormChecks.h"
 
 #include "engine/registration/free_form/FreeFormGeometry.h"
-#include "engine/metric/histogram/MattesEvaluation.h"
+#include "engine/metric/SimilarityChoices.h"
 #include "engine/core/NumberNames.h"
 
-#include "gpureg/metric/histogram/CorrelationRatioMetric.h"
 #include "gpureg/core/Error.h"
 
 #include <algorithm>
@@ -33,6 +32,12 @@ CountWeightedPenalties(const FreeFormSettings & settings)
   });
 }
 
+SimilaritySettings
+GetSimilarity(const FreeFormSettings & settings)
+{
+  return { settings.similarity, settings.bins, settings.radius };
+}
+
 double
 GetSimilarityWeight(const FreeFormSettings & settings)
 {
@@ -41,34 +46,20 @@ GetSimilarityWeight(const FreeFormSettings & settings)
 
 namespace
 {
-/** \throws BadInputError for settings that the similarity does not support */
+/** \throws BadInputError for a number of samples that the similarity or the optimizer does not support */
 void
-CheckSimilarity(const FreeFormSettings & settings)
+CheckSamples(const FreeFormSettings & settings)
 {
-  if (settings.similarity == SimilarityKind::NormalizedMutualInformation)
-  {
-    CheckedMattesBins("a free-form deformation", settings.bins);
-  }
-  if (settings.similarity == SimilarityKind::CorrelationRatio)
-  {
-    CheckedBins("a correlation ratio",
-                settings.bins,
-                CorrelationRatioMetric::LeastBins,
-                CorrelationRatioMetric::MostBins);
-  }
-  if (settings.similarity == SimilarityKind::NeighborhoodCorrelation && settings.radius < 1)
-  {
-    throw BadInputError("a neighborhood's radius is 1 voxel or more, not " + std::to_string(settings.radius));
-  }
   constexpr std::int64_t mostSamples = std::numeric_limits<std::int32_t>::max();
   if (settings.samples < 0 || settings.samples > mostSamples)
   {
     throw BadInputError("an iteration may look at 1 to " + std::to_string(mostSamples) + " voxels, or 0 for all, not " +
                         std::to_string(settings.samples));
   }
-  if (settings.samples > 0 && settings.similarity == SimilarityKind::NeighborhoodCorrelation)
+  const SimilarityDescription & similarity = Describe(settings.similarity);
+  if (settings.samples > 0 && similarity.HasNeighborhoods())
   {
-    throw BadInputError("a correlation over neighborhoods takes all voxels; set 0 samples, or another similarity");
+    throw BadInputError(std::string(similarity.phrase) + " takes all voxels; set 0 samples, or another similarity");
   }
   if (settings.samples > 0 && settings.optimizer == FreeFormOptimizer::ConjugateGradient)
   {
@@ -93,10 +84,11 @@ CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings
         "as a displacement field, or by its parts");
     }
   }
-  // GetName() throws if there is no such similarity or optimizer.
-  GetName(settings.similarity);
+  CheckServes("similarity", settings.similarity, &SimilarityDescription::isForFreeForm);
+  // GetName() throws if there is no such optimizer.
   GetName(settings.optimizer);
-  CheckSimilarity(settings);
+  CheckSettings(GetSimilarity(settings));
+  CheckSamples(settings);
   if (settings.levels < 0 || settings.levels > MostLevels)
   {
     throw BadInputError("a pyramid has 1 to " + std::to_string(MostLevels) +

@@ -21,6 +21,10 @@ GetPenalties(const FreeFormSettings & settings);
 std::int64_t
 CountWeightedPenalties(const FreeFormSettings & settings);
 
+/** Returns the similarity with its settings. */
+SimilaritySettings
+GetSimilarity(const FreeFormSettings & settings);
+
 /** Returns the similarity's weight: what the penalties' weights leave of 1. */
 double
 GetSimilarityWeight(const FreeFormSettings & settings);

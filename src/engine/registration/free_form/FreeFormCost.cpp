@@ -36,7 +36,7 @@ FreeFormCost::FreeFormCost(const FreeFormProblem &  problem,
 void
 FreeFormCost::FindMaps(const FreeFormProblem & problem)
 {
-  const bool     isByIndex = m_Level.similarity->HasForcesByIndex();
+  const bool     isByIndex = !m_Level.similarity->GetDescription().HasNeighborhoods();
   const IndexMap movingToPoint = Compose(problem.moving.indexToPoint, m_Level.moving.GetToImage());
   const auto &   initial = problem.initial;
   ChainedGrid &  chain = m_Mapping.chain;
@@ -209,8 +209,9 @@ FreeFormCost::Download(int count)
   std::vector<double> costs;
   for (const float value : values)
   {
-    costs.push_back(hasSamples(value) ? GetSimilarityWeight(m_Settings) * m_Level.similarity->GetSign() * value
-                                      : std::numeric_limits<double>::quiet_NaN());
+    costs.push_back(hasSamples(value)
+                      ? GetSimilarityWeight(m_Settings) * m_Level.similarity->GetDescription().sign * value
+                      : std::numeric_limits<double>::quiet_NaN());
   }
   this->AddPenalties(costs);
   return costs;

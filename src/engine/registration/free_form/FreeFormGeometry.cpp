@@ -41,16 +41,9 @@ CountUsefulLevels(const FreeFormProblem & problem, const FreeFormSettings & sett
 std::int64_t
 FindLeastVoxels(const FreeFormSettings & settings)
 {
-  const std::int64_t bins = settings.bins;
-  switch (settings.similarity)
-  {
-    case SimilarityKind::NormalizedMutualInformation:
-      return bins * bins / 4;
-    case SimilarityKind::CorrelationRatio:
-      return 16 * bins;
-    default:
-      return 0;
-  }
+  const SimilarityDescription & similarity = Describe(settings.similarity);
+  const std::int64_t            bins = similarity.HasBins() ? settings.bins : 0;
+  return similarity.HasJointHistogram() ? bins * bins / 4 : 16 * bins;
 }
 
 std::int64_t

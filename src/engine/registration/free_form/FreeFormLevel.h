@@ -3,9 +3,10 @@
 #define gpureg_FreeFormLevel_h
 
 #include "engine/penalty/ControlPenaltyTerm.h"
+#include "engine/registration/free_form/FreeFormChecks.h"
 #include "engine/registration/free_form/FreeFormGeometry.h"
 #include "engine/filter/ImageLevel.h"
-#include "engine/registration/free_form/FreeFormSimilarity.h"
+#include "engine/registration/LevelSimilarity.h"
 #include "engine/metric/MetricCore.h"
 
 #include <cstdint>
@@ -22,7 +23,7 @@ struct FreeFormLevel
                 const std::shared_ptr<Backend> & backend,
                 const std::shared_ptr<Queue> &   queue)
     : core(backend, queue)
-    , similarity(MakeFreeFormSimilarity(settings, core))
+    , similarity(MakeLevelSimilarity(core, GetSimilarity(settings), { settings.samples, settings.seed }))
     , fixed(*queue, backend->GetDescription().name, &core.samples.GetControlPoints().GetScratch())
     , moving(*queue, backend->GetDescription().name, &core.samples.GetControlPoints().GetScratch())
     , fixedMask(*queue, backend->GetDescription().name, &core.samples.GetControlPoints().GetScratch())
@@ -72,12 +73,12 @@ struct FreeFormLevel
     return bytes;
   }
 
-  MetricCore                          core;
-  std::unique_ptr<FreeFormSimilarity> similarity;
-  ImageLevel                          fixed;
-  ImageLevel                          moving;
-  ImageLevel                          fixedMask;
-  ImageLevel                          movingMask;
+  MetricCore                       core;
+  std::unique_ptr<LevelSimilarity> similarity;
+  ImageLevel                       fixed;
+  ImageLevel                       moving;
+  ImageLevel                       fixedMask;
+  ImageLevel                       movingMask;
   /** Has no points before the first level. */
   LevelGrid grid;
   /** The shortest edge of the level's voxels in mm, and that of the finest level's. */

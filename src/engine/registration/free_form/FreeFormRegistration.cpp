@@ -162,8 +162,7 @@ private:
   void
   ReserveLevel(const FreeFormSettings & settings)
   {
-    const bool isThere = m_Level && m_LevelSettings.similarity == settings.similarity &&
-                         m_LevelSettings.bins == settings.bins && m_LevelSettings.radius == settings.radius &&
+    const bool isThere = m_Level && GetSimilarity(m_LevelSettings) == GetSimilarity(settings) &&
                          m_LevelSettings.samples == settings.samples && m_LevelSettings.seed == settings.seed;
     if (!isThere)
     {

@@ -2,10 +2,9 @@
 #include "engine/registration/global/GlobalChecks.h"
 
 #include "engine/core/NumberNames.h"
-#include "engine/metric/histogram/MattesEvaluation.h"
+#include "engine/metric/SimilarityChoices.h"
 
 #include "gpureg/core/Error.h"
-#include "gpureg/metric/histogram/CorrelationRatioMetric.h"
 
 #include <array>
 #include <cmath>
@@ -47,20 +46,12 @@ CheckSettings(const GlobalProblem & problem, const GlobalSettings & settings)
     throw BadInputError("images of " + std::to_string(problem.dimension) + " dimensions; give 2 or 3");
   }
   // Each function throws for a value that it does not know.
-  GetName(settings.cost);
+  CheckServes("cost", settings.cost, &SimilarityDescription::isForGlobal);
   GetName(settings.optimizer);
   GetFreedomKind(settings.degreesOfFreedom);
-  if (settings.bins != 0 && settings.cost == GlobalCost::CorrelationRatio)
+  if (settings.bins != 0)
   {
-    CheckedBins("a correlation ratio",
-                settings.bins,
-                CorrelationRatioMetric::LeastBins,
-                CorrelationRatioMetric::MostBins);
-  }
-  if (settings.bins != 0 && (settings.cost == GlobalCost::MattesMutualInformation ||
-                             settings.cost == GlobalCost::NormalizedMutualInformation))
-  {
-    CheckedMattesBins("mutual information", settings.bins);
+    CheckSettings({ settings.cost, settings.bins });
   }
   for (std::size_t axis = 0; axis < settings.angles.size(); ++axis)
   {

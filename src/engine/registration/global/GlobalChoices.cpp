@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpureg/registration/global/GlobalChoices.h"
 
-#include "engine/registration/Choices.h"
+#include "engine/core/Choices.h"
+#include "engine/metric/SimilarityChoices.h"
 
 #include <ostream>
 
@@ -10,18 +11,8 @@ namespace gpureg
 
 namespace
 {
-constexpr const char * CostNames[] = {
-  "CorrelationRatio", "MattesMutualInformation", "NormalizedMutualInformation", "Correlation",
-  "MeanSquares",      "MeanAbsoluteDifferences"
-};
 constexpr const char * OptimizerNames[] = { "QuasiNewton", "Lines" };
 } // namespace
-
-const char *
-GetName(GlobalCost cost)
-{
-  return NameOfChoice("cost", CostNames, static_cast<std::size_t>(cost));
-}
 
 const char *
 GetName(GlobalOptimizer optimizer)
@@ -32,19 +23,13 @@ GetName(GlobalOptimizer optimizer)
 GlobalCost
 GetGlobalCost(const std::string & name)
 {
-  return static_cast<GlobalCost>(NumberOfChoice("cost", CostNames, name));
+  return FindSimilarity("cost", name, &SimilarityDescription::isForGlobal);
 }
 
 GlobalOptimizer
 GetGlobalOptimizer(const std::string & name)
 {
   return static_cast<GlobalOptimizer>(NumberOfChoice("optimizer", OptimizerNames, name));
-}
-
-std::ostream &
-operator<<(std::ostream & out, GlobalCost cost)
-{
-  return out << "gpureg::GlobalCost::" << GetName(cost);
 }
 
 std::ostream &

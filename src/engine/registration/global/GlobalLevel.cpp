@@ -34,13 +34,12 @@ GlobalLevel::GlobalLevel(const std::string & deviceName, Queue & queue)
 {}
 
 void
-GlobalLevel::SetCost(GlobalCost cost, int bins, bool isTimed)
+GlobalLevel::SetCost(const SimilaritySettings & cost, bool isTimed)
 {
-  if (!m_Measure || m_Cost != cost || m_Bins != bins)
+  if (!m_Measure || !(m_Cost == cost))
   {
-    m_Measure = MakeGlobalMeasure(cost, m_DeviceName, bins);
+    m_Measure = MakeGlobalMeasure(cost, m_DeviceName);
     m_Cost = cost;
-    m_Bins = bins;
   }
   m_Measure->SetTiming(isTimed);
   m_Statistics = {};

@@ -76,10 +76,10 @@ public:
     return m_Fixed.image.GetCount();
   }
 
-  /** Sets the cost, and resets the statistics. Keeps the measure of the last registration if cost and bins are unchanged.
+  /** Sets the cost, and resets the statistics. Keeps the measure of the last registration if the cost is unchanged.
    *  \param isTimed true: measures the time of kernels */
   void
-  SetCost(GlobalCost cost, int bins, bool isTimed);
+  SetCost(const SimilaritySettings & cost, bool isTimed);
 
   /** Begins to evaluate poses, at every stride-th voxel of the fixed image along each axis.
    *  \param onRound called before each wait for the device; may throw
@@ -95,12 +95,6 @@ public:
   /** Evaluates every stride-th voxel from now on. */
   void
   Thin(int stride);
-
-  double
-  FindUnrelated(const std::vector<double> & fixed, const std::vector<double> & moving) const
-  {
-    return m_Measure->FindUnrelated(fixed, moving);
-  }
 
   const PoseFrame &
   GetFrame() const
@@ -160,8 +154,7 @@ private:
 
   Queue &                        m_Queue;
   std::string                    m_DeviceName;
-  GlobalCost                     m_Cost = GlobalCost::CorrelationRatio;
-  int                            m_Bins = 0;
+  SimilaritySettings             m_Cost;
   std::unique_ptr<GlobalMeasure> m_Measure;
   Side                           m_Fixed;
   Side                           m_Moving;

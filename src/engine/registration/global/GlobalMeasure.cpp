@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/global/GlobalMeasure.h"
 
+#include "gpureg/core/Error.h"
 #include "gpureg/metric/histogram/CorrelationRatioMetric.h"
+#include "gpureg/metric/histogram/JointHistogramMetric.h"
 #include "gpureg/metric/histogram/MattesMetric.h"
+#include "gpureg/metric/histogram/PartialVolumeMetric.h"
+#include "gpureg/metric/neighborhood/NeighborhoodCorrelationMetric.h"
 #include "gpureg/metric/pairs/PairMetric.h"
 
 #include "engine/metric/histogram/EntropySums.h"
-#include "engine/metric/histogram/MattesEvaluation.h"
+#include "engine/metric/pairs/PairEvaluation.h"
 #include "engine/registration/global/MeasureByMetric.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 namespace gpureg
@@ -18,169 +25,255 @@ namespace gpureg
 
 namespace
 {
-class CorrelationRatio : public MeasureByBatches<CorrelationRatioMetric>
-{
-public:
-  CorrelationRatio(const std::string & deviceName, int bins)
-    : MeasureByBatches(deviceName, bins)
-    , m_Bins(bins)
-  {}
-
-  MeasuredForces
-  FindForces(const IndexMap & toMoving, const ParallelFor & parallelFor) override
-  {
-    const auto result = this->GetMetric().Evaluate(MakeLinearMapping(toMoving), Forces::Summed, parallelFor);
-    return MakeForces(this->MakeValue(result), result, 2.0 / result.all);
-  }
-
-  double
-  FindUnrelated(const std::vector<double> &, const std::vector<double> &) const override
-  {
-    return 1;
-  }
-
-protected:
-  void
-  Describe(const LevelImage & fixed,
-           const LevelImage & moving,
-           FixedSamples &     samples,
-           MovingImage &      image) const override
-  {
-    DescribeByBins(fixed, moving, 0, m_Bins, 1, samples, image);
-  }
-
-  MeasuredValue
-  MakeValue(const CorrelationRatioResult & result) const override
-  {
-    // If the moving values do not vary, there is nothing to explain. Each square is known to 2^-22, so the ratio is known to 1e-3 at least,
-    // and nearly always to 1e-6.
-    const double least = 1.5e3 / (1 << 22) * std::sqrt(result.count);
-    const bool   isKnown = result.count > 0 && result.all > least;
-    return { result.count, isKnown ? result.within / result.all : 0.0, isKnown };
-  }
-
-private:
-  int m_Bins;
-};
-
-/** Mattes' mutual information, normalised or not. */
-class Information : public MeasureByBatches<MattesMetric>
-{
-public:
-  Information(const std::string & deviceName, int bins, bool isNormalized)
-    : MeasureByBatches(deviceName, bins)
-    , m_Bins(bins)
-    , m_IsNormalized(isNormalized)
-  {}
-
-  MeasuredForces
-  FindForces(const IndexMap & toMoving, const ParallelFor & parallelFor) override
-  {
-    const auto result =
-      this->GetMetric().Evaluate(MakeLinearMapping(toMoving), Forces::Summed, m_IsNormalized, parallelFor);
-    const auto value = this->MakeValue(FindMutualInformation(result, m_Bins));
-    return MakeForces(value, result, 1.0 / value.count);
-  }
-
-  double
-  FindUnrelated(const std::vector<double> &, const std::vector<double> &) const override
-  {
-    return m_IsNormalized ? -1 : 0;
-  }
-
-protected:
-  void
-  Describe(const LevelImage & fixed,
-           const LevelImage & moving,
-           FixedSamples &     samples,
-           MovingImage &      image) const override
-  {
-    constexpr int padding = kernels::HistogramPadding;
-    DescribeByBins(fixed, moving, padding, m_Bins - 2 * padding, GetMattesRangeEnd(m_Bins), samples, image);
-  }
-
-  MeasuredValue
-  MakeValue(const MutualInformation & result) const override
-  {
-    // Values that all lie in one cell have no entropy.
-    const double value = m_IsNormalized ? result.normalized : result.mutualInformation;
-    const bool   isKnown = result.count > 0 && std::isfinite(value);
-    return { result.count, isKnown ? -value : 0.0, isKnown };
-  }
-
-private:
-  int  m_Bins;
-  bool m_IsNormalized;
-};
-
-/** A measure that is a sum over pairs of values. */
+/** A sum over pairs of values. */
 class Pairs : public MeasureByBatches<PairMetric>
 {
 public:
-  Pairs(const std::string & deviceName, PairMeasure measure)
-    : MeasureByBatches(deviceName, measure)
-    , m_Measure(measure)
+  Pairs(const SimilaritySettings & settings, const std::string & deviceName)
+    : MeasureByBatches(settings, deviceName, GetPairMeasure(settings.kind))
   {}
 
   MeasuredForces
   FindForces(const IndexMap & toMoving, const ParallelFor & parallelFor) override
   {
     const PairResult result = this->GetMetric().Evaluate(MakeLinearMapping(toMoving), Forces::Summed, parallelFor);
-    const double     factor = m_Measure == PairMeasure::Correlation
-                                ? -2.0 * result.products / (result.fixedSquares * result.movingSquares)
-                                : (m_Measure == PairMeasure::MeanSquares ? -2.0 : -1.0) / result.count;
-    return MakeForces(this->MakeValue(result), result, factor);
-  }
-
-  /** Pairs each voxel with one that is far away, and returns the value of these pairs. */
-  double
-  FindUnrelated(const std::vector<double> & fixed, const std::vector<double> & moving) const override
-  {
-    if (m_Measure == PairMeasure::Correlation)
-    {
-      return 0;
-    }
-    constexpr std::size_t step = 7919; // a prime, so that the order of the moving values is arbitrary
-    const auto            bounds = [](const std::vector<double> & values) {
-      const auto both = std::minmax_element(values.begin(), values.end());
-      return std::make_pair(*both.first, *both.second);
-    };
-    const auto   ofFixed = bounds(fixed);
-    const auto   ofMoving = bounds(moving);
-    const double range = std::max(ofFixed.second, ofMoving.second) - std::min(ofFixed.first, ofMoving.first);
-    double       sum = 0;
-    for (std::size_t n = 0; n < fixed.size(); ++n)
-    {
-      const double difference = std::abs(fixed[n] - moving[(n + 1) * step % moving.size()]) / range;
-      sum += m_Measure == PairMeasure::MeanSquares ? difference * difference : difference;
-    }
-    return sum / static_cast<double>(fixed.size());
+    const double     sumUnit =
+      this->IsCorrelation() ? 2.0 * result.products / (result.fixedSquares * result.movingSquares) : 1.0 / result.count;
+    return this->MakeForces(this->MakeValue(result), result, sumUnit);
   }
 
 protected:
-  void
-  Describe(const LevelImage & fixed,
-           const LevelImage & moving,
-           FixedSamples &     samples,
-           MovingImage &      image) const override
-  {
-    DescribeForPairs(m_Measure, fixed, moving, samples, image);
-  }
-
   MeasuredValue
   MakeValue(const PairResult & result) const override
   {
-    const bool   isCorrelation = m_Measure == PairMeasure::Correlation;
+    if (!this->IsCorrelation())
+    {
+      return this->MakeCost(result.count, result.differences / result.count, result.count > 0);
+    }
     const double both = result.fixedSquares * result.movingSquares;
-    const bool   isKnown = result.count > 0 && (!isCorrelation || both > 0);
-    const double value = !isKnown        ? 0.0
-                         : isCorrelation ? -result.products * result.products / both
-                                         : result.differences / result.count;
-    return { result.count, value, isKnown };
+    return this->MakeCost(result.count, result.products * result.products / both, result.count > 0 && both > 0);
   }
 
 private:
-  PairMeasure m_Measure;
+  bool
+  IsCorrelation() const
+  {
+    return this->GetSettings().kind == SimilarityKind::Correlation;
+  }
+};
+
+class CorrelationRatio : public MeasureByBatches<CorrelationRatioMetric>
+{
+public:
+  CorrelationRatio(const SimilaritySettings & settings, const std::string & deviceName)
+    : MeasureByBatches(settings, deviceName, settings.bins)
+  {}
+
+  MeasuredForces
+  FindForces(const IndexMap & toMoving, const ParallelFor & parallelFor) override
+  {
+    const auto result = this->GetMetric().Evaluate(MakeLinearMapping(toMoving), Forces::Summed, parallelFor);
+    return this->MakeForces(this->MakeValue(result), result, 1.0 / result.all);
+  }
+
+protected:
+  MeasuredValue
+  MakeValue(const CorrelationRatioResult & result) const override
+  {
+    // If the moving values do not vary, there is nothing to explain. Each square is known to 2^-22, so the ratio is known to 1e-3 at least,
+    // and nearly always to 1e-6.
+    const double least = 1.5e3 / (1 << 22) * std::sqrt(result.count);
+    return this->MakeCost(result.count, result.within / result.all, result.count > 0 && result.all > least);
+  }
+};
+
+/** Mattes' mutual information, normalised or not. */
+class ParzenInformation : public MeasureByBatches<MattesMetric>
+{
+public:
+  ParzenInformation(const SimilaritySettings & settings, const std::string & deviceName)
+    : MeasureByBatches(settings, deviceName, settings.bins)
+  {}
+
+  MeasuredForces
+  FindForces(const IndexMap & toMoving, const ParallelFor & parallelFor) override
+  {
+    const auto result =
+      this->GetMetric().Evaluate(MakeLinearMapping(toMoving), Forces::Summed, this->IsNormalized(), parallelFor);
+    const auto value = this->MakeValue(FindMutualInformation(result, this->GetSettings().bins));
+    return this->MakeForces(value, result, 1.0 / value.count);
+  }
+
+protected:
+  MeasuredValue
+  MakeValue(const MutualInformation & result) const override
+  {
+    // Values that all lie in one cell have no entropy.
+    const double value = this->IsNormalized() ? result.normalized : result.mutualInformation;
+    return this->MakeCost(result.count, value, result.count > 0 && std::isfinite(value));
+  }
+
+private:
+  bool
+  IsNormalized() const
+  {
+    return this->GetSettings().kind == SimilarityKind::NormalizedMutualInformation;
+  }
+};
+
+/** Returns the weights of a discrete Gaussian, e^-t I_n(t), from its centre on, as many as leave out a hundredth (Lindeberg 1990). They are
+ *  then normalised to a sum of 1, as in itk::GaussianOperator. */
+std::vector<double>
+MakeGaussian(double variance)
+{
+  std::vector<double> weights{ std::exp(-variance) * std::cyl_bessel_i(0.0, variance) };
+  double              sum = weights.front();
+  while (sum < 0.99)
+  {
+    weights.push_back(std::exp(-variance) * std::cyl_bessel_i(static_cast<double>(weights.size()), variance));
+    sum += 2.0 * weights.back();
+  }
+  for (double & weight : weights)
+  {
+    weight /= sum;
+  }
+  return weights;
+}
+
+/** The mutual information, in bits, of a joint histogram of nearest bins, smoothed as in
+ *  itk::JointHistogramMutualInformationImageToImageMetricv4. */
+class JointHistogramInformation : public MeasureByMetric<JointHistogramMetric>
+{
+public:
+  JointHistogramInformation(const SimilaritySettings & settings, const std::string & deviceName)
+    : MeasureByMetric(settings, deviceName, settings.bins)
+  {
+    constexpr double variance = 1.5; // ITK's
+    m_Options.smoothing = MakeGaussian(variance);
+    m_Options.leastDensity = std::numeric_limits<double>::epsilon();
+    m_Options.tiesGoDown.assign(static_cast<std::size_t>(settings.bins), false);
+  }
+
+  std::vector<MeasuredValue>
+  FindValues(const CandidateMaps & candidates, const ParallelFor & parallelFor) override
+  {
+    std::vector<MeasuredValue> values;
+    for (const JointHistogramValue & result : this->GetMetric().EvaluateBatch(candidates, m_Options, parallelFor))
+    {
+      values.push_back(this->MakeCost(static_cast<double>(result.count), result.mutualInformation, result.count > 0));
+    }
+    return values;
+  }
+
+  /** Throws: nearest bins have no derivative. ITK's metric of that name returns an uphill direction that is not the value's derivative. */
+  MeasuredForces
+  FindForces(const IndexMap &, const ParallelFor &) override
+  {
+    throw UnsupportedError("a joint histogram of nearest bins has no derivative; Mattes' mutual information has one");
+  }
+
+private:
+  JointHistogramOptions m_Options;
+};
+
+/** The mutual information by partial volume (Maes 1997). */
+class PartialVolumeInformation : public MeasureByBatches<PartialVolumeMetric>
+{
+public:
+  PartialVolumeInformation(const SimilaritySettings & settings, const std::string & deviceName)
+    : MeasureByBatches(settings, deviceName, settings.bins)
+  {}
+
+  MeasuredForces
+  FindForces(const IndexMap & toMoving, const ParallelFor & parallelFor) override
+  {
+    constexpr std::array<double, 9> byIndex{ 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    const PartialVolumeResult       result =
+      this->GetMetric().Evaluate(MakeLinearMapping(toMoving), Forces::Summed, false, byIndex, parallelFor);
+    const auto value = this->MakeValue(FindMutualInformation(result, this->GetSettings().bins));
+    return this->MakeForces(value, result, 1.0 / value.count);
+  }
+
+protected:
+  MeasuredValue
+  MakeValue(const MutualInformation & result) const override
+  {
+    return this->MakeCost(result.count, result.mutualInformation, result.count > 0);
+  }
+};
+
+/** Returns Σ f and Σ f ⊗ x of the forces on a grid's voxels, where x is a voxel's index. */
+ForceResult
+SumForces(const std::vector<float> & forces, const Size & size)
+{
+  ForceResult result;
+  auto        force = forces.begin();
+  for (int k = 0; k < size[2]; ++k)
+  {
+    for (int j = 0; j < size[1]; ++j)
+    {
+      for (int i = 0; i < size[0]; ++i)
+      {
+        for (std::size_t c = 0; c < 3; ++c, ++force)
+        {
+          result.forceSums[c] += *force;
+          result.forceSums[3 + c] += i * static_cast<double>(*force);
+          result.forceSums[6 + c] += j * static_cast<double>(*force);
+          result.forceSums[9 + c] += k * static_cast<double>(*force);
+        }
+      }
+    }
+  }
+  return result;
+}
+
+/** The mean correlation over neighborhoods (Avants 2008). Its derivative includes all neighborhoods that contain a voxel, whereas ITK's
+ *  derivative includes the voxel's own neighborhood alone. */
+class NeighborhoodCorrelation : public MeasureByMetric<NeighborhoodCorrelationMetric>
+{
+public:
+  NeighborhoodCorrelation(const SimilaritySettings & settings, const std::string & deviceName)
+    : MeasureByMetric(settings, deviceName)
+  {
+    m_Terms.radius.fill(static_cast<std::uint64_t>(settings.radius));
+    m_Terms.epsilon = std::numeric_limits<double>::epsilon(); // as in ITK, for squares of unscaled values
+    m_Terms.forcesAreOfValue = true;
+  }
+
+  std::vector<MeasuredValue>
+  FindValues(const CandidateMaps & candidates, const ParallelFor & parallelFor) override
+  {
+    std::vector<MeasuredValue> values;
+    for (const NeighborhoodResult & result : this->GetMetric().EvaluateBatch(candidates, m_Terms, parallelFor))
+    {
+      values.push_back(this->MakeValue(result));
+    }
+    return values;
+  }
+
+  MeasuredForces
+  FindForces(const IndexMap & toMoving, const ParallelFor & parallelFor) override
+  {
+    const NeighborhoodResult result =
+      this->GetMetric().Evaluate(MakeLinearMapping(toMoving), m_Terms, Forces::OfEachSample, parallelFor);
+    const Size         size = this->GetFixed().image->GetSize();
+    std::vector<float> forces(3 * static_cast<std::size_t>(this->GetFixed().image->GetCount()));
+    this->GetMetric().TakeForces(
+      [&forces](std::int64_t first, std::int64_t count, const float * in) {
+        std::copy(in, in + 3 * count, forces.begin() + 3 * first);
+      },
+      parallelFor);
+    return this->MakeForces(this->MakeValue(result), SumForces(forces, size), 1.0 / result.count);
+  }
+
+private:
+  MeasuredValue
+  MakeValue(const NeighborhoodResult & result) const
+  {
+    return this->MakeCost(result.count, result.correlations / result.count, result.count > 0);
+  }
+
+  NeighborhoodTerms m_Terms;
 };
 } // namespace
 
@@ -202,22 +295,50 @@ SumAlong(const ForceResult & forces, const IndexMap & change)
   return sum;
 }
 
-std::unique_ptr<GlobalMeasure>
-MakeGlobalMeasure(GlobalCost cost, const std::string & deviceName, int bins)
+double
+FindUnrelatedCost(SimilarityKind kind, const std::vector<double> & fixed, const std::vector<double> & moving)
 {
-  switch (cost)
+  const double unrelated = Describe(kind).unrelatedCost;
+  if (!std::isnan(unrelated))
   {
-    case GlobalCost::MattesMutualInformation:
-    case GlobalCost::NormalizedMutualInformation:
-      return std::make_unique<Information>(deviceName, bins, cost == GlobalCost::NormalizedMutualInformation);
-    case GlobalCost::Correlation:
-      return std::make_unique<Pairs>(deviceName, PairMeasure::Correlation);
-    case GlobalCost::MeanSquares:
-      return std::make_unique<Pairs>(deviceName, PairMeasure::MeanSquares);
-    case GlobalCost::MeanAbsoluteDifferences:
-      return std::make_unique<Pairs>(deviceName, PairMeasure::MeanAbsoluteDifferences);
+    return unrelated;
+  }
+  // The cost of pairs of each voxel with one that is far away: a prime step makes the order of the moving values arbitrary.
+  constexpr std::size_t step = 7919;
+  const auto            bounds = [](const std::vector<double> & values) {
+    const auto both = std::minmax_element(values.begin(), values.end());
+    return std::make_pair(*both.first, *both.second);
+  };
+  const auto   ofFixed = bounds(fixed);
+  const auto   ofMoving = bounds(moving);
+  const double range = std::max(ofFixed.second, ofMoving.second) - std::min(ofFixed.first, ofMoving.first);
+  double       sum = 0;
+  for (std::size_t n = 0; n < fixed.size(); ++n)
+  {
+    const double difference = std::abs(fixed[n] - moving[(n + 1) * step % moving.size()]) / range;
+    sum += kind == SimilarityKind::MeanSquares ? difference * difference : difference;
+  }
+  return sum / static_cast<double>(fixed.size());
+}
+
+std::unique_ptr<GlobalMeasure>
+MakeGlobalMeasure(const SimilaritySettings & settings, const std::string & deviceName)
+{
+  switch (settings.kind)
+  {
+    case SimilarityKind::CorrelationRatio:
+      return std::make_unique<CorrelationRatio>(settings, deviceName);
+    case SimilarityKind::MattesMutualInformation:
+    case SimilarityKind::NormalizedMutualInformation:
+      return std::make_unique<ParzenInformation>(settings, deviceName);
+    case SimilarityKind::JointHistogramMutualInformation:
+      return std::make_unique<JointHistogramInformation>(settings, deviceName);
+    case SimilarityKind::PartialVolumeMutualInformation:
+      return std::make_unique<PartialVolumeInformation>(settings, deviceName);
+    case SimilarityKind::NeighborhoodCorrelation:
+      return std::make_unique<NeighborhoodCorrelation>(settings, deviceName);
     default:
-      return std::make_unique<CorrelationRatio>(deviceName, bins);
+      return std::make_unique<Pairs>(settings, deviceName);
   }
 }
 

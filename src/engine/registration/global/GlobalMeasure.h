@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of a level's images that a global search minimises: for many maps together, or for one map with its derivative.
+// The cost of a level's images along linear maps, for global searches and for metrics by themselves: of many maps together, or of one
+// map with its derivative.
 #ifndef gpureg_GlobalMeasure_h
 #define gpureg_GlobalMeasure_h
 
 #include "gpureg/core/EvaluationStatistics.h"
-#include "gpureg/registration/global/GlobalChoices.h"
+#include "gpureg/metric/Similarity.h"
 #include "gpureg/metric/samples/Samples.h"
 
 #include "engine/registration/LevelSamples.h"
@@ -26,8 +27,8 @@ struct MeasuredValue
   bool isKnown = false;
 };
 
-/** The value of one map with its derivative by the samples' positions: factor times the forces. HasForcesByIndex() tells the
- *  coordinates. */
+/** The value of one map with its derivative by the samples' positions: factor times the forces. The derivative is by the moving image's
+ *  index, except for a similarity with neighborhoods, whose derivative is by points. */
 struct MeasuredForces : MeasuredValue
 {
   ForceResult forces;
@@ -37,6 +38,10 @@ struct MeasuredForces : MeasuredValue
 /** Returns the value's derivative along a change of the map, without the factor. */
 double
 SumAlong(const ForceResult & forces, const IndexMap & change);
+
+/** Returns the cost of unrelated images. \param fixed, moving values of a level's images, in any order */
+double
+FindUnrelatedCost(SimilarityKind kind, const std::vector<double> & fixed, const std::vector<double> & moving);
 
 class GlobalMeasure
 {
@@ -61,23 +66,6 @@ public:
   virtual MeasuredForces
   FindForces(const IndexMap & toMoving, const ParallelFor & parallelFor) = 0;
 
-  /** Returns true if forces are derivatives by the moving image's index, and false if by points of its space. The forces of global searches
-   *  are by the index. */
-  virtual bool
-  HasForcesByIndex() const
-  {
-    return true;
-  }
-
-  /** Returns the value of unrelated images. \param fixed, moving values of a level's images, in any order */
-  virtual double
-  FindUnrelated(const std::vector<double> & fixed, const std::vector<double> & moving) const
-  {
-    static_cast<void>(fixed);
-    static_cast<void>(moving);
-    return 0;
-  }
-
   /** Returns the statistics of the last call of a function above. */
   virtual EvaluationStatistics
   GetStatistics() const = 0;
@@ -87,9 +75,9 @@ public:
   SetTiming(bool on) = 0;
 };
 
-/** Makes the measure of a cost. \param bins the bins of the histogram, if the cost has one */
+/** Makes the measure of a similarity. \param settings its settings, which CheckSettings() has checked */
 std::unique_ptr<GlobalMeasure>
-MakeGlobalMeasure(GlobalCost cost, const std::string & deviceName, int bins);
+MakeGlobalMeasure(const SimilaritySettings & settings, const std::string & deviceName);
 
 } // namespace gpureg
 

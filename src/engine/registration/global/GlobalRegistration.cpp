@@ -163,21 +163,26 @@ private:
     }
   }
 
-  /** Returns the number of bins of a level: fewer at coarse levels, and, unless the caller has set it, no more than the samples fill. With
+  /** Returns the number of bins of a level, 0 for a cost without bins: fewer at coarse levels, and, unless the caller has set it, no more than the samples fill. With
    *  too few samples per bin, a smaller overlap would have a lower cost by chance. */
   int
   GetBins(int level) const
   {
-    constexpr int least = 32;
-    const bool    isRatio = m_Input.settings.cost == GlobalCost::CorrelationRatio;
-    const int     bins = m_Input.settings.bins > 0 ? m_Input.settings.bins : (isRatio ? 256 : 64);
-    const int     ofLevel = std::max(std::min(bins, least), bins >> std::max(0, level - At2mm));
+    constexpr int                 least = 32;
+    const SimilarityDescription & cost = Describe(m_Input.settings.cost);
+    if (!cost.HasBins())
+    {
+      return 0;
+    }
+    const int bins = m_Input.settings.bins > 0 ? m_Input.settings.bins : cost.bins.usual;
+    const int ofLevel = std::max(std::min(bins, least), bins >> std::max(0, level - At2mm));
     if (m_Input.settings.bins > 0)
     {
       return ofLevel;
     }
     const auto   samples = static_cast<double>(this->GetLevel(level).GetVoxelCount());
-    const double filled = isRatio ? samples / 16 : std::sqrt(samples / 8) + 2 * kernels::HistogramPadding;
+    const double filled =
+      cost.HasJointHistogram() ? std::sqrt(samples / 8) + 2 * kernels::HistogramPadding : samples / 16;
     return static_cast<int>(std::clamp<double>(filled, 2 * kernels::HistogramPadding + 1, ofLevel));
   }
 
@@ -207,7 +212,7 @@ private:
       {
         made.NarrowRanges();
       }
-      made.SetCost(m_Input.settings.cost, this->GetBins(level), m_IsTimed);
+      made.SetCost({ m_Input.settings.cost, this->GetBins(level) }, m_IsTimed);
     }
     // The finest level has too many voxels to examine on the host.
     this->GetLevel(At1mm).TakeRanges(this->GetLevel(At2mm));
@@ -225,7 +230,7 @@ private:
     // A small moving image, such as some slices of a head, can cover only a part of the fixed image.
     m_SmallerShare = std::min(1.0, moving.volume / fixed.volume);
     m_Input.leastOverlap = m_Input.settings.leastOverlap * m_SmallerShare;
-    m_Input.unrelated = level.FindUnrelated(fixed.values, moving.values);
+    m_Input.unrelated = FindUnrelatedCost(m_Input.settings.cost, fixed.values, moving.values);
     m_Input.frame = {};
     m_Input.frame.dimension = problem.dimension;
     m_Input.frame.fixedCentre = fixed.centre;

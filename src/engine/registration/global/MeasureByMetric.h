@@ -15,9 +15,11 @@ template <typename TMetric>
 class MeasureByMetric : public GlobalMeasure
 {
 public:
+  /** \param arguments those of the metric's constructor */
   template <typename... TArguments>
-  explicit MeasureByMetric(TArguments &&... arguments)
-    : m_Metric(std::forward<TArguments>(arguments)...)
+  explicit MeasureByMetric(const SimilaritySettings & settings, TArguments &&... arguments)
+    : m_Settings(settings)
+    , m_Metric(std::forward<TArguments>(arguments)...)
   {}
 
   void
@@ -27,7 +29,7 @@ public:
             MovingImage         image,
             const ParallelFor & parallelFor) override
   {
-    this->Describe(fixed, moving, samples, image);
+    DescribeValues(m_Settings, fixed, moving, samples, image);
     m_Metric.SetMovingImage(image, parallelFor);
     m_Metric.SetFixedSamples(samples, parallelFor);
     m_Fixed = fixed;
@@ -38,7 +40,7 @@ public:
   SetSamples(FixedSamples samples, const ParallelFor & parallelFor) override
   {
     MovingImage unchanged;
-    this->Describe(m_Fixed, m_Moving, samples, unchanged);
+    DescribeValues(m_Settings, m_Fixed, m_Moving, samples, unchanged);
     m_Metric.SetFixedSamples(samples, parallelFor);
   }
 
@@ -55,9 +57,11 @@ public:
   }
 
 protected:
-  /** Sets how values are scaled. */
-  virtual void
-  Describe(const LevelImage & fixed, const LevelImage & moving, FixedSamples & samples, MovingImage & image) const = 0;
+  const SimilaritySettings &
+  GetSettings() const
+  {
+    return m_Settings;
+  }
 
   TMetric &
   GetMetric()
@@ -71,20 +75,29 @@ protected:
     return m_Fixed;
   }
 
-  static MeasuredForces
-  MakeForces(const MeasuredValue & value, const ForceResult & forces, double factor)
+  /** Returns the cost of a value of the similarity. \param count the number of valid samples */
+  MeasuredValue
+  MakeCost(double count, double similarity, bool isKnown) const
+  {
+    return { count, isKnown ? Describe(m_Settings.kind).sign * similarity : 0.0, isKnown };
+  }
+
+  /** Returns a cost with its derivative. \param sumUnit the unit of the metric's sums */
+  MeasuredForces
+  MakeForces(const MeasuredValue & value, const ForceResult & forces, double sumUnit) const
   {
     MeasuredForces result;
     static_cast<MeasuredValue &>(result) = value;
     result.forces = forces;
-    result.factor = value.isKnown ? factor : 0.0;
+    result.factor = value.isKnown ? Describe(m_Settings.kind).forceFactor * sumUnit : 0.0;
     return result;
   }
 
 private:
-  TMetric    m_Metric;
-  LevelImage m_Fixed;
-  LevelImage m_Moving;
+  SimilaritySettings m_Settings;
+  TMetric            m_Metric;
+  LevelImage         m_Fixed;
+  LevelImage         m_Moving;
 };
 
 /** A measure whose metric evaluates batches of maps. */

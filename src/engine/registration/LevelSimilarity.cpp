@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/registration/free_form/FreeFormSimilarity.h"
+#include "engine/registration/LevelSimilarity.h"
 
 #include "engine/metric/histogram/CorrelationRatioEvaluation.h"
 #include "engine/filter/LevelGeometry.h"
@@ -19,13 +19,16 @@ namespace
 {
 /** A similarity whose evaluation stores its forces and its value in its own arrays. \tparam TEvaluation such as PairEvaluation */
 template <typename TEvaluation>
-class EvaluatedSimilarity : public FreeFormSimilarity
+class EvaluatedSimilarity : public LevelSimilarity
 {
 public:
   /** \param arguments the evaluation's arguments behind the core */
   template <typename... TArguments>
-  EvaluatedSimilarity(MetricCore & core, const FreeFormSettings & settings, TArguments &&... arguments)
-    : FreeFormSimilarity(core, settings)
+  EvaluatedSimilarity(MetricCore &               core,
+                      const SimilaritySettings & settings,
+                      const SampleDraws &        draws,
+                      TArguments &&... arguments)
+    : LevelSimilarity(core, settings, draws)
     , m_Evaluation(core, std::forward<TArguments>(arguments)...)
   {}
 
@@ -63,12 +66,7 @@ template <typename TArguments>
 class HistogramSimilarity : public EvaluatedSimilarity<HistogramEvaluation<TArguments>>
 {
 public:
-  HistogramSimilarity(MetricCore &                                 core,
-                      const FreeFormSettings &                     settings,
-                      std::unique_ptr<HistogramPasses<TArguments>> passes)
-    : EvaluatedSimilarity<HistogramEvaluation<TArguments>>(core, settings, std::move(passes))
-    , m_Bins(settings.bins)
-  {}
+  using EvaluatedSimilarity<HistogramEvaluation<TArguments>>::EvaluatedSimilarity;
 
   void
   Prepare(const SampleMapping & mapping) override
@@ -105,35 +103,26 @@ protected:
   int
   GetBins() const
   {
-    return m_Bins;
+    return this->GetSettings().bins;
   }
-
-private:
-  int m_Bins;
 };
 
 /** Normalised mutual information with Parzen windows (Modat 2010, equation 2). */
 class MutualInformation : public HistogramSimilarity<kernels::MattesArguments>
 {
 public:
-  MutualInformation(MetricCore & core, const FreeFormSettings & settings)
-    : HistogramSimilarity(core, settings, MakePasses<MattesPasses>(*core.queue))
+  MutualInformation(MetricCore & core, const SimilaritySettings & settings, const SampleDraws & draws)
+    : HistogramSimilarity(core, settings, draws, MakePasses<MattesPasses>(*core.queue))
   {}
 
+protected:
   double
-  GetSign() const override
-  {
-    return -1;
-  }
-
-  double
-  GetForceUnit() const override
+  GetSumUnit() const override
   {
     // The Parzen windows are counted in the histogram's units, and the forces are those of the value with its sign.
     return this->GetEvaluation().GetCountUnit();
   }
 
-protected:
   HistogramNeeds
   GetNeeds() const override
   {
@@ -146,41 +135,24 @@ protected:
     SetMattesArguments(this->GetCore().samples.GetMoving(), this->GetBins(), a);
     a.normalized = 1;
   }
-
-  void
-  Describe(const LevelImage & fixed,
-           const LevelImage & moving,
-           FixedSamples &     samples,
-           MovingImage &      image) const override
-  {
-    constexpr int padding = kernels::HistogramPadding;
-    const int     bins = this->GetBins();
-    DescribeByBins(fixed, moving, padding, bins - 2 * padding, GetMattesRangeEnd(bins), samples, image);
-  }
 };
 
 /** The correlation ratio as 1 - η, which is minimised. */
 class CorrelationRatio : public HistogramSimilarity<kernels::CorrelationRatioArguments>
 {
 public:
-  CorrelationRatio(MetricCore & core, const FreeFormSettings & settings)
-    : HistogramSimilarity(core, settings, MakePasses<CorrelationRatioPasses>(*core.queue))
+  CorrelationRatio(MetricCore & core, const SimilaritySettings & settings, const SampleDraws & draws)
+    : HistogramSimilarity(core, settings, draws, MakePasses<CorrelationRatioPasses>(*core.queue))
   {}
 
+protected:
   double
-  GetSign() const override
-  {
-    return 1;
-  }
-
-  double
-  GetForceUnit() const override
+  GetSumUnit() const override
   {
     // See kernels/CorrelationRatio.h: the sums of squares have a unit.
-    return 2 * GetCorrelationRatioUnit(this->GetEvaluation().GetCountUnit(), false);
+    return GetCorrelationRatioUnit(this->GetEvaluation().GetCountUnit(), false);
   }
 
-protected:
   HistogramNeeds
   GetNeeds() const override
   {
@@ -192,24 +164,14 @@ protected:
   {
     SetCorrelationRatioArguments(this->GetBins(), a);
   }
-
-  void
-  Describe(const LevelImage & fixed,
-           const LevelImage & moving,
-           FixedSamples &     samples,
-           MovingImage &      image) const override
-  {
-    DescribeByBins(fixed, moving, 0, this->GetBins(), 1, samples, image);
-  }
 };
 
-/** Mean squares or correlation. */
+/** A sum over pairs of values. */
 class Pairs : public EvaluatedSimilarity<PairEvaluation>
 {
 public:
-  Pairs(MetricCore & core, const FreeFormSettings & settings, PairMeasure measure)
-    : EvaluatedSimilarity(core, settings, measure)
-    , m_Measure(measure)
+  Pairs(MetricCore & core, const SimilaritySettings & settings, const SampleDraws & draws)
+    : EvaluatedSimilarity(core, settings, draws, GetPairMeasure(settings.kind))
   {}
 
   void
@@ -223,7 +185,8 @@ public:
   EnqueueForces() override
   {
     this->GetEvaluation().EnqueuePasses(Forces::OfEachSample);
-    if (m_Measure != PairMeasure::Correlation)
+    // The passes of a correlation compute it between them.
+    if (this->GetSettings().kind != SimilarityKind::Correlation)
     {
       this->GetEvaluation().EnqueueSimilarity();
     }
@@ -234,40 +197,14 @@ public:
   {
     this->GetEvaluation().EnqueueValue();
   }
-
-  double
-  GetSign() const override
-  {
-    return m_Measure == PairMeasure::Correlation ? -1 : 1;
-  }
-
-  double
-  GetForceUnit() const override
-  {
-    // Forces of squares are minus half of their derivative; see PairMeasure.
-    return m_Measure == PairMeasure::Correlation ? -1 : -2;
-  }
-
-protected:
-  void
-  Describe(const LevelImage & fixed,
-           const LevelImage & moving,
-           FixedSamples &     samples,
-           MovingImage &      image) const override
-  {
-    DescribeForPairs(m_Measure, fixed, moving, samples, image);
-  }
-
-private:
-  PairMeasure m_Measure;
 };
 
 /** The mean correlation over neighborhoods (Avants 2008). */
 class NeighborhoodCorrelation : public EvaluatedSimilarity<NeighborhoodEvaluation>
 {
 public:
-  NeighborhoodCorrelation(MetricCore & core, const FreeFormSettings & settings)
-    : EvaluatedSimilarity(core, settings)
+  NeighborhoodCorrelation(MetricCore & core, const SimilaritySettings & settings, const SampleDraws & draws)
+    : EvaluatedSimilarity(core, settings, draws)
   {
     m_Terms.radius.fill(static_cast<std::uint64_t>(settings.radius));
     m_Terms.epsilon = LeastSquares;
@@ -299,34 +236,6 @@ public:
     this->GetEvaluation().EnqueueSimilarity();
   }
 
-  double
-  GetSign() const override
-  {
-    return -1;
-  }
-
-  double
-  GetForceUnit() const override
-  {
-    return -1;
-  }
-
-  bool
-  HasForcesByIndex() const override
-  {
-    return false;
-  }
-
-protected:
-  void
-  Describe(const LevelImage & fixed,
-           const LevelImage & moving,
-           FixedSamples &     samples,
-           MovingImage &      image) const override
-  {
-    DescribeForNeighborhoods(fixed, moving, samples, image);
-  }
-
 private:
   // The sum of squares that rounding leaves of a flat region with values up to 1: 729 voxels that deviate by 1e-6. Less is no structure.
   static constexpr double LeastSquares = 1e-9;
@@ -336,17 +245,18 @@ private:
 } // namespace
 
 void
-FreeFormSimilarity::SetImages(
+LevelSimilarity::SetImages(
   const LevelImage & fixed, const LevelImage & moving, int dimension, int level, const ParallelFor & parallelFor)
 {
   FixedSamples samples = MakeLevelSamples(fixed);
-  MovingImage  image = MakeLevelMoving(moving, dimension, this->HasForcesByIndex());
-  this->Describe(fixed, moving, samples, image);
+  MovingImage  image = MakeLevelMoving(moving, dimension, !this->GetDescription().HasNeighborhoods());
+  DescribeValues(m_Settings, fixed, moving, samples, image);
   m_All = samples;
   m_Number = level;
   m_ParallelFor = parallelFor;
-  m_Subsample = m_SampleCount > 0 ? RegularSubsample(fixed.image->GetSize(), GetSpacing(fixed.toPoint), m_SampleCount)
-                                  : RegularSubsample(fixed.image->GetSize());
+  m_Subsample = m_Draws.samples > 0
+                  ? RegularSubsample(fixed.image->GetSize(), GetSpacing(fixed.toPoint), m_Draws.samples)
+                  : RegularSubsample(fixed.image->GetSize());
   m_Core.samples.SetMoving(image, m_Core.readsQuads, parallelFor);
   if (this->DrawsSamples())
   {
@@ -359,9 +269,9 @@ FreeFormSimilarity::SetImages(
 }
 
 void
-FreeFormSimilarity::Draw(std::uint32_t iteration)
+LevelSimilarity::Draw(std::uint32_t iteration)
 {
-  m_SampleToVoxel = m_Subsample.Place({ m_Seed, static_cast<std::uint32_t>(m_Number), iteration, 0 });
+  m_SampleToVoxel = m_Subsample.Place({ m_Draws.seed, static_cast<std::uint32_t>(m_Number), iteration, 0 });
   FixedSamples drawn = m_All;
   drawn.virtualSize = m_Subsample.GetSize();
   drawn.sampled->isOneGrid = false;
@@ -370,34 +280,32 @@ FreeFormSimilarity::Draw(std::uint32_t iteration)
 }
 
 void
-FreeFormSimilarity::TakeAllVoxels()
+LevelSimilarity::TakeAllVoxels()
 {
   m_SampleToVoxel = {};
   this->SetFixed(m_All);
 }
 
 void
-FreeFormSimilarity::SetFixed(const FixedSamples & samples)
+LevelSimilarity::SetFixed(const FixedSamples & samples)
 {
   m_Core.samples.SetFixed(samples, m_ParallelFor);
   m_Core.queue->parallelFor = m_ParallelFor;
 }
 
-std::unique_ptr<FreeFormSimilarity>
-MakeFreeFormSimilarity(const FreeFormSettings & settings, MetricCore & core)
+std::unique_ptr<LevelSimilarity>
+MakeLevelSimilarity(MetricCore & core, const SimilaritySettings & settings, const SampleDraws & draws)
 {
-  switch (settings.similarity)
+  switch (settings.kind)
   {
+    case SimilarityKind::NormalizedMutualInformation:
+      return std::make_unique<MutualInformation>(core, settings, draws);
     case SimilarityKind::CorrelationRatio:
-      return std::make_unique<CorrelationRatio>(core, settings);
-    case SimilarityKind::MeanSquares:
-      return std::make_unique<Pairs>(core, settings, PairMeasure::MeanSquares);
-    case SimilarityKind::Correlation:
-      return std::make_unique<Pairs>(core, settings, PairMeasure::Correlation);
+      return std::make_unique<CorrelationRatio>(core, settings, draws);
     case SimilarityKind::NeighborhoodCorrelation:
-      return std::make_unique<NeighborhoodCorrelation>(core, settings);
+      return std::make_unique<NeighborhoodCorrelation>(core, settings, draws);
     default:
-      return std::make_unique<MutualInformation>(core, settings);
+      return std::make_unique<Pairs>(core, settings, draws);
   }
 }
 

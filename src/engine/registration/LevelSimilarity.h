@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The similarities that a free-form deformation optimises: one class for each kind of evaluation.
-#ifndef gpureg_FreeFormSimilarity_h
-#define gpureg_FreeFormSimilarity_h
+// The similarities that deformations optimise, with one class for each kind of evaluation.
+#ifndef gpureg_LevelSimilarity_h
+#define gpureg_LevelSimilarity_h
 
-#include "gpureg/registration/free_form/FreeFormRegistration.h"
+#include "gpureg/metric/Similarity.h"
 
 #include "engine/registration/LevelSamples.h"
 #include "engine/metric/MetricCore.h"
@@ -16,19 +16,27 @@
 namespace gpureg
 {
 
-/** The similarity of a level's images along a spline. The results of an evaluation stay on the device. */
-class FreeFormSimilarity
+/** Describes which voxels of the fixed image an iteration uses. */
+struct SampleDraws
+{
+  /** Largest number of voxels of a regular subsample; 0: all voxels. */
+  std::int64_t  samples = 0;
+  std::uint64_t seed = 1;
+};
+
+/** The similarity of a level's images along a deformation. The results of an evaluation stay on the device. */
+class LevelSimilarity
 {
 public:
-  FreeFormSimilarity(MetricCore & core, const FreeFormSettings & settings)
+  LevelSimilarity(MetricCore & core, const SimilaritySettings & settings, const SampleDraws & draws)
     : m_Core(core)
-    , m_SampleCount(settings.samples)
-    , m_Seed(settings.seed)
+    , m_Settings(settings)
+    , m_Draws(draws)
   {}
-  virtual ~FreeFormSimilarity() = default;
-  FreeFormSimilarity(const FreeFormSimilarity &) = delete;
-  FreeFormSimilarity &
-  operator=(const FreeFormSimilarity &) = delete;
+  virtual ~LevelSimilarity() = default;
+  LevelSimilarity(const LevelSimilarity &) = delete;
+  LevelSimilarity &
+  operator=(const LevelSimilarity &) = delete;
 
   /** Sets the images of the samples. \param level each level has its own random numbers */
   void
@@ -79,20 +87,18 @@ public:
     return 0;
   }
 
-  /** Returns 1 if a good value is small, or -1 if it is large. The similarity's part of the cost is the sign times the value. */
-  virtual double
-  GetSign() const = 0;
+  const SimilarityDescription &
+  GetDescription() const
+  {
+    return Describe(m_Settings.kind);
+  }
 
   /** Returns the unit of forces: the derivative of the similarity's part of the cost by a sample's position is the unit times the
    *  evaluated factor times the sample's force. */
-  virtual double
-  GetForceUnit() const = 0;
-
-  /** Returns true if forces are derivatives by the moving image's index, and not by points. */
-  virtual bool
-  HasForcesByIndex() const
+  double
+  GetForceUnit() const
   {
-    return true;
+    return this->GetDescription().forceFactor * this->GetSumUnit();
   }
 
 protected:
@@ -102,27 +108,38 @@ protected:
     return m_Core;
   }
 
-  /** Sets how values are scaled, and which values the samples store. */
-  virtual void
-  Describe(const LevelImage & fixed, const LevelImage & moving, FixedSamples & samples, MovingImage & image) const = 0;
+  const SimilaritySettings &
+  GetSettings() const
+  {
+    return m_Settings;
+  }
+
+  /** Returns the unit of the evaluation's sums. */
+  virtual double
+  GetSumUnit() const
+  {
+    return 1;
+  }
 
 private:
   void
   SetFixed(const FixedSamples & samples);
 
-  MetricCore &     m_Core;
-  std::int64_t     m_SampleCount;
-  std::uint64_t    m_Seed;
-  int              m_Number = 0; // of the level
-  FixedSamples     m_All;        // with all voxels
-  RegularSubsample m_Subsample;
-  IndexMap         m_SampleToVoxel;
-  ParallelFor      m_ParallelFor;
+  MetricCore &       m_Core;
+  SimilaritySettings m_Settings;
+  SampleDraws        m_Draws;
+  int                m_Number = 0; // of the level
+  FixedSamples       m_All;        // with all voxels
+  RegularSubsample   m_Subsample;
+  IndexMap           m_SampleToVoxel;
+  ParallelFor        m_ParallelFor;
 };
 
-/** Makes the similarity of the settings. \param core the core of the level, which the similarity uses */
-std::unique_ptr<FreeFormSimilarity>
-MakeFreeFormSimilarity(const FreeFormSettings & settings, MetricCore & core);
+/** Makes a similarity that serves deformations (SimilarityDescription::isForFreeForm).
+ *  \param core the core of the level, which the similarity uses
+ *  \param settings its settings, which CheckSettings() has checked */
+std::unique_ptr<LevelSimilarity>
+MakeLevelSimilarity(MetricCore & core, const SimilaritySettings & settings, const SampleDraws & draws);
 
 } // namespace gpureg
 

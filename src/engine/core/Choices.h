@@ -11,10 +11,10 @@
 namespace gpureg
 {
 
-/** Returns the names, separated by commas. */
-template <std::size_t VCount>
+/** Returns the names, separated by commas. \param names a range of strings */
+template <typename TNames>
 std::string
-ListChoices(const char * const (&names)[VCount])
+ListChoices(const TNames & names)
 {
   std::string list;
   for (const char * const name : names)
@@ -24,6 +24,14 @@ ListChoices(const char * const (&names)[VCount])
   return list;
 }
 
+/** Throws that there is no such choice. \param which its name in quotes, or its number */
+template <typename TNames>
+[[noreturn]] void
+ThrowNoChoice(const char * what, const std::string & which, const TNames & names)
+{
+  throw BadInputError("there is no " + std::string(what) + " " + which + "; set one of " + ListChoices(names));
+}
+
 /** Returns the name of a choice. \throws BadInputError if there is no choice of this number */
 template <std::size_t VCount>
 const char *
@@ -31,8 +39,7 @@ NameOfChoice(const char * what, const char * const (&names)[VCount], std::size_t
 {
   if (number >= VCount)
   {
-    throw BadInputError("there is no " + std::string(what) + " " + std::to_string(number) + "; set one of " +
-                        ListChoices(names));
+    ThrowNoChoice(what, std::to_string(number), names);
   }
   return names[number];
 }
@@ -49,7 +56,7 @@ NumberOfChoice(const char * what, const char * const (&names)[VCount], const std
       return n;
     }
   }
-  throw BadInputError("there is no " + std::string(what) + " \"" + name + "\"; set one of " + ListChoices(names));
+  ThrowNoChoice(what, '"' + name + '"', names);
 }
 
 } // namespace gpureg

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkDeviceRegistrationMethod_hxx
+#define itkDeviceRegistrationMethod_hxx
+
+#include "itkDeviceRegistrationMethod.h"
+
+#include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
+#include "GPURegistrationDetail/registration/itkGPURegisteredImage.h"
+#include "GPURegistrationDetail/registration/itkGPURegistrationMethod.h"
+
+#include <algorithm>
+
+namespace itk
+{
+
+template <typename TFixedImage, typename TMovingImage>
+DeviceRegistrationMethod<TFixedImage, TMovingImage>::DeviceRegistrationMethod()
+{
+  this->SetPrimaryInputName("FixedImage");
+  this->AddRequiredInputName("MovingImage");
+  this->SetNumberOfRequiredOutputs(1);
+  this->ProcessObject::SetNthOutput(0, DecoratedTransformType::New());
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+DeviceRegistrationMethod<TFixedImage, TMovingImage>::SetFixedImage(const FixedImageType * image)
+{
+  this->ProcessObject::SetInput("FixedImage", const_cast<FixedImageType *>(image));
+}
+
+template <typename TFixedImage, typename TMovingImage>
+auto
+DeviceRegistrationMethod<TFixedImage, TMovingImage>::GetFixedImage() const -> const FixedImageType *
+{
+  return static_cast<const FixedImageType *>(this->ProcessObject::GetInput("FixedImage"));
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+DeviceRegistrationMethod<TFixedImage, TMovingImage>::SetMovingImage(const MovingImageType * image)
+{
+  this->ProcessObject::SetInput("MovingImage", const_cast<MovingImageType *>(image));
+}
+
+template <typename TFixedImage, typename TMovingImage>
+auto
+DeviceRegistrationMethod<TFixedImage, TMovingImage>::GetMovingImage() const -> const MovingImageType *
+{
+  return static_cast<const MovingImageType *>(this->ProcessObject::GetInput("MovingImage"));
+}
+
+template <typename TFixedImage, typename TMovingImage>
+auto
+DeviceRegistrationMethod<TFixedImage, TMovingImage>::GetOutput() -> DecoratedTransformType *
+{
+  return static_cast<DecoratedTransformType *>(this->ProcessObject::GetOutput(0));
+}
+
+template <typename TFixedImage, typename TMovingImage>
+auto
+DeviceRegistrationMethod<TFixedImage, TMovingImage>::GetTransform() -> TransformType *
+{
+  return this->GetOutput()->GetModifiable();
+}
+
+template <typename TFixedImage, typename TMovingImage>
+auto
+DeviceRegistrationMethod<TFixedImage, TMovingImage>::GetTransform() const -> const TransformType *
+{
+  return static_cast<const DecoratedTransformType *>(this->ProcessObject::GetOutput(0))->Get();
+}
+
+template <typename TFixedImage, typename TMovingImage>
+ModifiedTimeType
+DeviceRegistrationMethod<TFixedImage, TMovingImage>::GetMTime() const
+{
+  using GPURegistrationDetail::FindTimeOf;
+  return std::max({ Superclass::GetMTime(),
+                    FindTimeOf<ImageDimension>(m_InitialTransform.GetPointer()),
+                    FindTimeOf<ImageDimension>(m_FixedImageMask.GetPointer()),
+                    FindTimeOf<ImageDimension>(m_MovingImageMask.GetPointer()) });
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+DeviceRegistrationMethod<TFixedImage, TMovingImage>::GenerateData()
+{
+  m_Warnings.clear();
+  m_Statistics = {};
+  GPURegistrationDetail::CallEngine(*this, [this] { this->RegisterImages(); });
+}
+
+template <typename TFixedImage, typename TMovingImage>
+template <typename TEngine, typename TProblem, typename TSettings, typename TOnProgress>
+auto
+DeviceRegistrationMethod<TFixedImage, TMovingImage>::RegisterBy(std::unique_ptr<TEngine> &              engine,
+                                                                GPURegistrationDetail::RegisteredSide & moving,
+                                                                TProblem &                              problem,
+                                                                const TSettings &                       settings,
+                                                                const TOnProgress &                     onProgress)
+{
+  const std::string & device = m_Use.GetDevice().GetName();
+  GPURegistrationDetail::ReserveEngine(engine, device);
+  engine->SetTiming(m_Use.GetMeasuresKernelTime());
+  const auto parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
+  GPURegistrationDetail::RegisteredSide fixed(device, "fixed");
+  problem.dimension = static_cast<int>(ImageDimension);
+  problem.fixed = fixed.Load(*this, *this->GetFixedImage(), m_FixedImageMask.GetPointer(), parallelFor);
+  problem.moving = moving.Load(*this, *this->GetMovingImage(), m_MovingImageMask.GetPointer(), parallelFor);
+  auto result = engine->Register(problem, settings, parallelFor, [&](const auto & progress) {
+    onProgress(progress);
+    this->InvokeEvent(IterationEvent());
+    GPURegistrationDetail::ReportProgress(*this, static_cast<float>(progress.share));
+  });
+  m_Statistics = Add(Add(fixed.GetStatistics(), moving.GetStatistics()), engine->GetStatistics());
+  m_Warnings = result.warnings;
+  for (const std::string & warning : m_Warnings)
+  {
+    itkWarningMacro("" << warning << '.');
+  }
+  return result;
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+DeviceRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  m_Use.Print(os, indent);
+  itkPrintSelfObjectMacro(InitialTransform);
+  itkPrintSelfObjectMacro(FixedImageMask);
+  itkPrintSelfObjectMacro(MovingImageMask);
+}
+
+} // namespace itk
+
+#endif
