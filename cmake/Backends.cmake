@@ -171,7 +171,7 @@ if(GPURegistration_HAS_OPENCL)
     MovingImage ${_opencl_dir}/core/Prelude.cl ${_kernel_dir}/core/Geometry.h ${_kernel_dir}/metric/samples/MovingVoxels.h
     ${_opencl_dir}/metric/samples/MovingImageKernels.cl)
   gpuregistration_embed_kernels(
-    ControlPenalty ${_opencl_dir}/core/Prelude.cl ${_kernel_dir}/transform/ControlVector.h ${_kernel_dir}/penalty/ControlPenalties.h ${_kernel_dir}/penalty/ControlPenaltyKernels.h
+    ControlPenalty ${_opencl_dir}/core/Prelude.cl ${_kernel_dir}/core/Determinant.h ${_kernel_dir}/transform/ControlVector.h ${_kernel_dir}/penalty/ControlPenalties.h ${_kernel_dir}/penalty/ControlPenaltyKernels.h
     ${_opencl_dir}/penalty/ControlPenaltyKernels.cl)
   set(_opencl_sources
       ${_opencl_dir}/metric/samples/ControlGridPasses.cpp

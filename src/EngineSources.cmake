@@ -13,6 +13,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/metric/histogram/CorrelationRatioMetric.cpp
     engine/runtime/Device.cpp
     engine/image/DeviceImage.cpp
+    engine/filter/DiscreteGaussian.cpp
     engine/runtime/EngineUser.cpp
     engine/transform/FindPlanes.cpp
     engine/metric/samples/FixedGradients.cpp

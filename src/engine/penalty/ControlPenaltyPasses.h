@@ -3,6 +3,7 @@
 #define gpureg_ControlPenaltyPasses_h
 
 #include "kernels/core/Prelude.h"
+#include "kernels/core/Determinant.h"
 #include "kernels/transform/ControlVector.h"
 #include "kernels/penalty/ControlPenalties.h"
 

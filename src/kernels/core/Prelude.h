@@ -30,6 +30,7 @@
 #define GPUREG_METRIC_GROUP_FUNCTION  \
   template <typename MetricArguments> \
   inline
+#define GPUREG_REAL_GROUP_FUNCTION GPUREG_REAL_FUNCTION
 #define GPUREG_UNROLL_8
 #define GPUREG_GLOBAL
 #define GPUREG_LOCAL
@@ -268,6 +269,13 @@ AddWindow(u32 * histogram, int cell, int stride, int cells, const u32 * weights)
   {
     histogram[(cell + k) * stride] += weights[k];
   }
+}
+
+/** *sum += value, which several threads may do at once. */
+inline void
+AddGlobally(u64 * sum, u64 value)
+{
+  __atomic_fetch_add(sum, value, __ATOMIC_RELAXED);
 }
 
 GPUREG_NAMESPACE_END

@@ -248,32 +248,20 @@ FindStrainEnergy(const float * gradient, float * byGradient)
   return energy;
 }
 
-/** Returns the cofactor of a matrix at a row and column: the determinant's derivative by that element. */
-GPUREG_FUNCTION float
-FindCofactor(const float * m, int r, int c)
-{
-  const int r1 = (r + 1) % 3;
-  const int r2 = (r + 2) % 3;
-  const int c1 = (c + 1) % 3;
-  const int c2 = (c + 2) % 3;
-  return MultiplyAdd(m[3 * r1 + c1], m[3 * r2 + c2], -m[3 * r1 + c2] * m[3 * r2 + c1]);
-}
-
 /** Returns the Jacobian energy of a displacement's gradient F, and computes its derivative by F, and det(I + F). The determinant is 1 +
  *  tr F + F's principal minors + det F; the logarithm is computed from the difference to 1, which loses no digits for small
  *  deformations. */
 GPUREG_FUNCTION float
 FindJacobianEnergy(const ControlPenaltyArguments * a, const float * gradient, float * byGradient, float * determinant)
 {
-  float jacobian[9];
-  float excess = 0.0f;
+  const float excess = FindDeterminantBeyondOne(gradient);
+  float       jacobian[9];
   for (int r = 0; r < 3; ++r)
   {
     for (int c = 0; c < 3; ++c)
     {
       jacobian[3 * r + c] = gradient[3 * r + c] + (r == c ? 1.0f : 0.0f);
     }
-    excess += gradient[4 * r] + MultiplyAdd(gradient[r], FindCofactor(gradient, 0, r), FindCofactor(gradient, r, r));
   }
   *determinant = 1.0f + excess;
   const int   isFolded = !(*determinant >= a->leastDeterminant);

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// One deformation after another, and a field on another grid.
+// Shared by C++, CUDA C++ and OpenCL C.
+#ifndef gpureg_kernels_FieldComposition_h
+#define gpureg_kernels_FieldComposition_h
+
+GPUREG_NAMESPACE_BEGIN
+
+/** What fields are multiplied by when they are composed: floats, kept on the device, since a step's length follows from a sum there. */
+enum
+{
+  FactorOfOuter = 0,
+  FactorOfInner = 1,
+  CompositionFactors = 2
+};
+
+/** Composes two fields at a voxel: composed(x) = inner(x) + outer(x + inner(x)), both times their factors. outer counts as 0 outside of the
+ *  grid, as in itk::ComposeDisplacementFieldsImageFilter, whose warping field is inner. composed may be inner, but not outer.
+ *  Moves 36 bytes a voxel, of floats: inner, outer once, since neighbours share it, and composed. */
+GPUREG_REAL_FUNCTION void
+ComposeFields(const FieldGrid *           grid,
+              GPUREG_GLOBAL const float * factors,
+              GPUREG_GLOBAL const real *  outer,
+              GPUREG_GLOBAL const real *  inner,
+              GPUREG_GLOBAL real *        composed,
+              i64                         item)
+{
+  int  index[3], cell[3];
+  real vector[3], moved[3], fraction[3];
+  FindVoxelIndex(grid, item, index);
+  for (int r = 0; r < 3; ++r)
+  {
+    vector[r] = (real)factors[FactorOfInner] * inner[3 * item + r];
+  }
+  if (MoveFromVoxel(grid, index, vector, cell, fraction))
+  {
+    InterpolateField(grid, outer, cell, fraction, moved);
+    for (int r = 0; r < 3; ++r)
+    {
+      vector[r] = MultiplyAdd((real)factors[FactorOfOuter], moved[r], vector[r]);
+    }
+  }
+  for (int r = 0; r < 3; ++r)
+  {
+    composed[3 * item + r] = vector[r];
+  }
+}
+
+/** Resamples a field linearly at a voxel of another grid, where toField leads from indices of that to indices of the field's grid. It is 0
+ *  outside of its own grid, as itk::DisplacementFieldTransformParametersAdaptor has it. Moves 12 bytes a voxel, and 12 a voxel of the
+ *  field. */
+GPUREG_REAL_FUNCTION void
+ResampleField(const FieldGrid *          grid,
+              const FieldGrid *          fieldGrid,
+              const FixedMap *           toField,
+              GPUREG_GLOBAL const real * field,
+              GPUREG_GLOBAL real *       resampled,
+              i64                        item)
+{
+  int  index[3], cell[3];
+  real fraction[3];
+  real vector[3] = { 0.0f, 0.0f, 0.0f };
+  FindVoxelIndex(grid, item, index);
+  for (int d = 0; d < 3; ++d)
+  {
+    const i64 position = ApplyFixedRow(toField, d, index[0], index[1], index[2]);
+    cell[d] = CellOf(position);
+    FindFraction(position, fraction + d);
+  }
+  if (IsInsideGrid(fieldGrid, cell, fraction))
+  {
+    InterpolateField(fieldGrid, field, cell, fraction, vector);
+  }
+  for (int r = 0; r < 3; ++r)
+  {
+    resampled[3 * item + r] = vector[r];
+  }
+}
+
+GPUREG_NAMESPACE_END
+
+#endif

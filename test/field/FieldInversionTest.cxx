@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inverses of fields: ITK's iterations against itk::InvertDisplacementFieldImageFilter, and Newton's by what they leave.
+#include "FieldCase.h"
+
+#include "kernels/field/FieldInversion.h"
+#include "kernels/field/FieldNewton.h"
+
+#include "itkInvertDisplacementFieldImageFilter.h"
+
+#include <limits>
+
+namespace gpuregtest
+{
+
+namespace
+{
+using namespace gpureg::kernels;
+
+/** A field's inverse by ITK's iterations, from an estimate on. */
+struct Inverse
+{
+  Inverse(const FieldGrid & grid, const Floats & field, Floats estimate, const InversionRule & rule, int most)
+    : vectors(std::move(estimate))
+  {
+    for (int n = 0; n < most; ++n)
+    {
+      float  largest = 0;
+      double sum = 0;
+      ForEachItem(rule.voxels, [&](std::int64_t item) {
+        const float error = FindInversionError(&grid, &state, field.data(), vectors.data(), item);
+        largest = std::max(largest, error);
+        sum += error;
+      });
+      const float asFloat = static_cast<float>(sum);
+      JudgeInversion(&rule, &largest, &asFloat, &state, 0);
+      ForEachItem(rule.voxels,
+                  [&](std::int64_t item) { StepInverse(&grid, &state, field.data(), vectors.data(), item); });
+    }
+  }
+
+  Floats         vectors;
+  InversionState state{};
+};
+
+/** The largest error that a field's inverse has, in voxels. */
+float
+FindLargestError(const FieldGrid & grid, const Floats & field, const Floats & inverse)
+{
+  const InversionState state{};
+  float                largest = 0;
+  ForEachItem(CountFieldVoxels(&grid), [&](std::int64_t item) {
+    largest = std::max(largest, FindInversionError(&grid, &state, field.data(), inverse.data(), item));
+  });
+  return largest;
+}
+
+template <unsigned int VDimension>
+void
+TestITKsIterations()
+{
+  using ImageType = FieldImage<VDimension>;
+  ForEachFieldCase<VDimension>([](const FieldCase<VDimension> & its, Random & random) {
+    const Floats field = its.DrawSmoothField(random, 1.5, 12.0);
+    const Floats estimate = its.DrawSmoothField(random, 1.0, 12.0);
+    // Another number of iterations in each; the last rule's thresholds are met at once.
+    const InversionRule rules[] = { { its.voxels, 0.1F, 0.001F },
+                                    { its.voxels, 1e-3F, 1e-4F },
+                                    { its.voxels, 1e3F, 1e3F } };
+    for (const InversionRule & rule : rules)
+    {
+      for (const int most : { 1, 2, 20 })
+      {
+        const auto filter = itk::InvertDisplacementFieldImageFilter<ImageType>::New();
+        filter->SetInput(its.MakeImage(field));
+        filter->SetInverseFieldInitialEstimate(its.MakeImage(estimate));
+        filter->SetMaximumNumberOfIterations(most);
+        filter->SetMaxErrorToleranceThreshold(rule.largestError);
+        filter->SetMeanErrorToleranceThreshold(rule.meanError);
+        filter->SetEnforceBoundaryCondition(true);
+        filter->Update();
+        const Inverse ours(its.forKernels, field, estimate, rule, most);
+        // Roundings of a step's length, relative to its own, add up over the iterations; the error there is up to 5 voxels.
+        const double rounding = 60 * its.FindRounding(3.0);
+        EXPECT_NEAR(ours.state.largestError, filter->GetMaxErrorNorm(), rounding);
+        EXPECT_NEAR(ours.state.meanError, filter->GetMeanErrorNorm(), rounding);
+        EXPECT_LE(its.FindLargestDifference(ours.vectors, *filter->GetOutput()), rounding);
+      }
+    }
+  });
+}
+
+template <unsigned int VDimension>
+void
+TestNewton()
+{
+  Grid<VDimension> grid = MakeFieldGrids<VDimension>().front();
+  grid.size.Fill(VDimension == 2 ? 61 : 31);
+  grid.spacing.Fill(0.7);
+  const FieldCase<VDimension> its(grid);
+  Random                      random(23);
+  // Up to 3 voxels; the smallest determinant is about 0.3. The border is 0, as an inverse's there.
+  Floats field = its.DrawSmoothField(random, 2.0, 14.0);
+  its.FadeTowardsEdge(8.0, field);
+  const NewtonRule    rule{ 16, 1e-5F, 1 };
+  const InversionRule itks{ its.voxels, 0.1F, 0.001F };
+  Floats              inverse(field.size());
+  ForEachItem(its.voxels,
+              [&](std::int64_t item) { InvertByNewton(&its.forKernels, &rule, field.data(), inverse.data(), item); });
+  const float left = FindLargestError(its.forKernels, field, inverse);
+  const float leftByITK =
+    FindLargestError(its.forKernels, field, Inverse(its.forKernels, field, Floats(field.size()), itks, 20).vectors);
+  EXPECT_LE(left, rule.error);
+  EXPECT_LE(100.0F * left, leftByITK);
+  // From there on it does nothing: to the bit.
+  Floats again = inverse;
+  ForEachItem(its.voxels,
+              [&](std::int64_t item) { InvertByNewton(&its.forKernels, &rule, field.data(), again.data(), item); });
+  EXPECT_EQ(again, inverse);
+}
+} // namespace
+
+TEST(FieldInversion, IsITKs2D)
+{
+  TestITKsIterations<2>();
+}
+
+TEST(FieldInversion, IsITKs3D)
+{
+  TestITKsIterations<3>();
+}
+
+TEST(FieldInversion, ByNewtonLeavesAHundredthOfITKs2D)
+{
+  TestNewton<2>();
+}
+
+TEST(FieldInversion, ByNewtonLeavesAHundredthOfITKs3D)
+{
+  TestNewton<3>();
+}
+
+TEST(FieldInversion, ByNewtonNeverMakesAnErrorLarger)
+{
+  // Any vectors: the field folds everywhere.
+  const FieldCase<3> its(MakeFieldGrids<3>().back());
+  Random             random(7);
+  const Floats       field = its.DrawField(random, 2.0);
+  const NewtonRule   rule{ 10, 0.0F, 0 };
+  const Floats       estimate = its.DrawField(random, 1.0);
+  Floats             inverse = estimate;
+  int                better = 0;
+  ForEachItem(its.voxels, [&](std::int64_t item) {
+    const InversionState state{};
+    InvertByNewton(&its.forKernels, &rule, field.data(), inverse.data(), item);
+    const float before = FindInversionError(&its.forKernels, &state, field.data(), estimate.data(), item);
+    const float after = FindInversionError(&its.forKernels, &state, field.data(), inverse.data(), item);
+    EXPECT_LE(after, before);
+    better += after < before;
+  });
+  EXPECT_GT(2 * better, its.voxels);
+}
+
+TEST(FieldInversion, EndsWhereAVectorIsNaN)
+{
+  const FieldCase<2> its(MakeFieldGrids<2>().back());
+  Random             random(9);
+  Floats             field = its.DrawField(random, 0.4);
+  field[3 * 30] = std::numeric_limits<float>::quiet_NaN();
+  const InversionRule rule{ its.voxels, 0.1F, 0.001F };
+  const Inverse       inverse(its.forKernels, field, Floats(field.size()), rule, 3);
+  EXPECT_EQ(inverse.state.iterations, 1);
+  EXPECT_TRUE(inverse.state.isDone);
+}
+
+} // namespace gpuregtest

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Smoothing fields, against itk::SyNImageRegistrationMethod's own.
+#include "FieldCase.h"
+
+#include "kernels/field/FieldSmoothing.h"
+
+#include "gpureg/core/Error.h"
+
+#include "engine/filter/DiscreteGaussian.h"
+
+#include "itkGaussianOperator.h"
+#include "itkSyNImageRegistrationMethod.h"
+
+#include <limits>
+
+namespace gpuregtest
+{
+
+namespace
+{
+using namespace gpureg::kernels;
+
+/** What SyN keeps to itself. */
+template <unsigned int VDimension>
+class Smoother : public itk::SyNImageRegistrationMethod<itk::Image<double, VDimension>, itk::Image<double, VDimension>>
+{
+public:
+  using Self = Smoother;
+  using Pointer = itk::SmartPointer<Self>;
+  itkSimpleNewMacro(Self);
+  using itk::SyNImageRegistrationMethod<itk::Image<double, VDimension>,
+                                        itk::Image<double, VDimension>>::GaussianSmoothDisplacementField;
+  using itk::SyNImageRegistrationMethod<itk::Image<double, VDimension>,
+                                        itk::Image<double, VDimension>>::ScaleUpdateField;
+};
+
+/** ITK's weights for an axis of so many voxels. */
+std::vector<double>
+MakeWeights(double variance, int size)
+{
+  return gpureg::MakeDiscreteGaussian(variance, 0.001, 2, std::max(3, size + 1));
+}
+
+/** Smooths along each axis in turn. */
+Floats
+Smooth(const FieldGrid & grid, const Floats & field, double variance)
+{
+  Floats smoothed = field;
+  for (int axis = 0; axis < grid.dimension; ++axis)
+  {
+    const auto     inDouble = MakeWeights(variance, grid.size[axis]);
+    const Floats   weights(inDouble.begin(), inDouble.end());
+    const Floats   before = smoothed;
+    FieldSmoothing a{};
+    a.axis = axis;
+    a.radius = static_cast<int>(weights.size()) - 1;
+    a.isLast = axis == grid.dimension - 1;
+    a.kept = variance < 0.5 ? static_cast<float>(2.0 * variance) : 0.0F;
+    ForEachItem(3 * CountFieldVoxels(&grid), [&](std::int64_t item) {
+      SmoothFieldAlong(&grid, &a, weights.data(), before.data(), field.data(), smoothed.data(), item);
+    });
+  }
+  return smoothed;
+}
+
+template <unsigned int VDimension>
+void
+TestSmoothing()
+{
+  ForEachFieldCase<VDimension>([](const FieldCase<VDimension> & its, Random & random) {
+    const Floats field = its.DrawField(random, 3.0);
+    const auto   smoother = Smoother<VDimension>::New();
+    for (const double variance : { 3.0, 0.5, 0.2, 20.0 })
+    {
+      // Sums are rounded a few times, of which 20 are never met; ITK's Bessel functions are right to 2e-7.
+      const double rounding = 20 * its.FindRounding(3.0) + 2e-6;
+      const auto   itks = smoother->GaussianSmoothDisplacementField(its.MakeImage(field), variance);
+      EXPECT_LE(its.FindLargestDifference(Smooth(its.forKernels, field, variance), *itks), rounding) << variance;
+    }
+  });
+}
+
+template <unsigned int VDimension>
+void
+TestScaling()
+{
+  ForEachFieldCase<VDimension>([](const FieldCase<VDimension> & its, Random & random) {
+    const auto smoother = Smoother<VDimension>::New();
+    smoother->SetLearningRate(0.25);
+    for (const double most : { 1e-3, 7.0, 0.0 })
+    {
+      const Floats  field = its.DrawField(random, most);
+      LongestVector rule{ 0.25F, 0, FactorOfOuter };
+      float         longest = 0;
+      float         factors[] = { 1.0F, 1.0F };
+      Floats        scaled(field.size());
+      ForEachItem(its.voxels, [&](std::int64_t item) {
+        longest = std::max(longest, FindLengthOfVector(&its.forKernels, field.data(), item));
+      });
+      FindScaleFactor(&rule, &longest, factors, 0);
+      ForEachItem(3 * its.voxels, [&](std::int64_t item) { ScaleField(factors, field.data(), scaled.data(), item); });
+      const auto itks = smoother->ScaleUpdateField(its.MakeImage(field));
+      // A vector is up to 0.25 voxels by ITK's measure; by ours up to that times how much spacings differ.
+      const auto [thin, thick] = std::minmax_element(its.forKernels.perSpacing, its.forKernels.perSpacing + VDimension);
+      EXPECT_LE(its.FindLargestDifference(scaled, *itks), 2e-7 * *thick / *thin);
+    }
+  });
+}
+} // namespace
+
+TEST(DiscreteGaussian, HasTheWeightsOfITKs)
+{
+  for (const double variance : { 0.01, 0.2, 0.5, 1.5, 3.0, 12.0, 80.0 })
+  {
+    for (const int size : { 1, 2, 3, 4, 10, 200 })
+    {
+      itk::GaussianOperator<double, 1> itks;
+      itks.SetVariance(variance);
+      itks.SetMaximumError(0.001);
+      itks.SetMaximumKernelWidth(size);
+      itks.CreateDirectional();
+      const auto ours = MakeWeights(variance, size);
+      ASSERT_EQ(itks.GetRadius(0) + 1, ours.size()) << variance << ' ' << size;
+      for (std::size_t k = 0; k < ours.size(); ++k)
+      {
+        // ITK's polynomials for I_0 and I_1 are right to 2e-7.
+        EXPECT_NEAR(itks[ours.size() - 1 + k], ours[k], 4e-7) << variance << ' ' << size;
+      }
+    }
+  }
+}
+
+TEST(DiscreteGaussian, RefusesVariancesThatDoublesCannotHold)
+{
+  EXPECT_NO_THROW(MakeWeights(600.0, 1000));
+  EXPECT_THROW(MakeWeights(601.0, 1000), gpureg::BadInputError);
+  EXPECT_THROW(MakeWeights(-1.0, 1000), gpureg::BadInputError);
+  EXPECT_THROW(MakeWeights(std::numeric_limits<double>::quiet_NaN(), 1000), gpureg::BadInputError);
+}
+
+TEST(FieldSmoothing, IsITKs2D)
+{
+  TestSmoothing<2>();
+}
+
+TEST(FieldSmoothing, IsITKs3D)
+{
+  TestSmoothing<3>();
+}
+
+TEST(FieldScaling, IsITKs2D)
+{
+  TestScaling<2>();
+}
+
+TEST(FieldScaling, IsITKs3D)
+{
+  TestScaling<3>();
+}
+
+} // namespace gpuregtest
