@@ -129,6 +129,22 @@ TestResampling()
 }
 } // namespace
 
+TEST(FieldGrid, FindsVoxelsBeyondFourBillion)
+{
+  FieldGrid grid{};
+  grid.size[0] = 5000;
+  grid.size[1] = 3000;
+  grid.size[2] = 1000;
+  for (const std::int64_t voxel :
+       { std::int64_t{ 4999 }, std::int64_t{ 4294967295 }, std::int64_t{ 4294967296 }, CountFieldVoxels(&grid) - 1 })
+  {
+    int index[3];
+    FindVoxelIndex(&grid, voxel, index);
+    EXPECT_EQ((std::int64_t{ 3000 } * index[2] + index[1]) * 5000 + index[0], voxel);
+    EXPECT_TRUE(index[0] >= 0 && index[0] < 5000 && index[1] >= 0 && index[1] < 3000);
+  }
+}
+
 TEST(FieldComposition, IsITKs2D)
 {
   TestComposition<2>();
@@ -137,6 +153,32 @@ TEST(FieldComposition, IsITKs2D)
 TEST(FieldComposition, IsITKs3D)
 {
   TestComposition<3>();
+}
+
+TEST(FieldComposition, TakesITKsSideOfTheEdge)
+{
+  using ImageType = FieldImage<3>;
+  Grid<3> grid = MakeFieldGrids<3>().back();
+  grid.origin.Fill(0.0);
+  const FieldCase<3> its(grid);
+  Random             random(2);
+  const Floats       outer = its.DrawField(random, 1.0);
+  for (const float step : { 0.5F, std::nextafter(0.5F, 0.0F), std::nextafter(0.5F, 1.0F) })
+  {
+    for (const float sign : { -1.0F, 1.0F })
+    {
+      const Floats inner(outer.size(), sign * step);
+      const auto   filter = itk::ComposeDisplacementFieldsImageFilter<ImageType, ImageType>::New();
+      filter->SetDisplacementField(its.MakeImage(outer));
+      filter->SetWarpingField(its.MakeImage(inner));
+      filter->Update();
+      Floats composed(outer.size());
+      ForEachItem(its.voxels, [&](std::int64_t item) {
+        ComposeFields(&its.forKernels, FactorsOfOne, outer.data(), inner.data(), composed.data(), item);
+      });
+      EXPECT_LE(its.FindLargestDifference(composed, *filter->GetOutput()), Roundings * its.FindRounding(1.0));
+    }
+  }
 }
 
 TEST(FieldComposition, CountsWhatLeadsNowhereAsZero)
