@@ -20,7 +20,7 @@ ReadOptions(int                      argc,
             const std::set<std::string> & options,
             const std::set<std::string> & flags)
 {
-  // The last one of its name holds, so the user's come behind.
+  // Of two options with the same name the last one holds, so the user's follow the defaults.
   std::vector<char *> arguments(argv, argv + argc);
   for (std::string & option : defaults)
   {
@@ -61,7 +61,7 @@ ChooseHardware(const example::CommandLine & line)
   {
     hardware.devices = itk::GPUDevice::GetAvailable();
   }
-  // Google Benchmark warns where it was itself built without optimisation, as Debian's is: that is not this.
+  // Google Benchmark warns if it was itself built without optimization, as Debian's is. This says how the program was built.
 #ifdef NDEBUG
   benchmark::AddCustomContext("this program", "built with optimisation");
 #else

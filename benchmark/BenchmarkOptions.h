@@ -14,9 +14,9 @@ namespace bench
 {
 
 /** Gives Google Benchmark its options, and returns the program's own.
- * \param defaults are options of Google Benchmark's; where the user gives one, that one holds.
- * \param printHelp is what --help does.
- * \param options that the program has besides, with a value each, \param flags without; any other is an error. */
+ *  \param defaults options of Google Benchmark, which the user's override.
+ *  \param printHelp is called for --help.
+ *  \param options that the program has besides, with a value each; \param flags without; any other is an error. */
 example::CommandLine
 ReadOptions(int                      argc,
             char **                  argv,
@@ -25,11 +25,11 @@ ReadOptions(int                      argc,
             const std::set<std::string> & options,
             const std::set<std::string> & flags = {});
 
-/** The parts of a list such as 1,2,3. */
+/** Returns the parts of a list such as 1,2,3. */
 std::vector<std::string>
 SplitAtCommas(const std::string & list);
 
-/** What to measure on. */
+/** The devices and the number of threads for the measurements. */
 struct Hardware
 {
   /** Of ITK, and of the host device. */
@@ -37,7 +37,8 @@ struct Hardware
   std::vector<itk::GPUDevice> devices;
 };
 
-/** As --threads N and --device A,B,… say; else all there is. Makes it ITK's setting and tells it with the results. */
+/** Returns the hardware of --threads N and --device A,B,…, by default all devices and threads. Sets ITK's number of threads, and prints
+ *  the hardware with the results. */
 Hardware
 ChooseHardware(const example::CommandLine & line);
 

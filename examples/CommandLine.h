@@ -14,8 +14,8 @@
 namespace example
 {
 
-/** A command line: words, flags such as --rigid, and options with a value such as --device host.
- * What is wrong with it is thrown as a std::invalid_argument. */
+/** A command line: words, flags such as --rigid, and options with a value such as --device host. Errors in it are thrown as
+ *  std::invalid_argument. */
 class CommandLine
 {
 public:
@@ -36,18 +36,18 @@ public:
     return m_Options.count(option) != 0;
   }
 
-  /** The option's value, or otherwise where it is not given. */
+  /** Returns the option's value, or `otherwise` if it is not given. */
   std::string
   Get(const std::string & option, const std::string & otherwise) const;
 
   std::uint32_t
   GetNumber(const std::string & option, std::uint32_t otherwise) const;
 
-  /** In mm. */
+  /** Returns the option's value as a length in mm, or `otherwise` if it is not given. */
   double
   GetLength(const std::string & option, double otherwise) const;
 
-  /** What --rigid, --device NAME and --metric ours|itk ask for. */
+  /** Returns the settings of --rigid, --device NAME and --metric ours|itk. */
   RegistrationSettings
   GetRegistrationSettings() const;
 
@@ -56,8 +56,8 @@ private:
   std::map<std::string, std::string> m_Options;
 };
 
-/** Calls a program's body, and prints what it throws; with the usage, if it is the command line that is wrong.
- * \returns the exit code */
+/** Calls a program's body, and prints its exception; with the usage, if the command line is wrong.
+ *  \returns the exit code */
 int
 RunProgram(const std::function<int()> & body, const std::string & usage);
 

@@ -956,7 +956,7 @@ TEST(CorrelationRatioTableTest, TheRatioIsBetween0And1)
   EXPECT_EQ(RatioOfDeviations(std::numeric_limits<i64>::max(), std::numeric_limits<i64>::max()), One);
 }
 
-/** In floats a bin's mean is two of them, which together have all of its 32 bits. */
+/** As floats, a bin's mean is stored in two of them, which together have all of its 32 bits. */
 TEST(CorrelationRatioTableTest, RowsKeepAllOfTheBinsMean)
 {
   Repeat(5000, [](Random & random) {

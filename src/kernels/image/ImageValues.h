@@ -104,8 +104,8 @@ typedef struct ClampArguments
   int         mends; /* true if a value outside becomes the mean of its neighbours inside, if it has any */
 } ClampArguments;
 
-/** Returns the mean of those of a voxel's neighbours that are in the range; if there is none, the end of the range's replacement,
- *  `becomes`. */
+/** Returns the mean of those of a voxel's neighbours that are in the range; if there is none, a->becomes for the end of the
+ *  range beyond which the voxel lies. */
 GPUREG_REAL_FUNCTION double
 MendValue(const ClampArguments * a, GPUREG_GLOBAL const real * values, i64 voxel)
 {

@@ -32,7 +32,7 @@ ResampleTile(int                             interpolation,
   const int end = a->cut.rowCount - row > a->cut.rowSpan ? row + a->cut.rowSpan : a->cut.rowCount;
   if (row < 0)
   {
-    /* In the first plane it is not asked for. */
+    /* The launch does not contain this lane's voxel in the first plane. */
     row += a->cut.rowStep;
     y += a->cut.stepY;
     z += a->cut.stepZ;

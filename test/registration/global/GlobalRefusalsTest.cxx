@@ -117,7 +117,7 @@ TEST_P(GlobalRefusalsTest, Settings)
         { degrees(5), { "there are no 5 degrees of freedom", kinds } },
         { degrees(8), { "there are no 8 degrees of freedom", kinds } },
         { degrees(13), { "there are no 13 degrees of freedom", kinds } },
-        // The largest of these is reported: more than a signed 32-bit number holds.
+        // The message names the largest signed 32-bit number in place of a number that exceeds it.
         { degrees(4000000000u), { "there are no 2147483647 degrees of freedom", kinds } },
         { angles(10, -10), { "the search angles about axis 2 are from 10 to -10 degrees", rangeOfAngles } },
         { angles(-200, 200), { "the search angles about axis 2 are from -200 to 200 degrees", rangeOfAngles } },

@@ -260,7 +260,7 @@ ConflictFreeGroup(int                               variant,
                   sumsOfWorkloads + (i64)GroupIndex() * CorrelationRatioColumns);
 }
 
-/** Adds up the workloads of a fixed bin, whose number is the group's: those from firstWorkloads[bin] to before firstWorkloads[bin + 1]. */
+/** Adds up the workloads of the fixed bin with the group's number: those from firstWorkloads[bin] to before firstWorkloads[bin + 1]. */
 GPUREG_GROUP_FUNCTION void
 JoinWorkloadsGroup(int                       columns,
                    GPUREG_GLOBAL const u32 * firstWorkloads,
