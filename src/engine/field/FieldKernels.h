@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of displacement fields, in the order in which they build on each other.
+#ifndef gpureg_FieldKernels_h
+#define gpureg_FieldKernels_h
+
+#include "kernels/core/Prelude.h"
+#include "kernels/core/Determinant.h"
+#include "kernels/transform/FixedMap.h"
+#include "kernels/field/FieldGrid.h"
+#include "kernels/field/FieldComposition.h"
+#include "kernels/field/FieldSums.h"
+#include "kernels/field/FieldSmoothing.h"
+#include "kernels/field/FieldInversion.h"
+#include "kernels/field/FieldJacobian.h"
+#include "kernels/field/FieldReduction.h"
+#include "kernels/field/FieldWarp.h"
+#include "kernels/field/LocalCorrelation.h"
+
+#endif
