@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Optional, Sequence
 
 from . import _engine
+from ._paths import readable
 
 
 def start_device_early(arguments: Sequence[str]) -> None:
@@ -33,7 +34,7 @@ def _find_name(arguments: Sequence[str]) -> Optional[str]:
 
 def _start_driver(name: Optional[str]) -> None:
     with suppress(_engine.Error):
-        _engine.start_device(name or _engine.best_device().name)
+        _engine.start_device(readable(name) if name else _engine.best_device().name)
 
 
 def start_device(device: str) -> None:
