@@ -106,7 +106,7 @@ TestResampling()
     adaptor->SetRequiredOrigin(to.origin);
     adaptor->SetRequiredDirection(to.direction);
     adaptor->AdaptTransformParameters();
-    const kernels::FieldResampling resampling{ gpureg::FindMapBetween(GetGeometry(to), GetGeometry(its.grid)),
+    const FieldResampling resampling{ gpureg::FindMapBetween(GetGeometry(to), GetGeometry(its.grid)),
                                               other.forKernels,
                                               its.forKernels };
     Floats         resampled(3 * other.voxels);

@@ -7,6 +7,7 @@
 #include "gpureg/core/Geometry.h"
 #include "gpureg/core/ParallelFor.h"
 #include "gpureg/image/RegisteredImage.h"
+#include "gpureg/registration/DeformationProgress.h"
 #include "gpureg/runtime/EngineUser.h"
 #include "gpureg/transform/TransformChain.h"
 
@@ -50,18 +51,7 @@ struct DiffeomorphicSettings
   std::optional<ValueRange> movingRange;
 };
 
-/** Describes the state of a running registration. */
-struct DiffeomorphicProgress
-{
-  int level = 0; // the coarsest is 0
-  int levels = 1;
-  int iteration = 0;
-  /** Share of all work that is done, 0 to 1. */
-  double share = 0;
-  /** Waits for the device, downloads the cost before the last iteration, and returns it; not a number at the beginning of a level. Call it
-   *  only inside the progress function. */
-  std::function<double()> findCost;
-};
+using DiffeomorphicProgress = DeformationProgress;
 
 /** Describes the result of one level. */
 struct DiffeomorphicLevelResult
