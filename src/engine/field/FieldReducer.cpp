@@ -46,16 +46,14 @@ FieldReducer::FindLargest(
 }
 
 void
-FieldReducer::Sum(
-  const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot)
+FieldReducer::Sum(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot)
 {
   this->Reduce<kernels::SumStripKernel>(numbers, first, count, result, slot);
 }
 
 template <typename TKernel>
 void
-FieldReducer::Reduce(
-  const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot)
+FieldReducer::Reduce(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot)
 {
   this->Reserve();
   const std::int64_t strips = std::min(count, Strips);
@@ -69,8 +67,7 @@ FieldReducer::Join(std::int64_t strips, Memory & result, std::int64_t slot)
 {
   const std::int64_t joined = std::min(strips, JoinedStrips);
   ForEachItem<TKernel>(m_Queue, joined, Input<float>(*m_Strips), strips, joined, Output<float>(*m_Joined));
-  ForEachItem<TKernel>(
-    m_Queue, 1, Input<float>(*m_Joined), joined, std::int64_t{ 1 }, Output<float>(result, slot));
+  ForEachItem<TKernel>(m_Queue, 1, Input<float>(*m_Joined), joined, std::int64_t{ 1 }, Output<float>(result, slot));
 }
 
 } // namespace gpureg

@@ -26,8 +26,7 @@ public:
 
   /** Writes the largest of count numbers, from number first on, to result[slot]. numbers, result: float. */
   void
-  FindLargest(
-    const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot);
+  FindLargest(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot);
 
   /** Writes the sum of count numbers, from number first on, to result[slot]. numbers, result: float. */
   void

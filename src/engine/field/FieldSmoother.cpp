@@ -18,7 +18,7 @@ FieldSmoother::Set(double sigma, const kernels::FieldGrid & grid)
   std::vector<float> weights;
   for (std::size_t axis = 0; axis < 3; ++axis)
   {
-    const bool smooths = sigma > 0 && static_cast<int>(axis) < grid.dimension;
+    const bool               smooths = sigma > 0 && static_cast<int>(axis) < grid.dimension;
     const std::vector<float> along =
       smooths ? MakeFieldGaussian(sigma * sigma, grid.size[axis]) : std::vector<float>{ 1 };
     m_First[axis] = static_cast<int>(weights.size());

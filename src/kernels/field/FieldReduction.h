@@ -28,8 +28,7 @@ GPUREG_ITEM_KERNEL(FindLongestOfStrip, 16, "measuring a field");
 
 /** Writes the largest of count numbers in a strip, from slot on: largest[slot + item]. */
 GPUREG_FUNCTION void
-FindLargestOfStrip(
-  GPUREG_GLOBAL const float * numbers, i64 count, i64 strips, GPUREG_GLOBAL float * largest, i64 item)
+FindLargestOfStrip(GPUREG_GLOBAL const float * numbers, i64 count, i64 strips, GPUREG_GLOBAL float * largest, i64 item)
 {
   float found = numbers[item];
   for (i64 n = item; n < count; n += strips)

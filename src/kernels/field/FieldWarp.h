@@ -104,8 +104,10 @@ WarpImage(const FieldWarp *           warp,
     {
       GPUREG_GLOBAL const float * m = mask + first;
       GPUREG_GLOBAL const float * n = m + z;
-      const float                 near = MixNumbers(MixNumbers(m[0], m[x], fraction[0]), MixNumbers(m[y], m[y + x], fraction[0]), fraction[1]);
-      const float                 far = MixNumbers(MixNumbers(n[0], n[x], fraction[0]), MixNumbers(n[y], n[y + x], fraction[0]), fraction[1]);
+      const float                 near =
+        MixNumbers(MixNumbers(m[0], m[x], fraction[0]), MixNumbers(m[y], m[y + x], fraction[0]), fraction[1]);
+      const float far =
+        MixNumbers(MixNumbers(n[0], n[x], fraction[0]), MixNumbers(n[y], n[y + x], fraction[0]), fraction[1]);
       weight = MixNumbers(near, far, fraction[2]) >= 0.5f ? 1.0f : 0.0f;
     }
   }

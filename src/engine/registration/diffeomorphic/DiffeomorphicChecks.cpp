@@ -25,8 +25,8 @@ CheckNumber(const char * what, double number, double least, double most)
 {
   if (!(number >= least && number <= most))
   {
-    throw BadInputError(std::string(what) + " is " + NameNumber(number) + "; it is to be " + NameNumber(least) + " to " +
-                        NameNumber(most));
+    throw BadInputError(std::string(what) + " is " + NameNumber(number) + "; it is to be " + NameNumber(least) +
+                        " to " + NameNumber(most));
   }
 }
 } // namespace
@@ -40,13 +40,13 @@ CheckSettings(const DiffeomorphicProblem & problem, const DiffeomorphicSettings 
   }
   if (!problem.initial.steps.empty())
   {
-    throw UnsupportedError(
-      "a diffeomorphic registration begins with a linear transform; resample the moving image by the deformation first");
+    throw UnsupportedError("a diffeomorphic registration begins with a linear transform; resample the moving image by "
+                           "the deformation first");
   }
   if (settings.iterations.empty() || settings.iterations.size() > MostLevels)
   {
-    throw BadInputError("there are iterations for " + std::to_string(settings.iterations.size()) + " levels; give 1 to " +
-                        std::to_string(MostLevels) + " numbers, one a level");
+    throw BadInputError("there are iterations for " + std::to_string(settings.iterations.size()) +
+                        " levels; give 1 to " + std::to_string(MostLevels) + " numbers, one a level");
   }
   for (const int iterations : settings.iterations)
   {

@@ -117,10 +117,13 @@ public:
       throw BadInputError("there is no deformation: register first");
     }
     Operate(*m_Queue, parallelFor, [&] {
-      DownloadArray(
-        *m_Queue, *m_Field, 3 * sizeof(float), m_Voxels, [&take](std::int64_t first, std::int64_t count, const void * in) {
-          take(first, count, static_cast<const float *>(in));
-        });
+      DownloadArray(*m_Queue,
+                    *m_Field,
+                    3 * sizeof(float),
+                    m_Voxels,
+                    [&take](std::int64_t first, std::int64_t count, const void * in) {
+                      take(first, count, static_cast<const float *>(in));
+                    });
     });
   }
 
@@ -128,14 +131,15 @@ public:
   GetStatistics() const
   {
     EvaluationStatistics statistics = m_Queue->statistics;
-    std::size_t          bytes = m_RangedFixed.GetDeviceBytes() + m_RangedMoving.GetDeviceBytes() +
-                        m_Reducer.GetDeviceBytes() + m_UpdateSmoother.GetDeviceBytes() +
-                        m_FieldSmoother.GetDeviceBytes() + m_Forces.GetDeviceBytes();
+    std::size_t bytes = m_RangedFixed.GetDeviceBytes() + m_RangedMoving.GetDeviceBytes() + m_Reducer.GetDeviceBytes() +
+                        m_UpdateSmoother.GetDeviceBytes() + m_FieldSmoother.GetDeviceBytes() +
+                        m_Forces.GetDeviceBytes();
     for (const ImageLevel * image : { &m_Fixed, &m_Moving, &m_FixedMask, &m_MovingMask })
     {
       bytes += image->GetDeviceBytes();
     }
-    for (const MemoryPointer * array : { &m_Scratch[0], &m_Scratch[1], &m_Field, &m_First, &m_Second, &m_Factors, &m_Longest, &m_Values })
+    for (const MemoryPointer * array :
+         { &m_Scratch[0], &m_Scratch[1], &m_Field, &m_First, &m_Second, &m_Factors, &m_Longest, &m_Values })
     {
       bytes += SizeOf(*array);
     }
@@ -280,14 +284,16 @@ private:
     {
       if (!std::isfinite(sum))
       {
-        throw BadInputError("the deformation has grown beyond all numbers: take a shorter step, or a larger fieldSigma");
+        throw BadInputError(
+          "the deformation has grown beyond all numbers: take a shorter step, or a larger fieldSigma");
       }
       costs.push_back(-sum / voxels);
     }
     if (!costs.empty() && std::all_of(costs.begin(), costs.end(), [](double cost) { return cost == 0; }))
     {
-      throw BadInputError("no voxel of the fixed image is mapped into the moving image, or all of them are outside of a mask: begin "
-                          "with a transform that brings them together");
+      throw BadInputError(
+        "no voxel of the fixed image is mapped into the moving image, or all of them are outside of a mask: begin "
+        "with a transform that brings them together");
     }
     return costs;
   }

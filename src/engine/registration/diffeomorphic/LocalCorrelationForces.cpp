@@ -133,8 +133,7 @@ LocalCorrelationForces::Enqueue(
     {
       m_Queue.Copy(*m_Weights, *m_FixedWeights, CountBytes(voxels, 1));
     }
-    ForEachItem<kernels::MaskWeightKernel>(
-      m_Queue, voxels, Input<float>(*m_FixedWeights), Output<float>(*m_Weights));
+    ForEachItem<kernels::MaskWeightKernel>(m_Queue, voxels, Input<float>(*m_FixedWeights), Output<float>(*m_Weights));
   }
   ForEachItem<kernels::SumProductsAlongXKernel>(m_Queue,
                                                 voxels,

@@ -35,7 +35,12 @@ public:
   /** Enqueues an evaluation. field: float[3] a voxel, mm; gradients: an array of that size, which is overwritten; forces: gets the
    *  derivatives, float[3] a voxel; values: gets the sum over all voxels at the slot, float. */
   void
-  Enqueue(FieldReducer & reducer, const Memory & field, Memory & gradients, Memory & forces, Memory & values, std::int64_t slot);
+  Enqueue(FieldReducer & reducer,
+          const Memory & field,
+          Memory &       gradients,
+          Memory &       forces,
+          Memory &       values,
+          std::int64_t   slot);
 
   std::size_t
   GetDeviceBytes() const;
