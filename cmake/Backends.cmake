@@ -5,70 +5,64 @@ set(_cuda_dir ${GPURegistration_SOURCE_DIR}/cuda)
 set(_opencl_dir ${GPURegistration_SOURCE_DIR}/opencl)
 
 if(GPURegistration_HAS_CUDA)
-  list(
-    APPEND
-    GPURegistration_SRCS
-    ${_cuda_dir}/metric/samples/ControlGridPasses.cu
-    ${_cuda_dir}/registration/free_form/ControlStepPasses.cu
-    ${_cuda_dir}/penalty/ControlPenaltyPasses.cu
-    ${_cuda_dir}/metric/histogram/CorrelationRatioPasses.cu
-    ${_cuda_dir}/metric/histogram/CorrelationRatioSchemePasses.cu
-    ${_cuda_dir}/runtime/CudaBackend.cu
-    ${_cuda_dir}/runtime/CudaDeviceScope.cu
-    ${_cuda_dir}/runtime/CudaError.cu
-    ${_cuda_dir}/runtime/CudaQueue.cu
-    ${_cuda_dir}/metric/histogram/CudaSort.cu
-    ${_cuda_dir}/resample/DisplacementPasses.cu
-    ${_cuda_dir}/image/ImagePasses.cu
-    ${_cuda_dir}/metric/histogram/JointHistogramPasses.cu
-    ${_cuda_dir}/metric/samples/PreTransformPasses.cu
-    ${_cuda_dir}/filter/LinePasses.cu
-    ${_cuda_dir}/metric/histogram/MattesPasses.cu
-    ${_cuda_dir}/metric/samples/MovingImagePasses.cu
-    ${_cuda_dir}/metric/neighborhood/NeighborhoodPasses.cu
-    ${_cuda_dir}/image/NumberPasses.cu
-    ${_cuda_dir}/metric/pairs/PairPasses.cu
-    ${_cuda_dir}/metric/histogram/PartialVolumePasses.cu
-    ${_cuda_dir}/resample/ResamplePasses.cu
-    ${_cuda_dir}/metric/SimilarityPasses.cu)
+  set(_cuda_sources
+      ItemKernels.cu
+      metric/histogram/CorrelationRatioSchemePasses.cu
+      metric/histogram/CudaSort.cu
+      runtime/CudaBackend.cu
+      runtime/CudaDeviceScope.cu
+      runtime/CudaError.cu
+      runtime/CudaQueue.cu)
+  foreach(_passes IN LISTS GPURegistration_PASSES)
+    list(APPEND _cuda_sources ${_passes}.cu)
+  endforeach()
+  list(TRANSFORM _cuda_sources PREPEND ${_cuda_dir}/)
+  list(APPEND GPURegistration_SRCS ${_cuda_sources})
 endif()
 if(GPURegistration_HAS_OPENCL)
-  # The kernels' sources become part of the library, a text a program, in the order in which they build on
-  # each other.
-  set(_kernel_dir ${GPURegistration_SOURCE_DIR}/src/kernels)
+  # gpuregistration_embed_kernels(NAME [DOUBLES] FILE... [ITEMS FILE...] [GROUPS FILE...]): makes the program NAME part of the library, a
+  # text, of opencl/core/Prelude.cl and these files, in the order in which they build on each other: headers of src/kernels and .cl files of
+  # opencl. The program has the entry points of the item kernels that the headers behind ITEMS declare. DOUBLES: it computes in double
+  # precision, whatever real is.
   function(gpuregistration_embed_kernels name)
+    cmake_parse_arguments(PARSE_ARGV 1 _embed "DOUBLES" "" "ITEMS;GROUPS")
+    set(_sources core/Prelude.cl ${_embed_UNPARSED_ARGUMENTS} ${_embed_ITEMS} ${_embed_GROUPS})
+    foreach(_files _sources _embed_ITEMS)
+      list(TRANSFORM ${_files} PREPEND ${_opencl_dir}/ REGEX "[.]cl$")
+      list(TRANSFORM ${_files} PREPEND ${GPURegistration_SOURCE_DIR}/src/kernels/ REGEX "[.]h$")
+    endforeach()
     set(_output ${CMAKE_CURRENT_BINARY_DIR}/OpenCL${name}Source.cpp)
     add_custom_command(
       OUTPUT ${_output}
-      COMMAND ${CMAKE_COMMAND} -DOUTPUT=${_output} -DNAME=OpenCL${name}Source "-DSOURCES=${ARGN}" -P
-              ${_opencl_dir}/runtime/EmbedKernels.cmake
-      DEPENDS ${ARGN} ${_opencl_dir}/runtime/EmbedKernels.cmake
+      COMMAND ${CMAKE_COMMAND} -DOUTPUT=${_output} -DNAME=OpenCL${name}Source "-DSOURCES=${_sources}" "-DITEMS=${_embed_ITEMS}"
+              -DDOUBLES=${_embed_DOUBLES} -P ${_opencl_dir}/runtime/EmbedKernels.cmake
+      DEPENDS ${_sources} ${_opencl_dir}/runtime/EmbedKernels.cmake
       COMMENT "Embedding the OpenCL kernels of ${name}"
       VERBATIM)
+    set_property(DIRECTORY APPEND PROPERTY GPURegistration_OPENCL_PROGRAMS ${_output})
   endfunction()
   # A metric: its own formulas stand between what its samples are and what its groups do.
   function(gpuregistration_embed_metric_kernels name)
     gpuregistration_embed_kernels(
       ${name}
-      ${_opencl_dir}/core/Prelude.cl
-      ${_kernel_dir}/transform/BSpline.h
-      ${_kernel_dir}/transform/FixedMap.h
-      ${_kernel_dir}/core/Geometry.h
-      ${_kernel_dir}/metric/samples/Position.h
-      ${_kernel_dir}/metric/samples/Interpolation.h
-      ${_kernel_dir}/transform/TransformChain.h
-      ${_kernel_dir}/transform/ChainSlopes.h
-      ${_kernel_dir}/metric/samples/ForceSums.h
-      ${_kernel_dir}/core/Evaluated.h
-      ${_kernel_dir}/image/InvalidSample.h
-      ${_kernel_dir}/metric/samples/Samples.h
-      ${_kernel_dir}/metric/samples/PreciseSamples.h
-      ${_kernel_dir}/metric/samples/PreciseGrid.h
-      ${_kernel_dir}/metric/samples/SampleChain.h
-      ${_kernel_dir}/core/LaneLimits.h
-      ${_kernel_dir}/metric/samples/SamplePartition.h
-      ${_kernel_dir}/core/LaneReduction.h
-      ${_kernel_dir}/metric/samples/ForceKernels.h
+      transform/BSpline.h
+      transform/FixedMap.h
+      core/Geometry.h
+      metric/samples/Position.h
+      metric/samples/Interpolation.h
+      transform/TransformChain.h
+      transform/ChainSlopes.h
+      metric/samples/ForceSums.h
+      core/Evaluated.h
+      image/InvalidSample.h
+      metric/samples/Samples.h
+      metric/samples/PreciseSamples.h
+      metric/samples/PreciseGrid.h
+      metric/samples/SampleChain.h
+      core/LaneLimits.h
+      metric/samples/SamplePartition.h
+      core/LaneReduction.h
+      metric/samples/ForceKernels.h
       ${ARGN})
   endfunction()
   # One that has a histogram: its formulas (FORMULAS), how samples are counted where they do not say it (COUNTING), what its groups
@@ -77,149 +71,115 @@ if(GPURegistration_HAS_OPENCL)
     cmake_parse_arguments(PARSE_ARGV 2 _embed "" "" "FORMULAS;COUNTING;GROUPS;ENTRIES")
     gpuregistration_embed_metric_kernels(
       ${name}
-      ${_kernel_dir}/metric/histogram/Histogram.h
+      metric/histogram/Histogram.h
       ${_embed_FORMULAS}
-      ${_opencl_dir}/metric/histogram/${metric}Metric.cl
+      metric/histogram/${metric}Metric.cl
       ${_embed_COUNTING}
-      ${_kernel_dir}/metric/histogram/HistogramKernels.h
+      metric/histogram/HistogramKernels.h
       ${_embed_GROUPS}
-      ${_opencl_dir}/metric/samples/SampleVolumes.cl
+      metric/samples/SampleVolumes.cl
       ${_embed_ENTRIES})
   endfunction()
-  set(_batch_groups ${_kernel_dir}/metric/histogram/HistogramBatchKernels.h)
-  set(_batch_entries ${_opencl_dir}/metric/histogram/HistogramKernels.cl)
+  set(_batch_groups metric/histogram/HistogramBatchKernels.h)
+  set(_batch_entries metric/histogram/HistogramKernels.cl)
   # Of those that have a SummaryGroup().
-  set(_summary_groups ${_batch_groups} ${_kernel_dir}/metric/histogram/HistogramSummaryKernels.h)
-  set(_summary_entries ${_batch_entries} ${_opencl_dir}/metric/histogram/HistogramSummaryKernels.cl)
+  set(_summary_groups ${_batch_groups} metric/histogram/HistogramSummaryKernels.h)
+  set(_summary_entries ${_batch_entries} metric/histogram/HistogramSummaryKernels.cl)
   gpuregistration_embed_histogram_kernels(
-    Mattes Mattes FORMULAS ${_kernel_dir}/metric/histogram/MattesSample.h ${_kernel_dir}/metric/histogram/MattesPrecise.h ${_kernel_dir}/metric/histogram/EntropyTable.h
-    COUNTING ${_kernel_dir}/core/LaneSum.h ${_kernel_dir}/metric/histogram/WindowCount.h
-    GROUPS ${_kernel_dir}/metric/histogram/EntropyTableKernels.h ${_summary_groups}
+    Mattes Mattes FORMULAS metric/histogram/MattesSample.h metric/histogram/MattesPrecise.h metric/histogram/EntropyTable.h
+    COUNTING core/LaneSum.h metric/histogram/WindowCount.h
+    GROUPS metric/histogram/EntropyTableKernels.h ${_summary_groups}
     ENTRIES ${_summary_entries})
   gpuregistration_embed_histogram_kernels(
-    PartialVolume PartialVolume FORMULAS ${_kernel_dir}/metric/histogram/PartialVolumeSample.h ${_kernel_dir}/metric/histogram/PartialVolumePrecise.h
-    ${_kernel_dir}/metric/histogram/EntropyTable.h COUNTING ${_kernel_dir}/core/LaneSum.h
-    GROUPS ${_kernel_dir}/metric/histogram/EntropyTableKernels.h ${_summary_groups} ENTRIES ${_summary_entries})
+    PartialVolume PartialVolume FORMULAS metric/histogram/PartialVolumeSample.h metric/histogram/PartialVolumePrecise.h
+    metric/histogram/EntropyTable.h COUNTING core/LaneSum.h
+    GROUPS metric/histogram/EntropyTableKernels.h ${_summary_groups} ENTRIES ${_summary_entries})
   gpuregistration_embed_histogram_kernels(
-    JointHistogram JointHistogram FORMULAS ${_kernel_dir}/metric/histogram/JointHistogramSmoothing.h ${_kernel_dir}/metric/histogram/JointHistogramSample.h
-    ${_kernel_dir}/metric/histogram/JointHistogramPrecise.h ${_kernel_dir}/metric/histogram/JointHistogramTable.h ${_kernel_dir}/metric/histogram/JointHistogramKernels.h
-    COUNTING ${_kernel_dir}/core/LaneSum.h GROUPS ${_batch_groups} ENTRIES ${_batch_entries})
+    JointHistogram JointHistogram FORMULAS metric/histogram/JointHistogramSmoothing.h metric/histogram/JointHistogramSample.h
+    metric/histogram/JointHistogramPrecise.h metric/histogram/JointHistogramTable.h metric/histogram/JointHistogramKernels.h
+    COUNTING core/LaneSum.h GROUPS ${_batch_groups} ENTRIES ${_batch_entries})
   # In doubles.
   gpuregistration_embed_metric_kernels(
-    JointHistogramSummary ${_kernel_dir}/metric/histogram/Histogram.h ${_kernel_dir}/core/RoundedProduct.h ${_kernel_dir}/core/RoundedLog.h
-    ${_kernel_dir}/metric/histogram/JointHistogramSmoothing.h ${_kernel_dir}/metric/histogram/JointHistogramDensity.h
-    ${_kernel_dir}/metric/histogram/JointHistogramSummary.h ${_kernel_dir}/metric/histogram/JointHistogramSummaryKernels.h
-    ${_opencl_dir}/metric/histogram/JointHistogramSummaryMetric.cl ${_kernel_dir}/metric/histogram/HistogramSummaryKernels.h
-    ${_opencl_dir}/metric/samples/SampleVolumes.cl ${_opencl_dir}/metric/histogram/HistogramSummaryKernels.cl)
+    JointHistogramSummary metric/histogram/Histogram.h core/RoundedProduct.h core/RoundedLog.h
+    metric/histogram/JointHistogramSmoothing.h metric/histogram/JointHistogramDensity.h
+    metric/histogram/JointHistogramSummary.h metric/histogram/JointHistogramSummaryKernels.h
+    metric/histogram/JointHistogramSummaryMetric.cl metric/histogram/HistogramSummaryKernels.h
+    metric/samples/SampleVolumes.cl metric/histogram/HistogramSummaryKernels.cl)
   gpuregistration_embed_histogram_kernels(
-    CorrelationRatio CorrelationRatio FORMULAS ${_kernel_dir}/metric/histogram/BorderWeight.h ${_kernel_dir}/metric/histogram/CorrelationRatio.h
-    ${_kernel_dir}/metric/histogram/CorrelationRatioKernels.h COUNTING ${_kernel_dir}/metric/histogram/CorrelationRatioCount.h GROUPS ${_summary_groups}
+    CorrelationRatio CorrelationRatio FORMULAS metric/histogram/BorderWeight.h metric/histogram/CorrelationRatio.h
+    metric/histogram/CorrelationRatioKernels.h COUNTING metric/histogram/CorrelationRatioCount.h GROUPS ${_summary_groups}
     ENTRIES ${_summary_entries})
   gpuregistration_embed_histogram_kernels(
-    CorrelationRatioSchemes CorrelationRatio FORMULAS ${_kernel_dir}/metric/histogram/BorderWeight.h ${_kernel_dir}/metric/histogram/CorrelationRatio.h
-    COUNTING ${_kernel_dir}/metric/histogram/CorrelationRatioCount.h GROUPS ${_kernel_dir}/metric/histogram/CorrelationRatioSchemes.h
-    ENTRIES ${_opencl_dir}/metric/histogram/CorrelationRatioSchemes.cl)
+    CorrelationRatioSchemes CorrelationRatio FORMULAS metric/histogram/BorderWeight.h metric/histogram/CorrelationRatio.h
+    COUNTING metric/histogram/CorrelationRatioCount.h GROUPS metric/histogram/CorrelationRatioSchemes.h
+    ENTRIES metric/histogram/CorrelationRatioSchemes.cl)
   gpuregistration_embed_metric_kernels(
-    Pair ${_kernel_dir}/metric/ValuePairs.h ${_kernel_dir}/metric/pairs/ValuePairKernels.h ${_opencl_dir}/metric/pairs/PairMetric.cl
-    ${_opencl_dir}/metric/samples/SampleVolumes.cl ${_opencl_dir}/metric/pairs/PairKernels.cl)
+    Pair metric/ValuePairs.h metric/pairs/ValuePairKernels.h metric/pairs/PairMetric.cl
+    metric/samples/SampleVolumes.cl metric/pairs/PairKernels.cl)
   gpuregistration_embed_metric_kernels(
-    Similarity ${_kernel_dir}/metric/ValuePairs.h ${_kernel_dir}/metric/SimilaritySums.h ${_kernel_dir}/metric/SimilaritySumKernels.h
-    ${_opencl_dir}/metric/SimilarityKernels.cl)
+    Similarity metric/ValuePairs.h metric/SimilaritySums.h metric/SimilaritySumKernels.h
+    metric/SimilarityKernels.cl)
   gpuregistration_embed_metric_kernels(
-    Neighborhood ${_kernel_dir}/metric/ValuePairs.h ${_kernel_dir}/core/RoundedProduct.h ${_kernel_dir}/metric/neighborhood/NeighborhoodCorrelation.h
-    ${_kernel_dir}/metric/neighborhood/NeighborhoodWalks.h ${_kernel_dir}/metric/neighborhood/NeighborhoodTiles.h ${_kernel_dir}/metric/neighborhood/NeighborhoodTerms.h
-    ${_kernel_dir}/metric/neighborhood/NeighborhoodKernels.h ${_kernel_dir}/metric/neighborhood/NeighborhoodTileKernels.h
-    ${_kernel_dir}/metric/neighborhood/NeighborhoodBatchKernels.h ${_opencl_dir}/metric/neighborhood/NeighborhoodMetric.cl ${_opencl_dir}/metric/samples/SampleVolumes.cl
-    ${_opencl_dir}/metric/neighborhood/NeighborhoodKernels.cl)
+    Neighborhood metric/ValuePairs.h core/RoundedProduct.h metric/neighborhood/NeighborhoodCorrelation.h
+    metric/neighborhood/NeighborhoodWalks.h metric/neighborhood/NeighborhoodTiles.h metric/neighborhood/NeighborhoodTerms.h
+    metric/neighborhood/NeighborhoodKernels.h metric/neighborhood/NeighborhoodTileKernels.h
+    metric/neighborhood/NeighborhoodBatchKernels.h metric/neighborhood/NeighborhoodMetric.cl metric/samples/SampleVolumes.cl
+    metric/neighborhood/NeighborhoodKernels.cl)
   gpuregistration_embed_metric_kernels(
-    ControlGrid ${_kernel_dir}/metric/samples/ControlGrid.h ${_kernel_dir}/metric/samples/ControlGridKernels.h ${_opencl_dir}/metric/samples/ControlGridKernels.cl)
+    ControlGrid ITEMS metric/samples/ControlGrid.h GROUPS metric/samples/ControlGridKernels.h metric/samples/ControlGridKernels.cl)
   gpuregistration_embed_metric_kernels(
-    PreTransform ${_kernel_dir}/metric/samples/PreTransformMoves.h ${_kernel_dir}/metric/samples/PreTransformKernels.h ${_opencl_dir}/metric/samples/PreTransformKernels.cl)
-  gpuregistration_embed_kernels(ControlStep ${_opencl_dir}/core/Prelude.cl ${_kernel_dir}/core/Evaluated.h ${_kernel_dir}/transform/ControlVector.h ${_kernel_dir}/registration/free_form/ControlSteps.h
-                                ${_kernel_dir}/core/LaneReduction.h ${_kernel_dir}/registration/free_form/ControlStepKernels.h ${_opencl_dir}/registration/free_form/ControlStepKernels.cl)
-  gpuregistration_embed_kernels(Displacement ${_opencl_dir}/core/Prelude.cl ${_kernel_dir}/resample/Displacement.h
-                                ${_opencl_dir}/resample/DisplacementKernels.cl)
+    PreTransform ITEMS metric/samples/PreTransformMoves.h GROUPS metric/samples/PreTransformKernels.h metric/samples/PreTransformKernels.cl)
+  gpuregistration_embed_kernels(
+    ControlStep core/Evaluated.h transform/ControlVector.h ITEMS registration/free_form/ControlSteps.h
+    GROUPS core/LaneReduction.h registration/free_form/ControlLineKernels.h registration/free_form/ControlLineKernels.cl)
+  gpuregistration_embed_kernels(Displacement DOUBLES ITEMS resample/Displacement.h)
+  gpuregistration_embed_kernels(Number DOUBLES ITEMS image/NumberTypes.h)
   gpuregistration_embed_kernels(
     Resample
-    ${_opencl_dir}/core/Prelude.cl
-    ${_kernel_dir}/transform/BSpline.h
-    ${_kernel_dir}/transform/FixedMap.h
-    ${_kernel_dir}/transform/TransformChain.h
-    ${_kernel_dir}/resample/Resample.h
-    ${_kernel_dir}/resample/ResampleCut.h
-    ${_kernel_dir}/resample/ResampleKernels.h
-    ${_opencl_dir}/resample/ResampleKernels.cl)
+    transform/BSpline.h
+    transform/FixedMap.h
+    transform/TransformChain.h
+    resample/Resample.h
+    resample/ResampleCut.h
+    resample/ResampleKernels.h
+    resample/ResampleKernels.cl)
   gpuregistration_embed_kernels(
     Line
-    ${_opencl_dir}/core/Prelude.cl
-    ${_kernel_dir}/filter/LineRecursion.h
-    ${_kernel_dir}/core/RoundedProduct.h
-    ${_kernel_dir}/filter/LineConvolution.h
-    ${_kernel_dir}/filter/GridInterpolation.h
-    ${_kernel_dir}/filter/LineKernels.h
-    ${_opencl_dir}/filter/LineKernels.cl)
+    filter/LineRecursion.h
+    core/RoundedProduct.h
+    filter/LineConvolution.h
+    filter/GridInterpolation.h
+    filter/LineKernels.h
+    filter/LineKernels.cl)
   gpuregistration_embed_kernels(
-    Image
-    ${_opencl_dir}/core/Prelude.cl
-    ${_kernel_dir}/core/Geometry.h
-    ${_kernel_dir}/core/RoundedProduct.h
-    ${_kernel_dir}/image/InvalidSample.h
-    ${_kernel_dir}/image/ImageValues.h
-    ${_kernel_dir}/image/ContentHash.h
-    ${_opencl_dir}/image/ImageKernels.cl)
+    Image DOUBLES core/Geometry.h core/RoundedProduct.h image/InvalidSample.h ITEMS image/ImageValues.h image/ContentHash.h)
   gpuregistration_embed_kernels(
-    MovingImage ${_opencl_dir}/core/Prelude.cl ${_kernel_dir}/core/Geometry.h ${_kernel_dir}/metric/samples/MovingVoxels.h
-    ${_opencl_dir}/metric/samples/MovingImageKernels.cl)
+    MovingImage core/Geometry.h ITEMS metric/samples/MovingVoxels.h)
   gpuregistration_embed_kernels(
-    ControlPenalty ${_opencl_dir}/core/Prelude.cl ${_kernel_dir}/core/Determinant.h ${_kernel_dir}/transform/ControlVector.h ${_kernel_dir}/penalty/ControlPenalties.h ${_kernel_dir}/penalty/ControlPenaltyKernels.h
-    ${_opencl_dir}/penalty/ControlPenaltyKernels.cl)
+    ControlPenalty core/Determinant.h transform/ControlVector.h penalty/ControlPenalties.h penalty/ControlPenaltyKernels.h
+    penalty/ControlPenaltyKernels.cl)
+  gpuregistration_embed_kernels(
+    Field core/Determinant.h transform/FixedMap.h ITEMS field/FieldGrid.h field/FieldComposition.h field/FieldSums.h field/FieldSmoothing.h
+    field/FieldInversion.h field/FieldNewton.h field/FieldAdjoint.h field/FieldJacobian.h field/FieldReduction.h
+    field/FieldWarp.h field/BoxCorrelation.h)
   set(_opencl_sources
-      ${_opencl_dir}/metric/samples/ControlGridPasses.cpp
-      ${_opencl_dir}/registration/free_form/ControlStepPasses.cpp
-      ${_opencl_dir}/penalty/ControlPenaltyPasses.cpp
-      ${_opencl_dir}/metric/histogram/CorrelationRatioPasses.cpp
-      ${_opencl_dir}/metric/histogram/CorrelationRatioSchemePasses.cpp
-      ${_opencl_dir}/resample/DisplacementPasses.cpp
-      ${_opencl_dir}/image/ImagePasses.cpp
-      ${_opencl_dir}/image/NumberPasses.cpp
-      ${_opencl_dir}/metric/histogram/JointHistogramPasses.cpp
-      ${_opencl_dir}/metric/samples/PreTransformPasses.cpp
-      ${_opencl_dir}/filter/LinePasses.cpp
-      ${_opencl_dir}/metric/histogram/MattesPasses.cpp
-      ${_opencl_dir}/metric/samples/MovingImagePasses.cpp
-      ${_opencl_dir}/metric/neighborhood/NeighborhoodPasses.cpp
-      ${_opencl_dir}/runtime/OpenCLBackend.cpp
-      ${_opencl_dir}/runtime/OpenCLDevice.cpp
-      ${_opencl_dir}/runtime/OpenCLError.cpp
-      ${_opencl_dir}/runtime/OpenCLKernels.cpp
-      ${_opencl_dir}/runtime/OpenCLLoader.cpp
-      ${_opencl_dir}/runtime/OpenCLProgram.cpp
-      ${_opencl_dir}/runtime/OpenCLProgramCache.cpp
-      ${_opencl_dir}/runtime/OpenCLQueue.cpp
-      ${_opencl_dir}/OpenCLStructSizes.cpp
-      ${_opencl_dir}/metric/pairs/PairPasses.cpp
-      ${_opencl_dir}/metric/histogram/PartialVolumePasses.cpp
-      ${_opencl_dir}/runtime/PrivateFolder.cpp
-      ${_opencl_dir}/resample/ResamplePasses.cpp
-      ${_opencl_dir}/metric/SimilarityPasses.cpp
-      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLControlGridSource.cpp
-      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLControlStepSource.cpp
-      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLControlPenaltySource.cpp
-      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLCorrelationRatioSource.cpp
-      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLCorrelationRatioSchemesSource.cpp
-      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLDisplacementSource.cpp
-      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLImageSource.cpp
-      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLJointHistogramSource.cpp
-      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLJointHistogramSummarySource.cpp
-      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLPreTransformSource.cpp
-      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLLineSource.cpp
-      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLMattesSource.cpp
-      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLMovingImageSource.cpp
-      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLNeighborhoodSource.cpp
-      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLPairSource.cpp
-      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLPartialVolumeSource.cpp
-      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLResampleSource.cpp
-      ${CMAKE_CURRENT_BINARY_DIR}/OpenCLSimilaritySource.cpp)
+      OpenCLStructSizes.cpp
+      metric/histogram/CorrelationRatioSchemePasses.cpp
+      runtime/OpenCLBackend.cpp
+      runtime/OpenCLDevice.cpp
+      runtime/OpenCLError.cpp
+      runtime/OpenCLKernels.cpp
+      runtime/OpenCLLoader.cpp
+      runtime/OpenCLProgram.cpp
+      runtime/OpenCLProgramCache.cpp
+      runtime/OpenCLQueue.cpp
+      runtime/PrivateFolder.cpp)
+  foreach(_passes IN LISTS GPURegistration_PASSES)
+    list(APPEND _opencl_sources ${_passes}.cpp)
+  endforeach()
+  list(TRANSFORM _opencl_sources PREPEND ${_opencl_dir}/)
+  get_property(_opencl_programs DIRECTORY PROPERTY GPURegistration_OPENCL_PROGRAMS)
+  list(APPEND _opencl_sources ${_opencl_programs})
   # The cl... functions of OpenCLLoader.cpp must not get in the way of a program that links OpenCL itself.
   set_source_files_properties(${_opencl_sources} PROPERTIES COMPILE_OPTIONS
                                                             "-fvisibility=hidden;-fvisibility-inlines-hidden")

@@ -59,6 +59,7 @@ public:
 
   static constexpr SizeValueType LeastBins = gpureg::CorrelationRatioMetric::LeastBins;
   static constexpr SizeValueType MostBins = gpureg::CorrelationRatioMetric::MostBins;
+  static constexpr SizeValueType DefaultBins = gpureg::Describe(gpureg::SimilarityKind::CorrelationRatio).bins.usual;
 
   /** Sets the number of bins for the fixed image: 2 to 4096, 256 by default. Call Initialize() after a change. */
   itkSetMacro(NumberOfHistogramBins, SizeValueType);
@@ -149,9 +150,9 @@ private:
 
   GPURegistrationDetail::DeviceUse                                                   m_Use;
   mutable GPURegistrationDetail::MetricAdapter<Self, gpureg::CorrelationRatioMetric> m_Adapter{ *this };
-  SizeValueType                                                                      m_NumberOfHistogramBins{ 256 };
-  SizeValueType                                                                      m_InitializedBins{ 0 };
-  double                                                                             m_BorderWeightDistance{ 0 };
+  SizeValueType                  m_NumberOfHistogramBins{ DefaultBins };
+  SizeValueType                  m_InitializedBins{ 0 };
+  double                         m_BorderWeightDistance{ 0 };
   int                            m_WorkloadLimit{ gpureg::CorrelationRatioMetric::DefaultWorkloadLimit };
   gpureg::LaunchShape            m_LaunchShape;
   gpureg::CorrelationRatioScheme m_Scheme{ gpureg::CorrelationRatioScheme::SharedMerge };

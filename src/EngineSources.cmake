@@ -22,6 +22,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/transform/FindPlanes.cpp
     engine/metric/samples/FixedGradients.cpp
     engine/transform/FoldedChain.cpp
+    engine/registration/free_form/ControlSteps.cpp
     engine/registration/free_form/FreeFormChecks.cpp
     engine/registration/free_form/FreeFormChoices.cpp
     engine/registration/free_form/FreeFormCost.cpp
@@ -70,14 +71,21 @@ set(GPURegistration_ENGINE_SRCS
     engine/metric/pairs/PairEvaluation.cpp
     engine/metric/pairs/PairMetric.cpp
     engine/metric/histogram/PartialVolumeMetric.cpp
+    engine/runtime/Operation.cpp
     engine/runtime/Queue.cpp
     engine/metric/samples/RandomPosition.cpp
     engine/image/RangedImage.cpp
     engine/filter/RecursiveFilter.cpp
     engine/filter/RecursiveGaussian.cpp
     engine/resample/ResamplePlan.cpp
+    engine/resample/ResampleProblem.cpp
     engine/resample/Resampler.cpp
     engine/metric/samples/RegularSubsample.cpp
+    engine/metric/samples/SampleForces.cpp
+    engine/metric/samples/SampleLoader.cpp
+    engine/metric/samples/SampleMover.cpp
+    engine/metric/samples/SamplePartition.cpp
+    engine/metric/samples/SampleProblem.cpp
     engine/metric/samples/SampleSet.cpp
     engine/metric/histogram/SmoothedDensity.cpp
     engine/metric/histogram/SortedSamples.cpp
@@ -87,25 +95,26 @@ set(GPURegistration_ENGINE_SRCS
     engine/transform/TransformChain.cpp
     engine/image/ValueRange.cpp
     engine/filter/VolumeFilter.cpp
-    host/metric/samples/ControlGridPasses.cpp
-    host/registration/free_form/ControlStepPasses.cpp
-    host/penalty/ControlPenaltyPasses.cpp
-    host/metric/histogram/CorrelationRatioPasses.cpp
-    host/resample/DisplacementPasses.cpp
+    host/image/Source.cpp
     host/runtime/HostBackend.cpp
     host/runtime/HostQueue.cpp
-    host/image/ImagePasses.cpp
-    host/runtime/LargePages.cpp
-    host/metric/histogram/JointHistogramPasses.cpp
-    host/metric/samples/PreTransformPasses.cpp
-    host/filter/LinePasses.cpp
-    host/metric/histogram/MattesPasses.cpp
-    host/metric/samples/MovingImagePasses.cpp
-    host/metric/neighborhood/NeighborhoodPasses.cpp
-    host/image/NumberPasses.cpp
-    host/metric/pairs/PairPasses.cpp
-    host/metric/histogram/PartialVolumePasses.cpp
-    host/resample/ResamplePasses.cpp
-    host/metric/SimilarityPasses.cpp
-    host/image/Source.cpp)
+    host/runtime/LargePages.cpp)
+# Passes, in a file of this name for each kind of device: .cpp of host and opencl, .cu of cuda.
+set(GPURegistration_PASSES
+    filter/LinePasses
+    metric/SimilarityPasses
+    metric/histogram/CorrelationRatioPasses
+    metric/histogram/JointHistogramPasses
+    metric/histogram/MattesPasses
+    metric/histogram/PartialVolumePasses
+    metric/neighborhood/NeighborhoodPasses
+    metric/pairs/PairPasses
+    metric/samples/ControlGridPasses
+    metric/samples/PreTransformPasses
+    penalty/ControlPenaltyPasses
+    registration/free_form/ControlLinePasses
+    resample/ResamplePasses)
+foreach(_passes IN LISTS GPURegistration_PASSES)
+  list(APPEND GPURegistration_ENGINE_SRCS host/${_passes}.cpp)
+endforeach()
 list(TRANSFORM GPURegistration_ENGINE_SRCS PREPEND ${CMAKE_CURRENT_LIST_DIR}/)

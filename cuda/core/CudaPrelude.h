@@ -36,8 +36,11 @@
   GPUREG_GROUP_FUNCTION
 // Keeps eight loads in flight at a time.
 #define GPUREG_UNROLL_8 _Pragma("unroll 8")
+#define GPUREG_MEMBER_FUNCTION GPUREG_FUNCTION
 #define GPUREG_GLOBAL
 #define GPUREG_LOCAL
+
+#include "kernels/core/ItemKernel.h"
 
 GPUREG_NAMESPACE_BEGIN
 

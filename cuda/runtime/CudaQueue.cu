@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/runtime/CudaQueue.h"
 
+#include "engine/runtime/ItemLaunch.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -100,6 +102,9 @@ CudaQueue::CudaQueue(Backend & backend, int device)
   const CudaDeviceScope scope(device);
   try
   {
+    CheckCuda(cudaDeviceGetAttribute(&m_Multiprocessors, cudaDevAttrMultiProcessorCount, device),
+              "counting multiprocessors",
+              GetDeviceName());
     for (cudaStream_t * stream : { &m_Stream, &m_UpStream, &m_DownStream })
     {
       CheckCuda(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "making a stream", GetDeviceName());
@@ -171,12 +176,10 @@ CudaQueue::CopyUp(Memory & target, std::size_t offset, const void * source, std:
             "copying to the device",
             GetDeviceName());
   m_LastCopy[static_cast<int>(Direction::Up)] = stream;
-  ++statistics.copiesUp;
-  statistics.bytesUp += static_cast<std::int64_t>(bytes);
 }
 
 void
-CudaQueue::Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes)
+CudaQueue::DoUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes)
 {
   CopyUp(target, offset, source, bytes, m_Stream);
 }
@@ -218,7 +221,7 @@ CudaQueue::WaitFor(Mark & mark, const char * what)
   if (std::exchange(mark.isSet, false))
   {
     const CudaDeviceScope scope(m_Device);
-    ++statistics.synchronizations;
+    CountSynchronization();
     CheckCuda(cudaEventSynchronize(mark.event), what, GetDeviceName());
   }
 }
@@ -232,8 +235,6 @@ CudaQueue::CopyDown(void * target, const Memory & source, std::size_t bytes, std
             "copying from the device",
             GetDeviceName());
   m_LastCopy[static_cast<int>(Direction::Down)] = stream;
-  ++statistics.copiesDown;
-  statistics.bytesDown += static_cast<std::int64_t>(bytes);
 }
 
 void
@@ -257,7 +258,7 @@ CudaQueue::MarkRead(int buffer)
 }
 
 void
-CudaQueue::StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer)
+CudaQueue::DoStartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer)
 {
   m_IsUpStreamBusy = true;
   Order(m_UpStream, m_Read[buffer]);
@@ -278,7 +279,7 @@ CudaQueue::MarkMade(int buffer)
 }
 
 void
-CudaQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer)
+CudaQueue::DoStartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer)
 {
   m_IsDownStreamBusy = true;
   Order(m_DownStream, m_Made[buffer]);
@@ -286,14 +287,14 @@ CudaQueue::StartDownload(void * target, const Memory & source, std::size_t bytes
 }
 
 void
-CudaQueue::Download(void * target, const Memory & source, std::size_t bytes)
+CudaQueue::DoDownload(void * target, const Memory & source, std::size_t bytes)
 {
   CopyDown(target, source, bytes, 0, m_Stream);
   Finish();
 }
 
 void
-CudaQueue::Copy(Memory & target, const Memory & source, std::size_t bytes)
+CudaQueue::DoCopy(Memory & target, const Memory & source, std::size_t bytes)
 {
   const CudaDeviceScope scope(m_Device);
   CheckCuda(cudaMemcpyAsync(static_cast<CudaMemory &>(target).GetAddress(),
@@ -306,10 +307,34 @@ CudaQueue::Copy(Memory & target, const Memory & source, std::size_t bytes)
 }
 
 void
+CudaQueue::RunItems(const ItemLaunch & launch)
+{
+  CountLaunch();
+  // A group each for all multiprocessors, even of few items, but whole warps.
+  int lanes = GetMostItemLanes(launch.itemsOfTask);
+  while (lanes > 32 && launch.count < std::int64_t{ m_Multiprocessors } * lanes)
+  {
+    lanes /= 2;
+  }
+  std::int64_t count = launch.count;
+  void *       parameters[MostItemArguments + 1] = { &count };
+  for (std::size_t n = 0; n < launch.argumentCount; ++n)
+  {
+    parameters[n + 1] = const_cast<void *>(launch.arguments[n].value);
+  }
+  const CudaDeviceScope scope(m_Device);
+  const dim3            groups = CountGroups(count, lanes);
+  CheckCuda(cudaLaunchKernel(
+              launch.cudaEntry, groups, dim3(static_cast<unsigned int>(lanes)), parameters, std::size_t{ 0 }, m_Stream),
+            launch.doing,
+            GetDeviceName());
+}
+
+void
 CudaQueue::Finish()
 {
   const CudaDeviceScope scope(m_Device);
-  ++statistics.synchronizations;
+  CountSynchronization();
   CheckCuda(cudaStreamSynchronize(m_Stream), "computing", GetDeviceName());
   if (std::exchange(m_IsUpStreamBusy, false))
   {

@@ -80,6 +80,14 @@ CountGroups(std::int64_t items, int lanes)
   return dim3(static_cast<unsigned int>((items + lanes - 1) / lanes));
 }
 
+/** Returns how many lanes a group of an item kernel has at most. Items that are a task of the host each are few and long: a warp of them,
+ *  so that they are spread over all multiprocessors, and may take many registers. */
+constexpr int
+GetMostItemLanes(std::int64_t itemsOfTask)
+{
+  return itemsOfTask == 1 ? 32 : 256;
+}
+
 /** Enqueues work on a stream of its own, so that queues on different host threads do not wait for each other. */
 class CudaQueue : public Queue
 {
@@ -87,33 +95,20 @@ public:
   CudaQueue(Backend & backend, int device);
   ~CudaQueue() override;
 
-  DeviceKind
-  GetKind() const override
-  {
-    return DeviceKind::Cuda;
-  }
   std::size_t
   GetFreeMemory() override;
-  void
-  Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
   void
   MarkStaging(Direction direction, int slot) override;
   void
   WaitForStaging(Direction direction, int slot) override;
   void
-  Download(void * target, const Memory & source, std::size_t bytes) override;
-  void
   MarkRead(int buffer) override;
-  void
-  StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) override;
   void
   OrderAfterUploads() override;
   void
   MarkMade(int buffer) override;
   void
-  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
-  void
-  Copy(Memory & target, const Memory & source, std::size_t bytes) override;
+  RunItems(const ItemLaunch & launch) override;
   void
   Finish() override;
   void
@@ -127,9 +122,11 @@ public:
   double
   ReadTimer() override;
 
+  /** Returns the stream, for libraries that enqueue work themselves. */
   cudaStream_t
   GetStream() const
   {
+    this->CheckIsOperating();
     return m_Stream;
   }
 
@@ -155,6 +152,7 @@ public:
          std::size_t localBytes,
          TArguments &&... arguments)
   {
+    this->CountLaunch();
     const CudaDeviceScope scope(m_Device);
     cudaLaunchConfig_t    configuration = {};
     configuration.gridDim = groups;
@@ -164,7 +162,6 @@ public:
     CheckCuda(cudaLaunchKernelEx(&configuration, kernel, std::forward<TArguments>(arguments)...),
               what,
               GetDeviceName());
-    ++statistics.launches;
   }
 
   /** Launches a kernel with one lane for each of `items` items, in groups of `lanes` lanes. */
@@ -201,6 +198,16 @@ private:
   MemoryPointer
   DoAllocate(std::size_t bytes) override;
   void
+  DoUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
+  void
+  DoStartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) override;
+  void
+  DoDownload(void * target, const Memory & source, std::size_t bytes) override;
+  void
+  DoStartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
+  void
+  DoCopy(Memory & target, const Memory & source, std::size_t bytes) override;
+  void
   Release() noexcept;
   void
   CopyUp(Memory & target, std::size_t offset, const void * source, std::size_t bytes, cudaStream_t stream);
@@ -217,6 +224,7 @@ private:
   WaitFor(Mark & mark, const char * what);
 
   int          m_Device;
+  int          m_Multiprocessors = 0;
   cudaStream_t m_Stream = nullptr;
   cudaStream_t m_UpStream = nullptr; // for StartUpload and StartDownload, so that copies overlap other work
   cudaStream_t m_DownStream = nullptr;

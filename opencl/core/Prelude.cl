@@ -16,6 +16,9 @@
 #define GPUREG_METRIC_GROUP_FUNCTION static inline
 #define GPUREG_UNROLL_8
 #define GPUREG_KERNEL __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1)))
+// EmbedKernels.cmake writes the entry points of these. The type only ends the line.
+#define GPUREG_ITEM_KERNEL(function, itemsOfTask, doing) struct function##Kernel
+#define GPUREG_REAL_ITEM_KERNEL(function, itemsOfTask, doing) struct function##Kernel
 #define GPUREG_GLOBAL __global
 #define GPUREG_LOCAL __local
 

@@ -16,6 +16,7 @@ extern const char * const OpenCLControlPenaltySource;
 extern const char * const OpenCLCorrelationRatioSource;
 extern const char * const OpenCLCorrelationRatioSchemesSource;
 extern const char * const OpenCLDisplacementSource;
+extern const char * const OpenCLFieldSource;
 extern const char * const OpenCLImageSource;
 extern const char * const OpenCLJointHistogramSource;
 extern const char * const OpenCLJointHistogramSummarySource;
@@ -24,10 +25,19 @@ extern const char * const OpenCLLineSource;
 extern const char * const OpenCLMattesSource;
 extern const char * const OpenCLMovingImageSource;
 extern const char * const OpenCLNeighborhoodSource;
+extern const char * const OpenCLNumberSource;
 extern const char * const OpenCLPairSource;
 extern const char * const OpenCLPartialVolumeSource;
 extern const char * const OpenCLResampleSource;
 extern const char * const OpenCLSimilaritySource;
+
+/** The source with the entry point of an item kernel, to which GetOpenCLEntry() points; see ForEachItem.h. */
+struct OpenCLItemSource
+{
+  const char * text;
+  /** Says whether the source computes in double precision, whatever real is. */
+  bool needsDoubles;
+};
 
 /** Returns a source's program, compiled with these options for a device or loaded from the cache on disk (OpenCLProgramCache). Stores a
  *  program that was compiled in the cache.

@@ -2,6 +2,9 @@
 #include "opencl/runtime/OpenCLQueue.h"
 
 #include "opencl/runtime/OpenCLError.h"
+#include "opencl/runtime/OpenCLKernels.h"
+
+#include "engine/runtime/ItemLaunch.h"
 
 #include <algorithm>
 #include <utility>
@@ -145,12 +148,10 @@ OpenCLQueue::CopyUp(const cl::CommandQueue &       queue,
       BufferOf(target), CL_FALSE, offset, bytes, source, after, &m_LastCopy[static_cast<int>(Direction::Up)]);
     queue.flush();
   });
-  ++statistics.copiesUp;
-  statistics.bytesUp += static_cast<std::int64_t>(bytes);
 }
 
 void
-OpenCLQueue::Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes)
+OpenCLQueue::DoUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes)
 {
   CopyUp(m_Queue, nullptr, target, offset, source, bytes);
 }
@@ -173,7 +174,7 @@ OpenCLQueue::WaitFor(cl::Event & event)
   const cl::Event mark = std::exchange(event, cl::Event());
   if (mark())
   {
-    ++statistics.synchronizations;
+    CountSynchronization();
     CheckOpenCL(GetDeviceName(), [&] { mark.wait(); });
   }
 }
@@ -195,7 +196,7 @@ OpenCLQueue::MarkRead(int buffer)
 }
 
 void
-OpenCLQueue::StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer)
+OpenCLQueue::DoStartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer)
 {
   CopyUp(m_UpQueue, &m_Read[buffer], target, offset, source, bytes);
 }
@@ -217,7 +218,7 @@ OpenCLQueue::MarkMade(int buffer)
 }
 
 void
-OpenCLQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer)
+OpenCLQueue::DoStartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer)
 {
   CheckOpenCL(GetDeviceName(), [&] {
     m_DownQueue.enqueueReadBuffer(BufferOf(source),
@@ -229,21 +230,17 @@ OpenCLQueue::StartDownload(void * target, const Memory & source, std::size_t byt
                                   &m_LastCopy[static_cast<int>(Direction::Down)]);
     m_DownQueue.flush();
   });
-  ++statistics.copiesDown;
-  statistics.bytesDown += static_cast<std::int64_t>(bytes);
 }
 
 void
-OpenCLQueue::Download(void * target, const Memory & source, std::size_t bytes)
+OpenCLQueue::DoDownload(void * target, const Memory & source, std::size_t bytes)
 {
   CheckOpenCL(GetDeviceName(), [&] { m_Queue.enqueueReadBuffer(BufferOf(source), CL_TRUE, 0, bytes, target); });
-  ++statistics.copiesDown;
-  ++statistics.synchronizations;
-  statistics.bytesDown += static_cast<std::int64_t>(bytes);
+  CountSynchronization();
 }
 
 void
-OpenCLQueue::Copy(Memory & target, const Memory & source, std::size_t bytes)
+OpenCLQueue::DoCopy(Memory & target, const Memory & source, std::size_t bytes)
 {
   CheckOpenCL(GetDeviceName(), [&] {
     m_Queue.enqueueCopyBuffer(BufferOf(source), BufferOf(target), 0, 0, bytes, nullptr, GetTimedEvent());
@@ -254,7 +251,7 @@ OpenCLQueue::Copy(Memory & target, const Memory & source, std::size_t bytes)
 void
 OpenCLQueue::Finish()
 {
-  ++statistics.synchronizations;
+  CountSynchronization();
   CheckOpenCL(GetDeviceName(), [this] {
     m_Queue.finish();
     m_UpQueue.finish();
@@ -311,18 +308,54 @@ OpenCLQueue::ReadTimer()
 void
 OpenCLQueue::Launch(const cl::Kernel & kernel, std::int64_t groups, int groupsY, int groupsZ)
 {
+  CountLaunch();
   const auto        lanes = static_cast<std::size_t>(GetDevice().GetLanes());
   const cl::NDRange items(static_cast<std::size_t>(groups) * lanes,
                           static_cast<std::size_t>(groupsY),
                           static_cast<std::size_t>(groupsZ));
   m_Queue.enqueueNDRangeKernel(kernel, cl::NullRange, items, cl::NDRange(lanes, 1, 1), nullptr, GetTimedEvent());
-  ++statistics.launches;
   KeepFirstTimed();
+}
+
+void
+OpenCLQueue::RunItems(const ItemLaunch & launch)
+{
+  const auto & source = *static_cast<const OpenCLItemSource *>(launch.openCLEntry);
+  if (source.needsDoubles || launch.precision == Precision::Double)
+  {
+    CheckHasDoubles(GetDevice());
+  }
+  std::unique_ptr<OpenCLKernels> & kernels = m_ItemKernels[source.text];
+  if (!kernels)
+  {
+    kernels = std::make_unique<OpenCLKernels>(*this, source.text);
+  }
+  cl::Kernel &       kernel = kernels->Get(launch.name, GetRealOption(launch.precision));
+  const std::int64_t lanes = GetDevice().GetLanes();
+  CheckOpenCL(GetDeviceName(), [&] {
+    cl_uint index = 0;
+    kernel.setArg(index++, cl_long{ launch.count });
+    for (std::size_t n = 0; n < launch.argumentCount; ++n)
+    {
+      const ItemArgument & argument = launch.arguments[n];
+      if (argument.isArray)
+      {
+        kernel.setArg(index++, argument.memory ? BufferOf(*argument.memory) : cl::Buffer());
+        kernel.setArg(index++, cl_long{ argument.first });
+      }
+      else
+      {
+        kernel.setArg(index++, argument.bytes, argument.value);
+      }
+    }
+    this->Launch(kernel, (launch.count + lanes - 1) / lanes, 1);
+  });
 }
 
 void
 OpenCLQueue::Clear(Memory & memory, std::size_t bytes)
 {
+  CheckIsOperating();
   m_Queue.enqueueFillBuffer(BufferOf(memory), cl_uchar{ 0 }, 0, bytes, nullptr, GetTimedEvent());
   KeepFirstTimed();
 }

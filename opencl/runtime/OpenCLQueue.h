@@ -4,8 +4,13 @@
 
 #include "opencl/runtime/OpenCLBackend.h"
 
+#include <map>
+#include <memory>
+
 namespace gpureg
 {
+
+class OpenCLKernels;
 
 class OpenCLMemory : public Memory
 {
@@ -67,35 +72,22 @@ public:
   explicit OpenCLQueue(OpenCLBackend & backend);
   ~OpenCLQueue() override;
 
-  DeviceKind
-  GetKind() const override
-  {
-    return DeviceKind::OpenCL;
-  }
   std::size_t
   GetFreeMemory() override;
   std::size_t
   GetLargestAllocation() override;
   void
-  Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
-  void
   MarkStaging(Direction direction, int slot) override;
   void
   WaitForStaging(Direction direction, int slot) override;
   void
-  Download(void * target, const Memory & source, std::size_t bytes) override;
-  void
   MarkRead(int buffer) override;
-  void
-  StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) override;
   void
   OrderAfterUploads() override;
   void
   MarkMade(int buffer) override;
   void
-  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
-  void
-  Copy(Memory & target, const Memory & source, std::size_t bytes) override;
+  RunItems(const ItemLaunch & launch) override;
   void
   Finish() override;
   void
@@ -134,6 +126,16 @@ public:
 private:
   MemoryPointer
   DoAllocate(std::size_t bytes) override;
+  void
+  DoUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
+  void
+  DoStartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) override;
+  void
+  DoDownload(void * target, const Memory & source, std::size_t bytes) override;
+  void
+  DoStartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
+  void
+  DoCopy(Memory & target, const Memory & source, std::size_t bytes) override;
   /** Returns the event for the next command, or null unless it is timed. */
   cl::Event *
   GetTimedEvent()
@@ -169,6 +171,8 @@ private:
   bool                   m_IsTiming = false;
   cl::Event              m_FirstTimed;
   cl::Event              m_LastTimed;
+  /** By source. */
+  std::map<const char *, std::unique_ptr<OpenCLKernels>> m_ItemKernels;
 };
 
 } // namespace gpureg

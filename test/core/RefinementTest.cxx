@@ -73,10 +73,10 @@ TEST(RefinementTest, KeepsTheSpline)
     {
       point = { uniform(random), uniform(random), uniform(random), 0.0f };
     }
-    std::vector<float4> fine;
-    for (i64 n = 0; n < i64{ a.fine[0] } * a.fine[1] * a.fine[2]; ++n)
+    std::vector<float4> fine(static_cast<std::size_t>(a.fine[0] * a.fine[1] * a.fine[2]));
+    for (std::size_t n = 0; n < fine.size(); ++n)
     {
-      fine.push_back(RefineControlPoint(&a, coarse.data(), n));
+      RefineControlPoint(&a, coarse.data(), fine.data(), static_cast<i64>(n));
     }
     for (int n = 0; n < 200; ++n)
     {

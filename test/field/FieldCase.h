@@ -3,14 +3,8 @@
 #ifndef FieldCase_h
 #define FieldCase_h
 
-#include "kernels/core/Prelude.h"
-#include "kernels/core/Determinant.h"
-#include "kernels/transform/FixedMap.h"
-#include "kernels/field/FieldGrid.h"
-#include "kernels/field/FieldComposition.h"
-#include "kernels/field/FieldSums.h"
-
 #include "engine/field/FieldGeometry.h"
+#include "engine/field/FieldKernels.h"
 
 #include "RandomGrid.h"
 #include "TestImages.h"

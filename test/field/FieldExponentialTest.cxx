@@ -3,8 +3,6 @@
 // the definition of a transpose and finite differences, in double precision.
 #include "FieldCase.h"
 
-#include "kernels/field/FieldAdjoint.h"
-
 #include "engine/field/Squarings.h"
 
 #include "itkExponentialDisplacementFieldImageFilter.h"

@@ -2,9 +2,6 @@
 // Inverses of fields: ITK's iterations against itk::InvertDisplacementFieldImageFilter, and Newton's by what they leave.
 #include "FieldCase.h"
 
-#include "kernels/field/FieldInversion.h"
-#include "kernels/field/FieldNewton.h"
-
 #include "itkInvertDisplacementFieldImageFilter.h"
 
 #include <limits>

@@ -2,8 +2,6 @@
 // Jacobian determinants, against itk::DisplacementFieldJacobianDeterminantFilter, and on turned grids against the definition.
 #include "FieldCase.h"
 
-#include "kernels/field/FieldJacobian.h"
-
 #include "itkDisplacementFieldJacobianDeterminantFilter.h"
 
 namespace gpuregtest

@@ -9,7 +9,7 @@
 
 #include "gpureg/core/Error.h"
 #include "gpureg/image/LoadedImage.h"
-#include "engine/runtime/MakePasses.h"
+#include "engine/runtime/Operation.h"
 
 #include <algorithm>
 #include <cmath>
@@ -152,14 +152,13 @@ public:
     : values(static_cast<std::size_t>(count))
     , m_Backend(gpureg::GetBackend(device))
     , queue(m_Backend->CreateQueue())
-    , passes(gpureg::MakePasses<gpureg::ImagePasses>(*queue))
     , m_Loaded(device)
+    , m_Operation(*queue, OnThreads(2))
     , ranged(*queue, device)
   {
     std::mt19937                          random(5);
     std::uniform_real_distribution<float> any(0, 1000);
     std::generate(values.begin(), values.end(), [&] { return any(random); });
-    queue->parallelFor = OnThreads(2);
   }
 
   gpureg::RegisteredImage
@@ -169,7 +168,7 @@ public:
     warnings.clear();
     whole.image = &m_Loaded;
     whole.size = { 11, 7, static_cast<int>(values.size() / 77) };
-    return ranged.Make(*passes, whole, "moving", range, warnings);
+    return ranged.Make(whole, "moving", range, warnings);
   }
 
   std::vector<float>
@@ -188,11 +187,11 @@ private:
   std::shared_ptr<gpureg::Backend> m_Backend;
 
 public:
-  std::unique_ptr<gpureg::Queue>       queue;
-  std::unique_ptr<gpureg::ImagePasses> passes;
+  std::unique_ptr<gpureg::Queue> queue;
 
 private:
   gpureg::LoadedImage m_Loaded;
+  gpureg::Operation   m_Operation;
 
 public:
   gpureg::RangedImage ranged;

@@ -12,9 +12,6 @@ namespace gpureg
 
 namespace
 {
-template <>
-constexpr bool HasBorderWeights<CorrelationRatioArguments> = true;
-
 // The table has few rows, one for each fixed bin.
 constexpr int TableLanes = 256;
 

@@ -17,9 +17,6 @@ namespace gpureg
 
 namespace
 {
-template <>
-constexpr bool HasBorderWeights<CorrelationRatioArguments> = true;
-
 // The lanes and blocks of ConflictFree unless the caller sets others; the other schemes have `Lanes` lanes.
 constexpr int WorkloadLanes = 256;
 constexpr int WorkloadBlocks = 6;

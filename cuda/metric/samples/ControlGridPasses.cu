@@ -33,20 +33,6 @@ constexpr int RowLanes = 64;
 constexpr int SampleLanes = 128;
 
 __global__ void
-__launch_bounds__(Lanes) ExpandKernel(const __grid_constant__ ControlGridArguments a,
-                                      i64                                          count,
-                                      const ControlWeights *                       weights,
-                                      const float4 *                               points,
-                                      float4 *                                     expanded)
-{
-  const i64 item = i64{ blockIdx.x } * Lanes + threadIdx.x;
-  if (item < count)
-  {
-    expanded[item] = ExpandAlongZ(&a, weights, points, item);
-  }
-}
-
-__global__ void
 __launch_bounds__(Lanes) MoveRowsKernel(const __grid_constant__ ControlGridArguments a,
                                         const ControlWeights *                       weights,
                                         const float4 *                               rowWeights,
@@ -101,48 +87,6 @@ __launch_bounds__(RowLanes) GatherRowsKernel(const __grid_constant__ GatherArgum
 }
 
 __global__ void
-__launch_bounds__(Lanes) MoveSamplesKernel(const __grid_constant__ ChainPart   part,
-                                           const __grid_constant__ VolumeShape shape,
-                                           i64                                 count,
-                                           const i64 *                         samplePoints,
-                                           const float4 *                      points,
-                                           float *                             displacement)
-{
-  const i64 sample = i64{ blockIdx.x } * Lanes + threadIdx.x;
-  if (sample < count)
-  {
-    i64   position[3];
-    float moved[3];
-    FindSamplePosition(&shape, samplePoints != nullptr, samplePoints, sample, position);
-    MoveSampleGeneral(&part, points, position, moved);
-    displacement[3 * sample] = moved[0];
-    displacement[3 * sample + 1] = moved[1];
-    displacement[3 * sample + 2] = moved[2];
-  }
-}
-
-__global__ void
-__launch_bounds__(SampleLanes) MoveSamplesPreciselyKernel(const __grid_constant__ ChainPart   part,
-                                                          const __grid_constant__ VolumeShape shape,
-                                                          i64                                 count,
-                                                          const i64 *                         samplePoints,
-                                                          const i64 *                         points,
-                                                          i64 *                               displacement)
-{
-  const i64 sample = i64{ blockIdx.x } * SampleLanes + threadIdx.x;
-  if (sample < count)
-  {
-    i64 position[3];
-    i64 moved[3];
-    FindSamplePosition(&shape, samplePoints != nullptr, samplePoints, sample, position);
-    MoveSamplePreciselyGeneral(&part, points, position, moved);
-    displacement[3 * sample] = moved[0];
-    displacement[3 * sample + 1] = moved[1];
-    displacement[3 * sample + 2] = moved[2];
-  }
-}
-
-__global__ void
 __launch_bounds__(SampleLanes) GatherSamplesKernel(const __grid_constant__ ChainPart   part,
                                                    const __grid_constant__ VolumeShape shape,
                                                    const __grid_constant__ SampleCells cells,
@@ -162,23 +106,6 @@ public:
   explicit CudaControlGridPasses(CudaQueue & queue)
     : m_Queue(queue)
   {}
-
-  void
-  Expand(const ControlGridArguments & a,
-         const ControlTables &        tables,
-         const Memory &               points,
-         Memory &                     expanded) override
-  {
-    m_Queue.LaunchFor("expanding control points",
-                      ExpandKernel,
-                      CountExpanded(a),
-                      Lanes,
-                      a,
-                      i64{ CountExpanded(a) },
-                      AddressOf<const ControlWeights>(tables.weights),
-                      AddressIn<const float4>(points),
-                      AddressIn<float4>(expanded));
-  }
 
   void
   MoveRows(const ControlGridArguments & a,
@@ -233,46 +160,6 @@ public:
                    AddressOf<const ControlStretch>(tables.stretches),
                    AddressIn<const float>(in),
                    AddressIn<float4>(out));
-  }
-
-  void
-  MoveSamples(const ChainPart &   part,
-              const VolumeShape & shape,
-              std::int64_t        count,
-              const Memory *      samplePoints,
-              const Memory &      points,
-              Memory &            displacement) override
-  {
-    m_Queue.LaunchFor("moving samples by control points",
-                      MoveSamplesKernel,
-                      count,
-                      Lanes,
-                      part,
-                      shape,
-                      i64{ count },
-                      samplePoints ? AddressIn<const i64>(*samplePoints) : nullptr,
-                      AddressIn<const float4>(points),
-                      AddressIn<float>(displacement));
-  }
-
-  void
-  MoveSamplesPrecisely(const ChainPart &   part,
-                       const VolumeShape & shape,
-                       std::int64_t        count,
-                       const Memory *      samplePoints,
-                       const Memory &      points,
-                       Memory &            displacement) override
-  {
-    m_Queue.LaunchFor("moving samples by control points in integers",
-                      MoveSamplesPreciselyKernel,
-                      count,
-                      SampleLanes,
-                      part,
-                      shape,
-                      i64{ count },
-                      samplePoints ? AddressIn<const i64>(*samplePoints) : nullptr,
-                      AddressIn<const i64>(points),
-                      AddressIn<i64>(displacement));
   }
 
   void

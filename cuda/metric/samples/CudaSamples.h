@@ -50,9 +50,11 @@ constexpr int PreciseChainedVariant = -5;
 constexpr int PlainBorderVariant = ReadsQuads | WeighsBorder;
 constexpr int BorderVariant = -3;
 
-/** True for the arguments of a metric that weighs the border and so has the two border variants. That metric's own file specialises it. */
-template <typename TArguments>
+/** True for the arguments of a metric that weighs the border, as their member says, and so has the two border variants. */
+template <typename TArguments, typename = void>
 constexpr bool HasBorderWeights = false;
+template <typename TArguments>
+constexpr bool HasBorderWeights<TArguments, std::void_t<decltype(TArguments::border)>> = true;
 
 /** True for the arguments of a metric that has separate kernels for displacement fields. That metric's own file specialises it. */
 template <typename TArguments>

@@ -4,19 +4,6 @@
 // opencl/metric/samples/ControlGridPasses.cpp launches them.
 
 GPUREG_KERNEL void
-Expand(const ControlGridArguments      a,
-       const i64                       count,
-       __global const ControlWeights * weights,
-       __global const float4 *         points,
-       __global float4 *               expanded)
-{
-  if (FindItem() < count)
-  {
-    expanded[FindItem()] = ExpandAlongZ(&a, weights, points, FindItem());
-  }
-}
-
-GPUREG_KERNEL void
 MoveRows(const ControlGridArguments      a,
          __global const ControlWeights * weights,
          __global const float4 *         rowWeights,
@@ -70,49 +57,6 @@ GatherRows(const GatherArguments           a,
   if (outer < a.outer)
   {
     GatherAlongRow(&a, weights, &stretch, control, in + outer * a.length * 3, out + outer * a.controls);
-  }
-}
-
-GPUREG_KERNEL void
-MoveSamples(const ChainPart         part,
-            const VolumeShape       shape,
-            const i64               count,
-            const int               arePoints,
-            __global const i64 *    samplePoints,
-            __global const float4 * points,
-            __global float *        displacement)
-{
-  const i64 sample = FindItem();
-  if (sample < count)
-  {
-    i64   position[3];
-    float moved[3];
-    FindSamplePosition(&shape, arePoints, samplePoints, sample, position);
-    MoveSampleGeneral(&part, points, position, moved);
-    displacement[3 * sample] = moved[0];
-    displacement[3 * sample + 1] = moved[1];
-    displacement[3 * sample + 2] = moved[2];
-  }
-}
-
-GPUREG_KERNEL void
-MoveSamplesPrecisely(const ChainPart      part,
-                     const VolumeShape    shape,
-                     const i64            count,
-                     const int            arePoints,
-                     __global const i64 * samplePoints,
-                     __global const i64 * points,
-                     __global i64 *       displacement)
-{
-  const i64 sample = FindItem();
-  if (sample < count)
-  {
-    i64 position[3], moved[3];
-    FindSamplePosition(&shape, arePoints, samplePoints, sample, position);
-    MoveSamplePreciselyGeneral(&part, points, position, moved);
-    displacement[3 * sample] = moved[0];
-    displacement[3 * sample + 1] = moved[1];
-    displacement[3 * sample + 2] = moved[2];
   }
 }
 

@@ -24,22 +24,6 @@ public:
   {}
 
   void
-  Expand(const ControlGridArguments & a,
-         const ControlTables &        tables,
-         const Memory &               points,
-         Memory &                     expanded) override
-  {
-    m_Kernels.Launch("Expand",
-                     GetOptions(),
-                     CountExpanded(a),
-                     a,
-                     cl_long{ CountExpanded(a) },
-                     BufferOf(*tables.weights),
-                     BufferOf(points),
-                     BufferOf(expanded));
-  }
-
-  void
   MoveRows(const ControlGridArguments & a,
            const ControlTables &        tables,
            const Memory &               expanded,
@@ -94,28 +78,6 @@ public:
   }
 
   void
-  MoveSamples(const ChainPart &   part,
-              const VolumeShape & shape,
-              std::int64_t        count,
-              const Memory *      samplePoints,
-              const Memory &      points,
-              Memory &            displacement) override
-  {
-    this->LaunchMove("MoveSamples", part, shape, count, samplePoints, points, displacement);
-  }
-
-  void
-  MoveSamplesPrecisely(const ChainPart &   part,
-                       const VolumeShape & shape,
-                       std::int64_t        count,
-                       const Memory *      samplePoints,
-                       const Memory &      points,
-                       Memory &            displacement) override
-  {
-    this->LaunchMove("MoveSamplesPrecisely", part, shape, count, samplePoints, points, displacement);
-  }
-
-  void
   GatherSamples(const ChainPart &    part,
                 const VolumeShape &  shape,
                 const SampleCells &  cells,
@@ -142,27 +104,6 @@ public:
   }
 
 private:
-  void
-  LaunchMove(const char *        kernel,
-             const ChainPart &   part,
-             const VolumeShape & shape,
-             std::int64_t        count,
-             const Memory *      samplePoints,
-             const Memory &      points,
-             Memory &            displacement)
-  {
-    m_Kernels.Launch(kernel,
-                     GetOptions(),
-                     count,
-                     part,
-                     shape,
-                     cl_long{ count },
-                     cl_int{ samplePoints != nullptr },
-                     BufferOf(samplePoints ? *samplePoints : points),
-                     BufferOf(points),
-                     BufferOf(displacement));
-  }
-
   static std::string
   GetOptions()
   {

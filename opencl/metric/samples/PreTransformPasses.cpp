@@ -36,51 +36,6 @@ public:
   }
 
   void
-  Move(const PreTransformArguments & a,
-       std::int64_t                  count,
-       const Memory *                points,
-       const ChainArrays &           grids,
-       Memory &                      displacement) override
-  {
-    m_Kernels.Launch("MoveByPreTransform",
-                     GetOptions(),
-                     count,
-                     a,
-                     cl_long{ count },
-                     BufferOf(points ? *points : *grids.vectors),
-                     BufferOf(*grids.parts),
-                     BufferOf(*grids.vectors),
-                     BufferOf(displacement));
-  }
-
-  void
-  MovePrecisely(const PreTransformArguments & a,
-                std::int64_t                  count,
-                const Memory *                points,
-                const ChainArrays &           grids,
-                Memory &                      precise,
-                Memory &                      displacement) override
-  {
-    m_Kernels.Launch("MoveByPreTransformPrecisely",
-                     GetOptions(),
-                     count,
-                     a,
-                     cl_long{ count },
-                     BufferOf(points ? *points : *grids.vectors),
-                     BufferOf(*grids.parts),
-                     BufferOf(*grids.vectors),
-                     BufferOf(precise),
-                     BufferOf(displacement));
-  }
-
-  void
-  Carry(const PreTransformCarry & carry, std::int64_t count, const Memory & precise, Memory & moves) override
-  {
-    m_Kernels.Launch(
-      "CarryPreTransform", GetOptions(), count, carry, cl_long{ count }, BufferOf(precise), BufferOf(moves));
-  }
-
-  void
   SumForces(const PreTransformArguments & a,
             std::int64_t                  count,
             const Memory *                points,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of displacement fields, in the order in which they build on each other.
+// The kernels of fields, in the order in which they build on each other. Whoever compiles them for a device includes its prelude first.
 #ifndef gpureg_FieldKernels_h
 #define gpureg_FieldKernels_h
 
@@ -11,9 +11,11 @@
 #include "kernels/field/FieldSums.h"
 #include "kernels/field/FieldSmoothing.h"
 #include "kernels/field/FieldInversion.h"
+#include "kernels/field/FieldNewton.h"
+#include "kernels/field/FieldAdjoint.h"
 #include "kernels/field/FieldJacobian.h"
 #include "kernels/field/FieldReduction.h"
 #include "kernels/field/FieldWarp.h"
-#include "kernels/field/LocalCorrelation.h"
+#include "kernels/field/BoxCorrelation.h"
 
 #endif

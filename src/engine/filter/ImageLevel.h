@@ -16,7 +16,6 @@
 namespace gpureg
 {
 
-class ImagePasses;
 
 /** A level of an image pyramid on a device: an image that was smoothed and shrunk. */
 class ImageLevel : public DeviceImage

@@ -110,7 +110,7 @@ MakeLevelImage(const LevelMaker &      maker,
     result.mask = &madeMask;
   }
   result.toPoint = Compose(image.indexToPoint, made.GetToImage());
-  result.summary = SummarizeImage(maker.queue, maker.images, made.GetPrecision(), made.GetCount(), *made.GetMemory());
+  result.summary = SummarizeImage(maker.queue, made.GetPrecision(), made.GetCount(), *made.GetMemory());
   if (!(result.summary.maximum > result.summary.minimum))
   {
     throw BadInputError(std::string("the ") + which +

@@ -7,7 +7,6 @@
 #include "gpureg/image/RegisteredImage.h"
 
 #include "engine/filter/ImageLevel.h"
-#include "engine/image/ImagePasses.h"
 #include "engine/filter/LinePasses.h"
 
 #include <string>
@@ -39,9 +38,8 @@ struct LevelImage
 /** The queue and the passes that make levels. */
 struct LevelMaker
 {
-  Queue &       queue;
-  ImagePasses & images;
-  LinePasses &  lines;
+  Queue &      queue;
+  LinePasses & lines;
 };
 
 /** Makes a level's image, and its mask if the image has one, and computes the summary.

@@ -2,7 +2,7 @@
 #include "gpureg/filter/VolumeFilter.h"
 
 #include "engine/runtime/Backend.h"
-#include "engine/core/Elapsed.h"
+#include "engine/runtime/Operation.h"
 #include "engine/filter/LinePasses.h"
 #include "engine/filter/RecursiveFilter.h"
 #include "engine/runtime/MakePasses.h"
@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -162,7 +163,7 @@ public:
   {
     CheckVolume();
     DownloadArray(*m_Queue, **m_Current, GetVoxelBytes(), CountOf(m_Size), output);
-    m_Queue->statistics.evaluateMilliseconds = MillisecondsSince(m_Start);
+    m_Operation->CountTime();
   }
 
   std::unique_ptr<DeviceImage>
@@ -182,14 +183,18 @@ public:
   void
   Release()
   {
+    m_Queue->CheckIsUsable();
     m_Queue->Finish();
-    m_HasInput = false;
-    m_Current = nullptr;
+    this->Forget();
     m_Input.reset();
     m_Work = {};
     m_Places.reset();
     m_Recursive.Release();
-    m_Queue->GiveStagingBack();
+    if (m_Operation)
+    {
+      m_Operation->GiveStagingBack();
+      m_Operation.reset();
+    }
   }
 
   void
@@ -201,7 +206,7 @@ public:
   EvaluationStatistics
   GetStatistics() const
   {
-    return m_Queue->statistics;
+    return m_Queue->GetStatistics();
   }
 
 private:
@@ -214,15 +219,12 @@ private:
     {
       throw BadInputError("a volume to filter has no voxels");
     }
-    m_Queue->CheckIsUsable();
-    m_Start = Clock::now();
-    m_Queue->statistics = {};
-    m_Queue->parallelFor = parallelFor;
+    this->Forget();
+    m_Operation.reset();
+    m_Operation.emplace(*m_Queue, parallelFor);
     m_Components = input.components;
     m_Precision = input.precision;
     m_InputSize = input.size;
-    m_HasInput = false;
-    m_Current = nullptr;
     MakeRoom(m_Input, GetBytes(input.size));
     fill();
     m_HasInput = true;
@@ -260,6 +262,15 @@ private:
     }
   }
 
+  /** Declares that there is no volume. */
+  void
+  Forget()
+  {
+    m_HasInput = false;
+    m_Current = nullptr;
+  }
+
+  /** \throws BadInputError if there is no volume, DeviceLostError as Queue::CheckIsUsable() does */
   void
   CheckVolume() const
   {
@@ -267,6 +278,7 @@ private:
     {
       throw BadInputError("there is no volume to filter; set one first");
     }
+    m_Queue->CheckIsUsable();
   }
 
   void
@@ -279,10 +291,8 @@ private:
   void
   CountMemory()
   {
-    EvaluationStatistics & statistics = m_Queue->statistics;
-    statistics.deviceBytes = static_cast<std::int64_t>(GetHeldBytes());
-    statistics.largestArrayBytes = static_cast<std::int64_t>(
-      std::max({ SizeOf(m_Input), SizeOf(m_Work[0]), SizeOf(m_Work[1]), m_Recursive.GetSize() }));
+    m_Queue->SetHeldBytes(GetHeldBytes(),
+                          std::max({ SizeOf(m_Input), SizeOf(m_Work[0]), SizeOf(m_Work[1]), m_Recursive.GetSize() }));
   }
 
   template <typename TWork>
@@ -306,8 +316,7 @@ private:
     }
     catch (...)
     {
-      m_HasInput = false;
-      m_Current = nullptr;
+      this->Forget();
       throw;
     }
   }
@@ -327,8 +336,8 @@ private:
   MemoryPointer * m_Current = nullptr;
   bool            m_HasInput = false;
   bool            m_IsTiming = false;
-  /** The time of the last SetVolume(). */
-  Clock::time_point m_Start;
+  /** Runs from SetVolume() to Release(), so that copies and filters in between overlap. */
+  std::optional<Operation> m_Operation;
 };
 
 VolumeFilter::VolumeFilter(const std::string & deviceName)

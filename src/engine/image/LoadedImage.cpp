@@ -4,11 +4,13 @@
 #include "gpureg/core/Error.h"
 
 #include "engine/runtime/Backend.h"
-#include "engine/image/ImagePasses.h"
+#include "engine/runtime/Operation.h"
 #include "engine/image/JoinHash.h"
 #include "engine/image/SummarizeImage.h"
-#include "engine/runtime/MakePasses.h"
+#include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/Transfer.h"
+
+#include "kernels/image/ContentHash.h"
 
 #include <cstring>
 #include <optional>
@@ -24,7 +26,6 @@ public:
   explicit Implementation(const std::string & deviceName)
     : m_Backend(gpureg::GetBackend(deviceName))
     , m_Queue(m_Backend->CreateQueue())
-    , m_Passes(MakePasses<ImagePasses>(*m_Queue))
   {}
 
   Backend &
@@ -89,11 +90,8 @@ public:
       {
         throw BadInputError("an image to look through has not been loaded");
       }
-      const EvaluationStatistics before = m_Queue->statistics;
-      Operate(*m_Queue, parallelFor, [&] {
-        m_Summary = SummarizeImage(*m_Queue, *m_Passes, m_Precision, m_Count, *GetMemory());
-      });
-      m_Queue->statistics = Add(before, m_Queue->statistics);
+      const auto summarize = [&] { return SummarizeImage(*m_Queue, m_Precision, m_Count, *GetMemory()); };
+      m_Summary = Operate(*m_Queue, parallelFor, summarize, Counting::Further);
     }
     return *m_Summary;
   }
@@ -117,7 +115,7 @@ public:
   EvaluationStatistics
   GetStatistics() const
   {
-    EvaluationStatistics statistics = m_Queue->statistics;
+    EvaluationStatistics statistics = m_Queue->GetStatistics();
     statistics.deviceBytes = static_cast<std::int64_t>(GetHeldBytes());
     statistics.largestArrayBytes = statistics.deviceBytes;
     return statistics;
@@ -152,18 +150,20 @@ private:
     {
       return true;
     }
-    std::vector<std::uint64_t> states(
-      static_cast<std::size_t>(CountHashLanes(static_cast<std::int64_t>(m_From.bytes))));
-    const std::size_t bytes = sizeof(std::uint64_t) * states.size();
-    MemoryPointer     onDevice;
+    const auto                 all = static_cast<std::int64_t>(m_From.bytes);
+    const std::int64_t         lanes = (all + kernels::HashTaskBytes - 1) / kernels::HashTaskBytes * kernels::HashLanes;
+    std::vector<std::uint64_t> states(static_cast<std::size_t>(lanes));
+    const std::size_t          bytes = sizeof(std::uint64_t) * states.size();
+    MemoryPointer              onDevice;
     if (!m_Hash)
     {
       onDevice = m_Queue->Allocate(bytes);
-      m_Passes->Hash(static_cast<std::int64_t>(m_From.bytes), *GetMemory(), *onDevice);
+      ForEachItem<kernels::HashLaneOfTaskKernel>(
+        *m_Queue, lanes, Input<kernels::u8>(*GetMemory()), all, Output<kernels::u64>(*onDevice));
       m_Queue->Flush();
     }
     // The host hashes while the device hashes.
-    hash = HashContent(source.memory, m_Queue->parallelFor);
+    hash = HashContent(source.memory, m_Queue->GetParallelFor());
     if (!m_Hash)
     {
       m_Queue->Download(states.data(), *onDevice, bytes);
@@ -207,7 +207,6 @@ private:
     });
   }
 
-  std::unique_ptr<ImagePasses> m_Passes;
   /** The key of the source that was loaded last; empty for an adopted image. */
   Key                          m_Key;
   std::optional<std::uint64_t> m_Hash; // of the loaded values

@@ -4,13 +4,25 @@
 #include "gpureg/core/Error.h"
 
 #include "engine/runtime/Backend.h"
-#include "engine/image/NumberPasses.h"
-#include "engine/runtime/MakePasses.h"
+#include "engine/runtime/Operation.h"
+#include "engine/runtime/ForEachItem.h"
+
+#include "kernels/image/NumberTypes.h"
 
 #include <utility>
 
 namespace gpureg
 {
+
+namespace
+{
+/** Returns the kernels' number of a type. */
+int
+FormOf(NumberType type)
+{
+  return static_cast<int>(type);
+}
+} // namespace
 
 class NumberConverter::Implementation
 {
@@ -18,7 +30,6 @@ public:
   explicit Implementation(const std::string & deviceName)
     : m_Backend(gpureg::GetBackend(deviceName))
     , m_Queue(m_Backend->CreateQueue())
-    , m_Passes(MakePasses<NumberPasses>(*m_Queue))
   {}
 
   const Backend &
@@ -34,7 +45,13 @@ public:
     this->Run(parallelFor, [&] {
       const MemoryPointer borrowed = Borrow(*m_Backend, numbers);
       made = m_Queue->Allocate(BytesOf(precision) * static_cast<std::size_t>(numbers.count));
-      m_Passes->Read(numbers.count, numbers.type, isMask, precision, *borrowed, *made);
+      ForEachItem<kernels::NumberToRealKernel>(*m_Queue,
+                                               numbers.count,
+                                               precision,
+                                               Input<void>(*borrowed),
+                                               FormOf(numbers.type),
+                                               isMask,
+                                               Output<RealNumber>(*made));
       m_Queue->Finish();
     });
     return std::make_unique<MadeImage>(m_Backend, std::move(made), precision, numbers.count);
@@ -50,7 +67,12 @@ public:
     MemoryPointer made;
     this->Run(parallelFor, [&] {
       made = m_Queue->Allocate(BytesOf(type) * static_cast<std::size_t>(image.GetCount()));
-      m_Passes->Write(image.GetCount(), type, image.GetPrecision(), *image.GetMemory(), *made);
+      ForEachItem<kernels::RealToNumberKernel>(*m_Queue,
+                                               image.GetCount(),
+                                               image.GetPrecision(),
+                                               Input<RealNumber>(*image.GetMemory()),
+                                               FormOf(type),
+                                               Output<void>(*made));
       m_Queue->Finish();
     });
     return std::make_unique<MadeNumbers>(m_Backend, std::move(made), type);
@@ -59,7 +81,7 @@ public:
   EvaluationStatistics
   GetStatistics() const
   {
-    return m_Queue->statistics;
+    return m_Queue->GetStatistics();
   }
 
 private:
@@ -67,16 +89,16 @@ private:
   void
   Run(const ParallelFor & parallelFor, const TWork & work)
   {
-    if (!m_Passes)
+    // OpenCL reads no memory of other libraries.
+    if (m_Queue->GetKind() == DeviceKind::OpenCL)
     {
       throw UnsupportedError(m_Backend->GetDescription().name + " converts no arrays; hand in what the host has");
     }
     Operate(*m_Queue, parallelFor, work);
   }
 
-  std::shared_ptr<Backend>      m_Backend;
-  std::unique_ptr<Queue>        m_Queue;
-  std::unique_ptr<NumberPasses> m_Passes;
+  std::shared_ptr<Backend> m_Backend;
+  std::unique_ptr<Queue>   m_Queue;
 };
 
 NumberConverter::NumberConverter(const std::string & deviceName)

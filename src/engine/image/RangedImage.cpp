@@ -5,6 +5,7 @@
 
 #include "engine/image/SummarizeImage.h"
 #include "engine/image/ValueRange.h"
+#include "engine/runtime/ForEachItem.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -84,15 +85,13 @@ RangedImage::RangedImage(Queue & queue, std::string deviceName)
 {}
 
 RegisteredImage
-RangedImage::Make(ImagePasses &                     passes,
-                  const RegisteredImage &           image,
+RangedImage::Make(const RegisteredImage &           image,
                   const char *                      which,
                   const std::optional<ValueRange> & given,
                   std::vector<std::string> &        warnings)
 {
   const DeviceImage & values = *image.image;
-  const ImageSummary  summary =
-    SummarizeImage(m_Queue, passes, values.GetPrecision(), values.GetCount(), *values.GetMemory());
+  const ImageSummary  summary = SummarizeImage(m_Queue, values.GetPrecision(), values.GetCount(), *values.GetMemory());
   if (summary.notFinite > 0)
   {
     const bool isOne = summary.notFinite == 1;
@@ -101,7 +100,7 @@ RangedImage::Make(ImagePasses &                     passes,
                         " infinite or not a number; replace " + (isOne ? "it" : "them") + " first");
   }
   const ValueRange   all{ summary.minimum, summary.maximum };
-  const FoundRange   found = given ? FoundRange{ *given, *given } : FindValueRange(this->Pick(passes, values), all);
+  const FoundRange   found = given ? FoundRange{ *given, *given } : FindValueRange(this->Pick(values), all);
   const ValueRange & range = found.range;
   if (given)
   {
@@ -113,7 +112,7 @@ RangedImage::Make(ImagePasses &                     passes,
     m_Count = 0;
     return image;
   }
-  const auto outside = this->Clamp(passes, image, found, !given);
+  const auto outside = this->Clamp(image, found, !given);
   if (!given)
   {
     warnings.push_back(DescribeOutliers(which, all, found, outside));
@@ -124,7 +123,7 @@ RangedImage::Make(ImagePasses &                     passes,
 }
 
 std::vector<double>
-RangedImage::Pick(ImagePasses & passes, const DeviceImage & image)
+RangedImage::Pick(const DeviceImage & image)
 {
   const std::int64_t  count = std::min(SampleCount, image.GetCount());
   std::vector<double> picked;
@@ -133,7 +132,13 @@ RangedImage::Pick(ImagePasses & passes, const DeviceImage & image)
     std::vector<Real>   sample(static_cast<std::size_t>(count));
     const std::size_t   bytes = sizeof(Real) * sample.size();
     const MemoryPointer onDevice = m_Queue.Allocate(bytes);
-    passes.Pick(image.GetCount(), image.GetPrecision(), count, *image.GetMemory(), *onDevice);
+    ForEachItem<kernels::PickValueKernel>(m_Queue,
+                                          count,
+                                          image.GetPrecision(),
+                                          Input<RealNumber>(*image.GetMemory()),
+                                          image.GetCount(),
+                                          count,
+                                          Output<RealNumber>(*onDevice));
     m_Queue.Download(sample.data(), *onDevice, bytes);
     picked.assign(sample.begin(), sample.end());
   });
@@ -141,23 +146,29 @@ RangedImage::Pick(ImagePasses & passes, const DeviceImage & image)
 }
 
 std::array<std::int64_t, 2>
-RangedImage::Clamp(ImagePasses & passes, const RegisteredImage & image, const FoundRange & found, bool mends)
+RangedImage::Clamp(const RegisteredImage & image, const FoundRange & found, bool mends)
 {
   m_Precision = image.image->GetPrecision();
   m_Count = image.image->GetCount();
   Reserve(m_Queue, m_Values, BytesOf(m_Precision) * static_cast<std::size_t>(m_Count));
-  const int                 strips = CountStrips(m_Queue, m_Count);
-  std::vector<std::int64_t> numbers(static_cast<std::size_t>(kernels::ClampNumbers * strips));
+  const kernels::Strips     strips = CutIntoStrips(m_Queue, m_Count);
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(kernels::ClampNumbers * strips.number));
   const std::size_t         bytes = sizeof(std::int64_t) * numbers.size();
   const MemoryPointer       onDevice = m_Queue.Allocate(bytes);
   kernels::ClampArguments   a{};
   a.least = found.range[0];
   a.most = found.range[1];
   std::copy(found.becomes.begin(), found.becomes.end(), a.becomes);
-  a.count = m_Count;
+  a.strips = strips;
   a.shape = kernels::MakeVolumeShape(image.size[0], image.size[1], image.size[2]);
   a.mends = mends ? 1 : 0;
-  passes.Clamp(a, m_Precision, strips, *image.image->GetMemory(), *m_Values, *onDevice);
+  ForEachItem<kernels::ClampStripKernel>(m_Queue,
+                                         strips.number,
+                                         m_Precision,
+                                         a,
+                                         Input<RealNumber>(*image.image->GetMemory()),
+                                         Output<RealNumber>(*m_Values),
+                                         Output<std::int64_t>(*onDevice));
   m_Queue.Download(numbers.data(), *onDevice, bytes);
   std::array<std::int64_t, 2> outside{};
   for (std::size_t n = 0; n < numbers.size(); ++n)

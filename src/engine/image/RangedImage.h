@@ -5,7 +5,6 @@
 #include "gpureg/image/DeviceImage.h"
 #include "gpureg/image/RegisteredImage.h"
 
-#include "engine/image/ImagePasses.h"
 #include "engine/runtime/Queue.h"
 #include "engine/image/ValueRange.h"
 
@@ -32,8 +31,7 @@ public:
    *  object's. The given image and its mask must live as long as the result.
    *  \throws BadInputError if a value is not finite, or if the range excludes all values */
   RegisteredImage
-  Make(ImagePasses &                     passes,
-       const RegisteredImage &           image,
+  Make(const RegisteredImage &           image,
        const char *                      which,
        const std::optional<ValueRange> & given,
        std::vector<std::string> &        warnings);
@@ -70,10 +68,10 @@ public:
 
 private:
   std::vector<double>
-  Pick(ImagePasses & passes, const DeviceImage & image);
+  Pick(const DeviceImage & image);
   /** Writes the clamped values to m_Values. \return the number of values below the range, and the number above */
   std::array<std::int64_t, 2>
-  Clamp(ImagePasses & passes, const RegisteredImage & image, const FoundRange & found, bool mends);
+  Clamp(const RegisteredImage & image, const FoundRange & found, bool mends);
 
   Queue &       m_Queue;
   std::string   m_DeviceName;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/image/SummarizeImage.h"
 
+#include "engine/runtime/ForEachItem.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -42,21 +44,33 @@ JoinStrips(const std::vector<double> & strips)
 }
 } // namespace
 
-int
-CountStrips(const Queue & queue, std::int64_t count)
+kernels::Strips
+CutIntoStrips(const Queue & queue, std::int64_t count)
 {
-  return static_cast<int>(queue.IsHost() ? (count + HostStripValues - 1) / HostStripValues
-                                         : std::clamp<std::int64_t>(count / LeastStripValues, 1, DeviceStrips));
+  kernels::Strips strips{};
+  strips.count = count;
+  strips.number =
+    static_cast<int>(queue.IsHost() ? (count + HostStripValues - 1) / HostStripValues
+                                    : std::clamp<std::int64_t>(count / LeastStripValues, 1, DeviceStrips));
+  // Neighbouring lanes read neighbours; a thread of the host reads on.
+  strips.areInterleaved = !queue.IsHost();
+  return strips;
 }
 
 ImageSummary
-SummarizeImage(Queue & queue, ImagePasses & passes, Precision precision, std::int64_t count, const Memory & values)
+SummarizeImage(Queue & queue, Precision precision, std::int64_t count, const Memory & values)
 {
-  const int           strips = CountStrips(queue, count);
-  std::vector<double> summaries(static_cast<std::size_t>(kernels::SummaryNumbers * strips));
+  const auto          strips = CutIntoStrips(queue, count);
+  std::vector<double> summaries(static_cast<std::size_t>(kernels::SummaryNumbers * strips.number));
   const std::size_t   bytes = sizeof(double) * summaries.size();
   const MemoryPointer onDevice = queue.Allocate(bytes);
-  passes.Summarize(count, precision, 1.0 / static_cast<double>(count), strips, values, *onDevice);
+  ForEachItem<kernels::SummarizeStripKernel>(queue,
+                                             strips.number,
+                                             precision,
+                                             strips,
+                                             Input<RealNumber>(values),
+                                             1.0 / static_cast<double>(count),
+                                             Output<double>(*onDevice));
   queue.Download(summaries.data(), *onDevice, bytes);
   return JoinStrips(summaries);
 }

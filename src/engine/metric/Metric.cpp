@@ -61,7 +61,8 @@ void
 Metric::TakeForces(const std::function<void(std::int64_t, std::int64_t, const float *)> & take,
                    const ParallelFor &                                                    parallelFor)
 {
-  if (m_Core->forces == nullptr)
+  const Memory * const forces = m_Core->FindForces();
+  if (forces == nullptr)
   {
     throw BadInputError("the last evaluation kept no forces: ask it for those of each sample");
   }
@@ -69,58 +70,55 @@ Metric::TakeForces(const std::function<void(std::int64_t, std::int64_t, const fl
   {
     return;
   }
-  Queue & queue = *m_Core->queue;
-  queue.CheckIsUsable();
-  queue.parallelFor = parallelFor;
-  constexpr std::size_t bytes = 3 * sizeof(float);
-  DownloadArray(queue,
-                *m_Core->forces,
-                bytes,
-                static_cast<std::int64_t>(m_Core->forces->GetSize() / bytes),
-                [&take](std::int64_t first, std::int64_t count, const void * forces) {
-                  take(first, count, static_cast<const float *>(forces));
-                });
-  queue.GiveStagingBack();
+  m_Core->Continue(parallelFor, [&] {
+    constexpr std::size_t bytes = 3 * sizeof(float);
+    DownloadArray(*m_Core->queue,
+                  *forces,
+                  bytes,
+                  static_cast<std::int64_t>(forces->GetSize() / bytes),
+                  [&take](std::int64_t first, std::int64_t count, const void * in) {
+                    take(first, count, static_cast<const float *>(in));
+                  });
+  });
 }
 
 std::vector<std::array<float, 3>>
 Metric::GatherForces(const ParallelFor & parallelFor)
 {
-  Queue & queue = *m_Core->queue;
-  queue.CheckIsUsable();
-  queue.parallelFor = parallelFor;
-  bool hasSpline = false;
-  if (m_Core->forces != nullptr)
-  {
-    Enqueue(queue, m_Core->isTimed, [&] { hasSpline = m_Core->samples.Gather(*m_Core->forces, m_Core->gathered); });
-  }
-  if (!hasSpline)
-  {
-    throw BadInputError("the last evaluation kept no forces of samples that a spline moves: ask one by a spline for "
-                        "those of each sample");
-  }
-  std::vector<std::array<float, 3>> result =
-    DownloadControlVectors<float>(queue,
-                                  *m_Core->gathered,
-                                  static_cast<std::int64_t>(m_Core->gathered->GetSize() / sizeof(kernels::float4)));
-  queue.GiveStagingBack();
-  return result;
+  return m_Core->Continue(parallelFor, [&] {
+    Queue &              queue = *m_Core->queue;
+    const Memory * const forces = m_Core->FindForces();
+    bool                 hasSpline = false;
+    if (forces != nullptr)
+    {
+      Enqueue(queue, m_Core->isTimed, [&] {
+        hasSpline = m_Core->samples.GetForces().Gather(*forces, m_Core->gathered);
+      });
+    }
+    if (!hasSpline)
+    {
+      throw BadInputError("the last evaluation kept no forces of samples that a spline moves: ask one by a spline for "
+                          "those of each sample");
+    }
+    return DownloadControlVectors<float>(
+      queue, *m_Core->gathered, static_cast<std::int64_t>(m_Core->gathered->GetSize() / sizeof(kernels::float4)));
+  });
 }
 
 ForceResult
 Metric::SumForces(const ParallelFor & parallelFor)
 {
-  Queue & queue = *m_Core->queue;
-  queue.CheckIsUsable();
-  queue.parallelFor = parallelFor;
-  if (m_Core->forces == nullptr || !m_Core->samples.HasPreTransforms())
+  const Memory * const forces = m_Core->FindForces();
+  if (forces == nullptr || !m_Core->samples.HasPreTransforms())
   {
     throw BadInputError(
       "the last evaluation kept no forces of samples that fixed pre-transforms move: ask one by such grids for "
       "those of each sample");
   }
-  Enqueue(queue, m_Core->isTimed, [&] { m_Core->samples.SumForces(*m_Core->forces); });
-  return m_Core->samples.DownloadForceSums();
+  return m_Core->Continue(parallelFor, [&] {
+    Enqueue(*m_Core->queue, m_Core->isTimed, [&] { m_Core->samples.GetForces().Sum(*forces); });
+    return m_Core->samples.GetForces().DownloadSums();
+  });
 }
 
 void
@@ -132,7 +130,7 @@ Metric::SetTiming(bool on)
 EvaluationStatistics
 Metric::GetStatistics() const
 {
-  EvaluationStatistics statistics = m_Core->queue->statistics;
+  EvaluationStatistics statistics = m_Core->queue->GetStatistics();
   statistics.deviceBytes += m_Core->samples.GetDeviceBytes();
   for (const MemoryPointer * array : m_Core->ownArrays)
   {

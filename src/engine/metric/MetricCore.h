@@ -6,7 +6,7 @@
 #include "gpureg/metric/Metric.h"
 
 #include "engine/runtime/Backend.h"
-#include "engine/core/Elapsed.h"
+#include "engine/runtime/Operation.h"
 #include "engine/metric/samples/SampleSet.h"
 
 #include <memory>
@@ -62,7 +62,7 @@ public:
       const auto result = download();
       if (isTimed)
       {
-        queue->statistics.kernelMilliseconds = queue->ReadTimer();
+        queue->CountKernelTime(queue->ReadTimer());
       }
       return result;
     });
@@ -73,15 +73,33 @@ public:
   auto
   Run(const ParallelFor & parallelFor, const TWork & work)
   {
-    const auto started = Clock::now();
     samples.CheckIsComplete(readsFixedValues);
-    queue->CheckIsUsable();
-    queue->parallelFor = parallelFor;
-    queue->statistics = {};
-    forces = nullptr;
-    const auto result = work();
-    queue->statistics.evaluateMilliseconds = MillisecondsSince(started);
-    return result;
+    return Operate(*queue, parallelFor, [&] {
+      m_Forces = nullptr;
+      return work();
+    });
+  }
+
+  /** Runs work() on the results of the last evaluation, counts it in that evaluation's statistics, and returns its result. */
+  template <typename TWork>
+  auto
+  Continue(const ParallelFor & parallelFor, const TWork & work)
+  {
+    return Operate(*queue, parallelFor, work, Counting::Further);
+  }
+
+  /** Notes that the evaluation that runs has stored the force of each sample. The memory must keep the forces until the next evaluation. */
+  void
+  KeepForces(const Memory & forces)
+  {
+    m_Forces = &forces;
+  }
+
+  /** Returns the forces of each sample that the last evaluation stored, or null. Valid until the next evaluation. */
+  const Memory *
+  FindForces() const
+  {
+    return m_Forces;
   }
 
   std::shared_ptr<Backend> backend;
@@ -90,12 +108,13 @@ public:
   bool                     readsQuads = false;
   bool                     readsFixedValues = false;
   bool                     isTimed = false;
-  /** The forces of each sample that the last evaluation stored; null if it stored none. */
-  const Memory * forces = nullptr;
   /** The forces after the adjoint interpolation to control points. */
   MemoryPointer gathered;
   /** The arrays that the metric itself owns on the device, for the statistics. */
   std::vector<const MemoryPointer *> ownArrays;
+
+private:
+  const Memory * m_Forces = nullptr; // of the last evaluation
 };
 
 } // namespace gpureg

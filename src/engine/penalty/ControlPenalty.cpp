@@ -2,9 +2,9 @@
 #include "gpureg/penalty/ControlPenalty.h"
 
 #include "engine/runtime/Backend.h"
+#include "engine/runtime/Operation.h"
 #include "engine/penalty/ControlPenaltyTerm.h"
 #include "engine/transform/ControlVectors.h"
-#include "engine/core/Elapsed.h"
 #include "engine/runtime/Transfer.h"
 
 #include <algorithm>
@@ -68,13 +68,12 @@ public:
            bool                                       findsGradient,
            const ParallelFor &                        parallelFor)
   {
-    const auto start = Clock::now();
     if (penalties.empty())
     {
       throw BadInputError("there is no penalty to evaluate; name one");
     }
-    PenaltyResult result;
-    Operate(*m_Queue, parallelFor, [&] {
+    return Operate(*m_Queue, parallelFor, [&] {
+      PenaltyResult result;
       m_Term.SetGrid(grid);
       CheckPoints(grid, points);
       this->UploadPoints(grid, points);
@@ -84,11 +83,9 @@ public:
       {
         result.gradient = this->DownloadGradient(grid, points.size());
       }
+      m_Queue->SetHeldBytes(SizeOf(m_Points) + SizeOf(m_Values) + SizeOf(m_Gradient) + m_Term.GetSize());
+      return result;
     });
-    m_Queue->statistics.evaluateMilliseconds = MillisecondsSince(start);
-    m_Queue->statistics.deviceBytes =
-      static_cast<std::int64_t>(SizeOf(m_Points) + SizeOf(m_Values) + SizeOf(m_Gradient) + m_Term.GetSize());
-    return result;
   }
 
   void
@@ -100,7 +97,7 @@ public:
   EvaluationStatistics
   GetStatistics() const
   {
-    return m_Queue->statistics;
+    return m_Queue->GetStatistics();
   }
 
 private:

@@ -290,7 +290,6 @@ void
 LevelSimilarity::SetFixed(const FixedSamples & samples)
 {
   m_Core.samples.SetFixed(samples, m_ParallelFor);
-  m_Core.queue->parallelFor = m_ParallelFor;
 }
 
 std::unique_ptr<LevelSimilarity>

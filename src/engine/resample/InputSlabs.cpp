@@ -137,7 +137,7 @@ InputSlabs::SetInput(const ResampleInput & input, const ResamplePlan & plan)
   const Source source = GetSource(input);
   // An input that is read in place needs no proof.
   const auto compared =
-    m_There != nullptr ? ResidentSource::Comparison() : m_Resident.Compare(source, m_Queue.parallelFor);
+    m_There != nullptr ? ResidentSource::Comparison() : m_Resident.Compare(source, m_Queue.GetParallelFor());
   const bool isSame = compared.isSame;
   if (!isSame || cut.GetCount() == 1)
   {

@@ -2,18 +2,20 @@
 #include "gpureg/resample/Resampler.h"
 
 #include "engine/runtime/Backend.h"
+#include "engine/runtime/Operation.h"
+#include "engine/runtime/ForEachItem.h"
 #include "engine/transform/ChainOnDevice.h"
-#include "engine/resample/DisplacementPasses.h"
-#include "engine/core/Elapsed.h"
-#include "engine/transform/FindPlanes.h"
 #include "engine/resample/InputSlabs.h"
+#include "engine/resample/PlacesInBox.h"
 #include "engine/resample/ResamplePlan.h"
 #include "engine/resample/ResamplePasses.h"
+#include "engine/resample/ResampleProblem.h"
+
+#include "kernels/resample/Displacement.h"
 #include "engine/runtime/MakePasses.h"
 #include "engine/runtime/Transfer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -30,107 +32,6 @@ namespace
 // kernels are timed, because each launch is waited for.
 constexpr std::size_t PieceBytes = std::size_t{ 16 } << 20;
 constexpr std::size_t TimedPieceBytes = std::size_t{ 256 } << 20;
-
-/** \throws Error if a volume is empty, or has more rows or more elements in a slice than the kernels can count */
-void
-CheckSize(const Size & size, const std::string & what)
-{
-  constexpr std::int64_t MostElements = std::numeric_limits<int>::max();
-  constexpr std::int64_t MostRows = kernels::ResampleMostRows;
-  const std::string      which =
-    what + " of " + std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " + std::to_string(size[2]);
-  if (std::min({ size[0], size[1], size[2] }) < 1)
-  {
-    throw BadInputError(which + " is empty; there is nothing to resample");
-  }
-  if (static_cast<std::int64_t>(size[0]) * size[1] > MostElements ||
-      static_cast<std::int64_t>(size[1]) * size[2] > MostRows)
-  {
-    throw UnsupportedError(which + " has more than " + std::to_string(MostElements) +
-                           " elements in a slice, or more than " + std::to_string(MostRows) +
-                           " rows; resample a part of it, or with a coarser grid");
-  }
-}
-
-int
-ToKernel(Interpolation interpolation, int splineOrder)
-{
-  switch (interpolation)
-  {
-    case Interpolation::Nearest:
-      return kernels::ResampleNearest;
-    case Interpolation::Linear:
-      return kernels::ResampleLinear;
-    default:
-      if (splineOrder < 0 || splineOrder > kernels::MaximumSplineOrder)
-      {
-        throw BadInputError("a B-spline interpolator has an order of 0 to 5, not " + std::to_string(splineOrder));
-      }
-      return kernels::BSplineOfOrder(splineOrder);
-  }
-}
-
-/** An image of two voxels along each axis, at a box's corners, whose values are the voxels' places in the box, from 0 to 1 along each axis.
- *  Resampling it by a transform gives the places to which the transform maps. */
-class PlacesInBox
-{
-public:
-  /** \throws BadInputError if the box is empty. */
-  explicit PlacesInBox(const DisplacementRequest & request)
-    : m_Dimension(static_cast<std::size_t>(request.transform.dimension))
-  {
-    for (std::size_t d = 0; d < m_Dimension; ++d)
-    {
-      const double extent = request.high[d] - request.low[d];
-      if (!(extent > 0) || !std::isfinite(extent))
-      {
-        throw BadInputError("a box that holds all points, from " + std::to_string(request.low[d]) + " to " +
-                            std::to_string(request.high[d]) + " mm along axis " + std::to_string(d) + ", is empty");
-      }
-      m_PointToPlace.matrix[4 * d] = 1 / extent;
-      m_PointToPlace.offset[d] = -request.low[d] / extent;
-      m_Size[d] = 2;
-    }
-    for (std::size_t voxel = 0; voxel < static_cast<std::size_t>(CountOf(m_Size)); ++voxel)
-    {
-      for (std::size_t d = 0; d < m_Dimension; ++d)
-      {
-        m_Places.push_back(static_cast<double>(voxel >> d & 1));
-      }
-    }
-  }
-
-  ResampleInput
-  MakeInput() const
-  {
-    ResampleInput input;
-    input.size = m_Size;
-    input.components = static_cast<int>(m_Dimension);
-    input.precision = Precision::Double;
-    input.memory = m_Places.data();
-    input.values = [this](std::int64_t first, std::int64_t count, void * out) {
-      const auto from = m_Places.begin() + first * static_cast<std::int64_t>(m_Dimension);
-      std::copy(from, from + count * static_cast<std::int64_t>(m_Dimension), static_cast<double *>(out));
-    };
-    return input;
-  }
-
-  ResampleRequest
-  MakeRequest(const DisplacementRequest & asked) const
-  {
-    ResampleRequest request;
-    static_cast<ChainedGrid &>(request) = asked;
-    request.pointToInput = m_PointToPlace;
-    request.outside.assign(m_Dimension, 0.0);
-    return request;
-  }
-
-private:
-  std::size_t         m_Dimension;
-  Size                m_Size{ 1, 1, 1 };
-  IndexMap            m_PointToPlace;
-  std::vector<double> m_Places;
-};
 
 /** Returns the bytes of two buffers after the first count of them are enlarged to at least the given number of bytes. */
 std::size_t
@@ -229,7 +130,7 @@ public:
   const EvaluationStatistics &
   GetStatistics() const
   {
-    return m_Statistics;
+    return m_Queue->GetStatistics();
   }
 
 private:
@@ -242,10 +143,6 @@ private:
     {
       throw UnsupportedError(m_Backend->GetDescription().name +
                              " cannot compute in double precision; use another device");
-    }
-    if (!m_DisplacementPasses)
-    {
-      m_DisplacementPasses = MakePasses<DisplacementPasses>(*m_Queue);
     }
     m_Displacement.emplace();
     const IndexMap & toPoint = request.outputToPoint;
@@ -287,16 +184,15 @@ private:
       m_Input.SetInput(input, plan);
       UploadOutside(input, request);
       made = m_Queue->Allocate(voxelBytes * static_cast<std::size_t>(CountOf(request.size)));
-      MakeRows(MakeArguments(input, request), input, request, plan.slabs, { 0, CountRows(request) }, *made);
+      MakeRows(MakeResampleArguments(input, request, m_Chain.GetFolded()),
+               input,
+               request,
+               plan.slabs,
+               { 0, CountRows(request) },
+               *made);
       m_Queue->Finish();
     });
     return made;
-  }
-
-  static std::int64_t
-  CountRows(const ResampleRequest & request)
-  {
-    return static_cast<std::int64_t>(request.size[1]) * request.size[2];
   }
 
   /** Checks the input and the request, calls work, and records the statistics. */
@@ -304,33 +200,15 @@ private:
   void
   Run(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor, const TWork & work)
   {
-    CheckSize(input.size, "an input");
-    CheckImage(input);
-    CheckSize(request.size, "an output");
-    if (request.interpolation == Interpolation::BSpline && input.components > 1)
-    {
-      throw UnsupportedError("B-splines are of one component, and an input has " + std::to_string(input.components) +
-                             "; resample each by itself");
-    }
-    for (const ChainStep & step : request.transform.steps)
-    {
-      CheckSize(step.grid.size, "a transform's grid");
-      const bool isFirst = &step == &request.transform.steps.front();
-      if (step.grid.kind == GridKind::OfOutput && !(isFirst && step.grid.size == request.size))
-      {
-        throw BadInputError(
-          "a grid of a vector for each voxel of the output is not the transform's first, or of another size");
-      }
-    }
-    const auto start = Clock::now();
-    Operate(*m_Queue, parallelFor, work);
-
-    EvaluationStatistics & statistics = m_Queue->statistics;
-    statistics.deviceBytes = static_cast<std::int64_t>(GetSize());
-    statistics.largestArrayBytes = static_cast<std::int64_t>(std::max(
-      { SizeOf(m_Input.GetBuffers()[0]), m_Input.GetStateSize(), SizeOf(m_ChainArrays.vectors), SizeOf(m_Output[0]) }));
-    statistics.evaluateMilliseconds = MillisecondsSince(start);
-    m_Statistics = statistics;
+    CheckResampling(input, request, m_Backend->GetDescription().name);
+    Operate(*m_Queue, parallelFor, [&] {
+      work();
+      m_Queue->SetHeldBytes(GetSize(),
+                            std::max({ SizeOf(m_Input.GetBuffers()[0]),
+                                       m_Input.GetStateSize(),
+                                       SizeOf(m_ChainArrays.vectors),
+                                       SizeOf(m_Output[0]) }));
+    });
   }
 
   std::size_t
@@ -338,20 +216,6 @@ private:
   {
     return CountWith(m_Input.GetBuffers(), 0, 0) + m_Input.GetStateSize() + m_Chain.GetSize() + SizeOf(m_Outside) +
            CountWith(m_Output, 0, 0);
-  }
-
-  /** \throws BadInputError if the input's image on a device does not match the input's description, or is not on this device */
-  void
-  CheckImage(const ResampleInput & input) const
-  {
-    const DeviceImage * const image = input.image;
-    if (image != nullptr &&
-        (image->GetMemory() == nullptr || image->GetPrecision() != input.precision || input.components != 1 ||
-         image->GetCount() != CountOf(input.size) || image->GetDeviceName() != m_Backend->GetDescription().name))
-    {
-      throw BadInputError(
-        "an input that is on a device has another size, precision or device than it is to be resampled by");
-    }
   }
 
   ResamplePlan
@@ -368,7 +232,9 @@ private:
     sizes.rows = CountRows(request);
     sizes.rowsOfPlane = request.size[1];
     // The reach of the vectors is not known before they are uploaded.
-    sizes.findPlanes = [&](const RowRange & rows) { return FindPlanesOfInput(request, sizes.input, rows, 0.0); };
+    sizes.findPlanes = [&](const RowRange & rows) {
+      return FindPlanesOfInput(request, m_Chain.GetFolded(), sizes.input, rows, 0.0);
+    };
     sizes.rowBytes = voxelBytes * static_cast<std::size_t>(request.size[0]);
     sizes.mostPieceBytes = m_IsTiming ? TimedPieceBytes : PieceBytes;
     sizes.gridPlanes = m_Chain.CountPlanes();
@@ -474,7 +340,7 @@ private:
   void
   MakeOutput(const ResampleInput & input, const ResampleRequest & request, const ResamplePlan & plan)
   {
-    const kernels::ResampleArguments a = MakeArguments(input, request);
+    const kernels::ResampleArguments a = MakeResampleArguments(input, request, m_Chain.GetFolded());
     const std::int64_t               width = request.size[0];
     TiledArray                       output;
     output.elementSize = BytesOf(input.precision) * static_cast<std::size_t>(input.components);
@@ -493,26 +359,6 @@ private:
       };
     }
     DownloadTiles(*m_Queue, m_Output, output);
-  }
-
-  kernels::ResampleArguments
-  MakeArguments(const ResampleInput & input, const ResampleRequest & request) const
-  {
-    const FoldedChain &        folded = m_Chain.GetFolded();
-    kernels::ResampleArguments a{};
-    a.toInput = folded.toInput;
-    a.components = input.components;
-    a.interpolation = ToKernel(request.interpolation, request.splineOrder);
-    a.partCount = static_cast<int>(folded.parts.size());
-    a.chain = folded.parts.empty()                                                 ? kernels::ChainIsAffine
-              : folded.parts.size() == 1 && kernels::FollowsRows(&folded.parts[0]) ? kernels::ChainFollowsRows
-                                                                                   : kernels::ChainHasParts;
-    a.extrapolates = request.extrapolates;
-    a.isOfIntegers = input.isOfIntegers;
-    std::copy(input.size.begin(), input.size.end(), a.inputSize);
-    a.outputSize[0] = request.size[0];
-    a.outputSize[1] = request.size[1];
-    return a;
   }
 
   /** Makes rows of the output, with one launch for each slab of the input that the rows may read. */
@@ -538,7 +384,8 @@ private:
                            out);
       });
     };
-    const PlaneRange slabs = FindSlabs(request, cut, rows);
+    const PlaneRange slabs =
+      FindSlabs(request, m_Chain.GetFolded(), cut, rows, m_Chain.GetReach()[static_cast<std::size_t>(cut.axis)]);
     m_Input.GetLoaded().ForEachOf(slabs, [&](int slab) {
       m_Input.Load(slab);
       const PlaneRange owned = cut.GetOwned(slab);
@@ -558,38 +405,12 @@ private:
     {
       m_Displacement->firstVoxel = rows.first * request.size[0];
       Enqueue(*m_Queue, m_IsTiming, [&] {
-        m_DisplacementPasses->Displace(*m_Displacement, rows.count * request.size[0], out);
+        ForEachItem<kernels::FindDisplacementKernel>(*m_Queue,
+                                                     rows.count * request.size[0],
+                                                     *m_Displacement,
+                                                     Output<double>(out));
       });
     }
-  }
-
-  /** Returns the planes of the input that rows of the output may read if they are displaced by at most reach voxels. */
-  PlaneRange
-  FindPlanesOfInput(const ResampleRequest & request, const SlabCut & cut, const RowRange & rows, double reach) const
-  {
-    const FoldedChain & folded = m_Chain.GetFolded();
-    // With parts, even with displacements of 0, rounding may move a position into the next cell.
-    const int  margin = folded.parts.empty() ? 0 : 1;
-    PlaneRange planes = FindPlanes(folded.toInput, cut.axis, request.size, rows, reach, margin, cut.planes);
-    if (request.extrapolates)
-    {
-      planes.first = std::min(planes.first, cut.planes - 1);
-      planes.end = std::max(planes.end, planes.first + 1);
-    }
-    return planes;
-  }
-
-  /** Returns the slabs that contain all planes which rows of the output may read. */
-  PlaneRange
-  FindSlabs(const ResampleRequest & request, const SlabCut & cut, const RowRange & rows) const
-  {
-    if (cut.GetCount() == 1)
-    {
-      return { 0, 1 };
-    }
-    // Adds the rounding of displacements.
-    const double reach = 1.0001 * m_Chain.GetReach()[static_cast<std::size_t>(cut.axis)];
-    return cut.FindSlabs(FindPlanesOfInput(request, cut, rows, reach));
   }
 
   std::shared_ptr<Backend>        m_Backend;
@@ -602,10 +423,8 @@ private:
   std::array<MemoryPointer, 2>    m_Output;
   /** Set while displacements are made. */
   std::optional<kernels::DisplacementArguments> m_Displacement;
-  std::unique_ptr<DisplacementPasses>           m_DisplacementPasses;
   std::size_t                                   m_MaximumDeviceMemory = 0;
   bool                                          m_IsTiming = false;
-  EvaluationStatistics                          m_Statistics;
 };
 
 Resampler::Resampler(const std::string & deviceName)

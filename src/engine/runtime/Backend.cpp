@@ -16,6 +16,20 @@ Backend::Backend(DeviceDescription description, DeviceRank rank)
   , m_IdleEngines(m_Description.memorySize / (rank == DeviceRank::Cuda || rank == DeviceRank::OpenCLOnGpu ? 4 : 16))
 {}
 
+DeviceKind
+Backend::GetKind() const
+{
+  switch (m_Rank)
+  {
+    case DeviceRank::Cuda:
+      return DeviceKind::Cuda;
+    case DeviceRank::Host:
+      return DeviceKind::Host;
+    default:
+      return DeviceKind::OpenCL;
+  }
+}
+
 MemoryPointer
 Backend::Borrow(const BorrowedMemory &, std::size_t)
 {

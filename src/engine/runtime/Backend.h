@@ -87,6 +87,9 @@ public:
     return m_Rank;
   }
 
+  DeviceKind
+  GetKind() const;
+
   MemoryAccount &
   GetMemoryAccount()
   {

@@ -4,6 +4,7 @@
 #include "engine/runtime/Backend.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace gpureg
@@ -27,7 +28,8 @@ Queue::~Queue()
 MemoryPointer
 Queue::Allocate(std::size_t bytes)
 {
-  ++statistics.allocations;
+  this->CheckIsOperating();
+  ++m_Statistics.allocations;
   IdleEngines & idle = m_Backend.GetIdleEngines();
   for (;;)
   {
@@ -50,6 +52,7 @@ Queue::Allocate(std::size_t bytes)
 void *
 Queue::GetStaging(Direction direction, int slot, std::size_t bytes)
 {
+  this->CheckIsOperating();
   StagingPointer & staging = m_Staging[static_cast<int>(direction)][slot];
   if (staging && staging->GetSize() < bytes)
   {
@@ -59,7 +62,7 @@ Queue::GetStaging(Direction direction, int slot, std::size_t bytes)
   if (!staging)
   {
     StagingPool::Taken taken = m_Backend.GetStagingPool().Take(bytes);
-    statistics.allocations += taken.isNew ? 1 : 0;
+    m_Statistics.allocations += taken.isNew ? 1 : 0;
     staging = std::move(taken.memory);
   }
   return staging->GetAddress();
@@ -81,10 +84,72 @@ Queue::GiveStagingBack()
   }
 }
 
+DeviceKind
+Queue::GetKind() const
+{
+  return m_Backend.GetKind();
+}
+
 void
 Queue::CheckIsUsable() const
 {
   m_Backend.CheckIsUsable();
+}
+
+void
+Queue::CheckIsOperating() const
+{
+  if (!m_IsOperating)
+  {
+    throw std::logic_error("work is enqueued, or memory allocated, outside an operation: call it from Operate()");
+  }
+  this->CheckIsUsable();
+}
+
+void
+Queue::CountCopy(Direction direction, std::size_t bytes)
+{
+  this->CheckIsOperating();
+  if (!this->IsHost())
+  {
+    ++(direction == Direction::Up ? m_Statistics.copiesUp : m_Statistics.copiesDown);
+    (direction == Direction::Up ? m_Statistics.bytesUp : m_Statistics.bytesDown) += static_cast<std::int64_t>(bytes);
+  }
+}
+
+void
+Queue::Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes)
+{
+  this->CountCopy(Direction::Up, bytes);
+  this->DoUpload(target, offset, source, bytes);
+}
+
+void
+Queue::StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer)
+{
+  this->CountCopy(Direction::Up, bytes);
+  this->DoStartUpload(target, offset, source, bytes, buffer);
+}
+
+void
+Queue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer)
+{
+  this->CountCopy(Direction::Down, bytes);
+  this->DoStartDownload(target, source, bytes, offset, buffer);
+}
+
+void
+Queue::Download(void * target, const Memory & source, std::size_t bytes)
+{
+  this->CountCopy(Direction::Down, bytes);
+  this->DoDownload(target, source, bytes);
+}
+
+void
+Queue::Copy(Memory & target, const Memory & source, std::size_t bytes)
+{
+  this->CheckIsOperating();
+  this->DoCopy(target, source, bytes);
 }
 
 void
@@ -100,7 +165,7 @@ Reserve(Queue & queue, MemoryPointer & memory, std::size_t bytes)
 void
 ReserveExactly(Queue & queue, MemoryPointer & memory, std::size_t bytes)
 {
-  if (queue.keepsLargerArrays && bytes > 0)
+  if (queue.KeepsLargerArrays() && bytes > 0)
   {
     Reserve(queue, memory, bytes);
   }

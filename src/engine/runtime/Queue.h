@@ -11,9 +11,11 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace gpureg
@@ -59,6 +61,7 @@ enum class Direction
 };
 
 class Backend;
+struct ItemLaunch;
 
 /** The kinds of devices that passes are written for. */
 enum class DeviceKind
@@ -70,7 +73,10 @@ enum class DeviceKind
 
 /** An ordered stream of work on one device. Work runs after all work that was enqueued before it. The exceptions are
  *  StartUpload() and StartDownload(): their copies overlap other work and are ordered by marks of buffers. One thread at a time may use a
- *  queue. Every member throws Error where the device reports a failure. */
+ *  queue. Every member throws Error where the device reports a failure.
+ *
+ *  Work is enqueued, and memory allocated, only while an Operation runs: otherwise a member throws std::logic_error. In a forked child they
+ *  throw DeviceLostError if the device does not work there. */
 class Queue
 {
 public:
@@ -95,18 +101,21 @@ public:
   }
 
   /** Returns host memory of at least the given number of bytes for copies; pinned memory if the device's StagingPool has some. Each
-   *  direction has slots 0 and 1. A slot's address changes only when the slot must grow or after GiveStagingBack(). */
+   *  direction has slots 0 and 1. A slot's address changes only when the slot must grow or when an operation ends. */
   void *
   GetStaging(Direction direction, int slot, std::size_t bytes);
 
-  /** Returns the staging memory to the device's pool at the end of an operation. Waits for the marks of all slots. */
-  void
-  GiveStagingBack();
+  /** Returns the slot of staging memory for the next chunk of an upload: slots 0 and 1 take turns. */
+  int
+  TakeUpSlot()
+  {
+    return std::exchange(m_NextUpSlot, 1 - m_NextUpSlot);
+  }
 
   /** Enqueues a copy to the device. source must not change before Finish(), or before WaitForStaging() of a mark that was set after the
    *  copy. */
-  virtual void
-  Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) = 0;
+  void
+  Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes);
 
   /** Declares that the work enqueued so far is the last that reads an input buffer (0 or 1). StartUpload() to this buffer waits for that
    *  work. */
@@ -115,8 +124,8 @@ public:
 
   /** Enqueues a copy to an input buffer. The copy waits for the buffer's last MarkRead(), but not for work that was enqueued after it. Such
    *  work may run at the same time as the copy, so it must not use the buffer. */
-  virtual void
-  StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) = 0;
+  void
+  StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer);
 
   /** Makes work that is enqueued from now on wait for all copies that StartUpload() has enqueued. */
   virtual void
@@ -129,8 +138,8 @@ public:
   /** Enqueues a copy of an output buffer to the host. The copy waits for the buffer's last MarkMade(). target is valid after Finish(), or
    *  after WaitForStaging() of a mark that was set after the copy. Until then no work may write the buffer, because work that is enqueued
    *  next may run at the same time. The copy is fast if target is staging memory. */
-  virtual void
-  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) = 0;
+  void
+  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer);
 
   /** Marks the last copy of a direction as the one that uses staging slot 0 or 1. */
   virtual void
@@ -145,12 +154,16 @@ public:
   CheckIsUsable() const;
 
   /** Copies to the host and waits for the copy. An evaluation does this once. */
-  virtual void
-  Download(void * target, const Memory & source, std::size_t bytes) = 0;
+  void
+  Download(void * target, const Memory & source, std::size_t bytes);
 
   /** Enqueues a copy of the first bytes of source to target. */
+  void
+  Copy(Memory & target, const Memory & source, std::size_t bytes);
+
+  /** Enqueues an item kernel for at least one item; see ForEachItem(). */
   virtual void
-  Copy(Memory & target, const Memory & source, std::size_t bytes) = 0;
+  RunItems(const ItemLaunch & launch) = 0;
 
   virtual void
   Finish() = 0;
@@ -168,8 +181,8 @@ public:
   Flush()
   {}
 
-  virtual DeviceKind
-  GetKind() const = 0;
+  DeviceKind
+  GetKind() const;
 
   /** Returns true if the device's memory is the host's memory. Then nothing is copied, and nothing overlaps a copy. */
   bool
@@ -202,16 +215,62 @@ public:
   virtual double
   ReadTimer() = 0;
 
-  /** The host threads that run host loops. Operate() sets it. */
-  ParallelFor          parallelFor;
-  EvaluationStatistics statistics;
-  /** The slot of staging memory for the next chunk of an upload. */
-  int nextUpSlot = 0;
-  /** If true, ReserveExactly() keeps an array that is larger than requested. For callers that repeatedly go through levels of different
-   *  sizes. */
-  bool keepsLargerArrays = false;
-  /** True while an operation runs; see Operate(). */
-  bool isOperating = false;
+  /** Returns the host threads of the operation that runs. */
+  const ParallelFor &
+  GetParallelFor() const
+  {
+    this->CheckIsOperating();
+    return m_ParallelFor;
+  }
+
+  /** Calls work(0) … work(count - 1) on the host threads of the operation that runs. */
+  void
+  ForEachTask(std::int64_t count, const std::function<void(std::int64_t)> & work) const
+  {
+    this->GetParallelFor()(count, work);
+  }
+
+  /** Counts launches that passes are about to enqueue. */
+  void
+  CountLaunch(int launches = 1)
+  {
+    this->CheckIsOperating();
+    m_Statistics.launches += launches;
+  }
+
+  /** Adds the time that ReadTimer() returned to the statistics. */
+  void
+  CountKernelTime(double milliseconds)
+  {
+    m_Statistics.kernelMilliseconds += milliseconds;
+  }
+
+  /** Sets the bytes that the queue's owner holds on the device, and those of its largest array, in the statistics. */
+  void
+  SetHeldBytes(std::size_t bytes, std::size_t largest = 0)
+  {
+    m_Statistics.deviceBytes = static_cast<std::int64_t>(bytes);
+    m_Statistics.largestArrayBytes = static_cast<std::int64_t>(largest);
+  }
+
+  /** Returns the statistics of the last operation, or of the one that runs. */
+  const EvaluationStatistics &
+  GetStatistics() const
+  {
+    return m_Statistics;
+  }
+
+  /** Makes ReserveExactly() keep an array that is larger than requested. For owners that repeatedly go through levels of different sizes. */
+  void
+  KeepLargerArrays()
+  {
+    m_KeepsLargerArrays = true;
+  }
+  bool
+  KeepsLargerArrays() const
+  {
+    return m_KeepsLargerArrays;
+  }
 
 protected:
   Backend &
@@ -220,46 +279,47 @@ protected:
     return m_Backend;
   }
 
+  /** \throws std::logic_error if no operation runs, DeviceLostError as CheckIsUsable() does */
+  void
+  CheckIsOperating() const;
+
+  void
+  CountSynchronization()
+  {
+    ++m_Statistics.synchronizations;
+  }
+
 private:
+  friend class Operation;
+
   virtual MemoryPointer
   DoAllocate(std::size_t bytes) = 0;
+  virtual void
+  DoUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) = 0;
+  virtual void
+  DoStartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) = 0;
+  virtual void
+  DoStartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) = 0;
+  virtual void
+  DoDownload(void * target, const Memory & source, std::size_t bytes) = 0;
+  virtual void
+  DoCopy(Memory & target, const Memory & source, std::size_t bytes) = 0;
 
-  Backend &      m_Backend;
-  StagingPointer m_Staging[2][2]; // [direction][slot]
+  /** Counts a copy that is about to be enqueued, unless the device's memory is the host's. */
+  void
+  CountCopy(Direction direction, std::size_t bytes);
+  /** Returns the staging memory to the device's pool. Waits for the marks of all slots. */
+  void
+  GiveStagingBack();
+
+  Backend &            m_Backend;
+  StagingPointer       m_Staging[2][2]; // [direction][slot]
+  EvaluationStatistics m_Statistics;
+  ParallelFor          m_ParallelFor;
+  int                  m_NextUpSlot = 0;
+  bool                 m_KeepsLargerArrays = false;
+  bool                 m_IsOperating = false;
 };
-
-/** Runs an operation on a queue: resets the statistics, calls work(), and returns the staging memory. If work throws, the staging memory
- *  stays with the queue. A nested call joins the outer operation.
- *  \throws DeviceLostError if the process was forked since the queue was made, and what work throws. */
-template <typename TWork>
-void
-Operate(Queue & queue, const ParallelFor & parallelFor, const TWork & work)
-{
-  struct Running
-  {
-    explicit Running(bool & isOperating)
-      : flag(isOperating)
-    {
-      flag = true;
-    }
-    ~Running()
-    {
-      flag = false;
-    }
-    bool & flag;
-  };
-  queue.CheckIsUsable();
-  queue.parallelFor = parallelFor;
-  if (queue.isOperating)
-  {
-    work();
-    return;
-  }
-  const Running running(queue.isOperating);
-  queue.statistics = {};
-  work();
-  queue.GiveStagingBack();
-}
 
 inline std::size_t
 SizeOf(const MemoryPointer & memory)
@@ -278,8 +338,8 @@ AreThere(const std::array<MemoryPointer, 2> & buffers, std::size_t count, std::s
 void
 Reserve(Queue & queue, MemoryPointer & memory, std::size_t bytes);
 
-/** Makes an array exactly the given number of bytes large, or frees it for 0 bytes. A larger array stays if the queue's keepsLargerArrays
- *  is set. */
+/** Makes an array exactly the given number of bytes large, or frees it for 0 bytes. A larger array stays after the queue's
+ *  KeepLargerArrays(). */
 void
 ReserveExactly(Queue & queue, MemoryPointer & memory, std::size_t bytes);
 
@@ -298,7 +358,7 @@ Enqueue(Queue & queue, bool isTimed, const TWork & work)
   {
     queue.StopTimer();
     queue.Finish();
-    queue.statistics.kernelMilliseconds += queue.ReadTimer();
+    queue.CountKernelTime(queue.ReadTimer());
   }
 }
 

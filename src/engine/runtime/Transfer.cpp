@@ -53,7 +53,7 @@ Fill(Queue &         queue,
 {
   if (void * direct = queue.GetHostAddress(target))
   {
-    FillChunk(queue.parallelFor, filler, elementSize, 0, count, static_cast<char *>(direct) + offset);
+    FillChunk(queue.GetParallelFor(), filler, elementSize, 0, count, static_cast<char *>(direct) + offset);
     return;
   }
   const std::int64_t chunk = std::max<std::int64_t>(1, ChunkBytes / static_cast<std::int64_t>(elementSize));
@@ -61,11 +61,10 @@ Fill(Queue &         queue,
   {
     const std::int64_t now = std::min(chunk, count - first);
     const std::size_t  bytes = static_cast<std::size_t>(now) * elementSize;
-    const int          slot = queue.nextUpSlot;
-    queue.nextUpSlot = 1 - slot;
+    const int          slot = queue.TakeUpSlot();
     queue.WaitForStaging(Direction::Up, slot);
     char * const staging = static_cast<char *>(queue.GetStaging(Direction::Up, slot, bytes));
-    FillChunk(queue.parallelFor, filler, elementSize, first, now, staging);
+    FillChunk(queue.GetParallelFor(), filler, elementSize, first, now, staging);
     upload(offset + static_cast<std::size_t>(first) * elementSize, staging, bytes);
     queue.MarkStaging(Direction::Up, slot);
   }
@@ -108,7 +107,7 @@ struct TileChunks
 void
 TakeChunk(const Queue & queue, const TiledArray & array, std::int64_t first, std::int64_t count, const char * values)
 {
-  ForEachTask(queue.parallelFor, array.elementSize, count, [&](std::int64_t begin, std::int64_t now) {
+  ForEachTask(queue.GetParallelFor(), array.elementSize, count, [&](std::int64_t begin, std::int64_t now) {
     array.take(first + begin, now, values + begin * static_cast<std::int64_t>(array.elementSize));
   });
   if (array.progress)

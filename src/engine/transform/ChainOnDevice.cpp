@@ -72,7 +72,7 @@ ChainOnDevice::SetChain(const ChainedGrid & grid, bool isPrecise)
   m_HasParts = false;
 
   const Source                     source = GetSource();
-  const ResidentSource::Comparison compared = m_Resident.Compare(source, m_Queue.parallelFor);
+  const ResidentSource::Comparison compared = m_Resident.Compare(source, m_Queue.GetParallelFor());
   if (!compared.isSame)
   {
     m_HasVectors = false;

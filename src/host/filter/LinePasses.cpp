@@ -149,13 +149,13 @@ public:
   void
   Recurse(int kind, const RecursionArguments & a, Precision precision, Memory & volume, Memory *) override
   {
-    ++m_Queue.statistics.launches;
+    m_Queue.CountLaunch();
     WithVariant(kind, precision, [&](auto constant, auto zero) {
       using real = decltype(zero);
       real * const values = static_cast<real *>(m_Queue.GetHostAddress(volume));
       const i64    bundles = (a.lineCount + Bundle - 1) / Bundle;
       const i64    taskBundles = std::max<i64>(1, TaskSamples / (i64{ a.length } * Bundle));
-      m_Queue.parallelFor((bundles + taskBundles - 1) / taskBundles, [&](i64 task) {
+      m_Queue.ForEachTask((bundles + taskBundles - 1) / taskBundles, [&](i64 task) {
         LineBundle bundle(a.length);
         const i64  end = std::min(a.lineCount, (task + 1) * taskBundles * Bundle);
         for (i64 line = task * taskBundles * Bundle; line < end; line += Bundle)
@@ -193,14 +193,14 @@ private:
   void
   InterpolateAs(const GridInterpolationArguments & a, const Memory & places, const Memory & input, Memory & output)
   {
-    ++m_Queue.statistics.launches;
+    m_Queue.CountLaunch();
     const GridPlace * const at = m_Queue.AddressIn<GridPlace>(places);
     const real * const      in = m_Queue.AddressIn<real>(input);
     real * const            out = static_cast<real *>(m_Queue.GetHostAddress(output));
     const i64               rowElements = i64{ a.outputSize[0] } * a.components;
     const i64               rows = i64{ a.outputSize[1] } * a.outputSize[2];
     const i64               taskRows = std::max<i64>(1, TaskSamples / rowElements);
-    m_Queue.parallelFor((rows + taskRows - 1) / taskRows, [&](i64 task) {
+    m_Queue.ForEachTask((rows + taskRows - 1) / taskRows, [&](i64 task) {
       const i64 end = std::min(rows, (task + 1) * taskRows) * rowElements;
       for (i64 element = task * taskRows * rowElements; element < end; ++element)
       {
@@ -213,7 +213,7 @@ private:
   void
   ConvolveAs(const ConvolutionArguments & a, const Memory & input, Memory & output)
   {
-    ++m_Queue.statistics.launches;
+    m_Queue.CountLaunch();
     const real * const in = m_Queue.AddressIn<real>(input);
     real * const       out = static_cast<real *>(m_Queue.GetHostAddress(output));
     // A row is [outputLength][inner] if a sample's neighbours are adjacent; otherwise a row is a single j.
@@ -221,7 +221,7 @@ private:
     const i64  rows = isAlong ? a.outer : a.outer * a.outputLength;
     const i64  rowElements = isAlong ? a.outputLength : a.inner;
     const i64  taskRows = std::max<i64>(1, TaskSamples / rowElements);
-    m_Queue.parallelFor((rows + taskRows - 1) / taskRows, [&](i64 task) {
+    m_Queue.ForEachTask((rows + taskRows - 1) / taskRows, [&](i64 task) {
       for (i64 row = task * taskRows; row < std::min(rows, (task + 1) * taskRows); ++row)
       {
         if (isAlong)

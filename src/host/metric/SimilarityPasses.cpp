@@ -23,7 +23,7 @@ public:
   Find(const SimilaritySums & a, const Memory & partials, Memory & evaluated) override
   {
     float sums[2 * MostMoments] = {};
-    ++m_Queue.statistics.launches;
+    m_Queue.CountLaunch();
     for (int chunk = 0; chunk < a.chunks; ++chunk)
     {
       AddSumsOfChunk(&a, m_Queue.AddressIn<const float>(partials), chunk, sums);

@@ -43,8 +43,8 @@ public:
     float * const        sums = m_Queue.AddressIn<float>(partials) + 2 * firstPartial;
     float4 * const       out = stresses ? m_Queue.AddressIn<float4>(*stresses) : nullptr;
     const i64            nodes = CountNodes(&a);
-    ++m_Queue.statistics.launches;
-    m_Queue.parallelFor(CountPartials(a), [&](i64 task) {
+    m_Queue.CountLaunch();
+    m_Queue.ForEachTask(CountPartials(a), [&](i64 task) {
       double sum = 0;
       float  smallest = 0;
       for (i64 node = task * NodesOfPartial; node < std::min(nodes, (task + 1) * NodesOfPartial); ++node)
@@ -70,8 +70,8 @@ public:
     const float4 * const in = m_Queue.AddressIn<const float4>(stresses);
     float4 * const       out = m_Queue.AddressIn<float4>(gradient);
     const i64            blocks = (a.size[2] + PointsOfTask - 1) / PointsOfTask;
-    ++m_Queue.statistics.launches;
-    m_Queue.parallelFor(blocks * a.size[1], [&](i64 task) {
+    m_Queue.CountLaunch();
+    m_Queue.ForEachTask(blocks * a.size[1], [&](i64 task) {
       const int y = static_cast<int>(task % a.size[1]);
       const int firstZ = static_cast<int>(task / a.size[1]) * PointsOfTask;
       const int endZ = std::min(a.size[2], firstZ + PointsOfTask);

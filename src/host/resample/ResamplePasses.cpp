@@ -129,7 +129,7 @@ public:
     const int firstRow = a.cut.firstRow;
     const int rowCount = a.cut.rowCount;
     const int taskRows = static_cast<int>(std::max<i64>(1, TaskVoxels / a.outputSize[0]));
-    ++m_Queue.statistics.launches;
+    m_Queue.CountLaunch();
     WithVariant(a, precision, [&](auto interpolation, auto chain, auto zero) {
       using real = decltype(zero);
       const ResampleVolumes<real> v{ AddressOf<ChainPart>(arrays.parts),
@@ -137,7 +137,7 @@ public:
                                      m_Queue.AddressIn<real>(arrays.input),
                                      AddressOf<real>(arrays.outside) };
       real * const                out = static_cast<real *>(m_Queue.GetHostAddress(output));
-      m_Queue.parallelFor((rowCount + taskRows - 1) / taskRows, [&](i64 task) {
+      m_Queue.ForEachTask((rowCount + taskRows - 1) / taskRows, [&](i64 task) {
         std::vector<real> columns;
         const int         end = static_cast<int>(std::min<i64>(rowCount, (task + 1) * taskRows));
         for (int row = static_cast<int>(task * taskRows); row < end; ++row)

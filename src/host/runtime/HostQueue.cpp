@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/HostQueue.h"
 
+#include "engine/runtime/ItemLaunch.h"
 #include "gpureg/runtime/LargePages.h"
 
 #include <algorithm>
@@ -47,10 +48,7 @@ MemoryPointer
 HostQueue::DoAllocate(std::size_t bytes)
 {
   auto memory = std::make_unique<HostMemory>(GetBackend(), bytes);
-  if (parallelFor)
-  {
-    PrepareForWriting(memory->GetAddress(), bytes, parallelFor);
-  }
+  PrepareForWriting(memory->GetAddress(), bytes, GetParallelFor());
   return memory;
 }
 
@@ -61,38 +59,48 @@ HostQueue::GetFreeMemory()
 }
 
 void
-HostQueue::Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes)
+HostQueue::DoUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes)
 {
   std::memcpy(static_cast<char *>(GetHostAddress(target)) + offset, source, bytes);
 }
 
 void
-HostQueue::StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int)
+HostQueue::DoStartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int)
 {
-  Upload(target, offset, source, bytes);
+  DoUpload(target, offset, source, bytes);
 }
 
 void
-HostQueue::Download(void * target, const Memory & source, std::size_t bytes)
+HostQueue::DoDownload(void * target, const Memory & source, std::size_t bytes)
 {
   std::memcpy(target, static_cast<HostMemory &>(const_cast<Memory &>(source)).GetAddress(), bytes);
 }
 
 void
-HostQueue::StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int)
+HostQueue::DoStartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int)
 {
   std::memcpy(target, static_cast<char *>(GetHostAddress(const_cast<Memory &>(source))) + offset, bytes);
 }
 
 void
-HostQueue::Copy(Memory & target, const Memory & source, std::size_t bytes)
+HostQueue::DoCopy(Memory & target, const Memory & source, std::size_t bytes)
 {
   constexpr std::size_t chunk = std::size_t{ 1 } << 20;
   char * const          to = static_cast<char *>(GetHostAddress(target));
   const char * const    from = static_cast<const char *>(GetHostAddress(const_cast<Memory &>(source)));
-  parallelFor(static_cast<std::int64_t>((bytes + chunk - 1) / chunk), [=](std::int64_t task) {
+  ForEachTask(static_cast<std::int64_t>((bytes + chunk - 1) / chunk), [=](std::int64_t task) {
     const std::size_t first = static_cast<std::size_t>(task) * chunk;
     std::memcpy(to + first, from + first, std::min(chunk, bytes - first));
+  });
+}
+
+void
+HostQueue::RunItems(const ItemLaunch & launch)
+{
+  const std::int64_t items = launch.itemsOfTask;
+  CountLaunch();
+  ForEachTask((launch.count + items - 1) / items, [&](std::int64_t task) {
+    launch.runOnHost(launch.arguments, task * items, std::min(launch.count, (task + 1) * items));
   });
 }
 

@@ -46,20 +46,7 @@ public:
   std::size_t
   GetFreeMemory() override;
   void
-  Upload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
-  void
-  StartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) override;
-  void
-  Download(void * target, const Memory & source, std::size_t bytes) override;
-  void
-  StartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
-  void
-  Copy(Memory & target, const Memory & source, std::size_t bytes) override;
-  DeviceKind
-  GetKind() const override
-  {
-    return DeviceKind::Host;
-  }
+  RunItems(const ItemLaunch & launch) override;
   void *
   GetHostAddress(Memory & memory) override;
   /** Returns the address of a memory's elements, also for memory that is only read. */
@@ -106,6 +93,16 @@ public:
 private:
   MemoryPointer
   DoAllocate(std::size_t bytes) override;
+  void
+  DoUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes) override;
+  void
+  DoStartUpload(Memory & target, std::size_t offset, const void * source, std::size_t bytes, int buffer) override;
+  void
+  DoDownload(void * target, const Memory & source, std::size_t bytes) override;
+  void
+  DoStartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
+  void
+  DoCopy(Memory & target, const Memory & source, std::size_t bytes) override;
 
   double m_Started = 0;
   double m_Stopped = 0;

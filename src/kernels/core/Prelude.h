@@ -32,8 +32,11 @@
   inline
 #define GPUREG_REAL_GROUP_FUNCTION GPUREG_REAL_FUNCTION
 #define GPUREG_UNROLL_8
+#define GPUREG_MEMBER_FUNCTION static inline
 #define GPUREG_GLOBAL
 #define GPUREG_LOCAL
+
+#include "kernels/core/ItemKernel.h"
 
 GPUREG_NAMESPACE_BEGIN
 

@@ -52,7 +52,7 @@ CarryToInner(const FieldGrid *           grid,
 
 /** Finds the weights of the lower and the upper corner along an axis; where there is no upper one, the lower has them both. */
 GPUREG_REAL_FUNCTION void
-FindCornerWeights(i64 step, real fraction, real * weights)
+WeighCorners(i64 step, real fraction, real * weights)
 {
   weights[0] = step > 0 ? 1.0f - fraction : (real)1.0f;
   weights[1] = step > 0 ? fraction : (real)0.0f;
@@ -92,7 +92,7 @@ ScatterToOuter(const FieldGrid *           grid,
   const FieldCorners corners = FindFieldCorners(grid, cell);
   for (int d = 0; d < 3; ++d)
   {
-    FindCornerWeights(corners.step[d], fraction[d], weights + 2 * d);
+    WeighCorners(corners.step[d], fraction[d], weights + 2 * d);
   }
   for (int corner = 0; corner < 8; ++corner)
   {

@@ -79,15 +79,17 @@ HashLane(GPUREG_GLOBAL const u8 * bytes, i64 count, int lane)
   return state;
 }
 
-/** Returns the state of task number / HashLanes and lane number % HashLanes. Tasks begin every HashTaskBytes bytes; the last one may be
- *  shorter. */
-GPUREG_FUNCTION u64
-HashLaneOfTask(GPUREG_GLOBAL const u8 * bytes, i64 count, i64 number)
+/** Hashes memory's task and lane, which number / HashLanes and its rest are. Tasks begin every HashTaskBytes; the last may have less.
+ *  states: one for each lane of each task. */
+GPUREG_FUNCTION void
+HashLaneOfTask(GPUREG_GLOBAL const u8 * bytes, i64 count, GPUREG_GLOBAL u64 * states, i64 number)
 {
   const i64 begin = number / HashLanes * HashTaskBytes;
   const i64 rest = count - begin;
-  return HashLane(bytes + begin, rest < HashTaskBytes ? rest : (i64)HashTaskBytes, (int)(number % HashLanes));
+  states[number] = HashLane(bytes + begin, rest < HashTaskBytes ? rest : (i64)HashTaskBytes, (int)(number % HashLanes));
 }
+
+GPUREG_ITEM_KERNEL(HashLaneOfTask, 1, "hashing an image");
 
 GPUREG_NAMESPACE_END
 

@@ -40,24 +40,56 @@ typedef struct ImageSampling
   int         hasMask;   /* a sample is not valid where its byte is 0 */
 } ImageSampling;
 
-/** Numbers of a summary: the smallest and the largest finite value, the sum of the finite values times a factor, and the number of
- *  values that are not finite. */
+/** Values that are cut into strips, each of which one item reads. */
+typedef struct Strips
+{
+  i64 count;          /* of values */
+  int number;         /* of strips */
+  int areInterleaved; /* strip n has every number-th value from the n-th on; else strips lie one behind the other */
+} Strips;
+
+/** Returns the first value of a strip. */
+GPUREG_FUNCTION i64
+BeginOfStrip(const Strips * strips, i64 strip)
+{
+  return strips->areInterleaved ? strip : strips->count * strip / strips->number;
+}
+
+/** Returns a value behind the last one of a strip. */
+GPUREG_FUNCTION i64
+EndOfStrip(const Strips * strips, i64 strip)
+{
+  return strips->areInterleaved ? strips->count : strips->count * (strip + 1) / strips->number;
+}
+
+/** Returns by how many values those of a strip lie apart. */
+GPUREG_FUNCTION i64
+StepOfStrip(const Strips * strips)
+{
+  return strips->areInterleaved ? strips->number : 1;
+}
+
+/** Numbers of a summary: smallest and largest value, their sum times a factor, and how many are not finite. Those are in none
+ *  of the others. */
 enum
 {
   SummaryNumbers = 4
 };
 
-/** Summarizes every step-th value from first to before end. If none is finite, the smallest is above the largest. */
+/** Summarises a strip. Where no value is finite, the smallest one is above the largest. summaries: SummaryNumbers for each strip. */
 GPUREG_REAL_FUNCTION void
 SummarizeStrip(
-  GPUREG_GLOBAL const real * values, i64 first, i64 step, i64 end, double factor, GPUREG_GLOBAL double * summary)
+  const Strips * strips, GPUREG_GLOBAL const real * values, double factor, GPUREG_GLOBAL double * summaries, i64 strip)
 {
-  double minimum = 1;
-  double maximum = -1;
-  double sum = 0;
-  double notFinite = 0;
-  int    isFirst = 1;
-  for (i64 i = first; i < end; i += step)
+  GPUREG_GLOBAL double * summary = summaries + SummaryNumbers * strip;
+  const i64              end = EndOfStrip(strips, strip);
+  const i64              step = StepOfStrip(strips);
+  double                 minimum = 1;
+  double                 maximum = -1;
+  double                 sum = 0;
+  double                 notFinite = 0;
+  int                    isFirst = 1;
+  for (i64 i = BeginOfStrip(strips, strip); i < end; i += step)
   {
     const double value = values[i];
     if (value - value != 0) /* infinite, or not a number */
@@ -76,18 +108,22 @@ SummarizeStrip(
   summary[3] = notFinite;
 }
 
-/** Returns one of count values: from the part with this number, of `parts` equal parts, at a pseudo-random place that is the same on
- *  every device. The random place avoids picking again and again what repeats along rows. */
-GPUREG_REAL_FUNCTION real
-PickValue(GPUREG_GLOBAL const real * values, i64 count, i64 parts, i64 number)
+GPUREG_REAL_ITEM_KERNEL(SummarizeStrip, 1, "summarising an image");
+
+/** Picks one of count values: that of the number-th of so many parts, at most count, at a place in it that is by chance, the same on every
+ *  device. So what repeats along rows is not met again and again. */
+GPUREG_REAL_FUNCTION void
+PickValue(GPUREG_GLOBAL const real * values, i64 count, i64 parts, GPUREG_GLOBAL real * picked, i64 number)
 {
   const i64 first = count / parts * number + count % parts * number / parts;
   const u64 width = (u64)(count / parts);
   const u64 chance = (u64)number * 0x9E3779B97F4A7C15u >> 32; /* Knuth's multiplicative hashing */
-  return values[first + (i64)(chance % width)];
+  picked[number] = values[first + (i64)(chance % width)];
 }
 
-/** Numbers that clamping counts: the values below the range, and those above it. */
+GPUREG_REAL_ITEM_KERNEL(PickValue, 16384, "picking some of an image's values");
+
+/** Numbers of clamped values: how many were below, and how many above. */
 enum
 {
   ClampNumbers = 2
@@ -98,8 +134,8 @@ typedef struct ClampArguments
 {
   double      least;
   double      most;
-  double      becomes[2]; /* what values below, and above, the range become unless they are mended */
-  i64         count;      /* of values */
+  double      becomes[2]; /* what is below, and above, where it is not mended */
+  Strips      strips;
   VolumeShape shape;
   int         mends; /* true if a value outside becomes the mean of its neighbours inside, if it has any */
 } ClampArguments;
@@ -137,19 +173,19 @@ MendValue(const ClampArguments * a, GPUREG_GLOBAL const real * values, i64 voxel
   return count > 0 ? sum / count : a->becomes[values[voxel] > a->most];
 }
 
-/** Clamps every step-th value from first to before end, and counts those below and above the range. */
+/** Clamps the values of a strip. numbers: ClampNumbers for each strip. */
 GPUREG_REAL_FUNCTION void
 ClampStrip(const ClampArguments *     a,
            GPUREG_GLOBAL const real * values,
-           i64                        first,
-           i64                        step,
-           i64                        end,
            GPUREG_GLOBAL real *       clamped,
-           GPUREG_GLOBAL i64 *        numbers)
+           GPUREG_GLOBAL i64 *        numbers,
+           i64                        strip)
 {
-  i64 below = 0;
-  i64 above = 0;
-  for (i64 i = first; i < end; i += step)
+  const i64 end = EndOfStrip(&a->strips, strip);
+  const i64 step = StepOfStrip(&a->strips);
+  i64       below = 0;
+  i64       above = 0;
+  for (i64 i = BeginOfStrip(&a->strips, strip); i < end; i += step)
   {
     double value = values[i];
     if (value < a->least || value > a->most)
@@ -160,12 +196,14 @@ ClampStrip(const ClampArguments *     a,
     }
     clamped[i] = (real)value;
   }
-  numbers[0] = below;
-  numbers[1] = above;
+  numbers[ClampNumbers * strip] = below;
+  numbers[ClampNumbers * strip + 1] = above;
 }
 
-/** Returns the bin of a value: firstBin plus the number of edges that are not above the value. The edges are sorted, and have the
- *  image's own type, so that a value lies on the same side of an edge as on the host. */
+GPUREG_REAL_ITEM_KERNEL(ClampStrip, 1, "clamping an image's values");
+
+/** A value's bin: the first one and so many more as there are edges that are not above it. Edges are in order, and in the
+ *  image's own type: so a value is on the side of an edge that the host has found it to be on. */
 GPUREG_REAL_FUNCTION int
 FindImageBin(const ImageSampling * a, GPUREG_GLOBAL const real * edges, real value)
 {
@@ -267,8 +305,8 @@ KeepImageValue(const ImageSampling *      a,
                GPUREG_GLOBAL const real * values,
                GPUREG_GLOBAL const real * edges,
                GPUREG_GLOBAL const u8 *   mask,
-               i64                        sample,
-               GPUREG_GLOBAL void *       kept)
+               GPUREG_GLOBAL void *       kept,
+               i64                        sample)
 {
   real         value = 0;
   const int    isValid = FindImageValue(a, values, sample, &value) && (!a->hasMask || mask[sample] != 0);
@@ -292,6 +330,8 @@ KeepImageValue(const ImageSampling *      a,
       ((GPUREG_GLOBAL i64 *)kept)[sample] = ToIntegerValue(above * a->unitsPerValue[0] * a->unitsPerValue[1]);
   }
 }
+
+GPUREG_REAL_ITEM_KERNEL(KeepImageValue, 16384, "keeping an image's values");
 
 GPUREG_NAMESPACE_END
 

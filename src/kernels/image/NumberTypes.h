@@ -116,11 +116,22 @@ WriteNumber(GPUREG_GLOBAL void * numbers, int form, i64 n, double value)
 
 /** Writes number n as a value of an image; or, if isMask, of a mask: 1 unless the number is 0. */
 GPUREG_REAL_FUNCTION void
-NumberToReal(GPUREG_GLOBAL const void * numbers, int form, int isMask, i64 n, GPUREG_GLOBAL real * values)
+NumberToReal(GPUREG_GLOBAL const void * numbers, int form, int isMask, GPUREG_GLOBAL real * values, i64 n)
 {
   const double number = ReadNumber(numbers, form, n);
   values[n] = (real)(isMask ? (number != 0 ? 1.0 : 0.0) : number);
 }
+
+GPUREG_REAL_ITEM_KERNEL(NumberToReal, 16384, "reading an array's numbers");
+
+/** Writes one value of an image as a number; see WriteNumber. */
+GPUREG_REAL_FUNCTION void
+RealToNumber(GPUREG_GLOBAL const real * values, int form, GPUREG_GLOBAL void * numbers, i64 n)
+{
+  WriteNumber(numbers, form, n, values[n]);
+}
+
+GPUREG_REAL_ITEM_KERNEL(RealToNumber, 16384, "writing an array's numbers");
 
 GPUREG_NAMESPACE_END
 

@@ -18,9 +18,9 @@ typedef struct DisplacementArguments
   int    components;
 } DisplacementArguments;
 
-/** Computes the displacement of one voxel of a chunk. places: [voxel][component], in fractions of the box; they are replaced by mm. */
+/** Turns the place of one voxel of a piece into its displacement. places: [voxel][component], in parts of the box; they become mm. */
 GPUREG_FUNCTION void
-FindDisplacement(const DisplacementArguments * a, i64 voxel, GPUREG_GLOBAL double * places)
+FindDisplacement(const DisplacementArguments * a, GPUREG_GLOBAL double * places, i64 voxel)
 {
   const i64 whole = a->firstVoxel + voxel;
   const i64 row = whole / a->size[0];
@@ -35,6 +35,8 @@ FindDisplacement(const DisplacementArguments * a, i64 voxel, GPUREG_GLOBAL doubl
     places[voxel * a->components + r] = mm - a->offset[r];
   }
 }
+
+GPUREG_ITEM_KERNEL(FindDisplacement, 16384, "finding displacements");
 
 GPUREG_NAMESPACE_END
 

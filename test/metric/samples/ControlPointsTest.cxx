@@ -2,7 +2,10 @@
 // Tests the largest numbers of control points and samples (src/engine/metric/samples/ControlPoints.h): more floats in a slice than 32 bits
 // count, and an error that names the numbers beyond the limits.
 #include "engine/metric/samples/ControlPoints.h"
+#include "engine/runtime/Operation.h"
 #include "host/runtime/HostQueue.h"
+
+#include "TestParallelFor.h"
 
 #include "gpureg/core/Error.h"
 
@@ -31,9 +34,6 @@ public:
     : m_Notes(notes)
   {}
   void
-  Expand(const kernels::ControlGridArguments &, const ControlTables &, const Memory &, Memory &) override
-  {}
-  void
   MoveRows(const kernels::ControlGridArguments &, const ControlTables &, const Memory &, Memory &) override
   {}
   void
@@ -49,22 +49,6 @@ public:
   {
     m_Notes.push_back(a);
   }
-  void
-  MoveSamples(const kernels::ChainPart &,
-              const kernels::VolumeShape &,
-              std::int64_t,
-              const Memory *,
-              const Memory &,
-              Memory &) override
-  {}
-  void
-  MoveSamplesPrecisely(const kernels::ChainPart &,
-                       const kernels::VolumeShape &,
-                       std::int64_t,
-                       const Memory *,
-                       const Memory &,
-                       Memory &) override
-  {}
   void
   GatherSamples(const kernels::ChainPart &,
                 const kernels::VolumeShape &,
@@ -98,16 +82,6 @@ private:
 class ControlPointsTest : public testing::Test
 {
 protected:
-  ControlPointsTest()
-  {
-    m_Queue.parallelFor = [](std::int64_t count, const std::function<void(std::int64_t)> & body) {
-      for (std::int64_t n = 0; n < count; ++n)
-      {
-        body(n);
-      }
-    };
-  }
-
   /** Returns a grid of control points of order 3 over this number of voxels along each axis. */
   static DisplacementGrid
   MakeGrid(const Size & size, const Size & voxels)
@@ -140,6 +114,7 @@ protected:
 
   std::shared_ptr<Backend> m_Backend = GetBackend("host");
   QueueWithoutMemory       m_Queue{ *m_Backend };
+  Operation                m_Operation{ m_Queue, OneAfterTheOther };
   Notes                    m_Notes;
   ControlPoints            m_Points{ m_Queue, std::make_unique<NotingPasses>(m_Notes) };
 };

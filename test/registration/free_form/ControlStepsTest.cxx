@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the updates of control points between two evaluations (src/engine/registration/free_form/ControlStepPasses.h), on every device,
+// Compares the updates of control points between two evaluations (src/engine/registration/free_form/ControlSteps.h, ControlLine.h), on every device,
 // with their definition in doubles and with the host's.
 #include "kernels/core/Prelude.h"
 #include "kernels/core/Evaluated.h"
@@ -7,14 +7,14 @@
 #include "kernels/registration/free_form/ControlSteps.h"
 
 #include "engine/runtime/Backend.h"
-#include "engine/registration/free_form/ControlStepPasses.h"
+#include "engine/registration/free_form/ControlLine.h"
 
 #include "BSplineDefinition.h"
 #include "TestDevices.h"
 #include "TestImages.h"
 #include "TestParallelFor.h"
 #include "TestSeeds.h"
-#include "engine/runtime/MakePasses.h"
+#include "engine/runtime/Operation.h"
 
 #include <algorithm>
 #include <array>
@@ -45,22 +45,20 @@ constexpr std::int64_t Counts[] = { 1, 77, 4500, 60000 };
 // The largest difference between devices, and from the definition, relative to the norm: errors of rounding floats add up.
 constexpr double Rounding = 1e-6;
 
-/** A device's passes, and arrays for them. */
-class Passes
+/** A device's queue, and arrays to give it. */
+class Target
 {
 public:
-  explicit Passes(const std::string & device, std::int64_t threads = 2)
+  explicit Target(const std::string & device, std::int64_t threads = 2)
     : m_Backend(gpureg::GetBackend(device))
     , m_Queue(m_Backend->CreateQueue())
-    , m_Passes(gpureg::MakePasses<gpureg::ControlStepPasses>(*m_Queue))
-  {
-    m_Queue->parallelFor = OnThreads(threads);
-  }
+    , m_Operation(*m_Queue, OnThreads(threads))
+  {}
 
-  gpureg::ControlStepPasses *
-  operator->()
+  gpureg::Queue &
+  GetQueue()
   {
-    return m_Passes.get();
+    return *m_Queue;
   }
 
   template <typename T>
@@ -83,9 +81,9 @@ public:
   }
 
 private:
-  std::shared_ptr<gpureg::Backend>           m_Backend;
-  std::unique_ptr<gpureg::Queue>             m_Queue;
-  std::unique_ptr<gpureg::ControlStepPasses> m_Passes;
+  std::shared_ptr<gpureg::Backend> m_Backend;
+  std::unique_ptr<gpureg::Queue>   m_Queue;
+  gpureg::Operation                m_Operation;
 };
 
 Vector
@@ -236,13 +234,13 @@ EvaluateSpline(const Vectors & points, const int * size, double step, const Vect
 }
 
 Vectors
-Refine(Passes & passes, const Refinement & a, const Vectors & coarse)
+Refine(Target & target, const Refinement & a, const Vectors & coarse)
 {
-  const MemoryPointer in = passes.Send(coarse);
+  const MemoryPointer in = target.Send(coarse);
   const MemoryPointer out =
-    passes.Send(Vectors(static_cast<std::size_t>(gpureg::CountFinePoints(a)), float4{ 5, 5, 5, 5 }));
-  passes->Refine(a, *in, *out);
-  return passes.Download<float4>(out);
+    target.Send(Vectors(static_cast<std::size_t>(gpureg::CountFinePoints(a)), float4{ 5, 5, 5, 5 }));
+  gpureg::RefineControlPoints(target.GetQueue(), a, *in, *out);
+  return target.Download<float4>(out);
 }
 
 std::int64_t
@@ -323,20 +321,20 @@ struct AdamState
 };
 
 AdamState<Vectors>
-MoveByAdam(Passes & passes, const AdamProblem & problem, const AdamStep & step)
+MoveByAdam(Target & target, const AdamProblem & problem, const AdamStep & step)
 {
   const auto          count = static_cast<std::int64_t>(problem.points.size());
-  const MemoryPointer points = passes.Send(problem.points);
-  const MemoryPointer firstMeans = passes.Send(MakeZeros(count));
-  const MemoryPointer secondMeans = passes.Send(MakeZeros(count));
-  const MemoryPointer values = passes.Send(ValuesBefore);
+  const MemoryPointer points = target.Send(problem.points);
+  const MemoryPointer firstMeans = target.Send(MakeZeros(count));
+  const MemoryPointer secondMeans = target.Send(MakeZeros(count));
+  const MemoryPointer values = target.Send(ValuesBefore);
   for (int t = 0; t < AdamProblem::Steps; ++t)
   {
     const auto          n = static_cast<std::size_t>(t);
     const auto          value = static_cast<float>(0.25 + t);
-    const MemoryPointer evaluated = passes.Send(MakeEvaluated(problem.factors[n], value));
-    const MemoryPointer gathered = passes.Send(problem.gathered[n]);
-    const MemoryPointer penalty = passes.Send(problem.penalties[n]);
+    const MemoryPointer evaluated = target.Send(MakeEvaluated(problem.factors[n], value));
+    const MemoryPointer gathered = target.Send(problem.gathered[n]);
+    const MemoryPointer penalty = target.Send(problem.penalties[n]);
     StepArrays          arrays;
     arrays.evaluated = evaluated.get();
     arrays.evaluatedPlace = EvaluatedPlace;
@@ -347,10 +345,10 @@ MoveByAdam(Passes & passes, const AdamProblem & problem, const AdamStep & step)
     arrays.firstMeans = firstMeans.get();
     arrays.secondMeans = secondMeans.get();
     arrays.points = points.get();
-    passes->MoveByAdam(CorrectFor(t + 1, step), count, arrays);
-    EXPECT_EQ(passes.Download<float>(values), MakeValues(value)) << "step " << t;
+    gpureg::MoveByAdam(target.GetQueue(), CorrectFor(t + 1, step), count, arrays);
+    EXPECT_EQ(target.Download<float>(values), MakeValues(value)) << "step " << t;
   }
-  return { passes.Download<float4>(points), passes.Download<float4>(firstMeans), passes.Download<float4>(secondMeans) };
+  return { target.Download<float4>(points), target.Download<float4>(firstMeans), target.Download<float4>(secondMeans) };
 }
 
 /** Computes the steps by the definition: Kingma & Ba 2015, algorithm 1. */
@@ -402,12 +400,12 @@ struct Line
 
 /** Returns the next line, from the previous one and a gradient. */
 Line
-TurnLine(Passes & passes, bool isConjugate, const Vectors & gradient, const Line & before)
+TurnLine(Target & target, bool isConjugate, const Vectors & gradient, const Line & before)
 {
-  const MemoryPointer now = passes.Send(gradient);
-  const MemoryPointer last = passes.Send(before.lastGradient);
-  const MemoryPointer direction = passes.Send(before.direction);
-  const MemoryPointer numbers = passes.Send(before.numbers);
+  const MemoryPointer now = target.Send(gradient);
+  const MemoryPointer last = target.Send(before.lastGradient);
+  const MemoryPointer direction = target.Send(before.direction);
+  const MemoryPointer numbers = target.Send(before.numbers);
   LineArrays          arrays;
   arrays.gradient = now.get();
   arrays.lastGradient = last.get();
@@ -475,38 +473,38 @@ ExpectLine(const Line & line, const Vectors & gradient, const LineDefinition & e
  *  one array */
 Vectors
 PlaceOnLine(
-  Passes & passes, float length, float longest, const Vectors & begin, const Vectors & direction, bool isInPlace)
+  Target & target, float length, float longest, const Vectors & begin, const Vectors & direction, bool isInPlace)
 {
-  const MemoryPointer   along = passes.Send(direction);
-  const MemoryPointer   from = passes.Send(begin);
-  const MemoryPointer   numbers = passes.Send(Numbers{ 7, longest, 9 });
-  const MemoryPointer   apart = passes.Send(MakeZeros(static_cast<std::int64_t>(begin.size())));
+  const MemoryPointer   along = target.Send(direction);
+  const MemoryPointer   from = target.Send(begin);
+  const MemoryPointer   numbers = target.Send(Numbers{ 7, longest, 9 });
+  const MemoryPointer   apart = target.Send(MakeZeros(static_cast<std::int64_t>(begin.size())));
   const MemoryPointer & points = isInPlace ? from : apart;
   LineArrays            arrays;
   arrays.direction = along.get();
   arrays.numbers = numbers.get();
-  passes->PlaceOnLine(static_cast<std::int64_t>(begin.size()), length, arrays, *from, *points);
-  return passes.Download<float4>(points);
+  gpureg::ControlLine(target.GetQueue(), static_cast<std::int64_t>(begin.size()), arrays).Place(length, *from, *points);
+  return target.Download<float4>(points);
 }
 
 // The gradient of the cost
 
 Vectors
 FindGradient(
-  Passes & passes, float similarity, float factor, const Vectors & gathered, const Vectors * penalty, bool isInPlace)
+  Target & target, float similarity, float factor, const Vectors & gathered, const Vectors * penalty, bool isInPlace)
 {
-  const MemoryPointer   evaluated = passes.Send(MakeEvaluated(factor, 0.5f));
-  const MemoryPointer   forces = passes.Send(gathered);
-  const MemoryPointer   ofPenalty = passes.Send(penalty != nullptr ? *penalty : Vectors(1));
-  const MemoryPointer   apart = passes.Send(MakeZeros(static_cast<std::int64_t>(gathered.size())));
+  const MemoryPointer   evaluated = target.Send(MakeEvaluated(factor, 0.5f));
+  const MemoryPointer   forces = target.Send(gathered);
+  const MemoryPointer   ofPenalty = target.Send(penalty != nullptr ? *penalty : Vectors(1));
+  const MemoryPointer   apart = target.Send(MakeZeros(static_cast<std::int64_t>(gathered.size())));
   const MemoryPointer & gradient = isInPlace ? forces : apart;
   StepArrays            arrays;
   arrays.evaluated = evaluated.get();
   arrays.evaluatedPlace = EvaluatedPlace;
   arrays.gathered = forces.get();
   arrays.penalty = penalty != nullptr ? ofPenalty.get() : nullptr;
-  passes->FindGradient(similarity, static_cast<std::int64_t>(gathered.size()), arrays, *gradient);
-  return passes.Download<float4>(gradient);
+  gpureg::FindGradient(target.GetQueue(), similarity, static_cast<std::int64_t>(gathered.size()), arrays, *gradient);
+  return target.Download<float4>(gradient);
 }
 
 /** The results of all passes for some random points. */
@@ -515,20 +513,20 @@ struct AllResults
   AllResults(const std::string & device, std::int64_t threads)
   {
     constexpr std::int64_t count = 60000;
-    Passes                 passes(device, threads);
+    Target                 target(device, threads);
     Random                 random(41);
     const Refinement       a = MakeRefinement({ 46, 33, 28 });
-    vectors.push_back(Refine(passes, a, MakeVectors(CountCoarsePoints(a), 2.0, random)));
+    vectors.push_back(Refine(target, a, MakeVectors(CountCoarsePoints(a), 2.0, random)));
     const AdamProblem  problem(count, 42);
-    AdamState<Vectors> state = MoveByAdam(passes, problem, MakeAdamStep(true, 0.6));
+    AdamState<Vectors> state = MoveByAdam(target, problem, MakeAdamStep(true, 0.6));
     vectors.insert(vectors.end(), { state.points, state.firstMeans, state.secondMeans });
     const Line before = MakeLine(count, random);
-    const Line line = TurnLine(passes, true, problem.gathered[0], before);
+    const Line line = TurnLine(target, true, problem.gathered[0], before);
     vectors.insert(vectors.end(), { line.lastGradient, line.direction });
     numbers = line.numbers;
     vectors.push_back(PlaceOnLine(
-      passes, 0.7f, numbers[gpureg::kernels::LineLongest], problem.points, line.direction, /* isInPlace */ false));
-    vectors.push_back(FindGradient(passes, 0.4f, -1.7f, problem.gathered[2], &problem.penalties[2], false));
+      target, 0.7f, numbers[gpureg::kernels::LineLongest], problem.points, line.direction, /* isInPlace */ false));
+    vectors.push_back(FindGradient(target, 0.4f, -1.7f, problem.gathered[2], &problem.penalties[2], false));
   }
 
   std::vector<Vectors> vectors;
@@ -541,16 +539,16 @@ class ControlStepsTest : public DeviceTest
 
 TEST_P(ControlStepsTest, ClearsAsManyAsItIsTold)
 {
-  Passes passes(GetParam());
+  Target target(GetParam());
   Random random(1);
   for (const std::int64_t count : Counts)
   {
     const Vectors       before = MakeVectors(count + 3, 1.0, random);
-    const MemoryPointer memory = passes.Send(before);
-    passes->Clear(count, *memory);
+    const MemoryPointer memory = target.Send(before);
+    gpureg::ForEachItem<gpureg::kernels::ClearVectorKernel>(target.GetQueue(), count, gpureg::Output<float4>(*memory));
     Vectors expected = before;
     std::fill_n(expected.begin(), count, float4{ 0, 0, 0, 0 });
-    EXPECT_TRUE(AreSameBits(passes.Download<float4>(memory), expected)) << count;
+    EXPECT_TRUE(AreSameBits(target.Download<float4>(memory), expected)) << count;
   }
 }
 
@@ -558,13 +556,13 @@ TEST_P(ControlStepsTest, ClearsAsManyAsItIsTold)
 TEST_P(ControlStepsTest, RefiningKeepsTheSpline)
 {
   Random random(GetSeeds(2, 1).first);
-  Passes passes(GetParam());
+  Target target(GetParam());
   for (const auto & lengths : RefinedLengths)
   {
     SCOPED_TRACE(::testing::PrintToString(lengths));
     const Refinement a = MakeRefinement(lengths);
     const Vectors    coarse = MakeVectors(CountCoarsePoints(a), 2.0, random);
-    const Vectors    fine = Refine(passes, a, coarse);
+    const Vectors    fine = Refine(target, a, coarse);
     double           furthest = 0;
     for (int n = 0; n < 2000; ++n)
     {
@@ -584,7 +582,7 @@ TEST_P(ControlStepsTest, RefiningKeepsTheSpline)
     EXPECT_LT(furthest, 1e-6);
     if (GetParam() != "host")
     {
-      Passes host("host");
+      Target host("host");
       EXPECT_LT(FindDistance(fine, ToDoubles(Refine(host, a, coarse))), Rounding);
     }
   }
@@ -593,7 +591,7 @@ TEST_P(ControlStepsTest, RefiningKeepsTheSpline)
 TEST_P(ControlStepsTest, MovesByAdamsDefinition)
 {
   std::uint64_t seed = GetSeeds(3, 1).first;
-  Passes        passes(GetParam());
+  Target        target(GetParam());
   for (const std::int64_t count : Counts)
   {
     const AdamProblem problem(count, seed++);
@@ -601,7 +599,7 @@ TEST_P(ControlStepsTest, MovesByAdamsDefinition)
     {
       SCOPED_TRACE(::testing::Message() << count << " points, similarity " << step.similarity << ", penalty "
                                         << step.hasPenalty);
-      const auto moved = MoveByAdam(passes, problem, step);
+      const auto moved = MoveByAdam(target, problem, step);
       const auto expected = MoveByAdamsDefinition(problem, step);
       EXPECT_LT(FindDistance(moved.points, expected.points), Rounding);
       EXPECT_LT(FindDistance(moved.firstMeans, expected.firstMeans), Rounding);
@@ -613,18 +611,18 @@ TEST_P(ControlStepsTest, MovesByAdamsDefinition)
 
 TEST_P(ControlStepsTest, KeepsTheValueOfAnEvaluation)
 {
-  Passes              passes(GetParam());
+  Target              target(GetParam());
   const Numbers       left = MakeEvaluated(3.0f, 0.375f);
-  const MemoryPointer evaluated = passes.Send(left);
-  const MemoryPointer values = passes.Send(ValuesBefore);
+  const MemoryPointer evaluated = target.Send(left);
+  const MemoryPointer values = target.Send(ValuesBefore);
   StepArrays          arrays;
   arrays.evaluated = evaluated.get();
   arrays.evaluatedPlace = EvaluatedPlace;
   arrays.values = values.get();
   arrays.valuePlace = ValuePlace;
-  passes->KeepValue(arrays);
-  EXPECT_EQ(passes.Download<float>(values), MakeValues(0.375f));
-  EXPECT_EQ(passes.Download<float>(evaluated), left);
+  gpureg::KeepValue(target.GetQueue(), arrays);
+  EXPECT_EQ(target.Download<float>(values), MakeValues(0.375f));
+  EXPECT_EQ(target.Download<float>(evaluated), left);
 }
 
 /** Into an array of its own, and in place of the forces. */
@@ -633,7 +631,7 @@ TEST_P(ControlStepsTest, GradientsAreForcesAndPenaltiesByTheirWeights)
   constexpr float similarity = 4.0f;
   constexpr float factor = -1.7f;
   Random          random(GetSeeds(4, 1).first);
-  Passes          passes(GetParam());
+  Target          target(GetParam());
   for (const std::int64_t count : Counts)
   {
     const Vectors gathered = MakeVectors(count, 3.0, random);
@@ -650,7 +648,7 @@ TEST_P(ControlStepsTest, GradientsAreForcesAndPenaltiesByTheirWeights)
       }
       for (const bool isInPlace : { false, true })
       {
-        EXPECT_LT(FindDistance(FindGradient(passes, similarity, factor, gathered, penalty, isInPlace), expected),
+        EXPECT_LT(FindDistance(FindGradient(target, similarity, factor, gathered, penalty, isInPlace), expected),
                   Rounding)
           << count << " points" << (penalty ? ", a penalty" : "") << (isInPlace ? ", in place" : "");
       }
@@ -662,7 +660,7 @@ TEST_P(ControlStepsTest, GradientsAreForcesAndPenaltiesByTheirWeights)
 TEST_P(ControlStepsTest, TurnsALineByItsDefinition)
 {
   Random random(GetSeeds(5, 1).first);
-  Passes passes(GetParam());
+  Target target(GetParam());
   for (const std::int64_t count : Counts)
   {
     const Line before = MakeLine(count, random);
@@ -679,7 +677,7 @@ TEST_P(ControlStepsTest, TurnsALineByItsDefinition)
       SCOPED_TRACE(::testing::Message() << count << " points" << (isConjugate ? ", conjugate" : ""));
       const LineDefinition expected(isConjugate, gradient, before);
       ASSERT_EQ(expected.conjugation > 0, isConjugate);
-      ExpectLine(TurnLine(passes, isConjugate, gradient, before), gradient, expected);
+      ExpectLine(TurnLine(target, isConjugate, gradient, before), gradient, expected);
     }
   }
 }
@@ -688,12 +686,12 @@ TEST_P(ControlStepsTest, TurnsALineByItsDefinition)
 TEST_P(ControlStepsTest, TurnsALineAgainstTheGradientWhereNoneIsConjugate)
 {
   Random        random(GetSeeds(7, 1).first);
-  Passes        passes(GetParam());
+  Target        target(GetParam());
   const Line    before = MakeLine(4500, random);
   const Vectors gradient = MakeVectors(4500, 2.5, random);
   Line          atRest = before;
   atRest.lastGradient = MakeZeros(4500);
-  const Line afterRest = TurnLine(passes, true, gradient, atRest);
+  const Line afterRest = TurnLine(target, true, gradient, atRest);
   EXPECT_EQ(afterRest.numbers[gpureg::kernels::LineConjugation], 0.0f);
   ExpectLine(afterRest, gradient, LineDefinition(true, gradient, atRest));
 
@@ -702,12 +700,12 @@ TEST_P(ControlStepsTest, TurnsALineAgainstTheGradientWhereNoneIsConjugate)
   {
     g = { 0.5f * g.x, 0.5f * g.y, 0.5f * g.z, 0.0f };
   }
-  const Line afterHalf = TurnLine(passes, true, half, before);
+  const Line afterHalf = TurnLine(target, true, half, before);
   EXPECT_EQ(afterHalf.numbers[gpureg::kernels::LineConjugation], 0.0f);
   ExpectLine(afterHalf, half, LineDefinition(true, half, before));
 
   const Vectors nothing = MakeZeros(4500);
-  const Line    still = TurnLine(passes, false, nothing, before);
+  const Line    still = TurnLine(target, false, nothing, before);
   EXPECT_EQ(still.numbers[gpureg::kernels::LineLongest], 0.0f);
   EXPECT_EQ(FindDistance(still.direction, ToDoubles(nothing)), 0.0);
 }
@@ -716,7 +714,7 @@ TEST_P(ControlStepsTest, PlacesPointsOnALineByItsDefinition)
 {
   constexpr float length = 0.7f;
   Random          random(GetSeeds(8, 1).first);
-  Passes          passes(GetParam());
+  Target          target(GetParam());
   for (const std::int64_t count : Counts)
   {
     const Vectors begin = MakeVectors(count, 4.0, random);
@@ -738,7 +736,7 @@ TEST_P(ControlStepsTest, PlacesPointsOnALineByItsDefinition)
     {
       SCOPED_TRACE(::testing::Message() << count << " points" << (isInPlace ? ", in place" : ""));
       const auto place = [&](float by, double ofLongest) {
-        return PlaceOnLine(passes, by, static_cast<float>(ofLongest), begin, direction, isInPlace);
+        return PlaceOnLine(target, by, static_cast<float>(ofLongest), begin, direction, isInPlace);
       };
       EXPECT_LT(FindDistance(place(length, longest), expected), Rounding);
       EXPECT_EQ(FindDistance(place(0.0f, longest), ToDoubles(begin)), 0.0) << "a line of length 0 moves no point";

@@ -17,6 +17,7 @@
 #include "kernels/core/Prelude.h"
 #include "engine/image/RangedImage.h"
 #include "engine/runtime/MakePasses.h"
+#include "engine/runtime/Operation.h"
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
@@ -28,6 +29,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace nb = nanobind;
@@ -56,7 +58,6 @@ public:
           const Ranges &      ranges)
     : m_Backend(GetBackend(device))
     , m_Queue(m_Backend->CreateQueue())
-    , m_Images(MakePasses<ImagePasses>(*m_Queue))
     , m_Lines(MakePasses<LinePasses>(*m_Queue))
     , m_Fixed(*m_Queue, device)
     , m_Moving(*m_Queue, device)
@@ -69,19 +70,21 @@ public:
   {
     const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
     const nb::gil_scoped_release released;
-    const LevelMaker             maker{ *m_Queue, *m_Images, *m_Lines };
+    const LevelMaker             maker{ *m_Queue, *m_Lines };
     constexpr Size               whole{ 1, 1, 1 };
-    m_Queue->parallelFor = parallelFor;
     CheckImage(fixed.Get(), "fixed", device);
     CheckImage(moving.Get(), "moving", device);
     const auto make =
       [&](const Side & side, const char * which, auto & range, auto & ranged, auto & level, auto & mask) {
-        const RegisteredImage image = ranged.Make(*m_Images, side.Get(), which, range, m_Warnings);
+        const RegisteredImage image = ranged.Make(side.Get(), which, range, m_Warnings);
         return MakeLevelImage(maker, image, which, whole, level, mask);
       };
-    const LevelImage fixedImage = make(fixed, "fixed", ranges[0], m_Fixed, m_FixedLevel, m_FixedMask);
-    const LevelImage movingImage = make(moving, "moving", ranges[1], m_Moving, m_MovingLevel, m_MovingMask);
-    m_Queue->Finish();
+    const auto [fixedImage, movingImage] = Operate(*m_Queue, parallelFor, [&] {
+      const LevelImage ofFixed = make(fixed, "fixed", ranges[0], m_Fixed, m_FixedLevel, m_FixedMask);
+      const LevelImage ofMoving = make(moving, "moving", ranges[1], m_Moving, m_MovingLevel, m_MovingMask);
+      m_Queue->Finish();
+      return std::make_pair(ofFixed, ofMoving);
+    });
     m_FixedToPoint = fixedImage.toPoint;
     m_PointToMoving = InvertMap(movingImage.toPoint);
     m_Measure->SetImages(fixedImage,
@@ -212,7 +215,6 @@ private:
 
   std::shared_ptr<Backend>       m_Backend;
   std::shared_ptr<Queue>         m_Queue;
-  std::unique_ptr<ImagePasses>   m_Images;
   std::unique_ptr<LinePasses>    m_Lines;
   RangedImage                    m_Fixed;
   RangedImage                    m_Moving;

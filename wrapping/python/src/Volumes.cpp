@@ -16,6 +16,7 @@
 #include "engine/filter/LevelGeometry.h"
 #include "engine/registration/LevelSamples.h"
 #include "engine/runtime/MakePasses.h"
+#include "engine/runtime/Operation.h"
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -160,10 +161,10 @@ MakeLevel(std::shared_ptr<const DeviceArray> array, const Size & factors)
   auto made = std::make_shared<MadeLevel>(array->GetDeviceName(), array);
   {
     const nb::gil_scoped_release released;
-    made->queue->parallelFor = MakeParallelFor();
-    made->level.Make(array->GetImage(), SizeOf(array->GetShape()), factors, *made->lines);
-    made->queue->Finish();
-    made->queue->GiveStagingBack();
+    Operate(*made->queue, MakeParallelFor(), [&] {
+      made->level.Make(array->GetImage(), SizeOf(array->GetShape()), factors, *made->lines);
+      made->queue->Finish();
+    });
   }
   const ImageLevel * const level = &made->level;
   Shape                    shape;
@@ -184,9 +185,7 @@ Download(const DeviceArray & array)
   {
     const nb::gil_scoped_release released;
     const auto                   queue = GetBackend(array.GetDeviceName())->CreateQueue();
-    queue->parallelFor = MakeParallelFor();
-    values = DownloadValues(*queue, array.GetImage());
-    queue->GiveStagingBack();
+    values = Operate(*queue, MakeParallelFor(), [&] { return DownloadValues(*queue, array.GetImage()); });
   }
   double * elements = nullptr;
   auto     out = MakeVolume<double>(elements, size);

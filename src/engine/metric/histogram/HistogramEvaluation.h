@@ -3,10 +3,9 @@
 #ifndef gpureg_HistogramEvaluation_h
 #define gpureg_HistogramEvaluation_h
 
-#include "gpureg/core/Error.h"
-
 #include "engine/metric/Batch.h"
 #include "engine/metric/histogram/HistogramPasses.h"
+#include "engine/metric/histogram/HistogramProblem.h"
 #include "engine/metric/MetricCore.h"
 #include "engine/metric/SimilarityChoices.h"
 #include "engine/runtime/Transfer.h"
@@ -24,46 +23,6 @@
 
 namespace gpureg
 {
-
-/** The sizes of an evaluation's arrays, and of the launches of pass 1. */
-struct HistogramExtent
-{
-  int         chunks = 0;
-  int         chunksPerLaunch = 0;
-  std::size_t cells = 0;
-  std::size_t histogramBytes = 0; // of one chunk
-  std::size_t partials = 0;       // number of floats in the chunks' sums of forces
-
-  std::size_t
-  GetSumBytes() const
-  {
-    return cells * sizeof(kernels::u64) + partials * sizeof(float);
-  }
-};
-
-/** Describes what a metric requires of its samples. */
-struct HistogramNeeds
-{
-  int mostSamplesOfChunk;
-  /** The range that the moving image's values are scaled to. */
-  double scaledRange;
-};
-
-/** The histogram and the sums of forces, downloaded from a device. */
-struct HistogramResult : ForceResult
-{
-  /** [rows][columns], in units of 1/countUnit. */
-  std::vector<std::uint64_t> histogram;
-  double                     countUnit = 1;
-};
-
-/** The sums from which the values of a batch's candidates follow; see a metric's SummaryGroup(). */
-struct HistogramSummaries
-{
-  std::vector<std::array<std::int64_t, kernels::SummaryCount>> sums;
-  /** The unit of the histogram's counts. */
-  double countUnit = 1;
-};
 
 /** \tparam TArguments the metric's kernels::…Arguments
  *  \tparam TSummaryArguments see HistogramPasses */
@@ -122,7 +81,7 @@ public:
                      needs,
                      setArguments);
     m_Passes->Prepare(m_Arguments.histogram.samples.variant);
-    this->SetExtent(forces);
+    m_Extent = MakeExtent(m_Arguments.histogram, this->CountChunks(), forces);
     this->ReserveArrays(mapping, forces);
     this->PrepareFirstPass();
   }
@@ -133,17 +92,21 @@ public:
   {
     if (forces == Forces::None)
     {
+      m_Core.samples.CheckAreMoved();
       this->EnqueueFirstPass();
       return;
     }
     this->EnqueueTable();
-    m_Passes->FindForces(m_Arguments, m_Maps, m_Arrays);
+    m_Core.samples.GetForces().Write(forces, m_Arrays.forces, [this] {
+      m_Passes->FindForces(m_Arguments, m_Maps, m_Arrays);
+    });
   }
 
   /** Enqueues the passes up to the table. The value is stored behind the table. */
   void
   EnqueueTable()
   {
+    m_Core.samples.CheckAreMoved();
     this->EnqueueFirstPass();
     m_Passes->Table(m_Arguments, m_Arrays);
   }
@@ -152,7 +115,7 @@ public:
   const Memory &
   GetForces() const
   {
-    return *m_Arrays.forces;
+    return m_Core.samples.GetForces().Get();
   }
 
   /** Returns the table of the last passes, followed by kernels::NumbersBehindTable numbers. */
@@ -348,38 +311,6 @@ protected:
   }
 
 private:
-  // With fewer samples, clearing, storing and summing a chunk's histogram costs more than counting the samples. The number is no larger
-  // because the histogram's unit is the finest up to here: in units of 2^-20, sparse histograms miss ITK's derivative by more than 1e-4.
-  static constexpr int LeastSamplesOfChunk = 1024;
-  // The most copies of a group's histogram, as long as they leave local memory for other groups.
-  static constexpr int         MaximumCopies = 4;
-  static constexpr std::size_t CopiesBytes = std::size_t{ 48 } << 10;
-  // The most bytes of the chunks' histograms of one launch; larger problems need several launches.
-  static constexpr std::size_t MaximumHistogramBytes = std::size_t{ 64 } << 20;
-
-  /** Returns the integer that a weight of 1 is counted as: as large as a chunk's 32-bit sums allow, but at most 2^22, where a float's
-   *  rounding is coarser. */
-  static float
-  FindCountUnit(const kernels::SampleArguments & a, int lanes, int mostSamples)
-  {
-    if (kernels::CountsHalves(a.variant))
-    {
-      return GPUREG_PRECISE_COUNT_UNIT;
-    }
-    float unit = 1 << 18;
-    for (int samples = lanes * a.tileDepth; 2 * samples <= mostSamples + 1 && unit < 1 << 22; samples *= 2)
-    {
-      unit *= 2;
-    }
-    return unit;
-  }
-
-  static SampleNeeds
-  GetSampleNeeds(const HistogramNeeds & needs)
-  {
-    return { LeastSamplesOfChunk, needs.mostSamplesOfChunk, needs.scaledRange };
-  }
-
   template <typename TSetArguments>
   void
   SetProblem(const SampleProblem & problem, const HistogramNeeds & needs, const TSetArguments & setArguments)
@@ -390,7 +321,7 @@ private:
     setArguments(m_Arguments);
     m_Arguments.histogram.countUnit =
       FindCountUnit(m_Arguments.histogram.samples, this->GetGrain().lanes, needs.mostSamplesOfChunk);
-    this->SetBands();
+    SetBands(this->GetGrain(), m_Arguments.histogram);
   }
 
   /** Makes the arguments that all candidates share. */
@@ -456,7 +387,6 @@ private:
       }
     };
     DownloadTiles(queue, m_Batch.histograms, histograms);
-    queue.GiveStagingBack();
   }
 
   std::optional<HistogramSummaries>
@@ -470,40 +400,7 @@ private:
     queue.Download(staging, *m_Batch.summaries, bytes);
     std::memcpy(result.sums.data(), staging, bytes);
     result.countUnit = m_Arguments.histogram.countUnit;
-    queue.GiveStagingBack();
     return result;
-  }
-
-  void
-  SetBands()
-  {
-    kernels::HistogramArguments & a = m_Arguments.histogram;
-    const SampleGrain             grain = m_Passes->GetGrain();
-    const std::size_t rowBytes = static_cast<std::size_t>(a.columns) * kernels::CellBytes(a.samples.variant);
-    const std::size_t tableBytes =
-      static_cast<std::size_t>(a.tableColumns) * kernels::TableEntryBytes(a.samples.variant);
-    a.bandRows = FindBandRows(a.rows, std::max(rowBytes, tableBytes), grain.localBytes);
-    a.histogramCopies = MaximumCopies;
-    while (a.histogramCopies > 1 && rowBytes * a.histogramCopies * a.bandRows > std::min(grain.localBytes, CopiesBytes))
-    {
-      a.histogramCopies /= 2;
-    }
-  }
-
-  void
-  SetExtent(Forces forces)
-  {
-    const kernels::HistogramArguments & a = m_Arguments.histogram;
-    m_Extent = {};
-    m_Extent.chunks = this->CountChunks();
-    m_Extent.cells = CountCells(a);
-    m_Extent.histogramBytes = m_Extent.cells * kernels::CellBytes(a.samples.variant);
-    m_Extent.chunksPerLaunch =
-      static_cast<int>(std::clamp<std::size_t>(MaximumHistogramBytes / m_Extent.histogramBytes, 1, m_Extent.chunks));
-    if (forces == Forces::Summed)
-    {
-      m_Extent.partials = SampleSet::CountPartials(a.samples, CountBands(a));
-    }
   }
 
   void
@@ -525,7 +422,10 @@ private:
                      static_cast<std::size_t>(a.rows) * a.tableColumns * kernels::TableEntryBytes(a.samples.variant) +
                        kernels::NumbersBehindTable * sizeof(float));
     }
-    m_Arrays.forces = forces == Forces::OfEachSample ? &m_Core.samples.ReserveForces() : nullptr;
+    if (forces == Forces::OfEachSample)
+    {
+      m_Core.samples.GetForces().Reserve();
+    }
   }
 
   HistogramResult
@@ -545,8 +445,10 @@ private:
     result.histogram.resize(m_Extent.cells);
     std::memcpy(result.histogram.data(), staging, histogramBytes);
     result.countUnit = m_Arguments.histogram.countUnit;
-    queue.GiveStagingBack();
-    m_Core.forces = forces == Forces::OfEachSample ? m_Arrays.forces : nullptr;
+    if (forces == Forces::OfEachSample)
+    {
+      m_Core.KeepForces(this->GetForces());
+    }
     return result;
   }
 

@@ -23,7 +23,7 @@ struct HistogramArrays
   MemoryPointer sums;
   /** float[rows][tableColumns], or i64 in fixed-point variants. */
   MemoryPointer table;
-  /** float[3], one per sample; the memory that SampleSet::ReserveForces() returned. */
+  /** float[3], one per sample; SampleForces::Write() sets it while a pass is enqueued. */
   Memory * forces = nullptr;
 };
 

@@ -58,8 +58,7 @@ NeighborhoodEvaluation::SetCentres(std::int64_t count, const Filler & offsets, c
                            "; take every voxel instead");
   }
   m_CentreCount = 0;
-  m_Core.samples.SetForcePlaces(0, nullptr);
-  m_Places.reset();
+  m_Core.samples.GetForces().SetPlaces({});
   Operate(*m_Core.queue, parallelFor, [&] {
     ReserveExactly(*m_Core.queue, m_Arrays.centres, sizeof(kernels::i64) * static_cast<std::size_t>(count));
     if (count > 0)
@@ -172,7 +171,6 @@ NeighborhoodEvaluation::EvaluateTogether(const CandidateMaps & candidates,
       ForEachCandidate(parallelFor, count, [&](std::int64_t n) {
         results[n] = AddUp(reinterpret_cast<const float *>(staging + static_cast<std::size_t>(n) * GetPartialBytes()));
       });
-      queue.GiveStagingBack();
       return 0;
     });
 }
@@ -229,7 +227,7 @@ NeighborhoodEvaluation::Prepare(const SampleMapping &     mapping,
 {
   Describe(mapping, terms, forces, slabBytes);
   m_Core.samples.UploadMapping(mapping, forces);
-  if ((mapping.spline || mapping.preTransforms) && m_CentreCount > 0 && !m_Places)
+  if ((mapping.spline || mapping.preTransforms) && m_CentreCount > 0 && !m_Core.samples.GetForces().HasPlaces())
   {
     MakePlaces();
   }
@@ -250,9 +248,7 @@ NeighborhoodEvaluation::MakePlaces()
     const kernels::i64 row = centre / size[0];
     places.insert(places.end(), { (centre % size[0]) << 32, (row % size[1]) << 32, (row / size[1]) << 32 });
   }
-  ReserveExactly(queue, m_Places, sizeof(kernels::i64) * places.size());
-  UploadArray(queue, *m_Places, places);
-  m_Core.samples.SetForcePlaces(m_CentreCount, m_Places.get());
+  m_Core.samples.GetForces().SetPlaces(places);
 }
 
 kernels::NeighborhoodArguments
@@ -364,6 +360,7 @@ NeighborhoodEvaluation::GetPartialBytes() const
 void
 NeighborhoodEvaluation::EnqueuePasses(bool findsForces)
 {
+  m_Core.samples.CheckAreMoved();
   for (const kernels::NeighborhoodArguments & a : m_Slabs)
   {
     if (m_CentreCount > 0)
@@ -412,8 +409,10 @@ NeighborhoodEvaluation::MakeResult(Forces forces)
   void * const staging = queue.GetStaging(Direction::Down, 0, GetPartialBytes());
   queue.Download(staging, *m_Arrays.partials, GetPartialBytes());
   NeighborhoodResult result = AddUp(static_cast<const float *>(staging));
-  queue.GiveStagingBack();
-  m_Core.forces = forces == Forces::OfEachSample ? m_Arrays.forces.get() : nullptr;
+  if (forces == Forces::OfEachSample)
+  {
+    m_Core.KeepForces(*m_Arrays.forces);
+  }
   return result;
 }
 

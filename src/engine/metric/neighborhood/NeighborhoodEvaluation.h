@@ -119,7 +119,6 @@ private:
   std::vector<kernels::NeighborhoodArguments> m_Slabs;
   int                                         m_PartialGroups = 0;
   int                                         m_CentreCount = 0;
-  MemoryPointer                               m_Places; // i64[3], one per centre; null until needed
 };
 
 } // namespace gpureg

@@ -121,7 +121,10 @@ PairEvaluation::Evaluate(const SampleMapping & mapping,
         EnqueuePasses(forces);
         sums = DownloadSums();
       }
-      m_Core.forces = forces == Forces::OfEachSample ? m_Arrays.forces : nullptr;
+      if (forces == Forces::OfEachSample)
+      {
+        m_Core.KeepForces(GetForces());
+      }
       return MakeResult(sums);
     });
 }
@@ -205,7 +208,10 @@ PairEvaluation::Prepare(const SampleMapping & mapping, Forces forces, const Demo
   m_Core.samples.UploadMapping(mapping, forces);
   Reserve(*m_Core.queue, m_Arrays.partials, GetPartialBytes());
   Reserve(*m_Core.queue, m_Arrays.evaluated, sizeof(float) * kernels::EvaluatedNumbers);
-  m_Arrays.forces = forces == Forces::OfEachSample ? &m_Core.samples.ReserveForces() : nullptr;
+  if (forces == Forces::OfEachSample)
+  {
+    m_Core.samples.GetForces().Reserve();
+  }
 }
 
 void
@@ -221,12 +227,15 @@ PairEvaluation::EnqueuePasses(Forces forces)
   {
     EnqueueValue();
   }
-  m_Passes->SumPairs(m_Pass.arguments, m_Pass.maps, m_Arrays);
+  m_Core.samples.GetForces().Write(forces, m_Arrays.forces, [this] {
+    m_Passes->SumPairs(m_Pass.arguments, m_Pass.maps, m_Arrays);
+  });
 }
 
 void
 PairEvaluation::EnqueueValue()
 {
+  m_Core.samples.CheckAreMoved();
   m_Passes->SumPairs(m_ValuePass.arguments, m_ValuePass.maps, m_Arrays);
   EnqueueSimilarity(m_ValuePass.arguments);
 }
@@ -304,7 +313,6 @@ PairEvaluation::EvaluateTogether(const CandidateMaps & candidates,
         results[n] = MakeResult(sums);
         areLost[static_cast<std::size_t>(n)] = AreLost(sums);
       });
-      queue.GiveStagingBack();
       return 0;
     });
   for (std::int64_t n = 0; n < count; ++n)
@@ -330,7 +338,6 @@ PairEvaluation::DownloadSums()
   void * const staging = queue.GetStaging(Direction::Down, 0, GetPartialBytes());
   queue.Download(staging, *m_Arrays.partials, GetPartialBytes());
   const Sums sums = AddChunksUp(m_Pass.arguments, static_cast<const float *>(staging));
-  queue.GiveStagingBack();
   return sums;
 }
 

@@ -68,7 +68,7 @@ public:
   const Memory &
   GetForces() const
   {
-    return *m_Arrays.forces;
+    return m_Core.samples.GetForces().Get();
   }
 
   /** Returns the evaluated numbers: float[kernels::EvaluatedNumbers]. */

@@ -17,7 +17,7 @@ struct PairArrays
   const SampleArrays * samples = nullptr;
   /** float[chunks][PairPartialCount]. */
   MemoryPointer partials;
-  /** float[3], one per sample; the memory that SampleSet::ReserveForces() returned. */
+  /** float[3], one per sample; SampleForces::Write() sets it while a pass is enqueued. */
   Memory * forces = nullptr;
   /** float[EvaluatedNumbers]: what SimilarityPasses computed from the partials. */
   MemoryPointer evaluated;

@@ -34,7 +34,7 @@ struct SortedByCell
   MemoryPointer begins;
 };
 
-/** Interpolates between control points at samples, and computes the adjoint, on one device. Control points are float4[z][y][x], in mm.
+/** Interpolates between control points at voxels, and computes the adjoint, on one device. Control points are float4[z][y][x], in mm.
  *  src/host, cuda and opencl each implement the passes in a file of this name. Every member throws Error where the device reports a
  *  failure. */
 class ControlGridPasses
@@ -42,15 +42,8 @@ class ControlGridPasses
 public:
   virtual ~ControlGridPasses() = default;
 
-  /** Sums control points along z for each plane of the virtual grid; see kernels::ExpandAlongZ. expanded: float4[planes of the virtual
-   *  grid][y][x]. */
-  virtual void
-  Expand(const kernels::ControlGridArguments & a,
-         const ControlTables &                 tables,
-         const Memory &                        points,
-         Memory &                              expanded) = 0;
-
-  /** Interpolates displacements at the voxels of the virtual grid. displacement: float[3], one per voxel. */
+  /** Interpolates displacements at the voxels of the virtual grid. expanded: see kernels::ExpandAlongZ; displacement: float[3], one per
+   *  voxel. */
   virtual void
   MoveRows(const kernels::ControlGridArguments & a,
            const ControlTables &                 tables,
@@ -64,26 +57,6 @@ public:
   /** Computes the adjoint interpolation along x. in: float[outer][length][3]; out: float4[outer][controls]. */
   virtual void
   GatherRows(const kernels::GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) = 0;
-
-  /** Interpolates displacements at samples, for a control grid in general position. displacement: float[3], one per sample.
-   *  \param samplePoints i64[3], one per sample; null for voxels */
-  virtual void
-  MoveSamples(const kernels::ChainPart &   part,
-              const kernels::VolumeShape & shape,
-              std::int64_t                 count,
-              const Memory *               samplePoints,
-              const Memory &               points,
-              Memory &                     displacement) = 0;
-
-  /** Interpolates displacements at samples in fixed point. points: i64[3], one per control point, in the units of the displacements;
-   *  displacement: i64[3], one per sample. */
-  virtual void
-  MoveSamplesPrecisely(const kernels::ChainPart &   part,
-                       const kernels::VolumeShape & shape,
-                       std::int64_t                 count,
-                       const Memory *               samplePoints,
-                       const Memory &               points,
-                       Memory &                     displacement) = 0;
 
   /** Computes the adjoint interpolation of forces at samples, for a control grid in general position. out: float4, one per control
    *  point. */

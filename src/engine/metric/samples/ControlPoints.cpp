@@ -5,6 +5,7 @@
 
 #include "engine/transform/FoldedChain.h"
 #include "engine/transform/PackedVectors.h"
+#include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/MakePasses.h"
 #include "engine/runtime/Transfer.h"
 
@@ -312,7 +313,7 @@ ControlPoints::SortSamples()
   m_Cells.isOfPoints = m_Samples.points != nullptr;
 
   std::vector<std::int64_t> cells(static_cast<std::size_t>(count), NoCell);
-  m_Queue.parallelFor((count + TaskSamples - 1) / TaskSamples, [&](std::int64_t task) {
+  m_Queue.ForEachTask((count + TaskSamples - 1) / TaskSamples, [&](std::int64_t task) {
     for (std::int64_t n = task * TaskSamples; n < std::min(count, (task + 1) * TaskSamples); ++n)
     {
       kernels::i64 position[3];
@@ -385,13 +386,19 @@ ControlPoints::UploadPointsPrecisely(const DisplacementGrid & grid, const Matrix
 void
 ControlPoints::MovePrecisely(Memory & displacement)
 {
+  ForEachItem<kernels::MoveSampleBySplinePreciselyKernel>(m_Queue,
+                                                          m_Samples.GetCount(),
+                                                          this->MakeMoves(),
+                                                          Input<kernels::i64>(m_Samples.points),
+                                                          Input<kernels::i64>(*m_PrecisePoints),
+                                                          Output<kernels::i64>(displacement));
+}
+
+kernels::SampleMoves
+ControlPoints::MakeMoves() const
+{
   const Size & size = m_Samples.virtualSize;
-  m_Passes->MoveSamplesPrecisely(m_Part,
-                                 kernels::MakeVolumeShape(size[0], size[1], size[2]),
-                                 m_Samples.GetCount(),
-                                 m_Samples.points,
-                                 *m_PrecisePoints,
-                                 displacement);
+  return { m_Part, kernels::MakeVolumeShape(size[0], size[1], size[2]), m_Samples.points != nullptr };
 }
 
 void
@@ -401,18 +408,22 @@ ControlPoints::Move(Memory & displacement)
   {
     if (m_Part.dimension > 2)
     {
-      m_Passes->Expand(m_Arguments, m_Tables, *m_Points, *m_Expanded);
+      ForEachItem<kernels::ExpandAlongZKernel>(m_Queue,
+                                               CountExpanded(m_Arguments),
+                                               m_Arguments,
+                                               Input<kernels::ControlWeights>(*m_Tables.weights),
+                                               Input<kernels::float4>(*m_Points),
+                                               Output<kernels::float4>(*m_Expanded));
     }
     m_Passes->MoveRows(m_Arguments, m_Tables, m_Part.dimension > 2 ? *m_Expanded : *m_Points, displacement);
     return;
   }
-  const Size & size = m_Samples.virtualSize;
-  m_Passes->MoveSamples(m_Part,
-                        kernels::MakeVolumeShape(size[0], size[1], size[2]),
-                        m_Samples.GetCount(),
-                        m_Samples.points,
-                        *m_Points,
-                        displacement);
+  ForEachItem<kernels::MoveSampleBySplineKernel>(m_Queue,
+                                                 m_Samples.GetCount(),
+                                                 this->MakeMoves(),
+                                                 Input<kernels::i64>(m_Samples.points),
+                                                 Input<kernels::float4>(*m_Points),
+                                                 Output<float>(displacement));
 }
 
 void

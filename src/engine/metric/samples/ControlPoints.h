@@ -115,6 +115,8 @@ private:
   SortSamples();
   std::vector<std::int64_t>
   DownloadSamplePoints() const;
+  kernels::SampleMoves
+  MakeMoves() const;
   void
   GatherAlongAxes(const Memory & forces, const Matrix3 & matrix, Memory & gradient);
 

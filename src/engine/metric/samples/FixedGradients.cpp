@@ -4,8 +4,7 @@
 #include "gpureg/image/DeviceImage.h"
 #include "gpureg/core/Error.h"
 
-#include "engine/metric/samples/MovingImagePasses.h"
-#include "engine/runtime/MakePasses.h"
+#include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/Transfer.h"
 
 #include <cstddef>
@@ -20,8 +19,6 @@ FixedGradients::FixedGradients(Queue & queue, ImageSampler & sampler, GaussianDe
   , m_Derivatives(derivatives)
 {}
 
-FixedGradients::~FixedGradients() = default;
-
 void
 FixedGradients::Fill(const FixedSamples & samples, std::int64_t count, MemoryPointer & gradients)
 {
@@ -31,15 +28,14 @@ FixedGradients::Fill(const FixedSamples & samples, std::int64_t count, MemoryPoi
     UploadExactly(m_Queue, gradients, 3 * sizeof(float), count, samples.gradients);
     return;
   }
-  if (!m_Passes)
-  {
-    m_Passes = MakePasses<MovingImagePasses>(m_Queue);
-  }
   const std::size_t bytes = 3 * sizeof(float) * static_cast<std::size_t>(count);
   const double      unit = samples.scale.range;
   const bool        keepsLast = samples.gaussianGradient->keepsLast && lastUnit > 0.0 && SizeOf(gradients) == bytes;
   ReserveExactly(m_Queue, gradients, bytes);
-  m_Passes->ScaleGradients(count, keepsLast ? static_cast<float>(lastUnit / unit) : 0.0f, *gradients);
+  ForEachItem<kernels::ScaleGradientKernel>(m_Queue,
+                                            count,
+                                            keepsLast ? static_cast<float>(lastUnit / unit) : 0.0f,
+                                            Output<float>(*gradients));
   if (!keepsLast)
   {
     this->Make(samples, gradients);
@@ -76,8 +72,9 @@ FixedGradients::Make(const FixedSamples & samples, MemoryPointer & gradients)
   m_Derivatives.ForEachAxis(*samples.gaussianGradient,
                             sampled.size,
                             values,
-                            [&](const auto & column, const Memory & derivative) {
-                              m_Passes->AddToGradients(count, column, derivative, *gradients);
+                            [&](const kernels::GradientColumn & column, const Memory & derivative) {
+                              ForEachItem<kernels::AddToGradientKernel>(
+                                m_Queue, count, column, Input<float>(derivative), Output<float>(*gradients));
                             });
 }
 

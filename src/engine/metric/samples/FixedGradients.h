@@ -9,12 +9,9 @@
 #include "engine/runtime/Queue.h"
 
 #include <cstdint>
-#include <memory>
 
 namespace gpureg
 {
-
-class MovingImagePasses;
 
 /** Uploads the fixed image's gradient at each sample, or computes it on the device. */
 class FixedGradients
@@ -22,7 +19,6 @@ class FixedGradients
 public:
   /** All arguments must outlive this object; sampler and derivatives must belong to the queue. */
   FixedGradients(Queue & queue, ImageSampler & sampler, GaussianDerivatives & derivatives);
-  ~FixedGradients();
 
   /** Fills gradients with float[3], one per sample; frees it if forces use the moving image's gradient.
    *  \throws BadInputError if the gradient is to be computed, and the samples are not voxels of an image on the device */
@@ -33,10 +29,9 @@ private:
   void
   Make(const FixedSamples & samples, MemoryPointer & gradients);
 
-  Queue &                            m_Queue;
-  ImageSampler &                     m_Sampler;
-  GaussianDerivatives &              m_Derivatives;
-  std::unique_ptr<MovingImagePasses> m_Passes; // null until needed
+  Queue &               m_Queue;
+  ImageSampler &        m_Sampler;
+  GaussianDerivatives & m_Derivatives;
   /** The unit of the values whose gradient the device computed last; 0 if there is none. */
   double m_Unit = 0;
 };

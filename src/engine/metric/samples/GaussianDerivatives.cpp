@@ -38,10 +38,10 @@ GaussianDerivatives::ForEachAxis(const GaussianGradient & gradient,
         m_Recursive->ApplyGaussian(*derivative, size, 1, Precision::Single, other, weights);
       }
     }
-    std::array<float, 3> column{};
+    kernels::GradientColumn column{};
     for (std::size_t r = 0; r < 3; ++r)
     {
-      column[r] = static_cast<float>(gradient.toPhysical[3 * r + static_cast<std::size_t>(axis)]);
+      column.entries[r] = static_cast<float>(gradient.toPhysical[3 * r + static_cast<std::size_t>(axis)]);
     }
     add(column, *derivative);
   }

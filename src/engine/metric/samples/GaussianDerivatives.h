@@ -8,7 +8,8 @@
 #include "engine/metric/samples/ImageSampler.h"
 #include "engine/runtime/Queue.h"
 
-#include <array>
+#include "kernels/metric/samples/MovingVoxels.h"
+
 #include <functional>
 #include <memory>
 
@@ -37,7 +38,7 @@ public:
 
   /** Enqueues the addition of column times a derivative to the gradient along physical axes. derivative: float, one per voxel, along an
    *  axis of the image. */
-  using Adding = std::function<void(const std::array<float, 3> & column, const Memory & derivative)>;
+  using Adding = std::function<void(const kernels::GradientColumn & column, const Memory & derivative)>;
 
   /** Computes the derivative along each axis of the image, and calls add for each. */
   void

@@ -3,7 +3,7 @@
 
 #include "gpureg/core/Error.h"
 #include "gpureg/image/DeviceImage.h"
-#include "engine/runtime/MakePasses.h"
+#include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/Transfer.h"
 
 #include <algorithm>
@@ -75,10 +75,7 @@ Check(const DeviceImage & image, const ImageSamples & samples)
 
 ImageSampler::ImageSampler(Queue & queue)
   : m_Queue(queue)
-  , m_Passes(MakePasses<ImagePasses>(queue))
 {}
-
-ImageSampler::~ImageSampler() = default;
 
 void
 ImageSampler::Fill(const DeviceImage &  image,
@@ -104,8 +101,14 @@ ImageSampler::Fill(const DeviceImage &  image,
       UploadArray(m_Queue, *m_Edges, edges);
     }
   });
-  m_Passes->Keep(
-    a, count, image.GetPrecision(), *image.GetMemory(), m_Edges ? *m_Edges : *image.GetMemory(), mask, *kept);
+  ForEachItem<kernels::KeepImageValueKernel>(m_Queue,
+                                             count,
+                                             image.GetPrecision(),
+                                             a,
+                                             Input<RealNumber>(*image.GetMemory()),
+                                             Input<RealNumber>(m_Edges.get()),
+                                             Input<kernels::u8>(mask),
+                                             Output<void>(*kept));
   // The caller may load the image anew afterwards.
   m_Queue.Finish();
 }
@@ -132,7 +135,14 @@ ImageSampler::RoundToFloat(std::int64_t count, const Memory & doubles, double un
   a.unit = unit;
   a.form = kernels::KeptAsScaled;
   a.isOneGrid = 1;
-  m_Passes->Keep(a, count, Precision::Double, doubles, doubles, nullptr, floats);
+  ForEachItem<kernels::KeepImageValueKernel>(m_Queue,
+                                             count,
+                                             Precision::Double,
+                                             a,
+                                             Input<RealNumber>(doubles),
+                                             Input<RealNumber>(nullptr),
+                                             Input<kernels::u8>(nullptr),
+                                             Output<void>(floats));
 }
 
 } // namespace gpureg

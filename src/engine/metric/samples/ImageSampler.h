@@ -5,10 +5,8 @@
 #include "gpureg/core/Geometry.h"
 #include "gpureg/metric/samples/Samples.h"
 
-#include "engine/image/ImagePasses.h"
+#include "engine/image/SummarizeImage.h"
 #include "engine/runtime/Queue.h"
-
-#include <memory>
 
 namespace gpureg
 {
@@ -33,7 +31,6 @@ class ImageSampler
 public:
   /** queue must outlive this object. */
   explicit ImageSampler(Queue & queue);
-  ~ImageSampler();
 
   /** Makes an array exactly as large as the samples, fills it, and waits until that is done.
    *  \param bins the bins' edges if bins are stored, otherwise null
@@ -66,9 +63,8 @@ public:
   }
 
 private:
-  Queue &                      m_Queue;
-  std::unique_ptr<ImagePasses> m_Passes;
-  MemoryPointer                m_Edges; // of the bins that were used last
+  Queue &       m_Queue;
+  MemoryPointer m_Edges; // of the bins that were used last
 };
 
 } // namespace gpureg

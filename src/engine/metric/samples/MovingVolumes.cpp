@@ -4,8 +4,7 @@
 #include "gpureg/image/DeviceImage.h"
 
 #include "engine/metric/samples/IntegerValues.h"
-#include "engine/metric/samples/MovingImagePasses.h"
-#include "engine/runtime/MakePasses.h"
+#include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/Transfer.h"
 
 #include <algorithm>
@@ -77,6 +76,14 @@ ShapeOf(const MovingImage & image)
 {
   return kernels::MakeVolumeShape(image.size[0], image.size[1], image.size[2]);
 }
+
+/** Replaces the values of packed voxels, by 0 if values is null, and multiplies their gradients by a factor. */
+void
+ReplaceValues(Queue & queue, std::int64_t count, const Memory * values, float gradientFactor, Memory & packed)
+{
+  ForEachItem<kernels::ReplaceValueKernel>(
+    queue, count, Input<float>(values), values != nullptr, gradientFactor, Output<kernels::float4>(packed));
+}
 } // namespace
 
 bool
@@ -88,11 +95,8 @@ HasGradient(const MovingImage & image)
 MovingVolumes::MovingVolumes(Queue & queue, ImageSampler & sampler, GaussianDerivatives & derivatives)
   : m_Queue(queue)
   , m_Sampler(sampler)
-  , m_Passes(MakePasses<MovingImagePasses>(queue))
   , m_Derivatives(derivatives)
 {}
-
-MovingVolumes::~MovingVolumes() = default;
 
 void
 MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArrays & arrays)
@@ -134,9 +138,9 @@ MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArra
   // The device needs the values only until quads and gradients are computed.
   MemoryPointer own;
   // The displacements are computed anew for each evaluation, so their array is free until then.
-  const bool borrows =
-    m_Queue.keepsLargerArrays && SizeOf(arrays.displacement) >= sizeof(float) * static_cast<std::size_t>(count);
-  MemoryPointer & between = borrows ? arrays.displacement : own;
+  const bool borrows = m_Queue.KeepsLargerArrays() &&
+                       SizeOf(arrays.displacement.GetMemory()) >= sizeof(float) * static_cast<std::size_t>(count);
+  MemoryPointer & between = borrows ? arrays.displacement.Borrow() : own;
   const bool      hasScaled = readsValues && !IsPrecise(image);
   const bool      derivesScaled = image.gaussianGradient && !DerivesDoubles(image);
   if (!hasScaled && (readsQuads || derivesScaled || (image.gradient && !IsPrecise(image))))
@@ -147,7 +151,8 @@ MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArra
   ReserveExactly(m_Queue, arrays.quads, readsQuads ? sizeof(kernels::float4) * static_cast<std::size_t>(count) : 0);
   if (readsQuads)
   {
-    m_Passes->MakeQuads(ShapeOf(image), *values, *arrays.quads);
+    ForEachItem<kernels::MakeQuadKernel>(
+      m_Queue, count, ShapeOf(image), Input<float>(*values), Output<kernels::float4>(*arrays.quads));
   }
   this->FillGradient(image, values, arrays.gradient);
 }
@@ -170,7 +175,8 @@ MovingVolumes::FillBins(const MovingImage & image, MemoryPointer & cells)
   {
     UploadExactly(m_Queue, bins, 1, count, image.bins);
   }
-  m_Passes->MakeBinCells(ShapeOf(image), *bins, *cells);
+  ForEachItem<kernels::MakeBinCellKernel>(
+    m_Queue, count, ShapeOf(image), Input<kernels::u8>(*bins), Output<kernels::u64>(*cells));
 }
 
 void
@@ -224,17 +230,18 @@ MovingVolumes::FillGradient(const MovingImage & image, const MemoryPointer & val
     UploadExactly(m_Queue, packed, sizeof(kernels::float4), count, image.gradient ? MakePackedFiller(image) : Filler());
     if (packed && !IsPrecise(image))
     {
-      m_Passes->ReplaceValues(count, values.get(), 1.0f, *packed);
+      ReplaceValues(m_Queue, count, values.get(), 1.0f, *packed);
     }
     return;
   }
   const std::size_t bytes = sizeof(kernels::float4) * static_cast<std::size_t>(count);
   const bool        keepsLast = image.gaussianGradient->keepsLast && lastUnit > 0.0 && SizeOf(packed) == bytes;
   ReserveExactly(m_Queue, packed, bytes);
-  m_Passes->ReplaceValues(count,
-                          IsPrecise(image) ? nullptr : values.get(),
-                          keepsLast ? static_cast<float>(lastUnit / image.unit) : 0.0f,
-                          *packed);
+  ReplaceValues(m_Queue,
+                count,
+                IsPrecise(image) ? nullptr : values.get(),
+                keepsLast ? static_cast<float>(lastUnit / image.unit) : 0.0f,
+                *packed);
   if (!keepsLast)
   {
     this->AddGradient(image, values, *packed);
@@ -253,8 +260,9 @@ MovingVolumes::AddGradient(const MovingImage & image, const MemoryPointer & valu
   m_Derivatives.ForEachAxis(*image.gaussianGradient,
                             image.size,
                             derived,
-                            [&](const auto & column, const Memory & derivative) {
-                              m_Passes->AddDerivatives(count, column, derivative, packed);
+                            [&](const kernels::GradientColumn & column, const Memory & derivative) {
+                              ForEachItem<kernels::AddToPackedKernel>(
+                                m_Queue, count, column, Input<float>(derivative), Output<kernels::float4>(packed));
                             });
 }
 

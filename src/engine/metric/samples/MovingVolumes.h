@@ -8,12 +8,8 @@
 #include "engine/metric/samples/ImageSampler.h"
 #include "engine/metric/samples/SampleArrays.h"
 
-#include <memory>
-
 namespace gpureg
 {
-
-class MovingImagePasses;
 
 /** Returns true if the image has a gradient other than one by differences. */
 bool
@@ -25,7 +21,6 @@ class MovingVolumes
 public:
   /** All arguments must outlive this object; sampler and derivatives must belong to the queue. */
   MovingVolumes(Queue & queue, ImageSampler & sampler, GaussianDerivatives & derivatives);
-  ~MovingVolumes();
 
   /** Fills the moving image's arrays.
    *  \param readsQuads true if the device interpolates faster from quads */
@@ -48,10 +43,9 @@ private:
   void
   AddGradient(const MovingImage & image, const MemoryPointer & values, Memory & packed);
 
-  Queue &                            m_Queue;
-  ImageSampler &                     m_Sampler;
-  std::unique_ptr<MovingImagePasses> m_Passes;
-  GaussianDerivatives &              m_Derivatives;
+  Queue &               m_Queue;
+  ImageSampler &        m_Sampler;
+  GaussianDerivatives & m_Derivatives;
   /** The unit of the values whose Gaussian gradient is on the device; 0 if there is none. */
   double m_GradientUnit = 0;
 };

@@ -4,6 +4,7 @@
 #include "engine/metric/samples/AddParts.h"
 #include "engine/transform/FixedPoint.h"
 #include "engine/transform/PackedVectors.h"
+#include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/MakePasses.h"
 
 #include <algorithm>
@@ -80,7 +81,26 @@ PreTransforms::MovePrecisely(const MovedSamples & samples, MemoryPointer & preci
   const std::int64_t count = samples.GetCount();
   ReserveExactly(m_Queue, precise, sizeof(PreciseMove) * static_cast<std::size_t>(count));
   ReserveExactly(m_Queue, displacement, 3 * sizeof(float) * static_cast<std::size_t>(count));
-  m_Passes->MovePrecisely(this->MakeArguments(samples), count, samples.points, m_Arrays, *precise, *displacement);
+  ForEachItem<kernels::MoveByPreTransformsPreciselyKernel>(m_Queue,
+                                                           count,
+                                                           this->MakeArguments(samples),
+                                                           Input<kernels::i64>(samples.points),
+                                                           Input<kernels::ChainPart>(m_Arrays.parts.get()),
+                                                           Input<kernels::i64>(m_Arrays.vectors.get()),
+                                                           Output<kernels::i64>(*precise),
+                                                           Output<float>(*displacement));
+}
+
+void
+PreTransforms::MoveInFloats(const MovedSamples & samples, Memory & displacement)
+{
+  ForEachItem<kernels::MoveByPreTransformsKernel>(m_Queue,
+                                                  samples.GetCount(),
+                                                  this->MakeArguments(samples),
+                                                  Input<kernels::i64>(samples.points),
+                                                  Input<kernels::ChainPart>(m_Arrays.parts.get()),
+                                                  Input<kernels::float4>(m_Arrays.vectors.get()),
+                                                  Output<float>(displacement));
 }
 
 void
@@ -94,11 +114,12 @@ PreTransforms::Move(Memory & displacement)
     }
     kernels::PreTransformCarry carry;
     std::transform(m_ToMoves.begin(), m_ToMoves.end(), carry.entries, [](double entry) { return ToFixedPoint(entry); });
-    m_Passes->Carry(carry, m_Samples.GetCount(), *m_Precise, displacement);
+    ForEachItem<kernels::CarryByPreTransformsKernel>(
+      m_Queue, m_Samples.GetCount(), carry, Input<kernels::i64>(*m_Precise), Output<kernels::i64>(displacement));
   }
   else if (!m_IsMade)
   {
-    m_Passes->Move(this->MakeArguments(m_Samples), m_Samples.GetCount(), m_Samples.points, m_Arrays, displacement);
+    this->MoveInFloats(m_Samples, displacement);
   }
   m_IsMade = true;
 }
@@ -119,7 +140,7 @@ PreTransforms::SumForcesAt(const MovedSamples & places, const Memory & forces, c
   else
   {
     ReserveExactly(m_Queue, m_PlaceDisplacement, 3 * sizeof(float) * static_cast<std::size_t>(places.GetCount()));
-    m_Passes->Move(this->MakeArguments(places), places.GetCount(), places.points, m_Arrays, *m_PlaceDisplacement);
+    this->MoveInFloats(places, *m_PlaceDisplacement);
   }
   this->Sum(places, forces, *m_PlaceDisplacement, centre);
 }
@@ -152,7 +173,6 @@ PreTransforms::DownloadSums()
            kernels::ForceSumCount,
            2 * static_cast<std::size_t>(m_GroupCount),
            sums.data());
-  m_Queue.GiveStagingBack();
   return sums;
 }
 

@@ -67,6 +67,8 @@ private:
   void
   MovePrecisely(const MovedSamples & samples, MemoryPointer & precise, MemoryPointer & displacement);
   void
+  MoveInFloats(const MovedSamples & samples, Memory & displacement);
+  void
   Sum(const MovedSamples & samples, const Memory & forces, const Memory & displacement, const Vector3 & centre);
 
   Queue &                             m_Queue;

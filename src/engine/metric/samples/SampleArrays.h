@@ -21,6 +21,7 @@
 #include "kernels/core/LaneLimits.h"
 #include "kernels/metric/samples/SamplePartition.h"
 
+#include "engine/metric/samples/DisplacementArray.h"
 #include "engine/transform/ChainArrays.h"
 
 #include <cstddef>
@@ -33,18 +34,18 @@ static_assert(2 * kernels::ForceSumCount <= kernels::LargestLaneSums, "with the 
 /** The arrays of samples; kernels::SampleVolumes documents them. An array that the variant does not need is null. */
 struct SampleArrays
 {
-  MemoryPointer fixedBins;
-  MemoryPointer fixedValues;
-  MemoryPointer fixedGradients;
-  MemoryPointer points;
-  MemoryPointer displacement;
-  MemoryPointer moving;
-  MemoryPointer quads;
-  MemoryPointer coefficients;
-  MemoryPointer gradient;
-  MemoryPointer mask;
-  MemoryPointer movingBins;
-  ChainArrays   chain;
+  MemoryPointer     fixedBins;
+  MemoryPointer     fixedValues;
+  MemoryPointer     fixedGradients;
+  MemoryPointer     points;
+  DisplacementArray displacement;
+  MemoryPointer     moving;
+  MemoryPointer     quads;
+  MemoryPointer     coefficients;
+  MemoryPointer     gradient;
+  MemoryPointer     mask;
+  MemoryPointer     movingBins;
+  ChainArrays       chain;
 };
 
 /** Returns the arrays as kernels read them. \param addressOf returns the address of a MemoryPointer, or null if there is no memory */
@@ -59,7 +60,7 @@ MakeSampleVolumes(const SampleArrays & arrays, const TAddressOf & addressOf)
   return { get(kernels::u16{}, arrays.fixedBins),
            get(float{}, arrays.fixedValues),
            get(kernels::i64{}, arrays.points),
-           get(float{}, arrays.displacement),
+           get(float{}, arrays.displacement.GetMemory()),
            get(float{}, arrays.moving),
            get(kernels::float4{}, arrays.quads),
            get(float{}, coefficients),
@@ -69,7 +70,7 @@ MakeSampleVolumes(const SampleArrays & arrays, const TAddressOf & addressOf)
            get(kernels::i64{}, arrays.moving),
            get(kernels::i64{}, coefficients),
            get(kernels::i64{}, arrays.fixedValues),
-           get(kernels::i64{}, arrays.displacement),
+           get(kernels::i64{}, arrays.displacement.GetMemory()),
            get(kernels::u64{}, arrays.movingBins),
            get(kernels::ChainPart{}, arrays.chain.parts),
            get(kernels::float4{}, arrays.chain.vectors),

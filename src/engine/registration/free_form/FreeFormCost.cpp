@@ -16,10 +16,8 @@ namespace gpureg
 FreeFormCost::FreeFormCost(const FreeFormProblem &  problem,
                            const FreeFormSettings & settings,
                            int                      slots,
-                           ControlStepPasses &      steps,
                            FreeFormLevel &          level)
   : m_Settings(settings)
-  , m_Steps(steps)
   , m_Level(level)
 {
   this->FindMaps(problem);
@@ -182,7 +180,7 @@ FreeFormCost::EnqueueValue(int slot)
 {
   m_Level.core.samples.Move();
   m_Level.similarity->EnqueueValue();
-  m_Steps.KeepValue(this->MakeArrays(slot));
+  KeepValue(*m_Level.core.queue, this->MakeArrays(slot));
   this->ForEachPenalty(slot, [&](const WeightedPenalty & penalty, ControlPenaltyTerm & term, double, std::int64_t its) {
     term.FindValue(penalty.kind, m_Level.core.samples.GetControlPoints().GetPoints(), *m_Level.penaltyValues, its);
   });

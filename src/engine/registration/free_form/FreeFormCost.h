@@ -2,7 +2,7 @@
 #ifndef gpureg_FreeFormCost_h
 #define gpureg_FreeFormCost_h
 
-#include "engine/registration/free_form/ControlStepPasses.h"
+#include "engine/registration/free_form/ControlSteps.h"
 #include "engine/registration/free_form/FreeFormLevel.h"
 
 #include <cstdint>
@@ -18,11 +18,7 @@ class FreeFormCost
 public:
   /** All arguments must outlive this object. The level must have its images and its grid. \param slots the number of values that can be
    *  stored */
-  FreeFormCost(const FreeFormProblem &  problem,
-               const FreeFormSettings & settings,
-               int                      slots,
-               ControlStepPasses &      steps,
-               FreeFormLevel &          level);
+  FreeFormCost(const FreeFormProblem & problem, const FreeFormSettings & settings, int slots, FreeFormLevel & level);
 
   /** Draws other samples for the following evaluations, if the similarity draws samples. */
   void
@@ -66,7 +62,6 @@ private:
   AddPenalties(std::vector<double> & costs);
 
   const FreeFormSettings & m_Settings;
-  ControlStepPasses &      m_Steps;
   FreeFormLevel &          m_Level;
   IndexMap                 m_VoxelToPoint; // from the level's fixed image
   IndexMap                 m_VoxelToMoving;

@@ -69,7 +69,6 @@ MakeStep(const FreeFormSettings & settings, const FreeFormLevel & level, double 
 std::vector<double>
 DescendByAdam(const FreeFormSettings &         settings,
               FreeFormCost &                   cost,
-              ControlStepPasses &              steps,
               FreeFormLevel &                  level,
               const std::function<void(int)> & onIteration)
 {
@@ -83,7 +82,7 @@ DescendByAdam(const FreeFormSettings &         settings,
     const StepArrays  arrays = cost.EnqueueGradient(done);
     kernels::AdamStep a = MakeStep(settings, level, cost.GetSimilarityUnit(), done);
     a.hasPenalty = arrays.penalty != nullptr;
-    steps.MoveByAdam(a, count, arrays);
+    MoveByAdam(*level.core.queue, a, count, arrays);
     pace.EndStep();
   }
   return cost.Download(done);
@@ -93,10 +92,10 @@ DescendByAdam(const FreeFormSettings &         settings,
 class LineSearch
 {
 public:
-  LineSearch(const FreeFormSettings & settings, FreeFormCost & cost, ControlStepPasses & steps, FreeFormLevel & level)
+  LineSearch(const FreeFormSettings & settings, FreeFormCost & cost, FreeFormLevel & level)
     : m_Cost(cost)
     , m_Level(level)
-    , m_Line(cost, steps, level)
+    , m_Line(cost, level)
     , m_Longest(settings.firstStep * level.edge)
     , m_Length(m_Longest)
   {}
@@ -150,11 +149,10 @@ private:
 std::vector<double>
 DescendByConjugateGradient(const FreeFormSettings &         settings,
                            FreeFormCost &                   cost,
-                           ControlStepPasses &              steps,
                            FreeFormLevel &                  level,
                            const std::function<void(int)> & onIteration)
 {
-  LineSearch          search(settings, cost, steps, level);
+  LineSearch          search(settings, cost, level);
   std::vector<double> costs;
   bool                isConjugate = false;
   for (int t = 0; t < settings.iterations && !HasConverged(settings, costs); ++t)
@@ -190,18 +188,17 @@ CountFreeFormSlots(const FreeFormSettings & settings)
 std::vector<double>
 Descend(const FreeFormSettings &         settings,
         FreeFormCost &                   cost,
-        ControlStepPasses &              steps,
         FreeFormLevel &                  level,
         const std::function<void(int)> & onIteration)
 {
   switch (settings.optimizer)
   {
     case FreeFormOptimizer::ConjugateGradient:
-      return DescendByConjugateGradient(settings, cost, steps, level, onIteration);
+      return DescendByConjugateGradient(settings, cost, level, onIteration);
     case FreeFormOptimizer::AdaptiveStochasticGradientDescent:
-      return DescendStochastically(settings, cost, steps, level, onIteration);
+      return DescendStochastically(settings, cost, level, onIteration);
     default:
-      return DescendByAdam(settings, cost, steps, level, onIteration);
+      return DescendByAdam(settings, cost, level, onIteration);
   }
 }
 

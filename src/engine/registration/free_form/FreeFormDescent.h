@@ -26,7 +26,6 @@ HasConverged(const FreeFormSettings & settings, FreeFormCost & cost, int done);
 std::vector<double>
 Descend(const FreeFormSettings &         settings,
         FreeFormCost &                   cost,
-        ControlStepPasses &              steps,
         FreeFormLevel &                  level,
         const std::function<void(int)> & onIteration);
 

@@ -16,7 +16,7 @@ namespace gpureg
 {
 
 /** The arrays of the current level on the device. All levels use these arrays, which are as large as the finest level requires, and stay
- *  for the next registration; see Queue::keepsLargerArrays. */
+ *  for the next registration; see Queue::KeepLargerArrays(). */
 struct FreeFormLevel
 {
   FreeFormLevel(const FreeFormSettings &         settings,

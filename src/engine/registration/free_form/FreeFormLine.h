@@ -3,6 +3,7 @@
 #define gpureg_FreeFormLine_h
 
 #include "engine/transform/ControlVectors.h"
+#include "engine/registration/free_form/ControlLine.h"
 #include "engine/registration/free_form/FreeFormCost.h"
 
 #include <array>
@@ -17,40 +18,35 @@ namespace gpureg
 class FreeFormLine
 {
 public:
-  FreeFormLine(FreeFormCost & cost, ControlStepPasses & steps, FreeFormLevel & level)
+  FreeFormLine(FreeFormCost & cost, FreeFormLevel & level)
     : m_Cost(cost)
-    , m_Steps(steps)
     , m_Level(level)
     , m_Count(CountOf(level.grid.size))
-  {
-    ReserveExactly(*level.core.queue, level.lineNumbers, sizeof(float) * kernels::LineNumbers);
-    m_Arrays.gradient = level.gathered.get();
-    m_Arrays.lastGradient = level.firstMeans.get();
-    m_Arrays.direction = level.secondMeans.get();
-    m_Arrays.numbers = level.lineNumbers.get();
-  }
+    , m_Line(*level.core.queue, m_Count, MakeArrays(level))
+  {}
 
   /** Enqueues the computation of the gradient at the points, and stores the similarity's value in a slot. */
   void
   FindGradient(int slot)
   {
     const StepArrays evaluated = m_Cost.EnqueueGradient(slot);
-    m_Steps.KeepValue(evaluated);
-    m_Steps.FindGradient(static_cast<float>(m_Cost.GetSimilarityUnit()), m_Count, evaluated, *m_Level.gathered);
+    Queue &          queue = *m_Level.core.queue;
+    KeepValue(queue, evaluated);
+    gpureg::FindGradient(queue, static_cast<float>(m_Cost.GetSimilarityUnit()), m_Count, evaluated, *m_Level.gathered);
   }
 
   /** Enqueues the computation of the line's direction: against the gradient, or conjugate to the last direction. */
   void
   Turn(bool isConjugate)
   {
-    m_Steps.TurnLine(m_Count, isConjugate, m_Arrays);
+    m_Line.Turn(isConjugate);
   }
 
   /** Enqueues the placement of the points on the line. The farthest point moves by length from its position in begin. */
   void
   Place(double length, const Memory & begin)
   {
-    m_Steps.PlaceOnLine(m_Count, static_cast<float>(length), m_Arrays, begin, this->GetPoints());
+    m_Line.Place(static_cast<float>(length), begin, this->GetPoints());
   }
 
   /** Downloads kernels::LineNumbers numbers of the line. */
@@ -96,11 +92,17 @@ public:
   }
 
 private:
-  FreeFormCost &      m_Cost;
-  ControlStepPasses & m_Steps;
-  FreeFormLevel &     m_Level;
-  std::int64_t        m_Count;
-  LineArrays          m_Arrays;
+  static LineArrays
+  MakeArrays(FreeFormLevel & level)
+  {
+    ReserveExactly(*level.core.queue, level.lineNumbers, sizeof(float) * kernels::LineNumbers);
+    return { level.gathered.get(), level.firstMeans.get(), level.secondMeans.get(), level.lineNumbers.get() };
+  }
+
+  FreeFormCost &  m_Cost;
+  FreeFormLevel & m_Level;
+  std::int64_t    m_Count;
+  ControlLine     m_Line;
 };
 
 } // namespace gpureg

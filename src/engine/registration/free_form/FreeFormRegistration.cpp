@@ -4,7 +4,7 @@
 #include "gpureg/core/Error.h"
 
 #include "engine/registration/Agreement.h"
-#include "engine/registration/free_form/ControlStepPasses.h"
+#include "engine/registration/free_form/ControlSteps.h"
 #include "engine/transform/ControlVectors.h"
 #include "engine/registration/free_form/FreeFormChecks.h"
 #include "engine/registration/free_form/FreeFormCost.h"
@@ -14,7 +14,9 @@
 #include "engine/filter/LevelGeometry.h"
 #include "engine/image/RangedImage.h"
 #include "engine/image/SummarizeImage.h"
+#include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/MakePasses.h"
+#include "engine/runtime/Operation.h"
 #include "engine/runtime/Transfer.h"
 
 #include <algorithm>
@@ -33,14 +35,12 @@ public:
   explicit Implementation(const std::string & deviceName)
     : m_Backend(gpureg::GetBackend(deviceName))
     , m_Queue(m_Backend->CreateQueue())
-    , m_Images(MakePasses<ImagePasses>(*m_Queue))
     , m_Lines(MakePasses<LinePasses>(*m_Queue))
-    , m_Steps(MakePasses<ControlStepPasses>(*m_Queue))
     , m_Fixed(*m_Queue, this->GetName())
     , m_Moving(*m_Queue, this->GetName())
     , m_Check(*m_Queue, this->GetName())
   {
-    m_Queue->keepsLargerArrays = true;
+    m_Queue->KeepLargerArrays();
   }
 
   const Backend &
@@ -63,8 +63,8 @@ public:
     m_IsRegistered = false;
     FreeFormResult result;
     Operate(*m_Queue, parallelFor, [&] {
-      problem.fixed = m_Fixed.Make(*m_Images, problem.fixed, "fixed", given.fixedRange, result.warnings);
-      problem.moving = m_Moving.Make(*m_Images, problem.moving, "moving", given.movingRange, result.warnings);
+      problem.fixed = m_Fixed.Make(problem.fixed, "fixed", given.fixedRange, result.warnings);
+      problem.moving = m_Moving.Make(problem.moving, "moving", given.movingRange, result.warnings);
       CheckVaries(*m_Queue, problem.fixed, "fixed");
       CheckVaries(*m_Queue, problem.moving, "moving");
       const MaskShares       shares{ this->FindMaskShare(problem.fixed), this->FindMaskShare(problem.moving) };
@@ -98,7 +98,7 @@ public:
       SampleSet & samples = m_Level->core.samples;
       Enqueue(*m_Queue, m_IsTimed, [&samples] { samples.Move(); });
       DownloadArray(*m_Queue,
-                    *samples.GetArrays().displacement,
+                    samples.GetArrays().displacement.GetDisplacements(),
                     3 * sizeof(float),
                     samples.GetCount(),
                     [&take](std::int64_t first, std::int64_t count, const void * in) {
@@ -116,7 +116,7 @@ public:
   EvaluationStatistics
   GetStatistics() const
   {
-    EvaluationStatistics statistics = m_Queue->statistics;
+    EvaluationStatistics statistics = m_Queue->GetStatistics();
     statistics.deviceBytes =
       (m_Level ? m_Level->GetDeviceBytes() : 0) +
       static_cast<std::int64_t>(m_Fixed.GetDeviceBytes() + m_Moving.GetDeviceBytes() + m_Check.GetDeviceBytes());
@@ -153,9 +153,7 @@ private:
       return 1;
     }
     const DeviceImage & mask = *image.mask;
-    return std::clamp(SummarizeImage(*m_Queue, *m_Images, mask.GetPrecision(), mask.GetCount(), *mask.GetMemory()).mean,
-                      0.0,
-                      1.0);
+    return std::clamp(SummarizeImage(*m_Queue, mask.GetPrecision(), mask.GetCount(), *mask.GetMemory()).mean, 0.0, 1.0);
   }
 
   /** Makes the level's object, unless the last registration's one fits the settings. */
@@ -185,10 +183,10 @@ private:
     level.grid = MakeLevelGrid(problem, settings, number);
     level.finestEdge = FindShortestEdge(problem.fixed, problem.dimension);
     level.edge = std::ldexp(level.finestEdge, number);
-    FreeFormCost cost(problem, settings, CountFreeFormSlots(settings), *m_Steps, level);
+    FreeFormCost cost(problem, settings, CountFreeFormSlots(settings), level);
     this->BeginWithPoints(level);
     FreeFormLevelResult result;
-    result.costs = Descend(settings, cost, *m_Steps, level, [&](int iteration) {
+    result.costs = Descend(settings, cost, level, [&](int iteration) {
       if (progress)
       {
         const int done = settings.levels - 1 - number;
@@ -219,7 +217,7 @@ private:
   void
   MakeImages(const FreeFormProblem & problem, int number, const ParallelFor & parallelFor, Level & level)
   {
-    const LevelMaker maker{ *m_Queue, *m_Images, *m_Lines };
+    const LevelMaker maker{ *m_Queue, *m_Lines };
     const auto       make = [&](const RegisteredImage & image, const char * name, auto & made, auto & mask) {
       return MakeLevelImage(maker, image, name, FindLevelFactors(problem, image, number), made, mask);
     };
@@ -234,18 +232,21 @@ private:
   {
     const std::int64_t count = CountOf(level.grid.size);
     Memory &           points = level.core.samples.GetControlPoints().GetPoints();
-    m_Steps->Clear(count, *level.firstMeans);
-    m_Steps->Clear(count, *level.secondMeans);
+    const auto         clear = [&](Memory & vectors) {
+      ForEachItem<kernels::ClearVectorKernel>(*m_Queue, count, Output<kernels::float4>(vectors));
+    };
+    clear(*level.firstMeans);
+    clear(*level.secondMeans);
     if (CountOf(level.coarseSize) == 0)
     {
-      m_Steps->Clear(count, points);
+      clear(points);
       return;
     }
     kernels::Refinement a{};
     a.dimension = level.grid.dimension;
     std::copy(level.coarseSize.begin(), level.coarseSize.end(), a.coarse);
     std::copy(level.grid.size.begin(), level.grid.size.end(), a.fine);
-    m_Steps->Refine(a, *level.coarsePoints, points);
+    RefineControlPoints(*m_Queue, a, *level.coarsePoints, points);
   }
 
   /** Copies the control points for the next level. */
@@ -301,7 +302,7 @@ private:
     found.Append(std::move(spline));
     found.Append(problem.initial.first);
     found.steps.insert(found.steps.end(), problem.initial.steps.begin(), problem.initial.steps.end());
-    const LevelMaker maker{ *m_Queue, *m_Images, *m_Lines };
+    const LevelMaker maker{ *m_Queue, *m_Lines };
     const Agreement  agreement = m_Check.Find(maker, problem.fixed, problem.moving, found, parallelFor);
     // The share of the fixed image's voxels, inside its mask, that the moving image could cover.
     const double inMask = shares.fixed * static_cast<double>(CountOf(problem.fixed.size));
@@ -330,19 +331,17 @@ private:
     return level.penalties.ReadValue(value.data()).smallestDeterminant;
   }
 
-  std::shared_ptr<Backend>           m_Backend;
-  std::shared_ptr<Queue>             m_Queue;
-  std::unique_ptr<ImagePasses>       m_Images;
-  std::unique_ptr<LinePasses>        m_Lines;
-  std::unique_ptr<ControlStepPasses> m_Steps;
-  RangedImage                        m_Fixed;
-  RangedImage                        m_Moving;
-  AgreementCheck                     m_Check;
-  std::unique_ptr<Level>             m_Level;
-  FreeFormSettings                   m_LevelSettings;
-  bool                               m_IsRegistered = false;
-  std::uintptr_t                     m_RegistrationNumber = 0;
-  bool                               m_IsTimed = false;
+  std::shared_ptr<Backend>    m_Backend;
+  std::shared_ptr<Queue>      m_Queue;
+  std::unique_ptr<LinePasses> m_Lines;
+  RangedImage                 m_Fixed;
+  RangedImage                 m_Moving;
+  AgreementCheck              m_Check;
+  std::unique_ptr<Level>      m_Level;
+  FreeFormSettings            m_LevelSettings;
+  bool                        m_IsRegistered = false;
+  std::uintptr_t              m_RegistrationNumber = 0;
+  bool                        m_IsTimed = false;
 };
 
 FreeFormRegistration::FreeFormRegistration(const std::string & deviceName)

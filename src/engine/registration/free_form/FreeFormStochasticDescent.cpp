@@ -148,11 +148,10 @@ EstimateGain(const std::vector<GradientPair> & measured, double firstStep)
 std::vector<double>
 DescendStochastically(const FreeFormSettings &         settings,
                       FreeFormCost &                   cost,
-                      ControlStepPasses &              steps,
                       FreeFormLevel &                  level,
                       const std::function<void(int)> & onIteration)
 {
-  FreeFormLine line(cost, steps, level);
+  FreeFormLine line(cost, level);
   const double firstStep = settings.firstStep * level.edge;
   // Draws samples of iterations behind the last one.
   auto       number = static_cast<std::uint32_t>(settings.iterations);

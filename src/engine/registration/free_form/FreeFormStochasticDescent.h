@@ -14,7 +14,6 @@ namespace gpureg
 std::vector<double>
 DescendStochastically(const FreeFormSettings &         settings,
                       FreeFormCost &                   cost,
-                      ControlStepPasses &              steps,
                       FreeFormLevel &                  level,
                       const std::function<void(int)> & onIteration);
 

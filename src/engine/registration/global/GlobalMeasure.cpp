@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/filter/DiscreteGaussian.h"
 #include "engine/registration/global/GlobalMeasure.h"
 
 #include "gpureg/core/Error.h"
@@ -121,25 +122,6 @@ private:
   }
 };
 
-/** Returns the weights of a discrete Gaussian, e^-t I_n(t), from its centre on, as many as leave out a hundredth (Lindeberg 1990). They are
- *  then normalised to a sum of 1, as in itk::GaussianOperator. */
-std::vector<double>
-MakeGaussian(double variance)
-{
-  std::vector<double> weights{ std::exp(-variance) * std::cyl_bessel_i(0.0, variance) };
-  double              sum = weights.front();
-  while (sum < 0.99)
-  {
-    weights.push_back(std::exp(-variance) * std::cyl_bessel_i(static_cast<double>(weights.size()), variance));
-    sum += 2.0 * weights.back();
-  }
-  for (double & weight : weights)
-  {
-    weight /= sum;
-  }
-  return weights;
-}
-
 /** The mutual information, in bits, of a joint histogram of nearest bins, smoothed as in
  *  itk::JointHistogramMutualInformationImageToImageMetricv4. */
 class JointHistogramInformation : public MeasureByMetric<JointHistogramMetric>
@@ -149,7 +131,8 @@ public:
     : MeasureByMetric(settings, deviceName, settings.bins)
   {
     constexpr double variance = 1.5; // ITK's
-    m_Options.smoothing = MakeGaussian(variance);
+    constexpr double missing = 0.01;
+    m_Options.smoothing = MakeDiscreteGaussian(variance, missing, 1, kernels::MostSmoothingWeights);
     m_Options.leastDensity = std::numeric_limits<double>::epsilon();
     m_Options.tiesGoDown.assign(static_cast<std::size_t>(settings.bins), false);
   }

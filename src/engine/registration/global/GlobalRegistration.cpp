@@ -5,6 +5,7 @@
 
 #include "engine/registration/Agreement.h"
 #include "engine/runtime/Backend.h"
+#include "engine/runtime/Operation.h"
 #include "engine/registration/global/GlobalChecks.h"
 #include "engine/registration/global/GlobalMass.h"
 #include "engine/registration/global/GlobalSearch.h"
@@ -52,7 +53,6 @@ public:
   explicit Implementation(const std::string & deviceName)
     : m_Backend(gpureg::GetBackend(deviceName))
     , m_Queue(m_Backend->CreateQueue())
-    , m_Images(MakePasses<ImagePasses>(*m_Queue))
     , m_Lines(MakePasses<LinePasses>(*m_Queue))
     , m_Fixed(*m_Queue, this->GetName())
     , m_Moving(*m_Queue, this->GetName())
@@ -83,28 +83,7 @@ public:
     CheckImage(problem.moving, "moving", this->GetName());
     CheckHasSlices(problem.fixed, problem.dimension, "fixed");
     CheckHasSlices(problem.moving, problem.dimension, "moving");
-    m_Queue->CheckIsUsable();
-    m_Queue->parallelFor = parallelFor;
-    m_Queue->statistics = {};
-    m_Input.settings = settings;
-    this->CountInEdges(problem);
-    m_Input.kind = GetFreedomKind(settings.degreesOfFreedom);
-    m_Input.parallelFor = parallelFor;
-    m_Input.initial = problem.initial;
-    m_Stages.Restart(GlobalSearch::CountStages(settings, problem.dimension), m_Unit, progress);
-    m_Result = {};
-    m_Stages.Begin("levels");
-    problem.fixed = m_Fixed.Make(*m_Images, problem.fixed, "fixed", settings.fixedRange, m_Result.warnings);
-    problem.moving = m_Moving.Make(*m_Images, problem.moving, "moving", settings.movingRange, m_Result.warnings);
-    this->MakeImages(problem);
-    this->MakeFrame(problem);
-    m_Stages.End(0);
-    const Pose      began = m_Search.FindStart();
-    const PosedCost best = m_Search.Find(began);
-    m_Stages.StopReporting();
-    this->MakeResult(best);
-    this->FindWarnings(problem.dimension, began, best);
-    m_Queue->GiveStagingBack();
+    Operate(*m_Queue, parallelFor, [&] { this->Search(problem, settings, parallelFor, progress); });
     m_Result.milliseconds = MillisecondsSince(start);
     return m_Result;
   }
@@ -118,7 +97,7 @@ public:
   EvaluationStatistics
   GetStatistics() const
   {
-    EvaluationStatistics statistics = m_Queue->statistics;
+    EvaluationStatistics statistics = m_Queue->GetStatistics();
     for (const auto & level : m_Levels)
     {
       statistics = Add(statistics, level->GetStatistics());
@@ -130,6 +109,33 @@ public:
   }
 
 private:
+  /** Registers the images of a checked problem. Sets the result. */
+  void
+  Search(GlobalProblem &                                     problem,
+         const GlobalSettings &                              settings,
+         const ParallelFor &                                 parallelFor,
+         const std::function<void(const GlobalProgress &)> & progress)
+  {
+    m_Input.settings = settings;
+    this->CountInEdges(problem);
+    m_Input.kind = GetFreedomKind(settings.degreesOfFreedom);
+    m_Input.parallelFor = parallelFor;
+    m_Input.initial = problem.initial;
+    m_Stages.Restart(GlobalSearch::CountStages(settings, problem.dimension), m_Unit, progress);
+    m_Result = {};
+    m_Stages.Begin("levels");
+    problem.fixed = m_Fixed.Make(problem.fixed, "fixed", settings.fixedRange, m_Result.warnings);
+    problem.moving = m_Moving.Make(problem.moving, "moving", settings.movingRange, m_Result.warnings);
+    this->MakeImages(problem);
+    this->MakeFrame(problem);
+    m_Stages.End(0);
+    const Pose      began = m_Search.FindStart();
+    const PosedCost best = m_Search.Find(began);
+    m_Stages.StopReporting();
+    this->MakeResult(best);
+    this->FindWarnings(problem.dimension, began, best);
+  }
+
   const std::string &
   GetName() const
   {
@@ -196,7 +202,7 @@ private:
   void
   MakeImages(const GlobalProblem & problem)
   {
-    const LevelMaker maker{ *m_Queue, *m_Images, *m_Lines };
+    const LevelMaker maker{ *m_Queue, *m_Lines };
     RegisteredImage  fixed = problem.fixed;
     RegisteredImage  moving = problem.moving;
     for (int level = 0; level < static_cast<int>(m_Levels.size()); ++level)
@@ -270,7 +276,7 @@ private:
   void
   FindWarnings(int dimension, const Pose & start, const PosedCost & best)
   {
-    const LevelMaker    maker{ *m_Queue, *m_Images, *m_Lines };
+    const LevelMaker    maker{ *m_Queue, *m_Lines };
     const GlobalLevel & level = this->GetLevel(At2mm);
     TransformChain      found;
     found.dimension = dimension;
@@ -309,21 +315,20 @@ private:
     }
   }
 
-  std::shared_ptr<Backend>     m_Backend;
-  std::shared_ptr<Queue>       m_Queue;
-  std::unique_ptr<ImagePasses> m_Images;
-  std::unique_ptr<LinePasses>  m_Lines;
-  RangedImage                  m_Fixed;
-  RangedImage                  m_Moving;
-  AgreementCheck               m_Check;
-  GlobalLevels                 m_Levels;
-  GlobalStages                 m_Stages{ m_Levels };
-  GlobalSearchInput            m_Input;
-  GlobalSearch                 m_Search{ m_Levels, m_Stages, m_Input };
-  bool                         m_IsTimed = false;
-  double                       m_Unit = 1;         // in mm
-  double                       m_SmallerShare = 1; // the share of the fixed image that the moving image could cover
-  GlobalResult                 m_Result;
+  std::shared_ptr<Backend>    m_Backend;
+  std::shared_ptr<Queue>      m_Queue;
+  std::unique_ptr<LinePasses> m_Lines;
+  RangedImage                 m_Fixed;
+  RangedImage                 m_Moving;
+  AgreementCheck              m_Check;
+  GlobalLevels                m_Levels;
+  GlobalStages                m_Stages{ m_Levels };
+  GlobalSearchInput           m_Input;
+  GlobalSearch                m_Search{ m_Levels, m_Stages, m_Input };
+  bool                        m_IsTimed = false;
+  double                      m_Unit = 1;         // in mm
+  double                      m_SmallerShare = 1; // the share of the fixed image that the moving image could cover
+  GlobalResult                m_Result;
 };
 
 GlobalRegistration::GlobalRegistration(const std::string & deviceName)

@@ -23,7 +23,7 @@ public:
   {
     const u64 *          histogram = AddressOf<u64>(arrays.sums);
     CorrelationRatioSums all{};
-    ++GetQueue().statistics.launches;
+    GetQueue().CountLaunch();
     const i64 within = SumDeviations(a.histogram, histogram, all);
     const i64 mean = FindMean(&all);
     const i64 ratio = RatioOfDeviations(within, SumOfDeviations(&all));
@@ -56,8 +56,8 @@ public:
     const HistogramArguments & h = a.histogram;
     const u64 *                ofCandidates = GetQueue().AddressIn<u64>(histograms);
     i64 *                      results = GetQueue().AddressIn<i64>(summaries) + i64{ range.first } * SummaryCount;
-    ++GetQueue().statistics.launches;
-    GetQueue().parallelFor(range.count, [&](i64 n) {
+    GetQueue().CountLaunch();
+    GetQueue().ForEachTask(range.count, [&](i64 n) {
       const u64 *          histogram = ofCandidates + n * h.rows * h.columns;
       i64 *                summary = results + n * SummaryCount;
       CorrelationRatioSums all{};

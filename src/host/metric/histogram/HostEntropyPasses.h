@@ -30,7 +30,7 @@ public:
     std::vector<float> fixedMarginal(bins), movingMarginal(bins);
     std::vector<u64>   columns(bins);
     float              count = 0;
-    ++this->GetQueue().statistics.launches;
+    this->GetQueue().CountLaunch();
     for (int bin = 0; bin < bins; ++bin)
     {
       u64 row = 0, column = 0;

@@ -49,8 +49,8 @@ public:
     const SampleVolumes v = GetVolumes(*arrays.samples);
     const i64           counters = CountCounters(a.histogram);
     u32 *               chunkHistograms = AddressOf<u32>(arrays.chunkHistograms);
-    ++m_Queue.statistics.launches;
-    m_Queue.parallelFor(chunkCount, [&](i64 counted) {
+    m_Queue.CountLaunch();
+    m_Queue.ForEachTask(chunkCount, [&](i64 counted) {
       CountChunk(a, maps, v, firstChunk + static_cast<int>(counted), chunkHistograms + counted * counters);
     });
   }
@@ -61,8 +61,8 @@ public:
     const HistogramArguments & h = a.histogram;
     const u32 *                chunkHistograms = AddressOf<u32>(arrays.chunkHistograms);
     u64 *                      histogram = AddressOf<u64>(arrays.sums);
-    ++m_Queue.statistics.launches;
-    m_Queue.parallelFor(h.rows, [&](i64 row) {
+    m_Queue.CountLaunch();
+    m_Queue.ForEachTask(h.rows, [&](i64 row) {
       u64 * sums = histogram + row * h.columns;
       if (!accumulate)
       {
@@ -87,12 +87,12 @@ public:
     u32 *               chunkHistograms = AddressOf<u32>(arrays.chunkHistograms);
     const SampleMaps *  ofCandidates = m_Queue.AddressIn<SampleMaps>(maps) + range.first;
     u64 *               sums = m_Queue.AddressIn<u64>(histograms);
-    m_Queue.statistics.launches += 2;
-    m_Queue.parallelFor(range.count * chunks, [&](i64 counted) {
+    m_Queue.CountLaunch(2);
+    m_Queue.ForEachTask(range.count * chunks, [&](i64 counted) {
       CountChunk(
         a, ofCandidates[counted / chunks], v, static_cast<int>(counted % chunks), chunkHistograms + counted * counters);
     });
-    m_Queue.parallelFor(range.count, [&](i64 n) {
+    m_Queue.ForEachTask(range.count, [&](i64 n) {
       std::fill_n(sums + n * cells, cells, 0u);
       AddCells(a, chunkHistograms + n * chunks * counters, static_cast<int>(chunks), 0, cells, sums + n * cells);
     });
@@ -107,8 +107,8 @@ public:
     const i64 *                preciseTable = AddressOf<i64>(arrays.table);
     float * partials = reinterpret_cast<float *>(AddressOf<u64>(arrays.sums) + static_cast<i64>(CountCells(h)));
     float * forces = arrays.forces ? m_Queue.AddressIn<float>(*arrays.forces) : nullptr;
-    ++m_Queue.statistics.launches;
-    m_Queue.parallelFor(ChunkCount(&h.samples), [&](i64 chunk) {
+    m_Queue.CountLaunch();
+    m_Queue.ForEachTask(ChunkCount(&h.samples), [&](i64 chunk) {
       double sums[ForceSumCount] = {};
       WithVariant(h.samples.variant, [&](auto variant) {
         float rowSums[ForceSumCount] = {};

@@ -19,7 +19,7 @@ void
 ForEachCell(HostQueue & queue, const JointHistogramArguments & a, const TVisit & visit)
 {
   const int bins = a.histogram.rows;
-  queue.parallelFor(bins, [&](i64 row) {
+  queue.ForEachTask(bins, [&](i64 row) {
     for (int k = 0; k < bins; ++k)
     {
       visit(static_cast<int>(row) * bins + k);
@@ -35,7 +35,7 @@ public:
   void
   Table(const JointHistogramArguments & a, const HistogramArrays & arrays) override
   {
-    ++GetQueue().statistics.launches;
+    GetQueue().CountLaunch();
     if (VariantHas(a.histogram.samples.variant, SamplesArePrecise))
     {
       this->FillPrecise(a, AddressOf<u64>(arrays.sums), AddressOf<i64>(arrays.table));
@@ -55,7 +55,7 @@ private:
     ForEachCell(queue, a, [&](int cell) { PutJointCount(&a, histogram, cell, table); });
     ForEachCell(queue, a, [&](int cell) { SmoothAlongMoving(&a, cell, table); });
     ForEachCell(queue, a, [&](int cell) { SmoothAlongFixed(&a, cell, table); });
-    queue.parallelFor(a.histogram.rows,
+    queue.ForEachTask(a.histogram.rows,
                       [&](i64 bin) { marginals[bin] = SumMarginal(&a, static_cast<int>(bin), table); });
     ForEachCell(queue, a, [&](int cell) { FinishJointEntries(&a, cell, marginals[cell % a.histogram.rows], table); });
   }
@@ -74,7 +74,7 @@ private:
     ForEachCell(queue, a, [&](int cell) { PutPreciseJointCount(&a, histogram, cell, bits, table); });
     ForEachCell(queue, a, [&](int cell) { SmoothPreciselyAlongMoving(&a, cell, table); });
     ForEachCell(queue, a, [&](int cell) { SmoothPreciselyAlongFixed(&a, cell, table); });
-    queue.parallelFor(a.histogram.rows,
+    queue.ForEachTask(a.histogram.rows,
                       [&](i64 bin) { marginals[bin] = SumPreciseMarginal(&a, static_cast<int>(bin), table); });
     ForEachCell(queue, a, [&](int cell) {
       FinishPreciseJointEntries(&a, cell, marginals[cell % a.histogram.rows], table);

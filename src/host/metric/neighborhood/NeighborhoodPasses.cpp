@@ -80,8 +80,8 @@ public:
     const NeighborhoodVolumes n = GetNeighborhoodVolumes(arrays);
     const int *               size = a.samples.virtualShape.size;
     const i64                 rows = static_cast<i64>(size[1]) * a.keptPlanes;
-    ++m_Queue.statistics.launches;
-    m_Queue.parallelFor((rows + TaskRows - 1) / TaskRows, [&](i64 task) {
+    m_Queue.CountLaunch();
+    m_Queue.ForEachTask((rows + TaskRows - 1) / TaskRows, [&](i64 task) {
       WithPreciseVariant(a.samples.variant & ~WritesForces, [&](auto variant) {
         for (i64 row = task * TaskRows; row < std::min(rows, (task + 1) * TaskRows); ++row)
         {
@@ -163,8 +163,8 @@ public:
     const SampleVolumes       v = GetVolumes(*arrays.samples);
     const NeighborhoodVolumes n = GetNeighborhoodVolumes(arrays);
     std::vector<CentreSums>   sums(a.groupCount);
-    ++m_Queue.statistics.launches;
-    m_Queue.parallelFor(a.groupCount, [&](i64 group) {
+    m_Queue.CountLaunch();
+    m_Queue.ForEachTask(a.groupCount, [&](i64 group) {
       WithPreciseVariant(a.samples.variant, [&](auto variant) {
         for (i64 place = group * Bundle; place < a.centreCount; place += static_cast<i64>(a.groupCount) * Bundle)
         {
@@ -244,8 +244,8 @@ private:
   ForEachRow(const NeighborhoodArguments & a, const TWork & work)
   {
     const int * const size = a.samples.virtualShape.size;
-    ++m_Queue.statistics.launches;
-    m_Queue.parallelFor(size[2], [&](i64 plane) {
+    m_Queue.CountLaunch();
+    m_Queue.ForEachTask(size[2], [&](i64 plane) {
       std::vector<float> row(3 * static_cast<std::size_t>(size[0]));
       for (int j = 0; j < size[1]; ++j)
       {
@@ -261,8 +261,8 @@ private:
   {
     const i64 lines = CountNeighborhoodLines(&a, axis);
     const int groups = axis == 2 ? a.groupCount : CountNeighborhoodGroups(a, axis, GetGrain());
-    ++m_Queue.statistics.launches;
-    m_Queue.parallelFor(groups, [&](i64 group) {
+    m_Queue.CountLaunch();
+    m_Queue.ForEachTask(groups, [&](i64 group) {
       std::vector<double> ring(static_cast<std::size_t>(LengthOfSlidingSums(&a, axis)) * NeighborhoodSumCount * Bundle);
       for (i64 first = group * Bundle; first < lines; first += static_cast<i64>(groups) * Bundle)
       {

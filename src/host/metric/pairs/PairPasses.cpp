@@ -70,8 +70,8 @@ public:
     const PairCentring  centring = LoadCentring(a.task, AddressOf<float>(arrays.evaluated));
     float * const       partials = AddressOf<float>(arrays.partials);
     float * const       forces = arrays.forces ? m_Queue.AddressIn<float>(*arrays.forces) : nullptr;
-    ++m_Queue.statistics.launches;
-    m_Queue.parallelFor(ChunkCount(&a.samples), [&](i64 chunk) {
+    m_Queue.CountLaunch();
+    m_Queue.ForEachTask(ChunkCount(&a.samples), [&](i64 chunk) {
       PairSums sums;
       WithVariant(a.samples.variant, [&](auto variant) {
         WithTask(a.task, [&](auto task) {

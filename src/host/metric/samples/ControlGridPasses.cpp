@@ -14,10 +14,8 @@ using namespace kernels;
 
 namespace
 {
-// The number of samples in a task. A sample takes part of a microsecond, or a whole one in integers, so that sixteen threads share 2000
-// samples.
+// The number of samples in a task. A sample takes part of a microsecond, so that sixteen threads share 2000 samples.
 constexpr i64 TaskSamples = 128;
-constexpr i64 PreciseTaskSamples = 64;
 // The number of neighbouring lines that the adjoint interpolation processes side by side: as many as the nearest cache holds.
 constexpr i64 BlockLines = 512;
 // Up to this number, samples' weights are computed once, and not by each control point that reads them; the weights take 72 MiB.
@@ -37,24 +35,6 @@ public:
   explicit HostControlGridPasses(HostQueue & queue)
     : m_Queue(queue)
   {}
-
-  void
-  Expand(const ControlGridArguments & a,
-         const ControlTables &        tables,
-         const Memory &               points,
-         Memory &                     expanded) override
-  {
-    const auto * const weights = AddressOf<const ControlWeights>(tables.weights);
-    const auto * const in = m_Queue.AddressIn<const float4>(points);
-    auto * const       out = m_Queue.AddressIn<float4>(expanded);
-    const i64          plane = i64{ a.size[0] } * a.size[1];
-    this->ForEach(a.virtualSize[2], [&](i64 z) {
-      for (i64 item = z * plane; item < (z + 1) * plane; ++item)
-      {
-        out[item] = ExpandAlongZ(&a, weights, in, item);
-      }
-    });
-  }
 
   void
   MoveRows(const ControlGridArguments & a,
@@ -146,49 +126,6 @@ public:
       for (int control = 0; control < a.controls; ++control)
       {
         GatherAlongRow(&a, weights, stretches + control, control, from + row * a.length * 3, to + row * a.controls);
-      }
-    });
-  }
-
-  void
-  MoveSamples(const ChainPart &   part,
-              const VolumeShape & shape,
-              std::int64_t        count,
-              const Memory *      samplePoints,
-              const Memory &      points,
-              Memory &            displacement) override
-  {
-    const i64 * const  at = samplePoints ? m_Queue.AddressIn<const i64>(*samplePoints) : nullptr;
-    const auto * const in = m_Queue.AddressIn<const float4>(points);
-    auto * const       out = m_Queue.AddressIn<float>(displacement);
-    this->ForEach((count + TaskSamples - 1) / TaskSamples, [&](i64 task) {
-      for (i64 sample = task * TaskSamples; sample < std::min<i64>(count, (task + 1) * TaskSamples); ++sample)
-      {
-        i64 position[3];
-        FindSamplePosition(&shape, at != nullptr, at, sample, position);
-        MoveSampleGeneral(&part, in, position, out + 3 * sample);
-      }
-    });
-  }
-
-  void
-  MoveSamplesPrecisely(const ChainPart &   part,
-                       const VolumeShape & shape,
-                       std::int64_t        count,
-                       const Memory *      samplePoints,
-                       const Memory &      points,
-                       Memory &            displacement) override
-  {
-    const i64 * const at = samplePoints ? m_Queue.AddressIn<const i64>(*samplePoints) : nullptr;
-    const i64 * const in = m_Queue.AddressIn<const i64>(points);
-    i64 * const       out = m_Queue.AddressIn<i64>(displacement);
-    this->ForEach((count + PreciseTaskSamples - 1) / PreciseTaskSamples, [&](i64 task) {
-      const i64 end = std::min<i64>(count, (task + 1) * PreciseTaskSamples);
-      for (i64 sample = task * PreciseTaskSamples; sample < end; ++sample)
-      {
-        i64 position[3];
-        FindSamplePosition(&shape, at != nullptr, at, sample, position);
-        MoveSamplePreciselyGeneral(&part, in, position, out + 3 * sample);
       }
     });
   }
@@ -300,8 +237,8 @@ private:
   void
   ForEach(i64 count, const TWork & work)
   {
-    ++m_Queue.statistics.launches;
-    m_Queue.parallelFor(count, work);
+    m_Queue.CountLaunch();
+    m_Queue.ForEachTask(count, work);
   }
 
   HostQueue & m_Queue;

@@ -15,8 +15,6 @@ using namespace kernels;
 
 namespace
 {
-// The number of samples that are moved in a task; a B-spline takes part of a microsecond for each one.
-constexpr i64 TaskSamples = 128;
 // The least number of samples of a group of sums, because adding takes less time than moving; and the most groups of whole images.
 constexpr i64 LeastSamplesOfGroup = 1024;
 constexpr i64 MostGroups = 1024;
@@ -35,51 +33,6 @@ public:
   }
 
   void
-  Move(const PreTransformArguments & a,
-       std::int64_t                  count,
-       const Memory *                points,
-       const ChainArrays &           grids,
-       Memory &                      displacement) override
-  {
-    const i64 * const  at = points ? m_Queue.AddressIn<const i64>(*points) : nullptr;
-    const auto * const parts = AddressOf<const ChainPart>(grids.parts);
-    const auto * const vectors = AddressOf<const float4>(grids.vectors);
-    auto * const       moved = m_Queue.AddressIn<float>(displacement);
-    this->ForEachSample(count,
-                        [&](i64 sample) { MoveByPreTransforms(&a, at, parts, vectors, sample, moved + 3 * sample); });
-  }
-
-  void
-  MovePrecisely(const PreTransformArguments & a,
-                std::int64_t                  count,
-                const Memory *                points,
-                const ChainArrays &           grids,
-                Memory &                      precise,
-                Memory &                      displacement) override
-  {
-    const i64 * const  at = points ? m_Queue.AddressIn<const i64>(*points) : nullptr;
-    const auto * const parts = AddressOf<const ChainPart>(grids.parts);
-    const auto * const vectors = AddressOf<const i64>(grids.vectors);
-    auto * const       moved = m_Queue.AddressIn<i64>(precise);
-    auto * const       rounded = m_Queue.AddressIn<float>(displacement);
-    this->ForEachSample(count, [&](i64 sample) {
-      MoveByPreTransformsPrecisely(&a, at, parts, vectors, sample, moved + 3 * sample);
-      RoundPreTransformMove(moved + 3 * sample, rounded + 3 * sample);
-    });
-  }
-
-  void
-  Carry(const PreTransformCarry & carry, std::int64_t count, const Memory & precise, Memory & moves) override
-  {
-    const auto * const from = m_Queue.AddressIn<const i64>(precise);
-    auto * const       to = m_Queue.AddressIn<i64>(moves);
-    this->ForEachSample(count, [&](i64 sample) {
-      std::copy_n(from + 3 * sample, 3, to + 3 * sample);
-      CarryPrecisely(carry.entries, to + 3 * sample);
-    });
-  }
-
-  void
   SumForces(const PreTransformArguments & a,
             std::int64_t                  count,
             const Memory *                points,
@@ -91,7 +44,8 @@ public:
     const float * const moved = m_Queue.AddressIn<const float>(displacement);
     const float * const from = m_Queue.AddressIn<const float>(forces);
     float * const       out = m_Queue.AddressIn<float>(partials);
-    this->ForEach(a.groupCount, [&](i64 group) {
+    m_Queue.CountLaunch();
+    m_Queue.ForEachTask(a.groupCount, [&](i64 group) {
       double sums[ForceSumCount] = {};
       for (i64 sample = count * group / a.groupCount; sample < count * (group + 1) / a.groupCount; ++sample)
       {
@@ -108,26 +62,6 @@ public:
   }
 
 private:
-  template <typename TWork>
-  void
-  ForEachSample(i64 count, const TWork & work)
-  {
-    this->ForEach((count + TaskSamples - 1) / TaskSamples, [&](i64 task) {
-      for (i64 sample = task * TaskSamples; sample < std::min(count, (task + 1) * TaskSamples); ++sample)
-      {
-        work(sample);
-      }
-    });
-  }
-
-  template <typename TWork>
-  void
-  ForEach(i64 count, const TWork & work)
-  {
-    ++m_Queue.statistics.launches;
-    m_Queue.parallelFor(count, work);
-  }
-
   HostQueue & m_Queue;
 };
 } // namespace

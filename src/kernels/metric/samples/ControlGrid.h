@@ -46,12 +46,13 @@ CountSegments(const ControlGridArguments * a)
   return (a->virtualSize[0] + SegmentVoxels - 1) / SegmentVoxels;
 }
 
-/** Returns an element of expanded[z][b][i] = Σ_c w_c p(i, b, c), the control points summed along z for each plane of the virtual grid; 0
- *  outside of the valid region. All rows of a plane share these sums. item: the element's number. */
-GPUREG_FUNCTION float4
+/** Sums the control points along z, for each plane of the virtual grid: expanded[z][b][i] = Σ_c w_c p(i, b, c); 0 outside of the valid
+ *  region. Made once, it is what all rows of the plane read. item: an element of expanded. */
+GPUREG_FUNCTION void
 ExpandAlongZ(const ControlGridArguments *         a,
              GPUREG_GLOBAL const ControlWeights * weights,
              GPUREG_GLOBAL const float4 *         points,
+             GPUREG_GLOBAL float4 *               expanded,
              i64                                  item)
 {
   const int                            plane = a->size[0] * a->size[1];
@@ -66,10 +67,12 @@ ExpandAlongZ(const ControlGridArguments *         a,
       sum = MultiplyAdd4(wz->weight[c], point[(i64)c * plane], sum);
     }
   }
-  return sum;
+  expanded[item] = sum;
 }
 
-/** Sums column i of a plane of those sums with weights along y. */
+GPUREG_ITEM_KERNEL(ExpandAlongZ, 4096, "expanding control points");
+
+/** What column i of a plane of those adds up to at weights along y. */
 GPUREG_FUNCTION void
 SumControlColumn(const ControlGridArguments *         a,
                  GPUREG_GLOBAL const float4 *         plane,
@@ -310,39 +313,71 @@ FindControlWeights(const ChainPart * part, const i64 * position, int * first, fl
   return 1;
 }
 
-/** Computes a sample's displacement in mm, for a grid of any orientation. */
-GPUREG_FUNCTION void
-MoveSampleGeneral(const ChainPart * part, GPUREG_GLOBAL const float4 * points, const i64 * position, float * moved)
+/** A control grid in general position, and the samples that it moves. 64-bit members come first. */
+typedef struct SampleMoves
 {
+  ChainPart   part;
+  VolumeShape shape;     /* of the virtual grid */
+  int         arePoints; /* samples are points, not the grid's voxels */
+} SampleMoves;
+
+/** Computes what a sample is moved by, in mm. samplePoints: i64[3] for each sample, not read for voxels; displacement: float[3] for each
+ *  sample. */
+GPUREG_FUNCTION void
+MoveSampleBySpline(const SampleMoves *          a,
+                   GPUREG_GLOBAL const i64 *    samplePoints,
+                   GPUREG_GLOBAL const float4 * points,
+                   GPUREG_GLOBAL float *        displacement,
+                   i64                          sample)
+{
+  i64   position[3];
   int   cell[3];
   float fraction[3];
-  moved[0] = 0.0f;
-  moved[1] = 0.0f;
-  moved[2] = 0.0f;
+  float moved[3] = { 0.0f, 0.0f, 0.0f };
+  FindSamplePosition(&a->shape, a->arePoints, samplePoints, sample, position);
   for (int axis = 0; axis < 3; ++axis)
   {
-    const i64 inGrid = ApplyFixedRowAt(&part->toGrid, axis, position);
+    const i64 inGrid = ApplyFixedRowAt(&a->part.toGrid, axis, position);
     cell[axis] = CellOf(inGrid);
     FindFraction(inGrid, fraction + axis);
   }
-  AddSplineDisplacement(part->order, part, points, cell, fraction, moved);
+  AddSplineDisplacement(a->part.order, &a->part, points, cell, fraction, moved);
+  for (int r = 0; r < 3; ++r)
+  {
+    displacement[3 * sample + r] = moved[r];
+  }
 }
 
-/** Computes a sample's displacement in fixed point, in the units of the control points: see PreciseGrid.h. */
+GPUREG_ITEM_KERNEL(MoveSampleBySpline, 128, "moving samples by control points");
+
+/** Does the same in fixed point, in the units of the control points: see PreciseGrid.h. points: i64[3] for each control point;
+ *  displacement: i64[3] for each sample. */
 GPUREG_FUNCTION void
-MoveSamplePreciselyGeneral(const ChainPart * part, GPUREG_GLOBAL const i64 * points, const i64 * position, i64 * moved)
+MoveSampleBySplinePrecisely(const SampleMoves *       a,
+                            GPUREG_GLOBAL const i64 * samplePoints,
+                            GPUREG_GLOBAL const i64 * points,
+                            GPUREG_GLOBAL i64 *       displacement,
+                            i64                       sample)
 {
+  i64 position[3];
   i64 inGrid[3];
+  i64 moved[3] = { 0, 0, 0 };
+  FindSamplePosition(&a->shape, a->arePoints, samplePoints, sample, position);
   for (int axis = 0; axis < 3; ++axis)
   {
-    inGrid[axis] = ApplyFixedRowAt(&part->toGrid, axis, position);
-    moved[axis] = 0;
+    inGrid[axis] = ApplyFixedRowAt(&a->part.toGrid, axis, position);
   }
-  AddFixedSplineDisplacement(part, points, inGrid, moved);
+  AddFixedSplineDisplacement(&a->part, points, inGrid, moved);
+  for (int r = 0; r < 3; ++r)
+  {
+    displacement[3 * sample + r] = moved[r];
+  }
 }
 
-/** Samples are sorted by cell, the index of the first control points with non-zero weights. A control point sums over the cells in which
- *  its weight is not zero. 32-bit members only. */
+GPUREG_ITEM_KERNEL(MoveSampleBySplinePrecisely, 64, "moving samples by control points in integers");
+
+/** Samples are sorted by their cell: the first control points that count for them. A control point gathers from the cells that it
+ *  counts in. 32-bit members only. */
 typedef struct SampleCells
 {
   int   size[3]; /* cells along each axis */

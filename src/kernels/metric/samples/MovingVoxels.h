@@ -7,9 +7,9 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Returns a voxel's value with those of its next neighbours along x, y and both, the edge repeated: see InterpolateQuads. */
-GPUREG_FUNCTION float4
-FindQuad(GPUREG_GLOBAL const float * values, const VolumeShape * shape, i64 voxel)
+/** Writes a voxel's quad: its value with its neighbours' along x, y and both, the edge repeated: see InterpolateQuads. */
+GPUREG_FUNCTION void
+MakeQuad(const VolumeShape * shape, GPUREG_GLOBAL const float * values, GPUREG_GLOBAL float4 * quads, i64 voxel)
 {
   const i64                   row = voxel / shape->size[0];
   const int                   x = (int)(voxel - row * shape->size[0]);
@@ -17,12 +17,14 @@ FindQuad(GPUREG_GLOBAL const float * values, const VolumeShape * shape, i64 voxe
   const int                   right = x + 1 < shape->size[0] ? shape->stride[0] : 0;
   const int                   down = y + 1 < shape->size[1] ? shape->stride[1] : 0;
   GPUREG_GLOBAL const float * p = values + voxel;
-  return MakeFloat4(p[0], p[right], p[down], p[down + right]);
+  quads[voxel] = MakeFloat4(p[0], p[right], p[down], p[down + right]);
 }
 
-/** Returns a voxel's bin with those of its next neighbours along x, y and z, one byte each, x fastest; the edge's bins are repeated. */
-GPUREG_FUNCTION u64
-FindBinCell(GPUREG_GLOBAL const u8 * bins, const VolumeShape * shape, i64 voxel)
+GPUREG_ITEM_KERNEL(MakeQuad, 65536, "making quads");
+
+/** Writes a voxel's cell: its bin with those of its next ones along x, y and z, a byte each, x first; an edge's repeated beyond it. */
+GPUREG_FUNCTION void
+MakeBinCell(const VolumeShape * shape, GPUREG_GLOBAL const u8 * bins, GPUREG_GLOBAL u64 * cells, i64 voxel)
 {
   const i64                row = voxel / shape->size[0];
   const i64                slice = row / shape->size[1];
@@ -36,50 +38,85 @@ FindBinCell(GPUREG_GLOBAL const u8 * bins, const VolumeShape * shape, i64 voxel)
     const i64 next = (i64)(corner & 1 ? right : 0) + (corner & 2 ? down : 0) + (corner & 4 ? behind : 0);
     cell |= (u64)p[next] << (8 * corner);
   }
-  return cell;
+  cells[voxel] = cell;
 }
 
-/** Returns a voxel's packed gradient, multiplied by a factor, with another value. A factor of 0 gives a gradient of 0, even if it was
- *  not finite. */
-GPUREG_FUNCTION float4
-ReplaceValue(float4 packed, float gradientFactor, float value)
+GPUREG_ITEM_KERNEL(MakeBinCell, 65536, "making cells of bins");
+
+/** Multiplies a packed voxel's gradient by a factor and replaces its value, by 0 if there are no values. A factor of 0 leaves nothing of the
+ *  gradient, whatever it was. */
+GPUREG_FUNCTION void
+ReplaceValue(
+  GPUREG_GLOBAL const float * values, int hasValues, float gradientFactor, GPUREG_GLOBAL float4 * packed, i64 voxel)
 {
-  return gradientFactor == 0.0f
-           ? MakeFloat4(0.0f, 0.0f, 0.0f, value)
-           : MakeFloat4(gradientFactor * packed.x, gradientFactor * packed.y, gradientFactor * packed.z, value);
+  const float  value = hasValues ? values[voxel] : 0.0f;
+  const float4 old = packed[voxel];
+  packed[voxel] = gradientFactor == 0.0f
+                    ? MakeFloat4(0.0f, 0.0f, 0.0f, value)
+                    : MakeFloat4(gradientFactor * old.x, gradientFactor * old.y, gradientFactor * old.z, value);
 }
 
-/** Adds an image's derivative along one of its axes to the gradient along physical axes. column: the direction of that axis. Far from
- *  any edge a recursive Gaussian leaves denormal numbers, with which processors compute slowly: they become 0. */
+GPUREG_ITEM_KERNEL(ReplaceValue, 65536, "packing values");
+
+/** What a derivative along one of an image's axes adds to the gradient along each physical axis. */
+typedef struct GradientColumn
+{
+  float entries[3];
+} GradientColumn;
+
+/** Returns a gradient with a derivative added to it, as column says; w stays. Far from any edge a recursive Gaussian leaves denormal
+ *  numbers, which processors compute slowly: they become 0. */
 GPUREG_FUNCTION float4
-AddDerivative(float4 packed, float derivative, const float * column)
+AddDerivative(const float * column, float derivative, float4 gradient)
 {
   const float d = LargerOf(derivative, -derivative) > 1e-20f ? derivative : 0.0f;
-  return MakeFloat4(MultiplyAdd(column[0], d, packed.x),
-                    MultiplyAdd(column[1], d, packed.y),
-                    MultiplyAdd(column[2], d, packed.z),
-                    packed.w);
+  return MakeFloat4(MultiplyAdd(column[0], d, gradient.x),
+                    MultiplyAdd(column[1], d, gradient.y),
+                    MultiplyAdd(column[2], d, gradient.z),
+                    gradient.w);
 }
 
-/** Multiplies a gradient, three floats, by a factor. A factor of 0 gives 0, even if the gradient was not finite. */
+/** Adds an image's derivative along one of its axes to a packed voxel's gradient. */
 GPUREG_FUNCTION void
-ScaleGradient(GPUREG_GLOBAL float * gradient, float factor)
+AddToPacked(const GradientColumn *      column,
+            GPUREG_GLOBAL const float * derivative,
+            GPUREG_GLOBAL float4 *      packed,
+            i64                         voxel)
 {
+  packed[voxel] = AddDerivative(column->entries, derivative[voxel], packed[voxel]);
+}
+
+GPUREG_ITEM_KERNEL(AddToPacked, 65536, "packing derivatives");
+
+/** Multiplies a gradient, three floats, by a factor; 0 leaves nothing of it, whatever it was. */
+GPUREG_FUNCTION void
+ScaleGradient(float factor, GPUREG_GLOBAL float * gradients, i64 voxel)
+{
+  GPUREG_GLOBAL float * gradient = gradients + 3 * voxel;
   for (int d = 0; d < 3; ++d)
   {
     gradient[d] = factor == 0.0f ? 0.0f : factor * gradient[d];
   }
 }
 
-/** Adds a derivative as AddDerivative does, to a gradient that is not packed. */
+GPUREG_ITEM_KERNEL(ScaleGradient, 65536, "scaling gradients");
+
+/** Adds an image's derivative along one of its axes to a gradient, three floats. */
 GPUREG_FUNCTION void
-AddToGradient(GPUREG_GLOBAL float * gradient, float derivative, const float * column)
+AddToGradient(const GradientColumn *      column,
+              GPUREG_GLOBAL const float * derivative,
+              GPUREG_GLOBAL float *       gradients,
+              i64                         voxel)
 {
-  const float4 sum = AddDerivative(MakeFloat4(gradient[0], gradient[1], gradient[2], 0.0f), derivative, column);
+  GPUREG_GLOBAL float * gradient = gradients + 3 * voxel;
+  const float4          old = MakeFloat4(gradient[0], gradient[1], gradient[2], 0.0f);
+  const float4          sum = AddDerivative(column->entries, derivative[voxel], old);
   gradient[0] = sum.x;
   gradient[1] = sum.y;
   gradient[2] = sum.z;
 }
+
+GPUREG_ITEM_KERNEL(AddToGradient, 65536, "adding derivatives");
 
 GPUREG_NAMESPACE_END
 

@@ -19,20 +19,19 @@ typedef struct PreTransformArguments
   int         groupCount; /* number of groups that sum forces */
 } PreTransformArguments;
 
-/** Computes u of a sample, in mm. The last part's carry leads to points. */
+/** Computes u of a sample, in mm. The parts' last carry leads to points. points: i64[3] for each sample, not read for voxels; displacement:
+ *  float[3] for each sample. */
 GPUREG_FUNCTION void
 MoveByPreTransforms(const PreTransformArguments *   a,
                     GPUREG_GLOBAL const i64 *       points,
                     GPUREG_GLOBAL const ChainPart * parts,
                     GPUREG_GLOBAL const float4 *    vectors,
-                    i64                             sample,
-                    float *                         u)
+                    GPUREG_GLOBAL float *           displacement,
+                    i64                             sample)
 {
-  i64 virtualPosition[3];
+  i64   virtualPosition[3];
+  float u[3] = { 0.0f, 0.0f, 0.0f };
   FindSamplePosition(&a->shape, a->arePoints, points, sample, virtualPosition);
-  u[0] = 0.0f;
-  u[1] = 0.0f;
-  u[2] = 0.0f;
   for (int k = 0; k < a->partCount; ++k)
   {
     const ChainPart part = parts[k];
@@ -46,22 +45,28 @@ MoveByPreTransforms(const PreTransformArguments *   a,
     LocateMoved(position, u, cell, fraction);
     DisplaceByPart(&part, vectors, cell, fraction, u);
   }
+  for (int r = 0; r < 3; ++r)
+  {
+    displacement[3 * sample + r] = u[r];
+  }
 }
 
-/** Computes u of a sample from fixed-point vectors, in units of 2^-32 mm. */
+GPUREG_ITEM_KERNEL(MoveByPreTransforms, 128, "moving samples by grids");
+
+/** Does the same with vectors that are kept precisely. precise: i64[3] for each sample, in units of 2^-32 mm; displacement: the same, rounded
+ *  to floats. */
 GPUREG_FUNCTION void
 MoveByPreTransformsPrecisely(const PreTransformArguments *   a,
                              GPUREG_GLOBAL const i64 *       points,
                              GPUREG_GLOBAL const ChainPart * parts,
                              GPUREG_GLOBAL const i64 *       vectors,
-                             i64                             sample,
-                             i64 *                           u)
+                             GPUREG_GLOBAL i64 *             precise,
+                             GPUREG_GLOBAL float *           displacement,
+                             i64                             sample)
 {
   i64 virtualPosition[3];
+  i64 u[3] = { 0, 0, 0 };
   FindSamplePosition(&a->shape, a->arePoints, points, sample, virtualPosition);
-  u[0] = 0;
-  u[1] = 0;
-  u[2] = 0;
   for (int k = 0; k < a->partCount; ++k)
   {
     const ChainPart part = parts[k];
@@ -72,26 +77,40 @@ MoveByPreTransformsPrecisely(const PreTransformArguments *   a,
     }
     DisplaceByPartPrecisely(&part, vectors, position, u);
   }
+  for (int r = 0; r < 3; ++r)
+  {
+    precise[3 * sample + r] = u[r];
+    displacement[3 * sample + r] = (float)u[r] * GPUREG_FIXED_UNIT;
+  }
 }
 
-/** The matrix from displacements in mm to the units of the grid, or the image, behind the optimized transform: by rows, in units of
- *  2^-32. */
+GPUREG_ITEM_KERNEL(MoveByPreTransformsPrecisely, 128, "moving samples by grids in integers");
+
+/** What leads from displacements in mm to positions in the grid, or the image, behind the transform that is optimised: by rows, in
+ *  units of 2^-32. */
 typedef struct PreTransformCarry
 {
   i64 entries[9];
 } PreTransformCarry;
 
-/** Rounds a fixed-point displacement to floats. */
+/** Carries a sample's precise displacement on: moves are carry·precise, i64[3] for each sample; see PreciseGrid.h. */
 GPUREG_FUNCTION void
-RoundPreTransformMove(const i64 * u, float * rounded)
+CarryByPreTransforms(const PreTransformCarry * carry,
+                     GPUREG_GLOBAL const i64 * precise,
+                     GPUREG_GLOBAL i64 *       moves,
+                     i64                       sample)
 {
+  i64 moved[3] = { precise[3 * sample], precise[3 * sample + 1], precise[3 * sample + 2] };
+  CarryPrecisely(carry->entries, moved);
   for (int r = 0; r < 3; ++r)
   {
-    rounded[r] = (float)u[r] * GPUREG_FIXED_UNIT;
+    moves[3 * sample + r] = moved[r];
   }
 }
 
-/** Computes w - centre of a sample. */
+GPUREG_ITEM_KERNEL(CarryByPreTransforms, 128, "carrying displacements");
+
+/** w - centre of a sample. */
 GPUREG_FUNCTION void
 FindPreTransformPlace(const PreTransformArguments * a,
                       GPUREG_GLOBAL const i64 *     points,

@@ -43,18 +43,56 @@ FindCostGradient(float                        similarity,
   return MultiplyAdd4(factor, gathered[point], hasPenalty ? penalty[point] : ZeroFloat4());
 }
 
-/** Moves a control point. evaluated, gathered, penalty: see FindCostGradient; firstMeans, secondMeans: the running means of the gradient
- *  and of its square, initially 0. */
+/** Writes the gradient of the cost at a control point; see FindCostGradient. gradient may be gathered. */
+GPUREG_FUNCTION void
+WriteCostGradient(float                        similarity,
+                  GPUREG_GLOBAL const float *  evaluated,
+                  GPUREG_GLOBAL const float4 * gathered,
+                  int                          hasPenalty,
+                  GPUREG_GLOBAL const float4 * penalty,
+                  GPUREG_GLOBAL float4 *       gradient,
+                  i64                          point)
+{
+  gradient[point] = FindCostGradient(similarity, point, evaluated, gathered, hasPenalty, penalty);
+}
+
+GPUREG_ITEM_KERNEL(WriteCostGradient, 4096, "finding a gradient");
+
+/** Writes the value of an evaluation; number is 0. */
+GPUREG_FUNCTION void
+KeepValue(GPUREG_GLOBAL const float * evaluated, GPUREG_GLOBAL float * value, i64 number)
+{
+  value[number] = evaluated[EvaluatedValue];
+}
+
+GPUREG_ITEM_KERNEL(KeepValue, 1, "keeping a value");
+
+/** Sets a vector to 0. */
+GPUREG_FUNCTION void
+ClearVector(GPUREG_GLOBAL float4 * vectors, i64 number)
+{
+  vectors[number] = ZeroFloat4();
+}
+
+GPUREG_ITEM_KERNEL(ClearVector, 4096, "clearing vectors");
+
+/** Moves a control point. The first one keeps the evaluation's value, too. evaluated, gathered, penalty: see FindCostGradient; means: of the
+ *  gradient and of its square, which are 0 at first. */
 GPUREG_FUNCTION void
 MoveByAdam(const AdamStep *             a,
-           i64                          point,
            GPUREG_GLOBAL const float *  evaluated,
+           GPUREG_GLOBAL float *        value,
            GPUREG_GLOBAL const float4 * gathered,
            GPUREG_GLOBAL const float4 * penalty,
            GPUREG_GLOBAL float4 *       firstMeans,
            GPUREG_GLOBAL float4 *       secondMeans,
-           GPUREG_GLOBAL float4 *       points)
+           GPUREG_GLOBAL float4 *       points,
+           i64                          point)
 {
+  if (point == 0)
+  {
+    KeepValue(evaluated, value, 0);
+  }
   const float4 g = FindCostGradient(a->similarity, point, evaluated, gathered, a->hasPenalty, penalty);
   const float4 before = points[point];
   const float  gradient[3] = { g.x, g.y, g.z };
@@ -70,7 +108,9 @@ MoveByAdam(const AdamStep *             a,
   points[point] = MakeFloat4(before.x + step[0], before.y + step[1], before.z + step[2], 0.0f);
 }
 
-/** Places of the numbers of a line along which control points are moved. */
+GPUREG_ITEM_KERNEL(MoveByAdam, 4096, "moving control points");
+
+/** Numbers of a line that control points are moved along. */
 enum
 {
   /** The weight of the previous direction in the next one (Polak & Ribière 1969), clamped to 0 or more. */
@@ -82,13 +122,13 @@ enum
   LineNumbers = 3
 };
 
-/** Computes the next direction at a control point: against the gradient, plus LineConjugation times the previous direction. */
+/** Turns the direction at a control point: against the gradient, and on along the one before. */
 GPUREG_FUNCTION void
-TurnDirection(i64                          point,
-              GPUREG_GLOBAL const float *  numbers,
+TurnDirection(GPUREG_GLOBAL const float *  numbers,
               GPUREG_GLOBAL const float4 * gradient,
               GPUREG_GLOBAL float4 *       lastGradient,
-              GPUREG_GLOBAL float4 *       direction)
+              GPUREG_GLOBAL float4 *       direction,
+              i64                          point)
 {
   const float4 g = gradient[point];
   const float4 against = MakeFloat4(-g.x, -g.y, -g.z, 0.0f);
@@ -96,20 +136,25 @@ TurnDirection(i64                          point,
   lastGradient[point] = g;
 }
 
-/** Returns a control point moved from its start along the line, so that the longest vector of all control points' moves has this length. */
-GPUREG_FUNCTION float4
+GPUREG_ITEM_KERNEL(TurnDirection, 4096, "turning a direction");
+
+/** Places a control point on the line from where it began, so that the longest step is of that length. points may be begin. */
+GPUREG_FUNCTION void
 PlaceOnLine(float                        length,
-            i64                          point,
             GPUREG_GLOBAL const float *  numbers,
             GPUREG_GLOBAL const float4 * begin,
-            GPUREG_GLOBAL const float4 * direction)
+            GPUREG_GLOBAL const float4 * direction,
+            GPUREG_GLOBAL float4 *       points,
+            i64                          point)
 {
   const float longest = numbers[LineLongest];
-  return MultiplyAdd4(longest > 0.0f ? length / longest : 0.0f, direction[point], begin[point]);
+  points[point] = MultiplyAdd4(longest > 0.0f ? length / longest : 0.0f, direction[point], begin[point]);
 }
 
-/** Two grids, of which the finer one has half the spacing. Each grid's first control point lies one spacing of its own before the same
- *  point. 32-bit members only. */
+GPUREG_ITEM_KERNEL(PlaceOnLine, 4096, "placing control points on a line");
+
+/** Grids, the finer with half the spacing, whose first control points are one spacing, of their own, before the same place. 32-bit
+ *  members only. */
 typedef struct Refinement
 {
   int coarse[3];
@@ -136,9 +181,9 @@ FindRefinedWeights(int j, int * first, float * weights)
   return 2;
 }
 
-/** Returns a control point of the fine grid, such that the splines of both grids are equal (Modat 2010, section 2.1.1). */
-GPUREG_FUNCTION float4
-RefineControlPoint(const Refinement * a, GPUREG_GLOBAL const float4 * coarse, i64 point)
+/** Computes a control point of the fine grid, so that both grids' splines are the same (Modat 2010, section 2.1.1). */
+GPUREG_FUNCTION void
+RefineControlPoint(const Refinement * a, GPUREG_GLOBAL const float4 * coarse, GPUREG_GLOBAL float4 * fine, i64 point)
 {
   const i64 row = point / a->fine[0];
   const int place[3] = { (int)(point - row * a->fine[0]), (int)(row % a->fine[1]), (int)(row / a->fine[1]) };
@@ -162,8 +207,10 @@ RefineControlPoint(const Refinement * a, GPUREG_GLOBAL const float4 * coarse, i6
       }
     }
   }
-  return sum;
+  fine[point] = sum;
 }
+
+GPUREG_ITEM_KERNEL(RefineControlPoint, 4096, "refining control points");
 
 GPUREG_NAMESPACE_END
 

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The entry points of all item kernels in CUDA: each header that this file includes gets those of the kernels that it declares.
+#define GPUREG_ITEM_ENTRY(kernel) GPUREG_CUDA_ENTRY(kernel)
+
+#include "cuda/runtime/CudaItemEntry.h"
+
+#include "engine/metric/samples/SampleArrays.h"
+
+#include "kernels/core/RoundedProduct.h"
+#include "kernels/transform/ControlVector.h"
+#include "kernels/image/ContentHash.h"
+#include "kernels/image/ImageValues.h"
+#include "kernels/image/NumberTypes.h"
+#include "kernels/metric/samples/ControlGrid.h"
+#include "kernels/metric/samples/MovingVoxels.h"
+#include "kernels/metric/samples/PreTransformMoves.h"
+#include "kernels/registration/free_form/ControlSteps.h"
+#include "kernels/resample/Displacement.h"

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The entry point of any item kernel (GPUREG_ITEM_KERNEL) in CUDA.
+#ifndef gpureg_CudaItemEntry_h
+#define gpureg_CudaItemEntry_h
+
+#include "cuda/runtime/CudaQueue.h"
+
+#include "engine/runtime/ForEachItem.h"
+
+namespace gpureg
+{
+
+/** The number of the lane's item: as many as there are, or more. */
+__device__ inline kernels::i64
+FindItem()
+{
+  return kernels::i64{ blockIdx.x } * blockDim.x + threadIdx.x;
+}
+
+template <typename TKernel, typename TReal, typename... TParameters>
+__global__ void
+__launch_bounds__(GetMostItemLanes(TKernel::itemsOfTask)) RunItem(kernels::i64 count, TParameters... parameters)
+{
+  const kernels::i64 item = FindItem();
+  if (item < count)
+  {
+    TKernel::template Run<TReal>(parameters..., item);
+  }
+}
+
+/** The structure stays where the launch has put it, so that no lane copies it. */
+template <typename TKernel, typename TReal, typename TStructure, typename... TParameters>
+__global__ void
+__launch_bounds__(GetMostItemLanes(TKernel::itemsOfTask))
+  RunItemOf(kernels::i64 count, const __grid_constant__ TStructure structure, TParameters... parameters)
+{
+  const kernels::i64 item = FindItem();
+  if (item < count)
+  {
+    TKernel::template Run<TReal>(&structure, parameters..., item);
+  }
+}
+
+/** Deduces the parameters of the entry points from those of the kernel's function, which ends with the item. */
+template <typename TKernel, typename TReal, std::size_t... n>
+const void *
+FindCudaEntry(std::index_sequence<n...>)
+{
+  using Of = typename item::Parameters<typename TKernel::template Signature<TReal>>::Tuple;
+  using First = std::tuple_element_t<0, Of>;
+  if constexpr (item::isStructure<0, First>)
+  {
+    using Structure = std::remove_const_t<std::remove_pointer_t<First>>;
+    return reinterpret_cast<const void *>(&RunItemOf<TKernel, TReal, Structure, std::tuple_element_t<n + 1, Of>...>);
+  }
+  else
+  {
+    return reinterpret_cast<const void *>(&RunItem<TKernel, TReal, First, std::tuple_element_t<n + 1, Of>...>);
+  }
+}
+
+template <typename TKernel>
+const void *
+GetCudaEntry(Precision precision)
+{
+  constexpr std::make_index_sequence<item::Numbers<TKernel>::size() - 1> behindFirst;
+  if constexpr (TKernel::isOverReal)
+  {
+    if (precision == Precision::Double)
+    {
+      return FindCudaEntry<TKernel, double>(behindFirst);
+    }
+  }
+  return FindCudaEntry<TKernel, float>(behindFirst);
+}
+
+} // namespace gpureg
+
+/** Defines the entry points of a kernel, which is in the namespace that ends here and begins again. */
+#define GPUREG_CUDA_ENTRY(kernel)                                                         \
+  GPUREG_NAMESPACE_END                                                                    \
+  template const void * gpureg::GetCudaEntry<gpureg::kernels::kernel>(gpureg::Precision); \
+  GPUREG_NAMESPACE_BEGIN
+
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/metric/samples/SampleMover.h"
+
+#include "engine/metric/samples/SampleLoader.h"
+#include "engine/transform/PackedVectors.h"
+
+#include <algorithm>
+
+namespace gpureg
+{
+
+namespace
+{
+/** \throws UnsupportedError if one of a chain's grids has more rows, or more voxels in a slice, than 32 bits count */
+void
+CheckGrids(const ChainedGrid & chain)
+{
+  for (const ChainStep & step : chain.transform.steps)
+  {
+    CheckCountable(step.grid.size, "a transform's grid");
+  }
+}
+
+/** Returns the bytes of a sample's displacement. */
+std::size_t
+GetMoveBytes(bool isPrecise)
+{
+  return isPrecise ? sizeof(PreciseMove) : 3 * sizeof(float);
+}
+} // namespace
+
+ChainedGrid
+SampleMover::WidenToPoints(ChainedGrid grid) const
+{
+  for (int & size : grid.size)
+  {
+    size = std::max(size, static_cast<int>(m_Samples.farthestPoint) + 1);
+  }
+  return grid;
+}
+
+void
+SampleMover::Upload(const SampleMapping & mapping, Forces forces)
+{
+  CheckGrids(mapping.chain);
+  const bool isPrecise = MovesPrecisely(m_Samples, mapping);
+  if (!mapping.chain.transform.steps.empty())
+  {
+    this->UploadChain(mapping, forces, isPrecise);
+  }
+  m_Spline = mapping.spline;
+  m_HasPreTransforms = mapping.preTransforms.has_value();
+  m_HasDisplacements = m_HasPreTransforms || m_Spline || mapping.displacement;
+  if (m_HasPreTransforms)
+  {
+    CheckGrids(*mapping.preTransforms);
+    m_Arrays.displacement.Reserve(m_Queue, GetMoveBytes(isPrecise) * static_cast<std::size_t>(m_Samples.GetCount()));
+    m_PreTransforms.SetGrids(this->WidenToPoints(*mapping.preTransforms),
+                             m_Samples.GetMoved(m_Arrays),
+                             mapping.displacementToIndex,
+                             isPrecise);
+    return;
+  }
+  m_PreTransforms.Forget();
+  if (m_Spline)
+  {
+    this->UploadSpline(mapping, isPrecise);
+  }
+  else if (mapping.displacement)
+  {
+    m_Arrays.displacement.Upload(m_Queue,
+                                 GetMoveBytes(isPrecise),
+                                 CountOf(m_Samples.fixed.virtualSize),
+                                 isPrecise ? MakePackedFiller<PreciseMove>(mapping.preciseDisplacement,
+                                                                           mapping.displacementToIndex)
+                                           : mapping.displacement);
+  }
+}
+
+void
+SampleMover::UploadChain(const SampleMapping & mapping, Forces forces, bool isPrecise)
+{
+  const ChainedGrid grid = this->WidenToPoints(mapping.chain);
+  m_Chain.SetChain(grid, isPrecise);
+  m_Chain.SetPlanes(m_Chain.CountPlanes(), false);
+  m_Chain.Load({});
+  if (mapping.forcesFollowChain && !mapping.derivesChain && forces != Forces::None)
+  {
+    m_Chain.LoadJacobians();
+  }
+}
+
+void
+SampleMover::UploadSpline(const SampleMapping & mapping, bool isPrecise)
+{
+  const DisplacementGrid & grid = mapping.spline->grid;
+  m_Spline->grid.vectors = {};
+  m_ControlPoints.SetGeometry(grid, mapping.spline->dimension, m_Samples.GetMoved(m_Arrays));
+  m_SplineIsPrecise = isPrecise;
+  if (isPrecise)
+  {
+    m_ControlPoints.UploadPointsPrecisely(grid, mapping.displacementToIndex);
+  }
+  else if (grid.vectors)
+  {
+    m_ControlPoints.UploadPoints(grid);
+  }
+  m_Arrays.displacement.Reserve(m_Queue, GetMoveBytes(isPrecise) * static_cast<std::size_t>(m_Samples.GetCount()));
+}
+
+void
+SampleMover::Move()
+{
+  if (m_Spline && m_SplineIsPrecise)
+  {
+    m_ControlPoints.MovePrecisely(m_Arrays.displacement.FillWithDisplacements());
+  }
+  else if (m_Spline)
+  {
+    m_ControlPoints.Move(m_Arrays.displacement.FillWithDisplacements());
+  }
+  else if (m_HasPreTransforms)
+  {
+    m_PreTransforms.Move(m_Arrays.displacement.FillWithDisplacements());
+  }
+}
+
+} // namespace gpureg

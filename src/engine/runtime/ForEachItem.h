@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_ForEachItem_h
+#define gpureg_ForEachItem_h
+
+#include "kernels/core/Prelude.h"
+
+#include "engine/runtime/ItemLaunch.h"
+#include "gpureg/core/Precision.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace gpureg
+{
+
+/** Stands for the type of a GPUREG_REAL_FUNCTION where its arguments are typed: Input<RealNumber>(values). */
+struct RealNumber
+{};
+
+/** Elements of a device's memory, as ForEachItem() takes them. */
+template <typename T>
+struct Elements
+{
+  /** Null where there are none. */
+  const Memory * memory;
+  /** The number of the element that the kernel's pointer points to. */
+  std::int64_t first;
+};
+
+/** Returns elements that a kernel reads. \param memory may be null, if the kernel does not read it then */
+template <typename T>
+Elements<const T>
+Input(const Memory * memory, std::int64_t first = 0)
+{
+  return { memory, first };
+}
+template <typename T>
+Elements<const T>
+Input(const Memory & memory, std::int64_t first = 0)
+{
+  return { &memory, first };
+}
+
+/** Returns elements that a kernel writes, or reads and writes. */
+template <typename T>
+Elements<T>
+Output(Memory * memory, std::int64_t first = 0)
+{
+  return { memory, first };
+}
+template <typename T>
+Elements<T>
+Output(Memory & memory, std::int64_t first = 0)
+{
+  return { &memory, first };
+}
+
+/** Returns the entry point of an item kernel on a kind of device. cuda/ItemKernels.cu and EmbedKernels.cmake define these for each. */
+template <typename TKernel>
+const void *
+GetCudaEntry(Precision precision);
+template <typename TKernel>
+const void *
+GetOpenCLEntry();
+
+/** What ForEachItem() deduces from a kernel's function. */
+namespace item
+{
+/** Says whether a function's parameter is the structure that is passed by value; see GPUREG_ITEM_KERNEL. */
+template <std::size_t n, typename TParameter>
+constexpr bool isStructure = false;
+template <typename T>
+constexpr bool isStructure<0, const T *> =
+  std::is_class<T>::value && !std::is_same<T, kernels::float4>::value && !std::is_same<T, RealNumber>::value;
+
+/** What is passed for a parameter: here a number, which the parameter's type must hold without loss. TTyped: the type with RealNumber for
+ *  real. */
+template <std::size_t n, typename TParameter, typename TTyped>
+struct Passed
+{
+  template <typename TNumber, typename = decltype(TParameter{ std::declval<const TNumber &>() })>
+  explicit Passed(const TNumber & number)
+    : value{ number }
+  {}
+
+  ItemArgument
+  Describe() const
+  {
+    return { &value, sizeof(value), nullptr, 0, false };
+  }
+
+  TParameter value;
+};
+
+/** A pointer to the structure, or to elements. */
+template <std::size_t n, typename T, typename TTyped>
+struct Passed<n, T *, TTyped *>
+{
+  static constexpr bool isByValue = isStructure<n, TTyped *>;
+  using Argument = std::conditional_t<isByValue, T, Elements<TTyped>>;
+
+  explicit Passed(const Argument & argument)
+  {
+    if constexpr (isByValue)
+    {
+      static_assert(std::is_trivially_copyable<T>::value && std::is_standard_layout<T>::value, "it is passed as bytes");
+      value = &argument;
+    }
+    else
+    {
+      memory = argument.memory;
+      first = argument.first;
+      void * const address = memory ? memory->GetAddress() : nullptr;
+      value = address ? Advance(static_cast<T *>(address)) : nullptr;
+    }
+  }
+
+  ItemArgument
+  Describe() const
+  {
+    if constexpr (isByValue)
+    {
+      return { value, sizeof(T), nullptr, 0, false };
+    }
+    else
+    {
+      return { &value, sizeof(value), memory, first, true };
+    }
+  }
+
+  T *            value;
+  const Memory * memory = nullptr;
+  std::int64_t   first = 0;
+
+private:
+  T *
+  Advance(T * elements) const
+  {
+    if constexpr (std::is_void<T>::value)
+    {
+      return static_cast<std::conditional_t<std::is_const<T>::value, const char, char> *>(elements) + first;
+    }
+    else
+    {
+      return elements + first;
+    }
+  }
+};
+
+/** Returns what Describe() has described as the function's parameter. */
+template <std::size_t n, typename TParameter>
+TParameter
+Read(const ItemArgument & argument)
+{
+  if constexpr (isStructure<n, TParameter>)
+  {
+    return static_cast<TParameter>(argument.value);
+  }
+  else
+  {
+    return *static_cast<const TParameter *>(argument.value);
+  }
+}
+
+template <typename TSignature>
+struct Parameters;
+template <typename... TParameters>
+struct Parameters<void (*)(TParameters...)>
+{
+  using Tuple = std::tuple<TParameters...>;
+  static constexpr std::size_t count = sizeof...(TParameters) - 1; // without the item
+  static_assert(std::is_same<std::tuple_element_t<count, Tuple>, kernels::i64>::value, "the last one is the item");
+};
+
+template <typename TKernel, typename TReal, std::size_t... n>
+struct Typed
+{
+  using Of = typename Parameters<typename TKernel::template Signature<TReal>>::Tuple;
+  using OfTypes = typename Parameters<typename TKernel::template Signature<RealNumber>>::Tuple;
+
+  /** Runs items on the host. The parameters are read once, so that the loop is as any other one. */
+  static void
+  RunOnHost(const ItemArgument * arguments, std::int64_t begin, std::int64_t end)
+  {
+    const auto run = [begin, end](std::tuple_element_t<n, Of>... parameters) {
+      for (std::int64_t number = begin; number < end; ++number)
+      {
+        TKernel::template Run<TReal>(parameters..., kernels::i64{ number });
+      }
+    };
+    run(Read<n, std::tuple_element_t<n, Of>>(arguments[n])...);
+  }
+
+  template <typename... TArguments>
+  static void
+  Enqueue(Queue & queue, std::int64_t count, Precision precision, const TArguments &... arguments)
+  {
+    const std::tuple<Passed<n, std::tuple_element_t<n, Of>, std::tuple_element_t<n, OfTypes>>...> passed(arguments...);
+    const ItemArgument described[] = { std::get<n>(passed).Describe()... };
+    ItemLaunch         launch = {};
+    launch.name = TKernel::name;
+    launch.doing = TKernel::doing;
+    launch.precision = precision;
+    launch.runOnHost = RunOnHost;
+    launch.itemsOfTask = TKernel::itemsOfTask;
+    launch.count = count;
+    launch.arguments = described;
+    launch.argumentCount = sizeof...(n);
+#ifdef GPUREG_USE_CUDA
+    launch.cudaEntry = queue.GetKind() == DeviceKind::Cuda ? GetCudaEntry<TKernel>(precision) : nullptr;
+#endif
+#ifdef GPUREG_USE_OPENCL
+    launch.openCLEntry = queue.GetKind() == DeviceKind::OpenCL ? GetOpenCLEntry<TKernel>() : nullptr;
+#endif
+    queue.RunItems(launch);
+  }
+};
+
+template <typename TKernel, typename TReal, std::size_t... n, typename... TArguments>
+void
+Enqueue(
+  std::index_sequence<n...>, Queue & queue, std::int64_t count, Precision precision, const TArguments &... arguments)
+{
+  static_assert(sizeof...(n) == sizeof...(TArguments), "one argument for each parameter but the item");
+  static_assert(sizeof...(n) <= MostItemArguments, "launches have room for so many");
+  if (count > 0)
+  {
+    Typed<TKernel, TReal, n...>::Enqueue(queue, count, precision, arguments...);
+  }
+}
+
+template <typename TKernel>
+using Numbers = std::make_index_sequence<Parameters<typename TKernel::template Signature<RealNumber>>::count>;
+} // namespace item
+
+/** Enqueues a kernel for count items, numbered from 0 on; see GPUREG_ITEM_KERNEL. Does nothing if count is 0. arguments: one for each
+ *  parameter of the kernel's function but the item: a number; the structure; Input<T>() or Output<T>() for a pointer to T.
+ *  \throws Error where the device reports a failure; it says what the kernel does. \throws UnsupportedError if the device lacks double
+ *  precision and the kernel needs it. */
+template <typename TKernel, typename... TArguments, std::enable_if_t<!TKernel::isOverReal, int> = 0>
+void
+ForEachItem(Queue & queue, std::int64_t count, const TArguments &... arguments)
+{
+  item::Enqueue<TKernel, float>(item::Numbers<TKernel>(), queue, count, Precision::Single, arguments...);
+}
+
+/** Enqueues a kernel over real, which precision says. */
+template <typename TKernel, typename... TArguments, std::enable_if_t<TKernel::isOverReal, int> = 0>
+void
+ForEachItem(Queue & queue, std::int64_t count, Precision precision, const TArguments &... arguments)
+{
+  WithReal(precision, [&](auto zero) {
+    item::Enqueue<TKernel, decltype(zero)>(item::Numbers<TKernel>(), queue, count, precision, arguments...);
+  });
+}
+
+} // namespace gpureg
+
+#endif

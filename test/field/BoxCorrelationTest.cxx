@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// The signed squared correlation over boxes, against its definition, and its derivative against finite differences, in double precision.
+#include "FieldCase.h"
+
+namespace gpuregtest
+{
+
+namespace
+{
+using namespace gpureg::kernels;
+
+struct Images
+{
+  Doubles fixed;
+  Doubles moving;
+  Doubles weights;
+};
+
+/** Σ S, by its definition: box by box. */
+double
+FindByDefinition(const FieldGrid & grid, const BoxCorrelation & a, const Images & images)
+{
+  double total = 0;
+  ForEachItem(CountFieldVoxels(&grid), [&](std::int64_t centre) {
+    int    at[3];
+    double n = 0, f = 0, m = 0, ff = 0, mm = 0, fm = 0;
+    FindVoxelIndex(&grid, centre, at);
+    for (int z = at[2] - a.radius[2]; z <= at[2] + a.radius[2]; ++z)
+    {
+      for (int y = at[1] - a.radius[1]; y <= at[1] + a.radius[1]; ++y)
+      {
+        for (int x = at[0] - a.radius[0]; x <= at[0] + a.radius[0]; ++x)
+        {
+          const bool isThere = x >= 0 && x < grid.size[0] && y >= 0 && y < grid.size[1] && z >= 0 && z < grid.size[2];
+          const std::size_t voxel = isThere ? (static_cast<std::size_t>(z) * grid.size[1] + y) * grid.size[0] + x : 0;
+          const double      weight = a.hasWeights ? (isThere ? images.weights[voxel] : 0.0) : 1.0;
+          const double      ofFixed = isThere ? images.fixed[voxel] : 0.0;
+          const double      ofMoving = isThere ? images.moving[voxel] : 0.0;
+          n += weight;
+          f += weight * ofFixed;
+          m += weight * ofMoving;
+          ff += weight * ofFixed * ofFixed;
+          mm += weight * ofMoving * ofMoving;
+          fm += weight * ofFixed * ofMoving;
+        }
+      }
+    }
+    const double weight = a.hasWeights ? images.weights[centre] : 1.0;
+    if (weight > 0)
+    {
+      const double covariance = fm / n - f * m / (n * n);
+      const double both = (ff / n - f * f / (n * n) + a.variance) * (mm / n - m * m / (n * n) + a.variance);
+      total += weight * covariance * std::abs(covariance) / both;
+    }
+  });
+  return total;
+}
+
+/** Σ S and its derivative by each moving value, by the kernels. */
+template <typename TReal>
+double
+FindByKernels(const FieldGrid & grid, const BoxCorrelation & a, const Images & images, std::vector<TReal> & forces)
+{
+  const std::int64_t       voxels = CountFieldVoxels(&grid);
+  const std::vector<TReal> fixed(images.fixed.begin(), images.fixed.end());
+  const std::vector<TReal> moving(images.moving.begin(), images.moving.end());
+  const std::vector<TReal> weights(images.weights.begin(), images.weights.end());
+  const std::vector<TReal> gradients(3 * voxels, TReal{ 1 });
+  std::vector<TReal>       sums(BoxWeighedSums * voxels), summed(sums), values(voxels), terms(BoxTerms * voxels);
+  std::vector<TReal>       ofRows(terms), ofPlanes(terms);
+  ForEachItem(voxels, [&](std::int64_t item) {
+    SumProductsAlongX(&grid, &a, fixed.data(), moving.data(), weights.data(), sums.data(), item);
+  });
+  ForEachItem(CountBoxSums(&a) * voxels,
+              [&](std::int64_t item) { SumBoxesAlong(&grid, &a, 1, sums.data(), summed.data(), item); });
+  ForEachItem(voxels, [&](std::int64_t item) {
+    FindCorrelationTerms(&grid, &a, summed.data(), weights.data(), values.data(), terms.data(), item);
+  });
+  ForEachItem(BoxTerms * voxels,
+              [&](std::int64_t item) { SumBoxesAlong(&grid, &a, 0, terms.data(), ofRows.data(), item); });
+  ForEachItem(BoxTerms * voxels,
+              [&](std::int64_t item) { SumBoxesAlong(&grid, &a, 1, ofRows.data(), ofPlanes.data(), item); });
+  forces.resize(3 * voxels);
+  double total = 0;
+  ForEachItem(voxels, [&](std::int64_t item) {
+    FindCorrelationForces(
+      &grid, &a, ofPlanes.data(), fixed.data(), moving.data(), weights.data(), gradients.data(), forces.data(), item);
+    total += values[item];
+  });
+  return total;
+}
+
+Images
+DrawImages(Random & random, std::int64_t voxels)
+{
+  Images images;
+  ForEachItem(voxels, [&](std::int64_t) {
+    images.fixed.push_back(Uniform(random, 0.0, 1.0));
+    // Correlated in places, and against each other in others.
+    images.moving.push_back(std::abs(images.fixed.back() - 0.5) + Uniform(random, 0.0, 0.3));
+    images.weights.push_back(Chance(random, 3) ? 0.0 : Uniform(random, 0.5, 1.0));
+  });
+  return images;
+}
+
+template <unsigned int VDimension>
+void
+TestCorrelation()
+{
+  ForEachFieldCase<VDimension>([](const FieldCase<VDimension> & its, Random & random) {
+    for (const int hasWeights : { 0, 1 })
+    {
+      BoxCorrelation a{};
+      for (unsigned int d = 0; d < VDimension; ++d)
+      {
+        a.radius[d] = 1 + static_cast<int>(Draw(random, 4));
+      }
+      a.hasWeights = hasWeights;
+      a.variance = 1e-3F;
+      Images       images = DrawImages(random, its.voxels);
+      Doubles      forces;
+      Floats       inFloat;
+      const double value = FindByKernels(its.forKernels, a, images, forces);
+      const double scale = static_cast<double>(its.voxels);
+      EXPECT_NEAR(value, FindByDefinition(its.forKernels, a, images), 1e-11 * scale);
+      // A box's variances are 1e-2 at least where there are many voxels, of means of squares that floats know to 1e-7.
+      EXPECT_NEAR(FindByKernels(its.forKernels, a, images, inFloat), value, 1e-4 * scale);
+      double largest = 0;
+      for (const double force : forces)
+      {
+        largest = std::max(largest, std::abs(force));
+      }
+      for (int n = 0; n < 5; ++n)
+      {
+        const std::size_t voxel = Draw(random, static_cast<unsigned int>(its.voxels));
+        const double      before = images.moving[voxel];
+        const double      step = 1e-5;
+        images.moving[voxel] = before + step;
+        const double above = FindByDefinition(its.forKernels, a, images);
+        images.moving[voxel] = before - step;
+        const double below = FindByDefinition(its.forKernels, a, images);
+        images.moving[voxel] = before;
+        EXPECT_NEAR(forces[3 * voxel + 1], (above - below) / (2.0 * step), 1e-6 * (1.0 + largest));
+        EXPECT_NEAR(inFloat[3 * voxel + 1], forces[3 * voxel + 1], 1e-3 * (1e-2 + largest));
+      }
+    }
+  });
+}
+} // namespace
+
+TEST(BoxCorrelation, IsItsDefinition2D)
+{
+  TestCorrelation<2>();
+}
+
+TEST(BoxCorrelation, IsItsDefinition3D)
+{
+  TestCorrelation<3>();
+}
+
+TEST(BoxCorrelation, OfFlatImagesIsNothing)
+{
+  const FieldCase<3> its(MakeFieldGrids<3>().back());
+  const Doubles      flat(its.voxels, 0.5);
+  for (const float variance : { 0.0F, 1e-4F })
+  {
+    const BoxCorrelation a{ { 2, 2, 2 }, 1, variance };
+    Floats               forces;
+    EXPECT_NEAR(FindByKernels(its.forKernels, a, { flat, flat, Doubles(its.voxels, 1.0) }, forces), 0.0, 1e-6);
+    for (const float force : forces)
+    {
+      EXPECT_TRUE(std::isfinite(force));
+    }
+  }
+}
+
+TEST(BoxCorrelation, WithoutWeightIsNothing)
+{
+  const FieldCase<3>   its(MakeFieldGrids<3>().back());
+  const BoxCorrelation a{ { 2, 1, 2 }, 1, 1e-4F };
+  Random               random(3);
+  Images               images = DrawImages(random, its.voxels);
+  Floats               forces;
+  std::fill(images.weights.begin(), images.weights.end(), 0.0);
+  EXPECT_EQ(FindByKernels(its.forKernels, a, images, forces), 0.0);
+  EXPECT_EQ(forces, Floats(forces.size()));
+}
+
+} // namespace gpuregtest

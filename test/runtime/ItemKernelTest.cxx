@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// How item kernels run (src/engine/runtime/ForEachItem.h), on every device, by the example of some that there are.
+#include "engine/runtime/Backend.h"
+#include "engine/runtime/ForEachItem.h"
+
+#include "kernels/core/Geometry.h"
+#include "kernels/image/NumberTypes.h"
+#include "kernels/metric/samples/MovingVoxels.h"
+
+#include "gpureg/core/Error.h"
+
+#include "TestDevices.h"
+#include "TestParallelFor.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace gpuregtest
+{
+
+namespace
+{
+using namespace gpureg;
+using kernels::AddToPackedKernel;
+using kernels::float4;
+using kernels::GradientColumn;
+using kernels::NumberToRealKernel;
+using kernels::RealToNumberKernel;
+using kernels::ReplaceValueKernel;
+using kernels::ScaleGradientKernel;
+
+// What a kernel's parameters take. A call with anything else does not compile.
+template <std::size_t n, typename TParameter, typename TArgument, typename TTyped = TParameter>
+constexpr bool takes = std::is_constructible<item::Passed<n, TParameter, TTyped>, const TArgument &>::value;
+
+static_assert(takes<1, const float *, Elements<const float>>);
+static_assert(takes<0, float4 *, Elements<float4>>);
+static_assert(takes<0, const float4 *, Elements<const float4>>, "an array of vectors, which are no structures");
+static_assert(takes<1, const double *, Elements<const RealNumber>, const RealNumber *>);
+static_assert(takes<0, const GradientColumn *, GradientColumn>);
+static_assert(takes<1, const GradientColumn *, Elements<const GradientColumn>>, "an array, behind the first");
+static_assert(takes<1, float, float> && takes<1, double, float> && takes<1, int, bool> && takes<1, kernels::i64, int>);
+static_assert(!takes<1, const float *, Elements<const double>>, "another type");
+static_assert(!takes<1, float *, Elements<const float>>, "what is written must not be constant");
+static_assert(!takes<1, const float *, Elements<const RealNumber>>, "an array whose type the precision does not say");
+static_assert(!takes<0, const GradientColumn *, Elements<const GradientColumn>>, "a structure is passed by value");
+static_assert(!takes<1, const GradientColumn *, GradientColumn>, "only the first parameter is a structure");
+static_assert(!takes<1, float, double> && !takes<1, int, kernels::i64> && !takes<1, int, float>, "digits get lost");
+
+/** A queue of a device, and arrays there. */
+class ItemKernelTest : public DeviceTest
+{
+protected:
+  ItemKernelTest()
+    : m_Backend(GetBackend(GetParam()))
+    , m_Queue(m_Backend->CreateQueue())
+  {
+    m_Queue->parallelFor = OnThreads(2);
+  }
+
+  template <typename T>
+  MemoryPointer
+  Send(const std::vector<T> & elements)
+  {
+    MemoryPointer memory = m_Queue->Allocate(sizeof(T) * elements.size());
+    m_Queue->Upload(*memory, 0, elements.data(), memory->GetSize());
+    m_Queue->Finish();
+    return memory;
+  }
+
+  template <typename T>
+  std::vector<T>
+  Download(const MemoryPointer & memory)
+  {
+    std::vector<T> elements(memory->GetSize() / sizeof(T));
+    m_Queue->Download(elements.data(), *memory, memory->GetSize());
+    return elements;
+  }
+
+  std::shared_ptr<Backend> m_Backend;
+  std::unique_ptr<Queue>   m_Queue;
+};
+
+std::vector<float>
+Count(std::size_t count)
+{
+  std::vector<float> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 1.0f);
+  return numbers;
+}
+} // namespace
+
+TEST_P(ItemKernelTest, ComputesEachItemOnceAndNoOther)
+{
+  // None; one; parts of a group; all but one lane of whole groups; several tasks of the host.
+  for (const std::int64_t count : { 0, 1, 31, 33, 255, 256, 257, 4095, 200003 })
+  {
+    const auto          floats = 3 * static_cast<std::size_t>(count);
+    const auto          before = Count(floats + 3);
+    const MemoryPointer gradients = this->Send(before);
+    m_Queue->statistics = {};
+    ForEachItem<ScaleGradientKernel>(*m_Queue, count, 2.0f, Output<float>(*gradients));
+    EXPECT_EQ(m_Queue->statistics.launches, count > 0 ? 1 : 0);
+    const auto after = this->Download<float>(gradients);
+    for (std::size_t n = 0; n < after.size(); ++n)
+    {
+      ASSERT_EQ(after[n], n < floats ? 2 * before[n] : before[n]) << n << " of " << count;
+    }
+  }
+}
+
+TEST_P(ItemKernelTest, BeginsAtAnElement)
+{
+  const auto          before = Count(30);
+  const MemoryPointer gradients = this->Send(before);
+  ForEachItem<ScaleGradientKernel>(*m_Queue, 4, 2.0f, Output<float>(*gradients, 7));
+  const auto after = this->Download<float>(gradients);
+  for (std::size_t n = 0; n < after.size(); ++n)
+  {
+    EXPECT_EQ(after[n], n >= 7 && n < 19 ? 2 * before[n] : before[n]) << n;
+  }
+}
+
+TEST_P(ItemKernelTest, CountsBytesWhereAnArrayHasNoType)
+{
+  if (!HasDoubles(GetParam()))
+  {
+    GTEST_SKIP() << GetParam() << " has no doubles";
+  }
+  const MemoryPointer values = this->Send(Count(6));
+  const MemoryPointer numbers = this->Send(std::vector<std::uint16_t>(8, 77));
+  ForEachItem<RealToNumberKernel>(*m_Queue,
+                                  4,
+                                  Precision::Single,
+                                  Input<RealNumber>(*values, 1),
+                                  static_cast<int>(kernels::NumberIsU16),
+                                  Output<void>(*numbers, 3 * sizeof(std::uint16_t)));
+  EXPECT_EQ(this->Download<std::uint16_t>(numbers), (std::vector<std::uint16_t>{ 77, 77, 77, 2, 3, 4, 5, 77 }));
+}
+
+TEST_P(ItemKernelTest, DoesWithoutAnOptionalArray)
+{
+  const MemoryPointer values = this->Send(Count(2));
+  for (const Memory * const given : { static_cast<const Memory *>(nullptr), static_cast<const Memory *>(values.get()) })
+  {
+    const MemoryPointer packed = this->Send(std::vector<float4>{ { 1, 2, 3, 4 }, { 5, 6, 7, 8 } });
+    ForEachItem<ReplaceValueKernel>(*m_Queue, 2, Input<float>(given), given != nullptr, 3.0f, Output<float4>(*packed));
+    const auto after = this->Download<float4>(packed);
+    EXPECT_EQ(after[1].x, 15.0f);
+    EXPECT_EQ(after[0].w, given ? 1.0f : 0.0f);
+    EXPECT_EQ(after[1].w, given ? 2.0f : 0.0f);
+  }
+}
+
+TEST_P(ItemKernelTest, PassesAStructureByValue)
+{
+  const MemoryPointer derivative = this->Send(Count(2));
+  const MemoryPointer packed = this->Send(std::vector<float4>{ { 1, 2, 3, 4 }, { 5, 6, 7, 8 } });
+  {
+    GradientColumn column = { { 10.0f, 20.0f, 30.0f } };
+    ForEachItem<AddToPackedKernel>(*m_Queue, 2, column, Input<float>(*derivative), Output<float4>(*packed));
+    column = {};
+  }
+  const auto after = this->Download<float4>(packed);
+  EXPECT_EQ(after[0].x, 11.0f);
+  EXPECT_EQ(after[1].x, 25.0f);
+  EXPECT_EQ(after[1].y, 46.0f);
+  EXPECT_EQ(after[1].z, 67.0f);
+  EXPECT_EQ(after[1].w, 8.0f);
+}
+
+TEST_P(ItemKernelTest, ComputesInEitherPrecisionOrRefuses)
+{
+  const std::vector<double> given{ 0.1, -2, 1e300 };
+  const MemoryPointer       numbers = this->Send(given);
+  const MemoryPointer       values = m_Queue->Allocate(sizeof(double) * given.size());
+  const auto                read = [&](Precision precision) {
+    ForEachItem<NumberToRealKernel>(*m_Queue,
+                                    3,
+                                    precision,
+                                    Input<void>(*numbers),
+                                    static_cast<int>(kernels::NumberIsDouble),
+                                    false,
+                                    Output<RealNumber>(*values));
+  };
+  if (!HasDoubles(GetParam()))
+  {
+    EXPECT_THROW(read(Precision::Single), UnsupportedError);
+    EXPECT_THROW(read(Precision::Double), UnsupportedError);
+    return;
+  }
+  read(Precision::Single);
+  const auto floats = this->Download<float>(values);
+  EXPECT_EQ(floats[0], 0.1f);
+  EXPECT_EQ(floats[1], -2.0f);
+  read(Precision::Double);
+  EXPECT_EQ(this->Download<double>(values), given);
+}
+
+TEST(ItemKernel, HasTasksOfTheHostThatDoNotDependOnThreads)
+{
+  const auto          queue = GetBackend("host")->CreateQueue();
+  const MemoryPointer gradients = queue->Allocate(sizeof(float) * 3 * 150000);
+  std::int64_t        tasks = 0;
+  queue->parallelFor = [&tasks](std::int64_t count, const std::function<void(std::int64_t)> &) { tasks = count; };
+  ForEachItem<ScaleGradientKernel>(*queue, 150000, 2.0f, Output<float>(*gradients));
+  EXPECT_EQ(tasks, (150000 + ScaleGradientKernel::itemsOfTask - 1) / ScaleGradientKernel::itemsOfTask);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, ItemKernelTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace gpuregtest
