@@ -8,8 +8,10 @@
 #include "engine/image/RangedImage.h"
 #include "engine/registration/diffeomorphic/DiffeomorphicChecks.h"
 #include "engine/registration/diffeomorphic/LocalCorrelationForces.h"
+#include "engine/runtime/Backend.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/MakePasses.h"
+#include "engine/runtime/Operation.h"
 #include "engine/runtime/Throttle.h"
 #include "engine/runtime/Transfer.h"
 #include "engine/transform/FixedPoint.h"
@@ -69,7 +71,7 @@ public:
     , m_FieldSmoother(*m_Queue)
     , m_Forces(*m_Queue)
   {
-    m_Queue->keepsLargerArrays = true;
+    m_Queue->KeepLargerArrays();
   }
 
   const Backend &
@@ -130,7 +132,7 @@ public:
   EvaluationStatistics
   GetStatistics() const
   {
-    EvaluationStatistics statistics = m_Queue->statistics;
+    EvaluationStatistics statistics = m_Queue->GetStatistics();
     std::size_t bytes = m_RangedFixed.GetDeviceBytes() + m_RangedMoving.GetDeviceBytes() + m_Reducer.GetDeviceBytes() +
                         m_UpdateSmoother.GetDeviceBytes() + m_FieldSmoother.GetDeviceBytes() +
                         m_Forces.GetDeviceBytes();

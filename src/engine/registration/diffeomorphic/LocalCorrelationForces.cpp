@@ -53,7 +53,7 @@ LocalCorrelationForces::SetImages(const kernels::FieldGrid & grid,
   this->Scale(moving, m_Moving);
   const std::int64_t voxels = kernels::CountFieldVoxels(&grid);
   Reserve(m_Queue, m_Warped, CountBytes(voxels, 1));
-  const int sums = kernels::CountLocalSums(&m_Correlation);
+  const int sums = kernels::CountBoxSums(&m_Correlation);
   Reserve(m_Queue, m_Sums, CountBytes(voxels, sums));
   Reserve(m_Queue, m_MoreSums, CountBytes(voxels, sums));
   if (m_Correlation.hasWeights)
@@ -144,7 +144,7 @@ LocalCorrelationForces::Enqueue(
                                                 Input<RealNumber>(*m_Warped),
                                                 Input<RealNumber>(weights),
                                                 Output<RealNumber>(*m_Sums));
-  sumAlong(kernels::CountLocalSums(&m_Correlation), 1, *m_Sums, *m_MoreSums);
+  sumAlong(kernels::CountBoxSums(&m_Correlation), 1, *m_Sums, *m_MoreSums);
   // The terms, and the values behind them, take the place of the first sums.
   ForEachItem<kernels::FindCorrelationTermsKernel>(m_Queue,
                                                    voxels,
@@ -153,11 +153,11 @@ LocalCorrelationForces::Enqueue(
                                                    m_Correlation,
                                                    Input<RealNumber>(*m_MoreSums),
                                                    Input<RealNumber>(weights),
-                                                   Output<RealNumber>(*m_Sums, kernels::LocalTerms * voxels),
+                                                   Output<RealNumber>(*m_Sums, kernels::BoxTerms * voxels),
                                                    Output<RealNumber>(*m_Sums));
-  reducer.Sum(*m_Sums, kernels::LocalTerms * voxels, voxels, values, slot);
-  sumAlong(kernels::LocalTerms, 0, *m_Sums, *m_MoreSums);
-  sumAlong(kernels::LocalTerms, 1, *m_MoreSums, *m_Sums);
+  reducer.Sum(*m_Sums, kernels::BoxTerms * voxels, voxels, values, slot);
+  sumAlong(kernels::BoxTerms, 0, *m_Sums, *m_MoreSums);
+  sumAlong(kernels::BoxTerms, 1, *m_MoreSums, *m_Sums);
   ForEachItem<kernels::FindCorrelationForcesKernel>(m_Queue,
                                                     voxels,
                                                     Precision::Single,

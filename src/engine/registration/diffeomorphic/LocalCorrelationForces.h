@@ -14,7 +14,7 @@
 namespace gpureg
 {
 
-/** The local correlation of a level's images along a field, and its derivative by each displacement; see kernels/field/LocalCorrelation.h. */
+/** The local correlation of a level's images along a field, and its derivative by each displacement; see kernels/field/BoxCorrelation.h. */
 class LocalCorrelationForces
 {
 public:
@@ -50,10 +50,10 @@ private:
   void
   Scale(const LevelImage & image, MemoryPointer & scaled);
 
-  Queue &                   m_Queue;
-  kernels::FieldWarp        m_Warp{};
-  kernels::LocalCorrelation m_Correlation{};
-  bool                      m_HasFixedMask = false;
+  Queue &                 m_Queue;
+  kernels::FieldWarp      m_Warp{};
+  kernels::BoxCorrelation m_Correlation{};
+  bool                    m_HasFixedMask = false;
   // One float a voxel of the level's images; the moving mask as floats.
   MemoryPointer m_Fixed;
   MemoryPointer m_Moving;
@@ -61,7 +61,7 @@ private:
   MemoryPointer m_FixedWeights;
   MemoryPointer m_Warped;
   MemoryPointer m_Weights;
-  // LocalWeighedSums floats a voxel each.
+  // BoxWeighedSums floats a voxel each.
   MemoryPointer m_Sums;
   MemoryPointer m_MoreSums;
 };
