@@ -160,7 +160,8 @@ if(GPURegistration_HAS_OPENCL)
     penalty/ControlPenaltyKernels.cl)
   gpuregistration_embed_kernels(
     Field core/Determinant.h transform/FixedMap.h ITEMS field/FieldGrid.h field/FieldComposition.h field/FieldSums.h field/FieldSmoothing.h
-    field/FieldInversion.h field/FieldNewton.h field/FieldAdjoint.h field/FieldJacobian.h field/BoxCorrelation.h)
+    field/FieldInversion.h field/FieldNewton.h field/FieldAdjoint.h field/FieldJacobian.h field/FieldReduction.h
+    field/FieldWarp.h field/BoxCorrelation.h)
   set(_opencl_sources
       OpenCLStructSizes.cpp
       metric/histogram/CorrelationRatioSchemePasses.cpp

@@ -16,3 +16,4 @@
 #include "kernels/metric/samples/PreTransformMoves.h"
 #include "kernels/registration/free_form/ControlSteps.h"
 #include "kernels/resample/Displacement.h"
+#include "engine/field/FieldKernels.h"

@@ -14,7 +14,11 @@ set(GPURegistration_ENGINE_SRCS
     engine/runtime/Device.cpp
     engine/image/DeviceImage.cpp
     engine/filter/DiscreteGaussian.cpp
+    engine/registration/diffeomorphic/DiffeomorphicChecks.cpp
+    engine/registration/diffeomorphic/DiffeomorphicRegistration.cpp
     engine/runtime/EngineUser.cpp
+    engine/field/FieldReducer.cpp
+    engine/field/FieldSmoother.cpp
     engine/transform/FindPlanes.cpp
     engine/metric/samples/FixedGradients.cpp
     engine/transform/FoldedChain.cpp
@@ -52,6 +56,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/filter/LevelImage.cpp
     engine/registration/LevelSamples.cpp
     engine/registration/LevelSimilarity.cpp
+    engine/registration/diffeomorphic/LocalCorrelationForces.cpp
     engine/metric/Similarity.cpp
     engine/image/LoadedImage.cpp
     engine/metric/histogram/MattesMetric.cpp

@@ -25,6 +25,7 @@ for room, lower in [
     ("registration", ["resample", "field", "penalty", "metric/histogram", "metric/pairs", "metric/neighborhood"]),
     ("registration/free_form", ["registration"]),
     ("registration/global", ["registration"]),
+    ("registration/diffeomorphic", ["registration"]),
 ]:
     ROOMS[room] = sorted({below for name in lower for below in [name, *ROOMS[name]]})
 

@@ -41,21 +41,44 @@ __launch_bounds__(GetMostItemLanes(TKernel::itemsOfTask))
   }
 }
 
-/** Deduces the parameters of the entry points from those of the kernel's function, which ends with the item. */
-template <typename TKernel, typename TReal, std::size_t... n>
+/** The same for two structures. */
+template <typename TKernel, typename TReal, typename TFirst, typename TSecond, typename... TParameters>
+__global__ void
+__launch_bounds__(GetMostItemLanes(TKernel::itemsOfTask)) RunItemOfTwo(kernels::i64                    count,
+                                                                       const __grid_constant__ TFirst  first,
+                                                                       const __grid_constant__ TSecond second,
+                                                                       TParameters... parameters)
+{
+  const kernels::i64 item = FindItem();
+  if (item < count)
+  {
+    TKernel::template Run<TReal>(&first, &second, parameters..., item);
+  }
+}
+
+/** Deduces the parameters of the entry points from those of the kernel's function, which ends with the item. n: 0, 1, … for those behind the
+ *  structures. */
+template <typename TKernel, typename TReal, std::size_t structures, std::size_t... n>
 const void *
 FindCudaEntry(std::index_sequence<n...>)
 {
   using Of = typename item::Parameters<typename TKernel::template Signature<TReal>>::Tuple;
-  using First = std::tuple_element_t<0, Of>;
-  if constexpr (item::isStructure<0, First>)
+  static_assert(structures <= 2, "entry points have room for so many");
+  if constexpr (structures == 2)
   {
-    using Structure = std::remove_const_t<std::remove_pointer_t<First>>;
+    using First = std::remove_const_t<std::remove_pointer_t<std::tuple_element_t<0, Of>>>;
+    using Second = std::remove_const_t<std::remove_pointer_t<std::tuple_element_t<1, Of>>>;
+    return reinterpret_cast<const void *>(
+      &RunItemOfTwo<TKernel, TReal, First, Second, std::tuple_element_t<n + 2, Of>...>);
+  }
+  else if constexpr (structures == 1)
+  {
+    using Structure = std::remove_const_t<std::remove_pointer_t<std::tuple_element_t<0, Of>>>;
     return reinterpret_cast<const void *>(&RunItemOf<TKernel, TReal, Structure, std::tuple_element_t<n + 1, Of>...>);
   }
   else
   {
-    return reinterpret_cast<const void *>(&RunItem<TKernel, TReal, First, std::tuple_element_t<n + 1, Of>...>);
+    return reinterpret_cast<const void *>(&RunItem<TKernel, TReal, std::tuple_element_t<n, Of>...>);
   }
 }
 
@@ -63,15 +86,17 @@ template <typename TKernel>
 const void *
 GetCudaEntry(Precision precision)
 {
-  constexpr std::make_index_sequence<item::Numbers<TKernel>::size() - 1> behindFirst;
+  using Types = typename item::Parameters<typename TKernel::template Signature<RealNumber>>::Tuple;
+  constexpr std::size_t structures = item::CountStructures<Types>();
+  constexpr std::make_index_sequence<item::Numbers<TKernel>::size() - structures> behind;
   if constexpr (TKernel::isOverReal)
   {
     if (precision == Precision::Double)
     {
-      return FindCudaEntry<TKernel, double>(behindFirst);
+      return FindCudaEntry<TKernel, double, structures>(behind);
     }
   }
-  return FindCudaEntry<TKernel, float>(behindFirst);
+  return FindCudaEntry<TKernel, float, structures>(behind);
 }
 
 } // namespace gpureg

@@ -106,10 +106,12 @@ TestResampling()
     adaptor->SetRequiredOrigin(to.origin);
     adaptor->SetRequiredDirection(to.direction);
     adaptor->AdaptTransformParameters();
-    const FixedMap map = gpureg::FindMapBetween(GetGeometry(to), GetGeometry(its.grid));
+    const FieldResampling resampling{ gpureg::FindMapBetween(GetGeometry(to), GetGeometry(its.grid)),
+                                              other.forKernels,
+                                              its.forKernels };
     Floats         resampled(3 * other.voxels);
     ForEachItem(other.voxels, [&](std::int64_t item) {
-      ResampleField(&other.forKernels, &its.forKernels, &map, field.data(), resampled.data(), item);
+      ResampleField(&resampling, field.data(), resampled.data(), item);
     });
     // In voxels of the field's own grid.
     double largest = 0;

@@ -14,6 +14,8 @@
 #include "kernels/field/FieldNewton.h"
 #include "kernels/field/FieldAdjoint.h"
 #include "kernels/field/FieldJacobian.h"
+#include "kernels/field/FieldReduction.h"
+#include "kernels/field/FieldWarp.h"
 #include "kernels/field/BoxCorrelation.h"
 
 #endif

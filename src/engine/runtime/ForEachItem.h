@@ -69,16 +69,31 @@ GetOpenCLEntry();
 /** What ForEachItem() deduces from a kernel's function. */
 namespace item
 {
-/** Says whether a function's parameter is the structure that is passed by value; see GPUREG_ITEM_KERNEL. */
-template <std::size_t n, typename TParameter>
-constexpr bool isStructure = false;
+/** Says whether a type is a pointer to a structure of arguments. */
+template <typename TParameter>
+constexpr bool pointsToStructure = false;
 template <typename T>
-constexpr bool isStructure<0, const T *> =
+constexpr bool pointsToStructure<const T *> =
   std::is_class<T>::value && !std::is_same<T, kernels::float4>::value && !std::is_same<T, RealNumber>::value;
 
-/** What is passed for a parameter: here a number, which the parameter's type must hold without loss. TTyped: the type with RealNumber for
- *  real. */
-template <std::size_t n, typename TParameter, typename TTyped>
+/** Returns how many of a function's first parameters, TTuple, are structures that are passed by value; see GPUREG_ITEM_KERNEL. */
+template <typename TTuple, std::size_t n = 0>
+constexpr std::size_t
+CountStructures()
+{
+  if constexpr (pointsToStructure<std::tuple_element_t<n, TTuple>>)
+  {
+    return CountStructures<TTuple, n + 1>();
+  }
+  else
+  {
+    return n;
+  }
+}
+
+/** What is passed for a parameter: here a number, which the parameter's type must hold without loss. isByValue: the parameter is one of
+ *  CountStructures(); TTyped: the type with RealNumber for real. */
+template <bool isByValue, typename TParameter, typename TTyped>
 struct Passed
 {
   template <typename TNumber, typename = decltype(TParameter{ std::declval<const TNumber &>() })>
@@ -95,11 +110,10 @@ struct Passed
   TParameter value;
 };
 
-/** A pointer to the structure, or to elements. */
-template <std::size_t n, typename T, typename TTyped>
-struct Passed<n, T *, TTyped *>
+/** A pointer to a structure, or to elements. */
+template <bool isByValue, typename T, typename TTyped>
+struct Passed<isByValue, T *, TTyped *>
 {
-  static constexpr bool isByValue = isStructure<n, TTyped *>;
   using Argument = std::conditional_t<isByValue, T, Elements<TTyped>>;
 
   explicit Passed(const Argument & argument)
@@ -151,11 +165,11 @@ private:
 };
 
 /** Returns what Describe() has described as the function's parameter. */
-template <std::size_t n, typename TParameter>
+template <bool isByValue, typename TParameter>
 TParameter
 Read(const ItemArgument & argument)
 {
-  if constexpr (isStructure<n, TParameter>)
+  if constexpr (isByValue)
   {
     return static_cast<TParameter>(argument.value);
   }
@@ -181,6 +195,8 @@ struct Typed
   using Of = typename Parameters<typename TKernel::template Signature<TReal>>::Tuple;
   using OfTypes = typename Parameters<typename TKernel::template Signature<RealNumber>>::Tuple;
 
+  static constexpr std::size_t structures = CountStructures<OfTypes>();
+
   /** Runs items on the host. The parameters are read once, so that the loop is as any other one. */
   static void
   RunOnHost(const ItemArgument * arguments, std::int64_t begin, std::int64_t end)
@@ -191,14 +207,15 @@ struct Typed
         TKernel::template Run<TReal>(parameters..., kernels::i64{ number });
       }
     };
-    run(Read<n, std::tuple_element_t<n, Of>>(arguments[n])...);
+    run(Read<(n < structures), std::tuple_element_t<n, Of>>(arguments[n])...);
   }
 
   template <typename... TArguments>
   static void
   Enqueue(Queue & queue, std::int64_t count, Precision precision, const TArguments &... arguments)
   {
-    const std::tuple<Passed<n, std::tuple_element_t<n, Of>, std::tuple_element_t<n, OfTypes>>...> passed(arguments...);
+    const std::tuple<Passed<(n < structures), std::tuple_element_t<n, Of>, std::tuple_element_t<n, OfTypes>>...> passed(
+      arguments...);
     const ItemArgument described[] = { std::get<n>(passed).Describe()... };
     ItemLaunch         launch = {};
     launch.name = TKernel::name;
@@ -237,7 +254,7 @@ using Numbers = std::make_index_sequence<Parameters<typename TKernel::template S
 } // namespace item
 
 /** Enqueues a kernel for count items, numbered from 0 on; see GPUREG_ITEM_KERNEL. Does nothing if count is 0. arguments: one for each
- *  parameter of the kernel's function but the item: a number; the structure; Input<T>() or Output<T>() for a pointer to T.
+ *  parameter of the kernel's function but the item: a number; a structure; Input<T>() or Output<T>() for a pointer to T.
  *  \throws Error where the device reports a failure; it says what the kernel does. \throws UnsupportedError if the device lacks double
  *  precision and the kernel needs it. */
 template <typename TKernel, typename... TArguments, std::enable_if_t<!TKernel::isOverReal, int> = 0>

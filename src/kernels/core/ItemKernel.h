@@ -5,9 +5,9 @@
 #define gpureg_kernels_ItemKernel_h
 
 /** Declares that a function computes one item, whose number is its last parameter: ForEachItem<FUNCTIONKernel>() runs it for many, on every
- *  device. The function returns nothing. If its first parameter points to a structure, that is constant and is passed by value; each
- *  other pointer points to memory of the device. itemsOfTask: the number of items that one thread of the host computes at a time;
- *  doing: what all of them are doing, for errors. */
+ *  device. The function returns nothing. Its first parameters, up to two, may point to constant structures, which are passed by value. Each
+ *  other pointer points to memory of the device; the first of these may not point to constant structures. itemsOfTask: the number of items
+ *  that one thread of the host computes at a time; doing: what all of them are doing, for errors. */
 #define GPUREG_ITEM_KERNEL(function, itemsOfTask, doing) \
   GPUREG_DEFINE_ITEM_KERNEL(function, function, false, itemsOfTask, doing)
 

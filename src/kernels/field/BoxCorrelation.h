@@ -99,6 +99,8 @@ SumProductsAlongX(const FieldGrid *          grid,
   }
 }
 
+GPUREG_REAL_ITEM_KERNEL(SumProductsAlongX, 1 << 12, "summing over neighborhoods");
+
 /** Sums an element of arrays of one a voxel, behind each other, over its neighbours along x or y. */
 GPUREG_REAL_FUNCTION void
 SumBoxesAlong(const FieldGrid *          grid,
@@ -121,6 +123,8 @@ SumBoxesAlong(const FieldGrid *          grid,
   }
   summed[item] = sum;
 }
+
+GPUREG_REAL_ITEM_KERNEL(SumBoxesAlong, 1 << 14, "summing over neighborhoods");
 
 /** Sums an array over a voxel's neighbours along z. */
 GPUREG_REAL_FUNCTION real
@@ -184,6 +188,8 @@ FindCorrelationTerms(const FieldGrid *          grid,
   }
 }
 
+GPUREG_REAL_ITEM_KERNEL(FindCorrelationTerms, 1 << 12, "correlating neighborhoods");
+
 /** Finishes the sums of terms around a voxel, and writes the derivative by its moving value times the moving image's gradient there: by the
  *  displacement, where that gradient is the derivative of how the moving value was interpolated. gradients and forces: as a field. */
 GPUREG_REAL_FUNCTION void
@@ -211,6 +217,8 @@ FindCorrelationForces(const FieldGrid *          grid,
     forces[3 * item + r] = byMoving * gradients[3 * item + r];
   }
 }
+
+GPUREG_REAL_ITEM_KERNEL(FindCorrelationForces, 1 << 12, "deriving a correlation over neighborhoods");
 
 GPUREG_NAMESPACE_END
 

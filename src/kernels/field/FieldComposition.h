@@ -46,36 +46,42 @@ ComposeFields(const FieldGrid *           grid,
   }
 }
 
-/** Resamples a field linearly at a voxel of another grid, where toField leads from indices of that to indices of the field's grid. It is 0
- *  outside of its own grid, as itk::DisplacementFieldTransformParametersAdaptor has it. Moves 12 bytes a voxel, and 12 a voxel of the
- *  field. */
+GPUREG_REAL_ITEM_KERNEL(ComposeFields, 1 << 12, "composing deformations");
+
+/** Says how a field is resampled on another grid. */
+typedef struct FieldResampling
+{
+  FixedMap  toField; /* from indices of grid to indices of fieldGrid */
+  FieldGrid grid;
+  FieldGrid fieldGrid;
+} FieldResampling;
+
+/** Resamples a field linearly at a voxel of another grid. It is 0 outside of its own grid, as itk::DisplacementFieldTransformParametersAdaptor
+ *  has it. Moves 12 bytes a voxel, and 12 a voxel of the field. */
 GPUREG_REAL_FUNCTION void
-ResampleField(const FieldGrid *          grid,
-              const FieldGrid *          fieldGrid,
-              const FixedMap *           toField,
-              GPUREG_GLOBAL const real * field,
-              GPUREG_GLOBAL real *       resampled,
-              i64                        item)
+ResampleField(const FieldResampling * a, GPUREG_GLOBAL const real * field, GPUREG_GLOBAL real * resampled, i64 item)
 {
   int  index[3], cell[3];
   real fraction[3];
   real vector[3] = { 0.0f, 0.0f, 0.0f };
-  FindVoxelIndex(grid, item, index);
+  FindVoxelIndex(&a->grid, item, index);
   for (int d = 0; d < 3; ++d)
   {
-    const i64 position = ApplyFixedRow(toField, d, index[0], index[1], index[2]);
+    const i64 position = ApplyFixedRow(&a->toField, d, index[0], index[1], index[2]);
     cell[d] = CellOf(position);
     FindFraction(position, fraction + d);
   }
-  if (IsInsideGrid(fieldGrid, cell, fraction))
+  if (IsInsideGrid(&a->fieldGrid, cell, fraction))
   {
-    InterpolateField(fieldGrid, field, cell, fraction, vector);
+    InterpolateField(&a->fieldGrid, field, cell, fraction, vector);
   }
   for (int r = 0; r < 3; ++r)
   {
     resampled[3 * item + r] = vector[r];
   }
 }
+
+GPUREG_REAL_ITEM_KERNEL(ResampleField, 1 << 12, "resampling a deformation");
 
 GPUREG_NAMESPACE_END
 

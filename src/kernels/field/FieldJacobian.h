@@ -57,6 +57,35 @@ FindLogJacobian(const FieldGrid *          grid,
   folded[item] = change + 1.0f > 0.0f ? 0 : 1;
 }
 
+/** What describes a field's Jacobian: arrays of one float a voxel, behind each other. */
+enum
+{
+  JacobianLogarithm = 0,
+  JacobianLogarithmSquare = 1,
+  JacobianFolded = 2,   /* 1 where the determinant is 0 or less */
+  JacobianNegative = 3, /* minus the determinant */
+  JacobianNumbers = 4
+};
+
+/** Writes these for a voxel. A determinant below leastDeterminant has its logarithm. */
+GPUREG_FUNCTION void
+DescribeJacobian(const FieldGrid *           grid,
+                 float                       leastDeterminant,
+                 i64                         voxels,
+                 GPUREG_GLOBAL const float * field,
+                 GPUREG_GLOBAL float *       numbers,
+                 i64                         item)
+{
+  const float change = FindVolumeChange(grid, field, item);
+  const float logarithm = LogOfOnePlus(change + 1.0f >= leastDeterminant ? change : leastDeterminant - 1.0f);
+  numbers[JacobianLogarithm * voxels + item] = logarithm;
+  numbers[JacobianLogarithmSquare * voxels + item] = logarithm * logarithm;
+  numbers[JacobianFolded * voxels + item] = change + 1.0f > 0.0f ? 0.0f : 1.0f;
+  numbers[JacobianNegative * voxels + item] = -1.0f - change;
+}
+
+GPUREG_ITEM_KERNEL(DescribeJacobian, 1 << 12, "measuring a deformation");
+
 GPUREG_NAMESPACE_END
 
 #endif

@@ -71,6 +71,8 @@ SmoothFieldAlong(const FieldGrid *           grid,
   smoothed[item] = value;
 }
 
+GPUREG_REAL_ITEM_KERNEL(SmoothFieldAlong, 1 << 14, "smoothing a deformation");
+
 GPUREG_NAMESPACE_END
 
 #endif

@@ -6,6 +6,15 @@
 
 GPUREG_NAMESPACE_BEGIN
 
+/** Sets an element of a field to 0. */
+GPUREG_FUNCTION void
+ClearElement(GPUREG_GLOBAL float * field, i64 item)
+{
+  field[item] = 0.0f;
+}
+
+GPUREG_ITEM_KERNEL(ClearElement, 1 << 14, "clearing a deformation");
+
 /** What the components of two fields count for in their sum: 1 and 1 in a sum, 1 and -1 in a difference, 0 along an axis that nothing is to
  *  move along. 32-bit members only. */
 typedef struct FieldWeights
@@ -88,6 +97,8 @@ FindScaleFactor(const LongestVector * a, GPUREG_GLOBAL const float * longest, GP
   const int   staysAsIs = a->onlyShrinks && found <= a->length;
   factors[a->slot] = staysAsIs ? 1.0f : (found > 0.0f ? a->length / found : a->length);
 }
+
+GPUREG_ITEM_KERNEL(FindScaleFactor, 1, "scaling a step");
 
 /** Multiplies an element of a field by the factor of the outer one. scaled may be the field. Moves 24 bytes a voxel: where the field is
  *  composed with another next, ComposeFields() applies the factor for nothing. */

@@ -15,14 +15,14 @@ from . import _engine
 from ._checks import check_progress
 from ._devices import DeviceLike, borrow_engine
 from ._gpu_arrays import GpuArray
-from ._image import engine_map, matrix_of_map
+from ._image import engine_map, engine_size, matrix_of_map
 from ._kinds import ImageLike
 from ._paths import PathLike, name_of
 from ._resample import read_default, resample_array, warp_loaded
 from ._sides import Pair, read_pair
 from ._stage_result import Level, StageResult, all_warnings
 from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform, TransformLike, as_transform, linear_matrix
-from .stages import FreeForm, MetricsLike, Rigid, Stage, StagesLike, named, read_settings, read_stages
+from .stages import FreeForm, Greedy, MetricsLike, Rigid, Stage, StagesLike, named, read_settings, read_stages
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -238,7 +238,7 @@ def register_pair(
     for number, stage in enumerate(stages):
         with named(stage):
             given = settings[number], pair, sides, found, name, _Reporter(progress, number, len(stages), stage.name)
-            came_to = _run_free_form(stage, *given) if isinstance(stage, FreeForm) else _run_linear(stage, *given)
+            came_to = _RUNS.get(type(stage), _run_linear)(stage, *given)
         results.append(came_to)
         found = results[-1].transform
     loaded = sides[1].image if pair.moving.content.dtype.kind == "f" and not isinstance(pair.moving.content, GpuArray) else None
@@ -324,6 +324,34 @@ def _run_free_form(
         smallest_determinant=result.smallest_determinant,
         warnings=[*result.warnings, *_find_warnings(levels, result)],
     )
+
+
+def _run_greedy(
+    stage: Greedy, settings: Any, pair: Pair, sides: Any, found: Optional[Transform], device: str, reporter: _Reporter
+) -> StageResult:
+    d = pair.dimension
+    begins = _engine.Chain(d) if found is None else found.chain()
+    with borrow_engine(_engine.DiffeomorphicRegistration, device) as engine:
+        result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form())
+        vectors = engine.take_displacements(engine_size(pair.fixed))
+    vectors = vectors if d == 3 else np.ascontiguousarray(vectors[0, ..., :2])
+    deformation: Transform = DisplacementField(vectors, pair.fixed.spacing, pair.fixed.origin, pair.fixed.direction)
+    levels = [Level(str(n), 1e-3 * part.milliseconds, part.costs, voxels=part.voxels) for n, part in enumerate(result.levels)]
+    costs = [cost for level in levels for cost in level.costs]
+    return StageResult(
+        stage.name,
+        stage.metric,
+        deformation if found is None else Composite([deformation, found]),
+        costs[-1] if costs else float("nan"),
+        1e-3 * result.milliseconds,
+        levels,
+        smallest_determinant=result.smallest_determinant,
+        warnings=list(result.warnings),
+    )
+
+
+#: What runs a stage, by its class; the others are linear.
+_RUNS: dict[type, Callable[..., StageResult]] = {FreeForm: _run_free_form, Greedy: _run_greedy}
 
 
 def _find_warnings(levels: list[Level], result: _engine.FreeFormResult) -> list[str]:

@@ -260,6 +260,45 @@ class FreeForm:
         return samples
 
 
+@dataclass
+class Greedy:
+    """A displacement for each voxel, found greedily by the correlation over neighborhoods, behind which what was found before is applied.
+    It does not fold unless the smoothing is too weak.
+
+    Attributes:
+        iterations: of each level, the coarsest first; voxels are twice as long from level to level, and the last level has the fixed
+            image's.
+        radius: of a neighborhood, voxels of a level.
+        update_sigma, field_sigma: standard deviations of the Gaussians that smooth each update, and the whole deformation after it,
+            voxels of a level; 0: none.
+        step: length of the longest vector of an update, voxels of a level.
+        fixed_range, moving_range: as of Rigid.
+    """
+
+    iterations: Sequence[int] = (100, 100, 100, 50)
+    radius: int = 2
+    update_sigma: float = 1.732
+    field_sigma: float = 0.6
+    step: float = 1.0
+    fixed_range: ValueRange = _a_range()
+    moving_range: ValueRange = _a_range()
+
+    name: ClassVar[str] = "greedy"
+    metric: ClassVar[str] = "neighborhood_correlation"
+
+    def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.DiffeomorphicSettings:
+        """The same as the engine takes them. Arguments and errors: as of Rigid.settings()."""
+        settings = _engine.DiffeomorphicSettings()
+        numbers = np.atleast_1d(_read_numbers("iterations", self.iterations))
+        settings.iterations = [read_whole("iterations", number) for number in numbers.tolist()]
+        settings.radius = read_whole("radius", self.radius, 1)
+        settings.update_sigma = read_number("update_sigma", self.update_sigma, 0)
+        settings.field_sigma = read_number("field_sigma", self.field_sigma, 0)
+        settings.step = read_number("step", self.step, above=0)
+        _set_ranges(settings, self)
+        return settings
+
+
 def _read_bins(metric: str, bins: Any) -> int:
     similarity = _similarities.SIMILARITIES[metric]
     return read_whole("bins", bins, similarity.least_bins, similarity.most_bins) if similarity.has_bins else read_whole("bins", bins)
@@ -289,14 +328,14 @@ def _read_numbers(name: str, value: Any) -> np.ndarray:
         raise BadInputError(f"{name}={value!r} is not possible; it is to be of numbers.") from None
 
 
-Stage = Union[Rigid, Affine, Global, FreeForm]
+Stage = Union[Rigid, Affine, Global, FreeForm, Greedy]
 #: One of them, or the name of one.
 StageLike = Union[str, Stage]
 #: What register is asked for: one, or several behind each other, and a metric for all or for each.
 StagesLike = Union[StageLike, Iterable[StageLike]]
 MetricsLike = Union[None, str, Iterable[Optional[str]]]
 #: The classes of the stages by their names.
-STAGES = {kind.name: kind for kind in (Rigid, Affine, Global, FreeForm)}
+STAGES = {kind.name: kind for kind in (Rigid, Affine, Global, FreeForm, Greedy)}
 
 
 def read_stages(transform: StagesLike, metric: MetricsLike) -> list[Stage]:
@@ -310,7 +349,7 @@ def read_stages(transform: StagesLike, metric: MetricsLike) -> list[Stage]:
     Raises:
         BadInputError: there is no such stage, a metric is no name, or it is one of a stage that has its own.
     """
-    asked = _read_list(transform, (str, Rigid, FreeForm), "stage")
+    asked = _read_list(transform, (str, Rigid, FreeForm, Greedy), "stage")
     if not asked:
         raise BadInputError(f"There is no stage to register by. Give one of: {', '.join(STAGES)}.")
     metrics = [metric] * len(asked) if metric is None else _read_list(metric, (str,), "metric")
@@ -332,7 +371,7 @@ def _read_list(given: Any, kinds: tuple[type, ...], what: str) -> list[Any]:
 
 
 def _read_stage(one: Any, metric: Optional[str]) -> Stage:
-    if isinstance(one, (Rigid, FreeForm)):
+    if isinstance(one, (Rigid, FreeForm, Greedy)):
         if metric is not None:
             raise BadInputError(
                 f"metric={metric!r} is not possible of a stage that has its own: set {type(one).__name__}"

@@ -35,6 +35,9 @@ void
 AddFreeForm(nanobind::module_ & module);
 
 void
+AddDiffeomorphic(nanobind::module_ & module);
+
+void
 AddResample(nanobind::module_ & module);
 
 void

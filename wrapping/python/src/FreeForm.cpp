@@ -7,6 +7,7 @@
 #include "Loan.h"
 #include "Names.h"
 #include "Side.h"
+#include "TellProgress.h"
 
 #include "gpureg/core/Error.h"
 #include "gpureg/registration/free_form/FreeFormRegistration.h"
@@ -28,29 +29,6 @@ namespace python
 
 namespace
 {
-/** Tells where it is, with a function that finds the cost. Whoever keeps it for later gets an exception. */
-void
-TellProgress(const nb::object & progress, const FreeFormProgress & where)
-{
-  const auto isReported = std::make_shared<bool>(true);
-  nb::object findCost = nb::cpp_function([isReported, ask = where.findCost] {
-    if (!*isReported)
-    {
-      throw BadInputError("a registration's progress is told its cost only while its function runs: ask for it there");
-    }
-    return ask();
-  });
-  const struct End
-  {
-    bool & isOn;
-    ~End()
-    {
-      isOn = false;
-    }
-  } end{ *isReported };
-  progress(where.level, where.levels, where.iteration, where.share, findCost);
-}
-
 FreeFormResult
 Register(const Loan<FreeFormRegistration> & engine,
          int                                dimension,

@@ -6,6 +6,7 @@
 #include "gpureg/penalty/ControlPenalty.h"
 #include "gpureg/runtime/EngineUser.h"
 #include "gpureg/core/EvaluationStatistics.h"
+#include "gpureg/registration/DeformationProgress.h"
 #include "gpureg/registration/free_form/FreeFormChoices.h"
 #include "gpureg/core/Geometry.h"
 #include "gpureg/core/ParallelFor.h"
@@ -79,18 +80,7 @@ struct FreeFormSettings
   std::optional<ValueRange> movingRange;
 };
 
-/** Describes the state of a running registration. */
-struct FreeFormProgress
-{
-  int level = 0; // the coarsest is 0
-  int levels = 1;
-  int iteration = 0;
-  /** Share of all iterations that is done, 0 to 1. */
-  double share = 0;
-  /** Waits for the device, downloads the cost before the last iteration (for conjugate gradients, of the last trial), and returns it;
-   *  not a number at the beginning of a level. Call it only inside the progress function. */
-  std::function<double()> findCost;
-};
+using FreeFormProgress = DeformationProgress;
 
 /** Describes the result of one level. */
 struct FreeFormLevelResult

@@ -411,8 +411,8 @@ ControlPoints::Move(Memory & displacement)
       ForEachItem<kernels::ExpandAlongZKernel>(m_Queue,
                                                CountExpanded(m_Arguments),
                                                m_Arguments,
-                                               Input<kernels::ControlWeights>(*m_Tables.weights),
                                                Input<kernels::float4>(*m_Points),
+                                               Input<kernels::ControlWeights>(*m_Tables.weights),
                                                Output<kernels::float4>(*m_Expanded));
     }
     m_Passes->MoveRows(m_Arguments, m_Tables, m_Part.dimension > 2 ? *m_Expanded : *m_Points, displacement);

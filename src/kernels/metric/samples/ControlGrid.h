@@ -50,8 +50,8 @@ CountSegments(const ControlGridArguments * a)
  *  region. Made once, it is what all rows of the plane read. item: an element of expanded. */
 GPUREG_FUNCTION void
 ExpandAlongZ(const ControlGridArguments *         a,
-             GPUREG_GLOBAL const ControlWeights * weights,
              GPUREG_GLOBAL const float4 *         points,
+             GPUREG_GLOBAL const ControlWeights * weights,
              GPUREG_GLOBAL float4 *               expanded,
              i64                                  item)
 {

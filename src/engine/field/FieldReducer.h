@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_FieldReducer_h
+#define gpureg_FieldReducer_h
+
+#include "kernels/core/Prelude.h"
+#include "kernels/field/FieldGrid.h"
+
+#include "engine/runtime/Queue.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gpureg
+{
+
+/** Sums and maxima over a device's arrays, which stay on the device. The same to the bit on each device for any number of threads. */
+class FieldReducer
+{
+public:
+  /** queue must outlive it. */
+  explicit FieldReducer(Queue & queue);
+
+  /** Writes the length of a field's longest vector, in voxels, to result[slot]. field, result: float. */
+  void
+  FindLongest(const kernels::FieldGrid & grid, const Memory & field, Memory & result, std::int64_t slot);
+
+  /** Writes the largest of count numbers, from number first on, to result[slot]. numbers, result: float. */
+  void
+  FindLargest(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot);
+
+  /** Writes the sum of count numbers, from number first on, to result[slot]. numbers, result: float. */
+  void
+  Sum(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot);
+
+  std::size_t
+  GetDeviceBytes() const
+  {
+    return SizeOf(m_Strips) + SizeOf(m_Joined);
+  }
+
+private:
+  void
+  Reserve();
+  template <typename TKernel>
+  void
+  Reduce(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot);
+  template <typename TKernel>
+  void
+  Join(std::int64_t strips, Memory & result, std::int64_t slot);
+
+  Queue &       m_Queue;
+  MemoryPointer m_Strips;
+  MemoryPointer m_Joined;
+};
+
+} // namespace gpureg
+
+#endif

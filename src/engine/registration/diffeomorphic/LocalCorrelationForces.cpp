@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/registration/diffeomorphic/LocalCorrelationForces.h"
+
+#include "engine/filter/LevelGeometry.h"
+#include "engine/runtime/ForEachItem.h"
+#include "engine/transform/FixedPoint.h"
+
+#include "gpureg/transform/TransformChain.h"
+
+#include <algorithm>
+
+namespace gpureg
+{
+
+namespace
+{
+// Added to the variances of values from 0 to 1: less is noise.
+constexpr float NoiseVariance = 1e-4F;
+
+std::size_t
+CountBytes(std::int64_t voxels, int floats)
+{
+  return static_cast<std::size_t>(voxels) * static_cast<std::size_t>(floats) * sizeof(float);
+}
+} // namespace
+
+LocalCorrelationForces::LocalCorrelationForces(Queue & queue)
+  : m_Queue(queue)
+{}
+
+void
+LocalCorrelationForces::SetImages(const kernels::FieldGrid & grid,
+                                  const LevelImage &         fixed,
+                                  const LevelImage &         moving,
+                                  const IndexMap &           initial,
+                                  int                        radius)
+{
+  const IndexMap pointToMoving = Compose(InvertMap(moving.toPoint), initial);
+  m_Warp.grid = grid;
+  m_Warp.toImage = ToFixedMap(Compose(pointToMoving, fixed.toPoint));
+  std::copy(pointToMoving.matrix.begin(), pointToMoving.matrix.end(), m_Warp.displacementToImage);
+  const Size & size = moving.image->GetSize();
+  std::copy(size.begin(), size.end(), m_Warp.imageSize);
+  m_Warp.hasMask = moving.mask != nullptr;
+  m_HasFixedMask = fixed.mask != nullptr;
+  m_Correlation.variance = NoiseVariance;
+  m_Correlation.hasWeights = m_Warp.hasMask || m_HasFixedMask;
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    m_Correlation.radius[axis] = axis < grid.dimension ? std::min(radius, grid.size[axis] - 1) : 0;
+  }
+  this->Scale(fixed, m_Fixed);
+  this->Scale(moving, m_Moving);
+  const std::int64_t voxels = kernels::CountFieldVoxels(&grid);
+  Reserve(m_Queue, m_Warped, CountBytes(voxels, 1));
+  const int sums = kernels::CountBoxSums(&m_Correlation);
+  Reserve(m_Queue, m_Sums, CountBytes(voxels, sums));
+  Reserve(m_Queue, m_MoreSums, CountBytes(voxels, sums));
+  if (m_Correlation.hasWeights)
+  {
+    Reserve(m_Queue, m_Weights, CountBytes(voxels, 1));
+  }
+  if (m_Warp.hasMask)
+  {
+    const ImageLevel & mask = *moving.mask;
+    Reserve(m_Queue, m_MovingMask, CountBytes(mask.GetCount(), 1));
+    ForEachItem<kernels::ScaleValueKernel>(m_Queue,
+                                           mask.GetCount(),
+                                           mask.GetPrecision(),
+                                           Input<RealNumber>(*mask.GetMemory()),
+                                           0.0,
+                                           1.0,
+                                           Output<float>(*m_MovingMask));
+  }
+  if (m_HasFixedMask)
+  {
+    const ImageLevel & mask = *fixed.mask;
+    Reserve(m_Queue, m_FixedWeights, CountBytes(voxels, 1));
+    ForEachItem<kernels::ScaleValueKernel>(m_Queue,
+                                           voxels,
+                                           mask.GetPrecision(),
+                                           Input<RealNumber>(*mask.GetMemory()),
+                                           0.0,
+                                           1.0,
+                                           Output<float>(*m_FixedWeights));
+  }
+}
+
+void
+LocalCorrelationForces::Scale(const LevelImage & image, MemoryPointer & scaled)
+{
+  const double range = image.summary.maximum - image.summary.minimum;
+  const auto   count = image.image->GetCount();
+  Reserve(m_Queue, scaled, CountBytes(count, 1));
+  ForEachItem<kernels::ScaleValueKernel>(m_Queue,
+                                         count,
+                                         image.image->GetPrecision(),
+                                         Input<RealNumber>(*image.image->GetMemory()),
+                                         image.summary.minimum,
+                                         1 / range,
+                                         Output<float>(*scaled));
+}
+
+void
+LocalCorrelationForces::Enqueue(
+  FieldReducer & reducer, const Memory & field, Memory & gradients, Memory & forces, Memory & values, std::int64_t slot)
+{
+  const kernels::FieldGrid & grid = m_Warp.grid;
+  const std::int64_t         voxels = kernels::CountFieldVoxels(&grid);
+  const Memory * const       weights = m_Correlation.hasWeights ? m_Weights.get() : nullptr;
+  const auto                 sumAlong = [&](int arrays, int axis, const Memory & from, Memory & to) {
+    ForEachItem<kernels::SumBoxesAlongKernel>(m_Queue,
+                                              arrays * voxels,
+                                              Precision::Single,
+                                              grid,
+                                              m_Correlation,
+                                              axis,
+                                              Input<RealNumber>(from),
+                                              Output<RealNumber>(to));
+  };
+  ForEachItem<kernels::WarpImageKernel>(m_Queue,
+                                        voxels,
+                                        m_Warp,
+                                        Input<float>(field),
+                                        Input<float>(*m_Moving),
+                                        Input<float>(m_MovingMask.get()),
+                                        Output<float>(*m_Warped),
+                                        Output<float>(gradients),
+                                        Output<float>(m_Weights.get()));
+  if (m_HasFixedMask)
+  {
+    if (!m_Warp.hasMask)
+    {
+      m_Queue.Copy(*m_Weights, *m_FixedWeights, CountBytes(voxels, 1));
+    }
+    ForEachItem<kernels::MaskWeightKernel>(m_Queue, voxels, Input<float>(*m_FixedWeights), Output<float>(*m_Weights));
+  }
+  ForEachItem<kernels::SumProductsAlongXKernel>(m_Queue,
+                                                voxels,
+                                                Precision::Single,
+                                                grid,
+                                                m_Correlation,
+                                                Input<RealNumber>(*m_Fixed),
+                                                Input<RealNumber>(*m_Warped),
+                                                Input<RealNumber>(weights),
+                                                Output<RealNumber>(*m_Sums));
+  sumAlong(kernels::CountBoxSums(&m_Correlation), 1, *m_Sums, *m_MoreSums);
+  // The terms, and the values behind them, take the place of the first sums.
+  ForEachItem<kernels::FindCorrelationTermsKernel>(m_Queue,
+                                                   voxels,
+                                                   Precision::Single,
+                                                   grid,
+                                                   m_Correlation,
+                                                   Input<RealNumber>(*m_MoreSums),
+                                                   Input<RealNumber>(weights),
+                                                   Output<RealNumber>(*m_Sums, kernels::BoxTerms * voxels),
+                                                   Output<RealNumber>(*m_Sums));
+  reducer.Sum(*m_Sums, kernels::BoxTerms * voxels, voxels, values, slot);
+  sumAlong(kernels::BoxTerms, 0, *m_Sums, *m_MoreSums);
+  sumAlong(kernels::BoxTerms, 1, *m_MoreSums, *m_Sums);
+  ForEachItem<kernels::FindCorrelationForcesKernel>(m_Queue,
+                                                    voxels,
+                                                    Precision::Single,
+                                                    grid,
+                                                    m_Correlation,
+                                                    Input<RealNumber>(*m_Sums),
+                                                    Input<RealNumber>(*m_Fixed),
+                                                    Input<RealNumber>(*m_Warped),
+                                                    Input<RealNumber>(weights),
+                                                    Input<RealNumber>(gradients),
+                                                    Output<RealNumber>(forces));
+}
+
+std::size_t
+LocalCorrelationForces::GetDeviceBytes() const
+{
+  std::size_t bytes = 0;
+  for (const MemoryPointer * array :
+       { &m_Fixed, &m_Moving, &m_MovingMask, &m_FixedWeights, &m_Warped, &m_Weights, &m_Sums, &m_MoreSums })
+  {
+    bytes += SizeOf(*array);
+  }
+  return bytes;
+}
+
+} // namespace gpureg

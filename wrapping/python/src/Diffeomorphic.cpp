@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Diffeomorphic registration.
+#include "Arrays.h"
+#include "Bindings.h"
+#include "Cancel.h"
+#include "Chain.h"
+#include "Loan.h"
+#include "Side.h"
+#include "TellProgress.h"
+
+#include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
+
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace nb = nanobind;
+
+namespace gpureg
+{
+namespace python
+{
+
+namespace
+{
+DiffeomorphicResult
+Register(const Loan<DiffeomorphicRegistration> & engine,
+         int                                     dimension,
+         const Side &                            fixed,
+         const Side &                            moving,
+         const Chain &                           initial,
+         const DiffeomorphicSettings &           settings,
+         const nb::object &                      progress)
+{
+  DiffeomorphicProblem problem;
+  problem.dimension = dimension;
+  problem.fixed = fixed.Get();
+  problem.moving = moving.Get();
+  problem.initial = initial.Get();
+  const Reporter               report(progress);
+  const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
+  const nb::gil_scoped_release released;
+  return engine->Register(problem, settings, parallelFor, [&report](const DiffeomorphicProgress & where) {
+    report.Call([&where](const nb::object & function) { TellProgress(function, where); });
+  });
+}
+
+/** Returns the displacements of the last registration, mm, as [z][y][x][3]. size: of the fixed image. */
+nb::object
+TakeDisplacements(const Loan<DiffeomorphicRegistration> & engine, const Size & size)
+{
+  float * elements = nullptr;
+  auto    array = MakeVolume<float>(elements, size, 3);
+  {
+    const nb::gil_scoped_release released;
+    engine->TakeDisplacements(
+      [elements](std::int64_t first, std::int64_t count, const float * in) {
+        std::copy_n(in, 3 * count, elements + 3 * first);
+      },
+      MakeInterruptibleParallelFor());
+  }
+  return nb::cast(std::move(array));
+}
+} // namespace
+
+void
+AddDiffeomorphic(nb::module_ & module)
+{
+  nb::class_<DiffeomorphicSettings>(module, "DiffeomorphicSettings")
+    .def(nb::init<>())
+    .def_rw("iterations", &DiffeomorphicSettings::iterations)
+    .def_rw("radius", &DiffeomorphicSettings::radius)
+    .def_rw("update_sigma", &DiffeomorphicSettings::updateSigma)
+    .def_rw("field_sigma", &DiffeomorphicSettings::fieldSigma)
+    .def_rw("step", &DiffeomorphicSettings::step)
+    .def_rw("fixed_range", &DiffeomorphicSettings::fixedRange)
+    .def_rw("moving_range", &DiffeomorphicSettings::movingRange);
+  nb::class_<DiffeomorphicLevelResult>(module, "DiffeomorphicLevelResult")
+    .def_ro("costs", &DiffeomorphicLevelResult::costs)
+    .def_ro("voxels", &DiffeomorphicLevelResult::voxels)
+    .def_ro("milliseconds", &DiffeomorphicLevelResult::milliseconds);
+  nb::class_<DiffeomorphicResult>(module, "DiffeomorphicResult")
+    .def_ro("levels", &DiffeomorphicResult::levels)
+    .def_ro("smallest_determinant", &DiffeomorphicResult::smallestDeterminant)
+    .def_ro("folded_voxels", &DiffeomorphicResult::foldedVoxels)
+    .def_ro("log_determinant_deviation", &DiffeomorphicResult::logDeterminantDeviation)
+    .def_ro("warnings", &DiffeomorphicResult::warnings)
+    .def_ro("milliseconds", &DiffeomorphicResult::milliseconds);
+  AddLoan<DiffeomorphicRegistration>(module, "DiffeomorphicRegistration")
+    .def("register",
+         &Register,
+         nb::arg("dimension"),
+         nb::arg("fixed"),
+         nb::arg("moving"),
+         nb::arg("initial"),
+         nb::arg("settings"),
+         nb::arg("progress").none())
+    .def("take_displacements", &TakeDisplacements, nb::arg("size"));
+}
+
+} // namespace python
+} // namespace gpureg
