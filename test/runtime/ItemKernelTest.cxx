@@ -2,6 +2,7 @@
 // How item kernels run (src/engine/runtime/ForEachItem.h), on every device, by the example of some that there are.
 #include "engine/runtime/Backend.h"
 #include "engine/runtime/ForEachItem.h"
+#include "engine/runtime/Operation.h"
 
 #include "kernels/core/Geometry.h"
 #include "kernels/image/NumberTypes.h"
@@ -18,6 +19,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -35,23 +37,33 @@ using kernels::RealToNumberKernel;
 using kernels::ReplaceValueKernel;
 using kernels::ScaleGradientKernel;
 
-// What a kernel's parameters take. A call with anything else does not compile.
-template <std::size_t n, typename TParameter, typename TArgument, typename TTyped = TParameter>
-constexpr bool takes = std::is_constructible<item::Passed<n, TParameter, TTyped>, const TArgument &>::value;
+// Whether a parameter takes an argument. A call with any other does not compile.
+template <typename TParameter, typename TArgument, typename TTyped = TParameter>
+constexpr bool takes = std::is_constructible<item::Passed<false, TParameter, TTyped>, const TArgument &>::value;
+template <typename TParameter, typename TArgument>
+constexpr bool takesByValue =
+  std::is_constructible<item::Passed<true, TParameter, TParameter>, const TArgument &>::value;
 
-static_assert(takes<1, const float *, Elements<const float>>);
-static_assert(takes<0, float4 *, Elements<float4>>);
-static_assert(takes<0, const float4 *, Elements<const float4>>, "an array of vectors, which are no structures");
-static_assert(takes<1, const double *, Elements<const RealNumber>, const RealNumber *>);
-static_assert(takes<0, const GradientColumn *, GradientColumn>);
-static_assert(takes<1, const GradientColumn *, Elements<const GradientColumn>>, "an array, behind the first");
-static_assert(takes<1, float, float> && takes<1, double, float> && takes<1, int, bool> && takes<1, kernels::i64, int>);
-static_assert(!takes<1, const float *, Elements<const double>>, "another type");
-static_assert(!takes<1, float *, Elements<const float>>, "what is written must not be constant");
-static_assert(!takes<1, const float *, Elements<const RealNumber>>, "an array whose type the precision does not say");
-static_assert(!takes<0, const GradientColumn *, Elements<const GradientColumn>>, "a structure is passed by value");
-static_assert(!takes<1, const GradientColumn *, GradientColumn>, "only the first parameter is a structure");
-static_assert(!takes<1, float, double> && !takes<1, int, kernels::i64> && !takes<1, int, float>, "digits get lost");
+static_assert(takes<const float *, Elements<const float>>);
+static_assert(takes<float4 *, Elements<float4>>);
+static_assert(takes<const float4 *, Elements<const float4>>, "an array of vectors, which are no structures");
+static_assert(takes<const double *, Elements<const RealNumber>, const RealNumber *>);
+static_assert(takesByValue<const GradientColumn *, GradientColumn>);
+static_assert(takes<const GradientColumn *, Elements<const GradientColumn>>, "an array, behind the first parameters");
+static_assert(takes<float, float> && takes<double, float> && takes<int, bool> && takes<kernels::i64, int>);
+static_assert(!takes<const float *, Elements<const double>>, "another type");
+static_assert(!takes<float *, Elements<const float>>, "what is written must not be constant");
+static_assert(!takes<const float *, Elements<const RealNumber>>, "an array whose type the precision does not say");
+static_assert(!takesByValue<const GradientColumn *, Elements<const GradientColumn>>, "a structure is passed by value");
+static_assert(!takes<const GradientColumn *, GradientColumn>, "only the first parameters are structures");
+static_assert(!takes<float, double> && !takes<int, kernels::i64> && !takes<int, float>, "digits get lost");
+
+template <typename... TParameters>
+constexpr std::size_t structures = item::CountStructures<std::tuple<TParameters..., kernels::i64>>();
+static_assert(structures<> == 0 && structures<float, const GradientColumn *> == 0);
+static_assert(structures<const GradientColumn *, const float4 *, const GradientColumn *> == 1);
+static_assert(structures<const GradientColumn *, const GradientColumn *, float *> == 2);
+static_assert(structures<GradientColumn *> == 0, "an array that is written");
 
 /** A queue of a device, and arrays there. */
 class ItemKernelTest : public DeviceTest
@@ -60,9 +72,8 @@ protected:
   ItemKernelTest()
     : m_Backend(GetBackend(GetParam()))
     , m_Queue(m_Backend->CreateQueue())
-  {
-    m_Queue->parallelFor = OnThreads(2);
-  }
+    , m_Operation(*m_Queue, OnThreads(2))
+  {}
 
   template <typename T>
   MemoryPointer
@@ -85,6 +96,7 @@ protected:
 
   std::shared_ptr<Backend> m_Backend;
   std::unique_ptr<Queue>   m_Queue;
+  Operation                m_Operation;
 };
 
 std::vector<float>
@@ -104,9 +116,9 @@ TEST_P(ItemKernelTest, ComputesEachItemOnceAndNoOther)
     const auto          floats = 3 * static_cast<std::size_t>(count);
     const auto          before = Count(floats + 3);
     const MemoryPointer gradients = this->Send(before);
-    m_Queue->statistics = {};
+    const int           launches = m_Queue->GetStatistics().launches;
     ForEachItem<ScaleGradientKernel>(*m_Queue, count, 2.0f, Output<float>(*gradients));
-    EXPECT_EQ(m_Queue->statistics.launches, count > 0 ? 1 : 0);
+    EXPECT_EQ(m_Queue->GetStatistics().launches - launches, count > 0 ? 1 : 0);
     const auto after = this->Download<float>(gradients);
     for (std::size_t n = 0; n < after.size(); ++n)
     {
@@ -206,9 +218,10 @@ TEST_P(ItemKernelTest, ComputesInEitherPrecisionOrRefuses)
 TEST(ItemKernel, HasTasksOfTheHostThatDoNotDependOnThreads)
 {
   const auto          queue = GetBackend("host")->CreateQueue();
-  const MemoryPointer gradients = queue->Allocate(sizeof(float) * 3 * 150000);
   std::int64_t        tasks = 0;
-  queue->parallelFor = [&tasks](std::int64_t count, const std::function<void(std::int64_t)> &) { tasks = count; };
+  const Operation     operation(*queue,
+                            [&tasks](std::int64_t count, const std::function<void(std::int64_t)> &) { tasks = count; });
+  const MemoryPointer gradients = queue->Allocate(sizeof(float) * 3 * 150000);
   ForEachItem<ScaleGradientKernel>(*queue, 150000, 2.0f, Output<float>(*gradients));
   EXPECT_EQ(tasks, (150000 + ScaleGradientKernel::itemsOfTask - 1) / ScaleGradientKernel::itemsOfTask);
 }

@@ -411,9 +411,9 @@ TurnLine(Target & target, bool isConjugate, const Vectors & gradient, const Line
   arrays.lastGradient = last.get();
   arrays.direction = direction.get();
   arrays.numbers = numbers.get();
-  passes->TurnLine(static_cast<std::int64_t>(gradient.size()), isConjugate, arrays);
-  EXPECT_TRUE(AreSameBits(passes.Download<float4>(now), gradient)) << "turning a line must not change the gradient";
-  return { passes.Download<float4>(last), passes.Download<float4>(direction), passes.Download<float>(numbers) };
+  gpureg::ControlLine(target.GetQueue(), static_cast<std::int64_t>(gradient.size()), arrays).Turn(isConjugate);
+  EXPECT_TRUE(AreSameBits(target.Download<float4>(now), gradient)) << "turning a line must not change the gradient";
+  return { target.Download<float4>(last), target.Download<float4>(direction), target.Download<float>(numbers) };
 }
 
 /** The numbers of a line by their definition (Polak & Ribière 1969). */
