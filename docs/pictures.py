@@ -2,7 +2,8 @@
 """Makes the pictures of the pages beside this file, in docs/pictures: python docs/pictures.py [NAME...]
 
 Heads are Colin27's, as Debian's package mricron-data has it, moved and deformed by transforms that are known: so a picture can say how
-many mm, in the mean over the head, a registration is away from the truth. Charts are of charts.py; the cohort's page needs chromium.
+many mm, in the mean over the head, a registration is away from the truth. charts.py draws the charts and needs matplotlib; the cohort's
+page needs chromium.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ from ._warnings import remember_input_warnings
 _hdf5 = threading.Lock()
 READERS = {".mha": "MetaImageIO", ".mhd": "MetaImageIO", ".nrrd": "NrrdImageIO", ".nhdr": "NrrdImageIO"}
 
-# What to do with several volumes.
+# A hint for a file of several volumes.
 _ONE_VOLUME = "Give one volume of it; read_series reads them."
 
 _HDF5_SUFFIXES = (".h5", ".hdf5", ".hdf")
@@ -48,7 +48,7 @@ _TEXT_TRANSFORM = re.compile(rb"^Transform:\s*(\w+)", re.MULTILINE)
 # Bytes: more than what may be left of a disk's last block.
 _PROBE = 1 << 16
 
-# ITK's own files of transforms. What else there is, is an image: a field of displacements.
+# ITK's own files of transforms. A file with another suffix is an image: a field of displacements.
 _TRANSFORM_SUFFIXES = (".tfm", ".txt", ".h5", ".hdf5", ".hdf")
 _TEXT_SUFFIXES = (".tfm", ".txt")
 
@@ -399,18 +399,18 @@ def write_whole(name: str, write: Callable[[str], Any]) -> None:
             try:
                 write(str(there))
             finally:
-                # What a full disk comes to is not said by all of SimpleITK's errors, either.
+                # Not all errors of SimpleITK say that the disk is full.
                 for made in filter(Path.is_file, Path(folder).iterdir()):
                     _check_has_room(made)
         except OSError as error:
             raise OSError(error.errno, f"The file {shown} cannot be written: {error.strerror}") from error
         except Error:
-            # Of what is computed while it is written.
+            # An error of computing the values while they are written.
             raise
         except RuntimeError as error:
             raise BadInputError(f"The file {shown} cannot be written: {_last_line(error)}") from error
         for made in sorted(Path(folder).iterdir()):
-            # What stands beside a header has its name, but for the suffix.
+            # A file beside a header has the header's name with another suffix.
             os.replace(made, target if made.name == there.name else target.parent / made.name.replace(there.stem, target.stem, 1))
 
 
