@@ -18,7 +18,7 @@ import charts
 import gpuregistration as g
 import numpy as np
 from drawing import ORANGE, WHITE, WIDTH, Plane, above, bent_grid, beside, borders, grey, overlay, titled
-from gpuregistration._labels import find_dice
+from gpuregistration._labels import compute_dice
 from heads import deformation, distance, head, labels, moved, turned
 from PIL import Image as Picture
 
@@ -92,7 +92,7 @@ def carried_labels() -> None:
     plane, pictures = Plane(fixed, "Axial", 0.55), []
     for title, transform in (("before", None), ("after", result.transform)):
         carried = g.resample(moving, transform, reference=fixed, interpolation="nearest")
-        dice = np.mean(list(find_dice(own.array, carried.array).values()))
+        dice = np.mean(list(compute_dice(own.array, carried.array).values()))
         picture = grey(0.75 * plane.cut(fixed.array))
         borders(picture, plane.cut(own.array), WHITE)
         borders(picture, plane.cut(carried.array), ORANGE)

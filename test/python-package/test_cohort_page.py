@@ -14,7 +14,7 @@ from conftest import make_head, turn
 from gpuregistration.cohort import charts, page, pictures
 from gpuregistration.cohort.pipeline import Outcome, WorkerInfo
 from gpuregistration.cohort.results import Cohort, PairResult, write_results
-from gpuregistration.cohort.shares import Share, covered_by, find_shares
+from gpuregistration.cohort.shares import Share, covered_by, compute_shares
 from gpuregistration.cohort.table import Row
 from gpuregistration.report.pictures import encode
 
@@ -38,7 +38,7 @@ def make_cohort(folder, costs=COSTS, failed=("<bad>",)):
         pairs.append(PairResult(Row(id, {"fixed": "/f", "moving": "/m"}), record))
     for id in failed:
         pairs.append(PairResult(Row(id, {}), None, "OSError", "no <space> & time", "Trace of it"))
-    shares = find_shares(
+    shares = compute_shares(
         [Outcome("a", {}, spans={"register": (n, n + 3.0)}, worker=worker_of(f"cuda:{n}", "A GPU")) for n in (0, 1)], 4.0
     )
     settings = {"stages": [{"name": "ffd", "levels": 2, "similarity": "mean_squares"}], "seed": 1}
@@ -156,7 +156,7 @@ def test_busy_time_counts_what_overlaps_once():
     info = worker_of("host", "a machine")
     first = Outcome("a", {}, spans={"register": (0.0, 2.0)}, worker=info)
     second = Outcome("b", error="x", spans={"register": (1.0, 3.0)}, worker=info)
-    (share,) = find_shares([first, second, Outcome("c", error="its worker was killed")], 4.0)
+    (share,) = compute_shares([first, second, Outcome("c", error="its worker was killed")], 4.0)
     assert (share.pairs, share.busy_seconds, share.busy) == (1, 3.0, 0.75)
 
 

@@ -12,7 +12,7 @@ import gpuregistration as g
 import numpy as np
 import pytest
 from conftest import make_head, turn
-from gpuregistration._labels import find_dice
+from gpuregistration._labels import compute_dice
 
 pytest.importorskip("SimpleITK")
 
@@ -81,9 +81,9 @@ def test_the_pages_write_what_they_say(files):
     if not (files / "labels_on_fixed.nii.gz").exists():
         snippets.run(PROJECT / "docs" / "apply-to-labels.md", files)
     own, labels = (g.read_image(files / f"{name}_labels.nii.gz") for name in ("fixed", "moving"))
-    best = find_dice(own.array, g.resample(labels, MOVED, reference=own, interpolation="nearest").array)
-    found = find_dice(own.array, g.read_image(files / "labels_on_fixed.nii.gz").array)
-    before = find_dice(own.array, labels.array)
+    best = compute_dice(own.array, g.resample(labels, MOVED, reference=own, interpolation="nearest").array)
+    found = compute_dice(own.array, g.read_image(files / "labels_on_fixed.nii.gz").array)
+    before = compute_dice(own.array, labels.array)
     assert list(found) == [1, 2]
     for label, dice in found.items():
         assert dice > best[label] - 0.01 > before[label], label

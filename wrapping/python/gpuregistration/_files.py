@@ -115,7 +115,7 @@ def _check_direction(name: str, image: Image) -> None:
     if _suffix_of(name) in NIFTI_SUFFIXES and has_skew(image):
         raise BadInputError(
             f"The image's axes are not at right angles, or not of length 1: its direction is {image.direction.tolist()}. The file "
-            f"{readable(name)} would not hold that; write a .nii or a .mha."
+            f"{readable(name)} cannot store such axes: write a .nii or a .mha."
         )
 
 
@@ -125,7 +125,7 @@ def read_transform(path: PathLike, fixed: Optional[ImageLike] = None, moving: Op
     Args:
         path: ITK's .tfm, .txt, .h5; ANTs' .mat; an image of displacements, such as ANTs' warp .nii.gz, or NiftyReg's and SPM's
             deformations, which are converted; or FSL's .mat.
-        fixed, moving: FSL's matrix has a meaning with its two images alone: what FLIRT calls reference and input.
+        fixed, moving: the two images of FSL's matrix, which FLIRT calls reference and input.
 
     Raises:
         BadInputError: there is no such file, it is none of these, or the images are missing.
@@ -217,13 +217,13 @@ def write_transform(
     if not isinstance(whole, DisplacementField):
         if fixed is None:
             kind = type(whole).__name__
-            raise BadInputError(f"The {kind} is written as the displacements {readable(name)} with a fixed image alone: give one.")
+            raise BadInputError(f"A {kind} can be written as displacements, {readable(name)}, only with a fixed image: give one.")
         whole = whole.to_displacement_field(fixed)
     with np.errstate(over="ignore"):
         vectors = whole.host_array().astype(np.float32)
     if not np.isfinite(vectors).all():
         raise BadInputError(
-            f"The field has displacements that are not numbers of 32 bits, which the image {readable(name)} would hold. Write a .h5."
+            f"The field has displacements too large for floats of 32 bits, which the image {readable(name)} would store. Write a .h5."
         )
     write_image(name, Image(vectors, whole.spacing, whole.origin, whole.direction, is_vector=True))
 
@@ -233,7 +233,7 @@ def _is_mat(name: str) -> bool:
 
 
 def is_flirt_matrix(path: PathLike) -> bool:
-    """Tells whether a file is a matrix of FSL's FLIRT, which has a meaning with its two images alone."""
+    """Tells whether a file is a matrix of FSL's FLIRT, which has a meaning only with its two images."""
     from ._flirt import parse_flirt_matrix
 
     name = name_of(path)
@@ -242,7 +242,7 @@ def is_flirt_matrix(path: PathLike) -> bool:
 
 def _read_grids(name: str, fixed: Optional[ImageLike], moving: Optional[ImageLike]) -> tuple[Image, Image]:
     if fixed is None or moving is None:
-        raise BadInputError(f"FSL's matrix {readable(name)} has a meaning with its two images alone: give both, fixed and moving.")
+        raise BadInputError(f"FSL's matrix {readable(name)} has a meaning only with its two images: give both, fixed and moving.")
     return read_any_image(fixed, "fixed")[0], read_any_image(moving, "moving")[0]
 
 

@@ -34,7 +34,7 @@ METRICS = (
 )
 #: Describes their values.
 MEANING = (
-    "Of all of them less is better: mutual informations and squared correlations are negative, the correlation ratio is 1 - eta, and "
+    "For all metrics less is better: mutual informations and squared correlations are negative, the correlation ratio is 1 - eta, and "
     "mean squares and mean absolute differences are of values scaled to 0 to 1."
 )
 
@@ -104,7 +104,8 @@ class Metric:
 
     def derivative(self, parameters: Union[ArrayLike, Affine]) -> np.ndarray:
         """Computes the value's derivative with respect to each parameter: ``(d * d + d,)``, per unit of the matrix about the center, and per
-        mm of translation. It is 0 if nothing overlaps. A neighborhood correlation takes the moving image's gradient as central differences.
+        mm of translation. It is 0 if nothing overlaps. A neighborhood correlation computes the moving image's gradient by central
+        differences.
 
         Args:
             parameters: as for value().
@@ -133,8 +134,7 @@ class Metric:
         if isinstance(parameters, Affine):
             if parameters.dimension != self.dimension:
                 raise BadInputError(
-                    f"The map is of {parameters.dimension} dimensions, and the images are of {self.dimension}. Hand in one of "
-                    f"{self.dimension}."
+                    f"The map has {parameters.dimension} dimensions, and the images have {self.dimension}: give an Affine of as many."
                 )
             return Affine.from_matrix(parameters.matrix_of(), self._center).parameters
         read = read_numbers("A map's parameters, or a gpuregistration.Affine,", parameters)

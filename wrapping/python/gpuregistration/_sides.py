@@ -74,8 +74,8 @@ class Pair:
         return Pair(
             self.fixed.on_host(),
             self.moving.on_host(),
-            _bring_mask(self.fixed_mask),
-            _bring_mask(self.moving_mask),
+            _download_mask(self.fixed_mask),
+            _download_mask(self.moving_mask),
             self.wrap,
             self.grid,
             self.warnings,
@@ -96,8 +96,8 @@ class Pair:
         )
 
 
-def _bring_mask(mask: Optional[Mask]) -> Optional[np.ndarray]:
-    return (mask.bring() != 0).astype(np.float32) if isinstance(mask, GpuArray) else mask
+def _download_mask(mask: Optional[Mask]) -> Optional[np.ndarray]:
+    return (mask.download() != 0).astype(np.float32) if isinstance(mask, GpuArray) else mask
 
 
 def _load_mask(mask: Optional[Mask], device: str) -> Optional[_engine.DeviceArray]:
@@ -311,5 +311,5 @@ def _as_word(path: str) -> str:
 
 def mask_of_image(mask: Mask, image: Image) -> np.ndarray:
     """Returns a Pair's mask on the host, 0 and 1, in the shape of its image's array."""
-    values = mask.bring() if isinstance(mask, GpuArray) else mask
+    values = mask.download() if isinstance(mask, GpuArray) else mask
     return (values != 0).astype(np.uint8).reshape(image.shape)

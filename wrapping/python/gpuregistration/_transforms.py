@@ -75,9 +75,9 @@ class Transform:
         places = read_numbers("The points' array", points)
         if places.shape[-1:] != (self.dimension,):
             raise BadInputError(f"Points of shape {places.shape} are not possible; they are to be of shape (…, {self.dimension}).")
-        return self._lead(places.reshape(-1, self.dimension)).reshape(places.shape)
+        return self._map_points(places.reshape(-1, self.dimension)).reshape(places.shape)
 
-    def _lead(self, points: np.ndarray) -> np.ndarray:
+    def _map_points(self, points: np.ndarray) -> np.ndarray:
         """Maps points, (n, d), in mm."""
         raise NotImplementedError
 
@@ -193,7 +193,7 @@ class Affine(Transform):
         whole[:-1, -1] = self.offset
         return whole
 
-    def _lead(self, points: np.ndarray) -> np.ndarray:
+    def _map_points(self, points: np.ndarray) -> np.ndarray:
         return points @ self.matrix.T + self.offset
 
     def inverse(self) -> "Affine":
@@ -257,11 +257,11 @@ class _Grid(Transform):
         """
         if self._on_gpu is None:
             return self.array
-        vectors = self._on_gpu.bring()
+        vectors = self._on_gpu.download()
         _check_vectors(vectors, type(self).__name__)
         return vectors
 
-    def _lead(self, points: np.ndarray) -> np.ndarray:
+    def _map_points(self, points: np.ndarray) -> np.ndarray:
         index = points @ self._to_grid[:-1, :-1].T + self._to_grid[:-1, -1]
         vectors = self.host_array()
         size = np.array(self._shape[-2::-1])
@@ -390,9 +390,9 @@ class Composite(Transform):
             whole = matrix @ whole
         return whole
 
-    def _lead(self, points: np.ndarray) -> np.ndarray:
+    def _map_points(self, points: np.ndarray) -> np.ndarray:
         for part in self.transforms:
-            points = part._lead(points)
+            points = part._map_points(points)
         return points
 
     def _append_to(self, chain: _engine.Chain) -> None:
@@ -444,7 +444,7 @@ def check_dimension(transform: Transform, dimension: int, what: str = "transform
     """Checks a transform's dimensions. Raises BadInputError."""
     if transform.dimension != dimension:
         raise BadInputError(
-            f"The {what} is of {transform.dimension} dimensions, and what it is used for of {dimension}. Hand in one of {dimension}."
+            f"The {what} has {transform.dimension} dimensions, and {dimension} are needed. Hand in one of {dimension}."
         )
 
 

@@ -28,7 +28,7 @@ namespace python
 
 namespace
 {
-/** Tells where it is, with a function that finds the cost. Whoever keeps it for later gets an exception. */
+/** Reports progress with a function that computes the cost. To call that function later throws. */
 void
 TellProgress(const nb::object & progress, const FreeFormProgress & where)
 {
@@ -36,7 +36,7 @@ TellProgress(const nb::object & progress, const FreeFormProgress & where)
   nb::object findCost = nb::cpp_function([isReported, ask = where.findCost] {
     if (!*isReported)
     {
-      throw BadInputError("a registration's progress is told its cost only while its function runs: ask for it there");
+      throw BadInputError("a progress knows its cost only while the progress function runs: call find_cost() there");
     }
     return ask();
   });
@@ -73,7 +73,7 @@ Register(const Loan<FreeFormRegistration> & engine,
   });
 }
 
-/** The control points' displacements: [z][y][x][3], mm. */
+/** Returns the control points' displacements: [z][y][x][3], mm. */
 nb::object
 MakePoints(const FreeFormResult & result)
 {

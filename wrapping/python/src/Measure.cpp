@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A metric by itself, of affine maps.
+// Evaluates a metric for affine maps, without a registration.
 #include "Arrays.h"
 #include "Bindings.h"
 #include "Cancel.h"
@@ -37,10 +37,10 @@ namespace python
 
 namespace
 {
-/** Of the fixed image's values and the moving one's: see GlobalSettings. */
+/** Ranges of the fixed and the moving image's values: see GlobalSettings. */
 using Ranges = std::array<std::optional<ValueRange>, 2>;
 
-/** A metric of two images. */
+/** Evaluates a metric of two images. */
 class Measure
 {
 public:

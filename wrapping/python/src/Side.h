@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One image of a registration, on a device.
+// One image of a registration, and its mask, on a device.
 #ifndef gpureg_python_Side_h
 #define gpureg_python_Side_h
 
@@ -14,7 +14,7 @@ namespace gpureg
 namespace python
 {
 
-/** Keeps its arrays. */
+/** Keeps the arrays alive. */
 class Side
 {
 public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filters of images.
+// Filters images.
 #include "Arrays.h"
 #include "Bindings.h"
 #include "Cancel.h"
@@ -44,7 +44,7 @@ MakeMap(const std::array<double, 9> & matrix, const std::array<double, 3> & offs
   return { matrix, offset };
 }
 
-/** A volume on its way through a filter. */
+/** A volume that a filter works on. */
 class Filter
 {
 public:
@@ -137,7 +137,7 @@ private:
   int                m_Components = 1;
 };
 
-/** A level of the pyramid that registrations make. It keeps what it was made with. */
+/** A level of the pyramid that registrations make. It keeps the image that it was made from. */
 struct MadeLevel
 {
   MadeLevel(const std::string & device, std::shared_ptr<const DeviceArray> from)
@@ -153,7 +153,7 @@ struct MadeLevel
   ImageLevel                         level;
 };
 
-/** It, and the map from its indices to the image's. */
+/** Makes a level, and the map from its indices to the image's. */
 nb::tuple
 MakeLevel(std::shared_ptr<const DeviceArray> array, const Size & factors)
 {
@@ -175,7 +175,7 @@ MakeLevel(std::shared_ptr<const DeviceArray> array, const Size & factors)
   return nb::make_tuple(nb::cast(std::move(image)), level->GetToImage());
 }
 
-/** An image's values as the host has them, in doubles. */
+/** Downloads an image's values, in doubles. */
 nb::object
 Download(const DeviceArray & array)
 {
@@ -223,7 +223,7 @@ AddVolumes(nb::module_ & module)
     .def_prop_ro("statistics", &Filter::GetStatistics);
   module.def("find_level_factors", &FindLevelFactors);
   module.def("make_level", &MakeLevel);
-  module.def("bring", &Download);
+  module.def("download", &Download);
 }
 
 } // namespace python

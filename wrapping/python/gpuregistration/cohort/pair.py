@@ -14,7 +14,7 @@ import numpy as np
 from .._devices import Device
 from .._files import read_image, read_transform, write_image, write_transform
 from .._image import Image
-from .._labels import check_labels, find_dice
+from .._labels import check_labels, compute_dice
 from .._register import Result, register_pair
 from .._report_data import find_versions
 from .._grey import as_grey
@@ -170,7 +170,7 @@ def write(job: Job, inputs: Inputs, found: Found, device: Device, times: Mapping
             "matrix": result.transform.matrix_of(),
             "warnings": inputs.warnings,
             "stages": [stage.numbers() for stage in result.stages],
-            "dice": _find_dice(images, found),
+            "dice": _compute_dice(images, found),
             "times": times,
             "versions": find_versions(),
             "outputs": sorted(one.name for one in made.iterdir()),
@@ -192,12 +192,12 @@ def _write_pictures(made: Path, inputs: Inputs, result: Result) -> None:
         (made / name).write_bytes(encode(picture, _QUALITY))
 
 
-def _find_dice(images: Mapping[str, Image], found: Found) -> dict[str, list[float]]:
+def _compute_dice(images: Mapping[str, Image], found: Found) -> dict[str, list[float]]:
     """Computes each label's Dice before and after the registration."""
     if found.labels is None or found.labels_before is None:
         return {}
     truth = images["fixed_labels"].array
-    before, after = find_dice(truth, found.labels_before), find_dice(truth, found.labels)
+    before, after = compute_dice(truth, found.labels_before), compute_dice(truth, found.labels)
     return {str(label): [before.get(label, 0.0), after.get(label, 0.0)] for label in sorted({**before, **after})}
 
 

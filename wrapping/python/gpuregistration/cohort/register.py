@@ -26,7 +26,7 @@ from .pipeline import Outcome
 from .results import Cohort, PairResult, write_results
 from .schedule import Schedule
 from .settings import Settings
-from .shares import find_shares
+from .shares import compute_shares
 from .table import Table, check_places, read_table
 
 _LOCK = ".cohort-lock"
@@ -110,7 +110,9 @@ def register_cohort(
     folder = Path(os.path.abspath(name_of(output)))
     check_places(table, rows, folder)
     if scheduler is not None and (devices is not None or workers_per_device is not None):
-        raise BadInputError("Devices are of workers that are started here; those of a scheduler have theirs by ITK_GPU_DEVICE.")
+        raise BadInputError(
+            "devices= and workers_per_device= are for workers that are started here: with a scheduler set each one's ITK_GPU_DEVICE."
+        )
     plan = plan_workers(devices, workers_per_device) if scheduler is None else None
     import_distributed()
     _make_folder(folder)
@@ -142,7 +144,7 @@ def register_cohort(
             settings=settings.describe(),
             seconds=time.monotonic() - begin,
             registering_seconds=run.registering_seconds,
-            shares=find_shares(run.outcomes, run.registering_seconds),
+            shares=compute_shares(run.outcomes, run.registering_seconds),
             command=command,
         )
         write_results(cohort)

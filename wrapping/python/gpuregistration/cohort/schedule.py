@@ -131,11 +131,11 @@ class Schedule:
         try:
             self.workers = len(self._client.nthreads())
         except (OSError, RuntimeError) as error:
-            raise WorkerError(f"The scheduler does not answer any more: {error}. What is done stays; run the same again.") from error
+            raise WorkerError(f"The scheduler does not answer any more: {error}. Results of done pairs stay: run it again.") from error
         if self.workers or self._setup.devices is None:
             self._had_workers = time.monotonic()
         elif time.monotonic() - self._had_workers > _ALONE:
-            raise WorkerError(f"All workers have ended, and none was started again in {_ALONE} s. What is done stays; run the same again.")
+            raise WorkerError(f"All workers have ended, and none came back in {_ALONE} s. Results of done pairs stay: run it again.")
         return self.workers
 
     def _meet(self, info: WorkerInfo) -> None:

@@ -30,7 +30,7 @@ class Share:
     busy: float
 
 
-def find_shares(outcomes: Iterable[Outcome], seconds: float) -> list[Share]:
+def compute_shares(outcomes: Iterable[Outcome], seconds: float) -> list[Share]:
     """Computes each device's share of pairs that ended within so many seconds."""
     by_device: dict[tuple[str, str, str], list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
