@@ -47,7 +47,7 @@ MakeFiller(const Values & values);
 Size
 SizeOf(const Array & array);
 
-/** An array that Python owns, of elements that are yet to be set. NumPy's memory: nothing is written to it here, while other threads wait
+/** Makes an uninitialized array that Python owns. NumPy's memory: nothing is written to it here, while other threads wait
  *  for the GIL, and it is of large pages where there are some. */
 template <typename T>
 nanobind::ndarray<nanobind::numpy, T>
@@ -65,7 +65,7 @@ MakeArray(T *& elements, std::initializer_list<std::size_t> shape)
   return array;
 }
 
-/** The same of a volume's voxels: [z][y][x], or [z][y][x][component] if there is a number of components. */
+/** Makes an uninitialized array of a volume's voxels: [z][y][x], or [z][y][x][component] if there is a number of components. */
 template <typename T>
 nanobind::ndarray<nanobind::numpy, T>
 MakeVolume(T *& elements, const Size & size, std::size_t components = 0)

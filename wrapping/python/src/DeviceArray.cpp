@@ -115,7 +115,7 @@ struct Borrowed
   Shape          shape;
 };
 
-/** \param stream see BorrowedMemory. \param owner keeps the memory alive. */
+/** Describes memory of another library. \param stream see BorrowedMemory. \param owner keeps the memory alive. */
 Borrowed
 MakeBorrowed(
   std::uintptr_t address, Shape shape, const std::string & type, std::optional<std::uintptr_t> stream, nb::object owner)
@@ -216,8 +216,8 @@ FindDLPackType(NumberType type)
   return { static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(8 * BytesOf(type)), 1 };
 }
 
-/** A capsule that keeps the array, as DLPack's protocol wants it. The engine has waited for what made the array: no stream has to. Of
- *  any version that is asked for, the first is one that all read. */
+/** Makes DLPack's capsule, which keeps the array alive. The engine has waited for the work that made the array, so no stream must wait.
+ *  The capsule has the protocol's first version, which every consumer reads. */
 nb::object
 ExportDLPack(nb::handle self, nb::handle, nb::handle, nb::handle wantedDevice, nb::handle copy)
 {

@@ -18,7 +18,7 @@ namespace python
 class Side
 {
 public:
-  /** \param mask of the same shape, or null. */
+  /** Makes a side. \param mask of the image's shape, or null. */
   Side(std::shared_ptr<DeviceArray> image, std::shared_ptr<DeviceArray> mask, const IndexMap & indexToPoint);
 
   RegisteredImage

@@ -76,7 +76,7 @@ public:
     m_Filter->SetVolume(array.GetImage(), SizeOf(array.GetShape()), parallelFor);
   }
 
-  /** \param sigma in voxels. */
+  /** Smooths the volume by a Gaussian. \param sigma in voxels. */
   void
   ApplyGaussian(int axis, double sigma)
   {
@@ -92,7 +92,7 @@ public:
     return m_Precision == Precision::Double ? this->TakeAs<double>() : this->TakeAs<float>();
   }
 
-  /** Of a volume that was an image on the device: another one. */
+  /** Makes a new image on the device from a volume that came from one. */
   std::shared_ptr<DeviceArray>
   TakeImage(Shape shape)
   {
@@ -194,7 +194,7 @@ Download(const DeviceArray & array)
   return nb::cast(std::move(out));
 }
 
-/** How many voxels one of a level, whose edges are 2^level of the shortest, stands for. */
+/** Computes how many voxels become one voxel of a level, whose edges are 2^level times the shortest edge. */
 Size
 FindLevelFactors(int dimension, const Size & size, const IndexMap & indexToPoint, int level)
 {
