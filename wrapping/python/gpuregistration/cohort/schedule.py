@@ -162,8 +162,8 @@ class Schedule:
                         return None
                 return outcome
         if is_retry:
-            error = "its worker was killed, twice: is there enough memory, and what does the system's log say?"
-            return Outcome(job.row.id, error_type="WorkerKilled", error=error)
+            why = "its worker was killed, twice: is there enough memory, and what does the system's log say?"
+            return Outcome(job.row.id, error_type="WorkerKilled", error=why)
         self._retries.append(job)
         what = f"{self._infos.get(address, f'The worker {address}')} has ended" if address else "The scheduler has forgotten a pair"
         self._news.append(f"{what}; {job.row.id} is tried again, by itself.")
