@@ -1,31 +1,66 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Charts of figures that stand in README.md and benchmark/README.md, read from there, as SVG."""
+"""Charts of figures that stand in README.md and benchmark/README.md, read from there, as SVG by matplotlib."""
 
 from __future__ import annotations
 
 import math
 import re
-from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
 PROJECT = Path(__file__).parents[1]
 OURS, THREADS, ITK = "#2f8f4e", "#7a9cc6", "#9a9a9a"
 
-# Units of the pictures: pixels of a page.
-_WIDTH, _BAR, _GAP, _TOP, _LEFT, _RIGHT = 700, 22, 10, 44, 250, 90
+# Pixels of a page: a chart's width, each bar with the gap below it, and what is above, below, left and right of the bars.
+_WIDTH, _BAR, _TOP, _BOTTOM, _LEFT, _RIGHT = 700, 32, 44, 24, 250, 90
+# Browsers show 96 pixels an inch; matplotlib has 72 points an inch.
+_INCH, _POINT = 1 / 96, 72 / 96
 
 
 class Bar(NamedTuple):
-    """A bar: what it is of, in ms, and its colour."""
+    """A bar: its label, its value, in ms or times as fast, and its colour."""
 
     label: str
     value: float
     colour: str
 
 
+class Chart(NamedTuple):
+    """A chart of bars.
+
+    Attributes:
+        title: stands above it.
+        bars: from top to bottom.
+        is_speed: values say how many times as fast something is, on a logarithmic axis from 1 on; else they are ms, from 0 on.
+    """
+
+    title: str
+    bars: list[Bar]
+    is_speed: bool = False
+
+    def values(self) -> list[str]:
+        """Returns what stands beside each bar."""
+        if self.is_speed:
+            return [f"{float(f'{bar.value:.2g}'):g} ×" for bar in self.bars]
+        unit, name = (1000.0, "s") if max(bar.value for bar in self.bars) >= 1000 else (1.0, "ms")
+        return [f"{bar.value / unit:.3g} {name}" for bar in self.bars]
+
+    def ticks(self) -> list[int]:
+        """Returns the powers of ten below a logarithmic axis; without one there are none."""
+        decades = math.ceil(math.log10(max(bar.value for bar in self.bars))) if self.is_speed else -1
+        return [10**n for n in range(decades + 1)]
+
+    def describe(self) -> str:
+        """Returns the chart in words, for readers who do not see it."""
+        return f"{self.title}: " + "; ".join(f"{bar.label} {value}" for bar, value in zip(self.bars, self.values()))
+
+    def texts(self) -> list[str]:
+        """Returns all texts of the picture."""
+        return [self.title, *(bar.label for bar in self.bars), *self.values(), *(f"{tick} ×" for tick in self.ticks())]
+
+
 def milliseconds(text: str) -> float:
-    """The first time in a text, such as "0.042 s (first in a process: 0.20 s)".
+    """Returns the first time in a text, such as "0.042 s (first in a process: 0.20 s)".
 
     Raises:
         ValueError: there is none.
@@ -37,7 +72,7 @@ def milliseconds(text: str) -> float:
 
 
 def numbers(row: str) -> dict[str, float]:
-    """A row of README.md's table of numbers: milliseconds by column, of those that have a time.
+    """Reads a row of README.md's table of numbers: milliseconds by column, without the columns that have no time.
 
     Raises:
         ValueError: there is no such row, or more than one.
@@ -50,7 +85,7 @@ def numbers(row: str) -> dict[str, float]:
 
 
 def quoted(pattern: str) -> list[float]:
-    """Seconds that stand in a sentence of benchmark/README.md, as milliseconds, in order.
+    """Reads the seconds that stand in a sentence of benchmark/README.md, and returns them as milliseconds, in order.
 
     Raises:
         ValueError: there is no such sentence.
@@ -62,50 +97,47 @@ def quoted(pattern: str) -> list[float]:
     return [1000.0 * float(group) for group in found.groups()]
 
 
-def time_bars(title: str, bars: list[Bar]) -> str:
-    """Bars as long as times, from 0 on, each with its time."""
-    most = max(bar.value for bar in bars)
-    unit, name = (1000.0, "s") if most >= 1000 else (1.0, "ms")
-    rows = [(bar, (_WIDTH - _LEFT - _RIGHT) * bar.value / most, f"{bar.value / unit:.3g} {name}") for bar in bars]
-    return _draw(title, rows, [])
+def draw(chart: Chart, file: Path) -> None:
+    """Writes a chart's SVG. One version of matplotlib always writes the same bytes."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    height = _TOP + _BAR * len(chart.bars) + (_BOTTOM if chart.is_speed else 0)
+    # Browsers choose the font, and words stay words.
+    settings = {"svg.fonttype": "none", "svg.hashsalt": chart.title, "font.family": "sans-serif", "font.size": 15 * _POINT}
+    with matplotlib.rc_context(settings):
+        figure = Figure(figsize=(_WIDTH * _INCH, height * _INCH))
+        figure.text(12 / _WIDTH, 1 - 24 / height, chart.title, weight="bold")
+        axes = figure.add_axes(
+            (_LEFT / _WIDTH, 1 - (_TOP + _BAR * len(chart.bars)) / height, 1 - (_LEFT + _RIGHT) / _WIDTH, _BAR * len(chart.bars) / height)
+        )
+        axes.spines[:].set_visible(False)
+        axes.tick_params(length=0, pad=10 * _POINT)
+        if chart.is_speed:
+            axes.set_xscale("log")
+            axes.set_xlim(1, chart.ticks()[-1])
+            axes.set_xticks(chart.ticks(), [f"{tick} ×" for tick in chart.ticks()], size=13 * _POINT, color="#555555")
+            axes.tick_params(axis="x", pad=4 * _POINT)
+            axes.grid(axis="x", color="#cccccc")
+            axes.set_axisbelow(True)
+        else:
+            axes.set_xlim(0, max(bar.value for bar in chart.bars))
+            axes.set_xticks([])
+        axes.minorticks_off()
+        places = range(len(chart.bars))
+        widths = [bar.value - chart.is_speed for bar in chart.bars]
+        drawn = axes.barh(places, widths, 0.7, left=int(chart.is_speed), color=[bar.colour for bar in chart.bars])
+        axes.bar_label(drawn, chart.values(), padding=6 * _POINT)
+        axes.set_yticks(places, [bar.label for bar in chart.bars])
+        axes.set_ylim(len(chart.bars) - 0.5, -0.5)
+        figure.savefig(file, metadata={"Title": chart.describe(), "Date": None, "Creator": None})
 
 
-def speed_bars(title: str, bars: list[Bar]) -> str:
-    """Bars of how many times as fast something is, on a scale of powers of ten that begins with 1."""
-    decades = math.ceil(math.log10(max(bar.value for bar in bars)))
-    step = (_WIDTH - _LEFT - _RIGHT) / decades
-    rows = [(bar, step * math.log10(bar.value), f"{float(f'{bar.value:.2g}'):g} ×") for bar in bars]
-    ticks = [(_LEFT + n * step, f"{10**n} ×") for n in range(decades + 1)]
-    return _draw(title, rows, ticks)
-
-
-def _draw(title: str, rows: list[tuple[Bar, float, str]], ticks: list[tuple[float, str]]) -> str:
-    bottom = _TOP + len(rows) * (_BAR + _GAP)
-    height = bottom + (22 if ticks else 4)
-    said = "; ".join(f"{bar.label} {text}" for bar, _, text in rows)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}" role="img" '
-        f'aria-label="{escape(title)}: {escape(said)}" font-family="sans-serif" font-size="15">',
-        f'<rect width="{_WIDTH}" height="{height}" fill="#ffffff"/>',
-        f'<text x="12" y="24" font-weight="bold">{escape(title)}</text>',
-    ]
-    for x, text in ticks:
-        parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP - 6}" y2="{bottom}" stroke="#cccccc"/>')
-        parts.append(f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle" font-size="13" fill="#555555">{text}</text>')
-    for n, (bar, length, text) in enumerate(rows):
-        y = _TOP + n * (_BAR + _GAP)
-        shown = max(length, 1.0)
-        parts.append(f'<text x="{_LEFT - 10}" y="{y + 16}" text-anchor="end">{escape(bar.label)}</text>')
-        parts.append(f'<rect x="{_LEFT}" y="{y}" width="{shown:.1f}" height="{_BAR}" fill="{bar.colour}"/>')
-        parts.append(f'<text x="{_LEFT + shown + 6:.1f}" y="{y + 16}">{text}</text>')
-    return "\n".join([*parts, "</svg>\n"])
-
-
-def metric() -> str:
-    """One evaluation of a metric, by what computes it."""
+def metric() -> Chart:
+    """Returns the times of one evaluation of a metric, by device."""
     row = numbers("metric, value and derivative")
     opencl = numbers("the same through OpenCL on that GPU")["cuda"]
-    return time_bars(
+    return Chart(
         "One evaluation, value and derivative",
         [
             Bar("CUDA, H200", row["cuda"], OURS),
@@ -116,10 +148,10 @@ def metric() -> str:
     )
 
 
-def plugin() -> str:
-    """A registration of a program that stays as it is."""
+def plugin() -> Chart:
+    """Returns the times of a registration by a program that stays as it is."""
     row = numbers("the same where the metric stands in for ITK's")
-    return time_bars(
+    return Chart(
         "One rigid registration, in a program that stays as it is",
         [
             Bar("with the plugin: H200", row["cuda"], OURS),
@@ -129,11 +161,11 @@ def plugin() -> str:
     )
 
 
-def host() -> str:
-    """A free-form deformation where there is no GPU."""
+def host() -> Chart:
+    """Returns the times of a free-form deformation without a GPU."""
     row = numbers("free-form deformation, four levels, 5 mm grid")
     all_voxels, samples = quoted(r"every voxel takes (\d+) s, and 200,000 samples (\d+\.\d) s at 1\.06 times that error")
-    return time_bars(
+    return Chart(
         "One free-form deformation of a head",
         [
             Bar("two cores, every voxel", all_voxels, THREADS),
@@ -144,8 +176,8 @@ def host() -> str:
     )
 
 
-def devices() -> str:
-    """What a GPU and 16 threads bring, task by task."""
+def devices() -> Chart:
+    """Returns how many times as fast a GPU and 16 threads are, task by task."""
     bars = []
     for name, row in (
         ("metric and derivative", "metric, value and derivative"),
@@ -156,7 +188,7 @@ def devices() -> str:
         times = numbers(row)
         bars.append(Bar(f"{name}: H200", times["itk"] / times["cuda"], OURS))
         bars.append(Bar("16 threads", times["itk"] / times["host"], THREADS))
-    return speed_bars("How many times as fast as ITK on the same 16 threads", bars)
+    return Chart("How many times as fast as ITK on the same 16 threads", bars, is_speed=True)
 
 
 CHARTS = {"metric.svg": metric, "plugin.svg": plugin, "host.svg": host, "devices.svg": devices}
@@ -165,4 +197,4 @@ CHARTS = {"metric.svg": metric, "plugin.svg": plugin, "host.svg": host, "devices
 def write(folder: Path) -> None:
     """Writes all charts into a folder."""
     for name, make in CHARTS.items():
-        (folder / name).write_text(make(), encoding="utf-8")
+        draw(make(), folder / name)

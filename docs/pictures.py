@@ -2,7 +2,8 @@
 """Makes the pictures of the pages beside this file, in docs/pictures: python docs/pictures.py [NAME...]
 
 Heads are Colin27's, as Debian's package mricron-data has it, moved and deformed by transforms that are known: so a picture can say how
-many mm, in the mean over the head, a registration is away from the truth. Charts are of charts.py; the cohort's page needs chromium.
+many mm, in the mean over the head, a registration is away from the truth. charts.py draws the charts and needs matplotlib; the cohort's
+page needs chromium.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import charts
 import gpuregistration as g
 import numpy as np
 from drawing import ORANGE, WHITE, WIDTH, Plane, above, bent_grid, beside, borders, grey, overlay, titled
-from gpuregistration._labels import find_dice
+from gpuregistration._labels import compute_dice
 from heads import deformation, distance, head, labels, moved, turned
 from PIL import Image as Picture
 
@@ -91,7 +92,7 @@ def carried_labels() -> None:
     plane, pictures = Plane(fixed, "Axial", 0.55), []
     for title, transform in (("before", None), ("after", result.transform)):
         carried = g.resample(moving, transform, reference=fixed, interpolation="nearest")
-        dice = np.mean(list(find_dice(own.array, carried.array).values()))
+        dice = np.mean(list(compute_dice(own.array, carried.array).values()))
         picture = grey(0.75 * plane.cut(fixed.array))
         borders(picture, plane.cut(own.array), WHITE)
         borders(picture, plane.cut(carried.array), ORANGE)

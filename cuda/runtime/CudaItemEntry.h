@@ -86,17 +86,16 @@ template <typename TKernel>
 const void *
 GetCudaEntry(Precision precision)
 {
-  using Types = typename item::Parameters<typename TKernel::template Signature<RealNumber>>::Tuple;
-  constexpr std::size_t structures = item::CountStructures<Types>();
-  constexpr std::make_index_sequence<item::Numbers<TKernel>::size() - structures> behind;
+  using Shape = item::Shape<TKernel>;
+  constexpr std::make_index_sequence<Shape::others> others;
   if constexpr (TKernel::isOverReal)
   {
     if (precision == Precision::Double)
     {
-      return FindCudaEntry<TKernel, double, structures>(behind);
+      return FindCudaEntry<TKernel, double, Shape::structures>(others);
     }
   }
-  return FindCudaEntry<TKernel, float, structures>(behind);
+  return FindCudaEntry<TKernel, float, Shape::structures>(others);
 }
 
 } // namespace gpureg

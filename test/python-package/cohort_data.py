@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small cohorts for tests, and workers that fail as they are asked to."""
 
+import dataclasses
 import os
 import signal
+import time
 from pathlib import Path
 
 import gpuregistration as gr
 import numpy as np
+import pytest
 from conftest import make_head, turn
-from gpuregistration.cohort import pipeline, worker
+from gpuregistration.cohort import claims, pipeline, worker
+
+distributed = pytest.importorskip("distributed")
 
 GRID = {"shape": (20, 24, 22), "spacing": (4.0, 4.0, 4.0)}
 
@@ -48,22 +53,33 @@ def run_or_die(job, setup):
     return worker.run(job, setup)
 
 
-def die(setup):
-    """In the place of worker.start."""
+def run_slowly(job, setup):
+    """Replaces worker.run(): it takes a moment, and no device."""
+    dask_worker = distributed.get_worker()
+    if dask_worker.state.nthreads < pipeline.PLACES:
+        distributed.secede()
+    begin = time.time()
+    time.sleep(0.3)
+    worker_info = pipeline.WorkerInfo(str(dask_worker.name), dask_worker.address, 1, "here", "host", "A host")
+    return pipeline.Outcome(job.row.id, {}, spans={"register": (begin, time.time())}, worker=worker_info)
+
+
+async def die(setup, dask_worker):
+    """Replaces worker.start(): the process ends."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def run_or_lose_device(job, setup):
-    """worker.run, but the device is lost to the first process that registers pair-1."""
+    """Calls worker.run(), but the device is lost to the first process that registers pair-1."""
     outcome = worker.run(job, setup)
     if job.row.id == "pair-1" and _is_first(job, "lost"):
-        return pipeline.Outcome("pair-1", error_type="DeviceLostError", error="it is lost", device_lost=True)
+        return dataclasses.replace(outcome, record=None, error_type="DeviceLostError", error="it is lost", device_lost=True)
     (job.folder.parent.parent / f"{job.row.id}-by-{os.getpid()}").touch()
     return outcome
 
 
 def _is_first(job, name):
-    """Whether nobody has asked before, in any process."""
+    """Returns whether nobody has asked before, in any process."""
     try:
         Path(job.folder.parent.parent / f"asked-{name}").touch(exist_ok=False)
     except FileExistsError:
@@ -71,21 +87,18 @@ def _is_first(job, name):
     return True
 
 
-def cohorts_of_process():
-    """How many cohorts a worker's process serves."""
-    return len(worker._services)
+def ended_cohorts():
+    """Returns how many cohorts have ended in a worker's process."""
+    return len(worker._ended)
 
 
-def start_with_two_devices(setup):
-    """In the place of worker.start(), on a machine that has two GPUs, as far as it knows."""
-    from gpuregistration.cohort import claims
-
+async def start_with_two_devices(setup, dask_worker):
+    """Replaces worker.start() on a machine that has two GPUs, as far as the worker knows."""
     claims.find_gpus = lambda: ["opencl:0", "opencl:1"]
-    return worker.start(setup)
+    claims.PREFIX = "\0" + os.environ["TEST_CLAIMS"]
+    return await worker.start(setup, dask_worker)
 
 
 def claim_of_process():
-    """What a worker has taken."""
-    from gpuregistration.cohort import claims
-
-    return claims._claim
+    """Returns what a worker has claimed."""
+    return claims.claim_device()

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which devices the workers of a scheduler take."""
 
+import errno
 import os
 import re
 import signal
-import stat
+import socket
 import subprocess
 import sys
-import tempfile
+import uuid
 
 import cohort_data
-import gpuregistration as gr
 import gpuregistration as gr
 import pytest
 from cohort_data import make_cohort
@@ -19,9 +19,10 @@ from gpuregistration.cohort import claims
 
 # A process that takes a device, of those that are named, says which, and lives until its input ends. What they are is told behind the
 # names, such as cuda:0=8f2a; of other names it is not known.
-CLAIMING = """
-import sys
+CLAIMING = r"""
+import os, sys
 from gpuregistration.cohort import claims
+claims.PREFIX = "\0" + os.environ["TEST_CLAIMS"]
 hardware = dict(word.partition("=")[::2] for word in sys.argv[1:])
 claims.find_gpus = lambda: list(hardware)
 claims.find_hardware_id = hardware.get
@@ -33,7 +34,13 @@ sys.stdin.read()
 
 
 @pytest.fixture
-def claim(tmp_path):
+def prefix():
+    """Begins the names that the workers of a test take, and no other test's."""
+    return f"gpuregistration-test-{uuid.uuid4().hex[:8]}-"
+
+
+@pytest.fixture
+def claim(prefix):
     """Starts a process that takes one of two devices; returns it, the device and the warning."""
     processes = []
 
@@ -43,7 +50,7 @@ def claim(tmp_path):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "TMPDIR": str(tmp_path), "ITK_GPU_DEVICE": "", "CUDA_VISIBLE_DEVICES": "", **environment},
+            env={**os.environ, "TEST_CLAIMS": prefix, "ITK_GPU_DEVICE": "", "CUDA_VISIBLE_DEVICES": "", **environment},
         )
         processes.append(process)
         device, _, warning = process.stdout.readline().strip().partition(" ")
@@ -110,11 +117,11 @@ def test_one_gpu_by_two_numbers_without_ids(claim):
         ("", "cuda:1", "", "cuda-1"),
         ("3,5", "cuda:1", "", "cuda-5"),
         ("GPU-8f2a, GPU-71", "cuda:0", "", "cuda-GPU-8f2a"),
-        ("MIG-GPU-8f/1/0", "cuda:0", "", "cuda-MIG-GPU-8f-1-0"),
+        ("MIG-GPU-8f/1/0", "cuda:0", "", "cuda-MIG-GPU-8f/1/0"),
         ("3", "opencl:0", "", "opencl-0"),
     ],
 )
-def test_names_of_files(monkeypatch, visible, called, hardware, name):
+def test_names_of_gpus(monkeypatch, visible, called, hardware, name):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
     monkeypatch.setattr(claims, "find_hardware_id", lambda device: hardware)
     assert claims._physical_name(called) == name
@@ -131,60 +138,26 @@ def test_ids_of_devices():
         find_hardware_id("cuda:77")
 
 
-def _refuse(monkeypatch, is_refused):
-    """Has os.open refuse some files; root may read all."""
-    open_file = os.open
-
-    def refuse(path, flags, *mode):
-        if is_refused(str(path), flags):
-            raise PermissionError(13, "Permission denied", path)
-        return open_file(path, flags, *mode)
-
-    monkeypatch.setattr(os, "open", refuse)
-
-
-def test_a_file_that_cannot_be_read_is_held_by_another(monkeypatch, tmp_path):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(claims, "find_hardware_id", lambda device: "")
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    (tmp_path / "gpuregistration-cuda-0-0.lock").touch()
-    _refuse(monkeypatch, lambda path, flags: path.endswith("gpuregistration-cuda-0-0.lock"))
-    assert claims._take_one(["cuda:0", "cuda:1"]) == claims.Claim("cuda:1")
-    assert claims._take_one(["cuda:0"]).warning.startswith("cuda:0 is shared with another worker")
-
-
-def test_where_no_file_can_be_made(monkeypatch, tmp_path):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(claims, "find_hardware_id", lambda device: "")
-    _refuse(monkeypatch, lambda path, flags: bool(flags & os.O_CREAT))
-    claim = claims._take_one(["cuda:0", "cuda:1"])
-    assert claim.device == "cuda:0" and "may be another worker's, too" in claim.warning
-
-
-def test_others_may_read_the_files(monkeypatch, tmp_path):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    before = os.umask(0o077)
-    try:
-        assert claims._holds("one.lock")
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE((tmp_path / "one.lock").stat().st_mode) == 0o644
-
-
 def test_the_host_is_shared_without_a_word(claim):
     # The process sees no GPU, whatever this one sees.
     assert [claim()[1:] for _ in range(2)] == [("host", "")] * 2
 
 
-def test_where_nothing_can_be_locked(claim, tmp_path):
-    # A link may be anybody's, and lead anywhere.
-    (tmp_path / "gpuregistration-cuda-0-0.lock").symlink_to(tmp_path / "elsewhere")
-    _, device, warning = claim("cuda:0", "cuda:1")
-    assert device == "cuda:0" and "may be another worker's, too" in warning
+def test_where_no_name_can_be_taken(monkeypatch):
+    """As in a sandbox without local sockets."""
+
+    class Refused(socket.socket):
+        def bind(self, address):
+            raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(claims.socket, "socket", Refused)
+    monkeypatch.setattr(claims, "find_hardware_id", lambda device: "")
+    claim = claims._claim_one(["cuda:0", "cuda:1"])
+    assert claim.device == "cuda:0" and "Another worker may use cuda:0, too" in claim.warning and "not permitted" in claim.warning
 
 
 @pytest.mark.skipif(not any(one.kind == "opencl" for one in gr.devices()), reason="no OpenCL device")
-def test_workers_of_a_scheduler(tmp_path, monkeypatch):
+def test_workers_of_a_scheduler(tmp_path, monkeypatch, prefix):
     """Three, on a machine of two devices: PoCL's twice."""
     distributed = pytest.importorskip("distributed")
     pytest.importorskip("SimpleITK")
@@ -192,7 +165,7 @@ def test_workers_of_a_scheduler(tmp_path, monkeypatch):
 
     monkeypatch.setattr("gpuregistration.cohort.worker.start", cohort_data.start_with_two_devices)
     table = make_cohort(tmp_path, 6)
-    environment = {"POCL_DEVICES": "pthread pthread", "TMPDIR": str(tmp_path), "ITK_GPU_DEVICE": ""}
+    environment = {"POCL_DEVICES": "pthread pthread", "TEST_CLAIMS": prefix, "ITK_GPU_DEVICE": ""}
     news = []
     with distributed.LocalCluster(
         n_workers=3, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path / "dask"), env=environment

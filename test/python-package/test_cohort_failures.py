@@ -13,7 +13,6 @@ import subprocess
 import sys
 import time
 from types import SimpleNamespace
-from unittest.mock import Mock
 
 import cohort_data
 import gpuregistration as gr
@@ -21,7 +20,7 @@ import numpy as np
 import pytest
 from cohort_data import assert_nothing_half_done, make_cohort
 from command_line import assert_fails, gpureg, run_process, start_process
-from gpuregistration.cohort import WorkerError, register_cohort, schedule, worker
+from gpuregistration.cohort import WorkerError, pipeline, register_cohort, schedule
 
 pytest.importorskip("SimpleITK")
 distributed = pytest.importorskip("distributed")
@@ -129,12 +128,13 @@ def test_a_pair_that_kills_its_worker(tmp_path, monkeypatch):
     assert "its worker was killed, twice" in result.failed[0].error
     *killed, failed = [one.news for one in told if one.news]
     assert failed.startswith("killer failed: ")
-    # Of both pairs, and of what else those workers had.
-    who = rf"The worker [01] on {socket.gethostname()} \(host\)"
-    text = rf"{who} was killed; its (1 pair is|\d pairs are) tried again, (each )?by itself\."
+    # Both pairs are told, and what else those workers had.
+    text = r"The worker .+ has ended; ([a-z0-9-]+) is tried again, by itself\."
     found = [re.fullmatch(text, one) for one in killed]
     assert killed and all(found), killed
-    assert 2 <= sum(int(one[1].split()[0]) for one in found) <= 5
+    again = [one[1] for one in found]
+    assert {"killer", "once"} <= set(again) and len(set(again)) == len(again)
+    assert any(one.startswith(f"The worker 0 on {socket.gethostname()} (host) has ended") for one in killed), killed
     assert_nothing_half_done(tmp_path / "out")
 
 
@@ -147,59 +147,10 @@ def test_a_device_that_is_lost(tmp_path, monkeypatch):
     )
     assert set(states(result).values()) == {"done"}
     assert f"The worker 0 on {socket.gethostname()} (host) has lost its device, and is started again." in told
-    assert not [news for news in told if "killed" in news]
     by = {path.name.split("-by-")[1] for path in tmp_path.glob("pair-*-by-*")}
     (again,) = tmp_path.glob("pair-1-by-*")
     assert len(by) == 2, "another process took its place"
     assert again.name.split("-by-")[1] in by
-
-
-class FewWorkers:
-    """In the place of Dask's client: the workers that a test says, and futures that end when it says so."""
-
-    def __init__(self, addresses):
-        self.addresses = addresses
-
-    def nthreads(self):
-        return dict.fromkeys(self.addresses, 1)
-
-    def submit(self, work, *arguments, **more):
-        return Mock(status="pending")
-
-    def cancel(self, futures, force):
-        pass
-
-    def restart_workers(self, addresses):
-        """Under their addresses they are there again."""
-
-
-def start_one(monkeypatch, devices):
-    """A schedule of one worker, which is ready, and has a pair to do; its client."""
-    monkeypatch.setattr(schedule, "_LOOK", 0)
-    client = FewWorkers(["a"])
-    found = schedule.Schedule(client, devices, 1)
-    found._look()
-    found._workers["a"].info = worker.WorkerInfo("0", "node", "cuda:0", "A GPU", gr.__version__)
-    found._give("a", SimpleNamespace(row=SimpleNamespace(id="pair")))
-    return found, client
-
-
-@pytest.mark.parametrize("devices, what", [(["cuda:0"], "was killed"), (None, "has ended")])
-def test_what_is_told_of_a_worker_that_is_gone(monkeypatch, devices, what):
-    found, client = start_one(monkeypatch, devices)
-    client.addresses = []
-    assert found._look() == []
-    assert found.take_news() == [f"The worker 0 on node (cuda:0) {what}; its 1 pair is tried again, by itself."]
-
-
-def test_a_worker_that_came_back_under_its_address_and_is_killed_then(monkeypatch):
-    found, client = start_one(monkeypatch, ["cuda:0"])
-    found._restart("a")
-    found._look()
-    assert found.take_news() == ["The worker 0 on node (cuda:0) has lost its device, and is started again."]
-    client.addresses = []
-    found._look()
-    assert found.take_news() == ["The worker 0 on node (cuda:0) was killed; its 1 pair is tried again, by itself."]
 
 
 def test_a_full_disk(tmp_path):
@@ -295,6 +246,32 @@ def test_a_scheduler_that_exists(tmp_path, capfd):
     assert (warped.array == gr.register(fixed, moving, device="host").warped.array).all()
 
 
+@pytest.mark.parametrize("threads, part", [(7, 0.6), (1, 0.3)])
+def test_workers_share_the_pairs(tmp_path, monkeypatch, threads, part):
+    """Each worker gets nearly as many as the others, in small cohorts and in large ones, and has several at a time. Where each has one
+    thread, Dask shares out less evenly."""
+    monkeypatch.setattr("gpuregistration.cohort.worker.run", cohort_data.run_slowly)
+    with distributed.LocalCluster(
+        n_workers=3, threads_per_worker=threads, dashboard_address=None, local_directory=str(tmp_path), env={"ITK_GPU_DEVICE": "host"}
+    ) as cluster:
+        with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+            for count in (3, 6, 60):
+                found = schedule.Schedule(client, None, 0)
+                list(found.start())
+                jobs = [SimpleNamespace(row=SimpleNamespace(id=n)) for n in range(count)]
+                outcomes = [outcome for outcome in found.run(jobs) if outcome is not None]
+                found.end()
+                assert sorted(outcome.id for outcome in outcomes) == list(range(count))
+                by_worker = [[outcome.spans["register"] for outcome in outcomes if outcome.worker.name == name] for name in "012"]
+                assert min(map(len, by_worker)) >= part * count / 3, by_worker
+                assert count < 60 or min(map(most_at_a_time, by_worker)) >= 3
+                assert max(map(most_at_a_time, by_worker)) <= 3 * pipeline.PLACES
+
+
+def most_at_a_time(spans):
+    return max(sum(first <= begin < last for first, last in spans) for begin, _ in spans)
+
+
 def test_a_scheduler_that_starts_its_workers_by_jobs(tmp_path, monkeypatch):
     """dask-jobqueue, as on Slurm, but that its jobs are processes of this machine."""
     jobqueue = pytest.importorskip("dask_jobqueue", reason="dask-jobqueue is not there")
@@ -358,7 +335,7 @@ def test_a_scheduler_outlives_an_interruption(tmp_path):
         result = register_cohort(table, tmp_path / "out", scheduler=cluster.scheduler_address)
         assert set(states(result).values()) == {"done"} and result.done_now == 4
         with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
-            assert client.run(cohort_data.cohorts_of_process) == {address: 0 for address in client.nthreads()}
+            assert client.run(cohort_data.ended_cohorts) == {address: 2 for address in client.nthreads()}
 
 
 def test_a_program_that_workers_would_run_again(tmp_path):

@@ -12,15 +12,17 @@ import pytest
 from browser import check_contrasts, needs_browser
 from conftest import make_head, turn
 from gpuregistration.cohort import charts, page, pictures
-from gpuregistration.cohort.pipeline import Outcome
+from gpuregistration.cohort.pipeline import Outcome, WorkerInfo
 from gpuregistration.cohort.results import Cohort, PairResult, write_results
-from gpuregistration.cohort.schedule import Done
-from gpuregistration.cohort.shares import Share, covered_by, find_shares
+from gpuregistration.cohort.shares import Share, covered_by, compute_shares
 from gpuregistration.cohort.table import Row
-from gpuregistration.cohort.worker import WorkerInfo
 from gpuregistration.report.pictures import encode
 
 COSTS = {"b10": -0.5, "b9": -0.75, "a": 12.0}
+
+
+def worker_of(device, description):
+    return WorkerInfo("0", "tcp://node:1", 1, "node", device, description)
 
 
 def make_cohort(folder, costs=COSTS, failed=("<bad>",)):
@@ -36,8 +38,8 @@ def make_cohort(folder, costs=COSTS, failed=("<bad>",)):
         pairs.append(PairResult(Row(id, {"fixed": "/f", "moving": "/m"}), record))
     for id in failed:
         pairs.append(PairResult(Row(id, {}), None, "OSError", "no <space> & time", "Trace of it"))
-    shares = find_shares(
-        [Done(Outcome("a", {}, spans={"register": (n, n + 3.0)}), WorkerInfo("0", "node", f"cuda:{n}", "A GPU", "0")) for n in (0, 1)], 4.0
+    shares = compute_shares(
+        [Outcome("a", {}, spans={"register": (n, n + 3.0)}, worker=worker_of(f"cuda:{n}", "A GPU")) for n in (0, 1)], 4.0
     )
     settings = {"stages": [{"name": "ffd", "levels": 2, "similarity": "mean_squares"}], "seed": 1}
     return Cohort(folder, pairs, settings, 5.0, 4.0, shares, "gpureg cohort t.csv -o out")
@@ -151,12 +153,10 @@ def test_counts():
 def test_busy_time_counts_what_overlaps_once():
     assert covered_by([]) == 0
     assert covered_by([(5.0, 6.0), (0.0, 2.0), (1.0, 3.0), (1.5, 1.75)]) == 4.0
-    info = WorkerInfo("0", "node", "host", "a machine", "0")
-    (share,) = find_shares(
-        [Done(Outcome("a", {}, spans={"register": (0.0, 2.0)}), info), Done(Outcome("b", error="x", spans={"register": (1.0, 3.0)}), info)]
-        + [Done(Outcome("c", error="its worker was killed"), None)],
-        4.0,
-    )
+    info = worker_of("host", "a machine")
+    first = Outcome("a", {}, spans={"register": (0.0, 2.0)}, worker=info)
+    second = Outcome("b", error="x", spans={"register": (1.0, 3.0)}, worker=info)
+    (share,) = compute_shares([first, second, Outcome("c", error="its worker was killed")], 4.0)
     assert (share.pairs, share.busy_seconds, share.busy) == (1, 3.0, 0.75)
 
 

@@ -1,49 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a scheduler's workers do that serve from several threads."""
+"""Tests what a worker's process does that serves from several threads."""
 
-import gc
+import asyncio
 import threading
 from types import SimpleNamespace
 
 import distributed
+import gpuregistration as gr
 import pytest
 from gpuregistration._devices import Device
-from gpuregistration.cohort import worker
+from gpuregistration.cohort import WorkerError, pipeline, worker
 from gpuregistration.cohort.claims import Claim
 
 THREADS = 8
 
 
-class CountedPipeline:
-    """In the place of a device's threads."""
-
-    made = []
-    ran = []
-
-    def __init__(self, device):
-        self.made.append(device.name)
-
-    def run(self, job, is_over):
-        self.ran.append((job, self))
-        return job if not is_over.is_set() else None
-
-
 @pytest.fixture
-def names(monkeypatch):
-    """The names of threads' workers; those that are not there are 0. Devices start so slowly that all threads wait for them."""
-    found = {}
-    monkeypatch.setattr(distributed, "get_worker", lambda: SimpleNamespace(name=found.get(threading.get_ident(), 0)))
+def starts(monkeypatch):
+    """The names of the devices that were started, so slowly that all threads wait for them. A pair's work is to wait a moment."""
+    names = []
+
+    def start(name):
+        names.append(name)
+        threading.Event().wait(0.05)
+
+    monkeypatch.setattr(distributed, "get_worker", lambda: SimpleNamespace(name="a name", address="tcp://here:1", state=SimpleNamespace(nthreads=1)))
     monkeypatch.setattr(distributed, "secede", lambda: None)
-    monkeypatch.setattr(worker, "Pipeline", CountedPipeline)
-    monkeypatch.setattr(worker, "start_device", lambda name: threading.Event().wait(0.05))
+    monkeypatch.setattr(worker, "start_device", start)
     monkeypatch.setattr(worker, "describe_device", lambda name: Device(name, "cuda", "A GPU", 0))
     monkeypatch.setattr(worker, "claim_device", lambda: Claim("cuda:0"))
     monkeypatch.setattr(worker, "set_threads", lambda count: None)
-    CountedPipeline.made.clear()
-    CountedPipeline.ran.clear()
-    yield found
-    for cohort in {cohort for cohort, _ in worker._services}:
-        worker.stop(worker.Setup(cohort, None, 1))
+    monkeypatch.setattr(worker, "_ended", set())
+    worker._start.cache_clear()
+    yield names
+    worker._start.cache_clear()
+
+
+def setup_of(cohort, version=gr.__version__, devices=None):
+    return worker.Setup(cohort, version, devices, 1)
+
+
+def job_of(n):
+    return SimpleNamespace(row=SimpleNamespace(id=f"pair-{n}"))
 
 
 def at_once(count, work):
@@ -66,53 +64,69 @@ def at_once(count, work):
     return results
 
 
-def test_threads_that_begin_together_have_one_pipeline(names):
-    setup = worker.Setup("a", None, 1)
-    assert at_once(THREADS, lambda n: worker.run(n, setup)) == list(range(THREADS))
-    assert CountedPipeline.made == ["cuda:0"]
-    assert len({pipeline for _, pipeline in CountedPipeline.ran}) == 1
+class Parts:
+    """Replaces the parts of a pair's work, and counts how many of each are done at a time."""
+
+    def __init__(self, monkeypatch):
+        self._lock = threading.Lock()
+        self._now = {}
+        self.most = {}
+        monkeypatch.setattr(pipeline.pair, "read", lambda job: self._do("read"))
+        monkeypatch.setattr(pipeline.pair, "compute", lambda job, inputs, device: self._do("compute"))
+        monkeypatch.setattr(pipeline.pair, "write", lambda job, *more: self._do("write"))
+
+    def _do(self, name):
+        with self._lock:
+            self._now[name] = self._now.get(name, 0) + 1
+            self.most[name] = max(self.most.get(name, 0), self._now[name])
+        threading.Event().wait(0.02)
+        with self._lock:
+            self._now[name] -= 1
+        return {"part": name}
 
 
-def test_starts_that_come_together_say_the_same(names):
-    setup = worker.Setup("b", None, 1)
-    infos = at_once(THREADS, lambda n: worker.start(setup))
+def test_threads_that_begin_together_start_one_device(starts, monkeypatch):
+    parts = Parts(monkeypatch)
+    outcomes = at_once(3 * THREADS, lambda n: worker.run(job_of(n), setup_of(f"cohort-{n % 2}")))
+    assert [outcome.id for outcome in outcomes] == [f"pair-{n}" for n in range(3 * THREADS)]
+    assert not any(outcome.failed for outcome in outcomes)
+    assert starts == ["cuda:0"]
+    assert parts.most["compute"] == 1 and 1 <= parts.most["read"] <= pipeline.AHEAD and 1 <= parts.most["write"] <= pipeline.BEHIND
+
+
+def test_starts_that_come_together_say_the_same(starts):
+    dask_worker = SimpleNamespace(name="a name", address="tcp://here:1")
+    infos = at_once(THREADS, lambda n: asyncio.run(worker.start(setup_of("one"), dask_worker)))
     assert all(info is infos[0] for info in infos)
-    assert infos[0].device == "cuda:0"
-    assert CountedPipeline.made == ["cuda:0"]
+    assert infos[0].device == "cuda:0" and infos[0].name == "a name" and infos[0].address == "tcp://here:1"
+    assert starts == ["cuda:0"]
 
 
-def test_workers_and_cohorts_of_a_process_share_their_device(names):
-    def run(n):
-        names[threading.get_ident()] = n % 2
-        return worker.run(n, worker.Setup(f"c{n // 4}", None, 1))
-
-    assert at_once(THREADS, run) == list(range(THREADS))
-    assert CountedPipeline.made == ["cuda:0"]
+def test_the_device_of_a_numbered_worker(starts):
+    dask_worker = SimpleNamespace(name=1, address="tcp://here:1")
+    assert asyncio.run(worker.start(setup_of("one", devices=["cuda:0", "cuda:1"]), dask_worker)).device == "cuda:1"
 
 
-def test_each_device_has_its_own(names):
-    setup = worker.Setup("d", ["cuda:0", "cuda:1"], 1)
+def test_a_device_that_does_not_start(starts, monkeypatch):
+    def fail(name):
+        raise gr.DeviceError("it is broken")
 
-    def run(n):
-        names[threading.get_ident()] = n % 2
-        return worker.run(n, setup)
-
-    at_once(THREADS, run)
-    assert sorted(CountedPipeline.made) == ["cuda:0", "cuda:1"]
+    monkeypatch.setattr(worker, "start_device", fail)
+    errors = at_once(2, lambda n: worker.run(job_of(n), setup_of("one")))
+    assert [str(error) for error in errors] == ["it is broken"] * 2
 
 
-def test_a_cohort_that_is_over_begins_no_more_and_leaves_others_alone(names):
-    one, other = worker.Setup("e", None, 1), worker.Setup("f", None, 1)
-    assert worker.run(1, one) == 1
-    assert worker.run(2, other) == 2
-    service = worker._services["e", "0"]
+def test_another_version(starts):
+    with pytest.raises(WorkerError, match=f"it has gpuregistration {gr.__version__}, and the cohort's is 0.0.1: install the same"):
+        worker.run(job_of(1), setup_of("one", "0.0.1"))
+    assert starts == []
+
+
+def test_a_cohort_that_has_ended_begins_no_more_and_leaves_others_alone(starts, monkeypatch):
+    Parts(monkeypatch)
+    one, other = setup_of("one"), setup_of("other")
+    assert not worker.run(job_of(1), one).failed
     worker.stop(one)
-    assert service.is_over.is_set()
-    assert all(isinstance(late, RuntimeError) for late in at_once(THREADS, lambda n: worker.run(n, one)))
-    assert worker.run(3, other) == 3
-    worker.stop(other)
-    assert worker._services == {}
-    CountedPipeline.ran.clear()
-    del service
-    gc.collect()
-    assert dict(worker._pipelines) == {}
+    late = at_once(THREADS, lambda n: worker.run(job_of(n), one))
+    assert {outcome.error for outcome in late} == {"The cohort has been ended."}
+    assert not worker.run(job_of(2), other).failed

@@ -5,7 +5,7 @@ import gpuregistration as gr
 import numpy as np
 import pytest
 from command_line import assert_fails, gpureg, gpureg_json
-from gpuregistration._labels import find_dice
+from gpuregistration._labels import compute_dice
 
 sitk = pytest.importorskip("SimpleITK")
 
@@ -71,8 +71,8 @@ def test_labels_by_themselves(head_files, capfd):
 
 def test_dice_of_any_labels():
     first, second = np.array([[-3, 0, 7], [7, 70000, 0]]), np.array([[-3, 7, 7], [0, 5, 0]])
-    assert find_dice(first, second) == {-3: 1.0, 5: 0.0, 7: 0.5, 70000: 0.0}
-    assert find_dice(np.zeros(3, np.uint8), np.zeros(3, np.uint8)) == {}
+    assert compute_dice(first, second) == {-3: 1.0, 5: 0.0, 7: 0.5, 70000: 0.0}
+    assert compute_dice(np.zeros(3, np.uint8), np.zeros(3, np.uint8)) == {}
 
 
 def test_bad_input(head_files, tmp_path, capfd):

@@ -43,7 +43,7 @@ def test_asking_changes_nothing(device, heads):
 def test_costs_are_told_in_time_alone(heads):
     kept = []
     gr.register(*heads, stages.FreeForm(levels=1, iterations=2), device="host", progress=kept.append)
-    with pytest.raises(gr.BadInputError, match="only while its function runs"):
+    with pytest.raises(gr.BadInputError, match="only while the progress function runs"):
         kept[-1].find_cost()
 
 

@@ -27,4 +27,4 @@ def test_levels_of_as_many_as_there_may_be(factor):
     image = _engine.load("host", np.full((40, 41, 42), 3.5, np.float32), (40, 41, 42))
     level, _ = _engine.make_level(image, (factor, factor, factor))
     assert tuple(level.shape) == (40 // factor, 41 // factor, 42 // factor)
-    np.testing.assert_allclose(_engine.bring(level), 3.5, rtol=1e-6)
+    np.testing.assert_allclose(_engine.download(level), 3.5, rtol=1e-6)

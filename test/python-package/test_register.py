@@ -70,7 +70,7 @@ def test_what_is_loaded_is_warped(device, heads, dimension, kind, stage):
     np.testing.assert_array_equal(warped, expected.array)
     if kind != "int16" and device != "host":
         assert sent_now - sent_then >= moving.array.nbytes
-    result._let_go()
+    result._release_device_memory()
     del result.__dict__["warped"], result.__dict__["_warped_array"]
     np.testing.assert_array_equal(result.warped.array, warped)
 

@@ -249,6 +249,15 @@ Enqueue(
   }
 }
 
+/** How many structures a kernel's function has, and how many parameters behind them, without the item. */
+template <typename TKernel>
+struct Shape
+{
+  using Types = Parameters<typename TKernel::template Signature<RealNumber>>;
+  static constexpr std::size_t structures = CountStructures<typename Types::Tuple>();
+  static constexpr std::size_t others = Types::count - structures;
+};
+
 template <typename TKernel>
 using Numbers = std::make_index_sequence<Parameters<typename TKernel::template Signature<RealNumber>>::count>;
 } // namespace item

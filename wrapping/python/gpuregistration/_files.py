@@ -34,7 +34,7 @@ from ._warnings import remember_input_warnings
 _hdf5 = threading.Lock()
 READERS = {".mha": "MetaImageIO", ".mhd": "MetaImageIO", ".nrrd": "NrrdImageIO", ".nhdr": "NrrdImageIO"}
 
-# What to do with several volumes.
+# A hint for a file of several volumes.
 _ONE_VOLUME = "Give one volume of it; read_series reads them."
 
 _HDF5_SUFFIXES = (".h5", ".hdf5", ".hdf")
@@ -48,7 +48,7 @@ _TEXT_TRANSFORM = re.compile(rb"^Transform:\s*(\w+)", re.MULTILINE)
 # Bytes: more than what may be left of a disk's last block.
 _PROBE = 1 << 16
 
-# ITK's own files of transforms. What else there is, is an image: a field of displacements.
+# ITK's own files of transforms. A file with another suffix is an image: a field of displacements.
 _TRANSFORM_SUFFIXES = (".tfm", ".txt", ".h5", ".hdf5", ".hdf")
 _TEXT_SUFFIXES = (".tfm", ".txt")
 
@@ -115,7 +115,7 @@ def _check_direction(name: str, image: Image) -> None:
     if _suffix_of(name) in NIFTI_SUFFIXES and has_skew(image):
         raise BadInputError(
             f"The image's axes are not at right angles, or not of length 1: its direction is {image.direction.tolist()}. The file "
-            f"{readable(name)} would not hold that; write a .nii or a .mha."
+            f"{readable(name)} cannot store such axes: write a .nii or a .mha."
         )
 
 
@@ -125,7 +125,7 @@ def read_transform(path: PathLike, fixed: Optional[ImageLike] = None, moving: Op
     Args:
         path: ITK's .tfm, .txt, .h5; ANTs' .mat; an image of displacements, such as ANTs' warp .nii.gz, or NiftyReg's and SPM's
             deformations, which are converted; or FSL's .mat.
-        fixed, moving: FSL's matrix has a meaning with its two images alone: what FLIRT calls reference and input.
+        fixed, moving: the two images of FSL's matrix, which FLIRT calls reference and input.
 
     Raises:
         BadInputError: there is no such file, it is none of these, or the images are missing.
@@ -217,13 +217,13 @@ def write_transform(
     if not isinstance(whole, DisplacementField):
         if fixed is None:
             kind = type(whole).__name__
-            raise BadInputError(f"The {kind} is written as the displacements {readable(name)} with a fixed image alone: give one.")
+            raise BadInputError(f"A {kind} can be written as displacements, {readable(name)}, only with a fixed image: give one.")
         whole = whole.to_displacement_field(fixed)
     with np.errstate(over="ignore"):
         vectors = whole.host_array().astype(np.float32)
     if not np.isfinite(vectors).all():
         raise BadInputError(
-            f"The field has displacements that are not numbers of 32 bits, which the image {readable(name)} would hold. Write a .h5."
+            f"The field has displacements too large for floats of 32 bits, which the image {readable(name)} would store. Write a .h5."
         )
     write_image(name, Image(vectors, whole.spacing, whole.origin, whole.direction, is_vector=True))
 
@@ -233,7 +233,7 @@ def _is_mat(name: str) -> bool:
 
 
 def is_flirt_matrix(path: PathLike) -> bool:
-    """Tells whether a file is a matrix of FSL's FLIRT, which has a meaning with its two images alone."""
+    """Tells whether a file is a matrix of FSL's FLIRT, which has a meaning only with its two images."""
     from ._flirt import parse_flirt_matrix
 
     name = name_of(path)
@@ -242,7 +242,7 @@ def is_flirt_matrix(path: PathLike) -> bool:
 
 def _read_grids(name: str, fixed: Optional[ImageLike], moving: Optional[ImageLike]) -> tuple[Image, Image]:
     if fixed is None or moving is None:
-        raise BadInputError(f"FSL's matrix {readable(name)} has a meaning with its two images alone: give both, fixed and moving.")
+        raise BadInputError(f"FSL's matrix {readable(name)} has a meaning only with its two images: give both, fixed and moving.")
     return read_any_image(fixed, "fixed")[0], read_any_image(moving, "moving")[0]
 
 
@@ -399,18 +399,18 @@ def write_whole(name: str, write: Callable[[str], Any]) -> None:
             try:
                 write(str(there))
             finally:
-                # What a full disk comes to is not said by all of SimpleITK's errors, either.
+                # Not all errors of SimpleITK say that the disk is full.
                 for made in filter(Path.is_file, Path(folder).iterdir()):
                     _check_has_room(made)
         except OSError as error:
             raise OSError(error.errno, f"The file {shown} cannot be written: {error.strerror}") from error
         except Error:
-            # Of what is computed while it is written.
+            # An error of computing the values while they are written.
             raise
         except RuntimeError as error:
             raise BadInputError(f"The file {shown} cannot be written: {_last_line(error)}") from error
         for made in sorted(Path(folder).iterdir()):
-            # What stands beside a header has its name, but for the suffix.
+            # A file beside a header has the header's name with another suffix.
             os.replace(made, target if made.name == there.name else target.parent / made.name.replace(there.stem, target.stem, 1))
 
 

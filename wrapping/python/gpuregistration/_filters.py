@@ -99,6 +99,6 @@ def pyramid(image: Kind, levels: int, device: Optional[DeviceLike] = None) -> li
         if isinstance(content, GpuArray):
             array = content.make_alike(made_level, copies=True)
         else:
-            array = to_type(_engine.bring(made_level).reshape(made_level.shape), content.dtype)
+            array = to_type(_engine.download(made_level).reshape(made_level.shape), content.dtype)
         made.append(wrap(Image(array, spacing, to_point[:-1, -1], to_point[:-1, :-1] / spacing)))
     return made

@@ -76,13 +76,13 @@ class GpuArray:
         return int(np.prod(self.shape, dtype=np.int64))
 
     def borrow(self, of_others: Any = np.float32) -> _engine.DeviceArray:
-        """As the engine reads it, when what makes it is done: floats and doubles where they are, others converted on the GPU."""
+        """Returns the array for the engine, once its producer is done: floats and doubles in place, other numbers converted on the GPU."""
         return self._make_image(self._read(self.shape), of_others)
 
-    def bring(self) -> np.ndarray:
-        """As the host has it, in doubles; of any number of axes."""
+    def download(self) -> np.ndarray:
+        """Downloads the array, in doubles, whatever its number of axes."""
         flat = self._make_image(self._read((1, 1, self.size)), np.float64)
-        return _engine.bring(flat).reshape(self.shape)
+        return _engine.download(flat).reshape(self.shape)
 
     def _make_image(self, borrowed: _engine.Borrowed, of_others: Any) -> _engine.DeviceArray:
         if self.dtype.kind == "f":

@@ -113,7 +113,7 @@ class Image:
     def on_host(self) -> "Image":
         """Itself, or, where its array is on a GPU, a copy in NumPy's, of the same type."""
         content = self.content
-        return self.like(content.bring().astype(content.dtype)) if isinstance(content, GpuArray) else self
+        return self.like(content.download().astype(content.dtype)) if isinstance(content, GpuArray) else self
 
     def has_grid_of(self, other: "Image") -> bool:
         """Whether its voxels are where the other one's are, to 1/1000 of a voxel."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images of other libraries: read by what they are, and made again.
+"""Reads images of other libraries, and makes images of the same kinds.
 
-No library is imported here: an image of one can only be there if its library is.
+To read an image imports no library: the image's own library has been imported by whoever made it.
 """
 
 from __future__ import annotations
@@ -39,27 +39,27 @@ class ImageOfNibabel(Protocol):
     def dataobj(self) -> Any: ...
 
 
-#: What is handed in as an image.
+#: Everything that may be handed in as an image.
 ImageLike = Union[Image, AnyArray, ImageOfITK, ImageOfNibabel]
-#: The kind of image that comes in, which goes out again.
+#: The kind of an image that is handed in: the result is of the same kind.
 Kind = TypeVar("Kind", bound=ImageLike)
 
 Wrap = Callable[[Image], Any]
 
-# What ITK's reader tells of NIfTI's two forms, and what it says of one that is not there.
+# Keys under which ITK's reader stores the codes of NIfTI's two forms, and the code of a form that is missing.
 _FORMS, _UNKNOWN_FORM = ("qform_code", "sform_code"), "0"
 
 
 def read_image(image: Any, which: str, **geometry: Any) -> tuple[Image, Wrap]:
-    """What is handed in as an image, and what makes one of that kind again.
+    """Reads an image of any kind. Returns it, and a function that makes an image of the same kind.
 
     Args:
         image: an Image, a NumPy array, an image of SimpleITK, ITK or nibabel, or an array by DLPack or CUDA's array interface.
-        which: "fixed", …, for what is raised.
-        geometry: spacing, origin and direction of what has none.
+        which: names the image in errors: "fixed", ….
+        geometry: spacing, origin and direction of a bare array.
 
     Raises:
-        BadInputError: it is no image of these kinds, or one that is not possible.
+        BadInputError: it is no image of these kinds, or its shape, type or geometry is not possible.
     """
     for reader in (_read_own, _read_simpleitk, _read_nibabel, _read_itk):
         found = reader(image)
@@ -91,17 +91,17 @@ def _hand_array_over(image: Any, made: Image) -> Any:
 
 
 def is_image_with_grid(image: Any) -> bool:
-    """Whether it is an image that says where it is, as arrays do not."""
+    """Tells whether it is an image that has a grid, as arrays have not."""
     return isinstance(image, Image) or _is_simpleitk(image) or _is_nibabel(image) or _is_itk(image)
 
 
 def is_bare_array(image: Any) -> bool:
-    """Whether it is an array, of NumPy or another library."""
+    """Tells whether it is an array, of NumPy or another library."""
     return isinstance(image, np.ndarray) or (_is_of_a_library(image) and not is_image_with_grid(image))
 
 
 def _is_of_a_library(image: Any) -> bool:
-    """Whether it is an array that DLPack or CUDA's array interface reads."""
+    """Tells whether it is an array that DLPack or CUDA's array interface reads."""
     return hasattr(image, "__dlpack_device__") or hasattr(image, "__cuda_array_interface__")
 
 
@@ -120,7 +120,7 @@ def _read_simpleitk(image: Any) -> Optional[tuple[Image, Wrap]]:
     sitk = sys.modules["SimpleITK"]
     if image.GetPixelID() in (sitk.sitkLabelUInt8, sitk.sitkLabelUInt16, sitk.sitkLabelUInt32, sitk.sitkLabelUInt64):
         raise BadInputError("A SimpleITK image is a label map, which has no array. SimpleITK.LabelMapToLabel makes an image of it.")
-    # A view: the image is to stay for as long as it does.
+    # The array is a view: `owner` keeps the image alive.
     array = sitk.GetArrayViewFromImage(image)
     is_vector = image.GetNumberOfComponentsPerPixel() > 1
     made = Image(array, image.GetSpacing(), image.GetOrigin(), image.GetDirection(), is_vector)
@@ -130,14 +130,14 @@ def _read_simpleitk(image: Any) -> Optional[tuple[Image, Wrap]]:
 
 
 def common_values(image: Image) -> np.ndarray:
-    """An image's array, of a type that other libraries have: whole numbers for bool, and floats for halves."""
+    """Returns an image's array in a type that other libraries have: whole numbers for bool, and floats for halves."""
     array = np.ascontiguousarray(host_array(image))
     wider = {"bool": np.uint8, "float16": np.float32}.get(array.dtype.name)
     return array.astype(wider if wider is not None else array.dtype.newbyteorder("="), copy=False)
 
 
 def to_simpleitk(image: Image) -> Any:
-    """As SimpleITK's image."""
+    """Converts an image to SimpleITK's. Raises ImportError if there is no SimpleITK."""
     import SimpleITK as sitk
 
     made = sitk.GetImageFromArray(common_values(image), isVector=image.is_vector)
@@ -164,7 +164,7 @@ def _read_nibabel(image: Any) -> Optional[tuple[Image, Wrap]]:
 
 
 def ras_affine(image: Image) -> np.ndarray:
-    """The matrix, (4, 4), that leads from an index to nibabel's point; of two dimensions with a third axis of 1 mm."""
+    """Returns the matrix, (4, 4), that maps an index to nibabel's point. An image of two dimensions gets a third axis of 1 mm."""
     from ._nibabel import LPS_OF_RAS
 
     to_point, d = np.eye(4), image.dimension
@@ -174,7 +174,7 @@ def ras_affine(image: Image) -> np.ndarray:
 
 
 def to_nibabel(image: Image, has_colours: bool = False) -> Any:
-    """As nibabel's NIfTI image. Components are vectors, along the fifth axis, or colours."""
+    """Converts an image to nibabel's NIfTI image. Its components become vectors, along the fifth axis, or colours."""
     import nibabel
 
     from ._nibabel import has_skew
@@ -199,7 +199,7 @@ def to_nibabel(image: Image, has_colours: bool = False) -> Any:
 
 
 def _is_itk(image: Any) -> bool:
-    # The classes of ITK's images are made as they are asked for: there is none that all are instances of.
+    # ITK makes the classes of its images when they are asked for, and they have no common base class.
     return type(image).__module__.split(".")[0] == "itk" and hasattr(image, "GetBufferedRegion")
 
 
@@ -212,7 +212,7 @@ def _read_itk(image: Any) -> Optional[tuple[Image, Wrap]]:
     index = np.array(list(image.GetBufferedRegion().GetIndex()), dtype=np.float64)
     spacing = np.array(list(image.GetSpacing()))
     origin = np.array(list(image.GetOrigin())) + direction @ (spacing * index)
-    # A view, as above.
+    # A view, as in _read_simpleitk().
     made = Image(array, spacing, origin, direction, image.GetNumberOfComponentsPerPixel() > 1)
     known = dict(image)
     made.is_placed = not all(known.get(key) == _UNKNOWN_FORM for key in _FORMS)
@@ -221,7 +221,7 @@ def _read_itk(image: Any) -> Optional[tuple[Image, Wrap]]:
 
 
 def to_itk(image: Image) -> Any:
-    """As ITK's image."""
+    """Converts an image to ITK's. Raises ImportError if there is no ITK for Python."""
     import itk
 
     made = itk.image_from_array(common_values(image), is_vector=image.is_vector)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images of labels."""
+"""Checks and compares images of labels."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from ._engine import BadInputError
 
 
 def check_labels(array: np.ndarray, path: str) -> None:
-    """Raises BadInputError if a file's values are no labels."""
+    """Checks that a file's values are labels, whole numbers. Raises BadInputError."""
     if array.dtype.kind == "f" and not (np.isfinite(array) & (array == np.rint(array))).all():
         raise BadInputError(f"{path} has values that are no whole numbers, and so no labels: give the image of labels.")
 
 
-def find_dice(first: np.ndarray, second: np.ndarray) -> dict[int, float]:
-    """Dice's coefficient, 2 |A ∩ B| / (|A| + |B|), of each label but 0 that one of two images of a shape has.
+def compute_dice(first: np.ndarray, second: np.ndarray) -> dict[int, float]:
+    """Computes Dice's coefficient, 2 |A ∩ B| / (|A| + |B|), of each label but 0 that one of two images has.
 
     Args:
-        first, second: whole numbers, of any type.
+        first, second: whole numbers of any type, in arrays of one shape.
     """
     labels, codes = np.unique(np.concatenate([np.unique(first), np.unique(second)]).astype(np.int64)), []
     for array in (first, second):

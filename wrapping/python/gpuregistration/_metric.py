@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Metrics by themselves."""
+"""Evaluates metrics without a registration."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from .stages import ValueRange, read_range
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-#: What metric() has, by name.
+#: Names that metric() takes.
 METRICS = tuple(SIMILARITIES)
-#: What their values mean.
+#: Describes their values.
 MEANING = (
-    "Of all of them less is better: mutual informations and squared correlations are negative, the correlation ratio is 1 - eta, and "
+    "For all metrics less is better: mutual informations and squared correlations are negative, the correlation ratio is 1 - eta, and "
     "mean squares and mean absolute differences are of values scaled to 0 to 1."
 )
 
 
-#: Voxels to each side, of a neighborhood correlation's neighborhoods.
+#: Voxels from the middle of a neighborhood correlation's neighborhoods to each side.
 RADIUS = 4
 
 
 class Metric:
-    """A metric of two images, by the parameters of an affine map from the fixed one's points to the moving one's. Made by metric()."""
+    """Evaluates a metric of two images for an affine map from the fixed image's points to the moving image's. metric() makes it."""
 
     def __init__(self, measure: _engine.Measure, dimension: int, center: np.ndarray) -> None:
         self._measure = measure
@@ -45,13 +45,13 @@ class Metric:
 
     @property
     def warnings(self) -> list[str]:
-        """Sentences on what may be wrong: of outliers among the images' values."""
+        """Sentences that warn of outliers among the images' values."""
         return list(self._measure.warnings)
 
     @property
     def center(self) -> np.ndarray:
-        """mm, ``(d,)``, the point that the matrix turns about: parameters are those of an Affine with this center. It may be set, to as
-        many finite numbers, or else there is a BadInputError."""
+        """The point that the matrix turns about, ``(d,)``, in mm: parameters are those of an Affine with this center. To set it to
+        anything but d finite numbers raises BadInputError."""
         return self._center.copy()
 
     @center.setter
@@ -60,54 +60,55 @@ class Metric:
 
     @property
     def number_of_parameters(self) -> int:
-        """``d * d + d``: the matrix by rows, then the translation in mm, in ITK's order."""
+        """``d * d + d``: the matrix row by row, then the translation in mm, in ITK's order."""
         return self.dimension * (self.dimension + 1)
 
     def value(self, parameters: Union[ArrayLike, Affine]) -> float:
-        """The metric: the less, the better the images agree. Not a number where no voxels overlap, or their values do not vary.
+        """Computes the metric: the less, the better the images agree. It is NaN if no voxels overlap, or if their values do not vary.
 
         Args:
-            parameters: ``(d * d + d,)``; or an Affine, of any center.
+            parameters: ``(d * d + d,)``; or an Affine with any center.
 
         Raises:
-            BadInputError: parameters of another number, or not finite.
+            BadInputError: parameters are of another number, or not finite.
         """
         return float(self.values([self._read(parameters)])[0])
 
     def values(self, batch: ArrayLike) -> np.ndarray:
-        """The same of many parameters, which are computed together.
+        """Computes the metric for many maps together, which is faster than one by one.
 
         Args:
-            batch: ``(n, d * d + d)``.
+            batch: ``(n, d * d + d)``, the parameters of n maps.
 
         Returns:
-            ``(n,)``.
+            ``(n,)``, the value for each map.
 
         Raises:
-            BadInputError: parameters of another number, or not finite.
-            KeyboardInterrupt: Ctrl-C ends it; on a GPU, which does a batch at once, when that is done.
+            BadInputError: parameters are of another number, or not finite.
+            KeyboardInterrupt: Ctrl-C ends it; on a GPU after the batch.
         """
         return self._find(batch)[:, 0]
 
     def counts(self, batch: ArrayLike) -> np.ndarray:
-        """How many voxels of the fixed image each value is of: ``(n,)``. Argument and errors: as of values()."""
+        """Counts the voxels of the fixed image that each value of values(batch) is computed from: ``(n,)``. Raises what values() raises."""
         return self._find(batch)[:, 1].astype(np.int64)
 
     def derivative(self, parameters: Union[ArrayLike, Affine]) -> np.ndarray:
-        """The value's derivative by each parameter: ``(d * d + d,)``; of the matrix's numbers per mm about the center. A neighborhood
-        correlation's is of the moving image's central differences. Where nothing overlaps it is 0.
+        """Computes the value's derivative with respect to each parameter: ``(d * d + d,)``, per unit of the matrix about the center, and per
+        mm of translation. It is 0 if nothing overlaps. A neighborhood correlation computes the moving image's gradient by central
+        differences.
 
         Args:
-            parameters: as of value().
+            parameters: as for value().
 
         Raises:
-            BadInputError: parameters of another number, or not finite.
-            Error: of a joint histogram, whose nearest bins have none.
+            BadInputError: parameters are of another number, or not finite.
+            Error: a joint histogram of nearest bins has no derivative.
         """
         return self.value_and_derivative(parameters)[1]
 
     def value_and_derivative(self, parameters: Union[ArrayLike, Affine]) -> tuple[float, np.ndarray]:
-        """Both, of one evaluation. Argument and errors: as of derivative()."""
+        """Computes the value and its derivative in one evaluation. Raises what derivative() raises."""
         read = self._read(parameters)
         numbers = self._maps(read[np.newaxis])[0]
         d = self.dimension
@@ -124,8 +125,7 @@ class Metric:
         if isinstance(parameters, Affine):
             if parameters.dimension != self.dimension:
                 raise BadInputError(
-                    f"The map is of {parameters.dimension} dimensions, and the images are of {self.dimension}. Hand in one of "
-                    f"{self.dimension}."
+                    f"The map has {parameters.dimension} dimensions, and the images have {self.dimension}: give an Affine of as many."
                 )
             return Affine.from_matrix(parameters.matrix_of(), self._center).parameters
         read = read_numbers("A map's parameters, or a gpuregistration.Affine,", parameters)
@@ -168,7 +168,7 @@ def metric(
     fixed_range: ValueRange = None,
     moving_range: ValueRange = None,
 ) -> Metric:
-    """A metric of two images, whose values stay on the device as they are now.
+    """Makes a metric of two images. Their values are uploaded now: later changes of the arrays do not count.
 
     Args:
         name: "correlation_ratio" (1 - η), "mattes_mutual_information" and "normalized_mutual_information" (their negatives),
@@ -176,15 +176,15 @@ def metric(
             "joint_histogram_mutual_information" (its negative, in bits, of a histogram that a Gaussian of variance 1.5 bins smooths; ITK's
             metric of that name takes each image's marginal for the other's, up to ITK 5.4), "partial_volume_mutual_information" (its
             negative; Maes 1997), "neighborhood_correlation" (the negative of the mean r² of each voxel's neighborhood; Avants 2008).
-        fixed, moving, fixed_mask, moving_mask: as of register.
-        bins: of the histogram; 0: 256 of a correlation ratio, else 64.
-        radius: voxels along each axis, of a neighborhood.
-        center: mm, of the parameters' matrix; 0 unless it is given.
-        device: its name; None: that of an array on a GPU, else the default one.
-        fixed_range, moving_range: as of stages.Rigid; the warnings are the metric's.
+        fixed, moving, fixed_mask, moving_mask: as register() takes them.
+        bins: number of bins of the histogram; 0: 256 for a correlation ratio, else 64.
+        radius: voxels along each axis, from the middle of a neighborhood to its side.
+        center: the point that the parameters' matrix turns about, ``(d,)``, in mm; 0 by default.
+        device: a device's name; None: the device of an array on a GPU, or else the default one.
+        fixed_range, moving_range: as stages.Rigid has them; Metric.warnings tells of outliers.
 
     Raises:
-        BadInputError: no such metric, images that are not possible, or arrays on another GPU than is to compute.
+        BadInputError: there is no such metric, images are not possible, or arrays are on another GPU than the one that is to compute.
         DeviceError: there is no such device.
     """
     pair = read_pair(fixed, moving, fixed_mask, moving_mask, {})
@@ -210,7 +210,7 @@ def make_measure(
     radius: int = RADIUS,
     ranges: tuple[ValueRange, ValueRange] = (None, None),
 ) -> _engine.Measure:
-    """What a Metric measures by. Bins, radius and ranges, of the fixed image and the moving one: as of metric()."""
+    """Makes the engine's part of a Metric. Bins, radius and ranges, of the fixed and the moving image, are as metric() takes them."""
     known = read_choice("metric", name, METRICS)
     count = read_whole("bins", bins) or SIMILARITIES[known].usual_bins
     read = [read_range(name, value) for name, value in zip(("fixed_range", "moving_range"), ranges)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registration."""
+"""Registers two images: register(), its progress and its result."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a registration is.
+    """Describes how far a registration is.
 
     Attributes:
-        stage: which of register's stages, from 0 on.
-        name: its name: "rigid", "affine", "global" or "ffd".
-        level: what it is at: such as "4 mm"; of "ffd" the level's number, of which 0 is the coarsest.
-        iteration: of that level, of "ffd" alone; None otherwise.
-        share: of all that is to do, 0 to 1.
-        stage_share: of that stage, 0 to 1.
-        levels: of "ffd", how many it has; None otherwise.
+        stage: the number of the current stage, from 0 on.
+        name: the stage's name: "rigid", "affine", "global" or "ffd".
+        level: the part of the stage, such as "4 mm"; for "ffd" the level's number, where 0 is the coarsest.
+        iteration: the iteration of that level for "ffd"; None otherwise.
+        share: the part of the whole work that is done, 0 to 1.
+        stage_share: the part of the stage that is done, 0 to 1.
+        levels: the number of levels for "ffd"; None otherwise.
     """
 
     stage: int
@@ -52,25 +52,25 @@ class Progress:
     _find_cost: Callable[[], float] = field(repr=False, compare=False)
 
     def find_cost(self) -> Optional[float]:
-        """The last cost that is known: of the linear stages the least at the level before, of "ffd" that before the last iteration,
-        for which the device is waited for: ask now and then. None at the begin.
+        """Returns the last known cost: in a linear stage the least cost of the level before, in "ffd" the cost before the last iteration.
+        In "ffd" the call waits for the device, so make it rarely. None at the beginning.
 
         Raises:
-            BadInputError: of "ffd", after the progress function has returned.
+            BadInputError: the progress function of "ffd" has returned.
         """
         cost = self._find_cost()
         return cost if math.isfinite(cost) else None
 
 
 class Result:
-    """What a registration came to.
+    """Result of a registration.
 
     Attributes:
-        transform: from the fixed image's points to the moving one's.
+        transform: maps the fixed image's points to the moving image's, in mm.
         cost: of the last stage.
-        stages: what each stage came to.
+        stages: the result of each stage.
         device: the name of the device that computed.
-        seconds: how long it took, of images that are in memory.
+        seconds: the time from images in memory to the transform.
         default: the value outside of the moving image.
     """
 
@@ -96,8 +96,8 @@ class Result:
 
     @cached_property
     def warped(self) -> Any:
-        """The moving image on the fixed one's grid, interpolated linearly, the default outside: of the kind and the type of the moving
-        image, and grey where that is stored as colours. Computed when it is asked for first: an array on a GPU is read then."""
+        """The moving image on the fixed image's grid, interpolated linearly, with the default outside. It has the kind and the type of the
+        moving image, and is grey if that stores grey as colours. The first access computes it, and reads an array on a GPU then."""
         return self._pair.wrap_warped(self._warped_array)
 
     @cached_property
@@ -109,30 +109,30 @@ class Result:
 
     @cached_property
     def displacement_field(self) -> DisplacementField:
-        """The displacement of each of the fixed image's voxels, in mm, in doubles: where the fixed image is on a GPU an array there, of its
-        library. Computed when it is asked for first."""
+        """The displacement of each voxel of the fixed image, in mm, in doubles. If the fixed image is on a GPU, it is an array there, of the
+        same library. The first access computes it."""
         return self.transform.to_displacement_field(self._pair.fixed, self.device)
 
     @property
     def warnings(self) -> list[str]:
-        """Of all stages: sentences on what may have gone wrong, each once."""
+        """Sentences that warn of what may have gone wrong in any stage, each once."""
         return all_warnings(self.stages)
 
-    def _let_go(self) -> None:
-        """Gives the device's memory of the moving image back. What is made of it afterwards is sent there again."""
+    def _release_device_memory(self) -> None:
+        """Frees the device's copy of the moving image. Results that need it later upload it again."""
         self._loaded = None
 
     def write_report(self, path: PathLike, command: str = "", files: Optional[Mapping[str, str]] = None) -> None:
-        """Writes one HTML file that shows the images before and after, the deformation and how costs fell. "Before" is what the initial
-        transform leads to.
+        """Writes one HTML file that shows the images before and after, the deformation and how costs fell. "Before" is the moving image
+        after the initial transform.
 
         Args:
             path: the file's name.
-            command: the command line that repeats the registration, for who reads the report.
-            files: the names of the images' files, by what each one is, such as "fixed", for the same.
+            command: the command line that repeats the registration; the report shows it.
+            files: names of the images' files, which the report shows, by argument of register(), such as "fixed".
 
         Raises:
-            OSError: the file cannot be written; it is there when all of it is.
+            OSError: the file cannot be written. A file that is not whole is never left.
         """
         from ._report_data import report_data
         from .report import write_report
@@ -162,8 +162,8 @@ def register(
     direction: Optional[ArrayLike] = None,
     default: float = 0.0,
 ) -> Result:
-    """Registers two images of two or three dimensions. Two of three dimensions that have one slice each, or one and an image of two, are
-    registered as of two: the transform is of two, and what is made of the fixed image's shape.
+    """Registers two images of two or three dimensions. Images of three dimensions with one slice are registered in two dimensions: the
+    transform has two, and the warped image has the fixed image's shape.
 
     Args:
         fixed, moving: Image, NumPy array, SimpleITK's, ITK's or nibabel's image, or an array by DLPack or CUDA's array interface, such
@@ -182,10 +182,10 @@ def register(
         device: a name such as "cuda:0", "opencl:0" or "host", or one of devices(). None: that of an array on a GPU, or else the default
             one, which is the first GPU, or else the host.
         seed: of random numbers, where a stage uses some. Two runs of one seed on one device give the same bits.
-        progress: called with a Progress for each round; may raise to end the work.
+        progress: called with a Progress after each iteration or batch; may raise to end the work.
         spacing, origin, direction: of bare arrays, as Image has them. Where one image is a bare array, and the other one says where its
             voxels are, the array's spacing is needed.
-        default: the value outside of the moving image, in what is warped; one that its type holds.
+        default: the value of the warped image outside of the moving image; the moving image's type must hold it.
 
     Returns:
         A Result.
@@ -206,7 +206,7 @@ def register(
     stages = read_stages(transform, metric)
     pair = read_pair(fixed, moving, fixed_mask, moving_mask, geometry)
     result = register_pair(pair, stages, initial, device, seed, progress, begin, default)
-    result._let_go()
+    result._release_device_memory()
     return result
 
 
@@ -220,14 +220,14 @@ def register_pair(
     begin: Optional[float] = None,
     default: float = 0.0,
 ) -> Result:
-    """register() of what has been read and checked. The result holds the moving image on the device, if it is of floats, which are
-    there as they are.
+    """Registers a pair that has been read and checked, as register() does. If the moving image has floats, which the device stores
+    unchanged, the result keeps them there.
 
     Args:
-        begin: of time.perf_counter(), from when on seconds are counted; None: from now on.
+        begin: the time.perf_counter() from which seconds are counted; None: now.
     """
     begin = time.perf_counter() if begin is None else begin
-    # Of all stages before the first one runs, which may take its time.
+    # Settings of all stages are checked before the first one runs, which may take long.
     outside = read_default(default, pair.moving.content.dtype)
     settings = read_settings(stages, pair.fixed.spacing.tolist(), seed)
     name = pair.choose_device(device)
@@ -246,7 +246,7 @@ def register_pair(
 
 
 class _Reporter:
-    """Tells a caller where one of several stages is."""
+    """Calls the caller's progress function for one of several stages."""
 
     def __init__(self, progress: Optional[Callable[[Progress], Any]], stage: int, stages: int, name: str) -> None:
         self._progress = progress
@@ -273,7 +273,7 @@ class _Reporter:
 
 
 def _level_name(name: str) -> str:
-    """Of the engine's name of a linear stage's part, one that says what it makes."""
+    """Returns the name that users see for the engine's name of a linear stage's part."""
     return "pyramid" if name == "levels" else name
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Series of volumes over time, in one file: read and written a volume at a time, where the format lets them be."""
+"""Reads and writes series of volumes over time, each in one file: a volume at a time, where the format allows it."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from ._nifti import Opened
     from ._unpack import Content
 
-# Of a header's units, which ones are of time; and how many seconds those are of which that is known.
+# Bits of xyzt_units that state the unit of time, and the seconds of those units that are times.
 _UNITS_OF_TIME = 0o70
 _SECONDS = {"sec": 1.0, "msec": 1e-3, "usec": 1e-6}
 
 
 class Series(Sequence):
-    """Volumes on one grid, one after the other in time. ``series[n]`` reads one, an Image; a loop reads them in turn.
+    """Holds volumes on one grid, one after the other in time. ``series[n]`` reads volume n, an Image; a loop reads them in turn.
 
     Attributes:
-        step: from one to the next.
-        start: when the first one is.
-        unit: of these: "sec", "msec", "usec", "hz", "ppm", "rads", or "unknown".
+        step: time from one volume to the next, in `unit`.
+        start: time of the first volume, in `unit`.
+        unit: "sec", "msec", "usec", "hz", "ppm", "rads", or "unknown".
     """
 
     def __init__(self, count: int, read: Callable[[int], Image], step: float, start: float, unit: str) -> None:
@@ -60,21 +60,21 @@ class Series(Sequence):
 
 
 def is_series(path: PathLike) -> bool:
-    """Whether a file holds several volumes. What cannot be read holds none: who reads it tells why."""
+    """Tells whether a file holds several volumes. A file that cannot be read holds none: reading it raises the error."""
     name = name_of(path)
     if not os.path.isfile(name):
         return False
     try:
         with keep_input_warnings([]), to_read(name) as there:
             return _count_volumes(there) > 1
-    # Whatever a library raises at a file that is not of its format.
+    # Libraries raise errors of many types for a file that is not of their format.
     except Exception:
         return False
 
 
 def read_series(path: PathLike) -> Series:
-    """A file of four dimensions, of NIfTI, MetaImage or NRRD, as its volumes. NIfTI is read a volume at a time, as they are asked for, after
-    one look at all of it.
+    """Reads the volumes of a file of four dimensions: NIfTI, MetaImage or NRRD. NIfTI's volumes are read when they are asked for, after the
+    whole file has been checked once.
 
     Raises:
         BadInputError: there is no such file, it is damaged, or it holds no series.
@@ -84,7 +84,7 @@ def read_series(path: PathLike) -> Series:
     warnings: list[str] = []
     with remember_input_warnings(warnings), to_read(name) as there:
         if is_nifti_file(there):
-            # By its own name, since it is read later, too.
+            # Volumes are read later, too, so the series needs the name that stays.
             series = _read_nifti(name)
         elif not is_series(there):
             raise _no_series(name)
@@ -98,11 +98,11 @@ def write_series(path: PathLike, volumes: Iterable[Image], like: Series) -> None
     """Writes volumes as one file: .nii, .nii.gz, .mha, .mhd, .nrrd or .nhdr. There is no file unless all of it is written.
 
     Args:
-        volumes: as many as `like` has, of one grid and one type; they may be made as they are written.
-        like: the series whose times they have. NIfTI keeps their unit; other formats have seconds, where these are known.
+        volumes: as many as `like` has, on one grid and of one type; a generator may compute each when it is written.
+        like: the series whose times are written. NIfTI stores their unit; other formats get seconds, if the unit is known.
 
     Raises:
-        BadInputError: volumes that are not alike, or a name of another format.
+        BadInputError: volumes differ in grid or type, their number is not that of `like`, or the name is of another format.
         ImportError: there is no nibabel, which NIfTI needs, or no SimpleITK.
         OSError: the disk is full, or fails.
     """
@@ -160,7 +160,7 @@ def _read_nifti(name: str) -> Series:
         with lock, told_as_shown():
             with keep_input_warnings(warnings):
                 parts = [image_of(opened.store(run.take(volume_bytes * number, shape[:3], kind)), "") for run in runs]
-            # What is wrong with a header is said once.
+            # Each defect of a header is said once.
             for warning in warnings:
                 if warning not in told:
                     told.append(warning)
@@ -175,7 +175,7 @@ def _read_nifti(name: str) -> Series:
 
 
 class _Runs:
-    """Arrays of a file, which may be compressed: it is gone through once, where each one is behind the one before."""
+    """Reads arrays of a file that may be compressed. It unpacks the file once if each array lies behind the one before."""
 
     def __init__(self, path: Path, begin: int) -> None:
         self._path = path
@@ -183,8 +183,8 @@ class _Runs:
         self._content: Optional[Content] = None
 
     def take(self, place: int, shape: tuple[int, ...], kind: np.dtype) -> np.ndarray:
-        """The array that begins so many bytes behind the begin."""
-        # Where reading is broken off it is not known how far it came.
+        """Reads the array that begins `place` bytes behind the first one."""
+        # If reading fails, nobody knows how far it came: the next call begins anew.
         content, self._content = self._content, None
         if content is None or content.taken > self._begin + place:
             from ._unpack import Content
@@ -197,7 +197,7 @@ class _Runs:
 
 
 def _read_other(name: str) -> Series:
-    """At once: these formats' readers unpack all of it anyway."""
+    """Reads all volumes at once: the readers of these formats unpack the whole file anyway."""
     whole = read_by_simpleitk(name)
 
     def read(number: int) -> Image:
@@ -209,7 +209,7 @@ def _read_other(name: str) -> Series:
 
 
 def _checked(volumes: Iterable[Image], like: Series, name: str) -> Iterator[Image]:
-    """Volumes of three dimensions, one for each of a series, all alike, that a file of that name holds."""
+    """Yields the volumes with three dimensions each. Raises BadInputError if they differ, or if their number is not that of `like`."""
     first: Optional[Image] = None
     count = 0
     for volume in volumes:
@@ -232,7 +232,7 @@ def _checked(volumes: Iterable[Image], like: Series, name: str) -> Iterator[Imag
 
 
 def _as_3d(image: Image) -> Image:
-    """An image of two dimensions as one of one slice."""
+    """Returns an image of two dimensions as one of three dimensions with one slice."""
     if image.dimension == 3:
         return image
     direction = np.eye(3)
@@ -241,7 +241,7 @@ def _as_3d(image: Image) -> Image:
 
 
 def _write_nifti(path: str, volumes: Iterator[Image], like: Series) -> None:
-    """By way of a file of the values as they are, of which no more is in memory than the system likes."""
+    """Writes the values into a mapped file first, of which the system holds as much in memory as it has room for."""
     plain = Path(path).with_name("values")
     values: Optional[np.memmap] = None
     try:
@@ -255,7 +255,7 @@ def _write_nifti(path: str, volumes: Iterator[Image], like: Series) -> None:
                     # A mapped file for which there is no room would end the process.
                     os.posix_fallocate(file.fileno(), 0, len(header) + int(np.prod(shape, dtype=np.int64)) * array.dtype.itemsize)
                 values = np.memmap(plain, array.dtype, "r+", len(header), shape)
-            # One component's volumes, and then the next one's.
+            # NIfTI stores all volumes of one component, then those of the next one.
             values[:, number] = np.moveaxis(array, -1, 0) if volume.is_vector else array
         if path.endswith(".gz"):
             from ._gzip import write_compressed
@@ -284,7 +284,7 @@ def _write_other(path: str, volumes: Iterator[Image], like: Series) -> None:
     first = all_of_them[0]
     seconds = _SECONDS.get(like.unit, 1.0)
     whole = sitk.GetImageFromArray(np.stack([common_values(volume) for volume in all_of_them]), isVector=first.is_vector)
-    # A step of 0 is one that nobody has told.
+    # A step of 0 is unknown.
     whole.SetSpacing([*first.spacing.tolist(), like.step * seconds or 1.0])
     whole.SetOrigin([*first.origin.tolist(), like.start * seconds])
     direction = np.eye(4)

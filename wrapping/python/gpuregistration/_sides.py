@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two images of a registration, and their masks, on their way to a device."""
+"""Reads and checks the two images of a registration and their masks, and uploads them to a device."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from ._kinds import ImageLike, Wrap, is_bare_array, is_image_with_grid, read_ima
 from ._slices import can_be_flat, check_planes, flattened, is_slice, reshaped
 from ._warnings import remember_input_warnings
 
-# Of the host: floats [z, y, x], 0 or 1.
+# On the host: floats [z, y, x], 0 or 1.
 Mask = Union[np.ndarray, GpuArray]
 
-# What images are called in errors where they are of no file, and what to do.
+# Names of images in errors if they come from no file, and hints.
 _NAMES = {
     "fixed": "fixed image",
     "moving": "moving image",
@@ -36,14 +36,14 @@ ONE_IN_FILE = "Give a file of one of them."
 
 @dataclass
 class Pair:
-    """What is registered.
+    """Holds the two images of a registration and their masks.
 
     Attributes:
-        fixed, moving: of one number a voxel, and both of two or both of three dimensions: slices are flat here.
-        fixed_mask, moving_mask: None where all is looked at.
-        wrap: makes an image of the moving one's kind.
-        grid: the fixed image as it came in, which may be of one slice: what is made lies on it.
-        warnings: what reading the images and the masks, or their files, warned of.
+        fixed, moving: images of one number a voxel, both of two or both of three dimensions: slices are flat here.
+        fixed_mask, moving_mask: None if all voxels count.
+        wrap: makes an image of the kind that the moving image was handed in as.
+        grid: the fixed image as it was handed in, which may have one slice: results lie on its grid.
+        warnings: of the images and the masks, and of reading their files.
     """
 
     fixed: Image
@@ -59,7 +59,7 @@ class Pair:
         return self.fixed.dimension
 
     def load(self, device: str) -> tuple[_engine.Side, _engine.Side]:
-        """Both sides on a device."""
+        """Uploads the images and masks to a device, and returns the fixed side and the moving side."""
         return (
             _engine.Side(
                 on_device(self.fixed, device), _load_mask(self.fixed_mask, device), engine_map(self.fixed.index_to_point)
@@ -70,23 +70,23 @@ class Pair:
         )
 
     def on_host(self) -> "Pair":
-        """The same in arrays of NumPy's."""
+        """Returns the pair with arrays of NumPy: arrays on a GPU are downloaded."""
         return Pair(
             self.fixed.on_host(),
             self.moving.on_host(),
-            _bring_mask(self.fixed_mask),
-            _bring_mask(self.moving_mask),
+            _download_mask(self.fixed_mask),
+            _download_mask(self.moving_mask),
             self.wrap,
             self.grid,
             self.warnings,
         )
 
     def wrap_warped(self, array: Any) -> Any:
-        """The moving image's values on the fixed image's voxels, as an image of the moving one's kind, in the fixed one's shape."""
+        """Makes an image of the moving image's kind, in the fixed image's shape, of values on the fixed image's voxels."""
         return self.wrap(self.grid.like(reshaped(array, self.grid.shape)))
 
     def choose_device(self, name: Optional[DeviceLike]) -> str:
-        """The name of the device that computes, see choose_device_of."""
+        """Returns the name of the device that computes, see choose_device_of()."""
         return choose_device_of(
             name,
             fixed_image=self.fixed.content,
@@ -96,8 +96,8 @@ class Pair:
         )
 
 
-def _bring_mask(mask: Optional[Mask]) -> Optional[np.ndarray]:
-    return (mask.bring() != 0).astype(np.float32) if isinstance(mask, GpuArray) else mask
+def _download_mask(mask: Optional[Mask]) -> Optional[np.ndarray]:
+    return (mask.download() != 0).astype(np.float32) if isinstance(mask, GpuArray) else mask
 
 
 def _load_mask(mask: Optional[Mask], device: str) -> Optional[_engine.DeviceArray]:
@@ -116,23 +116,23 @@ def read_pair(
     has_gaps: bool = False,
     dimension: Optional[int] = None,
 ) -> Pair:
-    """Reads images and masks of any kind. Grey images that are stored as colours are grey here, and those of one slice flat.
+    """Reads images and masks of any kind. Grey images that are stored as colours become grey, and images of one slice become flat.
 
     Args:
         geometry: spacing, origin and direction of bare arrays, as far as they are given.
-        files: the files that images and masks were read from, by these arguments' names, which errors name. None: they are in memory.
-        has_gaps: images may have values that are infinite or not a number, which whoever asks leaves out.
-        dimension: what to make slices of; None: of two dimensions, where the other image is no volume.
+        files: the files of the images and masks, by the names of these arguments; errors name them. None: they are in memory.
+        has_gaps: accepts values that are infinite or not a number, which the caller leaves out.
+        dimension: 3 leaves slices as they are; None makes them flat unless the other image is a volume.
 
     Raises:
-        BadInputError: one is no image, they do not fit to each other, or a value is not finite.
+        BadInputError: something is no image, the images do not fit to each other, or a value is not finite.
     """
     paths = files or {}
     names = {**_NAMES, **{which: f"file {path}" for which, path in paths.items()}}
     images = {"fixed": fixed, "moving": moving}
     _check_kinds(images, geometry)
     warnings = [text for one in (fixed, moving, fixed_mask, moving_mask) if isinstance(one, Image) for text in one.warnings]
-    # Another library's image is one of a file, too.
+    # Reading another library's image may read its file.
     with remember_input_warnings(warnings):
         fixed_image, _ = read_image(fixed, "fixed", **geometry)
         moving_image, wrap = read_image(moving, "moving", **geometry)
@@ -151,7 +151,7 @@ def read_pair(
     moving_image = _read_grey(moving_image, names["moving"], "moving" in paths)
     for which, image in (("fixed", fixed_image), ("moving", moving_image)):
         if not isinstance(image.content, GpuArray):
-            # Of one on a GPU the engine sees to that.
+            # The engine checks the values of an array on a GPU.
             _check_values(image.content, names[which], which in paths, has_gaps)
     with remember_input_warnings(warnings):
         masks = [
@@ -162,12 +162,12 @@ def read_pair(
 
 
 def _make_flat(*images: Image) -> Sequence[Image]:
-    """All of two dimensions, if each of them can be, and as they are otherwise."""
+    """Returns the images in two dimensions if all of them can be flat, and as they are otherwise."""
     return [flattened(image) for image in images] if all(can_be_flat(image) for image in images) else images
 
 
 def _check_extents(fixed: Image, moving: Image, names: Mapping[str, str], files: Mapping[str, str]) -> None:
-    """Raises BadInputError if one of two images has one slice, and the other one several."""
+    """Checks that both images are slices or both are volumes. Raises BadInputError."""
     if fixed.dimension != 3 or moving.dimension != 3 or is_slice(fixed) == is_slice(moving):
         return
     thin, thick = ("fixed", "moving") if is_slice(fixed) else ("moving", "fixed")
@@ -182,8 +182,8 @@ def _check_extents(fixed: Image, moving: Image, names: Mapping[str, str], files:
 
 
 def _check_kinds(images: Mapping[str, Any], geometry: Mapping[str, Any]) -> None:
-    """Raises BadInputError where a bare array, whose voxels would be of 1 mm, stands beside an image that says where its voxels are; or
-    where a geometry is given of no array."""
+    """Checks that the geometry of bare arrays is known. Raises BadInputError if an array without a spacing, whose voxels would be of 1 mm,
+    stands beside an image that has one; or if a geometry is given although there is no array."""
     bare = [which for which, image in images.items() if is_bare_array(image)]
     placed = [which for which, image in images.items() if is_image_with_grid(image)]
     if bare and placed and "spacing" not in geometry:
@@ -203,7 +203,7 @@ def _read_grey(image: Image, name: str, is_of_file: bool) -> Image:
 
 
 def _check_values(array: np.ndarray, name: str, is_of_file: bool, has_gaps: bool) -> None:
-    """Raises BadInputError for values of which nothing can be found.
+    """Checks an image's values. Raises BadInputError if they are not finite, or if nothing can be registered by them.
 
     Args:
         has_gaps: values that are infinite or not a number are left out.
@@ -219,7 +219,7 @@ def _check_values(array: np.ndarray, name: str, is_of_file: bool, has_gaps: bool
         raise BadInputError(
             f"The {name} is constant: each value is {least}. There is nothing to register; is it the right image?"
         )
-    # Whole numbers become floats there.
+    # The device computes with floats.
     if array.dtype.kind in "iu" and array.dtype.itemsize > 2 and np.float32(least) == np.float32(most):
         raise BadInputError(
             f"The {name} has values from {least} to {most}, which are the same as floats of 32 bits. Subtract the least one."
@@ -229,17 +229,19 @@ def _check_values(array: np.ndarray, name: str, is_of_file: bool, has_gaps: bool
 def _read_mask(
     mask: Any, image: Image, grid: Image, which: str, names: Mapping[str, str], files: Mapping[str, str]
 ) -> Optional[Mask]:
-    """An image's mask.
+    """Reads an image's mask.
 
     Args:
-        grid: the image as it came in, which may be of one slice, and flat otherwise.
+        image: the image, flat if it has one slice.
+        grid: the image as it was handed in.
+        which: "fixed" or "moving".
     """
     if mask is None:
         return None
     name = f"{which}_mask"
     read = _read_grey(read_image(mask, f"{which} mask's")[0], names[name], name in files)
     flat = flattened(read) if image.dimension == 2 and is_slice(read) else read
-    # A bare array says nothing but its shape.
+    # A bare array has nothing but its shape to compare.
     if flat.shape != image.shape or is_image_with_grid(mask):
         hint = hint_of_files(files[name], files[which]) if name in files else _HINT_OF_IMAGES
         check_grid(read, grid, names[name], names[which], hint)
@@ -255,18 +257,22 @@ def _read_mask(
     return np.ascontiguousarray(inside, dtype=np.float32)
 
 
-# Voxels: nearer than half of one, the voxel that is nearest to each of an image's voxels is the one of its own index. Less what rounds.
+# Voxels. If two grids are less than half a voxel apart, the voxel that is nearest to another one has the same index. Less than half, since
+# numbers are rounded.
 _MOST_APART = 0.499
 
 
 def check_grid(image: Image, reference: Image, name: str, reference_name: str, hint: str) -> None:
-    """Raises BadInputError if an image's voxels are not those of a reference: half a voxel apart, or more, at the corner that is off the
-    most. Up to there the nearest of its voxels to each of the reference's is the one of the same index, so that nothing is read otherwise.
+    """Checks that an image is on a reference's grid: at each corner less than half a voxel apart, so that the nearest voxel has the same
+    index everywhere.
 
     Args:
-        image, reference: one of two dimensions lies in the other one's plane, if that is a slice.
+        image, reference: an image of two dimensions lies in the plane of the other one, if that is a slice.
         name, reference_name: such as "moving image", or "file a.nii".
-        hint: what to do.
+        hint: tells what to do; it ends the error.
+
+    Raises:
+        BadInputError: it is not.
     """
     if image.dimension != reference.dimension:
         image, reference = _make_flat(image, reference)
@@ -283,7 +289,7 @@ def check_grid(image: Image, reference: Image, name: str, reference_name: str, h
 
 
 def _describe_difference(image: Image, reference: Image) -> str:
-    """What differs of two grids, such as ", of spacing (1, 1, 2) and not (1, 1, 1)"."""
+    """Describes how two grids differ, such as ", of spacing (1, 1, 2) and not (1, 1, 1)"."""
     parts = []
     for what in ("spacing", "origin", "direction"):
         one, other = getattr(image, what), getattr(reference, what)
@@ -293,17 +299,17 @@ def _describe_difference(image: Image, reference: Image) -> str:
 
 
 def hint_of_files(path: str, reference: str) -> str:
-    """The command that makes a file one on a reference's grid; of labels and masks."""
+    """Returns a hint: the command that resamples a file of labels, or of a mask, on a reference's grid."""
     words = ["gpureg", "apply", _as_word(path), "--reference", _as_word(reference), "--interpolation", "nearest", "-o", "NEW.nii.gz"]
     return f"This makes one that fits: {shlex.join(words)}"
 
 
 def _as_word(path: str) -> str:
-    """A file's name that is not taken for an option."""
+    """Returns a file's name such that no command takes it for an option."""
     return f"./{path}" if path.startswith("-") else path
 
 
 def mask_of_image(mask: Mask, image: Image) -> np.ndarray:
-    """A Pair's mask on the host, 0 and 1, in the shape of its image's array."""
-    values = mask.bring() if isinstance(mask, GpuArray) else mask
+    """Returns a Pair's mask on the host, 0 and 1, in the shape of its image's array."""
+    values = mask.download() if isinstance(mask, GpuArray) else mask
     return (values != 0).astype(np.uint8).reshape(image.shape)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transforms: from points of the fixed image's space to the moving one's, in mm, x first (LPS)."""
+"""Transforms, which map points of the fixed image's space to points of the moving image's space, in mm, x first (LPS)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ._slices import flattened, is_slice
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-# Cells: what doubles lose of a point's index in a grid, and more.
+# Voxels of a grid: more than rounding changes a point's index.
 _ROUNDING = 1e-9
 
 
 class Library(NamedTuple):
-    """What reads another library's transforms, None where it is none of it, and what makes one of ours one of its."""
+    """Converts transforms of another library: `read` returns None for an object that is none of its transforms."""
 
     read: Callable[[Any], Optional[Transform]]
     write: Callable[[Transform], Any]
@@ -42,61 +42,62 @@ def libraries() -> dict[str, Library]:
 
 
 class Transform:
-    """What all transforms are."""
+    """Base class of all transforms."""
 
     #: 2 or 3.
     dimension: int
-    #: What reading its file warned of.
+    #: Warnings of reading its file.
     warnings: Sequence[str] = ()
 
     def _append_to(self, chain: _engine.Chain) -> None:
         raise NotImplementedError
 
     def _bounds(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """A box that holds what a box of points is led to."""
+        """Returns the ends of a box, (d,) each, in mm, that contains the images of all points of a box."""
         raise NotImplementedError
 
     def chain(self) -> _engine.Chain:
-        """The same as the engine takes it."""
+        """Converts the transform to the engine's chain."""
         chain = _engine.Chain(self.dimension)
         self._append_to(chain)
         return chain
 
     def matrix_of(self) -> Optional[np.ndarray]:
-        """The homogeneous matrix, of ``dimension + 1`` rows, of what is linear; None of what is not."""
+        """Returns the homogeneous matrix, ``(d + 1, d + 1)``, of a linear transform, and None if the transform is not linear."""
         return None
 
     def transform_points(self, points: ArrayLike) -> np.ndarray:
-        """Where points are led to, in doubles, by the host.
+        """Maps points, in doubles, on the host.
 
         Args:
-            points: mm, x first, ``(…, d)``.
+            points: ``(…, d)``, in mm, x first.
 
         Returns:
-            The same shape. A point that lies outside of a grid of vectors stays where it is, as in ITK.
+            The mapped points, in the same shape. A point outside of a grid of vectors stays where it is, as in ITK.
 
         Raises:
-            BadInputError: points of another shape.
+            BadInputError: points have another shape.
         """
         places = read_numbers("The points' array", points)
         if places.shape[-1:] != (self.dimension,):
             raise BadInputError(f"Points of shape {places.shape} are not possible; they are to be of shape (…, {self.dimension}).")
-        return self._lead(places.reshape(-1, self.dimension)).reshape(places.shape)
+        return self._map_points(places.reshape(-1, self.dimension)).reshape(places.shape)
 
-    def _lead(self, points: np.ndarray) -> np.ndarray:
-        """Where points, (n, d), are led to."""
+    def _map_points(self, points: np.ndarray) -> np.ndarray:
+        """Maps points, (n, d), in mm."""
         raise NotImplementedError
 
     def to_displacement_field(self, reference: ImageLike, device: Optional[DeviceLike] = None) -> "DisplacementField":
-        """The displacement of each voxel of a reference image, in mm, in doubles: of a reference on a GPU an array there, of its library.
+        """Computes the displacement of each voxel of a reference image, in mm, in doubles: ``[z, y, x, 3]`` or ``[y, x, 2]``. For a
+        reference on a GPU the field is an array there, of the same library.
 
         Args:
-            reference: an image of any kind, whose grid alone is looked at; of one slice as well where the transform is of two dimensions.
-            device: its name; one that does not compute in doubles leaves this to the host. None: that of a reference on a GPU, else the
-                default one.
+            reference: an image of any kind, of which only the grid counts. It may have one slice if the transform has two dimensions.
+            device: a device's name; the host computes for a device that has no doubles. None: the device of a reference on a GPU, or
+                else the default one.
 
         Raises:
-            BadInputError: no image, other dimensions, or a reference on another GPU than is to compute.
+            BadInputError: the reference is no image, has other dimensions, or is on another GPU than the one that is to compute.
         """
         grid, _ = read_image(reference, "reference")
         if self.dimension == 2 and is_slice(grid):
@@ -106,11 +107,11 @@ class Transform:
         return _make_field(self, grid, name if _engine.has_doubles(name) else "host")
 
     def to_simpleitk(self) -> Any:
-        """As SimpleITK's transform, in doubles. Raises ImportError if there is no SimpleITK."""
+        """Converts to SimpleITK's transform, in doubles. Raises ImportError if there is no SimpleITK."""
         return libraries()["SimpleITK"].write(self)
 
     def to_itk(self) -> Any:
-        """As ITK's transform, in doubles. Raises ImportError if there is no ITK for Python."""
+        """Converts to ITK's transform, in doubles. Raises ImportError if there is no ITK for Python."""
         return libraries()["ITK"].write(self)
 
 
@@ -120,17 +121,17 @@ class TransformOfITK(Protocol):
     def TransformPoint(self, point: Any) -> Any: ...
 
 
-#: What is handed in as a transform.
+#: Everything that may be handed in as a transform.
 TransformLike = Union[Transform, TransformOfITK]
 
 
 class Affine(Transform):
-    """``y = matrix @ (x - center) + center + translation``.
+    """Maps points by ``y = matrix @ (x - center) + center + translation``.
 
     Args:
-        matrix: ``(d, d)``. The identity unless it is given.
-        translation: mm, ``(d,)``. 0 unless it is given.
-        center: mm, ``(d,)``. 0 unless it is given.
+        matrix: ``(d, d)``; the identity by default.
+        translation: ``(d,)``, in mm; 0 by default.
+        center: ``(d,)``, in mm; 0 by default.
 
     Raises:
         BadInputError: the shapes do not fit to each other, d is neither 2 nor 3, or a number is not finite.
@@ -159,13 +160,14 @@ class Affine(Transform):
 
     @classmethod
     def from_matrix(cls, matrix: ArrayLike, center: Optional[ArrayLike] = None) -> "Affine":
-        """Of a homogeneous matrix, ``(d + 1, d + 1)``, whose last row is 0 … 0 1.
+        """Makes the affine map of a homogeneous matrix.
 
         Args:
-            center: mm, ``(d,)``, of the map that is made, which moves points alike. 0 unless it is given.
+            matrix: ``(d + 1, d + 1)``, with a last row 0 … 0 1.
+            center: ``(d,)``, in mm, of the map that is made; 0 by default. It does not change how points are mapped.
 
         Raises:
-            BadInputError: a matrix of another shape or another last row, or a center that does not fit to it.
+            BadInputError: the matrix has another shape or another last row, or the center does not fit to it.
         """
         whole = read_numbers("A homogeneous matrix", matrix)
         if whole.shape not in ((3, 3), (4, 4)) or (whole[-1] != np.eye(len(whole))[-1]).any():
@@ -179,16 +181,16 @@ class Affine(Transform):
 
     @property
     def offset(self) -> np.ndarray:
-        """Where the point 0 is led to: mm, ``(d,)``."""
+        """The image of the point 0: ``(d,)``, in mm."""
         # In ITK's order.
-        led = self.translation + self.center
+        offset = self.translation + self.center
         for column, along in zip(self.matrix.T, self.center):
-            led = led - column * along
-        return led
+            offset = offset - column * along
+        return offset
 
     @property
     def parameters(self) -> np.ndarray:
-        """ITK's: the matrix by rows, then the translation in mm, ``(d * d + d,)``."""
+        """ITK's parameters, ``(d * d + d,)``: the matrix row by row, then the translation in mm."""
         return np.concatenate([self.matrix.ravel(), self.translation])
 
     def matrix_of(self) -> np.ndarray:
@@ -197,11 +199,11 @@ class Affine(Transform):
         whole[:-1, -1] = self.offset
         return whole
 
-    def _lead(self, points: np.ndarray) -> np.ndarray:
+    def _map_points(self, points: np.ndarray) -> np.ndarray:
         return points @ self.matrix.T + self.offset
 
     def inverse(self) -> "Affine":
-        """From where points are led to, back. Raises BadInputError if there is no way back."""
+        """Returns the inverse map. Raises BadInputError if the matrix is singular."""
         if is_singular(self.matrix):
             raise BadInputError(f"The affine map of matrix {self.matrix.tolist()} has no inverse.")
         back = np.linalg.inv(self.matrix)
@@ -222,7 +224,7 @@ class Affine(Transform):
 
 
 class _Grid(Transform):
-    """Vectors on a grid: ``y = x + u(x)``, where u is 0 outside of the grid."""
+    """Maps points by ``y = x + u(x)``, where vectors on a grid define u, which is 0 outside of the grid."""
 
     def __init__(
         self,
@@ -254,18 +256,18 @@ class _Grid(Transform):
         """Raises BadInputError if there are too few vectors."""
 
     def host_array(self) -> np.ndarray:
-        """The vectors as the host has them: an array on a GPU is brought, in doubles.
+        """Returns the vectors as an array of NumPy; an array on a GPU is downloaded, in doubles.
 
         Raises:
-            BadInputError: one that is brought has a number that is not finite.
+            BadInputError: the downloaded array has a number that is not finite.
         """
         if self._on_gpu is None:
             return self.array
-        vectors = self._on_gpu.bring()
+        vectors = self._on_gpu.download()
         _check_vectors(vectors, type(self).__name__)
         return vectors
 
-    def _lead(self, points: np.ndarray) -> np.ndarray:
+    def _map_points(self, points: np.ndarray) -> np.ndarray:
         index = points @ self._to_grid[:-1, :-1].T + self._to_grid[:-1, -1]
         vectors = self.host_array()
         size = np.array(self._shape[-2::-1])
@@ -274,17 +276,17 @@ class _Grid(Transform):
         moved = points.copy()
         for node in itertools.product(range(weights.shape[-1]), repeat=self.dimension):
             weight = np.prod([weights[:, axis, n] for axis, n in enumerate(node)], axis=0)
-            # Beyond the grid's edge its last vectors go on.
+            # The vectors at the grid's edge continue beyond it.
             place = np.clip(first + node, 0, size - 1)
             moved[is_inside] += weight[:, np.newaxis] * vectors[tuple(place[:, ::-1].T)]
         return moved
 
     def _is_inside(self, index: np.ndarray, size: np.ndarray) -> np.ndarray:
-        """Which indices, (n, d), x first, have vectors around them."""
+        """Tells which indices, (n, d), x first, have vectors around them: (n,), bool."""
         raise NotImplementedError
 
     def _weights(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Along each axis the first node that counts, (n, d), and the weights of this and the following ones, (n, d, nodes)."""
+        """Computes, along each axis, the first node that counts, (n, d), and the weights of this and the following nodes, (n, d, nodes)."""
         raise NotImplementedError
 
     def _engine_vectors(self) -> np.ndarray:
@@ -310,15 +312,15 @@ def _check_vectors(vectors: np.ndarray, what: str) -> None:
 
 
 class BSpline(_Grid):
-    """A free-form deformation by cubic B-splines, as ITK's BSplineTransform of order 3.
+    """Deforms space by cubic B-splines, as ITK's BSplineTransform of order 3 does.
 
     Args:
-        array: the control points' displacements, mm, ``[z, y, x, 3]`` or ``[y, x, 2]``, the component x first. At least 4 along
+        array: the control points' displacements in mm, ``[z, y, x, 3]`` or ``[y, x, 2]``, the component x first; at least 4 points along
             each axis.
-        spacing, origin, direction: of the grid of control points, as an image's.
+        spacing, origin, direction: of the grid of control points, as Image has them.
 
     Raises:
-        BadInputError: an array of another shape, or with a number that is not finite; or a geometry that does not fit to it.
+        BadInputError: the array has another shape, or a number that is not finite; or the geometry does not fit to it.
     """
 
     def _check_size(self) -> None:
@@ -326,7 +328,7 @@ class BSpline(_Grid):
             raise BadInputError(f"A BSpline has control points of shape {self._shape[:-1]}; along each axis there are to be 4 at least.")
 
     def _is_inside(self, index: np.ndarray, size: np.ndarray) -> np.ndarray:
-        # Both ends belong to it, whatever rounding makes of a point on them: of an image whose domain it is, the outermost voxels.
+        # Both ends belong to the domain, even if rounding moves a point on them: an image's outermost voxels may lie there.
         return np.all((index > 1 - _ROUNDING) & (index < size - 2 + _ROUNDING), axis=1)
 
     def _weights(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -340,15 +342,16 @@ class BSpline(_Grid):
 
 
 class DisplacementField(_Grid):
-    """A displacement for each voxel of a grid, interpolated linearly.
+    """Displaces each voxel of a grid, with linear interpolation between voxels.
 
     Args:
-        array: displacements, mm, ``[z, y, x, 3]`` or ``[y, x, 2]``, the component x first. One on a GPU is brought to the host each time
-            that the transform is used.
-        spacing, origin, direction: of the grid, as an image's.
+        array: displacements in mm, ``[z, y, x, 3]`` or ``[y, x, 2]``, the component x first. An array on a GPU is downloaded each time
+            the transform is used.
+        spacing, origin, direction: of the grid, as Image has them.
 
     Raises:
-        BadInputError: as of BSpline; of an array on a GPU, for a number that is not finite, when it is brought.
+        BadInputError: the array has another shape, or a number that is not finite (on a GPU this is found when it is downloaded); or the
+            geometry does not fit to it.
     """
 
     def _is_inside(self, index: np.ndarray, size: np.ndarray) -> np.ndarray:
@@ -363,11 +366,10 @@ class DisplacementField(_Grid):
 
 
 class Composite(Transform):
-    """Transforms one behind the other.
+    """Applies transforms one after the other.
 
     Args:
-        transforms: in the order in which they are applied to a point of the fixed image: the first one first. (ITK's
-            CompositeTransform counts them the other way round.)
+        transforms: the first one is applied first to a point of the fixed image. (ITK's CompositeTransform applies its last one first.)
 
     Raises:
         BadInputError: there is none, one is no transform of this package, or they are of different dimensions.
@@ -394,9 +396,9 @@ class Composite(Transform):
             whole = matrix @ whole
         return whole
 
-    def _lead(self, points: np.ndarray) -> np.ndarray:
+    def _map_points(self, points: np.ndarray) -> np.ndarray:
         for part in self.transforms:
-            points = part._lead(points)
+            points = part._map_points(points)
         return points
 
     def _append_to(self, chain: _engine.Chain) -> None:
@@ -413,15 +415,14 @@ class Composite(Transform):
 
 
 def as_transform(transform: TransformLike, dimension: Optional[int] = None, what: str = "transform") -> Transform:
-    """A transform of this package, of SimpleITK or of ITK, as one of this package.
+    """Converts a transform of SimpleITK or of ITK to one of this package, and returns one of this package as it is.
 
     Args:
-        transform: what is handed in.
-        dimension: what it is to be of, if that is known.
-        what: its name, for what is raised.
+        dimension: that the transform is to have; None: any.
+        what: names the transform in errors.
 
     Raises:
-        BadInputError: it is none, or of other dimensions.
+        BadInputError: it is no transform, or has other dimensions.
         UnsupportedError: it is not made of linear maps, cubic B-splines and displacement fields.
     """
     found = transform if isinstance(transform, Transform) else None
@@ -438,7 +439,7 @@ def as_transform(transform: TransformLike, dimension: Optional[int] = None, what
 
 
 def linear_matrix(transform: Transform, what: str) -> np.ndarray:
-    """The homogeneous matrix of a linear transform. Raises UnsupportedError if it is not linear."""
+    """Returns the homogeneous matrix, (d + 1, d + 1), of a linear transform. Raises UnsupportedError if it is not linear."""
     matrix = transform.matrix_of()
     if matrix is None:
         raise UnsupportedError(f"The {what} is not linear. Resample the moving image by it, and register that.")
@@ -446,15 +447,15 @@ def linear_matrix(transform: Transform, what: str) -> np.ndarray:
 
 
 def check_dimension(transform: Transform, dimension: int, what: str = "transform") -> None:
-    """Raises BadInputError if a transform is of other dimensions."""
+    """Checks a transform's dimensions. Raises BadInputError."""
     if transform.dimension != dimension:
         raise BadInputError(
-            f"The {what} is of {transform.dimension} dimensions, and what it is used for of {dimension}. Hand in one of {dimension}."
+            f"The {what} has {transform.dimension} dimensions, and {dimension} are needed. Hand in one of {dimension}."
         )
 
 
 def _make_field(transform: Transform, grid: Image, device: str) -> DisplacementField:
-    """Where the grid's own array is: on a GPU, or on the host."""
+    """Computes a displacement field where the grid's own array is: on a GPU, or on the host."""
     d = grid.dimension
     corners = np.stack(np.meshgrid(*[[0.0, n - 1.0] for n in grid.size], indexing="ij"), axis=-1).reshape(-1, d)
     corners = corners @ grid.index_to_point[:-1, :-1].T + grid.origin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of the host as they come from Python, and go there: contiguous, [z][y][x], or [z][y][x][component].
+// Converts between NumPy's arrays and the engine's: contiguous, [z][y][x], or [z][y][x][component].
 #ifndef gpureg_python_Arrays_h
 #define gpureg_python_Arrays_h
 
@@ -25,7 +25,7 @@ using Array = nanobind::ndarray<nanobind::ro, nanobind::c_contig, nanobind::devi
 using FloatArray = nanobind::ndarray<const float, nanobind::c_contig, nanobind::device::cpu>;
 using DoubleArray = nanobind::ndarray<const double, nanobind::c_contig, nanobind::device::cpu>;
 
-/** An image's values, float or double. */
+/** Views an image's values, float or double. */
 struct Values
 {
   Array     array;
@@ -34,19 +34,20 @@ struct Values
   int       components = 1;
 };
 
-/** \throws BadInputError unless they are float or double, of three axes, or four: [z][y][x] and components. */
+/** Views an array. \throws BadInputError unless it has floats or doubles and three axes, or four: [z][y][x] and components. */
 Values
 ReadValues(Array array);
 
-/** Copies from the values, which are to stay. */
+/** Returns a source that copies from the values, which must outlive it. */
 Filler
 MakeFiller(const Values & values);
 
-/** Of an array [z][y][x], or with more axes behind. \throws BadInputError if an axis is too long, or missing. */
+/** Returns the size, x first, of an array [z][y][x], which may have more axes behind.
+ * \throws BadInputError if an axis is too long, or missing. */
 Size
 SizeOf(const Array & array);
 
-/** An array that Python owns, of elements that are yet to be set. NumPy's memory: nothing is written to it here, while other threads wait
+/** Makes an uninitialized array that Python owns. NumPy's memory: nothing is written to it here, while other threads wait
  *  for the GIL, and it is of large pages where there are some. */
 template <typename T>
 nanobind::ndarray<nanobind::numpy, T>
@@ -64,7 +65,7 @@ MakeArray(T *& elements, std::initializer_list<std::size_t> shape)
   return array;
 }
 
-/** The same of a volume's voxels: [z][y][x], or [z][y][x][component] if there is a number of components. */
+/** Makes an uninitialized array of a volume's voxels: [z][y][x], or [z][y][x][component] if there is a number of components. */
 template <typename T>
 nanobind::ndarray<nanobind::numpy, T>
 MakeVolume(T *& elements, const Size & size, std::size_t components = 0)

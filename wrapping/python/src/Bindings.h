@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the module is put together from: each adds the functions and classes of one subject.
+// Functions that each add the functions and classes of one subject to the module.
 #ifndef gpureg_python_Bindings_h
 #define gpureg_python_Bindings_h
 

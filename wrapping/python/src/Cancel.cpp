@@ -23,15 +23,15 @@ IsMainThread()
   return threading.attr("get_ident")().equal(threading.attr("main_thread")().attr("ident"));
 }
 
-/** Looks at Python's signals from time to time, on the thread that it was made on. */
+/** Looks at Python's signals now and then, on the thread that made it. */
 class SignalWatch
 {
 public:
-  /** Before each task. \throws nanobind::python_error if a signal raises. Without the GIL; on any thread. */
+  /** Looks at signals before a task. Any thread may call it, without the GIL. \throws nanobind::python_error if a signal's handler raises. */
   void
   Look()
   {
-    // Only the owner's tasks count, however many threads there are: nothing behind this line is shared.
+    // Only the owner's tasks count, so the members below are not shared between threads.
     if (std::this_thread::get_id() != m_Owner || --m_TasksLeft > 0)
     {
       return;
@@ -54,12 +54,12 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
-  // Tasks may be of less than a microsecond, and to ask for the time is not free: so it is asked for each so many short ones, and for
-  // each long one.
+  // A task may take less than a microsecond, and reading the clock takes time: it is read once for many short tasks, and for each long
+  // one.
   static constexpr int                       MostTasks = 64;
   static constexpr std::chrono::microseconds ShortStride{ 100 };
 
-  // Where other threads run Python's code, its lock comes only after their switch interval, of 5 ms: so a twentieth is lost at most.
+  // If other threads run Python's code, the GIL comes after their switch interval of 5 ms: at most a twentieth of the time is lost.
   static constexpr std::chrono::milliseconds Interval{ 100 };
 
   const std::thread::id m_Owner = std::this_thread::get_id();

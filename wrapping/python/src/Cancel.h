@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// During the engine's work: Python's signals; and between two of its rounds, a caller's progress function.
+// Handles Python's signals during the engine's work, and calls a caller's progress function between two iterations or batches.
 #ifndef gpureg_python_Cancel_h
 #define gpureg_python_Cancel_h
 
@@ -12,25 +12,27 @@ namespace gpureg
 namespace python
 {
 
-/** Has Python look at its signals. \throws nanobind::python_error if one of them, such as Ctrl-C's, raises. With the GIL. */
+/** Has Python handle its signals. The caller holds the GIL.
+ * \throws nanobind::python_error if a handler, such as that of Ctrl-C, raises. */
 void
 CheckSignals();
 
-/** MakeParallelFor(), whose loops end by nanobind::python_error when a signal raises, such as Ctrl-C's. On Python's main thread, whose
- *  signals are, it is looked at them ten times a second, between two tasks of a loop. With the GIL; its loops run without. */
+/** Makes a parallel-for as MakeParallelFor() does, whose loops throw nanobind::python_error when a signal's handler raises, such as that
+ *  of Ctrl-C. Python handles signals on its main thread: there loops look at them ten times a second, between two tasks. The caller holds
+ *  the GIL; the loops run without it. */
 ParallelFor
 MakeInterruptibleParallelFor();
 
-/** Tells a caller's function, or none, how far the engine's work is. Without a function, Python's lock is asked for on Python's main
- *  thread alone, whose signals are: where other threads run Python's code, it comes only after their switch interval, in each round. */
+/** Calls a caller's progress function, if there is one. Without a function it takes the GIL on Python's main thread alone, where signals
+ *  are handled: if other threads run Python's code, the GIL comes only after their switch interval, each time. */
 class Reporter
 {
 public:
-  /** With the GIL.
+  /** The caller holds the GIL.
    *  \param progress the function, or None. It must outlive this. */
   explicit Reporter(const nanobind::object & progress);
 
-  /** Calls the function with some values. Without the GIL, which it takes meanwhile.
+  /** Calls the function with some values. The caller does not hold the GIL, which the call takes.
    *  \throws nanobind::python_error if a signal or the function raises: this ends the engine's work. */
   template <typename... TValues>
   void
@@ -39,7 +41,7 @@ public:
     this->Call([&](const nanobind::object & progress) { progress(values...); });
   }
 
-  /** The same of a function, call(progress), that makes the values and calls it. */
+  /** Calls call(progress), which makes the values and calls the function. */
   template <typename TCall>
   void
   Call(const TCall & call) const

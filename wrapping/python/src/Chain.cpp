@@ -50,7 +50,7 @@ Chain::AppendGrid(GridKind kind, const DoubleArray & vectors, const IndexMap & t
   grid.kind = kind;
   grid.size = SizeOf(Array(vectors));
   grid.toGrid = toGrid;
-  // The copy keeps the array.
+  // The copy keeps the array alive.
   const auto           kept = std::make_shared<DoubleArray>(vectors);
   const double * const from = vectors.data();
   grid.vectors = [kept, from](std::int64_t first, std::int64_t count, double * out) {

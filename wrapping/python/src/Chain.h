@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A transform as the engine takes it, put together from arrays.
+// Builds the engine's transform from arrays.
 #ifndef gpureg_python_Chain_h
 #define gpureg_python_Chain_h
 
@@ -20,11 +20,11 @@ public:
   void
   AppendMap(const IndexMap & map);
 
-  /** Cubic B-splines. \param coefficients [z][y][x][3], mm. \param toGrid from points to indices of the grid. */
+  /** Appends cubic B-splines. \param coefficients [z][y][x][3], mm. \param toGrid from points to indices of the grid. */
   void
   AppendSpline(const DoubleArray & coefficients, const IndexMap & toGrid);
 
-  /** Displacements, interpolated linearly. \param vectors [z][y][x][3], mm. \param toGrid as above. */
+  /** Appends displacements, interpolated linearly. \param vectors [z][y][x][3], mm. \param toGrid as above. */
   void
   AppendField(const DoubleArray & vectors, const IndexMap & toGrid);
 

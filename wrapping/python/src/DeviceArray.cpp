@@ -32,7 +32,7 @@ namespace python
 
 namespace
 {
-/** What DLPack says of an array. It is kept for as long as this is. */
+/** Reads an array by DLPack, and keeps it alive. */
 class Exported
 {
 public:
@@ -57,7 +57,7 @@ public:
     return shape;
   }
 
-  /** In elements. */
+  /** Strides in elements. */
   std::vector<std::int64_t>
   GetStrides() const
   {
@@ -69,7 +69,7 @@ public:
     return strides;
   }
 
-  /** NumPy's name of the elements' type; empty of those that NumPy does not have. */
+  /** NumPy's name of the elements' type; empty for a type that NumPy does not have. */
   std::string
   GetTypeName() const
   {
@@ -94,12 +94,12 @@ private:
   nb::ndarray<nb::ro> m_Array;
 };
 
-/** Keeps an object of Python's, and lets it go wherever it is let go. */
+/** Makes an owner that keeps a Python object alive, and may be released on any thread. */
 std::shared_ptr<const void>
 KeepObject(nb::object object)
 {
   return { object.release().ptr(), [](PyObject * kept) {
-            // At the interpreter's end there is nobody to give it back to.
+            // After the interpreter's end nothing is left to release.
             if (Py_IsInitialized())
             {
               const nb::gil_scoped_acquire held;
@@ -108,14 +108,14 @@ KeepObject(nb::object object)
           } };
 }
 
-/** What another library has on a device. */
+/** Memory on a device that another library owns. */
 struct Borrowed
 {
   BorrowedMemory memory;
   Shape          shape;
 };
 
-/** \param stream see BorrowedMemory. \param owner keeps the memory. */
+/** Describes memory of another library. \param stream see BorrowedMemory. \param owner keeps the memory alive. */
 Borrowed
 MakeBorrowed(
   std::uintptr_t address, Shape shape, const std::string & type, std::optional<std::uintptr_t> stream, nb::object owner)
@@ -130,16 +130,16 @@ MakeBorrowed(
   return borrowed;
 }
 
-/** Of floats or doubles, which are read where they are. */
+/** Borrows floats or doubles, which are read in place. */
 std::shared_ptr<DeviceArray>
 Borrow(const std::string & device, const Borrowed & borrowed)
 {
-  // It waits for the stream.
+  // This waits for the stream.
   const nb::gil_scoped_release released;
   return std::make_shared<DeviceArray>(std::make_shared<const BorrowedImage>(device, borrowed.memory), borrowed.shape);
 }
 
-/** Of other numbers, which become floats, or doubles. */
+/** Converts other numbers to floats or doubles. */
 std::shared_ptr<DeviceArray>
 MakeImage(const Loan<NumberConverter> & converter, const Borrowed & borrowed, bool ofDoubles)
 {
@@ -169,7 +169,7 @@ MakeNumbers(const Loan<NumberConverter> & converter, const DeviceArray & array, 
                                        array.GetShape());
 }
 
-/** An array of the host, sent to a device; on the host itself it is read where it is, and kept. */
+/** Uploads an array of the host to a device. The host itself reads the array in place, and keeps it alive. */
 std::shared_ptr<DeviceArray>
 Load(const std::string & device, Array array, Shape shape)
 {
@@ -192,7 +192,7 @@ Load(const std::string & device, Array array, Shape shape)
   return std::make_shared<DeviceArray>(std::shared_ptr<const DeviceImage>(std::move(kept), image), std::move(shape));
 }
 
-/** DLPack's type and number of a device. */
+/** Returns DLPack's type and number of a device. */
 std::pair<int, int>
 FindDLPackDevice(const std::string & name)
 {
@@ -216,8 +216,8 @@ FindDLPackType(NumberType type)
   return { static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(8 * BytesOf(type)), 1 };
 }
 
-/** A capsule that keeps the array, as DLPack's protocol wants it. The engine has waited for what made the array: no stream has to. Of
- *  any version that is asked for, the first is one that all read. */
+/** Makes DLPack's capsule, which keeps the array alive. The engine has waited for the work that made the array, so no stream must wait.
+ *  The capsule has the protocol's first version, which every consumer reads. */
 nb::object
 ExportDLPack(nb::handle self, nb::handle, nb::handle, nb::handle wantedDevice, nb::handle copy)
 {
@@ -242,7 +242,7 @@ ExportDLPack(nb::handle self, nb::handle, nb::handle, nb::handle wantedDevice, n
   return nb::cast(exported);
 }
 
-/** Such as "<f4". */
+/** Returns the type's string, such as "<f4". */
 std::string
 NameForCuda(NumberType type)
 {
@@ -251,7 +251,7 @@ NameForCuda(NumberType type)
   return (BytesOf(type) > 1 ? "<" : "|") + std::string(1, kind) + std::to_string(BytesOf(type));
 }
 
-/** The same as CUDA's array interface has it, version 3. */
+/** Describes the array for CUDA's array interface, version 3. */
 nb::dict
 DescribeForCuda(const DeviceArray & array)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays that are on a device: as they come in from other libraries, and go out to them.
+// Arrays on a device, which other libraries hand in and receive.
 #ifndef gpureg_python_DeviceArray_h
 #define gpureg_python_DeviceArray_h
 
@@ -21,18 +21,18 @@ namespace python
 /** Axes of an array: [z][y][x], or [y][x]. */
 using Shape = std::vector<std::size_t>;
 
-/** Voxels along x, y, z. \throws BadInputError of another number of axes, or if one is too long. */
+/** Returns the voxels along x, y, z. \throws BadInputError if there are other axes, or one is too long. */
 Size
 SizeOf(const Shape & shape);
 
-/** A volume or a slice on a device: what an engine has made there, or what another library has, which is then kept. */
+/** A volume or a slice on a device. An engine has made it, or another library owns it: then this keeps its owner alive. */
 class DeviceArray
 {
 public:
   DeviceArray(std::shared_ptr<const DeviceImage> image, Shape shape);
   DeviceArray(std::shared_ptr<const MadeNumbers> numbers, Shape shape);
 
-  /** \throws BadInputError if it is of other numbers than float32 and float64. */
+  /** Returns the image. \throws BadInputError if its numbers are neither float32 nor float64. */
   const DeviceImage &
   GetImage() const;
 
@@ -61,7 +61,7 @@ public:
   }
 
 private:
-  std::shared_ptr<const DeviceImage> m_Image; // null of other numbers
+  std::shared_ptr<const DeviceImage> m_Image; // null if the numbers are neither
   std::shared_ptr<const MadeNumbers> m_Numbers;
   Shape                              m_Shape;
   NumberType                         m_Type;

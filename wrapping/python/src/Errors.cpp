@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's errors as Python's exceptions.
+// Translates the engine's errors to Python's exceptions.
 #include "Bindings.h"
 
 #include "gpureg/core/Error.h"
@@ -16,7 +16,7 @@ namespace python
 
 namespace
 {
-// Kept for as long as the process lives.
+// These live until the process ends.
 PyObject * errorType = nullptr;
 PyObject * badInputType = nullptr;
 PyObject * outOfMemoryType = nullptr;
@@ -72,17 +72,19 @@ Translate(const std::exception_ptr & error, void *)
 void
 AddErrors(nb::module_ & module)
 {
-  errorType = AddType(module, "Error", "What this package raises.", PyExc_Exception, nullptr);
+  errorType = AddType(module, "Error", "Base class of this package's errors.", PyExc_Exception, nullptr);
   badInputType =
-    AddType(module, "BadInputError", "What was handed in is wrong, on every device.", errorType, PyExc_ValueError);
+    AddType(module, "BadInputError", "An argument is wrong, on every device.", errorType, PyExc_ValueError);
   outOfMemoryType =
-    AddType(module, "OutOfMemoryError", "A device, or the host, has no room for this.", errorType, PyExc_MemoryError);
-  deviceType =
-    AddType(module, "DeviceError", "A device that is not there, or that fails.", errorType, PyExc_RuntimeError);
+    AddType(module, "OutOfMemoryError", "A device, or the host, has too little memory.", errorType, PyExc_MemoryError);
+  deviceType = AddType(module, "DeviceError", "A device does not exist, or fails.", errorType, PyExc_RuntimeError);
   deviceLostType =
     AddType(module, "DeviceLostError", "The device computes nothing more for this process.", deviceType, nullptr);
-  unsupportedType = AddType(
-    module, "UnsupportedError", "This device, or the engine, cannot compute this.", errorType, PyExc_RuntimeError);
+  unsupportedType = AddType(module,
+                            "UnsupportedError",
+                            "This device, or the engine, cannot compute the result.",
+                            errorType,
+                            PyExc_RuntimeError);
   nb::register_exception_translator(Translate, nullptr);
 }
 

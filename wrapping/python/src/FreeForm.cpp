@@ -51,7 +51,7 @@ Register(const Loan<FreeFormRegistration> & engine,
   });
 }
 
-/** The control points' displacements: [z][y][x][3], mm. */
+/** Returns the control points' displacements: [z][y][x][3], mm. */
 nb::object
 MakePoints(const FreeFormResult & result)
 {

@@ -67,7 +67,6 @@ AddGlobal(nb::module_ & module)
     .def_ro("cost", &GlobalStageResult::cost)
     .def_ro("values", &GlobalStageResult::values)
     .def_ro("derivatives", &GlobalStageResult::derivatives)
-    .def_ro("rounds", &GlobalStageResult::rounds)
     .def_ro("milliseconds", &GlobalStageResult::milliseconds);
   nb::class_<GlobalResult>(module, "GlobalResult")
     .def_ro("point_map", &GlobalResult::pointMap)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engines for calls from Python, of those that all of a process shares.
+// Lends engines, which the whole process shares, to calls from Python.
 #ifndef gpureg_python_Loan_h
 #define gpureg_python_Loan_h
 
@@ -17,19 +17,19 @@ namespace gpureg
 namespace python
 {
 
-/** An engine that was idle, or a new one. One that is not given back, because its work has failed, goes with this. */
+/** Borrows an idle engine, or makes one. An engine that is not given back, because its work has failed, is destroyed with this. */
 template <typename TEngine>
 class Loan
 {
 public:
-  /** \throws Error if there is no such device. */
+  /** Borrows an engine. \throws Error if there is no such device. */
   explicit Loan(const std::string & device)
   {
     const nanobind::gil_scoped_release released;
     m_Engine = TakeEngine<TEngine>(device, {}, nullptr);
   }
 
-  /** \throws BadInputError behind GiveBack(). */
+  /** Returns the engine. \throws BadInputError after GiveBack(). */
   TEngine &
   operator*() const
   {
@@ -45,7 +45,7 @@ public:
     return &**this;
   }
 
-  /** Lets it wait for the next call, within SetIdleMemoryLimit. \throws BadInputError if that was done before. */
+  /** Gives the engine back for the next call, within SetIdleMemoryLimit. \throws BadInputError if it was given back before. */
   void
   GiveBack()
   {
@@ -58,7 +58,7 @@ private:
   std::unique_ptr<TEngine> m_Engine;
 };
 
-/** The class by which Python has loans of an engine. */
+/** Adds the class of an engine's loans to the module. */
 template <typename TEngine>
 nanobind::class_<Loan<TEngine>>
 AddLoan(nanobind::module_ & module, const char * name)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A metric by itself, of affine maps.
+// Evaluates a metric for affine maps, without a registration.
 #include "Arrays.h"
 #include "Bindings.h"
 #include "Cancel.h"
@@ -41,10 +41,10 @@ namespace python
 
 namespace
 {
-/** Of the fixed image's values and the moving one's: see GlobalSettings. */
+/** Ranges of the fixed and the moving image's values: see GlobalSettings. */
 using Ranges = std::array<std::optional<ValueRange>, 2>;
 
-/** A metric of two images. */
+/** Evaluates a metric of two images. */
 class Measure
 {
 public:
@@ -100,7 +100,7 @@ public:
     return m_Warnings;
   }
 
-  /** \param maps of points, nine numbers by rows and an offset each.
+  /** Computes the values for many maps. \param maps of points: nine numbers of a matrix, row by row, and an offset each.
    *  \returns [map][2]: the value, not a number where it is not known; and of how many samples it is. */
   nb::object
   FindValues(const DoubleArray & maps)
@@ -135,7 +135,7 @@ public:
     return nb::cast(std::move(array));
   }
 
-  /** \param map of points, M·(x - centre) + centre + t.
+  /** Computes the value and its derivative. \param map of points, M·(x - centre) + centre + t.
    *  \returns the value, and its derivatives by M, by rows, and t. */
   nb::tuple
   FindDerivative(const IndexMap & map, const std::array<double, 3> & centre)
@@ -187,8 +187,9 @@ private:
     return Compose(m_PointToMoving, Compose(pointMap, m_FixedToPoint));
   }
 
-  /** How what forces are derivatives by changes with a number of the map of points: one of the matrix, by rows, about a centre, or of
-   *  the translation. */
+  /** Computes how a mapped sample changes with one number of the map of points: its index in the moving image, or its point, whichever the
+   *  forces are derivatives with respect to.
+   *  \param number 0 to 8: of the matrix, row by row, about the centre; 9 to 11: of the translation. */
   IndexMap
   FindChange(std::size_t number, const std::array<double, 3> & centre) const
   {

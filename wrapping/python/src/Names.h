@@ -13,7 +13,7 @@ namespace gpureg
 namespace python
 {
 
-/** A setting of a class.
+/** Adds a setting to a class.
  *  \param find one of the engine's functions that make a choice of its name; throws BadInputError if there is none. */
 template <typename TSettings, typename TChoice>
 void

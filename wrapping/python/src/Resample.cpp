@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What resamples images by chains of transforms.
+// Resamples images by chains of transforms.
 #include "Arrays.h"
 #include "Bindings.h"
 #include "Cancel.h"
@@ -48,7 +48,7 @@ GetInterpolation(const std::string & name)
   throw BadInputError("there is no interpolation \"" + name + "\"; there are: nearest, linear, bspline");
 }
 
-/** What is made of an image, whichever it is. */
+/** Settings of a resampling, without the image. */
 struct Resampling
 {
   Size                size{}; // of the output
@@ -76,7 +76,7 @@ MakeRequest(const Resampling & asked, const Chain & chain)
   return request;
 }
 
-/** The input, but for where its values are. */
+/** Describes the input without its values. */
 ResampleInput
 MakeInput(const Resampling & asked, const ResampleRequest & request, const Size & size, Precision precision)
 {
@@ -88,7 +88,7 @@ MakeInput(const Resampling & asked, const ResampleRequest & request, const Size 
   return input;
 }
 
-/** One that is on a device already. */
+/** Describes an input that is on a device already. */
 ResampleInput
 MakeInput(const Resampling & asked, const ResampleRequest & request, const DeviceArray & array)
 {
@@ -127,7 +127,7 @@ ResampleAs(const Loan<Resampler> & engine,
   return nb::cast(std::move(array));
 }
 
-/** The same, of the input's type. */
+/** Makes the output's voxels in the input's type. */
 nb::object
 ResampleAsInput(const Loan<Resampler> & engine,
                 const ResampleInput &   input,
@@ -154,7 +154,7 @@ Resample(const Loan<Resampler> & engine,
   return ResampleAsInput(engine, input, request, progress);
 }
 
-/** The same of an image that is on the engine's device, of one component. */
+/** Resamples an image of one component that is on the engine's device, and returns an array of the host. */
 nb::object
 ResampleLoaded(const Loan<Resampler> & engine,
                const DeviceArray &     array,
@@ -166,7 +166,7 @@ ResampleLoaded(const Loan<Resampler> & engine,
   return ResampleAsInput(engine, MakeInput(asked, request, array), request, progress);
 }
 
-/** The same, and the output stays there.
+/** Resamples an image that is on the engine's device. The output stays there.
  *  \param shape of the output: [z][y][x], or [y][x]. */
 std::shared_ptr<DeviceArray>
 ResampleOnDevice(
@@ -183,7 +183,7 @@ ResampleOnDevice(
   }
   return std::make_shared<DeviceArray>(std::move(made), std::move(shape));
 }
-/** \param low, high see DisplacementRequest. */
+/** Makes a request. \param low, high see DisplacementRequest. */
 DisplacementRequest
 MakeDisplacementRequest(const Chain &                 chain,
                         const Size &                  size,
@@ -200,7 +200,7 @@ MakeDisplacementRequest(const Chain &                 chain,
   return request;
 }
 
-/** [z][y][x][dimension]. */
+/** Computes displacements on the host: [z][y][x][dimension]. */
 nb::object
 FindDisplacements(const Loan<Resampler> & engine, DisplacementRequest request)
 {
@@ -224,7 +224,7 @@ FindDisplacements(const Loan<Resampler> & engine, DisplacementRequest request)
   return nb::cast(std::move(array));
 }
 
-/** The same, on the engine's device. */
+/** Computes displacements that stay on the engine's device. */
 std::shared_ptr<DeviceArray>
 FindDisplacementsOnDevice(const Loan<Resampler> & engine, const DisplacementRequest & request, Shape shape)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One image of a registration, on a device.
+// One image of a registration, and its mask, on a device.
 #ifndef gpureg_python_Side_h
 #define gpureg_python_Side_h
 
@@ -14,11 +14,11 @@ namespace gpureg
 namespace python
 {
 
-/** Keeps its arrays. */
+/** Keeps the arrays alive. */
 class Side
 {
 public:
-  /** \param mask of the same shape, or null. */
+  /** Makes a side. \param mask of the image's shape, or null. */
   Side(std::shared_ptr<DeviceArray> image, std::shared_ptr<DeviceArray> mask, const IndexMap & indexToPoint);
 
   RegisteredImage

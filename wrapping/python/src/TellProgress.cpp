@@ -19,7 +19,7 @@ TellProgress(const nb::object & progress, const DeformationProgress & where)
   nb::object findCost = nb::cpp_function([isReported, ask = where.findCost] {
     if (!*isReported)
     {
-      throw BadInputError("a registration's progress is told its cost only while its function runs: ask for it there");
+      throw BadInputError("a progress knows its cost only while the progress function runs: call find_cost() there");
     }
     return ask();
   });

@@ -25,7 +25,7 @@ namespace python
 
 namespace
 {
-/** One loop. Whoever works on it takes the next task until there is none. */
+/** One loop. Each thread that works on it takes the next task until there is none. */
 class Loop
 {
 public:
@@ -34,7 +34,7 @@ public:
     , m_Body(body)
   {}
 
-  /** Takes tasks until there are no more. */
+  /** Runs tasks until there are no more. */
   void
   Work()
   {
@@ -49,7 +49,7 @@ public:
     }
   }
 
-  /** Waits for the tasks that others have taken. \throws what one of the tasks has thrown. */
+  /** Waits for the tasks that other threads run. \throws what one of the tasks has thrown. */
   void
   Wait()
   {
@@ -139,7 +139,7 @@ private:
 
 std::atomic<int> chosenCount{ 0 };
 
-/** A child that was forked has none of its parent's threads: it gets a pool of its own. */
+/** Returns the process's pool. A forked child has none of its parent's threads, and gets a pool of its own. */
 Pool &
 GetPool()
 {
@@ -162,7 +162,7 @@ GetPool()
   return *pool;
 }
 
-/** \throws BadInputError if it is no whole number, or below 0. */
+/** Reads a number of threads. \throws BadInputError if the text is no whole number, or below 0. */
 int
 ReadThreadCount(const std::string & text)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads that the engine is lent: it has none of its own.
+// Threads that run the engine's loops: the engine has none of its own.
 #ifndef gpureg_python_Threads_h
 #define gpureg_python_Threads_h
 
@@ -10,16 +10,16 @@ namespace gpureg
 namespace python
 {
 
-/** How many threads a parallel loop uses, the caller's among them. */
+/** Returns how many threads a parallel loop uses, the caller's included. */
 int
 GetThreadCount();
 
-/** From the next loop on. 0: as many as the environment variable GPUREG_THREADS says, or else as the machine has.
+/** Sets the number of threads from the next loop on. 0: GPUREG_THREADS of the environment, or else all that the machine has.
  *  \throws BadInputError if it is negative. */
 void
 SetThreadCount(int count);
 
-/** Runs on threads that stay for the next loop. Several loops may run at the same time, and a loop inside of a loop. */
+/** Makes a parallel-for on threads that stay for the next loop. Several loops may run at once, and a loop inside a loop. */
 ParallelFor
 MakeParallelFor();
 

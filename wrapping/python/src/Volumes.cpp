@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filters of images.
+// Filters images.
 #include "Arrays.h"
 #include "Bindings.h"
 #include "Cancel.h"
@@ -45,7 +45,7 @@ MakeMap(const std::array<double, 9> & matrix, const std::array<double, 3> & offs
   return { matrix, offset };
 }
 
-/** A volume on its way through a filter. */
+/** A volume that a filter works on. */
 class Filter
 {
 public:
@@ -77,7 +77,7 @@ public:
     m_Filter->SetVolume(array.GetImage(), SizeOf(array.GetShape()), parallelFor);
   }
 
-  /** \param sigma in voxels. */
+  /** Smooths the volume by a Gaussian. \param sigma in voxels. */
   void
   ApplyGaussian(int axis, double sigma)
   {
@@ -93,7 +93,7 @@ public:
     return m_Precision == Precision::Double ? this->TakeAs<double>() : this->TakeAs<float>();
   }
 
-  /** Of a volume that was an image on the device: another one. */
+  /** Makes a new image on the device from a volume that came from one. */
   std::shared_ptr<DeviceArray>
   TakeImage(Shape shape)
   {
@@ -138,7 +138,7 @@ private:
   int                m_Components = 1;
 };
 
-/** A level of the pyramid that registrations make. It keeps what it was made with. */
+/** A level of the pyramid that registrations make. It keeps the image that it was made from. */
 struct MadeLevel
 {
   MadeLevel(const std::string & device, std::shared_ptr<const DeviceArray> from)
@@ -154,7 +154,7 @@ struct MadeLevel
   ImageLevel                         level;
 };
 
-/** It, and the map from its indices to the image's. */
+/** Makes a level, and the map from its indices to the image's. */
 nb::tuple
 MakeLevel(std::shared_ptr<const DeviceArray> array, const Size & factors)
 {
@@ -176,7 +176,7 @@ MakeLevel(std::shared_ptr<const DeviceArray> array, const Size & factors)
   return nb::make_tuple(nb::cast(std::move(image)), level->GetToImage());
 }
 
-/** An image's values as the host has them, in doubles. */
+/** Downloads an image's values, in doubles. */
 nb::object
 Download(const DeviceArray & array)
 {
@@ -193,7 +193,7 @@ Download(const DeviceArray & array)
   return nb::cast(std::move(out));
 }
 
-/** How many voxels one of a level, whose edges are 2^level of the shortest, stands for. */
+/** Computes how many voxels become one voxel of a level, whose edges are 2^level times the shortest edge. */
 Size
 FindLevelFactors(int dimension, const Size & size, const IndexMap & indexToPoint, int level)
 {
@@ -222,7 +222,7 @@ AddVolumes(nb::module_ & module)
     .def_prop_ro("statistics", &Filter::GetStatistics);
   module.def("find_level_factors", &FindLevelFactors);
   module.def("make_level", &MakeLevel);
-  module.def("bring", &Download);
+  module.def("download", &Download);
 }
 
 } // namespace python

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Histograms of a cohort's numbers, as SVG that needs no script."""
+"""Draws histograms of a cohort's numbers as SVG, without a script."""
 
 from __future__ import annotations
 

@@ -1,120 +1,92 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chooses the device of a scheduler's worker: one of its machine that no other worker there has, as long as there is one.
+"""Chooses the device of a scheduler's worker: a GPU of its machine that no other worker there has, as long as there is one.
 
-A worker holds a lock on a file that is named after its device. The system releases the lock when the process ends, however it ends. Where
-all devices have a worker, each gets a second one, and so on. Dask's resources cannot do that: they are numbers that are told when a worker
-is started, each worker's by itself, and workers of two schedulers may share a machine.
+A worker claims a GPU by a name in the system's list of local sockets, where each name can be taken once. The system frees the name when the
+process ends, however it ends. Dask cannot do that: its resources are numbers that are stated when a worker is started, its locks expire
+some time after their holder has died, and both end at one scheduler, while the workers of several schedulers may share a machine.
 """
 
 from __future__ import annotations
 
-import fcntl
+import errno
 import os
-import tempfile
-import threading
+import socket
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count
-from typing import Optional, Sequence
+from typing import Sequence
 
 from .._devices import choose_device, find_gpus, find_hardware_id
+
+#: Begins the names that workers take. A leading zero byte makes a name that is no file's.
+PREFIX = "\0gpuregistration-"
+_held: list[socket.socket] = []
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a worker has taken.
+    """The device that a worker has taken.
 
     Attributes:
         device: its name.
-        warning: why it is not the worker's alone, and what to do; "" if it is, or was asked for by name.
+        warning: why other workers may use it, too, and what to do; "" if none does, or if ITK_GPU_DEVICE names it.
     """
 
     device: str
     warning: str = ""
 
 
-_claim: Optional[Claim] = None
-_lock = threading.Lock()
-
-
+@lru_cache(maxsize=None)
 def claim_device() -> Claim:
-    """The device of this process, the same each time: the one that ITK_GPU_DEVICE names, or one of this machine's GPUs, or its host.
+    """Claims this process's device: the one that ITK_GPU_DEVICE names, or one of this machine's GPUs, or the host.
+
+    Every call of a process returns the same claim. Threads take turns to call it the first time.
 
     Raises:
         DeviceError: there is no such device.
     """
-    global _claim
-    with _lock:
-        if _claim is None:
-            _claim = _take_named() if os.environ.get("ITK_GPU_DEVICE") else _take_one(find_gpus())
-        return _claim
-
-
-def _take_named() -> Claim:
-    """Others are to know of it."""
+    if not os.environ.get("ITK_GPU_DEVICE"):
+        return _claim_one(find_gpus())
+    # Other workers see that a named GPU is taken, too.
     device = choose_device()
-    return Claim(device) if device == "host" else Claim(_take_one([device]).device)
+    return Claim(device) if device == "host" else Claim(_claim_one([device]).device)
 
 
-def _take_one(gpus: Sequence[str]) -> Claim:
+def _claim_one(gpus: Sequence[str]) -> Claim:
     if not gpus:
         return Claim(choose_device())
     try:
         for others in count():
             for device in gpus:
-                if _holds(f"gpuregistration-{_physical_name(device)}-{others}.lock"):
+                if _hold(f"{_physical_name(device)}-{others}"):
                     return Claim(device, _describe_sharing(device, others, gpus) if others else "")
     except OSError as error:
-        return Claim(gpus[0], f"{gpus[0]} may be another worker's, too, for workers cannot tell each other which one they take: {error}.")
+        return Claim(gpus[0], f"Another worker may use {gpus[0]}, too, because workers cannot see what others have taken: {error}.")
     raise AssertionError("unreachable: counting has no end")
 
 
-def _holds(name: str) -> bool:
-    """Whether this process gets the lock on that file, which it then holds for as long as it lives."""
-    path = os.path.join(tempfile.gettempdir(), name)
+def _hold(name: str) -> bool:
+    """Takes a name until this process ends. Returns False if another process, or this one, has it."""
+    holder = socket.socket(socket.AF_UNIX)
     try:
-        file = _open(path)
-    except PermissionError:
-        # A file that is there is another user's, who has not let others read it yet. Where none can be, there is nothing to hold.
-        if os.path.lexists(path):
+        holder.bind(PREFIX + name)
+    except OSError as error:
+        holder.close()
+        if error.errno == errno.EADDRINUSE:
             return False
         raise
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(file)
-        return False
+    _held.append(holder)
     return True
 
 
-def _open(path: str) -> int:
-    """A file that all users may read, and so lock; it is made where there is none."""
-    reading = os.O_RDONLY | os.O_NOFOLLOW
-    try:
-        # Of another user, it may be read, and not be opened as if to make it.
-        return os.open(path, reading)
-    except FileNotFoundError:
-        pass
-    try:
-        file = os.open(path, reading | os.O_CREAT | os.O_EXCL, 0o644)
-    except FileExistsError:
-        # Another process was faster.
-        return os.open(path, reading)
-    # What this user's files may be by themselves is not what this one is for.
-    os.fchmod(file, 0o644)
-    return file
-
-
 def _physical_name(device: str) -> str:
-    """One GPU's is the same in all processes, and another one's another. Its number is neither: a job may see its GPU alone, as 0."""
+    """Returns a name that is the GPU's in every process. The device's number is not: a job may see its GPU alone, as cuda:0."""
     kind, _, number = device.partition(":")
-    hardware = find_hardware_id(device)
-    if hardware:
-        return f"{kind}-{hardware}"
-    # CUDA counts those that CUDA_VISIBLE_DEVICES lists, from 0.
+    # CUDA counts the devices that CUDA_VISIBLE_DEVICES lists, from 0.
     visible = [word.strip() for word in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if word.strip()]
     if kind == "cuda" and int(number) < len(visible):
         number = visible[int(number)]
-    return f"{kind}-{number.replace(os.sep, '-')}"
+    return f"{kind}-{find_hardware_id(device) or number}"
 
 
 def _describe_sharing(device: str, others: int, gpus: Sequence[str]) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dask's workers: of this machine, or of a scheduler that exists."""
+"""Connects to Dask's workers: starts some on this machine, or takes those of an existing scheduler."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from .._checks import read_whole
 from .._devices import choose_device, find_gpus
 from .._engine import BadInputError
 from .errors import WorkerError
+from .pipeline import PLACES
 
-# Threads of the host that a registration on it makes good use of: more cores are for more workers.
+# Threads that a registration on the host uses well: with more cores there are more workers.
 _HOST_THREADS = 4
-# Seconds to wait for a scheduler, for its end, and for a worker's before it is killed.
+# Seconds to wait for a scheduler, for its end, and for a worker's end before it is killed.
 _TIMEOUT = 30
 _END_TIMEOUT = 5
 _KILL_TIMEOUT = 1
@@ -30,11 +31,11 @@ _KILL_TIMEOUT = 1
 
 @dataclass(frozen=True)
 class Plan:
-    """The workers of this machine.
+    """Lists the workers to start on this machine.
 
     Attributes:
-        devices: the name of each one's.
-        threads: of the host that each one uses.
+        devices: the name of each worker's device.
+        threads: how many threads of the host each worker uses.
     """
 
     devices: list[str]
@@ -42,15 +43,15 @@ class Plan:
 
 
 def plan_workers(names: Optional[Sequence[Any]], workers_per_device: Optional[int]) -> Plan:
-    """Which workers this machine is to have.
+    """Chooses the workers to start on this machine.
 
     Args:
         names: of devices; None: all GPUs, or else the host.
-        workers_per_device: None: one, and of the host one for every so many cores.
+        workers_per_device: how many workers share a device; None: one, and on the host one for every four cores.
 
     Raises:
         DeviceError: there is no such device.
-        BadInputError: fewer than one, or a device that is named twice.
+        BadInputError: there is no device, one is named twice, or workers_per_device is below 1.
     """
     chosen = [choose_device(name) for name in names] if names is not None else find_gpus() or ["host"]
     if not chosen:
@@ -61,13 +62,13 @@ def plan_workers(names: Optional[Sequence[Any]], workers_per_device: Optional[in
         read_whole("workers_per_device", workers_per_device, 1)
     cores = len(os.sched_getaffinity(0))
     counts = [workers_per_device or (max(1, cores // _HOST_THREADS) if name == "host" else 1) for name in chosen]
-    # The first device's workers, then the next one's.
+    # The workers of the first device come first.
     workers = [name for name, count in zip(chosen, counts) for _ in range(count)]
     return Plan(workers, max(1, cores // len(workers)))
 
 
 def import_distributed() -> Any:
-    """Dask's distributed. Raises ImportError, which says what to install."""
+    """Imports Dask's distributed. Raises ImportError, which says what to install."""
     try:
         import distributed
     except ImportError as error:
@@ -77,13 +78,13 @@ def import_distributed() -> Any:
 
 @contextmanager
 def local_client(plan: Plan) -> Iterator[Any]:
-    """A client of workers that are started here, each a process, and end with it. They are called 0, 1, …, as the plan has them.
+    """Starts workers, each a process, and yields their client; ends them behind it. Their names are 0, 1, …, in the plan's order.
 
     Raises:
         WorkerError: they cannot be started.
     """
     distributed = import_distributed()
-    # Who reads the command's errors is to find the cohort's; a worker that is killed is told as such.
+    # Dask's own messages would hide the cohort's errors, which also say that a worker has ended.
     with _logging_at(logging.CRITICAL):
         folder = tempfile.mkdtemp(prefix="gpureg-")
         cluster = None
@@ -108,13 +109,14 @@ def _start_cluster(distributed: Any, workers: int, folder: str) -> Any:
     try:
         return distributed.LocalCluster(
             n_workers=workers,
-            threads_per_worker=1,
+            threads_per_worker=PLACES,
             processes=True,
             # The device's driver maps more than is used, and Dask would end workers for it.
             memory_limit=0,
             # Without an address Dask takes its usual port, or warns that it is taken.
             dashboard_address="127.0.0.1:0",
-            scheduler_kwargs={"dashboard": False},
+            # A pair whose worker ends is given back, and not handed to the next worker: see schedule.py.
+            scheduler_kwargs={"dashboard": False, "allowed_failures": 0},
             local_directory=folder,
             silence_logs=logging.CRITICAL,
         )
@@ -129,7 +131,7 @@ async def _end_workers(nannies: list[Any], at_once: bool) -> None:
     processes = [nanny.pid for nanny in nannies]
     ending = asyncio.gather(*(nanny.close(timeout=_KILL_TIMEOUT) for nanny in nannies), return_exceptions=True)
     if at_once:
-        # They are not to be started again: the nannies know first.
+        # The nannies must know first, or they would start the workers again.
         await asyncio.sleep(0)
         for process in filter(None, processes):
             with suppress(ProcessLookupError):
@@ -139,7 +141,7 @@ async def _end_workers(nannies: list[Any], at_once: bool) -> None:
 
 @contextmanager
 def existing_client(address: str) -> Iterator[Any]:
-    """A client of a scheduler that exists, which stays as it is.
+    """Yields a client of an existing scheduler, which keeps running.
 
     Raises:
         WorkerError: it does not answer.
@@ -158,12 +160,13 @@ def existing_client(address: str) -> Iterator[Any]:
 
 @contextmanager
 def _interruption_blocked() -> Iterator[None]:
-    """A terminal sends Ctrl-C to all processes of a command: workers are not to see it, but to be ended by who started them. Threads and
-    processes that are started in here, and theirs, have it blocked. Here it comes when it is over, so that nothing is half started."""
-    # It would unblock the signal when it starts.
+    """Blocks Ctrl-C in the threads and processes that are started inside, and in those that they start. A terminal sends Ctrl-C to all
+    processes of a command, and workers must be ended by the process that started them. This process gets the signal at the end, so that
+    nothing is half started."""
+    # The tracker would unblock the signal if it were started inside.
     resource_tracker.ensure_running()
     came: list[int] = []
-    # Other threads than this one may not have it blocked, and Python's handler is called here then.
+    # The signal may reach a thread that does not block it: Python then calls its handler in the main thread.
     is_main = threading.current_thread() is threading.main_thread()
     numbers = (signal.SIGINT, signal.SIGTERM) if is_main else ()
     handlers = {number: signal.signal(number, lambda number, _: came.append(number)) for number in numbers}

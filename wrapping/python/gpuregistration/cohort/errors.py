@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a cohort as a whole fails with."""
+"""The error that ends a whole cohort."""
 
 from .._engine import Error
 
 
 class WorkerError(Error):
-    """A worker cannot work, or there is none."""
+    """No worker can work: its device does not start, its version is another one, or the scheduler does not answer."""

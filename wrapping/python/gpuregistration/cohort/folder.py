@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pair's folder: result.json, which is put there last, says that the pair is done, and of what."""
+"""Reads and writes a pair's folder. result.json, which is written last, says that the pair is done, with which inputs and settings."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .table import Row
 
 RECORD = "result.json"
 REPORT = "report.html"
-#: What folders begin with in which files are made.
+#: Begins the names of folders in which files are made.
 _MAKING = ".making-"
 
 
 def describe_files(files: Mapping[str, str]) -> dict[str, Any]:
-    """What tells that files have changed. A folder is known by the files in it.
+    """Returns path, size and time of change of each file, by which changes are noticed. A folder has those of the files in it.
 
     Raises:
-        OSError: one is not there.
+        OSError: a file does not exist.
     """
     return {name: _describe_file(path) for name, path in files.items()}
 
@@ -44,7 +44,7 @@ def _describe_file(path: str) -> dict[str, Any]:
 
 
 def find_done(folder: Path, row: Row, settings: Settings) -> tuple[Optional[dict[str, Any]], str]:
-    """The record of a pair that is done, or None and why it is to be done again: "" where it never was."""
+    """Returns the record of a pair that is done, or None and why the pair is done again: "" if it never was done."""
     try:
         record = json.loads((folder / RECORD).read_text("utf-8"))
         outputs, inputs, asked = [folder / name for name in record["outputs"]], dict(record["inputs"]), record["settings"]
@@ -68,7 +68,7 @@ def find_done(folder: Path, row: Row, settings: Settings) -> tuple[Optional[dict
 
 @contextmanager
 def making(folder: Path) -> Iterator[Path]:
-    """A folder beside a pair's, for files that are made. It is gone at the end, whatever comes."""
+    """Yields a folder beside a pair's folder, for files that are being made, and removes it at the end."""
     made = Path(tempfile.mkdtemp(prefix=_MAKING, dir=folder.parent))
     try:
         yield made
@@ -82,12 +82,12 @@ def making(folder: Path) -> Iterator[Path]:
 
 
 def publish(made: Path, folder: Path, record: Mapping[str, Any]) -> None:
-    """Puts all files that were made in a pair's folder, and then its record. What an earlier run left there goes first.
+    """Moves all new files to a pair's folder, and the record last. Files of an earlier run are removed first.
 
     Raises:
-        OSError: the disk is full, or fails. Then the pair is not done.
+        OSError: the disk is full, or fails. Then there is no record, and the pair is not done.
     """
-    # While there is room or not: before anything of an earlier run goes.
+    # A full disk is noticed here, before anything of an earlier run is removed.
     (made / RECORD).write_text(text_of(record), "utf-8")
     folder.mkdir(exist_ok=True)
     _forget(folder)
@@ -97,7 +97,7 @@ def publish(made: Path, folder: Path, record: Mapping[str, Any]) -> None:
 
 
 def _forget(folder: Path) -> None:
-    """Removes an earlier run's files, the record first: what is half there is not done."""
+    """Removes an earlier run's files, the record first, since a pair with half of its files is not done."""
     try:
         before = json.loads((folder / RECORD).read_text("utf-8"))
         names = [str(name) for name in before["outputs"]]
@@ -107,11 +107,11 @@ def _forget(folder: Path) -> None:
         names = []
     (folder / RECORD).unlink()
     for name in names:
-        # Its name is from a file that anyone may have written.
+        # Anyone may have written that file: only the last part of a name counts.
         (folder / Path(name).name).unlink(missing_ok=True)
 
 
 def remove_leftovers(output: Path) -> None:
-    """Removes what killed workers left half made in a cohort's folder."""
+    """Removes folders that killed workers left in a cohort's folder."""
     for folder in output.glob(f"{_MAKING}*"):
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One pair's work, in three parts, each of which is another thread's: reading, what the device does, and writing."""
+"""Registers one pair in three parts, which other threads do for other pairs meanwhile: reading, computing and writing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from .._devices import Device
 from .._files import read_image, read_transform, write_image, write_transform
 from .._image import Image
-from .._labels import check_labels, find_dice
+from .._labels import check_labels, compute_dice
 from .._register import Result, register_pair
 from .._report_data import find_versions
 from .._grey import as_grey
@@ -31,7 +31,7 @@ from .table import Row
 
 WARPED = "warped.nii.gz"
 LABELS = "labels.nii.gz"
-#: A linear transform's file, and any other's, which would be large as text.
+#: File of a linear transform, and of any other one, which would be large as text.
 LINEAR, OTHER = "transform.tfm", "transform.h5"
 BEFORE, AFTER = "before.jpg", "after.jpg"
 
@@ -40,12 +40,12 @@ _QUALITY = 80
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be done.
+    """Describes the work for one pair.
 
     Attributes:
         row: of the table.
         settings: of the registration.
-        folder: what is written goes there.
+        folder: gets the results.
     """
 
     row: Row
@@ -55,16 +55,16 @@ class Job:
 
 @dataclass
 class Inputs:
-    """What was read.
+    """Holds a pair's inputs.
 
     Attributes:
-        files: which, and of when.
+        files: path, size and time of change of each file.
         images: by the columns' names.
-        pair: the same as registrations take them; checked here, where the device is not waiting.
+        pair: the images as registrations take them; they are checked while the device does something else.
         initial: a transform to begin with.
         picture_grid: a small grid over the fixed image.
-        picture_before: the moving image on it, as it was before.
-        warnings: of files, whose headers say two things.
+        picture_before: the moving image on that grid before the registration.
+        warnings: of files whose headers contradict themselves.
     """
 
     files: Mapping[str, Any]
@@ -78,7 +78,7 @@ class Inputs:
 
 @dataclass
 class Found:
-    """What the device made. Labels are on the fixed image's grid."""
+    """Holds the results that the device computed. Labels are on the fixed image's grid."""
 
     result: Result
     labels_before: Optional[np.ndarray]
@@ -86,13 +86,13 @@ class Found:
 
 
 def read(job: Job) -> Inputs:
-    """Reads all of a pair's files at once, and does what needs no device.
+    """Reads all of a pair's files at once, and does all work that needs no device.
 
     Raises:
-        BadInputError: one cannot be read; the message names it.
-        OSError: one is not there any more.
+        BadInputError: a file cannot be read; the message names it.
+        OSError: a file has gone.
     """
-    # Before they are read: what changes meanwhile is found to be changed the next time.
+    # Before files are read, so that the next run notices changes in the meantime.
     files = describe_files(job.row.files)
     paths = {name: path for name, path in job.row.files.items() if name != "initial"}
     with ThreadPoolExecutor(len(paths)) as pool:
@@ -118,20 +118,20 @@ def read(job: Job) -> Inputs:
 
 
 def _read_file(path: str) -> tuple[Image, list[str]]:
-    """An image, and what is warned of it."""
+    """Reads an image, and returns it with its warnings."""
     warnings: list[str] = []
     with keep_input_warnings(warnings):
         return read_image(path), warnings
 
 
 def compute(job: Job, inputs: Inputs, device: str) -> Found:
-    """All that the device is needed for. Raises what register() does."""
+    """Does all work that needs the device. Raises what register() raises."""
     images = inputs.images
     result = register_pair(
         inputs.pair, job.settings.stages, inputs.initial, device, job.settings.seed, default=job.settings.default
     )
-    result.warped  # It is kept.
-    result._let_go()
+    result.warped  # Computes the image, which the result stores.
+    result._release_device_memory()
     labels, before = None, None
     if "labels" in images:
         labels = resample(images["labels"], result.transform, inputs.pair.grid, "nearest", device=device).array
@@ -144,10 +144,10 @@ def write(job: Job, inputs: Inputs, found: Found, device: Device, times: Mapping
     """Writes a pair's files and then its record, which it returns.
 
     Args:
-        times: what is told of them in the record.
+        times: seconds of each part, for the record.
 
     Raises:
-        OSError: the disk is full, or fails. Then there is no record, and nothing half written.
+        OSError: the disk is full, or fails. Then there is no record, and no file is half written.
     """
     result, images = found.result, inputs.images
     with making(job.folder) as made:
@@ -170,7 +170,7 @@ def write(job: Job, inputs: Inputs, found: Found, device: Device, times: Mapping
             "matrix": result.transform.matrix_of(),
             "warnings": inputs.warnings,
             "stages": [stage.numbers() for stage in result.stages],
-            "dice": _find_dice(images, found),
+            "dice": _compute_dice(images, found),
             "times": times,
             "versions": find_versions(),
             "outputs": sorted(one.name for one in made.iterdir()),
@@ -192,17 +192,17 @@ def _write_pictures(made: Path, inputs: Inputs, result: Result) -> None:
         (made / name).write_bytes(encode(picture, _QUALITY))
 
 
-def _find_dice(images: Mapping[str, Image], found: Found) -> dict[str, list[float]]:
-    """Before and after, by label."""
+def _compute_dice(images: Mapping[str, Image], found: Found) -> dict[str, list[float]]:
+    """Computes each label's Dice before and after the registration."""
     if found.labels is None or found.labels_before is None:
         return {}
     truth = images["fixed_labels"].array
-    before, after = find_dice(truth, found.labels_before), find_dice(truth, found.labels)
+    before, after = compute_dice(truth, found.labels_before), compute_dice(truth, found.labels)
     return {str(label): [before.get(label, 0.0), after.get(label, 0.0)] for label in sorted({**before, **after})}
 
 
 def _repeating(job: Job, device: str) -> str:
-    """The command line that does the same again; none where no command line does."""
+    """Returns the command line that repeats the registration; "" if no command line can."""
     from ..command.stages import write_stages
 
     transform = write_stages(job.settings.stages)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small pictures of a pair: a checkerboard of the fixed and the moving image in each plane through the middle."""
+"""Draws small pictures of a pair: a checkerboard of the fixed and the moving image in each plane through the middle."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ SQUARE = 15
 
 
 def small_grid(image: Image) -> Image:
-    """A grid over an image, of SIDE nodes along its longest side, as far apart along all axes."""
+    """Makes a grid over an image with SIDE nodes along its longest side, equally far apart along all axes."""
     size, spacing = np.array(image.size), image.spacing
     step = float((size * spacing).max()) / SIDE
     nodes = np.maximum(1, np.rint(size * spacing / step).astype(int))
-    # The middle of each is where the image's own middle is.
+    # The grid and the image have their middle in common.
     shift = 0.5 * ((size - 1) * spacing - (nodes - 1) * step)
     return Image(
         np.zeros(nodes[::-1], np.uint8), [step] * image.dimension, image.origin + image.direction @ shift, image.direction
@@ -26,7 +26,7 @@ def small_grid(image: Image) -> Image:
 
 
 def pick(image: Image, grid: Image) -> np.ndarray:
-    """An image's voxels that are nearest to a small grid's nodes, both with the same axes and middle."""
+    """Returns the image's voxels that are nearest to the nodes of a small grid with the same axes and middle."""
     indices = []
     for size, spacing, nodes, step in zip(image.size, image.spacing, grid.size, grid.spacing):
         along = (np.arange(nodes) - 0.5 * (nodes - 1)) * step / spacing + 0.5 * (size - 1)
@@ -35,11 +35,11 @@ def pick(image: Image, grid: Image) -> np.ndarray:
 
 
 def draw(fixed: np.ndarray, before: np.ndarray, after: np.ndarray, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pictures of before and after, of bytes: planes side by side, squares of the fixed and of the moving image by turns.
+    """Draws a picture of before and one of after, as bytes: planes side by side, with squares of both images in turn.
 
     Args:
-        fixed, before, after: on one small grid.
-        direction: of its axes.
+        fixed, before, after: the fixed image, and the moving image before and after, on one small grid.
+        direction: of the grid's axes.
     """
     moving_scale = intensities.scale_of(_thin(before), _thin(after))
     planes = geometry.planes(direction)
@@ -48,12 +48,12 @@ def draw(fixed: np.ndarray, before: np.ndarray, after: np.ndarray, direction: np
 
 
 def _thin(volume: np.ndarray) -> np.ndarray:
-    """Every other voxel along each axis: enough for percentiles, which take longer than all else here."""
+    """Returns every other voxel along each axis: enough for percentiles, which take longer than the rest."""
     return volume[(slice(None, None, 2),) * volume.ndim]
 
 
 def _show(volume: np.ndarray, planes: list[dict], scale: intensities.Scale) -> list[np.ndarray]:
-    """A volume's slices, in bytes as the report shows them at first."""
+    """Returns a volume's slices as bytes, with the report's initial contrast."""
     shown = intensities.Scale(scale.black, max(scale.white, np.nextafter(scale.black, np.inf)), 0.0, 0.0)
     return [intensities.to_bytes(_slice(volume, plane)[np.newaxis], shown)[0] for plane in planes]
 
@@ -73,7 +73,7 @@ def _slice(volume: np.ndarray, plane: dict) -> np.ndarray:
     if volume.ndim == 2:
         volume = volume[np.newaxis]
     across = volume.shape[2 - plane["n"]] // 2
-    # Axes of arrays are the other way round than the image's.
+    # Arrays have the image's axes in reverse order.
     order = (2 - plane["n"], 2 - plane["v"], 2 - plane["h"])
     picture = volume.transpose(order)[across]
     return picture[:: -1 if plane["vflip"] else 1, :: -1 if plane["hflip"] else 1]

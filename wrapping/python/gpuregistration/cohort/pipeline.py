@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a worker's threads do: some read ahead, one has the device compute, and some write, so that the device waits for no file."""
+"""Runs a worker's pairs: some are read ahead and some are written while the device computes one, so that the device waits for no file."""
 
 from __future__ import annotations
 
 import threading
 import time
 import traceback
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional, TypeVar
 
@@ -15,25 +15,55 @@ from .._engine import DeviceLostError
 from .._paths import readable
 from . import pair
 
-#: Pairs that are read ahead of the one that is registered, and pairs that are written behind it.
+#: Pairs that are read at a time, and pairs that are written.
 AHEAD = 3
 BEHIND = 3
-#: Pairs that a worker has in its hands at a time, which bounds its memory.
+#: Pairs that a process has in memory at a time.
 PLACES = 1 + AHEAD + BEHIND
 
 _T = TypeVar("_T")
 
+#: Shared by all cohorts and workers of a process, so that its memory is bounded.
+_places, _reading, _writing = (threading.BoundedSemaphore(count) for count in (PLACES, AHEAD, BEHIND))
+#: One pair at a time computes: a process has one device.
+_computing = threading.Lock()
+
+
+@dataclass(frozen=True)
+class WorkerInfo:
+    """Describes a worker.
+
+    Attributes:
+        name, address: the scheduler's for it.
+        process: its number on its machine.
+        host: the machine's name.
+        device, description: the device that it computes on, and what that is.
+        warning: of that device; "" if there is none.
+    """
+
+    name: str
+    address: str
+    process: int
+    host: str
+    device: str
+    description: str
+    warning: str = ""
+
+    def __str__(self) -> str:
+        return f"The worker {self.name} on {self.host} ({self.device})"
+
 
 @dataclass
 class Outcome:
-    """What a pair came to, as it is sent back.
+    """How a pair ended.
 
     Attributes:
         id: the pair's.
-        record: what result.json says; None of a pair that failed.
-        error_type, error, trace: why; "" of one that did not.
-        device_lost: its device is of no more use to its process.
-        spans: of "read", "register" and "write", when each began and ended, in seconds since 1970.
+        record: the content of result.json; None if the pair failed.
+        error_type, error, trace: why it failed; "" if it did not.
+        device_lost: the device computes nothing more for its process.
+        spans: when "read", "register" and "write" began and ended, in seconds since 1970.
+        worker: the worker that ran it; None if that was killed.
     """
 
     id: str
@@ -43,44 +73,48 @@ class Outcome:
     trace: str = ""
     device_lost: bool = False
     spans: dict[str, tuple[float, float]] = field(default_factory=dict)
+    worker: Optional[WorkerInfo] = None
 
     @property
     def failed(self) -> bool:
         return self.record is None
 
 
+@dataclass(frozen=True)
 class Pipeline:
-    """A device's threads, for all cohorts that a process serves.
+    """Runs pairs on one device.
 
-    Args:
+    Attributes:
         device: that computes.
+        worker: whose device it is.
     """
 
-    def __init__(self, device: Device) -> None:
-        self.device = device
-        self._places = threading.BoundedSemaphore(PLACES)
-        self._readers = ThreadPoolExecutor(AHEAD, "cohort-read")
-        self._computer = ThreadPoolExecutor(1, "cohort-register")
-        self._writers = ThreadPoolExecutor(BEHIND, "cohort-write")
+    device: Device
+    worker: WorkerInfo
 
-    def run(self, job: pair.Job, is_over: threading.Event) -> Outcome:
-        """One pair, from its files to its files. For many threads at once. Raises nothing: what fails is in what it returns.
+    def run(self, job: pair.Job, has_ended: Callable[[], bool]) -> Outcome:
+        """Runs one pair, from its files to its files. Several threads may call it at once. It raises nothing: errors are in the Outcome.
 
         Args:
-            is_over: set when the pair's cohort is: then it goes no further than to the end of the part that it is at.
+            has_ended: tells whether the pair's cohort has ended: then the pair goes no further than to the end of its current part.
         """
-        outcome = Outcome(job.row.id)
-        with self._places:
+        outcome = Outcome(job.row.id, worker=self.worker)
+
+        def do(name: str, permit: AbstractContextManager[Any], work: Callable[[], _T]) -> _T:
+            with permit:
+                if has_ended():
+                    raise RuntimeError("The cohort has been ended.")
+                begin = time.time()
+                try:
+                    return work()
+                finally:
+                    outcome.spans[name] = (begin, time.time())
+
+        with _places:
             try:
-                inputs = _part(self._readers, is_over, outcome, "read", lambda: pair.read(job))
-                found = _part(self._computer, is_over, outcome, "register", lambda: pair.compute(job, inputs, self.device.name))
-                outcome.record = _part(
-                    self._writers,
-                    is_over,
-                    outcome,
-                    "write",
-                    lambda: pair.write(job, inputs, found, self.device, _times(outcome)),
-                )
+                inputs = do("read", _reading, lambda: pair.read(job))
+                found = do("register", _computing, lambda: pair.compute(job, inputs, self.device.name))
+                outcome.record = do("write", _writing, lambda: pair.write(job, inputs, found, self.device, _times(outcome)))
             # An error of any type is one pair's alone.
             except Exception as error:
                 outcome.error_type, outcome.error = type(error).__name__, readable(" ".join(str(error).split()))
@@ -89,21 +123,8 @@ class Pipeline:
         return outcome
 
 
-def _part(pool: ThreadPoolExecutor, is_over: threading.Event, outcome: Outcome, name: str, work: Callable[[], _T]) -> _T:
-    def timed() -> _T:
-        if is_over.is_set():
-            raise RuntimeError("The cohort has been ended.")
-        begin = time.time()
-        try:
-            return work()
-        finally:
-            outcome.spans[name] = (begin, time.time())
-
-    return pool.submit(timed).result()
-
-
 def _times(outcome: Outcome) -> dict[str, Any]:
-    """Seconds of the parts that are over, and when they were."""
+    """Returns the seconds that each finished part took, and when it began and ended."""
     return {
         **{name: end - begin for name, (begin, end) in outcome.spans.items()},
         "wait for the device": outcome.spans["register"][0] - outcome.spans["read"][1],

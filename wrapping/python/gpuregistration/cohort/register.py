@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cohort's registration."""
+"""Registers a cohort: register_cohort() and its progress."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from .cluster import existing_client, import_distributed, local_client, plan_wor
 from .folder import find_done, remove_leftovers
 from .page import write_page
 from .pair import Job
+from .pipeline import Outcome
 from .results import Cohort, PairResult, write_results
-from .schedule import Done, Schedule
+from .schedule import Schedule
 from .settings import Settings
-from .shares import find_shares
+from .shares import compute_shares
 from .table import Table, check_places, read_table
 
 _LOCK = ".cohort-lock"
@@ -33,15 +34,15 @@ _LOCK = ".cohort-lock"
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a cohort is.
+    """Describes how far a cohort is.
 
     Attributes:
-        pairs: how many there are.
-        done, failed: how many of them are over.
-        before: how many of those that are done were so before.
-        workers: how many are ready.
-        left: seconds, about; None where that is not known yet.
-        news: what has happened, such as that a pair failed; "" if nothing has.
+        pairs: the number of pairs.
+        done, failed: how many of them have ended.
+        before: how many of the done ones were done by an earlier run.
+        workers: how many workers there are.
+        left: the estimated time left, in seconds; None if it is not known yet.
+        news: an event, such as that a pair failed; "" if there is none.
     """
 
     pairs: int
@@ -67,32 +68,32 @@ def register_cohort(
     command: str = "",
     default: float = 0.0,
 ) -> Cohort:
-    """Registers many pairs, each as register() does, to the bit. What is done is not done again, unless its settings or its files have
-    changed. A pair that fails is told in the result, and the rest goes on.
+    """Registers many pairs, each with the bits that register() gives. Pairs that an earlier run has done are skipped, unless their settings
+    or files have changed. If a pair fails, the result says so, and the others continue.
 
     Workers are processes: call it under ``if __name__ == "__main__":``.
 
     Args:
         table: a file's name, or rows; see table.read_table.
-        output: a folder; it is made if its parent is there. Each pair has a folder of its id in it, with warped.nii.gz, transform.tfm
-            or .h5, labels.nii.gz, before.jpg, after.jpg and result.json, which is written last. When all are over there are results.csv,
-            results.json and report.html.
-        transform, metric, seed: as of register().
+        output: a folder; it is made if its parent exists. It gets a folder for each pair, named after the pair's id, with warped.nii.gz,
+            transform.tfm or .h5, labels.nii.gz, before.jpg, after.jpg and result.json, which is written last. In the end it gets
+            results.csv, results.json and report.html.
+        transform, metric, seed: as register() takes them.
         devices: names of this machine's devices, or devices(); None: all GPUs, or else the host.
-        workers_per_device: processes that share one; None: one, and of the host one for every four cores.
-        scheduler: the address of a Dask scheduler, whose workers do the work, each on the device that ITK_GPU_DEVICE names there, or
-            on a GPU that no other worker of that machine has; where all have one, they share, and progress says so. They see the same
-            files under the same names.
-        reports: whether each pair gets a report of its own, report.html in its folder.
+        workers_per_device: how many processes share a device; None: one, and on the host one for every four cores.
+        scheduler: the address of a Dask scheduler, whose workers do the work, each on the device that its ITK_GPU_DEVICE names, or
+            on a GPU that no other worker of its machine has; if all GPUs have a worker, workers share them, and progress says so. They
+            must see the same files under the same names.
+        reports: writes a report for each pair, report.html in its folder.
         progress: called with a Progress now and then; may raise to end the work.
-        command: the command line that repeats this, for who reads the report.
-        default: the value outside of the moving image, as of register().
+        command: the command line that repeats this; the report shows it.
+        default: the value outside of the moving image, as register() takes it.
 
     Returns:
         A Cohort.
 
     Raises:
-        BadInputError: a table, settings or devices that are not possible, before any work; or another process works in that folder.
+        BadInputError: the table, settings or devices are not possible, before any work; or another process works in that folder.
         DeviceError: there is no such device.
         ImportError: there is no Dask, or no SimpleITK.
         WorkerError: workers end before they can work, or the scheduler ends.
@@ -101,7 +102,7 @@ def register_cohort(
     """
     begin = time.monotonic()
     check_progress(progress)
-    # Whether a moving image's type holds it is known when that is read.
+    # A moving image's type is not known yet.
     outside = read_default(default, np.dtype(np.float64))
     settings = Settings(read_stages(transform, metric), read_whole("seed", seed, 0, MOST_SEED), bool(reports), outside)
     settings.check()
@@ -109,7 +110,9 @@ def register_cohort(
     folder = Path(os.path.abspath(name_of(output)))
     check_places(table, rows, folder)
     if scheduler is not None and (devices is not None or workers_per_device is not None):
-        raise BadInputError("Devices are of workers that are started here; those of a scheduler have theirs by ITK_GPU_DEVICE.")
+        raise BadInputError(
+            "devices= and workers_per_device= are for workers that are started here: with a scheduler set each one's ITK_GPU_DEVICE."
+        )
     plan = plan_workers(devices, workers_per_device) if scheduler is None else None
     import_distributed()
     _make_folder(folder)
@@ -132,7 +135,7 @@ def register_cohort(
                     names, threads = (plan.devices, plan.threads) if plan is not None else (None, 0)
                     _run_jobs(run, jobs, Schedule(client, names, threads))
             finally:
-                # Workers that were started here are gone; others put their own things away.
+                # A scheduler's workers may still run, and remove their own files.
                 if plan is not None:
                     remove_leftovers(folder)
         cohort = Cohort(
@@ -141,7 +144,7 @@ def register_cohort(
             settings=settings.describe(),
             seconds=time.monotonic() - begin,
             registering_seconds=run.registering_seconds,
-            shares=find_shares(run.over, run.registering_seconds),
+            shares=compute_shares(run.outcomes, run.registering_seconds),
             command=command,
         )
         write_results(cohort)
@@ -151,12 +154,12 @@ def register_cohort(
 
 @dataclass
 class _Run:
-    """What is known of a cohort so far."""
+    """Collects a cohort's results, and tells them to its progress function."""
 
     pairs: int
     progress: Optional[Callable[[Progress], Any]]
     results: dict[str, PairResult] = field(default_factory=dict)
-    over: list[Done] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
     registering_seconds: float = 0.0
 
     def tell(self, news: str, workers: int = 0, left: Optional[float] = None) -> None:
@@ -175,24 +178,23 @@ def _run_jobs(run: _Run, jobs: list[Job], schedule: Schedule) -> None:
     rows = {job.row.id: job.row for job in jobs}
     try:
         for _ in schedule.start():
-            run.tell_all(schedule.take_news(), len(schedule.workers))
+            run.tell_all(schedule.take_news(), 0)
         begin = time.monotonic()
-        for done in schedule.run(jobs):
+        for outcome in schedule.run(jobs):
             run.registering_seconds = time.monotonic() - begin
             news = schedule.take_news()
-            if done is not None:
-                run.over.append(done)
-                outcome = done.outcome
-                run.results[outcome.id] = PairResult(
-                    rows[outcome.id], outcome.record, outcome.error_type, outcome.error, outcome.trace
-                )
+            if outcome is not None:
+                run.outcomes.append(outcome)
+                row = rows[outcome.id]
+                run.results[row.id] = PairResult(row, outcome.record, outcome.error_type, outcome.error, outcome.trace)
                 if outcome.failed:
                     news.append(f"{outcome.id} failed: {outcome.error_type}: {outcome.error}")
-            # Pairs that are over come in bursts at the begin: time left is of what follows the first ones.
-            left = run.registering_seconds * (len(jobs) - len(run.over)) / len(run.over) if run.over else None
-            run.tell_all(news, len(schedule.workers), left)
+            # The first pairs end in a burst: the time left is an estimate once some have ended.
+            ended = len(run.outcomes)
+            left = run.registering_seconds * (len(jobs) - ended) / ended if ended else None
+            run.tell_all(news, schedule.workers, left)
     finally:
-        # What ended it is what is told, not that the scheduler is gone, too.
+        # The error that ended the cohort is told, not that the scheduler is gone, too.
         with suppress(Exception):
             schedule.end()
 
@@ -207,7 +209,7 @@ def _make_folder(folder: Path) -> None:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Two processes in one folder would have each other's files."""
+    """Locks a folder for this process. Raises BadInputError if another process has it: each would remove the other's files."""
     with open(folder / _LOCK, "w", encoding="ascii") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cohort's results, and their table."""
+"""Holds a cohort's results, and writes their table."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ TABLE, NUMBERS = "results.csv", "results.json"
 
 @dataclass(frozen=True)
 class PairResult:
-    """What a pair came to.
+    """Result of a pair.
 
     Attributes:
         row: of the table.
-        record: what its result.json says; None if it failed.
+        record: the content of its result.json; None if it failed.
         error_type, error, trace: why it failed, and where.
-        was_done: it was done before.
+        was_done: an earlier run has done it.
     """
 
     row: Row
@@ -43,12 +43,12 @@ class PairResult:
 
     @property
     def warnings(self) -> list[str]:
-        """Of its files, and of all its stages. Records of earlier versions have none."""
+        """Warnings of the pair's files and of all its stages. Records of earlier versions have none of files."""
         record = self.record or {}
         return [*record.get("warnings", []), *(warning for stage in record.get("stages", []) for warning in stage.get("warnings", []))]
 
     def numbers(self) -> dict[str, Any]:
-        """One row of the table of results. None is what is not known."""
+        """Returns the pair's row in the table of results. Unknown values are None."""
         record = self.record or {}
         stages = record.get("stages", [])
         dice = list(record.get("dice", {}).values())
@@ -71,14 +71,14 @@ class PairResult:
 
 @dataclass(frozen=True)
 class Cohort:
-    """What a cohort came to.
+    """Result of a cohort.
 
     Attributes:
         output: its folder.
         pairs: in the table's order.
         settings: of the registrations, as plain data.
-        seconds: all in all.
-        registering_seconds: from when workers were ready until the last pair was over.
+        seconds: the time of the whole run.
+        registering_seconds: the time from when workers were ready until the last pair ended.
         shares: how busy each device was.
         command: the command line that repeats it.
     """
@@ -97,16 +97,16 @@ class Cohort:
 
     @property
     def done_now(self) -> int:
-        """How many pairs were done this time."""
+        """The number of pairs that this run has done."""
         return sum(not pair.failed and not pair.was_done for pair in self.pairs)
 
     @property
     def pairs_per_second(self) -> float:
-        """Of this time."""
+        """Pairs that this run has done, per second with workers ready."""
         return self.done_now / self.registering_seconds if self.registering_seconds > 0 else 0.0
 
     def summary(self) -> dict[str, Any]:
-        """Numbers of the whole, as plain data."""
+        """Returns the numbers of the whole cohort, as plain data."""
         return {
             "pairs": len(self.pairs),
             "failed": len(self.failed),
@@ -136,7 +136,7 @@ def write_results(cohort: Cohort) -> None:
 
 
 def _more_of(pair: PairResult) -> dict[str, Any]:
-    """What a cell has no room for. Costs by iteration are in the pair's own record alone."""
+    """Returns the numbers that no cell of the table has room for. Only the pair's own record has the cost of each iteration."""
     record = pair.record or {}
     stages = [{name: value for name, value in stage.items() if name != "levels"} for stage in record.get("stages", [])]
     return {"trace": pair.trace, "stages": stages, "dice_by_label": record.get("dice", {}), "times": record.get("times", {})}

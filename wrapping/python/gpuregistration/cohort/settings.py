@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a cohort's pairs are registered."""
+"""Holds the settings that all pairs of a cohort have in common."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..stages import Stage, read_settings
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """Of all pairs.
+    """Settings of a cohort's registrations.
 
     Attributes:
         stages: of each registration.
         seed: of random numbers.
-        reports: whether each pair gets a report of its own.
+        reports: each pair gets a report of its own.
         default: the value outside of the moving image.
     """
 
@@ -28,11 +28,11 @@ class Settings:
     default: float = 0.0
 
     def check(self) -> None:
-        """Raises BadInputError if a stage's settings, or the seed, are not possible, as far as that is known without images."""
+        """Checks the seed and the stages' settings as far as that is possible without images. Raises BadInputError."""
         read_settings(self.stages, seed=self.seed)
 
     def describe(self) -> dict[str, Any]:
-        """All that a result depends on, as plain data."""
+        """Returns all settings that a result depends on, as plain data."""
         stages = plain([{"name": one.name, **dataclasses.asdict(one)} for one in self.stages])
-        # JSON has no number that is none.
+        # JSON has neither NaN nor infinity.
         return {"stages": stages, "seed": self.seed, "default": self.default if math.isfinite(self.default) else str(self.default)}

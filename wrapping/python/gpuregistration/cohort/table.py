@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of a cohort: one pair a row."""
+"""Reads and checks the table of a cohort, which has one pair in each row."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .._paths import PathLike, has_another_name, name_of, readable
 
 Table = Union[PathLike, Iterable[Mapping[str, Any]]]
 
-#: Columns that name files: what each one holds.
+#: Columns that name files, and their descriptions.
 FILES = {
     "fixed": "the image that stays",
     "moving": "the image that is moved",
-    "fixed_mask": "of the fixed image: what is not 0 is looked at",
-    "moving_mask": "the same of the moving image",
+    "fixed_mask": "the fixed image's mask: voxels that are not 0 count",
+    "moving_mask": "the moving image's mask",
     "initial": "a transform to begin with",
     "labels": "labels of the moving image, which are carried along",
     "fixed_labels": "the fixed image's, which they are compared with",
@@ -31,9 +31,9 @@ COLUMNS = ("id", *FILES)
 _NEEDED = ("fixed", "moving")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LONGEST_ID = 200
-#: Names in a cohort's folder that are no pair's.
+#: Names in a cohort's folder that no pair may have.
 RESERVED = ("results.csv", "results.json", "report.html")
-#: So many problems are told, and how many there are besides.
+#: An error tells at most so many problems, and the number of the others.
 _TOLD = 20
 
 
@@ -51,7 +51,7 @@ class Row:
 
 
 def read_table(table: Table) -> list[Row]:
-    """The rows of a table.
+    """Reads the rows of a table.
 
     Args:
         table: a file of comma-separated values (of tabs where it ends on .tsv) with the names of COLUMNS in its first line, whose paths
@@ -59,7 +59,7 @@ def read_table(table: Table) -> list[Row]:
             rows are called 0001, 0002, ….
 
     Raises:
-        BadInputError: columns, ids or files that are missing or not possible: all of them at once.
+        BadInputError: columns, ids or files are missing or not possible; the error tells all of them.
     """
     if isinstance(table, (str, bytes, os.PathLike)):
         path = Path(name_of(table))
@@ -71,7 +71,7 @@ def read_table(table: Table) -> list[Row]:
 
 
 def check_places(table: Table, rows: Sequence[Row], output: Path) -> None:
-    """Raises BadInputError if the table is, or a row reads, what the cohort writes."""
+    """Checks that the cohort writes neither the table nor a file that a row reads. Raises BadInputError."""
     if isinstance(table, (str, bytes, os.PathLike)):
         path = name_of(table)
         if os.path.realpath(path) in [os.path.realpath(output / name) for name in RESERVED]:
@@ -89,7 +89,7 @@ def check_places(table: Table, rows: Sequence[Row], output: Path) -> None:
 
 
 def _read_cells(row: Any, number: int) -> dict[str, str]:
-    """A row in memory: paths, words, numbers, and None or NaN, as pandas has it, of an empty cell."""
+    """Reads a row in memory: paths, words and numbers. None, or NaN as in pandas, is an empty cell."""
     if not isinstance(row, Mapping):
         raise BadInputError(
             f"Row {number} of the table is a {type(row).__name__}. Hand in mappings of columns' names to cells, such as "
@@ -145,7 +145,7 @@ def _read_rows(cells: Sequence[Mapping[str, str]], folder: Path, table: str) -> 
             problems.append(f"row {number}: the id has {len(id)} characters, and a folder's name up to {_LONGEST_ID}")
         elif not _ID.fullmatch(id) or id in RESERVED:
             problems.append(f'row {number}: the id "{id}" is no name of a folder; give one of letters, digits, ".", "_" and "-"')
-        # Not all disks tell "a" from "A".
+        # Some disks do not distinguish "a" from "A".
         elif (first := first_of.setdefault(id.lower(), number)) != number:
             problems.append(f'row {number}: the id "{id}" is that of row {first}, too')
         files = {}

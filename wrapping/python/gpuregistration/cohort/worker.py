@@ -1,138 +1,103 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Dask has a worker's process do."""
+"""Functions that Dask calls in a worker's process."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import os
 import socket
 import sys
 import threading
-from dataclasses import dataclass, field
-from typing import Optional, Sequence
-from weakref import WeakValueDictionary
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Optional, Sequence
 
 from .. import __version__
 from .._devices import describe_device, set_threads
 from .._simpleitk import import_simpleitk
 from .._start import start_device
 from .claims import Claim, claim_device
+from .errors import WorkerError
 from .pair import Job
-from .pipeline import Outcome, Pipeline
+from .pipeline import PLACES, Outcome, Pipeline, WorkerInfo
 
 _SWITCH_INTERVAL = 5e-4
 
+
 @dataclass(frozen=True)
 class Setup:
-    """What all workers of a cohort are told.
+    """What a cohort tells its workers.
 
     Attributes:
-        cohort: what tells it from others that the same workers serve.
-        devices: of the workers 0, 1, …; None: what each process takes for itself.
+        cohort: an identifier that no other cohort has.
+        version: of the package that runs the cohort.
+        devices: of the workers 0, 1, …; None: each process claims one.
         threads: of the host, for each worker; 0: as many as there are.
     """
 
     cohort: str
+    version: str
     devices: Optional[Sequence[str]]
     threads: int
 
 
-@dataclass(frozen=True)
-class WorkerInfo:
-    """Who a worker is.
-
-    Attributes:
-        name: the scheduler's for it.
-        host: the machine's name.
-        device: that it computes on, and what that is.
-        version: of this package.
-        warning: of that device; "" if there is none.
-    """
-
-    name: str
-    host: str
-    device: str
-    description: str
-    version: str
-    warning: str = ""
-
-
-@dataclass(frozen=True)
-class _Service:
-    """What a worker does for a cohort.
-
-    Attributes:
-        is_over: set when the cohort is.
-    """
-
-    info: WorkerInfo
-    pipeline: Pipeline
-    is_over: threading.Event = field(default_factory=threading.Event)
-
-
-#: By cohort and worker. A process may have several workers, and each may serve several cohorts, from several threads.
-_services: dict[tuple[str, str], _Service] = {}
-#: By device: one in a process, for as long as anyone uses it, so that one pair at a time computes there.
-_pipelines: WeakValueDictionary[str, Pipeline] = WeakValueDictionary()
-#: Cohorts that are served no more.
-_over: set[str] = set()
+#: Cohorts that have ended. A process may serve several cohorts at once.
+_ended: set[str] = set()
 _lock = threading.Lock()
 
 
-def start(setup: Setup) -> WorkerInfo:
-    """Starts the worker's device, and its threads. A second time it says the same, and starts nothing.
+async def start(setup: Setup, dask_worker: Any) -> WorkerInfo:
+    """Starts the worker's device, unless it has been started, and describes the worker. Dask fills dask_worker in.
 
     Raises:
         DeviceError: there is no such device.
+        WorkerError: the worker has another version of this package.
     """
-    return _serve(setup).info
+    return (await asyncio.to_thread(_serve, setup, dask_worker)).worker
 
 
 def run(job: Job, setup: Setup) -> Outcome:
-    """One pair, among others."""
-    from distributed import secede
+    """Registers one pair. Dask calls it in several threads at once.
 
-    # This process may have taken the place of one that ended.
-    service = _serve(setup)
-    # The thread only waits, and is not to keep others from it, however few a worker has; the pipeline bounds how many come.
-    secede()
-    return service.pipeline.run(job, service.is_over)
+    Raises:
+        DeviceError, WorkerError: as start() does, in a process that takes the place of one that ended.
+    """
+    from distributed import get_worker, secede
+
+    dask_worker = get_worker()
+    pipeline = _serve(setup, dask_worker)
+    if dask_worker.state.nthreads < PLACES:
+        # The thread mostly waits: it leaves its place among the worker's threads to the next pair.
+        secede()
+    return pipeline.run(job, lambda: setup.cohort in _ended)
 
 
 def stop(setup: Setup) -> None:
-    """The cohort is over, for all workers of the process. What was handed out, and has not begun, is not done."""
+    """Ends a cohort in this process: pairs go no further than to the end of the part that they are at."""
+    _ended.add(setup.cohort)
+
+
+def _serve(setup: Setup, dask_worker: Any) -> Pipeline:
+    if setup.version != __version__:
+        raise WorkerError(f"it has gpuregistration {__version__}, and the cohort's is {setup.version}: install the same")
+    name = str(dask_worker.name)
+    # One thread starts the device, and the others wait for it.
     with _lock:
-        _over.add(setup.cohort)
-        for key in [key for key in _services if key[0] == setup.cohort]:
-            _services.pop(key).is_over.set()
+        device = None if setup.devices is None else setup.devices[int(name)]
+        return _start(device, setup.threads, name, dask_worker.address)
 
 
-def _serve(setup: Setup) -> _Service:
-    """What this thread's worker does for a cohort, which begins where it has not."""
-    from distributed import get_worker
-
-    name = str(get_worker().name)
-    with _lock:
-        if setup.cohort in _over:
-            raise RuntimeError("The cohort has been ended.")
-        key = (setup.cohort, name)
-        if key not in _services:
-            _services[key] = _begin(setup, name)
-        return _services[key]
-
-
-def _begin(setup: Setup, name: str) -> _Service:
-    set_threads(setup.threads)
+@lru_cache(maxsize=None)
+def _start(named: Optional[str], threads: int, name: str, address: str) -> Pipeline:
+    set_threads(threads)
     # The thread that registers asks for Python's lock at each iteration: others give it up sooner than after 5 ms.
     sys.setswitchinterval(_SWITCH_INTERVAL)
-    claim = claim_device() if setup.devices is None else Claim(setup.devices[int(name)])
+    claim = claim_device() if named is None else Claim(named)
     if claim.warning:
         logging.getLogger("distributed.worker").warning("gpuregistration: %s", claim.warning)
-    # What the first pair would wait for.
+    # The first pair would wait for both of these.
     start_device(claim.device)
     import_simpleitk()
     found = describe_device(claim.device)
-    pipeline = _pipelines.get(claim.device)
-    if pipeline is None:
-        pipeline = _pipelines[claim.device] = Pipeline(found)
-    info = WorkerInfo(name, socket.gethostname(), claim.device, found.description, __version__, claim.warning)
-    return _Service(info, pipeline)
+    return Pipeline(found, WorkerInfo(name, address, os.getpid(), socket.gethostname(), claim.device, found.description, claim.warning))

@@ -26,16 +26,16 @@ table:      comma-separated values, whose first line names the columns. Paths ar
 
 results:    DIR/ID/ has warped.nii.gz, transform.tfm or .h5, labels.nii.gz, before.jpg, after.jpg, and result.json, which is written last:
             such a pair is done, and is not done again unless its settings or its files change. DIR/results.csv, DIR/results.json and
-            DIR/report.html are of all pairs, and are written when all are over.
+            DIR/report.html have all pairs, and are written in the end.
 
 workers:    one process a device of this machine, all GPUs unless --devices names some. With --scheduler, a Dask scheduler's workers, which
-            have gpuregistration and see the same files; each takes a GPU that no other worker of its machine has, or what ITK_GPU_DEVICE
-            names there; where there are more workers than GPUs they share, and it is told.
-            On Slurm dask-jobqueue starts both, a worker a GPU:
+            have gpuregistration and see the same files; each takes a GPU that no other worker of its machine has, or the device that
+            ITK_GPU_DEVICE names there; if there are more workers than GPUs, workers share them, and the command says so.
+            On Slurm dask-jobqueue starts both, one worker for each GPU:
             SLURMCluster(cores=8, processes=1, memory="32GB", job_extra_directives=["--gres=gpu:1"]).scale(jobs=4).
 
-A pair that fails is told, and the rest goes on; the exit code is 1 then. A pair whose worker was killed is tried once more. Ctrl-C ends
-all; what is done stays.
+If a pair fails, the command says so, and the others continue; the exit code is 1 then. A pair whose worker was killed is tried once more.
+Ctrl-C ends all work; results of pairs that are done stay.
 
 stages and settings of --transform:
 {stages}

@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.warnings += [_naming_file(warning, arguments) for warning in warnings]
     if label_paths is not None:
         with times.part("labels"):
-            found["dice"] = _find_dice(label_images, label_paths, transform, device)
+            found["dice"] = _compute_dice(label_images, label_paths, transform, device)
     if transform is not None:
         with times.part("Jacobian"):
             found["jacobian"] = _find_jacobian(transform, a, mask, device)
@@ -126,15 +126,15 @@ def _tell_gaps(image: Image, path: str) -> None:
         warn_of_input(f"The file {path} has {say_not_finite(gaps)}: they are left out, with what is interpolated of them.")
 
 
-def _find_dice(images: list[Image], paths: list[str], transform: Optional[Transform], device: str) -> dict[str, Any]:
+def _compute_dice(images: list[Image], paths: list[str], transform: Optional[Transform], device: str) -> dict[str, Any]:
     """Dice's coefficient of each label that one of the two has, and their mean. Labels of B are resampled by the nearest one."""
-    from .._labels import check_labels, find_dice
+    from .._labels import check_labels, compute_dice
     from .._resample import resample
 
     for image, path in zip(images, paths):
         check_labels(image.array, path)
     moved = resample(images[1], transform, images[0], "nearest", device=device)
-    by_label = find_dice(images[0].array, moved.array)
+    by_label = compute_dice(images[0].array, moved.array)
     mean = sum(by_label.values()) / len(by_label) if by_label else float("nan")
     return {"labels": {str(label): value for label, value in by_label.items()}, "mean": mean}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A registration's report: one HTML file that needs nothing else.
+"""Writes a registration's report: one HTML file that needs no other file.
 
 from gpuregistration.report import ReportData, write_report
 write_report("report.html", ReportData(fixed=..., moving_before=..., moving_after=..., spacing=..., origin=...))

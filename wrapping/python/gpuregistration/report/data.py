@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report is made of."""
+"""Holds the data of a report, and checks them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ReportData:
     direction: Sequence | np.ndarray | None = None
     #: in mm, shape (z, y, x, 3), LPS with x first: the point x of the fixed image is met by the moving image's x + displacement
     displacement: np.ndarray | None = None
-    #: where it is not 0 counts: histograms and the determinant's extremes are given inside of it, too
+    #: voxels that are not 0 are inside: histograms and the determinant's extremes are given for these, too
     fixed_mask: np.ndarray | None = None
     #: the moving image's mask, resampled as `moving_after` is
     moving_mask: np.ndarray | None = None
@@ -53,7 +53,7 @@ class ReportData:
     versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
     #: the command line that repeats the registration
     command: str = ""
-    #: names of the images' files, by what each one is, such as "fixed"
+    #: names of the images' files by argument, such as "fixed"
     files: Mapping[str, str] = dataclasses.field(default_factory=dict)
     #: when it was registered, as people read it
     date: str = ""
@@ -64,11 +64,11 @@ class ReportData:
     headline: str = ""
     #: whether that is so of all of them
     less_is_better: bool = False
-    #: what they mean
+    #: describes their values
     similarity_text: str = ""
     #: label: Dice's coefficient before and after
     dice: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
-    #: sentences on what may have gone wrong, and on what is wrong with the files
+    #: sentences that warn of the registration or of the files
     warnings: Sequence[str] = ()
 
     @property
@@ -93,11 +93,11 @@ class ReportData:
         return self.direction_matrix * np.asarray(self.spacing, dtype=float)
 
     def point(self, index: Sequence[float]) -> np.ndarray:
-        """The position in mm of a voxel, x first."""
+        """Returns the position, x first, in mm, of the voxel with an index, x first."""
         return np.asarray(self.origin, dtype=float) + self.index_to_point @ np.asarray(index, dtype=float)
 
     def check(self) -> None:
-        """Raises a ValueError that says what does not fit."""
+        """Checks that the data fit together. Raises ValueError, which says what does not."""
         dimension = self.dimension
         shape = np.shape(self.fixed)
         if dimension not in (2, 3):

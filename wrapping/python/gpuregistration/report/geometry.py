@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which plane of the image is axial, coronal or sagittal, and which side of the patient is on which side of the screen."""
+"""Finds which plane of the image is axial, coronal or sagittal, and which side of the patient is on which side of the screen."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OBLIQUE = np.sin(np.radians(20))
 
 
 def nearest_axes(direction: np.ndarray) -> tuple[int, ...]:
-    """For each axis of the patient, the axis of the image that runs most along it; each one once."""
+    """Returns, for each axis of the patient, the axis of the image that is most parallel to it; each axis once."""
     dimension = len(direction)
     return max(
         itertools.permutations(range(dimension)),
@@ -32,13 +32,13 @@ def nearest_axes(direction: np.ndarray) -> tuple[int, ...]:
 
 
 def side(vector: np.ndarray) -> str:
-    """The letters of the side of the patient that a vector points to, the nearest one first: "L", or "LA"."""
+    """Returns the letters of the patient's side that a vector points to, the nearest one first: "L", or "LA"."""
     order = np.argsort(-np.abs(vector), kind="stable")
     return "".join(LETTERS[k][int(vector[k] > 0)] for n, k in enumerate(order) if n == 0 or abs(vector[k]) > OBLIQUE)
 
 
 def tilt(direction: np.ndarray) -> float:
-    """The largest angle, in degrees, between an axis of the image and the patient's axis that is nearest to it."""
+    """Computes the largest angle, in degrees, between an axis of the image and the patient's axis that is nearest to it."""
     axes = nearest_axes(direction)
     lengths = np.linalg.norm(direction, axis=0)
     cosines = [abs(direction[patient, image]) / lengths[image] for patient, image in enumerate(axes)]
@@ -46,7 +46,7 @@ def tilt(direction: np.ndarray) -> float:
 
 
 def planes(direction: np.ndarray) -> list[dict]:
-    """How each plane is shown.
+    """Describes how each plane is shown.
 
     "h", "v" and "n" are the image's axes (0 is x) to the right of the screen, down, and through it; "hflip", "vflip" and
     "nflip" say whether indices fall along them. "left", "right", "top" and "bottom" are the labels.

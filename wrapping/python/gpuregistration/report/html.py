@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report's text and tables, as its template lays them out."""
+"""Makes the report's text and tables, which its template lays out."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SCRIPTS = (
     "start.js",
 )
 
-#: What stands large at the top: a name, its value, a note on it, and whether it is a warning.
+#: A large figure at the top: its name, its value, a note, and whether it is a warning.
 _SummaryItem = tuple[str, str, str, bool]
 
 
@@ -46,9 +46,9 @@ def page(data: ReportData, deformation: Deformation | None, content: dict, notes
     """Makes the whole file.
 
     Args:
-        data: what the report is of.
-        deformation: its determinant; None where there is no displacement.
-        content: what the viewer's script reads.
+        data: the registration's images and numbers.
+        deformation: the Jacobian's determinant; None without a displacement.
+        content: the data that the viewer's script reads.
         notes: sentences on what the page leaves out.
     """
     # "<" can't stand in a script's data: "</script>" would end it.
@@ -147,7 +147,7 @@ def _costs(data: ReportData) -> list[tuple[str, str, int, float, float]]:
 
 
 def _measures(data: ReportData) -> list[tuple[str, str, list[tuple[str, str, str, str]]]]:
-    """Returns tables, each with its title and what its numbers mean. Rows are of a name, before, after, and the change."""
+    """Returns tables, each with its title and a text on its numbers. A row has a name, the values before and after, and the change."""
     tables = [
         ("Similarity", data.similarity_text, [_similarity_row(name, *values) for name, values in data.similarity.items()]),
         ("Dice’s coefficient by label", "", [_dice_row(name, *values) for name, values in data.dice.items()]),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Intensities as bytes, windows to show them in, and joint histograms."""
+"""Converts intensities to bytes, chooses windows to show them in, and counts joint histograms."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BINS = 64
 
 @dataclasses.dataclass
 class Scale:
-    """Intensities from `low` to `high` become bytes from 0 to 255; from `black` to `white` they are shown."""
+    """Maps intensities from `low` to `high` to bytes from 0 to 255; the window shows those from `black` to `white`."""
 
     low: float
     high: float
@@ -23,16 +23,16 @@ class Scale:
 
 
 def sample(values: np.ndarray) -> np.ndarray:
-    """Finite values out of an array, spread over it."""
+    """Returns finite values from all over an array, at most SAMPLES or so."""
     flat = np.asarray(values).reshape(-1)
-    # An odd step that is no multiple of a row's length, as a rule.
+    # An odd step is rarely a multiple of a row's length.
     step = max(1, flat.size // SAMPLES) | 1
     flat = flat[::step].astype(float)
     return flat[np.isfinite(flat)]
 
 
 def scale_of(*images: np.ndarray) -> Scale:
-    """One scale for images that are to be compared.
+    """Chooses one scale for images that are compared.
 
     Bytes cover all but the brightest and darkest few values. The window is from the 1st to the 99.5th percentile, without a
     background: a lowest value that a tenth of all voxels have.
@@ -45,7 +45,7 @@ def scale_of(*images: np.ndarray) -> Scale:
     background = values <= lowest
     rest = values[~background] if background.mean() > 0.1 and not background.all() else values
     black, white = (float(v) for v in np.percentile(rest, (1, 99.5)))
-    # A dark background is to be black, not nearly so.
+    # A dark background must be black, not nearly black.
     if rest is not values:
         black = min(black, low + 0.1 * (white - low))
     if not high > low:
@@ -58,7 +58,7 @@ def scale_of(*images: np.ndarray) -> Scale:
 
 
 def to_bytes(values: np.ndarray, scale: Scale) -> np.ndarray:
-    """Bytes on a scale; what is not a number becomes 0."""
+    """Converts values to bytes; NaN becomes 0."""
     result = np.empty(np.shape(values), np.uint8)
     factor = 255 / (scale.high - scale.low)
     for n, part in enumerate(values):
@@ -68,7 +68,7 @@ def to_bytes(values: np.ndarray, scale: Scale) -> np.ndarray:
 
 
 def joint_histogram(fixed: np.ndarray, moving: np.ndarray) -> np.ndarray:
-    """Counts of pairs of bytes, in BINS x BINS bins: rows are of fixed ones."""
+    """Counts pairs of bytes in BINS x BINS bins; a row has one bin of the fixed image."""
     width = 256 // BINS
     pairs = (fixed.reshape(-1) // width).astype(np.int32) * BINS + moving.reshape(-1) // width
     return np.bincount(pairs, minlength=BINS * BINS).reshape(BINS, BINS)

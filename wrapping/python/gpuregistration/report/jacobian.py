@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Jacobian's determinant of a displacement field: how much space grows at each voxel."""
+"""Computes the Jacobian's determinant of a displacement field: how much space grows at each voxel."""
 
 from __future__ import annotations
 
@@ -7,32 +7,34 @@ import dataclasses
 
 import numpy as np
 
-# Planes of the slowest axis that are computed at a time, which bounds the memory.
-SLAB = 16
+# Number of planes along the slowest axis that are computed at a time, which bounds the memory.
+PLANES = 16
 
 
 def determinant(displacement: np.ndarray, index_to_point: np.ndarray) -> np.ndarray:
-    """det(d(x + u)/dx) at each voxel.
+    """Computes det(d(x + u)/dx) at each voxel.
 
-    Derivatives are central differences, and one-sided ones at the edges. Where the displacement is not finite, neither is the
-    determinant. The displacement is in mm with x first in its last
-    axis; `index_to_point` is the matrix from voxels to mm.
+    Derivatives are central differences, and one-sided ones at the edges. If the displacement is not finite, the determinant is NaN.
+
+    Args:
+        displacement: ``(…, d)``, in mm, x first in its last axis.
+        index_to_point: the matrix, ``(d, d)``, from voxels to mm.
     """
     displacement = np.asarray(displacement)
     shape = displacement.shape[:-1]
     dtype = np.float32 if displacement.dtype == np.float32 else np.float64
     result = np.empty(shape, dtype)
-    for first in range(0, shape[0], SLAB):
-        last = min(first + SLAB, shape[0])
+    for first in range(0, shape[0], PLANES):
+        last = min(first + PLANES, shape[0])
         before, after = max(first - 1, 0), min(last + 1, shape[0])
-        slab = displacement[before:after].astype(dtype, copy=False)
+        planes = displacement[before:after].astype(dtype, copy=False)
         inner = slice(first - before, first - before + last - first)
-        result[first:last] = _slab_determinant(slab, np.asarray(index_to_point, dtype))[inner]
-        result[first:last][~np.isfinite(slab[inner]).all(axis=-1)] = np.nan
+        result[first:last] = _determinant_of_planes(planes, np.asarray(index_to_point, dtype))[inner]
+        result[first:last][~np.isfinite(planes[inner]).all(axis=-1)] = np.nan
     return result
 
 
-def _slab_determinant(displacement: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+def _determinant_of_planes(displacement: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     # det(I + du/dx) = det(M + du/di) / det(M), where x = M i.
     dimension = len(matrix)
     rows = [
@@ -55,7 +57,7 @@ def _derivative(values: np.ndarray, axis: int) -> np.ndarray:
 
 @dataclasses.dataclass
 class Extremes:
-    """What the determinant's map comes to. Places are of voxels, x first; None where no voxel has a finite value."""
+    """Summarises a map of determinants. Places are indices of voxels, x first; None if no voxel has a finite value."""
 
     voxels: int
     folded: int
@@ -69,7 +71,7 @@ class Extremes:
 
 
 def extremes(values: np.ndarray, mask: np.ndarray | None = None) -> Extremes:
-    """The smallest and largest finite determinants and their places, and the number of folded voxels: those not above 0."""
+    """Finds the smallest and largest finite determinants and their places, and counts folded voxels: those not above 0."""
     counts = np.isfinite(values)
     voxels = values.size
     if mask is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a registration's arrays to what the page's script reads."""
+"""Converts a registration's arrays to the data that the page's script reads."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from . import geometry, intensities, jacobian, pictures
 from .data import ReportData
 
-# Of each image: voxels that are shown at most, and the qualities of JPEG that are tried for the size that is allowed.
+# Largest number of voxels that are shown of each image, and the qualities of JPEG that are tried until the size is allowed.
 VOXELS = 12_000_000
 QUALITIES = (90, 80, 70)
-# Of the determinant's map, and nodes of the displacement that the grid is drawn from.
+# Largest number of voxels of the determinant's map, and of nodes of the displacement that the grid is drawn from.
 MAP_VOXELS = 1_500_000
 NODES = 130_000
 
@@ -25,7 +25,7 @@ MAP_ENDS = (1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0)
 
 @dataclasses.dataclass
 class Deformation:
-    """The determinant and what was found in it."""
+    """Holds the determinant and its extremes."""
 
     determinant: np.ndarray
     whole: jacobian.Extremes
@@ -47,7 +47,7 @@ def deformation_of(data: ReportData) -> Deformation | None:
 
 
 def build(data: ReportData, deformation: Deformation | None, max_bytes: int) -> tuple[dict, list[str]]:
-    """What the script reads, and sentences on what was left out."""
+    """Returns the data that the script reads, and sentences on what was left out."""
     notes: list[str] = []
     flat = data.dimension == 2
     size = (*data.size, 1) if flat else data.size
@@ -101,7 +101,7 @@ def build(data: ReportData, deformation: Deformation | None, max_bytes: int) -> 
 
 
 def _images(images: dict, size: tuple, spacing: tuple, max_bytes: int, notes: list[str]) -> tuple[dict, tuple[int, ...]]:
-    """The images, of as many voxels and of the best quality that fit."""
+    """Packs the images with the most voxels and the best quality that fit."""
     voxels = VOXELS
     while True:
         strides = pictures.reduce_strides(size, spacing, voxels)
@@ -147,7 +147,7 @@ def _histograms(data: ReportData, images: dict) -> dict:
 
 
 def map_end(values: np.ndarray) -> float:
-    """The determinant at the end of the colours; its inverse is at the other end."""
+    """Chooses the determinant at one end of the colours; its inverse is at the other end."""
     some = intensities.sample(values)
     some = some[some > 0]
     if not some.size:
@@ -157,7 +157,7 @@ def map_end(values: np.ndarray) -> float:
 
 
 def map_bytes(values: np.ndarray, end: float) -> np.ndarray:
-    """The determinant's map as bytes."""
+    """Converts the map of determinants to bytes."""
     result = np.empty(values.shape, np.uint8)
     for n, part in enumerate(values):
         finite = np.isfinite(part)
@@ -186,19 +186,19 @@ def _map(values: np.ndarray, volume, size: tuple, spacing: tuple, notes: list[st
 
 
 def _field(data: ReportData, size: tuple, notes: list[str]) -> dict:
-    """The displacement along the image's axes, in mm, at nodes some voxels apart, as 16-bit integers."""
+    """Packs the displacement along the image's axes, in mm, at nodes some voxels apart, as 16-bit integers."""
     axes = [1.0] * data.dimension
     strides = pictures.reduce_strides(data.size, tuple(axes), NODES)
     nodes = [sorted({*range(0, n, s), n - 1}) for n, s in zip(data.size, strides)]
     picked = np.asarray(data.displacement)[np.ix_(*nodes[::-1])].astype(np.float64)
-    # A vector v in LPS is the steps M^-1 v, in voxels; times the spacing it is in mm along the axes.
+    # A vector v in LPS is M^-1 v in voxels; times the spacing, it is in mm along the axes.
     steps = picked @ np.linalg.inv(data.index_to_point).T * np.asarray(data.spacing, dtype=float)
     finite = np.isfinite(steps).all(axis=-1)
     largest = float(np.abs(steps[finite]).max()) if finite.any() else 0.0
     unit = largest / 32767 if largest > 0 else 1.0
     numbers = np.where(finite[..., np.newaxis], np.rint(np.where(finite[..., np.newaxis], steps, 0) / unit), -32768)
     numbers = np.moveaxis(numbers.astype(np.int16), -1, 0).view(np.uint16)
-    # High bytes, then low ones: the former are smooth, and get small.
+    # High bytes stand before low ones: they are smooth, and compress well.
     halves = np.stack([numbers >> 8, numbers & 255]).astype(np.uint8)
     if max(strides) > 1:
         steps_text = " × ".join(str(s) for s in strides)
@@ -216,5 +216,5 @@ def _field(data: ReportData, size: tuple, notes: list[str]) -> dict:
 
 
 def _plain(costs) -> list[float | None]:
-    """Costs for JSON, which knows no NaN."""
+    """Converts costs for JSON, which has no NaN."""
     return [float(c) if np.isfinite(c) else None for c in np.asarray(list(costs), dtype=float)]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Volumes of bytes as pictures that a browser unpacks: sheets of slices beside each other, as data URIs.
+"""Packs volumes of bytes as pictures that a browser unpacks: sheets of slices beside each other, as data URIs.
 
 Intensities are JPEGs: of a head of 256 x 256 x 160 voxels they take 1.4 MB (2.5 MB with noise), where PNGs take 2.9 MB (6.4 MB),
-and are made ten times as fast. WebP would save another third and take twenty times as long. What must be exact is PNG.
+and are made ten times as fast. WebP would save another third and take twenty times as long. Exact data are PNG.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LONGEST = 8192
 
 
 def reduce_strides(size: tuple[int, ...], spacing: tuple[float, ...], voxels: int) -> tuple[int, ...]:
-    """How many voxels become one along each axis, so that no more than `voxels` are left: the finest axis first."""
+    """Chooses how many voxels become one along each axis, the finest axis first, so that at most `voxels` are left."""
     strides = [-(-n // LONGEST) for n in size]
     while np.prod([-(-n // s) for n, s in zip(size, strides)]) > voxels:
         steps = [length * stride if n > stride else np.inf for n, length, stride in zip(size, spacing, strides)]
@@ -28,7 +28,7 @@ def reduce_strides(size: tuple[int, ...], spacing: tuple[float, ...], voxels: in
 
 
 def average(volume: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
-    """Means over blocks of bytes; strides are x first."""
+    """Averages blocks of bytes; strides are x first."""
     if max(strides) == 1:
         return volume
     blocks, axes = _blocks(volume, strides)
@@ -36,13 +36,13 @@ def average(volume: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
 
 
 def any_of(volume: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
-    """1 where any voxel of a block is not 0."""
+    """Returns 1 for each block that has a voxel which is not 0."""
     blocks, axes = _blocks(np.asarray(volume) != 0, strides)
     return np.any(blocks, axis=axes).astype(np.uint8)
 
 
 def furthest_from(volume: np.ndarray, middle: int, first: int, strides: tuple[int, ...]) -> np.ndarray:
-    """Of each block the byte that is furthest from `middle`; bytes below `first` come before all others, the lowest first."""
+    """Returns each block's byte that is furthest from `middle`; bytes below `first` come before all others, the lowest first."""
     if max(strides) == 1:
         return volume
     rank = np.abs(volume.astype(np.int16) - middle)
@@ -61,7 +61,7 @@ def _blocks(volume: np.ndarray, strides: tuple[int, ...]) -> tuple[np.ndarray, t
 
 
 def sheets(volume: np.ndarray, quality: int | None) -> dict:
-    """A volume (z, y, x) of bytes, packed: JPEG of a quality, or PNG where it is None.
+    """Packs a volume (z, y, x) of bytes, as JPEG of a quality, or as PNG if it is None.
 
     Slices lie beside each other, in rows, on as many sheets as they need; each takes whole blocks of 8 x 8 pixels, so that none
     bleeds into its neighbour.
@@ -89,7 +89,7 @@ def sheets(volume: np.ndarray, quality: int | None) -> dict:
 
 
 def byte_sheets(values: np.ndarray) -> dict:
-    """Any bytes, packed without loss as one picture after another."""
+    """Packs bytes without loss, as one picture after another."""
     flat = np.ascontiguousarray(values).view(np.uint8).reshape(-1)
     rows = max(1, -(-flat.size // SHEET))
     padded = np.zeros(rows * SHEET, np.uint8)
@@ -98,12 +98,12 @@ def byte_sheets(values: np.ndarray) -> dict:
 
 
 def data_uri(picture: np.ndarray, quality: int | None) -> str:
-    """A grey picture as a data URI."""
+    """Encodes a grey picture as a data URI."""
     return bytes_uri(encode(picture, quality), "png" if quality is None else "jpeg")
 
 
 def encode(picture: np.ndarray, quality: int | None) -> bytes:
-    """A grey picture's file: JPEG of a quality, or PNG where it is None."""
+    """Encodes a grey picture as a file: JPEG of a quality, or PNG if it is None."""
     stream = io.BytesIO()
     image = Image.fromarray(picture)
     if quality is None:
@@ -114,10 +114,10 @@ def encode(picture: np.ndarray, quality: int | None) -> bytes:
 
 
 def bytes_uri(content: bytes, kind: str) -> str:
-    """A picture's file as a data URI."""
+    """Encodes a picture's file as a data URI."""
     return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
 
 
 def packed_size(packed: dict) -> int:
-    """Bytes that packed pictures take in the page."""
+    """Returns how many bytes packed pictures take in the page."""
     return sum(len(uri) for uri in packed["sheets"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of HTML, out of templates in the folders `page` of this package and of the cohorts'. All that a template shows is escaped."""
+"""Renders pages of HTML from templates in the folders `page` of this package and of cohort. Everything that a template shows is escaped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def render(name: str, **parts: Any) -> str:
 
     Args:
         name: of its file.
-        parts: what stands in it by these names. Text is escaped, but for what safe() has marked.
+        parts: values of the template's names. Text is escaped unless safe() has marked it.
 
     Raises:
         ImportError: Jinja2 is not installed.
@@ -28,7 +28,7 @@ def render(name: str, **parts: Any) -> str:
 
 
 def safe(text: str) -> Any:
-    """Marks a text that is HTML, or a script, and holds nothing of a user's."""
+    """Marks a text as HTML, or as a script, that contains nothing from a user."""
     from markupsafe import Markup
 
     return Markup(text)
@@ -54,7 +54,7 @@ def _environment() -> Any:
 
 
 def _read_file(name: str) -> str:
-    """Reads a file that pages are made of: a template, a style or a script."""
+    """Reads a file of the pages: a template, a style or a script."""
     found = _find_file(name)
     if found is None:
         raise FileNotFoundError(name)

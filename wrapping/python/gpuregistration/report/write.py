@@ -15,10 +15,14 @@ MAX_BYTES = 15_000_000
 
 
 def write_report(path: str | os.PathLike, data: ReportData, max_bytes: int = MAX_BYTES) -> Path:
-    """Writes one HTML file that needs nothing else.
+    """Writes one HTML file that needs no other file. The file appears under its name when it is complete.
 
-    `max_bytes` bounds its images: where they would need more, they are shown with fewer voxels. The file appears under its name
-    when it is complete. Raises a ValueError where the data do not fit together, and an OSError where the file can't be written.
+    Args:
+        max_bytes: bounds the images: if they need more, they are shown with fewer voxels.
+
+    Raises:
+        ValueError: the data do not fit together.
+        OSError: the file cannot be written.
     """
     path = Path(path)
     data.check()
@@ -35,8 +39,8 @@ def write_report(path: str | os.PathLike, data: ReportData, max_bytes: int = MAX
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes a file of text, which appears under its name when it is complete; a name in it that is no UTF-8 stands there as it is shown.
-    Raises an OSError where it can't be written."""
+    """Writes a file of text, which appears under its name when it is complete. Names that are no UTF-8 are written as they are shown.
+    Raises OSError if it cannot be written."""
     try:
         _write_and_rename(path, readable(text))
     except OSError as error:
@@ -48,7 +52,7 @@ def _write_and_rename(path: Path, text: str) -> None:
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(text)
-        # A temporary file is its owner's alone; a result is as readable as other files.
+        # Only its owner may read a temporary file; others may read a result.
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)
