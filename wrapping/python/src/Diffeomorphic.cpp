@@ -57,11 +57,10 @@ TakeDisplacements(const Loan<DiffeomorphicRegistration> & engine, const Size & s
   auto    array = MakeVolume<float>(elements, size, 3);
   {
     const nb::gil_scoped_release released;
-    engine->TakeDisplacements(
-      [elements](std::int64_t first, std::int64_t count, const float * in) {
-        std::copy_n(in, 3 * count, elements + 3 * first);
-      },
-      MakeInterruptibleParallelFor());
+    engine->TakeDisplacements([elements](std::int64_t  first,
+                                         std::int64_t  count,
+                                         const float * in) { std::copy_n(in, 3 * count, elements + 3 * first); },
+                              MakeInterruptibleParallelFor());
   }
   return nb::cast(std::move(array));
 }

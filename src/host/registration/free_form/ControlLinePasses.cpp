@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of a line of control points, in plain loops.
+// The numbers of a line of control points, in plain loops, which are counted with the launch that turns the line.
 #include "host/runtime/HostQueue.h"
 
 #include "engine/registration/free_form/ControlLinePasses.h"
@@ -32,7 +32,6 @@ public:
     const auto * const last = m_Queue.AddressIn<const float4>(lastGradient);
     auto * const       out = m_Queue.AddressIn<float>(numbers);
     double             squares = 0, change = 0, product = 0;
-    m_Queue.CountLaunch();
     for (i64 point = 0; point < count; ++point)
     {
       const float ofBoth = Dot3(last[point], now[point]);
@@ -49,7 +48,6 @@ public:
   {
     const auto * const vectors = m_Queue.AddressIn<const float4>(direction);
     float              largest = 0;
-    m_Queue.CountLaunch();
     for (i64 point = 0; point < count; ++point)
     {
       largest = std::max(largest, Dot3(vectors[point], vectors[point]));
