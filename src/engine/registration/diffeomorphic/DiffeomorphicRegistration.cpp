@@ -305,8 +305,7 @@ private:
   MeasureFolding(DiffeomorphicResult & result)
   {
     const std::int64_t voxels = kernels::CountFieldVoxels(&m_Grid);
-    const std::size_t  bytes = sizeof(float) * static_cast<std::size_t>(voxels);
-    Reserve(*m_Queue, m_First, 3 * bytes);
+    Reserve(*m_Queue, m_First, kernels::JacobianNumbers * sizeof(float) * static_cast<std::size_t>(voxels));
     ForEachItem<kernels::DescribeJacobianKernel>(
       *m_Queue, voxels, m_Grid, LeastDeterminant, voxels, Input<float>(*m_Field), Output<float>(*m_First));
     Reserve(*m_Queue, m_Values, 4 * sizeof(float));
