@@ -257,7 +257,7 @@ def test_outputs_that_cannot_be(head_files, tmp_path, monkeypatch, capfd):
         (2, "t.xyz is no name of a transform", ("--output-transform", "t.xyz")),
         (2, "f.tfm is no name of an image of displacements", ("--output-field", "f.tfm")),
         (2, "r.pdf is no name of a report", ("--report", "r.pdf")),
-        (2, "t.mat: a .mat holds no free-form", ("--output-transform", "t.mat", "--transform", "ffd")),
+        (2, "t.mat: a .mat holds no deformation", ("--output-transform", "t.mat", "--transform", "ffd")),
         (2, "f.nii.gz is read, and would be replaced", ("-o", "./f.nii.gz")),
         (2, "two outputs at once", ("-o", "o.nii", "--output-field", "./o.nii")),
         (1, "no folder", ("-o", "none/o.nii")),

@@ -34,12 +34,12 @@ class Progress:
 
     Attributes:
         stage: the number of the current stage, from 0 on.
-        name: the stage's name: "rigid", "affine", "global" or "ffd".
-        level: the part of the stage, such as "4 mm"; for "ffd" the level's number, where 0 is the coarsest.
-        iteration: the iteration of that level for "ffd"; None otherwise.
+        name: the stage's name: "rigid", "affine", "global", "ffd" or "greedy".
+        level: the part of the stage, such as "4 mm"; for "ffd" and "greedy" the level's number, where 0 is the coarsest.
+        iteration: the iteration of that level for "ffd" and "greedy"; None otherwise.
         share: the part of the whole work that is done, 0 to 1.
         stage_share: the part of the stage that is done, 0 to 1.
-        levels: the number of levels for "ffd"; None otherwise.
+        levels: the number of levels for "ffd" and "greedy"; None otherwise.
     """
 
     stage: int
@@ -52,11 +52,11 @@ class Progress:
     _find_cost: Callable[[], float] = field(repr=False, compare=False)
 
     def find_cost(self) -> Optional[float]:
-        """Returns the last known cost: in a linear stage the least cost of the level before, in "ffd" the cost before the last iteration.
-        In "ffd" the call waits for the device, so make it rarely. None at the beginning.
+        """Returns the last known cost: in a linear stage the least cost of the level before, in "ffd" and "greedy" the cost before the last
+        iteration. There the call waits for the device, so make it rarely. None at the beginning.
 
         Raises:
-            BadInputError: the progress function of "ffd" has returned.
+            BadInputError: the progress function of "ffd" or "greedy" has returned.
         """
         cost = self._find_cost()
         return cost if math.isfinite(cost) else None
@@ -168,8 +168,9 @@ def register(
     Args:
         fixed, moving: Image, NumPy array, SimpleITK's, ITK's or nibabel's image, or an array by DLPack or CUDA's array interface, such
             as CuPy's or PyTorch's: see Image for those on a GPU. Grey images that are stored as colours are taken for grey.
-        transform: "rigid", "affine", "global" (affine, from any start) or "ffd" (free-form deformation); a stage of
-            gpuregistration.stages with settings of its own; or a list of these, each of which begins with what was found before.
+        transform: "rigid", "affine", "global" (affine, from any start), "ffd" (free-form deformation) or "greedy" (a displacement
+            for each voxel); a stage of gpuregistration.stages with settings of its own; or a list of these, each of which begins with what
+            was found before.
         metric: what the stages that are given by name compare images by, such as "correlation_ratio" or "mean_squares": a name for all,
             or a list with one for each stage, in which None leaves a stage its own. See stages.Rigid and stages.FreeForm, which do not
             have all in common. A stage of gpuregistration.stages has its own: its cost, or similarity.
@@ -177,8 +178,8 @@ def register(
             looked at.
         initial: a transform of this package, of SimpleITK or of ITK, from the fixed image's points to the moving one's: where the
             first stage begins. A linear stage wants a linear one, and leaves out of it what it has no degrees of freedom for; "ffd"
-            takes any, also a BSpline, a DisplacementField or a Composite, and leaves it as it is behind its own deformation. None:
-            linear stages lay the centres of mass on each other, "ffd" begins with the identity.
+            takes any, also a BSpline, a DisplacementField or a Composite, "greedy" a linear one, and both leave it as it is behind their own
+            deformation. None: linear stages lay the centres of mass on each other, "ffd" and "greedy" begin with the identity.
         device: a name such as "cuda:0", "opencl:0" or "host", or one of devices(). None: that of an array on a GPU, or else the default
             one, which is the first GPU, or else the host.
         seed: of random numbers, where a stage uses some. Two runs of one seed on one device give the same bits.

@@ -23,7 +23,12 @@ FREE_FORM_OPTIMIZERS = ("adam", "conjugate_gradient", "adaptive_stochastic_gradi
 SPACING = 5.0
 FINEST_EDGE = 1.0
 
+#: The similarities of Greedy, and its iterations at each level, the coarsest first.
+GREEDY_SIMILARITIES = ("neighborhood_correlation",)
+GREEDY_ITERATIONS = (100, 100, 100, 50)
+
 _DEGREES_OF_FREEDOM = (6, 7, 9, 12)
+_MOST_GREEDY_LEVELS = 6
 _MOST_LEVELS = 5
 _AXES = "xyz"
 #: Of an image's values all, as they are.
@@ -262,20 +267,22 @@ class FreeForm:
 
 @dataclass
 class Greedy:
-    """A displacement for each voxel, found greedily by the correlation over neighborhoods, behind which what was found before is applied.
-    It does not fold unless the smoothing is too weak.
+    """A displacement for each voxel, found greedily, behind which what was found before is applied. Each iteration smooths the gradient of the
+    similarity, scales it to a step, composes the deformation with it, and smooths the deformation (Avants 2008; Yushkevich 2016).
 
     Attributes:
-        iterations: of each level, the coarsest first; voxels are twice as long from level to level, and the last level has the fixed
-            image's.
+        similarity: "neighborhood_correlation".
+        iterations: of each level, the coarsest first; or one number, for a single level. Voxels are twice as long from level to level, and
+            the last level has the fixed image's.
         radius: of a neighborhood, voxels of a level.
-        update_sigma, field_sigma: standard deviations of the Gaussians that smooth each update, and the whole deformation after it,
-            voxels of a level; 0: none.
+        update_sigma, field_sigma: standard deviations of the Gaussians that smooth each update, and the whole deformation after it, voxels of
+            a level; 0: none. Without enough smoothing the deformation folds.
         step: length of the longest vector of an update, voxels of a level.
         fixed_range, moving_range: as of Rigid.
     """
 
-    iterations: Sequence[int] = (100, 100, 100, 50)
+    similarity: str = "neighborhood_correlation"
+    iterations: Union[int, Sequence[int]] = field(default=GREEDY_ITERATIONS, metadata={"typical": 100, "numbers": _MOST_GREEDY_LEVELS})
     radius: int = 2
     update_sigma: float = 1.732
     field_sigma: float = 0.6
@@ -284,19 +291,30 @@ class Greedy:
     moving_range: ValueRange = _a_range()
 
     name: ClassVar[str] = "greedy"
-    metric: ClassVar[str] = "neighborhood_correlation"
+    metric_setting: ClassVar[str] = "similarity"
+
+    @property
+    def metric(self) -> str:
+        """What images are compared by. Raises BadInputError if there is no such similarity."""
+        return read_choice("similarity", self.similarity, GREEDY_SIMILARITIES)
 
     def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.DiffeomorphicSettings:
-        """The same as the engine takes them. Arguments and errors: as of Rigid.settings()."""
+        """Returns the settings as the engine takes them. Arguments and errors are those of Rigid.settings()."""
         settings = _engine.DiffeomorphicSettings()
-        numbers = np.atleast_1d(_read_numbers("iterations", self.iterations))
-        settings.iterations = [read_whole("iterations", number) for number in numbers.tolist()]
+        read_choice("similarity", self.similarity, GREEDY_SIMILARITIES)
+        settings.iterations = [read_whole("iterations", number) for number in self._list_iterations()]
         settings.radius = read_whole("radius", self.radius, 1)
         settings.update_sigma = read_number("update_sigma", self.update_sigma, 0)
         settings.field_sigma = read_number("field_sigma", self.field_sigma, 0)
         settings.step = read_number("step", self.step, above=0)
         _set_ranges(settings, self)
         return settings
+
+    def _list_iterations(self) -> list[Any]:
+        numbers = list(self.iterations) if isinstance(self.iterations, (list, tuple, np.ndarray)) else [self.iterations]
+        if not 1 <= len(numbers) <= _MOST_GREEDY_LEVELS:
+            raise BadInputError(f"iterations={self.iterations} is not possible: give 1 to {_MOST_GREEDY_LEVELS} whole numbers, one for each level.")
+        return numbers
 
 
 def _read_bins(metric: str, bins: Any) -> int:

@@ -53,14 +53,15 @@ Register(const Loan<DiffeomorphicRegistration> & engine,
 nb::object
 TakeDisplacements(const Loan<DiffeomorphicRegistration> & engine, const Size & size)
 {
-  float * elements = nullptr;
-  auto    array = MakeVolume<float>(elements, size, 3);
+  float *           elements = nullptr;
+  auto              array = MakeVolume<float>(elements, size, 3);
+  const ParallelFor parallelFor = MakeInterruptibleParallelFor();
   {
     const nb::gil_scoped_release released;
     engine->TakeDisplacements([elements](std::int64_t  first,
                                          std::int64_t  count,
                                          const float * in) { std::copy_n(in, 3 * count, elements + 3 * first); },
-                              MakeInterruptibleParallelFor());
+                              parallelFor);
   }
   return nb::cast(std::move(array));
 }

@@ -179,7 +179,7 @@ private:
     {
       if (progress)
       {
-        const double done = FindShare(settings.iterations, number, t);
+        const double done = (number + static_cast<double>(t) / iterations) / levels;
         progress({ number, levels, t, done, [this, t] {
                     return t > 0 ? this->DownloadCosts(t).back() : std::numeric_limits<double>::quiet_NaN();
                   } });
@@ -192,22 +192,6 @@ private:
     result.voxels = kernels::CountFieldVoxels(&m_Grid);
     result.milliseconds = MillisecondsSince(start);
     return result;
-  }
-
-  /** Returns the share of all work that is done before iteration t of a level: a level has eight times the voxels of the level before. */
-  static double
-  FindShare(const std::vector<int> & iterations, int level, int t)
-  {
-    double done = 0;
-    double all = 0;
-    for (int number = 0; number < static_cast<int>(iterations.size()); ++number)
-    {
-      const double cost = std::ldexp(1.0, 3 * number);
-      const int    its = iterations[static_cast<std::size_t>(number)];
-      all += cost * its;
-      done += number < level ? cost * its : (number == level ? cost * t : 0);
-    }
-    return all > 0 ? done / all : 1;
   }
 
   /** Sets the level's grid, and brings the field to it: that of the level before, or zeros. */

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stage "greedy": a displacement for each voxel."""
+
+import subprocess
+import sys
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from gpuregistration.stages import Greedy
+
+SETTINGS = {"iterations": (40, 40)}
+
+
+def make_pair(dimension, spacing=1.0):
+    """Returns a fixed and a moving image, and the displacements between them, mm, of which the second one is sampled."""
+    shape = (37, 41) if dimension == 2 else (29, 33, 37)
+    axes = np.meshgrid(*[np.arange(n) - (n - 1) / 2 for n in shape], indexing="ij")[::-1]
+
+    def texture(*at):
+        inside = np.exp(-sum(x * x for x in at) / (2 * 11.0**2))
+        return (inside * (2 + sum(np.sin(0.5 * x + 0.2 * n) for n, x in enumerate(at)))).astype(np.float32)
+
+    moves = [1.4 * np.sin(0.12 * axes[1] + 0.3), 1.2 * np.cos(0.13 * axes[0])] + [np.sin(0.1 * axes[0])] * (dimension == 3)
+    fixed = texture(*[x + u for x, u in zip(axes, moves)])
+    where = {"spacing": [spacing] * dimension}
+    return gr.Image(fixed, **where), gr.Image(texture(*axes), **where), spacing * np.stack(moves, axis=-1)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("spacing", [0.05, 1.0, 25.0])
+def test_finds_a_known_deformation(device, dimension, spacing):
+    fixed, moving, truth = make_pair(dimension, spacing)
+    result = gr.register(fixed, moving, Greedy(**SETTINGS), device=device)
+    found = result.displacement_field.array
+    inside = fixed.array > 1.5
+    assert np.linalg.norm(found - truth, axis=-1)[inside].mean() < 0.2 * spacing
+    assert result.stages[0].smallest_determinant > 0.1 and not result.warnings
+    assert [level.voxels for level in result.stages[0].levels][-1] == fixed.array.size
+    assert np.abs(result.warped.array - fixed.array)[inside].mean() < 0.25 * np.abs(moving.array - fixed.array)[inside].mean()
+
+
+def test_begins_with_what_was_found_before(device):
+    fixed, moving, truth = make_pair(3)
+    shifted = gr.Image(moving.array, moving.spacing, moving.origin + [6.0, 0, 0])
+    result = gr.register(fixed, shifted, ["rigid", Greedy(**SETTINGS)], device=device)
+    inside = fixed.array > 1.5
+    found = result.displacement_field.array - [6.0, 0, 0]
+    assert np.linalg.norm(found - truth, axis=-1)[inside].mean() < 0.3
+    with pytest.raises(gr.UnsupportedError, match="greedy: .*linear"):
+        gr.register(fixed, shifted, Greedy(**SETTINGS), initial=result.transform, device=device)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"iterations": ()}, "iterations"),
+        ({"iterations": (5, -1)}, "iterations"),
+        ({"iterations": (5,) * 7}, "1 to 6"),
+        ({"iterations": "many"}, "iterations"),
+        ({"radius": 0}, "radius"),
+        ({"step": 0}, "step"),
+        ({"update_sigma": -1}, "update_sigma"),
+        ({"field_sigma": float("nan")}, "field_sigma"),
+        ({"similarity": "mean_squares"}, "neighborhood_correlation"),
+    ],
+)
+def test_says_what_setting_is_not_possible(settings, message):
+    fixed, moving, _ = make_pair(2)
+    with pytest.raises(gr.BadInputError, match=f"greedy: .*{message}"):
+        gr.register(fixed, moving, Greedy(**settings))
+
+
+def test_the_command_writes_what_it_found(tmp_path):
+    pytest.importorskip("SimpleITK")
+    fixed, moving, _ = make_pair(3)
+    gr.write_image(tmp_path / "f.mha", fixed)
+    gr.write_image(tmp_path / "m.mha", moving)
+    command = [sys.executable, "-m", "gpuregistration", "register", "f.mha", "m.mha", "-o", "o.mha", "--device", "host"]
+    command += ["--transform", "greedy:iterations=40x40:radius=3", "--output-field", "warp.nii.gz", "--report", "r.html"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    warped = gr.read_image(tmp_path / "o.mha").array
+    inside = fixed.array > 1.5
+    assert np.abs(warped - fixed.array)[inside].mean() < 0.25 * np.abs(moving.array - fixed.array)[inside].mean()
+    field = gr.read_transform(tmp_path / "warp.nii.gz")
+    again = gr.resample(moving, field, fixed, device="host").array
+    np.testing.assert_allclose(again, warped, atol=1e-4)
+    assert "greedy" in (tmp_path / "r.html").read_text("utf-8")
