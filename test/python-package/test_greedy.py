@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from gpuregistration.stages import Greedy
 
-SETTINGS = {"iterations": (40, 40)}
+# Updates all have one length, so the field ends no nearer to the truth than a step of it.
+SETTINGS = {"iterations": (60, 60), "step": 0.25}
 
 
 def make_pair(dimension, spacing=1.0):
@@ -34,7 +35,7 @@ def test_finds_a_known_deformation(device, dimension, spacing):
     result = gr.register(fixed, moving, Greedy(**SETTINGS), device=device)
     found = result.displacement_field.array
     inside = fixed.array > 1.5
-    assert np.linalg.norm(found - truth, axis=-1)[inside].mean() < 0.2 * spacing
+    assert np.linalg.norm(found - truth, axis=-1)[inside].mean() < (0.09 if dimension == 2 else 0.26) * spacing
     assert result.stages[0].smallest_determinant > 0.1 and not result.warnings
     assert [level.voxels for level in result.stages[0].levels][-1] == fixed.array.size
     assert np.abs(result.warped.array - fixed.array)[inside].mean() < 0.25 * np.abs(moving.array - fixed.array)[inside].mean()
@@ -77,7 +78,7 @@ def test_the_command_writes_what_it_found(tmp_path):
     gr.write_image(tmp_path / "f.mha", fixed)
     gr.write_image(tmp_path / "m.mha", moving)
     command = [sys.executable, "-m", "gpuregistration", "register", "f.mha", "m.mha", "-o", "o.mha", "--device", "host"]
-    command += ["--transform", "greedy:iterations=40x40:radius=3", "--output-field", "warp.nii.gz", "--report", "r.html"]
+    command += ["--transform", "greedy:iterations=60x60:step=0.25:radius=3", "--output-field", "warp.nii.gz", "--report", "r.html"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     warped = gr.read_image(tmp_path / "o.mha").array

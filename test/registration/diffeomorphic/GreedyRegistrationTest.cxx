@@ -120,13 +120,19 @@ public:
     return problem;
   }
 
-  /** Returns the mean distance in voxels between u and a field, where the texture is strong. */
   double
   FindError(const Floats & field) const
   {
+    return this->FindError(field, 0, gpureg::CountOf(grid.size));
+  }
+
+  /** Returns the mean distance in voxels between u and a field, where the texture is strong, over voxels begin to before end. */
+  double
+  FindError(const Floats & field, std::int64_t begin, std::int64_t end) const
+  {
     double       sum = 0;
     std::int64_t voxels = 0;
-    for (std::int64_t n = 0; n < static_cast<std::int64_t>(fixed.size()); ++n)
+    for (std::int64_t n = begin; n < end; ++n)
     {
       const Point p = grid.GetPoint(n);
       const Point q = this->ToUnits(p);
@@ -178,6 +184,8 @@ MakeSettings()
 {
   gpureg::DiffeomorphicSettings settings;
   settings.iterations = { 60, 60 };
+  // Updates all have one length, so the field ends no nearer to the truth than a step of it.
+  settings.step = 0.25;
   return settings;
 }
 
@@ -202,7 +210,7 @@ Register(const std::string &                   device,
   const auto                        result = registration.Register(pair.Load(), settings, OnThreads(threads));
   EXPECT_EQ(result.foldedVoxels, 0);
   EXPECT_GT(result.smallestDeterminant, 0.1);
-  EXPECT_LT(result.levels.back().costs.back(), result.levels.back().costs.front());
+  EXPECT_LT(result.levels.front().costs.back(), result.levels.front().costs.front());
   return TakeField(registration, result.levels.back().voxels);
 }
 
@@ -219,7 +227,7 @@ TEST_P(GreedyRegistrationTest, ComputesAKnownDeformation)
       Pair         pair(GetParam(), dimension, edge);
       const Floats nothing(3 * pair.fixed.size());
       ASSERT_GT(pair.FindError(nothing), 1.2);
-      EXPECT_LT(pair.FindError(Register(GetParam(), pair, MakeSettings())), 0.15)
+      EXPECT_LT(pair.FindError(Register(GetParam(), pair, MakeSettings())), dimension == 2 ? 0.1 : 0.13)
         << dimension << "D, " << edge << " mm";
     }
   }
@@ -253,51 +261,37 @@ TEST_P(GreedyRegistrationTest, BeginsWithALinearTransform)
   problem.initial.Append(shift);
   gpureg::DiffeomorphicRegistration registration(GetParam());
   const auto                        result = registration.Register(problem, MakeSettings(), OnThreads(2));
-  EXPECT_LT(pair.FindError(TakeField(registration, result.levels.back().voxels)), 0.15);
+  EXPECT_LT(pair.FindError(TakeField(registration, result.levels.back().voxels)), 0.13);
 }
 
 TEST_P(GreedyRegistrationTest, LooksInsideOfMasks)
 {
-  Pair               pair(GetParam(), 3, 1.0);
-  const std::int64_t count = gpureg::CountOf(pair.grid.size);
+  const Grid         grid = MakeGrid(3, 1.0);
+  const std::int64_t count = gpureg::CountOf(grid.size);
+  const std::int64_t slice = std::int64_t{ grid.size[0] } * grid.size[1];
   Floats             mask(static_cast<std::size_t>(count), 1.0F);
-  const std::int64_t slice = std::int64_t{ pair.grid.size[0] } * pair.grid.size[1];
-  // One image has wrong values in its last slices, and its mask leaves them out.
   std::fill(mask.begin() + 20 * slice, mask.end(), 0.0F);
+  gpureg::LoadedImage loaded(GetParam());
+  loaded.Load({}, gpureg::Precision::Single, mask.data(), count, OnThreads(2));
   for (const bool isFixed : { true, false })
   {
-    Pair     spoilt = Pair(GetParam(), 3, 1.0);
-    Floats & values = isFixed ? spoilt.fixed : spoilt.moving;
+    // One image has wrong values in its last slices, and its mask leaves them out.
+    Pair     pair(GetParam(), 3, 1.0);
+    Floats & values = isFixed ? pair.fixed : pair.moving;
     for (std::int64_t n = 21 * slice; n < count; ++n)
     {
       values[static_cast<std::size_t>(n)] = static_cast<float>((n * 7919 % 1000) * 0.004);
     }
-    gpureg::LoadedImage loaded(GetParam());
-    loaded.Load({}, gpureg::Precision::Single, mask.data(), count, OnThreads(2));
-    auto problem = spoilt.Load();
-    (isFixed ? problem.fixed : problem.moving).mask = &loaded;
-    gpureg::DiffeomorphicRegistration registration(GetParam());
-    registration.Register(problem, MakeSettings(), OnThreads(2));
-    const Floats field = TakeField(registration, count);
-    Floats       near(field.size());
-    double       sum = 0;
-    std::int64_t voxels = 0;
-    for (std::int64_t n = 8 * slice; n < 15 * slice; ++n)
-    {
-      const Point p = pair.grid.GetPoint(n);
-      const Point truth = pair.Move(p);
-      if (pair.fixed[static_cast<std::size_t>(n)] > 1)
-      {
-        double squares = 0;
-        for (std::size_t c = 0; c < 3; ++c)
-        {
-          squares += std::pow(truth[c] - p[c] - field[3 * static_cast<std::size_t>(n) + c], 2);
-        }
-        sum += std::sqrt(squares);
-        ++voxels;
-      }
-    }
-    EXPECT_LT(sum / static_cast<double>(voxels), 0.2) << (isFixed ? "fixed" : "moving");
+    const auto findError = [&](const gpureg::DeviceImage * itsMask) {
+      auto problem = pair.Load();
+      (isFixed ? problem.fixed : problem.moving).mask = itsMask;
+      gpureg::DiffeomorphicRegistration registration(GetParam());
+      registration.Register(problem, MakeSettings(), OnThreads(2));
+      return pair.FindError(TakeField(registration, count), 16 * slice, 20 * slice);
+    };
+    const double masked = findError(&loaded);
+    EXPECT_LT(masked, 0.2) << (isFixed ? "fixed" : "moving");
+    EXPECT_GT(findError(nullptr), 1.5 * masked) << (isFixed ? "fixed" : "moving");
   }
 }
 
@@ -363,7 +357,7 @@ TEST_P(GreedyRegistrationTest, SaysWhatIsWrongAndGoesOn)
                                      }),
                gpureg::Error);
   registration.Register(pair.Load(), MakeSettings(), OnThreads(2));
-  EXPECT_LT(pair.FindError(TakeField(registration, gpureg::CountOf(pair.grid.size))), 0.15);
+  EXPECT_LT(pair.FindError(TakeField(registration, gpureg::CountOf(pair.grid.size))), 0.13);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, GreedyRegistrationTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
