@@ -79,8 +79,8 @@ HashLane(GPUREG_GLOBAL const u8 * bytes, i64 count, int lane)
   return state;
 }
 
-/** Hashes memory's task and lane, which number / HashLanes and its rest are. Tasks begin every HashTaskBytes; the last may have less.
- *  states: one for each lane of each task. */
+/** Writes the state of task number / HashLanes and lane number % HashLanes to states[number]. Tasks begin every HashTaskBytes bytes; the
+ *  last one may be shorter. */
 GPUREG_FUNCTION void
 HashLaneOfTask(GPUREG_GLOBAL const u8 * bytes, i64 count, GPUREG_GLOBAL u64 * states, i64 number)
 {

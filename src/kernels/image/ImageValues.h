@@ -40,7 +40,7 @@ typedef struct ImageSampling
   int         hasMask;   /* a sample is not valid where its byte is 0 */
 } ImageSampling;
 
-/** Values that are cut into strips, each of which one item reads. */
+/** Describes how values are cut into strips. One item reads a strip. */
 typedef struct Strips
 {
   i64 count;          /* of values */
@@ -55,28 +55,28 @@ BeginOfStrip(const Strips * strips, i64 strip)
   return strips->areInterleaved ? strip : strips->count * strip / strips->number;
 }
 
-/** Returns a value behind the last one of a strip. */
+/** Returns the end of a strip: a number behind its last value's. */
 GPUREG_FUNCTION i64
 EndOfStrip(const Strips * strips, i64 strip)
 {
   return strips->areInterleaved ? strips->count : strips->count * (strip + 1) / strips->number;
 }
 
-/** Returns by how many values those of a strip lie apart. */
+/** Returns the distance between two values of a strip, in values. */
 GPUREG_FUNCTION i64
 StepOfStrip(const Strips * strips)
 {
   return strips->areInterleaved ? strips->number : 1;
 }
 
-/** Numbers of a summary: smallest and largest value, their sum times a factor, and how many are not finite. Those are in none
- *  of the others. */
+/** Numbers of a summary: the smallest and the largest finite value, the sum of the finite values times a factor, and the number of
+ *  values that are not finite. */
 enum
 {
   SummaryNumbers = 4
 };
 
-/** Summarises a strip. Where no value is finite, the smallest one is above the largest. summaries: SummaryNumbers for each strip. */
+/** Summarizes a strip. If no value is finite, the smallest is above the largest. summaries: SummaryNumbers for each strip. */
 GPUREG_REAL_FUNCTION void
 SummarizeStrip(
   const Strips * strips, GPUREG_GLOBAL const real * values, double factor, GPUREG_GLOBAL double * summaries, i64 strip)
@@ -110,8 +110,8 @@ SummarizeStrip(
 
 GPUREG_REAL_ITEM_KERNEL(SummarizeStrip, 1, "summarising an image");
 
-/** Picks one of count values: that of the number-th of so many parts, at most count, at a place in it that is by chance, the same on every
- *  device. So what repeats along rows is not met again and again. */
+/** Picks one of count values: from the part with this number, of `parts` equal parts, at a pseudo-random place that is the same on
+ *  every device. The random place avoids picking again and again what repeats along rows. */
 GPUREG_REAL_FUNCTION void
 PickValue(GPUREG_GLOBAL const real * values, i64 count, i64 parts, GPUREG_GLOBAL real * picked, i64 number)
 {
@@ -123,7 +123,7 @@ PickValue(GPUREG_GLOBAL const real * values, i64 count, i64 parts, GPUREG_GLOBAL
 
 GPUREG_REAL_ITEM_KERNEL(PickValue, 16384, "picking some of an image's values");
 
-/** Numbers of clamped values: how many were below, and how many above. */
+/** Numbers that clamping counts: the values below the range, and those above it. */
 enum
 {
   ClampNumbers = 2
@@ -173,7 +173,7 @@ MendValue(const ClampArguments * a, GPUREG_GLOBAL const real * values, i64 voxel
   return count > 0 ? sum / count : a->becomes[values[voxel] > a->most];
 }
 
-/** Clamps the values of a strip. numbers: ClampNumbers for each strip. */
+/** Clamps the values of a strip, and counts those below and above the range. numbers: ClampNumbers for each strip. */
 GPUREG_REAL_FUNCTION void
 ClampStrip(const ClampArguments *     a,
            GPUREG_GLOBAL const real * values,
@@ -202,8 +202,8 @@ ClampStrip(const ClampArguments *     a,
 
 GPUREG_REAL_ITEM_KERNEL(ClampStrip, 1, "clamping an image's values");
 
-/** A value's bin: the first one and so many more as there are edges that are not above it. Edges are in order, and in the
- *  image's own type: so a value is on the side of an edge that the host has found it to be on. */
+/** Returns the bin of a value: firstBin plus the number of edges that are not above the value. The edges are sorted, and have the
+ *  image's own type, so that a value lies on the same side of an edge as on the host. */
 GPUREG_REAL_FUNCTION int
 FindImageBin(const ImageSampling * a, GPUREG_GLOBAL const real * edges, real value)
 {

@@ -18,7 +18,7 @@ typedef struct DisplacementArguments
   int    components;
 } DisplacementArguments;
 
-/** Turns the place of one voxel of a piece into its displacement. places: [voxel][component], in parts of the box; they become mm. */
+/** Computes the displacement of one voxel of a chunk. places: [voxel][component], in fractions of the box; they are replaced by mm. */
 GPUREG_FUNCTION void
 FindDisplacement(const DisplacementArguments * a, GPUREG_GLOBAL double * places, i64 voxel)
 {

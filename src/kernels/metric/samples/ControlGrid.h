@@ -46,8 +46,8 @@ CountSegments(const ControlGridArguments * a)
   return (a->virtualSize[0] + SegmentVoxels - 1) / SegmentVoxels;
 }
 
-/** Sums the control points along z, for each plane of the virtual grid: expanded[z][b][i] = Σ_c w_c p(i, b, c); 0 outside of the valid
- *  region. Made once, it is what all rows of the plane read. item: an element of expanded. */
+/** Writes an element of expanded[z][b][i] = Σ_c w_c p(i, b, c), the control points summed along z for each plane of the virtual grid; 0
+ *  outside of the valid region. All rows of a plane share these sums. item: the element's number. */
 GPUREG_FUNCTION void
 ExpandAlongZ(const ControlGridArguments *         a,
              GPUREG_GLOBAL const float4 *         points,
@@ -72,7 +72,7 @@ ExpandAlongZ(const ControlGridArguments *         a,
 
 GPUREG_ITEM_KERNEL(ExpandAlongZ, 4096, "expanding control points");
 
-/** What column i of a plane of those adds up to at weights along y. */
+/** Sums column i of a plane of those sums with weights along y. */
 GPUREG_FUNCTION void
 SumControlColumn(const ControlGridArguments *         a,
                  GPUREG_GLOBAL const float4 *         plane,
@@ -313,7 +313,7 @@ FindControlWeights(const ChainPart * part, const i64 * position, int * first, fl
   return 1;
 }
 
-/** A control grid in general position, and the samples that it moves. 64-bit members come first. */
+/** Describes a control grid of any orientation, and the samples that it moves. 64-bit members come first. */
 typedef struct SampleMoves
 {
   ChainPart   part;
@@ -321,7 +321,7 @@ typedef struct SampleMoves
   int         arePoints; /* samples are points, not the grid's voxels */
 } SampleMoves;
 
-/** Computes what a sample is moved by, in mm. samplePoints: i64[3] for each sample, not read for voxels; displacement: float[3] for each
+/** Computes a sample's displacement in mm. samplePoints: i64[3] for each sample, not read for voxels; displacement: float[3] for each
  *  sample. */
 GPUREG_FUNCTION void
 MoveSampleBySpline(const SampleMoves *          a,
@@ -350,8 +350,8 @@ MoveSampleBySpline(const SampleMoves *          a,
 
 GPUREG_ITEM_KERNEL(MoveSampleBySpline, 128, "moving samples by control points");
 
-/** Does the same in fixed point, in the units of the control points: see PreciseGrid.h. points: i64[3] for each control point;
- *  displacement: i64[3] for each sample. */
+/** Computes a sample's displacement in fixed point, in the units of the control points: see PreciseGrid.h. points: i64[3] for each control
+ *  point; displacement: i64[3] for each sample. */
 GPUREG_FUNCTION void
 MoveSampleBySplinePrecisely(const SampleMoves *       a,
                             GPUREG_GLOBAL const i64 * samplePoints,
@@ -376,8 +376,8 @@ MoveSampleBySplinePrecisely(const SampleMoves *       a,
 
 GPUREG_ITEM_KERNEL(MoveSampleBySplinePrecisely, 64, "moving samples by control points in integers");
 
-/** Samples are sorted by their cell: the first control points that count for them. A control point gathers from the cells that it
- *  counts in. 32-bit members only. */
+/** Samples are sorted by cell, the index of the first control points with non-zero weights. A control point sums over the cells in which
+ *  its weight is not zero. 32-bit members only. */
 typedef struct SampleCells
 {
   int   size[3]; /* cells along each axis */

@@ -7,7 +7,7 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Writes a voxel's quad: its value with its neighbours' along x, y and both, the edge repeated: see InterpolateQuads. */
+/** Writes a voxel's value with those of its next neighbours along x, y and both, the edge repeated: see InterpolateQuads. */
 GPUREG_FUNCTION void
 MakeQuad(const VolumeShape * shape, GPUREG_GLOBAL const float * values, GPUREG_GLOBAL float4 * quads, i64 voxel)
 {
@@ -22,7 +22,7 @@ MakeQuad(const VolumeShape * shape, GPUREG_GLOBAL const float * values, GPUREG_G
 
 GPUREG_ITEM_KERNEL(MakeQuad, 65536, "making quads");
 
-/** Writes a voxel's cell: its bin with those of its next ones along x, y and z, a byte each, x first; an edge's repeated beyond it. */
+/** Writes a voxel's bin with those of its next neighbours along x, y and z, one byte each, x fastest; the edge's bins are repeated. */
 GPUREG_FUNCTION void
 MakeBinCell(const VolumeShape * shape, GPUREG_GLOBAL const u8 * bins, GPUREG_GLOBAL u64 * cells, i64 voxel)
 {
@@ -58,7 +58,7 @@ ReplaceValue(
 
 GPUREG_ITEM_KERNEL(ReplaceValue, 65536, "packing values");
 
-/** What a derivative along one of an image's axes adds to the gradient along each physical axis. */
+/** The factors by which a derivative along one of an image's axes adds to the gradient along each physical axis. */
 typedef struct GradientColumn
 {
   float entries[3];

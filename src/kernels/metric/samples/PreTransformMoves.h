@@ -19,7 +19,7 @@ typedef struct PreTransformArguments
   int         groupCount; /* number of groups that sum forces */
 } PreTransformArguments;
 
-/** Computes u of a sample, in mm. The parts' last carry leads to points. points: i64[3] for each sample, not read for voxels; displacement:
+/** Computes a sample's displacement u in mm. The parts' last map leads to points. points: i64[3] for each sample, not read for voxels; displacement:
  *  float[3] for each sample. */
 GPUREG_FUNCTION void
 MoveByPreTransforms(const PreTransformArguments *   a,
@@ -53,8 +53,8 @@ MoveByPreTransforms(const PreTransformArguments *   a,
 
 GPUREG_ITEM_KERNEL(MoveByPreTransforms, 128, "moving samples by grids");
 
-/** Does the same with vectors that are kept precisely. precise: i64[3] for each sample, in units of 2^-32 mm; displacement: the same, rounded
- *  to floats. */
+/** Computes a sample's displacement with vectors in fixed point. precise: i64[3] for each sample, in units of 2^-32 mm; displacement: the
+ *  same rounded to floats. */
 GPUREG_FUNCTION void
 MoveByPreTransformsPrecisely(const PreTransformArguments *   a,
                              GPUREG_GLOBAL const i64 *       points,
@@ -86,14 +86,14 @@ MoveByPreTransformsPrecisely(const PreTransformArguments *   a,
 
 GPUREG_ITEM_KERNEL(MoveByPreTransformsPrecisely, 128, "moving samples by grids in integers");
 
-/** What leads from displacements in mm to positions in the grid, or the image, behind the transform that is optimised: by rows, in
- *  units of 2^-32. */
+/** The matrix from displacements in mm to positions in the grid, or the image, behind the transform that is optimised: by rows, in units of
+ *  2^-32. */
 typedef struct PreTransformCarry
 {
   i64 entries[9];
 } PreTransformCarry;
 
-/** Carries a sample's precise displacement on: moves are carry·precise, i64[3] for each sample; see PreciseGrid.h. */
+/** Writes a sample's moves = carry·precise, i64[3] for each sample; see PreciseGrid.h. */
 GPUREG_FUNCTION void
 CarryByPreTransforms(const PreTransformCarry * carry,
                      GPUREG_GLOBAL const i64 * precise,
@@ -110,7 +110,7 @@ CarryByPreTransforms(const PreTransformCarry * carry,
 
 GPUREG_ITEM_KERNEL(CarryByPreTransforms, 128, "carrying displacements");
 
-/** w - centre of a sample. */
+/** Computes w - centre of a sample. */
 GPUREG_FUNCTION void
 FindPreTransformPlace(const PreTransformArguments * a,
                       GPUREG_GLOBAL const i64 *     points,

@@ -7,7 +7,7 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** numbers[LineProduct], and numbers[LineConjugation], which is 0 unless the line is to be conjugate to the last one. */
+/** Computes numbers[LineProduct], and numbers[LineConjugation], which is 0 unless the line is to be conjugate to the last one. */
 GPUREG_GROUP_FUNCTION void
 ConjugateGroup(i64                          count,
                int                          isConjugate,
@@ -38,7 +38,7 @@ ConjugateGroup(i64                          count,
   }
 }
 
-/** numbers[LineLongest] of a direction. */
+/** Computes numbers[LineLongest] of a direction. */
 GPUREG_GROUP_FUNCTION void
 LongestGroup(i64                          count,
              GPUREG_GLOBAL const float4 * direction,

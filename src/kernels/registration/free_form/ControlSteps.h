@@ -58,7 +58,7 @@ WriteCostGradient(float                        similarity,
 
 GPUREG_ITEM_KERNEL(WriteCostGradient, 4096, "finding a gradient");
 
-/** Writes the value of an evaluation; number is 0. */
+/** Copies the value of an evaluation. number: 0. */
 GPUREG_FUNCTION void
 KeepValue(GPUREG_GLOBAL const float * evaluated, GPUREG_GLOBAL float * value, i64 number)
 {
@@ -76,8 +76,8 @@ ClearVector(GPUREG_GLOBAL float4 * vectors, i64 number)
 
 GPUREG_ITEM_KERNEL(ClearVector, 4096, "clearing vectors");
 
-/** Moves a control point. The first one keeps the evaluation's value, too. evaluated, gathered, penalty: see FindCostGradient; means: of the
- *  gradient and of its square, which are 0 at first. */
+/** Moves a control point; the first one also copies the evaluation's value. evaluated, gathered, penalty: see FindCostGradient; firstMeans,
+ *  secondMeans: the running means of the gradient and of its square, initially 0. */
 GPUREG_FUNCTION void
 MoveByAdam(const AdamStep *             a,
            GPUREG_GLOBAL const float *  evaluated,
@@ -110,7 +110,7 @@ MoveByAdam(const AdamStep *             a,
 
 GPUREG_ITEM_KERNEL(MoveByAdam, 4096, "moving control points");
 
-/** Numbers of a line that control points are moved along. */
+/** Places of the numbers of a line along which control points are moved. */
 enum
 {
   /** The weight of the previous direction in the next one (Polak & Ribière 1969), clamped to 0 or more. */
@@ -122,7 +122,7 @@ enum
   LineNumbers = 3
 };
 
-/** Turns the direction at a control point: against the gradient, and on along the one before. */
+/** Computes the next direction at a control point: against the gradient, plus LineConjugation times the previous direction. */
 GPUREG_FUNCTION void
 TurnDirection(GPUREG_GLOBAL const float *  numbers,
               GPUREG_GLOBAL const float4 * gradient,
@@ -138,7 +138,8 @@ TurnDirection(GPUREG_GLOBAL const float *  numbers,
 
 GPUREG_ITEM_KERNEL(TurnDirection, 4096, "turning a direction");
 
-/** Places a control point on the line from where it began, so that the longest step is of that length. points may be begin. */
+/** Moves a control point from its start along the line, so that the longest vector of all control points' moves has this length. points may
+ *  be begin. */
 GPUREG_FUNCTION void
 PlaceOnLine(float                        length,
             GPUREG_GLOBAL const float *  numbers,
@@ -153,8 +154,8 @@ PlaceOnLine(float                        length,
 
 GPUREG_ITEM_KERNEL(PlaceOnLine, 4096, "placing control points on a line");
 
-/** Grids, the finer with half the spacing, whose first control points are one spacing, of their own, before the same place. 32-bit
- *  members only. */
+/** Two grids, of which the finer one has half the spacing. Each grid's first control point lies one spacing of its own before the same
+ *  point. 32-bit members only. */
 typedef struct Refinement
 {
   int coarse[3];
@@ -181,7 +182,7 @@ FindRefinedWeights(int j, int * first, float * weights)
   return 2;
 }
 
-/** Computes a control point of the fine grid, so that both grids' splines are the same (Modat 2010, section 2.1.1). */
+/** Computes a control point of the fine grid, such that the splines of both grids are equal (Modat 2010, section 2.1.1). */
 GPUREG_FUNCTION void
 RefineControlPoint(const Refinement * a, GPUREG_GLOBAL const float4 * coarse, GPUREG_GLOBAL float4 * fine, i64 point)
 {
