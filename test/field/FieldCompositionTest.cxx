@@ -107,12 +107,11 @@ TestResampling()
     adaptor->SetRequiredDirection(to.direction);
     adaptor->AdaptTransformParameters();
     const FieldResampling resampling{ gpureg::FindMapBetween(GetGeometry(to), GetGeometry(its.grid)),
-                                              other.forKernels,
-                                              its.forKernels };
-    Floats         resampled(3 * other.voxels);
-    ForEachItem(other.voxels, [&](std::int64_t item) {
-      ResampleField(&resampling, field.data(), resampled.data(), item);
-    });
+                                      other.forKernels,
+                                      its.forKernels };
+    Floats                resampled(3 * other.voxels);
+    ForEachItem(other.voxels,
+                [&](std::int64_t item) { ResampleField(&resampling, field.data(), resampled.data(), item); });
     // In voxels of the field's own grid.
     double largest = 0;
     ForEachItem(other.voxels, [&](std::int64_t item) {
