@@ -282,7 +282,7 @@ def test_a_stage_that_words_do_not_say():
         (("--transform", "affine,ffd:levels=9"), "ffd: levels=9 is not possible; it is to be a whole number from 1 to 5"),
         (("--transform", "ffd:iterations=99999999999999"), "ffd: iterations=99999999999999 is not possible"),
         (("--transform", "ffd:seed=-1"), "ffd: seed=-1 is not possible"),
-        (("--metric", "mean_square"), "no cost 'mean_square'; there are: correlation_ratio, mattes_mutual_information"),
+        (("--metric", "mean_square"), "no cost 'mean_square'; there are: mean_squares, mean_absolute_differences"),
         (("--transform", "affine,ffd", "--metric", "mattes_mutual_information"), "--metric takes one for each stage, with commas"),
         (("--device", ""), 'no device ""; there are: '),
         (("--metric", "beauty"), "There is no cost"),

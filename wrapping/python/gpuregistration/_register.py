@@ -334,7 +334,7 @@ def _run_greedy(
     begins = _engine.Chain(d) if found is None else found.chain()
     with borrow_engine(_engine.DiffeomorphicRegistration, device) as engine:
         result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form())
-        vectors = engine.take_displacements(engine_size(pair.fixed))
+        vectors = np.asarray(engine.take_displacements(engine_size(pair.fixed)))
     vectors = vectors if d == 3 else np.ascontiguousarray(vectors[0, ..., :2])
     deformation: Transform = DisplacementField(vectors, pair.fixed.spacing, pair.fixed.origin, pair.fixed.direction)
     levels = [Level(str(n), 1e-3 * part.milliseconds, part.costs, voxels=part.voxels) for n, part in enumerate(result.levels)]
