@@ -20,7 +20,7 @@ ReadOptions(int                      argc,
             const std::set<std::string> & options,
             const std::set<std::string> & flags)
 {
-  // Of two options with the same name the last one holds, so the user's follow the defaults.
+  // The last one of two options with the same name holds, so the user's options follow the defaults.
   std::vector<char *> arguments(argv, argv + argc);
   for (std::string & option : defaults)
   {

@@ -17,12 +17,12 @@ namespace bench
 /** The limits of a device; 0 if unknown. */
 struct DeviceLimits
 {
-  /** For a copy from memory to memory, counting bytes read and bytes written. */
+  /** Counts the bytes read and the bytes written by a copy from memory to memory. */
   double copyBytesPerSecond = 0;
   /** Over the bus, from and to pinned memory; 0 if there is no bus. */
   double upBytesPerSecond = 0;
   double downBytesPerSecond = 0;
-  /** Of floats; a multiply-add counts as two. */
+  /** Counts operations on floats; a multiply-add counts as two. */
   double flopsPerSecond = 0;
   /** The numbers from which the flops are computed. */
   std::string peak;

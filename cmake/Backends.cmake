@@ -4,8 +4,19 @@
 set(_cuda_dir ${GPURegistration_SOURCE_DIR}/cuda)
 set(_opencl_dir ${GPURegistration_SOURCE_DIR}/opencl)
 
+# gpuregistration_list_sources(VARIABLE FOLDER SUFFIX FILE...): sets the variable to these files of a device's folder and its passes.
+function(gpuregistration_list_sources variable folder suffix)
+  set(_sources ${ARGN})
+  foreach(_passes IN LISTS GPURegistration_PASSES)
+    list(APPEND _sources ${_passes}.${suffix})
+  endforeach()
+  list(TRANSFORM _sources PREPEND ${folder}/)
+  set(${variable} ${_sources} PARENT_SCOPE)
+endfunction()
+
 if(GPURegistration_HAS_CUDA)
-  set(_cuda_sources
+  gpuregistration_list_sources(
+      _cuda_sources ${_cuda_dir} cu
       ItemKernels.cu
       metric/histogram/CorrelationRatioSchemePasses.cu
       metric/histogram/CudaSort.cu
@@ -13,10 +24,6 @@ if(GPURegistration_HAS_CUDA)
       runtime/CudaDeviceScope.cu
       runtime/CudaError.cu
       runtime/CudaQueue.cu)
-  foreach(_passes IN LISTS GPURegistration_PASSES)
-    list(APPEND _cuda_sources ${_passes}.cu)
-  endforeach()
-  list(TRANSFORM _cuda_sources PREPEND ${_cuda_dir}/)
   list(APPEND GPURegistration_SRCS ${_cuda_sources})
 endif()
 if(GPURegistration_HAS_OPENCL)
@@ -162,7 +169,8 @@ if(GPURegistration_HAS_OPENCL)
     Field core/Determinant.h transform/FixedMap.h ITEMS field/FieldGrid.h field/FieldComposition.h field/FieldSums.h field/FieldSmoothing.h
     field/FieldInversion.h field/FieldNewton.h field/FieldAdjoint.h field/FieldJacobian.h field/FieldReduction.h
     field/FieldWarp.h field/BoxCorrelation.h)
-  set(_opencl_sources
+  gpuregistration_list_sources(
+      _opencl_sources ${_opencl_dir} cpp
       OpenCLStructSizes.cpp
       metric/histogram/CorrelationRatioSchemePasses.cpp
       runtime/OpenCLBackend.cpp
@@ -174,10 +182,6 @@ if(GPURegistration_HAS_OPENCL)
       runtime/OpenCLProgramCache.cpp
       runtime/OpenCLQueue.cpp
       runtime/PrivateFolder.cpp)
-  foreach(_passes IN LISTS GPURegistration_PASSES)
-    list(APPEND _opencl_sources ${_passes}.cpp)
-  endforeach()
-  list(TRANSFORM _opencl_sources PREPEND ${_opencl_dir}/)
   get_property(_opencl_programs DIRECTORY PROPERTY GPURegistration_OPENCL_PROGRAMS)
   list(APPEND _opencl_sources ${_opencl_programs})
   # The cl... functions of OpenCLLoader.cpp must not get in the way of a program that links OpenCL itself.

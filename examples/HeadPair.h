@@ -16,7 +16,7 @@ struct HeadPair
 {
   Volume::Pointer fixed;
   Volume::Pointer moving;
-  /** Of both images' regions; null if there are no labels of the head. */
+  /** Labels of the regions of each image; null if there are no labels of the head. */
   Labels::Pointer fixedLabels;
   Labels::Pointer movingLabels;
   /** The deformation of the fixed image relative to the head. */

@@ -33,9 +33,9 @@ struct Level
 {
   /** Distance of the samples along each axis, in voxels. */
   double shrink;
-  /** Of the Gaussian that smooths both images. */
+  /** Standard deviation of the Gaussian that smooths both images, in voxels. */
   double sigma;
-  /** How far the first step moves the corners of the image. Steps become shorter whenever the gradient reverses. */
+  /** The distance by which the first step moves the corners of the image. Steps become shorter whenever the gradient reverses. */
   double firstStep;
   /** The level ends when steps are shorter than this. */
   double lastStep;

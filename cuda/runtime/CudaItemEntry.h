@@ -10,7 +10,7 @@
 namespace gpureg
 {
 
-/** The number of the lane's item: as many as there are, or more. */
+/** Returns the number of the lane's item, which may be beyond the last item. */
 __device__ inline kernels::i64
 FindItem()
 {
@@ -28,7 +28,7 @@ __launch_bounds__(GetMostItemLanes(TKernel::itemsOfTask)) RunItem(kernels::i64 c
   }
 }
 
-/** The structure stays where the launch has put it, so that no lane copies it. */
+/** Runs a kernel's function with a structure, which stays where the launch has put it, so that no lane copies it. */
 template <typename TKernel, typename TReal, typename TStructure, typename... TParameters>
 __global__ void
 __launch_bounds__(GetMostItemLanes(TKernel::itemsOfTask))
@@ -41,7 +41,7 @@ __launch_bounds__(GetMostItemLanes(TKernel::itemsOfTask))
   }
 }
 
-/** The same for two structures. */
+/** Runs a kernel's function with two structures, which stay where the launch has put them. */
 template <typename TKernel, typename TReal, typename TFirst, typename TSecond, typename... TParameters>
 __global__ void
 __launch_bounds__(GetMostItemLanes(TKernel::itemsOfTask)) RunItemOfTwo(kernels::i64                    count,

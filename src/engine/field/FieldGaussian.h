@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What itk::SyNImageRegistrationMethod smooths fields by.
+// The discrete Gaussian by which itk::SyNImageRegistrationMethod smooths fields.
 #ifndef gpureg_FieldGaussian_h
 #define gpureg_FieldGaussian_h
 

@@ -44,24 +44,39 @@ FindIndexToPhysical(const FieldGeometry & geometry)
   return map;
 }
 
+/** Returns a grid of voxels for kernels, whose upper border is its last voxels'.
+ *  \param toPhysical the matrix from indices to mm
+ *  \throws BadInputError if the directions are not linearly independent */
+inline kernels::FieldGrid
+MakeFieldGrid(int dimension, const Size & size, const Matrix3 & toPhysical, const Vector3 & spacing)
+{
+  const Matrix3      toIndex = Invert(toPhysical);
+  kernels::FieldGrid grid{};
+  grid.dimension = dimension;
+  for (std::size_t d = 0; d < 3; ++d)
+  {
+    grid.size[d] = size[d];
+    grid.upperBorder[d] = size[d] - 1;
+    grid.perSpacing[d] = static_cast<float>(1.0 / spacing[d]);
+  }
+  for (std::size_t i = 0; i < 9; ++i)
+  {
+    grid.toIndex[i] = static_cast<float>(toIndex[i]);
+  }
+  return grid;
+}
+
 /** Returns what kernels need of geometry. The upper border is where ITK's smoothing of SyN and itk::InvertDisplacementFieldImageFilter look
  *  for it: at index size - firstIndex - 1, which is the last voxel's only where the first index is 0.
  *  \throws BadInputError if the directions are not linearly independent */
 inline kernels::FieldGrid
 MakeFieldGrid(const FieldGeometry & geometry)
 {
-  const Matrix3      toIndex = Invert(FindIndexToPhysical(geometry).matrix);
-  kernels::FieldGrid grid{};
-  grid.dimension = geometry.dimension;
+  kernels::FieldGrid grid =
+    MakeFieldGrid(geometry.dimension, geometry.size, FindIndexToPhysical(geometry).matrix, geometry.spacing);
   for (std::size_t d = 0; d < 3; ++d)
   {
-    grid.size[d] = geometry.size[d];
-    grid.upperBorder[d] = geometry.size[d] - 2 * geometry.firstIndex[d] - 1;
-    grid.perSpacing[d] = static_cast<float>(1.0 / geometry.spacing[d]);
-  }
-  for (std::size_t i = 0; i < 9; ++i)
-  {
-    grid.toIndex[i] = static_cast<float>(toIndex[i]);
+    grid.upperBorder[d] -= 2 * geometry.firstIndex[d];
   }
   return grid;
 }

@@ -66,7 +66,7 @@ template <typename TKernel>
 const void *
 GetOpenCLEntry();
 
-/** What ForEachItem() deduces from a kernel's function. */
+/** Deduces the arguments of ForEachItem() from a kernel's function. */
 namespace item
 {
 /** Says whether a type is a pointer to a structure of arguments. */
@@ -91,8 +91,8 @@ CountStructures()
   }
 }
 
-/** What is passed for a parameter: here a number, which the parameter's type must hold without loss. isByValue: the parameter is one of
- *  CountStructures(); TTyped: the type with RealNumber for real. */
+/** Holds the argument for a parameter: here a number, which the parameter's type must hold without loss. isByValue: true if the parameter is
+ *  one of the structures that CountStructures() counts; TTyped: the type with RealNumber for real. */
 template <bool isByValue, typename TParameter, typename TTyped>
 struct Passed
 {
@@ -110,7 +110,7 @@ struct Passed
   TParameter value;
 };
 
-/** A pointer to a structure, or to elements. */
+/** Holds a pointer to a structure, or to elements. */
 template <bool isByValue, typename T, typename TTyped>
 struct Passed<isByValue, T *, TTyped *>
 {
@@ -249,7 +249,7 @@ Enqueue(
   }
 }
 
-/** How many structures a kernel's function has, and how many parameters behind them, without the item. */
+/** Counts the structures among the parameters of a kernel's function, and the parameters behind them, without the item. */
 template <typename TKernel>
 struct Shape
 {

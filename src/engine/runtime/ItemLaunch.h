@@ -31,12 +31,12 @@ struct ItemArgument
 struct ItemLaunch
 {
   const char * name;
-  /** What the kernel does, for errors. */
+  /** Words for errors that say what the kernel does, such as "making quads". */
   const char * doing;
-  /** What real is. */
+  /** The type that `real` stands for. */
   Precision    precision;
   std::int64_t count;
-  /** In the order of the kernel's parameters. */
+  /** The arguments, in the order of the kernel's parameters. */
   const ItemArgument * arguments;
   std::size_t          argumentCount;
   /** Runs the items from begin to before end on the host, and how many of them are worth a task. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a function that is declared as an item kernel is besides, in C++ and CUDA C++: a type that ForEachItem() of
+// The declaration of item kernels. In C++ and CUDA C++ it makes of a function a type that ForEachItem() of
 // src/engine/runtime/ForEachItem.h takes. Both preludes include this. In OpenCL C the declaration is empty.
 #ifndef gpureg_kernels_ItemKernel_h
 #define gpureg_kernels_ItemKernel_h

@@ -6,7 +6,7 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** What fields are multiplied by when they are composed: floats, kept on the device, since a step's length follows from a sum there. */
+/** Places of the factors of two fields that are composed: floats, kept on the device, since a step's length follows from a sum there. */
 enum
 {
   FactorOfOuter = 0,

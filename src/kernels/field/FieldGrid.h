@@ -9,7 +9,7 @@
 //   in three arrays in 12 runs of 8 bytes. Neighbouring threads share them either way. A float4 needs a third of the load instructions,
 //   and would win only where everything is in a cache.
 // - Copies. ITK's fields, the metrics' forces and files have this layout: nothing is turned around on the way in or out.
-// What does not mix components (sums, scaling, smoothing) takes one element, not one voxel, an item: neighbours read side by side.
+// An operation that does not mix components (sums, scaling, smoothing) takes one element, not one voxel, an item: neighbours read side by side.
 // Vectors are in mm and not in voxels, since ITK's are: composing multiplies by a 3 × 3 matrix, which costs nothing beside the reads.
 // Positions are kept as a voxel and a fraction of it, so that rounding is of the displacement's size and not of the index'.
 // Shared by C++, CUDA C++ and OpenCL C.

@@ -12,7 +12,7 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Where inversion ends. */
+/** Describes where an inversion ends. */
 typedef struct InversionRule
 {
   i64   voxels;       /* of the grid */
@@ -20,7 +20,7 @@ typedef struct InversionRule
   float meanError;    /* voxels; ITK: 0.001 */
 } InversionRule;
 
-/** How far it is; zeros at first. 32-bit members only. */
+/** Describes how far an inversion is. Its members are 0 at first. 32-bit members only. */
 typedef struct InversionState
 {
   float largestError; /* at the iteration's beginning, voxels */

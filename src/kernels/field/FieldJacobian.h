@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a deformation changes volumes: the determinant of its Jacobian, det(I + ∂u/∂x), by central differences, as
+// Change of volumes by a deformation: the determinant of its Jacobian, det(I + ∂u/∂x), by central differences, as
 // itk::DisplacementFieldJacobianDeterminantFilter. That filter takes the grid's axes for the physical ones, however the grid is turned: so
 // does this where grid->toIndex is the diagonal matrix of 1/spacing; with the grid's own it is the deformation's.
 // Shared by C++, CUDA C++ and OpenCL C.
@@ -42,6 +42,13 @@ FindJacobianDeterminant(const FieldGrid *          grid,
   determinants[item] = 1.0f + FindVolumeChange(grid, field, item);
 }
 
+/** Returns the logarithm of a determinant 1 + change, or of leastDeterminant if that is larger. */
+GPUREG_FUNCTION float
+FindLogOfDeterminant(float change, float leastDeterminant)
+{
+  return LogOfOnePlus(change + 1.0f >= leastDeterminant ? change : leastDeterminant - 1.0f);
+}
+
 /** Writes the determinant's logarithm at a voxel, and whether the deformation folds there: then the logarithm is that of the least
  *  determinant that counts as one, and folded 1, otherwise 0. Their sums are a mean and a count. Moves 20 bytes a voxel. */
 GPUREG_REAL_FUNCTION void
@@ -53,11 +60,11 @@ FindLogJacobian(const FieldGrid *          grid,
                 i64                        item)
 {
   const float change = (float)FindVolumeChange(grid, field, item);
-  logarithms[item] = LogOfOnePlus(change + 1.0f >= leastDeterminant ? change : leastDeterminant - 1.0f);
+  logarithms[item] = FindLogOfDeterminant(change, leastDeterminant);
   folded[item] = change + 1.0f > 0.0f ? 0 : 1;
 }
 
-/** What describes a field's Jacobian: arrays of one float a voxel, behind each other. */
+/** Numbers that describe a field's Jacobian: arrays of one float a voxel, behind each other. */
 enum
 {
   JacobianLogarithm = 0,
@@ -67,7 +74,7 @@ enum
   JacobianNumbers = 4
 };
 
-/** Writes these for a voxel. A determinant below leastDeterminant has its logarithm. */
+/** Writes the numbers of JacobianNumbers for a voxel. A determinant below leastDeterminant has the logarithm of that. */
 GPUREG_FUNCTION void
 DescribeJacobian(const FieldGrid *           grid,
                  float                       leastDeterminant,
@@ -77,7 +84,7 @@ DescribeJacobian(const FieldGrid *           grid,
                  i64                         item)
 {
   const float change = FindVolumeChange(grid, field, item);
-  const float logarithm = LogOfOnePlus(change + 1.0f >= leastDeterminant ? change : leastDeterminant - 1.0f);
+  const float logarithm = FindLogOfDeterminant(change, leastDeterminant);
   numbers[JacobianLogarithm * voxels + item] = logarithm;
   numbers[JacobianLogarithmSquare * voxels + item] = logarithm * logarithm;
   numbers[JacobianFolded * voxels + item] = change + 1.0f > 0.0f ? 0.0f : 1.0f;

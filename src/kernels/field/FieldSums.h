@@ -15,7 +15,7 @@ ClearElement(GPUREG_GLOBAL float * field, i64 item)
 
 GPUREG_ITEM_KERNEL(ClearElement, 1 << 14, "clearing a deformation");
 
-/** What the components of two fields count for in their sum: 1 and 1 in a sum, 1 and -1 in a difference, 0 along an axis that nothing is to
+/** Weights of the components of two fields in their sum: 1 and 1 in a sum, 1 and -1 in a difference, 0 along an axis that nothing is to
  *  move along. 32-bit members only. */
 typedef struct FieldWeights
 {
@@ -80,7 +80,7 @@ FindLengthOfVector(const FieldGrid * grid, GPUREG_GLOBAL const real * field, i64
   return FindLengthInVoxels(grid, vector);
 }
 
-/** How long a field's longest vector is to become. */
+/** Describes the length that a field's longest vector is to have. */
 typedef struct LongestVector
 {
   float length;      /* voxels */

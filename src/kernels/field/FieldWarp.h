@@ -135,14 +135,23 @@ ScaleValue(GPUREG_GLOBAL const real * values, double lowest, double scale, GPURE
 
 GPUREG_REAL_ITEM_KERNEL(ScaleValue, 1 << 14, "scaling an image's values");
 
-/** Multiplies a weight by 1 if a mask's value is a half at least, otherwise by 0. */
-GPUREG_FUNCTION void
-MaskWeight(GPUREG_GLOBAL const float * mask, GPUREG_GLOBAL float * weights, i64 item)
+/** Writes the weight of a mask's value: 1 if that is a half at least, otherwise 0. */
+GPUREG_REAL_FUNCTION void
+WeighMask(GPUREG_GLOBAL const real * mask, GPUREG_GLOBAL float * weights, i64 item)
 {
-  weights[item] = mask[item] >= 0.5f ? weights[item] : 0.0f;
+  weights[item] = mask[item] >= (real)0.5f ? 1.0f : 0.0f;
 }
 
-GPUREG_ITEM_KERNEL(MaskWeight, 1 << 14, "applying a mask");
+GPUREG_REAL_ITEM_KERNEL(WeighMask, 1 << 14, "applying a mask");
+
+/** Multiplies a weight by another one. */
+GPUREG_FUNCTION void
+MultiplyWeight(GPUREG_GLOBAL const float * factors, GPUREG_GLOBAL float * weights, i64 item)
+{
+  weights[item] *= factors[item];
+}
+
+GPUREG_ITEM_KERNEL(MultiplyWeight, 1 << 14, "applying a mask");
 
 GPUREG_NAMESPACE_END
 

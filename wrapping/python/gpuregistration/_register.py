@@ -7,7 +7,7 @@ import math
 import time
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, Union
 
 import numpy as np
 
@@ -314,17 +314,7 @@ def _run_free_form(
     spacing = np.linalg.norm(to_point[:-1, :-1], axis=0)
     points = result.points if d == 3 else np.ascontiguousarray(result.points[0, ..., :2])
     deformation: Transform = BSpline(points, spacing, to_point[:-1, -1], to_point[:-1, :-1] / spacing)
-    levels = [Level(str(n), 1e-3 * part.milliseconds, part.costs, voxels=part.voxels) for n, part in enumerate(result.levels)]
-    return StageResult(
-        stage.name,
-        stage.metric,
-        deformation if found is None else Composite([deformation, found]),
-        levels[-1].costs[-1] if levels[-1].costs else float("nan"),
-        1e-3 * result.milliseconds,
-        levels,
-        smallest_determinant=result.smallest_determinant,
-        warnings=[*result.warnings, *_find_warnings(levels, result)],
-    )
+    return _make_result(stage, deformation, found, result, _find_warnings(result))
 
 
 def _run_greedy(
@@ -337,7 +327,21 @@ def _run_greedy(
         vectors = np.asarray(engine.take_displacements(engine_size(pair.fixed)))
     vectors = vectors if d == 3 else np.ascontiguousarray(vectors[0, ..., :2])
     deformation: Transform = DisplacementField(vectors, pair.fixed.spacing, pair.fixed.origin, pair.fixed.direction)
+    return _make_result(stage, deformation, found, result, [])
+
+
+def _make_result(
+    stage: Union[FreeForm, Greedy], deformation: Transform, found: Optional[Transform], result: Any, warnings: list[str]
+) -> StageResult:
+    """Returns the result of a stage that deforms.
+
+    Args:
+        found: the transform behind the deformation; None: there is none.
+        result: of the engine.
+        warnings: further ones, beside the engine's.
+    """
     levels = [Level(str(n), 1e-3 * part.milliseconds, part.costs, voxels=part.voxels) for n, part in enumerate(result.levels)]
+    # The last level may have no iterations.
     costs = [cost for level in levels for cost in level.costs]
     return StageResult(
         stage.name,
@@ -347,21 +351,22 @@ def _run_greedy(
         1e-3 * result.milliseconds,
         levels,
         smallest_determinant=result.smallest_determinant,
-        warnings=list(result.warnings),
+        warnings=[*result.warnings, *warnings],
     )
 
 
-#: What runs a stage, by its class; the others are linear.
+#: Functions that run a stage, by its class; the other stages are linear.
 _RUNS: dict[type, Callable[..., StageResult]] = {FreeForm: _run_free_form, Greedy: _run_greedy}
 
 
-def _find_warnings(levels: list[Level], result: _engine.FreeFormResult) -> list[str]:
+def _find_warnings(result: _engine.FreeFormResult) -> list[str]:
     found = []
-    thin = [level for level in levels if level.voxels is not None and level.voxels < result.least_voxels]
+    levels = result.levels
+    thin = [number for number, level in enumerate(levels) if level.voxels < result.least_voxels]
     if thin:
         fewer = f"levels={max(1, len(levels) - len(thin))} or leave that out, or " if len(levels) > 1 else ""
         found.append(
-            f"level {thin[0].name} of ffd looks at {thin[0].voxels} voxels, fewer than {result.least_voxels}, so that what is found may be "
+            f"level {thin[0]} of ffd looks at {levels[thin[0]].voxels} voxels, fewer than {result.least_voxels}, so that what is found may be "
             f"noise; set {fewer}fewer bins, or another similarity"
         )
     if result.smallest_determinant <= 0:

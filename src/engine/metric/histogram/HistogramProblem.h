@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an evaluation of a histogram requires and returns, and the sizes of its arrays and launches.
+// The requirements and results of an evaluation with a histogram, and the sizes of its arrays and launches.
 #ifndef gpureg_HistogramProblem_h
 #define gpureg_HistogramProblem_h
 

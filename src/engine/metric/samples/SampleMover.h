@@ -106,7 +106,7 @@ private:
   ChainOnDevice             m_Chain;
   ControlPoints             m_ControlPoints;
   PreTransforms             m_PreTransforms;
-  // What the last mapping had.
+  // The parts of the last mapping.
   bool                           m_HasDisplacements = false;
   bool                           m_HasPreTransforms = false;
   bool                           m_SplineIsPrecise = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
 
+#include "engine/field/FieldGeometry.h"
 #include "engine/field/FieldKernels.h"
 #include "engine/field/FieldReducer.h"
 #include "engine/field/FieldSmoother.h"
@@ -32,25 +33,6 @@ namespace
 {
 // A determinant that is less counts as this one in the deviation of the logarithms.
 constexpr float LeastDeterminant = 1e-3F;
-
-/** Returns the grid of a level's fixed image. */
-kernels::FieldGrid
-MakeGrid(const LevelImage & fixed, int dimension)
-{
-  const IndexMap     toIndex = InvertMap(fixed.toPoint);
-  const auto         spacing = GetSpacing(fixed.toPoint);
-  const Size &       size = fixed.image->GetSize();
-  kernels::FieldGrid grid{};
-  grid.dimension = dimension;
-  for (std::size_t d = 0; d < 3; ++d)
-  {
-    grid.size[d] = size[d];
-    grid.upperBorder[d] = size[d] - 1;
-    grid.perSpacing[d] = static_cast<float>(1 / spacing[d]);
-  }
-  std::copy(toIndex.matrix.begin(), toIndex.matrix.end(), grid.toIndex);
-  return grid;
-}
 } // namespace
 
 class DiffeomorphicRegistration::Implementation
@@ -198,10 +180,12 @@ private:
   void
   BeginLevel(const LevelImage & fixed, int dimension, const DiffeomorphicSettings & settings)
   {
-    const kernels::FieldGrid coarse = std::exchange(m_Grid, MakeGrid(fixed, dimension));
-    const IndexMap           coarseToPoint = std::exchange(m_ToPoint, fixed.toPoint);
-    const std::int64_t       voxels = kernels::CountFieldVoxels(&m_Grid);
-    const std::size_t        bytes = 3 * sizeof(float) * static_cast<std::size_t>(voxels);
+    const kernels::FieldGrid coarse =
+      std::exchange(m_Grid,
+                    MakeFieldGrid(dimension, fixed.image->GetSize(), fixed.toPoint.matrix, GetSpacing(fixed.toPoint)));
+    const IndexMap     coarseToPoint = std::exchange(m_ToPoint, fixed.toPoint);
+    const std::int64_t voxels = kernels::CountFieldVoxels(&m_Grid);
+    const std::size_t  bytes = 3 * sizeof(float) * static_cast<std::size_t>(voxels);
     Reserve(*m_Queue, m_First, bytes);
     Reserve(*m_Queue, m_Second, bytes);
     Reserve(*m_Queue, m_Longest, sizeof(float));
@@ -225,7 +209,6 @@ private:
         *m_Queue, voxels, Precision::Single, a, Input<RealNumber>(*m_Field), Output<RealNumber>(*m_First));
       Reserve(*m_Queue, m_Field, bytes);
       std::swap(m_Field, m_First);
-      Reserve(*m_Queue, m_First, bytes);
     }
     m_UpdateSmoother.Set(settings.updateSigma, m_Grid);
     m_FieldSmoother.Set(settings.fieldSigma, m_Grid);

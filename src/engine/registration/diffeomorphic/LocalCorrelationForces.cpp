@@ -49,55 +49,44 @@ LocalCorrelationForces::SetImages(const kernels::FieldGrid & grid,
   {
     m_Correlation.radius[axis] = axis < grid.dimension ? std::min(radius, grid.size[axis] - 1) : 0;
   }
-  this->Scale(fixed, m_Fixed);
-  this->Scale(moving, m_Moving);
+  // From 0 to 1.
+  const auto scaleValues = [this](const LevelImage & image, MemoryPointer & scaled) {
+    const ImageSummary & summary = image.summary;
+    this->Scale(*image.image, summary.minimum, 1 / (summary.maximum - summary.minimum), scaled);
+  };
+  scaleValues(fixed, m_Fixed);
+  scaleValues(moving, m_Moving);
   const std::int64_t voxels = kernels::CountFieldVoxels(&grid);
   Reserve(m_Queue, m_Warped, CountBytes(voxels, 1));
   const int sums = kernels::CountBoxSums(&m_Correlation);
   Reserve(m_Queue, m_Sums, CountBytes(voxels, sums));
   Reserve(m_Queue, m_MoreSums, CountBytes(voxels, sums));
-  if (m_Correlation.hasWeights)
-  {
-    Reserve(m_Queue, m_Weights, CountBytes(voxels, 1));
-  }
   if (m_Warp.hasMask)
   {
-    const ImageLevel & mask = *moving.mask;
-    Reserve(m_Queue, m_MovingMask, CountBytes(mask.GetCount(), 1));
-    ForEachItem<kernels::ScaleValueKernel>(m_Queue,
-                                           mask.GetCount(),
-                                           mask.GetPrecision(),
-                                           Input<RealNumber>(*mask.GetMemory()),
-                                           0.0,
-                                           1.0,
-                                           Output<float>(*m_MovingMask));
+    Reserve(m_Queue, m_Weights, CountBytes(voxels, 1));
+    this->Scale(*moving.mask, 0, 1, m_MovingMask);
   }
   if (m_HasFixedMask)
   {
-    const ImageLevel & mask = *fixed.mask;
     Reserve(m_Queue, m_FixedWeights, CountBytes(voxels, 1));
-    ForEachItem<kernels::ScaleValueKernel>(m_Queue,
-                                           voxels,
-                                           mask.GetPrecision(),
-                                           Input<RealNumber>(*mask.GetMemory()),
-                                           0.0,
-                                           1.0,
-                                           Output<float>(*m_FixedWeights));
+    ForEachItem<kernels::WeighMaskKernel>(m_Queue,
+                                          voxels,
+                                          fixed.mask->GetPrecision(),
+                                          Input<RealNumber>(*fixed.mask->GetMemory()),
+                                          Output<float>(*m_FixedWeights));
   }
 }
 
 void
-LocalCorrelationForces::Scale(const LevelImage & image, MemoryPointer & scaled)
+LocalCorrelationForces::Scale(const ImageLevel & image, double lowest, double scale, MemoryPointer & scaled)
 {
-  const double range = image.summary.maximum - image.summary.minimum;
-  const auto   count = image.image->GetCount();
-  Reserve(m_Queue, scaled, CountBytes(count, 1));
+  Reserve(m_Queue, scaled, CountBytes(image.GetCount(), 1));
   ForEachItem<kernels::ScaleValueKernel>(m_Queue,
-                                         count,
-                                         image.image->GetPrecision(),
-                                         Input<RealNumber>(*image.image->GetMemory()),
-                                         image.summary.minimum,
-                                         1 / range,
+                                         image.GetCount(),
+                                         image.GetPrecision(),
+                                         Input<RealNumber>(*image.GetMemory()),
+                                         lowest,
+                                         scale,
                                          Output<float>(*scaled));
 }
 
@@ -107,8 +96,9 @@ LocalCorrelationForces::Enqueue(
 {
   const kernels::FieldGrid & grid = m_Warp.grid;
   const std::int64_t         voxels = kernels::CountFieldVoxels(&grid);
-  const Memory * const       weights = m_Correlation.hasWeights ? m_Weights.get() : nullptr;
-  const auto                 sumAlong = [&](int arrays, int axis, const Memory & from, Memory & to) {
+  // Weights of the fixed mask alone are the same along any field.
+  const Memory * const weights = m_Warp.hasMask ? m_Weights.get() : (m_HasFixedMask ? m_FixedWeights.get() : nullptr);
+  const auto           sumAlong = [&](int arrays, int axis, const Memory & from, Memory & to) {
     ForEachItem<kernels::SumBoxesAlongKernel>(m_Queue,
                                               arrays * voxels,
                                               Precision::Single,
@@ -127,13 +117,12 @@ LocalCorrelationForces::Enqueue(
                                         Output<float>(*m_Warped),
                                         Output<float>(gradients),
                                         Output<float>(m_Weights.get()));
-  if (m_HasFixedMask)
+  if (m_Warp.hasMask && m_HasFixedMask)
   {
-    if (!m_Warp.hasMask)
-    {
-      m_Queue.Copy(*m_Weights, *m_FixedWeights, CountBytes(voxels, 1));
-    }
-    ForEachItem<kernels::MaskWeightKernel>(m_Queue, voxels, Input<float>(*m_FixedWeights), Output<float>(*m_Weights));
+    ForEachItem<kernels::MultiplyWeightKernel>(m_Queue,
+                                               voxels,
+                                               Input<float>(*m_FixedWeights),
+                                               Output<float>(*m_Weights));
   }
   ForEachItem<kernels::SumProductsAlongXKernel>(m_Queue,
                                                 voxels,

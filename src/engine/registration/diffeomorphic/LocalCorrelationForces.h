@@ -46,9 +46,9 @@ public:
   GetDeviceBytes() const;
 
 private:
-  /** Writes an image's values as floats from 0 to 1. */
+  /** Writes (value - lowest)·scale of an image's values as floats. */
   void
-  Scale(const LevelImage & image, MemoryPointer & scaled);
+  Scale(const ImageLevel & image, double lowest, double scale, MemoryPointer & scaled);
 
   Queue &                 m_Queue;
   kernels::FieldWarp      m_Warp{};
