@@ -159,14 +159,14 @@ if(GPURegistration_HAS_OPENCL)
     filter/LineKernels.h
     filter/LineKernels.cl)
   gpuregistration_embed_kernels(
-    Image DOUBLES core/Geometry.h core/RoundedProduct.h image/InvalidSample.h ITEMS image/ImageValues.h image/ContentHash.h)
+    Image DOUBLES core/Geometry.h core/RoundedProduct.h core/Strips.h image/InvalidSample.h ITEMS image/ImageValues.h image/ContentHash.h)
   gpuregistration_embed_kernels(
     MovingImage core/Geometry.h ITEMS metric/samples/MovingVoxels.h)
   gpuregistration_embed_kernels(
     ControlPenalty core/Determinant.h transform/ControlVector.h penalty/ControlPenalties.h penalty/ControlPenaltyKernels.h
     penalty/ControlPenaltyKernels.cl)
   gpuregistration_embed_kernels(
-    Field core/Determinant.h transform/FixedMap.h ITEMS field/FieldGrid.h field/FieldComposition.h field/FieldSums.h field/FieldSmoothing.h
+    Field core/Determinant.h core/Strips.h transform/FixedMap.h ITEMS field/FieldGrid.h field/FieldComposition.h field/FieldSums.h field/FieldSmoothing.h
     field/FieldInversion.h field/FieldNewton.h field/FieldAdjoint.h field/FieldJacobian.h field/FieldReduction.h
     field/FieldWarp.h field/BoxCorrelation.h)
   gpuregistration_list_sources(

@@ -7,6 +7,7 @@
 #include "engine/metric/samples/SampleArrays.h"
 
 #include "kernels/core/RoundedProduct.h"
+#include "kernels/core/Strips.h"
 #include "kernels/transform/ControlVector.h"
 #include "kernels/image/ContentHash.h"
 #include "kernels/image/ImageValues.h"

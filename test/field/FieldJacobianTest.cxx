@@ -4,6 +4,8 @@
 
 #include "itkDisplacementFieldJacobianDeterminantFilter.h"
 
+#include <array>
+
 namespace gpuregtest
 {
 
@@ -25,6 +27,20 @@ WithITKsAxes(FieldGrid grid)
   return grid;
 }
 
+/** Returns the numbers of JacobianNumbers for a voxel, where determinants below 0.01 count as that. */
+std::array<float, JacobianNumbers>
+Describe(const FieldCase<3> & its, const Floats & field, std::int64_t item)
+{
+  Floats all(JacobianNumbers * its.voxels);
+  DescribeJacobian(&its.forKernels, 0.01F, its.voxels, field.data(), all.data(), item);
+  std::array<float, JacobianNumbers> numbers;
+  for (int n = 0; n < JacobianNumbers; ++n)
+  {
+    numbers[n] = all[n * its.voxels + item];
+  }
+  return numbers;
+}
+
 template <unsigned int VDimension>
 void
 TestDeterminants()
@@ -36,7 +52,6 @@ TestDeterminants()
     filter->SetInput(its.MakeImage(field));
     filter->Update();
     const FieldGrid grid = WithITKsAxes(its.forKernels);
-    Floats          determinants(its.voxels);
     // In floats: of a gradient up to some number, whose third power is in the determinant.
     double largest = 1.0;
     for (std::size_t i = 0; i < field.size(); ++i)
@@ -46,9 +61,8 @@ TestDeterminants()
                            static_cast<double>(*std::max_element(grid.perSpacing, grid.perSpacing + VDimension)));
     }
     ForEachItem(its.voxels, [&](std::int64_t item) {
-      FindJacobianDeterminant(&grid, field.data(), determinants.data(), item);
       const double itks = filter->GetOutput()->GetBufferPointer()[item];
-      EXPECT_NEAR(determinants[item], itks, 1e-6 * std::pow(largest, VDimension));
+      EXPECT_NEAR(1.0F + FindVolumeChange(&grid, field.data(), item), itks, 1e-6 * std::pow(largest, VDimension));
     });
   });
 }
@@ -96,16 +110,13 @@ TEST(FieldJacobian, OfALinearMapIsItsDeterminantOnAnyGrid)
       }
       if (!isAtEdge)
       {
-        Floats        determinants(its.voxels), logarithms(its.voxels);
-        std::uint32_t folded[2000] = {};
-        ASSERT_LE(its.voxels, 2000);
-        FindJacobianDeterminant(&its.forKernels, field.data(), determinants.data(), item);
-        FindLogJacobian(&its.forKernels, 0.01F, field.data(), logarithms.data(), folded, item);
+        const auto numbers = Describe(its, field, item);
         // Vectors of up to 100 mm are floats, and slopes the differences of two of them over two voxels, the thinnest of 0.05 mm.
         const double rounding = 40 * its.FindRounding(10.0);
-        EXPECT_NEAR(determinants[item], determinant, rounding);
-        EXPECT_NEAR(logarithms[item], std::log(determinant), rounding);
-        EXPECT_EQ(folded[item], 0U);
+        EXPECT_NEAR(-numbers[JacobianNegative], determinant, rounding);
+        EXPECT_NEAR(numbers[JacobianLogarithm], std::log(determinant), rounding);
+        EXPECT_EQ(numbers[JacobianLogarithmSquare], numbers[JacobianLogarithm] * numbers[JacobianLogarithm]);
+        EXPECT_EQ(numbers[JacobianFolded], 0.0F);
       }
     });
   }
@@ -117,18 +128,17 @@ TEST(FieldJacobian, CountsFolds)
   const FieldCase<3> its(MakeFieldGrids<3>().back());
   for (const float slope : { 0.5F, 0.995F, 1.0F, 1.5F })
   {
-    Floats        field(3 * its.voxels);
-    float         logarithm[2000];
-    std::uint32_t folded[2000];
+    Floats field(3 * its.voxels);
     ForEachItem(its.voxels, [&](std::int64_t item) {
       int index[3];
       FindVoxelIndex(&its.forKernels, item, index);
       field[3 * item] = -slope * static_cast<float>(index[0]);
     });
     const std::int64_t inside = (4 * 11 + 5) * 12 + 6;
-    FindLogJacobian(&its.forKernels, 0.01F, field.data(), logarithm, folded, inside);
-    EXPECT_NEAR(logarithm[inside], std::log(std::max(0.01F, 1.0F - slope)), 1e-5) << slope;
-    EXPECT_EQ(folded[inside], slope < 1.0F ? 0U : 1U) << slope;
+    const auto         numbers = Describe(its, field, inside);
+    EXPECT_NEAR(numbers[JacobianLogarithm], std::log(std::max(0.01F, 1.0F - slope)), 1e-5) << slope;
+    EXPECT_EQ(numbers[JacobianFolded], slope < 1.0F ? 0.0F : 1.0F) << slope;
+    EXPECT_NEAR(numbers[JacobianNegative], slope - 1.0F, 1e-5) << slope;
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "kernels/core/Prelude.h"
 #include "kernels/core/Determinant.h"
+#include "kernels/core/Strips.h"
 #include "kernels/transform/FixedMap.h"
 #include "kernels/field/FieldGrid.h"
 #include "kernels/field/FieldComposition.h"

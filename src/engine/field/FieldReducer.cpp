@@ -11,9 +11,16 @@ namespace gpureg
 
 namespace
 {
-// The strips that all voxels are cut into, and those that these are cut into: some lanes for each of a GPU's, and a warp's few.
-constexpr std::int64_t Strips = std::int64_t{ 1 } << 15;
-constexpr std::int64_t JoinedStrips = std::int64_t{ 1 } << 7;
+// The number of strips that all voxels are cut into, which fills a GPU, and of those that the strips' results are cut into.
+constexpr int MostStrips = 1 << 15;
+constexpr int MostJoinedStrips = 1 << 7;
+
+/** Cuts count numbers into at most `most` strips that do not depend on the device, as a sum's rounding would. */
+kernels::Strips
+CutIntoStrips(std::int64_t count, int most)
+{
+  return { count, static_cast<int>(std::min<std::int64_t>(count, most)), 1 };
+}
 } // namespace
 
 FieldReducer::FieldReducer(Queue & queue)
@@ -23,19 +30,18 @@ FieldReducer::FieldReducer(Queue & queue)
 void
 FieldReducer::Reserve()
 {
-  gpureg::Reserve(m_Queue, m_Strips, Strips * sizeof(float));
-  gpureg::Reserve(m_Queue, m_Joined, JoinedStrips * sizeof(float));
+  gpureg::Reserve(m_Queue, m_Strips, MostStrips * sizeof(float));
+  gpureg::Reserve(m_Queue, m_Joined, MostJoinedStrips * sizeof(float));
 }
 
 void
 FieldReducer::FindLongest(const kernels::FieldGrid & grid, const Memory & field, Memory & result, std::int64_t slot)
 {
   this->Reserve();
-  const std::int64_t count = kernels::CountFieldVoxels(&grid);
-  const std::int64_t strips = std::min(count, Strips);
+  const kernels::Strips strips = CutIntoStrips(kernels::CountFieldVoxels(&grid), MostStrips);
   ForEachItem<kernels::FindLongestOfStripKernel>(
-    m_Queue, strips, grid, Input<float>(field), count, strips, Output<float>(*m_Strips));
-  this->Join<kernels::FindLargestOfStripKernel>(strips, result, slot);
+    m_Queue, strips.number, grid, strips, Input<float>(field), Output<float>(*m_Strips));
+  this->Join<kernels::FindLargestOfStripKernel>(strips.number, result, slot);
 }
 
 void
@@ -56,18 +62,19 @@ void
 FieldReducer::Reduce(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot)
 {
   this->Reserve();
-  const std::int64_t strips = std::min(count, Strips);
-  ForEachItem<TKernel>(m_Queue, strips, Input<float>(numbers, first), count, strips, Output<float>(*m_Strips));
-  this->Join<TKernel>(strips, result, slot);
+  const kernels::Strips strips = CutIntoStrips(count, MostStrips);
+  ForEachItem<TKernel>(m_Queue, strips.number, strips, Input<float>(numbers, first), Output<float>(*m_Strips));
+  this->Join<TKernel>(strips.number, result, slot);
 }
 
 template <typename TKernel>
 void
-FieldReducer::Join(std::int64_t strips, Memory & result, std::int64_t slot)
+FieldReducer::Join(std::int64_t count, Memory & result, std::int64_t slot)
 {
-  const std::int64_t joined = std::min(strips, JoinedStrips);
-  ForEachItem<TKernel>(m_Queue, joined, Input<float>(*m_Strips), strips, joined, Output<float>(*m_Joined));
-  ForEachItem<TKernel>(m_Queue, 1, Input<float>(*m_Joined), joined, std::int64_t{ 1 }, Output<float>(result, slot));
+  const kernels::Strips strips = CutIntoStrips(count, MostJoinedStrips);
+  const kernels::Strips all = CutIntoStrips(strips.number, 1);
+  ForEachItem<TKernel>(m_Queue, strips.number, strips, Input<float>(*m_Strips), Output<float>(*m_Joined));
+  ForEachItem<TKernel>(m_Queue, all.number, all, Input<float>(*m_Joined), Output<float>(result, slot));
 }
 
 } // namespace gpureg

@@ -46,7 +46,7 @@ private:
   Reduce(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot);
   template <typename TKernel>
   void
-  Join(std::int64_t strips, Memory & result, std::int64_t slot);
+  Join(std::int64_t count, Memory & result, std::int64_t slot);
 
   Queue &       m_Queue;
   MemoryPointer m_Strips;

@@ -10,6 +10,7 @@
 #include "kernels/core/Geometry.h"
 #include "kernels/core/RoundedProduct.h"
 #include "kernels/image/InvalidSample.h"
+#include "kernels/core/Strips.h"
 #include "kernels/image/ImageValues.h"
 
 namespace gpureg

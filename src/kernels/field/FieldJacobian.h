@@ -32,36 +32,11 @@ FindVolumeChange(const FieldGrid * grid, GPUREG_GLOBAL const real * field, i64 i
   return FindDeterminantBeyondOne(gradient);
 }
 
-/** Writes the determinant at a voxel. Moves 16 bytes a voxel. */
-GPUREG_REAL_FUNCTION void
-FindJacobianDeterminant(const FieldGrid *          grid,
-                        GPUREG_GLOBAL const real * field,
-                        GPUREG_GLOBAL real *       determinants,
-                        i64                        item)
-{
-  determinants[item] = 1.0f + FindVolumeChange(grid, field, item);
-}
-
 /** Returns the logarithm of a determinant 1 + change, or of leastDeterminant if that is larger. */
 GPUREG_FUNCTION float
 FindLogOfDeterminant(float change, float leastDeterminant)
 {
   return LogOfOnePlus(change + 1.0f >= leastDeterminant ? change : leastDeterminant - 1.0f);
-}
-
-/** Writes the determinant's logarithm at a voxel, and whether the deformation folds there: then the logarithm is that of the least
- *  determinant that counts as one, and folded 1, otherwise 0. Their sums are a mean and a count. Moves 20 bytes a voxel. */
-GPUREG_REAL_FUNCTION void
-FindLogJacobian(const FieldGrid *          grid,
-                float                      leastDeterminant,
-                GPUREG_GLOBAL const real * field,
-                GPUREG_GLOBAL float *      logarithms,
-                GPUREG_GLOBAL u32 *        folded,
-                i64                        item)
-{
-  const float change = (float)FindVolumeChange(grid, field, item);
-  logarithms[item] = FindLogOfDeterminant(change, leastDeterminant);
-  folded[item] = change + 1.0f > 0.0f ? 0 : 1;
 }
 
 /** Numbers that describe a field's Jacobian: arrays of one float a voxel, behind each other. */

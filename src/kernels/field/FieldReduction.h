@@ -1,55 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and maxima over all voxels, strip by strip: an item reads each strips-th voxel from its own number on, so that neighbouring lanes read
-// side by side, and the result is the same however many threads or lanes there are. A second launch with one strip joins those.
+// Sums and maxima over all voxels, one item a strip. A second launch, over the strips' results, joins these.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_FieldReduction_h
 #define gpureg_kernels_FieldReduction_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Writes the length, in voxels, of the longest vector in a strip of a field of count vectors. */
+/** Writes the length, in voxels, of the longest vector in a strip of a field. */
 GPUREG_FUNCTION void
 FindLongestOfStrip(const FieldGrid *           grid,
+                   const Strips *              strips,
                    GPUREG_GLOBAL const float * field,
-                   i64                         count,
-                   i64                         strips,
                    GPUREG_GLOBAL float *       longest,
-                   i64                         item)
+                   i64                         strip)
 {
-  float largest = 0.0f;
-  for (i64 voxel = item; voxel < count; voxel += strips)
+  const i64 end = EndOfStrip(strips, strip);
+  const i64 step = StepOfStrip(strips);
+  float     largest = 0.0f;
+  for (i64 voxel = BeginOfStrip(strips, strip); voxel < end; voxel += step)
   {
     largest = LargerOf(largest, FindLengthOfVector(grid, field, voxel));
   }
-  longest[item] = largest;
+  longest[strip] = largest;
 }
 
 GPUREG_ITEM_KERNEL(FindLongestOfStrip, 16, "measuring a field");
 
-/** Writes the largest of count numbers in a strip, from slot on: largest[slot + item]. */
+/** Writes the largest number in a strip, which has at least one. */
 GPUREG_FUNCTION void
-FindLargestOfStrip(GPUREG_GLOBAL const float * numbers, i64 count, i64 strips, GPUREG_GLOBAL float * largest, i64 item)
+FindLargestOfStrip(const Strips * strips, GPUREG_GLOBAL const float * numbers, GPUREG_GLOBAL float * largest, i64 strip)
 {
-  float found = numbers[item];
-  for (i64 n = item; n < count; n += strips)
+  const i64 begin = BeginOfStrip(strips, strip);
+  const i64 end = EndOfStrip(strips, strip);
+  const i64 step = StepOfStrip(strips);
+  float     found = numbers[begin];
+  for (i64 n = begin; n < end; n += step)
   {
     found = LargerOf(found, numbers[n]);
   }
-  largest[item] = found;
+  largest[strip] = found;
 }
 
 GPUREG_ITEM_KERNEL(FindLargestOfStrip, 16, "measuring a field");
 
-/** Writes the sum of count numbers in a strip. */
+/** Writes the sum of the numbers in a strip. */
 GPUREG_FUNCTION void
-SumStrip(GPUREG_GLOBAL const float * numbers, i64 count, i64 strips, GPUREG_GLOBAL float * sums, i64 item)
+SumStrip(const Strips * strips, GPUREG_GLOBAL const float * numbers, GPUREG_GLOBAL float * sums, i64 strip)
 {
-  float sum = 0.0f;
-  for (i64 n = item; n < count; n += strips)
+  const i64 end = EndOfStrip(strips, strip);
+  const i64 step = StepOfStrip(strips);
+  float     sum = 0.0f;
+  for (i64 n = BeginOfStrip(strips, strip); n < end; n += step)
   {
     sum += numbers[n];
   }
-  sums[item] = sum;
+  sums[strip] = sum;
 }
 
 GPUREG_ITEM_KERNEL(SumStrip, 16, "adding up numbers");

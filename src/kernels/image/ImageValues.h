@@ -40,35 +40,6 @@ typedef struct ImageSampling
   int         hasMask;   /* a sample is not valid where its byte is 0 */
 } ImageSampling;
 
-/** Describes how values are cut into strips. One item reads a strip. */
-typedef struct Strips
-{
-  i64 count;          /* of values */
-  int number;         /* of strips */
-  int areInterleaved; /* strip n has every number-th value from the n-th on; else strips lie one behind the other */
-} Strips;
-
-/** Returns the first value of a strip. */
-GPUREG_FUNCTION i64
-BeginOfStrip(const Strips * strips, i64 strip)
-{
-  return strips->areInterleaved ? strip : strips->count * strip / strips->number;
-}
-
-/** Returns the end of a strip: a number behind its last value's. */
-GPUREG_FUNCTION i64
-EndOfStrip(const Strips * strips, i64 strip)
-{
-  return strips->areInterleaved ? strips->count : strips->count * (strip + 1) / strips->number;
-}
-
-/** Returns the distance between two values of a strip, in values. */
-GPUREG_FUNCTION i64
-StepOfStrip(const Strips * strips)
-{
-  return strips->areInterleaved ? strips->number : 1;
-}
-
 /** Numbers of a summary: the smallest and the largest finite value, the sum of the finite values times a factor, and the number of
  *  values that are not finite. */
 enum

@@ -4,6 +4,7 @@
 #include "kernels/core/Prelude.h"
 #include "kernels/core/Geometry.h"
 #include "kernels/core/RoundedProduct.h"
+#include "kernels/core/Strips.h"
 #include "kernels/image/InvalidSample.h"
 #include "kernels/image/ImageValues.h"
 
