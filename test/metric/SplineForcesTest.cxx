@@ -121,12 +121,12 @@ public:
         std::memcpy(&forces[static_cast<std::size_t>(first)], in, static_cast<std::size_t>(count) * 3 * sizeof(float));
       },
       parallelFor);
-    gathered = engine.GatherForces(parallelFor);
+    controlForces = engine.GatherForces(parallelFor);
   }
 
   /** Returns Σ w f in doubles. */
   std::vector<Vector>
-  GatherByDefinition() const
+  AdjointByDefinition() const
   {
     std::vector<Vector> sums(static_cast<std::size_t>(gpureg::CountOf(m_Grid.size)));
     for (std::size_t n = 0; n < this->GetCount(); ++n)
@@ -174,7 +174,7 @@ public:
   /** Returns the same sums, computed along one axis after the other, if the grids' axes are parallel: a head has too many samples to add
    *  them one by one. */
   std::vector<Vector>
-  GatherAlongAxesByDefinition() const
+  AdjointAlongAxesByDefinition() const
   {
     std::vector<Vector> sums;
     for (const auto & force : forces)
@@ -188,7 +188,7 @@ public:
       const std::size_t   inner = axis == 0 ? 1 : axis == 1 ? size[0] : size[0] * size[1];
       const std::size_t   outer = sums.size() / (inner * size[axis]);
       const auto          controls = static_cast<std::size_t>(m_Grid.size[axis]);
-      std::vector<Vector> gatheredAlong(outer * controls * inner);
+      std::vector<Vector> sumsAlong(outer * controls * inner);
       for (std::size_t t = 0; t < size[axis]; ++t)
       {
         const double position = m_Grid.toGrid.offset[axis] + m_Grid.toGrid.matrix[4 * axis] * static_cast<double>(t);
@@ -199,7 +199,7 @@ public:
           for (std::size_t o = 0; o < outer; ++o)
           {
             const Vector * const from = &sums[(o * size[axis] + t) * inner];
-            Vector * const       to = &gatheredAlong[(o * controls + static_cast<std::size_t>(c)) * inner];
+            Vector * const       to = &sumsAlong[(o * controls + static_cast<std::size_t>(c)) * inner];
             for (std::size_t n = 0; n < inner; ++n)
             {
               for (std::size_t r = 0; r < 3; ++r)
@@ -211,7 +211,7 @@ public:
         }
       }
       size[axis] = controls;
-      sums = std::move(gatheredAlong);
+      sums = std::move(sumsAlong);
     }
     return sums;
   }
@@ -233,7 +233,7 @@ public:
   }
 
   std::vector<std::array<float, 3>> forces;
-  std::vector<std::array<float, 3>> gathered;
+  std::vector<std::array<float, 3>> controlForces;
 
 private:
   std::size_t
@@ -404,9 +404,9 @@ TEST_P(SplineForcesTest, SumsAgreeWithTheDefinition)
     gpureg::PairMetric engine(GetParam(), gpureg::PairMeasure::MeanSquares);
     Problem            problem(c, ++seed);
     problem.Evaluate(engine, OnThreads(2));
-    const std::vector<Vector> expected = problem.GatherByDefinition();
-    ASSERT_EQ(problem.gathered.size(), expected.size());
-    EXPECT_LT(GetDistance(problem.gathered, expected), 1e-6) << "seed " << seed;
+    const std::vector<Vector> expected = problem.AdjointByDefinition();
+    ASSERT_EQ(problem.controlForces.size(), expected.size());
+    EXPECT_LT(GetDistance(problem.controlForces, expected), 1e-6) << "seed " << seed;
   });
 }
 
@@ -417,15 +417,15 @@ TEST_P(SplineForcesTest, AreTheSameEachTime)
     gpureg::PairMetric engine(GetParam(), gpureg::PairMeasure::MeanSquares);
     Problem            problem(c, 5);
     problem.Evaluate(engine, OnThreads(1));
-    const auto first = problem.gathered;
+    const auto first = problem.controlForces;
     for (const int threads : { 1, 2, 7 })
     {
       problem.Evaluate(engine, OnThreads(threads));
-      EXPECT_EQ(problem.gathered, first) << threads << " threads";
+      EXPECT_EQ(problem.controlForces, first) << threads << " threads";
     }
     gpureg::PairMetric another(GetParam(), gpureg::PairMeasure::MeanSquares);
     problem.Evaluate(another, OnThreads(2));
-    EXPECT_EQ(problem.gathered, first);
+    EXPECT_EQ(problem.controlForces, first);
   });
 }
 
@@ -445,12 +445,12 @@ TEST_P(SplineForcesTest, TilesOfSeveralControlPointsAgreeWithTheDefinition)
     ASSERT_NE(problem.GetGrid().size[2] % 9, 0);
     ASSERT_NE(problem.GetGrid().size[1] % 4, 0);
     problem.Evaluate(engine, OnThreads(2));
-    const std::vector<Vector> expected = problem.GatherAlongAxesByDefinition();
-    ASSERT_EQ(problem.gathered.size(), expected.size());
-    EXPECT_LT(GetDistance(problem.gathered, expected), 1e-6) << "seed " << seed;
-    const auto first = problem.gathered;
+    const std::vector<Vector> expected = problem.AdjointAlongAxesByDefinition();
+    ASSERT_EQ(problem.controlForces.size(), expected.size());
+    EXPECT_LT(GetDistance(problem.controlForces, expected), 1e-6) << "seed " << seed;
+    const auto first = problem.controlForces;
     problem.Evaluate(engine, OnThreads(3));
-    EXPECT_EQ(problem.gathered, first);
+    EXPECT_EQ(problem.controlForces, first);
   }
 }
 
@@ -460,7 +460,7 @@ TEST_P(SplineForcesTest, BadSplinesAreRefusedAndTheMetricGoesOn)
   Problem            problem({}, 3);
   EXPECT_THROW(static_cast<void>(engine.GatherForces(OnThreads(1))), gpureg::BadInputError) << "nothing was evaluated";
   problem.Evaluate(engine, OnThreads(1));
-  const auto            first = problem.gathered;
+  const auto            first = problem.controlForces;
   gpureg::SampleMapping mapping;
   mapping.spline.emplace();
   mapping.spline->grid.size = { 4, 3, 4 };
@@ -473,7 +473,7 @@ TEST_P(SplineForcesTest, BadSplinesAreRefusedAndTheMetricGoesOn)
   mapping.spline->grid.order = 4;
   EXPECT_THROW(engine.Evaluate(mapping, gpureg::Forces::OfEachSample, OnThreads(1)), gpureg::UnsupportedError);
   problem.Evaluate(engine, OnThreads(1));
-  EXPECT_EQ(problem.gathered, first);
+  EXPECT_EQ(problem.controlForces, first);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, SplineForcesTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);

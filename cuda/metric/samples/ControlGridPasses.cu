@@ -20,12 +20,12 @@ namespace
 constexpr int Lanes = 256;
 constexpr int Rows = Lanes / ControlRowLanes;
 // Lanes of a group along adjacent lines: small groups, as many at once as registers allow.
-constexpr int GatherLanes = 32;
+constexpr int AdjointLanes = 32;
 // The fewest groups that must fit on a multiprocessor. If 32 do, lanes have 64 registers; with line numbers of 64 bits, they would need 68.
 #if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
-constexpr int GatherGroups = 32;
+constexpr int AdjointGroups = 32;
 #else
-constexpr int GatherGroups = 16;
+constexpr int AdjointGroups = 16;
 #endif
 // Control points of a row, side by side.
 constexpr int RowLanes = 64;
@@ -48,56 +48,57 @@ __launch_bounds__(Lanes) MoveRowsKernel(const __grid_constant__ ControlGridArgum
 
 /** blockIdx.x: adjacent lines; blockIdx.y: the tile of control points; blockIdx.z: the slice along the outer axis. */
 __global__ void
-__launch_bounds__(GatherLanes, GatherGroups) GatherAlongKernel(const __grid_constant__ GatherArguments a,
-                                                               const ControlWeights *                  weights,
-                                                               const ControlStretch *                  stretches,
-                                                               const float *                           in,
-                                                               float *                                 out)
+__launch_bounds__(AdjointLanes, AdjointGroups) ApplyAdjointAlongKernel(const __grid_constant__ AdjointArguments a,
+                                                                       const ControlWeights *                   weights,
+                                                                       const ControlStretch * stretches,
+                                                                       const float *          in,
+                                                                       float *                out)
 {
-  const i64            line = i64{ blockIdx.x } * GatherLanes * GatherLines + threadIdx.x;
+  const i64            line = i64{ blockIdx.x } * AdjointLanes * AdjointLines + threadIdx.x;
   const ControlStretch stretch = stretches[a.firstStretch + static_cast<int>(blockIdx.y)];
   const i64            outer = blockIdx.z;
   if (line < a.inner)
   {
-    GatherAlongLines(&a,
-                     weights,
-                     &stretch,
-                     static_cast<int>(min(i64{ GatherLines }, (a.inner - line + GatherLanes - 1) / GatherLanes)),
-                     GatherLanes,
-                     in + outer * a.length * a.inner + line,
-                     out + outer * a.controls * a.inner + line);
+    ApplyAdjointAlongLines(&a,
+                           weights,
+                           &stretch,
+                           static_cast<int>(
+                             min(i64{ AdjointLines }, (a.inner - line + AdjointLanes - 1) / AdjointLanes)),
+                           AdjointLanes,
+                           in + outer * a.length * a.inner + line,
+                           out + outer * a.controls * a.inner + line);
   }
 }
 
 /** One lane for each control point. blockIdx.x is the row, since there may be more rows than a grid has blocks along y. */
 __global__ void
-__launch_bounds__(RowLanes) GatherRowsKernel(const __grid_constant__ GatherArguments a,
-                                             const ControlWeights *                  weights,
-                                             const ControlStretch *                  stretches,
-                                             const float *                           in,
-                                             float4 *                                out)
+__launch_bounds__(RowLanes) ApplyAdjointAlongXKernel(const __grid_constant__ AdjointArguments a,
+                                                     const ControlWeights *                   weights,
+                                                     const ControlStretch *                   stretches,
+                                                     const float *                            in,
+                                                     float4 *                                 out)
 {
   const int control = static_cast<int>(blockIdx.y) * RowLanes + static_cast<int>(threadIdx.x);
   const i64 outer = blockIdx.x;
   if (control < a.controls)
   {
     const ControlStretch stretch = stretches[a.firstStretch + control];
-    GatherAlongRow(&a, weights, &stretch, control, in + outer * a.length * 3, out + outer * a.controls);
+    ApplyAdjointAlongRow(&a, weights, &stretch, control, in + outer * a.length * 3, out + outer * a.controls);
   }
 }
 
 __global__ void
-__launch_bounds__(SampleLanes) GatherSamplesKernel(const __grid_constant__ ChainPart   part,
-                                                   const __grid_constant__ VolumeShape shape,
-                                                   const __grid_constant__ SampleCells cells,
-                                                   const i64 *                         samplePoints,
-                                                   const u32 *                         order,
-                                                   const u32 *                         begins,
-                                                   const float *                       forces,
-                                                   float4 *                            out)
+__launch_bounds__(SampleLanes) ApplyAdjointAtSamplesKernel(const __grid_constant__ ChainPart   part,
+                                                           const __grid_constant__ VolumeShape shape,
+                                                           const __grid_constant__ SampleCells cells,
+                                                           const i64 *                         samplePoints,
+                                                           const u32 *                         order,
+                                                           const u32 *                         begins,
+                                                           const float *                       forces,
+                                                           float4 *                            out)
 {
   __shared__ float scratch[SampleLanes];
-  GatherSamplesGroup(&part, &shape, &cells, samplePoints, order, begins, forces, scratch, out);
+  ApplyAdjointAtSamplesGroup(&part, &shape, &cells, samplePoints, order, begins, forces, scratch, out);
 }
 
 class CudaControlGridPasses : public ControlGridPasses
@@ -129,15 +130,15 @@ public:
   }
 
   void
-  GatherAlong(const GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
+  ApplyAdjointAlong(const AdjointArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
   {
-    m_Queue.Launch("gathering forces along an axis",
-                   GatherAlongKernel,
-                   dim3(static_cast<unsigned int>((a.inner + GatherLines * GatherLanes - 1) /
-                                                  (GatherLines * GatherLanes)),
+    m_Queue.Launch("summing forces along an axis",
+                   ApplyAdjointAlongKernel,
+                   dim3(static_cast<unsigned int>((a.inner + AdjointLines * AdjointLanes - 1) /
+                                                  (AdjointLines * AdjointLanes)),
                         static_cast<unsigned int>(a.stretchCount),
                         static_cast<unsigned int>(a.outer)),
-                   GatherLanes,
+                   AdjointLanes,
                    0,
                    a,
                    AddressOf<const ControlWeights>(tables.weights),
@@ -147,10 +148,10 @@ public:
   }
 
   void
-  GatherRows(const GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
+  ApplyAdjointAlongX(const AdjointArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
   {
-    m_Queue.Launch("gathering forces along rows",
-                   GatherRowsKernel,
+    m_Queue.Launch("summing forces along rows",
+                   ApplyAdjointAlongXKernel,
                    dim3(static_cast<unsigned int>(a.outer),
                         static_cast<unsigned int>((a.controls + RowLanes - 1) / RowLanes)),
                    RowLanes,
@@ -163,16 +164,16 @@ public:
   }
 
   void
-  GatherSamples(const ChainPart &    part,
-                const VolumeShape &  shape,
-                const SampleCells &  cells,
-                const SortedByCell & sorted,
-                const Memory *       samplePoints,
-                const Memory &       forces,
-                Memory &             out) override
+  ApplyAdjointAtSamples(const ChainPart &    part,
+                        const VolumeShape &  shape,
+                        const SampleCells &  cells,
+                        const SortedByCell & sorted,
+                        const Memory *       samplePoints,
+                        const Memory &       forces,
+                        Memory &             out) override
   {
-    m_Queue.Launch("gathering samples' forces",
-                   GatherSamplesKernel,
+    m_Queue.Launch("summing samples' forces",
+                   ApplyAdjointAtSamplesKernel,
                    dim3(static_cast<unsigned int>(CountControlPoints(part))),
                    SampleLanes,
                    0,

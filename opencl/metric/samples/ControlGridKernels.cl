@@ -18,13 +18,13 @@ MoveRows(const ControlGridArguments      a,
 }
 
 GPUREG_KERNEL void
-GatherAlong(const GatherArguments           a,
-            __global const ControlWeights * weights,
-            __global const ControlStretch * stretches,
-            __global const float *          in,
-            __global float *                out)
+ApplyAdjointAlong(const AdjointArguments          a,
+                  __global const ControlWeights * weights,
+                  __global const ControlStretch * stretches,
+                  __global const float *          in,
+                  __global float *                out)
 {
-  const int            bundle = GPUREG_LANES * GatherLines;
+  const int            bundle = GPUREG_LANES * AdjointLines;
   const i64            bundles = (a.inner + bundle - 1) / bundle;
   const i64            group = GroupIndex() / bundles;
   const i64            outer = group / a.stretchCount;
@@ -33,22 +33,22 @@ GatherAlong(const GatherArguments           a,
   const i64            lines = (a.inner - line + GPUREG_LANES - 1) / GPUREG_LANES;
   if (lines > 0)
   {
-    GatherAlongLines(&a,
-                     weights,
-                     &stretch,
-                     lines < GatherLines ? (int)lines : GatherLines,
-                     GPUREG_LANES,
-                     in + outer * a.length * a.inner + line,
-                     out + outer * a.controls * a.inner + line);
+    ApplyAdjointAlongLines(&a,
+                           weights,
+                           &stretch,
+                           lines < AdjointLines ? (int)lines : AdjointLines,
+                           GPUREG_LANES,
+                           in + outer * a.length * a.inner + line,
+                           out + outer * a.controls * a.inner + line);
   }
 }
 
 GPUREG_KERNEL void
-GatherRows(const GatherArguments           a,
-           __global const ControlWeights * weights,
-           __global const ControlStretch * stretches,
-           __global const float *          in,
-           __global float4 *               out)
+ApplyAdjointAlongX(const AdjointArguments          a,
+                   __global const ControlWeights * weights,
+                   __global const ControlStretch * stretches,
+                   __global const float *          in,
+                   __global float4 *               out)
 {
   const i64            item = FindItem();
   const i64            outer = item / a.controls;
@@ -56,20 +56,20 @@ GatherRows(const GatherArguments           a,
   const ControlStretch stretch = stretches[a.firstStretch + control];
   if (outer < a.outer)
   {
-    GatherAlongRow(&a, weights, &stretch, control, in + outer * a.length * 3, out + outer * a.controls);
+    ApplyAdjointAlongRow(&a, weights, &stretch, control, in + outer * a.length * 3, out + outer * a.controls);
   }
 }
 
 GPUREG_KERNEL void
-GatherSamples(const ChainPart        part,
-              const VolumeShape      shape,
-              const SampleCells      cells,
-              __global const i64 *   samplePoints,
-              __global const u32 *   order,
-              __global const u32 *   begins,
-              __global const float * forces,
-              __local float *        scratch,
-              __global float4 *      out)
+ApplyAdjointAtSamples(const ChainPart        part,
+                      const VolumeShape      shape,
+                      const SampleCells      cells,
+                      __global const i64 *   samplePoints,
+                      __global const u32 *   order,
+                      __global const u32 *   begins,
+                      __global const float * forces,
+                      __local float *        scratch,
+                      __global float4 *      out)
 {
-  GatherSamplesGroup(&part, &shape, &cells, samplePoints, order, begins, forces, scratch, out);
+  ApplyAdjointAtSamplesGroup(&part, &shape, &cells, samplePoints, order, begins, forces, scratch, out);
 }

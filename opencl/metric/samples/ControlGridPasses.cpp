@@ -49,12 +49,12 @@ public:
   }
 
   void
-  GatherAlong(const GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
+  ApplyAdjointAlong(const AdjointArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
   {
     // One lane for each bundle of lines that are processed together.
     const i64 lanes = m_Queue.GetDevice().GetLanes();
-    const i64 bundles = (a.inner + lanes * GatherLines - 1) / (lanes * GatherLines);
-    m_Kernels.Launch("GatherAlong",
+    const i64 bundles = (a.inner + lanes * AdjointLines - 1) / (lanes * AdjointLines);
+    m_Kernels.Launch("ApplyAdjointAlong",
                      GetOptions(),
                      i64{ a.outer } * a.stretchCount * bundles * lanes,
                      a,
@@ -65,9 +65,9 @@ public:
   }
 
   void
-  GatherRows(const GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
+  ApplyAdjointAlongX(const AdjointArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
   {
-    m_Kernels.Launch("GatherRows",
+    m_Kernels.Launch("ApplyAdjointAlongX",
                      GetOptions(),
                      i64{ a.outer } * a.controls,
                      a,
@@ -78,16 +78,16 @@ public:
   }
 
   void
-  GatherSamples(const ChainPart &    part,
-                const VolumeShape &  shape,
-                const SampleCells &  cells,
-                const SortedByCell & sorted,
-                const Memory *       samplePoints,
-                const Memory &       forces,
-                Memory &             out) override
+  ApplyAdjointAtSamples(const ChainPart &    part,
+                        const VolumeShape &  shape,
+                        const SampleCells &  cells,
+                        const SortedByCell & sorted,
+                        const Memory *       samplePoints,
+                        const Memory &       forces,
+                        Memory &             out) override
   {
     const auto   lanes = static_cast<std::size_t>(m_Queue.GetDevice().GetLanes());
-    cl::Kernel & kernel = m_Kernels.Get("GatherSamples", GetOptions());
+    cl::Kernel & kernel = m_Kernels.Get("ApplyAdjointAtSamples", GetOptions());
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
       SetKernelArguments(kernel,
                          part,

@@ -92,7 +92,7 @@ Metric::GatherForces(const ParallelFor & parallelFor)
     if (forces != nullptr)
     {
       Enqueue(queue, m_Core->isTimed, [&] {
-        hasSpline = m_Core->samples.GetForces().Gather(*forces, m_Core->gathered);
+        hasSpline = m_Core->samples.GetForces().ApplyAdjoint(*forces, m_Core->controlForces);
       });
     }
     if (!hasSpline)
@@ -100,8 +100,10 @@ Metric::GatherForces(const ParallelFor & parallelFor)
       throw BadInputError("the last evaluation kept no forces of samples that a spline moves: ask one by a spline for "
                           "those of each sample");
     }
-    return DownloadControlVectors<float>(
-      queue, *m_Core->gathered, static_cast<std::int64_t>(m_Core->gathered->GetSize() / sizeof(kernels::float4)));
+    return DownloadControlVectors<float>(queue,
+                                         *m_Core->controlForces,
+                                         static_cast<std::int64_t>(m_Core->controlForces->GetSize() /
+                                                                   sizeof(kernels::float4)));
   });
 }
 

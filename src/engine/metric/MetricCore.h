@@ -109,7 +109,7 @@ public:
   bool                     readsFixedValues = false;
   bool                     isTimed = false;
   /** The forces after the adjoint interpolation to control points. */
-  MemoryPointer gathered;
+  MemoryPointer controlForces;
   /** The arrays that the metric itself owns on the device, for the statistics. */
   std::vector<const MemoryPointer *> ownArrays;
 

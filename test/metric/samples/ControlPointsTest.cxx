@@ -24,7 +24,7 @@ namespace
 {
 using namespace gpureg;
 
-using Notes = std::vector<kernels::GatherArguments>;
+using Notes = std::vector<kernels::AdjointArguments>;
 
 /** Records how forces would be interpolated along axes, and computes nothing. */
 class NotingPasses : public ControlGridPasses
@@ -37,7 +37,7 @@ public:
   MoveRows(const kernels::ControlGridArguments &, const ControlTables &, const Memory &, Memory &) override
   {}
   void
-  GatherAlong(const kernels::GatherArguments & a, const ControlTables &, const Memory &, Memory & out) override
+  ApplyAdjointAlong(const kernels::AdjointArguments & a, const ControlTables &, const Memory &, Memory & out) override
   {
     m_Notes.push_back(a);
     EXPECT_EQ(out.GetSize(),
@@ -45,18 +45,18 @@ public:
                 static_cast<std::size_t>(a.inner));
   }
   void
-  GatherRows(const kernels::GatherArguments & a, const ControlTables &, const Memory &, Memory &) override
+  ApplyAdjointAlongX(const kernels::AdjointArguments & a, const ControlTables &, const Memory &, Memory &) override
   {
     m_Notes.push_back(a);
   }
   void
-  GatherSamples(const kernels::ChainPart &,
-                const kernels::VolumeShape &,
-                const kernels::SampleCells &,
-                const SortedByCell &,
-                const Memory *,
-                const Memory &,
-                Memory &) override
+  ApplyAdjointAtSamples(const kernels::ChainPart &,
+                        const kernels::VolumeShape &,
+                        const kernels::SampleCells &,
+                        const SortedByCell &,
+                        const Memory *,
+                        const Memory &,
+                        Memory &) override
   {}
 
 private:
@@ -119,13 +119,13 @@ protected:
   ControlPoints            m_Points{ m_Queue, std::make_unique<NotingPasses>(m_Notes) };
 };
 
-TEST_F(ControlPointsTest, GatherFromSlicesOfMoreFloatsThan32BitsCount)
+TEST_F(ControlPointsTest, AdjointFromSlicesOfMoreFloatsThan32BitsCount)
 {
   const Size voxels{ 30000, 30000, 2 };
   m_Points.SetGeometry(MakeGrid({ 9, 8, 7 }, voxels), 3, { voxels, 0, nullptr, 1 });
   const HostMemory forces(nullptr, std::size_t{ 3 } * sizeof(float) * 30000 * 30000 * 2);
   HostMemory       gradient(*m_Backend, sizeof(kernels::float4) * 9 * 8 * 7);
-  m_Points.Gather(forces, { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, gradient);
+  m_Points.ApplyAdjoint(forces, { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, gradient);
   const Notes & notes = m_Notes;
   ASSERT_EQ(notes.size(), 3u);
   EXPECT_EQ(notes[0].inner, std::int64_t{ 2700000000 });
@@ -167,13 +167,13 @@ private:
   void *      m_Address;
 };
 
-TEST(GatherAlongLines, StepsOverSlicesOfMoreFloatsThan32BitsCount)
+TEST(ApplyAdjointAlongLines, StepsOverSlicesOfMoreFloatsThan32BitsCount)
 {
-  constexpr std::int64_t   inner = 2700000000;
-  constexpr std::int64_t   last = inner - 1;
-  const SparseFloats       in(2 * inner);
-  const SparseFloats       out(2 * inner);
-  kernels::GatherArguments a{};
+  constexpr std::int64_t    inner = 2700000000;
+  constexpr std::int64_t    last = inner - 1;
+  const SparseFloats        in(2 * inner);
+  const SparseFloats        out(2 * inner);
+  kernels::AdjointArguments a{};
   a.inner = inner;
   a.outer = 1;
   a.length = 2;
@@ -185,7 +185,7 @@ TEST(GatherAlongLines, StepsOverSlicesOfMoreFloatsThan32BitsCount)
   ASSERT_NE(out.Get(), nullptr);
   in.Get()[last] = 8.0f;
   in.Get()[inner + last] = 16.0f;
-  kernels::GatherAlongLines(&a, weights, &stretch, 1, 1, in.Get() + last, out.Get() + last);
+  kernels::ApplyAdjointAlongLines(&a, weights, &stretch, 1, 1, in.Get() + last, out.Get() + last);
   EXPECT_EQ(out.Get()[last], 0.75f * 8.0f + 0.125f * 16.0f);
   EXPECT_EQ(out.Get()[inner + last], 0.25f * 8.0f + 0.875f * 16.0f);
 }

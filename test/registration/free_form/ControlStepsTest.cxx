@@ -288,10 +288,10 @@ struct AdamProblem
     points = MakeVectors(count, 4.0, random);
     for (int t = 0; t < Steps; ++t)
     {
-      gathered.push_back(MakeVectors(count, 20.0, random));
+      controlForces.push_back(MakeVectors(count, 20.0, random));
       const auto factor = static_cast<float>(Uniform(random, -0.1, 0.1));
       factors.push_back(factor);
-      penalties.push_back(gathered.back());
+      penalties.push_back(controlForces.back());
       for (float4 & p : penalties.back())
       {
         const auto along = [&](float force) {
@@ -300,13 +300,13 @@ struct AdamProblem
         p = { along(p.x), along(p.y), along(p.z), 1e3f };
       }
       // A point without any gradient.
-      gathered.back().back() = penalties.back().back() = { 0, 0, 0, 0 };
+      controlForces.back().back() = penalties.back().back() = { 0, 0, 0, 0 };
     }
   }
 
   static constexpr int Steps = 5;
   Vectors              points;
-  std::vector<Vectors> gathered;
+  std::vector<Vectors> controlForces;
   std::vector<Vectors> penalties;
   Numbers              factors;
 };
@@ -333,14 +333,14 @@ MoveByAdam(Target & target, const AdamProblem & problem, const AdamStep & step)
     const auto          n = static_cast<std::size_t>(t);
     const auto          value = static_cast<float>(0.25 + t);
     const MemoryPointer evaluated = target.Send(MakeEvaluated(problem.factors[n], value));
-    const MemoryPointer gathered = target.Send(problem.gathered[n]);
+    const MemoryPointer controlForces = target.Send(problem.controlForces[n]);
     const MemoryPointer penalty = target.Send(problem.penalties[n]);
     StepArrays          arrays;
     arrays.evaluated = evaluated.get();
     arrays.evaluatedPlace = EvaluatedPlace;
     arrays.values = values.get();
     arrays.valuePlace = ValuePlace;
-    arrays.gathered = gathered.get();
+    arrays.controlForces = controlForces.get();
     arrays.penalty = step.hasPenalty ? penalty.get() : nullptr;
     arrays.firstMeans = firstMeans.get();
     arrays.secondMeans = secondMeans.get();
@@ -367,7 +367,7 @@ MoveByAdamsDefinition(const AdamProblem & problem, const AdamStep & step)
     const double factor = double{ step.similarity } * problem.factors[now];
     for (std::size_t n = 0; n < problem.points.size(); ++n)
     {
-      const Vector force = XyzOf(problem.gathered[now][n]);
+      const Vector force = XyzOf(problem.controlForces[now][n]);
       const Vector penalty = step.hasPenalty ? XyzOf(problem.penalties[now][n]) : Vector{};
       for (std::size_t r = 0; r < 3; ++r)
       {
@@ -490,20 +490,25 @@ PlaceOnLine(
 // The gradient of the cost
 
 Vectors
-FindGradient(
-  Target & target, float similarity, float factor, const Vectors & gathered, const Vectors * penalty, bool isInPlace)
+FindGradient(Target &        target,
+             float           similarity,
+             float           factor,
+             const Vectors & controlForces,
+             const Vectors * penalty,
+             bool            isInPlace)
 {
   const MemoryPointer   evaluated = target.Send(MakeEvaluated(factor, 0.5f));
-  const MemoryPointer   forces = target.Send(gathered);
+  const MemoryPointer   forces = target.Send(controlForces);
   const MemoryPointer   ofPenalty = target.Send(penalty != nullptr ? *penalty : Vectors(1));
-  const MemoryPointer   apart = target.Send(MakeZeros(static_cast<std::int64_t>(gathered.size())));
+  const MemoryPointer   apart = target.Send(MakeZeros(static_cast<std::int64_t>(controlForces.size())));
   const MemoryPointer & gradient = isInPlace ? forces : apart;
   StepArrays            arrays;
   arrays.evaluated = evaluated.get();
   arrays.evaluatedPlace = EvaluatedPlace;
-  arrays.gathered = forces.get();
+  arrays.controlForces = forces.get();
   arrays.penalty = penalty != nullptr ? ofPenalty.get() : nullptr;
-  gpureg::FindGradient(target.GetQueue(), similarity, static_cast<std::int64_t>(gathered.size()), arrays, *gradient);
+  gpureg::FindGradient(
+    target.GetQueue(), similarity, static_cast<std::int64_t>(controlForces.size()), arrays, *gradient);
   return target.Download<float4>(gradient);
 }
 
@@ -521,12 +526,12 @@ struct AllResults
     AdamState<Vectors> state = MoveByAdam(target, problem, MakeAdamStep(true, 0.6));
     vectors.insert(vectors.end(), { state.points, state.firstMeans, state.secondMeans });
     const Line before = MakeLine(count, random);
-    const Line line = TurnLine(target, true, problem.gathered[0], before);
+    const Line line = TurnLine(target, true, problem.controlForces[0], before);
     vectors.insert(vectors.end(), { line.lastGradient, line.direction });
     numbers = line.numbers;
     vectors.push_back(PlaceOnLine(
       target, 0.7f, numbers[gpureg::kernels::LineLongest], problem.points, line.direction, /* isInPlace */ false));
-    vectors.push_back(FindGradient(target, 0.4f, -1.7f, problem.gathered[2], &problem.penalties[2], false));
+    vectors.push_back(FindGradient(target, 0.4f, -1.7f, problem.controlForces[2], &problem.penalties[2], false));
   }
 
   std::vector<Vectors> vectors;
@@ -634,11 +639,11 @@ TEST_P(ControlStepsTest, GradientsAreForcesAndPenaltiesByTheirWeights)
   Target          target(GetParam());
   for (const std::int64_t count : Counts)
   {
-    const Vectors gathered = MakeVectors(count, 3.0, random);
+    const Vectors controlForces = MakeVectors(count, 3.0, random);
     const Vectors penalties = MakeVectors(count, 2.0, random);
     for (const Vectors * penalty : { static_cast<const Vectors *>(nullptr), &penalties })
     {
-      std::vector<Vector> expected = ToDoubles(gathered);
+      std::vector<Vector> expected = ToDoubles(controlForces);
       for (std::size_t n = 0; n < expected.size(); ++n)
       {
         for (std::size_t r = 0; r < 3; ++r)
@@ -648,7 +653,7 @@ TEST_P(ControlStepsTest, GradientsAreForcesAndPenaltiesByTheirWeights)
       }
       for (const bool isInPlace : { false, true })
       {
-        EXPECT_LT(FindDistance(FindGradient(target, similarity, factor, gathered, penalty, isInPlace), expected),
+        EXPECT_LT(FindDistance(FindGradient(target, similarity, factor, controlForces, penalty, isInPlace), expected),
                   Rounding)
           << count << " points" << (penalty ? ", a penalty" : "") << (isInPlace ? ", in place" : "");
       }

@@ -52,22 +52,28 @@ public:
 
   /** Computes the adjoint interpolation along one axis. in: float[outer][length][inner]; out: float[outer][controls][inner]. */
   virtual void
-  GatherAlong(const kernels::GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) = 0;
+  ApplyAdjointAlong(const kernels::AdjointArguments & a,
+                    const ControlTables &             tables,
+                    const Memory &                    in,
+                    Memory &                          out) = 0;
 
   /** Computes the adjoint interpolation along x. in: float[outer][length][3]; out: float4[outer][controls]. */
   virtual void
-  GatherRows(const kernels::GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) = 0;
+  ApplyAdjointAlongX(const kernels::AdjointArguments & a,
+                     const ControlTables &             tables,
+                     const Memory &                    in,
+                     Memory &                          out) = 0;
 
   /** Computes the adjoint interpolation of forces at samples, for a control grid in general position. out: float4, one per control
    *  point. */
   virtual void
-  GatherSamples(const kernels::ChainPart &   part,
-                const kernels::VolumeShape & shape,
-                const kernels::SampleCells & cells,
-                const SortedByCell &         sorted,
-                const Memory *               samplePoints,
-                const Memory &               forces,
-                Memory &                     out) = 0;
+  ApplyAdjointAtSamples(const kernels::ChainPart &   part,
+                        const kernels::VolumeShape & shape,
+                        const kernels::SampleCells & cells,
+                        const SortedByCell &         sorted,
+                        const Memory *               samplePoints,
+                        const Memory &               forces,
+                        Memory &                     out) = 0;
 };
 
 inline std::int64_t

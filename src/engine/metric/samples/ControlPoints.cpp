@@ -427,28 +427,28 @@ ControlPoints::Move(Memory & displacement)
 }
 
 void
-ControlPoints::Gather(const Memory & forces, const Matrix3 & matrix, Memory & gradient)
+ControlPoints::ApplyAdjoint(const Memory & forces, const Matrix3 & matrix, Memory & gradient)
 {
   if (m_HasTables)
   {
-    this->GatherAlongAxes(forces, matrix, gradient);
+    this->ApplyAdjointAlongAxes(forces, matrix, gradient);
     return;
   }
   const std::array<float, 9> floats = ToFloats(matrix);
   std::copy(floats.begin(), floats.end(), m_Cells.matrix);
   const Size & size = m_Samples.virtualSize;
-  m_Passes->GatherSamples(
+  m_Passes->ApplyAdjointAtSamples(
     m_Part, kernels::MakeVolumeShape(size[0], size[1], size[2]), m_Cells, m_Sorted, m_Samples.points, forces, gradient);
 }
 
 /** Begins with the axis whose elements are farthest apart in memory: neighbouring lanes then read neighbouring elements, and the other axes
  *  have little left to read. */
 void
-ControlPoints::GatherAlongAxes(const Memory & forces, const Matrix3 & matrix, Memory & gradient)
+ControlPoints::ApplyAdjointAlongAxes(const Memory & forces, const Matrix3 & matrix, Memory & gradient)
 {
   const Memory * in = &forces;
   const auto     argumentsOf = [this](int axis, int outer, kernels::i64 inner) {
-    kernels::GatherArguments a{};
+    kernels::AdjointArguments a{};
     a.outer = outer;
     a.length = m_Arguments.virtualSize[axis];
     a.controls = m_Arguments.size[axis];
@@ -459,23 +459,23 @@ ControlPoints::GatherAlongAxes(const Memory & forces, const Matrix3 & matrix, Me
     a.isBackwards = axis < m_Part.dimension && m_Part.toGrid.row[4 * axis + axis] < 0;
     return a;
   };
-  const auto gather = [&](const kernels::GatherArguments & a, MemoryPointer & out) {
+  const auto applyAlong = [&](const kernels::AdjointArguments & a, MemoryPointer & out) {
     const auto bytes = sizeof(float) * static_cast<std::size_t>(a.outer) * static_cast<std::size_t>(a.controls) *
                        static_cast<std::size_t>(a.inner);
     Reserve(m_Queue, out, bytes);
-    m_Passes->GatherAlong(a, m_Tables, *in, *out);
+    m_Passes->ApplyAdjointAlong(a, m_Tables, *in, *out);
     in = out.get();
   };
   const auto & size = m_Arguments.virtualSize;
   if (m_Part.dimension > 2)
   {
-    gather(argumentsOf(2, 1, kernels::i64{ 3 } * size[0] * size[1]), m_Gathered[0]);
+    applyAlong(argumentsOf(2, 1, kernels::i64{ 3 } * size[0] * size[1]), m_AlongAxes[0]);
   }
-  gather(argumentsOf(1, m_Arguments.size[2], kernels::i64{ 3 } * size[0]), m_Gathered[1]);
-  kernels::GatherArguments   rows = argumentsOf(0, m_Arguments.size[2] * m_Arguments.size[1], 3);
+  applyAlong(argumentsOf(1, m_Arguments.size[2], kernels::i64{ 3 } * size[0]), m_AlongAxes[1]);
+  kernels::AdjointArguments  rows = argumentsOf(0, m_Arguments.size[2] * m_Arguments.size[1], 3);
   const std::array<float, 9> floats = ToFloats(matrix);
   std::copy(floats.begin(), floats.end(), rows.matrix);
-  m_Passes->GatherRows(rows, m_Tables, *in, gradient);
+  m_Passes->ApplyAdjointAlongX(rows, m_Tables, *in, gradient);
 }
 
 std::int64_t
@@ -492,8 +492,8 @@ ControlPoints::GetDeviceBytes() const
                                        &m_Tables.segmentColumns,
                                        &m_Sorted.order,
                                        &m_Sorted.begins,
-                                       &m_Gathered[0],
-                                       &m_Gathered[1] })
+                                       &m_AlongAxes[0],
+                                       &m_AlongAxes[1] })
   {
     bytes += static_cast<std::int64_t>(SizeOf(*array));
   }

@@ -79,13 +79,13 @@ public:
   /** Enqueues the adjoint interpolation of forces. forces: float[3], one per sample; gradient: float4, one per control point, the product
    *  of matrix and the sum of the weighted forces. */
   void
-  Gather(const Memory & forces, const Matrix3 & matrix, Memory & gradient);
+  ApplyAdjoint(const Memory & forces, const Matrix3 & matrix, Memory & gradient);
 
   /** Returns the intermediate arrays of the adjoint interpolation. Other work on the queue may use them between two calls. */
   std::array<MemoryPointer, 2> &
   GetScratch()
   {
-    return m_Gathered;
+    return m_AlongAxes;
   }
 
   std::int64_t
@@ -118,7 +118,7 @@ private:
   kernels::SampleMoves
   MakeMoves() const;
   void
-  GatherAlongAxes(const Memory & forces, const Matrix3 & matrix, Memory & gradient);
+  ApplyAdjointAlongAxes(const Memory & forces, const Matrix3 & matrix, Memory & gradient);
 
   Queue &                            m_Queue;
   std::unique_ptr<ControlGridPasses> m_Passes;
@@ -134,7 +134,7 @@ private:
   ControlTables                      m_Tables;
   kernels::SampleCells               m_Cells{};
   SortedByCell                       m_Sorted;
-  std::array<MemoryPointer, 2>       m_Gathered; // the forces interpolated along z, and these along y
+  std::array<MemoryPointer, 2>       m_AlongAxes; // the forces interpolated along z, and these along y
 };
 
 } // namespace gpureg

@@ -28,7 +28,7 @@ SampleForces::SetPlaces(const std::vector<kernels::i64> & places)
 }
 
 bool
-SampleForces::Gather(const Memory & forces, MemoryPointer & gathered)
+SampleForces::ApplyAdjoint(const Memory & forces, MemoryPointer & controlForces)
 {
   const std::optional<OptimizedSpline> & spline = m_Mover.GetSpline();
   if (!spline)
@@ -40,8 +40,8 @@ SampleForces::Gather(const Memory & forces, MemoryPointer & gathered)
   {
     m_PlaceControls.SetGeometry(spline->grid, spline->dimension, this->GetMovedPlaces());
   }
-  ReserveExactly(m_Queue, gathered, sizeof(kernels::float4) * static_cast<std::size_t>(controls.GetPointCount()));
-  controls.Gather(forces, { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, *gathered);
+  ReserveExactly(m_Queue, controlForces, sizeof(kernels::float4) * static_cast<std::size_t>(controls.GetPointCount()));
+  controls.ApplyAdjoint(forces, { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, *controlForces);
   return true;
 }
 

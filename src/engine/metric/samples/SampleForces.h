@@ -66,7 +66,7 @@ public:
   /** Enqueues the adjoint B-spline interpolation of forces, float[3] per sample or place, to the control points, float4 each. Returns false
    *  if the last mapping had no spline. */
   bool
-  Gather(const Memory & forces, MemoryPointer & gathered);
+  ApplyAdjoint(const Memory & forces, MemoryPointer & controlForces);
 
   /** Enqueues the sums of forces, float[3] per sample or place, about the samples displaced by the fixed pre-transforms. */
   void

@@ -16,7 +16,7 @@ MoveByAdam(Queue & queue, const kernels::AdamStep & a, std::int64_t count, const
                                          a,
                                          Input<float>(arrays.evaluated, arrays.evaluatedPlace),
                                          Output<float>(arrays.values, arrays.valuePlace),
-                                         Input<float4>(arrays.gathered),
+                                         Input<float4>(arrays.controlForces),
                                          Input<float4>(arrays.penalty),
                                          Output<float4>(arrays.firstMeans),
                                          Output<float4>(arrays.secondMeans),
@@ -39,7 +39,7 @@ FindGradient(Queue & queue, float similarity, std::int64_t count, const StepArra
                                                 count,
                                                 similarity,
                                                 Input<float>(arrays.evaluated, arrays.evaluatedPlace),
-                                                Input<float4>(arrays.gathered),
+                                                Input<float4>(arrays.controlForces),
                                                 arrays.penalty != nullptr,
                                                 Input<float4>(arrays.penalty),
                                                 Output<float4>(gradient));

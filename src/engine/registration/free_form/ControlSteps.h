@@ -24,7 +24,7 @@ struct StepArrays
   /** float: the step writes the evaluation's value to values[valuePlace]. All arrays below are float4, one per control point. */
   Memory *       values = nullptr;
   std::int64_t   valuePlace = 0;
-  const Memory * gathered = nullptr;
+  const Memory * controlForces = nullptr;
   /** Null if there is no penalty. */
   const Memory * penalty = nullptr;
   Memory *       firstMeans = nullptr;
@@ -40,7 +40,7 @@ MoveByAdam(Queue & queue, const kernels::AdamStep & a, std::int64_t count, const
 void
 KeepValue(Queue & queue, const StepArrays & arrays);
 
-/** Enqueues the computation of the cost's gradient, float4; see kernels::FindCostGradient. gradient may be arrays.gathered. */
+/** Enqueues the computation of the cost's gradient, float4; see kernels::FindCostGradient. gradient may be arrays.controlForces. */
 void
 FindGradient(Queue & queue, float similarity, std::int64_t count, const StepArrays & arrays, Memory & gradient);
 

@@ -24,7 +24,7 @@ FreeFormCost::FreeFormCost(const FreeFormProblem &  problem,
   this->PrepareSimilarity();
   this->PreparePenalties(problem, slots);
   Queue & queue = *level.core.queue;
-  for (MemoryPointer * array : { &level.gathered, &level.penalty, &level.firstMeans, &level.secondMeans })
+  for (MemoryPointer * array : { &level.controlForces, &level.penalty, &level.firstMeans, &level.secondMeans })
   {
     ReserveExactly(queue, *array, sizeof(kernels::float4) * static_cast<std::size_t>(CountOf(level.grid.size)));
   }
@@ -139,7 +139,7 @@ FreeFormCost::MakeArrays(int slot)
   arrays.evaluatedPlace = m_Level.similarity->GetEvaluatedPlace();
   arrays.values = m_Level.values.get();
   arrays.valuePlace = slot;
-  arrays.gathered = m_Level.gathered.get();
+  arrays.controlForces = m_Level.controlForces.get();
   arrays.firstMeans = m_Level.firstMeans.get();
   arrays.secondMeans = m_Level.secondMeans.get();
   arrays.points = &m_Level.core.samples.GetControlPoints().GetPoints();
@@ -153,7 +153,7 @@ FreeFormCost::EnqueueGradient(int slot)
   ControlPoints & points = m_Level.core.samples.GetControlPoints();
   m_Level.core.samples.Move();
   m_Level.similarity->EnqueueForces();
-  points.Gather(m_Level.similarity->GetForces(), m_ForcesToGradient, *m_Level.gathered);
+  points.ApplyAdjoint(m_Level.similarity->GetForces(), m_ForcesToGradient, *m_Level.controlForces);
   StepArrays arrays = this->MakeArrays(slot);
   this->ForEachPenalty(slot,
                        [&](const WeightedPenalty & penalty, ControlPenaltyTerm & term, double unit, std::int64_t its) {

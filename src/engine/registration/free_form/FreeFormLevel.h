@@ -60,7 +60,7 @@ struct FreeFormLevel
     }
     for (const MemoryPointer * array : { &stresses,
                                          &coarsePoints,
-                                         &gathered,
+                                         &controlForces,
                                          &penalty,
                                          &firstMeans,
                                          &secondMeans,
@@ -93,7 +93,7 @@ struct FreeFormLevel
   MemoryPointer coarsePoints;
   Size          coarseSize{};
   /** float4, one per control point. The last two also store a conjugate gradient's last gradient and its direction. */
-  MemoryPointer gathered;
+  MemoryPointer controlForces;
   MemoryPointer penalty;
   MemoryPointer firstMeans;
   MemoryPointer secondMeans;

@@ -32,7 +32,8 @@ public:
     const StepArrays evaluated = m_Cost.EnqueueGradient(slot);
     Queue &          queue = *m_Level.core.queue;
     KeepValue(queue, evaluated);
-    gpureg::FindGradient(queue, static_cast<float>(m_Cost.GetSimilarityUnit()), m_Count, evaluated, *m_Level.gathered);
+    gpureg::FindGradient(
+      queue, static_cast<float>(m_Cost.GetSimilarityUnit()), m_Count, evaluated, *m_Level.controlForces);
   }
 
   /** Enqueues the computation of the line's direction: against the gradient, or conjugate to the last direction. */
@@ -62,7 +63,7 @@ public:
   std::vector<std::array<double, 3>>
   DownloadGradient()
   {
-    return DownloadControlVectors<double>(*m_Level.core.queue, *m_Level.gathered, m_Count);
+    return DownloadControlVectors<double>(*m_Level.core.queue, *m_Level.controlForces, m_Count);
   }
 
   /** Downloads the points: x, y and z of each one in mm. */
@@ -96,7 +97,7 @@ private:
   MakeArrays(FreeFormLevel & level)
   {
     ReserveExactly(*level.core.queue, level.lineNumbers, sizeof(float) * kernels::LineNumbers);
-    return { level.gathered.get(), level.firstMeans.get(), level.secondMeans.get(), level.lineNumbers.get() };
+    return { level.controlForces.get(), level.firstMeans.get(), level.secondMeans.get(), level.lineNumbers.get() };
   }
 
   FreeFormCost &  m_Cost;

@@ -72,9 +72,9 @@ public:
     });
   }
 
-  /** Processes neighbouring lines side by side, in vectors. The sums are those of GatherAlongLines(). */
+  /** Processes neighbouring lines side by side, in vectors. The sums are those of ApplyAdjointAlongLines(). */
   void
-  GatherAlong(const GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
+  ApplyAdjointAlong(const AdjointArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
   {
     const auto * const weights = AddressOf<const ControlWeights>(tables.weights) + a.firstWeights;
     const auto * const stretches = AddressOf<const ControlStretch>(tables.stretches) + a.firstStretch;
@@ -116,7 +116,7 @@ public:
   }
 
   void
-  GatherRows(const GatherArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
+  ApplyAdjointAlongX(const AdjointArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
   {
     const auto * const weights = AddressOf<const ControlWeights>(tables.weights);
     const auto * const stretches = AddressOf<const ControlStretch>(tables.stretches) + a.firstStretch;
@@ -125,19 +125,20 @@ public:
     this->ForEach(a.outer, [&](i64 row) {
       for (int control = 0; control < a.controls; ++control)
       {
-        GatherAlongRow(&a, weights, stretches + control, control, from + row * a.length * 3, to + row * a.controls);
+        ApplyAdjointAlongRow(
+          &a, weights, stretches + control, control, from + row * a.length * 3, to + row * a.controls);
       }
     });
   }
 
   void
-  GatherSamples(const ChainPart &    part,
-                const VolumeShape &  shape,
-                const SampleCells &  cells,
-                const SortedByCell & sorted,
-                const Memory *       samplePoints,
-                const Memory &       forces,
-                Memory &             out) override
+  ApplyAdjointAtSamples(const ChainPart &    part,
+                        const VolumeShape &  shape,
+                        const SampleCells &  cells,
+                        const SortedByCell & sorted,
+                        const Memory *       samplePoints,
+                        const Memory &       forces,
+                        Memory &             out) override
   {
     const i64 * const  at = samplePoints ? m_Queue.AddressIn<const i64>(*samplePoints) : nullptr;
     const auto * const order = AddressOf<const u32>(sorted.order);
@@ -148,7 +149,7 @@ public:
     if (count <= MostSamplesWeighedOnce)
     {
       const auto samples = this->WeighSamples(part, shape, count, at, order, from);
-      this->GatherCells(part, cells, begins, to, [&](i64 begin, i64 end, const int * control, float * sum) {
+      this->SumOverCells(part, cells, begins, to, [&](i64 begin, i64 end, const int * control, float * sum) {
         for (i64 s = begin; s < end; ++s)
         {
           AddWeighed(samples[static_cast<std::size_t>(s)], control, sum);
@@ -156,8 +157,8 @@ public:
       });
       return;
     }
-    this->GatherCells(part, cells, begins, to, [&](i64 begin, i64 end, const int * control, float * sum) {
-      GatherFromCell(&part, &shape, cells.isOfPoints, at, order, begin, end, 1, control, from, sum);
+    this->SumOverCells(part, cells, begins, to, [&](i64 begin, i64 end, const int * control, float * sum) {
+      AddForcesOfCell(&part, &shape, cells.isOfPoints, at, order, begin, end, 1, control, from, sum);
     });
   }
 
@@ -188,7 +189,7 @@ private:
     return samples;
   }
 
-  /** Adds the weighted force of one sample, as GatherFromCell() does. The control point must be one of those that influence the sample's
+  /** Adds the weighted force of one sample, as AddForcesOfCell() does. The control point must be one of those that influence the sample's
    *  cell. */
   static void
   AddWeighed(const WeighedSample & sample, const int * control, float * sum)
@@ -205,12 +206,15 @@ private:
     }
   }
 
-  /** Calls gather(first sorted sample, end, control point, sum) for the cells that each control point influences, one row of cells at a
+  /** Calls addForces(first sorted sample, end, control point, sum) for the cells that each control point influences, one row of cells at a
    *  time. */
-  template <typename TGather>
+  template <typename TAddForces>
   void
-  GatherCells(
-    const ChainPart & part, const SampleCells & cells, const u32 * begins, float4 * gathered, const TGather & gather)
+  SumOverCells(const ChainPart &   part,
+               const SampleCells & cells,
+               const u32 *         begins,
+               float4 *            controlForces,
+               const TAddForces &  addForces)
   {
     this->ForEach(CountControlPoints(part), [&](i64 n) {
       const i64 row = n / part.size[0];
@@ -223,13 +227,13 @@ private:
         for (int y = std::max(0, control[1] - cells.taps[1] + 1); y < std::min(cells.size[1], control[1] + 1); ++y)
         {
           const u32 * const cell = begins + (i64{ z } * cells.size[1] + y) * cells.size[0];
-          gather(cell[std::max(0, control[0] - cells.taps[0] + 1)],
-                 cell[std::min(cells.size[0], control[0] + 1)],
-                 control,
-                 sum);
+          addForces(cell[std::max(0, control[0] - cells.taps[0] + 1)],
+                    cell[std::min(cells.size[0], control[0] + 1)],
+                    control,
+                    sum);
         }
       }
-      gathered[n] = TurnGathered(cells.matrix, sum);
+      controlForces[n] = TurnSum(cells.matrix, sum);
     });
   }
 

@@ -106,7 +106,7 @@ SumControlRow(int taps, GPUREG_LOCAL const float * column, float4 weights, float
 
 /** Describes the adjoint B-spline interpolation of forces along an axis: [outer][length][inner] becomes [outer][controls][inner]. Each
  *  member lies at a multiple of its size. */
-typedef struct GatherArguments
+typedef struct AdjointArguments
 {
   i64   inner; /* floats of a slice, for which 32 bits are too few */
   int   outer;
@@ -117,14 +117,14 @@ typedef struct GatherArguments
   int   stretchCount;
   int   isBackwards; /* control points are numbered against the axis */
   float matrix[9];   /* by rows: the factor of the sums behind the last axis */
-} GatherArguments;
+} AdjointArguments;
 
 enum
 {
   /** Lines that one lane processes together: it reads the weights of an index once for all of them. */
-  GatherLines = 4,
+  AdjointLines = 4,
   /** Indices whose elements are being loaded while as many are added. */
-  GatherAhead = 2
+  AdjointIndicesAhead = 2
 };
 
 /** A tile of adjacent control points of an axis, and the range of indices at which any of them has a non-zero weight. 32-bit members
@@ -139,7 +139,7 @@ typedef struct ControlStretch
 
 /** Returns the n-th index of a walk over a tile. */
 GPUREG_FUNCTION int
-FindWalkedIndex(const GatherArguments * a, const ControlStretch * stretch, int n)
+FindWalkedIndex(const AdjointArguments * a, const ControlStretch * stretch, int n)
 {
   return a->isBackwards ? stretch->end - 1 - n : stretch->begin + n;
 }
@@ -147,16 +147,16 @@ FindWalkedIndex(const GatherArguments * a, const ControlStretch * stretch, int n
 /** Writes the sums of a control point along some lines, if it belongs to the tile, and shifts the sums to make room for the next control
  *  point. sums: those of the control points from this one on, for each line. */
 GPUREG_FUNCTION void
-LeaveControl(const GatherArguments * a,
-             const ControlStretch *  stretch,
-             int                     control,
-             int                     lineCount,
-             int                     lineStep,
-             float                   sums[GatherLines][MostControlTaps],
-             GPUREG_GLOBAL float *   out)
+LeaveControl(const AdjointArguments * a,
+             const ControlStretch *   stretch,
+             int                      control,
+             int                      lineCount,
+             int                      lineStep,
+             float                    sums[AdjointLines][MostControlTaps],
+             GPUREG_GLOBAL float *    out)
 {
   const int isMine = control >= stretch->firstControl && control < stretch->endControl;
-  for (int line = 0; line < GatherLines; ++line)
+  for (int line = 0; line < AdjointLines; ++line)
   {
     if (isMine && line < lineCount)
     {
@@ -169,7 +169,7 @@ LeaveControl(const GatherArguments * a,
   }
 }
 
-/** Reads the elements of GatherAhead indices from `in` on, indexStep apart, along lineCount lines; 0 beyond the last of indexCount
+/** Reads the elements of AdjointIndicesAhead indices from `in` on, indexStep apart, along lineCount lines; 0 beyond the last of indexCount
  *  indices or lineCount lines. */
 GPUREG_FUNCTION void
 ReadAhead(int                         indexCount,
@@ -177,34 +177,34 @@ ReadAhead(int                         indexCount,
           int                         lineCount,
           int                         lineStep,
           GPUREG_GLOBAL const float * in,
-          float                       values[GatherAhead][GatherLines])
+          float                       values[AdjointIndicesAhead][AdjointLines])
 {
-  for (int p = 0; p < GatherAhead; ++p)
+  for (int p = 0; p < AdjointIndicesAhead; ++p)
   {
-    for (int line = 0; line < GatherLines; ++line)
+    for (int line = 0; line < AdjointLines; ++line)
     {
       values[p][line] = p < indexCount && line < lineCount ? in[p * indexStep + line * lineStep] : 0.0f;
     }
   }
 }
 
-/** Computes the sums of a tile's control points along lineCount <= GatherLines lines, which begin lineStep apart from `in` on, and
+/** Computes the sums of a tile's control points along lineCount <= AdjointLines lines, which begin lineStep apart from `in` on, and
  *  writes them to `out`, where control points are `inner` apart. Each element is loaded once, ahead of its turn, and added to the sums
  *  of all control points that have a weight there. */
 GPUREG_FUNCTION void
-GatherAlongLines(const GatherArguments *              a,
-                 GPUREG_GLOBAL const ControlWeights * weights,
-                 const ControlStretch *               stretch,
-                 int                                  lineCount,
-                 int                                  lineStep,
-                 GPUREG_GLOBAL const float *          in,
-                 GPUREG_GLOBAL float *                out)
+ApplyAdjointAlongLines(const AdjointArguments *             a,
+                       GPUREG_GLOBAL const ControlWeights * weights,
+                       const ControlStretch *               stretch,
+                       int                                  lineCount,
+                       int                                  lineStep,
+                       GPUREG_GLOBAL const float *          in,
+                       GPUREG_GLOBAL float *                out)
 {
   const int                            count = stretch->end - stretch->begin;
   const int                            step = a->isBackwards ? -1 : 1;
   const i64                            elementStep = (i64)step * a->inner;
-  float                                sums[GatherLines][MostControlTaps] = { { 0.0f }, { 0.0f }, { 0.0f }, { 0.0f } };
-  float                                ahead[GatherAhead][GatherLines];
+  float                                sums[AdjointLines][MostControlTaps] = { { 0.0f }, { 0.0f }, { 0.0f }, { 0.0f } };
+  float                                ahead[AdjointIndicesAhead][AdjointLines];
   int                                  control = stretch->firstControl;
   GPUREG_GLOBAL const ControlWeights * w = weights + a->firstWeights + FindWalkedIndex(a, stretch, 0);
   GPUREG_GLOBAL const float *          element = in + (i64)FindWalkedIndex(a, stretch, 0) * a->inner;
@@ -213,19 +213,19 @@ GatherAlongLines(const GatherArguments *              a,
     control = w->first; /* the first control points belong to another tile */
   }
   ReadAhead(count, elementStep, lineCount, lineStep, element, ahead);
-  for (int n = 0; n < count; n += GatherAhead)
+  for (int n = 0; n < count; n += AdjointIndicesAhead)
   {
-    float values[GatherAhead][GatherLines];
-    for (int p = 0; p < GatherAhead; ++p)
+    float values[AdjointIndicesAhead][AdjointLines];
+    for (int p = 0; p < AdjointIndicesAhead; ++p)
     {
-      for (int line = 0; line < GatherLines; ++line)
+      for (int line = 0; line < AdjointLines; ++line)
       {
         values[p][line] = ahead[p][line];
       }
     }
-    element += GatherAhead * elementStep;
-    ReadAhead(count - n - GatherAhead, elementStep, lineCount, lineStep, element, ahead);
-    for (int p = 0; p < GatherAhead && n + p < count; ++p, w += step)
+    element += AdjointIndicesAhead * elementStep;
+    ReadAhead(count - n - AdjointIndicesAhead, elementStep, lineCount, lineStep, element, ahead);
+    for (int p = 0; p < AdjointIndicesAhead && n + p < count; ++p, w += step)
     {
       const float w0 = w->weight[0];
       const float w1 = w->weight[1];
@@ -235,7 +235,7 @@ GatherAlongLines(const GatherArguments *              a,
       {
         LeaveControl(a, stretch, control, lineCount, lineStep, sums, out);
       }
-      for (int line = 0; line < GatherLines; ++line)
+      for (int line = 0; line < AdjointLines; ++line)
       {
         sums[line][0] = MultiplyAdd(w0, values[p][line], sums[line][0]);
         sums[line][1] = MultiplyAdd(w1, values[p][line], sums[line][1]);
@@ -252,7 +252,7 @@ GatherAlongLines(const GatherArguments *              a,
 
 /** Returns matrix·sum: the sum of forces as a gradient. */
 GPUREG_FUNCTION float4
-TurnGathered(const float * matrix, const float * sum)
+TurnSum(const float * matrix, const float * sum)
 {
   float turned[3];
   for (int r = 0; r < 3; ++r)
@@ -265,12 +265,12 @@ TurnGathered(const float * matrix, const float * sum)
 /** Computes the gradient of one control point by adjoint interpolation along x, the last axis, whose elements are vectors. in and out
  *  belong to one row, which is short by then, and in the nearest cache. */
 GPUREG_FUNCTION void
-GatherAlongRow(const GatherArguments *              a,
-               GPUREG_GLOBAL const ControlWeights * weights,
-               const ControlStretch *               stretch,
-               int                                  control,
-               GPUREG_GLOBAL const float *          in,
-               GPUREG_GLOBAL float4 *               out)
+ApplyAdjointAlongRow(const AdjointArguments *             a,
+                     GPUREG_GLOBAL const ControlWeights * weights,
+                     const ControlStretch *               stretch,
+                     int                                  control,
+                     GPUREG_GLOBAL const float *          in,
+                     GPUREG_GLOBAL float4 *               out)
 {
   const int count = stretch->end - stretch->begin;
   float     sum[3] = { 0.0f, 0.0f, 0.0f };
@@ -285,7 +285,7 @@ GatherAlongRow(const GatherArguments *              a,
     sum[1] = MultiplyAdd(weight, in[3 * (i64)t + 1], sum[1]);
     sum[2] = MultiplyAdd(weight, in[3 * (i64)t + 2], sum[2]);
   }
-  out[control] = TurnGathered(a->matrix, sum);
+  out[control] = TurnSum(a->matrix, sum);
 }
 
 /** Computes the weights of a sample's control points, and the first control point with a non-zero weight. Returns 0 outside of the valid
@@ -383,7 +383,7 @@ typedef struct SampleCells
   int   size[3]; /* cells along each axis */
   int   taps[3];
   int   isOfPoints;
-  float matrix[9]; /* as in GatherArguments */
+  float matrix[9]; /* as in AdjointArguments */
 } SampleCells;
 
 /** Returns the weight of control point (i, j, k) for a sample; 0 outside of its support. */
@@ -408,17 +408,17 @@ FindWeightOfControl(const ChainPart * part, const i64 * position, const int * co
 
 /** Adds the forces of a cell's samples, every stride-th from begin on, multiplied by a control point's weights. */
 GPUREG_FUNCTION void
-GatherFromCell(const ChainPart *           part,
-               const VolumeShape *         shape,
-               int                         isOfPoints,
-               GPUREG_GLOBAL const i64 *   points,
-               GPUREG_GLOBAL const u32 *   order,
-               i64                         begin,
-               i64                         end,
-               int                         stride,
-               const int *                 control,
-               GPUREG_GLOBAL const float * forces,
-               float *                     sum)
+AddForcesOfCell(const ChainPart *           part,
+                const VolumeShape *         shape,
+                int                         isOfPoints,
+                GPUREG_GLOBAL const i64 *   points,
+                GPUREG_GLOBAL const u32 *   order,
+                i64                         begin,
+                i64                         end,
+                int                         stride,
+                const int *                 control,
+                GPUREG_GLOBAL const float * forces,
+                float *                     sum)
 {
   for (i64 s = begin; s < end; s += stride)
   {

@@ -73,15 +73,15 @@ MoveRowsGroup(const ControlGridArguments *         a,
 /** Computes the gradient of one control point, by one group, from the samples of its cells. cellBegins: where each cell's samples begin
  *  in `order`, and one more; scratch: LaneCount() floats. */
 GPUREG_GROUP_FUNCTION void
-GatherSamplesGroup(const ChainPart *           part,
-                   const VolumeShape *         shape,
-                   const SampleCells *         cells,
-                   GPUREG_GLOBAL const i64 *   points,
-                   GPUREG_GLOBAL const u32 *   order,
-                   GPUREG_GLOBAL const u32 *   cellBegins,
-                   GPUREG_GLOBAL const float * forces,
-                   GPUREG_LOCAL float *        scratch,
-                   GPUREG_GLOBAL float4 *      gathered)
+ApplyAdjointAtSamplesGroup(const ChainPart *           part,
+                           const VolumeShape *         shape,
+                           const SampleCells *         cells,
+                           GPUREG_GLOBAL const i64 *   points,
+                           GPUREG_GLOBAL const u32 *   order,
+                           GPUREG_GLOBAL const u32 *   cellBegins,
+                           GPUREG_GLOBAL const float * forces,
+                           GPUREG_LOCAL float *        scratch,
+                           GPUREG_GLOBAL float4 *      controlForces)
 {
   const int row = GroupIndex() / part->size[0];
   const int control[3] = { GroupIndex() - row * part->size[0], row % part->size[1], row / part->size[1] };
@@ -98,17 +98,17 @@ GatherSamplesGroup(const ChainPart *           part,
     {
       /* Adjacent cells along x follow each other. */
       const i64 firstCell = (i64)(z * cells->size[1] + y) * cells->size[0];
-      GatherFromCell(part,
-                     shape,
-                     cells->isOfPoints,
-                     points,
-                     order,
-                     (i64)cellBegins[firstCell + begin[0]] + LaneIndex(),
-                     cellBegins[firstCell + end[0]],
-                     LaneCount(),
-                     control,
-                     forces,
-                     sum);
+      AddForcesOfCell(part,
+                      shape,
+                      cells->isOfPoints,
+                      points,
+                      order,
+                      (i64)cellBegins[firstCell + begin[0]] + LaneIndex(),
+                      cellBegins[firstCell + end[0]],
+                      LaneCount(),
+                      control,
+                      forces,
+                      sum);
     }
   }
   for (int r = 0; r < 3; ++r)
@@ -117,7 +117,7 @@ GatherSamplesGroup(const ChainPart *           part,
   }
   if (LaneIndex() == 0)
   {
-    gathered[GroupIndex()] = TurnGathered(cells->matrix, sum);
+    controlForces[GroupIndex()] = TurnSum(cells->matrix, sum);
   }
 }
 

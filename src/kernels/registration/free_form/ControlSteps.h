@@ -29,31 +29,31 @@ FindAdamStep(const AdamStep * a, float gradient, float * firstMean, float * seco
   return -a->length * a->firstCorrection * *firstMean / (SqrtOf(a->secondCorrection * *secondMean) + a->epsilon);
 }
 
-/** Returns the gradient of the cost at a control point. evaluated: see Evaluated.h; similarity: see AdamStep; gathered: the control
+/** Returns the gradient of the cost at a control point. evaluated: see Evaluated.h; similarity: see AdamStep; controlForces: the control
  *  point's forces; penalty: the gradient of the rest of the cost, or null if there is none. */
 GPUREG_FUNCTION float4
 FindCostGradient(float                        similarity,
                  i64                          point,
                  GPUREG_GLOBAL const float *  evaluated,
-                 GPUREG_GLOBAL const float4 * gathered,
+                 GPUREG_GLOBAL const float4 * controlForces,
                  int                          hasPenalty,
                  GPUREG_GLOBAL const float4 * penalty)
 {
   const float factor = similarity * evaluated[EvaluatedFactor];
-  return MultiplyAdd4(factor, gathered[point], hasPenalty ? penalty[point] : ZeroFloat4());
+  return MultiplyAdd4(factor, controlForces[point], hasPenalty ? penalty[point] : ZeroFloat4());
 }
 
-/** Writes the gradient of the cost at a control point; see FindCostGradient. gradient may be gathered. */
+/** Writes the gradient of the cost at a control point; see FindCostGradient. gradient may be controlForces. */
 GPUREG_FUNCTION void
 WriteCostGradient(float                        similarity,
                   GPUREG_GLOBAL const float *  evaluated,
-                  GPUREG_GLOBAL const float4 * gathered,
+                  GPUREG_GLOBAL const float4 * controlForces,
                   int                          hasPenalty,
                   GPUREG_GLOBAL const float4 * penalty,
                   GPUREG_GLOBAL float4 *       gradient,
                   i64                          point)
 {
-  gradient[point] = FindCostGradient(similarity, point, evaluated, gathered, hasPenalty, penalty);
+  gradient[point] = FindCostGradient(similarity, point, evaluated, controlForces, hasPenalty, penalty);
 }
 
 GPUREG_ITEM_KERNEL(WriteCostGradient, 4096, "finding a gradient");
@@ -76,13 +76,13 @@ ClearVector(GPUREG_GLOBAL float4 * vectors, i64 number)
 
 GPUREG_ITEM_KERNEL(ClearVector, 4096, "clearing vectors");
 
-/** Moves a control point; the first one also copies the evaluation's value. evaluated, gathered, penalty: see FindCostGradient; firstMeans,
+/** Moves a control point; the first one also copies the evaluation's value. evaluated, controlForces, penalty: see FindCostGradient; firstMeans,
  *  secondMeans: the running means of the gradient and of its square, initially 0. */
 GPUREG_FUNCTION void
 MoveByAdam(const AdamStep *             a,
            GPUREG_GLOBAL const float *  evaluated,
            GPUREG_GLOBAL float *        value,
-           GPUREG_GLOBAL const float4 * gathered,
+           GPUREG_GLOBAL const float4 * controlForces,
            GPUREG_GLOBAL const float4 * penalty,
            GPUREG_GLOBAL float4 *       firstMeans,
            GPUREG_GLOBAL float4 *       secondMeans,
@@ -93,7 +93,7 @@ MoveByAdam(const AdamStep *             a,
   {
     KeepValue(evaluated, value, 0);
   }
-  const float4 g = FindCostGradient(a->similarity, point, evaluated, gathered, a->hasPenalty, penalty);
+  const float4 g = FindCostGradient(a->similarity, point, evaluated, controlForces, a->hasPenalty, penalty);
   const float4 before = points[point];
   const float  gradient[3] = { g.x, g.y, g.z };
   float        first[3] = { firstMeans[point].x, firstMeans[point].y, firstMeans[point].z };
