@@ -48,7 +48,7 @@ GetStructSizes()
     GPUREG_DEFINE_SIZE(AdamStep) + GPUREG_DEFINE_SIZE(BorderArguments) + GPUREG_DEFINE_SIZE(BoxCorrelation) +
     GPUREG_DEFINE_SIZE(CentreWalk) + GPUREG_DEFINE_SIZE(ChainPart) + GPUREG_DEFINE_SIZE(ClampArguments) +
     GPUREG_DEFINE_SIZE(ControlGridArguments) + GPUREG_DEFINE_SIZE(ControlPenaltyArguments) +
-    GPUREG_DEFINE_SIZE(ControlStretch) + GPUREG_DEFINE_SIZE(ControlWeights) + GPUREG_DEFINE_SIZE(ConvolutionArguments) +
+    GPUREG_DEFINE_SIZE(ControlTile) + GPUREG_DEFINE_SIZE(ControlWeights) + GPUREG_DEFINE_SIZE(ConvolutionArguments) +
     GPUREG_DEFINE_SIZE(CorrelationRatioArguments) + GPUREG_DEFINE_SIZE(CorrelationRatioSums) +
     GPUREG_DEFINE_SIZE(DisplacementArguments) + GPUREG_DEFINE_SIZE(FieldCorners) + GPUREG_DEFINE_SIZE(FieldGrid) +
     GPUREG_DEFINE_SIZE(FieldResampling) + GPUREG_DEFINE_SIZE(FieldSmoothing) + GPUREG_DEFINE_SIZE(FieldWarp) +

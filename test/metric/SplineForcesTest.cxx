@@ -216,10 +216,10 @@ public:
     return sums;
   }
 
-  /** Returns the number of adjacent control points for which one walk along y or z sums, as ControlPoints::FindStretchControls() in
+  /** Returns the number of adjacent control points for which one walk along y or z sums, as ControlPoints::FindTileControls() in
    *  src/engine/metric/samples/ControlPoints.cpp does. A test of tiles with several control points checks its cases by it. */
   int
-  FindStretchControls(std::size_t axis) const
+  FindTileControls(std::size_t axis) const
   {
     const std::int64_t lines = std::int64_t{ 3 } * m_VirtualSize[0] * (axis == 2 ? m_VirtualSize[1] : m_Grid.size[2]);
     const std::int64_t walks = lines * m_Grid.size[axis];
@@ -440,8 +440,8 @@ TEST_P(SplineForcesTest, TilesOfSeveralControlPointsAgreeWithTheDefinition)
     const SplineCase c{ 3, 3, lie, false, lie == Lie::Backwards, true };
     SCOPED_TRACE(::testing::PrintToString(c));
     Problem problem(c, ++seed);
-    ASSERT_EQ(problem.FindStretchControls(2), 9);
-    ASSERT_EQ(problem.FindStretchControls(1), 4);
+    ASSERT_EQ(problem.FindTileControls(2), 9);
+    ASSERT_EQ(problem.FindTileControls(1), 4);
     ASSERT_NE(problem.GetGrid().size[2] % 9, 0);
     ASSERT_NE(problem.GetGrid().size[1] % 4, 0);
     problem.Evaluate(engine, OnThreads(2));

@@ -50,18 +50,18 @@ __launch_bounds__(Lanes) MoveRowsKernel(const __grid_constant__ ControlGridArgum
 __global__ void
 __launch_bounds__(AdjointLanes, AdjointGroups) ApplyAdjointAlongKernel(const __grid_constant__ AdjointArguments a,
                                                                        const ControlWeights *                   weights,
-                                                                       const ControlStretch * stretches,
-                                                                       const float *          in,
-                                                                       float *                out)
+                                                                       const ControlTile *                      tiles,
+                                                                       const float *                            in,
+                                                                       float *                                  out)
 {
-  const i64            line = i64{ blockIdx.x } * AdjointLanes * AdjointLines + threadIdx.x;
-  const ControlStretch stretch = stretches[a.firstStretch + static_cast<int>(blockIdx.y)];
-  const i64            outer = blockIdx.z;
+  const i64         line = i64{ blockIdx.x } * AdjointLanes * AdjointLines + threadIdx.x;
+  const ControlTile tile = tiles[a.firstTile + static_cast<int>(blockIdx.y)];
+  const i64         outer = blockIdx.z;
   if (line < a.inner)
   {
     ApplyAdjointAlongLines(&a,
                            weights,
-                           &stretch,
+                           &tile,
                            static_cast<int>(
                              min(i64{ AdjointLines }, (a.inner - line + AdjointLanes - 1) / AdjointLanes)),
                            AdjointLanes,
@@ -74,7 +74,7 @@ __launch_bounds__(AdjointLanes, AdjointGroups) ApplyAdjointAlongKernel(const __g
 __global__ void
 __launch_bounds__(RowLanes) ApplyAdjointAlongXKernel(const __grid_constant__ AdjointArguments a,
                                                      const ControlWeights *                   weights,
-                                                     const ControlStretch *                   stretches,
+                                                     const ControlTile *                      tiles,
                                                      const float *                            in,
                                                      float4 *                                 out)
 {
@@ -82,8 +82,8 @@ __launch_bounds__(RowLanes) ApplyAdjointAlongXKernel(const __grid_constant__ Adj
   const i64 outer = blockIdx.x;
   if (control < a.controls)
   {
-    const ControlStretch stretch = stretches[a.firstStretch + control];
-    ApplyAdjointAlongRow(&a, weights, &stretch, control, in + outer * a.length * 3, out + outer * a.controls);
+    const ControlTile tile = tiles[a.firstTile + control];
+    ApplyAdjointAlongRow(&a, weights, &tile, control, in + outer * a.length * 3, out + outer * a.controls);
   }
 }
 
@@ -136,13 +136,13 @@ public:
                    ApplyAdjointAlongKernel,
                    dim3(static_cast<unsigned int>((a.inner + AdjointLines * AdjointLanes - 1) /
                                                   (AdjointLines * AdjointLanes)),
-                        static_cast<unsigned int>(a.stretchCount),
+                        static_cast<unsigned int>(a.tileCount),
                         static_cast<unsigned int>(a.outer)),
                    AdjointLanes,
                    0,
                    a,
                    AddressOf<const ControlWeights>(tables.weights),
-                   AddressOf<const ControlStretch>(tables.stretches),
+                   AddressOf<const ControlTile>(tables.tiles),
                    AddressIn<const float>(in),
                    AddressIn<float>(out));
   }
@@ -158,7 +158,7 @@ public:
                    0,
                    a,
                    AddressOf<const ControlWeights>(tables.weights),
-                   AddressOf<const ControlStretch>(tables.stretches),
+                   AddressOf<const ControlTile>(tables.tiles),
                    AddressIn<const float>(in),
                    AddressIn<float4>(out));
   }

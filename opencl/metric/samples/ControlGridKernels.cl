@@ -20,22 +20,22 @@ MoveRows(const ControlGridArguments      a,
 GPUREG_KERNEL void
 ApplyAdjointAlong(const AdjointArguments          a,
                   __global const ControlWeights * weights,
-                  __global const ControlStretch * stretches,
+                  __global const ControlTile *    tiles,
                   __global const float *          in,
                   __global float *                out)
 {
-  const int            bundle = GPUREG_LANES * AdjointLines;
-  const i64            bundles = (a.inner + bundle - 1) / bundle;
-  const i64            group = GroupIndex() / bundles;
-  const i64            outer = group / a.stretchCount;
-  const ControlStretch stretch = stretches[a.firstStretch + (int)(group % a.stretchCount)];
-  const i64            line = GroupIndex() % bundles * bundle + LaneIndex();
-  const i64            lines = (a.inner - line + GPUREG_LANES - 1) / GPUREG_LANES;
+  const int         bundle = GPUREG_LANES * AdjointLines;
+  const i64         bundles = (a.inner + bundle - 1) / bundle;
+  const i64         group = GroupIndex() / bundles;
+  const i64         outer = group / a.tileCount;
+  const ControlTile tile = tiles[a.firstTile + (int)(group % a.tileCount)];
+  const i64         line = GroupIndex() % bundles * bundle + LaneIndex();
+  const i64         lines = (a.inner - line + GPUREG_LANES - 1) / GPUREG_LANES;
   if (lines > 0)
   {
     ApplyAdjointAlongLines(&a,
                            weights,
-                           &stretch,
+                           &tile,
                            lines < AdjointLines ? (int)lines : AdjointLines,
                            GPUREG_LANES,
                            in + outer * a.length * a.inner + line,
@@ -46,17 +46,17 @@ ApplyAdjointAlong(const AdjointArguments          a,
 GPUREG_KERNEL void
 ApplyAdjointAlongX(const AdjointArguments          a,
                    __global const ControlWeights * weights,
-                   __global const ControlStretch * stretches,
+                   __global const ControlTile *    tiles,
                    __global const float *          in,
                    __global float4 *               out)
 {
-  const i64            item = FindItem();
-  const i64            outer = item / a.controls;
-  const int            control = (int)(item % a.controls);
-  const ControlStretch stretch = stretches[a.firstStretch + control];
+  const i64         item = FindItem();
+  const i64         outer = item / a.controls;
+  const int         control = (int)(item % a.controls);
+  const ControlTile tile = tiles[a.firstTile + control];
   if (outer < a.outer)
   {
-    ApplyAdjointAlongRow(&a, weights, &stretch, control, in + outer * a.length * 3, out + outer * a.controls);
+    ApplyAdjointAlongRow(&a, weights, &tile, control, in + outer * a.length * 3, out + outer * a.controls);
   }
 }
 

@@ -56,10 +56,10 @@ public:
     const i64 bundles = (a.inner + lanes * AdjointLines - 1) / (lanes * AdjointLines);
     m_Kernels.Launch("ApplyAdjointAlong",
                      GetOptions(),
-                     i64{ a.outer } * a.stretchCount * bundles * lanes,
+                     i64{ a.outer } * a.tileCount * bundles * lanes,
                      a,
                      BufferOf(*tables.weights),
-                     BufferOf(*tables.stretches),
+                     BufferOf(*tables.tiles),
                      BufferOf(in),
                      BufferOf(out));
   }
@@ -72,7 +72,7 @@ public:
                      i64{ a.outer } * a.controls,
                      a,
                      BufferOf(*tables.weights),
-                     BufferOf(*tables.stretches),
+                     BufferOf(*tables.tiles),
                      BufferOf(in),
                      BufferOf(out));
   }

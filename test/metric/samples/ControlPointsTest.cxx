@@ -180,12 +180,12 @@ TEST(ApplyAdjointAlongLines, StepsOverSlicesOfMoreFloatsThan32BitsCount)
   a.controls = 2;
   const kernels::ControlWeights weights[2] = { { { 0.75f, 0.25f, 0.0f, 0.0f }, 0, {} },
                                                { { 0.125f, 0.875f, 0.0f, 0.0f }, 0, {} } };
-  const kernels::ControlStretch stretch{ 0, 2, 0, 2 };
+  const kernels::ControlTile    tile{ 0, 2, 0, 2 };
   ASSERT_NE(in.Get(), nullptr);
   ASSERT_NE(out.Get(), nullptr);
   in.Get()[last] = 8.0f;
   in.Get()[inner + last] = 16.0f;
-  kernels::ApplyAdjointAlongLines(&a, weights, &stretch, 1, 1, in.Get() + last, out.Get() + last);
+  kernels::ApplyAdjointAlongLines(&a, weights, &tile, 1, 1, in.Get() + last, out.Get() + last);
   EXPECT_EQ(out.Get()[last], 0.75f * 8.0f + 0.125f * 16.0f);
   EXPECT_EQ(out.Get()[inner + last], 0.25f * 8.0f + 0.875f * 16.0f);
 }

@@ -19,8 +19,8 @@ struct ControlTables
   /** float4 and int, one per index along x; see kernels::MoveRowsGroup. */
   MemoryPointer rowWeights;
   MemoryPointer rowFirsts;
-  /** kernels::ControlStretch, the tiles of control points along x, then y, then z. */
-  MemoryPointer stretches;
+  /** kernels::ControlTile, the tiles of control points along x, then y, then z. */
+  MemoryPointer tiles;
   /** int[2], one per segment of a row; see kernels::MoveRowsGroup. */
   MemoryPointer segmentColumns;
 };

@@ -184,7 +184,7 @@ ControlPoints::MakeAxis(int axis) const
     }
     made.weights.push_back(w);
   }
-  const int atOnce = this->FindStretchControls(axis);
+  const int atOnce = this->FindTileControls(axis);
   for (int first = 0; first < m_Part.size[axis]; first += atOnce)
   {
     const int  end = std::min(first + atOnce, m_Part.size[axis]);
@@ -194,7 +194,7 @@ ControlPoints::MakeAxis(int axis) const
     // Positions are monotonic along the axis, so these elements are consecutive.
     const auto begin = std::find_if(made.weights.begin(), made.weights.end(), counts);
     const auto behind = std::find_if_not(begin, made.weights.end(), counts);
-    made.stretches.push_back(
+    made.tiles.push_back(
       { first, end, static_cast<int>(begin - made.weights.begin()), static_cast<int>(behind - made.weights.begin()) });
   }
   return made;
@@ -202,7 +202,7 @@ ControlPoints::MakeAxis(int axis) const
 
 /** Larger tiles read fewer elements twice, but the device needs enough tiles to stay busy. Along x a tile has one control point. */
 int
-ControlPoints::FindStretchControls(int axis) const
+ControlPoints::FindTileControls(int axis) const
 {
   constexpr std::int64_t wantedWalks = 1 << 18;
   constexpr std::int64_t most = 9;
@@ -237,7 +237,7 @@ bool
 ControlPoints::MakeTables()
 {
   std::vector<kernels::ControlWeights> weights;
-  std::vector<kernels::ControlStretch> stretches;
+  std::vector<kernels::ControlTile>    tiles;
   std::vector<kernels::float4>         rowWeights;
   std::vector<int>                     rowFirsts;
   std::vector<std::array<int, 2>>      segmentColumns;
@@ -248,10 +248,10 @@ ControlPoints::MakeTables()
     m_Arguments.virtualSize[axis] = m_Samples.virtualSize[static_cast<std::size_t>(axis)];
     m_Arguments.taps[axis] = axis < m_Part.dimension ? m_Part.order + 1 : 1;
     m_Arguments.firstWeights[axis] = static_cast<int>(weights.size());
-    m_FirstStretches[static_cast<std::size_t>(axis)] = static_cast<int>(stretches.size());
-    m_StretchCounts[static_cast<std::size_t>(axis)] = static_cast<int>(made.stretches.size());
+    m_FirstTiles[static_cast<std::size_t>(axis)] = static_cast<int>(tiles.size());
+    m_TileCounts[static_cast<std::size_t>(axis)] = static_cast<int>(made.tiles.size());
     weights.insert(weights.end(), made.weights.begin(), made.weights.end());
-    stretches.insert(stretches.end(), made.stretches.begin(), made.stretches.end());
+    tiles.insert(tiles.end(), made.tiles.begin(), made.tiles.end());
     if (axis == 0)
     {
       segmentColumns = this->FindSegmentColumns(made.weights);
@@ -273,14 +273,14 @@ ControlPoints::MakeTables()
                  m_Part.dimension > 2 ? sizeof(kernels::float4) * static_cast<std::size_t>(CountExpanded(m_Arguments))
                                       : 0);
   ReserveExactly(m_Queue, m_Tables.weights, sizeof(kernels::ControlWeights) * weights.size());
-  ReserveExactly(m_Queue, m_Tables.stretches, sizeof(stretches[0]) * stretches.size());
+  ReserveExactly(m_Queue, m_Tables.tiles, sizeof(tiles[0]) * tiles.size());
   ReserveExactly(m_Queue, m_Tables.segmentColumns, sizeof(segmentColumns[0]) * segmentColumns.size());
   ReserveExactly(m_Queue, m_Tables.rowWeights, sizeof(rowWeights[0]) * rowWeights.size());
   ReserveExactly(m_Queue, m_Tables.rowFirsts, sizeof(int) * rowFirsts.size());
   UploadArray(m_Queue, *m_Tables.weights, weights);
   UploadArray(m_Queue, *m_Tables.rowWeights, rowWeights);
   UploadArray(m_Queue, *m_Tables.rowFirsts, rowFirsts);
-  UploadArray(m_Queue, *m_Tables.stretches, stretches);
+  UploadArray(m_Queue, *m_Tables.tiles, tiles);
   UploadArray(m_Queue, *m_Tables.segmentColumns, segmentColumns);
   return true;
 }
@@ -454,8 +454,8 @@ ControlPoints::ApplyAdjointAlongAxes(const Memory & forces, const Matrix3 & matr
     a.controls = m_Arguments.size[axis];
     a.inner = inner;
     a.firstWeights = m_Arguments.firstWeights[axis];
-    a.firstStretch = m_FirstStretches[static_cast<std::size_t>(axis)];
-    a.stretchCount = m_StretchCounts[static_cast<std::size_t>(axis)];
+    a.firstTile = m_FirstTiles[static_cast<std::size_t>(axis)];
+    a.tileCount = m_TileCounts[static_cast<std::size_t>(axis)];
     a.isBackwards = axis < m_Part.dimension && m_Part.toGrid.row[4 * axis + axis] < 0;
     return a;
   };
@@ -484,7 +484,7 @@ ControlPoints::GetDeviceBytes() const
   std::int64_t bytes = 0;
   for (const MemoryPointer * array : { &m_Points,
                                        &m_Tables.weights,
-                                       &m_Tables.stretches,
+                                       &m_Tables.tiles,
                                        &m_Tables.rowWeights,
                                        &m_Tables.rowFirsts,
                                        &m_Expanded,

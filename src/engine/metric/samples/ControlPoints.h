@@ -96,7 +96,7 @@ private:
   struct Axis
   {
     std::vector<kernels::ControlWeights> weights;
-    std::vector<kernels::ControlStretch> stretches;
+    std::vector<kernels::ControlTile>    tiles;
   };
 
   bool
@@ -105,7 +105,7 @@ private:
   MakeAxis(int axis) const;
   /** Returns how many control points a tile has. */
   int
-  FindStretchControls(int axis) const;
+  FindTileControls(int axis) const;
   std::vector<std::array<int, 2>>
   FindSegmentColumns(const std::vector<kernels::ControlWeights> & weights) const;
   /** Makes the tables. Returns false if a segment of a row needs too many columns of control points. */
@@ -128,8 +128,8 @@ private:
   MemoryPointer                      m_PrecisePoints; // i64[3], one per control point
   bool                               m_HasTables = false;
   kernels::ControlGridArguments      m_Arguments{};
-  std::array<int, 3>                 m_FirstStretches{};
-  std::array<int, 3>                 m_StretchCounts{};
+  std::array<int, 3>                 m_FirstTiles{};
+  std::array<int, 3>                 m_TileCounts{};
   MemoryPointer                      m_Expanded; // see kernels::ExpandAlongZ; null in two dimensions
   ControlTables                      m_Tables;
   kernels::SampleCells               m_Cells{};

@@ -77,28 +77,28 @@ public:
   ApplyAdjointAlong(const AdjointArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
   {
     const auto * const weights = AddressOf<const ControlWeights>(tables.weights) + a.firstWeights;
-    const auto * const stretches = AddressOf<const ControlStretch>(tables.stretches) + a.firstStretch;
+    const auto * const tiles = AddressOf<const ControlTile>(tables.tiles) + a.firstTile;
     const auto * const from = m_Queue.AddressIn<const float>(in);
     auto * const       to = m_Queue.AddressIn<float>(out);
     const i64          blocks = (a.inner + BlockLines - 1) / BlockLines;
-    this->ForEach(i64{ a.outer } * a.stretchCount * blocks, [&](i64 task) {
-      const i64              outer = task / blocks / a.stretchCount;
-      const i64              first = task % blocks * BlockLines;
-      const auto             lines = static_cast<std::size_t>(std::min(BlockLines, a.inner - first));
-      const ControlStretch & stretch = stretches[task / blocks % a.stretchCount];
-      std::vector<float>     sums(static_cast<std::size_t>(stretch.endControl - stretch.firstControl) * BlockLines);
-      const float * const    line = from + outer * a.length * a.inner + first;
-      for (int n = 0; n < stretch.end - stretch.begin; ++n)
+    this->ForEach(i64{ a.outer } * a.tileCount * blocks, [&](i64 task) {
+      const i64           outer = task / blocks / a.tileCount;
+      const i64           first = task % blocks * BlockLines;
+      const auto          lines = static_cast<std::size_t>(std::min(BlockLines, a.inner - first));
+      const ControlTile & tile = tiles[task / blocks % a.tileCount];
+      std::vector<float>  sums(static_cast<std::size_t>(tile.endControl - tile.firstControl) * BlockLines);
+      const float * const line = from + outer * a.length * a.inner + first;
+      for (int n = 0; n < tile.end - tile.begin; ++n)
       {
-        const int              t = a.isBackwards ? stretch.end - 1 - n : stretch.begin + n;
+        const int              t = a.isBackwards ? tile.end - 1 - n : tile.begin + n;
         const ControlWeights & w = weights[t];
         const float * const    values = line + i64{ t } * a.inner;
         for (int tap = 0; tap < MostControlTaps; ++tap)
         {
           const int control = w.first + tap;
-          if (w.weight[tap] != 0.0f && control >= stretch.firstControl && control < stretch.endControl)
+          if (w.weight[tap] != 0.0f && control >= tile.firstControl && control < tile.endControl)
           {
-            float * const ofControl = &sums[static_cast<std::size_t>(control - stretch.firstControl) * BlockLines];
+            float * const ofControl = &sums[static_cast<std::size_t>(control - tile.firstControl) * BlockLines];
             for (std::size_t i = 0; i < lines; ++i)
             {
               ofControl[i] = MultiplyAdd(w.weight[tap], values[i], ofControl[i]);
@@ -106,9 +106,9 @@ public:
           }
         }
       }
-      for (int control = stretch.firstControl; control < stretch.endControl; ++control)
+      for (int control = tile.firstControl; control < tile.endControl; ++control)
       {
-        std::copy_n(&sums[static_cast<std::size_t>(control - stretch.firstControl) * BlockLines],
+        std::copy_n(&sums[static_cast<std::size_t>(control - tile.firstControl) * BlockLines],
                     lines,
                     to + (outer * a.controls + control) * a.inner + first);
       }
@@ -119,14 +119,13 @@ public:
   ApplyAdjointAlongX(const AdjointArguments & a, const ControlTables & tables, const Memory & in, Memory & out) override
   {
     const auto * const weights = AddressOf<const ControlWeights>(tables.weights);
-    const auto * const stretches = AddressOf<const ControlStretch>(tables.stretches) + a.firstStretch;
+    const auto * const tiles = AddressOf<const ControlTile>(tables.tiles) + a.firstTile;
     const auto * const from = m_Queue.AddressIn<const float>(in);
     auto * const       to = m_Queue.AddressIn<float4>(out);
     this->ForEach(a.outer, [&](i64 row) {
       for (int control = 0; control < a.controls; ++control)
       {
-        ApplyAdjointAlongRow(
-          &a, weights, stretches + control, control, from + row * a.length * 3, to + row * a.controls);
+        ApplyAdjointAlongRow(&a, weights, tiles + control, control, from + row * a.length * 3, to + row * a.controls);
       }
     });
   }

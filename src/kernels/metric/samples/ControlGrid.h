@@ -113,8 +113,8 @@ typedef struct AdjointArguments
   int   length;
   int   controls;
   int   firstWeights; /* place of the axis' first weights */
-  int   firstStretch; /* place of the axis' first tile */
-  int   stretchCount;
+  int   firstTile;    /* place of the axis' first tile */
+  int   tileCount;
   int   isBackwards; /* control points are numbered against the axis */
   float matrix[9];   /* by rows: the factor of the sums behind the last axis */
 } AdjointArguments;
@@ -129,33 +129,33 @@ enum
 
 /** A tile of adjacent control points of an axis, and the range of indices at which any of them has a non-zero weight. 32-bit members
  *  only. */
-typedef struct ControlStretch
+typedef struct ControlTile
 {
   int firstControl;
   int endControl;
   int begin;
   int end;
-} ControlStretch;
+} ControlTile;
 
 /** Returns the n-th index of a walk over a tile. */
 GPUREG_FUNCTION int
-FindWalkedIndex(const AdjointArguments * a, const ControlStretch * stretch, int n)
+FindWalkedIndex(const AdjointArguments * a, const ControlTile * tile, int n)
 {
-  return a->isBackwards ? stretch->end - 1 - n : stretch->begin + n;
+  return a->isBackwards ? tile->end - 1 - n : tile->begin + n;
 }
 
 /** Writes the sums of a control point along some lines, if it belongs to the tile, and shifts the sums to make room for the next control
  *  point. sums: those of the control points from this one on, for each line. */
 GPUREG_FUNCTION void
 LeaveControl(const AdjointArguments * a,
-             const ControlStretch *   stretch,
+             const ControlTile *      tile,
              int                      control,
              int                      lineCount,
              int                      lineStep,
              float                    sums[AdjointLines][MostControlTaps],
              GPUREG_GLOBAL float *    out)
 {
-  const int isMine = control >= stretch->firstControl && control < stretch->endControl;
+  const int isMine = control >= tile->firstControl && control < tile->endControl;
   for (int line = 0; line < AdjointLines; ++line)
   {
     if (isMine && line < lineCount)
@@ -194,20 +194,20 @@ ReadAhead(int                         indexCount,
 GPUREG_FUNCTION void
 ApplyAdjointAlongLines(const AdjointArguments *             a,
                        GPUREG_GLOBAL const ControlWeights * weights,
-                       const ControlStretch *               stretch,
+                       const ControlTile *                  tile,
                        int                                  lineCount,
                        int                                  lineStep,
                        GPUREG_GLOBAL const float *          in,
                        GPUREG_GLOBAL float *                out)
 {
-  const int                            count = stretch->end - stretch->begin;
+  const int                            count = tile->end - tile->begin;
   const int                            step = a->isBackwards ? -1 : 1;
   const i64                            elementStep = (i64)step * a->inner;
   float                                sums[AdjointLines][MostControlTaps] = { { 0.0f }, { 0.0f }, { 0.0f }, { 0.0f } };
   float                                ahead[AdjointIndicesAhead][AdjointLines];
-  int                                  control = stretch->firstControl;
-  GPUREG_GLOBAL const ControlWeights * w = weights + a->firstWeights + FindWalkedIndex(a, stretch, 0);
-  GPUREG_GLOBAL const float *          element = in + (i64)FindWalkedIndex(a, stretch, 0) * a->inner;
+  int                                  control = tile->firstControl;
+  GPUREG_GLOBAL const ControlWeights * w = weights + a->firstWeights + FindWalkedIndex(a, tile, 0);
+  GPUREG_GLOBAL const float *          element = in + (i64)FindWalkedIndex(a, tile, 0) * a->inner;
   if (count > 0 && w->first < control)
   {
     control = w->first; /* the first control points belong to another tile */
@@ -233,7 +233,7 @@ ApplyAdjointAlongLines(const AdjointArguments *             a,
       const float w3 = w->weight[3];
       for (; control < w->first; ++control)
       {
-        LeaveControl(a, stretch, control, lineCount, lineStep, sums, out);
+        LeaveControl(a, tile, control, lineCount, lineStep, sums, out);
       }
       for (int line = 0; line < AdjointLines; ++line)
       {
@@ -244,9 +244,9 @@ ApplyAdjointAlongLines(const AdjointArguments *             a,
       }
     }
   }
-  for (; control < stretch->endControl; ++control)
+  for (; control < tile->endControl; ++control)
   {
-    LeaveControl(a, stretch, control, lineCount, lineStep, sums, out);
+    LeaveControl(a, tile, control, lineCount, lineStep, sums, out);
   }
 }
 
@@ -267,17 +267,17 @@ TurnSum(const float * matrix, const float * sum)
 GPUREG_FUNCTION void
 ApplyAdjointAlongRow(const AdjointArguments *             a,
                      GPUREG_GLOBAL const ControlWeights * weights,
-                     const ControlStretch *               stretch,
+                     const ControlTile *                  tile,
                      int                                  control,
                      GPUREG_GLOBAL const float *          in,
                      GPUREG_GLOBAL float4 *               out)
 {
-  const int count = stretch->end - stretch->begin;
+  const int count = tile->end - tile->begin;
   float     sum[3] = { 0.0f, 0.0f, 0.0f };
   GPUREG_UNROLL_8
   for (int n = 0; n < count; ++n)
   {
-    const int                            t = FindWalkedIndex(a, stretch, n);
+    const int                            t = FindWalkedIndex(a, tile, n);
     GPUREG_GLOBAL const ControlWeights * w = weights + a->firstWeights + t;
     const int                            tap = control - w->first;
     const float                          weight = tap >= 0 && tap < MostControlTaps ? w->weight[tap] : 0.0f;
