@@ -21,17 +21,20 @@ __global__ void
 __launch_bounds__(NodeLanes) FindEnergiesKernel(const __grid_constant__ ControlPenaltyArguments a,
                                                 const float4 *                                  points,
                                                 float *                                         partials,
-                                                float4 *                                        stresses)
+                                                float4 *                                        nodeDerivatives)
 {
   __shared__ float scratch[2 * NodeLanes];
-  FindEnergiesGroup(&a, points, scratch, partials, stresses != nullptr, stresses);
+  FindEnergiesGroup(&a, points, scratch, partials, nodeDerivatives != nullptr, nodeDerivatives);
 }
 
 __global__ void
-__launch_bounds__(PointLanes) CollectGradientKernel(
-  const __grid_constant__ ControlPenaltyArguments a, const float4 * stresses, float factor, int adds, float4 * gradient)
+__launch_bounds__(PointLanes) CollectGradientKernel(const __grid_constant__ ControlPenaltyArguments a,
+                                                    const float4 *                                  nodeDerivatives,
+                                                    float                                           factor,
+                                                    int                                             adds,
+                                                    float4 *                                        gradient)
 {
-  CollectNumberedPoint(&a, stresses, i64{ blockIdx.x } * PointLanes + threadIdx.x, factor, adds, gradient);
+  CollectNumberedPoint(&a, nodeDerivatives, i64{ blockIdx.x } * PointLanes + threadIdx.x, factor, adds, gradient);
 }
 
 class CudaControlPenaltyPasses : public ControlPenaltyPasses
@@ -52,7 +55,7 @@ public:
                const Memory &                  points,
                Memory &                        partials,
                std::int64_t                    firstPartial,
-               Memory *                        stresses) override
+               Memory *                        nodeDerivatives) override
   {
     m_Queue.LaunchFor("finding energies of nodes",
                       FindEnergiesKernel,
@@ -61,19 +64,22 @@ public:
                       a,
                       AddressIn<const float4>(points),
                       AddressIn<float>(partials) + 2 * firstPartial,
-                      stresses ? AddressIn<float4>(*stresses) : nullptr);
+                      nodeDerivatives ? AddressIn<float4>(*nodeDerivatives) : nullptr);
   }
 
   void
-  CollectGradient(
-    const ControlPenaltyArguments & a, const Memory & stresses, float factor, bool adds, Memory & gradient) override
+  CollectGradient(const ControlPenaltyArguments & a,
+                  const Memory &                  nodeDerivatives,
+                  float                           factor,
+                  bool                            adds,
+                  Memory &                        gradient) override
   {
     m_Queue.LaunchFor("collecting a gradient of control points",
                       CollectGradientKernel,
                       CountControlPoints(&a),
                       PointLanes,
                       a,
-                      AddressIn<const float4>(stresses),
+                      AddressIn<const float4>(nodeDerivatives),
                       factor,
                       static_cast<int>(adds),
                       AddressIn<float4>(gradient));

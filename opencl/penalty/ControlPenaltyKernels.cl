@@ -7,19 +7,19 @@ FindEnergies(const ControlPenaltyArguments arguments,
              __global const float4 *       points,
              __global float *              partials,
              const i64                     firstPartial,
-             const int                     writesStresses,
-             __global float4 *             stresses)
+             const int                     writesNodeDerivatives,
+             __global float4 *             nodeDerivatives)
 {
   __local float scratch[2 * GPUREG_LANES];
-  FindEnergiesGroup(&arguments, points, scratch, partials + 2 * firstPartial, writesStresses, stresses);
+  FindEnergiesGroup(&arguments, points, scratch, partials + 2 * firstPartial, writesNodeDerivatives, nodeDerivatives);
 }
 
 GPUREG_KERNEL void
 CollectGradient(const ControlPenaltyArguments arguments,
-                __global const float4 *       stresses,
+                __global const float4 *       nodeDerivatives,
                 const float                   factor,
                 const int                     adds,
                 __global float4 *             gradient)
 {
-  CollectNumberedPoint(&arguments, stresses, FindItem(), factor, adds, gradient);
+  CollectNumberedPoint(&arguments, nodeDerivatives, FindItem(), factor, adds, gradient);
 }

@@ -35,7 +35,7 @@ public:
                const Memory &                  points,
                Memory &                        partials,
                std::int64_t                    firstPartial,
-               Memory *                        stresses) override
+               Memory *                        nodeDerivatives) override
   {
     m_Kernels.Launch("FindEnergies",
                      m_Options,
@@ -44,19 +44,22 @@ public:
                      BufferOf(points),
                      BufferOf(partials),
                      cl_long{ firstPartial },
-                     cl_int{ stresses != nullptr },
-                     BufferOf(stresses ? *stresses : partials));
+                     cl_int{ nodeDerivatives != nullptr },
+                     BufferOf(nodeDerivatives ? *nodeDerivatives : partials));
   }
 
   void
-  CollectGradient(
-    const ControlPenaltyArguments & a, const Memory & stresses, float factor, bool adds, Memory & gradient) override
+  CollectGradient(const ControlPenaltyArguments & a,
+                  const Memory &                  nodeDerivatives,
+                  float                           factor,
+                  bool                            adds,
+                  Memory &                        gradient) override
   {
     m_Kernels.Launch("CollectGradient",
                      m_Options,
                      CountControlPoints(&a),
                      a,
-                     BufferOf(stresses),
+                     BufferOf(nodeDerivatives),
                      factor,
                      cl_int{ adds },
                      BufferOf(gradient));

@@ -25,7 +25,7 @@ public:
   virtual std::int64_t
   CountPartials(const kernels::ControlPenaltyArguments & a) const = 0;
 
-  /** Computes the nodes' energies and, if stresses is not null, each node's partial derivatives; see kernels::CountStresses.
+  /** Computes the nodes' energies and, if nodeDerivatives is not null, each node's partial derivatives; see kernels::CountNodeDerivatives.
    *  \param points float4[z][y][x]
    *  \param partials from pair firstPartial on: the sum of the energies of some nodes, and the smallest determinant of these nodes, float
    *  each */
@@ -34,13 +34,13 @@ public:
                const Memory &                           points,
                Memory &                                 partials,
                std::int64_t                             firstPartial,
-               Memory *                                 stresses) = 0;
+               Memory *                                 nodeDerivatives) = 0;
 
   /** Computes the energies' derivative with respect to the control points. gradient, float4[z][y][x], is replaced by factor times the
    *  derivative, or factor times the derivative is added to it. */
   virtual void
   CollectGradient(const kernels::ControlPenaltyArguments & a,
-                  const Memory &                           stresses,
+                  const Memory &                           nodeDerivatives,
                   float                                    factor,
                   bool                                     adds,
                   Memory &                                 gradient) = 0;

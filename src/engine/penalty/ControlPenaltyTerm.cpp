@@ -98,7 +98,7 @@ GetIndexToPhysical(const ControlGrid & grid)
 ControlPenaltyTerm::ControlPenaltyTerm(Queue & queue, MemoryPointer * scratch)
   : m_Queue(queue)
   , m_Passes(MakePasses<ControlPenaltyPasses>(queue))
-  , m_Stresses(scratch != nullptr ? *scratch : m_OwnStresses)
+  , m_NodeDerivatives(scratch != nullptr ? *scratch : m_OwnNodeDerivatives)
 {}
 
 ControlPenaltyTerm::~ControlPenaltyTerm() = default;
@@ -128,8 +128,8 @@ ControlPenaltyTerm::SetGrid(const ControlGrid & grid)
   a.leastDeterminant = static_cast<float>(LeastDeterminant);
   a.logOfLeast = static_cast<float>(std::log(LeastDeterminant));
   Reserve(m_Queue,
-          m_Stresses,
-          kernels::MostStresses * sizeof(kernels::float4) * static_cast<std::size_t>(kernels::CountNodes(&a)));
+          m_NodeDerivatives,
+          kernels::MostNodeDerivatives * sizeof(kernels::float4) * static_cast<std::size_t>(kernels::CountNodes(&a)));
   m_Arguments = a;
 }
 
@@ -154,9 +154,10 @@ ControlPenaltyTerm::FindValueAndGradient(PenaltyKind    kind,
                                          GradientUse    use,
                                          Memory &       gradient)
 {
-  this->FindEnergies(kind, points, values, slot, m_Stresses.get());
+  this->FindEnergies(kind, points, values, slot, m_NodeDerivatives.get());
   const double ofSum = factor / static_cast<double>(kernels::CountNodes(&m_Arguments));
-  m_Passes->CollectGradient(m_Arguments, *m_Stresses, static_cast<float>(ofSum), use == GradientUse::Adds, gradient);
+  m_Passes->CollectGradient(
+    m_Arguments, *m_NodeDerivatives, static_cast<float>(ofSum), use == GradientUse::Adds, gradient);
 }
 
 PenaltyValue
@@ -177,14 +178,14 @@ ControlPenaltyTerm::ReadValue(const void * slot) const
 
 void
 ControlPenaltyTerm::FindEnergies(
-  PenaltyKind kind, const Memory & points, Memory & values, std::int64_t slot, Memory * stresses)
+  PenaltyKind kind, const Memory & points, Memory & values, std::int64_t slot, Memory * nodeDerivatives)
 {
   if (kernels::CountNodes(&m_Arguments) == 0)
   {
     throw BadInputError("a penalty of control points has no grid; set one first");
   }
   m_Arguments.kind = GetKernelKind(kind);
-  m_Passes->FindEnergies(m_Arguments, points, values, slot * m_Passes->CountPartials(m_Arguments), stresses);
+  m_Passes->FindEnergies(m_Arguments, points, values, slot * m_Passes->CountPartials(m_Arguments), nodeDerivatives);
 }
 
 } // namespace gpureg

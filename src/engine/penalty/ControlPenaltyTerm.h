@@ -85,18 +85,18 @@ public:
   std::size_t
   GetSize() const
   {
-    return SizeOf(m_OwnStresses);
+    return SizeOf(m_OwnNodeDerivatives);
   }
 
 private:
   void
-  FindEnergies(PenaltyKind kind, const Memory & points, Memory & values, std::int64_t slot, Memory * stresses);
+  FindEnergies(PenaltyKind kind, const Memory & points, Memory & values, std::int64_t slot, Memory * nodeDerivatives);
 
   Queue &                               m_Queue;
   std::unique_ptr<ControlPenaltyPasses> m_Passes;
   kernels::ControlPenaltyArguments      m_Arguments{}; // has no nodes while there is no grid
-  MemoryPointer                         m_OwnStresses;
-  MemoryPointer &                       m_Stresses;
+  MemoryPointer                         m_OwnNodeDerivatives;
+  MemoryPointer &                       m_NodeDerivatives;
 };
 
 } // namespace gpureg

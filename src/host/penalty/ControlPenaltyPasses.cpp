@@ -37,11 +37,11 @@ public:
                const Memory &                  points,
                Memory &                        partials,
                std::int64_t                    firstPartial,
-               Memory *                        stresses) override
+               Memory *                        nodeDerivatives) override
   {
     const float4 * const in = m_Queue.AddressIn<const float4>(points);
     float * const        sums = m_Queue.AddressIn<float>(partials) + 2 * firstPartial;
-    float4 * const       out = stresses ? m_Queue.AddressIn<float4>(*stresses) : nullptr;
+    float4 * const       out = nodeDerivatives ? m_Queue.AddressIn<float4>(*nodeDerivatives) : nullptr;
     const i64            nodes = CountNodes(&a);
     m_Queue.CountLaunch();
     m_Queue.ForEachTask(CountPartials(a), [&](i64 task) {
@@ -49,11 +49,11 @@ public:
       float  smallest = 0;
       for (i64 node = task * NodesOfPartial; node < std::min(nodes, (task + 1) * NodesOfPartial); ++node)
       {
-        float4 ofNode[MostStresses];
+        float4 ofNode[MostNodeDerivatives];
         float  determinant;
         sum += FindNodeEnergy(&a, in, node, &determinant, ofNode);
         smallest = node == task * NodesOfPartial ? determinant : SmallerOf(smallest, determinant);
-        for (int s = 0; out && s < CountStresses(a.kind); ++s)
+        for (int s = 0; out && s < CountNodeDerivatives(a.kind); ++s)
         {
           out[s * nodes + node] = ofNode[s];
         }
@@ -64,10 +64,13 @@ public:
   }
 
   void
-  CollectGradient(
-    const ControlPenaltyArguments & a, const Memory & stresses, float factor, bool adds, Memory & gradient) override
+  CollectGradient(const ControlPenaltyArguments & a,
+                  const Memory &                  nodeDerivatives,
+                  float                           factor,
+                  bool                            adds,
+                  Memory &                        gradient) override
   {
-    const float4 * const in = m_Queue.AddressIn<const float4>(stresses);
+    const float4 * const in = m_Queue.AddressIn<const float4>(nodeDerivatives);
     float4 * const       out = m_Queue.AddressIn<float4>(gradient);
     const i64            blocks = (a.size[2] + PointsOfTask - 1) / PointsOfTask;
     m_Queue.CountLaunch();

@@ -40,7 +40,7 @@ enum
 {
   SlopeCount = 3, /* first derivatives: along x, y and z */
   CurveCount = 6, /* second ones: xx, yy, zz, xy, xz, yz, see CurveIndex */
-  MostStresses = CurveCount
+  MostNodeDerivatives = CurveCount
 };
 
 GPUREG_FUNCTION i64
@@ -52,7 +52,7 @@ CountNodes(const ControlPenaltyArguments * a)
 /** Returns the number of partial derivatives of a node's energy, float4 each: by u's derivatives along the grid's axes, in steps of the
  *  grid. Those of all nodes along the first axis come first, then those along the second one, and so on. */
 GPUREG_FUNCTION int
-CountStresses(int kind)
+CountNodeDerivatives(int kind)
 {
   return kind == PenaltyOfBending ? CurveCount : SlopeCount;
 }
@@ -166,7 +166,7 @@ FindNodeDerivatives(
  *  the grid, those in mm are Gᵀ·H·G, and the sum of their squares is the sum of the products of corresponding elements of H and K·H·K, K
  *  = G·Gᵀ: orthonormal directions cancel out. */
 GPUREG_FUNCTION float
-FindBendingEnergy(const ControlPenaltyArguments * a, const float4 * curves, float4 * stresses)
+FindBendingEnergy(const ControlPenaltyArguments * a, const float4 * curves, float4 * nodeDerivatives)
 {
   float4 product[9]; /* K·H */
   for (int r = 0; r < 3; ++r)
@@ -193,7 +193,7 @@ FindBendingEnergy(const ControlPenaltyArguments * a, const float4 * curves, floa
       const int   index = CurveIndex(r, c);
       const float times = r == c ? 1.0f : 2.0f; /* H is symmetric */
       energy = MultiplyAdd(times, Dot3(curves[index], sum), energy);
-      stresses[index] = Scale4(2.0f * times, sum);
+      nodeDerivatives[index] = Scale4(2.0f * times, sum);
     }
   }
   return energy;
@@ -218,15 +218,15 @@ FindDisplacementGradient(const ControlPenaltyArguments * a, const float4 * slope
 
 /** Converts an energy's derivatives by ∂u_r/∂x_c to those by slopes. */
 GPUREG_FUNCTION void
-FindStressesOfGradient(const ControlPenaltyArguments * a, const float * byGradient, float4 * stresses)
+FindNodeDerivatives(const ControlPenaltyArguments * a, const float * byGradient, float4 * nodeDerivatives)
 {
   for (int k = 0; k < SlopeCount; ++k)
   {
-    stresses[k] = ZeroFloat4();
+    nodeDerivatives[k] = ZeroFloat4();
     for (int c = 0; c < 3; ++c)
     {
       const float4 column = MakeFloat4(byGradient[c], byGradient[3 + c], byGradient[6 + c], 0.0f);
-      stresses[k] = MultiplyAdd4(a->toIndex[3 * k + c], column, stresses[k]);
+      nodeDerivatives[k] = MultiplyAdd4(a->toIndex[3 * k + c], column, nodeDerivatives[k]);
     }
   }
 }
@@ -283,7 +283,7 @@ FindNodeEnergy(const ControlPenaltyArguments * a,
                GPUREG_GLOBAL const float4 *    points,
                i64                             node,
                float *                         determinant,
-               float4 *                        stresses)
+               float4 *                        nodeDerivatives)
 {
   float4 slopes[SlopeCount];
   float4 curves[CurveCount];
@@ -294,12 +294,12 @@ FindNodeEnergy(const ControlPenaltyArguments * a,
   FindNodeDerivatives(a, points, node, slopes, curves);
   if (a->kind == PenaltyOfBending)
   {
-    return FindBendingEnergy(a, curves, stresses);
+    return FindBendingEnergy(a, curves, nodeDerivatives);
   }
   FindDisplacementGradient(a, slopes, gradient);
   energy = a->kind == PenaltyOfStrain ? FindStrainEnergy(gradient, byGradient)
                                       : FindJacobianEnergy(a, gradient, byGradient, determinant);
-  FindStressesOfGradient(a, byGradient, stresses);
+  FindNodeDerivatives(a, byGradient, nodeDerivatives);
   return energy;
 }
 
@@ -333,7 +333,7 @@ FindNodesOfPoint(int point, int nodes)
  *  float4s that are to be multiplied by the B-spline's value along z, its first and its second derivative. */
 GPUREG_FUNCTION void
 CollectBendingPlane(const ControlPenaltyArguments * a,
-                    GPUREG_GLOBAL const float4 *    stresses,
+                    GPUREG_GLOBAL const float4 *    nodeDerivatives,
                     const NodesOfPoint *            alongX,
                     const NodesOfPoint *            alongY,
                     int                             plane,
@@ -342,7 +342,7 @@ CollectBendingPlane(const ControlPenaltyArguments * a,
   const i64 count = CountNodes(a);
   for (int j = 0; j < 3; ++j)
   {
-    GPUREG_GLOBAL const float4 * row = stresses + ((i64)plane * a->nodes[1] + alongY->node[j]) * a->nodes[0];
+    GPUREG_GLOBAL const float4 * row = nodeDerivatives + ((i64)plane * a->nodes[1] + alongY->node[j]) * a->nodes[0];
     float4                       ofRow[CurveCount];
     for (int s = 0; s < CurveCount; ++s)
     {
@@ -371,7 +371,7 @@ CollectBendingPlane(const ControlPenaltyArguments * a,
  *  sums[2], for the second derivative along z, does not change. */
 GPUREG_FUNCTION void
 CollectSlopePlane(const ControlPenaltyArguments * a,
-                  GPUREG_GLOBAL const float4 *    stresses,
+                  GPUREG_GLOBAL const float4 *    nodeDerivatives,
                   const NodesOfPoint *            alongX,
                   const NodesOfPoint *            alongY,
                   int                             plane,
@@ -380,7 +380,7 @@ CollectSlopePlane(const ControlPenaltyArguments * a,
   const i64 count = CountNodes(a);
   for (int j = 0; j < 3; ++j)
   {
-    GPUREG_GLOBAL const float4 * row = stresses + ((i64)plane * a->nodes[1] + alongY->node[j]) * a->nodes[0];
+    GPUREG_GLOBAL const float4 * row = nodeDerivatives + ((i64)plane * a->nodes[1] + alongY->node[j]) * a->nodes[0];
     float4                       ofRow[SlopeCount];
     for (int s = 0; s < SlopeCount; ++s)
     {
@@ -402,7 +402,7 @@ CollectSlopePlane(const ControlPenaltyArguments * a,
 /** Computes the contribution of one plane of nodes for either kind; 0 for a plane that does not exist. */
 GPUREG_FUNCTION void
 CollectPlane(const ControlPenaltyArguments * a,
-             GPUREG_GLOBAL const float4 *    stresses,
+             GPUREG_GLOBAL const float4 *    nodeDerivatives,
              const NodesOfPoint *            alongX,
              const NodesOfPoint *            alongY,
              int                             plane,
@@ -417,11 +417,11 @@ CollectPlane(const ControlPenaltyArguments * a,
   }
   if (a->kind == PenaltyOfBending)
   {
-    CollectBendingPlane(a, stresses, alongX, alongY, plane, sums);
+    CollectBendingPlane(a, nodeDerivatives, alongX, alongY, plane, sums);
   }
   else
   {
-    CollectSlopePlane(a, stresses, alongX, alongY, plane, sums);
+    CollectSlopePlane(a, nodeDerivatives, alongX, alongY, plane, sums);
   }
 }
 
@@ -436,7 +436,7 @@ StoreGradient(float factor, int adds, float4 sum, GPUREG_GLOBAL float4 * gradien
  *  nodes is summed once, for the three control points of the column to which it contributes. */
 GPUREG_FUNCTION void
 CollectColumn(const ControlPenaltyArguments * a,
-              GPUREG_GLOBAL const float4 *    stresses,
+              GPUREG_GLOBAL const float4 *    nodeDerivatives,
               int                             x,
               int                             y,
               int                             firstZ,
@@ -452,7 +452,7 @@ CollectColumn(const ControlPenaltyArguments * a,
   float4                 sums[3];
   if (IsFlat(a))
   {
-    CollectPlane(a, stresses, &alongX, &alongY, 0, sums);
+    CollectPlane(a, nodeDerivatives, &alongX, &alongY, 0, sums);
     StoreGradient(factor, adds, sums[0], column);
     return;
   }
@@ -461,7 +461,7 @@ CollectColumn(const ControlPenaltyArguments * a,
   /* Node z of the column is at control point z + 1. */
   for (int z = firstZ - 2; z < endZ; ++z)
   {
-    CollectPlane(a, stresses, &alongX, &alongY, z, sums);
+    CollectPlane(a, nodeDerivatives, &alongX, &alongY, z, sums);
     const float4 ofEnds = MultiplyAdd4(BasisAtNode(1), sums[0], sums[2]);
     if (z >= firstZ)
     {
@@ -483,7 +483,7 @@ CountControlPoints(const ControlPenaltyArguments * a)
  *  less, but leave too few lanes for a grid of few points: with columns of four, 75,000 points took half as long again on an H200. */
 GPUREG_FUNCTION void
 CollectNumberedPoint(const ControlPenaltyArguments * a,
-                     GPUREG_GLOBAL const float4 *    stresses,
+                     GPUREG_GLOBAL const float4 *    nodeDerivatives,
                      i64                             number,
                      float                           factor,
                      int                             adds,
@@ -495,7 +495,7 @@ CollectNumberedPoint(const ControlPenaltyArguments * a,
   const int z = (int)(row / a->size[1]);
   if (number < CountControlPoints(a))
   {
-    CollectColumn(a, stresses, x, y, z, z + 1, factor, adds, gradient);
+    CollectColumn(a, nodeDerivatives, x, y, z, z + 1, factor, adds, gradient);
   }
 }
 

@@ -7,14 +7,14 @@
 GPUREG_NAMESPACE_BEGIN
 
 /** A lane for each node. Writes the group's partials: the sum of energies and the smallest determinant, two floats a group from
- *  partials on; and each node's stresses, if they are asked for. scratch: 2·LaneCount() floats. */
+ *  partials on; and each node's nodeDerivatives, if they are asked for. scratch: 2·LaneCount() floats. */
 GPUREG_GROUP_FUNCTION void
 FindEnergiesGroup(const ControlPenaltyArguments * a,
                   GPUREG_GLOBAL const float4 *    points,
                   GPUREG_LOCAL float *            scratch,
                   GPUREG_GLOBAL float *           partials,
-                  int                             writesStresses,
-                  GPUREG_GLOBAL float4 *          stresses)
+                  int                             writesNodeDerivatives,
+                  GPUREG_GLOBAL float4 *          nodeDerivatives)
 {
   const int            lane = LaneIndex();
   const int            lanes = LaneCount();
@@ -24,16 +24,16 @@ FindEnergiesGroup(const ControlPenaltyArguments * a,
   GPUREG_LOCAL float * determinants = scratch + lanes;
   /* What lanes without a node compute at the last one counts for nothing. */
   const i64 read = node < nodes ? node : nodes - 1;
-  float4    ofNode[MostStresses];
+  float4    ofNode[MostNodeDerivatives];
   float     determinant;
   float     energy = FindNodeEnergy(a, points, read, &determinant, ofNode);
-  if (writesStresses && node < nodes)
+  if (writesNodeDerivatives && node < nodes)
   {
-    for (int s = 0; s < MostStresses; ++s)
+    for (int s = 0; s < MostNodeDerivatives; ++s)
     {
-      if (s < CountStresses(a->kind))
+      if (s < CountNodeDerivatives(a->kind))
       {
-        stresses[s * nodes + node] = ofNode[s];
+        nodeDerivatives[s * nodes + node] = ofNode[s];
       }
     }
   }

@@ -28,8 +28,8 @@ struct FreeFormLevel
     , moving(*queue, backend->GetDescription().name, &core.samples.GetControlPoints().GetScratch())
     , fixedMask(*queue, backend->GetDescription().name, &core.samples.GetControlPoints().GetScratch())
     , movingMask(*queue, backend->GetDescription().name, &core.samples.GetControlPoints().GetScratch())
-    , bending(*queue, &stresses)
-    , penalties(*queue, &stresses)
+    , bending(*queue, &nodeDerivatives)
+    , penalties(*queue, &nodeDerivatives)
   {}
 
   ControlPenaltyTerm &
@@ -58,7 +58,7 @@ struct FreeFormLevel
     {
       bytes += static_cast<std::int64_t>(SizeOf(*array));
     }
-    for (const MemoryPointer * array : { &stresses,
+    for (const MemoryPointer * array : { &nodeDerivatives,
                                          &coarsePoints,
                                          &controlForces,
                                          &penalty,
@@ -85,7 +85,7 @@ struct FreeFormLevel
   double edge = 1;
   double finestEdge = 1;
   /** The partial derivatives at the nodes, for one penalty at a time. */
-  MemoryPointer stresses;
+  MemoryPointer nodeDerivatives;
   /** Derivatives by steps of the grid, and by mm. */
   ControlPenaltyTerm bending;
   ControlPenaltyTerm penalties;
