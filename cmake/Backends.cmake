@@ -63,8 +63,8 @@ if(GPURegistration_HAS_OPENCL)
       core/Evaluated.h
       image/InvalidSample.h
       metric/samples/Samples.h
-      metric/samples/PreciseSamples.h
-      metric/samples/PreciseGrid.h
+      metric/samples/FixedPointSamples.h
+      metric/samples/FixedPointGrid.h
       metric/samples/SampleChain.h
       core/LaneLimits.h
       metric/samples/SamplePartition.h
@@ -93,17 +93,17 @@ if(GPURegistration_HAS_OPENCL)
   set(_summary_groups ${_batch_groups} metric/histogram/HistogramSummaryKernels.h)
   set(_summary_entries ${_batch_entries} metric/histogram/HistogramSummaryKernels.cl)
   gpuregistration_embed_histogram_kernels(
-    Mattes Mattes FORMULAS metric/histogram/MattesSample.h metric/histogram/MattesPrecise.h metric/histogram/EntropyTable.h
+    Mattes Mattes FORMULAS metric/histogram/MattesSample.h metric/histogram/MattesFixedPoint.h metric/histogram/EntropyTable.h
     COUNTING core/LaneSum.h metric/histogram/WindowCount.h
     GROUPS metric/histogram/EntropyTableKernels.h ${_summary_groups}
     ENTRIES ${_summary_entries})
   gpuregistration_embed_histogram_kernels(
-    PartialVolume PartialVolume FORMULAS metric/histogram/PartialVolumeSample.h metric/histogram/PartialVolumePrecise.h
+    PartialVolume PartialVolume FORMULAS metric/histogram/PartialVolumeSample.h metric/histogram/PartialVolumeFixedPoint.h
     metric/histogram/EntropyTable.h COUNTING core/LaneSum.h
     GROUPS metric/histogram/EntropyTableKernels.h ${_summary_groups} ENTRIES ${_summary_entries})
   gpuregistration_embed_histogram_kernels(
     JointHistogram JointHistogram FORMULAS metric/histogram/JointHistogramSmoothing.h metric/histogram/JointHistogramSample.h
-    metric/histogram/JointHistogramPrecise.h metric/histogram/JointHistogramTable.h metric/histogram/JointHistogramKernels.h
+    metric/histogram/JointHistogramFixedPoint.h metric/histogram/JointHistogramTable.h metric/histogram/JointHistogramKernels.h
     COUNTING core/LaneSum.h GROUPS ${_batch_groups} ENTRIES ${_batch_entries})
   # In doubles.
   gpuregistration_embed_metric_kernels(

@@ -66,7 +66,7 @@ itkGPUNeighborhoodCorrelationClass::UpdateEngine(bool isInitializing) const
                          [this] {
                            // Neighborhoods need all voxels, with ITK's own values: exact to the bit where fixed point can hold them.
                            auto scales = m_Adapter.GetImages().ComputeScalesOfTwo();
-                           scales.isPrecise = true;
+                           scales.isFixedPoint = true;
                            scales.samplesEveryVoxel = true;
                            return scales;
                          },

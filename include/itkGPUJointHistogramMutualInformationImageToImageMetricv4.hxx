@@ -210,7 +210,7 @@ itkGPUJointHistogramClass::UpdateEngine(bool isInitializing) const
     scales.checksRange = true;
     // A Gaussian as wide as the histogram leaves counts that hardly differ, which floats could not tell apart.
     const double variance = const_cast<Self *>(this)->GetVarianceForJointPDFSmoothing();
-    scales.isPrecise = 16.0 * variance > static_cast<double>(m_InitializedBins * m_InitializedBins);
+    scales.isFixedPoint = 16.0 * variance > static_cast<double>(m_InitializedBins * m_InitializedBins);
     return scales;
   };
   const auto binOf = [this](auto value) { return this->FindBin(static_cast<double>(value), m_FixedRange); };

@@ -460,7 +460,7 @@ TEST_P(LoadedImageTest, MetricsTakeValuesAsTheHostGivesThem)
   for (const Placement & place : MakePlacements())
   {
     SCOPED_TRACE(place.name);
-    for (const bool isPrecise : { false, true })
+    for (const bool isDouble : { false, true })
     {
       const double offset = 1e4;
       const auto   values = MakeValues<float>(ImageSize, offset, 12);
@@ -480,7 +480,7 @@ TEST_P(LoadedImageTest, MetricsTakeValuesAsTheHostGivesThem)
       auto                      moving = MakeMoving(place.size, movingValues, 1.0);
       const std::vector<double> movingAbove(movingValues.begin(), movingValues.end());
       given.values = CopyFrom(scaled);
-      if (isPrecise)
+      if (isDouble)
       {
         given.values = CopyFrom(above);
         moving.values = CopyFrom(movingAbove);
@@ -570,7 +570,7 @@ TEST_P(LoadedImageTest, MetricsReadAMovingImageAsTheHostGivesIt)
     mapping.toMoving.matrix = { 0.9, 0.1, 0, -0.1, 0.9, 0, 0, 0, 1 };
     for (const int order : { 0, 1 })
     {
-      for (const bool isPrecise : { false, true })
+      for (const bool isDouble : { false, true })
       {
         gpureg::MovingImage given;
         given.size = ImageSize;
@@ -581,9 +581,9 @@ TEST_P(LoadedImageTest, MetricsReadAMovingImageAsTheHostGivesIt)
         given.scale.roundsToFloat = sizeof(Real) == sizeof(float);
         given.inverseSpacing = { 1, 1, 1 };
         given.differenceStep = { 0.5, 0, 0, 0, 0.5, 0, 0, 0, 0.5 };
-        fixed.precision = given.precision = isPrecise ? gpureg::Precision::Double : gpureg::Precision::Single;
+        fixed.precision = given.precision = isDouble ? gpureg::Precision::Double : gpureg::Precision::Single;
         gpureg::MovingImage taken = given;
-        given.values = isPrecise ? CopyFrom(above) : CopyFrom(scaled);
+        given.values = isDouble ? CopyFrom(above) : CopyFrom(scaled);
         taken.image = &image;
         gpureg::MattesMetric engine(GetParam(), 20);
         Set(engine, fixed, given);
@@ -670,7 +670,7 @@ TEST_P(LoadedImageTest, AGradientIsTheSameOfAFixedImageAndOfAMovingOne)
     gradient.smoothing[d] = Weights::Compute(itk::GaussianOrderEnum::ZeroOrder, 1.2, true, spacing);
     gradient.derivative[d] = Weights::Compute(itk::GaussianOrderEnum::FirstOrder, 1.2, true, spacing);
   }
-  const auto check = [&](const auto & first, const auto & second, bool isPrecise) {
+  const auto check = [&](const auto & first, const auto & second, bool isDouble) {
     const std::size_t   count = first.size();
     const auto          other = MakeValues<float>(ImageSize, 0.0, 33);
     gpureg::LoadedImage image(GetParam());
@@ -688,9 +688,9 @@ TEST_P(LoadedImageTest, AGradientIsTheSameOfAFixedImageAndOfAMovingOne)
       std::transform(other.begin(), other.end(), scaled.begin(), [unit](float v) {
         return static_cast<float>(v / unit);
       });
-      return isPrecise ? CopyFrom(above) : CopyFrom(scaled);
+      return isDouble ? CopyFrom(above) : CopyFrom(scaled);
     };
-    const auto precision = isPrecise ? gpureg::Precision::Double : gpureg::Precision::Single;
+    const auto precision = isDouble ? gpureg::Precision::Double : gpureg::Precision::Single;
     const auto sumOfMoving = [&](bool keepsLast) {
       gpureg::FixedSamples fixed;
       fixed.precision = precision;
@@ -753,11 +753,11 @@ TEST_P(LoadedImageTest, AGradientIsTheSameOfAFixedImageAndOfAMovingOne)
     // A new gradient gives another sum, so the sum above is that of the stored gradient.
     EXPECT_GT(std::abs(sumOfFixed(false)[0] - ofFixedThen[0]), 1e-3 * std::abs(ofFixedThen[0]));
   };
-  for (const bool isPrecise : { false, true })
+  for (const bool isDouble : { false, true })
   {
-    SCOPED_TRACE(isPrecise ? "precise" : "in floats");
-    check(MakeValues<float>(ImageSize, 0.0, 31), MakeValues<float>(ImageSize, 300.0, 32), isPrecise);
-    check(MakeValues<double>(ImageSize, 0.0, 31), MakeValues<double>(ImageSize, 300.0, 32), isPrecise);
+    SCOPED_TRACE(isDouble ? "in doubles" : "in floats");
+    check(MakeValues<float>(ImageSize, 0.0, 31), MakeValues<float>(ImageSize, 300.0, 32), isDouble);
+    check(MakeValues<double>(ImageSize, 0.0, 31), MakeValues<double>(ImageSize, 300.0, 32), isDouble);
   }
 }
 

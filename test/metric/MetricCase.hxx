@@ -45,9 +45,9 @@ constexpr double RangeDistance = 5e-7;
 
 /** The same distance from the edges of a joint histogram's bins, relative to the range. Samples are counted in the nearest bin, so a
  *  single one in another bin shows. The distance covers the error of interpolation in floats, or of rounding to a float;
- *  PreciseBinDistance covers that of a position's rounding to 2^-32 voxel, for values of more digits. */
+ *  FixedPointBinDistance covers that of a position's rounding to 2^-32 voxel, for values of more digits. */
 constexpr double BinDistance = 2e-7;
-constexpr double PreciseBinDistance = 2e-9;
+constexpr double FixedPointBinDistance = 2e-9;
 /** The largest error observed in a spline's value in floats (RMS: 5e-8): 16 or more coefficients are added up, some of them larger than
  *  the range. */
 constexpr double SplineDistance = 4e-7;
@@ -350,8 +350,8 @@ public:
   double
   GetValueDistance() const
   {
-    const bool isPrecise = m_Case.measure == Measure::JointHistogram && m_Case.doublePixels && !m_Case.many;
-    return isPrecise ? PreciseBinDistance : BinDistance;
+    const bool isFixedPoint = m_Case.measure == Measure::JointHistogram && m_Case.doublePixels && !m_Case.many;
+    return isFixedPoint ? FixedPointBinDistance : BinDistance;
   }
 
   /** Returns how much a metric's results change if rounding errors of the expected size are added to its input. */

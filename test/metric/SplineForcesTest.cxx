@@ -259,12 +259,12 @@ private:
   gpureg::Filler
   MakeFiller(const std::vector<float> & values) const
   {
-    const bool isPrecise = m_Case.arePoints;
-    return [&values, isPrecise](std::int64_t first, std::int64_t count, void * out) {
+    const bool isDouble = m_Case.arePoints;
+    return [&values, isDouble](std::int64_t first, std::int64_t count, void * out) {
       for (std::int64_t n = 0; n < count; ++n)
       {
         const float value = values[static_cast<std::size_t>(first + n)];
-        isPrecise ? static_cast<double *>(out)[n] = value : static_cast<float *>(out)[n] = value;
+        isDouble ? static_cast<double *>(out)[n] = value : static_cast<float *>(out)[n] = value;
       }
     };
   }

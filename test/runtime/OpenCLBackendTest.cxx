@@ -77,7 +77,7 @@ struct Problem
   Size         virtualSize{ 61, 47, 39 };
   Size         movingSize{ 57, 53, 41 };
   std::int64_t pointCount = 0;
-  bool         isPrecise = false; // points always are
+  bool         isDouble = false; // points always are
   bool         hasDisplacement = false;
   bool         hasMask = false;
   bool         hasGradient = true;
@@ -89,7 +89,7 @@ struct Problem
   Precision
   GetPrecision() const
   {
-    return isPrecise || pointCount > 0 ? Precision::Double : Precision::Single;
+    return isDouble || pointCount > 0 ? Precision::Double : Precision::Single;
   }
 
   bool
@@ -456,17 +456,17 @@ MakeProblemsOfMovingImages()
                   p.virtualSize = { 131, 67, 1 };
                   p.movingSize = { 127, 75, 1 };
                 }),
-    MakeProblem("Precise", [](Problem & p) { p.isPrecise = true; }),
-    MakeProblem("PreciseDisplacement",
+    MakeProblem("FixedPoint", [](Problem & p) { p.isDouble = true; }),
+    MakeProblem("FixedPointDisplacement",
                 [](Problem & p) {
-                  p.isPrecise = true;
+                  p.isDouble = true;
                   p.hasDisplacement = true;
                   p.hasGradient = false;
                   p.derivative = Forces::OfEachSample;
                 }),
-    MakeProblem("PreciseSlice",
+    MakeProblem("FixedPointSlice",
                 [](Problem & p) {
-                  p.isPrecise = true;
+                  p.isDouble = true;
                   p.bins = 100;
                   p.virtualSize = { 131, 67, 1 };
                   p.movingSize = { 127, 75, 1 };

@@ -11,8 +11,8 @@
 #include "kernels/metric/samples/ForceSums.h"
 #include "kernels/image/InvalidSample.h"
 #include "kernels/metric/samples/Samples.h"
-#include "kernels/metric/samples/PreciseSamples.h"
-#include "kernels/metric/samples/PreciseGrid.h"
+#include "kernels/metric/samples/FixedPointSamples.h"
+#include "kernels/metric/samples/FixedPointGrid.h"
 #include "kernels/transform/ChainSlopes.h"
 #include "kernels/metric/samples/SampleChain.h"
 #include "kernels/core/LaneLimits.h"
@@ -20,7 +20,7 @@
 #include "kernels/core/Evaluated.h"
 #include "kernels/metric/histogram/Histogram.h"
 #include "kernels/metric/histogram/MattesSample.h"
-#include "kernels/metric/histogram/MattesPrecise.h"
+#include "kernels/metric/histogram/MattesFixedPoint.h"
 #include "kernels/metric/histogram/EntropyTable.h"
 #include "kernels/metric/histogram/BorderWeight.h"
 #include "kernels/metric/histogram/CorrelationRatio.h"
@@ -375,10 +375,10 @@ TEST(FixedPointInterpolationTest, CellsArePositions)
       {
         position[d] = DrawIndex(random, shape.size[d]);
       }
-      const PreciseCell cell = FindPreciseCell(&shape, position);
-      const i64         voxel[] = { cell.offset % shape.size[0],
-                                    cell.offset / shape.size[0] % shape.size[1],
-                                    cell.offset / shape.size[0] / shape.size[1] };
+      const FixedPointCell cell = FindFixedPointCell(&shape, position);
+      const i64            voxel[] = { cell.offset % shape.size[0],
+                                       cell.offset / shape.size[0] % shape.size[1],
+                                       cell.offset / shape.size[0] / shape.size[1] };
       EXPECT_GE(cell.offset, 0);
       for (int d = 0; d < 3; ++d)
       {
@@ -443,20 +443,20 @@ TEST(FixedPointInterpolationTest, DisplacementsAreTrilinear)
         }
       }
       SampleVolumes volumes{};
-      volumes.preciseDisplacement = field.data();
+      volumes.displacementInFixedPoint = field.data();
       i64 point[3];
       for (int d = 0; d < 3; ++d)
       {
         point[d] = DrawIndex(random, shape.size[d]);
       }
       i64 position[3] = { One, -Half, 7 };
-      MovePreciselyBetween(&volumes, &shape, point, position);
+      MoveBetweenInFixedPoint(&volumes, &shape, point, position);
       EXPECT_EQ(position[0] - One, InterpolateFixed(components[0].data(), &shape, point));
       EXPECT_EQ(position[1] + Half, InterpolateFixed(components[1].data(), &shape, point));
       EXPECT_EQ(position[2] - 7, InterpolateFixed(components[2].data(), &shape, point));
       const i64 voxel = DrawBetween(random, 0, static_cast<i64>(components[0].size()) - 1);
       i64       moved[3] = { 0, 0, 0 };
-      MovePrecisely(&volumes, voxel, moved);
+      MoveInFixedPoint(&volumes, voxel, moved);
       for (int d = 0; d < 3; ++d)
       {
         EXPECT_EQ(moved[d], components[d][voxel]);
@@ -600,18 +600,18 @@ TEST(FixedPointGridTest, CarriesWithoutOverflow)
     long double carried[3] = { 0, 0, 0 };
     for (i64 & entry : part.fixedCarry)
     {
-      entry = DrawBetween(random, -GPUREG_LARGEST_PRECISE_CARRY * One, GPUREG_LARGEST_PRECISE_CARRY * One);
+      entry = DrawBetween(random, -GPUREG_LARGEST_FIXED_POINT_CARRY * One, GPUREG_LARGEST_FIXED_POINT_CARRY * One);
     }
     for (int c = 0; c < 3; ++c)
     {
       d[c] = DrawBetween(random, -(i64{ 1 } << 62), i64{ 1 } << 62) >> (random() % 40);
-      const auto within = std::clamp<i64>(d[c], -GPUREG_FARTHEST_PRECISE_MOVE, GPUREG_FARTHEST_PRECISE_MOVE);
+      const auto within = std::clamp<i64>(d[c], -GPUREG_FARTHEST_FIXED_POINT_MOVE, GPUREG_FARTHEST_FIXED_POINT_MOVE);
       for (int r = 0; r < 3; ++r)
       {
         carried[r] += part.fixedCarry[3 * r + c] / Units * within;
       }
     }
-    CarryPrecisely(part.fixedCarry, d);
+    CarryInFixedPoint(part.fixedCarry, d);
     for (int r = 0; r < 3; ++r)
     {
       EXPECT_NEAR(static_cast<double>(d[r] - carried[r]), 0.0, 3.0);
@@ -675,7 +675,7 @@ TEST(FixedPointParzenTest, HalvesAreTheCubicSplineAndSumToOne)
   const auto check = [](i64 t) {
     u32 high[4], low[4];
     i64 weights[4];
-    PreciseParzenWeights(t, high, low);
+    ParzenWeightHalves(t, high, low);
     for (int k = 0; k < 4; ++k)
     {
       EXPECT_LE(low[k], 0xFFFFu) << t;
@@ -706,7 +706,7 @@ TEST(FixedPointParzenTest, BinsAreTheValues)
       for (const i64 value : { i64{ 0 }, i64{ 1 }, range / 2, range - 1, range, DrawBetween(random, 0, range) })
       {
         i64               t = -1;
-        const int         first = FirstPreciseParzenBin(&a, &maps, value, &t);
+        const int         first = FirstFixedPointParzenBin(&a, &maps, value, &t);
         const long double exact = static_cast<long double>(whole) * value / range * Units;
         const i64         found = (first - (HistogramPadding - 1)) * One + t;
         EXPECT_NEAR(static_cast<double>(found - exact), -0.5, 0.8) << value << " of " << range;
@@ -737,7 +737,7 @@ TEST(FixedPointTableTest, EntriesAreTheDerivative)
     const i64   joint = LogOfCount(random() >> DrawBetween(random, 0, 63));
     const i64   marginal = LogOfCount(random() >> DrawBetween(random, 0, 63));
     const float nmi = DrawFloat(random, 1.0f, 2.0f);
-    EXPECT_EQ(PreciseTableEntry(0, joint, marginal, nmi, 0.3f), joint - marginal);
+    EXPECT_EQ(FixedPointTableEntry(0, joint, marginal, nmi, 0.3f), joint - marginal);
     for (const float inverse : { DrawFloat(random, 0.05f, 3.0f),
                                  DrawFloat(random, 3.0f, 65536.0f),
                                  65536.0f,
@@ -746,12 +746,12 @@ TEST(FixedPointTableTest, EntriesAreTheDerivative)
     {
       const long double used = std::min(inverse, 65536.0f);
       const long double exact = (static_cast<long double>(joint) * nmi - marginal) * used;
-      const auto        excess = static_cast<double>(PreciseTableEntry(1, joint, marginal, nmi, inverse) - exact);
+      const auto        excess = static_cast<double>(FixedPointTableEntry(1, joint, marginal, nmi, inverse) - exact);
       EXPECT_LE(excess, 0.01 + 1e-15 * std::abs(static_cast<double>(exact)));
       EXPECT_GT(excess, -1.01 - static_cast<double>(used) - 1e-15 * std::abs(static_cast<double>(exact)));
     }
     // Without entropy, there is no derivative.
-    EXPECT_EQ(PreciseTableEntry(1, joint, marginal, nmi, 0.0f), 0);
+    EXPECT_EQ(FixedPointTableEntry(1, joint, marginal, nmi, 0.0f), 0);
   });
 }
 
@@ -976,14 +976,14 @@ TEST(CorrelationRatioTableTest, RowsKeepAllOfTheBinsMean)
     EXPECT_EQ(row[CorrelationRatioTableColumns], 0.0f);
 
     i64 integers[(Row + 2) * CorrelationRatioTableColumns] = {};
-    WriteTableRow(SamplesArePrecise, Row, meanOfBin, mean, ratio, integers);
-    const i64 * preciseRow = integers + Row * CorrelationRatioTableColumns;
-    EXPECT_EQ(preciseRow[CorrelationRatioMeanOfBin], meanOfBin);
-    EXPECT_EQ(preciseRow[CorrelationRatioMeanRest], 0);
-    EXPECT_EQ(preciseRow[CorrelationRatioMean], mean);
-    EXPECT_EQ(preciseRow[CorrelationRatioRatio], ratio);
-    EXPECT_EQ(preciseRow[-1], 0);
-    EXPECT_EQ(preciseRow[CorrelationRatioTableColumns], 0);
+    WriteTableRow(SamplesAreFixedPoint, Row, meanOfBin, mean, ratio, integers);
+    const i64 * fixedPointRow = integers + Row * CorrelationRatioTableColumns;
+    EXPECT_EQ(fixedPointRow[CorrelationRatioMeanOfBin], meanOfBin);
+    EXPECT_EQ(fixedPointRow[CorrelationRatioMeanRest], 0);
+    EXPECT_EQ(fixedPointRow[CorrelationRatioMean], mean);
+    EXPECT_EQ(fixedPointRow[CorrelationRatioRatio], ratio);
+    EXPECT_EQ(fixedPointRow[-1], 0);
+    EXPECT_EQ(fixedPointRow[CorrelationRatioTableColumns], 0);
   });
 }
 
@@ -1044,7 +1044,7 @@ TEST(CorrelationRatioTableTest, AFixedPointChunkIsReadAsItWasCounted)
   CorrelationRatioArguments a{};
   a.histogram.rows = 3;
   a.histogram.columns = CorrelationRatioColumns;
-  a.histogram.countUnit = GPUREG_PRECISE_COUNT_UNIT;
+  a.histogram.countUnit = GPUREG_FIXED_POINT_COUNT_UNIT;
   const int        cells = a.histogram.rows * CorrelationRatioColumns;
   std::vector<u32> counters(4 * static_cast<std::size_t>(cells));
   Random           random(5);
@@ -1060,8 +1060,8 @@ TEST(CorrelationRatioTableTest, AFixedPointChunkIsReadAsItWasCounted)
       const u64   expected = (u64{ high[0] } << 16) + high[cells];
       const int   column = cell % CorrelationRatioColumns;
       u64         joined[CorrelationRatioColumns];
-      JoinRow(SamplesArePrecise, &a, cell / CorrelationRatioColumns, high - column, high - column + cells, joined);
-      EXPECT_EQ(ReadChunk(SamplesArePrecise, &a, counters.data(), chunk, cell), expected);
+      JoinRow(SamplesAreFixedPoint, &a, cell / CorrelationRatioColumns, high - column, high - column + cells, joined);
+      EXPECT_EQ(ReadChunk(SamplesAreFixedPoint, &a, counters.data(), chunk, cell), expected);
       EXPECT_EQ(joined[column], expected);
     }
   }

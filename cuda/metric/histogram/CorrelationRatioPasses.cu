@@ -15,13 +15,13 @@ namespace
 // The table has few rows, one for each fixed bin.
 constexpr int TableLanes = 256;
 
-template <bool VIsPrecise>
+template <bool VIsFixedPoint>
 __global__ void
 __launch_bounds__(TableLanes)
   TableKernel(const __grid_constant__ CorrelationRatioArguments a, const u64 * histogram, void * table)
 {
   float * const integers = reinterpret_cast<float *>(localMemory);
-  TableGroup(VIsPrecise ? SamplesArePrecise : 0, &a, histogram, nullptr, integers, table);
+  TableGroup(VIsFixedPoint ? SamplesAreFixedPoint : 0, &a, histogram, nullptr, integers, table);
 }
 
 class CudaCorrelationRatioPasses : public CudaHistogramPasses<CorrelationRatioArguments>
@@ -33,7 +33,7 @@ public:
   Table(const CorrelationRatioArguments & a, const HistogramArrays & arrays) override
   {
     GetQueue().Launch("making the derivative's table",
-                      a.histogram.samples.variant & SamplesArePrecise ? TableKernel<true> : TableKernel<false>,
+                      a.histogram.samples.variant & SamplesAreFixedPoint ? TableKernel<true> : TableKernel<false>,
                       dim3(1),
                       TableLanes,
                       TableLanes * sizeof(u64),

@@ -16,12 +16,12 @@ namespace
 {
 constexpr int TableLanes = 1024;
 
-template <bool VIsPrecise, typename TArguments>
+template <bool VIsFixedPoint, typename TArguments>
 __global__ void
 __launch_bounds__(TableLanes) TableKernel(const __grid_constant__ TArguments a, const u64 * histogram, void * table)
 {
   float * const scratch = reinterpret_cast<float *>(localMemory);
-  TableGroup(VIsPrecise ? SamplesArePrecise : 0, &a, histogram, scratch, scratch + TableLanes, table);
+  TableGroup(VIsFixedPoint ? SamplesAreFixedPoint : 0, &a, histogram, scratch, scratch + TableLanes, table);
 }
 
 /** \tparam TArguments the metric's arguments, with a member `normalized`. */
@@ -41,8 +41,8 @@ public:
   Table(const TArguments & a, const HistogramArrays & arrays) override
   {
     this->GetQueue().Launch("making the derivative's table",
-                            a.histogram.samples.variant & SamplesArePrecise ? TableKernel<true, TArguments>
-                                                                            : TableKernel<false, TArguments>,
+                            a.histogram.samples.variant & SamplesAreFixedPoint ? TableKernel<true, TArguments>
+                                                                               : TableKernel<false, TArguments>,
                             dim3(1),
                             TableLanes,
                             (TableLanes + 2 * a.histogram.rows) * sizeof(float),

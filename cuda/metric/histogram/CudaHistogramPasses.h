@@ -31,7 +31,7 @@ constexpr int BatchLanes = 128;
 constexpr int
 BlocksOfHistogram(int variant)
 {
-  return IsChained(variant) ? ChainedValueBlocks : IsPrecise(variant) ? PreciseBlocks : ValueBlocks;
+  return IsChained(variant) ? ChainedValueBlocks : IsFixedPoint(variant) ? FixedPointBlocks : ValueBlocks;
 }
 
 /** Returns the number of blocks on a multiprocessor: two loads of quads need fewer registers than eight loads of gradients. */
@@ -64,7 +64,7 @@ __global__ void
 __launch_bounds__(SumLanes) SumHistogramsKernel(
   const __grid_constant__ TArguments a, int chunkCount, int accumulate, const u32 * chunkHistograms, u64 * histogram)
 {
-  SumHistogramsGroup(VCountsHalves ? SamplesArePrecise : 0,
+  SumHistogramsGroup(VCountsHalves ? SamplesAreFixedPoint : 0,
                      &a,
                      LeastSumCells,
                      GroupIndex(),
@@ -97,7 +97,7 @@ __global__ void
 __launch_bounds__(BatchLanes)
   BatchSumKernel(const __grid_constant__ TArguments a, const u32 * chunkHistograms, u64 * histograms)
 {
-  BatchSumGroup(VCountsHalves ? SamplesArePrecise : 0, &a, chunkHistograms, localMemory, histograms);
+  BatchSumGroup(VCountsHalves ? SamplesAreFixedPoint : 0, &a, chunkHistograms, localMemory, histograms);
 }
 
 template <typename TSummaryArguments>

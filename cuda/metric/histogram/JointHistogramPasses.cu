@@ -14,13 +14,13 @@ namespace
 {
 constexpr int TableLanes = 512;
 
-template <bool VIsPrecise>
+template <bool VIsFixedPoint>
 __global__ void
 __launch_bounds__(TableLanes)
   TableKernel(const __grid_constant__ JointHistogramArguments a, const u64 * histogram, void * table)
 {
   float * const marginals = reinterpret_cast<float *>(localMemory);
-  TableGroup(VIsPrecise ? SamplesArePrecise : 0, &a, histogram, nullptr, marginals, table);
+  TableGroup(VIsFixedPoint ? SamplesAreFixedPoint : 0, &a, histogram, nullptr, marginals, table);
 }
 
 class CudaJointHistogramPasses : public CudaHistogramPasses<JointHistogramArguments, JointHistogramSummaryArguments>
@@ -32,7 +32,7 @@ public:
   Table(const JointHistogramArguments & a, const HistogramArrays & arrays) override
   {
     GetQueue().Launch("making the derivative's table",
-                      a.histogram.samples.variant & SamplesArePrecise ? TableKernel<true> : TableKernel<false>,
+                      a.histogram.samples.variant & SamplesAreFixedPoint ? TableKernel<true> : TableKernel<false>,
                       dim3(1),
                       TableLanes,
                       (a.histogram.rows + 1) * sizeof(i64),

@@ -31,14 +31,14 @@ constexpr std::size_t MostRingInLocalMemory = std::size_t{ 48 } << 10;
 constexpr std::size_t ScratchBytes = 2 * ForceSumCount * LineLanes * sizeof(float);
 
 /** Kernels are compiled for a linear transform, for a displacement field, and, with the variant looked up at run time, for all others. */
-constexpr int LinearVariant = SamplesArePrecise;
-constexpr int FieldVariant = SamplesArePrecise | SamplesAreDisplaced;
+constexpr int LinearVariant = SamplesAreFixedPoint;
+constexpr int FieldVariant = SamplesAreFixedPoint | SamplesAreDisplaced;
 constexpr int FieldForceVariant = FieldVariant | WritesForces;
 constexpr int DifferenceVariant = FieldForceVariant | GradientByDifferences;
 
 template <typename TWork>
 void
-WithPreciseVariant(int variant, const TWork & work)
+WithFixedPointVariant(int variant, const TWork & work)
 {
   switch (variant)
   {
@@ -49,8 +49,8 @@ WithPreciseVariant(int variant, const TWork & work)
     case FieldForceVariant:
       return work(std::integral_constant<int, FieldForceVariant>{});
     default:
-      return variant & SamplesAreChained ? work(std::integral_constant<int, PreciseChainedVariant>{})
-                                         : work(std::integral_constant<int, PreciseVariant>{});
+      return variant & SamplesAreChained ? work(std::integral_constant<int, FixedPointChainedVariant>{})
+                                         : work(std::integral_constant<int, FixedPointVariant>{});
   }
 }
 
@@ -60,7 +60,7 @@ void
 WithBatchVariant(int variant, const TWork & work)
 {
   variant == LinearVariant ? work(std::integral_constant<int, LinearVariant>{})
-                           : work(std::integral_constant<int, PreciseVariant>{});
+                           : work(std::integral_constant<int, FixedPointVariant>{});
 }
 
 std::size_t
@@ -257,13 +257,13 @@ public:
     for (const int variant : { LinearVariant,
                                FieldVariant,
                                FieldForceVariant,
-                               SamplesArePrecise | MovingHasMask,
-                               SamplesArePrecise | SamplesAreChained })
+                               SamplesAreFixedPoint | MovingHasMask,
+                               SamplesAreFixedPoint | SamplesAreChained })
     {
-      WithPreciseVariant(variant,
-                         [this](auto constant) { this->AllowLocalBytes(CorrelateTilesKernel<constant.value>); });
+      WithFixedPointVariant(variant,
+                            [this](auto constant) { this->AllowLocalBytes(CorrelateTilesKernel<constant.value>); });
     }
-    for (const int variant : { LinearVariant, SamplesArePrecise | MovingHasMask })
+    for (const int variant : { LinearVariant, SamplesAreFixedPoint | MovingHasMask })
     {
       WithBatchVariant(variant,
                        [this](auto constant) { this->AllowLocalBytes(BatchCorrelateTilesKernel<constant.value>); });
@@ -289,7 +289,7 @@ public:
   void
   MovePlanes(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
   {
-    WithPreciseVariant(a.samples.variant & ~(WritesForces | GradientByDifferences), [&](auto variant) {
+    WithFixedPointVariant(a.samples.variant & ~(WritesForces | GradientByDifferences), [&](auto variant) {
       m_Queue.Launch("moving planes",
                      MovePlanesKernel<variant.value>,
                      GetPlaneGrid(a),
@@ -325,7 +325,7 @@ public:
   void
   CorrelatePlanes(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
   {
-    WithPreciseVariant(a.samples.variant, [&](auto variant) {
+    WithFixedPointVariant(a.samples.variant, [&](auto variant) {
       m_Queue.Launch("correlating planes",
                      CorrelatePlanesKernel<variant.value>,
                      dim3(static_cast<unsigned int>(a.groupCount)),
@@ -354,7 +354,7 @@ public:
                    maps);
     // Terms need no gradient, so variants that differ in it share a kernel.
     const int unused = a.forces == TermsOfCentres ? int{ GradientByDifferences } : 0;
-    WithPreciseVariant(a.samples.variant & ~unused, [&](auto variant) {
+    WithFixedPointVariant(a.samples.variant & ~unused, [&](auto variant) {
       m_Queue.Launch("correlating tiles",
                      CorrelateTilesKernel<variant.value>,
                      dim3(static_cast<unsigned int>(a.groupCount)),
@@ -371,7 +371,7 @@ public:
   void
   CorrelateList(const NeighborhoodArguments & a, const SampleMaps & maps, const NeighborhoodArrays & arrays) override
   {
-    WithPreciseVariant(a.samples.variant, [&](auto variant) {
+    WithFixedPointVariant(a.samples.variant, [&](auto variant) {
       m_Queue.Launch("correlating centres",
                      CorrelateListKernel<variant.value>,
                      dim3(static_cast<unsigned int>(a.groupCount)),
@@ -490,7 +490,7 @@ public:
     }
     else
     {
-      WithPreciseVariant(a.samples.variant, launch);
+      WithFixedPointVariant(a.samples.variant, launch);
     }
   }
 

@@ -19,9 +19,9 @@ BlocksOf(int variant, int task)
 {
   if (!(task & PairsFindForces))
   {
-    return IsChained(variant) ? ChainedValueBlocks : IsPrecise(variant) ? PreciseBlocks : ValueBlocks;
+    return IsChained(variant) ? ChainedValueBlocks : IsFixedPoint(variant) ? FixedPointBlocks : ValueBlocks;
   }
-  return IsChained(variant) ? ChainedForceBlocks : IsPrecise(variant) ? 1 : ForceBlocks;
+  return IsChained(variant) ? ChainedForceBlocks : IsFixedPoint(variant) ? 1 : ForceBlocks;
 }
 
 // Variants besides those of CudaSamples.h: displacement fields over a grid, with forces along the moving image's gradient, and along the

@@ -22,7 +22,7 @@ namespace
 constexpr int Lanes = 512;
 constexpr int ValueBlocks = 4;
 constexpr int ForceBlocks = 2;
-constexpr int PreciseBlocks = 2;
+constexpr int FixedPointBlocks = 2;
 constexpr int SlopeBlocks = 3;
 // Kernels of chains, which read parts and their Jacobians, need more registers: with 32 and 64 they spilled 1200 bytes a lane, and took
 // three times as long.
@@ -33,19 +33,19 @@ constexpr int TargetChunks = 528;
 // The compiled variants. The plain case over a grid:
 constexpr int PlainVariant = ReadsQuads;
 // The plain case over a grid with few samples, in fixed point:
-constexpr int PlainPreciseVariant = SamplesArePrecise;
+constexpr int PlainFixedPointVariant = SamplesAreFixedPoint;
 // The plain case over points:
-constexpr int PlainPointsVariant = SamplesArePrecise | SamplesArePoints;
+constexpr int PlainPointsVariant = SamplesAreFixedPoint | SamplesArePoints;
 // All other variants that are not fixed-point (points always are), looked up at run time:
 constexpr int AnyVariant = -1;
 // All other fixed-point variants, whose integers need more registers, looked up at run time:
-constexpr int PreciseVariant = -2;
+constexpr int FixedPointVariant = -2;
 // Displacement fields over a grid, for values and for forces along the interpolation's derivative; some metrics have kernels for these:
 constexpr int FieldValueVariant = ReadsQuads | SamplesAreDisplaced;
 constexpr int SlopeForceVariant = FieldValueVariant | WritesForces | GradientOfInterpolation;
 // Chains, in floats and in fixed point; their arrays would take registers from the other variants:
 constexpr int ChainedVariant = -4;
-constexpr int PreciseChainedVariant = -5;
+constexpr int FixedPointChainedVariant = -5;
 // For a metric that weights the border: the plain case with border weights, and all others with border weights that are not fixed-point:
 constexpr int PlainBorderVariant = ReadsQuads | WeighsBorder;
 constexpr int BorderVariant = -3;
@@ -64,19 +64,19 @@ template <int VVariant>
 __device__ __forceinline__ int
 VariantOf(const SampleArguments & a)
 {
-  constexpr int special = SamplesArePrecise | SamplesArePoints | WeighsBorder | SamplesAreChained;
+  constexpr int special = SamplesAreFixedPoint | SamplesArePoints | WeighsBorder | SamplesAreChained;
   switch (VVariant)
   {
-    case PreciseVariant:
-      return (a.variant & ~SamplesAreChained) | SamplesArePrecise;
-    case PreciseChainedVariant:
-      return a.variant | SamplesArePrecise | SamplesAreChained;
+    case FixedPointVariant:
+      return (a.variant & ~SamplesAreChained) | SamplesAreFixedPoint;
+    case FixedPointChainedVariant:
+      return a.variant | SamplesAreFixedPoint | SamplesAreChained;
     case AnyVariant:
       return a.variant & ~special;
     case ChainedVariant:
       return (a.variant & ~special) | SamplesAreChained;
     case BorderVariant:
-      return (a.variant & ~(SamplesArePrecise | SamplesArePoints)) | WeighsBorder;
+      return (a.variant & ~(SamplesAreFixedPoint | SamplesArePoints)) | WeighsBorder;
     default:
       return VVariant;
   }
@@ -85,7 +85,7 @@ VariantOf(const SampleArguments & a)
 constexpr bool
 IsChained(int variant)
 {
-  return variant == ChainedVariant || variant == PreciseChainedVariant;
+  return variant == ChainedVariant || variant == FixedPointChainedVariant;
 }
 
 /** Returns true if a batch may have this variant: candidates are linear maps only. */
@@ -96,10 +96,10 @@ CanBeBatched(int variant)
 }
 
 constexpr bool
-IsPrecise(int variant)
+IsFixedPoint(int variant)
 {
-  return variant == PlainPreciseVariant || variant == PlainPointsVariant || variant == PreciseVariant ||
-         variant == PreciseChainedVariant;
+  return variant == PlainFixedPointVariant || variant == PlainPointsVariant || variant == FixedPointVariant ||
+         variant == FixedPointChainedVariant;
 }
 
 /** Calls work with the compiled variant that serves a variant. */
@@ -114,7 +114,7 @@ WithVariant(int variant, const TWork & work)
       work(std::integral_constant<int, PlainBorderVariant>{});
       return;
     }
-    if ((variant & WeighsBorder) && !(variant & SamplesArePrecise))
+    if ((variant & WeighsBorder) && !(variant & SamplesAreFixedPoint))
     {
       work(std::integral_constant<int, BorderVariant>{});
       return;
@@ -137,18 +137,18 @@ WithVariant(int variant, const TWork & work)
   {
     work(std::integral_constant<int, PlainVariant>{});
   }
-  else if (variant == PlainPreciseVariant)
+  else if (variant == PlainFixedPointVariant)
   {
-    work(std::integral_constant<int, PlainPreciseVariant>{});
+    work(std::integral_constant<int, PlainFixedPointVariant>{});
   }
   else if (variant == PlainPointsVariant)
   {
     work(std::integral_constant<int, PlainPointsVariant>{});
   }
-  else if (variant & SamplesArePrecise)
+  else if (variant & SamplesAreFixedPoint)
   {
-    variant & SamplesAreChained ? work(std::integral_constant<int, PreciseChainedVariant>{})
-                                : work(std::integral_constant<int, PreciseVariant>{});
+    variant & SamplesAreChained ? work(std::integral_constant<int, FixedPointChainedVariant>{})
+                                : work(std::integral_constant<int, FixedPointVariant>{});
   }
   else if (variant & SamplesAreChained)
   {
@@ -166,12 +166,12 @@ void
 WithEachVariant(const TWork & work)
 {
   for (const int variant : { PlainVariant,
-                             PlainPreciseVariant,
+                             PlainFixedPointVariant,
                              PlainPointsVariant,
                              0,
-                             SamplesArePrecise | MovingHasMask,
+                             SamplesAreFixedPoint | MovingHasMask,
                              int{ SamplesAreChained },
-                             SamplesArePrecise | SamplesAreChained })
+                             SamplesAreFixedPoint | SamplesAreChained })
   {
     WithVariant<TArguments>(variant, work);
   }

@@ -80,7 +80,7 @@ public:
   gpureg::Precision
   ChoosePrecision() const
   {
-    return this->ArePoints() || m_Scales.isPrecise || m_Metric.GetVirtualRegion().GetNumberOfPixels() <= FewSamples
+    return this->ArePoints() || m_Scales.isFixedPoint || m_Metric.GetVirtualRegion().GetNumberOfPixels() <= FewSamples
              ? gpureg::Precision::Double
              : gpureg::Precision::Single;
   }

@@ -24,7 +24,7 @@ struct MetricScales
   /** True if values outside the range make a sample invalid. If false, there are no such values: the scales follow the voxels. */
   bool checksRange = false;
   /** True if values are in 64-bit fixed point, however many samples there are. */
-  bool isPrecise = false;
+  bool isFixedPoint = false;
   /** True if every voxel is a sample, whatever points are sampled. */
   bool samplesEveryVoxel = false;
 };

@@ -85,11 +85,11 @@ private:
   static std::string
   GetCompiledVariant(int variant)
   {
-    const bool        isPlain = variant == ReadsQuads || variant == (SamplesArePrecise | SamplesArePoints);
-    const std::string precise = std::to_string(int{ SamplesArePrecise });
-    return isPlain                       ? std::to_string(variant)
-           : variant & SamplesArePrecise ? "(variant|" + precise + ")"
-                                         : "(variant&~" + precise + ")";
+    const bool        isPlain = variant == ReadsQuads || variant == (SamplesAreFixedPoint | SamplesArePoints);
+    const std::string fixedPoint = std::to_string(int{ SamplesAreFixedPoint });
+    return isPlain                          ? std::to_string(variant)
+           : variant & SamplesAreFixedPoint ? "(variant|" + fixedPoint + ")"
+                                            : "(variant&~" + fixedPoint + ")";
   }
 
   std::string

@@ -22,11 +22,11 @@ MakeSampleVolumes(GPUREG_VOLUME_PARAMETERS)
   SampleVolumes volumes;
   volumes.fixedBins = fixedBins;
   volumes.fixedValues = fixedValues;
-  volumes.preciseFixedValues = (__global const i64 *)fixedValues;
+  volumes.fixedValuesInFixedPoint = (__global const i64 *)fixedValues;
   volumes.fixedGradients = fixedGradients;
   volumes.points = points;
   volumes.displacement = displacement;
-  volumes.preciseDisplacement = (__global const i64 *)displacement;
+  volumes.displacementInFixedPoint = (__global const i64 *)displacement;
   volumes.moving = moving;
   volumes.quads = quads;
   volumes.coefficients = coefficients;
@@ -35,9 +35,9 @@ MakeSampleVolumes(GPUREG_VOLUME_PARAMETERS)
   volumes.movingBins = movingBins;
   volumes.chainParts = chainParts;
   volumes.chainVectors = chainVectors;
-  volumes.preciseChainVectors = (__global const i64 *)chainVectors;
+  volumes.chainVectorsInFixedPoint = (__global const i64 *)chainVectors;
   volumes.chainJacobians = chainJacobians;
-  volumes.preciseMoving = (__global const i64 *)moving;
-  volumes.preciseCoefficients = (__global const i64 *)coefficients;
+  volumes.movingInFixedPoint = (__global const i64 *)moving;
+  volumes.coefficientsInFixedPoint = (__global const i64 *)coefficients;
   return volumes;
 }

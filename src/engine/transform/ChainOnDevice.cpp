@@ -63,11 +63,11 @@ CountRows(const ChainedGrid & grid)
 } // namespace
 
 void
-ChainOnDevice::SetChain(const ChainedGrid & grid, bool isPrecise)
+ChainOnDevice::SetChain(const ChainedGrid & grid, bool isFixedPoint)
 {
   m_Grid = &grid;
-  m_HasVectors = m_HasVectors && isPrecise == m_IsPrecise;
-  m_IsPrecise = isPrecise;
+  m_HasVectors = m_HasVectors && isFixedPoint == m_IsFixedPoint;
+  m_IsFixedPoint = isFixedPoint;
   m_Folded = FoldChain(grid);
   m_HasParts = false;
 
@@ -133,7 +133,7 @@ ChainOnDevice::CountVectorsOfPlane() const
 std::size_t
 ChainOnDevice::GetVectorBytes() const
 {
-  return m_IsPrecise ? sizeof(PreciseMove) : sizeof(kernels::float4);
+  return m_IsFixedPoint ? sizeof(FixedPointMove) : sizeof(kernels::float4);
 }
 
 std::size_t
@@ -277,8 +277,8 @@ ChainOnDevice::UploadVectors(std::size_t part, std::int64_t target, std::int64_t
   std::mutex           mutex;
   const VectorFiller & vectors = m_Grid->transform.steps[part].grid.vectors;
   const Matrix3 &      matrix = m_Folded.vectorMatrices[part];
-  const Filler         fill =
-    m_IsPrecise ? MakePackedFiller<PreciseMove>(vectors, matrix) : MakePackedFiller<kernels::float4>(vectors, matrix);
+  const Filler         fill = m_IsFixedPoint ? MakePackedFiller<FixedPointMove>(vectors, matrix)
+                                             : MakePackedFiller<kernels::float4>(vectors, matrix);
   UploadArray(m_Queue,
               *m_Arrays.vectors,
               static_cast<std::size_t>(target) * GetVectorBytes(),

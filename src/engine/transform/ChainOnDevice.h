@@ -27,9 +27,9 @@ public:
   {}
 
   /** Sets the chain. grid must not change while rows are loaded.
-   *  \param isPrecise stores vectors in fixed point, as i64[3]; see src/kernels/metric/samples/PreciseGrid.h */
+   *  \param isFixedPoint stores vectors in fixed point, as i64[3]; see src/kernels/metric/samples/FixedPointGrid.h */
   void
-  SetChain(const ChainedGrid & grid, bool isPrecise = false);
+  SetChain(const ChainedGrid & grid, bool isFixedPoint = false);
 
   const FoldedChain &
   GetFolded() const
@@ -114,7 +114,7 @@ private:
   std::uint64_t                      m_VectorStamp = 0;
   bool                               m_HasParts = false;
   bool                               m_HasJacobians = false;
-  bool                               m_IsPrecise = false;
+  bool                               m_IsFixedPoint = false;
   bool                               m_WantsReach = false;
   int                                m_Planes = 0;
   PlaneRange                         m_Loaded;

@@ -119,7 +119,7 @@ FoldChain(const ChainedGrid & grid)
     for (std::size_t i = 0; i < 9; ++i)
     {
       part.carry[i] = static_cast<float>(carry[i]);
-      part.fixedCarry[i] = std::abs(carry[i]) < GPUREG_LARGEST_PRECISE_CARRY ? ToFixedPoint(carry[i]) : 0;
+      part.fixedCarry[i] = std::abs(carry[i]) < GPUREG_LARGEST_FIXED_POINT_CARRY ? ToFixedPoint(carry[i]) : 0;
     }
     firstVector += CountOf(step.grid.size);
     folded.parts.push_back(part);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Displacement vectors as kernels read them: in floats, or in fixed point (src/kernels/metric/samples/PreciseGrid.h).
+// Displacement vectors as kernels read them: in floats, or in fixed point (src/kernels/metric/samples/FixedPointGrid.h).
 #ifndef gpureg_PackedVectors_h
 #define gpureg_PackedVectors_h
 
@@ -18,7 +18,7 @@
 namespace gpureg
 {
 
-using PreciseMove = std::array<kernels::i64, 3>;
+using FixedPointMove = std::array<kernels::i64, 3>;
 
 // In voxels. A position's 64 bits do not overflow where the map leads equally far.
 constexpr double FarthestVoxel = 1 << 29;
@@ -31,7 +31,7 @@ Pack(const Vector3 & vector, kernels::float4 & packed)
 
 /** Packs a vector in fixed point. A component that is larger than FarthestVoxel, or not a number, leads out of every image. */
 inline void
-Pack(const Vector3 & vector, PreciseMove & packed)
+Pack(const Vector3 & vector, FixedPointMove & packed)
 {
   for (std::size_t r = 0; r < 3; ++r)
   {

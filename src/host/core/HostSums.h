@@ -8,7 +8,7 @@
 namespace gpureg
 {
 
-/** Adds a force to sums as AddForce() and AddPreciseForce() of src/kernels/metric/samples/ForceSums.h do, in double precision. */
+/** Adds a force to sums as AddForce() and AddFixedPointForce() of src/kernels/metric/samples/ForceSums.h do, in double precision. */
 inline void
 AddForceInDoubles(const double * force, const float * fromCentre, double * sums)
 {

@@ -24,7 +24,7 @@ SimilarityGroup(const SimilaritySums *      a,
   {
     AddSumsOfChunk(a, partials, chunk, sums);
   }
-  SumEachOverLanes(SamplesArePrecise, a->count, sums, scratch);
+  SumEachOverLanes(SamplesAreFixedPoint, a->count, sums, scratch);
   if (lane == 0)
   {
     for (int s = 0; s < 2 * a->count; ++s)

@@ -68,7 +68,7 @@ FindCorrelation(const SimilaritySums * a, const float * sums, GPUREG_GLOBAL floa
   const float        ff = SubtractProducts(n, SumAt(a, sums, MomentOfFixedSquares), f, f);
   const float        mm = SubtractProducts(n, SumAt(a, sums, MomentOfMovingSquares), m, m);
   const float        fm = SubtractProducts(n, SumAt(a, sums, MomentOfProducts), f, m);
-  const float        least = (a->haveRests ? GPUREG_LEAST_OF_PRECISE_SQUARES : GPUREG_LEAST_OF_SQUARES) * n.value;
+  const float        least = (a->haveRests ? GPUREG_LEAST_OF_FIXED_POINT_SQUARES : GPUREG_LEAST_OF_SQUARES) * n.value;
   const int          varies = ff > least * sums[MomentOfFixedSquares] && mm > least * sums[MomentOfMovingSquares];
   /* Divide first: the products of large sums would overflow. */
   evaluated[EvaluatedValue] = varies ? (fm / ff) * (fm / mm) : 0.0f;

@@ -46,7 +46,7 @@ enum
 /** The relative size of a sum of squares about the mean that may be rounding alone, by the sum of squares itself: for sums of some 48
  *  bits, and for sums of floats, in which each chunk is rounded to 6e-8 more than once. Smaller sums count as 0, as ITK computes for
  *  values that do not vary. */
-#define GPUREG_LEAST_OF_PRECISE_SQUARES 1e-13f
+#define GPUREG_LEAST_OF_FIXED_POINT_SQUARES 1e-13f
 #define GPUREG_LEAST_OF_SQUARES 1e-6f
 
 /** A fixed value of at most this marks a sample that is not valid. Valid values are scaled to an order of 1. */
@@ -80,9 +80,9 @@ typedef struct ValuePair
 {
   float fixed;
   float moving;
-  float difference;   /* fixed - moving, if both are in one unit */
-  i64   preciseFixed; /* in fixed-point variants: in the integers' unit */
-  i64   preciseMoving;
+  float difference;        /* fixed - moving, if both are in one unit */
+  i64   fixedInFixedPoint; /* in fixed-point variants: in the integers' unit */
+  i64   movingInFixedPoint;
 } ValuePair;
 
 /** In fixed-point variants, the sums are of integers in units of 2^46: the conversion loses nothing, and no float overflows. */
@@ -125,7 +125,7 @@ PairForceSums(int variant, int task)
 GPUREG_FUNCTION int
 FloatsOfSum(int variant)
 {
-  return VariantHas(variant, SamplesArePrecise) ? 2 : 1;
+  return VariantHas(variant, SamplesAreFixedPoint) ? 2 : 1;
 }
 
 /** Returns the number of floats of a chunk's sums: the sums over pairs, what rounding leaves of them, and PartialCount() for each sum of
@@ -140,8 +140,8 @@ PairPartialCount(int variant, int task)
 GPUREG_FUNCTION int
 HasFixedValue(int variant, const SampleVolumes * v, i64 sample)
 {
-  return VariantHas(variant, SamplesArePrecise) ? v->preciseFixedValues[sample] > -((i64)1 << 60)
-                                                : v->fixedValues[sample] > GPUREG_NO_FIXED_VALUE;
+  return VariantHas(variant, SamplesAreFixedPoint) ? v->fixedValuesInFixedPoint[sample] > -((i64)1 << 60)
+                                                   : v->fixedValues[sample] > GPUREG_NO_FIXED_VALUE;
 }
 
 /** Computes the pair of values of a sample, and, if the task computes forces, the gradient along which its force points. Returns 0 if
@@ -158,28 +158,28 @@ FindPair(int                   variant,
          float *               gradient)
 {
   const int isAlongMoving = TaskFindsForces(task) && !VariantHas(variant, GradientOfFixed);
-  if (VariantHas(variant, SamplesArePrecise))
+  if (VariantHas(variant, SamplesAreFixedPoint))
   {
-    const i64 fixed = v->preciseFixedValues[sample];
+    const i64 fixed = v->fixedValuesInFixedPoint[sample];
     i64       moving;
-    if (!SamplePreciseValue(variant, &a->samples, maps, v, position, &moving))
+    if (!SampleFixedPointValue(variant, &a->samples, maps, v, position, &moving))
     {
       return 0;
     }
-    pair->preciseFixed = fixed;
-    pair->preciseMoving = moving;
+    pair->fixedInFixedPoint = fixed;
+    pair->movingInFixedPoint = moving;
     pair->fixed = (float)fixed * maps->unitsToFixedValues;
     pair->moving = (float)moving * maps->unitsToValues;
     pair->difference = (float)(fixed - moving) * maps->unitsToValues;
     if (isAlongMoving)
     {
-      SamplePreciseGradient(variant, &a->samples, maps, v, position, gradient);
+      SampleFixedPointGradient(variant, &a->samples, maps, v, position, gradient);
     }
   }
   else
   {
-    pair->preciseFixed = 0;
-    pair->preciseMoving = 0;
+    pair->fixedInFixedPoint = 0;
+    pair->movingInFixedPoint = 0;
     pair->fixed = v->fixedValues[sample] - a->fixedCentre;
     if (!(isAlongMoving ? SampleMovingValueAndGradient(variant, &a->samples, maps, v, position, &pair->moving, gradient)
                         : SampleMovingValue(variant, &a->samples, maps, v, position, &pair->moving)))
@@ -223,15 +223,15 @@ FindMoments(int task, const ValuePair * pair, float * moments)
 /** Computes what a pair adds to each sum in fixed-point variants. A float's square is known to 6e-8, which shows in a sum of few
  *  samples. */
 GPUREG_FUNCTION void
-FindPreciseMoments(int task, const ValuePair * pair, FloatAndRest * moments)
+FindFixedPointMoments(int task, const ValuePair * pair, FloatAndRest * moments)
 {
   const int measure = MeasureOfTask(task);
   moments[MomentOfCount].value = 1.0f;
   moments[MomentOfCount].rest = 0.0f;
   if (measure == PairsCorrelation)
   {
-    const FloatAndRest fixed = SplitInteger(pair->preciseFixed, GPUREG_UNIT_OF_MOMENTS);
-    const FloatAndRest moving = SplitInteger(pair->preciseMoving, GPUREG_UNIT_OF_MOMENTS);
+    const FloatAndRest fixed = SplitInteger(pair->fixedInFixedPoint, GPUREG_UNIT_OF_MOMENTS);
+    const FloatAndRest moving = SplitInteger(pair->movingInFixedPoint, GPUREG_UNIT_OF_MOMENTS);
     moments[MomentOfFixed] = fixed;
     moments[MomentOfMoving] = moving;
     moments[MomentOfFixedSquares] = MultiplyExactly(fixed, fixed);
@@ -240,7 +240,7 @@ FindPreciseMoments(int task, const ValuePair * pair, FloatAndRest * moments)
   }
   else
   {
-    const i64          difference = pair->preciseFixed - pair->preciseMoving;
+    const i64          difference = pair->fixedInFixedPoint - pair->movingInFixedPoint;
     const i64          distance = difference < 0 ? -difference : difference;
     const FloatAndRest d = SplitInteger(distance, GPUREG_UNIT_OF_MOMENTS);
     moments[MomentOfDifferences] = measure == PairsMeanAbsoluteDifferences ? d : MultiplyExactly(d, d);
@@ -310,17 +310,17 @@ FindPairWeights(const PairArguments * a,
 /** Returns weight k with some 48 bits, for fixed-point variants: with few samples, its rounding to float shows in the derivative.
  *  weight: that of FindPairWeights, which is exact for all other measures. */
 GPUREG_FUNCTION FloatAndRest
-FindPreciseWeight(int task, const SampleMaps * maps, const ValuePair * pair, int k, float weight)
+FindFixedPointWeight(int task, const SampleMaps * maps, const ValuePair * pair, int k, float weight)
 {
   const int measure = MeasureOfTask(task);
   if (measure == PairsMeanSquares)
   {
-    return SplitInteger(pair->preciseFixed - pair->preciseMoving, maps->unitsToValues);
+    return SplitInteger(pair->fixedInFixedPoint - pair->movingInFixedPoint, maps->unitsToValues);
   }
   if (measure == PairsCorrelation && k > 0)
   {
-    return k == 1 ? SplitInteger(pair->preciseFixed, maps->unitsToFixedValues)
-                  : SplitInteger(pair->preciseMoving, maps->unitsToValues);
+    return k == 1 ? SplitInteger(pair->fixedInFixedPoint, maps->unitsToFixedValues)
+                  : SplitInteger(pair->movingInFixedPoint, maps->unitsToValues);
   }
   const FloatAndRest exact = { weight, 0.0f };
   return exact;

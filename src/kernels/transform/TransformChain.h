@@ -23,8 +23,8 @@ enum
   ChainPartIsOfOutput = 2
 };
 
-/** Entries of a carry below this fit into fixed point: see PreciseGrid.h. */
-#define GPUREG_LARGEST_PRECISE_CARRY 512
+/** Entries of a carry below this fit into fixed point: see FixedPointGrid.h. */
+#define GPUREG_LARGEST_FIXED_POINT_CARRY 512
 
 /** A part that is not linear: a grid of displacement vectors. The position in its grid is an affine map of the output index, stored
  *  exactly, plus the displacement d that the parts before have added: p_k = A_k·index + d_k. All linear transforms between two parts are

@@ -127,7 +127,7 @@ CorrelationRatioMetric::EvaluateBatch(const CandidateMaps & candidates, const Pa
 double
 CorrelationRatioMetric::GetSumUnit(double countUnit) const
 {
-  return GetCorrelationRatioUnit(countUnit, GetCore().samples.IsPrecise() || m_BorderWeight.IsOn());
+  return GetCorrelationRatioUnit(countUnit, GetCore().samples.IsFixedPoint() || m_BorderWeight.IsOn());
 }
 
 bool
@@ -135,7 +135,7 @@ CorrelationRatioMetric::IsResolved(const CorrelationRatioResult & result, double
 {
   // Each sample's square is rounded by at most half a unit, and a float's by 2^-24. The error of a sum is thus about that times the root of
   // the number of samples; one sum in three exceeds it at most. Three times that bound is hardly ever exceeded.
-  const double known = GetCore().samples.IsPrecise() ? unit : std::min(unit, MostOfFloat);
+  const double known = GetCore().samples.IsFixedPoint() ? unit : std::min(unit, MostOfFloat);
   return 1e-6 * result.all > 1.5 / known * std::sqrt(result.count);
 }
 

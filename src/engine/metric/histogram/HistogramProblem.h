@@ -65,7 +65,7 @@ FindCountUnit(const kernels::SampleArguments & a, int lanes, int mostSamples)
 {
   if (kernels::CountsHalves(a.variant))
   {
-    return GPUREG_PRECISE_COUNT_UNIT;
+    return GPUREG_FIXED_POINT_COUNT_UNIT;
   }
   float unit = 1 << 18;
   for (int samples = lanes * a.tileDepth; 2 * samples <= mostSamples + 1 && unit < 1 << 22; samples *= 2)

@@ -11,7 +11,7 @@
 #include "kernels/metric/histogram/JointHistogramDensity.h"
 #include "kernels/metric/histogram/JointHistogramSummary.h"
 #include "kernels/metric/histogram/JointHistogramSample.h"
-#include "kernels/metric/histogram/JointHistogramPrecise.h"
+#include "kernels/metric/histogram/JointHistogramFixedPoint.h"
 #include "kernels/metric/histogram/JointHistogramTable.h"
 
 namespace gpureg

@@ -6,7 +6,7 @@
 #include "engine/runtime/MakePasses.h"
 
 #include "kernels/metric/histogram/MattesSample.h"
-#include "kernels/metric/histogram/MattesPrecise.h"
+#include "kernels/metric/histogram/MattesFixedPoint.h"
 #include "kernels/metric/histogram/EntropyTable.h"
 
 namespace gpureg

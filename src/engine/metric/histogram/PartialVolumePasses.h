@@ -6,7 +6,7 @@
 #include "engine/runtime/MakePasses.h"
 
 #include "kernels/metric/histogram/PartialVolumeSample.h"
-#include "kernels/metric/histogram/PartialVolumePrecise.h"
+#include "kernels/metric/histogram/PartialVolumeFixedPoint.h"
 #include "kernels/metric/histogram/EntropyTable.h"
 
 namespace gpureg

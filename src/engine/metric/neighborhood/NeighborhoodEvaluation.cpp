@@ -182,7 +182,7 @@ NeighborhoodEvaluation::CheckIsPossible() const
   {
     throw UnsupportedError("the device does not compute in doubles, which the sums over neighborhoods are");
   }
-  if (!m_Core.samples.IsPrecise() || m_Core.samples.GetFixed().pointCount > 0)
+  if (!m_Core.samples.IsFixedPoint() || m_Core.samples.GetFixed().pointCount > 0)
   {
     throw BadInputError("neighborhoods are of all voxels of a grid, in double precision");
   }

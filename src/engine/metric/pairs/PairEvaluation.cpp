@@ -132,7 +132,7 @@ PairEvaluation::Evaluate(const SampleMapping & mapping,
 bool
 PairEvaluation::AreLost(const Sums & sums) const
 {
-  return m_Measure == PairMeasure::Correlation && !m_Core.samples.IsPrecise() && LosesToRounding(sums.moments);
+  return m_Measure == PairMeasure::Correlation && !m_Core.samples.IsFixedPoint() && LosesToRounding(sums.moments);
 }
 
 void
@@ -344,8 +344,9 @@ PairEvaluation::DownloadSums()
 double
 PairEvaluation::GetUnitOfMoments(const ValueScale & scale) const
 {
-  return m_Core.samples.IsPrecise() ? std::ldexp(1.0, GPUREG_BITS_OF_MOMENTS - FindValueExponent(scale)) / scale.range
-                                    : 1.0;
+  return m_Core.samples.IsFixedPoint()
+           ? std::ldexp(1.0, GPUREG_BITS_OF_MOMENTS - FindValueExponent(scale)) / scale.range
+           : 1.0;
 }
 
 PairResult
@@ -366,9 +367,9 @@ PairEvaluation::MakeResult(const Sums & sums) const
     result.products = sums.moments[kernels::MomentOfProducts] - count * fixedMean * movingMean;
     const double fixedCentre = m_Pass.arguments.fixedCentre;
     const double movingCentre = m_Pass.arguments.movingCentre;
-    const double least = m_Core.samples.IsPrecise() ? GPUREG_LEAST_OF_PRECISE_SQUARES : GPUREG_LEAST_OF_SQUARES;
+    const double least = m_Core.samples.IsFixedPoint() ? GPUREG_LEAST_OF_FIXED_POINT_SQUARES : GPUREG_LEAST_OF_SQUARES;
     const auto   dropRounding = [&](double & squares, double sum, double centre) {
-      squares = squares <= least * sum + GPUREG_LEAST_OF_PRECISE_SQUARES * count * centre * centre ? 0.0 : squares;
+      squares = squares <= least * sum + GPUREG_LEAST_OF_FIXED_POINT_SQUARES * count * centre * centre ? 0.0 : squares;
     };
     dropRounding(result.fixedSquares, sums.moments[kernels::MomentOfFixedSquares], fixedCentre);
     dropRounding(result.movingSquares, sums.moments[kernels::MomentOfMovingSquares], movingCentre);

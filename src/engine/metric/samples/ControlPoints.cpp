@@ -374,24 +374,24 @@ ControlPoints::UploadPoints(const DisplacementGrid & grid)
 }
 
 void
-ControlPoints::UploadPointsPrecisely(const DisplacementGrid & grid, const Matrix3 & toIndex)
+ControlPoints::UploadPointsInFixedPoint(const DisplacementGrid & grid, const Matrix3 & toIndex)
 {
   UploadExactly(m_Queue,
-                m_PrecisePoints,
-                sizeof(PreciseMove),
+                m_PointsInFixedPoint,
+                sizeof(FixedPointMove),
                 this->GetPointCount(),
-                MakePackedFiller<PreciseMove>(grid.vectors, toIndex));
+                MakePackedFiller<FixedPointMove>(grid.vectors, toIndex));
 }
 
 void
-ControlPoints::MovePrecisely(Memory & displacement)
+ControlPoints::MoveInFixedPoint(Memory & displacement)
 {
-  ForEachItem<kernels::MoveSampleBySplinePreciselyKernel>(m_Queue,
-                                                          m_Samples.GetCount(),
-                                                          this->MakeMoves(),
-                                                          Input<kernels::i64>(m_Samples.points),
-                                                          Input<kernels::i64>(*m_PrecisePoints),
-                                                          Output<kernels::i64>(displacement));
+  ForEachItem<kernels::MoveSampleBySplineInFixedPointKernel>(m_Queue,
+                                                             m_Samples.GetCount(),
+                                                             this->MakeMoves(),
+                                                             Input<kernels::i64>(m_Samples.points),
+                                                             Input<kernels::i64>(*m_PointsInFixedPoint),
+                                                             Output<kernels::i64>(displacement));
 }
 
 kernels::SampleMoves
@@ -488,7 +488,7 @@ ControlPoints::GetDeviceBytes() const
                                        &m_Tables.rowWeights,
                                        &m_Tables.rowFirsts,
                                        &m_Expanded,
-                                       &m_PrecisePoints,
+                                       &m_PointsInFixedPoint,
                                        &m_Tables.segmentColumns,
                                        &m_Sorted.order,
                                        &m_Sorted.begins,

@@ -51,9 +51,9 @@ public:
   void
   UploadPoints(const DisplacementGrid & grid);
 
-  /** Uploads the control points in fixed point, for MovePrecisely(). \param toIndex maps vectors in mm to the units of the displacements */
+  /** Uploads the control points in fixed point, for MoveInFixedPoint(). \param toIndex maps vectors in mm to the units of the displacements */
   void
-  UploadPointsPrecisely(const DisplacementGrid & grid, const Matrix3 & toIndex);
+  UploadPointsInFixedPoint(const DisplacementGrid & grid, const Matrix3 & toIndex);
 
   /** Returns the control points: float4[z][y][x], with x, y and z in mm. */
   Memory &
@@ -72,9 +72,9 @@ public:
   void
   Move(Memory & displacement);
 
-  /** Enqueues the interpolation in fixed point. displacement: i64[3], one per sample; see src/kernels/metric/samples/PreciseGrid.h. */
+  /** Enqueues the interpolation in fixed point. displacement: i64[3], one per sample; see src/kernels/metric/samples/FixedPointGrid.h. */
   void
-  MovePrecisely(Memory & displacement);
+  MoveInFixedPoint(Memory & displacement);
 
   /** Enqueues the adjoint interpolation of forces. forces: float[3], one per sample; gradient: float4, one per control point, the product
    *  of matrix and the sum of the weighted forces. */
@@ -125,7 +125,7 @@ private:
   kernels::ChainPart                 m_Part{};
   MovedSamples                       m_Samples;
   MemoryPointer                      m_Points;
-  MemoryPointer                      m_PrecisePoints; // i64[3], one per control point
+  MemoryPointer                      m_PointsInFixedPoint; // i64[3], one per control point
   bool                               m_HasTables = false;
   kernels::ControlGridArguments      m_Arguments{};
   std::array<int, 3>                 m_FirstTiles{};

@@ -18,7 +18,7 @@ namespace gpureg
 namespace
 {
 bool
-IsPrecise(const MovingImage & image)
+IsFixedPoint(const MovingImage & image)
 {
   return image.precision == Precision::Double;
 }
@@ -27,14 +27,14 @@ IsPrecise(const MovingImage & image)
 Filler
 MakeKeptFiller(const MovingImage & image, const Filler & filler)
 {
-  return IsPrecise(image) && filler ? MakeIntegerFiller(filler, FindValueExponent(image.scale)) : filler;
+  return IsFixedPoint(image) && filler ? MakeIntegerFiller(filler, FindValueExponent(image.scale)) : filler;
 }
 
 /** Returns a filler of scaled floats, whatever the samples' precision is. */
 Filler
 MakeScaledFiller(const MovingImage & image)
 {
-  if (!IsPrecise(image))
+  if (!IsFixedPoint(image))
   {
     return image.values;
   }
@@ -68,7 +68,7 @@ MakePackedFiller(const MovingImage & image)
 bool
 DerivesDoubles(const MovingImage & image)
 {
-  return IsPrecise(image) && image.image != nullptr && image.image->GetPrecision() == Precision::Double;
+  return IsFixedPoint(image) && image.image != nullptr && image.image->GetPrecision() == Precision::Double;
 }
 
 kernels::VolumeShape
@@ -122,7 +122,7 @@ MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArra
   // Nearest-voxel interpolation reads the values; linear interpolation reads quads where the device prefers them; a spline reads only its
   // coefficients, except for central differences.
   const bool interpolates = image.splineOrder == 1 || !HasGradient(image);
-  const bool readsQuads = interpolates && !IsPrecise(image) && deviceReadsQuads;
+  const bool readsQuads = interpolates && !IsFixedPoint(image) && deviceReadsQuads;
   const bool readsValues = (interpolates && !readsQuads) || image.splineOrder == 0;
   if (readsValues)
   {
@@ -141,9 +141,9 @@ MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArra
   const bool borrows = m_Queue.KeepsLargerArrays() &&
                        SizeOf(arrays.displacement.GetMemory()) >= sizeof(float) * static_cast<std::size_t>(count);
   MemoryPointer & between = borrows ? arrays.displacement.Borrow() : own;
-  const bool      hasScaled = readsValues && !IsPrecise(image);
+  const bool      hasScaled = readsValues && !IsFixedPoint(image);
   const bool      derivesScaled = image.gaussianGradient && !DerivesDoubles(image);
-  if (!hasScaled && (readsQuads || derivesScaled || (image.gradient && !IsPrecise(image))))
+  if (!hasScaled && (readsQuads || derivesScaled || (image.gradient && !IsFixedPoint(image))))
   {
     this->FillScaled(image, between);
   }
@@ -182,7 +182,7 @@ MovingVolumes::FillBins(const MovingImage & image, MemoryPointer & cells)
 void
 MovingVolumes::FillValues(const MovingImage & image, MemoryPointer & values)
 {
-  if (!IsPrecise(image))
+  if (!IsFixedPoint(image))
   {
     this->FillScaled(image, values);
   }
@@ -228,7 +228,7 @@ MovingVolumes::FillGradient(const MovingImage & image, const MemoryPointer & val
   if (!image.gaussianGradient)
   {
     UploadExactly(m_Queue, packed, sizeof(kernels::float4), count, image.gradient ? MakePackedFiller(image) : Filler());
-    if (packed && !IsPrecise(image))
+    if (packed && !IsFixedPoint(image))
     {
       ReplaceValues(m_Queue, count, values.get(), 1.0f, *packed);
     }
@@ -239,7 +239,7 @@ MovingVolumes::FillGradient(const MovingImage & image, const MemoryPointer & val
   ReserveExactly(m_Queue, packed, bytes);
   ReplaceValues(m_Queue,
                 count,
-                IsPrecise(image) ? nullptr : values.get(),
+                IsFixedPoint(image) ? nullptr : values.get(),
                 keepsLast ? static_cast<float>(lastUnit / image.unit) : 0.0f,
                 *packed);
   if (!keepsLast)

@@ -50,16 +50,19 @@ PreTransforms::PreTransforms(Queue & queue)
 PreTransforms::~PreTransforms() = default;
 
 void
-PreTransforms::SetGrids(const ChainedGrid & grid, const MovedSamples & samples, const Matrix3 & toMoves, bool isPrecise)
+PreTransforms::SetGrids(const ChainedGrid &  grid,
+                        const MovedSamples & samples,
+                        const Matrix3 &      toMoves,
+                        bool                 isFixedPoint)
 {
   m_FromVirtual = FindAffineMatrix(grid);
   m_ToMoves = toMoves;
-  m_Chain.SetChain(grid, isPrecise);
+  m_Chain.SetChain(grid, isFixedPoint);
   m_Chain.SetPlanes(m_Chain.CountPlanes(), false);
   m_Chain.Load({});
-  m_IsMade = m_IsMade && isPrecise == m_IsPrecise && AreSame(samples, m_Samples) &&
+  m_IsMade = m_IsMade && isFixedPoint == m_IsFixedPoint && AreSame(samples, m_Samples) &&
              m_VectorStamp == m_Chain.GetVectorStamp() && AreSame(m_Parts, m_Chain.GetFolded().parts);
-  m_IsPrecise = isPrecise;
+  m_IsFixedPoint = isFixedPoint;
   m_Samples = samples;
   m_VectorStamp = m_Chain.GetVectorStamp();
   m_Parts = m_Chain.GetFolded().parts;
@@ -76,19 +79,21 @@ PreTransforms::MakeArguments(const MovedSamples & samples) const
 }
 
 void
-PreTransforms::MovePrecisely(const MovedSamples & samples, MemoryPointer & precise, MemoryPointer & displacement)
+PreTransforms::MoveInFixedPoint(const MovedSamples & samples,
+                                MemoryPointer &      fixedPointMoves,
+                                MemoryPointer &      displacement)
 {
   const std::int64_t count = samples.GetCount();
-  ReserveExactly(m_Queue, precise, sizeof(PreciseMove) * static_cast<std::size_t>(count));
+  ReserveExactly(m_Queue, fixedPointMoves, sizeof(FixedPointMove) * static_cast<std::size_t>(count));
   ReserveExactly(m_Queue, displacement, 3 * sizeof(float) * static_cast<std::size_t>(count));
-  ForEachItem<kernels::MoveByPreTransformsPreciselyKernel>(m_Queue,
-                                                           count,
-                                                           this->MakeArguments(samples),
-                                                           Input<kernels::i64>(samples.points),
-                                                           Input<kernels::ChainPart>(m_Arrays.parts.get()),
-                                                           Input<kernels::i64>(m_Arrays.vectors.get()),
-                                                           Output<kernels::i64>(*precise),
-                                                           Output<float>(*displacement));
+  ForEachItem<kernels::MoveByPreTransformsInFixedPointKernel>(m_Queue,
+                                                              count,
+                                                              this->MakeArguments(samples),
+                                                              Input<kernels::i64>(samples.points),
+                                                              Input<kernels::ChainPart>(m_Arrays.parts.get()),
+                                                              Input<kernels::i64>(m_Arrays.vectors.get()),
+                                                              Output<kernels::i64>(*fixedPointMoves),
+                                                              Output<float>(*displacement));
 }
 
 void
@@ -106,16 +111,19 @@ PreTransforms::MoveInFloats(const MovedSamples & samples, Memory & displacement)
 void
 PreTransforms::Move(Memory & displacement)
 {
-  if (m_IsPrecise)
+  if (m_IsFixedPoint)
   {
     if (!m_IsMade)
     {
-      this->MovePrecisely(m_Samples, m_Precise, m_Displacement);
+      this->MoveInFixedPoint(m_Samples, m_FixedPointMoves, m_Displacement);
     }
     kernels::PreTransformCarry carry;
     std::transform(m_ToMoves.begin(), m_ToMoves.end(), carry.entries, [](double entry) { return ToFixedPoint(entry); });
-    ForEachItem<kernels::CarryByPreTransformsKernel>(
-      m_Queue, m_Samples.GetCount(), carry, Input<kernels::i64>(*m_Precise), Output<kernels::i64>(displacement));
+    ForEachItem<kernels::CarryByPreTransformsKernel>(m_Queue,
+                                                     m_Samples.GetCount(),
+                                                     carry,
+                                                     Input<kernels::i64>(*m_FixedPointMoves),
+                                                     Output<kernels::i64>(displacement));
   }
   else if (!m_IsMade)
   {
@@ -127,15 +135,15 @@ PreTransforms::Move(Memory & displacement)
 void
 PreTransforms::SumForces(const Memory & forces, const Memory & displacement, const Vector3 & centre)
 {
-  this->Sum(m_Samples, forces, m_IsPrecise ? *m_Displacement : displacement, centre);
+  this->Sum(m_Samples, forces, m_IsFixedPoint ? *m_Displacement : displacement, centre);
 }
 
 void
 PreTransforms::SumForcesAt(const MovedSamples & places, const Memory & forces, const Vector3 & centre)
 {
-  if (m_IsPrecise)
+  if (m_IsFixedPoint)
   {
-    this->MovePrecisely(places, m_PrecisePlaces, m_PlaceDisplacement);
+    this->MoveInFixedPoint(places, m_PlacesInFixedPoint, m_PlaceDisplacement);
   }
   else
   {
@@ -179,8 +187,8 @@ PreTransforms::DownloadSums()
 std::int64_t
 PreTransforms::GetDeviceBytes() const
 {
-  return static_cast<std::int64_t>(m_Chain.GetSize() + SizeOf(m_Partials) + SizeOf(m_Precise) + SizeOf(m_Displacement) +
-                                   SizeOf(m_PrecisePlaces) + SizeOf(m_PlaceDisplacement));
+  return static_cast<std::int64_t>(m_Chain.GetSize() + SizeOf(m_Partials) + SizeOf(m_FixedPointMoves) +
+                                   SizeOf(m_Displacement) + SizeOf(m_PlacesInFixedPoint) + SizeOf(m_PlaceDisplacement));
 }
 
 } // namespace gpureg

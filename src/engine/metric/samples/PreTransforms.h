@@ -28,9 +28,9 @@ public:
 
   /** Uploads the grids, unless they are on the device. grid maps virtual indices to points.
    *  \param toMoves maps fixed-point displacements in mm to the units that Move() writes
-   *  \param isPrecise true if displacements are stored in fixed point, too; see src/kernels/metric/samples/PreciseGrid.h */
+   *  \param isFixedPoint true if displacements are stored in fixed point, too; see src/kernels/metric/samples/FixedPointGrid.h */
   void
-  SetGrids(const ChainedGrid & grid, const MovedSamples & samples, const Matrix3 & toMoves, bool isPrecise);
+  SetGrids(const ChainedGrid & grid, const MovedSamples & samples, const Matrix3 & toMoves, bool isFixedPoint);
 
   /** Enqueues the computation of displacements, unless displacement holds them already: float[3], one per sample, in mm. In fixed point
    *  they are i64[3], one per sample, multiplied by toMoves. */
@@ -65,7 +65,7 @@ private:
   kernels::PreTransformArguments
   MakeArguments(const MovedSamples & samples) const;
   void
-  MovePrecisely(const MovedSamples & samples, MemoryPointer & precise, MemoryPointer & displacement);
+  MoveInFixedPoint(const MovedSamples & samples, MemoryPointer & fixedPointMoves, MemoryPointer & displacement);
   void
   MoveInFloats(const MovedSamples & samples, Memory & displacement);
   void
@@ -79,14 +79,14 @@ private:
   Matrix3                             m_FromVirtual{}; // the affine part of the grids, from virtual indices to points
   Matrix3                             m_ToMoves{};
   int                                 m_GroupCount = 0;
-  MemoryPointer                       m_Partials;     // float[m_GroupCount][2·ForceSumCount]
-  MemoryPointer                       m_Precise;      // i64[3], one per sample, in units of 2^-32 mm
-  MemoryPointer                       m_Displacement; // m_Precise as floats
-  MemoryPointer                       m_PrecisePlaces;
+  MemoryPointer                       m_Partials;        // float[m_GroupCount][2·ForceSumCount]
+  MemoryPointer                       m_FixedPointMoves; // i64[3], one per sample, in units of 2^-32 mm
+  MemoryPointer                       m_Displacement;    // m_FixedPointMoves as floats
+  MemoryPointer                       m_PlacesInFixedPoint;
   MemoryPointer                       m_PlaceDisplacement;
   // The state from which the stored displacements were computed.
   bool                            m_IsMade = false;
-  bool                            m_IsPrecise = false;
+  bool                            m_IsFixedPoint = false;
   std::uint64_t                   m_VectorStamp = 0;
   std::vector<kernels::ChainPart> m_Parts;
 };

@@ -183,7 +183,7 @@ SampleLoader::Sample(const FixedSamples & samples, SampleArrays & arrays)
   }
   if (sampled.bins && sampled.wantsValues && GetPrecision(samples) == Precision::Double)
   {
-    throw BadInputError("places beside bins are made in single precision: give those of precise samples");
+    throw BadInputError("places beside bins are made in single precision: give those of samples in fixed point");
   }
   CheckCountable(sampled.size, "a fixed image");
   ImageSamples places;

@@ -23,9 +23,9 @@ CheckGrids(const ChainedGrid & chain)
 
 /** Returns the bytes of a sample's displacement. */
 std::size_t
-GetMoveBytes(bool isPrecise)
+GetMoveBytes(bool isFixedPoint)
 {
-  return isPrecise ? sizeof(PreciseMove) : 3 * sizeof(float);
+  return isFixedPoint ? sizeof(FixedPointMove) : 3 * sizeof(float);
 }
 } // namespace
 
@@ -43,10 +43,10 @@ void
 SampleMover::Upload(const SampleMapping & mapping, Forces forces)
 {
   CheckGrids(mapping.chain);
-  const bool isPrecise = MovesPrecisely(m_Samples, mapping);
+  const bool isFixedPoint = MovesInFixedPoint(m_Samples, mapping);
   if (!mapping.chain.transform.steps.empty())
   {
-    this->UploadChain(mapping, forces, isPrecise);
+    this->UploadChain(mapping, forces, isFixedPoint);
   }
   m_Spline = mapping.spline;
   m_HasPreTransforms = mapping.preTransforms.has_value();
@@ -54,34 +54,34 @@ SampleMover::Upload(const SampleMapping & mapping, Forces forces)
   if (m_HasPreTransforms)
   {
     CheckGrids(*mapping.preTransforms);
-    m_Arrays.displacement.Reserve(m_Queue, GetMoveBytes(isPrecise) * static_cast<std::size_t>(m_Samples.GetCount()));
+    m_Arrays.displacement.Reserve(m_Queue, GetMoveBytes(isFixedPoint) * static_cast<std::size_t>(m_Samples.GetCount()));
     m_PreTransforms.SetGrids(this->WidenToPoints(*mapping.preTransforms),
                              m_Samples.GetMoved(m_Arrays),
                              mapping.displacementToIndex,
-                             isPrecise);
+                             isFixedPoint);
     return;
   }
   m_PreTransforms.Forget();
   if (m_Spline)
   {
-    this->UploadSpline(mapping, isPrecise);
+    this->UploadSpline(mapping, isFixedPoint);
   }
   else if (mapping.displacement)
   {
     m_Arrays.displacement.Upload(m_Queue,
-                                 GetMoveBytes(isPrecise),
+                                 GetMoveBytes(isFixedPoint),
                                  CountOf(m_Samples.fixed.virtualSize),
-                                 isPrecise ? MakePackedFiller<PreciseMove>(mapping.preciseDisplacement,
-                                                                           mapping.displacementToIndex)
-                                           : mapping.displacement);
+                                 isFixedPoint ? MakePackedFiller<FixedPointMove>(mapping.preciseDisplacement,
+                                                                                 mapping.displacementToIndex)
+                                              : mapping.displacement);
   }
 }
 
 void
-SampleMover::UploadChain(const SampleMapping & mapping, Forces forces, bool isPrecise)
+SampleMover::UploadChain(const SampleMapping & mapping, Forces forces, bool isFixedPoint)
 {
   const ChainedGrid grid = this->WidenToPoints(mapping.chain);
-  m_Chain.SetChain(grid, isPrecise);
+  m_Chain.SetChain(grid, isFixedPoint);
   m_Chain.SetPlanes(m_Chain.CountPlanes(), false);
   m_Chain.Load({});
   if (mapping.forcesFollowChain && !mapping.derivesChain && forces != Forces::None)
@@ -91,29 +91,29 @@ SampleMover::UploadChain(const SampleMapping & mapping, Forces forces, bool isPr
 }
 
 void
-SampleMover::UploadSpline(const SampleMapping & mapping, bool isPrecise)
+SampleMover::UploadSpline(const SampleMapping & mapping, bool isFixedPoint)
 {
   const DisplacementGrid & grid = mapping.spline->grid;
   m_Spline->grid.vectors = {};
   m_ControlPoints.SetGeometry(grid, mapping.spline->dimension, m_Samples.GetMoved(m_Arrays));
-  m_SplineIsPrecise = isPrecise;
-  if (isPrecise)
+  m_SplineIsFixedPoint = isFixedPoint;
+  if (isFixedPoint)
   {
-    m_ControlPoints.UploadPointsPrecisely(grid, mapping.displacementToIndex);
+    m_ControlPoints.UploadPointsInFixedPoint(grid, mapping.displacementToIndex);
   }
   else if (grid.vectors)
   {
     m_ControlPoints.UploadPoints(grid);
   }
-  m_Arrays.displacement.Reserve(m_Queue, GetMoveBytes(isPrecise) * static_cast<std::size_t>(m_Samples.GetCount()));
+  m_Arrays.displacement.Reserve(m_Queue, GetMoveBytes(isFixedPoint) * static_cast<std::size_t>(m_Samples.GetCount()));
 }
 
 void
 SampleMover::Move()
 {
-  if (m_Spline && m_SplineIsPrecise)
+  if (m_Spline && m_SplineIsFixedPoint)
   {
-    m_ControlPoints.MovePrecisely(m_Arrays.displacement.FillWithDisplacements());
+    m_ControlPoints.MoveInFixedPoint(m_Arrays.displacement.FillWithDisplacements());
   }
   else if (m_Spline)
   {

@@ -57,7 +57,7 @@ public:
   bool
   HasDisplacementsLikeForces() const
   {
-    return m_Spline && !m_SplineIsPrecise;
+    return m_Spline && !m_SplineIsFixedPoint;
   }
 
   /** Returns true if the last mapping had fixed pre-transforms. */
@@ -96,9 +96,9 @@ private:
   ChainedGrid
   WidenToPoints(ChainedGrid grid) const;
   void
-  UploadChain(const SampleMapping & mapping, Forces forces, bool isPrecise);
+  UploadChain(const SampleMapping & mapping, Forces forces, bool isFixedPoint);
   void
-  UploadSpline(const SampleMapping & mapping, bool isPrecise);
+  UploadSpline(const SampleMapping & mapping, bool isFixedPoint);
 
   Queue &                   m_Queue;
   const SampleDescription & m_Samples;
@@ -109,7 +109,7 @@ private:
   // The parts of the last mapping.
   bool                           m_HasDisplacements = false;
   bool                           m_HasPreTransforms = false;
-  bool                           m_SplineIsPrecise = false;
+  bool                           m_SplineIsFixedPoint = false;
   std::optional<OptimizedSpline> m_Spline; // without its vectors
 };
 

@@ -49,20 +49,20 @@ ToFixedMapWithin(const IndexMap & map, double farthest, int bits)
 
 // The largest number of vectors, and of samples, for which vectors are uploaded in fixed point: 24 bytes each instead of 12, and a B-spline
 // needs 252 products of 64 bits per vector.
-constexpr std::int64_t MostPreciseVectors = 1 << 18;
+constexpr std::int64_t MostFixedPointVectors = 1 << 18;
 
-// Half of the distance at which GPUREG_FARTHEST_PRECISE_MOVE leads out.
-constexpr int LongestPreciseAxis = 1 << 17;
+// Half of the distance at which GPUREG_FARTHEST_FIXED_POINT_MOVE leads out.
+constexpr int LongestFixedPointAxis = 1 << 17;
 
 bool
 IsShort(const Size & size)
 {
-  return *std::max_element(size.begin(), size.end()) < LongestPreciseAxis;
+  return *std::max_element(size.begin(), size.end()) < LongestFixedPointAxis;
 }
 
 /** Returns true if the displacements of the chain's grids fit into fixed point. */
 bool
-FitsPrecisely(const ChainedGrid & chain)
+FitsFixedPoint(const ChainedGrid & chain)
 {
   std::int64_t vectors = 0;
   for (const ChainStep & step : chain.transform.steps)
@@ -74,9 +74,10 @@ FitsPrecisely(const ChainedGrid & chain)
     }
   }
   const std::vector<kernels::ChainPart> parts = FoldChain(chain).parts;
-  return vectors <= MostPreciseVectors && std::all_of(parts.begin(), parts.end(), [](const kernels::ChainPart & part) {
+  return vectors <= MostFixedPointVectors &&
+         std::all_of(parts.begin(), parts.end(), [](const kernels::ChainPart & part) {
            return std::all_of(part.carry, part.carry + 9, [](float entry) {
-             return std::abs(entry) < static_cast<float>(GPUREG_LARGEST_PRECISE_CARRY);
+             return std::abs(entry) < static_cast<float>(GPUREG_LARGEST_FIXED_POINT_CARRY);
            });
          });
 }
@@ -85,7 +86,7 @@ int
 FindVariant(const SampleDescription & samples, const SampleMapping & mapping, Forces forces)
 {
   const int ofBoth =
-    (samples.IsPrecise() ? kernels::SamplesArePrecise : 0) |
+    (samples.IsFixedPoint() ? kernels::SamplesAreFixedPoint : 0) |
     (samples.fixed.pointCount > 0 ? kernels::SamplesArePoints : 0) |
     (mapping.displacement || mapping.spline || mapping.preTransforms ? kernels::SamplesAreDisplaced : 0) |
     (samples.moving.mask || samples.moving.maskImage != nullptr ? kernels::MovingHasMask : 0) |
@@ -94,7 +95,7 @@ FindVariant(const SampleDescription & samples, const SampleMapping & mapping, Fo
   {
     // Cells of bins are read at once, as quads are, unless the array of bins holds 64-bit integers.
     return ofBoth | (forces == Forces::OfEachSample ? kernels::WritesForces : 0) |
-           (samples.readsQuads && !samples.IsPrecise() ? kernels::ReadsQuads : 0);
+           (samples.readsQuads && !samples.IsFixedPoint() ? kernels::ReadsQuads : 0);
   }
   // Without forces, options that only forces need are left out: they would select a more general kernel than the value needs.
   int ofForces = 0;
@@ -118,29 +119,29 @@ MakeShape(const Size & size)
 }
 
 bool
-MovesPrecisely(const SampleDescription & samples, const SampleMapping & mapping)
+MovesInFixedPoint(const SampleDescription & samples, const SampleMapping & mapping)
 {
   const bool isMoved =
     mapping.spline || mapping.displacement || mapping.preTransforms || !mapping.chain.transform.steps.empty();
   // Slopes are not computed in fixed point.
-  if (!isMoved || mapping.derivesChain || !samples.IsPrecise() || samples.GetCount() > MostPreciseVectors ||
+  if (!isMoved || mapping.derivesChain || !samples.IsFixedPoint() || samples.GetCount() > MostFixedPointVectors ||
       !IsShort(samples.moving.size))
   {
     return false;
   }
   // Control points that lie on the device are floats.
   const bool splineFits =
-    !mapping.spline || (mapping.spline->grid.vectors && CountOf(mapping.spline->grid.size) <= MostPreciseVectors);
+    !mapping.spline || (mapping.spline->grid.vectors && CountOf(mapping.spline->grid.size) <= MostFixedPointVectors);
   const bool fieldFits = mapping.spline || !mapping.displacement ||
-                         (mapping.preciseDisplacement && CountOf(samples.fixed.virtualSize) <= MostPreciseVectors);
+                         (mapping.preciseDisplacement && CountOf(samples.fixed.virtualSize) <= MostFixedPointVectors);
   const bool preTransformsFit =
     !mapping.preTransforms ||
-    (FitsPrecisely(*mapping.preTransforms) &&
+    (FitsFixedPoint(*mapping.preTransforms) &&
      std::all_of(mapping.displacementToIndex.begin(), mapping.displacementToIndex.end(), [](double entry) {
-       return std::abs(entry) < GPUREG_LARGEST_PRECISE_CARRY;
+       return std::abs(entry) < GPUREG_LARGEST_FIXED_POINT_CARRY;
      }));
   return splineFits && fieldFits && preTransformsFit &&
-         (mapping.chain.transform.steps.empty() || FitsPrecisely(mapping.chain));
+         (mapping.chain.transform.steps.empty() || FitsFixedPoint(mapping.chain));
 }
 
 SampleProblem
@@ -162,7 +163,7 @@ MakeProblem(const SampleDescription & samples, const SampleMapping & mapping, Fo
   std::copy(centre.begin(), centre.end(), a.centre);
   a.pointCount = static_cast<int>(samples.fixed.pointCount);
   a.splineOrder = samples.moving.splineOrder;
-  a.movesPrecisely = MovesPrecisely(samples, mapping);
+  a.movesInFixedPoint = MovesInFixedPoint(samples, mapping);
   a.hasOwnDisplacements = mapping.spline || mapping.preTransforms;
   a.variant = FindVariant(samples, mapping, forces);
   problem.maps = MakeMaps(samples, mapping.toMoving, scaledRange);
@@ -178,14 +179,14 @@ MakeMaps(const SampleDescription & samples, const IndexMap & toMoving, double sc
   const double movingReach = *std::max_element(samples.moving.size.begin(), samples.moving.size.end());
 
   kernels::SampleMaps maps{};
-  maps.guardBits = samples.IsPrecise() && farthest < FarthestVoxel ? 29 - std::ilogb(farthest) : 0;
+  maps.guardBits = samples.IsFixedPoint() && farthest < FarthestVoxel ? 29 - std::ilogb(farthest) : 0;
   maps.toMoving = ToFixedMapWithin(toMoving, farthest, 32 + maps.guardBits);
   maps.toMask = ToFixedMapWithin(samples.moving.toMask, FindFarthest(samples.moving.toMask, movingReach), 32);
   std::transform(samples.moving.differenceStep.begin(),
                  samples.moving.differenceStep.end(),
                  maps.differenceStep,
                  [](double step) { return ToFixedPoint(step); });
-  if (samples.IsPrecise())
+  if (samples.IsFixedPoint())
   {
     const ValueScale & scale = samples.moving.scale;
     const int          exponent = FindValueExponent(scale);

@@ -29,7 +29,7 @@ struct SampleDescription
   bool hasQuads = false;
 
   bool
-  IsPrecise() const
+  IsFixedPoint() const
   {
     return fixed.precision == Precision::Double;
   }
@@ -69,7 +69,7 @@ MakeShape(const Size & size);
 
 /** Returns true if the displacements, by field, spline or chain, are stored in fixed point. */
 bool
-MovesPrecisely(const SampleDescription & samples, const SampleMapping & mapping);
+MovesInFixedPoint(const SampleDescription & samples, const SampleMapping & mapping);
 
 /** Returns the arguments for samples that are not cut into chunks. */
 SampleProblem

@@ -79,9 +79,9 @@ public:
   }
 
   bool
-  IsPrecise() const
+  IsFixedPoint() const
   {
-    return m_Samples.IsPrecise();
+    return m_Samples.IsFixedPoint();
   }
 
   std::int64_t

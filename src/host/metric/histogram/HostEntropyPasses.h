@@ -60,18 +60,18 @@ public:
       table + bins * bins * (TableEntryBytes(a.histogram.samples.variant) / static_cast<int>(sizeof(float)));
     numbers[EvaluatedFactor] = count > 0 ? scale : 0.0f;
     numbers[EvaluatedValue] = count > 0 ? nmi : GPUREG_NO_EVALUATED_VALUE;
-    if (VariantHas(a.histogram.samples.variant, SamplesArePrecise))
+    if (VariantHas(a.histogram.samples.variant, SamplesAreFixedPoint))
     {
-      i64 * const      preciseTable = AddressOf<i64>(arrays.table);
+      i64 * const      fixedPointTable = AddressOf<i64>(arrays.table);
       std::vector<i64> logarithms(bins);
       std::transform(columns.begin(), columns.end(), logarithms.begin(), LogOfCount);
       for (int cell = 0; cell < bins * bins; ++cell)
       {
-        preciseTable[cell] = PreciseTableEntry(a.normalized,
-                                               LogOfCount(histogram[cell]),
-                                               logarithms[cell % bins],
-                                               marginalEntropies * inverseJointEntropy,
-                                               inverseJointEntropy);
+        fixedPointTable[cell] = FixedPointTableEntry(a.normalized,
+                                                     LogOfCount(histogram[cell]),
+                                                     logarithms[cell % bins],
+                                                     marginalEntropies * inverseJointEntropy,
+                                                     inverseJointEntropy);
       }
       return;
     }

@@ -104,7 +104,7 @@ public:
     const HistogramArguments & h = a.histogram;
     const SampleVolumes        v = GetVolumes(*arrays.samples);
     const float *              table = AddressOf<float>(arrays.table);
-    const i64 *                preciseTable = AddressOf<i64>(arrays.table);
+    const i64 *                fixedPointTable = AddressOf<i64>(arrays.table);
     float * partials = reinterpret_cast<float *>(AddressOf<u64>(arrays.sums) + static_cast<i64>(CountCells(h)));
     float * forces = arrays.forces ? m_Queue.AddressIn<float>(*arrays.forces) : nullptr;
     m_Queue.CountLaunch();
@@ -122,9 +122,9 @@ public:
           if (valid)
           {
             MapSample(variant, &h.samples, &maps, &v, &walk, x, position);
-            valid = VariantHas(variant, SamplesArePrecise)
-                      ? FindPreciseForce(
-                          variant, &a, &maps, &v, walk.sample, position, preciseTable + row * h.tableColumns, force)
+            valid = VariantHas(variant, SamplesAreFixedPoint)
+                      ? FindFixedPointForce(
+                          variant, &a, &maps, &v, walk.sample, position, fixedPointTable + row * h.tableColumns, force)
                       : FindForce(variant, &a, &maps, &v, walk.sample, position, table + row * h.tableColumns, force);
             FollowForceBack(variant, &h.samples, &v, &walk, force);
           }
@@ -138,7 +138,7 @@ public:
             FindOffsetFromCentre(&h.samples, x, fromCentre);
             AddForce(rowSums, force, fromCentre);
           }
-          if (++pending == (VariantHas(variant, SamplesArePrecise) ? 1 : TileWidth))
+          if (++pending == (VariantHas(variant, SamplesAreFixedPoint) ? 1 : TileWidth))
           {
             pending = 0;
             for (int s = 0; s < ForceSumCount; ++s)

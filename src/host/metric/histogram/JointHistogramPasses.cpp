@@ -36,9 +36,9 @@ public:
   Table(const JointHistogramArguments & a, const HistogramArrays & arrays) override
   {
     GetQueue().CountLaunch();
-    if (VariantHas(a.histogram.samples.variant, SamplesArePrecise))
+    if (VariantHas(a.histogram.samples.variant, SamplesAreFixedPoint))
     {
-      this->FillPrecise(a, AddressOf<u64>(arrays.sums), AddressOf<i64>(arrays.table));
+      this->FillFixedPoint(a, AddressOf<u64>(arrays.sums), AddressOf<i64>(arrays.table));
     }
     else
     {
@@ -61,7 +61,7 @@ private:
   }
 
   void
-  FillPrecise(const JointHistogramArguments & a, const u64 * histogram, i64 * table)
+  FillFixedPoint(const JointHistogramArguments & a, const u64 * histogram, i64 * table)
   {
     HostQueue &      queue = GetQueue();
     std::vector<i64> marginals(a.histogram.rows);
@@ -71,13 +71,13 @@ private:
       sum += histogram[CellOfHistogram(&a, cell)];
     }
     const int bits = FindCountBits(sum);
-    ForEachCell(queue, a, [&](int cell) { PutPreciseJointCount(&a, histogram, cell, bits, table); });
-    ForEachCell(queue, a, [&](int cell) { SmoothPreciselyAlongMoving(&a, cell, table); });
-    ForEachCell(queue, a, [&](int cell) { SmoothPreciselyAlongFixed(&a, cell, table); });
+    ForEachCell(queue, a, [&](int cell) { PutFixedPointJointCount(&a, histogram, cell, bits, table); });
+    ForEachCell(queue, a, [&](int cell) { SmoothAlongMovingInFixedPoint(&a, cell, table); });
+    ForEachCell(queue, a, [&](int cell) { SmoothAlongFixedInFixedPoint(&a, cell, table); });
     queue.ForEachTask(a.histogram.rows,
-                      [&](i64 bin) { marginals[bin] = SumPreciseMarginal(&a, static_cast<int>(bin), table); });
+                      [&](i64 bin) { marginals[bin] = SumFixedPointMarginal(&a, static_cast<int>(bin), table); });
     ForEachCell(queue, a, [&](int cell) {
-      FinishPreciseJointEntries(&a, cell, marginals[cell % a.histogram.rows], table);
+      FinishFixedPointJointEntries(&a, cell, marginals[cell % a.histogram.rows], table);
     });
   }
 };

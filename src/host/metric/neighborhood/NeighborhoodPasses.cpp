@@ -32,21 +32,22 @@ GetNeighborhoodVolumes(const NeighborhoodArrays & arrays)
 /** Compiles work for the usual variants separately, so that they do not pay for the others. */
 template <typename TWork>
 void
-WithPreciseVariant(int variant, const TWork & work)
+WithFixedPointVariant(int variant, const TWork & work)
 {
   switch (variant)
   {
-    case SamplesArePrecise:
-      return work(std::integral_constant<int, SamplesArePrecise>{});
-    case SamplesArePrecise | SamplesAreDisplaced:
-      return work(std::integral_constant<int, SamplesArePrecise | SamplesAreDisplaced>{});
-    case SamplesArePrecise | SamplesAreDisplaced | WritesForces:
-      return work(std::integral_constant<int, SamplesArePrecise | SamplesAreDisplaced | WritesForces>{});
-    case SamplesArePrecise | SamplesAreDisplaced | WritesForces | GradientByDifferences:
+    case SamplesAreFixedPoint:
+      return work(std::integral_constant<int, SamplesAreFixedPoint>{});
+    case SamplesAreFixedPoint | SamplesAreDisplaced:
+      return work(std::integral_constant<int, SamplesAreFixedPoint | SamplesAreDisplaced>{});
+    case SamplesAreFixedPoint | SamplesAreDisplaced | WritesForces:
+      return work(std::integral_constant<int, SamplesAreFixedPoint | SamplesAreDisplaced | WritesForces>{});
+    case SamplesAreFixedPoint | SamplesAreDisplaced | WritesForces | GradientByDifferences:
       return work(
-        std::integral_constant<int, SamplesArePrecise | SamplesAreDisplaced | WritesForces | GradientByDifferences>{});
+        std::integral_constant<int,
+                               SamplesAreFixedPoint | SamplesAreDisplaced | WritesForces | GradientByDifferences>{});
     default:
-      return work(variant | SamplesArePrecise);
+      return work(variant | SamplesAreFixedPoint);
   }
 }
 
@@ -82,7 +83,7 @@ public:
     const i64                 rows = static_cast<i64>(size[1]) * a.keptPlanes;
     m_Queue.CountLaunch();
     m_Queue.ForEachTask((rows + TaskRows - 1) / TaskRows, [&](i64 task) {
-      WithPreciseVariant(a.samples.variant & ~WritesForces, [&](auto variant) {
+      WithFixedPointVariant(a.samples.variant & ~WritesForces, [&](auto variant) {
         for (i64 row = task * TaskRows; row < std::min(rows, (task + 1) * TaskRows); ++row)
         {
           const int j = static_cast<int>(row % size[1]);
@@ -128,7 +129,7 @@ public:
     const NeighborhoodVolumes n = GetNeighborhoodVolumes(arrays);
     std::vector<CentreSums>   sums(a.groupCount);
     ForEachBundle(a, 2, [&](int group, i64 first, int lanes, double * ring) {
-      WithPreciseVariant(a.samples.variant, [&](auto variant) {
+      WithFixedPointVariant(a.samples.variant, [&](auto variant) {
         std::array<CentreWalk, Bundle> walks;
         for (int lane = 0; lane < lanes; ++lane)
         {
@@ -165,7 +166,7 @@ public:
     std::vector<CentreSums>   sums(a.groupCount);
     m_Queue.CountLaunch();
     m_Queue.ForEachTask(a.groupCount, [&](i64 group) {
-      WithPreciseVariant(a.samples.variant, [&](auto variant) {
+      WithFixedPointVariant(a.samples.variant, [&](auto variant) {
         for (i64 place = group * Bundle; place < a.centreCount; place += static_cast<i64>(a.groupCount) * Bundle)
         {
           for (i64 lane = place; lane < std::min<i64>(a.centreCount, place + Bundle); ++lane)
@@ -211,7 +212,7 @@ public:
     auto * const        out = m_Queue.AddressIn<float>(forces);
     ForEachRow(a, [&](int j, int k, std::vector<float> & row) {
       SumRows(2, a, j, k, in, row);
-      WithPreciseVariant(a.samples.variant, [&](auto variant) {
+      WithFixedPointVariant(a.samples.variant, [&](auto variant) {
         for (int i = 0; i < a.samples.virtualShape.size[0]; ++i)
         {
           const int place[3] = { i, j, k };

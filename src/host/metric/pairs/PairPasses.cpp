@@ -144,10 +144,10 @@ private:
         FindOffsetFromCentre(&a.samples, x, fromCentre);
         for (int k = 0; k < PairForceSums(variant, task); ++k)
         {
-          if (VariantHas(variant, SamplesArePrecise))
+          if (VariantHas(variant, SamplesAreFixedPoint))
           {
             FloatAndRest force[3];
-            WeighGradientExactly(FindPreciseWeight(task, &maps, &pair, k, weights[k]), gradient, force);
+            WeighGradientExactly(FindFixedPointWeight(task, &maps, &pair, k, weights[k]), gradient, force);
             const double whole[3] = { AsDouble(force[0]), AsDouble(force[1]), AsDouble(force[2]) };
             AddForceInDoubles(whole, fromCentre, sums.forces.data() + k * ForceSumCount);
           }
@@ -165,7 +165,7 @@ private:
           forces[3 * walk.sample + r] = isValid ? weights[0] * gradient[r] : 0.0f;
         }
       }
-      if (++pending == (VariantHas(variant, SamplesArePrecise) ? 1 : TileWidth))
+      if (++pending == (VariantHas(variant, SamplesAreFixedPoint) ? 1 : TileWidth))
       {
         pending = 0;
         sums.FinishRow();
@@ -178,10 +178,10 @@ private:
   static void
   AddMoments(TVariant variant, TTask task, const ValuePair & pair, PairSums & sums)
   {
-    if (VariantHas(variant, SamplesArePrecise))
+    if (VariantHas(variant, SamplesAreFixedPoint))
     {
       FloatAndRest moments[MostMoments];
-      FindPreciseMoments(task, &pair, moments);
+      FindFixedPointMoments(task, &pair, moments);
       for (int s = 0; s < MomentCount(task); ++s)
       {
         sums.moments[s] += AsDouble(moments[s]);

@@ -112,15 +112,15 @@ FindWindow(int                               variant,
 /** Computes the fixed-point moving value of the sample at a position, scaled to [0, 1] in units of 2^-32. Returns 0 if the sample is not
  *  valid. */
 GPUREG_FUNCTION int
-FindPreciseScaledValue(int                               variant,
-                       const CorrelationRatioArguments * a,
-                       const SampleMaps *                maps,
-                       const SampleVolumes *             v,
-                       const i64 *                       position,
-                       i64 *                             y)
+FindFixedPointScaledValue(int                               variant,
+                          const CorrelationRatioArguments * a,
+                          const SampleMaps *                maps,
+                          const SampleVolumes *             v,
+                          const i64 *                       position,
+                          i64 *                             y)
 {
   i64 value;
-  if (!SamplePreciseValue(variant, &a->histogram.samples, maps, v, position, &value))
+  if (!SampleFixedPointValue(variant, &a->histogram.samples, maps, v, position, &value))
   {
     return 0;
   }
@@ -139,9 +139,9 @@ FindFixedValue(int                               variant,
                const i64 *                       position,
                i64 *                             y)
 {
-  if (VariantHas(variant, SamplesArePrecise))
+  if (VariantHas(variant, SamplesAreFixedPoint))
   {
-    return FindPreciseScaledValue(variant, a, maps, v, position, y);
+    return FindFixedPointScaledValue(variant, a, maps, v, position, y);
   }
   float value = 0.0f;
   if (!SampleMovingValue(variant, &a->histogram.samples, maps, v, position, &value))
@@ -155,13 +155,13 @@ FindFixedValue(int                               variant,
 /** Computes the weights that the sample at a position adds to its fixed bin's cells, in units of 2^-32, in variants that count weights
  *  in 16-bit halves. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
-FindPreciseWindow(int                               variant,
-                  const CorrelationRatioArguments * a,
-                  const SampleMaps *                maps,
-                  const SampleVolumes *             v,
-                  const i64 *                       position,
-                  u32 *                             high,
-                  u32 *                             low)
+FindFixedPointWindow(int                               variant,
+                     const CorrelationRatioArguments * a,
+                     const SampleMaps *                maps,
+                     const SampleVolumes *             v,
+                     const i64 *                       position,
+                     u32 *                             high,
+                     u32 *                             low)
 {
   i64 y, weights[WindowCells];
   if (!FindFixedValue(variant, a, maps, v, position, &y))
@@ -242,23 +242,23 @@ FindForce(int                               variant,
 /** Pass 2: computes the force of the sample at a position, from its fixed bin's row of a table in units of 2^-32. Returns 0 if the
  *  sample is not valid. */
 GPUREG_FUNCTION int
-FindPreciseForce(int                               variant,
-                 const CorrelationRatioArguments * a,
-                 const SampleMaps *                maps,
-                 const SampleVolumes *             v,
-                 i64                               sample,
-                 const i64 *                       position,
-                 GPUREG_LOCAL const i64 *          tableRow,
-                 float *                           force)
+FindFixedPointForce(int                               variant,
+                    const CorrelationRatioArguments * a,
+                    const SampleMaps *                maps,
+                    const SampleVolumes *             v,
+                    i64                               sample,
+                    const i64 *                       position,
+                    GPUREG_LOCAL const i64 *          tableRow,
+                    float *                           force)
 {
   (void)sample;
   i64   y;
   float gradient[3];
-  if (!FindPreciseScaledValue(variant, a, maps, v, position, &y))
+  if (!FindFixedPointScaledValue(variant, a, maps, v, position, &y))
   {
     return 0;
   }
-  SamplePreciseGradient(variant, &a->histogram.samples, maps, v, position, gradient);
+  SampleFixedPointGradient(variant, &a->histogram.samples, maps, v, position, gradient);
   const i64   fromMean = MultiplyFixed(tableRow[CorrelationRatioRatio], y - tableRow[CorrelationRatioMean]);
   const float weight = (float)(y - tableRow[CorrelationRatioMeanOfBin] - fromMean) * GPUREG_FIXED_UNIT;
   for (int r = 0; r < 3; ++r)
@@ -344,7 +344,7 @@ FindCells(int                               variant,
 {
   u32       squares = 0;
   u32       weights[WindowCells], low[WindowCells];
-  const int isValid = CountsHalves(variant) ? FindPreciseWindow(variant, a, maps, v, position, weights, low)
+  const int isValid = CountsHalves(variant) ? FindFixedPointWindow(variant, a, maps, v, position, weights, low)
                                             : FindWindow(variant, a, maps, v, position, weights, &squares);
   if (isValid)
   {
@@ -414,7 +414,7 @@ RatioOfDeviations(i64 within, i64 all)
 GPUREG_FUNCTION void
 WriteTableRow(int variant, int row, i64 meanOfBin, i64 mean, i64 ratio, GPUREG_GLOBAL void * table)
 {
-  if (VariantHas(variant, SamplesArePrecise))
+  if (VariantHas(variant, SamplesAreFixedPoint))
   {
     GPUREG_GLOBAL i64 * entries = (GPUREG_GLOBAL i64 *)table + row * CorrelationRatioTableColumns;
     entries[CorrelationRatioMeanOfBin] = meanOfBin;

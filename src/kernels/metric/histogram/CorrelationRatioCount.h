@@ -23,7 +23,7 @@ CountSample(int                               variant,
   u32 weights[WindowCells], low[WindowCells], squares;
   if (CountsHalves(variant))
   {
-    if (FindPreciseWindow(variant, a, maps, v, position, weights, low))
+    if (FindFixedPointWindow(variant, a, maps, v, position, weights, low))
     {
       AddWindow(histogram, rowCell, stride, WindowCells, weights);
       AddWindow(histogram, lowCells + rowCell, stride, WindowCells, low);

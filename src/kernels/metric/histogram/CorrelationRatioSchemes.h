@@ -106,7 +106,7 @@ GlobalMergeGroup(int                               variant,
     MapSample(variant, samples, maps, v, &walk, x, position);
     if (CountsHalves(variant))
     {
-      if (FindPreciseWindow(variant, a, maps, v, position, weights, low))
+      if (FindFixedPointWindow(variant, a, maps, v, position, weights, low))
       {
         AddWindowGlobally(histogram + row * columns, WindowCells, weights);
         AddWindowGlobally(histogram + cells + row * columns, WindowCells, low);

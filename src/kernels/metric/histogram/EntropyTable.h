@@ -51,7 +51,7 @@ CountTimesLog(u64 count)
 /** Returns TableEntry in units of 2^-32, from logarithms by LogOfCount. The logarithm of the density's unit is left out: it is the same
  *  in all entries, and the weights of a force add up to 0. */
 GPUREG_FUNCTION i64
-PreciseTableEntry(int normalized, i64 joint, i64 movingMarginal, float nmi, float inverseJointEntropy)
+FixedPointTableEntry(int normalized, i64 joint, i64 movingMarginal, float nmi, float inverseJointEntropy)
 {
   if (!normalized)
   {

@@ -7,14 +7,14 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Fills the table of the second pass in units of 2^-32, see PreciseTableEntry. logarithms: room for `bins` 64-bit integers. */
+/** Fills the table of the second pass in units of 2^-32, see FixedPointTableEntry. logarithms: room for `bins` 64-bit integers. */
 GPUREG_METRIC_GROUP_FUNCTION void
-FillPreciseEntropyTable(const MetricArguments *   a,
-                        GPUREG_GLOBAL const u64 * histogram,
-                        float                     nmi,
-                        float                     inverseJointEntropy,
-                        GPUREG_LOCAL i64 *        logarithms,
-                        GPUREG_GLOBAL i64 *       table)
+FillFixedPointEntropyTable(const MetricArguments *   a,
+                           GPUREG_GLOBAL const u64 * histogram,
+                           float                     nmi,
+                           float                     inverseJointEntropy,
+                           GPUREG_LOCAL i64 *        logarithms,
+                           GPUREG_GLOBAL i64 *       table)
 {
   const int bins = a->histogram.rows;
   LocalBarrier();
@@ -31,8 +31,8 @@ FillPreciseEntropyTable(const MetricArguments *   a,
   LocalBarrier();
   for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
   {
-    table[cell] =
-      PreciseTableEntry(a->normalized, LogOfCount(histogram[cell]), logarithms[cell % bins], nmi, inverseJointEntropy);
+    table[cell] = FixedPointTableEntry(
+      a->normalized, LogOfCount(histogram[cell]), logarithms[cell % bins], nmi, inverseJointEntropy);
   }
 }
 
@@ -97,9 +97,9 @@ TableGroup(int                       variant,
     numbers[EvaluatedFactor] = count > 0.0f ? scale : 0.0f;
     numbers[EvaluatedValue] = count > 0.0f ? nmi : GPUREG_NO_EVALUATED_VALUE;
   }
-  if (VariantHas(variant, SamplesArePrecise))
+  if (VariantHas(variant, SamplesAreFixedPoint))
   {
-    FillPreciseEntropyTable(
+    FillFixedPointEntropyTable(
       a, histogram, nmi, inverseJointEntropy, (GPUREG_LOCAL i64 *)marginals, (GPUREG_GLOBAL i64 *)table);
     return;
   }

@@ -11,7 +11,7 @@
 GPUREG_NAMESPACE_BEGIN
 
 /** 2^32: HistogramArguments::countUnit in variants that count weights in 16-bit halves. */
-#define GPUREG_PRECISE_COUNT_UNIT GPUREG_FIXED_UNITS
+#define GPUREG_FIXED_POINT_COUNT_UNIT GPUREG_FIXED_UNITS
 
 enum
 {
@@ -67,7 +67,7 @@ SumCellsOfBatch(int chunks, int lanes)
 GPUREG_FUNCTION int
 CountsHalves(int variant)
 {
-  return VariantHas(variant, SamplesArePrecise | WeighsBorder);
+  return VariantHas(variant, SamplesAreFixedPoint | WeighsBorder);
 }
 
 /** Returns the number of counters of a cell in a chunk's histogram: 1; or 2 if weights are counted in 16-bit halves: first the high
@@ -89,7 +89,7 @@ CellBytes(int variant)
 GPUREG_FUNCTION int
 TableEntryBytes(int variant)
 {
-  return VariantHas(variant, SamplesArePrecise) ? 8 : 4;
+  return VariantHas(variant, SamplesAreFixedPoint) ? 8 : 4;
 }
 
 /** Returns the count in a cell of a chunk's histogram. */

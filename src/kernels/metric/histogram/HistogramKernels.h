@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work-groups of the two passes of every metric that has a histogram, for the devices that have work-groups: CUDA and OpenCL.
-// MetricArguments is the metric's own; its CountSample(), CountLaneSum(), ReadChunk(), FindForce() and FindPreciseForce() must be defined
+// MetricArguments is the metric's own; its CountSample(), CountLaneSum(), ReadChunk(), FindForce() and FindFixedPointForce() must be defined
 // before this header is included. src/host/metric/histogram/HostHistogramPasses.h computes the same in plain loops; tests compare the two.
 //
 // A prelude for these adds: GPUREG_LOCAL, GPUREG_GROUP_FUNCTION, GPUREG_METRIC_GROUP_FUNCTION, LaneIndex(), LaneCount(), GroupIndex(),
@@ -165,12 +165,12 @@ CopyTableRows(int                        variant,
               GPUREG_GLOBAL const void * table,
               GPUREG_LOCAL float *       scratch)
 {
-  GPUREG_LOCAL i64 * preciseRows = (GPUREG_LOCAL i64 *)scratch;
+  GPUREG_LOCAL i64 * fixedPointRows = (GPUREG_LOCAL i64 *)scratch;
   for (int cell = LaneIndex(); cell < rows * a->tableColumns; cell += LaneCount())
   {
-    if (VariantHas(variant, SamplesArePrecise))
+    if (VariantHas(variant, SamplesAreFixedPoint))
     {
-      preciseRows[cell] = ((GPUREG_GLOBAL const i64 *)table)[firstRow * a->tableColumns + cell];
+      fixedPointRows[cell] = ((GPUREG_GLOBAL const i64 *)table)[firstRow * a->tableColumns + cell];
     }
     else
     {
@@ -200,7 +200,7 @@ ForceGroup(int                        variant,
   const int                  rows = RowsOfBand(h, firstRow);
   CopyTableRows(variant, h, firstRow, rows, table, scratch);
 
-  GPUREG_LOCAL const i64 * preciseRows = (GPUREG_LOCAL const i64 *)scratch;
+  GPUREG_LOCAL const i64 * fixedPointRows = (GPUREG_LOCAL const i64 *)scratch;
   float                    sums[2 * ForceSumCount];
   for (int s = 0; s < PartialCount(variant); ++s)
   {
@@ -220,10 +220,10 @@ ForceGroup(int                        variant,
     if (isMine)
     {
       MapSample(variant, &h->samples, maps, v, &walk, x, position);
-      isValid =
-        VariantHas(variant, SamplesArePrecise)
-          ? FindPreciseForce(variant, a, maps, v, walk.sample, position, preciseRows + row * h->tableColumns, force)
-          : FindForce(variant, a, maps, v, walk.sample, position, scratch + row * h->tableColumns, force);
+      isValid = VariantHas(variant, SamplesAreFixedPoint)
+                  ? FindFixedPointForce(
+                      variant, a, maps, v, walk.sample, position, fixedPointRows + row * h->tableColumns, force)
+                  : FindForce(variant, a, maps, v, walk.sample, position, scratch + row * h->tableColumns, force);
       FollowForceBack(variant, &h->samples, v, &walk, force);
     }
     if (VariantHas(variant, WritesForces))
@@ -243,7 +243,7 @@ ForceGroup(int                        variant,
   {
     return;
   }
-  if (!VariantHas(variant, SamplesArePrecise))
+  if (!VariantHas(variant, SamplesAreFixedPoint))
   {
     FinishForceAlongZ(sums, walk.x[0] - h->samples.centre[0], walk.x[1] - h->samples.centre[1]);
   }

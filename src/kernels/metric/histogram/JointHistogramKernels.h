@@ -44,10 +44,10 @@ FillJointTable(const JointHistogramArguments * a,
 
 /** Fills the table in fixed-point variants. \param marginals room for one more than bins. */
 GPUREG_GROUP_FUNCTION void
-FillPreciseJointTable(const JointHistogramArguments * a,
-                      GPUREG_GLOBAL const u64 *       histogram,
-                      GPUREG_LOCAL i64 *              marginals,
-                      GPUREG_GLOBAL i64 *             table)
+FillFixedPointJointTable(const JointHistogramArguments * a,
+                         GPUREG_GLOBAL const u64 *       histogram,
+                         GPUREG_LOCAL i64 *              marginals,
+                         GPUREG_GLOBAL i64 *             table)
 {
   const int bins = a->histogram.rows;
   for (int row = LaneIndex(); row < bins; row += LaneCount())
@@ -72,27 +72,27 @@ FillPreciseJointTable(const JointHistogramArguments * a,
   LocalBarrier();
   for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
   {
-    PutPreciseJointCount(a, histogram, cell, (int)marginals[bins], table);
+    PutFixedPointJointCount(a, histogram, cell, (int)marginals[bins], table);
   }
   GlobalBarrier();
   for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
   {
-    SmoothPreciselyAlongMoving(a, cell, table);
+    SmoothAlongMovingInFixedPoint(a, cell, table);
   }
   GlobalBarrier();
   for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
   {
-    SmoothPreciselyAlongFixed(a, cell, table);
+    SmoothAlongFixedInFixedPoint(a, cell, table);
   }
   GlobalBarrier();
   for (int bin = LaneIndex(); bin < bins; bin += LaneCount())
   {
-    marginals[bin] = SumPreciseMarginal(a, bin, table);
+    marginals[bin] = SumFixedPointMarginal(a, bin, table);
   }
   LocalBarrier();
   for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
   {
-    FinishPreciseJointEntries(a, cell, marginals[cell % bins], table);
+    FinishFixedPointJointEntries(a, cell, marginals[cell % bins], table);
   }
 }
 
@@ -106,9 +106,9 @@ TableGroup(int                             variant,
            GPUREG_GLOBAL void *            table)
 {
   (void)scratch;
-  if (VariantHas(variant, SamplesArePrecise))
+  if (VariantHas(variant, SamplesAreFixedPoint))
   {
-    FillPreciseJointTable(a, histogram, (GPUREG_LOCAL i64 *)marginals, (GPUREG_GLOBAL i64 *)table);
+    FillFixedPointJointTable(a, histogram, (GPUREG_LOCAL i64 *)marginals, (GPUREG_GLOBAL i64 *)table);
   }
   else
   {

@@ -106,7 +106,7 @@ FindCountBits(u64 sum)
 }
 
 GPUREG_FUNCTION i64
-SmoothPreciseLine(const JointHistogramArguments * a, GPUREG_GLOBAL const i64 * line, int stride, int place)
+SmoothFixedPointLine(const JointHistogramArguments * a, GPUREG_GLOBAL const i64 * line, int stride, int place)
 {
   i64 sum = MultiplyFixedToNearest(line[(i64)place * stride], (i64)a->smoothing[0] << 2);
   for (int r = 1; r <= a->smoothingRadius; ++r)
@@ -120,32 +120,30 @@ SmoothPreciseLine(const JointHistogramArguments * a, GPUREG_GLOBAL const i64 * l
 }
 
 GPUREG_FUNCTION void
-PutPreciseJointCount(
+PutFixedPointJointCount(
   const JointHistogramArguments * a, GPUREG_GLOBAL const u64 * histogram, int cell, int bits, GPUREG_GLOBAL i64 * table)
 {
   table[JointTableEntry(a, BlockOwn, cell)] = (i64)(histogram[CellOfHistogram(a, cell)] << bits);
 }
 
 GPUREG_FUNCTION void
-SmoothPreciselyAlongMoving(const JointHistogramArguments * a, int cell, GPUREG_GLOBAL i64 * table)
+SmoothAlongMovingInFixedPoint(const JointHistogramArguments * a, int cell, GPUREG_GLOBAL i64 * table)
 {
   const int bins = a->histogram.rows;
   table[JointTableEntry(a, BlockMarginal, cell)] =
-    SmoothPreciseLine(a, table + JointTableEntry(a, BlockOwn, cell - cell % bins), 1, cell % bins);
+    SmoothFixedPointLine(a, table + JointTableEntry(a, BlockOwn, cell - cell % bins), 1, cell % bins);
 }
 
 GPUREG_FUNCTION void
-SmoothPreciselyAlongFixed(const JointHistogramArguments * a, int cell, GPUREG_GLOBAL i64 * table)
+SmoothAlongFixedInFixedPoint(const JointHistogramArguments * a, int cell, GPUREG_GLOBAL i64 * table)
 {
   const int bins = a->histogram.rows;
-  table[JointTableEntry(a, BlockOwn, cell)] = SmoothPreciseLine(a,
-                                                                table + JointTableEntry(a, BlockMarginal, cell % bins),
-                                                                a->histogram.tableColumns,
-                                                                cell / bins);
+  table[JointTableEntry(a, BlockOwn, cell)] = SmoothFixedPointLine(
+    a, table + JointTableEntry(a, BlockMarginal, cell % bins), a->histogram.tableColumns, cell / bins);
 }
 
 GPUREG_FUNCTION i64
-SumPreciseMarginal(const JointHistogramArguments * a, int bin, GPUREG_GLOBAL const i64 * table)
+SumFixedPointMarginal(const JointHistogramArguments * a, int bin, GPUREG_GLOBAL const i64 * table)
 {
   const int bins = a->histogram.rows;
   i64       sum = 0;
@@ -157,7 +155,7 @@ SumPreciseMarginal(const JointHistogramArguments * a, int bin, GPUREG_GLOBAL con
 }
 
 GPUREG_FUNCTION void
-FinishPreciseJointEntries(const JointHistogramArguments * a, int cell, i64 marginal, GPUREG_GLOBAL i64 * table)
+FinishFixedPointJointEntries(const JointHistogramArguments * a, int cell, i64 marginal, GPUREG_GLOBAL i64 * table)
 {
   const int bins = a->histogram.rows;
   const int row = cell / bins;

@@ -25,7 +25,7 @@ CountSample(int                     variant,
   u32 weights[WindowCells], low[WindowCells];
   if (CountsHalves(variant))
   {
-    if (FindPreciseWindow(variant, a, maps, v, position, &first, weights, low))
+    if (FindFixedPointWindow(variant, a, maps, v, position, &first, weights, low))
     {
       AddWindow(histogram, rowCell + first, stride, WindowCells, weights);
       AddWindow(histogram, lowCells + rowCell + first, stride, WindowCells, low);

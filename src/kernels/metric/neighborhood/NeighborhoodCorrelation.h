@@ -113,7 +113,7 @@ FindMovedValue(
   if (HasFixedValue(variant, v, walk->sample))
   {
     MapSample(variant, &a->samples, maps, v, walk, x, position);
-    if (!SamplePreciseValue(variant, &a->samples, maps, v, position, &value))
+    if (!SampleFixedPointValue(variant, &a->samples, maps, v, position, &value))
     {
       value = 2 * GPUREG_LEAST_MOVED_VALUE;
     }
@@ -330,7 +330,7 @@ AddCentre(int                           variant,
           CentreSums *                  sums,
           float *                       force)
 {
-  const double           fixed = ScaledFixedValue(maps, v->preciseFixedValues[walk->sample]);
+  const double           fixed = ScaledFixedValue(maps, v->fixedValuesInFixedPoint[walk->sample]);
   const LocalCorrelation found = FindLocalCorrelation(a, neighborhood, fixed, ScaledMovingValue(maps, moved));
   const float            correlation = (float)found.correlation;
   AddExactly(1.0f, sums->moments + MomentOfCentres, sums->moments + CentreMoments + MomentOfCentres);
@@ -351,7 +351,7 @@ AddCentre(int                           variant,
   float x[3], gradient[3];
   i64   position[3];
   MapSample(variant, &a->samples, maps, v, walk, x, position);
-  SamplePreciseGradient(variant, &a->samples, maps, v, position, gradient);
+  SampleFixedPointGradient(variant, &a->samples, maps, v, position, gradient);
   for (int r = 0; r < 3; ++r)
   {
     force[r] = (float)(found.weight * gradient[r]);

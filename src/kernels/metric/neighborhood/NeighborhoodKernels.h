@@ -69,7 +69,7 @@ WriteCentreSums(const NeighborhoodArguments * a,
   const int             lanes = LaneCount();
   const int             count = NeighborhoodPartialCount(a);
   GPUREG_GLOBAL float * out = partials + (i64)(a->firstPartial + GroupIndex()) * count;
-  SumEachOverLanes(SamplesArePrecise, CentreMoments, sums->moments, scratch);
+  SumEachOverLanes(SamplesAreFixedPoint, CentreMoments, sums->moments, scratch);
   // Not a loop that starts at the lane's number: PoCL 3.1 wrote beyond the end there.
   if (lane < 2 * CentreMoments)
   {
@@ -77,7 +77,7 @@ WriteCentreSums(const NeighborhoodArguments * a,
   }
   if (count > 2 * CentreMoments)
   {
-    SumEachOverLanes(SamplesArePrecise, ForceSumCount, sums->forces, scratch);
+    SumEachOverLanes(SamplesAreFixedPoint, ForceSumCount, sums->forces, scratch);
     if (lane < 2 * ForceSumCount)
     {
       out[2 * CentreMoments + lane] = scratch[lane * lanes];

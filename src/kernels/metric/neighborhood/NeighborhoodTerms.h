@@ -77,11 +77,11 @@ WriteForceOfTerms(int                           variant,
   {
     float       x[3], gradient[3];
     i64         position[3];
-    const float fixed = (float)ScaledFixedValue(maps, v->preciseFixedValues[at.sample]);
+    const float fixed = (float)ScaledFixedValue(maps, v->fixedValuesInFixedPoint[at.sample]);
     const float moving = (float)ScaledMovingValue(maps, moved);
     const float weight = MultiplyAdd(fixed, sums[0], MultiplyAdd(-moving, sums[1], sums[2]));
     MapSample(variant, &a->samples, maps, v, &at, x, position);
-    SamplePreciseGradient(variant, &a->samples, maps, v, position, gradient);
+    SampleFixedPointGradient(variant, &a->samples, maps, v, position, gradient);
     for (int r = 0; r < 3; ++r)
     {
       force[r] = weight * gradient[r];

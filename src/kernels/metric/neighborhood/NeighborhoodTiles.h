@@ -131,7 +131,7 @@ FindSumsInPlane(const NeighborhoodArguments * a,
   const int kept = plane - a->firstKept;
   const int nearest = kept < 0 ? 0 : (kept < last ? kept : last);
   const i64 voxel = nearest * VoxelsOfPlane(a) + inPlane;
-  const i64 fixed = v->preciseFixedValues[FirstKeptVoxel(a) + voxel];
+  const i64 fixed = v->fixedValuesInFixedPoint[FirstKeptVoxel(a) + voxel];
   const i64 moved = n->moved[voxel];
   return FindSumsOfVoxel(a, maps, fixed, kept == nearest ? moved : 2 * GPUREG_LEAST_MOVED_VALUE);
 }

@@ -85,7 +85,7 @@ StepSumWalk(int                           axis,
   }
   else if (axis == 0)
   {
-    sums = FindSumsOfVoxel(a, maps, v->preciseFixedValues[FirstKeptVoxel(a) + voxel], n->moved[voxel]);
+    sums = FindSumsOfVoxel(a, maps, v->fixedValuesInFixedPoint[FirstKeptVoxel(a) + voxel], n->moved[voxel]);
   }
   else
   {
@@ -224,7 +224,7 @@ SumNeighborhood(
       {
         const LaneWalk         at = StartWalkAtVoxel(&a->samples, maps, x, y, z);
         const i64              moved = FindMovedValue(variant, a, maps, v, &at);
-        const NeighborhoodSums one = FindSumsOfVoxel(a, maps, v->preciseFixedValues[at.sample], moved);
+        const NeighborhoodSums one = FindSumsOfVoxel(a, maps, v->fixedValuesInFixedPoint[at.sample], moved);
         AddNeighborhoodSums(&one, &sums);
       }
     }

@@ -10,10 +10,10 @@ GPUREG_NAMESPACE_BEGIN
 GPUREG_FUNCTION void
 AddMoments(int variant, int task, const ValuePair * pair, float * sums)
 {
-  if (VariantHas(variant, SamplesArePrecise))
+  if (VariantHas(variant, SamplesAreFixedPoint))
   {
     FloatAndRest moments[MostMoments];
-    FindPreciseMoments(task, pair, moments);
+    FindFixedPointMoments(task, pair, moments);
     for (int s = 0; s < MomentCount(task); ++s)
     {
       AddWithRest(moments[s], sums + s, sums + MomentCount(task) + s);
@@ -45,13 +45,13 @@ AddPairForces(int                   variant,
   for (int k = 0; k < PairForceSums(variant, task); ++k)
   {
     float * ofWeight = sums + k * PartialCount(variant);
-    if (VariantHas(variant, SamplesArePrecise))
+    if (VariantHas(variant, SamplesAreFixedPoint))
     {
       float fromCentre[3];
       FindOffsetFromCentre(&a->samples, x, fromCentre);
       FloatAndRest force[3];
-      WeighGradientExactly(FindPreciseWeight(task, maps, pair, k, weights[k]), gradient, force);
-      AddPreciseForce(ofWeight, force, fromCentre);
+      WeighGradientExactly(FindFixedPointWeight(task, maps, pair, k, weights[k]), gradient, force);
+      AddFixedPointForce(ofWeight, force, fromCentre);
     }
     else
     {
@@ -133,7 +133,7 @@ PairGroup(int                         variant,
   for (int k = 0; k < forceSums; ++k, out += PartialCount(variant))
   {
     float * ofWeight = sums + k * PartialCount(variant);
-    if (!VariantHas(variant, SamplesArePrecise))
+    if (!VariantHas(variant, SamplesAreFixedPoint))
     {
       FinishForceAlongZ(ofWeight, walk.x[0] - a->samples.centre[0], walk.x[1] - a->samples.centre[1]);
     }

@@ -350,14 +350,14 @@ MoveSampleBySpline(const SampleMoves *          a,
 
 GPUREG_ITEM_KERNEL(MoveSampleBySpline, 128, "moving samples by control points");
 
-/** Computes a sample's displacement in fixed point, in the units of the control points: see PreciseGrid.h. points: i64[3] for each control
+/** Computes a sample's displacement in fixed point, in the units of the control points: see FixedPointGrid.h. points: i64[3] for each control
  *  point; displacement: i64[3] for each sample. */
 GPUREG_FUNCTION void
-MoveSampleBySplinePrecisely(const SampleMoves *       a,
-                            GPUREG_GLOBAL const i64 * samplePoints,
-                            GPUREG_GLOBAL const i64 * points,
-                            GPUREG_GLOBAL i64 *       displacement,
-                            i64                       sample)
+MoveSampleBySplineInFixedPoint(const SampleMoves *       a,
+                               GPUREG_GLOBAL const i64 * samplePoints,
+                               GPUREG_GLOBAL const i64 * points,
+                               GPUREG_GLOBAL i64 *       displacement,
+                               i64                       sample)
 {
   i64 position[3];
   i64 inGrid[3];
@@ -374,7 +374,7 @@ MoveSampleBySplinePrecisely(const SampleMoves *       a,
   }
 }
 
-GPUREG_ITEM_KERNEL(MoveSampleBySplinePrecisely, 64, "moving samples by control points in integers");
+GPUREG_ITEM_KERNEL(MoveSampleBySplineInFixedPoint, 64, "moving samples by control points in integers");
 
 /** Samples are sorted by cell, the index of the first control points with non-zero weights. A control point sums over the cells in which
  *  its weight is not zero. 32-bit members only. */

@@ -24,7 +24,7 @@ StoreVector(const float * vector, GPUREG_GLOBAL float * out)
 GPUREG_FUNCTION void
 AddForceOfSample(int variant, const SampleArguments * a, const float * force, const float * x, float * sums)
 {
-  if (VariantHas(variant, SamplesArePrecise))
+  if (VariantHas(variant, SamplesAreFixedPoint))
   {
     float fromCentre[3];
     FindOffsetFromCentre(a, x, fromCentre);
@@ -44,7 +44,7 @@ SumEachOverLanes(int variant, int count, const float * sums, GPUREG_LOCAL float 
 {
   const int lane = LaneIndex();
   const int lanes = LaneCount();
-  const int parts = VariantHas(variant, SamplesArePrecise) ? 2 * count : count;
+  const int parts = VariantHas(variant, SamplesAreFixedPoint) ? 2 * count : count;
   const int toRest = count * lanes;
   LocalBarrier();
   for (int s = 0; s < parts; ++s)
@@ -59,10 +59,10 @@ SumEachOverLanes(int variant, int count, const float * sums, GPUREG_LOCAL float 
     {
       GPUREG_LOCAL float * column = scratch + s * lanes + lane % left;
       float                sum = column[0];
-      float                rest = VariantHas(variant, SamplesArePrecise) ? column[toRest] : 0.0f;
+      float                rest = VariantHas(variant, SamplesAreFixedPoint) ? column[toRest] : 0.0f;
       for (int place = left; place < width; place += left)
       {
-        if (VariantHas(variant, SamplesArePrecise))
+        if (VariantHas(variant, SamplesAreFixedPoint))
         {
           AddExactly(column[place], &sum, &rest);
           rest += column[toRest + place];
@@ -73,7 +73,7 @@ SumEachOverLanes(int variant, int count, const float * sums, GPUREG_LOCAL float 
         }
       }
       column[0] = sum;
-      if (VariantHas(variant, SamplesArePrecise))
+      if (VariantHas(variant, SamplesAreFixedPoint))
       {
         column[toRest] = rest;
       }

@@ -87,7 +87,7 @@ AddForceExactly(float * sums, const float * force, const float * x)
 
 /** Adds a force of some 48 bits as AddForceExactly does. */
 GPUREG_FUNCTION void
-AddPreciseForce(float * sums, const FloatAndRest * force, const float * x)
+AddFixedPointForce(float * sums, const FloatAndRest * force, const float * x)
 {
   for (int s = 0; s < ForceSumCount; ++s)
   {

@@ -33,7 +33,7 @@ SumPreTransformForcesGroup(const PreTransformArguments * a,
       AddForceExactly(sums, force, place);
     }
   }
-  SumEachOverLanes(SamplesArePrecise, ForceSumCount, sums, scratch);
+  SumEachOverLanes(SamplesAreFixedPoint, ForceSumCount, sums, scratch);
   if (lane < 2 * ForceSumCount)
   {
     partials[(i64)GroupIndex() * 2 * ForceSumCount + lane] = scratch[lane * lanes];

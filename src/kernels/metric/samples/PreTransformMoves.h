@@ -53,16 +53,16 @@ MoveByPreTransforms(const PreTransformArguments *   a,
 
 GPUREG_ITEM_KERNEL(MoveByPreTransforms, 128, "moving samples by grids");
 
-/** Computes a sample's displacement with vectors in fixed point. precise: i64[3] for each sample, in units of 2^-32 mm; displacement: the
+/** Computes a sample's displacement with vectors in fixed point. fixedPointMoves: i64[3] for each sample, in units of 2^-32 mm; displacement: the
  *  same rounded to floats. */
 GPUREG_FUNCTION void
-MoveByPreTransformsPrecisely(const PreTransformArguments *   a,
-                             GPUREG_GLOBAL const i64 *       points,
-                             GPUREG_GLOBAL const ChainPart * parts,
-                             GPUREG_GLOBAL const i64 *       vectors,
-                             GPUREG_GLOBAL i64 *             precise,
-                             GPUREG_GLOBAL float *           displacement,
-                             i64                             sample)
+MoveByPreTransformsInFixedPoint(const PreTransformArguments *   a,
+                                GPUREG_GLOBAL const i64 *       points,
+                                GPUREG_GLOBAL const ChainPart * parts,
+                                GPUREG_GLOBAL const i64 *       vectors,
+                                GPUREG_GLOBAL i64 *             fixedPointMoves,
+                                GPUREG_GLOBAL float *           displacement,
+                                i64                             sample)
 {
   i64 virtualPosition[3];
   i64 u[3] = { 0, 0, 0 };
@@ -75,16 +75,16 @@ MoveByPreTransformsPrecisely(const PreTransformArguments *   a,
     {
       position[r] = ApplyFixedRowAt(&part.toGrid, r, virtualPosition) + u[r];
     }
-    DisplaceByPartPrecisely(&part, vectors, position, u);
+    DisplaceByPartInFixedPoint(&part, vectors, position, u);
   }
   for (int r = 0; r < 3; ++r)
   {
-    precise[3 * sample + r] = u[r];
+    fixedPointMoves[3 * sample + r] = u[r];
     displacement[3 * sample + r] = (float)u[r] * GPUREG_FIXED_UNIT;
   }
 }
 
-GPUREG_ITEM_KERNEL(MoveByPreTransformsPrecisely, 128, "moving samples by grids in integers");
+GPUREG_ITEM_KERNEL(MoveByPreTransformsInFixedPoint, 128, "moving samples by grids in integers");
 
 /** The matrix from displacements in mm to positions in the grid, or the image, behind the transform that is optimised: by rows, in units of
  *  2^-32. */
@@ -93,15 +93,15 @@ typedef struct PreTransformCarry
   i64 entries[9];
 } PreTransformCarry;
 
-/** Writes a sample's moves = carry·precise, i64[3] for each sample; see PreciseGrid.h. */
+/** Writes a sample's moves = carry·fixedPointMoves, i64[3] for each sample; see FixedPointGrid.h. */
 GPUREG_FUNCTION void
 CarryByPreTransforms(const PreTransformCarry * carry,
-                     GPUREG_GLOBAL const i64 * precise,
+                     GPUREG_GLOBAL const i64 * fixedPointMoves,
                      GPUREG_GLOBAL i64 *       moves,
                      i64                       sample)
 {
-  i64 moved[3] = { precise[3 * sample], precise[3 * sample + 1], precise[3 * sample + 2] };
-  CarryPrecisely(carry->entries, moved);
+  i64 moved[3] = { fixedPointMoves[3 * sample], fixedPointMoves[3 * sample + 1], fixedPointMoves[3 * sample + 2] };
+  CarryInFixedPoint(carry->entries, moved);
   for (int r = 0; r < 3; ++r)
   {
     moves[3 * sample + r] = moved[r];

@@ -45,27 +45,27 @@ InterpolateDisplacement(const SampleArguments * a, const SampleVolumes * v, Line
 
 /** Returns 1 if all vectors that move samples are stored in fixed point. */
 GPUREG_FUNCTION int
-MovesPrecisely(int variant, const SampleArguments * a)
+MovesInFixedPoint(int variant, const SampleArguments * a)
 {
-  return VariantHas(variant, SamplesArePrecise) && a->movesPrecisely;
+  return VariantHas(variant, SamplesAreFixedPoint) && a->movesInFixedPoint;
 }
 
 /** Adds the displacement by the field or the spline to a sample's position, from fixed-point vectors. */
 GPUREG_FUNCTION void
-MoveSamplePrecisely(int                     variant,
-                    const SampleArguments * a,
-                    const SampleVolumes *   v,
-                    const LaneWalk *        walk,
-                    const i64 *             virtualPosition,
-                    i64 *                   position)
+MoveSampleInFixedPoint(int                     variant,
+                       const SampleArguments * a,
+                       const SampleVolumes *   v,
+                       const LaneWalk *        walk,
+                       const i64 *             virtualPosition,
+                       i64 *                   position)
 {
   if (!VariantHas(variant, SamplesArePoints) || a->hasOwnDisplacements)
   {
-    MovePrecisely(v, walk->sample, position);
+    MoveInFixedPoint(v, walk->sample, position);
   }
   else if (IsPositionInside(&a->virtualShape, virtualPosition))
   {
-    MovePreciselyBetween(v, &a->virtualShape, virtualPosition, position);
+    MoveBetweenInFixedPoint(v, &a->virtualShape, virtualPosition, position);
   }
 }
 
@@ -228,12 +228,12 @@ FollowChain(const SampleArguments * a,
 
 /** Does what FollowChain does with fixed-point vectors, with d in units of 2^-32 and each J_k from the host's array. */
 GPUREG_FUNCTION void
-FollowChainPrecisely(const SampleArguments * a,
-                     const SampleVolumes *   v,
-                     const i64 *             virtualPosition,
-                     int                     findsJacobian,
-                     i64 *                   d,
-                     float *                 jacobian)
+FollowChainInFixedPoint(const SampleArguments * a,
+                        const SampleVolumes *   v,
+                        const i64 *             virtualPosition,
+                        int                     findsJacobian,
+                        i64 *                   d,
+                        float *                 jacobian)
 {
   for (int k = 0; k < a->partCount; ++k)
   {
@@ -250,28 +250,28 @@ FollowChainPrecisely(const SampleArguments * a,
       ReadJacobian(&part, v, nearest, read);
       MultiplyJacobian(read, jacobian);
     }
-    DisplaceByPartPrecisely(&part, v->preciseChainVectors, position, d);
+    DisplaceByPartInFixedPoint(&part, v->chainVectorsInFixedPoint, position, d);
   }
 }
 
 /** Adds the total displacement of a sample by field or spline and chain to d, in the moving image's voxels in units of 2^-32. */
 GPUREG_FUNCTION void
-FollowPrecisely(int                     variant,
-                const SampleArguments * a,
-                const SampleVolumes *   v,
-                const LaneWalk *        walk,
-                const i64 *             virtualPosition,
-                int                     findsJacobian,
-                i64 *                   d,
-                float *                 jacobian)
+FollowInFixedPoint(int                     variant,
+                   const SampleArguments * a,
+                   const SampleVolumes *   v,
+                   const LaneWalk *        walk,
+                   const i64 *             virtualPosition,
+                   int                     findsJacobian,
+                   i64 *                   d,
+                   float *                 jacobian)
 {
   if (VariantHas(variant, SamplesAreDisplaced))
   {
-    MoveSamplePrecisely(variant, a, v, walk, virtualPosition, d);
+    MoveSampleInFixedPoint(variant, a, v, walk, virtualPosition, d);
   }
   if (VariantHas(variant, SamplesAreChained))
   {
-    FollowChainPrecisely(a, v, virtualPosition, findsJacobian, d, jacobian);
+    FollowChainInFixedPoint(a, v, virtualPosition, findsJacobian, d, jacobian);
   }
 }
 
@@ -282,10 +282,10 @@ DisplaceSample(int variant, const SampleArguments * a, const SampleVolumes * v, 
   float d[3] = { 0.0f, 0.0f, 0.0f };
   i64   virtualPosition[3];
   FindVirtualPosition(variant, a, v, walk, virtualPosition);
-  if (MovesPrecisely(variant, a))
+  if (MovesInFixedPoint(variant, a))
   {
     i64 move[3] = { 0, 0, 0 };
-    FollowPrecisely(variant, a, v, walk, virtualPosition, 0, move, d);
+    FollowInFixedPoint(variant, a, v, walk, virtualPosition, 0, move, d);
     position[0] += move[0];
     position[1] += move[1];
     position[2] += move[2];
@@ -318,10 +318,10 @@ FollowForceBack(int variant, const SampleArguments * a, const SampleVolumes * v,
   float byIndex[3];
   i64   virtualPosition[3];
   FindVirtualPosition(variant, a, v, walk, virtualPosition);
-  if (MovesPrecisely(variant, a))
+  if (MovesInFixedPoint(variant, a))
   {
     i64 move[3] = { 0, 0, 0 };
-    FollowPrecisely(variant, a, v, walk, virtualPosition, 1, move, jacobian);
+    FollowInFixedPoint(variant, a, v, walk, virtualPosition, 1, move, jacobian);
   }
   else
   {

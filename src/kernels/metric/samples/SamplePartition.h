@@ -130,7 +130,7 @@ MapSample(int                     variant,
   for (int r = 0; r < 3; ++r)
   {
     const i64 mapped = isPoint ? ApplyFixedRowAt(&maps->toMoving, r, point) : walk->mapped[r];
-    position[r] = VariantHas(variant, SamplesArePrecise) ? mapped >> maps->guardBits : mapped;
+    position[r] = VariantHas(variant, SamplesAreFixedPoint) ? mapped >> maps->guardBits : mapped;
   }
   if (VariantHas(variant, SamplesAreDisplaced | SamplesAreChained))
   {

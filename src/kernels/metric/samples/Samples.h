@@ -19,7 +19,7 @@ enum
   ChecksRange = 32,              /* moving values outside of their range make a sample invalid */
   WritesForces = 64,             /* store each sample's force, for transforms of local support */
   ReadsQuads = 128,              /* the moving values are stored as quads, see InterpolateQuads */
-  SamplesArePrecise = 256,       /* values are 64-bit integers, as positions always are: PreciseSamples.h */
+  SamplesAreFixedPoint = 256,    /* values are 64-bit integers, as positions always are: FixedPointSamples.h */
   WeighsBorder = 512,            /* samples weigh less near the moving image's edge: BorderWeight.h */
   GradientOfFixed = 1024,        /* forces point along the fixed image's gradient, one for each sample */
   SamplesAreChained = 2048,      /* samples pass through the grids of a chain of transforms: SampleChain.h */
@@ -64,7 +64,7 @@ typedef struct SampleArguments
   int         tileDepth;
   int         missingRows;         /* rows that the last slab of a reshaped grid lacks, see SamplePartition.h */
   int         stackedRows;         /* rows of a slab of a reshaped grid; 0 if the grid is not reshaped */
-  int         movesPrecisely;      /* displacements and the chain's vectors are fixed-point, see PreciseGrid.h */
+  int         movesInFixedPoint;   /* displacements and the chain's vectors are fixed-point, see FixedPointGrid.h */
   int         partCount;           /* number of parts of the chain */
   int         hasOwnDisplacements; /* one displacement for each sample, not for each voxel of the virtual grid */
   int         forcesFollowChain;   /* 0, or one of the enumerators above */
@@ -77,7 +77,7 @@ typedef struct SampleMaps
   FixedMap toMask;            /* position in the moving buffer -> in the mask's */
   i64      differenceStep[9]; /* half a spacing along physical axis d, as a position: column d */
 
-  /* In fixed-point variants, see PreciseSamples.h: */
+  /* In fixed-point variants, see FixedPointSamples.h: */
   i64   minimum;       /* the value to which values are relative, in their own units */
   i64   range;         /* the largest value, in the same units */
   i64   valuesPerUnit; /* scaled values per unit, in units of 2^-80 */
@@ -101,17 +101,18 @@ typedef struct SampleVolumes
   GPUREG_GLOBAL const float *  coefficients; /* B-spline coefficients of the scaled values */
   GPUREG_GLOBAL const float4 * gradient;     /* x, y, z: scaled gradient per mm along physical axes; w: scaled value */
   GPUREG_GLOBAL const u8 *     mask;
-  GPUREG_GLOBAL const float *  fixedGradients; /* 3 for each sample, scaled, per mm along physical axes */
-  GPUREG_GLOBAL const i64 *    preciseMoving;  /* replaces moving and quads in fixed-point variants */
-  GPUREG_GLOBAL const i64 *    preciseCoefficients;
-  GPUREG_GLOBAL const i64 *    preciseFixedValues;
+  GPUREG_GLOBAL const float *  fixedGradients;     /* 3 for each sample, scaled, per mm along physical axes */
+  GPUREG_GLOBAL const i64 *    movingInFixedPoint; /* replaces moving and quads in fixed-point variants */
+  GPUREG_GLOBAL const i64 *    coefficientsInFixedPoint;
+  GPUREG_GLOBAL const i64 *    fixedValuesInFixedPoint;
   GPUREG_GLOBAL const i64 *
-    preciseDisplacement;                      /* replaces displacement in fixed-point variants, in units of positions */
+    displacementInFixedPoint;                 /* replaces displacement in fixed-point variants, in units of positions */
   GPUREG_GLOBAL const u64 *       movingBins; /* of each voxel: its bin and those of its 7 next ones, one byte each */
   GPUREG_GLOBAL const ChainPart * chainParts;
   GPUREG_GLOBAL const float4 *    chainVectors;
-  GPUREG_GLOBAL const i64 * preciseChainVectors; /* replaces chainVectors in fixed-point variants, 3 for each vector */
-  GPUREG_GLOBAL const float * chainJacobians;    /* 9 for each vector, by rows: see SampleChain.h */
+  GPUREG_GLOBAL const i64 *
+    chainVectorsInFixedPoint;                 /* replaces chainVectors in fixed-point variants, 3 for each vector */
+  GPUREG_GLOBAL const float * chainJacobians; /* 9 for each vector, by rows: see SampleChain.h */
 } SampleVolumes;
 
 GPUREG_FUNCTION int
@@ -172,7 +173,7 @@ FindDifferencePositions(
 GPUREG_FUNCTION int
 PartialCount(int variant)
 {
-  return VariantHas(variant, SamplesArePrecise) ? 2 * ForceSumCount : ForceSumCount;
+  return VariantHas(variant, SamplesAreFixedPoint) ? 2 * ForceSumCount : ForceSumCount;
 }
 
 GPUREG_FUNCTION float

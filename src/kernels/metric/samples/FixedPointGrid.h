@@ -2,8 +2,8 @@
 // The displacements by the grids of TransformChain.h in 64-bit integers, for few samples: displacements of floats, exact to 1e-6 voxel,
 // change the nearest voxel of one sample in a few thousand, which shows if samples are few.
 // Shared by C++, CUDA C++ and OpenCL C.
-#ifndef gpureg_kernels_PreciseGrid_h
-#define gpureg_kernels_PreciseGrid_h
+#ifndef gpureg_kernels_FixedPointGrid_h
+#define gpureg_kernels_FixedPointGrid_h
 
 GPUREG_NAMESPACE_BEGIN
 
@@ -113,18 +113,18 @@ AddFixedFieldDisplacement(const ChainPart * part, GPUREG_GLOBAL const i64 * vect
 }
 
 /** 2^18 voxels: a displacement of this length leads out of every grid that follows, none of which is half as long. */
-#define GPUREG_FARTHEST_PRECISE_MOVE ((i64)1 << 50)
+#define GPUREG_FARTHEST_FIXED_POINT_MOVE ((i64)1 << 50)
 
 /** Multiplies d by the matrix carry, such as from the units of a part's grid to those of the next. Displacements are clamped to
- *  GPUREG_FARTHEST_PRECISE_MOVE first. */
+ *  GPUREG_FARTHEST_FIXED_POINT_MOVE first. */
 GPUREG_FUNCTION void
-CarryPrecisely(const i64 * carry, i64 * d)
+CarryInFixedPoint(const i64 * carry, i64 * d)
 {
   i64 moved[3] = { 0, 0, 0 };
   for (int c = 0; c < 3; ++c)
   {
-    const i64 least = -GPUREG_FARTHEST_PRECISE_MOVE;
-    const i64 most = GPUREG_FARTHEST_PRECISE_MOVE;
+    const i64 least = -GPUREG_FARTHEST_FIXED_POINT_MOVE;
+    const i64 most = GPUREG_FARTHEST_FIXED_POINT_MOVE;
     const i64 within = d[c] < least ? least : (d[c] > most ? most : d[c]);
     AddFixedVector(within, carry[c], carry[3 + c], carry[6 + c], moved);
   }
@@ -135,9 +135,9 @@ CarryPrecisely(const i64 * carry, i64 * d)
 
 /** Computes DisplaceByPart in fixed point, at a position in the part's grid. */
 GPUREG_FUNCTION void
-DisplaceByPartPrecisely(const ChainPart * part, GPUREG_GLOBAL const i64 * vectors, const i64 * position, i64 * d)
+DisplaceByPartInFixedPoint(const ChainPart * part, GPUREG_GLOBAL const i64 * vectors, const i64 * position, i64 * d)
 {
-  CarryPrecisely(part->fixedCarry, d);
+  CarryInFixedPoint(part->fixedCarry, d);
   if (part->kind == ChainPartIsField)
   {
     AddFixedFieldDisplacement(part, vectors, position, d);

@@ -4,23 +4,23 @@
 // in units far below what a metric can tell apart: the same bits on every device, with doubles or without. The formulas are those of
 // Samples.h.
 // Shared by C++, CUDA C++ and OpenCL C.
-#ifndef gpureg_kernels_PreciseSamples_h
-#define gpureg_kernels_PreciseSamples_h
+#ifndef gpureg_kernels_FixedPointSamples_h
+#define gpureg_kernels_FixedPointSamples_h
 
 GPUREG_NAMESPACE_BEGIN
 
 /** A LinearCell with fractions in units of 2^-32, from 0 to 1. */
-typedef struct PreciseCell
+typedef struct FixedPointCell
 {
   i64 offset;
   i64 fraction[3];
-} PreciseCell;
+} FixedPointCell;
 
-GPUREG_FUNCTION PreciseCell
-FindPreciseCell(const VolumeShape * shape, const i64 * position)
+GPUREG_FUNCTION FixedPointCell
+FindFixedPointCell(const VolumeShape * shape, const i64 * position)
 {
-  PreciseCell cell;
-  int         voxel[3];
+  FixedPointCell cell;
+  int            voxel[3];
   for (int d = 0; d < 3; ++d)
   {
     const i64 end = (i64)(shape->size[d] - 1) << 32;
@@ -55,19 +55,19 @@ MixEightFixed(i64 * corners, const i64 * fraction)
 
 /** Moves a position by the displacement of a voxel, or of a sample that has its own displacement. */
 GPUREG_FUNCTION void
-MovePrecisely(const SampleVolumes * v, i64 voxel, i64 * position)
+MoveInFixedPoint(const SampleVolumes * v, i64 voxel, i64 * position)
 {
   for (int r = 0; r < 3; ++r)
   {
-    position[r] += v->preciseDisplacement[3 * voxel + r];
+    position[r] += v->displacementInFixedPoint[3 * voxel + r];
   }
 }
 
 /** Moves a position by the displacement interpolated at a point between voxels. */
 GPUREG_FUNCTION void
-MovePreciselyBetween(const SampleVolumes * v, const VolumeShape * shape, const i64 * point, i64 * position)
+MoveBetweenInFixedPoint(const SampleVolumes * v, const VolumeShape * shape, const i64 * point, i64 * position)
 {
-  const PreciseCell cell = FindPreciseCell(shape, point);
+  const FixedPointCell cell = FindFixedPointCell(shape, point);
   for (int r = 0; r < 3; ++r)
   {
     i64 moves[8];
@@ -75,7 +75,7 @@ MovePreciselyBetween(const SampleVolumes * v, const VolumeShape * shape, const i
     {
       const i64 node = cell.offset + ((corner & 1) ? shape->stride[0] : 0) + ((corner & 2) ? shape->stride[1] : 0) +
                        ((corner & 4) ? shape->stride[2] : 0);
-      moves[corner] = v->preciseDisplacement[3 * node + r];
+      moves[corner] = v->displacementInFixedPoint[3 * node + r];
     }
     position[r] += MixEightFixed(moves, cell.fraction);
   }
@@ -85,7 +85,7 @@ MovePreciselyBetween(const SampleVolumes * v, const VolumeShape * shape, const i
 GPUREG_FUNCTION i64
 InterpolateFixed(GPUREG_GLOBAL const i64 * volume, const VolumeShape * shape, const i64 * position)
 {
-  const PreciseCell         cell = FindPreciseCell(shape, position);
+  const FixedPointCell      cell = FindFixedPointCell(shape, position);
   GPUREG_GLOBAL const i64 * p = volume + cell.offset;
   GPUREG_GLOBAL const i64 * q = p + shape->stride[2];
   const int                 x = shape->stride[0];
@@ -178,20 +178,20 @@ InterpolateFixedBSpline(GPUREG_GLOBAL const i64 * coefficients,
 /** Computes the moving value at a position in fixed point, in units of a value, rounded to the pixel type as in ITK: to a float's digits
  *  of the value itself, not of its difference to the minimum. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
-SamplePreciseValue(int                     variant,
-                   const SampleArguments * a,
-                   const SampleMaps *      maps,
-                   const SampleVolumes *   v,
-                   const i64 *             position,
-                   i64 *                   value)
+SampleFixedPointValue(int                     variant,
+                      const SampleArguments * a,
+                      const SampleMaps *      maps,
+                      const SampleVolumes *   v,
+                      const i64 *             position,
+                      i64 *                   value)
 {
   if (!IsSampleValid(variant, a, maps, v, position))
   {
     return 0;
   }
   *value = VariantHas(variant, InterpolatesSpline)
-             ? InterpolateFixedBSpline(v->preciseCoefficients, &a->movingShape, a->splineOrder, position)
-             : InterpolateFixed(v->preciseMoving, &a->movingShape, position);
+             ? InterpolateFixedBSpline(v->coefficientsInFixedPoint, &a->movingShape, a->splineOrder, position)
+             : InterpolateFixed(v->movingInFixedPoint, &a->movingShape, position);
   if (maps->roundsToFloat)
   {
     *value = (i64)(float)(*value + maps->minimum) - maps->minimum;
@@ -201,7 +201,7 @@ SamplePreciseValue(int                     variant,
 
 /** Returns CentralDifference, from fixed-point values. */
 GPUREG_FUNCTION float
-PreciseDifference(
+FixedPointDifference(
   const SampleArguments * a, const SampleMaps * maps, const SampleVolumes * v, const i64 * position, int axis)
 {
   i64 before[3], behind[3];
@@ -209,25 +209,25 @@ PreciseDifference(
   {
     return 0.0f;
   }
-  return (float)(InterpolateFixed(v->preciseMoving, &a->movingShape, behind) -
-                 InterpolateFixed(v->preciseMoving, &a->movingShape, before)) *
+  return (float)(InterpolateFixed(v->movingInFixedPoint, &a->movingShape, behind) -
+                 InterpolateFixed(v->movingInFixedPoint, &a->movingShape, before)) *
          (maps->unitsToValues * a->inverseSpacing[axis]);
 }
 
 /** Computes the gradient of the scaled moving values at a position, per mm. */
 GPUREG_FUNCTION void
-SamplePreciseGradient(int                     variant,
-                      const SampleArguments * a,
-                      const SampleMaps *      maps,
-                      const SampleVolumes *   v,
-                      const i64 *             position,
-                      float *                 gradient)
+SampleFixedPointGradient(int                     variant,
+                         const SampleArguments * a,
+                         const SampleMaps *      maps,
+                         const SampleVolumes *   v,
+                         const i64 *             position,
+                         float *                 gradient)
 {
   if (VariantHas(variant, GradientByDifferences))
   {
     for (int axis = 0; axis < 3; ++axis)
     {
-      gradient[axis] = PreciseDifference(a, maps, v, position, axis);
+      gradient[axis] = FixedPointDifference(a, maps, v, position, axis);
     }
     return;
   }

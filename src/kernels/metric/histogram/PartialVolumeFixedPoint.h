@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fixed-point counterpart of PartialVolumeSample.h, for few samples, with weights in units of 2^-32 (see PreciseSamples.h); and
+// The fixed-point counterpart of PartialVolumeSample.h, for few samples, with weights in units of 2^-32 (see FixedPointSamples.h); and
 // CountSample() for both.
 // Shared by C++, CUDA C++ and OpenCL C.
-#ifndef gpureg_kernels_PartialVolumePrecise_h
-#define gpureg_kernels_PartialVolumePrecise_h
+#ifndef gpureg_kernels_PartialVolumeFixedPoint_h
+#define gpureg_kernels_PartialVolumeFixedPoint_h
 
 GPUREG_NAMESPACE_BEGIN
 
 /** Computes the corners' weights in units of 2^-32. */
 GPUREG_FUNCTION void
-FindPreciseCornerWeights(const PreciseCell * cell, i64 * weights)
+FindFixedPointCornerWeights(const FixedPointCell * cell, i64 * weights)
 {
   const i64 far = cell->fraction[2];
   for (int z = 0; z < 2; ++z)
@@ -47,10 +47,10 @@ CountSample(int                            variant,
   }
   if (CountsHalves(variant))
   {
-    i64               weights[CellCorners];
-    const PreciseCell cell = FindPreciseCell(shape, position);
-    const u64         bins = v->movingBins[cell.offset];
-    FindPreciseCornerWeights(&cell, weights);
+    i64                  weights[CellCorners];
+    const FixedPointCell cell = FindFixedPointCell(shape, position);
+    const u64            bins = v->movingBins[cell.offset];
+    FindFixedPointCornerWeights(&cell, weights);
     for (int corner = 0; corner < CellCorners; ++corner)
     {
       const int at = rowCell + BinOfCorner(bins, corner);
@@ -80,24 +80,24 @@ CountSample(int                            variant,
 
 /** Computes FindForce from a table in units of 2^-32. Differences of its entries are taken before they become floats. */
 GPUREG_FUNCTION int
-FindPreciseForce(int                            variant,
-                 const PartialVolumeArguments * a,
-                 const SampleMaps *             maps,
-                 const SampleVolumes *          v,
-                 i64                            sample,
-                 const i64 *                    position,
-                 GPUREG_LOCAL const i64 *       tableRow,
-                 float *                        force)
+FindFixedPointForce(int                            variant,
+                    const PartialVolumeArguments * a,
+                    const SampleMaps *             maps,
+                    const SampleVolumes *          v,
+                    i64                            sample,
+                    const i64 *                    position,
+                    GPUREG_LOCAL const i64 *       tableRow,
+                    float *                        force)
 {
   (void)sample;
   if (!IsSampleValid(variant, &a->histogram.samples, maps, v, position))
   {
     return 0;
   }
-  const PreciseCell cell = FindPreciseCell(&a->histogram.samples.movingShape, position);
-  const u64         bins = v->movingBins[cell.offset];
-  const i64         first = tableRow[BinOfCorner(bins, 0)];
-  float             entries[CellCorners];
+  const FixedPointCell cell = FindFixedPointCell(&a->histogram.samples.movingShape, position);
+  const u64            bins = v->movingBins[cell.offset];
+  const i64            first = tableRow[BinOfCorner(bins, 0)];
+  float                entries[CellCorners];
   for (int corner = 0; corner < CellCorners; ++corner)
   {
     entries[corner] = (float)(tableRow[BinOfCorner(bins, corner)] - first) * GPUREG_FIXED_UNIT;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fixed-point counterpart of JointHistogramSample.h, for few samples: see PreciseSamples.h.
+// The fixed-point counterpart of JointHistogramSample.h, for few samples: see FixedPointSamples.h.
 // Shared by C++, CUDA C++ and OpenCL C.
-#ifndef gpureg_kernels_JointHistogramPrecise_h
-#define gpureg_kernels_JointHistogramPrecise_h
+#ifndef gpureg_kernels_JointHistogramFixedPoint_h
+#define gpureg_kernels_JointHistogramFixedPoint_h
 
 GPUREG_NAMESPACE_BEGIN
 
 /** Returns the place of a value among the bins, plus half a bin, in units of 2^-32, rounded to the nearest: the largest value lies
  *  exactly on the last bin; just before it, a little of the neighbour's marginal would enter where its own is 0. */
 GPUREG_FUNCTION i64
-FindPrecisePlace(const SampleMaps * maps, i64 value)
+FindFixedPointPlace(const SampleMaps * maps, i64 value)
 {
   const i64 fromFirst = (MultiplyFixed(value, maps->valuesPerUnit) + ((i64)1 << 15)) >> 16;
   return fromFirst + ((i64)JointHistogramPadding << 32) + GPUREG_FIXED_HALF;
 }
 
 GPUREG_FUNCTION int
-IsInPreciseRange(int variant, const SampleMaps * maps, i64 value)
+IsInFixedPointRange(int variant, const SampleMaps * maps, i64 value)
 {
   return !VariantHas(variant, ChecksRange) || (value >= 0 && value <= maps->range);
 }
@@ -24,23 +24,23 @@ IsInPreciseRange(int variant, const SampleMaps * maps, i64 value)
 /** Computes FindMovingBin in fixed point. A value counts as half-way between two bins if it is half-way but for the last digits of its
  *  place. */
 GPUREG_FUNCTION int
-FindPreciseMovingBin(int                             variant,
-                     const JointHistogramArguments * a,
-                     const SampleMaps *              maps,
-                     const SampleVolumes *           v,
-                     const i64 *                     position,
-                     int *                           bin,
-                     int *                           hasForce)
+FindFixedPointMovingBin(int                             variant,
+                        const JointHistogramArguments * a,
+                        const SampleMaps *              maps,
+                        const SampleVolumes *           v,
+                        const i64 *                     position,
+                        int *                           bin,
+                        int *                           hasForce)
 {
   i64 value;
-  if (!SamplePreciseValue(variant, &a->histogram.samples, maps, v, position, &value))
+  if (!SampleFixedPointValue(variant, &a->histogram.samples, maps, v, position, &value))
   {
     return 0;
   }
-  const i64 place = FindPrecisePlace(maps, value);
+  const i64 place = FindFixedPointPlace(maps, value);
   const int isTie = (u32)(place + 2) <= 4u;
   *bin = isTie ? CellOf(place + 2) - TieGoesDown(a, CellOf(place + 2)) : CellOf(place);
-  *hasForce = IsInPreciseRange(variant, maps, value);
+  *hasForce = IsInFixedPointRange(variant, maps, value);
   return 1;
 }
 
@@ -61,7 +61,7 @@ CountSample(int                             variant,
   (void)laneSum;
   const int bins = a->histogram.rows;
   int       bin = 0, hasForce = 0;
-  const int isValid = CountsHalves(variant) ? FindPreciseMovingBin(variant, a, maps, v, position, &bin, &hasForce)
+  const int isValid = CountsHalves(variant) ? FindFixedPointMovingBin(variant, a, maps, v, position, &bin, &hasForce)
                                             : FindMovingBin(variant, a, maps, v, position, &bin, &hasForce);
   if (!isValid || bin < 0 || bin >= bins)
   {
@@ -77,7 +77,7 @@ CountSample(int                             variant,
 /** Interpolates counts at a distance t, in units of 2^-32 of a bin, from the place of the middle one. A result no larger than an error
  *  in the last digits of t would make is 0: ITK's is 0 for a value exactly at the place of an empty bin, such as the largest value. */
 GPUREG_FUNCTION i64
-InterpolatePreciseBins(i64 before, i64 middle, i64 behind, i64 t)
+InterpolateFixedPointBins(i64 before, i64 middle, i64 behind, i64 t)
 {
   const i64 slope = t >= 0 ? behind - middle : middle - before;
   const i64 count = middle + MultiplyFixed(slope, t);
@@ -87,33 +87,33 @@ InterpolatePreciseBins(i64 before, i64 middle, i64 behind, i64 t)
 
 /** Computes FindForce in fixed point. Differences of the table's entries are taken before they become floats. */
 GPUREG_FUNCTION int
-FindPreciseForce(int                             variant,
-                 const JointHistogramArguments * a,
-                 const SampleMaps *              maps,
-                 const SampleVolumes *           v,
-                 i64                             sample,
-                 const i64 *                     position,
-                 GPUREG_LOCAL const i64 *        tableRow,
-                 float *                         force)
+FindFixedPointForce(int                             variant,
+                    const JointHistogramArguments * a,
+                    const SampleMaps *              maps,
+                    const SampleVolumes *           v,
+                    i64                             sample,
+                    const i64 *                     position,
+                    GPUREG_LOCAL const i64 *        tableRow,
+                    float *                         force)
 {
   i64       value;
   float     gradient[3];
   const int bins = a->histogram.rows;
-  if (!SamplePreciseValue(variant, &a->histogram.samples, maps, v, position, &value) ||
-      !IsInPreciseRange(variant, maps, value))
+  if (!SampleFixedPointValue(variant, &a->histogram.samples, maps, v, position, &value) ||
+      !IsInFixedPointRange(variant, maps, value))
   {
     return 0;
   }
-  SamplePreciseGradient(variant, &a->histogram.samples, maps, v, position, gradient);
+  SampleFixedPointGradient(variant, &a->histogram.samples, maps, v, position, gradient);
   const i64 inRange = value < 0 ? 0 : (value < maps->range ? value : maps->range);
-  const i64 place = FindPrecisePlace(maps, inRange);
+  const i64 place = FindFixedPointPlace(maps, inRange);
   const int bin = CellOf(place);
   const i64 t = (i64)(u32)place - GPUREG_FIXED_HALF;
   float     below, above;
   FindSlopeWeights(bins, bin, (float)(u32)place * GPUREG_FIXED_UNIT, &below, &above);
 
   // In units of 2^-32 of a bin.
-  const i64                fixedPlace = ToFixed((float)v->preciseFixedValues[sample] * maps->unitsToFixedValues);
+  const i64                fixedPlace = ToFixed((float)v->fixedValuesInFixedPoint[sample] * maps->unitsToFixedValues);
   const i64                s = fixedPlace < 0 ? -fixedPlace : fixedPlace;
   GPUREG_LOCAL const i64 * own = tableRow + BlockOwn * bins + bin;
   GPUREG_LOCAL const i64 * next = tableRow + (fixedPlace < 0 ? BlockBelow : BlockAbove) * bins + bin;
@@ -121,8 +121,8 @@ FindPreciseForce(int                             variant,
   const i64                before = MixFixed(own[-1], next[-1], s);
   const i64                middle = MixFixed(own[0], next[0], s);
   const i64                behind = MixFixed(own[1], next[1], s);
-  const i64                joint = InterpolatePreciseBins(before, middle, behind, t);
-  const i64                marginal = InterpolatePreciseBins(marginals[-1], marginals[0], marginals[1], t);
+  const i64                joint = InterpolateFixedPointBins(before, middle, behind, t);
+  const i64                marginal = InterpolateFixedPointBins(marginals[-1], marginals[0], marginals[1], t);
   const float              jointSlope = below * (float)(middle - before) + above * (float)(behind - middle);
   const float              marginalSlope =
     below * (float)(marginals[0] - marginals[-1]) + above * (float)(marginals[1] - marginals[0]);
