@@ -67,7 +67,7 @@ GetStructSizes()
     GPUREG_DEFINE_SIZE(RecursionArguments) + GPUREG_DEFINE_SIZE(Refinement) + GPUREG_DEFINE_SIZE(ResampleArguments) +
     GPUREG_DEFINE_SIZE(ResampleCut) + GPUREG_DEFINE_SIZE(SampleArguments) + GPUREG_DEFINE_SIZE(SampleCells) +
     GPUREG_DEFINE_SIZE(SampleMaps) + GPUREG_DEFINE_SIZE(SampleMoves) + GPUREG_DEFINE_SIZE(SimilaritySums) +
-    GPUREG_DEFINE_SIZE(SlidingSums) + GPUREG_DEFINE_SIZE(Spans) + GPUREG_DEFINE_SIZE(Strips) +
+    GPUREG_DEFINE_SIZE(RunningSums) + GPUREG_DEFINE_SIZE(WindowSums) + GPUREG_DEFINE_SIZE(Strips) +
     GPUREG_DEFINE_SIZE(SumWalk) + GPUREG_DEFINE_SIZE(TileShape) + GPUREG_DEFINE_SIZE(ValuePair) +
     GPUREG_DEFINE_SIZE(VolumeShape) + GPUREG_DEFINE_SIZE(Workload));
   return sizes;

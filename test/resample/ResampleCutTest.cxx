@@ -520,7 +520,7 @@ TEST(ResampleCutTest, AsManyRowsAsThereMayBe)
         EXPECT_GE(planeGroups * a.cut.steps, planes);
         EXPECT_LT((planeGroups - 1) * a.cut.steps, planes) << "the last group has no plane";
       }
-      EXPECT_EQ(a.cut.rowSpan, std::min<i64>(most, i64{ a.cut.steps } * a.cut.rowStep));
+      EXPECT_EQ(a.cut.laneRows, std::min<i64>(most, i64{ a.cut.steps } * a.cut.rowStep));
       EXPECT_LE(i64{ most } + a.cut.rowStep, std::numeric_limits<int>::max()) << "a step behind the last row";
       const i64 rowsOfGroup = planes > 1 ? lanes / ResampleTileLanes : i64{ lanes / ResampleTileLanes } * a.cut.steps;
       EXPECT_EQ(CountGroups(&a), (height + rowsOfGroup - 1) / rowsOfGroup);

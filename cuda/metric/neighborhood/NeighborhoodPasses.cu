@@ -27,7 +27,7 @@ constexpr int TileGroups = 3;
 constexpr int MostGroupsY = 1024;
 
 // The most local memory of a group, for scratch and circular buffers: a multiprocessor of compute capability 7.5 has 64 KiB.
-constexpr std::size_t MostRingInLocalMemory = std::size_t{ 48 } << 10;
+constexpr std::size_t MostCircularBufferInLocalMemory = std::size_t{ 48 } << 10;
 constexpr std::size_t ScratchBytes = 2 * ForceSumCount * LineLanes * sizeof(float);
 
 /** Kernels are compiled for a linear transform, for a displacement field, and, with the variant looked up at run time, for all others. */
@@ -64,17 +64,17 @@ WithBatchVariant(int variant, const TWork & work)
 }
 
 std::size_t
-GetRingBytes(int length)
+GetCircularBufferBytes(int length)
 {
   return sizeof(double) * NeighborhoodSumCount * LineLanes * static_cast<std::size_t>(length);
 }
 
-/** Returns this lane's circular buffer: in `rings` in global memory, or, if that is null, in local memory behind the scratch. */
+/** Returns this lane's circular buffer: in `circularBuffers` in global memory, or, if that is null, in local memory behind the scratch. */
 __device__ __forceinline__ double *
-FindRing(const NeighborhoodArguments & a, int axis, double * rings)
+FindCircularBuffer(const NeighborhoodArguments & a, int axis, double * circularBuffers)
 {
-  return rings ? rings + OffsetOfRing(&a, axis, GroupIndex(), LaneCount(), LaneIndex())
-               : reinterpret_cast<double *>(localMemory) + ScratchBytes / sizeof(double) + LaneIndex();
+  return circularBuffers ? circularBuffers + OffsetOfCircularBuffer(&a, axis, GroupIndex(), LaneCount(), LaneIndex())
+                         : reinterpret_cast<double *>(localMemory) + ScratchBytes / sizeof(double) + LaneIndex();
 }
 
 template <int VVariant>
@@ -92,10 +92,10 @@ __global__ void
 __launch_bounds__(LineLanes) SumAlongKernel(const __grid_constant__ NeighborhoodArguments a,
                                             const SampleVolumes                           v,
                                             const NeighborhoodVolumes                     n,
-                                            double *                                      rings,
+                                            double *                                      circularBuffers,
                                             const __grid_constant__ SampleMaps            maps)
 {
-  SumAlongGroup(VAxis, &a, &maps, &v, &n, FindRing(a, VAxis, rings));
+  SumAlongGroup(VAxis, &a, &maps, &v, &n, FindCircularBuffer(a, VAxis, circularBuffers));
 }
 
 template <int VVariant>
@@ -103,7 +103,7 @@ __global__ void
 __launch_bounds__(LineLanes) CorrelatePlanesKernel(const __grid_constant__ NeighborhoodArguments a,
                                                    const SampleVolumes                           v,
                                                    const NeighborhoodVolumes                     n,
-                                                   double *                                      rings,
+                                                   double *                                      circularBuffers,
                                                    float *                                       partials,
                                                    const __grid_constant__ SampleMaps            maps)
 {
@@ -112,7 +112,7 @@ __launch_bounds__(LineLanes) CorrelatePlanesKernel(const __grid_constant__ Neigh
                        &maps,
                        &v,
                        &n,
-                       FindRing(a, 2, rings),
+                       FindCircularBuffer(a, 2, circularBuffers),
                        reinterpret_cast<float *>(localMemory),
                        partials);
 }
@@ -277,9 +277,9 @@ public:
   }
 
   bool
-  NeedsRings(int length) const override
+  NeedsCircularBuffers(int length) const override
   {
-    return ScratchBytes + GetRingBytes(length) > MostRingInLocalMemory;
+    return ScratchBytes + GetCircularBufferBytes(length) > MostCircularBufferInLocalMemory;
   }
 
   void
@@ -318,7 +318,7 @@ public:
                    ofAxis,
                    GetVolumes(*arrays.samples),
                    GetNeighborhoodVolumes(arrays),
-                   GetRings(a, axis, arrays),
+                   GetCircularBuffers(a, axis, arrays),
                    maps);
   }
 
@@ -334,7 +334,7 @@ public:
                      a,
                      GetVolumes(*arrays.samples),
                      GetNeighborhoodVolumes(arrays),
-                     GetRings(a, 2, arrays),
+                     GetCircularBuffers(a, 2, arrays),
                      AddressOf<float>(arrays.partials),
                      maps);
     });
@@ -538,14 +538,14 @@ private:
   std::size_t
   GetLocalBytes(const NeighborhoodArguments & a, int axis) const
   {
-    const int length = LengthOfSlidingSums(&a, axis);
-    return ScratchBytes + (NeedsRings(length) ? 0 : GetRingBytes(length));
+    const int length = LengthOfWindow(&a, axis);
+    return ScratchBytes + (NeedsCircularBuffers(length) ? 0 : GetCircularBufferBytes(length));
   }
 
   double *
-  GetRings(const NeighborhoodArguments & a, int axis, const NeighborhoodArrays & arrays) const
+  GetCircularBuffers(const NeighborhoodArguments & a, int axis, const NeighborhoodArrays & arrays) const
   {
-    return NeedsRings(LengthOfSlidingSums(&a, axis)) ? AddressOf<double>(arrays.rings) : nullptr;
+    return NeedsCircularBuffers(LengthOfWindow(&a, axis)) ? AddressOf<double>(arrays.circularBuffers) : nullptr;
   }
 
   CudaQueue & m_Queue;

@@ -6,7 +6,7 @@
 // Names the parameters that all entry points take after the samples' volumes. A pass never reads an array that it does not have.
 #define GPUREG_NEIGHBORHOOD_PARAMETERS                                                             \
   __global i64 *moved, __global double *sums, __global const i64 *centres, __global float *forces, \
-    __global double *rings, __global float *partials
+    __global double *circularBuffers, __global float *partials
 
 #define GPUREG_NEIGHBORHOOD_BEGINNING                                    \
   const int                 variant = arguments.samples.variant;         \
@@ -45,8 +45,12 @@ SumAlongX(const MetricArguments arguments,
           GPUREG_NEIGHBORHOOD_PARAMETERS)
 {
   GPUREG_NEIGHBORHOOD_BEGINNING;
-  SumAlongGroup(
-    0, &arguments, &maps, &volumes, &kept, rings + OffsetOfRing(&arguments, 0, GroupIndex(), LaneCount(), LaneIndex()));
+  SumAlongGroup(0,
+                &arguments,
+                &maps,
+                &volumes,
+                &kept,
+                circularBuffers + OffsetOfCircularBuffer(&arguments, 0, GroupIndex(), LaneCount(), LaneIndex()));
 }
 
 GPUREG_KERNEL void
@@ -56,8 +60,12 @@ SumAlongY(const MetricArguments arguments,
           GPUREG_NEIGHBORHOOD_PARAMETERS)
 {
   GPUREG_NEIGHBORHOOD_BEGINNING;
-  SumAlongGroup(
-    1, &arguments, &maps, &volumes, &kept, rings + OffsetOfRing(&arguments, 1, GroupIndex(), LaneCount(), LaneIndex()));
+  SumAlongGroup(1,
+                &arguments,
+                &maps,
+                &volumes,
+                &kept,
+                circularBuffers + OffsetOfCircularBuffer(&arguments, 1, GroupIndex(), LaneCount(), LaneIndex()));
 }
 
 GPUREG_KERNEL void
@@ -73,7 +81,7 @@ CorrelatePlanes(const MetricArguments arguments,
                        &maps,
                        &volumes,
                        &kept,
-                       rings + OffsetOfRing(&arguments, 2, GroupIndex(), LaneCount(), LaneIndex()),
+                       circularBuffers + OffsetOfCircularBuffer(&arguments, 2, GroupIndex(), LaneCount(), LaneIndex()),
                        scratch,
                        partials);
 }

@@ -42,7 +42,7 @@ public:
 
   /** Returns true: local memory is too small for circular buffers on most devices, and caches hold those in global memory. */
   bool
-  NeedsRings(int) const override
+  NeedsCircularBuffers(int) const override
   {
     return true;
   }
@@ -227,7 +227,7 @@ private:
                                orAny(arrays.sums),
                                orAny(arrays.centres),
                                orAny(arrays.forces),
-                               orAny(arrays.rings),
+                               orAny(arrays.circularBuffers),
                                BufferOf(*arrays.partials),
                                others...);
       m_Queue.Launch(kernel, groups.x, groups.y, groups.z);

@@ -16,22 +16,22 @@ namespace
 constexpr std::size_t LeastRest = 32;
 // A value that more than this share of the voxels has exactly is common: it does not occur so often by chance.
 constexpr double CommonShare = 0.001;
-constexpr double CommonSpans = 5;
+constexpr double CommonRanges = 5;
 
-/** Values beyond the quantiles of a share are outliers if some are farther away than the number of interquantile ranges in spans. Then the
+/** Values beyond the quantiles of a share are outliers if some are farther away than `ranges` interquantile ranges. Then the
  *  range ends a margin beyond the quantile. */
 struct Tail
 {
   double share;
-  double spans;
+  double ranges;
   double margin; // in interquantile ranges
 };
 constexpr Tail Tails[] = { { 0.001, 5, 1 }, { 0.01, 10, 0.5 } };
 // The margin beside common values, whose outline must stay visible.
 constexpr double CommonMargin = 1;
-// Fewer different values are labels or a mask, which lie far from each other for good reason. Their limits are multiplied by SpansOfFew.
+// Fewer different values are labels or a mask, which lie far from each other for good reason. Their limits are multiplied by FactorOfFew.
 constexpr std::size_t FewValues = 32;
-constexpr double      SpansOfFew = 100;
+constexpr double      FactorOfFew = 100;
 
 // Hounsfield units: air is -1000, and only noise is less.
 constexpr double AirFrom = -1100;
@@ -86,7 +86,7 @@ struct Sample
   Values all;
   Values common;
   Values rest;
-  /** Multiplies the distances of outliers; see SpansOfFew. */
+  /** Multiplies the distances of outliers; see FactorOfFew. */
   double factor = 1;
 };
 
@@ -97,7 +97,7 @@ CutTail(const Sample & sample, const Tail & tail, ValueRange & range)
   const std::size_t last = sample.rest.size() - 1;
   const auto        beyond = static_cast<std::size_t>(std::ceil(tail.share * static_cast<double>(last)));
   const double      quantiles[] = { sample.rest[beyond], sample.rest[last - beyond] };
-  const double      reach = CommonSpans * sample.factor * (quantiles[1] - quantiles[0]);
+  const double      reach = CommonRanges * sample.factor * (quantiles[1] - quantiles[0]);
   double            low = quantiles[0];
   double            high = quantiles[1];
   for (const double value : sample.common)
@@ -108,20 +108,20 @@ CutTail(const Sample & sample, const Tail & tail, ValueRange & range)
       high = std::max(high, value);
     }
   }
-  const double span = high - low;
-  const double far = tail.spans * sample.factor * span;
-  if (!(span > 0))
+  const double width = high - low;
+  const double far = tail.ranges * sample.factor * width;
+  if (!(width > 0))
   {
     return;
   }
   const auto isAny = [&](const auto & is) { return std::any_of(sample.common.begin(), sample.common.end(), is); };
   if (range[0] < low - far)
   {
-    range[0] = low - span * (isAny([low](double value) { return value < low; }) ? CommonMargin : tail.margin);
+    range[0] = low - width * (isAny([low](double value) { return value < low; }) ? CommonMargin : tail.margin);
   }
   if (range[1] > high + far)
   {
-    range[1] = high + span * (isAny([high](double value) { return value > high; }) ? CommonMargin : tail.margin);
+    range[1] = high + width * (isAny([high](double value) { return value > high; }) ? CommonMargin : tail.margin);
   }
 }
 
@@ -161,7 +161,7 @@ FindValueRange(std::vector<double> values, const ValueRange & all)
   {
     return found;
   }
-  sample.factor = CountDifferent(sample.rest) < FewValues ? SpansOfFew : 1;
+  sample.factor = CountDifferent(sample.rest) < FewValues ? FactorOfFew : 1;
   for (const Tail & tail : Tails)
   {
     CutTail(sample, tail, found.range);

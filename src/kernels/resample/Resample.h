@@ -73,8 +73,8 @@ typedef struct ResampleCut
   int steps;        /* voxels that a lane makes one after the other */
   int stepY;        /* rows from one of a lane's voxels to its next … */
   int stepZ;
-  int rowStep; /* … the same as a step of the row's number */
-  int rowSpan; /* steps · rowStep, at most ResampleMostRows */
+  int rowStep;  /* … the same as a step of the row's number */
+  int laneRows; /* steps · rowStep, at most ResampleMostRows */
   i64 positionStep[3];
 } ResampleCut;
 

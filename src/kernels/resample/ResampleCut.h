@@ -48,8 +48,8 @@ CutIntoGroups(ResampleArguments * a, int lanes)
   cut->stepY = alongPlanes ? 0 : rows;
   cut->stepZ = alongPlanes;
   cut->rowStep = alongPlanes ? a->outputSize[1] : rows;
-  const i64 span = (i64)cut->steps * cut->rowStep;
-  cut->rowSpan = span < ResampleMostRows ? (int)span : ResampleMostRows;
+  const i64 laneRows = (i64)cut->steps * cut->rowStep;
+  cut->laneRows = laneRows < ResampleMostRows ? (int)laneRows : ResampleMostRows;
   for (int r = 0; r < 3; ++r)
   {
     cut->positionStep[r] = alongPlanes ? a->toInput.row[4 * r + 2] : a->toInput.row[4 * r + 1] * rows;

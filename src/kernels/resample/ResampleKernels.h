@@ -29,7 +29,7 @@ ResampleTile(int                             interpolation,
     return;
   }
   int       row = z * a->outputSize[1] + y - a->cut.firstRow;
-  const int end = a->cut.rowCount - row > a->cut.rowSpan ? row + a->cut.rowSpan : a->cut.rowCount;
+  const int end = a->cut.rowCount - row > a->cut.laneRows ? row + a->cut.laneRows : a->cut.rowCount;
   if (row < 0)
   {
     /* The launch does not contain this lane's voxel in the first plane. */

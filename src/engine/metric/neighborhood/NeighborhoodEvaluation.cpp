@@ -45,8 +45,9 @@ NeighborhoodEvaluation::NeighborhoodEvaluation(MetricCore & core)
 {
   m_Arrays.samples = &core.samples.GetArrays();
   core.readsFixedValues = true;
-  core.ownArrays = { &m_Arrays.moved, &m_Arrays.sums,     &m_Arrays.centres, &m_Arrays.forces, &m_Arrays.terms,
-                     &m_Arrays.rings, &m_Arrays.partials, &m_Evaluated,      &m_Batch.maps };
+  core.ownArrays = { &m_Arrays.moved,    &m_Arrays.sums,  &m_Arrays.centres,
+                     &m_Arrays.forces,   &m_Arrays.terms, &m_Arrays.circularBuffers,
+                     &m_Arrays.partials, &m_Evaluated,    &m_Batch.maps };
 }
 
 void
@@ -272,7 +273,7 @@ NeighborhoodEvaluation::MakeSlab(int firstCentre, int centrePlanes, int firstPar
   }
   const std::int64_t wanted =
     std::int64_t{ grain.lanes } * grain.mostGroups / std::max<std::int64_t>(1, VoxelsOfPlane(&a));
-  CutIntoSegments(a, wanted, centrePlanes / (LeastLengthsOfSegment * LengthOfSlidingSums(&a, 2)));
+  CutIntoSegments(a, wanted, centrePlanes / (LeastLengthsOfSegment * LengthOfWindow(&a, 2)));
   a.groupCount = CountNeighborhoodGroups(a, 2, grain);
   return a;
 }
@@ -328,26 +329,26 @@ NeighborhoodEvaluation::ReserveArrays(Forces forces)
   }
   std::size_t kept = 0;
   std::size_t sums = 0;
-  std::size_t ring = 0;
+  std::size_t bufferBytes = 0;
   for (const kernels::NeighborhoodArguments & a : m_Slabs)
   {
     kept = std::max(kept, static_cast<std::size_t>(KeptVoxels(&a)));
     sums = std::max(sums, static_cast<std::size_t>(a.tileRows > 0 ? CentreVoxels(&a) : KeptVoxels(&a)));
     for (int axis = 0; a.tileRows == 0 && axis < 3; ++axis)
     {
-      const int length = LengthOfSlidingSums(&a, axis);
-      if (m_Passes->NeedsRings(length))
+      const int length = LengthOfWindow(&a, axis);
+      if (m_Passes->NeedsCircularBuffers(length))
       {
         const NeighborhoodGrain grain = m_Passes->GetGrain();
-        ring = std::max(ring,
-                        SlidingBytes * static_cast<std::size_t>(CountNeighborhoodGroups(a, axis, grain)) * grain.lanes *
-                          length);
+        bufferBytes = std::max(bufferBytes,
+                               SlidingBytes * static_cast<std::size_t>(CountNeighborhoodGroups(a, axis, grain)) *
+                                 grain.lanes * length);
       }
     }
   }
   Reserve(queue, m_Arrays.moved, kept * sizeof(kernels::i64));
   Reserve(queue, m_Arrays.sums, sums * SlidingBytes);
-  Reserve(queue, m_Arrays.rings, ring);
+  Reserve(queue, m_Arrays.circularBuffers, bufferBytes);
 }
 
 std::size_t

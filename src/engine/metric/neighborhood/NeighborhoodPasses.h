@@ -31,7 +31,7 @@ struct NeighborhoodArrays
   /** float[3], one per voxel; the terms that are summed over neighborhoods. */
   MemoryPointer terms;
   /** double[groups][length][NeighborhoodSumCount][lanes]: the circular buffers of the longest running sums. */
-  MemoryPointer rings;
+  MemoryPointer circularBuffers;
   /** float[groups of all slabs][NeighborhoodPartialCount]. */
   MemoryPointer partials;
 };
@@ -60,7 +60,7 @@ struct NeighborhoodGrain
 };
 
 /** The most bytes of the circular buffers of all groups. */
-constexpr std::size_t MostRingBytes = std::size_t{ 256 } << 20;
+constexpr std::size_t MostCircularBufferBytes = std::size_t{ 256 } << 20;
 
 /** Returns the bytes of local memory of a group that computes sums in a tile and then adds up what its centres contribute. */
 inline std::size_t
@@ -86,7 +86,7 @@ ChooseTileRows(const kernels::NeighborhoodArguments & a, const NeighborhoodGrain
       return 0;
     }
   }
-  for (int rows = kernels::LargestTileRows; rows >= kernels::SpanCount; rows /= 2)
+  for (int rows = kernels::LargestTileRows; rows >= kernels::WindowsAtOnce; rows /= 2)
   {
     if (rows * kernels::TileWidth >= grain.tileLanes && GetTileBytes(a, rows, grain.tileLanes) <= grain.localBytes)
     {
@@ -103,13 +103,13 @@ CountGroups(std::int64_t lines, const NeighborhoodGrain & grain)
   return static_cast<int>(std::clamp<std::int64_t>((lines + grain.lanes - 1) / grain.lanes, 1, grain.mostGroups));
 }
 
-/** Returns how many groups process the lines along an axis, within MostRingBytes. */
+/** Returns how many groups process the lines along an axis, within MostCircularBufferBytes. */
 inline int
 CountNeighborhoodGroups(const kernels::NeighborhoodArguments & a, int axis, const NeighborhoodGrain & grain)
 {
-  const std::size_t ring = sizeof(double) * kernels::NeighborhoodSumCount * LengthOfSlidingSums(&a, axis) *
-                           static_cast<std::size_t>(grain.lanes);
-  const auto most = static_cast<int>(std::max<std::size_t>(1, MostRingBytes / ring));
+  const std::size_t bufferBytes =
+    sizeof(double) * kernels::NeighborhoodSumCount * LengthOfWindow(&a, axis) * static_cast<std::size_t>(grain.lanes);
+  const auto most = static_cast<int>(std::max<std::size_t>(1, MostCircularBufferBytes / bufferBytes));
   return std::min(most, CountGroups(CountNeighborhoodLines(&a, axis), grain));
 }
 
@@ -122,9 +122,9 @@ public:
   virtual NeighborhoodGrain
   GetGrain() const = 0;
 
-  /** Returns true if running sums of the given length need NeighborhoodArrays::rings, because local memory does not hold them. */
+  /** Returns true if running sums of the given length need NeighborhoodArrays::circularBuffers, because local memory does not hold them. */
   virtual bool
-  NeedsRings(int length) const = 0;
+  NeedsCircularBuffers(int length) const = 0;
 
   /** Compiles or loads the kernels of a variant, so that evaluations do not. */
   virtual void

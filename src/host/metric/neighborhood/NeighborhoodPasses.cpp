@@ -65,7 +65,7 @@ public:
   }
 
   bool
-  NeedsRings(int) const override
+  NeedsCircularBuffers(int) const override
   {
     return false;
   }
@@ -106,7 +106,7 @@ public:
   {
     const SampleVolumes       v = GetVolumes(*arrays.samples);
     const NeighborhoodVolumes n = GetNeighborhoodVolumes(arrays);
-    ForEachBundle(a, axis, [&](int, i64 first, int lanes, double * ring) {
+    ForEachBundle(a, axis, [&](int, i64 first, int lanes, double * circularBuffer) {
       std::array<SumWalk, Bundle> walks;
       for (int lane = 0; lane < lanes; ++lane)
       {
@@ -116,7 +116,7 @@ public:
       {
         for (int lane = 0; lane < lanes; ++lane)
         {
-          StepSumWalk(axis, &a, &maps, &v, &n, i, ring + lane, Bundle, &walks[lane]);
+          StepSumWalk(axis, &a, &maps, &v, &n, i, circularBuffer + lane, Bundle, &walks[lane]);
         }
       }
     });
@@ -128,7 +128,7 @@ public:
     const SampleVolumes       v = GetVolumes(*arrays.samples);
     const NeighborhoodVolumes n = GetNeighborhoodVolumes(arrays);
     std::vector<CentreSums>   sums(a.groupCount);
-    ForEachBundle(a, 2, [&](int group, i64 first, int lanes, double * ring) {
+    ForEachBundle(a, 2, [&](int group, i64 first, int lanes, double * circularBuffer) {
       WithFixedPointVariant(a.samples.variant, [&](auto variant) {
         std::array<CentreWalk, Bundle> walks;
         for (int lane = 0; lane < lanes; ++lane)
@@ -144,7 +144,7 @@ public:
             if (!IsCentreWalkAtEnd(&a, &walks[lane]))
             {
               isAtEnd = false;
-              StepCentreWalk(variant, &a, &maps, &v, &n, ring + lane, Bundle, &walks[lane], &sums[group]);
+              StepCentreWalk(variant, &a, &maps, &v, &n, circularBuffer + lane, Bundle, &walks[lane], &sums[group]);
             }
           }
         }
@@ -264,10 +264,14 @@ private:
     const int groups = axis == 2 ? a.groupCount : CountNeighborhoodGroups(a, axis, GetGrain());
     m_Queue.CountLaunch();
     m_Queue.ForEachTask(groups, [&](i64 group) {
-      std::vector<double> ring(static_cast<std::size_t>(LengthOfSlidingSums(&a, axis)) * NeighborhoodSumCount * Bundle);
+      std::vector<double> circularBuffer(static_cast<std::size_t>(LengthOfWindow(&a, axis)) * NeighborhoodSumCount *
+                                         Bundle);
       for (i64 first = group * Bundle; first < lines; first += static_cast<i64>(groups) * Bundle)
       {
-        work(static_cast<int>(group), first, static_cast<int>(std::min<i64>(Bundle, lines - first)), ring.data());
+        work(static_cast<int>(group),
+             first,
+             static_cast<int>(std::min<i64>(Bundle, lines - first)),
+             circularBuffer.data());
       }
     });
   }

@@ -200,43 +200,43 @@ AddNeighborhoodSums(const NeighborhoodSums * one, NeighborhoodSums * sums)
  *  subtraction: subtracting a bright element would leave its rounding error behind, where a flat neighborhood must be exactly flat. The
  *  line is cut into blocks of `length` elements (van Herk 1992); a running sum is that of the last elements of the block before plus
  *  that of the first elements of the current block. */
-typedef struct SlidingSums
+typedef struct RunningSums
 {
   NeighborhoodSums started; /* sums of the current block */
   int              slot;    /* place of the next element in its block */
   int              hasBlockBefore;
-} SlidingSums;
+} RunningSums;
 
 GPUREG_FUNCTION void
-StartSlidingSums(SlidingSums * sliding)
+StartRunningSums(RunningSums * running)
 {
-  ClearNeighborhoodSums(&sliding->started);
-  sliding->slot = 0;
-  sliding->hasBlockBefore = 0;
+  ClearNeighborhoodSums(&running->started);
+  running->slot = 0;
+  running->hasBlockBefore = 0;
 }
 
 /** Replaces *element, the next one of the line, by the running sums of the last `length` elements.
- *  ring: a circular buffer of length·NeighborhoodSumCount doubles, `stride` apart. It holds the sums of the block before that are still
+ *  circularBuffer: length·NeighborhoodSumCount doubles, `stride` apart. It holds the sums of the block before that are still
  *  needed, and the elements of the current block. */
 GPUREG_FUNCTION void
-SlideNeighborhoodSums(
-  int length, GPUREG_GLOBAL double * ring, int stride, SlidingSums * sliding, NeighborhoodSums * element)
+StepRunningSums(
+  int length, GPUREG_GLOBAL double * circularBuffer, int stride, RunningSums * running, NeighborhoodSums * element)
 {
   if (length == 1)
   {
     return;
   }
   const i64 step = (i64)NeighborhoodSumCount * stride;
-  const int slot = sliding->slot;
-  StoreNeighborhoodSums(element, ring + slot * step, stride);
-  AddNeighborhoodSums(element, &sliding->started);
-  *element = sliding->started;
-  sliding->slot = slot + 1;
-  if (sliding->slot < length)
+  const int slot = running->slot;
+  StoreNeighborhoodSums(element, circularBuffer + slot * step, stride);
+  AddNeighborhoodSums(element, &running->started);
+  *element = running->started;
+  running->slot = slot + 1;
+  if (running->slot < length)
   {
-    if (sliding->hasBlockBefore)
+    if (running->hasBlockBefore)
     {
-      const NeighborhoodSums rest = LoadNeighborhoodSums(ring + (slot + 1) * step, stride);
+      const NeighborhoodSums rest = LoadNeighborhoodSums(circularBuffer + (slot + 1) * step, stride);
       AddNeighborhoodSums(&rest, element);
     }
     return;
@@ -245,12 +245,12 @@ SlideNeighborhoodSums(
   ClearNeighborhoodSums(&last);
   for (int s = length - 1; s >= 0; --s)
   {
-    const NeighborhoodSums one = LoadNeighborhoodSums(ring + s * step, stride);
+    const NeighborhoodSums one = LoadNeighborhoodSums(circularBuffer + s * step, stride);
     AddNeighborhoodSums(&one, &last);
-    StoreNeighborhoodSums(&last, ring + s * step, stride);
+    StoreNeighborhoodSums(&last, circularBuffer + s * step, stride);
   }
-  StartSlidingSums(sliding);
-  sliding->hasBlockBefore = 1;
+  StartRunningSums(running);
+  running->hasBlockBefore = 1;
 }
 
 /** Holds the results of one centre. */

@@ -29,19 +29,19 @@ MovePlanesGroup(int                           variant,
 
 /** Returns the offset of a lane's circular buffer of running sums; those of a group are adjacent. */
 GPUREG_FUNCTION i64
-OffsetOfRing(const NeighborhoodArguments * a, int axis, int group, int lanes, int lane)
+OffsetOfCircularBuffer(const NeighborhoodArguments * a, int axis, int group, int lanes, int lane)
 {
-  return (i64)group * LengthOfSlidingSums(a, axis) * NeighborhoodSumCount * lanes + lane;
+  return (i64)group * LengthOfWindow(a, axis) * NeighborhoodSumCount * lanes + lane;
 }
 
-/** Sums along x or y. ring: the circular buffer of this lane. */
+/** Sums along x or y. circularBuffer: that of this lane. */
 GPUREG_GROUP_FUNCTION void
 SumAlongGroup(int                           axis,
               const NeighborhoodArguments * a,
               const SampleMaps *            maps,
               const SampleVolumes *         v,
               const NeighborhoodVolumes *   n,
-              GPUREG_GLOBAL double *        ring)
+              GPUREG_GLOBAL double *        circularBuffer)
 {
   const i64 lines = CountNeighborhoodLines(a, axis);
   const i64 step = (i64)a->groupCount * LaneCount();
@@ -52,7 +52,7 @@ SumAlongGroup(int                           axis,
     SumWalk   walk = StartSumWalk(axis, a, line);
     for (int i = 0; i < steps; ++i)
     {
-      StepSumWalk(axis, a, maps, v, n, i, ring, LaneCount(), &walk);
+      StepSumWalk(axis, a, maps, v, n, i, circularBuffer, LaneCount(), &walk);
     }
   }
 }
@@ -85,14 +85,14 @@ WriteCentreSums(const NeighborhoodArguments * a,
   }
 }
 
-/** Sums along z, and adds up the results of the centres. ring: the circular buffer of this lane. */
+/** Sums along z, and adds up the results of the centres. circularBuffer: that of this lane. */
 GPUREG_GROUP_FUNCTION void
 CorrelatePlanesGroup(int                           variant,
                      const NeighborhoodArguments * a,
                      const SampleMaps *            maps,
                      const SampleVolumes *         v,
                      const NeighborhoodVolumes *   n,
-                     GPUREG_GLOBAL double *        ring,
+                     GPUREG_GLOBAL double *        circularBuffer,
                      GPUREG_LOCAL float *          scratch,
                      GPUREG_GLOBAL float *         partials)
 {
@@ -106,7 +106,7 @@ CorrelatePlanesGroup(int                           variant,
     CentreWalk walk = StartCentreWalk(a, line);
     while (line < lines && !IsCentreWalkAtEnd(a, &walk))
     {
-      StepCentreWalk(variant, a, maps, v, n, ring, LaneCount(), &walk, &sums);
+      StepCentreWalk(variant, a, maps, v, n, circularBuffer, LaneCount(), &walk, &sums);
     }
   }
   WriteCentreSums(a, &sums, scratch, partials);

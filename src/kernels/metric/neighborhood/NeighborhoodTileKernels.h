@@ -80,14 +80,14 @@ SumTileAlongY(int lanes, const NeighborhoodArguments * a, const TileShape * shap
     if (item < count)
     {
       GPUREG_LOCAL double * line = tile + item / shape->width * shape->sumStride + item % shape->width;
-      for (int row = 0; row < a->tileRows; row += SpanCount)
+      for (int row = 0; row < a->tileRows; row += WindowsAtOnce)
       {
-        const Spans spans = SumSpans(LengthOfSlidingSums(a, 1), line, shape->pitch);
-        for (int w = 0; w < SpanCount; ++w)
+        const WindowSums windows = SumWindows(LengthOfWindow(a, 1), line, shape->pitch);
+        for (int w = 0; w < WindowsAtOnce; ++w)
         {
-          line[w * shape->pitch] = spans.sum[w];
+          line[w * shape->pitch] = windows.sum[w];
         }
-        line += SpanCount * shape->pitch;
+        line += WindowsAtOnce * shape->pitch;
       }
     }
   }
@@ -99,7 +99,7 @@ SumStripAlongX(int lanes, const NeighborhoodArguments * a, const TileShape * sha
 {
   const int rows = lanes / TileWidth;
   const int lines = NeighborhoodSumCount * rows;
-  const int count = lines * (TileWidth / SpanCount);
+  const int count = lines * (TileWidth / WindowsAtOnce);
   for (int first = 0; first < count; first += lanes)
   {
     const int item = first + LaneIndex();
@@ -107,11 +107,11 @@ SumStripAlongX(int lanes, const NeighborhoodArguments * a, const TileShape * sha
     {
       const int             line = item % lines;
       GPUREG_LOCAL double * place =
-        tile + line / rows * shape->sumStride + line % rows * shape->pitch + item / lines * SpanCount;
-      const Spans spans = SumSpans(LengthOfSlidingSums(a, 0), place + row * shape->pitch, 1);
-      for (int w = 0; w < SpanCount; ++w)
+        tile + line / rows * shape->sumStride + line % rows * shape->pitch + item / lines * WindowsAtOnce;
+      const WindowSums windows = SumWindows(LengthOfWindow(a, 0), place + row * shape->pitch, 1);
+      for (int w = 0; w < WindowsAtOnce; ++w)
       {
-        place[a->tileRows * shape->pitch + w] = spans.sum[w];
+        place[a->tileRows * shape->pitch + w] = windows.sum[w];
       }
     }
   }

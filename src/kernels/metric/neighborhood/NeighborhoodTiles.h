@@ -10,98 +10,98 @@ GPUREG_NAMESPACE_BEGIN
 
 enum
 {
-  SpanCount = 4,       /* adjacent sums that a lane computes at once */
+  WindowsAtOnce = 4,   /* adjacent sums that a lane computes at once */
   ZBlocksOfGroup = 4,  /* blocks of a group along z, which share the planes that its lanes read */
-  LargestTileRows = 16 /* rows of centres; a multiple of SpanCount */
+  LargestTileRows = 16 /* rows of centres; a multiple of WindowsAtOnce */
 };
 
-/** SpanCount running sums over adjacent windows of a line: sum w is over the elements w to w + length - 1. No subtraction is used, and
+/** WindowsAtOnce running sums over adjacent windows of a line: sum w is over the elements w to w + length - 1. No subtraction is used, and
  *  the order of the additions is fixed. The elements common to all windows are added up once; then those before and behind them are
  *  added to the windows that contain them. Each sum costs (length + 5)/4 additions, and reads (length + 3)/4 elements. length is odd; a
  *  length of 1 is treated separately. */
-typedef struct Spans
+typedef struct WindowSums
 {
-  double sum[SpanCount];
+  double sum[WindowsAtOnce];
   double common;
   double behind;
-} Spans;
+} WindowSums;
 
 GPUREG_FUNCTION void
-StartSpans(Spans * spans)
+StartWindowSums(WindowSums * windows)
 {
-  for (int w = 0; w < SpanCount; ++w)
+  for (int w = 0; w < WindowsAtOnce; ++w)
   {
-    spans->sum[w] = 0.0;
+    windows->sum[w] = 0.0;
   }
-  spans->common = 0.0;
-  spans->behind = 0.0;
+  windows->common = 0.0;
+  windows->behind = 0.0;
 }
 
-/** Adds element i < SpanCount - 1 to windows 0 to i, of which it belongs to the first part. */
+/** Adds element i < WindowsAtOnce - 1 to windows 0 to i, of which it belongs to the first part. */
 GPUREG_FUNCTION void
-AddToFirstSpans(int i, double element, Spans * spans)
+AddToFirstWindows(int i, double element, WindowSums * windows)
 {
   for (int w = 0; w <= i; ++w)
   {
-    spans->sum[w] += element;
+    windows->sum[w] += element;
   }
 }
 
-/** Adds one of the elements SpanCount - 1 to length - 1, which all windows have in common. */
+/** Adds one of the elements WindowsAtOnce - 1 to length - 1, which all windows have in common. */
 GPUREG_FUNCTION void
-AddToAllSpans(double element, Spans * spans)
+AddToAllWindows(double element, WindowSums * windows)
 {
-  spans->common += element;
+  windows->common += element;
 }
 
 /** Adds the sum of the common elements to each window's sum. */
 GPUREG_FUNCTION void
-FinishCommonOfSpans(Spans * spans)
+FinishCommonOfWindows(WindowSums * windows)
 {
-  for (int w = 0; w < SpanCount; ++w)
+  for (int w = 0; w < WindowsAtOnce; ++w)
   {
-    spans->sum[w] += spans->common;
+    windows->sum[w] += windows->common;
   }
 }
 
-/** Adds element length - 1 + w, 0 < w < SpanCount, the last one of window w. */
+/** Adds element length - 1 + w, 0 < w < WindowsAtOnce, the last one of window w. */
 GPUREG_FUNCTION void
-FinishSpan(int w, double element, Spans * spans)
+FinishWindow(int w, double element, WindowSums * windows)
 {
-  spans->behind += element;
-  spans->sum[w] += spans->behind;
+  windows->behind += element;
+  windows->sum[w] += windows->behind;
 }
 
 /** Returns the running sums of the elements at line, `step` apart. */
-GPUREG_FUNCTION Spans
-SumSpans(int length, GPUREG_LOCAL const double * line, int step)
+GPUREG_FUNCTION WindowSums
+SumWindows(int length, GPUREG_LOCAL const double * line, int step)
 {
-  Spans spans;
-  StartSpans(&spans);
+  WindowSums windows;
+  StartWindowSums(&windows);
   if (length == 1)
   {
-    for (int w = 0; w < SpanCount; ++w)
+    for (int w = 0; w < WindowsAtOnce; ++w)
     {
-      spans.sum[w] = line[w * step];
+      windows.sum[w] = line[w * step];
     }
-    return spans;
+    return windows;
   }
-  for (int i = 0; i < SpanCount - 1; ++i)
+  for (int i = 0; i < WindowsAtOnce - 1; ++i)
   {
-    AddToFirstSpans(i, line[i * step], &spans);
+    AddToFirstWindows(i, line[i * step], &windows);
   }
-  line += (SpanCount - 1) * step;
-  for (int i = SpanCount - 1; i < length; ++i)
+  line += (WindowsAtOnce - 1) * step;
+  for (int i = WindowsAtOnce - 1; i < length; ++i)
   {
-    AddToAllSpans(*line, &spans);
+    AddToAllWindows(*line, &windows);
     line += step;
   }
-  FinishCommonOfSpans(&spans);
-  for (int w = 1; w < SpanCount; ++w)
+  FinishCommonOfWindows(&windows);
+  for (int w = 1; w < WindowsAtOnce; ++w)
   {
-    FinishSpan(w, line[(w - 1) * step], &spans);
+    FinishWindow(w, line[(w - 1) * step], &windows);
   }
-  return spans;
+  return windows;
 }
 
 /** Returns the number of voxels in the planes of centres, for which sums along z are computed. */
@@ -114,7 +114,7 @@ CentreVoxels(const NeighborhoodArguments * a)
 GPUREG_FUNCTION int
 CountZBlocks(const NeighborhoodArguments * a)
 {
-  return (a->centrePlanes + SpanCount - 1) / SpanCount;
+  return (a->centrePlanes + WindowsAtOnce - 1) / WindowsAtOnce;
 }
 
 /** Returns what a voxel adds to the sums: nothing, if its plane is not stored. */
@@ -136,7 +136,7 @@ FindSumsInPlane(const NeighborhoodArguments * a,
   return FindSumsOfVoxel(a, maps, fixed, kept == nearest ? moved : 2 * GPUREG_LEAST_MOVED_VALUE);
 }
 
-/** Computes the sums along z around SpanCount voxels of a column. */
+/** Computes the sums along z around WindowsAtOnce voxels of a column. */
 GPUREG_FUNCTION void
 SumZBlock(const NeighborhoodArguments * a,
           const SampleMaps *            maps,
@@ -145,63 +145,63 @@ SumZBlock(const NeighborhoodArguments * a,
           i64                           inPlane,
           int                           block)
 {
-  const int length = LengthOfSlidingSums(a, 2);
-  const int firstCentre = block * SpanCount;
-  const int first = a->firstCentre + firstCentre - a->radius[2];
-  Spans     spans[NeighborhoodSumCount];
+  const int  length = LengthOfWindow(a, 2);
+  const int  firstCentre = block * WindowsAtOnce;
+  const int  first = a->firstCentre + firstCentre - a->radius[2];
+  WindowSums windows[NeighborhoodSumCount];
   for (int s = 0; s < NeighborhoodSumCount; ++s)
   {
-    StartSpans(spans + s);
+    StartWindowSums(windows + s);
   }
   if (length == 1)
   {
-    for (int w = 0; w < SpanCount; ++w)
+    for (int w = 0; w < WindowsAtOnce; ++w)
     {
       const NeighborhoodSums one = FindSumsInPlane(a, maps, v, n, inPlane, first + w);
       for (int s = 0; s < NeighborhoodSumCount; ++s)
       {
-        spans[s].sum[w] = one.sum[s];
+        windows[s].sum[w] = one.sum[s];
       }
     }
   }
   else
   {
-    for (int i = 0; i < SpanCount - 1; ++i)
+    for (int i = 0; i < WindowsAtOnce - 1; ++i)
     {
       const NeighborhoodSums one = FindSumsInPlane(a, maps, v, n, inPlane, first + i);
       for (int s = 0; s < NeighborhoodSumCount; ++s)
       {
-        AddToFirstSpans(i, one.sum[s], spans + s);
+        AddToFirstWindows(i, one.sum[s], windows + s);
       }
     }
-    for (int i = SpanCount - 1; i < length; ++i)
+    for (int i = WindowsAtOnce - 1; i < length; ++i)
     {
       const NeighborhoodSums one = FindSumsInPlane(a, maps, v, n, inPlane, first + i);
       for (int s = 0; s < NeighborhoodSumCount; ++s)
       {
-        AddToAllSpans(one.sum[s], spans + s);
+        AddToAllWindows(one.sum[s], windows + s);
       }
     }
     for (int s = 0; s < NeighborhoodSumCount; ++s)
     {
-      FinishCommonOfSpans(spans + s);
+      FinishCommonOfWindows(windows + s);
     }
-    for (int w = 1; w < SpanCount; ++w)
+    for (int w = 1; w < WindowsAtOnce; ++w)
     {
       const NeighborhoodSums one = FindSumsInPlane(a, maps, v, n, inPlane, first + length - 1 + w);
       for (int s = 0; s < NeighborhoodSumCount; ++s)
       {
-        FinishSpan(w, one.sum[s], spans + s);
+        FinishWindow(w, one.sum[s], windows + s);
       }
     }
   }
-  for (int w = 0; w < SpanCount; ++w)
+  for (int w = 0; w < WindowsAtOnce; ++w)
   {
     if (firstCentre + w < a->centrePlanes)
     {
       for (int s = 0; s < NeighborhoodSumCount; ++s)
       {
-        n->sums[s * CentreVoxels(a) + (firstCentre + w) * VoxelsOfPlane(a) + inPlane] = spans[s].sum[w];
+        n->sums[s * CentreVoxels(a) + (firstCentre + w) * VoxelsOfPlane(a) + inPlane] = windows[s].sum[w];
       }
     }
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums over all neighborhoods that are too large for tiles (NeighborhoodTiles.h), and on the host: along x over single voxels, along y over
 // these sums, in place, and along z over those, which completes a neighborhood, so that its centre is processed at once. A lane goes along
-// a line with SlidingSums, so a sum costs three additions an axis, whatever the radius. For centres in a list, few of which are near each
+// a line with RunningSums, so a sum costs three additions an axis, whatever the radius. For centres in a list, few of which are near each
 // other, each lane sums the neighborhood of one centre voxel by voxel.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_NeighborhoodWalks_h
@@ -29,7 +29,7 @@ CountNeighborhoodLines(const NeighborhoodArguments * a, int axis)
 }
 
 GPUREG_FUNCTION int
-LengthOfSlidingSums(const NeighborhoodArguments * a, int axis)
+LengthOfWindow(const NeighborhoodArguments * a, int axis)
 {
   return 2 * a->radius[axis] + 1;
 }
@@ -40,7 +40,7 @@ typedef struct SumWalk
   i64         first; /* number among the stored voxels */
   i64         step;
   int         size;
-  SlidingSums sliding;
+  RunningSums running;
 } SumWalk;
 
 GPUREG_FUNCTION SumWalk
@@ -51,7 +51,7 @@ StartSumWalk(int axis, const NeighborhoodArguments * a, i64 line)
   walk.first = axis == 0 ? line * sizeX : line / sizeX * VoxelsOfPlane(a) + line % sizeX;
   walk.step = axis == 0 ? 1 : sizeX;
   walk.size = a->samples.virtualShape.size[axis];
-  StartSlidingSums(&walk.sliding);
+  StartRunningSums(&walk.running);
   return walk;
 }
 
@@ -71,8 +71,8 @@ StepSumWalk(int                           axis,
             const SampleVolumes *         v,
             const NeighborhoodVolumes *   n,
             int                           i,
-            GPUREG_GLOBAL double *        ring,
-            int                           ringStride,
+            GPUREG_GLOBAL double *        circularBuffer,
+            int                           bufferStride,
             SumWalk *                     walk)
 {
   const i64        stride = KeptVoxels(a);
@@ -91,7 +91,7 @@ StepSumWalk(int                           axis,
   {
     sums = LoadNeighborhoodSums(n->sums + voxel, stride);
   }
-  SlideNeighborhoodSums(LengthOfSlidingSums(a, axis), ring, ringStride, &walk->sliding, &sums);
+  StepRunningSums(LengthOfWindow(a, axis), circularBuffer, bufferStride, &walk->running, &sums);
   if (i >= radius)
   {
     StoreNeighborhoodSums(&sums, n->sums + voxel - radius * walk->step, stride);
@@ -106,7 +106,7 @@ typedef struct CentreWalk
   int         plane; /* the plane to be added next */
   int         firstCentre;
   int         endCentre;
-  SlidingSums sliding;
+  RunningSums running;
 } CentreWalk;
 
 GPUREG_FUNCTION CentreWalk
@@ -121,7 +121,7 @@ StartCentreWalk(const NeighborhoodArguments * a, i64 line)
   walk.firstCentre = a->firstCentre + segment * a->segmentPlanes;
   walk.endCentre = end - walk.firstCentre < a->segmentPlanes ? end : walk.firstCentre + a->segmentPlanes;
   walk.plane = walk.firstCentre - a->radius[2] > a->firstKept ? walk.firstCentre - a->radius[2] : a->firstKept;
-  StartSlidingSums(&walk.sliding);
+  StartRunningSums(&walk.running);
   return walk;
 }
 
@@ -172,8 +172,8 @@ StepCentreWalk(int                           variant,
                const SampleMaps *            maps,
                const SampleVolumes *         v,
                const NeighborhoodVolumes *   n,
-               GPUREG_GLOBAL double *        ring,
-               int                           ringStride,
+               GPUREG_GLOBAL double *        circularBuffer,
+               int                           bufferStride,
                CentreWalk *                  walk,
                CentreSums *                  sums)
 {
@@ -188,7 +188,7 @@ StepCentreWalk(int                           variant,
   {
     ClearNeighborhoodSums(&neighborhood);
   }
-  SlideNeighborhoodSums(LengthOfSlidingSums(a, 2), ring, ringStride, &walk->sliding, &neighborhood);
+  StepRunningSums(LengthOfWindow(a, 2), circularBuffer, bufferStride, &walk->running, &neighborhood);
   ++walk->plane;
   if (centre >= walk->firstCentre)
   {
