@@ -146,6 +146,8 @@ if(GPURegistration_HAS_OPENCL)
     transform/BSpline.h
     transform/FixedMap.h
     transform/TransformChain.h
+    resample/ResampleArguments.h
+    resample/ResampleInterpolation.h
     resample/Resample.h
     resample/ResampleCut.h
     resample/ResampleKernels.h
@@ -163,8 +165,8 @@ if(GPURegistration_HAS_OPENCL)
   gpuregistration_embed_kernels(
     MovingImage core/Geometry.h ITEMS metric/samples/MovingVoxels.h)
   gpuregistration_embed_kernels(
-    ControlPenalty core/Determinant.h transform/ControlVector.h penalty/ControlPenalties.h penalty/ControlPenaltyKernels.h
-    penalty/ControlPenaltyKernels.cl)
+    ControlPenalty core/Determinant.h transform/ControlVector.h penalty/ControlPenalties.h
+    penalty/ControlPenaltyGradient.h penalty/ControlPenaltyKernels.h penalty/ControlPenaltyKernels.cl)
   gpuregistration_embed_kernels(
     Field core/Determinant.h core/Strips.h transform/FixedMap.h ITEMS field/FieldGrid.h field/FieldComposition.h field/FieldSums.h field/FieldSmoothing.h
     field/FieldInversion.h field/FieldNewton.h field/FieldAdjoint.h field/FieldJacobian.h field/FieldReduction.h

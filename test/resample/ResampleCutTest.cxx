@@ -4,6 +4,8 @@
 #include "kernels/transform/BSpline.h"
 #include "kernels/transform/FixedMap.h"
 #include "kernels/transform/TransformChain.h"
+#include "kernels/resample/ResampleArguments.h"
+#include "kernels/resample/ResampleInterpolation.h"
 #include "kernels/resample/Resample.h"
 #include "kernels/resample/ResampleCut.h"
 

@@ -6,6 +6,7 @@
 #include "kernels/core/Determinant.h"
 #include "kernels/transform/ControlVector.h"
 #include "kernels/penalty/ControlPenalties.h"
+#include "kernels/penalty/ControlPenaltyGradient.h"
 
 #include "engine/runtime/MakePasses.h"
 
