@@ -188,9 +188,9 @@ TEST_P(ResampleContract, WrittenInRegionsTheFileHasTheSameBits)
   const auto whole = MakeFilter();
   whole->Update();
   const auto filter = MakeFilter();
-  int        pieces = 0;
+  int        tiles = 0;
   const auto count = itk::CStyleCommand::New();
-  count->SetClientData(&pieces);
+  count->SetClientData(&tiles);
   count->SetCallback([](itk::Object *, const itk::EventObject &, void * data) { ++*static_cast<int *>(data); });
   filter->AddObserver(itk::EndEvent(), count);
 
@@ -202,7 +202,7 @@ TEST_P(ResampleContract, WrittenInRegionsTheFileHasTheSameBits)
   writer->SetFileName(file);
   writer->SetNumberOfStreamDivisions(5);
   writer->Update();
-  EXPECT_EQ(pieces, 5);
+  EXPECT_EQ(tiles, 5);
 
   const auto reader = itk::ImageFileReader<ImageType>::New();
   reader->SetImageIO(itk::MetaImageIO::New());

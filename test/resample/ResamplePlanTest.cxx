@@ -101,7 +101,7 @@ GetWholeBytes(const ResampleSizes & s)
 struct Needs
 {
   std::size_t slab;
-  std::size_t piece;
+  std::size_t tile;
   std::size_t vectors;
   std::size_t all; // with a single slab, and a single tile
 };
@@ -111,9 +111,9 @@ GetNeeds(const ResampleSizes & s, int heldPlanes, std::size_t leastSlab, std::in
 {
   Needs needs;
   needs.slab = std::max(leastSlab, static_cast<std::size_t>(heldPlanes) * s.planeBytes);
-  needs.piece = static_cast<std::size_t>(rows) * s.rowBytes;
+  needs.tile = static_cast<std::size_t>(rows) * s.rowBytes;
   needs.vectors = static_cast<std::size_t>(gridPlanes) * s.gridPlaneBytes + s.otherVectorBytes;
-  needs.all = needs.slab + needs.piece + needs.vectors + s.stateBytes + s.otherBytes;
+  needs.all = needs.slab + needs.tile + needs.vectors + s.stateBytes + s.otherBytes;
   return needs;
 }
 
@@ -130,7 +130,7 @@ GetLeastNeeds(const ResampleSizes & s)
 bool
 HasRoomFor(const Needs & needs, const Room & room)
 {
-  return needs.all <= room.free && std::max({ needs.slab, needs.piece, needs.vectors }) <= room.largestAllocation;
+  return needs.all <= room.free && std::max({ needs.slab, needs.tile, needs.vectors }) <= room.largestAllocation;
 }
 
 /** Expects a plan for these sizes to be consistent and to fit. */
@@ -142,27 +142,27 @@ ExpectSound(const ResampleSizes & s, const ResamplePlan & plan, const Room & roo
   EXPECT_EQ(plan.slabs.margin, s.input.margin);
   ExpectSlabsCover(plan.slabs);
 
-  // Tiles of pieceRows rows, of which the last one may have fewer, cover all rows.
-  EXPECT_GE(plan.pieceRows, 1);
-  EXPECT_LE(plan.pieceRows, s.rows);
-  EXPECT_TRUE(plan.pieceRows < s.rowsOfPlane || plan.pieceRows % s.rowsOfPlane == 0) << "planes and a part of one";
+  // Tiles of tileRows rows, of which the last one may have fewer, cover all rows.
+  EXPECT_GE(plan.tileRows, 1);
+  EXPECT_LE(plan.tileRows, s.rows);
+  EXPECT_TRUE(plan.tileRows < s.rowsOfPlane || plan.tileRows % s.rowsOfPlane == 0) << "planes and a part of one";
   EXPECT_TRUE(plan.outputBuffers == 1 || plan.outputBuffers == s.mostBuffers) << plan.outputBuffers;
-  EXPECT_TRUE(plan.outputBuffers == 1 || plan.pieceRows < s.rows) << "two buffers for one tile";
+  EXPECT_TRUE(plan.outputBuffers == 1 || plan.tileRows < s.rows) << "two buffers for one tile";
   EXPECT_TRUE(plan.inputBuffers == 1 || plan.inputBuffers == s.mostBuffers) << plan.inputBuffers;
   EXPECT_TRUE(plan.inputBuffers == 1 || plan.slabs.GetCount() > 1) << "two buffers for one slab";
 
-  EXPECT_GE(plan.gridPlanes, s.countGridPlanes(plan.pieceRows));
+  EXPECT_GE(plan.gridPlanes, s.countGridPlanes(plan.tileRows));
   EXPECT_LE(plan.gridPlanes, s.gridPlanes);
   EXPECT_EQ(plan.stateBytes, s.stateBytes);
 
   const bool  isCut = plan.slabs.GetCount() > 1;
   const Needs needs =
-    GetNeeds(s, CountMostHeld(plan.slabs), isCut ? s.leastSlabBytes : 0, plan.pieceRows, plan.gridPlanes);
+    GetNeeds(s, CountMostHeld(plan.slabs), isCut ? s.leastSlabBytes : 0, plan.tileRows, plan.gridPlanes);
   EXPECT_GE(plan.inputBytes, needs.slab);
-  EXPECT_EQ(plan.pieceBytes, needs.piece);
+  EXPECT_EQ(plan.tileBytes, needs.tile);
   EXPECT_EQ(plan.gridBytes + s.otherVectorBytes, needs.vectors);
   EXPECT_TRUE(HasRoomFor(needs, room));
-  EXPECT_LE(plan.inputBuffers * plan.inputBytes + plan.outputBuffers * plan.pieceBytes + plan.gridBytes +
+  EXPECT_LE(plan.inputBuffers * plan.inputBytes + plan.outputBuffers * plan.tileBytes + plan.gridBytes +
               s.otherVectorBytes + plan.stateBytes + s.otherBytes,
             room.free);
 }
@@ -179,7 +179,7 @@ MakeSizes(int planes, int rows)
   s.rows = rows;
   s.rowBytes = 10;
   s.otherBytes = 5;
-  s.mostPieceBytes = 50;
+  s.mostTileBytes = 50;
   s.findPlanes = [planes, rows](const RowRange & range) {
     return PlaneRange{ static_cast<int>(range.first * planes / rows),
                        static_cast<int>((range.first + range.count - 1) * planes / rows) + 1 };
@@ -203,7 +203,7 @@ DrawSizes(Random & random)
   s.rowsOfPlane = draw(30);
   s.rows = s.rowsOfPlane * draw(30);
   s.rowBytes = static_cast<std::size_t>(draw(Chance(random, 2) ? 20 : 5000));
-  s.mostPieceBytes = static_cast<std::size_t>(draw(1000000));
+  s.mostTileBytes = static_cast<std::size_t>(draw(1000000));
   // An output tile needs about as many planes as it has rows, in either direction.
   const std::int64_t rows = s.rows;
   const int          planes = s.input.planes;
@@ -356,10 +356,10 @@ TEST(ResamplePlanTest, TheLeastIsThreePlanesAndARow)
   const auto plan = PlanResampling(s, { 315, 300 });
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->slabs.owned, 1);
-  EXPECT_EQ(plan->pieceRows, 1);
+  EXPECT_EQ(plan->tileRows, 1);
   EXPECT_EQ(plan->outputBuffers, 1u);
   EXPECT_EQ(plan->inputBytes, 300u);
-  EXPECT_EQ(plan->pieceBytes, 10u);
+  EXPECT_EQ(plan->tileBytes, 10u);
 }
 
 TEST(ResamplePlanTest, WithoutAMarginTheLeastIsOnePlane)
@@ -387,15 +387,15 @@ TEST(ResamplePlanTest, TheWholeIsAllPlanesAndTwoTiles)
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->slabs.GetCount(), 1);
   EXPECT_EQ(plan->inputBytes, 1000u);
-  EXPECT_EQ(plan->pieceRows, 5);
-  EXPECT_EQ(plan->pieceBytes, 50u);
+  EXPECT_EQ(plan->tileRows, 5);
+  EXPECT_EQ(plan->tileBytes, 50u);
   EXPECT_EQ(plan->outputBuffers, 2u);
   // An output in one tile needs one buffer.
-  s.mostPieceBytes = 400;
+  s.mostTileBytes = 400;
   const auto once = PlanResampling(s, { 1000 + 400 + 5, 1000 });
   ASSERT_TRUE(once);
   EXPECT_EQ(once->slabs.GetCount(), 1);
-  EXPECT_EQ(once->pieceRows, 40);
+  EXPECT_EQ(once->tileRows, 40);
   EXPECT_EQ(once->outputBuffers, 1u);
   // No array may be that large.
   const auto cut = PlanResampling(s, { 10000, 999 });
@@ -408,20 +408,20 @@ TEST(ResamplePlanTest, TilesAreOfWholePlanes)
 {
   ResampleSizes s = MakeSizes(10, 42);
   s.rowsOfPlane = 6;
-  s.mostPieceBytes = 170;
-  EXPECT_EQ(PlanResampling(s, { Unbounded, Unbounded })->pieceRows, 12);
+  s.mostTileBytes = 170;
+  EXPECT_EQ(PlanResampling(s, { Unbounded, Unbounded })->tileRows, 12);
   // There is room for one tile.
-  s.mostPieceBytes = 50;
-  EXPECT_EQ(PlanResampling(s, { Unbounded, Unbounded })->pieceRows, 5);
-  s.mostPieceBytes = 1;
-  EXPECT_EQ(PlanResampling(s, { Unbounded, Unbounded })->pieceRows, 1);
+  s.mostTileBytes = 50;
+  EXPECT_EQ(PlanResampling(s, { Unbounded, Unbounded })->tileRows, 5);
+  s.mostTileBytes = 1;
+  EXPECT_EQ(PlanResampling(s, { Unbounded, Unbounded })->tileRows, 1);
 }
 
 /** 1000 bytes of input stay on the device, and rows use the remaining memory. */
 TEST(ResamplePlanTest, AnInputThatFitsBesideSmallTilesStaysWhole)
 {
   ResampleSizes s = MakeSizes(10, 400);
-  s.mostPieceBytes = 4000;
+  s.mostTileBytes = 4000;
   s.findPlanes = [](const RowRange &) { return PlaneRange{ 0, 10 }; };
   const auto plan = PlanResampling(s, { 1400, Unbounded });
   ASSERT_TRUE(plan);
@@ -455,7 +455,7 @@ TEST(ResamplePlanTest, TilesAreLargeWhereEachNeedsAllOfTheInput)
   s.findPlanes = [](const RowRange &) { return PlaneRange{ 0, 100 }; };
   const auto turned = PlanResampling(s, { 4000, Unbounded });
   ASSERT_TRUE(straight && turned);
-  EXPECT_GT(turned->pieceRows, straight->pieceRows);
+  EXPECT_GT(turned->tileRows, straight->tileRows);
   EXPECT_LT(turned->slabs.owned, straight->slabs.owned);
 }
 
@@ -521,8 +521,8 @@ TEST(ResamplePlanTest, WithAmpleRoomNothingIsCut)
       EXPECT_EQ(plan->slabs.GetHeld(0).GetCount(), s.input.planes);
       EXPECT_EQ(plan->inputBytes, GetWholeBytes(s));
       EXPECT_EQ(plan->gridPlanes, s.gridPlanes);
-      EXPECT_LE(plan->pieceBytes, std::max(s.mostPieceBytes, s.rowBytes));
-      EXPECT_EQ(plan->outputBuffers, plan->pieceRows < s.rows ? s.mostBuffers : 1u);
+      EXPECT_LE(plan->tileBytes, std::max(s.mostTileBytes, s.rowBytes));
+      EXPECT_EQ(plan->outputBuffers, plan->tileRows < s.rows ? s.mostBuffers : 1u);
     }
   });
 }
@@ -549,7 +549,7 @@ TEST(ResamplePlanTest, ThereIsAPlanWhereThereIsRoomForTheLeast)
   ForEachDrawn(1, 500, [](const ResampleSizes & s, Random & random) {
     const Needs       needs = GetLeastNeeds(s);
     const std::size_t ample = GetAmpleBytes(s);
-    const std::size_t largest = std::max({ needs.slab, needs.piece, needs.vectors });
+    const std::size_t largest = std::max({ needs.slab, needs.tile, needs.vectors });
     for (const std::size_t free : { needs.all - 1, needs.all, needs.all + 1 + random() % 100, random() % ample, ample })
     {
       for (const std::size_t array : { largest - 1, largest, largest + random() % 100, random() % ample, ample })

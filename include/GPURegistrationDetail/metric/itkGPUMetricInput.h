@@ -85,7 +85,7 @@ public:
     m_InitialMovingHash = sources.moving.found.hash;
     sources.moving.found.isSame = sources.moving.found.isSame && !m_IsGradientOfOldValues;
     m_IsGradientOfOldValues = false;
-    this->Send(engine, describe, sources, { false, false });
+    this->Upload(engine, describe, sources, { false, false });
   }
 
   /** Uploads to the engine what has changed since the last upload. Called between two calls of Initialize(): the moving image's range
@@ -104,7 +104,7 @@ public:
     if (fixed.found.isSame && moving.found.isSame)
     {
       // The images are unchanged, and the scales are theirs; only the points may have changed.
-      this->Send(engine, describe, sources, { true, false });
+      this->Upload(engine, describe, sources, { true, false });
       return;
     }
     const ImagesOnDevice<TMetric> images(m_Images, engine.GetDeviceName());
@@ -118,7 +118,7 @@ public:
     }
     m_IsGradientOfOldValues = m_IsGradientOfOldValues || !moving.found.isSame;
     const bool mayLeaveRange = !moving.found.hash || moving.found.hash != m_InitialMovingHash;
-    this->Send(engine, describe, sources, { true, mayLeaveRange });
+    this->Upload(engine, describe, sources, { true, mayLeaveRange });
   }
 
   /** Returns true if hashes show that the fixed image has the values of the last Initialize(), and everything else is unchanged from
@@ -371,7 +371,7 @@ private:
   /** Uploads what differs from what the engine has. */
   template <typename TDescribe>
   void
-  Send(gpureg::Metric & engine, const TDescribe & describe, const Sources & sources, const SinceInitialize & since)
+  Upload(gpureg::Metric & engine, const TDescribe & describe, const Sources & sources, const SinceInitialize & since)
   {
     const Compared & fixed = sources.fixed;
     const Compared & points = sources.points;

@@ -184,10 +184,10 @@ GetSubBatchSize(const MetricCore & core, std::int64_t candidates)
   return static_cast<std::size_t>(core.isTimed ? candidates : std::min(candidates, subBatch));
 }
 
-/** Calls send(range) and then enqueue(range) for each sub-batch of at most subBatch candidates. The caller has sent the first one. */
-template <typename TSend, typename TEnqueue>
+/** Calls upload(range) and then enqueue(range) for each sub-batch of at most subBatch candidates. The caller has uploaded the first one. */
+template <typename TUpload, typename TEnqueue>
 void
-EnqueueSubBatches(Queue & queue, int candidates, std::size_t subBatch, const TSend & send, const TEnqueue & enqueue)
+EnqueueSubBatches(Queue & queue, int candidates, std::size_t subBatch, const TUpload & upload, const TEnqueue & enqueue)
 {
   BatchRange sent{ 0, 0 };
   ForEachRange({ 0, candidates }, subBatch, [&](const BatchRange & range) {
@@ -195,7 +195,7 @@ EnqueueSubBatches(Queue & queue, int candidates, std::size_t subBatch, const TSe
     {
       enqueue(sent);
       queue.Flush();
-      send(range);
+      upload(range);
     }
     sent = range;
   });

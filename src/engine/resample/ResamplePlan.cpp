@@ -26,14 +26,14 @@ CountRows(const ResampleSizes & s, std::size_t bytes)
 
 /** Returns a plan for everything but the input. */
 ResamplePlan
-PlanOutput(const ResampleSizes & s, std::int64_t pieceRows, std::size_t buffers, bool cutsGrid)
+PlanOutput(const ResampleSizes & s, std::int64_t tileRows, std::size_t buffers, bool cutsGrid)
 {
   ResamplePlan plan;
   plan.slabs = s.input;
-  plan.pieceRows = pieceRows;
-  plan.pieceBytes = static_cast<std::size_t>(pieceRows) * s.rowBytes;
-  plan.outputBuffers = pieceRows < s.rows ? buffers : 1;
-  plan.gridPlanes = cutsGrid ? s.countGridPlanes(pieceRows) : s.gridPlanes;
+  plan.tileRows = tileRows;
+  plan.tileBytes = static_cast<std::size_t>(tileRows) * s.rowBytes;
+  plan.outputBuffers = tileRows < s.rows ? buffers : 1;
+  plan.gridPlanes = cutsGrid ? s.countGridPlanes(tileRows) : s.gridPlanes;
   plan.gridBytes = static_cast<std::size_t>(plan.gridPlanes) * s.gridPlaneBytes;
   plan.stateBytes = s.stateBytes;
   return plan;
@@ -42,7 +42,7 @@ PlanOutput(const ResampleSizes & s, std::int64_t pieceRows, std::size_t buffers,
 std::size_t
 GetBytes(const ResampleSizes & s, const ResamplePlan & plan)
 {
-  return s.otherBytes + s.otherVectorBytes + plan.stateBytes + plan.gridBytes + plan.outputBuffers * plan.pieceBytes +
+  return s.otherBytes + s.otherVectorBytes + plan.stateBytes + plan.gridBytes + plan.outputBuffers * plan.tileBytes +
          plan.inputBuffers * plan.inputBytes;
 }
 
@@ -50,7 +50,7 @@ bool
 Fits(const ResampleSizes & s, const ResamplePlan & plan, const Room & room)
 {
   return GetBytes(s, plan) <= room.free &&
-         std::max({ plan.inputBytes, plan.pieceBytes, plan.gridBytes + s.otherVectorBytes }) <= room.largestAllocation;
+         std::max({ plan.inputBytes, plan.tileBytes, plan.gridBytes + s.otherVectorBytes }) <= room.largestAllocation;
 }
 
 std::size_t
@@ -88,9 +88,9 @@ CountCost(const ResampleSizes & s, const ResamplePlan & plan)
   std::int64_t     planesUp = 0;
   std::int64_t     rowsPassed = 0;
   LoadedSlabs      loaded(plan.inputBuffers);
-  for (std::int64_t first = 0; first < s.rows; first += plan.pieceRows)
+  for (std::int64_t first = 0; first < s.rows; first += plan.tileRows)
   {
-    const RowRange   rows{ first, std::min(plan.pieceRows, s.rows - first) };
+    const RowRange   rows{ first, std::min(plan.tileRows, s.rows - first) };
     const PlaneRange slabs = plan.slabs.FindSlabs(s.findPlanes(rows));
     loaded.ForEachOf(slabs, [&](int slab) {
       if (!loaded.Use(slab))
@@ -154,7 +154,7 @@ FindBestCut(const ResampleSizes & s, const Room & room, bool cutsGrid)
 std::optional<ResamplePlan>
 PlanResampling(const ResampleSizes & s, const Room & room)
 {
-  ResamplePlan whole = PlanOutput(s, CountRows(s, s.mostPieceBytes), s.mostBuffers, false);
+  ResamplePlan whole = PlanOutput(s, CountRows(s, s.mostTileBytes), s.mostBuffers, false);
   whole.inputBytes = static_cast<std::size_t>(s.input.planes) * s.planeBytes;
   if (Fits(s, whole, room))
   {

@@ -133,7 +133,7 @@ struct ResampleSizes
   /** Returns the planes of the input that rows of the output read, without regard to displacement vectors. */
   std::function<PlaneRange(const RowRange & rows)> findPlanes;
   /** The most bytes of output that one launch makes if the input is not cut. */
-  std::size_t mostPieceBytes = 0;
+  std::size_t mostTileBytes = 0;
 
   /** The first grid of the chain may be uploaded in part: countGridPlanes returns how many planes of it the given number of rows needs. */
   int                                   gridPlanes = 0;
@@ -150,13 +150,13 @@ struct ResampleSizes
 struct ResamplePlan
 {
   SlabCut      slabs;
-  std::int64_t pieceRows = 1;
+  std::int64_t tileRows = 1;
   int          gridPlanes = 0;
 
   std::size_t inputBytes = 0; // of each buffer
   /** Two where a slab is uploaded while the slab before is read. */
   std::size_t inputBuffers = 1;
-  std::size_t pieceBytes = 0; // of each buffer
+  std::size_t tileBytes = 0; // of each buffer
   /** Two where an output tile is downloaded while the next one is made. */
   std::size_t outputBuffers = 1;
   std::size_t gridBytes = 0;

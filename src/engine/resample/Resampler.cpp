@@ -30,8 +30,8 @@ namespace
 {
 // The bytes of an output tile: large enough to keep the bus busy, small enough to overlap kernels with copies. Tiles are larger when
 // kernels are timed, because each launch is waited for.
-constexpr std::size_t PieceBytes = std::size_t{ 16 } << 20;
-constexpr std::size_t TimedPieceBytes = std::size_t{ 256 } << 20;
+constexpr std::size_t TileBytes = std::size_t{ 16 } << 20;
+constexpr std::size_t TimedTileBytes = std::size_t{ 256 } << 20;
 
 /** Returns the bytes of two buffers after the first count of them are enlarged to at least the given number of bytes. */
 std::size_t
@@ -236,7 +236,7 @@ private:
       return FindPlanesOfInput(request, m_Chain.GetFolded(), sizes.input, rows, 0.0);
     };
     sizes.rowBytes = voxelBytes * static_cast<std::size_t>(request.size[0]);
-    sizes.mostPieceBytes = m_IsTiming ? TimedPieceBytes : PieceBytes;
+    sizes.mostTileBytes = m_IsTiming ? TimedTileBytes : TileBytes;
     sizes.gridPlanes = m_Chain.CountPlanes();
     sizes.gridPlaneBytes = m_Chain.GetPlaneBytes();
     sizes.countGridPlanes = [this](std::int64_t rows) { return m_Chain.CountPlanesForRows(rows); };
@@ -290,7 +290,7 @@ private:
   IsHeld(const ResamplePlan & plan) const
   {
     return AreThere(m_Input.GetBuffers(), plan.inputBuffers, plan.inputBytes) &&
-           AreThere(m_Output, plan.outputBuffers, plan.pieceBytes) &&
+           AreThere(m_Output, plan.outputBuffers, plan.tileBytes) &&
            SizeOf(m_ChainArrays.vectors) >= plan.gridBytes + m_Chain.GetOtherVectorBytes() &&
            SizeOf(m_ChainArrays.parts) >= m_Chain.GetPartBytes();
   }
@@ -300,7 +300,7 @@ private:
   CountHeldWith(const ResamplePlan & plan) const
   {
     return CountWith(m_Input.GetBuffers(), plan.inputBuffers, plan.inputBytes) +
-           CountWith(m_Output, plan.outputBuffers, plan.pieceBytes) +
+           CountWith(m_Output, plan.outputBuffers, plan.tileBytes) +
            std::max(SizeOf(m_ChainArrays.vectors), plan.gridBytes + m_Chain.GetOtherVectorBytes()) +
            std::max(SizeOf(m_ChainArrays.parts), m_Chain.GetPartBytes()) +
            std::max(m_Input.GetStateSize(), plan.stateBytes) + SizeOf(m_Outside);
@@ -345,7 +345,7 @@ private:
     TiledArray                       output;
     output.elementSize = BytesOf(input.precision) * static_cast<std::size_t>(input.components);
     output.count = CountOf(request.size);
-    output.tileCount = plan.pieceRows * width;
+    output.tileElements = plan.tileRows * width;
     output.bufferCount = plan.outputBuffers;
     output.make = [&](std::int64_t first, std::int64_t count, Memory & out) {
       MakeRows(a, input, request, plan.slabs, { first / width, count / width }, out);

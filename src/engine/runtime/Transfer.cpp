@@ -75,15 +75,15 @@ struct TileChunks
 {
   explicit TileChunks(const TiledArray & a)
     : array(a)
-    , chunkCount(std::clamp<std::int64_t>(ChunkBytes / static_cast<std::int64_t>(a.elementSize), 1, a.tileCount))
-    , chunksOfTile((a.tileCount + chunkCount - 1) / chunkCount)
-    , tiles((a.count + a.tileCount - 1) / a.tileCount)
+    , chunkCount(std::clamp<std::int64_t>(ChunkBytes / static_cast<std::int64_t>(a.elementSize), 1, a.tileElements))
+    , chunksOfTile((a.tileElements + chunkCount - 1) / chunkCount)
+    , tiles((a.count + a.tileElements - 1) / a.tileElements)
   {}
 
   std::int64_t
   CountElements(std::int64_t tile) const
   {
-    return std::min(array.tileCount, array.count - tile * array.tileCount);
+    return std::min(array.tileElements, array.count - tile * array.tileElements);
   }
 
   std::size_t
@@ -122,7 +122,7 @@ MakeTile(Queue & queue, const TileChunks & d, std::array<const Memory *, 2> buff
   const std::size_t buffer = d.BufferOf(tile);
   if (d.array.make)
   {
-    d.array.make(tile * d.array.tileCount, d.CountElements(tile), const_cast<Memory &>(*buffers[buffer]));
+    d.array.make(tile * d.array.tileElements, d.CountElements(tile), const_cast<Memory &>(*buffers[buffer]));
   }
   queue.MarkMade(static_cast<int>(buffer));
 }
@@ -167,7 +167,7 @@ DrainThroughStaging(Queue & queue, const TileChunks & d, std::array<const Memory
     goOn(chunk / d.chunksOfTile, chunk);
     queue.WaitForStaging(Direction::Down, static_cast<int>(chunk % 2));
     goOn((chunk + 1) / d.chunksOfTile, chunk);
-    const std::int64_t first = chunk / d.chunksOfTile * d.array.tileCount + firstOf(chunk);
+    const std::int64_t first = chunk / d.chunksOfTile * d.array.tileElements + firstOf(chunk);
     TakeChunk(queue, d.array, first, countOf(chunk), stagingOf(chunk));
   }
 }
@@ -179,7 +179,7 @@ MakeInPlace(Queue & queue, const TiledArray & array)
   const TileChunks d(array);
   for (std::int64_t tile = 0; tile < d.tiles; ++tile)
   {
-    const std::int64_t  first = tile * array.tileCount;
+    const std::int64_t  first = tile * array.tileElements;
     const std::int64_t  count = d.CountElements(tile);
     const MemoryPointer out =
       queue.Wrap(static_cast<char *>(array.target) + static_cast<std::size_t>(first) * array.elementSize,
@@ -208,7 +208,7 @@ Drain(Queue & queue, std::array<const Memory *, 2> buffers, const TiledArray & a
       MakeTile(queue, d, { buffers[0], buffers[0] }, tile);
       TakeChunk(queue,
                 array,
-                tile * array.tileCount,
+                tile * array.tileElements,
                 d.CountElements(tile),
                 static_cast<const char *>(queue.GetHostAddress(const_cast<Memory &>(*buffers[0]))));
     }
@@ -273,7 +273,7 @@ DownloadArray(Queue & queue, const Memory & source, std::size_t elementSize, std
   TiledArray array;
   array.elementSize = elementSize;
   array.count = count;
-  array.tileCount = count;
+  array.tileElements = count;
   array.take = take;
   Drain(queue, { &source, &source }, array);
 }
@@ -285,7 +285,7 @@ DownloadTiles(Queue & queue, std::array<MemoryPointer, 2> & buffers, const Tiled
   {
     return;
   }
-  const std::size_t bytes = static_cast<std::size_t>(array.tileCount) * array.elementSize;
+  const std::size_t bytes = static_cast<std::size_t>(array.tileElements) * array.elementSize;
   Reserve(queue, buffers[0], bytes);
   if (array.bufferCount == 2)
   {

@@ -64,7 +64,7 @@ struct TiledArray
   std::size_t  elementSize = 0;
   std::int64_t count = 0;
   /** Elements of a tile. */
-  std::int64_t tileCount = 0;
+  std::int64_t tileElements = 0;
   /** 2: a tile is copied while the next tile is made; 1: the next tile is made after the copy. */
   std::size_t bufferCount = 1;
   /** Enqueues the work that makes elements first … first + count - 1, at the beginning of out. */

@@ -63,7 +63,7 @@ public:
 
   template <typename T>
   MemoryPointer
-  Send(const std::vector<T> & elements)
+  Upload(const std::vector<T> & elements)
   {
     MemoryPointer memory = m_Queue->Allocate(sizeof(T) * elements.size());
     m_Queue->Upload(*memory, 0, elements.data(), sizeof(T) * elements.size());
@@ -236,9 +236,9 @@ EvaluateSpline(const Vectors & points, const int * size, double step, const Vect
 Vectors
 Refine(Target & target, const Refinement & a, const Vectors & coarse)
 {
-  const MemoryPointer in = target.Send(coarse);
+  const MemoryPointer in = target.Upload(coarse);
   const MemoryPointer out =
-    target.Send(Vectors(static_cast<std::size_t>(gpureg::CountFinePoints(a)), float4{ 5, 5, 5, 5 }));
+    target.Upload(Vectors(static_cast<std::size_t>(gpureg::CountFinePoints(a)), float4{ 5, 5, 5, 5 }));
   gpureg::RefineControlPoints(target.GetQueue(), a, *in, *out);
   return target.Download<float4>(out);
 }
@@ -324,17 +324,17 @@ AdamState<Vectors>
 MoveByAdam(Target & target, const AdamProblem & problem, const AdamStep & step)
 {
   const auto          count = static_cast<std::int64_t>(problem.points.size());
-  const MemoryPointer points = target.Send(problem.points);
-  const MemoryPointer firstMeans = target.Send(MakeZeros(count));
-  const MemoryPointer secondMeans = target.Send(MakeZeros(count));
-  const MemoryPointer values = target.Send(ValuesBefore);
+  const MemoryPointer points = target.Upload(problem.points);
+  const MemoryPointer firstMeans = target.Upload(MakeZeros(count));
+  const MemoryPointer secondMeans = target.Upload(MakeZeros(count));
+  const MemoryPointer values = target.Upload(ValuesBefore);
   for (int t = 0; t < AdamProblem::Steps; ++t)
   {
     const auto          n = static_cast<std::size_t>(t);
     const auto          value = static_cast<float>(0.25 + t);
-    const MemoryPointer evaluated = target.Send(MakeEvaluated(problem.factors[n], value));
-    const MemoryPointer controlForces = target.Send(problem.controlForces[n]);
-    const MemoryPointer penalty = target.Send(problem.penalties[n]);
+    const MemoryPointer evaluated = target.Upload(MakeEvaluated(problem.factors[n], value));
+    const MemoryPointer controlForces = target.Upload(problem.controlForces[n]);
+    const MemoryPointer penalty = target.Upload(problem.penalties[n]);
     StepArrays          arrays;
     arrays.evaluated = evaluated.get();
     arrays.evaluatedPlace = EvaluatedPlace;
@@ -402,10 +402,10 @@ struct Line
 Line
 TurnLine(Target & target, bool isConjugate, const Vectors & gradient, const Line & before)
 {
-  const MemoryPointer now = target.Send(gradient);
-  const MemoryPointer last = target.Send(before.lastGradient);
-  const MemoryPointer direction = target.Send(before.direction);
-  const MemoryPointer numbers = target.Send(before.numbers);
+  const MemoryPointer now = target.Upload(gradient);
+  const MemoryPointer last = target.Upload(before.lastGradient);
+  const MemoryPointer direction = target.Upload(before.direction);
+  const MemoryPointer numbers = target.Upload(before.numbers);
   LineArrays          arrays;
   arrays.gradient = now.get();
   arrays.lastGradient = last.get();
@@ -475,10 +475,10 @@ Vectors
 PlaceOnLine(
   Target & target, float length, float longest, const Vectors & begin, const Vectors & direction, bool isInPlace)
 {
-  const MemoryPointer   along = target.Send(direction);
-  const MemoryPointer   from = target.Send(begin);
-  const MemoryPointer   numbers = target.Send(Numbers{ 7, longest, 9 });
-  const MemoryPointer   apart = target.Send(MakeZeros(static_cast<std::int64_t>(begin.size())));
+  const MemoryPointer   along = target.Upload(direction);
+  const MemoryPointer   from = target.Upload(begin);
+  const MemoryPointer   numbers = target.Upload(Numbers{ 7, longest, 9 });
+  const MemoryPointer   apart = target.Upload(MakeZeros(static_cast<std::int64_t>(begin.size())));
   const MemoryPointer & points = isInPlace ? from : apart;
   LineArrays            arrays;
   arrays.direction = along.get();
@@ -497,10 +497,10 @@ FindGradient(Target &        target,
              const Vectors * penalty,
              bool            isInPlace)
 {
-  const MemoryPointer   evaluated = target.Send(MakeEvaluated(factor, 0.5f));
-  const MemoryPointer   forces = target.Send(controlForces);
-  const MemoryPointer   ofPenalty = target.Send(penalty != nullptr ? *penalty : Vectors(1));
-  const MemoryPointer   apart = target.Send(MakeZeros(static_cast<std::int64_t>(controlForces.size())));
+  const MemoryPointer   evaluated = target.Upload(MakeEvaluated(factor, 0.5f));
+  const MemoryPointer   forces = target.Upload(controlForces);
+  const MemoryPointer   ofPenalty = target.Upload(penalty != nullptr ? *penalty : Vectors(1));
+  const MemoryPointer   apart = target.Upload(MakeZeros(static_cast<std::int64_t>(controlForces.size())));
   const MemoryPointer & gradient = isInPlace ? forces : apart;
   StepArrays            arrays;
   arrays.evaluated = evaluated.get();
@@ -549,7 +549,7 @@ TEST_P(ControlStepsTest, ClearsAsManyAsItIsTold)
   for (const std::int64_t count : Counts)
   {
     const Vectors       before = MakeVectors(count + 3, 1.0, random);
-    const MemoryPointer memory = target.Send(before);
+    const MemoryPointer memory = target.Upload(before);
     gpureg::ForEachItem<gpureg::kernels::ClearVectorKernel>(target.GetQueue(), count, gpureg::Output<float4>(*memory));
     Vectors expected = before;
     std::fill_n(expected.begin(), count, float4{ 0, 0, 0, 0 });
@@ -618,8 +618,8 @@ TEST_P(ControlStepsTest, KeepsTheValueOfAnEvaluation)
 {
   Target              target(GetParam());
   const Numbers       left = MakeEvaluated(3.0f, 0.375f);
-  const MemoryPointer evaluated = target.Send(left);
-  const MemoryPointer values = target.Send(ValuesBefore);
+  const MemoryPointer evaluated = target.Upload(left);
+  const MemoryPointer values = target.Upload(ValuesBefore);
   StepArrays          arrays;
   arrays.evaluated = evaluated.get();
   arrays.evaluatedPlace = EvaluatedPlace;

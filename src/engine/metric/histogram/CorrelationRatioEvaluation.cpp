@@ -35,7 +35,7 @@ FindMostOfChunk(const kernels::HistogramArguments & a)
 /** Makes an array on the device that holds the elements. */
 template <typename T>
 void
-Send(Queue & queue, MemoryPointer & target, const std::vector<T> & elements)
+ReserveAndUpload(Queue & queue, MemoryPointer & target, const std::vector<T> & elements)
 {
   ReserveExactly(queue, target, elements.size() * sizeof(T));
   if (!elements.empty())
@@ -258,12 +258,12 @@ CorrelationRatioEvaluation::PrepareWorkloads()
     const Workloads cut = CutIntoWorkloads(m_SchemeArrays.sorted.firstOfBin, m_WorkloadLimit);
     Queue &         queue = *GetCore().queue;
     m_SchemeArrays.workloadCount = static_cast<int>(cut.workloads.size());
-    Send(queue, m_SchemeArrays.workloads, cut.workloads);
+    ReserveAndUpload(queue, m_SchemeArrays.workloads, cut.workloads);
     ReserveExactly(queue,
                    m_SchemeArrays.sumsOfWorkloads,
                    std::max<std::size_t>(1, cut.workloads.size()) * kernels::CorrelationRatioColumns *
                      sizeof(kernels::u64));
-    Send(queue, m_SchemeArrays.firstWorkloads, cut.firstWorkloads);
+    ReserveAndUpload(queue, m_SchemeArrays.firstWorkloads, cut.firstWorkloads);
   }
 }
 

@@ -172,7 +172,7 @@ public:
     const auto        subBatch = GetSubBatchSize(m_Core, count);
     std::size_t       atOnce = 0;
     TSummaryArguments summaryArguments{};
-    const auto        send = [&](const BatchRange & range) { this->UploadMapsOf(candidates, range, needs); };
+    const auto        upload = [&](const BatchRange & range) { this->UploadMapsOf(candidates, range, needs); };
     return m_Core.Evaluate(
       parallelFor,
       [&] {
@@ -187,13 +187,13 @@ public:
           Reserve(*m_Core.queue,
                   m_Batch.summaries,
                   static_cast<std::size_t>(count) * kernels::SummaryCount * sizeof(std::int64_t));
-          send({ 0, static_cast<int>(subBatch) });
+          upload({ 0, static_cast<int>(subBatch) });
         }
       },
       [&] {
         if (atOnce > 0)
         {
-          EnqueueSubBatches(*m_Core.queue, count, subBatch, send, [&](const BatchRange & subBatch) {
+          EnqueueSubBatches(*m_Core.queue, count, subBatch, upload, [&](const BatchRange & subBatch) {
             ForEachRange(subBatch, atOnce, [&](const BatchRange & range) {
               m_Passes->SumBatch(m_Arguments, range, m_Arrays, *m_Batch.maps, *m_Batch.histograms[0]);
               m_Passes->Summarize(summaryArguments, range, *m_Batch.histograms[0], *m_Batch.summaries);
@@ -372,7 +372,7 @@ private:
     TiledArray        histograms;
     histograms.elementSize = cells * sizeof(kernels::u64);
     histograms.count = candidates.count;
-    histograms.tileCount = atOnce;
+    histograms.tileElements = atOnce;
     histograms.bufferCount = m_Batch.histograms.size();
     histograms.make = [&](std::int64_t first, std::int64_t count, Memory & out) {
       const BatchRange range{ static_cast<int>(first), static_cast<int>(count) };

@@ -142,7 +142,7 @@ NeighborhoodEvaluation::EvaluateTogether(const CandidateMaps & candidates,
   }
   const kernels::NeighborhoodArguments & a = m_Slabs.front();
   const std::size_t                      bytes = static_cast<std::size_t>(count) * GetPartialBytes();
-  const auto                             send = [&](const BatchRange & range) {
+  const auto                             upload = [&](const BatchRange & range) {
     UploadMaps(m_Core, candidates, range, m_Arguments.samples, 1.0, m_Batch);
   };
   m_Core.Evaluate(
@@ -156,10 +156,10 @@ NeighborhoodEvaluation::EvaluateTogether(const CandidateMaps & candidates,
         Reserve(queue, m_Arrays.moved, atOnce * static_cast<std::size_t>(KeptVoxels(&a)) * sizeof(kernels::i64));
         Reserve(queue, m_Arrays.sums, atOnce * static_cast<std::size_t>(CentreVoxels(&a)) * SlidingBytes);
       }
-      send({ 0, static_cast<int>(subBatch) });
+      upload({ 0, static_cast<int>(subBatch) });
     },
     [&] {
-      EnqueueSubBatches(*m_Core.queue, count, subBatch, send, [&](const BatchRange & range) {
+      EnqueueSubBatches(*m_Core.queue, count, subBatch, upload, [&](const BatchRange & range) {
         ForEachRange(range, atOnce, [&](const BatchRange & some) {
           m_Passes->CorrelateBatch(a, some, m_Arrays, m_Batch);
         });

@@ -284,7 +284,7 @@ PairEvaluation::EvaluateTogether(const CandidateMaps & candidates,
   const auto        subBatch = GetSubBatchSize(m_Core, count);
   std::size_t       bytes = 0;
   std::vector<char> areLost(static_cast<std::size_t>(count)); // not bool, because several threads write
-  const auto        send = [&](const BatchRange & range) {
+  const auto        upload = [&](const BatchRange & range) {
     UploadMaps(m_Core, candidates, range, m_Pass.arguments.samples, Needs.scaledRange, m_Batch);
   };
   m_Core.Evaluate(
@@ -296,10 +296,10 @@ PairEvaluation::EvaluateTogether(const CandidateMaps & candidates,
       m_Pass.arguments.task = GetTask(m_Measure, Forces::None);
       bytes = static_cast<std::size_t>(count) * GetPartialBytes();
       Reserve(*m_Core.queue, m_Arrays.partials, bytes);
-      send({ 0, static_cast<int>(subBatch) });
+      upload({ 0, static_cast<int>(subBatch) });
     },
     [&] {
-      EnqueueSubBatches(*m_Core.queue, count, subBatch, send, [this](const BatchRange & range) {
+      EnqueueSubBatches(*m_Core.queue, count, subBatch, upload, [this](const BatchRange & range) {
         m_Passes->SumBatch(m_Pass.arguments, range, m_Arrays, m_Batch);
       });
     },
