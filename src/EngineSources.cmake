@@ -85,6 +85,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/metric/samples/SampleLoader.cpp
     engine/metric/samples/SampleMover.cpp
     engine/metric/samples/SamplePartition.cpp
+    engine/metric/samples/SortedByCell.cpp
     engine/metric/samples/SampleProblem.cpp
     engine/metric/samples/SampleSet.cpp
     engine/metric/histogram/SmoothedDensity.cpp

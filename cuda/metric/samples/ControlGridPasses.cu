@@ -166,7 +166,6 @@ public:
   void
   ApplyAdjointAtSamples(const ChainPart &    part,
                         const VolumeShape &  shape,
-                        const SampleCells &  cells,
                         const SortedByCell & sorted,
                         const Memory *       samplePoints,
                         const Memory &       forces,
@@ -179,7 +178,7 @@ public:
                    0,
                    part,
                    shape,
-                   cells,
+                   sorted.cells,
                    samplePoints ? AddressIn<const i64>(*samplePoints) : nullptr,
                    AddressOf<const u32>(sorted.order),
                    AddressOf<const u32>(sorted.begins),

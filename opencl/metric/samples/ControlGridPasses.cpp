@@ -80,7 +80,6 @@ public:
   void
   ApplyAdjointAtSamples(const ChainPart &    part,
                         const VolumeShape &  shape,
-                        const SampleCells &  cells,
                         const SortedByCell & sorted,
                         const Memory *       samplePoints,
                         const Memory &       forces,
@@ -92,7 +91,7 @@ public:
       SetKernelArguments(kernel,
                          part,
                          shape,
-                         cells,
+                         sorted.cells,
                          BufferOf(samplePoints ? *samplePoints : forces),
                          BufferOf(*sorted.order),
                          BufferOf(*sorted.begins),

@@ -5,6 +5,9 @@
 #include "gpureg/core/Error.h"
 #include "gpureg/resample/Resampler.h"
 
+#include "kernels/core/Prelude.h"
+#include "kernels/resample/Displacement.h"
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -74,6 +77,25 @@ private:
   IndexMap            m_PointToPlace;
   std::vector<double> m_Places;
 };
+
+/** Returns what makes displacements of the places that resampling by PlacesInBox finds. */
+inline kernels::DisplacementArguments
+MakeDisplacementArguments(const DisplacementRequest & request)
+{
+  kernels::DisplacementArguments a{};
+  const IndexMap &               toPoint = request.outputToPoint;
+  std::copy(toPoint.matrix.begin(), toPoint.matrix.end(), a.matrix);
+  std::copy(toPoint.offset.begin(), toPoint.offset.end(), a.offset);
+  for (std::size_t d = 0; d < 3; ++d)
+  {
+    a.low[d] = request.low[d];
+    a.extent[d] = request.high[d] - request.low[d];
+  }
+  a.size[0] = request.size[0];
+  a.size[1] = request.size[1];
+  a.components = request.transform.dimension;
+  return a;
+}
 
 } // namespace gpureg
 

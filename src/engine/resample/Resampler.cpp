@@ -11,7 +11,6 @@
 #include "engine/resample/ResamplePasses.h"
 #include "engine/resample/ResampleProblem.h"
 
-#include "kernels/resample/Displacement.h"
 #include "engine/runtime/MakePasses.h"
 #include "engine/runtime/Transfer.h"
 
@@ -144,18 +143,7 @@ private:
       throw UnsupportedError(m_Backend->GetDescription().name +
                              " cannot compute in double precision; use another device");
     }
-    m_Displacement.emplace();
-    const IndexMap & toPoint = request.outputToPoint;
-    std::copy(toPoint.matrix.begin(), toPoint.matrix.end(), m_Displacement->matrix);
-    std::copy(toPoint.offset.begin(), toPoint.offset.end(), m_Displacement->offset);
-    for (std::size_t d = 0; d < 3; ++d)
-    {
-      m_Displacement->low[d] = request.low[d];
-      m_Displacement->extent[d] = request.high[d] - request.low[d];
-    }
-    m_Displacement->size[0] = request.size[0];
-    m_Displacement->size[1] = request.size[1];
-    m_Displacement->components = request.transform.dimension;
+    m_Displacement = MakeDisplacementArguments(request);
     try
     {
       work();

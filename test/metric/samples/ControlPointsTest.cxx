@@ -52,7 +52,6 @@ public:
   void
   ApplyAdjointAtSamples(const kernels::ChainPart &,
                         const kernels::VolumeShape &,
-                        const kernels::SampleCells &,
                         const SortedByCell &,
                         const Memory *,
                         const Memory &,

@@ -2,7 +2,7 @@
 #ifndef gpureg_ControlGridPasses_h
 #define gpureg_ControlGridPasses_h
 
-#include "engine/metric/samples/SampleArrays.h"
+#include "engine/metric/samples/SortedByCell.h"
 
 #include "kernels/metric/samples/ControlGrid.h"
 
@@ -23,15 +23,6 @@ struct ControlTables
   MemoryPointer tiles;
   /** int[2], one per segment of a row; see kernels::MoveRowsGroup. */
   MemoryPointer segmentColumns;
-};
-
-/** Samples sorted by cell, for a control grid in general position. */
-struct SortedByCell
-{
-  /** u32: the numbers of the samples. */
-  MemoryPointer order;
-  /** u32: the index in order where each cell's samples begin, and the index behind the last. */
-  MemoryPointer begins;
 };
 
 /** Interpolates between control points at voxels, and computes the adjoint, on one device. Control points are float4[z][y][x], in mm.
@@ -69,7 +60,6 @@ public:
   virtual void
   ApplyAdjointAtSamples(const kernels::ChainPart &   part,
                         const kernels::VolumeShape & shape,
-                        const kernels::SampleCells & cells,
                         const SortedByCell &         sorted,
                         const Memory *               samplePoints,
                         const Memory &               forces,

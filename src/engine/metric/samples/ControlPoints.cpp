@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <string>
 #include <utility>
 
@@ -23,9 +22,6 @@ namespace
 {
 constexpr int LowestOrder = 1;
 constexpr int HighestOrder = 3;
-// The number of samples that one thread of the host sorts at a time.
-constexpr std::int64_t TaskSamples = std::int64_t{ 1 } << 10;
-constexpr std::int64_t NoCell = -1;
 // Kernels count control points in 32 bits.
 constexpr std::int64_t MostControlPoints = std::numeric_limits<int>::max();
 
@@ -54,19 +50,6 @@ CheckGrid(const DisplacementGrid & grid, int dimension)
                            " control points, not " + std::to_string(grid.size[0]) + " x " +
                            std::to_string(grid.size[1]) + " x " + std::to_string(grid.size[2]) +
                            "; give it a coarser mesh");
-  }
-}
-
-/** \throws UnsupportedError if there are more samples than 32-bit numbers can sort */
-void
-CheckCanBeSorted(std::int64_t count)
-{
-  constexpr std::int64_t most = std::numeric_limits<kernels::u32>::max();
-  if (count > most)
-  {
-    throw UnsupportedError("a B-spline whose axes are not those of the virtual domain moves " + std::to_string(most) +
-                           " samples at most, not " + std::to_string(count) +
-                           "; lay its grid along the domain's axes, or register a part of it");
   }
 }
 
@@ -132,7 +115,7 @@ ControlPoints::SetGeometry(const DisplacementGrid & grid, int dimension, const M
   else
   {
     m_Tables = {};
-    this->SortSamples();
+    SortByCell(m_Queue, m_Part, m_Samples, m_Sorted);
   }
   ReserveExactly(m_Queue, points, sizeof(kernels::float4) * static_cast<std::size_t>(this->GetPointCount()));
   m_Points = std::move(points);
@@ -285,75 +268,6 @@ ControlPoints::MakeTables()
   return true;
 }
 
-std::vector<std::int64_t>
-ControlPoints::DownloadSamplePoints() const
-{
-  std::vector<std::int64_t> points(m_Samples.points ? 3 * static_cast<std::size_t>(m_Samples.pointCount) : 0);
-  if (!points.empty())
-  {
-    m_Queue.Download(points.data(), *m_Samples.points, sizeof(std::int64_t) * points.size());
-  }
-  return points;
-}
-
-/** Sorts by counting, on the host, once for all evaluations. */
-void
-ControlPoints::SortSamples()
-{
-  const std::int64_t count = m_Samples.GetCount();
-  CheckCanBeSorted(count);
-  const kernels::VolumeShape shape =
-    kernels::MakeVolumeShape(m_Samples.virtualSize[0], m_Samples.virtualSize[1], m_Samples.virtualSize[2]);
-  const std::vector<std::int64_t> points = this->DownloadSamplePoints();
-  for (int axis = 0; axis < 3; ++axis)
-  {
-    m_Cells.taps[axis] = axis < m_Part.dimension ? m_Part.order + 1 : 1;
-    m_Cells.size[axis] = m_Part.size[axis] - m_Cells.taps[axis] + 1;
-  }
-  m_Cells.isOfPoints = m_Samples.points != nullptr;
-
-  std::vector<std::int64_t> cells(static_cast<std::size_t>(count), NoCell);
-  m_Queue.ForEachTask((count + TaskSamples - 1) / TaskSamples, [&](std::int64_t task) {
-    for (std::int64_t n = task * TaskSamples; n < std::min(count, (task + 1) * TaskSamples); ++n)
-    {
-      kernels::i64 position[3];
-      int          first[3];
-      float        weights[3][kernels::MostControlTaps];
-      kernels::FindSamplePosition(&shape, m_Cells.isOfPoints, points.data(), n, position);
-      if (kernels::FindControlWeights(&m_Part, position, first, weights))
-      {
-        cells[static_cast<std::size_t>(n)] =
-          (std::int64_t{ first[2] } * m_Cells.size[1] + first[1]) * m_Cells.size[0] + first[0];
-      }
-    }
-  });
-
-  const std::int64_t        cellCount = std::int64_t{ m_Cells.size[0] } * m_Cells.size[1] * m_Cells.size[2];
-  std::vector<kernels::u32> begins(static_cast<std::size_t>(cellCount) + 1, 0);
-  for (const std::int64_t cell : cells)
-  {
-    if (cell != NoCell)
-    {
-      ++begins[static_cast<std::size_t>(cell) + 1];
-    }
-  }
-  std::partial_sum(begins.begin(), begins.end(), begins.begin());
-  // Memory of 0 bytes cannot be allocated.
-  std::vector<kernels::u32> order(std::max<std::size_t>(1, begins.back()));
-  std::vector<kernels::u32> next(begins.begin(), begins.end() - 1);
-  for (std::size_t n = 0; n < cells.size(); ++n)
-  {
-    if (cells[n] != NoCell)
-    {
-      order[next[static_cast<std::size_t>(cells[n])]++] = static_cast<kernels::u32>(n);
-    }
-  }
-  ReserveExactly(m_Queue, m_Sorted.order, sizeof(kernels::u32) * order.size());
-  ReserveExactly(m_Queue, m_Sorted.begins, sizeof(kernels::u32) * begins.size());
-  UploadArray(m_Queue, *m_Sorted.order, order);
-  UploadArray(m_Queue, *m_Sorted.begins, begins);
-}
-
 void
 ControlPoints::UploadPoints(const DisplacementGrid & grid)
 {
@@ -435,10 +349,10 @@ ControlPoints::ApplyAdjoint(const Memory & forces, const Matrix3 & matrix, Memor
     return;
   }
   const std::array<float, 9> floats = ToFloats(matrix);
-  std::copy(floats.begin(), floats.end(), m_Cells.matrix);
+  std::copy(floats.begin(), floats.end(), m_Sorted.cells.matrix);
   const Size & size = m_Samples.virtualSize;
   m_Passes->ApplyAdjointAtSamples(
-    m_Part, kernels::MakeVolumeShape(size[0], size[1], size[2]), m_Cells, m_Sorted, m_Samples.points, forces, gradient);
+    m_Part, kernels::MakeVolumeShape(size[0], size[1], size[2]), m_Sorted, m_Samples.points, forces, gradient);
 }
 
 /** Begins with the axis whose elements are farthest apart in memory: neighbouring lanes then read neighbouring elements, and the other axes

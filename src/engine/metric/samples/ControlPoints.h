@@ -15,23 +15,6 @@
 namespace gpureg
 {
 
-/** The samples that control points displace: the voxels of a virtual grid, or points in it. */
-struct MovedSamples
-{
-  Size         virtualSize{};
-  std::int64_t pointCount = 0;
-  /** i64[3], one per point: its virtual index in units of 2^-32. Null for voxels. */
-  const Memory * points = nullptr;
-  /** A number that changes whenever the points change. */
-  std::uint64_t stamp = 0;
-
-  std::int64_t
-  GetCount() const
-  {
-    return pointCount > 0 ? pointCount : CountOf(virtualSize);
-  }
-};
-
 /** Stores the control points of the optimised B-spline on a device, interpolates displacements at samples, and computes the adjoint. */
 class ControlPoints
 {
@@ -111,10 +94,6 @@ private:
   /** Makes the tables. Returns false if a segment of a row needs too many columns of control points. */
   bool
   MakeTables();
-  void
-  SortSamples();
-  std::vector<std::int64_t>
-  DownloadSamplePoints() const;
   kernels::SampleMoves
   MakeMoves() const;
   void
@@ -132,7 +111,6 @@ private:
   std::array<int, 3>                 m_TileCounts{};
   MemoryPointer                      m_Expanded; // see kernels::ExpandAlongZ; null in two dimensions
   ControlTables                      m_Tables;
-  kernels::SampleCells               m_Cells{};
   SortedByCell                       m_Sorted;
   std::array<MemoryPointer, 2>       m_AlongAxes; // the forces interpolated along z, and these along y
 };

@@ -133,18 +133,18 @@ public:
   void
   ApplyAdjointAtSamples(const ChainPart &    part,
                         const VolumeShape &  shape,
-                        const SampleCells &  cells,
                         const SortedByCell & sorted,
                         const Memory *       samplePoints,
                         const Memory &       forces,
                         Memory &             out) override
   {
-    const i64 * const  at = samplePoints ? m_Queue.AddressIn<const i64>(*samplePoints) : nullptr;
-    const auto * const order = AddressOf<const u32>(sorted.order);
-    const auto * const begins = AddressOf<const u32>(sorted.begins);
-    const auto * const from = m_Queue.AddressIn<const float>(forces);
-    auto * const       to = m_Queue.AddressIn<float4>(out);
-    const i64          count = begins[i64{ cells.size[0] } * cells.size[1] * cells.size[2]];
+    const i64 * const   at = samplePoints ? m_Queue.AddressIn<const i64>(*samplePoints) : nullptr;
+    const auto * const  order = AddressOf<const u32>(sorted.order);
+    const auto * const  begins = AddressOf<const u32>(sorted.begins);
+    const auto * const  from = m_Queue.AddressIn<const float>(forces);
+    auto * const        to = m_Queue.AddressIn<float4>(out);
+    const SampleCells & cells = sorted.cells;
+    const i64           count = begins[i64{ cells.size[0] } * cells.size[1] * cells.size[2]];
     if (count <= MostSamplesWeighedOnce)
     {
       const auto samples = this->WeighSamples(part, shape, count, at, order, from);
