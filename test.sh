@@ -47,7 +47,7 @@ configure_quickly() {
   (cd build && find src -name '*.cpp.o' -o -name '*.cu.o') | sed "s|^|$folder/|" | xargs rm -f
   configure -G Ninja -S . -B "$folder" -DCMAKE_BUILD_TYPE=MinSizeRel "-DCMAKE_CXX_FLAGS_MINSIZEREL=-O0 -DNDEBUG" \
             "-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher" "-DCMAKE_CUDA_COMPILER_LAUNCHER=$launcher" \
-            -DGPURegistration_FEW_STAND_INS=ON "$@"
+            -DGPURegistration_FEW_OVERRIDES=ON "$@"
 }
 
 # One program, with the library, built without a warning against the ITK in $2 and run. $1 names it.
@@ -236,7 +236,7 @@ case ${1-} in
     test_layers
     start prepare
     say "Building, without warnings"
-    configure --preset release -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DGPURegistration_FEW_STAND_INS=OFF \
+    configure --preset release -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DGPURegistration_FEW_OVERRIDES=OFF \
               -DGPURegistration_QUICK_PROGRAMS=ON -DGPURegistration_USE_CUDA=AUTO
     build build
     say "Testing"

@@ -63,8 +63,8 @@ using Shrinking = itk::ShrinkImageFilter<Volume, Volume>;
 using TimedSmoothing = TimedFilter<Smoothing>;
 using TimedShrinking = TimedFilter<Shrinking>;
 using DeviceSmoothing =
-  TimedFilter<itk::GPUStandIn<Smoothing, itk::GPUSmoothingRecursiveGaussianImageFilter<Volume, Volume>>>;
-using DeviceShrinking = TimedFilter<itk::GPUStandIn<Shrinking, itk::GPUShrinkImageFilter<Volume, Volume>>>;
+  TimedFilter<itk::GPUOverride<Smoothing, itk::GPUSmoothingRecursiveGaussianImageFilter<Volume, Volume>>>;
+using DeviceShrinking = TimedFilter<itk::GPUOverride<Shrinking, itk::GPUShrinkImageFilter<Volume, Volume>>>;
 using TimedScales =
   TimedEstimator<itk::RegistrationParameterScalesFromPhysicalShift<itk::ImageToImageMetricv4<Volume, Volume>>>;
 

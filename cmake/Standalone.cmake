@@ -23,7 +23,7 @@ set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 option(BUILD_SHARED_LIBS "Build a shared library" ON)
 option(BUILD_EXAMPLES "Build the examples" ON)
 option(BUILD_BENCHMARKS "Build the benchmarks" OFF)
-option(GPURegistration_QUICK_PROGRAMS "Optimise examples, benchmarks and stand-ins little: half of their compiler's time"
+option(GPURegistration_QUICK_PROGRAMS "Optimise examples, benchmarks and overrides little: half of their compiler's time"
        OFF)
 mark_as_advanced(GPURegistration_QUICK_PROGRAMS)
 

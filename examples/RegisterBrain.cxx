@@ -9,7 +9,7 @@
 #include "StagePicture.h"
 #include "StageTimes.h"
 #include "Stages.h"
-#include "StandIns.h"
+#include "Overrides.h"
 
 #include "itkMultiThreaderBase.h"
 
@@ -192,7 +192,7 @@ RegisterBrain(const CommandLine & commandLine)
   const FreeFormSettings     freeFormSettings = GetFreeFormSettings(commandLine, settings.device);
   const auto                 seed = commandLine.GetNumber("--seed", 1);
 
-  UseStandIns(settings);
+  UseOverrides(settings);
 
   StageTimes   times;
   const Inputs inputs(commandLine);

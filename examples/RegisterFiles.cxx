@@ -12,7 +12,7 @@
 #include "StagePicture.h"
 #include "StageTimes.h"
 #include "Stages.h"
-#include "StandIns.h"
+#include "Overrides.h"
 
 #include "itkFLIRTMatrix.h"
 
@@ -245,7 +245,7 @@ RegisterFiles(const example::CommandLine & commandLine)
   FreeFormSettings           freeFormSettings;
   freeFormSettings.device = settings.device;
   freeFormSettings.spacing = commandLine.GetLength("--spacing", freeFormSettings.spacing);
-  UseStandIns(settings);
+  UseOverrides(settings);
 
   StageTimes     times;
   const FilePair pair = ReadFilePair(inputs);

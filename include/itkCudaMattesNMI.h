@@ -81,11 +81,11 @@ protected:
   CudaMattesNMI() = default;
   ~CudaMattesNMI() override = default;
 
-  /** Makes this object replace ITK's class, with Mattes' mutual information: see GPUStandIn. */
+  /** Makes this object replace ITK's class, with Mattes' mutual information: see GPUOverride. */
   void
-  StandInForParent()
+  OverrideParent()
   {
-    m_Use.StandInForParent();
+    m_Use.OverrideParent();
     m_Normalized = false;
   }
 

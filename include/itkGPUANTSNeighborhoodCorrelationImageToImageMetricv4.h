@@ -81,7 +81,7 @@ protected:
   GPUANTSNeighborhoodCorrelationImageToImageMetricv4() = default;
   ~GPUANTSNeighborhoodCorrelationImageToImageMetricv4() override = default;
 
-  itkGPUMetricStandInMacro(m_Use);
+  itkGPUMetricOverrideMacro(m_Use);
   itkGPUMetricPrintMacro(m_Adapter);
   itkGPUMetricIterationMacro(m_Adapter);
 

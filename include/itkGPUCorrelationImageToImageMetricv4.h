@@ -54,7 +54,7 @@ protected:
   GPUCorrelationImageToImageMetricv4() = default;
   ~GPUCorrelationImageToImageMetricv4() override = default;
 
-  itkGPUMetricStandInMacro(m_Use);
+  itkGPUMetricOverrideMacro(m_Use);
   itkGPUMetricPrintMacro(m_Adapter);
 
   /** Skips the pass in which ITK's class computes the means; the device's sums do not need them. */

@@ -54,7 +54,7 @@ protected:
   GPUDemonsImageToImageMetricv4() = default;
   ~GPUDemonsImageToImageMetricv4() override = default;
 
-  itkGPUMetricStandInMacro(m_Use);
+  itkGPUMetricOverrideMacro(m_Use);
   itkGPUMetricPrintMacro(m_Adapter);
   itkGPUMetricIterationMacro(m_Adapter);
 

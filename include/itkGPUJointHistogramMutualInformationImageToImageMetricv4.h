@@ -87,7 +87,7 @@ protected:
   GPUJointHistogramMutualInformationImageToImageMetricv4() = default;
   ~GPUJointHistogramMutualInformationImageToImageMetricv4() override = default;
 
-  itkGPUMetricStandInMacro(m_Use);
+  itkGPUMetricOverrideMacro(m_Use);
 
   void
   PrintSelf(std::ostream & os, Indent indent) const override;

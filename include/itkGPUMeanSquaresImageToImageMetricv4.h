@@ -53,7 +53,7 @@ protected:
   GPUMeanSquaresImageToImageMetricv4() = default;
   ~GPUMeanSquaresImageToImageMetricv4() override = default;
 
-  itkGPUMetricStandInMacro(m_Use);
+  itkGPUMetricOverrideMacro(m_Use);
   itkGPUMetricPrintMacro(m_Adapter);
   itkGPUMetricIterationMacro(m_Adapter);
 

@@ -16,7 +16,7 @@ namespace itk
 {
 
 #ifndef ITK_WRAPPING_PARSER
-/** \class GPUStandIn
+/** \class GPUOverride
  * \brief Overrides ITK's class TBase: the object that a program gets when it asks for a TBase.
  *
  * The override has the name of ITK's class, because programs, such as ITK's own tests, read it; Print() shows the device. An override
@@ -27,12 +27,12 @@ namespace itk
  * \ingroup GPURegistration
  */
 template <typename TBase, typename TOverride>
-class GPUStandIn : public TOverride
+class GPUOverride : public TOverride
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(GPUStandIn);
+  ITK_DISALLOW_COPY_AND_MOVE(GPUOverride);
 
-  using Self = GPUStandIn;
+  using Self = GPUOverride;
   using Superclass = TOverride;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
@@ -46,12 +46,17 @@ public:
   }
 
 protected:
-  GPUStandIn()
+  GPUOverride()
   {
-    this->StandInForParent();
+    this->OverrideParent();
   }
-  ~GPUStandIn() override = default;
+  ~GPUOverride() override = default;
 };
+
+/** The former name of GPUOverride.
+ * \deprecated Use GPUOverride. */
+template <typename TBase, typename TOverride>
+using GPUStandIn = GPUOverride<TBase, TOverride>;
 #endif
 
 /** \class GPURegistrationFactory
@@ -136,7 +141,7 @@ public:
                            typeid(TOverride).name(),
                            "computed by GPURegistration",
                            true,
-                           CreateObjectFunction<GPUStandIn<TBase, TOverride>>::New());
+                           CreateObjectFunction<GPUOverride<TBase, TOverride>>::New());
   }
 #endif
 

@@ -105,11 +105,11 @@ protected:
   GPUResampleImageFilter() = default;
   ~GPUResampleImageFilter() override = default;
 
-  /** Makes this object replace ITK's class: see GPUStandIn. */
+  /** Makes this object replace ITK's class: see GPUOverride. */
   void
-  StandInForParent()
+  OverrideParent()
   {
-    m_Use.StandInForParent();
+    m_Use.OverrideParent();
   }
 
   void

@@ -25,7 +25,7 @@ void
 AddEachDimension(GPURegistrationFactory & factory, const TAdd & add)
 {
   add(factory, gpuregfactories::MetricOverrides<3>{});
-#ifndef GPUREG_FEW_STAND_INS
+#ifndef GPUREG_FEW_OVERRIDES
   add(factory, gpuregfactories::MetricOverrides<2>{});
 #endif
 }
@@ -71,7 +71,7 @@ GetClasses()
       [](Factory & factory) {
         AddEach(factory, [](Factory & f, auto of) { of.AddResample(f); });
         gpuregfactories::OtherResampleOverrides<3>::Add(factory);
-#ifndef GPUREG_FEW_STAND_INS
+#ifndef GPUREG_FEW_OVERRIDES
         gpuregfactories::OtherResampleOverrides<2>::Add(factory);
 #endif
       } },

@@ -55,7 +55,7 @@ while read -r number name; do
   without=$(run "$number" "$files/without/$name")
   : > "$scratch/trace"
   with=$(ITK_AUTOLOAD_PATH=$tracer:$plugin GPUREG_FACTORY_TRACE=$scratch/trace run "$number" "$files/with/$name")
-  made=$(list "$scratch/trace" '^itk::GPUStandIn<.*itk::((GPU|Cuda)[A-Za-z0-9]+)<.*')
+  made=$(list "$scratch/trace" '^itk::GPUOverride<.*itk::((GPU|Cuda)[A-Za-z0-9]+)<.*')
   # The warnings of a filter, and of a metric, whose work the device cannot do.
   sed -E "s/.* (Computed by itk::[A-Za-z0-9]+ on the host)\..*/\1/; s/.*WARNING: ([A-Za-z0-9]+) \(0x[0-9a-f]+\): .*the host computes it through ITK's own classes.*/Computed by itk::\1 on the host/" "$scratch/output" > "$scratch/warnings"
   left=$(list "$scratch/warnings" '^Computed by itk::([A-Za-z0-9]+) on the host$')

@@ -41,14 +41,14 @@ struct OtherResampleOverrides
 };
 
 /** Calls visit with a FilterOverrides of each pixel type and dimension. Not of 64-bit integers, whose digits the engine
- *  does not keep. See GPURegistration_FEW_STAND_INS, too. */
+ *  does not keep. See GPURegistration_FEW_OVERRIDES, too. */
 template <typename TVisitor>
 void
 ForEachFilterOverrides(const TVisitor & visit)
 {
   visit(FilterOverrides<float, 3>{});
   visit(FilterOverrides<double, 3>{});
-#ifndef GPUREG_FEW_STAND_INS
+#ifndef GPUREG_FEW_OVERRIDES
   visit(FilterOverrides<float, 2>{});
   visit(FilterOverrides<double, 2>{});
   visit(FilterOverrides<unsigned char, 2>{});

@@ -58,7 +58,7 @@ FindReplaced()
     const itk::LightObject & object = *filter;
     const std::string        name = object.GetNameOfClass();
     // The class's own name is not visible to a program.
-    if (std::string(typeid(object).name()).find("GPUStandIn") != std::string::npos)
+    if (std::string(typeid(object).name()).find("GPUOverride") != std::string::npos)
     {
       // ITK's neighborhood correlation reports this name.
       names.push_back(name == "Self" ? "ANTSNeighborhoodCorrelationImageToImageMetricv4" : name);

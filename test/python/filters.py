@@ -99,7 +99,7 @@ def is_ours(name):
     instance = getattr(itk, name)[type(image), type(image)].New()
     # ITK's neighborhood correlation has this name.
     assert instance.GetNameOfClass() == name or instance.GetNameOfClass() == "Self"
-    return "GPUStandIn" in str(instance)
+    return "GPUOverride" in str(instance)
 
 
 factory = itk.GPURegistrationFactory

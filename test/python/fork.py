@@ -92,11 +92,11 @@ for device in itk.GPUDevice.GetAvailable():
 
     # A program that names none of this module's classes: a filter of the parent's, and a new one.
     itk.GPURegistrationFactory.RegisterAll()
-    stand_in = itk.SmoothingRecursiveGaussianImageFilter[image_type, image_type].New()
-    expected_of_stand_in = smooth(stand_in)
-    expect_near(run_in_child(lambda: smooth(stand_in)), expected_of_stand_in)
+    override = itk.SmoothingRecursiveGaussianImageFilter[image_type, image_type].New()
+    expected_of_override = smooth(override)
+    expect_near(run_in_child(lambda: smooth(override)), expected_of_override)
     make_new = itk.SmoothingRecursiveGaussianImageFilter[image_type, image_type].New
-    expect_near(run_in_child(lambda: smooth(make_new())), expected_of_stand_in)
+    expect_near(run_in_child(lambda: smooth(make_new())), expected_of_override)
     itk.GPURegistrationFactory.UnRegisterAll()
 
     # Several children, each of which works more than once.

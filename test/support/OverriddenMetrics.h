@@ -66,7 +66,7 @@ MakeMetric(Kind kind)
 inline bool
 IsOurs(const MetricType & metric)
 {
-  return std::string(typeid(metric).name()).find("GPUStandIn") != std::string::npos;
+  return std::string(typeid(metric).name()).find("GPUOverride") != std::string::npos;
 }
 
 inline TransformType::Pointer

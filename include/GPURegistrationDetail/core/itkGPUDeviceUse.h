@@ -120,18 +120,18 @@ public:
     return m_MeasuresKernelTime;
   }
 
-  /** Marks the object as an override of its parent class (itk::GPUStandIn): it must not fail if the parent class would work, and must
+  /** Marks the object as an override of its parent class (itk::GPUOverride): it must not fail if the parent class would work, and must
    *  see every change that the parent class would see. */
   void
-  StandInForParent()
+  OverrideParent()
   {
-    m_StandsIn = true;
+    m_OverridesParent = true;
     m_TrustsTimeStamps = false;
   }
   bool
-  StandsIn() const
+  OverridesParent() const
   {
-    return m_StandsIn;
+    return m_OverridesParent;
   }
 
   /** Sets whether an image on the device counts as unchanged as long as the host image's time stamp is unchanged. */
@@ -206,7 +206,7 @@ public:
     std::string failure;
     try
     {
-      if (!(m_StandsIn && IsWithoutDevices()))
+      if (!(m_OverridesParent && IsWithoutDevices()))
       {
         const std::string lack = findLack();
         if (lack.empty())
@@ -219,7 +219,7 @@ public:
     }
     catch (const gpureg::Error & error)
     {
-      if (!m_StandsIn || m_IsInputOverwritten)
+      if (!m_OverridesParent || m_IsInputOverwritten)
       {
         ThrowGPUError(error, NameObject(filter) + error.what());
       }
@@ -227,7 +227,7 @@ public:
     }
     catch (const std::bad_alloc &)
     {
-      if (!m_StandsIn || m_IsInputOverwritten)
+      if (!m_OverridesParent || m_IsInputOverwritten)
       {
         ThrowGPUError(gpureg::OutOfMemoryError(""), NameObject(filter) + "Out of host memory. " + advice);
       }
@@ -246,7 +246,7 @@ public:
 private:
   GPUDevice                     m_Device{ GPUDevice::GetDefault() };
   bool                          m_MeasuresKernelTime{ false };
-  bool                          m_StandsIn{ false };
+  bool                          m_OverridesParent{ false };
   bool                          m_TrustsTimeStamps{ true };
   bool                          m_HasFailed{ false };
   std::atomic<bool>             m_IsInputOverwritten{ false };

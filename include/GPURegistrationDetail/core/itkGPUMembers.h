@@ -70,8 +70,8 @@
   }                                      \
   itkBooleanMacro(TrustsTimeStamps)
 
-/** Declares the members of a filter on volumes: the public members above; the protected constructor and destructor, StandInForParent()
- *  (see GPUStandIn), PrintSelf() and GenerateData(); and the private engine and GenerateDataOnDevice(), which the filter defines. The
+/** Declares the members of a filter on volumes: the public members above; the protected constructor and destructor, OverrideParent()
+ *  (see GPUOverride), PrintSelf() and GenerateData(); and the private engine and GenerateDataOnDevice(), which the filter defines. The
  *  access is private afterwards.
  *  \param name the filter's class.
  *  \param engine the member that is the filter's GPUVolume::Engine.
@@ -83,9 +83,9 @@
 protected:                                                        \
   name() = default;                                               \
   ~name() override = default;                                     \
-  void StandInForParent()                                         \
+  void OverrideParent()                                         \
   {                                                               \
-    engine.StandInForParent();                                    \
+    engine.OverrideParent();                                    \
   }                                                               \
   void PrintSelf(std::ostream & os, Indent indent) const override \
   {                                                               \

@@ -92,8 +92,8 @@ public:
       if (!m_IsForITK)
       {
         update();
-        m_IsForITK =
-          m_Metric.m_Use.StandsIn() && MetricMapping<TMetric>(m_Metric).ChooseRoute(true) == MetricRoute::ThroughITK;
+        m_IsForITK = m_Metric.m_Use.OverridesParent() &&
+                     MetricMapping<TMetric>(m_Metric).ChooseRoute(true) == MetricRoute::ThroughITK;
       }
     });
     m_IsForITK = m_IsForITK || this->IsLeftToParent();
@@ -463,7 +463,7 @@ private:
       return "A metric that another one is made of, which is left to ITK's class,";
     }
     // No sum depends on the number of threads here, so that nothing needs a correction. But ITK's class would round its numbers.
-    if (m_Metric.m_Use.StandsIn() && m_Metric.GetUseFloatingPointCorrection())
+    if (m_Metric.m_Use.OverridesParent() && m_Metric.GetUseFloatingPointCorrection())
     {
       return "Floating-point correction";
     }

@@ -55,7 +55,7 @@ public:
   bool
   IsWithinITKs() const
   {
-    return m_Metric.m_Use.StandsIn() && IsWithoutDevices();
+    return m_Metric.m_Use.OverridesParent() && IsWithoutDevices();
   }
 
   /** Calls check(). If it throws because of bad input, an override uses its parent class. */
@@ -117,7 +117,7 @@ private:
   void
   LeaveToParent(const GPUError & error)
   {
-    if (!m_Metric.m_Use.StandsIn())
+    if (!m_Metric.m_Use.OverridesParent())
     {
       throw;
     }

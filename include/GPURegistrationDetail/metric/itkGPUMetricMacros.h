@@ -94,12 +94,12 @@
   itkGPUMetricGradientGettersMacro(adapter, FixedImageGradientImage)
 // clang-format on
 
-/** Declares StandInForParent() of a metric that can replace ITK's class: see GPUStandIn. Protected. */
-#define itkGPUMetricStandInMacro(use) \
-  void StandInForParent()             \
-  {                                   \
-    use.StandInForParent();           \
-  }                                   \
+/** Declares OverrideParent() of a metric that can replace ITK's class: see GPUOverride. Protected. */
+#define itkGPUMetricOverrideMacro(use) \
+  void OverrideParent()                \
+  {                                    \
+    use.OverrideParent();              \
+  }                                    \
   ITK_MACROEND_NOOP_STATEMENT
 
 /** Declares PrintSelf() of a metric that has no settings of its own. Protected. */

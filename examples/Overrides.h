@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef StandIns_h
-#define StandIns_h
+#ifndef Overrides_h
+#define Overrides_h
 
 #include "Registration.h"
 
@@ -12,7 +12,7 @@ namespace example
 /** Overrides ITK's smoothing, shrinking and resampling filters by this module's, on the registration's device; unless ITK's own metric
  *  is selected: then everything is ITK's. */
 inline void
-UseStandIns(const RegistrationSettings & settings)
+UseOverrides(const RegistrationSettings & settings)
 {
   if (settings.measure != Measure::ITKMattes)
   {
