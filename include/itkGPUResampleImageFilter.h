@@ -22,7 +22,7 @@ namespace itk
  *
  * The class replaces itk::ResampleImageFilter, from which it is derived: it has the same interface, and the same result up to rounding.
  * One launch per output tile computes the whole chain of transforms and the interpolation (after Shamonin 2014, section 3.2, which has
- * a launch and a field for each transform). Linear maps between two transforms of the chain are folded into them.
+ * a launch and a field for each transform). Linear maps between two transforms of the chain are merged into them.
  *
  * The device computes:
  * - images of two and three dimensions, of any scalar type, and of vectors, colours and the like;

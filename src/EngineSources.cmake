@@ -21,7 +21,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/field/FieldSmoother.cpp
     engine/transform/FindPlanes.cpp
     engine/metric/samples/FixedGradients.cpp
-    engine/transform/FoldedChain.cpp
+    engine/transform/MergedChain.cpp
     engine/registration/free_form/ControlSteps.cpp
     engine/registration/free_form/FreeFormChecks.cpp
     engine/registration/free_form/FreeFormChoices.cpp

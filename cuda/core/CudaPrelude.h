@@ -76,7 +76,7 @@ MultiplyAddOnce(float a, float b, float c)
 }
 
 GPUREG_FUNCTION u64
-FoldProduct(u64 a, u64 b)
+MixProduct(u64 a, u64 b)
 {
 #ifdef __CUDA_ARCH__
   return a * b ^ __umul64hi(a, b);

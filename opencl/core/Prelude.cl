@@ -40,7 +40,7 @@ MakeFloat4(float x, float y, float z, float w)
 #define MultiplyAddOnce(a, b, c) fma(a, b, c)
 #define FloorOf(x) floor(x)
 #define RoundOf(x) round(x)
-#define FoldProduct(a, b) ((a) * (b) ^ mul_hi(a, b))
+#define MixProduct(a, b) ((a) * (b) ^ mul_hi(a, b))
 #define BitsOfDouble(x) as_long(x)
 #define DoubleOfBits(bits) as_double(bits)
 

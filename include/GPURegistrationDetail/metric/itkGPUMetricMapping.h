@@ -346,7 +346,7 @@ private:
     return this->MakeMappingAlong(*this->MakeChain(m_End, m_Components.size()), before);
   }
 
-  /** Returns the mapping along all components, with linear ones folded. */
+  /** Returns the mapping along all components, with linear ones merged. */
   gpureg::SampleMapping
   MakeChainMapping() const
   {

@@ -20,7 +20,7 @@ namespace
 {
 /** Downloads count of an image's values, beginning at value first. */
 std::vector<double>
-DownloadPart(Queue & queue, const DeviceImage & image, std::int64_t first, std::int64_t count)
+DownloadChunk(Queue & queue, const DeviceImage & image, std::int64_t first, std::int64_t count)
 {
   std::vector<double> values;
   WithReal(image.GetPrecision(), [&](auto zero) {
@@ -63,18 +63,18 @@ CheckVaries(Queue & queue, const RegisteredImage & image, const char * which)
   {
     return;
   }
-  constexpr std::int64_t perPart = std::int64_t{ 1 } << 18;
+  constexpr std::int64_t perChunk = std::int64_t{ 1 } << 18;
   const std::int64_t     count = image.image->GetCount();
-  const std::int64_t     parts = (count + perPart - 1) / perPart;
+  const std::int64_t     chunks = (count + perChunk - 1) / perChunk;
   double                 least = std::numeric_limits<double>::infinity();
   double                 largest = -least;
-  for (std::int64_t n = 0; n < parts; ++n)
+  for (std::int64_t n = 0; n < chunks; ++n)
   {
     // Begins in the middle, where most masks are.
-    const std::int64_t        first = (n + parts / 2) % parts * perPart;
-    const std::int64_t        number = std::min(perPart, count - first);
-    const std::vector<double> values = DownloadPart(queue, *image.image, first, number);
-    const std::vector<double> mask = DownloadPart(queue, *image.mask, first, number);
+    const std::int64_t        first = (n + chunks / 2) % chunks * perChunk;
+    const std::int64_t        number = std::min(perChunk, count - first);
+    const std::vector<double> values = DownloadChunk(queue, *image.image, first, number);
+    const std::vector<double> mask = DownloadChunk(queue, *image.mask, first, number);
     for (std::size_t v = 0; v < values.size(); ++v)
     {
       least = mask[v] >= 0.5 ? std::min(least, values[v]) : least;

@@ -108,7 +108,7 @@ EvaluateEach(const CandidateMaps & candidates, const TEvaluate & evaluate)
 /** Calls evaluate(candidates, results) for successive ranges of at most most candidates, and returns all results. */
 template <typename TResult, typename TEvaluate>
 std::vector<TResult>
-EvaluateInParts(const CandidateMaps & candidates, std::int64_t most, const TEvaluate & evaluate)
+EvaluateInBatches(const CandidateMaps & candidates, std::int64_t most, const TEvaluate & evaluate)
 {
   std::vector<TResult> results(static_cast<std::size_t>(candidates.count));
   for (std::int64_t first = 0; first < candidates.count; first += most)

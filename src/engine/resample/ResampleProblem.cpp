@@ -92,15 +92,15 @@ CheckResampling(const ResampleInput & input, const ResampleRequest & request, co
 }
 
 kernels::ResampleArguments
-MakeResampleArguments(const ResampleInput & input, const ResampleRequest & request, const FoldedChain & folded)
+MakeResampleArguments(const ResampleInput & input, const ResampleRequest & request, const MergedChain & merged)
 {
   kernels::ResampleArguments a{};
-  a.toInput = folded.toInput;
+  a.toInput = merged.toInput;
   a.components = input.components;
   a.interpolation = ToKernel(request.interpolation, request.splineOrder);
-  a.partCount = static_cast<int>(folded.parts.size());
-  a.chain = folded.parts.empty()                                                 ? kernels::ChainIsAffine
-            : folded.parts.size() == 1 && kernels::FollowsRows(&folded.parts[0]) ? kernels::ChainFollowsRows
+  a.partCount = static_cast<int>(merged.parts.size());
+  a.chain = merged.parts.empty()                                                 ? kernels::ChainIsAffine
+            : merged.parts.size() == 1 && kernels::FollowsRows(&merged.parts[0]) ? kernels::ChainFollowsRows
                                                                                  : kernels::ChainHasParts;
   a.extrapolates = request.extrapolates;
   a.isOfIntegers = input.isOfIntegers;
@@ -112,11 +112,11 @@ MakeResampleArguments(const ResampleInput & input, const ResampleRequest & reque
 
 PlaneRange
 FindPlanesOfInput(
-  const ResampleRequest & request, const FoldedChain & folded, const SlabCut & cut, const RowRange & rows, double reach)
+  const ResampleRequest & request, const MergedChain & merged, const SlabCut & cut, const RowRange & rows, double reach)
 {
   // With parts, even with displacements of 0, rounding may move a position into the next cell.
-  const int  margin = folded.parts.empty() ? 0 : 1;
-  PlaneRange planes = FindPlanes(folded.toInput, cut.axis, request.size, rows, reach, margin, cut.planes);
+  const int  margin = merged.parts.empty() ? 0 : 1;
+  PlaneRange planes = FindPlanes(merged.toInput, cut.axis, request.size, rows, reach, margin, cut.planes);
   if (request.extrapolates)
   {
     planes.first = std::min(planes.first, cut.planes - 1);
@@ -127,14 +127,14 @@ FindPlanesOfInput(
 
 PlaneRange
 FindSlabs(
-  const ResampleRequest & request, const FoldedChain & folded, const SlabCut & cut, const RowRange & rows, double reach)
+  const ResampleRequest & request, const MergedChain & merged, const SlabCut & cut, const RowRange & rows, double reach)
 {
   if (cut.GetCount() == 1)
   {
     return { 0, 1 };
   }
   // Adds the rounding of displacements.
-  return cut.FindSlabs(FindPlanesOfInput(request, folded, cut, rows, 1.0001 * reach));
+  return cut.FindSlabs(FindPlanesOfInput(request, merged, cut, rows, 1.0001 * reach));
 }
 
 } // namespace gpureg

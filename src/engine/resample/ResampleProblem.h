@@ -7,7 +7,7 @@
 
 #include "engine/resample/ResamplePasses.h"
 #include "engine/resample/ResamplePlan.h"
-#include "engine/transform/FoldedChain.h"
+#include "engine/transform/MergedChain.h"
 
 #include <cstdint>
 #include <string>
@@ -20,9 +20,9 @@ namespace gpureg
 void
 CheckResampling(const ResampleInput & input, const ResampleRequest & request, const std::string & deviceName);
 
-/** Returns the kernels' arguments without those of slabs and rows. \param folded the chain from the output's indices to the input's */
+/** Returns the kernels' arguments without those of slabs and rows. \param merged the chain from the output's indices to the input's */
 kernels::ResampleArguments
-MakeResampleArguments(const ResampleInput & input, const ResampleRequest & request, const FoldedChain & folded);
+MakeResampleArguments(const ResampleInput & input, const ResampleRequest & request, const MergedChain & merged);
 
 /** Returns how many rows the output has. */
 inline std::int64_t
@@ -34,7 +34,7 @@ CountRows(const ResampleRequest & request)
 /** Returns the planes of the input that rows of the output may read if they are displaced by at most reach voxels. */
 PlaneRange
 FindPlanesOfInput(const ResampleRequest & request,
-                  const FoldedChain &     folded,
+                  const MergedChain &     merged,
                   const SlabCut &         cut,
                   const RowRange &        rows,
                   double                  reach);
@@ -43,7 +43,7 @@ FindPlanesOfInput(const ResampleRequest & request,
  *  displacements along the axis of the cut, in voxels, before they are rounded */
 PlaneRange
 FindSlabs(const ResampleRequest & request,
-          const FoldedChain &     folded,
+          const MergedChain &     merged,
           const SlabCut &         cut,
           const RowRange &        rows,
           double                  reach);

@@ -172,7 +172,7 @@ private:
       m_Input.SetInput(input, plan);
       UploadOutside(input, request);
       made = m_Queue->Allocate(voxelBytes * static_cast<std::size_t>(CountOf(request.size)));
-      MakeRows(MakeResampleArguments(input, request, m_Chain.GetFolded()),
+      MakeRows(MakeResampleArguments(input, request, m_Chain.GetMerged()),
                input,
                request,
                plan.slabs,
@@ -221,7 +221,7 @@ private:
     sizes.rowsOfPlane = request.size[1];
     // The reach of the vectors is not known before they are uploaded.
     sizes.findPlanes = [&](const RowRange & rows) {
-      return FindPlanesOfInput(request, m_Chain.GetFolded(), sizes.input, rows, 0.0);
+      return FindPlanesOfInput(request, m_Chain.GetMerged(), sizes.input, rows, 0.0);
     };
     sizes.rowBytes = voxelBytes * static_cast<std::size_t>(request.size[0]);
     sizes.mostTileBytes = m_IsTiming ? TimedTileBytes : TileBytes;
@@ -328,7 +328,7 @@ private:
   void
   MakeOutput(const ResampleInput & input, const ResampleRequest & request, const ResamplePlan & plan)
   {
-    const kernels::ResampleArguments a = MakeResampleArguments(input, request, m_Chain.GetFolded());
+    const kernels::ResampleArguments a = MakeResampleArguments(input, request, m_Chain.GetMerged());
     const std::int64_t               width = request.size[0];
     TiledArray                       output;
     output.elementSize = BytesOf(input.precision) * static_cast<std::size_t>(input.components);
@@ -373,7 +373,7 @@ private:
       });
     };
     const PlaneRange slabs =
-      FindSlabs(request, m_Chain.GetFolded(), cut, rows, m_Chain.GetReach()[static_cast<std::size_t>(cut.axis)]);
+      FindSlabs(request, m_Chain.GetMerged(), cut, rows, m_Chain.GetReach()[static_cast<std::size_t>(cut.axis)]);
     m_Input.GetLoaded().ForEachOf(slabs, [&](int slab) {
       m_Input.Load(slab);
       const PlaneRange owned = cut.GetOwned(slab);

@@ -7,7 +7,7 @@
 namespace gpureg
 {
 
-/** The arrays of a folded chain on a device. An array that the chain does not need is null. */
+/** The arrays of a merged chain on a device. An array that the chain does not need is null. */
 struct ChainArrays
 {
   /** kernels::ChainPart, one per part. */

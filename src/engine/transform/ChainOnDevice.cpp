@@ -68,7 +68,7 @@ ChainOnDevice::SetChain(const ChainedGrid & grid, bool isFixedPoint)
   m_Grid = &grid;
   m_HasVectors = m_HasVectors && isFixedPoint == m_IsFixedPoint;
   m_IsFixedPoint = isFixedPoint;
-  m_Folded = FoldChain(grid);
+  m_Merged = MergeChain(grid);
   m_HasParts = false;
 
   const Source                     source = GetSource();
@@ -103,7 +103,7 @@ ChainOnDevice::GetSource() const
     source.key.push_back(grid.source.key.size());
     source.key.insert(source.key.end(), grid.source.key.begin(), grid.source.key.end());
     source.key.insert(source.key.end(), grid.size.begin(), grid.size.end());
-    for (const double value : m_Folded.vectorMatrices[k])
+    for (const double value : m_Merged.vectorMatrices[k])
     {
       AddToKey(source.key, value);
     }
@@ -120,14 +120,14 @@ ChainOnDevice::GetPlaneAxis() const
 int
 ChainOnDevice::CountPlanes() const
 {
-  return m_Folded.parts.empty() ? 0
+  return m_Merged.parts.empty() ? 0
                                 : m_Grid->transform.steps.front().grid.size[static_cast<std::size_t>(GetPlaneAxis())];
 }
 
 std::int64_t
 ChainOnDevice::CountVectorsOfPlane() const
 {
-  return m_Folded.parts.empty() ? 0 : CountOf(m_Grid->transform.steps.front().grid.size) / CountPlanes();
+  return m_Merged.parts.empty() ? 0 : CountOf(m_Grid->transform.steps.front().grid.size) / CountPlanes();
 }
 
 std::size_t
@@ -145,14 +145,14 @@ ChainOnDevice::GetPlaneBytes() const
 std::size_t
 ChainOnDevice::GetPartBytes() const
 {
-  return m_Folded.parts.size() * sizeof(kernels::ChainPart);
+  return m_Merged.parts.size() * sizeof(kernels::ChainPart);
 }
 
 std::size_t
 ChainOnDevice::GetOtherVectorBytes() const
 {
   std::size_t bytes = 0;
-  for (std::size_t k = 1; k < m_Folded.parts.size(); ++k)
+  for (std::size_t k = 1; k < m_Merged.parts.size(); ++k)
   {
     bytes += static_cast<std::size_t>(CountOf(m_Grid->transform.steps[k].grid.size)) * GetVectorBytes();
   }
@@ -162,7 +162,7 @@ ChainOnDevice::GetOtherVectorBytes() const
 PlaneRange
 ChainOnDevice::FindPlanesOf(const RowRange & rows) const
 {
-  const kernels::ChainPart & part = m_Folded.parts.front();
+  const kernels::ChainPart & part = m_Merged.parts.front();
   // A voxel of the output has its own vector, and needs no other one.
   const int margin = part.kind == kernels::ChainPartIsOfOutput ? 0 : GridMargin;
   return FindPlanes(part.toGrid, GetPlaneAxis(), m_Grid->size, rows, 0, margin, CountPlanes());
@@ -173,7 +173,7 @@ ChainOnDevice::CountPlanesForRows(std::int64_t rowCount) const
 {
   int                most = 0;
   const std::int64_t rows = CountRows(*m_Grid);
-  for (std::int64_t first = 0; first < rows && !m_Folded.parts.empty(); first += rowCount)
+  for (std::int64_t first = 0; first < rows && !m_Merged.parts.empty(); first += rowCount)
   {
     most = std::max(most, FindPlanesOf({ first, std::min(rowCount, rows - first) }).GetCount());
   }
@@ -186,7 +186,7 @@ ChainOnDevice::SetPlanes(int planes, bool wantsReach)
   // Vectors that were uploaded without a search for the largest ones are uploaded again.
   m_HasVectors = m_HasVectors && (m_WantsReach || !wantsReach);
   m_WantsReach = wantsReach;
-  if (m_Folded.parts.empty())
+  if (m_Merged.parts.empty())
   {
     return;
   }
@@ -201,16 +201,16 @@ ChainOnDevice::SetPlanes(int planes, bool wantsReach)
   }
   Reserve(m_Queue, m_Arrays.parts, GetPartBytes());
   const std::int64_t moved = m_Planes * CountVectorsOfPlane() - CountOf(m_Grid->transform.steps.front().grid.size);
-  for (std::size_t k = 1; k < m_Folded.parts.size(); ++k)
+  for (std::size_t k = 1; k < m_Merged.parts.size(); ++k)
   {
-    m_Folded.parts[k].firstVector += moved;
+    m_Merged.parts[k].firstVector += moved;
   }
 }
 
 void
 ChainOnDevice::Load(const RowRange & rows)
 {
-  if (m_Folded.parts.empty())
+  if (m_Merged.parts.empty())
   {
     return;
   }
@@ -219,9 +219,9 @@ ChainOnDevice::Load(const RowRange & rows)
   if (!hasVectors)
   {
     m_HasJacobians = false;
-    for (std::size_t k = 1; k < m_Folded.parts.size(); ++k)
+    for (std::size_t k = 1; k < m_Merged.parts.size(); ++k)
     {
-      UploadVectors(k, m_Folded.parts[k].firstVector, 0, CountOf(m_Grid->transform.steps[k].grid.size));
+      UploadVectors(k, m_Merged.parts[k].firstVector, 0, CountOf(m_Grid->transform.steps[k].grid.size));
     }
   }
   if (!hasVectors || wanted.first < m_Loaded.first || wanted.end > m_Loaded.end)
@@ -233,7 +233,7 @@ ChainOnDevice::Load(const RowRange & rows)
   m_HasVectors = true;
   if (!m_HasParts)
   {
-    m_Folded.parts.front().firstVector = -m_Loaded.first * CountVectorsOfPlane();
+    m_Merged.parts.front().firstVector = -m_Loaded.first * CountVectorsOfPlane();
     UploadParts();
     m_HasParts = true;
   }
@@ -254,10 +254,10 @@ ChainOnDevice::LoadJacobians()
     {
       UploadArray(m_Queue,
                   *m_Arrays.jacobians,
-                  static_cast<std::size_t>(m_Folded.parts[k].firstVector) * 9 * sizeof(float),
+                  static_cast<std::size_t>(m_Merged.parts[k].firstVector) * 9 * sizeof(float),
                   9 * sizeof(float),
                   CountOf(steps[k].grid.size),
-                  MakeJacobianFiller(steps[k].grid.jacobians, m_Folded.behind[k], m_Folded.fromGrid[k]));
+                  MakeJacobianFiller(steps[k].grid.jacobians, m_Merged.behind[k], m_Merged.fromGrid[k]));
     }
   }
   m_HasJacobians = true;
@@ -266,7 +266,7 @@ ChainOnDevice::LoadJacobians()
 void
 ChainOnDevice::UploadParts()
 {
-  UploadArray(m_Queue, *m_Arrays.parts, m_Folded.parts);
+  UploadArray(m_Queue, *m_Arrays.parts, m_Merged.parts);
 }
 
 void
@@ -276,7 +276,7 @@ ChainOnDevice::UploadVectors(std::size_t part, std::int64_t target, std::int64_t
   m_Largest[part] = {};
   std::mutex           mutex;
   const VectorFiller & vectors = m_Grid->transform.steps[part].grid.vectors;
-  const Matrix3 &      matrix = m_Folded.vectorMatrices[part];
+  const Matrix3 &      matrix = m_Merged.vectorMatrices[part];
   const Filler         fill = m_IsFixedPoint ? MakePackedFiller<FixedPointMove>(vectors, matrix)
                                              : MakePackedFiller<kernels::float4>(vectors, matrix);
   UploadArray(m_Queue,
@@ -302,14 +302,14 @@ std::array<double, 3>
 ChainOnDevice::GetReach() const
 {
   std::array<double, 3> reach{};
-  for (std::size_t k = 0; k < m_Folded.parts.size(); ++k)
+  for (std::size_t k = 0; k < m_Merged.parts.size(); ++k)
   {
     std::array<double, 3> next = m_Largest[k];
     for (std::size_t r = 0; r < 3; ++r)
     {
       for (std::size_t c = 0; c < 3; ++c)
       {
-        const double carry = std::abs(static_cast<double>(m_Folded.parts[k].carry[3 * r + c]));
+        const double carry = std::abs(static_cast<double>(m_Merged.parts[k].carry[3 * r + c]));
         // Kernels multiply infinity by 0 there, which leads to any position.
         next[r] += std::isinf(reach[c]) ? reach[c] : carry * reach[c];
       }

@@ -3,7 +3,7 @@
 #define gpureg_ChainOnDevice_h
 
 #include "engine/transform/ChainArrays.h"
-#include "engine/transform/FoldedChain.h"
+#include "engine/transform/MergedChain.h"
 #include "engine/runtime/Queue.h"
 #include "engine/transform/PlaneRange.h"
 
@@ -15,7 +15,7 @@
 namespace gpureg
 {
 
-/** Stores the parts of a folded chain and their vectors on a device. The first grid may be loaded plane by plane: no displacement comes
+/** Stores the parts of a merged chain and their vectors on a device. The first grid may be loaded plane by plane: no displacement comes
  *  before it, so the planes that rows of the output need are known exactly. */
 class ChainOnDevice
 {
@@ -31,10 +31,10 @@ public:
   void
   SetChain(const ChainedGrid & grid, bool isFixedPoint = false);
 
-  const FoldedChain &
-  GetFolded() const
+  const MergedChain &
+  GetMerged() const
   {
-    return m_Folded;
+    return m_Merged;
   }
 
   /** Returns the number of planes of the first grid, or 0 if there is no grid. */
@@ -108,7 +108,7 @@ private:
   Queue &                            m_Queue;
   ChainArrays &                      m_Arrays;
   const ChainedGrid *                m_Grid = nullptr;
-  FoldedChain                        m_Folded;
+  MergedChain                        m_Merged;
   ResidentSource                     m_Resident; // of the vectors
   bool                               m_HasVectors = false;
   std::uint64_t                      m_VectorStamp = 0;

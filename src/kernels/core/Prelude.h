@@ -79,7 +79,7 @@ MultiplyAddOnce(float a, float b, float c)
 
 /** Returns the exclusive-or of both halves of the 128-bit product a·b. */
 inline u64
-FoldProduct(u64 a, u64 b)
+MixProduct(u64 a, u64 b)
 {
   __extension__ using Product = unsigned __int128;
   const Product product = static_cast<Product>(a) * b;

@@ -46,7 +46,7 @@ GPUREG_FUNCTION u64
 MixHash(u64 state, u64 word, u64 multiplier)
 {
   const u64 factor = state ^ word;
-  return FoldProduct(factor, multiplier);
+  return MixProduct(factor, multiplier);
 }
 
 /** Returns the word at an offset, whose first byte is its lowest. Bytes beyond the end are 0. */

@@ -3,7 +3,7 @@
 
 #include "gpureg/core/Error.h"
 
-#include "engine/metric/samples/AddParts.h"
+#include "engine/metric/samples/AddPartials.h"
 #include "engine/runtime/MakePasses.h"
 #include "engine/runtime/Transfer.h"
 
@@ -106,11 +106,11 @@ NeighborhoodEvaluation::EvaluateBatch(const CandidateMaps &     candidates,
   }
   const auto most =
     static_cast<std::int64_t>(std::clamp<std::size_t>(MostBatchBytes / GetPartialBytes(), 1, MostAtOnce));
-  return EvaluateInParts<NeighborhoodResult>(candidates,
-                                             most,
-                                             [&](const CandidateMaps & some, NeighborhoodResult * results) {
-                                               EvaluateTogether(some, parallelFor, results);
-                                             });
+  return EvaluateInBatches<NeighborhoodResult>(candidates,
+                                               most,
+                                               [&](const CandidateMaps & some, NeighborhoodResult * results) {
+                                                 EvaluateTogether(some, parallelFor, results);
+                                               });
 }
 
 bool
@@ -426,8 +426,8 @@ NeighborhoodEvaluation::AddUp(const float * partials) const
   for (int group = 0; group < m_PartialGroups; ++group)
   {
     // Both kinds of sums are followed by their rounding errors.
-    partials = AddParts(partials, kernels::CentreMoments, 2, moments.data());
-    partials = AddParts(partials, kernels::ForceSumCount, hasForces ? 2 : 0, forces.data());
+    partials = AddPartials(partials, kernels::CentreMoments, 2, moments.data());
+    partials = AddPartials(partials, kernels::ForceSumCount, hasForces ? 2 : 0, forces.data());
   }
   NeighborhoodResult result;
   result.count = moments[kernels::MomentOfCentres];

@@ -3,7 +3,7 @@
 
 #include "gpureg/core/Error.h"
 
-#include "engine/metric/samples/AddParts.h"
+#include "engine/metric/samples/AddPartials.h"
 #include "engine/metric/samples/IntegerValues.h"
 #include "engine/runtime/MakePasses.h"
 
@@ -158,7 +158,7 @@ PairEvaluation::EvaluateBatch(const CandidateMaps & candidates, const ParallelFo
   }
   // The sums of so many candidates need little memory.
   constexpr std::int64_t MostAtOnce = 16384;
-  return EvaluateInParts<PairResult>(candidates, MostAtOnce, [&](const CandidateMaps & some, PairResult * results) {
+  return EvaluateInBatches<PairResult>(candidates, MostAtOnce, [&](const CandidateMaps & some, PairResult * results) {
     EvaluateTogether(some, parallelFor, results);
   });
 }
@@ -266,10 +266,10 @@ PairEvaluation::AddChunksUp(const kernels::PairArguments & a, const float * part
   Sums       sums;
   for (int chunk = 0; chunk < kernels::ChunkCount(&a.samples); ++chunk)
   {
-    partials = AddParts(partials, moments, floats, sums.moments.data());
+    partials = AddPartials(partials, moments, floats, sums.moments.data());
     for (int k = 0; k < kernels::PairForceSums(variant, a.task); ++k)
     {
-      partials = AddParts(partials, kernels::ForceSumCount, floats, sums.forces[k].data());
+      partials = AddPartials(partials, kernels::ForceSumCount, floats, sums.forces[k].data());
     }
   }
   return sums;

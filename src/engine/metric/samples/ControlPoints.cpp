@@ -3,7 +3,7 @@
 
 #include "gpureg/core/Error.h"
 
-#include "engine/transform/FoldedChain.h"
+#include "engine/transform/MergedChain.h"
 #include "engine/transform/PackedVectors.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/MakePasses.h"
@@ -61,7 +61,7 @@ MakePart(const DisplacementGrid & grid, int dimension, const Size & virtualSize)
   chained.size = virtualSize;
   chained.transform.dimension = dimension;
   chained.transform.Append(grid);
-  return FoldChain(chained).parts.front();
+  return MergeChain(chained).parts.front();
 }
 
 bool

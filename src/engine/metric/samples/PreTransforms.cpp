@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/metric/samples/PreTransforms.h"
 
-#include "engine/metric/samples/AddParts.h"
+#include "engine/metric/samples/AddPartials.h"
 #include "engine/transform/FixedPoint.h"
 #include "engine/transform/PackedVectors.h"
 #include "engine/runtime/ForEachItem.h"
@@ -61,11 +61,11 @@ PreTransforms::SetGrids(const ChainedGrid &  grid,
   m_Chain.SetPlanes(m_Chain.CountPlanes(), false);
   m_Chain.Load({});
   m_IsMade = m_IsMade && isFixedPoint == m_IsFixedPoint && AreSame(samples, m_Samples) &&
-             m_VectorStamp == m_Chain.GetVectorStamp() && AreSame(m_Parts, m_Chain.GetFolded().parts);
+             m_VectorStamp == m_Chain.GetVectorStamp() && AreSame(m_Parts, m_Chain.GetMerged().parts);
   m_IsFixedPoint = isFixedPoint;
   m_Samples = samples;
   m_VectorStamp = m_Chain.GetVectorStamp();
-  m_Parts = m_Chain.GetFolded().parts;
+  m_Parts = m_Chain.GetMerged().parts;
 }
 
 kernels::PreTransformArguments
@@ -177,10 +177,10 @@ PreTransforms::DownloadSums()
   m_Queue.Download(staging, *m_Partials, bytes);
   Sums sums{};
   // Each group's sums are followed by their rounding errors.
-  AddParts(static_cast<const float *>(staging),
-           kernels::ForceSumCount,
-           2 * static_cast<std::size_t>(m_GroupCount),
-           sums.data());
+  AddPartials(static_cast<const float *>(staging),
+              kernels::ForceSumCount,
+              2 * static_cast<std::size_t>(m_GroupCount),
+              sums.data());
   return sums;
 }
 

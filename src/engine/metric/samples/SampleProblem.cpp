@@ -4,7 +4,7 @@
 #include "engine/metric/samples/IntegerValues.h"
 #include "engine/metric/samples/MovingVolumes.h"
 #include "engine/transform/FixedPoint.h"
-#include "engine/transform/FoldedChain.h"
+#include "engine/transform/MergedChain.h"
 #include "engine/transform/PackedVectors.h"
 
 #include <algorithm>
@@ -73,7 +73,7 @@ FitsFixedPoint(const ChainedGrid & chain)
       return false;
     }
   }
-  const std::vector<kernels::ChainPart> parts = FoldChain(chain).parts;
+  const std::vector<kernels::ChainPart> parts = MergeChain(chain).parts;
   return vectors <= MostFixedPointVectors &&
          std::all_of(parts.begin(), parts.end(), [](const kernels::ChainPart & part) {
            return std::all_of(part.carry, part.carry + 9, [](float entry) {

@@ -3,7 +3,7 @@
 
 #include "gpureg/core/Error.h"
 
-#include "engine/metric/samples/AddParts.h"
+#include "engine/metric/samples/AddPartials.h"
 #include "engine/metric/samples/IntegerValues.h"
 #include "engine/runtime/Operation.h"
 
@@ -132,7 +132,7 @@ ForceResult
 SampleSet::SumPartials(const kernels::SampleArguments & arguments, const float * partials, std::size_t count) const
 {
   std::array<double, kernels::ForceSumCount> sums{};
-  AddParts(partials, kernels::ForceSumCount, count / kernels::ForceSumCount, sums.data());
+  AddPartials(partials, kernels::ForceSumCount, count / kernels::ForceSumCount, sums.data());
   return this->MakeForceResult(arguments, sums);
 }
 

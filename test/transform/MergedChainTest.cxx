@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares FoldChain, which combines all linear transforms between two grids to one affine map, with the chain step by step.
-#include "engine/transform/FoldedChain.h"
+// Compares MergeChain, which combines all linear transforms between two grids to one affine map, with the chain step by step.
+#include "engine/transform/MergedChain.h"
 
 #include "TestImages.h"
 #include "TestSeeds.h"
@@ -14,8 +14,8 @@ namespace gpuregtest
 
 namespace
 {
-using gpureg::FoldedChain;
 using gpureg::IndexMap;
+using gpureg::MergedChain;
 using gpureg::Vector3;
 
 constexpr double Unit = 4294967296.0;
@@ -101,7 +101,7 @@ Subtract(const Vector3 & a, const std::array<std::int64_t, 3> & b)
 
 const std::vector<std::array<int, 3>> Indices{ { 0, 0, 0 }, { 8, 7, 6 }, { 8, 0, 3 }, { 1, 5, 0 } };
 
-TEST(FoldedChain, LinearPartsAreOneMap)
+TEST(MergedChain, LinearPartsAreOneMap)
 {
   ForEachSeed(11, 20, [&](std::uint64_t seed) {
     Random                      random(seed);
@@ -111,8 +111,8 @@ TEST(FoldedChain, LinearPartsAreOneMap)
     {
       grid.transform.Append(map);
     }
-    const FoldedChain folded = gpureg::FoldChain(grid);
-    EXPECT_TRUE(folded.parts.empty());
+    const MergedChain merged = gpureg::MergeChain(grid);
+    EXPECT_TRUE(merged.parts.empty());
     for (const auto & index : Indices)
     {
       Vector3 point = GetPoint(grid, index);
@@ -120,13 +120,13 @@ TEST(FoldedChain, LinearPartsAreOneMap)
       {
         point = Apply(map, point);
       }
-      ExpectAt(folded.toInput, index, Subtract(Apply(grid.pointToInput, point), grid.firstInput));
+      ExpectAt(merged.toInput, index, Subtract(Apply(grid.pointToInput, point), grid.firstInput));
     }
   });
 }
 
 /** Grids stay separate parts; linear transforms between them are in their maps and in the matrices of their vectors. */
-TEST(FoldedChain, GridsAreThePartsThatAreLeft)
+TEST(MergedChain, GridsAreThePartsThatAreLeft)
 {
   ForEachSeed(12, 20, [&](std::uint64_t seed) {
     Random              random(seed);
@@ -142,13 +142,13 @@ TEST(FoldedChain, GridsAreThePartsThatAreLeft)
     grid.transform.Append(alsoBetween);
     grid.transform.Append(field);
     grid.transform.Append(behind);
-    const FoldedChain folded = gpureg::FoldChain(grid);
-    ASSERT_EQ(folded.parts.size(), 2u);
-    EXPECT_EQ(folded.parts[0].kind, gpureg::kernels::ChainPartIsSpline);
-    EXPECT_EQ(folded.parts[0].order, 3);
-    EXPECT_EQ(folded.parts[1].kind, gpureg::kernels::ChainPartIsField);
-    EXPECT_EQ(folded.parts[0].firstVector, 0);
-    EXPECT_EQ(folded.parts[1].firstVector, 7 * 6 * 5);
+    const MergedChain merged = gpureg::MergeChain(grid);
+    ASSERT_EQ(merged.parts.size(), 2u);
+    EXPECT_EQ(merged.parts[0].kind, gpureg::kernels::ChainPartIsSpline);
+    EXPECT_EQ(merged.parts[0].order, 3);
+    EXPECT_EQ(merged.parts[1].kind, gpureg::kernels::ChainPartIsField);
+    EXPECT_EQ(merged.parts[0].firstVector, 0);
+    EXPECT_EQ(merged.parts[1].firstVector, 7 * 6 * 5);
     const Vector3 u{ 0.7, -1.3, 0.4 };
     const Vector3 v{ -0.2, 0.9, 1.1 };
     for (const auto & index : Indices)
@@ -156,10 +156,10 @@ TEST(FoldedChain, GridsAreThePartsThatAreLeft)
       // Not displaced, by the affine maps alone.
       const Vector3 atSpline = Apply(before, GetPoint(grid, index));
       const Vector3 atField = Apply(alsoBetween, Apply(between, atSpline));
-      ExpectAt(folded.parts[0].toGrid, index, Apply(spline.toGrid, atSpline));
-      ExpectAt(folded.parts[1].toGrid, index, Apply(field.toGrid, atField));
+      ExpectAt(merged.parts[0].toGrid, index, Apply(spline.toGrid, atSpline));
+      ExpectAt(merged.parts[1].toGrid, index, Apply(field.toGrid, atField));
       const Vector3 atEnd = Apply(grid.pointToInput, Apply(behind, atField));
-      ExpectAt(folded.toInput, index, Subtract(atEnd, grid.firstInput));
+      ExpectAt(merged.toInput, index, Subtract(atEnd, grid.firstInput));
 
       // Displaced by u at the first grid and by v at the second.
       const auto displaced = [](const Vector3 & point, const Vector3 & by) {
@@ -167,12 +167,12 @@ TEST(FoldedChain, GridsAreThePartsThatAreLeft)
       };
       const Vector3   moved = Apply(alsoBetween, Apply(between, displaced(atSpline, u)));
       const Vector3   movedEnd = Apply(grid.pointToInput, Apply(behind, displaced(moved, v)));
-      const Vector3   d = gpureg::Multiply(folded.vectorMatrices[0], u);
+      const Vector3   d = gpureg::Multiply(merged.vectorMatrices[0], u);
       const Vector3   movedInGrid = Apply(field.toGrid, moved);
       const Vector3   inGrid = Apply(field.toGrid, atField);
       gpureg::Matrix3 carry;
-      std::copy_n(folded.parts[1].carry, 9, carry.begin());
-      const Vector3 carried = displaced(gpureg::Multiply(carry, d), gpureg::Multiply(folded.vectorMatrices[1], v));
+      std::copy_n(merged.parts[1].carry, 9, carry.begin());
+      const Vector3 carried = displaced(gpureg::Multiply(carry, d), gpureg::Multiply(merged.vectorMatrices[1], v));
       for (std::size_t r = 0; r < 3; ++r)
       {
         EXPECT_NEAR(inGrid[r] + d[r], movedInGrid[r], 1e-12);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef gpureg_FoldedChain_h
-#define gpureg_FoldedChain_h
+#ifndef gpureg_MergedChain_h
+#define gpureg_MergedChain_h
 
 #include "kernels/core/Prelude.h"
 #include "kernels/transform/BSpline.h"
@@ -17,7 +17,7 @@ namespace gpureg
 {
 
 /** A chain whose affine maps are composed in double precision, in the form that kernels read. */
-struct FoldedChain
+struct MergedChain
 {
   /** Maps an index of the output to an index of the input. */
   kernels::FixedMap toInput;
@@ -31,10 +31,10 @@ struct FoldedChain
   std::vector<Matrix3> fromGrid;
 };
 
-/** Folds the affine maps of a chain.
+/** Composes the affine maps of a chain.
  *  \throws Error if the output is mapped farther away than fixed-point positions reach, or if a grid's directions are singular */
-FoldedChain
-FoldChain(const ChainedGrid & grid);
+MergedChain
+MergeChain(const ChainedGrid & grid);
 
 } // namespace gpureg
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/transform/FoldedChain.h"
+#include "engine/transform/MergedChain.h"
 
 #include "engine/transform/FixedPoint.h"
 
@@ -87,10 +87,10 @@ ToKernel(GridKind kind)
 
 } // namespace
 
-FoldedChain
-FoldChain(const ChainedGrid & grid)
+MergedChain
+MergeChain(const ChainedGrid & grid)
 {
-  FoldedChain  folded;
+  MergedChain  merged;
   const auto & steps = grid.transform.steps;
   IndexMap     toPoint = Compose(grid.transform.first, grid.outputToPoint);
   kernels::i64 firstVector = 0;
@@ -113,21 +113,21 @@ FoldChain(const ChainedGrid & grid)
     {
       part.size[axis] = step.grid.size[axis];
     }
-    folded.behind.push_back(Multiply(next.matrix, step.map.matrix));
-    folded.fromGrid.push_back(Invert(step.grid.toGrid.matrix));
-    const Matrix3 carry = Multiply(folded.behind.back(), folded.fromGrid.back());
+    merged.behind.push_back(Multiply(next.matrix, step.map.matrix));
+    merged.fromGrid.push_back(Invert(step.grid.toGrid.matrix));
+    const Matrix3 carry = Multiply(merged.behind.back(), merged.fromGrid.back());
     for (std::size_t i = 0; i < 9; ++i)
     {
       part.carry[i] = static_cast<float>(carry[i]);
       part.fixedCarry[i] = std::abs(carry[i]) < GPUREG_LARGEST_FIXED_POINT_CARRY ? ToFixedPoint(carry[i]) : 0;
     }
     firstVector += CountOf(step.grid.size);
-    folded.parts.push_back(part);
-    folded.vectorMatrices.push_back(Multiply(next.matrix, step.vectorMatrix));
+    merged.parts.push_back(part);
+    merged.vectorMatrices.push_back(Multiply(next.matrix, step.vectorMatrix));
     toPoint = Compose(step.map, toPoint);
   }
-  folded.toInput = MakeMap(Compose(grid.pointToInput, toPoint), grid, grid.firstInput);
-  return folded;
+  merged.toInput = MakeMap(Compose(grid.pointToInput, toPoint), grid, grid.firstInput);
+  return merged;
 }
 
 } // namespace gpureg
