@@ -350,8 +350,8 @@ MoveSampleBySpline(const SampleMoves *          a,
 
 GPUREG_ITEM_KERNEL(MoveSampleBySpline, 128, "moving samples by control points");
 
-/** Computes a sample's displacement in fixed point, in the units of the control points: see FixedPointGrid.h. points: i64[3] for each control
- *  point; displacement: i64[3] for each sample. */
+/** Computes a sample's displacement in fixed point, in the units of the control points: see FixedPointGrid.h. points: i64[3] for each
+ *  control point; displacement: i64[3] for each sample. */
 GPUREG_FUNCTION void
 MoveSampleBySplineInFixedPoint(const SampleMoves *       a,
                                GPUREG_GLOBAL const i64 * samplePoints,

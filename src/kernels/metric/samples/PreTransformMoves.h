@@ -19,8 +19,8 @@ typedef struct PreTransformArguments
   int         groupCount; /* number of groups that sum forces */
 } PreTransformArguments;
 
-/** Computes a sample's displacement u in mm. The parts' last map leads to points. points: i64[3] for each sample, not read for voxels; displacement:
- *  float[3] for each sample. */
+/** Computes a sample's displacement u in mm. The parts' last map leads to points. points: i64[3] for each sample, not read for voxels;
+ *  displacement: float[3] for each sample. */
 GPUREG_FUNCTION void
 MoveByPreTransforms(const PreTransformArguments *   a,
                     GPUREG_GLOBAL const i64 *       points,
@@ -53,8 +53,8 @@ MoveByPreTransforms(const PreTransformArguments *   a,
 
 GPUREG_ITEM_KERNEL(MoveByPreTransforms, 128, "moving samples by grids");
 
-/** Computes a sample's displacement with vectors in fixed point. fixedPointMoves: i64[3] for each sample, in units of 2^-32 mm; displacement: the
- *  same rounded to floats. */
+/** Computes a sample's displacement with vectors in fixed point. fixedPointMoves: i64[3] for each sample, in units of 2^-32 mm;
+ *  displacement: the same rounded to floats. */
 GPUREG_FUNCTION void
 MoveByPreTransformsInFixedPoint(const PreTransformArguments *   a,
                                 GPUREG_GLOBAL const i64 *       points,

@@ -76,8 +76,8 @@ ClearVector(GPUREG_GLOBAL float4 * vectors, i64 number)
 
 GPUREG_ITEM_KERNEL(ClearVector, 4096, "clearing vectors");
 
-/** Moves a control point; the first one also copies the evaluation's value. evaluated, controlForces, penalty: see FindCostGradient; firstMeans,
- *  secondMeans: the running means of the gradient and of its square, initially 0. */
+/** Moves a control point; the first one also copies the evaluation's value. evaluated, controlForces, penalty: see FindCostGradient;
+ *  firstMeans, secondMeans: the running means of the gradient and of its square, initially 0. */
 GPUREG_FUNCTION void
 MoveByAdam(const AdamStep *             a,
            GPUREG_GLOBAL const float *  evaluated,
