@@ -17,6 +17,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/diffeomorphic/DiffeomorphicChecks.cpp
     engine/registration/diffeomorphic/DiffeomorphicRegistration.cpp
     engine/runtime/EngineUser.cpp
+    engine/field/FieldInverter.cpp
     engine/field/FieldReducer.cpp
     engine/field/FieldSmoother.cpp
     engine/transform/FindPlanes.cpp
