@@ -33,9 +33,17 @@ struct DiffeomorphicProblem
   TransformChain initial;
 };
 
+/** How the deformation is found. */
+enum class DiffeomorphicScheme
+{
+  /** One field; each step is composed with it. */
+  Greedy
+};
+
 /** Holds the settings of a registration. */
 struct DiffeomorphicSettings
 {
+  DiffeomorphicScheme scheme = DiffeomorphicScheme::Greedy;
   /** Number of iterations at each level, the coarsest first. The finest level has the fixed image's voxels, and voxels are twice as long
    *  from level to level. */
   std::vector<int> iterations{ 100, 100, 100, 50 };
