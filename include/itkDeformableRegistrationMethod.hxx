@@ -180,8 +180,10 @@ DeformableRegistrationMethod<TFixedImage, TMovingImage>::GetInverseTransform() c
     behind = m_RegisteredFrom->GetInverseTransform();
     if (!behind)
     {
-      GPURegistrationDetail::ThrowUnsupported(
-        *this, "The initial transform ", m_RegisteredFrom->GetNameOfClass(), " has no inverse.");
+      GPURegistrationDetail::ThrowUnsupported(*this,
+                                              "The initial transform ",
+                                              m_RegisteredFrom->GetNameOfClass(),
+                                              " has no inverse.");
     }
   }
   const auto            field = this->MakeField();

@@ -60,11 +60,13 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::RegisterDeformation(
   m_Deformation = nullptr;
   gpureg::DiffeomorphicProblem problem;
   problem.initial = this->MakeInitialChain();
-  m_Result = this->RegisterOnDevice(
-    m_Engine, problem, this->MakeSettings(), [this](const gpureg::DiffeomorphicProgress & progress) {
-      m_CurrentLevel = static_cast<unsigned int>(progress.level);
-      m_CurrentIteration = static_cast<unsigned int>(progress.iteration);
-    });
+  m_Result = this->RegisterOnDevice(m_Engine,
+                                    problem,
+                                    this->MakeSettings(),
+                                    [this](const gpureg::DiffeomorphicProgress & progress) {
+                                      m_CurrentLevel = static_cast<unsigned int>(progress.level);
+                                      m_CurrentIteration = static_cast<unsigned int>(progress.iteration);
+                                    });
   const auto   field = this->MakeField();
   auto * const vectors = field->GetBufferPointer();
   this->TakeDisplacements(
@@ -83,8 +85,7 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::RegisterDeformation(
 template <typename TFixedImage, typename TMovingImage>
 void
 DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::TakeDisplacements(
-  const typename Superclass::Taker & take,
-  const gpureg::ParallelFor &        parallelFor) const
+  const typename Superclass::Taker & take, const gpureg::ParallelFor & parallelFor) const
 {
   m_Engine->SetTiming(this->m_Use.GetMeasuresKernelTime());
   m_Engine->TakeDisplacements(take, parallelFor);

@@ -223,7 +223,7 @@ private:
 
   std::unique_ptr<gpureg::FreeFormRegistration> m_Engine;
   gpureg::FreeFormResult                        m_Result;
-  typename DeformationType::Pointer     m_Deformation;
+  typename DeformationType::Pointer             m_Deformation;
 };
 
 } // namespace itk

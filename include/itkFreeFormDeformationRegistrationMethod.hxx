@@ -85,8 +85,8 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::RegisterDeform
   m_Deformation = nullptr;
   gpureg::FreeFormProblem problem;
   problem.initial = this->MakeInitialChain();
-  m_Result = this->RegisterOnDevice(
-    m_Engine, problem, this->MakeSettings(), [this](const gpureg::FreeFormProgress & progress) {
+  m_Result =
+    this->RegisterOnDevice(m_Engine, problem, this->MakeSettings(), [this](const gpureg::FreeFormProgress & progress) {
       m_RegisteredLevels = static_cast<unsigned int>(progress.levels);
       m_CurrentLevel = static_cast<unsigned int>(progress.level);
       m_CurrentIteration = static_cast<unsigned int>(progress.iteration);
@@ -165,8 +165,7 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::KeepTransform(
 template <typename TFixedImage, typename TMovingImage>
 void
 FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::TakeDisplacements(
-  const typename Superclass::Taker & take,
-  const gpureg::ParallelFor &        parallelFor) const
+  const typename Superclass::Taker & take, const gpureg::ParallelFor & parallelFor) const
 {
   m_Engine->SetTiming(this->m_Use.GetMeasuresKernelTime());
   m_Engine->TakeDisplacements(take, parallelFor);

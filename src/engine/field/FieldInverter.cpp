@@ -175,6 +175,7 @@ private:
                                              m_Voxels,
                                              Precision::Single,
                                              m_Grid,
+                                             10 * SmallError,
                                              Tolerance,
                                              m_Voxels,
                                              Input<RealNumber>(*m_Inverse),

@@ -213,9 +213,10 @@ LeadsToEdge(const FieldGrid * grid, const int * index, const real * inverse)
   return isAtEdge;
 }
 
-/** Writes the numbers of InverseNumbers for a voxel. tolerance: voxels. */
+/** Writes the numbers of InverseNumbers for a voxel. smallError: voxels; an inverse that is no better has not converged. tolerance: voxels. */
 GPUREG_REAL_FUNCTION void
 JudgeInverse(const FieldGrid *           grid,
+             float                       smallError,
              float                       tolerance,
              i64                         voxels,
              GPUREG_GLOBAL const real *  inverse,
@@ -226,12 +227,11 @@ JudgeInverse(const FieldGrid *           grid,
   int         index[3];
   const real  vector[3] = { inverse[3 * item], inverse[3 * item + 1], inverse[3 * item + 2] };
   const float error = errors[item];
-  /* An error that is no number is large. */
-  const int isLarge = !(error <= tolerance);
   FindVoxelIndex(grid, item, index);
-  const int isUnmapped = isLarge && LeadsToEdge(grid, index, vector);
+  /* An error that is no number is large. */
+  const int isUnmapped = !(error <= smallError) && LeadsToEdge(grid, index, vector);
   numbers[InverseError * voxels + item] = isUnmapped ? 0.0f : error;
-  numbers[InverseIsOff * voxels + item] = isLarge && !isUnmapped ? 1.0f : 0.0f;
+  numbers[InverseIsOff * voxels + item] = isUnmapped || error <= tolerance ? 0.0f : 1.0f;
   numbers[InverseUnmapped * voxels + item] = isUnmapped ? 1.0f : 0.0f;
 }
 

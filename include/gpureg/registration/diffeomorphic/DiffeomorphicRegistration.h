@@ -131,6 +131,10 @@ public:
   TakeDisplacements(const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
                     const ParallelFor &                                                                   parallelFor);
 
+  /** Measures the kernel times of iterations from now on; a registration then waits for each of them. */
+  void
+  SetTiming(bool on);
+
   /** Returns the statistics of the last registration. */
   EvaluationStatistics
   GetStatistics() const;

@@ -114,6 +114,12 @@ public:
     });
   }
 
+  void
+  SetTiming(bool on)
+  {
+    m_IsTimed = on;
+  }
+
   EvaluationStatistics
   GetStatistics() const
   {
@@ -153,7 +159,7 @@ private:
                     return t > 0 ? m_Scheme->DownloadCosts(t).back() : std::numeric_limits<double>::quiet_NaN();
                   } });
       }
-      goesOn = m_Scheme->Iterate(settings, t);
+      Enqueue(*m_Queue, m_IsTimed, [&] { goesOn = m_Scheme->Iterate(settings, t); });
       throttle.EndStep();
     }
     DiffeomorphicLevelResult result;
@@ -212,6 +218,7 @@ private:
   MemoryPointer                m_Numbers; // float: what MeasureFolding() finds
   // Voxels of the last registration's field; 0 if there is none.
   std::int64_t m_Voxels = 0;
+  bool         m_IsTimed = false;
 };
 
 DiffeomorphicRegistration::DiffeomorphicRegistration(const std::string & deviceName)
@@ -250,6 +257,12 @@ DiffeomorphicRegistration::TakeDisplacements(
   const ParallelFor &                                                                   parallelFor)
 {
   m_Implementation->TakeDisplacements(take, parallelFor);
+}
+
+void
+DiffeomorphicRegistration::SetTiming(bool on)
+{
+  m_Implementation->SetTiming(on);
 }
 
 EvaluationStatistics
