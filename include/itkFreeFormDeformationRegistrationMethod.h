@@ -3,15 +3,12 @@
 #define itkFreeFormDeformationRegistrationMethod_h
 
 #include "GPURegistrationDetail/registration/itkGPURegistrationMethod.h"
-#include "itkDeviceRegistrationMethod.h"
+#include "itkDeformableRegistrationMethod.h"
 
 #include "gpureg/registration/free_form/FreeFormRegistration.h"
-#include "gpureg/image/LoadedImage.h"
 
 #include "itkBSplineTransform.h"
-#include "itkCompositeTransform.h"
 #include "itkFixedArray.h"
-#include "itkImage.h"
 
 #include <memory>
 #include <string>
@@ -61,18 +58,16 @@ namespace itk
  */
 template <typename TFixedImage, typename TMovingImage>
 class ITK_TEMPLATE_EXPORT FreeFormDeformationRegistrationMethod
-  : public DeviceRegistrationMethod<TFixedImage, TMovingImage>
+  : public DeformableRegistrationMethod<TFixedImage, TMovingImage>
 {
 public:
-  itkGPUClassMacro(FreeFormDeformationRegistrationMethod, DeviceRegistrationMethod<TFixedImage, TMovingImage>);
+  itkGPUClassMacro(FreeFormDeformationRegistrationMethod, DeformableRegistrationMethod<TFixedImage, TMovingImage>);
 
   using Superclass::ImageDimension;
   using typename Superclass::FixedImageType;
   using typename Superclass::MovingImageType;
   using typename Superclass::TransformType;
   using DeformationType = BSplineTransform<double, ImageDimension, 3>;
-  using CompositeType = CompositeTransform<double, ImageDimension>;
-  using DisplacementFieldType = Image<Vector<double, ImageDimension>, ImageDimension>;
   using SpacingType = FixedArray<double, ImageDimension>;
   using SimilarityEnum = gpureg::SimilarityKind;
   using OptimizerEnum = gpureg::FreeFormOptimizer;
@@ -154,17 +149,6 @@ public:
     return m_Deformation;
   }
 
-  /** Returns the moving image in the fixed image's space, interpolated linearly, and 0 outside the moving image. A moving image of
-   * floats or doubles is still on the device, and is not uploaded again unless a time stamp has changed.
-   * \throws itk::GPUBadInputError before Update(). */
-  typename MovingImageType::Pointer
-  GetWarpedImage() const;
-
-  /** Returns the displacement in mm of each voxel of the fixed image by GetTransform().
-   * \throws itk::GPUBadInputError before Update(). */
-  typename DisplacementFieldType::Pointer
-  GetDisplacementField() const;
-
   /** Returns the least Jacobian determinant of the deformation, without the initial transform, over the control points. Below 0 the
    * deformation folds. */
   double
@@ -202,17 +186,15 @@ protected:
   ~FreeFormDeformationRegistrationMethod() override = default;
 
   void
-  RegisterImages() override;
+  RegisterDeformation() override;
+  void
+  TakeDisplacements(const typename Superclass::Taker & take, const gpureg::ParallelFor & parallelFor) const override;
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 
 private:
   gpureg::FreeFormSettings
   MakeSettings() const;
-  gpureg::TransformChain
-  MakeInitialChain() const;
-  void
-  CheckIsRegistered() const;
   const gpureg::FreeFormLevelResult &
   GetLevelResult(unsigned int level) const;
   void
@@ -241,13 +223,7 @@ private:
 
   std::unique_ptr<gpureg::FreeFormRegistration> m_Engine;
   gpureg::FreeFormResult                        m_Result;
-  /** Holds the registered moving image on the device, if it is of floats or doubles; m_MovingKey identifies its voxels. */
-  std::unique_ptr<gpureg::LoadedImage>  m_Moving;
-  gpureg::Key                           m_MovingKey;
-  typename FixedImageType::ConstPointer m_Registered; // the fixed image of the result
-  typename FixedImageType::RegionType   m_RegisteredRegion;
-  typename DeformationType::Pointer     m_Deformation;
-  typename TransformType::ConstPointer  m_RegisteredFrom; // the initial transform of the result
+  typename DeformationType::Pointer             m_Deformation;
 };
 
 } // namespace itk

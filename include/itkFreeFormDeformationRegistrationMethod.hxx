@@ -4,12 +4,7 @@
 
 #include "itkFreeFormDeformationRegistrationMethod.h"
 
-#include "GPURegistrationDetail/core/itkGPUKey.h"
-#include "GPURegistrationDetail/registration/itkGPURegisteredImage.h"
 #include "GPURegistrationDetail/registration/itkGPURegistrationMethod.h"
-#include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
-#include "GPURegistrationDetail/transform/itkGPUTransformChain.h"
-#include "itkGPUResampleImageFilter.h"
 
 #include <algorithm>
 #include <cmath>
@@ -82,65 +77,22 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings()
 }
 
 template <typename TFixedImage, typename TMovingImage>
-gpureg::TransformChain
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::MakeInitialChain() const
-{
-  gpureg::TransformChain chain;
-  chain.dimension = static_cast<int>(ImageDimension);
-  const TransformType * const initial = this->GetInitialTransform();
-  if (initial != nullptr && !GPUTransformChain::Append<double, ImageDimension>(*initial, chain))
-  {
-    GPURegistrationDetail::ThrowUnsupported(
-      *this,
-      "The initial transform ",
-      initial->GetNameOfClass(),
-      " is not made of linear transforms, B-splines and displacement fields. Make it "
-      "a displacement field by itk::TransformToDisplacementFieldFilter.");
-  }
-  return chain;
-}
-
-template <typename TFixedImage, typename TMovingImage>
 void
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::CheckIsRegistered() const
-{
-  if (m_Registered.IsNull() || m_Registered.GetPointer() != this->GetFixedImage() ||
-      m_Registered->GetBufferedRegion() != m_RegisteredRegion)
-  {
-    GPURegistrationDetail::ThrowBadInput(*this, "The fixed image has not been registered. Call Update() first.");
-  }
-}
-
-template <typename TFixedImage, typename TMovingImage>
-void
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages()
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::RegisterDeformation()
 {
   m_Result = {};
   m_RegisteredLevels = 0;
   m_Deformation = nullptr;
-  m_Registered = nullptr;
-  m_RegisteredFrom = nullptr;
-  m_MovingKey.clear();
-  m_Moving.reset();
-  GPURegistrationDetail::RegisteredSide moving(this->m_Use.GetDevice().GetName(), "moving");
-  gpureg::FreeFormProblem               problem;
+  gpureg::FreeFormProblem problem;
   problem.initial = this->MakeInitialChain();
-  m_Result = this->RegisterBy(
-    m_Engine, moving, problem, this->MakeSettings(), [this](const gpureg::FreeFormProgress & progress) {
+  m_Result =
+    this->RegisterOnDevice(m_Engine, problem, this->MakeSettings(), [this](const gpureg::FreeFormProgress & progress) {
       m_RegisteredLevels = static_cast<unsigned int>(progress.levels);
       m_CurrentLevel = static_cast<unsigned int>(progress.level);
       m_CurrentIteration = static_cast<unsigned int>(progress.iteration);
     });
   this->WarnOfFewVoxels();
-  // Moving images of other pixels are resampled from the host's memory, in doubles.
-  if constexpr (GPURegistrationDetail::RegisteredSide::IsOfReals<TMovingImage>)
-  {
-    m_Moving = moving.TakeImage();
-    m_MovingKey = GPURegistrationDetail::MakeSource(*this->GetMovingImage()).key;
-  }
   this->KeepTransform();
-  m_Registered = this->GetFixedImage();
-  m_RegisteredRegion = m_Registered->GetBufferedRegion();
 }
 
 template <typename TFixedImage, typename TMovingImage>
@@ -207,78 +159,17 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::KeepTransform(
     }
   }
   m_Deformation->SetParametersByValue(parameters);
-  m_RegisteredFrom = this->GetInitialTransform();
-  if (!m_RegisteredFrom)
-  {
-    this->GetOutput()->Set(m_Deformation);
-    return;
-  }
-  const auto composite = CompositeType::New();
-  composite->AddTransform(const_cast<TransformType *>(m_RegisteredFrom.GetPointer()));
-  composite->AddTransform(m_Deformation);
-  this->GetOutput()->Set(composite);
+  this->SetDeformation(m_Deformation);
 }
 
 template <typename TFixedImage, typename TMovingImage>
-auto
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetWarpedImage() const ->
-  typename MovingImageType::Pointer
+void
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::TakeDisplacements(
+  const typename Superclass::Taker & take, const gpureg::ParallelFor & parallelFor) const
 {
-  this->CheckIsRegistered();
-  const auto resampler = GPUResampleImageFilter<MovingImageType, MovingImageType>::New();
-  resampler->SetDevice(this->m_Use.GetDevice());
-  resampler->SetMeasuresKernelTime(this->m_Use.GetMeasuresKernelTime());
-  resampler->SetInput(this->GetMovingImage());
-  resampler->SetTransform(this->GetTransform());
-  resampler->SetReferenceImage(this->GetFixedImage());
-  resampler->UseReferenceImageOn();
-  if (!m_MovingKey.empty() && m_MovingKey == GPURegistrationDetail::MakeSource(*this->GetMovingImage()).key)
-  {
-    resampler->SetInputOnDevice(m_Moving.get());
-  }
-  resampler->Update();
-  this->m_Statistics = resampler->GetEvaluationStatistics();
-  return resampler->GetOutput();
-}
-
-template <typename TFixedImage, typename TMovingImage>
-auto
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetDisplacementField() const ->
-  typename DisplacementFieldType::Pointer
-{
-  this->CheckIsRegistered();
-  const FixedImageType & fixed = *this->GetFixedImage();
-  const auto             field = DisplacementFieldType::New();
-  field->CopyInformation(&fixed);
-  field->SetRegions(fixed.GetBufferedRegion());
-  field->Allocate();
-  auto * const vectors = field->GetBufferPointer();
-  const auto   store = [&](std::int64_t first, std::int64_t count, const float * in) {
-    for (std::int64_t n = first; n < first + count; ++n, in += 3)
-    {
-      typename FixedImageType::PointType point;
-      fixed.TransformIndexToPhysicalPoint(fixed.ComputeIndex(n), point);
-      Point<double, ImageDimension> moved;
-      for (unsigned int d = 0; d < ImageDimension; ++d)
-      {
-        moved[d] = point[d] + in[d];
-      }
-      if (m_RegisteredFrom)
-      {
-        moved = m_RegisteredFrom->TransformPoint(moved);
-      }
-      for (unsigned int d = 0; d < ImageDimension; ++d)
-      {
-        vectors[n][d] = moved[d] - point[d];
-      }
-    }
-  };
-  GPURegistrationDetail::CallEngine(*this, [&] {
-    m_Engine->SetTiming(this->m_Use.GetMeasuresKernelTime());
-    m_Engine->TakeDisplacements(store, GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
-  });
+  m_Engine->SetTiming(this->m_Use.GetMeasuresKernelTime());
+  m_Engine->TakeDisplacements(take, parallelFor);
   this->m_Statistics = m_Engine->GetStatistics();
-  return field;
 }
 
 template <typename TFixedImage, typename TMovingImage>

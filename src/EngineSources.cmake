@@ -17,6 +17,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/diffeomorphic/DiffeomorphicChecks.cpp
     engine/registration/diffeomorphic/DiffeomorphicRegistration.cpp
     engine/runtime/EngineUser.cpp
+    engine/field/FieldInverter.cpp
     engine/field/FieldReducer.cpp
     engine/field/FieldSmoother.cpp
     engine/transform/FindPlanes.cpp
@@ -44,6 +45,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/global/GlobalRotations.cpp
     engine/registration/global/GlobalSearch.cpp
     engine/registration/global/GlobalStages.cpp
+    engine/registration/diffeomorphic/GreedyScheme.cpp
     engine/runtime/IdleEngines.cpp
     engine/filter/ImageLevel.cpp
     engine/metric/samples/ImageSampler.cpp

@@ -101,17 +101,22 @@ TestNewton()
   const NewtonRule    rule{ 16, 1e-5F, 1 };
   const InversionRule itks{ its.voxels, 0.1F, 0.001F };
   Floats              inverse(field.size());
-  ForEachItem(its.voxels,
-              [&](std::int64_t item) { InvertByNewton(&its.forKernels, &rule, field.data(), inverse.data(), item); });
+  Floats              errors(static_cast<std::size_t>(its.voxels));
+  const auto          invert = [&](Floats & vectors) {
+    ForEachItem(its.voxels, [&](std::int64_t item) {
+      InvertByNewton(&its.forKernels, &rule, field.data(), vectors.data(), errors.data(), item);
+    });
+  };
+  invert(inverse);
   const float left = FindLargestError(its.forKernels, field, inverse);
   const float leftByITK =
     FindLargestError(its.forKernels, field, Inverse(its.forKernels, field, Floats(field.size()), itks, 20).vectors);
   EXPECT_LE(left, rule.error);
+  EXPECT_EQ(left, *std::max_element(errors.begin(), errors.end()));
   EXPECT_LE(100.0F * left, leftByITK);
   // From there on it does nothing: to the bit.
   Floats again = inverse;
-  ForEachItem(its.voxels,
-              [&](std::int64_t item) { InvertByNewton(&its.forKernels, &rule, field.data(), again.data(), item); });
+  invert(again);
   EXPECT_EQ(again, inverse);
 }
 } // namespace
@@ -148,10 +153,12 @@ TEST(FieldInversion, ByNewtonNeverMakesAnErrorLarger)
   int                better = 0;
   ForEachItem(its.voxels, [&](std::int64_t item) {
     const InversionState state{};
-    InvertByNewton(&its.forKernels, &rule, field.data(), inverse.data(), item);
+    float                left = -1;
+    InvertByNewton(&its.forKernels, &rule, field.data(), inverse.data(), &left - item, item);
     const float before = FindInversionError(&its.forKernels, &state, field.data(), estimate.data(), item);
     const float after = FindInversionError(&its.forKernels, &state, field.data(), inverse.data(), item);
     EXPECT_LE(after, before);
+    EXPECT_EQ(left, after);
     better += after < before;
   });
   EXPECT_GT(2 * better, its.voxels);

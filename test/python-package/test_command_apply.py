@@ -44,9 +44,25 @@ def test_inverse_leads_back(head_files, heads, transforms, tmp_path, capfd):
     back = gr.Composite([other.inverse(), transforms[2].inverse()])
     wanted = gr.resample(heads[0], back, heads[1], device="host")
     assert np.abs(gr.read_image(tmp_path / "o.nii.gz").array - wanted.array).max() < 1e-3
-    assert_fails(
-        capfd, 1, transforms[1], "not linear", "the other way round", None, *words, "-t", transforms[1], "--inverse", "--quiet"
-    )
+
+
+def test_inverse_of_a_deformation_leads_back(head_files, heads, transforms, tmp_path, capfd):
+    words = ("apply", head_files.fixed, "-o", tmp_path / "o.nii.gz", "--reference", head_files.moving, "--device", "host")
+    told = gpureg_json(capfd, *words, "-t", transforms[1], "--inverse")
+    assert told["warnings"] == []
+    wanted = gr.resample(heads[0], gr.read_transform(transforms[1]).inverse(device="host"), heads[1], device="host")
+    assert np.array_equal(gr.read_image(tmp_path / "o.nii.gz").array, wanted.array)
+
+
+def test_inverse_of_what_folds_warns(head_files, heads, tmp_path, capfd):
+    fixed = heads[0]
+    vectors = np.zeros((*fixed.shape, 3), np.float32)
+    # A block is laid over its neighbours.
+    vectors[10:20, 10:20, 10:20, 0] = 9 * fixed.spacing[0]
+    gr.write_transform(tmp_path / "folds.nii.gz", gr.DisplacementField(vectors, fixed.spacing, fixed.origin, fixed.direction))
+    words = ("apply", head_files.fixed, "-o", tmp_path / "o.nii.gz", "-t", tmp_path / "folds.nii.gz", "--inverse", "--device", "host")
+    (warning,) = gpureg_json(capfd, *words)["warnings"]
+    assert "folds.nii.gz: the deformation has no inverse at" in warning
 
 
 def test_fsl_both_ways(head_files, heads, transforms, tmp_path, capfd):

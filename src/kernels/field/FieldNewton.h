@@ -20,7 +20,7 @@ typedef struct NewtonRule
 /** Below this a determinant is none to divide by: the step is e itself then, as if u were constant. */
 #define GPUREG_LEAST_NEWTON_DETERMINANT 0.01f
 
-/** Finds e at a voxel, its derivative I + ∂u/∂x, and returns its length in voxels. */
+/** Finds e at a voxel, its derivative I + ∂u/∂x, and returns its length in voxels along the grid's own axes. */
 GPUREG_REAL_FUNCTION float
 FindInverseErrorAndJacobian(const FieldGrid *          grid,
                             const int *                index,
@@ -46,7 +46,13 @@ FindInverseErrorAndJacobian(const FieldGrid *          grid,
     error[r] = inverse[r] + moved[r];
     jacobian[4 * r] += 1.0f;
   }
-  return FindLengthInVoxels(grid, error);
+  real squares = 0.0f;
+  for (int r = 0; r < 3; ++r)
+  {
+    const real along = ToVoxels(grid, r, error);
+    squares = MultiplyAdd(along, along, squares);
+  }
+  return SqrtOf((float)squares);
 }
 
 /** Finds the step that leads from e to 0 along the derivative. */
@@ -69,24 +75,13 @@ FindNewtonStep(const real * jacobian, const real * error, real * step)
   }
 }
 
-/** Improves the inverse at a voxel, in place. */
-GPUREG_REAL_FUNCTION void
-InvertByNewton(const FieldGrid *          grid,
-               const NewtonRule *         rule,
-               GPUREG_GLOBAL const real * field,
-               GPUREG_GLOBAL real *       inverse,
-               i64                        item)
+/** Improves the inverse at a voxel. Returns the length of the error that is left, in voxels. */
+GPUREG_REAL_FUNCTION float
+ImproveByNewton(
+  const FieldGrid * grid, const NewtonRule * rule, GPUREG_GLOBAL const real * field, const int * index, real * best)
 {
-  int  index[3];
-  real error[3], jacobian[9], step[3];
-  real best[3] = { inverse[3 * item], inverse[3 * item + 1], inverse[3 * item + 2] };
-  real length = 1.0f;
-  FindVoxelIndex(grid, item, index);
-  if (rule->hasBorder && IsOnFieldBorder(grid, index))
-  {
-    inverse[3 * item] = inverse[3 * item + 1] = inverse[3 * item + 2] = 0.0f;
-    return;
-  }
+  real  error[3], jacobian[9], step[3];
+  real  length = 1.0f;
   float least = FindInverseErrorAndJacobian(grid, index, field, best, error, jacobian);
   FindNewtonStep(jacobian, error, step);
   for (int n = 1; n < rule->readings && least > rule->error; ++n)
@@ -112,11 +107,135 @@ InvertByNewton(const FieldGrid *          grid,
       length *= 0.5f;
     }
   }
+  return least;
+}
+
+/** Improves the inverse at a voxel, in place, and writes the length of the error that is left, in voxels. */
+GPUREG_REAL_FUNCTION void
+InvertByNewton(const FieldGrid *          grid,
+               const NewtonRule *         rule,
+               GPUREG_GLOBAL const real * field,
+               GPUREG_GLOBAL real *       inverse,
+               GPUREG_GLOBAL float *      errors,
+               i64                        item)
+{
+  int  index[3];
+  real best[3] = { inverse[3 * item], inverse[3 * item + 1], inverse[3 * item + 2] };
+  FindVoxelIndex(grid, item, index);
+  if (rule->hasBorder && IsOnFieldBorder(grid, index))
+  {
+    best[0] = best[1] = best[2] = 0.0f;
+    errors[item] = 0.0f;
+  }
+  else
+  {
+    errors[item] = ImproveByNewton(grid, rule, field, index, best);
+  }
   for (int r = 0; r < 3; ++r)
   {
     inverse[3 * item + r] = best[r];
   }
 }
+
+GPUREG_REAL_ITEM_KERNEL(InvertByNewton, 1 << 10, "inverting a field");
+
+/** Inverts again where the error is above the rule's, from the inverse at each neighbour where it is not, and writes the best: all voxels'
+ *  vectors and errors, whether they are better or not. Moves 32 bytes a voxel. */
+GPUREG_REAL_FUNCTION void
+InvertFromNeighbours(const FieldGrid *           grid,
+                     const NewtonRule *          rule,
+                     GPUREG_GLOBAL const real *  field,
+                     GPUREG_GLOBAL const real *  inverse,
+                     GPUREG_GLOBAL const float * errors,
+                     GPUREG_GLOBAL real *        betterInverse,
+                     GPUREG_GLOBAL float *       betterErrors,
+                     i64                         item)
+{
+  int   index[3];
+  real  best[3] = { inverse[3 * item], inverse[3 * item + 1], inverse[3 * item + 2] };
+  float least = errors[item];
+  if (least > rule->error)
+  {
+    i64 stride = 1;
+    FindVoxelIndex(grid, item, index);
+    for (int d = 0; d < 3; ++d)
+    {
+      for (int side = -1; side <= 1; side += 2)
+      {
+        const i64 neighbour = item + side * stride;
+        if (index[d] + side >= 0 && index[d] + side < grid->size[d] && errors[neighbour] <= rule->error)
+        {
+          real        tried[3] = { inverse[3 * neighbour], inverse[3 * neighbour + 1], inverse[3 * neighbour + 2] };
+          const float left = ImproveByNewton(grid, rule, field, index, tried);
+          if (left < least)
+          {
+            least = left;
+            for (int r = 0; r < 3; ++r)
+            {
+              best[r] = tried[r];
+            }
+          }
+        }
+      }
+      stride *= grid->size[d];
+    }
+  }
+  betterErrors[item] = least;
+  for (int r = 0; r < 3; ++r)
+  {
+    betterInverse[3 * item + r] = best[r];
+  }
+}
+
+GPUREG_REAL_ITEM_KERNEL(InvertFromNeighbours, 1 << 12, "inverting a field");
+
+/** Numbers that describe how good an inverse is: arrays of one float a voxel, behind each other. */
+enum
+{
+  InverseError = 0,    /* voxels; 0 where nothing is mapped to */
+  InverseIsOff = 1,    /* 1 where the error is above the tolerance, otherwise 0 */
+  InverseUnmapped = 2, /* 1 where nothing in the grid is mapped to the voxel, otherwise 0 */
+  InverseNumbers = 3
+};
+
+/** Says whether the best inverse at a voxel leads to the grid's outer cells, or beyond: if its error is not small there, then what is mapped
+ *  to the voxel, if anything is, lies outside. An axis of one or two voxels has no other cells, and does not count. */
+GPUREG_REAL_FUNCTION int
+LeadsToEdge(const FieldGrid * grid, const int * index, const real * inverse)
+{
+  int  cell[3];
+  real fraction[3];
+  int  isAtEdge = !MoveFromVoxel(grid, index, inverse, cell, fraction);
+  for (int d = 0; d < 3; ++d)
+  {
+    isAtEdge |= grid->size[d] > 2 && (cell[d] < 1 || cell[d] >= grid->size[d] - 2);
+  }
+  return isAtEdge;
+}
+
+/** Writes the numbers of InverseNumbers for a voxel. smallError: voxels; an inverse that is no better has not converged. tolerance: voxels. */
+GPUREG_REAL_FUNCTION void
+JudgeInverse(const FieldGrid *           grid,
+             float                       smallError,
+             float                       tolerance,
+             i64                         voxels,
+             GPUREG_GLOBAL const real *  inverse,
+             GPUREG_GLOBAL const float * errors,
+             GPUREG_GLOBAL float *       numbers,
+             i64                         item)
+{
+  int         index[3];
+  const real  vector[3] = { inverse[3 * item], inverse[3 * item + 1], inverse[3 * item + 2] };
+  const float error = errors[item];
+  FindVoxelIndex(grid, item, index);
+  /* An error that is no number is large. */
+  const int isUnmapped = !(error <= smallError) && LeadsToEdge(grid, index, vector);
+  numbers[InverseError * voxels + item] = isUnmapped ? 0.0f : error;
+  numbers[InverseIsOff * voxels + item] = isUnmapped || error <= tolerance ? 0.0f : 1.0f;
+  numbers[InverseUnmapped * voxels + item] = isUnmapped ? 1.0f : 0.0f;
+}
+
+GPUREG_REAL_ITEM_KERNEL(JudgeInverse, 1 << 12, "measuring an inverse");
 
 GPUREG_NAMESPACE_END
 

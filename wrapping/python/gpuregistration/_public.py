@@ -7,6 +7,7 @@ from ._engine import BadInputError, DeviceError, DeviceLostError, Error, OutOfMe
 from ._files import read_image, read_transform, write_image, write_transform
 from ._filters import pyramid, smooth
 from ._image import Image
+from ._inverse import InverseErrors
 from ._metric import Metric, metric
 from ._register import Progress, Result, register
 from ._resample import resample
@@ -27,6 +28,7 @@ __all__ = [
     "Error",
     "Image",
     "InputWarning",
+    "InverseErrors",
     "Level",
     "Metric",
     "OutOfMemoryError",

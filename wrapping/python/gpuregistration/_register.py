@@ -16,6 +16,7 @@ from ._checks import check_progress
 from ._devices import DeviceLike, borrow_engine
 from ._gpu_arrays import GpuArray
 from ._image import engine_map, engine_size, matrix_of_map
+from ._inverse import InverseErrors
 from ._kinds import ImageLike
 from ._paths import PathLike, name_of
 from ._resample import read_default, resample_array, warp_loaded
@@ -112,6 +113,18 @@ class Result:
         """The displacement of each voxel of the fixed image, in mm, in doubles. If the fixed image is on a GPU, it is an array there, of the
         same library. The first access computes it."""
         return self.transform.to_displacement_field(self._pair.fixed, self.device)
+
+    @cached_property
+    def inverse(self) -> Transform:
+        """The inverse of the transform: it maps the moving image's points to the fixed image's, in mm. The first access computes it. See
+        Transform.inverse()."""
+        return self.transform.inverse(device=self.device)
+
+    @property
+    def inverse_errors(self) -> list[InverseErrors]:
+        """How good the inverse of each deformation in the transform is, in the inverse's order; none if the transform is linear."""
+        parts = self.inverse.transforms if isinstance(self.inverse, Composite) else [self.inverse]
+        return [part.inverse_errors for part in parts if isinstance(part, DisplacementField) and part.inverse_errors is not None]
 
     @property
     def warnings(self) -> list[str]:

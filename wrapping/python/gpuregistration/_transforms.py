@@ -14,6 +14,7 @@ from ._devices import DeviceLike, borrow_engine
 from ._engine import BadInputError, UnsupportedError
 from ._gpu_arrays import AnyArray, GpuArray, choose_device_of, hand_over, read_content
 from ._image import Image, engine_map, engine_size
+from ._inverse import InverseErrors, invert_vectors
 from ._kinds import ImageLike, read_image
 from ._slices import flattened, is_slice
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 # Voxels of a grid: more than rounding changes a point's index.
 _ROUNDING = 1e-9
+
+# Samples between control points that show a cubic spline: linear interpolation between them is off by a 200th of its second derivative.
+_SAMPLES = 5
 
 
 class Library(NamedTuple):
@@ -105,6 +109,20 @@ class Transform:
         check_dimension(self, grid.dimension)
         name = choose_device_of(device, reference=grid.content)
         return _make_field(self, grid, name if _engine.has_doubles(name) else "host")
+
+    def inverse(self, reference: Optional[ImageLike] = None, device: Optional[DeviceLike] = None) -> "Transform":
+        """Computes the inverse, which maps the moving image's points to the fixed one's: of linear maps exactly, and of deformations as
+        displacement fields, whose `inverse_errors` tell how good they are, and whose `warnings` where they fold.
+
+        Args:
+            reference: an image of any kind, on whose grid a deformation is sampled and inverted. None: a DisplacementField's own grid, and
+                for a BSpline its domain, in steps of a fifth of its spacing.
+            device: a device's name; None: the default one.
+
+        Raises:
+            BadInputError: a matrix is singular, or the reference has other dimensions.
+        """
+        raise NotImplementedError
 
     def to_simpleitk(self) -> Any:
         """Converts to SimpleITK's transform, in doubles. Raises ImportError if there is no SimpleITK."""
@@ -202,8 +220,7 @@ class Affine(Transform):
     def _map_points(self, points: np.ndarray) -> np.ndarray:
         return points @ self.matrix.T + self.offset
 
-    def inverse(self) -> "Affine":
-        """Returns the inverse map. Raises BadInputError if the matrix is singular."""
+    def inverse(self, reference: Optional[ImageLike] = None, device: Optional[DeviceLike] = None) -> "Affine":
         if is_singular(self.matrix):
             raise BadInputError(f"The affine map of matrix {self.matrix.tolist()} has no inverse.")
         back = np.linalg.inv(self.matrix)
@@ -289,6 +306,18 @@ class _Grid(Transform):
         """Computes, along each axis, the first node that counts, (n, d), and the weights of this and the following nodes, (n, d, nodes)."""
         raise NotImplementedError
 
+    def inverse(self, reference: Optional[ImageLike] = None, device: Optional[DeviceLike] = None) -> "DisplacementField":
+        field = self._sampled(device) if reference is None else self.to_displacement_field(reference, device)
+        vectors, errors = invert_vectors(field.host_array(), np.linalg.inv(field._to_grid), device)
+        back = DisplacementField(vectors, field.spacing, field.origin, field.direction)
+        back.inverse_errors = errors
+        back.warnings = errors.warnings()
+        return back
+
+    def _sampled(self, device: Optional[DeviceLike]) -> "DisplacementField":
+        """Returns the same deformation as displacements on a grid that shows it as it is."""
+        raise NotImplementedError
+
     def _engine_vectors(self) -> np.ndarray:
         vectors = self.host_array()
         if self.dimension == 2:
@@ -337,6 +366,13 @@ class BSpline(_Grid):
         weights = [(1 - t) ** 3, 3 * t**3 - 6 * t**2 + 4, -3 * t**3 + 3 * t**2 + 3 * t + 1, t**3]
         return base.astype(np.int64) - 1, np.stack(weights, axis=-1) / 6
 
+    def _sampled(self, device: Optional[DeviceLike]) -> "DisplacementField":
+        # The domain is between the second and the last but one of the control points.
+        shape = tuple(_SAMPLES * (points - 3) + 1 for points in self._shape[:-1])
+        origin = self.origin + self.direction @ self.spacing
+        grid = Image(np.broadcast_to(np.float64(0), shape), self.spacing / _SAMPLES, origin, self.direction)
+        return self.to_displacement_field(grid, device)
+
     def _append_to(self, chain: _engine.Chain) -> None:
         chain.append_spline(self._engine_vectors(), engine_map(self._to_grid))
 
@@ -353,6 +389,12 @@ class DisplacementField(_Grid):
         BadInputError: the array has another shape, or a number that is not finite (on a GPU this is found when it is downloaded); or the
             geometry does not fit to it.
     """
+
+    #: Of a field that inverse() has made, otherwise None.
+    inverse_errors: Optional[InverseErrors] = None
+
+    def _sampled(self, device: Optional[DeviceLike]) -> "DisplacementField":
+        return self
 
     def _is_inside(self, index: np.ndarray, size: np.ndarray) -> np.ndarray:
         return np.all((index >= -0.5) & (index < size - 0.5), axis=1)
@@ -395,6 +437,11 @@ class Composite(Transform):
                 return None
             whole = matrix @ whole
         return whole
+
+    def inverse(self, reference: Optional[ImageLike] = None, device: Optional[DeviceLike] = None) -> "Composite":
+        back = Composite([part.inverse(reference, device) for part in reversed(self.transforms)])
+        back.warnings = [warning for part in back.transforms for warning in part.warnings]
+        return back
 
     def _map_points(self, points: np.ndarray) -> np.ndarray:
         for part in self.transforms:

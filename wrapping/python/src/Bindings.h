@@ -38,6 +38,9 @@ void
 AddDiffeomorphic(nanobind::module_ & module);
 
 void
+AddFields(nanobind::module_ & module);
+
+void
 AddResample(nanobind::module_ & module);
 
 void

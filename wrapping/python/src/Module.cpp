@@ -14,6 +14,7 @@ NB_MODULE(_engine, module)
   gpureg::python::AddGlobal(module);
   gpureg::python::AddFreeForm(module);
   gpureg::python::AddDiffeomorphic(module);
+  gpureg::python::AddFields(module);
   gpureg::python::AddResample(module);
   gpureg::python::AddMeasure(module);
 }

@@ -33,9 +33,17 @@ struct DiffeomorphicProblem
   TransformChain initial;
 };
 
+/** How the deformation is found. */
+enum class DiffeomorphicScheme
+{
+  /** One field; each step is composed with it. */
+  Greedy
+};
+
 /** Holds the settings of a registration. */
 struct DiffeomorphicSettings
 {
+  DiffeomorphicScheme scheme = DiffeomorphicScheme::Greedy;
   /** Number of iterations at each level, the coarsest first. The finest level has the fixed image's voxels, and voxels are twice as long
    *  from level to level. */
   std::vector<int> iterations{ 100, 100, 100, 50 };
@@ -122,6 +130,10 @@ public:
   void
   TakeDisplacements(const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
                     const ParallelFor &                                                                   parallelFor);
+
+  /** Measures the kernel times of iterations from now on; a registration then waits for each of them. */
+  void
+  SetTiming(bool on);
 
   /** Returns the statistics of the last registration. */
   EvaluationStatistics

@@ -1,30 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
 
-#include "engine/field/FieldGeometry.h"
-#include "engine/field/FieldKernels.h"
-#include "engine/field/FieldReducer.h"
-#include "engine/field/FieldSmoother.h"
-#include "engine/filter/LevelGeometry.h"
 #include "engine/image/RangedImage.h"
 #include "engine/registration/diffeomorphic/DiffeomorphicChecks.h"
-#include "engine/registration/diffeomorphic/LocalCorrelationForces.h"
+#include "engine/registration/diffeomorphic/GreedyScheme.h"
 #include "engine/runtime/Backend.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/MakePasses.h"
 #include "engine/runtime/Operation.h"
 #include "engine/runtime/Throttle.h"
 #include "engine/runtime/Transfer.h"
-#include "engine/transform/FixedPoint.h"
 
 #include "gpureg/core/Error.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
-#include <utility>
+#include <memory>
+#include <stdexcept>
 
 namespace gpureg
 {
@@ -33,6 +26,17 @@ namespace
 {
 // A determinant that is less counts as this one in the deviation of the logarithms.
 constexpr float LeastDeterminant = 1e-3F;
+
+std::unique_ptr<SchemeSteps>
+MakeScheme(DiffeomorphicScheme scheme, SchemeWorkspace & workspace)
+{
+  switch (scheme)
+  {
+    case DiffeomorphicScheme::Greedy:
+      return std::make_unique<GreedyScheme>(workspace);
+  }
+  throw std::logic_error("an unknown scheme");
+}
 } // namespace
 
 class DiffeomorphicRegistration::Implementation
@@ -44,14 +48,7 @@ public:
     , m_Lines(MakePasses<LinePasses>(*m_Queue))
     , m_RangedFixed(*m_Queue, this->GetName())
     , m_RangedMoving(*m_Queue, this->GetName())
-    , m_Fixed(*m_Queue, this->GetName(), &m_Scratch)
-    , m_Moving(*m_Queue, this->GetName(), &m_Scratch)
-    , m_FixedMask(*m_Queue, this->GetName(), &m_Scratch)
-    , m_MovingMask(*m_Queue, this->GetName(), &m_Scratch)
-    , m_Reducer(*m_Queue)
-    , m_UpdateSmoother(*m_Queue)
-    , m_FieldSmoother(*m_Queue)
-    , m_Forces(*m_Queue)
+    , m_Workspace{ *m_Queue, *m_Lines, this->GetName(), FieldReducer(*m_Queue), {}, {}, {} }
   {
     m_Queue->KeepLargerArrays();
   }
@@ -69,17 +66,23 @@ public:
            const std::function<void(const DiffeomorphicProgress &)> & progress)
   {
     const auto start = Clock::now();
+    m_Voxels = 0;
     CheckSettings(problem, settings);
     CheckImage(problem.fixed, "fixed", this->GetName());
     CheckImage(problem.moving, "moving", this->GetName());
-    m_Voxels = 0;
     DiffeomorphicResult result;
     Operate(*m_Queue, parallelFor, [&] {
       problem.fixed = m_RangedFixed.Make(problem.fixed, "fixed", settings.fixedRange, result.warnings);
       problem.moving = m_RangedMoving.Make(problem.moving, "moving", settings.movingRange, result.warnings);
       CheckVaries(*m_Queue, problem.fixed, "fixed");
       CheckVaries(*m_Queue, problem.moving, "moving");
-      m_Grid = {};
+      if (!m_Scheme || m_SchemeName != settings.scheme)
+      {
+        m_Scheme.reset();
+        m_Scheme = MakeScheme(settings.scheme, m_Workspace);
+        m_SchemeName = settings.scheme;
+      }
+      m_Scheme->Begin();
       const int levels = static_cast<int>(settings.iterations.size());
       for (int number = 0; number < levels; ++number)
       {
@@ -87,7 +90,7 @@ public:
       }
       this->MeasureFolding(result);
     });
-    m_Voxels = kernels::CountFieldVoxels(&m_Grid);
+    m_Voxels = result.levels.back().voxels;
     result.milliseconds = MillisecondsSince(start);
     return result;
   }
@@ -102,7 +105,7 @@ public:
     }
     Operate(*m_Queue, parallelFor, [&] {
       DownloadArray(*m_Queue,
-                    *m_Field,
+                    m_Scheme->MakeDeformation(),
                     3 * sizeof(float),
                     m_Voxels,
                     [&take](std::int64_t first, std::int64_t count, const void * in) {
@@ -111,22 +114,19 @@ public:
     });
   }
 
+  void
+  SetTiming(bool on)
+  {
+    m_IsTimed = on;
+  }
+
   EvaluationStatistics
   GetStatistics() const
   {
     EvaluationStatistics statistics = m_Queue->GetStatistics();
-    std::size_t bytes = m_RangedFixed.GetDeviceBytes() + m_RangedMoving.GetDeviceBytes() + m_Reducer.GetDeviceBytes() +
-                        m_UpdateSmoother.GetDeviceBytes() + m_FieldSmoother.GetDeviceBytes() +
-                        m_Forces.GetDeviceBytes();
-    for (const ImageLevel * image : { &m_Fixed, &m_Moving, &m_FixedMask, &m_MovingMask })
-    {
-      bytes += image->GetDeviceBytes();
-    }
-    for (const MemoryPointer * array :
-         { &m_Scratch[0], &m_Scratch[1], &m_Field, &m_First, &m_Second, &m_Factors, &m_Longest, &m_Values })
-    {
-      bytes += SizeOf(*array);
-    }
+    const std::size_t    bytes = m_RangedFixed.GetDeviceBytes() + m_RangedMoving.GetDeviceBytes() +
+                              m_Workspace.GetDeviceBytes() + SizeOf(m_Numbers) +
+                              (m_Scheme ? m_Scheme->GetDeviceBytes() : 0);
     statistics.deviceBytes = static_cast<std::int64_t>(bytes);
     return statistics;
   }
@@ -144,151 +144,57 @@ private:
                 int                                                        number,
                 const std::function<void(const DiffeomorphicProgress &)> & progress)
   {
-    const auto       start = Clock::now();
-    const int        levels = static_cast<int>(settings.iterations.size());
-    const int        iterations = settings.iterations[static_cast<std::size_t>(number)];
-    const double     edge = std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), levels - 1 - number);
-    const LevelMaker maker{ *m_Queue, *m_Lines };
-    const LevelImage fixed = MakeLevelImage(
-      maker, problem.fixed, "fixed", FindFactors(problem.fixed, problem.dimension, edge), m_Fixed, m_FixedMask);
-    const LevelImage moving = MakeLevelImage(
-      maker, problem.moving, "moving", FindFactors(problem.moving, problem.dimension, edge), m_Moving, m_MovingMask);
-    this->BeginLevel(fixed, problem.dimension, settings);
-    m_Forces.SetImages(m_Grid, fixed, moving, problem.initial.first, settings.radius);
-    Reserve(*m_Queue, m_Values, sizeof(float) * static_cast<std::size_t>(std::max(1, iterations)));
+    const auto start = Clock::now();
+    const int  levels = static_cast<int>(settings.iterations.size());
+    const int  iterations = settings.iterations[static_cast<std::size_t>(number)];
+    m_Scheme->BeginLevel(problem, settings, number);
     Throttle throttle(*m_Queue);
-    for (int t = 0; t < iterations; ++t)
+    int      t = 0;
+    for (bool goesOn = true; goesOn && t < iterations; ++t)
     {
       if (progress)
       {
         const double done = (number + static_cast<double>(t) / iterations) / levels;
         progress({ number, levels, t, done, [this, t] {
-                    return t > 0 ? this->DownloadCosts(t).back() : std::numeric_limits<double>::quiet_NaN();
+                    return t > 0 ? m_Scheme->DownloadCosts(t).back() : std::numeric_limits<double>::quiet_NaN();
                   } });
       }
-      this->Iterate(settings, t);
+      Enqueue(*m_Queue, m_IsTimed, [&] { goesOn = m_Scheme->Iterate(settings, t); });
       throttle.EndStep();
     }
     DiffeomorphicLevelResult result;
-    result.costs = this->DownloadCosts(iterations);
-    result.voxels = kernels::CountFieldVoxels(&m_Grid);
+    result.costs = m_Scheme->DownloadCosts(t);
+    result.voxels = kernels::CountFieldVoxels(&m_Scheme->GetGrid());
     result.milliseconds = MillisecondsSince(start);
     return result;
-  }
-
-  /** Sets the level's grid, and brings the field to it: that of the level before, or zeros. */
-  void
-  BeginLevel(const LevelImage & fixed, int dimension, const DiffeomorphicSettings & settings)
-  {
-    const kernels::FieldGrid coarse =
-      std::exchange(m_Grid,
-                    MakeFieldGrid(dimension, fixed.image->GetSize(), fixed.toPoint.matrix, GetSpacing(fixed.toPoint)));
-    const IndexMap     coarseToPoint = std::exchange(m_ToPoint, fixed.toPoint);
-    const std::int64_t voxels = kernels::CountFieldVoxels(&m_Grid);
-    const std::size_t  bytes = 3 * sizeof(float) * static_cast<std::size_t>(voxels);
-    Reserve(*m_Queue, m_First, bytes);
-    Reserve(*m_Queue, m_Second, bytes);
-    Reserve(*m_Queue, m_Longest, sizeof(float));
-    if (!m_Factors)
-    {
-      Reserve(*m_Queue, m_Factors, kernels::CompositionFactors * sizeof(float));
-      UploadArray(*m_Queue, *m_Factors, std::vector<float>(kernels::CompositionFactors, 1.0F));
-    }
-    if (coarse.dimension == 0)
-    {
-      Reserve(*m_Queue, m_Field, bytes);
-      ForEachItem<kernels::ClearElementKernel>(*m_Queue, 3 * voxels, Output<float>(*m_Field));
-    }
-    else
-    {
-      kernels::FieldResampling a{};
-      a.toField = ToFixedMap(Compose(InvertMap(coarseToPoint), m_ToPoint));
-      a.grid = m_Grid;
-      a.fieldGrid = coarse;
-      ForEachItem<kernels::ResampleFieldKernel>(
-        *m_Queue, voxels, Precision::Single, a, Input<RealNumber>(*m_Field), Output<RealNumber>(*m_First));
-      Reserve(*m_Queue, m_Field, bytes);
-      std::swap(m_Field, m_First);
-    }
-    m_UpdateSmoother.Set(settings.updateSigma, m_Grid);
-    m_FieldSmoother.Set(settings.fieldSigma, m_Grid);
-  }
-
-  void
-  Iterate(const DiffeomorphicSettings & settings, int slot)
-  {
-    const std::int64_t voxels = kernels::CountFieldVoxels(&m_Grid);
-    m_Forces.Enqueue(m_Reducer, *m_Field, *m_Second, *m_First, *m_Values, slot);
-    // The update is in the second array.
-    m_UpdateSmoother.Smooth(*m_First, *m_Second, *m_Second);
-    m_Reducer.FindLongest(m_Grid, *m_Second, *m_Longest, 0);
-    kernels::LongestVector longest{};
-    longest.length = static_cast<float>(settings.step);
-    longest.slot = kernels::FactorOfInner;
-    ForEachItem<kernels::FindScaleFactorKernel>(
-      *m_Queue, 1, longest, Input<float>(*m_Longest), Output<float>(*m_Factors));
-    ForEachItem<kernels::ComposeFieldsKernel>(*m_Queue,
-                                              voxels,
-                                              Precision::Single,
-                                              m_Grid,
-                                              Input<float>(*m_Factors),
-                                              Input<RealNumber>(*m_Field),
-                                              Input<RealNumber>(*m_Second),
-                                              Output<RealNumber>(*m_First));
-    m_FieldSmoother.Smooth(*m_First, *m_Second, *m_Field);
-  }
-
-  /** Returns the costs of the level's first count iterations. */
-  std::vector<double>
-  DownloadCosts(int count)
-  {
-    std::vector<float> sums(static_cast<std::size_t>(count));
-    if (count > 0)
-    {
-      m_Queue->Download(sums.data(), *m_Values, sizeof(float) * sums.size());
-    }
-    const double        voxels = static_cast<double>(kernels::CountFieldVoxels(&m_Grid));
-    std::vector<double> costs;
-    for (const float sum : sums)
-    {
-      if (!std::isfinite(sum))
-      {
-        throw BadInputError(
-          "the deformation has grown beyond all numbers: take a shorter step, or a larger fieldSigma");
-      }
-      costs.push_back(-sum / voxels);
-    }
-    if (!costs.empty() && std::all_of(costs.begin(), costs.end(), [](double cost) { return cost == 0; }))
-    {
-      throw BadInputError(
-        "no voxel of the fixed image is mapped into the moving image, or all of them are outside of a mask: begin "
-        "with a transform that brings them together");
-    }
-    return costs;
   }
 
   /** Computes how the deformation changes volumes, from its Jacobian at each voxel. */
   void
   MeasureFolding(DiffeomorphicResult & result)
   {
-    const std::int64_t voxels = kernels::CountFieldVoxels(&m_Grid);
-    Reserve(*m_Queue, m_First, kernels::JacobianNumbers * sizeof(float) * static_cast<std::size_t>(voxels));
+    const kernels::FieldGrid & grid = m_Scheme->GetGrid();
+    const std::int64_t         voxels = kernels::CountFieldVoxels(&grid);
+    const Memory &             field = m_Scheme->MakeDeformation();
+    FieldReducer &             reducer = m_Workspace.reducer;
+    MemoryPointer &            described = m_Workspace.second;
+    Reserve(*m_Queue, described, kernels::JacobianNumbers * sizeof(float) * static_cast<std::size_t>(voxels));
     ForEachItem<kernels::DescribeJacobianKernel>(
-      *m_Queue, voxels, m_Grid, LeastDeterminant, voxels, Input<float>(*m_Field), Output<float>(*m_First));
-    Reserve(*m_Queue, m_Values, 4 * sizeof(float));
+      *m_Queue, voxels, grid, LeastDeterminant, voxels, Input<float>(field), Output<float>(*described));
+    Reserve(*m_Queue, m_Numbers, kernels::JacobianNumbers * sizeof(float));
     for (int n = 0; n < kernels::JacobianNumbers; ++n)
     {
       if (n == kernels::JacobianNegative)
       {
-        m_Reducer.FindLargest(*m_First, n * voxels, voxels, *m_Values, n);
+        reducer.FindLargest(*described, n * voxels, voxels, *m_Numbers, n);
       }
       else
       {
-        m_Reducer.Sum(*m_First, n * voxels, voxels, *m_Values, n);
+        reducer.Sum(*described, n * voxels, voxels, *m_Numbers, n);
       }
     }
     float numbers[kernels::JacobianNumbers];
-    m_Queue->Download(numbers, *m_Values, sizeof(numbers));
+    m_Queue->Download(numbers, *m_Numbers, sizeof(numbers));
     const double mean = numbers[kernels::JacobianLogarithm] / static_cast<double>(voxels);
     const double squares = numbers[kernels::JacobianLogarithmSquare] / static_cast<double>(voxels);
     result.smallestDeterminant = -numbers[kernels::JacobianNegative];
@@ -301,33 +207,18 @@ private:
     }
   }
 
-  std::shared_ptr<Backend>    m_Backend;
-  std::unique_ptr<Queue>      m_Queue;
-  std::unique_ptr<LinePasses> m_Lines;
-  RangedImage                 m_RangedFixed;
-  RangedImage                 m_RangedMoving;
-  ImageLevel::Scratch         m_Scratch;
-  ImageLevel                  m_Fixed;
-  ImageLevel                  m_Moving;
-  ImageLevel                  m_FixedMask;
-  ImageLevel                  m_MovingMask;
-  FieldReducer                m_Reducer;
-  FieldSmoother               m_UpdateSmoother;
-  FieldSmoother               m_FieldSmoother;
-  LocalCorrelationForces      m_Forces;
-  // The current level's grid; of dimension 0 before the first level.
-  kernels::FieldGrid m_Grid{};
-  IndexMap           m_ToPoint;
-  // float[3] a voxel: the field, and two arrays for its updates.
-  MemoryPointer m_Field;
-  MemoryPointer m_First;
-  MemoryPointer m_Second;
-  // float: see kernels::ComposeFields; the length of the longest vector; the sum of the similarity of each iteration.
-  MemoryPointer m_Factors;
-  MemoryPointer m_Longest;
-  MemoryPointer m_Values;
+  std::shared_ptr<Backend>     m_Backend;
+  std::unique_ptr<Queue>       m_Queue;
+  std::unique_ptr<LinePasses>  m_Lines;
+  RangedImage                  m_RangedFixed;
+  RangedImage                  m_RangedMoving;
+  SchemeWorkspace              m_Workspace;
+  DiffeomorphicScheme          m_SchemeName = DiffeomorphicScheme::Greedy;
+  std::unique_ptr<SchemeSteps> m_Scheme;
+  MemoryPointer                m_Numbers; // float: what MeasureFolding() finds
   // Voxels of the last registration's field; 0 if there is none.
   std::int64_t m_Voxels = 0;
+  bool         m_IsTimed = false;
 };
 
 DiffeomorphicRegistration::DiffeomorphicRegistration(const std::string & deviceName)
@@ -366,6 +257,12 @@ DiffeomorphicRegistration::TakeDisplacements(
   const ParallelFor &                                                                   parallelFor)
 {
   m_Implementation->TakeDisplacements(take, parallelFor);
+}
+
+void
+DiffeomorphicRegistration::SetTiming(bool on)
+{
+  m_Implementation->SetTiming(on);
 }
 
 EvaluationStatistics

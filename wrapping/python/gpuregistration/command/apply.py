@@ -47,7 +47,7 @@ def add_parser(subparsers: Any) -> None:
         "-t", "--transform", metavar="FILE", nargs="+", default=[], help="of register, ITK, ANTs or FSL; none: points stay where they are"
     )
     parser.add_argument("--reference", metavar="FILE", help="an image whose grid OUT has (default: IMAGE)")
-    parser.add_argument("--inverse", action="store_true", help="go the transforms' way back, the last one first; of linear ones")
+    parser.add_argument("--inverse", action="store_true", help="go the transforms' way back, the last one first")
     parser.add_argument(
         "--interpolation", choices=("linear", "nearest", "bspline"), default="linear", help="nearest for labels (default: linear)"
     )
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
             files = _Inputs(image, series, image if reference is None else reference)
             inputs.check_dimensions(files.image, arguments.image, files.reference, arguments.reference or arguments.image)
             with times.part("read transforms"):
-                transform = _read_transforms(arguments, files.image, files.reference)
+                transform = _read_transforms(arguments, files.image, files.reference, device)
             if transform is not None and transform.dimension == 2:
                 check_planes(files.reference, files.image, f"file {arguments.reference or arguments.image}", f"file {arguments.image}")
         _make(arguments, files, transform, device, places.place(arguments.output), times)
@@ -121,7 +121,7 @@ def _make(
             write_series(path, map(make, files.series), files.series)
 
 
-def _read_transforms(arguments: argparse.Namespace, image: Image, reference: Image) -> Transform | None:
+def _read_transforms(arguments: argparse.Namespace, image: Image, reference: Image, device: str) -> Transform | None:
     """All of them as one."""
     from .._files import is_flirt_matrix
     from .._transforms import Composite
@@ -136,14 +136,14 @@ def _read_transforms(arguments: argparse.Namespace, image: Image, reference: Ima
         fixed, moving = (image, reference) if arguments.inverse else (reference, image)
         transform = inputs.read_transform(path, fixed, moving)
         inputs.check_transform(transform, path, image)
-        read.append(_invert(transform, path) if arguments.inverse else transform)
+        read.append(_invert(transform, path, device) if arguments.inverse else transform)
     return Composite(read[::-1] if arguments.inverse else read)
 
 
-def _invert(transform: Transform, path: str) -> Transform:
-    from .._transforms import Affine
+def _invert(transform: Transform, path: str, device: str) -> Transform:
+    from .._warnings import warn_of_input
 
-    matrix = transform.matrix_of()
-    if matrix is None:
-        raise CommandError(f"{path} is not linear, and no way back through it is known: register the images the other way round")
-    return Affine.from_matrix(matrix).inverse()
+    inverse = transform.inverse(device=device)
+    for warning in inverse.warnings:
+        warn_of_input(f"{path}: {warning}")
+    return inverse

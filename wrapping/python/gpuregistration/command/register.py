@@ -19,6 +19,7 @@ from .times import Times
 
 if TYPE_CHECKING:
     from .._image import Image
+    from .._inverse import InverseErrors
     from .._register import Result
     from .._sides import Pair
     from .._transforms import Transform
@@ -33,6 +34,7 @@ files:      images are NIfTI, MetaImage, NRRD, DICOM, ..., or a folder with the 
 
 transforms: lead from the fixed image's points to the moving one's, in mm, as ITK's and ANTs' do. --output-transform writes ITK's
             .tfm .txt .h5, .mat (ANTs', or FSL's with --mat fsl) of linear ones, or an image of displacements, such as warp.nii.gz.
+            --output-inverse writes the same of the way back; an image of displacements then has MOVING's grid.
 
 stages, each of which begins with what the ones before found, and their settings:
 {stages}
@@ -56,6 +58,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("moving", metavar="MOVING", help="the image that is moved")
     parser.add_argument("-o", "--output", metavar="OUT", help="the moving image on the fixed one's grid, of its own type of values")
     parser.add_argument("--output-transform", metavar="FILE", help="what was found")
+    parser.add_argument("--output-inverse", metavar="FILE", help="its inverse, from the moving image's points to the fixed one's")
     parser.add_argument("--output-field", metavar="FILE", help="its displacements, an image of floats in mm")
     parser.add_argument(
         "--report", metavar="FILE", nargs="?", const="", help="an HTML page on how it went; without FILE beside OUT, OUT.html"
@@ -89,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
     times = Times()
     stages = read_stages(arguments.transform, arguments.metric)
     _check_names(arguments, stages)
-    made = [arguments.output, arguments.output_transform, arguments.output_field, arguments.report]
+    made = [arguments.output, arguments.output_transform, arguments.output_inverse, arguments.output_field, arguments.report]
     read = [arguments.fixed, arguments.moving, arguments.mask, arguments.moving_mask, arguments.initial]
     inputs.check_stays(made, read)
     with outputs.Outputs(made) as places:
@@ -115,15 +118,15 @@ def _check_names(arguments: argparse.Namespace, stages: list[Stage]) -> None:
         outputs.check_name(arguments.output_field, outputs.IMAGES, "an image of displacements")
     if arguments.report is not None:
         outputs.check_name(arguments.report, outputs.REPORTS, "a report")
-    name = arguments.output_transform
-    if name is not None:
+    transforms = [name for name in (arguments.output_transform, arguments.output_inverse) if name is not None]
+    for name in transforms:
         outputs.check_name(name, outputs.TRANSFORMS + outputs.IMAGES, "a transform")
         if name.lower().endswith(".mat") and any(stage.name in ("ffd", "greedy") for stage in stages):
             raise WrongUse(f"{name}: a .mat holds no deformation; write a .tfm, an .h5, or an image such as warp.nii.gz")
-    if arguments.mat == "fsl" and (name is None or not name.lower().endswith(".mat")):
+    if arguments.mat == "fsl" and not any(name.lower().endswith(".mat") for name in transforms):
         raise WrongUse("--mat fsl is of an --output-transform that ends on .mat: give one")
-    if not any((arguments.output, name, arguments.output_field, arguments.report)):
-        raise WrongUse("there is nothing to write: give -o OUT, --output-transform, --output-field or --report")
+    if not any((arguments.output, transforms, arguments.output_field, arguments.report)):
+        raise WrongUse("there is nothing to write: give -o OUT, --output-transform, --output-inverse, --output-field or --report")
 
 
 def _begin(arguments: argparse.Namespace, stages: list[Stage], times: Times) -> tuple[str, _Inputs]:
@@ -202,9 +205,14 @@ def _write(
                 warped = result.warped
             writing.append(pool.submit(write, "image", arguments.output, write_image, warped))
         if arguments.output_transform is not None:
-            what = "fsl" if arguments.mat == "fsl" else None
-            content = (result.transform, files.fixed, files.moving, what)
-            writing.append(pool.submit(write, "transform", arguments.output_transform, write_transform, *content))
+            path = arguments.output_transform
+            content = (result.transform, files.fixed, files.moving, _format(arguments, path))
+            writing.append(pool.submit(write, "transform", path, write_transform, *content))
+        if arguments.output_inverse is not None:
+            path = arguments.output_inverse
+            with times.part("invert"):
+                content = (result.inverse, files.moving, files.fixed, _format(arguments, path))
+            writing.append(pool.submit(write, "inverse", path, write_transform, *content))
         if arguments.output_field is not None:
             with times.part("find displacements"):
                 field = result.displacement_field
@@ -214,6 +222,11 @@ def _write(
                 result.write_report(places.place(arguments.report), _repeating(arguments, result), _image_files(arguments))
         for one in writing:
             one.result()
+
+
+def _format(arguments: argparse.Namespace, path: str) -> Optional[str]:
+    """The format of a transform's file, where its name does not say it."""
+    return "fsl" if arguments.mat == "fsl" and path.lower().endswith(".mat") else None
 
 
 def _repeating(arguments: argparse.Namespace, result: Result) -> str:
@@ -228,6 +241,7 @@ def _print(arguments: argparse.Namespace, result: Result, times: Times) -> None:
         print_json(_describe(arguments, result, times))
     elif not arguments.quiet:
         print_lines(*(f"{stage.name}: cost {stage.cost:.6g}, {stage.seconds:.3f} s on {result.device}" for stage in result.stages))
+        print_lines(*(_describe_inverse(errors) for errors in _inverse_errors(arguments, result)))
 
 
 def _tell(arguments: argparse.Namespace, result: Result, times: Times) -> None:
@@ -235,7 +249,22 @@ def _tell(arguments: argparse.Namespace, result: Result, times: Times) -> None:
     if arguments.times:
         times.print()
     if not arguments.quiet:
-        tell_lines(*(f"gpureg: {warning}" for warning in result.warnings))
+        tell_lines(*(f"gpureg: {warning}" for warning in _warnings(arguments, result)))
+
+
+def _inverse_errors(arguments: argparse.Namespace, result: Result) -> list[InverseErrors]:
+    return [] if arguments.output_inverse is None else result.inverse_errors
+
+
+def _describe_inverse(errors: InverseErrors) -> str:
+    return (
+        f"inverse: {errors.mean:.2g} voxels off in the mean, {errors.largest:.2g} at most; more than 0.1 at {errors.off_voxels} voxels, and "
+        f"nothing is mapped to {errors.unmapped_voxels} at the edge"
+    )
+
+
+def _warnings(arguments: argparse.Namespace, result: Result) -> list[str]:
+    return [*result.warnings, *(warning for errors in _inverse_errors(arguments, result) for warning in errors.warnings())]
 
 
 def _describe(arguments: argparse.Namespace, result: Result, times: Times) -> dict[str, Any]:
@@ -245,13 +274,15 @@ def _describe(arguments: argparse.Namespace, result: Result, times: Times) -> di
         "moving": arguments.moving,
         "output": arguments.output,
         "output_transform": arguments.output_transform,
+        "output_inverse": arguments.output_inverse,
         "output_field": arguments.output_field,
         "report": arguments.report,
         "device": result.device,
         "seed": arguments.seed,
         "cost": result.cost,
         "matrix": matrix,
-        "warnings": [*arguments.warnings, *result.warnings],
+        "inverse_errors": [errors._asdict() for errors in _inverse_errors(arguments, result)],
+        "warnings": [*arguments.warnings, *_warnings(arguments, result)],
         "stages": [stage.numbers() for stage in result.stages],
         "times": times.all(),
     }

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkDeformableRegistrationMethod_h
+#define itkDeformableRegistrationMethod_h
+
+#include "itkDeviceRegistrationMethod.h"
+
+#include "gpureg/core/Key.h"
+#include "gpureg/core/ParallelFor.h"
+#include "gpureg/field/FieldInverter.h"
+#include "gpureg/image/LoadedImage.h"
+#include "gpureg/runtime/EngineUser.h"
+#include "gpureg/transform/TransformChain.h"
+
+#include "itkCompositeTransform.h"
+#include "itkDisplacementFieldTransform.h"
+#include "itkImage.h"
+#include "itkVector.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace itk
+{
+
+/** \class DeformableRegistrationMethod
+ * \brief Base class of the methods of which the result is a deformation, in front of the initial transform.
+ *
+ * The output maps points of the fixed image first by the deformation and then by the initial transform, if there is one: a CompositeTransform
+ * of both.
+ *
+ * \sa FreeFormDeformationRegistrationMethod, DiffeomorphicRegistrationMethod
+ * \ingroup GPURegistration
+ */
+template <typename TFixedImage, typename TMovingImage>
+class ITK_TEMPLATE_EXPORT DeformableRegistrationMethod : public DeviceRegistrationMethod<TFixedImage, TMovingImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(DeformableRegistrationMethod);
+
+  using Self = DeformableRegistrationMethod;
+  using Superclass = DeviceRegistrationMethod<TFixedImage, TMovingImage>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  const char *
+  GetNameOfClass() const override
+  {
+    return "DeformableRegistrationMethod";
+  }
+
+  using Superclass::ImageDimension;
+  using typename Superclass::FixedImageType;
+  using typename Superclass::MovingImageType;
+  using typename Superclass::TransformType;
+  using CompositeType = CompositeTransform<double, ImageDimension>;
+  using DisplacementFieldType = Image<Vector<double, ImageDimension>, ImageDimension>;
+  using DisplacementFieldTransformType = DisplacementFieldTransform<double, ImageDimension>;
+
+  /** Returns the moving image in the fixed image's space, interpolated linearly, and 0 outside the moving image. A moving image of
+   * floats or doubles is still on the device, and is not uploaded again unless a time stamp has changed.
+   * \throws itk::GPUBadInputError before Update(). */
+  typename MovingImageType::Pointer
+  GetWarpedImage() const;
+
+  /** Returns the displacement in mm of each voxel of the fixed image by GetTransform().
+   * \throws itk::GPUBadInputError before Update(). */
+  typename DisplacementFieldType::Pointer
+  GetDisplacementField() const;
+
+  /** Returns the inverse of GetTransform(): it maps points of the moving image to points of the fixed image. The deformation's part of it is
+   * a DisplacementFieldTransform on the fixed image's grid, computed by Newton's method at each voxel. Each call computes it anew.
+   * \throws itk::GPUBadInputError before Update().
+   * \throws itk::GPUUnsupportedError if the initial transform has no inverse. */
+  typename TransformType::Pointer
+  GetInverseTransform() const;
+
+  /** Returns how well the last GetInverseTransform() undoes the deformation, in voxels of the fixed image. */
+  const gpureg::InverseErrors &
+  GetInverseErrors() const
+  {
+    return m_InverseErrors;
+  }
+
+protected:
+  DeformableRegistrationMethod() = default;
+  ~DeformableRegistrationMethod() override = default;
+
+  /** Takes displacements in mm, float[3] a voxel of the fixed image, from several threads at once. */
+  using Taker = std::function<void(std::int64_t first, std::int64_t count, const float * in)>;
+
+  /** Passes the deformation, without the initial transform, to take. */
+  virtual void
+  TakeDisplacements(const Taker & take, const gpureg::ParallelFor & parallelFor) const = 0;
+
+  /** Forgets the last result and calls RegisterDeformation(). */
+  void
+  RegisterImages() override;
+
+  /** Registers the images by RegisterOnDevice(), and sets the result by SetDeformation(). */
+  virtual void
+  RegisterDeformation() = 0;
+
+  /** Registers the images as RegisterBy() does, and keeps the moving image on the device for GetWarpedImage(). */
+  template <typename TEngine, typename TProblem, typename TSettings, typename TOnProgress>
+  auto
+  RegisterOnDevice(std::unique_ptr<TEngine> & engine,
+                   TProblem &                 problem,
+                   const TSettings &          settings,
+                   const TOnProgress &        onProgress);
+
+  /** Returns the initial transform as the engine takes it; empty if there is none.
+   * \throws itk::GPUUnsupportedError if it is not made of linear transforms, B-splines and displacement fields. */
+  gpureg::TransformChain
+  MakeInitialChain() const;
+
+  /** Sets the output: the deformation, and behind it the initial transform. */
+  void
+  SetDeformation(TransformType * deformation);
+
+  /** Throws itk::GPUBadInputError unless there is a result for the fixed image. */
+  void
+  CheckIsRegistered() const;
+
+  /** Allocates a field on the fixed image's grid. */
+  typename DisplacementFieldType::Pointer
+  MakeField() const;
+
+  gpureg::ParallelFor
+  MakeParallelFor() const;
+
+private:
+  /** Holds the registered moving image on the device, if it is of floats or doubles; m_MovingKey identifies its voxels. */
+  std::unique_ptr<gpureg::LoadedImage>              m_Moving;
+  gpureg::Key                                       m_MovingKey;
+  typename FixedImageType::ConstPointer             m_Registered; // the fixed image of the result
+  typename FixedImageType::RegionType               m_RegisteredRegion;
+  typename TransformType::ConstPointer              m_RegisteredFrom; // the initial transform of the result
+  mutable gpureg::EngineUser<gpureg::FieldInverter> m_Inverter;
+  mutable gpureg::InverseErrors                     m_InverseErrors;
+};
+
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkDeformableRegistrationMethod.hxx"
+#endif
+
+#endif

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkDeformableRegistrationMethod_hxx
+#define itkDeformableRegistrationMethod_hxx
+
+#include "itkDeformableRegistrationMethod.h"
+
+#include "GPURegistrationDetail/core/itkGPUKey.h"
+#include "GPURegistrationDetail/core/itkGPURegistrationGeometry.h"
+#include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
+#include "GPURegistrationDetail/registration/itkGPURegisteredImage.h"
+#include "GPURegistrationDetail/registration/itkGPURegistrationMethod.h"
+#include "GPURegistrationDetail/transform/itkGPUTransformChain.h"
+#include "itkGPUResampleImageFilter.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace itk
+{
+
+template <typename TFixedImage, typename TMovingImage>
+void
+DeformableRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages()
+{
+  m_Registered = nullptr;
+  m_RegisteredFrom = nullptr;
+  m_MovingKey.clear();
+  m_Moving.reset();
+  m_InverseErrors = {};
+  this->RegisterDeformation();
+}
+
+template <typename TFixedImage, typename TMovingImage>
+template <typename TEngine, typename TProblem, typename TSettings, typename TOnProgress>
+auto
+DeformableRegistrationMethod<TFixedImage, TMovingImage>::RegisterOnDevice(std::unique_ptr<TEngine> & engine,
+                                                                          TProblem &                 problem,
+                                                                          const TSettings &          settings,
+                                                                          const TOnProgress &        onProgress)
+{
+  GPURegistrationDetail::RegisteredSide moving(this->m_Use.GetDevice().GetName(), "moving");
+  auto                                  result = this->RegisterBy(engine, moving, problem, settings, onProgress);
+  // Moving images of other pixels are resampled from the host's memory, in doubles.
+  if constexpr (GPURegistrationDetail::RegisteredSide::IsOfReals<TMovingImage>)
+  {
+    m_Moving = moving.TakeImage();
+    m_MovingKey = GPURegistrationDetail::MakeSource(*this->GetMovingImage()).key;
+  }
+  return result;
+}
+
+template <typename TFixedImage, typename TMovingImage>
+gpureg::TransformChain
+DeformableRegistrationMethod<TFixedImage, TMovingImage>::MakeInitialChain() const
+{
+  gpureg::TransformChain chain;
+  chain.dimension = static_cast<int>(ImageDimension);
+  const TransformType * const initial = this->GetInitialTransform();
+  if (initial != nullptr && !GPUTransformChain::Append<double, ImageDimension>(*initial, chain))
+  {
+    GPURegistrationDetail::ThrowUnsupported(
+      *this,
+      "The initial transform ",
+      initial->GetNameOfClass(),
+      " is not made of linear transforms, B-splines and displacement fields. Make it "
+      "a displacement field by itk::TransformToDisplacementFieldFilter.");
+  }
+  return chain;
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+DeformableRegistrationMethod<TFixedImage, TMovingImage>::SetDeformation(TransformType * deformation)
+{
+  m_Registered = this->GetFixedImage();
+  m_RegisteredRegion = m_Registered->GetBufferedRegion();
+  m_RegisteredFrom = this->GetInitialTransform();
+  if (!m_RegisteredFrom)
+  {
+    this->GetOutput()->Set(deformation);
+    return;
+  }
+  const auto composite = CompositeType::New();
+  composite->AddTransform(const_cast<TransformType *>(m_RegisteredFrom.GetPointer()));
+  composite->AddTransform(deformation);
+  this->GetOutput()->Set(composite);
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+DeformableRegistrationMethod<TFixedImage, TMovingImage>::CheckIsRegistered() const
+{
+  if (m_Registered.IsNull() || m_Registered.GetPointer() != this->GetFixedImage() ||
+      m_Registered->GetBufferedRegion() != m_RegisteredRegion)
+  {
+    GPURegistrationDetail::ThrowBadInput(*this, "The fixed image has not been registered. Call Update() first.");
+  }
+}
+
+template <typename TFixedImage, typename TMovingImage>
+auto
+DeformableRegistrationMethod<TFixedImage, TMovingImage>::MakeField() const -> typename DisplacementFieldType::Pointer
+{
+  const auto field = DisplacementFieldType::New();
+  field->CopyInformation(this->GetFixedImage());
+  field->SetRegions(this->GetFixedImage()->GetBufferedRegion());
+  field->Allocate();
+  return field;
+}
+
+template <typename TFixedImage, typename TMovingImage>
+gpureg::ParallelFor
+DeformableRegistrationMethod<TFixedImage, TMovingImage>::MakeParallelFor() const
+{
+  return GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
+}
+
+template <typename TFixedImage, typename TMovingImage>
+auto
+DeformableRegistrationMethod<TFixedImage, TMovingImage>::GetWarpedImage() const -> typename MovingImageType::Pointer
+{
+  this->CheckIsRegistered();
+  const auto resampler = GPUResampleImageFilter<MovingImageType, MovingImageType>::New();
+  resampler->SetDevice(this->m_Use.GetDevice());
+  resampler->SetMeasuresKernelTime(this->m_Use.GetMeasuresKernelTime());
+  resampler->SetInput(this->GetMovingImage());
+  resampler->SetTransform(this->GetTransform());
+  resampler->SetReferenceImage(this->GetFixedImage());
+  resampler->UseReferenceImageOn();
+  if (!m_MovingKey.empty() && m_MovingKey == GPURegistrationDetail::MakeSource(*this->GetMovingImage()).key)
+  {
+    resampler->SetInputOnDevice(m_Moving.get());
+  }
+  resampler->Update();
+  this->m_Statistics = resampler->GetEvaluationStatistics();
+  return resampler->GetOutput();
+}
+
+template <typename TFixedImage, typename TMovingImage>
+auto
+DeformableRegistrationMethod<TFixedImage, TMovingImage>::GetDisplacementField() const ->
+  typename DisplacementFieldType::Pointer
+{
+  this->CheckIsRegistered();
+  const FixedImageType & fixed = *this->GetFixedImage();
+  const auto             field = this->MakeField();
+  auto * const           vectors = field->GetBufferPointer();
+  const auto             store = [&](std::int64_t first, std::int64_t count, const float * in) {
+    for (std::int64_t n = first; n < first + count; ++n, in += 3)
+    {
+      typename FixedImageType::PointType point;
+      fixed.TransformIndexToPhysicalPoint(fixed.ComputeIndex(n), point);
+      Point<double, ImageDimension> moved;
+      for (unsigned int d = 0; d < ImageDimension; ++d)
+      {
+        moved[d] = point[d] + in[d];
+      }
+      if (m_RegisteredFrom)
+      {
+        moved = m_RegisteredFrom->TransformPoint(moved);
+      }
+      for (unsigned int d = 0; d < ImageDimension; ++d)
+      {
+        vectors[n][d] = moved[d] - point[d];
+      }
+    }
+  };
+  GPURegistrationDetail::CallEngine(*this, [&] { this->TakeDisplacements(store, this->MakeParallelFor()); });
+  return field;
+}
+
+template <typename TFixedImage, typename TMovingImage>
+auto
+DeformableRegistrationMethod<TFixedImage, TMovingImage>::GetInverseTransform() const -> typename TransformType::Pointer
+{
+  this->CheckIsRegistered();
+  typename TransformType::Pointer behind;
+  if (m_RegisteredFrom)
+  {
+    behind = m_RegisteredFrom->GetInverseTransform();
+    if (!behind)
+    {
+      GPURegistrationDetail::ThrowUnsupported(*this,
+                                              "The initial transform ",
+                                              m_RegisteredFrom->GetNameOfClass(),
+                                              " has no inverse.");
+    }
+  }
+  const auto            field = this->MakeField();
+  const auto            region = field->GetBufferedRegion();
+  std::vector<float>    displacements(3 * region.GetNumberOfPixels());
+  gpureg::FieldToInvert request;
+  request.dimension = static_cast<int>(ImageDimension);
+  request.size = GPURegistrationGeometry::SizeOf<ImageDimension>(region.GetSize());
+  request.indexToPoint = GPURegistrationGeometry::GetIndexToPointMap<ImageDimension>(*field, region);
+  request.displacements = [&displacements](std::int64_t first, std::int64_t count, void * out) {
+    std::copy_n(displacements.data() + 3 * first, 3 * count, static_cast<float *>(out));
+  };
+  auto * const vectors = field->GetBufferPointer();
+  request.take = [vectors](std::int64_t first, std::int64_t count, const float * in) {
+    for (std::int64_t n = first; n < first + count; ++n, in += 3)
+    {
+      std::copy_n(in, ImageDimension, vectors[n].Begin());
+    }
+  };
+  GPURegistrationDetail::CallEngine(*this, [&] {
+    const auto parallelFor = this->MakeParallelFor();
+    this->TakeDisplacements(
+      [&displacements](std::int64_t first, std::int64_t count, const float * in) {
+        std::copy_n(in, 3 * count, displacements.data() + 3 * first);
+      },
+      parallelFor);
+    m_Inverter.Run(this->m_Use.GetDevice().GetName(), {}, [&](gpureg::FieldInverter & inverter) {
+      m_InverseErrors = inverter.Invert(request, parallelFor);
+      this->m_Statistics = inverter.GetStatistics();
+    });
+  });
+  const auto inverse = DisplacementFieldTransformType::New();
+  inverse->SetDisplacementField(field);
+  if (!behind)
+  {
+    return inverse.GetPointer();
+  }
+  const auto composite = CompositeType::New();
+  composite->AddTransform(inverse);
+  composite->AddTransform(behind);
+  return composite.GetPointer();
+}
+
+} // namespace itk
+
+#endif

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkDiffeomorphicRegistrationMethod_h
+#define itkDiffeomorphicRegistrationMethod_h
+
+#include "GPURegistrationDetail/registration/itkGPURegistrationMethod.h"
+#include "itkDeformableRegistrationMethod.h"
+
+#include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
+
+#include "itkArray.h"
+
+#include <memory>
+#include <vector>
+
+namespace itk
+{
+
+/** \class DiffeomorphicRegistrationMethod
+ * \brief Registers two images by a displacement for each voxel, on one device from the images to the transform.
+ *
+ * The scheme is greedy (Avants 2008; Yushkevich 2016): each iteration computes the gradient of the local correlation, smooths it to an update
+ * v, scales v so that its longest vector has the length of a step, composes the field u with it,
+ * \f[ u(x) \leftarrow v(x) + u(x + v(x)), \f]
+ * and smooths the field. The local correlation is the mean over the boxes around all voxels of \f$ c|c|/(F\,M) \f$, with c the covariance
+ * of the fixed and the moving values in a box and F and M their variances; its gradient is exact. A composition of small invertible steps is
+ * invertible: the field does not fold unless it is smoothed too little for its steps.
+ *
+ * \code
+ * auto method = itk::DiffeomorphicRegistrationMethod<Image, Image>::New();
+ * method->SetFixedImage(fixed);
+ * method->SetMovingImage(moving);
+ * method->SetInitialTransform(affine); // from points of the fixed image to those of the moving one
+ * method->Update();
+ * method->GetTransform();              // the deformation, followed by the initial transform
+ * method->GetInverseTransform();
+ * method->GetWarpedImage();
+ * \endcode
+ *
+ * The initial transform follows the deformation, and is linear. Without one, GetTransform() is a DisplacementFieldTransform on the fixed
+ * image's grid; with one, it is a composite of that and the initial transform.
+ *
+ * Images have scalar pixels of any type, in 2D or 3D; the method computes in float. An iteration event precedes each iteration; at that
+ * moment the device may not have finished the iterations of the last 40 ms, or the last two iterations. Progress events give the share
+ * of the work that is done. AbortGenerateDataOn() ends the work with an itk::ProcessAborted.
+ *
+ * \throws itk::GPUBadInputError for settings out of range, constant images, values that are not finite, or if no voxel of the fixed
+ * image maps into the moving image; itk::GPUUnsupportedError for an initial transform that is not linear; itk::GPUOutOfMemoryError if the
+ * device or the host has too little memory.
+ *
+ * \ingroup GPURegistration
+ */
+template <typename TFixedImage, typename TMovingImage>
+class ITK_TEMPLATE_EXPORT DiffeomorphicRegistrationMethod
+  : public DeformableRegistrationMethod<TFixedImage, TMovingImage>
+{
+public:
+  itkGPUClassMacro(DiffeomorphicRegistrationMethod, DeformableRegistrationMethod<TFixedImage, TMovingImage>);
+
+  using Superclass::ImageDimension;
+  using typename Superclass::DisplacementFieldTransformType;
+  using typename Superclass::FixedImageType;
+  using typename Superclass::MovingImageType;
+  using typename Superclass::TransformType;
+  using IterationsType = Array<unsigned int>;
+
+  /** Sets the number of iterations at each level, the coarsest first: one number a level, 1 to 6 of them. The finest level has the fixed
+   * image's voxels, and voxels are twice as long from level to level. Default: 100, 100, 100, 50. */
+  itkSetMacro(NumberOfIterationsPerLevel, IterationsType);
+  itkGetConstReferenceMacro(NumberOfIterationsPerLevel, IterationsType);
+
+  /** Sets the radius of the neighborhoods, in a level's voxels: the default, 2, makes them 5 voxels wide along each axis. */
+  itkSetMacro(NeighborhoodRadius, unsigned int);
+  itkGetConstMacro(NeighborhoodRadius, unsigned int);
+
+  /** Set the standard deviations, in a level's voxels, of the Gaussians that smooth each update, and the field after it. 0: none. Default:
+   * 1.732 and 0.6. A larger one makes the deformation smoother. */
+  itkSetMacro(UpdateSmoothingSigma, double);
+  itkGetConstMacro(UpdateSmoothingSigma, double);
+  itkSetMacro(FieldSmoothingSigma, double);
+  itkGetConstMacro(FieldSmoothingSigma, double);
+
+  /** Sets the length of the longest vector of each update, in a level's voxels. Default: 1. */
+  itkSetMacro(Step, double);
+  itkGetConstMacro(Step, double);
+
+  /** Returns the deformation without the initial transform. */
+  const DisplacementFieldTransformType *
+  GetDeformation() const
+  {
+    return m_Deformation;
+  }
+
+  /** Return what the deformation, without the initial transform, does to volumes: the least determinant of its Jacobian over the fixed
+   * image's voxels, the number of voxels at which it is 0 or less, and the standard deviation of the determinants' logarithms. */
+  double
+  GetSmallestJacobianDeterminant() const
+  {
+    return m_Result.smallestDeterminant;
+  }
+  SizeValueType
+  GetNumberOfFoldedVoxels() const
+  {
+    return static_cast<SizeValueType>(m_Result.foldedVoxels);
+  }
+  double
+  GetLogJacobianDeviation() const
+  {
+    return m_Result.logDeterminantDeviation;
+  }
+
+  /** Returns the cost before each iteration of a level; the coarsest level is level 0.
+   *  \throws itk::GPUBadInputError if the last registration had no such level. */
+  const std::vector<double> &
+  GetCosts(unsigned int level) const;
+
+  /** Returns the seconds of the last registration, without the upload of the images. */
+  double
+  GetElapsedSeconds() const
+  {
+    return 1e-3 * m_Result.milliseconds;
+  }
+
+  /** Return the level, 0 being the coarsest, and the iteration of the current registration, for observers of iteration events. */
+  itkGetConstMacro(CurrentLevel, unsigned int);
+  itkGetConstMacro(CurrentIteration, unsigned int);
+
+protected:
+  DiffeomorphicRegistrationMethod();
+  ~DiffeomorphicRegistrationMethod() override = default;
+
+  void
+  RegisterDeformation() override;
+  void
+  TakeDisplacements(const typename Superclass::Taker & take, const gpureg::ParallelFor & parallelFor) const override;
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+
+private:
+  gpureg::DiffeomorphicSettings
+  MakeSettings() const;
+
+  IterationsType m_NumberOfIterationsPerLevel;
+  unsigned int   m_NeighborhoodRadius;
+  double         m_UpdateSmoothingSigma;
+  double         m_FieldSmoothingSigma;
+  double         m_Step;
+  unsigned int   m_CurrentLevel{ 0 };
+  unsigned int   m_CurrentIteration{ 0 };
+
+  std::unique_ptr<gpureg::DiffeomorphicRegistration> m_Engine;
+  gpureg::DiffeomorphicResult                        m_Result;
+  typename DisplacementFieldTransformType::Pointer   m_Deformation;
+};
+
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkDiffeomorphicRegistrationMethod.hxx"
+#endif
+
+#endif

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkDiffeomorphicRegistrationMethod_hxx
+#define itkDiffeomorphicRegistrationMethod_hxx
+
+#include "itkDiffeomorphicRegistrationMethod.h"
+
+#include <algorithm>
+
+namespace itk
+{
+
+template <typename TFixedImage, typename TMovingImage>
+DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::DiffeomorphicRegistrationMethod()
+{
+  const gpureg::DiffeomorphicSettings settings;
+  m_NumberOfIterationsPerLevel.SetSize(static_cast<SizeValueType>(settings.iterations.size()));
+  std::copy(settings.iterations.begin(), settings.iterations.end(), m_NumberOfIterationsPerLevel.begin());
+  m_NeighborhoodRadius = static_cast<unsigned int>(settings.radius);
+  m_UpdateSmoothingSigma = settings.updateSigma;
+  m_FieldSmoothingSigma = settings.fieldSigma;
+  m_Step = settings.step;
+}
+
+template <typename TFixedImage, typename TMovingImage>
+gpureg::DiffeomorphicSettings
+DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
+{
+  gpureg::DiffeomorphicSettings settings;
+  settings.iterations.clear();
+  for (const unsigned int iterations : m_NumberOfIterationsPerLevel)
+  {
+    settings.iterations.push_back(GPURegistrationDetail::ToEngineCount(iterations));
+  }
+  settings.radius = GPURegistrationDetail::ToEngineCount(m_NeighborhoodRadius);
+  settings.updateSigma = m_UpdateSmoothingSigma;
+  settings.fieldSigma = m_FieldSmoothingSigma;
+  settings.step = m_Step;
+  settings.fixedRange = GPURegistrationDetail::ToEngineRange(this->GetFixedImageRange());
+  settings.movingRange = GPURegistrationDetail::ToEngineRange(this->GetMovingImageRange());
+  return settings;
+}
+
+template <typename TFixedImage, typename TMovingImage>
+const std::vector<double> &
+DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::GetCosts(unsigned int level) const
+{
+  if (level >= m_Result.levels.size())
+  {
+    GPURegistrationDetail::ThrowBadInput(
+      *this, "There are results of ", m_Result.levels.size(), " levels, and none of level ", level, ".");
+  }
+  return m_Result.levels[level].costs;
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::RegisterDeformation()
+{
+  m_Result = {};
+  m_Deformation = nullptr;
+  gpureg::DiffeomorphicProblem problem;
+  problem.initial = this->MakeInitialChain();
+  m_Result = this->RegisterOnDevice(m_Engine,
+                                    problem,
+                                    this->MakeSettings(),
+                                    [this](const gpureg::DiffeomorphicProgress & progress) {
+                                      m_CurrentLevel = static_cast<unsigned int>(progress.level);
+                                      m_CurrentIteration = static_cast<unsigned int>(progress.iteration);
+                                    });
+  const auto   field = this->MakeField();
+  auto * const vectors = field->GetBufferPointer();
+  this->TakeDisplacements(
+    [vectors](std::int64_t first, std::int64_t count, const float * in) {
+      for (std::int64_t n = first; n < first + count; ++n, in += 3)
+      {
+        std::copy_n(in, ImageDimension, vectors[n].Begin());
+      }
+    },
+    this->MakeParallelFor());
+  m_Deformation = DisplacementFieldTransformType::New();
+  m_Deformation->SetDisplacementField(field);
+  this->SetDeformation(m_Deformation);
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::TakeDisplacements(
+  const typename Superclass::Taker & take, const gpureg::ParallelFor & parallelFor) const
+{
+  m_Engine->SetTiming(this->m_Use.GetMeasuresKernelTime());
+  m_Engine->TakeDisplacements(take, parallelFor);
+  this->m_Statistics = m_Engine->GetStatistics();
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  os << indent << "NumberOfIterationsPerLevel: " << m_NumberOfIterationsPerLevel << std::endl;
+  os << indent << "NeighborhoodRadius: " << m_NeighborhoodRadius << std::endl;
+  os << indent << "UpdateSmoothingSigma: " << m_UpdateSmoothingSigma << std::endl;
+  os << indent << "FieldSmoothingSigma: " << m_FieldSmoothingSigma << std::endl;
+  os << indent << "Step: " << m_Step << std::endl;
+  os << indent << "CurrentLevel: " << m_CurrentLevel << std::endl;
+  os << indent << "CurrentIteration: " << m_CurrentIteration << std::endl;
+}
+
+} // namespace itk
+
+#endif

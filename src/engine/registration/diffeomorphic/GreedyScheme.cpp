@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/registration/diffeomorphic/GreedyScheme.h"
+
+#include "engine/field/FieldGeometry.h"
+#include "engine/filter/LevelGeometry.h"
+#include "engine/runtime/ForEachItem.h"
+#include "engine/runtime/Transfer.h"
+#include "engine/transform/FixedPoint.h"
+
+#include "gpureg/core/Error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace gpureg
+{
+
+GreedyScheme::GreedyScheme(SchemeWorkspace & workspace)
+  : m_Workspace(workspace)
+  , m_Fixed(workspace.queue, workspace.deviceName, &workspace.imageScratch)
+  , m_Moving(workspace.queue, workspace.deviceName, &workspace.imageScratch)
+  , m_FixedMask(workspace.queue, workspace.deviceName, &workspace.imageScratch)
+  , m_MovingMask(workspace.queue, workspace.deviceName, &workspace.imageScratch)
+  , m_UpdateSmoother(workspace.queue)
+  , m_FieldSmoother(workspace.queue)
+  , m_Forces(workspace.queue)
+{}
+
+void
+GreedyScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
+{
+  Queue &          queue = m_Workspace.queue;
+  const int        levels = static_cast<int>(settings.iterations.size());
+  const int        iterations = settings.iterations[static_cast<std::size_t>(number)];
+  const double     edge = std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), levels - 1 - number);
+  const LevelMaker maker{ queue, m_Workspace.lines };
+  const LevelImage fixed = MakeLevelImage(
+    maker, problem.fixed, "fixed", FindFactors(problem.fixed, problem.dimension, edge), m_Fixed, m_FixedMask);
+  const LevelImage moving = MakeLevelImage(
+    maker, problem.moving, "moving", FindFactors(problem.moving, problem.dimension, edge), m_Moving, m_MovingMask);
+  this->BeginField(fixed, problem.dimension);
+  m_UpdateSmoother.Set(settings.updateSigma, m_Grid);
+  m_FieldSmoother.Set(settings.fieldSigma, m_Grid);
+  m_Forces.SetImages(m_Grid, fixed, moving, problem.initial.first, settings.radius);
+  Reserve(queue, m_Values, sizeof(float) * static_cast<std::size_t>(std::max(1, iterations)));
+}
+
+void
+GreedyScheme::BeginField(const LevelImage & fixed, int dimension)
+{
+  Queue &                  queue = m_Workspace.queue;
+  const kernels::FieldGrid coarse =
+    std::exchange(m_Grid,
+                  MakeFieldGrid(dimension, fixed.image->GetSize(), fixed.toPoint.matrix, GetSpacing(fixed.toPoint)));
+  const IndexMap     coarseToPoint = std::exchange(m_ToPoint, fixed.toPoint);
+  const std::int64_t voxels = kernels::CountFieldVoxels(&m_Grid);
+  const std::size_t  bytes = 3 * sizeof(float) * static_cast<std::size_t>(voxels);
+  Reserve(queue, m_Workspace.first, bytes);
+  Reserve(queue, m_Workspace.second, bytes);
+  Reserve(queue, m_Longest, sizeof(float));
+  if (!m_Factors)
+  {
+    Reserve(queue, m_Factors, kernels::CompositionFactors * sizeof(float));
+    UploadArray(queue, *m_Factors, std::vector<float>(kernels::CompositionFactors, 1.0F));
+  }
+  if (coarse.dimension == 0)
+  {
+    Reserve(queue, m_Field, bytes);
+    ForEachItem<kernels::ClearElementKernel>(queue, 3 * voxels, Output<float>(*m_Field));
+    return;
+  }
+  kernels::FieldResampling a{};
+  a.toField = ToFixedMap(Compose(InvertMap(coarseToPoint), m_ToPoint));
+  a.grid = m_Grid;
+  a.fieldGrid = coarse;
+  ForEachItem<kernels::ResampleFieldKernel>(
+    queue, voxels, Precision::Single, a, Input<RealNumber>(*m_Field), Output<RealNumber>(*m_Workspace.first));
+  Reserve(queue, m_Field, bytes);
+  std::swap(m_Field, m_Workspace.first);
+}
+
+bool
+GreedyScheme::Iterate(const DiffeomorphicSettings & settings, int t)
+{
+  Queue &            queue = m_Workspace.queue;
+  FieldReducer &     reducer = m_Workspace.reducer;
+  Memory &           first = *m_Workspace.first;
+  Memory &           update = *m_Workspace.second;
+  const std::int64_t voxels = kernels::CountFieldVoxels(&m_Grid);
+  m_Forces.Enqueue(reducer, *m_Field, update, first, *m_Values, t);
+  m_UpdateSmoother.Smooth(first, update, update);
+  reducer.FindLongest(m_Grid, update, *m_Longest, 0);
+  kernels::LongestVector longest{};
+  longest.length = static_cast<float>(settings.step);
+  longest.slot = kernels::FactorOfInner;
+  ForEachItem<kernels::FindScaleFactorKernel>(queue, 1, longest, Input<float>(*m_Longest), Output<float>(*m_Factors));
+  ForEachItem<kernels::ComposeFieldsKernel>(queue,
+                                            voxels,
+                                            Precision::Single,
+                                            m_Grid,
+                                            Input<float>(*m_Factors),
+                                            Input<RealNumber>(*m_Field),
+                                            Input<RealNumber>(update),
+                                            Output<RealNumber>(first));
+  m_FieldSmoother.Smooth(first, update, *m_Field);
+  return true;
+}
+
+std::vector<double>
+GreedyScheme::DownloadCosts(int count)
+{
+  std::vector<float> sums(static_cast<std::size_t>(count));
+  if (count > 0)
+  {
+    m_Workspace.queue.Download(sums.data(), *m_Values, sizeof(float) * sums.size());
+  }
+  const double        voxels = static_cast<double>(kernels::CountFieldVoxels(&m_Grid));
+  std::vector<double> costs;
+  for (const float sum : sums)
+  {
+    if (!std::isfinite(sum))
+    {
+      throw BadInputError("the deformation has grown beyond all numbers: take a shorter step, or a larger fieldSigma");
+    }
+    costs.push_back(-sum / voxels);
+  }
+  if (!costs.empty() && std::all_of(costs.begin(), costs.end(), [](double cost) { return cost == 0; }))
+  {
+    throw BadInputError(
+      "no voxel of the fixed image is mapped into the moving image, or all of them are outside of a mask: begin "
+      "with a transform that brings them together");
+  }
+  return costs;
+}
+
+std::size_t
+GreedyScheme::GetDeviceBytes() const
+{
+  std::size_t bytes = m_UpdateSmoother.GetDeviceBytes() + m_FieldSmoother.GetDeviceBytes() + m_Forces.GetDeviceBytes();
+  for (const ImageLevel * image : { &m_Fixed, &m_Moving, &m_FixedMask, &m_MovingMask })
+  {
+    bytes += image->GetDeviceBytes();
+  }
+  for (const MemoryPointer * array : { &m_Field, &m_Factors, &m_Longest, &m_Values })
+  {
+    bytes += SizeOf(*array);
+  }
+  return bytes;
+}
+
+} // namespace gpureg

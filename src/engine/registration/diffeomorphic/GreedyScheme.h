@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_GreedyScheme_h
+#define gpureg_GreedyScheme_h
+
+#include "engine/field/FieldKernels.h"
+#include "engine/field/FieldSmoother.h"
+#include "engine/registration/diffeomorphic/LocalCorrelationForces.h"
+#include "engine/registration/diffeomorphic/SchemeSteps.h"
+
+namespace gpureg
+{
+
+/** One field u, on the fixed image's grid. An iteration smooths the gradient of the local correlation, scales it to a step v, composes
+ *  u(x) ← v(x) + u(x + v(x)), and smooths u. A level's images are shrunk. */
+class GreedyScheme : public SchemeSteps
+{
+public:
+  /** workspace must outlive it. */
+  explicit GreedyScheme(SchemeWorkspace & workspace);
+
+  void
+  Begin() override
+  {
+    m_Grid = {};
+  }
+
+  void
+  BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number) override;
+
+  bool
+  Iterate(const DiffeomorphicSettings & settings, int t) override;
+
+  std::vector<double>
+  DownloadCosts(int count) override;
+
+  const kernels::FieldGrid &
+  GetGrid() const override
+  {
+    return m_Grid;
+  }
+
+  const Memory &
+  MakeDeformation() override
+  {
+    return *m_Field;
+  }
+
+  std::size_t
+  GetDeviceBytes() const override;
+
+private:
+  /** Sets the level's grid, and brings the field to it. */
+  void
+  BeginField(const LevelImage & fixed, int dimension);
+
+  SchemeWorkspace &      m_Workspace;
+  ImageLevel             m_Fixed;
+  ImageLevel             m_Moving;
+  ImageLevel             m_FixedMask;
+  ImageLevel             m_MovingMask;
+  FieldSmoother          m_UpdateSmoother;
+  FieldSmoother          m_FieldSmoother;
+  LocalCorrelationForces m_Forces;
+  kernels::FieldGrid     m_Grid{};
+  IndexMap               m_ToPoint;
+  MemoryPointer          m_Field; // float[3] a voxel
+  // float: see kernels::ComposeFields; the length of the longest vector; the sum of the similarity of each iteration.
+  MemoryPointer m_Factors;
+  MemoryPointer m_Longest;
+  MemoryPointer m_Values;
+};
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_SchemeSteps_h
+#define gpureg_SchemeSteps_h
+
+#include "engine/field/FieldKernels.h"
+#include "engine/field/FieldReducer.h"
+#include "engine/filter/ImageLevel.h"
+#include "engine/filter/LinePasses.h"
+#include "engine/runtime/Queue.h"
+
+#include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace gpureg
+{
+
+/** What a scheme works with; a registration owns it, and all its schemes share it. */
+struct SchemeWorkspace
+{
+  Queue &             queue;
+  LinePasses &        lines;
+  const std::string & deviceName;
+  FieldReducer        reducer;
+  ImageLevel::Scratch imageScratch;
+  /** Arrays of any contents, which each use overwrites. */
+  MemoryPointer first;
+  MemoryPointer second;
+
+  std::size_t
+  GetDeviceBytes() const
+  {
+    return reducer.GetDeviceBytes() + SizeOf(imageScratch[0]) + SizeOf(imageScratch[1]) + SizeOf(first) +
+           SizeOf(second);
+  }
+};
+
+/** The steps of one scheme of diffeomorphic registration, inside an operation of the workspace's queue. */
+class SchemeSteps
+{
+public:
+  virtual ~SchemeSteps() = default;
+
+  /** Forgets the fields. */
+  virtual void
+  Begin() = 0;
+
+  /** Makes the images of a level, and brings the fields to its grid: those of the level before, or zeros. */
+  virtual void
+  BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number) = 0;
+
+  /** Enqueues an iteration, the level's number t. Returns whether another one may follow. */
+  virtual bool
+  Iterate(const DiffeomorphicSettings & settings, int t) = 0;
+
+  /** Waits, and returns the costs of the level's first count iterations.
+   *  \throws BadInputError if they say that there is nothing to register, or that the fields have grown beyond all numbers */
+  virtual std::vector<double>
+  DownloadCosts(int count) = 0;
+
+  /** Returns the grid of the level's fields; its dimension is 0 before the first level. */
+  virtual const kernels::FieldGrid &
+  GetGrid() const = 0;
+
+  /** Returns a field of the last level, float[3] a voxel, mm. It may lie in the workspace's first array. */
+  virtual const Memory &
+  MakeDeformation() = 0;
+
+  /** Returns the size of the scheme's own arrays. */
+  virtual std::size_t
+  GetDeviceBytes() const = 0;
+};
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inverses of deformations, against the transforms in doubles on the host."""
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from command_line import gpureg_json
+from conftest import make_head
+
+GRID = {"spacing": (1.5, 1.2, 2.0), "origin": (-30.0, 20.0, 400.0)}
+
+
+def smooth_field(shape, spacing, largest=4.0, seed=1):
+    """A field in mm that ends at the grid's edge and folds nowhere."""
+    random = np.random.default_rng(seed)
+    places = np.stack(np.meshgrid(*[np.linspace(0, np.pi, n) for n in shape], indexing="ij"), axis=-1)
+    window = np.prod(np.sin(places), axis=-1, keepdims=True)
+    waves = sum(np.sin(places @ random.uniform(0.5, 2.0, (len(shape), len(shape))) + random.uniform(0, 6, len(shape))) for _ in range(3))
+    return largest / 3 * window * waves
+
+
+@pytest.mark.parametrize("shape", [(24, 31, 28), (45, 52)])
+def test_a_field(device, shape):
+    d = len(shape)
+    turn = np.linalg.qr(np.random.default_rng(3).normal(size=(d, d)))[0]
+    field = gr.DisplacementField(smooth_field(shape, 1.0), GRID["spacing"][:d], GRID["origin"][:d], turn)
+    back = field.inverse(device=device)
+    assert back.array.shape == field.array.shape and np.array_equal(back.direction, field.direction)
+    index = np.random.default_rng(4).uniform(1, np.array(shape[::-1]) - 2, (2000, d))
+    # At voxels' centres, where the inverse is found, and between them, where it is interpolated.
+    for places, most in ((np.rint(index), 2e-4), (index, 0.05)):
+        points = places * field.spacing @ turn.T + field.origin
+        errors = np.linalg.norm((field.transform_points(back.transform_points(points)) - points) @ turn / field.spacing, axis=1)
+        assert errors.max() < most
+    assert back.inverse_errors.largest < 2e-4 and back.inverse_errors.off_voxels == back.inverse_errors.unmapped_voxels == 0
+    assert list(back.warnings) == []
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_a_spline(device, d):
+    # As rough as a registration's: neighbouring points differ by up to a fifth of their distance.
+    points = np.random.default_rng(5).normal(0, 0.4, (*(11, 12, 10)[:d], d))
+    spline = gr.BSpline(points, [8.0, 9.0, 7.0][:d], [1.0, 2.0, 3.0][:d])
+    back = spline.inverse(device=device)
+    size = np.array(points.shape[-2::-1])
+    low, high = spline.origin + 2 * spline.spacing, spline.origin + (size - 3) * spline.spacing
+    places = np.random.default_rng(6).uniform(low, high, (2000, d))
+    errors = np.linalg.norm((spline.transform_points(back.transform_points(places)) - places) / (spline.spacing / 5), axis=1)
+    assert errors.mean() < 0.01 and errors.max() < 0.1
+
+
+def test_a_reference_says_where():
+    spline = gr.BSpline(np.random.default_rng(7).normal(0, 1.0, (8, 8, 8, 3)), [8.0] * 3, [-8.0] * 3)
+    grid = gr.Image(np.zeros((40, 36, 30)))
+    back = spline.inverse(grid, device="host")
+    assert back.array.shape == (40, 36, 30, 3) and np.array_equal(back.spacing, grid.spacing)
+    with pytest.raises(gr.BadInputError, match="3 dimensions"):
+        spline.inverse(gr.Image(np.zeros((40, 36))), device="host")
+
+
+def test_a_composite_goes_the_way_back():
+    affine = gr.Affine(np.diag([1.1, 0.9, 1.0]), [3.0, -2.0, 1.0])
+    field = gr.DisplacementField(smooth_field((24, 31, 28), 1.0), **GRID)
+    both = gr.Composite([field, affine])
+    back = both.inverse(device="host")
+    assert [type(part) for part in back.transforms] == [gr.Affine, gr.DisplacementField]
+    points = np.random.default_rng(8).uniform(2, 20, (500, 3)) * GRID["spacing"] + GRID["origin"]
+    np.testing.assert_allclose(back.transform_points(both.transform_points(points)), points, atol=0.1)
+
+
+def test_what_folds_says_so():
+    vectors = np.zeros((20, 20, 20, 3))
+    vectors[8:12, 8:12, 8:12, 0] = 6.0
+    back = gr.DisplacementField(vectors).inverse(device="host")
+    assert back.inverse_errors.off_voxels > 0
+    assert "no inverse at" in back.warnings[0] and "no inverse at" in gr.Composite([gr.DisplacementField(vectors)]).inverse().warnings[0]
+
+
+def test_too_large():
+    with pytest.raises(gr.BadInputError, match="too large"):
+        gr.DisplacementField(np.full((4, 4, 4, 3), 1e60)).inverse(device="host")
+
+
+@pytest.mark.parametrize("stage", ["ffd", "greedy"])
+def test_a_registration(device, stage):
+    fixed, moving = make_head(), make_head(lambda points: points + 3.0 * np.sin(points[..., ::-1] / 15.0))
+    result = gr.register(fixed, moving, ["affine", stage], device=device)
+    errors = result.inverse_errors
+    assert len(errors) == 1 and errors[0].mean < 1e-4 and errors[0].off_voxels == 0
+    inside = np.argwhere(fixed.array > 0)[::7, ::-1]
+    points = inside * fixed.spacing @ fixed.direction.T + fixed.origin
+    errors = np.linalg.norm((result.inverse.transform_points(result.transform.transform_points(points)) - points) / fixed.spacing, axis=1)
+    assert errors.mean() < 0.01 and errors.max() < 0.1
+
+
+def test_a_linear_registration_has_an_exact_one(heads):
+    result = gr.register(*heads, "affine", device="host")
+    assert result.inverse_errors == []
+    np.testing.assert_allclose(result.inverse.matrix_of() @ result.transform.matrix_of(), np.eye(4), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["back.h5", "back.nii.gz"])
+def test_the_command_writes_it(head_files, heads, name, tmp_path, capfd):
+    words = ("register", head_files.fixed, head_files.moving, "--transform", "affine,ffd", "--device", "host")
+    told = gpureg_json(capfd, *words, "--output-transform", tmp_path / "there.h5", "--output-inverse", tmp_path / name)
+    assert told["output_inverse"] == str(tmp_path / name)
+    assert told["inverse_errors"][0]["mean"] < 1e-4
+    there, back = gr.read_transform(tmp_path / "there.h5"), gr.read_transform(tmp_path / name)
+    if name.endswith(".nii.gz"):
+        assert back.array.shape[:-1] == heads[1].shape
+    fixed = heads[0]
+    points = np.argwhere(fixed.array > 0)[::11, ::-1] * fixed.spacing @ fixed.direction.T + fixed.origin
+    errors = np.linalg.norm((back.transform_points(there.transform_points(points)) - points) / fixed.spacing, axis=1)
+    assert errors.mean() < 0.02 and np.quantile(errors, 0.99) < 0.2

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests itk::DiffeomorphicRegistrationMethod and the inverses of deformable methods on every device.
+#include "FreeFormProblem.h"
+#include "ImageComparison.h"
+#include "TestDevices.h"
+
+#include "itkDiffeomorphicRegistrationMethod.h"
+#include "itkGPUError.h"
+
+#include "itkAffineTransform.h"
+#include "itkBSplineTransform.h"
+#include "itkCommand.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace gpuregtest
+{
+
+namespace
+{
+template <unsigned int VDimension>
+using DiffeomorphicMethod =
+  itk::DiffeomorphicRegistrationMethod<itk::Image<float, VDimension>, itk::Image<float, VDimension>>;
+
+template <unsigned int VDimension>
+typename DiffeomorphicMethod<VDimension>::Pointer
+MakeMethod(const Problem<VDimension> & problem, const std::string & device)
+{
+  const auto                                               method = DiffeomorphicMethod<VDimension>::New();
+  typename DiffeomorphicMethod<VDimension>::IterationsType iterations(2);
+  iterations[0] = 30;
+  iterations[1] = 20;
+  method->SetDevice(itk::GPUDevice::FromName(device));
+  method->SetFixedImage(problem.fixed);
+  method->SetMovingImage(problem.moving);
+  method->SetNumberOfIterationsPerLevel(iterations);
+  method->SetStep(0.5);
+  return method;
+}
+
+template <unsigned int VDimension>
+typename itk::AffineTransform<double, VDimension>::Pointer
+MakeAffine(const Problem<VDimension> & problem)
+{
+  const auto affine = itk::AffineTransform<double, VDimension>::New();
+  affine->SetCenter(problem.grid.GetCentre());
+  affine->Rotate(0, 1, 0.02);
+  auto shift = affine->GetTranslation();
+  shift[0] = 0.8;
+  affine->SetTranslation(shift);
+  return affine;
+}
+
+/** Calls test(point) for the fixed image's voxels that are more than a few voxels inside. */
+template <unsigned int VDimension, typename TTest>
+void
+ForEachInnerPoint(const itk::Image<float, VDimension> & image, const TTest & test)
+{
+  const auto                                                            region = image.GetBufferedRegion();
+  itk::ImageRegionConstIteratorWithIndex<itk::Image<float, VDimension>> voxel(&image, region);
+  for (; !voxel.IsAtEnd(); ++voxel)
+  {
+    bool isInside = true;
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      const auto place = voxel.GetIndex()[d] - region.GetIndex(d);
+      isInside &= place >= 5 && place + 5 < static_cast<itk::OffsetValueType>(region.GetSize(d));
+    }
+    if (isInside)
+    {
+      typename itk::Image<float, VDimension>::PointType point;
+      image.TransformIndexToPhysicalPoint(voxel.GetIndex(), point);
+      test(point);
+    }
+  }
+}
+
+/** Expects that the inverse leads back: 0.01 voxel off in the mean, and 0.1 at most. */
+template <unsigned int VDimension, typename TMethod>
+void
+ExpectLeadsBack(const Problem<VDimension> & problem, const TMethod & method)
+{
+  const auto inverse = method.GetInverseTransform();
+  const auto transform = method.GetTransform();
+  double     sum = 0;
+  double     largest = 0;
+  int        count = 0;
+  ForEachInnerPoint<VDimension>(*problem.fixed, [&](const auto & point) {
+    const auto error = (inverse->TransformPoint(transform->TransformPoint(point)) - point).GetNorm();
+    sum += error;
+    largest = std::max(largest, error);
+    ++count;
+  });
+  ASSERT_GT(count, 1000);
+  EXPECT_LE(sum / count, 0.01 * problem.grid.spacing[0]);
+  EXPECT_LE(largest, 0.1 * problem.grid.spacing[0]);
+  const gpureg::InverseErrors & errors = method.GetInverseErrors();
+  EXPECT_EQ(errors.offVoxels, 0);
+  EXPECT_LE(errors.largest, 1e-3);
+  EXPECT_LT(errors.unmappedVoxels,
+            static_cast<std::int64_t>(problem.fixed->GetBufferedRegion().GetNumberOfPixels() / 4));
+}
+
+class DiffeomorphicMethodTest : public DeviceTest
+{
+protected:
+  template <unsigned int VDimension>
+  void
+  ExpectFound()
+  {
+    const Problem<VDimension> problem(41, Problem<VDimension>::Contrast::Same);
+    const auto                method = MakeMethod(problem, GetParam());
+    unsigned int              events = 0;
+    const auto                command = itk::CStyleCommand::New();
+    command->SetClientData(&events);
+    command->SetCallback(
+      [](itk::Object *, const itk::EventObject &, void * data) { ++*static_cast<unsigned int *>(data); });
+    method->AddObserver(itk::IterationEvent(), command);
+    method->Update();
+    EXPECT_EQ(events, 50u);
+    const auto identity = itk::AffineTransform<double, VDimension>::New();
+    EXPECT_GT(problem.GetError(*identity), 0.9);
+    EXPECT_LT(problem.GetError(*method->GetTransform()), 0.6);
+    EXPECT_GT(method->GetSmallestJacobianDeterminant(), 0.2);
+    EXPECT_EQ(method->GetNumberOfFoldedVoxels(), 0u);
+    EXPECT_GT(method->GetLogJacobianDeviation(), 0.0);
+    ASSERT_EQ(method->GetCosts(1).size(), 20u);
+    EXPECT_LT(method->GetCosts(1).back(), method->GetCosts(0).front());
+    EXPECT_THROW(method->GetCosts(2), itk::GPUBadInputError);
+    EXPECT_EQ(method->GetTransform(), method->GetDeformation());
+    ExpectLeadsBack<VDimension>(problem, *method);
+  }
+
+  template <unsigned int VDimension>
+  void
+  ExpectFollowsTheInitialTransform()
+  {
+    const Problem<VDimension> problem(41, Problem<VDimension>::Contrast::Same);
+    const auto                method = MakeMethod(problem, GetParam());
+    const auto                affine = MakeAffine(problem);
+    method->SetInitialTransform(affine);
+    method->Update();
+    EXPECT_LT(problem.GetError(*method->GetTransform()), 0.6);
+    ExpectLeadsBack<VDimension>(problem, *method);
+    const auto field = method->GetDisplacementField();
+    ForEachInnerPoint<VDimension>(*problem.fixed, [&](const auto & point) {
+      const auto there = affine->TransformPoint(method->GetDeformation()->TransformPoint(point));
+      const auto index = field->TransformPhysicalPointToIndex(point);
+      EXPECT_LT((point + field->GetPixel(index) - there).GetNorm(), 1e-4);
+      EXPECT_LT((method->GetTransform()->TransformPoint(point) - there).GetNorm(), 1e-9);
+    });
+    EXPECT_EQ(method->GetWarpedImage()->GetBufferedRegion(), problem.fixed->GetBufferedRegion());
+  }
+};
+} // namespace
+
+TEST_P(DiffeomorphicMethodTest, FindsADeformation2D)
+{
+  ExpectFound<2>();
+}
+
+TEST_P(DiffeomorphicMethodTest, FindsADeformation3D)
+{
+  ExpectFound<3>();
+}
+
+TEST_P(DiffeomorphicMethodTest, FollowsTheInitialTransform2D)
+{
+  ExpectFollowsTheInitialTransform<2>();
+}
+
+TEST_P(DiffeomorphicMethodTest, FollowsTheInitialTransform3D)
+{
+  ExpectFollowsTheInitialTransform<3>();
+}
+
+TEST_P(DiffeomorphicMethodTest, InvertsAFreeFormDeformation)
+{
+  const Problem<2> problem(41);
+  const auto       method = problem.MakeMethod(GetParam());
+  EXPECT_THROW(method->GetInverseTransform(), itk::GPUBadInputError);
+  method->Update();
+  ExpectLeadsBack<2>(problem, *method);
+  method->SetInitialTransform(MakeAffine(problem));
+  method->Update();
+  ExpectLeadsBack<2>(problem, *method);
+  // A B-spline knows no inverse of its own.
+  const auto spline = itk::BSplineTransform<double, 2, 3>::New();
+  spline->SetTransformDomainOrigin(problem.fixed->GetOrigin());
+  spline->SetTransformDomainDirection(problem.fixed->GetDirection());
+  itk::BSplineTransform<double, 2, 3>::PhysicalDimensionsType dimensions;
+  dimensions.Fill(80.0);
+  spline->SetTransformDomainPhysicalDimensions(dimensions);
+  method->SetInitialTransform(spline);
+  method->Update();
+  EXPECT_THROW(method->GetInverseTransform(), itk::GPUUnsupportedError);
+}
+
+TEST_P(DiffeomorphicMethodTest, RefusesBadInputAndGoesOn)
+{
+  const Problem<2> problem(3, Problem<2>::Contrast::Same);
+  const auto       method = MakeMethod(problem, GetParam());
+  EXPECT_THROW(method->GetDisplacementField(), itk::GPUBadInputError);
+  EXPECT_THROW(method->GetInverseTransform(), itk::GPUBadInputError);
+  method->Update();
+  const auto first = method->GetDisplacementField();
+  const auto expectRefused = [&](const char * words, const auto & spoil, const auto & mend) {
+    SCOPED_TRACE(words);
+    spoil();
+    EXPECT_THROW(method->Update(), itk::GPUBadInputError);
+    EXPECT_THROW(method->GetDisplacementField(), itk::GPUBadInputError);
+    mend();
+  };
+  const auto iterations = method->GetNumberOfIterationsPerLevel();
+  expectRefused(
+    "no levels",
+    [&] { method->SetNumberOfIterationsPerLevel({}); },
+    [&] { method->SetNumberOfIterationsPerLevel(iterations); });
+  for (const double bad : { -1.0, std::numeric_limits<double>::quiet_NaN() })
+  {
+    expectRefused(
+      "step", [&] { method->SetStep(bad); }, [&] { method->SetStep(0.5); });
+    expectRefused(
+      "update", [&] { method->SetUpdateSmoothingSigma(bad); }, [&] { method->SetUpdateSmoothingSigma(1.732); });
+    expectRefused(
+      "field", [&] { method->SetFieldSmoothingSigma(bad); }, [&] { method->SetFieldSmoothingSigma(0.6); });
+  }
+  expectRefused(
+    "radius", [&] { method->SetNeighborhoodRadius(0); }, [&] { method->SetNeighborhoodRadius(2); });
+  method->Update();
+  EXPECT_TRUE(HaveSameBits(*first, *method->GetDisplacementField()));
+}
+
+TEST_P(DiffeomorphicMethodTest, PrintsItself)
+{
+  std::ostringstream text;
+  DiffeomorphicMethod<2>::New()->Print(text);
+  for (const char * const word : { "NumberOfIterationsPerLevel: [100, 100, 100, 50]",
+                                   "NeighborhoodRadius: 2",
+                                   "UpdateSmoothingSigma: 1.732",
+                                   "FieldSmoothingSigma: 0.6",
+                                   "Step: 1" })
+  {
+    EXPECT_NE(text.str().find(word), std::string::npos) << word << " is not in\n" << text.str();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, DiffeomorphicMethodTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace gpuregtest

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inverses of deformations, as displacement fields."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Optional
+
+import numpy as np
+
+from . import _engine
+from ._devices import DeviceLike, borrow_engine, choose_device
+from ._engine import BadInputError
+from ._image import engine_map
+
+
+class InverseErrors(NamedTuple):
+    """Tells how well an inverse undoes its deformation. At each voxel of the inverse's grid the inverse leads to a point, and the deformation
+    leads that point to another place than the voxel: the error is the distance, in voxels.
+
+    Attributes:
+        mean: over the voxels to which the grid is mapped.
+        largest: over the same voxels.
+        off_voxels: the number of those voxels with an error above 0.1: the deformation folds there.
+        unmapped_voxels: the number of voxels to which no point of the grid is mapped, near the grid's edge.
+    """
+
+    mean: float
+    largest: float
+    off_voxels: int
+    unmapped_voxels: int
+
+    def warnings(self) -> list[str]:
+        """Returns sentences that warn of voxels without an inverse."""
+        if self.off_voxels == 0:
+            return []
+        return [
+            f"the deformation has no inverse at {self.off_voxels} voxels, where it folds: the error there is up to {self.largest:.3g} voxels"
+        ]
+
+
+def invert_vectors(
+    vectors: np.ndarray, index_to_point: np.ndarray, device: Optional[DeviceLike]
+) -> tuple[np.ndarray, InverseErrors]:
+    """Inverts a displacement field.
+
+    Args:
+        vectors: displacements in mm, ``[z, y, x, 3]`` or ``[y, x, 2]``.
+        index_to_point: homogeneous, ``(d + 1, d + 1)``, from voxels' indices to mm.
+        device: a device's name; None: the default one.
+
+    Returns:
+        The inverse's displacements, in the same shape, in floats; and its errors.
+
+    Raises:
+        BadInputError: a displacement is too large for a float.
+    """
+    dimension = vectors.shape[-1]
+    with np.errstate(over="ignore"):
+        floats = vectors.astype(np.float32)
+    if not np.isfinite(floats).all():
+        raise BadInputError("A deformation with displacements too large for floats of 32 bits has no inverse here.")
+    if dimension == 2:
+        floats = np.concatenate([floats, np.zeros_like(floats[..., :1])], axis=-1)[np.newaxis]
+    with borrow_engine(_engine.FieldInverter, choose_device(device)) as engine:
+        inverse, errors = engine.invert(dimension, np.ascontiguousarray(floats), engine_map(index_to_point))
+    inverse = np.asarray(inverse)
+    told = InverseErrors(errors.mean, errors.largest, errors.off_voxels, errors.unmapped_voxels)
+    return (inverse if dimension == 3 else np.ascontiguousarray(inverse[0, ..., :2])), told
