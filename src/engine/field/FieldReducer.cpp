@@ -5,15 +5,17 @@
 #include "engine/runtime/ForEachItem.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gpureg
 {
 
 namespace
 {
-// The strips that all voxels are cut into, and those that these are cut into: some lanes for each of a GPU's, and a warp's few.
+// The most strips that all numbers are cut into: some lanes for each of a GPU's.
 constexpr std::int64_t Strips = std::int64_t{ 1 } << 15;
-constexpr std::int64_t JoinedStrips = std::int64_t{ 1 } << 7;
+// How many strips are joined to one. A lane joins them one after the other, in some microseconds for so many.
+constexpr std::int64_t Joint = std::int64_t{ 1 } << 5;
 } // namespace
 
 FieldReducer::FieldReducer(Queue & queue)
@@ -24,18 +26,14 @@ void
 FieldReducer::Reserve()
 {
   gpureg::Reserve(m_Queue, m_Strips, Strips * sizeof(float));
-  gpureg::Reserve(m_Queue, m_Joined, JoinedStrips * sizeof(float));
+  gpureg::Reserve(m_Queue, m_Joined, Strips / Joint * sizeof(float));
 }
 
-void
-FieldReducer::FindLongest(const kernels::FieldGrid & grid, const Memory & field, Memory & result, std::int64_t slot)
+Memory &
+FieldReducer::GetParts(std::int64_t count)
 {
-  this->Reserve();
-  const std::int64_t count = kernels::CountFieldVoxels(&grid);
-  const std::int64_t strips = std::min(count, Strips);
-  ForEachItem<kernels::FindLongestOfStripKernel>(
-    m_Queue, strips, grid, Input<float>(field), count, strips, Output<float>(*m_Strips));
-  this->Join<kernels::FindLargestOfStripKernel>(strips, result, slot);
+  gpureg::Reserve(m_Queue, m_Parts, static_cast<std::size_t>(count) * sizeof(float));
+  return *m_Parts;
 }
 
 void
@@ -65,9 +63,16 @@ template <typename TKernel>
 void
 FieldReducer::Join(std::int64_t strips, Memory & result, std::int64_t slot)
 {
-  const std::int64_t joined = std::min(strips, JoinedStrips);
-  ForEachItem<TKernel>(m_Queue, joined, Input<float>(*m_Strips), strips, joined, Output<float>(*m_Joined));
-  ForEachItem<TKernel>(m_Queue, 1, Input<float>(*m_Joined), joined, std::int64_t{ 1 }, Output<float>(result, slot));
+  Memory * from = m_Strips.get();
+  Memory * to = m_Joined.get();
+  while (strips > Joint)
+  {
+    const std::int64_t joined = (strips + Joint - 1) / Joint;
+    ForEachItem<TKernel>(m_Queue, joined, Input<float>(*from), strips, joined, Output<float>(*to));
+    strips = joined;
+    std::swap(from, to);
+  }
+  ForEachItem<TKernel>(m_Queue, 1, Input<float>(*from), strips, std::int64_t{ 1 }, Output<float>(result, slot));
 }
 
 } // namespace gpureg

@@ -219,9 +219,7 @@ private:
   {
     const std::int64_t voxels = kernels::CountFieldVoxels(&m_Grid);
     m_Forces.Enqueue(m_Reducer, *m_Field, *m_Second, *m_First, *m_Values, slot);
-    // The update is in the second array.
-    m_UpdateSmoother.Smooth(*m_First, *m_Second, *m_Second);
-    m_Reducer.FindLongest(m_Grid, *m_Second, *m_Longest, 0);
+    m_UpdateSmoother.SmoothAndMeasure(*m_First, *m_Second, *m_First, m_Reducer, *m_Longest);
     kernels::LongestVector longest{};
     longest.length = static_cast<float>(settings.step);
     longest.slot = kernels::FactorOfInner;
@@ -233,9 +231,9 @@ private:
                                               m_Grid,
                                               Input<float>(*m_Factors),
                                               Input<RealNumber>(*m_Field),
-                                              Input<RealNumber>(*m_Second),
-                                              Output<RealNumber>(*m_First));
-    m_FieldSmoother.Smooth(*m_First, *m_Second, *m_Field);
+                                              Input<RealNumber>(*m_First),
+                                              Output<RealNumber>(*m_Second));
+    m_FieldSmoother.Smooth(*m_Second, *m_First, *m_Field);
   }
 
   /** Returns the costs of the level's first count iterations. */
