@@ -36,6 +36,8 @@
   GPUREG_GROUP_FUNCTION
 // Keeps eight loads in flight at a time.
 #define GPUREG_UNROLL_8 _Pragma("unroll 8")
+// Is defined where neighbouring items are computed by neighbouring lanes, and not one after the other.
+#define GPUREG_HAS_LANES
 #define GPUREG_MEMBER_FUNCTION GPUREG_FUNCTION
 #define GPUREG_GLOBAL
 #define GPUREG_LOCAL

@@ -15,6 +15,8 @@
 #define GPUREG_REAL_GROUP_FUNCTION static inline
 #define GPUREG_METRIC_GROUP_FUNCTION static inline
 #define GPUREG_UNROLL_8
+// Is defined where neighbouring items are computed by neighbouring lanes, and not one after the other.
+#define GPUREG_HAS_LANES
 #define GPUREG_KERNEL __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1)))
 // EmbedKernels.cmake writes the entry points of these. The type only ends the line.
 #define GPUREG_ITEM_KERNEL(function, itemsOfTask, doing) struct function##Kernel

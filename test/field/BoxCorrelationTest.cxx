@@ -66,25 +66,21 @@ FindByKernels(const FieldGrid & grid, const BoxCorrelation & a, const Images & i
   const std::vector<TReal> moving(images.moving.begin(), images.moving.end());
   const std::vector<TReal> weights(images.weights.begin(), images.weights.end());
   const std::vector<TReal> gradients(3 * voxels, TReal{ 1 });
-  std::vector<TReal>       sums(BoxWeighedSums * voxels), summed(sums), values(voxels), terms(BoxTerms * voxels);
-  std::vector<TReal>       ofRows(terms), ofPlanes(terms);
-  ForEachItem(voxels, [&](std::int64_t item) {
-    SumProductsAlongX(&grid, &a, fixed.data(), moving.data(), weights.data(), sums.data(), item);
+  std::vector<TReal>       summed(BoxWeighedSums * voxels), terms(BoxTerms * voxels), values(voxels);
+  const std::int64_t       alongY = CountFieldBlocks(&grid, 1, BlockWidth, BlockLength);
+  const std::int64_t       alongZ = CountFieldBlocks(&grid, 2, BlockWidth, BlockLength);
+  ForEachItem(alongY, [&](std::int64_t item) {
+    SumProductsInPlane(&grid, &a, fixed.data(), moving.data(), weights.data(), summed.data(), item);
   });
-  ForEachItem(CountBoxSums(&a) * voxels,
-              [&](std::int64_t item) { SumBoxesAlong(&grid, &a, 1, sums.data(), summed.data(), item); });
-  ForEachItem(voxels, [&](std::int64_t item) {
+  ForEachItem(alongZ, [&](std::int64_t item) {
     FindCorrelationTerms(&grid, &a, summed.data(), weights.data(), values.data(), terms.data(), item);
   });
-  ForEachItem(BoxTerms * voxels,
-              [&](std::int64_t item) { SumBoxesAlong(&grid, &a, 0, terms.data(), ofRows.data(), item); });
-  ForEachItem(BoxTerms * voxels,
-              [&](std::int64_t item) { SumBoxesAlong(&grid, &a, 1, ofRows.data(), ofPlanes.data(), item); });
+  ForEachItem(alongY, [&](std::int64_t item) { SumTermsInPlane(&grid, &a, terms.data(), summed.data(), item); });
   forces.resize(3 * voxels);
   double total = 0;
-  ForEachItem(voxels, [&](std::int64_t item) {
+  ForEachItem(alongZ, [&](std::int64_t item) {
     FindCorrelationForces(
-      &grid, &a, ofPlanes.data(), fixed.data(), moving.data(), weights.data(), gradients.data(), forces.data(), item);
+      &grid, &a, summed.data(), fixed.data(), moving.data(), weights.data(), gradients.data(), forces.data(), item);
     total += values[item];
   });
   return total;

@@ -10,6 +10,7 @@
 #include "kernels/field/FieldGrid.h"
 #include "kernels/field/FieldComposition.h"
 #include "kernels/field/FieldSums.h"
+#include "kernels/field/FieldBlocks.h"
 #include "kernels/field/FieldSmoothing.h"
 #include "kernels/field/FieldInversion.h"
 #include "kernels/field/FieldNewton.h"

@@ -5,21 +5,24 @@
 #include "engine/runtime/ForEachItem.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gpureg
 {
 
 namespace
 {
-// The number of strips that all voxels are cut into, which fills a GPU, and of those that the strips' results are cut into.
-constexpr int MostStrips = 1 << 15;
-constexpr int MostJoinedStrips = 1 << 7;
+// The most strips that all numbers are cut into, which fill a GPU.
+constexpr std::int64_t MostStrips = std::int64_t{ 1 } << 15;
 
-/** Cuts count numbers into at most `most` strips that do not depend on the device, as a sum's rounding would. */
+// How many strips' results are joined to one. A lane joins them one after the other, in some microseconds for so many.
+constexpr std::int64_t Joint = std::int64_t{ 1 } << 5;
+
+/** Cuts count numbers into at most `most` interleaved strips, which do not depend on the device, as a sum's rounding would. */
 kernels::Strips
-CutIntoStrips(std::int64_t count, int most)
+CutIntoStrips(std::int64_t count, std::int64_t most)
 {
-  return { count, static_cast<int>(std::min<std::int64_t>(count, most)), 1 };
+  return { count, static_cast<int>(std::min(count, most)), 1 };
 }
 } // namespace
 
@@ -31,17 +34,14 @@ void
 FieldReducer::Reserve()
 {
   gpureg::Reserve(m_Queue, m_Strips, MostStrips * sizeof(float));
-  gpureg::Reserve(m_Queue, m_Joined, MostJoinedStrips * sizeof(float));
+  gpureg::Reserve(m_Queue, m_Joined, MostStrips / Joint * sizeof(float));
 }
 
-void
-FieldReducer::FindLongest(const kernels::FieldGrid & grid, const Memory & field, Memory & result, std::int64_t slot)
+Memory &
+FieldReducer::GetParts(std::int64_t count)
 {
-  this->Reserve();
-  const kernels::Strips strips = CutIntoStrips(kernels::CountFieldVoxels(&grid), MostStrips);
-  ForEachItem<kernels::FindLongestOfStripKernel>(
-    m_Queue, strips.number, grid, strips, Input<float>(field), Output<float>(*m_Strips));
-  this->Join<kernels::FindLargestOfStripKernel>(strips.number, result, slot);
+  gpureg::Reserve(m_Queue, m_Parts, static_cast<std::size_t>(count) * sizeof(float));
+  return *m_Parts;
 }
 
 void
@@ -71,10 +71,16 @@ template <typename TKernel>
 void
 FieldReducer::Join(std::int64_t count, Memory & result, std::int64_t slot)
 {
-  const kernels::Strips strips = CutIntoStrips(count, MostJoinedStrips);
-  const kernels::Strips all = CutIntoStrips(strips.number, 1);
-  ForEachItem<TKernel>(m_Queue, strips.number, strips, Input<float>(*m_Strips), Output<float>(*m_Joined));
-  ForEachItem<TKernel>(m_Queue, all.number, all, Input<float>(*m_Joined), Output<float>(result, slot));
+  Memory * from = m_Strips.get();
+  Memory * to = m_Joined.get();
+  while (count > Joint)
+  {
+    const kernels::Strips strips = CutIntoStrips(count, (count + Joint - 1) / Joint);
+    ForEachItem<TKernel>(m_Queue, strips.number, strips, Input<float>(*from), Output<float>(*to));
+    count = strips.number;
+    std::swap(from, to);
+  }
+  ForEachItem<TKernel>(m_Queue, 1, CutIntoStrips(count, 1), Input<float>(*from), Output<float>(result, slot));
 }
 
 } // namespace gpureg

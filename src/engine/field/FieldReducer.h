@@ -2,9 +2,6 @@
 #ifndef gpureg_FieldReducer_h
 #define gpureg_FieldReducer_h
 
-#include "kernels/core/Prelude.h"
-#include "kernels/field/FieldGrid.h"
-
 #include "engine/runtime/Queue.h"
 
 #include <cstddef>
@@ -20,10 +17,6 @@ public:
   /** queue must outlive it. */
   explicit FieldReducer(Queue & queue);
 
-  /** Writes the length of a field's longest vector, in voxels, to result[slot]. field, result: float. */
-  void
-  FindLongest(const kernels::FieldGrid & grid, const Memory & field, Memory & result, std::int64_t slot);
-
   /** Writes the largest of count numbers, from number first on, to result[slot]. numbers, result: float. */
   void
   FindLargest(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot);
@@ -32,10 +25,14 @@ public:
   void
   Sum(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot);
 
+  /** Returns an array for count numbers, float, which a kernel writes and a reduction reads next: one of each block of voxels. */
+  Memory &
+  GetParts(std::int64_t count);
+
   std::size_t
   GetDeviceBytes() const
   {
-    return SizeOf(m_Strips) + SizeOf(m_Joined);
+    return SizeOf(m_Parts) + SizeOf(m_Strips) + SizeOf(m_Joined);
   }
 
 private:
@@ -49,6 +46,7 @@ private:
   Join(std::int64_t count, Memory & result, std::int64_t slot);
 
   Queue &       m_Queue;
+  MemoryPointer m_Parts;
   MemoryPointer m_Strips;
   MemoryPointer m_Joined;
 };

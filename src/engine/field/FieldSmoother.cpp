@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/field/FieldSmoother.h"
 
-#include "engine/field/FieldKernels.h"
+#include "engine/field/CountBlocks.h"
 #include "engine/field/FieldGaussian.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/Transfer.h"
@@ -12,17 +12,19 @@ namespace gpureg
 {
 
 void
-FieldSmoother::Set(double sigma, const kernels::FieldGrid & grid)
+FieldSmoother::Set(double sigma, const kernels::FieldGrid & grid, FieldBorder border)
 {
+  const bool hasZeroBorder = sigma > 0 && border == FieldBorder::Zero;
   m_Grid = grid;
+  m_Smoothing.clearsBorder = hasZeroBorder;
+  m_Smoothing.kept = hasZeroBorder ? FindKeptPart(sigma * sigma) : 0.0F;
   std::vector<float> weights;
   for (std::size_t axis = 0; axis < 3; ++axis)
   {
     const bool               smooths = sigma > 0 && static_cast<int>(axis) < grid.dimension;
     const std::vector<float> along =
       smooths ? MakeFieldGaussian(sigma * sigma, grid.size[axis]) : std::vector<float>{ 1 };
-    m_First[axis] = static_cast<int>(weights.size());
-    m_Radius[axis] = static_cast<int>(along.size()) - 1;
+    m_Smoothing.radius[axis] = static_cast<int>(along.size()) - 1;
     weights.insert(weights.end(), along.begin(), along.end());
   }
   Reserve(m_Queue, m_Weights, weights.size() * sizeof(float));
@@ -30,26 +32,45 @@ FieldSmoother::Set(double sigma, const kernels::FieldGrid & grid)
 }
 
 void
-FieldSmoother::Smooth(Memory & field, Memory & scratch, Memory & smoothed)
+FieldSmoother::Smooth(const Memory & field, Memory & scratch, Memory & smoothed)
 {
-  const std::int64_t count = 3 * kernels::CountFieldVoxels(&m_Grid);
-  const Memory *     from[3] = { &field, &scratch, &field };
-  Memory *           to[3] = { &scratch, &field, &smoothed };
-  for (std::size_t axis = 0; axis < 3; ++axis)
-  {
-    kernels::FieldSmoothing a{};
-    a.axis = static_cast<int>(axis);
-    a.radius = m_Radius[axis];
-    ForEachItem<kernels::SmoothFieldAlongKernel>(m_Queue,
-                                                 count,
+  this->Enqueue(m_Smoothing, field, scratch, smoothed, nullptr);
+}
+
+void
+FieldSmoother::SmoothAndMeasure(
+  const Memory & field, Memory & scratch, Memory & smoothed, FieldReducer & reducer, Memory & longest)
+{
+  const std::int64_t      blocks = CountBlocks(m_Queue, m_Grid, 2);
+  Memory &                parts = reducer.GetParts(blocks);
+  kernels::FieldSmoothing a = m_Smoothing;
+  a.measures = 1;
+  this->Enqueue(a, field, scratch, smoothed, &parts);
+  reducer.FindLargest(parts, 0, blocks, longest, 0);
+}
+
+void
+FieldSmoother::Enqueue(
+  const kernels::FieldSmoothing & a, const Memory & field, Memory & scratch, Memory & smoothed, Memory * parts)
+{
+  ForEachItem<kernels::SmoothFieldInPlaneKernel>(m_Queue,
+                                                 CountBlocks(m_Queue, m_Grid, 1),
                                                  Precision::Single,
                                                  m_Grid,
                                                  a,
-                                                 Input<float>(*m_Weights, m_First[axis]),
-                                                 Input<RealNumber>(*from[axis]),
-                                                 Input<RealNumber>(nullptr),
-                                                 Output<RealNumber>(*to[axis]));
-  }
+                                                 Input<float>(*m_Weights),
+                                                 Input<RealNumber>(field),
+                                                 Output<RealNumber>(scratch));
+  ForEachItem<kernels::SmoothFieldAlongZKernel>(m_Queue,
+                                                CountBlocks(m_Queue, m_Grid, 2),
+                                                Precision::Single,
+                                                m_Grid,
+                                                a,
+                                                Input<float>(*m_Weights),
+                                                Input<RealNumber>(scratch),
+                                                Input<RealNumber>(field),
+                                                Output<RealNumber>(smoothed),
+                                                Output<float>(parts));
 }
 
 } // namespace gpureg

@@ -2,16 +2,22 @@
 #ifndef gpureg_FieldSmoother_h
 #define gpureg_FieldSmoother_h
 
-#include "kernels/core/Prelude.h"
-#include "kernels/field/FieldGrid.h"
-
+#include "engine/field/FieldKernels.h"
+#include "engine/field/FieldReducer.h"
 #include "engine/runtime/Queue.h"
 
-#include <array>
 #include <cstddef>
 
 namespace gpureg
 {
+
+/** What smoothing makes of a field's border. */
+enum class FieldBorder
+{
+  Smoothed,
+  /** It is 0, and a part of the field stays unsmoothed where sigma is short: see FindKeptPart(). So does itk::SyNImageRegistrationMethod. */
+  Zero
+};
 
 /** Smooths fields by a discrete Gaussian, which continues the field beyond the grid's edge. */
 class FieldSmoother
@@ -22,14 +28,17 @@ public:
     : m_Queue(queue)
   {}
 
-  /** Sets the Gaussian's standard deviation, in voxels, and the grid. 0: Smooth() copies the field. */
+  /** Sets the Gaussian's standard deviation, in voxels, and the grid. 0: Smooth() copies the field, its border included. */
   void
-  Set(double sigma, const kernels::FieldGrid & grid);
+  Set(double sigma, const kernels::FieldGrid & grid, FieldBorder border = FieldBorder::Smoothed);
 
-  /** Enqueues the smoothing of field into smoothed. scratch: an array of the same size, which is overwritten, as field is; smoothed may be
-   *  scratch, but not field. */
+  /** Enqueues the smoothing of field into smoothed. scratch: an array of the same size, which is overwritten; smoothed may be field. */
   void
-  Smooth(Memory & field, Memory & scratch, Memory & smoothed);
+  Smooth(const Memory & field, Memory & scratch, Memory & smoothed);
+
+  /** Does that, and writes the length of the longest smoothed vector, in voxels, to longest[0]. longest: float. */
+  void
+  SmoothAndMeasure(const Memory & field, Memory & scratch, Memory & smoothed, FieldReducer & reducer, Memory & longest);
 
   std::size_t
   GetDeviceBytes() const
@@ -38,11 +47,13 @@ public:
   }
 
 private:
-  Queue &            m_Queue;
-  kernels::FieldGrid m_Grid{};
-  MemoryPointer      m_Weights; // float: of all axes, behind each other
-  std::array<int, 3> m_Radius{};
-  std::array<int, 3> m_First{};
+  void
+  Enqueue(const kernels::FieldSmoothing & a, const Memory & field, Memory & scratch, Memory & smoothed, Memory * parts);
+
+  Queue &                 m_Queue;
+  kernels::FieldGrid      m_Grid{};
+  kernels::FieldSmoothing m_Smoothing{};
+  MemoryPointer           m_Weights; // float: of all axes, behind each other
 };
 
 } // namespace gpureg

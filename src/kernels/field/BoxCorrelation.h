@@ -4,14 +4,12 @@
 //   S = c|c|/(F·M),
 // and Σ S over all boxes has by the moving value of a voxel the derivative
 //   f Σ A - m Σ B + Σ C,  A = 2|c|/(F·M·n),  B = 2 S/(M·n),  C = B m̄ - A f̄,
-// summed over the boxes that the voxel is in: those whose centres are in its own. So sums over boxes are made twice, along one axis after
-// the other:
-//   SumProductsAlongX, SumBoxesAlong y, FindCorrelationTerms (along z); SumBoxesAlong x and y, FindCorrelationForces (along z).
+// summed over the boxes that the voxel is in: those whose centres are in its own. So sums over boxes are made twice, in planes and then
+// along z: SumProductsInPlane, FindCorrelationTerms; SumTermsInPlane, FindCorrelationForces. FieldBlocks.h has what an item of them sums.
 // Without weights a box has all its voxels, those outside of the grid with values of 0. With weights n is the sum of a box's weights, the
 // means are weighed, and so is each S by its centre's weight: a mask's 0 and 1, or a channel's confidence.
 // NeighborhoodCorrelation.h has ITK's metric, and its derivative of a box's own centre.
-// Moves 196 bytes a voxel, of floats: 28, 40, 36, 24, 24 and 44; 28 more with weights. Each neighbour along an axis is read again, from a
-// cache: 16 readings more for a radius more.
+// Moves 128 bytes a voxel, of floats: 28, 32, 24 and 44; 24 more with weights. Rows beside a block are read again, from a cache.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_BoxCorrelation_h
 #define gpureg_kernels_BoxCorrelation_h
@@ -54,100 +52,212 @@ CountBoxSums(const BoxCorrelation * a)
   return a->hasWeights ? BoxWeighedSums : BoxUnweighedSums;
 }
 
-/** Finds the first and the last place along an axis of a box about a place. */
+/** Returns the first place along an axis of a block's sums, and the last one: so many places before it and behind it, inside of the grid. */
 GPUREG_FUNCTION void
-FindBoxEnds(int place, int radius, int size, int * first, int * last)
+FindRowsOfSums(const FieldBlock * block, int first, int radius, int size, int * begin, int * last)
 {
-  *first = place > radius ? place - radius : 0;
-  *last = place + radius < size ? place + radius : size - 1;
+  const int end = first + block->length - 1 + radius;
+  *begin = first > radius ? first - radius : 0;
+  *last = end < size ? end : size - 1;
 }
 
-/** Writes the sums of a voxel's row in its box. weights: one a voxel, read if there are any. */
+/** Adds a row at a place to those of a block's sums that it belongs to. arrays: how many sums there are of each voxel; row: [arrays]
+ *  [BlockWidth]; first: the block's first place along the axis; sums: [BlockLength][arrays][BlockWidth]. */
 GPUREG_REAL_FUNCTION void
-SumProductsAlongX(const FieldGrid *          grid,
-                  const BoxCorrelation *     a,
-                  GPUREG_GLOBAL const real * fixed,
-                  GPUREG_GLOBAL const real * moving,
-                  GPUREG_GLOBAL const real * weights,
-                  GPUREG_GLOBAL real *       sums,
-                  i64                        item)
+AddRowToSums(const FieldBlock * block, int radius, int first, int place, int arrays, const real * row, real * sums)
+{
+  GPUREG_UNROLL_ALL for (int j = 0; j < BlockLength; ++j)
+  {
+    if (IsWithin(radius, place, first + j))
+    {
+      GPUREG_UNROLL_ALL for (int s = 0; s < arrays; ++s)
+      {
+        real *       sum = sums + (j * arrays + s) * BlockWidth;
+        const real * added = row + s * BlockWidth;
+        GPUREG_FOR_ELEMENTS(i, 1, 0, block->width)
+        {
+          sum[i] += added[i];
+        }
+      }
+    }
+  }
+}
+
+/** Writes the sums of a block along y: of voxel number n's array s, to summed[s·voxels + n]. kept: how many of the arrays are written. */
+GPUREG_REAL_FUNCTION void
+StoreSumsInPlane(const FieldGrid *    grid,
+                 const FieldBlock *   block,
+                 int                  arrays,
+                 int                  kept,
+                 const real *         sums,
+                 GPUREG_GLOBAL real * summed)
 {
   const i64 voxels = CountFieldVoxels(grid);
-  int       index[3], first, last;
-  real      sum[BoxWeighedSums] = { 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f };
-  FindVoxelIndex(grid, item, index);
-  FindBoxEnds(index[0], a->radius[0], grid->size[0], &first, &last);
-  for (i64 voxel = item + (first - index[0]); voxel <= item + (last - index[0]); ++voxel)
+  GPUREG_UNROLL_ALL for (int j = 0; j < BlockLength; ++j)
   {
-    const real weight = a->hasWeights ? weights[voxel] : (real)1.0f;
-    const real f = weight * fixed[voxel];
-    const real m = weight * moving[voxel];
-    sum[BoxFixed] += f;
-    sum[BoxMoving] += m;
-    sum[BoxFixedSquares] = MultiplyAdd(f, fixed[voxel], sum[BoxFixedSquares]);
-    sum[BoxMovingSquares] = MultiplyAdd(m, moving[voxel], sum[BoxMovingSquares]);
-    sum[BoxProducts] = MultiplyAdd(f, moving[voxel], sum[BoxProducts]);
-    sum[BoxWeights] += weight;
-  }
-  for (int s = 0; s < BoxUnweighedSums; ++s)
-  {
-    sums[s * voxels + item] = sum[s];
-  }
-  if (a->hasWeights)
-  {
-    sums[BoxWeights * voxels + item] = sum[BoxWeights];
+    if (j < block->length)
+    {
+      const i64 voxel = FindRowOfBlock(grid, block, block->first[1] + j, block->first[2]);
+      GPUREG_UNROLL_ALL for (int s = 0; s < arrays; ++s)
+      {
+        if (s < kept)
+        {
+          GPUREG_FOR_ELEMENTS(i, 1, 0, block->width)
+          {
+            summed[s * voxels + voxel + i] = sums[(j * arrays + s) * BlockWidth + i];
+          }
+        }
+      }
+    }
   }
 }
 
-GPUREG_REAL_ITEM_KERNEL(SumProductsAlongX, 1 << 12, "summing over neighborhoods");
-
-/** Sums an element of arrays of one a voxel, behind each other, over its neighbours along x or y. */
+/** Sums a block of voxels' products over their neighbours in the plane. weights: one a voxel, read if there are any. */
 GPUREG_REAL_FUNCTION void
-SumBoxesAlong(const FieldGrid *          grid,
-              const BoxCorrelation *     a,
-              int                        axis,
-              GPUREG_GLOBAL const real * arrays,
-              GPUREG_GLOBAL real *       summed,
-              i64                        item)
+SumProductsInPlane(const FieldGrid *          grid,
+                   const BoxCorrelation *     a,
+                   GPUREG_GLOBAL const real * fixed,
+                   GPUREG_GLOBAL const real * moving,
+                   GPUREG_GLOBAL const real * weights,
+                   GPUREG_GLOBAL real *       summed,
+                   i64                        item)
 {
-  const i64 stride = axis == 0 ? 1 : grid->size[0];
-  int       index[3], first, last;
-  real      sum = 0.0f;
-  FindVoxelIndex(grid, item, index);
-  const int place = axis == 0 ? index[0] : index[1];
-  FindBoxEnds(place, axis == 0 ? a->radius[0] : a->radius[1], axis == 0 ? grid->size[0] : grid->size[1], &first, &last);
-  GPUREG_GLOBAL const real * element = arrays + item + (first - place) * stride;
-  for (int at = first; at <= last; ++at, element += stride)
+  FieldBlock block;
+  int        begin, last;
+  real       row[BoxWeighedSums * BlockWidth];
+  real       sums[BlockLength * BoxWeighedSums * BlockWidth];
+  FindFieldBlock(grid, 1, item, &block);
+  FindRowsOfSums(&block, block.first[1], a->radius[1], grid->size[1], &begin, &last);
+  ClearSums(BlockLength * BoxWeighedSums * BlockWidth, sums);
+  for (int y = begin; y <= last; ++y)
   {
-    sum += *element;
+    const i64 first = FindRowOfBlock(grid, &block, y, block.first[2]);
+    ClearSums(BoxWeighedSums * BlockWidth, row);
+    for (int by = -a->radius[0]; by <= a->radius[0]; ++by)
+    {
+      int firstInside, endInside;
+      FindMovedRow(grid, &block, by, &firstInside, &endInside);
+      GPUREG_FOR_ELEMENTS(i, 1, firstInside, endInside)
+      {
+        const i64  voxel = first + by + i;
+        const real weight = a->hasWeights ? weights[voxel] : (real)1.0f;
+        const real f = weight * fixed[voxel];
+        const real m = weight * moving[voxel];
+        row[BoxFixed * BlockWidth + i] += f;
+        row[BoxMoving * BlockWidth + i] += m;
+        row[BoxFixedSquares * BlockWidth + i] = MultiplyAdd(f, fixed[voxel], row[BoxFixedSquares * BlockWidth + i]);
+        row[BoxMovingSquares * BlockWidth + i] = MultiplyAdd(m, moving[voxel], row[BoxMovingSquares * BlockWidth + i]);
+        row[BoxProducts * BlockWidth + i] = MultiplyAdd(f, moving[voxel], row[BoxProducts * BlockWidth + i]);
+        row[BoxWeights * BlockWidth + i] += weight;
+      }
+    }
+    AddRowToSums(&block, a->radius[1], block.first[1], y, BoxWeighedSums, row, sums);
   }
-  summed[item] = sum;
+  StoreSumsInPlane(grid, &block, BoxWeighedSums, CountBoxSums(a), sums, summed);
 }
 
-GPUREG_REAL_ITEM_KERNEL(SumBoxesAlong, 1 << 14, "summing over neighborhoods");
+GPUREG_REAL_ITEM_KERNEL(SumProductsInPlane, 4, "summing over neighborhoods");
 
-/** Sums an array over a voxel's neighbours along z. */
+/** Sums the terms of a block of voxels over their neighbours in the plane. */
+GPUREG_REAL_FUNCTION void
+SumTermsInPlane(const FieldGrid *          grid,
+                const BoxCorrelation *     a,
+                GPUREG_GLOBAL const real * terms,
+                GPUREG_GLOBAL real *       summed,
+                i64                        item)
+{
+  const i64  voxels = CountFieldVoxels(grid);
+  FieldBlock block;
+  int        begin, last;
+  real       row[BoxTerms * BlockWidth];
+  real       sums[BlockLength * BoxTerms * BlockWidth];
+  FindFieldBlock(grid, 1, item, &block);
+  FindRowsOfSums(&block, block.first[1], a->radius[1], grid->size[1], &begin, &last);
+  ClearSums(BlockLength * BoxTerms * BlockWidth, sums);
+  for (int y = begin; y <= last; ++y)
+  {
+    const i64 first = FindRowOfBlock(grid, &block, y, block.first[2]);
+    ClearSums(BoxTerms * BlockWidth, row);
+    for (int by = -a->radius[0]; by <= a->radius[0]; ++by)
+    {
+      int firstInside, endInside;
+      FindMovedRow(grid, &block, by, &firstInside, &endInside);
+      GPUREG_UNROLL_ALL for (int t = 0; t < BoxTerms; ++t)
+      {
+        GPUREG_FOR_ELEMENTS(i, 1, firstInside, endInside)
+        {
+          row[t * BlockWidth + i] += terms[t * voxels + first + by + i];
+        }
+      }
+    }
+    AddRowToSums(&block, a->radius[1], block.first[1], y, BoxTerms, row, sums);
+  }
+  StoreSumsInPlane(grid, &block, BoxTerms, BoxTerms, sums, summed);
+}
+
+GPUREG_REAL_ITEM_KERNEL(SumTermsInPlane, 4, "summing over neighborhoods");
+
+/** Sums arrays along z, of a block of voxels. kept: how many of the arrays there are; the others' sums are 0. */
+GPUREG_REAL_FUNCTION void
+SumAlongZ(const FieldGrid *          grid,
+          const FieldBlock *         block,
+          int                        radius,
+          int                        arrays,
+          int                        kept,
+          GPUREG_GLOBAL const real * summed,
+          real *                     row,
+          real *                     sums)
+{
+  const i64 voxels = CountFieldVoxels(grid);
+  int       begin, last;
+  FindRowsOfSums(block, block->first[2], radius, grid->size[2], &begin, &last);
+  ClearSums(arrays * BlockWidth, row);
+  ClearSums(BlockLength * arrays * BlockWidth, sums);
+  for (int z = begin; z <= last; ++z)
+  {
+    const i64 first = FindRowOfBlock(grid, block, block->first[1], z);
+    GPUREG_UNROLL_ALL for (int s = 0; s < arrays; ++s)
+    {
+      if (s < kept)
+      {
+        GPUREG_FOR_ELEMENTS(i, 1, 0, block->width)
+        {
+          row[s * BlockWidth + i] = summed[s * voxels + first + i];
+        }
+      }
+    }
+    AddRowToSums(block, radius, block->first[2], z, arrays, row, sums);
+  }
+}
+
+/** Finds S of a box and the derivative's terms from its sums: element i of each array. weight: of its centre. */
 GPUREG_REAL_FUNCTION real
-SumAlongZ(const FieldGrid * grid, const BoxCorrelation * a, GPUREG_GLOBAL const real * array, i64 item)
+FindTermsOfBox(const BoxCorrelation * a, real weight, const real * sums, int i, real * terms)
 {
-  const i64 plane = (i64)grid->size[0] * grid->size[1];
-  int       index[3], first, last;
-  real      sum = 0.0f;
-  FindVoxelIndex(grid, item, index);
-  FindBoxEnds(index[2], a->radius[2], grid->size[2], &first, &last);
-  GPUREG_GLOBAL const real * element = array + item + (first - index[2]) * plane;
-  for (int place = first; place <= last; ++place, element += plane)
-  {
-    sum += *element;
-  }
-  return sum;
+  const real count = sums[BoxWeights * BlockWidth + i];
+  const real perCount = 1.0f / count;
+  const real f = sums[BoxFixed * BlockWidth + i] * perCount;
+  const real m = sums[BoxMoving * BlockWidth + i] * perCount;
+  const real ff = MultiplyAdd(-f, f, sums[BoxFixedSquares * BlockWidth + i] * perCount) + (real)a->variance;
+  const real mm = MultiplyAdd(-m, m, sums[BoxMovingSquares * BlockWidth + i] * perCount) + (real)a->variance;
+  const real fm = MultiplyAdd(-f, m, sums[BoxProducts * BlockWidth + i] * perCount);
+  const real slope = (fm < 0.0f ? -fm : fm) / (ff * mm);
+  const real value = weight * fm * slope;
+  const real ofFixed = 2.0f * weight * slope * perCount;
+  const real ofMoving = 2.0f * value * perCount / mm;
+  /* Computed for all boxes and chosen then, so that a compiler computes several at a time. */
+  const int counts = (weight != 0.0f) & (count > 0.0f) & (ff > 0.0f) & (mm > 0.0f);
+  terms[BoxTermOfFixed * BlockWidth + i] = counts ? ofFixed : (real)0.0f;
+  terms[BoxTermOfMoving * BlockWidth + i] = counts ? ofMoving : (real)0.0f;
+  terms[BoxTermAlone * BlockWidth + i] = counts ? MultiplyAdd(ofMoving, m, -ofFixed * f) : (real)0.0f;
+  return counts ? value : (real)0.0f;
 }
 
-/** Finishes the sums of a voxel's box, and writes its S and the derivative's terms. */
+/** Finishes the sums of a block of boxes, and writes the derivative's terms, and the sum of the block's S to values[item]. */
 GPUREG_REAL_FUNCTION void
 FindCorrelationTerms(const FieldGrid *          grid,
                      const BoxCorrelation *     a,
-                     GPUREG_GLOBAL const real * sums,
+                     GPUREG_GLOBAL const real * summed,
                      GPUREG_GLOBAL const real * weights,
                      GPUREG_GLOBAL real *       values,
                      GPUREG_GLOBAL real *       terms,
@@ -155,47 +265,55 @@ FindCorrelationTerms(const FieldGrid *          grid,
 {
   const i64  voxels = CountFieldVoxels(grid);
   const real box = (real)((2 * a->radius[0] + 1) * (2 * a->radius[1] + 1)) * (real)(2 * a->radius[2] + 1);
-  const real weight = a->hasWeights ? weights[item] : (real)1.0f;
-  real       sum[BoxWeighedSums];
-  real       value = 0.0f;
-  real       term[BoxTerms] = { 0.0f, 0.0f, 0.0f };
-  for (int s = 0; s < BoxUnweighedSums; ++s)
+  FieldBlock block;
+  real       row[BoxWeighedSums * BlockWidth];
+  real       sums[BlockLength * BoxWeighedSums * BlockWidth];
+  real       found[BoxTerms * BlockWidth];
+  real       weight[BlockWidth];
+  real       value[BlockWidth];
+  real       total = 0.0f;
+  FindFieldBlock(grid, 2, item, &block);
+  SumAlongZ(grid, &block, a->radius[2], BoxWeighedSums, CountBoxSums(a), summed, row, sums);
+  ClearSums(BlockWidth, value);
+  GPUREG_UNROLL_ALL for (int j = 0; j < BlockLength; ++j)
   {
-    sum[s] = SumAlongZ(grid, a, sums + s * voxels, item);
-  }
-  sum[BoxWeights] = a->hasWeights ? SumAlongZ(grid, a, sums + BoxWeights * voxels, item) : box;
-  if (weight != 0.0f && sum[BoxWeights] > 0.0f)
-  {
-    const real count = sum[BoxWeights];
-    const real f = sum[BoxFixed] / count;
-    const real m = sum[BoxMoving] / count;
-    const real ff = MultiplyAdd(-f, f, sum[BoxFixedSquares] / count) + (real)a->variance;
-    const real mm = MultiplyAdd(-m, m, sum[BoxMovingSquares] / count) + (real)a->variance;
-    const real fm = MultiplyAdd(-f, m, sum[BoxProducts] / count);
-    if (ff > 0.0f && mm > 0.0f)
+    if (j < block.length)
     {
-      const real slope = (fm < 0.0f ? -fm : fm) / (ff * mm);
-      value = weight * fm * slope;
-      term[BoxTermOfFixed] = 2.0f * weight * slope / count;
-      term[BoxTermOfMoving] = 2.0f * value / (mm * count);
-      term[BoxTermAlone] = MultiplyAdd(term[BoxTermOfMoving], m, -term[BoxTermOfFixed] * f);
+      real *    of = sums + j * BoxWeighedSums * BlockWidth;
+      const i64 first = FindRowOfBlock(grid, &block, block.first[1], block.first[2] + j);
+      GPUREG_FOR_ELEMENTS(i, 1, 0, block.width)
+      {
+        weight[i] = a->hasWeights ? weights[first + i] : (real)1.0f;
+        of[BoxWeights * BlockWidth + i] = a->hasWeights ? of[BoxWeights * BlockWidth + i] : box;
+      }
+      GPUREG_FOR_ELEMENTS(i, 1, 0, block.width)
+      {
+        value[i] += FindTermsOfBox(a, weight[i], of, i, found);
+      }
+      GPUREG_UNROLL_ALL for (int t = 0; t < BoxTerms; ++t)
+      {
+        GPUREG_FOR_ELEMENTS(i, 1, 0, block.width)
+        {
+          terms[t * voxels + first + i] = found[t * BlockWidth + i];
+        }
+      }
     }
   }
-  values[item] = value;
-  for (int t = 0; t < BoxTerms; ++t)
+  for (int i = 0; i < BlockWidth; ++i)
   {
-    terms[t * voxels + item] = term[t];
+    total += value[i];
   }
+  values[item] = total;
 }
 
-GPUREG_REAL_ITEM_KERNEL(FindCorrelationTerms, 1 << 12, "correlating neighborhoods");
+GPUREG_REAL_ITEM_KERNEL(FindCorrelationTerms, 4, "correlating neighborhoods");
 
-/** Finishes the sums of terms around a voxel, and writes the derivative by its moving value times the moving image's gradient there: by the
- *  displacement, where that gradient is the derivative of how the moving value was interpolated. gradients and forces: as a field. */
+/** Finishes the sums of terms around a block of voxels, and writes the derivative by each moving value times the moving image's gradient
+ *  there: by the displacement, where that gradient is the derivative of how the moving value was interpolated. gradients, forces: fields. */
 GPUREG_REAL_FUNCTION void
 FindCorrelationForces(const FieldGrid *          grid,
                       const BoxCorrelation *     a,
-                      GPUREG_GLOBAL const real * terms,
+                      GPUREG_GLOBAL const real * summed,
                       GPUREG_GLOBAL const real * fixed,
                       GPUREG_GLOBAL const real * moving,
                       GPUREG_GLOBAL const real * weights,
@@ -203,22 +321,34 @@ FindCorrelationForces(const FieldGrid *          grid,
                       GPUREG_GLOBAL real *       forces,
                       i64                        item)
 {
-  const i64 voxels = CountFieldVoxels(grid);
-  real      sum[BoxTerms];
-  for (int t = 0; t < BoxTerms; ++t)
+  FieldBlock block;
+  real       row[BoxTerms * BlockWidth];
+  real       sums[BlockLength * BoxTerms * BlockWidth];
+  FindFieldBlock(grid, 2, item, &block);
+  SumAlongZ(grid, &block, a->radius[2], BoxTerms, BoxTerms, summed, row, sums);
+  GPUREG_UNROLL_ALL for (int j = 0; j < BlockLength; ++j)
   {
-    sum[t] = SumAlongZ(grid, a, terms + t * voxels, item);
-  }
-  const real ofFixed = MultiplyAdd(fixed[item], sum[BoxTermOfFixed], sum[BoxTermAlone]);
-  const real both = MultiplyAdd(-moving[item], sum[BoxTermOfMoving], ofFixed);
-  const real byMoving = a->hasWeights ? weights[item] * both : both;
-  for (int r = 0; r < 3; ++r)
-  {
-    forces[3 * item + r] = byMoving * gradients[3 * item + r];
+    if (j < block.length)
+    {
+      const real * of = sums + j * BoxTerms * BlockWidth;
+      const i64    first = FindRowOfBlock(grid, &block, block.first[1], block.first[2] + j);
+      GPUREG_FOR_ELEMENTS(i, 1, 0, block.width)
+      {
+        const i64  voxel = first + i;
+        const real ofFixed =
+          MultiplyAdd(fixed[voxel], of[BoxTermOfFixed * BlockWidth + i], of[BoxTermAlone * BlockWidth + i]);
+        const real both = MultiplyAdd(-moving[voxel], of[BoxTermOfMoving * BlockWidth + i], ofFixed);
+        const real byMoving = a->hasWeights ? weights[voxel] * both : both;
+        GPUREG_UNROLL_ALL for (int r = 0; r < 3; ++r)
+        {
+          forces[3 * voxel + r] = byMoving * gradients[3 * voxel + r];
+        }
+      }
+    }
   }
 }
 
-GPUREG_REAL_ITEM_KERNEL(FindCorrelationForces, 1 << 12, "deriving a correlation over neighborhoods");
+GPUREG_REAL_ITEM_KERNEL(FindCorrelationForces, 4, "deriving a correlation over neighborhoods");
 
 GPUREG_NAMESPACE_END
 

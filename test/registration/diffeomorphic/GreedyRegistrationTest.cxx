@@ -250,6 +250,30 @@ TEST_P(GreedyRegistrationTest, IsTheSameOnEachDeviceAndForAnyNumberOfThreads)
   EXPECT_LT(largest, 0.02);
 }
 
+TEST_P(GreedyRegistrationTest, TakesLittleMemory)
+{
+  const gpureg::Size  size{ 90, 80, 70 };
+  const std::int64_t  count = gpureg::CountOf(size);
+  gpureg::LoadedImage loaded(GetParam());
+  Floats              values;
+  for (std::int64_t n = 0; n < count; ++n)
+  {
+    values.push_back(static_cast<float>(n % 97 + n % 31));
+  }
+  loaded.Load({}, gpureg::Precision::Single, values.data(), count, OnThreads(2));
+  gpureg::DiffeomorphicProblem problem;
+  problem.fixed.image = &loaded;
+  problem.fixed.size = size;
+  problem.moving = problem.fixed;
+  auto settings = MakeSettings();
+  settings.iterations = { 1, 1 };
+  gpureg::DiffeomorphicRegistration registration(GetParam());
+  registration.Register(problem, settings, OnThreads(2));
+  // Bytes a voxel. The images themselves are not the registration's.
+  EXPECT_LE(registration.GetStatistics().deviceBytes, 80 * count);
+  EXPECT_GE(registration.GetStatistics().deviceBytes, 60 * count);
+}
+
 TEST_P(GreedyRegistrationTest, BeginsWithALinearTransform)
 {
   Pair pair(GetParam(), 3, 1.0);

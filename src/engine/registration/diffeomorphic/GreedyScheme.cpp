@@ -85,12 +85,11 @@ GreedyScheme::Iterate(const DiffeomorphicSettings & settings, int t)
 {
   Queue &            queue = m_Workspace.queue;
   FieldReducer &     reducer = m_Workspace.reducer;
-  Memory &           first = *m_Workspace.first;
-  Memory &           update = *m_Workspace.second;
+  Memory &           update = *m_Workspace.first;
+  Memory &           second = *m_Workspace.second;
   const std::int64_t voxels = kernels::CountFieldVoxels(&m_Grid);
-  m_Forces.Enqueue(reducer, *m_Field, update, first, *m_Values, t);
-  m_UpdateSmoother.Smooth(first, update, update);
-  reducer.FindLongest(m_Grid, update, *m_Longest, 0);
+  m_Forces.Enqueue(reducer, *m_Field, second, update, *m_Values, t);
+  m_UpdateSmoother.SmoothAndMeasure(update, second, update, reducer, *m_Longest);
   kernels::LongestVector longest{};
   longest.length = static_cast<float>(settings.step);
   longest.slot = kernels::FactorOfInner;
@@ -102,8 +101,8 @@ GreedyScheme::Iterate(const DiffeomorphicSettings & settings, int t)
                                             Input<float>(*m_Factors),
                                             Input<RealNumber>(*m_Field),
                                             Input<RealNumber>(update),
-                                            Output<RealNumber>(first));
-  m_FieldSmoother.Smooth(first, update, *m_Field);
+                                            Output<RealNumber>(second));
+  m_FieldSmoother.Smooth(second, update, *m_Field);
   return true;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/diffeomorphic/LocalCorrelationForces.h"
 
+#include "engine/field/CountBlocks.h"
 #include "engine/filter/LevelGeometry.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/transform/FixedPoint.h"
@@ -58,9 +59,7 @@ LocalCorrelationForces::SetImages(const kernels::FieldGrid & grid,
   scaleValues(moving, m_Moving);
   const std::int64_t voxels = kernels::CountFieldVoxels(&grid);
   Reserve(m_Queue, m_Warped, CountBytes(voxels, 1));
-  const int sums = kernels::CountBoxSums(&m_Correlation);
-  Reserve(m_Queue, m_Sums, CountBytes(voxels, sums));
-  Reserve(m_Queue, m_MoreSums, CountBytes(voxels, sums));
+  Reserve(m_Queue, m_Sums, CountBytes(voxels, kernels::CountBoxSums(&m_Correlation)));
   if (m_Warp.hasMask)
   {
     Reserve(m_Queue, m_Weights, CountBytes(voxels, 1));
@@ -96,18 +95,10 @@ LocalCorrelationForces::Enqueue(
 {
   const kernels::FieldGrid & grid = m_Warp.grid;
   const std::int64_t         voxels = kernels::CountFieldVoxels(&grid);
+  const std::int64_t         blocksAlongY = CountBlocks(m_Queue, grid, 1);
+  const std::int64_t         blocksAlongZ = CountBlocks(m_Queue, grid, 2);
   // Weights of the fixed mask alone are the same along any field.
   const Memory * const weights = m_Warp.hasMask ? m_Weights.get() : (m_HasFixedMask ? m_FixedWeights.get() : nullptr);
-  const auto           sumAlong = [&](int arrays, int axis, const Memory & from, Memory & to) {
-    ForEachItem<kernels::SumBoxesAlongKernel>(m_Queue,
-                                              arrays * voxels,
-                                              Precision::Single,
-                                              grid,
-                                              m_Correlation,
-                                              axis,
-                                              Input<RealNumber>(from),
-                                              Output<RealNumber>(to));
-  };
   ForEachItem<kernels::WarpImageKernel>(m_Queue,
                                         voxels,
                                         m_Warp,
@@ -124,31 +115,36 @@ LocalCorrelationForces::Enqueue(
                                                Input<float>(*m_FixedWeights),
                                                Output<float>(*m_Weights));
   }
-  ForEachItem<kernels::SumProductsAlongXKernel>(m_Queue,
-                                                voxels,
-                                                Precision::Single,
-                                                grid,
-                                                m_Correlation,
-                                                Input<RealNumber>(*m_Fixed),
-                                                Input<RealNumber>(*m_Warped),
-                                                Input<RealNumber>(weights),
-                                                Output<RealNumber>(*m_Sums));
-  sumAlong(kernels::CountBoxSums(&m_Correlation), 1, *m_Sums, *m_MoreSums);
-  // The terms, and the values behind them, take the place of the first sums.
+  ForEachItem<kernels::SumProductsInPlaneKernel>(m_Queue,
+                                                 blocksAlongY,
+                                                 Precision::Single,
+                                                 grid,
+                                                 m_Correlation,
+                                                 Input<RealNumber>(*m_Fixed),
+                                                 Input<RealNumber>(*m_Warped),
+                                                 Input<RealNumber>(weights),
+                                                 Output<RealNumber>(*m_Sums));
+  // The terms wait where the forces will be.
+  Memory & parts = reducer.GetParts(blocksAlongZ);
   ForEachItem<kernels::FindCorrelationTermsKernel>(m_Queue,
-                                                   voxels,
+                                                   blocksAlongZ,
                                                    Precision::Single,
                                                    grid,
                                                    m_Correlation,
-                                                   Input<RealNumber>(*m_MoreSums),
+                                                   Input<RealNumber>(*m_Sums),
                                                    Input<RealNumber>(weights),
-                                                   Output<RealNumber>(*m_Sums, kernels::BoxTerms * voxels),
-                                                   Output<RealNumber>(*m_Sums));
-  reducer.Sum(*m_Sums, kernels::BoxTerms * voxels, voxels, values, slot);
-  sumAlong(kernels::BoxTerms, 0, *m_Sums, *m_MoreSums);
-  sumAlong(kernels::BoxTerms, 1, *m_MoreSums, *m_Sums);
+                                                   Output<RealNumber>(parts),
+                                                   Output<RealNumber>(forces));
+  reducer.Sum(parts, 0, blocksAlongZ, values, slot);
+  ForEachItem<kernels::SumTermsInPlaneKernel>(m_Queue,
+                                              blocksAlongY,
+                                              Precision::Single,
+                                              grid,
+                                              m_Correlation,
+                                              Input<RealNumber>(forces),
+                                              Output<RealNumber>(*m_Sums));
   ForEachItem<kernels::FindCorrelationForcesKernel>(m_Queue,
-                                                    voxels,
+                                                    blocksAlongZ,
                                                     Precision::Single,
                                                     grid,
                                                     m_Correlation,
@@ -165,7 +161,7 @@ LocalCorrelationForces::GetDeviceBytes() const
 {
   std::size_t bytes = 0;
   for (const MemoryPointer * array :
-       { &m_Fixed, &m_Moving, &m_MovingMask, &m_FixedWeights, &m_Warped, &m_Weights, &m_Sums, &m_MoreSums })
+       { &m_Fixed, &m_Moving, &m_MovingMask, &m_FixedWeights, &m_Warped, &m_Weights, &m_Sums })
   {
     bytes += SizeOf(*array);
   }

@@ -61,9 +61,8 @@ private:
   MemoryPointer m_FixedWeights;
   MemoryPointer m_Warped;
   MemoryPointer m_Weights;
-  // BoxWeighedSums floats a voxel each.
+  // CountBoxSums() floats a voxel.
   MemoryPointer m_Sums;
-  MemoryPointer m_MoreSums;
 };
 
 } // namespace gpureg
