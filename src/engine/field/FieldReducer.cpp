@@ -23,8 +23,8 @@ FieldReducer::FieldReducer(Queue & queue)
 void
 FieldReducer::Reserve()
 {
-  gpureg::Reserve(m_Queue, m_Strips, Strips * sizeof(float));
-  gpureg::Reserve(m_Queue, m_Joined, JoinedStrips * sizeof(float));
+  gpureg::Reserve(m_Queue, m_Strips, 2 * Strips * sizeof(float));
+  gpureg::Reserve(m_Queue, m_Joined, 2 * JoinedStrips * sizeof(float));
 }
 
 void
@@ -49,6 +49,28 @@ void
 FieldReducer::Sum(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot)
 {
   this->Reduce<kernels::SumStripKernel>(numbers, first, count, result, slot);
+}
+
+void
+FieldReducer::FindLargestAndSum(const Memory & numbers, std::int64_t count, Memory & result)
+{
+  this->Reserve();
+  const std::int64_t strips = std::min(count, Strips);
+  const std::int64_t joined = std::min(strips, JoinedStrips);
+  const auto         reduce =
+    [this](const Memory & from, std::int64_t addends, std::int64_t number, std::int64_t into, Memory & to) {
+      ForEachItem<kernels::FindLargestAndSumOfStripKernel>(m_Queue,
+                                                           into,
+                                                           Input<float>(from),
+                                                           Input<float>(from, addends),
+                                                           number,
+                                                           into,
+                                                           Output<float>(to),
+                                                           Output<float>(to, into));
+    };
+  reduce(numbers, 0, count, strips, *m_Strips);
+  reduce(*m_Strips, strips, strips, joined, *m_Joined);
+  reduce(*m_Joined, joined, joined, 1, result);
 }
 
 template <typename TKernel>

@@ -32,6 +32,10 @@ public:
   void
   Sum(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot);
 
+  /** Writes the largest of the first count numbers, and their sum, to result[0] and result[1]. numbers, result: float. */
+  void
+  FindLargestAndSum(const Memory & numbers, std::int64_t count, Memory & result);
+
   std::size_t
   GetDeviceBytes() const
   {
@@ -48,7 +52,8 @@ private:
   void
   Join(std::int64_t strips, Memory & result, std::int64_t slot);
 
-  Queue &       m_Queue;
+  Queue & m_Queue;
+  // float: two numbers a strip.
   MemoryPointer m_Strips;
   MemoryPointer m_Joined;
 };

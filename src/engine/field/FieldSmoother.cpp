@@ -12,9 +12,11 @@ namespace gpureg
 {
 
 void
-FieldSmoother::Set(double sigma, const kernels::FieldGrid & grid)
+FieldSmoother::Set(double sigma, const kernels::FieldGrid & grid, FieldBorder border)
 {
   m_Grid = grid;
+  m_IsZeroAtBorder = border == FieldBorder::Zero && sigma > 0;
+  m_Kept = m_IsZeroAtBorder ? FindKeptPart(sigma * sigma) : 0.0F;
   std::vector<float> weights;
   for (std::size_t axis = 0; axis < 3; ++axis)
   {
@@ -30,16 +32,18 @@ FieldSmoother::Set(double sigma, const kernels::FieldGrid & grid)
 }
 
 void
-FieldSmoother::Smooth(Memory & field, Memory & scratch, Memory & smoothed)
+FieldSmoother::Smooth(const Memory & field, Memory & first, Memory & second, Memory & smoothed)
 {
   const std::int64_t count = 3 * kernels::CountFieldVoxels(&m_Grid);
-  const Memory *     from[3] = { &field, &scratch, &field };
-  Memory *           to[3] = { &scratch, &field, &smoothed };
+  const Memory *     from[3] = { &field, &first, &second };
+  Memory *           to[3] = { &first, &second, &smoothed };
   for (std::size_t axis = 0; axis < 3; ++axis)
   {
     kernels::FieldSmoothing a{};
     a.axis = static_cast<int>(axis);
     a.radius = m_Radius[axis];
+    a.isLast = axis == 2 && m_IsZeroAtBorder;
+    a.kept = a.isLast ? m_Kept : 0.0F;
     ForEachItem<kernels::SmoothFieldAlongKernel>(m_Queue,
                                                  count,
                                                  Precision::Single,
@@ -47,7 +51,7 @@ FieldSmoother::Smooth(Memory & field, Memory & scratch, Memory & smoothed)
                                                  a,
                                                  Input<float>(*m_Weights, m_First[axis]),
                                                  Input<RealNumber>(*from[axis]),
-                                                 Input<RealNumber>(nullptr),
+                                                 Input<RealNumber>(field),
                                                  Output<RealNumber>(*to[axis]));
   }
 }

@@ -13,6 +13,15 @@
 namespace gpureg
 {
 
+/** What smoothing makes of a field's border. */
+enum class FieldBorder
+{
+  /** It is smoothed as if the field continued beyond it. */
+  Smoothed,
+  /** It is 0, and a part of the field stays unsmoothed where sigma is short: see FindKeptPart(). So does itk::SyNImageRegistrationMethod. */
+  Zero
+};
+
 /** Smooths fields by a discrete Gaussian, which continues the field beyond the grid's edge. */
 class FieldSmoother
 {
@@ -22,14 +31,14 @@ public:
     : m_Queue(queue)
   {}
 
-  /** Sets the Gaussian's standard deviation, in voxels, and the grid. 0: Smooth() copies the field. */
+  /** Sets the Gaussian's standard deviation, in voxels, and the grid. 0: Smooth() copies the field, its border included. */
   void
-  Set(double sigma, const kernels::FieldGrid & grid);
+  Set(double sigma, const kernels::FieldGrid & grid, FieldBorder border = FieldBorder::Smoothed);
 
-  /** Enqueues the smoothing of field into smoothed. scratch: an array of the same size, which is overwritten, as field is; smoothed may be
-   *  scratch, but not field. */
+  /** Enqueues the smoothing of field into smoothed. first, second: arrays of the same size, which are overwritten. smoothed may be first or
+   *  field; with FieldBorder::Smoothed, second may be field. */
   void
-  Smooth(Memory & field, Memory & scratch, Memory & smoothed);
+  Smooth(const Memory & field, Memory & first, Memory & second, Memory & smoothed);
 
   std::size_t
   GetDeviceBytes() const
@@ -43,6 +52,8 @@ private:
   MemoryPointer      m_Weights; // float: of all axes, behind each other
   std::array<int, 3> m_Radius{};
   std::array<int, 3> m_First{};
+  bool               m_IsZeroAtBorder = false;
+  float              m_Kept = 0;
 };
 
 } // namespace gpureg

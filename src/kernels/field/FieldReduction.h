@@ -54,6 +54,29 @@ SumStrip(GPUREG_GLOBAL const float * numbers, i64 count, i64 strips, GPUREG_GLOB
 
 GPUREG_ITEM_KERNEL(SumStrip, 16, "adding up numbers");
 
+/** Writes the largest of count numbers in a strip, and the sum of count addends in it: numbers and addends are one array at first. */
+GPUREG_FUNCTION void
+FindLargestAndSumOfStrip(GPUREG_GLOBAL const float * numbers,
+                         GPUREG_GLOBAL const float * addends,
+                         i64                         count,
+                         i64                         strips,
+                         GPUREG_GLOBAL float *       largest,
+                         GPUREG_GLOBAL float *       sums,
+                         i64                         item)
+{
+  float found = numbers[item];
+  float sum = 0.0f;
+  for (i64 n = item; n < count; n += strips)
+  {
+    found = LargerOf(found, numbers[n]);
+    sum += addends[n];
+  }
+  largest[item] = found;
+  sums[item] = sum;
+}
+
+GPUREG_ITEM_KERNEL(FindLargestAndSumOfStrip, 16, "measuring a field");
+
 GPUREG_NAMESPACE_END
 
 #endif
