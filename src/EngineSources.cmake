@@ -17,7 +17,6 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/diffeomorphic/DiffeomorphicChecks.cpp
     engine/registration/diffeomorphic/DiffeomorphicRegistration.cpp
     engine/runtime/EngineUser.cpp
-    engine/field/FieldInverter.cpp
     engine/field/FieldReducer.cpp
     engine/field/FieldSmoother.cpp
     engine/transform/FindPlanes.cpp
@@ -62,6 +61,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/metric/Similarity.cpp
     engine/image/LoadedImage.cpp
     engine/registration/diffeomorphic/MiddleImage.cpp
+    engine/registration/diffeomorphic/SyNInverter.cpp
     engine/registration/diffeomorphic/SyNScheme.cpp
     engine/metric/histogram/MattesMetric.cpp
     engine/runtime/MemoryAccount.cpp

@@ -227,10 +227,7 @@ public:
   Prepare(const SampleMapping & mapping) override
   {
     this->GetEvaluation().CheckIsPossible();
-    this->GetEvaluation().Prepare(mapping,
-                                  m_Terms,
-                                  Forces::OfEachSample,
-                                  NeighborhoodCorrelationMetric::DefaultSlabBytes);
+    this->GetEvaluation().Prepare(mapping, m_Terms, Forces::OfEachSample, this->GetSlabBytes());
   }
 
   void
@@ -250,6 +247,17 @@ public:
 private:
   // The sum of squares that rounding leaves of a flat region with values up to 1: 729 voxels that deviate by 1e-6. Less is no structure.
   static constexpr double LeastSquares = 1e-9;
+
+  /** Returns the memory for the voxels of one slab. SyN has fields beside it, of which half a one is to do. */
+  std::size_t
+  GetSlabBytes() const
+  {
+    constexpr std::size_t least = std::size_t{ 64 } << 20;
+    constexpr std::size_t perVoxel = 16;
+    const auto            voxels = static_cast<std::size_t>(this->GetCore().samples.GetCount());
+    return this->HasForcesOfITK() ? std::max(least, perVoxel * voxels)
+                                  : NeighborhoodCorrelationMetric::DefaultSlabBytes;
+  }
 
   NeighborhoodTerms m_Terms;
 };

@@ -78,6 +78,19 @@ ResampleMiddleMask(const FieldResampling *     a,
 
 GPUREG_ITEM_KERNEL(ResampleMiddleMask, 1 << 12, "resampling a mask");
 
+/** Writes a value where the mask has a weight of a half at least, and otherwise what is not finite. */
+GPUREG_FUNCTION void
+KeepInsideMask(GPUREG_GLOBAL const float * values,
+               GPUREG_GLOBAL const float * weights,
+               GPUREG_GLOBAL float *       kept,
+               i64                         item)
+{
+  const float isInside = weights[item] >= 0.5f ? 1.0f : 0.0f;
+  kept[item] = values[item] / isInside;
+}
+
+GPUREG_ITEM_KERNEL(KeepInsideMask, 1 << 14, "applying a mask");
+
 GPUREG_NAMESPACE_END
 
 #endif

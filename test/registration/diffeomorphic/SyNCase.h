@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -330,8 +331,7 @@ RegisterOnDevice(const std::string & device, const SyNCase<VDimension> & its, st
   for (std::size_t n = 0; n < std::size(AllFields); ++n)
   {
     std::vector<double> & field = result.fields[n];
-    field.resize(1 << 10);
-    std::vector<float> all;
+    std::vector<float>    all;
     registration.TakeDisplacements(
       [&all](std::int64_t first, std::int64_t count, const float * in) {
         static std::mutex                 mutex;
@@ -341,7 +341,6 @@ RegisterOnDevice(const std::string & device, const SyNCase<VDimension> & its, st
       },
       OnThreads(threads),
       AllFields[n]);
-    field.clear();
     for (std::size_t v = 0; v < all.size(); v += 3)
     {
       field.insert(field.end(), &all[v], &all[v] + VDimension);

@@ -56,10 +56,11 @@ MiddleImage::BeginLevel(RecursiveFilter &             filter,
   const bool isSmoothed = std::any_of(sigmas.begin(), sigmas.end(), [](double sigma) { return sigma > 0; });
   m_Image = this->GetFloats(*image.image, isSmoothed, m_Smoothed);
   // itk::SmoothingRecursiveGaussianImageFilter smooths along the last axis first.
-  for (const int axis : { grid.grid.dimension - 1, 0, 1 })
+  for (int n = 0; n < grid.grid.dimension; ++n)
   {
+    const int    axis = n == 0 ? grid.grid.dimension - 1 : n - 1;
     const double sigma = sigmas[static_cast<std::size_t>(axis)];
-    if (sigma > 0 && (axis < grid.grid.dimension - 1 || axis == grid.grid.dimension - 1))
+    if (sigma > 0)
     {
       filter.ApplyGaussian(*m_Smoothed, image.size, 1, Precision::Single, axis, MakeRecursiveGaussian(sigma));
     }
@@ -106,6 +107,27 @@ MiddleImage::Resample(const Memory & field)
   {
     ForEachItem<kernels::ResampleMiddleMaskKernel>(
       queue, voxels, m_Places, Input<float>(field), Input<float>(*m_Mask), Output<float>(m_Weights.GetValues()));
+  }
+}
+
+void
+MiddleImage::MeasureRange()
+{
+  Queue &            queue = *m_Workspace.queue;
+  const std::int64_t voxels = m_Values.GetCount();
+  const Memory *     values = m_Values.GetMemory();
+  if (m_Mask != nullptr)
+  {
+    Memory & kept = *m_Workspace.first;
+    ForEachItem<kernels::KeepInsideMaskKernel>(
+      queue, voxels, Input<float>(*values), Input<float>(*m_Weights.GetMemory()), Output<float>(kept));
+    values = &kept;
+  }
+  m_Resampled.summary = SummarizeImage(queue, Precision::Single, voxels, *values);
+  if (!(m_Resampled.summary.maximum > m_Resampled.summary.minimum))
+  {
+    throw BadInputError("an image is constant where the other one's grid lies, inside of its mask: begin with a "
+                        "transform that brings them together");
   }
 }
 

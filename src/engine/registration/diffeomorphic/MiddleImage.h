@@ -49,7 +49,12 @@ public:
   void
   Resample(const Memory & field);
 
-  /** Returns the resampled image. Its summary has the range of the smoothed image and 0, but no mean. */
+  /** Computes the range of the resampled image's values inside of its mask, and waits for it. Overwrites the workspace's first array. */
+  void
+  MeasureRange();
+
+  /** Returns the resampled image. Its summary has the range that MeasureRange() found, or, from BeginLevel() on, that of the smoothed image
+   *  and 0. */
   const LevelImage &
   GetResampled() const
   {

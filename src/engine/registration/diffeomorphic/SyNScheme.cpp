@@ -190,6 +190,11 @@ SyNScheme::Iterate(const DiffeomorphicSettings & settings, int t)
 {
   m_Fixed.image.Resample(*m_Fixed.fromMiddle);
   m_Moving.image.Resample(*m_Moving.fromMiddle);
+  if (m_Similarity->GetDescription().HasJointHistogram())
+  {
+    m_Fixed.image.MeasureRange();
+    m_Moving.image.MeasureRange();
+  }
   const std::int64_t slot = 2 * std::int64_t{ t };
   if (settings.syn.averagesGradients)
   {

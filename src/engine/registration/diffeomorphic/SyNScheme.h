@@ -2,7 +2,7 @@
 #ifndef gpureg_SyNScheme_h
 #define gpureg_SyNScheme_h
 
-#include "engine/field/FieldInverter.h"
+#include "engine/registration/diffeomorphic/SyNInverter.h"
 #include "engine/field/FieldSmoother.h"
 #include "engine/registration/LevelSimilarity.h"
 #include "engine/registration/diffeomorphic/ConvergenceWindow.h"
@@ -93,7 +93,7 @@ private:
   FieldSmoother     m_UpdateSmoother;
   FieldSmoother     m_FieldSmoother;
   bool              m_SmoothsFields = false;
-  FieldInverter     m_Inverter;
+  SyNInverter       m_Inverter;
   Side              m_Fixed;
   Side              m_Moving;
   LevelGrid         m_Level; // of dimension 0 before the first level

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef gpureg_FieldInverter_h
-#define gpureg_FieldInverter_h
+#ifndef gpureg_SyNInverter_h
+#define gpureg_SyNInverter_h
 
 #include "engine/field/FieldKernels.h"
 #include "engine/field/FieldReducer.h"
@@ -13,11 +13,11 @@ namespace gpureg
 /** Inverts fields as itk::InvertDisplacementFieldImageFilter does for itk::SyNImageRegistrationMethod: at most 20 iterations, to a mean
  *  error of 0.001 voxels or a largest one of 0.1. The test is the device's. The host enqueues as many iterations as it expects, and then
  *  asks whether they were enough: iterations that find nothing to do would cost their launches. */
-class FieldInverter
+class SyNInverter
 {
 public:
   /** queue must outlive it. */
-  explicit FieldInverter(Queue & queue)
+  explicit SyNInverter(Queue & queue)
     : m_Queue(queue)
   {}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/field/FieldInverter.h"
+#include "engine/registration/diffeomorphic/SyNInverter.h"
 
 #include "engine/runtime/ForEachItem.h"
 
@@ -16,12 +16,12 @@ constexpr float MeanError = 0.001F;
 } // namespace
 
 int
-FieldInverter::Invert(const kernels::FieldGrid & grid,
-                      FieldReducer &             reducer,
-                      const Memory &             field,
-                      Memory &                   inverse,
-                      Memory &                   lengths,
-                      int                        expected)
+SyNInverter::Invert(const kernels::FieldGrid & grid,
+                    FieldReducer &             reducer,
+                    const Memory &             field,
+                    Memory &                   inverse,
+                    Memory &                   lengths,
+                    int                        expected)
 {
   const std::int64_t     voxels = kernels::CountFieldVoxels(&grid);
   kernels::InversionRule rule{};
