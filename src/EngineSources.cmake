@@ -61,6 +61,9 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/diffeomorphic/LocalCorrelationForces.cpp
     engine/metric/Similarity.cpp
     engine/image/LoadedImage.cpp
+    engine/registration/diffeomorphic/MiddleImage.cpp
+    engine/registration/diffeomorphic/SyNInverter.cpp
+    engine/registration/diffeomorphic/SyNScheme.cpp
     engine/metric/histogram/MattesMetric.cpp
     engine/runtime/MemoryAccount.cpp
     engine/image/MadeNumbers.cpp

@@ -13,6 +13,17 @@ namespace
 {
 using namespace gpureg::kernels;
 
+/** The error at a voxel, in voxels. */
+float
+FindInversionError(
+  const FieldGrid & grid, const InversionState & state, const Floats & field, const Floats & inverse, std::int64_t item)
+{
+  static Floats lengths;
+  lengths.resize(static_cast<std::size_t>(CountFieldVoxels(&grid)));
+  MeasureInversionError(&grid, field.data(), inverse.data(), &state, lengths.data(), item);
+  return lengths[static_cast<std::size_t>(item)];
+}
+
 /** A field's inverse by ITK's iterations, from an estimate on. */
 struct Inverse
 {
@@ -24,14 +35,14 @@ struct Inverse
       float  largest = 0;
       double sum = 0;
       ForEachItem(rule.voxels, [&](std::int64_t item) {
-        const float error = FindInversionError(&grid, &state, field.data(), vectors.data(), item);
+        const float error = FindInversionError(grid, state, field, vectors, item);
         largest = std::max(largest, error);
         sum += error;
       });
       const float asFloat = static_cast<float>(sum);
       JudgeInversion(&rule, &largest, &asFloat, &state, 0);
       ForEachItem(rule.voxels,
-                  [&](std::int64_t item) { StepInverse(&grid, &state, field.data(), vectors.data(), item); });
+                  [&](std::int64_t item) { StepInverse(&grid, field.data(), &state, vectors.data(), item); });
     }
   }
 
@@ -46,7 +57,7 @@ FindLargestError(const FieldGrid & grid, const Floats & field, const Floats & in
   const InversionState state{};
   float                largest = 0;
   ForEachItem(CountFieldVoxels(&grid), [&](std::int64_t item) {
-    largest = std::max(largest, FindInversionError(&grid, &state, field.data(), inverse.data(), item));
+    largest = std::max(largest, FindInversionError(grid, state, field, inverse, item));
   });
   return largest;
 }
@@ -155,8 +166,8 @@ TEST(FieldInversion, ByNewtonNeverMakesAnErrorLarger)
     const InversionState state{};
     float                left = -1;
     InvertByNewton(&its.forKernels, &rule, field.data(), inverse.data(), &left - item, item);
-    const float before = FindInversionError(&its.forKernels, &state, field.data(), estimate.data(), item);
-    const float after = FindInversionError(&its.forKernels, &state, field.data(), inverse.data(), item);
+    const float before = FindInversionError(its.forKernels, state, field, estimate, item);
+    const float after = FindInversionError(its.forKernels, state, field, inverse, item);
     EXPECT_LE(after, before);
     EXPECT_EQ(left, after);
     better += after < before;

@@ -17,6 +17,7 @@
 #include "kernels/field/FieldAdjoint.h"
 #include "kernels/field/FieldJacobian.h"
 #include "kernels/field/FieldReduction.h"
+#include "kernels/field/MiddleImage.h"
 #include "kernels/field/FieldWarp.h"
 #include "kernels/field/BoxCorrelation.h"
 

@@ -33,8 +33,8 @@ FieldReducer::FieldReducer(Queue & queue)
 void
 FieldReducer::Reserve()
 {
-  gpureg::Reserve(m_Queue, m_Strips, MostStrips * sizeof(float));
-  gpureg::Reserve(m_Queue, m_Joined, MostStrips / Joint * sizeof(float));
+  gpureg::Reserve(m_Queue, m_Strips, 2 * MostStrips * sizeof(float));
+  gpureg::Reserve(m_Queue, m_Joined, 2 * MostStrips / Joint * sizeof(float));
 }
 
 Memory &
@@ -55,6 +55,33 @@ void
 FieldReducer::Sum(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot)
 {
   this->Reduce<kernels::SumStripKernel>(numbers, first, count, result, slot);
+}
+
+void
+FieldReducer::FindLargestAndSum(const Memory & numbers, std::int64_t count, Memory & result)
+{
+  this->Reserve();
+  const auto reduce = [this](const Memory & from, std::int64_t addends, const kernels::Strips & strips, Memory & to) {
+    ForEachItem<kernels::FindLargestAndSumOfStripKernel>(m_Queue,
+                                                         strips.number,
+                                                         strips,
+                                                         Input<float>(from),
+                                                         Input<float>(from, addends),
+                                                         Output<float>(to),
+                                                         Output<float>(to, strips.number));
+  };
+  kernels::Strips strips = CutIntoStrips(count, MostStrips);
+  reduce(numbers, 0, strips, *m_Strips);
+  Memory * from = m_Strips.get();
+  Memory * to = m_Joined.get();
+  while (strips.number > Joint)
+  {
+    const std::int64_t addends = strips.number;
+    strips = CutIntoStrips(addends, (addends + Joint - 1) / Joint);
+    reduce(*from, addends, strips, *to);
+    std::swap(from, to);
+  }
+  reduce(*from, strips.number, CutIntoStrips(strips.number, 1), result);
 }
 
 template <typename TKernel>

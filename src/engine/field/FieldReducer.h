@@ -29,6 +29,10 @@ public:
   Memory &
   GetParts(std::int64_t count);
 
+  /** Writes the largest of the first count numbers, and their sum, to result[0] and result[1]. numbers, result: float. */
+  void
+  FindLargestAndSum(const Memory & numbers, std::int64_t count, Memory & result);
+
   std::size_t
   GetDeviceBytes() const
   {
@@ -47,6 +51,7 @@ private:
 
   Queue &       m_Queue;
   MemoryPointer m_Parts;
+  // float: two numbers a strip.
   MemoryPointer m_Strips;
   MemoryPointer m_Joined;
 };

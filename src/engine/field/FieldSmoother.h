@@ -14,6 +14,7 @@ namespace gpureg
 /** What smoothing makes of a field's border. */
 enum class FieldBorder
 {
+  /** It is smoothed as if the field continued beyond it. */
   Smoothed,
   /** It is 0, and a part of the field stays unsmoothed where sigma is short: see FindKeptPart(). So does itk::SyNImageRegistrationMethod. */
   Zero

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace gpureg
@@ -27,8 +28,9 @@ public:
   EvaluatedSimilarity(MetricCore &               core,
                       const SimilaritySettings & settings,
                       const SampleDraws &        draws,
+                      LevelForces                forces,
                       TArguments &&... arguments)
-    : LevelSimilarity(core, settings, draws)
+    : LevelSimilarity(core, settings, draws, forces)
     , m_Evaluation(core, std::forward<TArguments>(arguments)...)
   {}
 
@@ -107,12 +109,15 @@ protected:
   }
 };
 
-/** Normalised mutual information with Parzen windows (Modat 2010, equation 2). */
+/** Mutual information with Parzen windows: Mattes', or the normalised one (Modat 2010, equation 2). */
 class MutualInformation : public HistogramSimilarity<kernels::MattesArguments>
 {
 public:
-  MutualInformation(MetricCore & core, const SimilaritySettings & settings, const SampleDraws & draws)
-    : HistogramSimilarity(core, settings, draws, MakePasses<MattesPasses>(*core.queue))
+  MutualInformation(MetricCore &               core,
+                    const SimilaritySettings & settings,
+                    const SampleDraws &        draws,
+                    LevelForces                forces)
+    : HistogramSimilarity(core, settings, draws, forces, MakePasses<MattesPasses>(*core.queue))
   {}
 
 protected:
@@ -133,7 +138,7 @@ protected:
   SetArguments(kernels::MattesArguments & a) const override
   {
     SetMattesArguments(this->GetCore().samples.GetMoving(), this->GetBins(), a);
-    a.normalized = 1;
+    a.normalized = this->GetSettings().kind == SimilarityKind::NormalizedMutualInformation;
   }
 };
 
@@ -141,8 +146,11 @@ protected:
 class CorrelationRatio : public HistogramSimilarity<kernels::CorrelationRatioArguments>
 {
 public:
-  CorrelationRatio(MetricCore & core, const SimilaritySettings & settings, const SampleDraws & draws)
-    : HistogramSimilarity(core, settings, draws, MakePasses<CorrelationRatioPasses>(*core.queue))
+  CorrelationRatio(MetricCore &               core,
+                   const SimilaritySettings & settings,
+                   const SampleDraws &        draws,
+                   LevelForces                forces)
+    : HistogramSimilarity(core, settings, draws, forces, MakePasses<CorrelationRatioPasses>(*core.queue))
   {}
 
 protected:
@@ -170,8 +178,8 @@ protected:
 class Pairs : public EvaluatedSimilarity<PairEvaluation>
 {
 public:
-  Pairs(MetricCore & core, const SimilaritySettings & settings, const SampleDraws & draws)
-    : EvaluatedSimilarity(core, settings, draws, GetPairMeasure(settings.kind))
+  Pairs(MetricCore & core, const SimilaritySettings & settings, const SampleDraws & draws, LevelForces forces)
+    : EvaluatedSimilarity(core, settings, draws, forces, GetPairMeasure(settings.kind))
   {}
 
   void
@@ -203,23 +211,23 @@ public:
 class NeighborhoodCorrelation : public EvaluatedSimilarity<NeighborhoodEvaluation>
 {
 public:
-  NeighborhoodCorrelation(MetricCore & core, const SimilaritySettings & settings, const SampleDraws & draws)
-    : EvaluatedSimilarity(core, settings, draws)
+  NeighborhoodCorrelation(MetricCore &               core,
+                          const SimilaritySettings & settings,
+                          const SampleDraws &        draws,
+                          LevelForces                forces)
+    : EvaluatedSimilarity(core, settings, draws, forces)
   {
     m_Terms.radius.fill(static_cast<std::uint64_t>(settings.radius));
-    m_Terms.epsilon = LeastSquares;
-    m_Terms.epsilonIsOfScaledValues = true;
-    m_Terms.forcesAreOfValue = true;
+    m_Terms.forcesAreOfValue = m_Terms.epsilonIsOfScaledValues = !this->HasForcesOfITK();
+    m_Terms.fixedIsFloat = m_Terms.movingIsFloat = this->HasForcesOfITK();
+    m_Terms.epsilon = this->HasForcesOfITK() ? std::numeric_limits<double>::epsilon() : LeastSquares;
   }
 
   void
   Prepare(const SampleMapping & mapping) override
   {
     this->GetEvaluation().CheckIsPossible();
-    this->GetEvaluation().Prepare(mapping,
-                                  m_Terms,
-                                  Forces::OfEachSample,
-                                  NeighborhoodCorrelationMetric::DefaultSlabBytes);
+    this->GetEvaluation().Prepare(mapping, m_Terms, Forces::OfEachSample, this->GetSlabBytes());
   }
 
   void
@@ -240,6 +248,17 @@ private:
   // The sum of squares that rounding leaves of a flat region with values up to 1: 729 voxels that deviate by 1e-6. Less is no structure.
   static constexpr double LeastSquares = 1e-9;
 
+  /** Returns the memory for the voxels of one slab. SyN has fields beside it, of which half a one is to do. */
+  std::size_t
+  GetSlabBytes() const
+  {
+    constexpr std::size_t least = std::size_t{ 64 } << 20;
+    constexpr std::size_t perVoxel = 16;
+    const auto            voxels = static_cast<std::size_t>(this->GetCore().samples.GetCount());
+    return this->HasForcesOfITK() ? std::max(least, perVoxel * voxels)
+                                  : NeighborhoodCorrelationMetric::DefaultSlabBytes;
+  }
+
   NeighborhoodTerms m_Terms;
 };
 } // namespace
@@ -249,7 +268,8 @@ LevelSimilarity::SetImages(
   const LevelImage & fixed, const LevelImage & moving, int dimension, int level, const ParallelFor & parallelFor)
 {
   FixedSamples samples = MakeLevelSamples(fixed);
-  MovingImage  image = MakeLevelMoving(moving, dimension, !this->GetDescription().HasNeighborhoods());
+  MovingImage  image =
+    MakeLevelMoving(moving, dimension, !this->GetDescription().HasNeighborhoods() && !this->HasForcesOfITK());
   DescribeValues(m_Settings, fixed, moving, samples, image);
   m_All = samples;
   m_Number = level;
@@ -293,18 +313,22 @@ LevelSimilarity::SetFixed(const FixedSamples & samples)
 }
 
 std::unique_ptr<LevelSimilarity>
-MakeLevelSimilarity(MetricCore & core, const SimilaritySettings & settings, const SampleDraws & draws)
+MakeLevelSimilarity(MetricCore &               core,
+                    const SimilaritySettings & settings,
+                    const SampleDraws &        draws,
+                    LevelForces                forces)
 {
   switch (settings.kind)
   {
+    case SimilarityKind::MattesMutualInformation:
     case SimilarityKind::NormalizedMutualInformation:
-      return std::make_unique<MutualInformation>(core, settings, draws);
+      return std::make_unique<MutualInformation>(core, settings, draws, forces);
     case SimilarityKind::CorrelationRatio:
-      return std::make_unique<CorrelationRatio>(core, settings, draws);
+      return std::make_unique<CorrelationRatio>(core, settings, draws, forces);
     case SimilarityKind::NeighborhoodCorrelation:
-      return std::make_unique<NeighborhoodCorrelation>(core, settings, draws);
+      return std::make_unique<NeighborhoodCorrelation>(core, settings, draws, forces);
     default:
-      return std::make_unique<Pairs>(core, settings, draws);
+      return std::make_unique<Pairs>(core, settings, draws, forces);
   }
 }
 

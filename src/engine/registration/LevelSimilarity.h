@@ -24,14 +24,24 @@ struct SampleDraws
   std::uint64_t seed = 1;
 };
 
+/** Which forces a similarity has. */
+enum class LevelForces
+{
+  /** Derivatives of the value. */
+  OfValue,
+  /** The derivatives that ITK's metrics have for displacement fields, by points, from central differences of the moving image's voxels. */
+  OfITK
+};
+
 /** The similarity of a level's images along a deformation. The results of an evaluation stay on the device. */
 class LevelSimilarity
 {
 public:
-  LevelSimilarity(MetricCore & core, const SimilaritySettings & settings, const SampleDraws & draws)
+  LevelSimilarity(MetricCore & core, const SimilaritySettings & settings, const SampleDraws & draws, LevelForces forces)
     : m_Core(core)
     , m_Settings(settings)
     , m_Draws(draws)
+    , m_Forces(forces)
   {}
   virtual ~LevelSimilarity() = default;
   LevelSimilarity(const LevelSimilarity &) = delete;
@@ -108,6 +118,12 @@ protected:
     return m_Core;
   }
 
+  bool
+  HasForcesOfITK() const
+  {
+    return m_Forces == LevelForces::OfITK;
+  }
+
   const SimilaritySettings &
   GetSettings() const
   {
@@ -128,6 +144,7 @@ private:
   MetricCore &       m_Core;
   SimilaritySettings m_Settings;
   SampleDraws        m_Draws;
+  LevelForces        m_Forces;
   int                m_Number = 0; // of the level
   FixedSamples       m_All;        // with all voxels
   RegularSubsample   m_Subsample;
@@ -135,11 +152,15 @@ private:
   ParallelFor        m_ParallelFor;
 };
 
-/** Makes a similarity that serves deformations (SimilarityDescription::isForFreeForm).
+/** Makes a similarity that serves deformations: one that is for free-form deformations (SimilarityDescription::isForFreeForm), or, with
+ *  LevelForces::OfITK, Mattes' mutual information.
  *  \param core the core of the level, which the similarity uses
  *  \param settings its settings, which CheckSettings() has checked */
 std::unique_ptr<LevelSimilarity>
-MakeLevelSimilarity(MetricCore & core, const SimilaritySettings & settings, const SampleDraws & draws);
+MakeLevelSimilarity(MetricCore &               core,
+                    const SimilaritySettings & settings,
+                    const SampleDraws &        draws,
+                    LevelForces                forces = LevelForces::OfValue);
 
 } // namespace gpureg
 

@@ -2,10 +2,10 @@
 // The inverse w of a field u, as itk::InvertDisplacementFieldImageFilter finds it: with e(x) = w(x) + u(x + w(x)), which is 0 for the
 // inverse, and its length n in voxels, an iteration is
 //   w ← w - ε e min(1, ε max n/n),  ε = 3/4 in the first iteration, then 1/2; 0 on the border.
-// It goes on while the iteration before found a largest n above one threshold and a mean n above another. An iteration is a reduction of
-// FindInversionError(), JudgeInversion() for one item, and StepInverse(). They keep what they know on the device, and do nothing once it
-// is done: so all iterations are enqueued without waiting for any. The error is found twice and never stored: 60 bytes a voxel and
-// iteration, where storing it would take 84 and an array.
+// It goes on while the iteration before found a largest n above one threshold and a mean n above another. An iteration is
+// MeasureInversionError() with a reduction, JudgeInversion() for one item, and StepInverse(). They keep what they know on the device, and do
+// nothing once it is done: so iterations are enqueued without waiting for any. Only the error's length is stored, and the error found twice:
+// 68 bytes a voxel and iteration, with the reduction, where storing the error would take 84.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_FieldInversion_h
 #define gpureg_kernels_FieldInversion_h
@@ -50,24 +50,28 @@ FindInverseError(
   return FindLengthInVoxels(grid, error);
 }
 
-/** Returns n at a voxel, in voxels, for a maximum and a sum over all of them; 0 once inversion is done. Reads 24 bytes a voxel. */
-GPUREG_REAL_FUNCTION float
-FindInversionError(const FieldGrid *                    grid,
-                   GPUREG_GLOBAL const InversionState * state,
-                   GPUREG_GLOBAL const real *           field,
-                   GPUREG_GLOBAL const real *           inverse,
-                   i64                                  item)
+/** Writes n at a voxel, in voxels, for a maximum and a sum over all of them; 0 once inversion is done. Moves 28 bytes a voxel. */
+GPUREG_REAL_FUNCTION void
+MeasureInversionError(const FieldGrid *                    grid,
+                      GPUREG_GLOBAL const real *           field,
+                      GPUREG_GLOBAL const real *           inverse,
+                      GPUREG_GLOBAL const InversionState * state,
+                      GPUREG_GLOBAL float *                lengths,
+                      i64                                  item)
 {
-  int        index[3];
-  real       error[3];
-  const real vector[3] = { inverse[3 * item], inverse[3 * item + 1], inverse[3 * item + 2] };
-  if (state->isDone)
+  int   index[3];
+  real  error[3];
+  float length = 0.0f;
+  if (!state->isDone)
   {
-    return 0.0f;
+    const real vector[3] = { inverse[3 * item], inverse[3 * item + 1], inverse[3 * item + 2] };
+    FindVoxelIndex(grid, item, index);
+    length = FindInverseError(grid, index, field, vector, error);
   }
-  FindVoxelIndex(grid, item, index);
-  return FindInverseError(grid, index, field, vector, error);
+  lengths[item] = length;
 }
+
+GPUREG_REAL_ITEM_KERNEL(MeasureInversionError, 1 << 12, "inverting a deformation");
 
 /** Decides on the iteration whose errors were found: largest[0] and sum[0]. For one item. */
 GPUREG_FUNCTION void
@@ -90,21 +94,23 @@ JudgeInversion(const InversionRule *          rule,
   state[item] = now;
 }
 
+GPUREG_ITEM_KERNEL(JudgeInversion, 1, "inverting a deformation");
+
 /** Takes the iteration's step at a voxel, in place. Moves 36 bytes a voxel. */
 GPUREG_REAL_FUNCTION void
 StepInverse(const FieldGrid *                    grid,
-            GPUREG_GLOBAL const InversionState * state,
             GPUREG_GLOBAL const real *           field,
+            GPUREG_GLOBAL const InversionState * state,
             GPUREG_GLOBAL real *                 inverse,
             i64                                  item)
 {
   int  index[3];
   real error[3];
-  real vector[3] = { inverse[3 * item], inverse[3 * item + 1], inverse[3 * item + 2] };
   if (state->isDone)
   {
     return;
   }
+  const real vector[3] = { inverse[3 * item], inverse[3 * item + 1], inverse[3 * item + 2] };
   FindVoxelIndex(grid, item, index);
   const float length = FindInverseError(grid, index, field, vector, error);
   const float longest = state->step * state->largestError;
@@ -115,6 +121,8 @@ StepInverse(const FieldGrid *                    grid,
     inverse[3 * item + r] = isOnBorder ? (real)0.0f : MultiplyAdd((real)-step, error[r], vector[r]);
   }
 }
+
+GPUREG_REAL_ITEM_KERNEL(StepInverse, 1 << 12, "inverting a deformation");
 
 GPUREG_NAMESPACE_END
 

@@ -39,6 +39,32 @@ SumStrip(const Strips * strips, GPUREG_GLOBAL const float * numbers, GPUREG_GLOB
 
 GPUREG_ITEM_KERNEL(SumStrip, 16, "adding up numbers");
 
+/** Writes the largest of the numbers in a strip, which has at least one, and the sum of the addends in it: numbers and addends are one array
+ *  at first. */
+GPUREG_FUNCTION void
+FindLargestAndSumOfStrip(const Strips *              strips,
+                         GPUREG_GLOBAL const float * numbers,
+                         GPUREG_GLOBAL const float * addends,
+                         GPUREG_GLOBAL float *       largest,
+                         GPUREG_GLOBAL float *       sums,
+                         i64                         strip)
+{
+  const i64 begin = BeginOfStrip(strips, strip);
+  const i64 end = EndOfStrip(strips, strip);
+  const i64 step = StepOfStrip(strips);
+  float     found = numbers[begin];
+  float     sum = 0.0f;
+  GPUREG_UNROLL_8 for (i64 n = begin; n < end; n += step)
+  {
+    found = LargerOf(found, numbers[n]);
+    sum += addends[n];
+  }
+  largest[strip] = found;
+  sums[strip] = sum;
+}
+
+GPUREG_ITEM_KERNEL(FindLargestAndSumOfStrip, 16, "measuring a field");
+
 GPUREG_NAMESPACE_END
 
 #endif

@@ -41,6 +41,8 @@ AddFields(const FieldWeights *       weights,
   sum[item] = value;
 }
 
+GPUREG_REAL_ITEM_KERNEL(AddFields, 1 << 14, "adding up deformations");
+
 /** Returns a vector's length in voxels as ITK measures it: by the spacing of axis d along the physical axis d, whichever way the grid is
  *  turned. No square leaves the range of floats. */
 GPUREG_REAL_FUNCTION float
@@ -107,6 +109,8 @@ ScaleField(GPUREG_GLOBAL const float * factors, GPUREG_GLOBAL const real * field
 {
   scaled[item] = (real)factors[FactorOfOuter] * field[item];
 }
+
+GPUREG_REAL_ITEM_KERNEL(ScaleField, 1 << 14, "scaling a step");
 
 GPUREG_NAMESPACE_END
 

@@ -23,7 +23,7 @@ from ._resample import read_default, resample_array, warp_loaded
 from ._sides import Pair, read_pair
 from ._stage_result import Level, StageResult, all_warnings
 from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform, TransformLike, as_transform, linear_matrix
-from .stages import FreeForm, Greedy, MetricsLike, Rigid, Stage, StagesLike, named, read_settings, read_stages
+from .stages import FreeForm, Greedy, MetricsLike, Rigid, Stage, StagesLike, SyN, named, read_settings, read_stages
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -35,12 +35,12 @@ class Progress:
 
     Attributes:
         stage: the number of the current stage, from 0 on.
-        name: the stage's name: "rigid", "affine", "global", "ffd" or "greedy".
-        level: the part of the stage, such as "4 mm"; for "ffd" and "greedy" the level's number, where 0 is the coarsest.
-        iteration: the iteration of that level for "ffd" and "greedy"; None otherwise.
+        name: the stage's name: "rigid", "affine", "global", "ffd", "greedy" or "syn".
+        level: the part of the stage, such as "4 mm"; for "ffd", "greedy" and "syn" the level's number, where 0 is the coarsest.
+        iteration: the iteration of that level for "ffd", "greedy" and "syn"; None otherwise.
         share: the part of the whole work that is done, 0 to 1.
         stage_share: the part of the stage that is done, 0 to 1.
-        levels: the number of levels for "ffd" and "greedy"; None otherwise.
+        levels: the number of levels for "ffd", "greedy" and "syn"; None otherwise.
     """
 
     stage: int
@@ -53,11 +53,11 @@ class Progress:
     _find_cost: Callable[[], float] = field(repr=False, compare=False)
 
     def find_cost(self) -> Optional[float]:
-        """Returns the last known cost: in a linear stage the least cost of the level before, in "ffd" and "greedy" the cost before the last
+        """Returns the last known cost: in a linear stage the least cost of the level before, in "ffd", "greedy" and "syn" the cost before the last
         iteration. There the call waits for the device, so make it rarely. None at the beginning.
 
         Raises:
-            BadInputError: the progress function of "ffd" or "greedy" has returned.
+            BadInputError: the progress function of "ffd", "greedy" or "syn" has returned.
         """
         cost = self._find_cost()
         return cost if math.isfinite(cost) else None
@@ -116,13 +116,15 @@ class Result:
 
     @cached_property
     def inverse(self) -> Transform:
-        """The inverse of the transform: it maps the moving image's points to the fixed image's, in mm. The first access computes it. See
-        Transform.inverse()."""
-        return self.transform.inverse(device=self.device)
+        """The inverse of the transform: it maps the moving image's points to the fixed image's, in mm. Behind "syn" it is the one that SyN
+        has found together with the transform; otherwise the first access computes it: see Transform.inverse()."""
+        last = self.stages[-1]
+        return self.transform.inverse(device=self.device) if last.inverse is None else last.inverse
 
     @property
     def inverse_errors(self) -> list[InverseErrors]:
-        """How good the inverse of each deformation in the transform is, in the inverse's order; none if the transform is linear."""
+        """How good the inverse of each deformation in the transform is, in the inverse's order; none if the transform is linear, or if SyN has
+        found the inverse."""
         parts = self.inverse.transforms if isinstance(self.inverse, Composite) else [self.inverse]
         return [part.inverse_errors for part in parts if isinstance(part, DisplacementField) and part.inverse_errors is not None]
 
@@ -181,8 +183,8 @@ def register(
     Args:
         fixed, moving: Image, NumPy array, SimpleITK's, ITK's or nibabel's image, or an array by DLPack or CUDA's array interface, such
             as CuPy's or PyTorch's: see Image for those on a GPU. Grey images that are stored as colours are taken for grey.
-        transform: "rigid", "affine", "global" (affine, from any start), "ffd" (free-form deformation) or "greedy" (a displacement
-            for each voxel); a stage of gpuregistration.stages with settings of its own; or a list of these, each of which begins with what
+        transform: "rigid", "affine", "global" (affine, from any start), "ffd" (free-form deformation), "greedy" or "syn" (a
+            displacement for each voxel); a stage of gpuregistration.stages with settings of its own; or a list of these, each of which begins with what
             was found before.
         metric: what the stages that are given by name compare images by, such as "correlation_ratio" or "mean_squares": a name for all,
             or a list with one for each stage, in which None leaves a stage its own. See stages.Rigid and stages.FreeForm, which do not
@@ -191,8 +193,8 @@ def register(
             looked at.
         initial: a transform of this package, of SimpleITK or of ITK, from the fixed image's points to the moving one's: where the
             first stage begins. A linear stage wants a linear one, and leaves out of it what it has no degrees of freedom for; "ffd"
-            takes any, also a BSpline, a DisplacementField or a Composite, "greedy" a linear one, and both leave it as it is behind their own
-            deformation. None: linear stages lay the centres of mass on each other, "ffd" and "greedy" begin with the identity.
+            takes any, also a BSpline, a DisplacementField or a Composite, "greedy" and "syn" a linear one, and all leave it as it is behind
+            their own deformation. None: linear stages lay the centres of mass on each other, the others begin with the identity.
         device: a name such as "cuda:0", "opencl:0" or "host", or one of devices(). None: that of an array on a GPU, or else the default
             one, which is the first GPU, or else the host.
         seed: of random numbers, where a stage uses some. Two runs of one seed on one device give the same bits.
@@ -330,21 +332,36 @@ def _run_free_form(
     return _make_result(stage, deformation, found, result, _find_warnings(result))
 
 
-def _run_greedy(
-    stage: Greedy, settings: Any, pair: Pair, sides: Any, found: Optional[Transform], device: str, reporter: _Reporter
+def _run_dense(
+    stage: Union[Greedy, SyN], settings: Any, pair: Pair, sides: Any, found: Optional[Transform], device: str, reporter: _Reporter
 ) -> StageResult:
-    d = pair.dimension
+    d, fixed = pair.dimension, pair.fixed
     begins = _engine.Chain(d) if found is None else found.chain()
+
+    def take(which: Any) -> DisplacementField:
+        vectors = np.asarray(engine.take_displacements(engine_size(fixed), which))
+        vectors = vectors if d == 3 else np.ascontiguousarray(vectors[0, ..., :2])
+        return DisplacementField(vectors, fixed.spacing, fixed.origin, fixed.direction)
+
+    back: Optional[Transform] = None
     with borrow_engine(_engine.DiffeomorphicRegistration, device) as engine:
         result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form())
-        vectors = np.asarray(engine.take_displacements(engine_size(pair.fixed)))
-    vectors = vectors if d == 3 else np.ascontiguousarray(vectors[0, ..., :2])
-    deformation: Transform = DisplacementField(vectors, pair.fixed.spacing, pair.fixed.origin, pair.fixed.direction)
-    return _make_result(stage, deformation, found, result, [])
+        deformation = take(_engine.DeformationField.Forward)
+        if isinstance(stage, SyN):
+            back = take(_engine.DeformationField.Inverse)
+    if back is not None and found is not None:
+        matrix = np.linalg.inv(linear_matrix(found, "initial transform"))
+        back = Composite([Affine(matrix[:-1, :-1], matrix[:-1, -1]), back])
+    return _make_result(stage, deformation, found, result, [], back)
 
 
 def _make_result(
-    stage: Union[FreeForm, Greedy], deformation: Transform, found: Optional[Transform], result: Any, warnings: list[str]
+    stage: Union[FreeForm, Greedy, SyN],
+    deformation: Transform,
+    found: Optional[Transform],
+    result: Any,
+    warnings: list[str],
+    inverse: Optional[Transform] = None,
 ) -> StageResult:
     """Returns the result of a stage that deforms.
 
@@ -352,6 +369,7 @@ def _make_result(
         found: the transform behind the deformation; None: there is none.
         result: of the engine.
         warnings: further ones, beside the engine's.
+        inverse: of the deformation and what is behind it; None: it is not known.
     """
     levels = [Level(str(n), 1e-3 * part.milliseconds, part.costs, voxels=part.voxels) for n, part in enumerate(result.levels)]
     # The last level may have no iterations.
@@ -365,11 +383,12 @@ def _make_result(
         levels,
         smallest_determinant=result.smallest_determinant,
         warnings=[*result.warnings, *warnings],
+        inverse=inverse,
     )
 
 
 #: Functions that run a stage, by its class; the other stages are linear.
-_RUNS: dict[type, Callable[..., StageResult]] = {FreeForm: _run_free_form, Greedy: _run_greedy}
+_RUNS: dict[type, Callable[..., StageResult]] = {FreeForm: _run_free_form, Greedy: _run_dense, SyN: _run_dense}
 
 
 def _find_warnings(result: _engine.FreeFormResult) -> list[str]:

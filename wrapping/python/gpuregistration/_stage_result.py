@@ -14,12 +14,12 @@ class Level:
     """What a part of a stage came to.
 
     Attributes:
-        name: such as "4 mm"; of "ffd" and "greedy" the level's number, of which 0 is the coarsest.
+        name: such as "4 mm"; of "ffd", "greedy" and "syn" the level's number, of which 0 is the coarsest.
         seconds: how long it took.
-        costs: of "ffd" and "greedy", before each iteration; of the others the least that was found, and none of "pyramid", where images are made
+        costs: of "ffd", "greedy" and "syn", before each iteration; of the others the least that was found, and none of "pyramid", where images are made
             smaller.
         evaluations: how many values and derivatives were computed; None where that is not counted.
-        voxels: of "ffd" and "greedy", how many an iteration looked at, at most; None of others.
+        voxels: of "ffd", "greedy" and "syn", how many an iteration looked at, at most; None of others.
     """
 
     name: str
@@ -34,15 +34,16 @@ class StageResult:
     """What a stage came to.
 
     Attributes:
-        name: "rigid", "affine", "global", "ffd" or "greedy".
+        name: "rigid", "affine", "global", "ffd", "greedy" or "syn".
         metric: what images were compared by, such as "correlation_ratio".
         transform: what was found so far, from the fixed image's points to the moving one's.
         cost: the last one.
         seconds: how long it took.
         levels: its parts, in their order.
-        overlap: the share of the fixed image that lies in the moving one; None of "ffd" and "greedy".
-        smallest_determinant: of "ffd" and "greedy", of the deformation's Jacobian, over the control points or the voxels: below 0 it has folded. None of others.
+        overlap: the share of the fixed image that lies in the moving one; None of "ffd", "greedy" and "syn".
+        smallest_determinant: of "ffd", "greedy" and "syn", of the deformation's Jacobian, over the control points or the voxels: below 0 it has folded. None of others.
         warnings: sentences on what may have gone wrong.
+        inverse: of "syn", of the transform. None of others.
     """
 
     name: str
@@ -54,9 +55,10 @@ class StageResult:
     overlap: Optional[float] = None
     smallest_determinant: Optional[float] = None
     warnings: list[str] = field(default_factory=list)
+    inverse: Optional[Transform] = field(default=None, repr=False)
 
     def numbers(self) -> dict[str, Any]:
-        """All but the transform, as plain data."""
+        """All but the transforms, as plain data."""
         return {
             "name": self.name,
             "metric": self.metric,

@@ -23,12 +23,14 @@ FREE_FORM_OPTIMIZERS = ("adam", "conjugate_gradient", "adaptive_stochastic_gradi
 SPACING = 5.0
 FINEST_EDGE = 1.0
 
-#: The similarities of Greedy, and its iterations at each level, the coarsest first.
+#: The similarities of Greedy and SyN, and their iterations at each level, the coarsest first.
 GREEDY_SIMILARITIES = ("neighborhood_correlation",)
 GREEDY_ITERATIONS = (100, 100, 100, 50)
+SYN_SIMILARITIES = ("neighborhood_correlation", "mean_squares", "mattes_mutual_information")
+SYN_ITERATIONS = (100, 70, 50, 20)
 
 _DEGREES_OF_FREEDOM = (6, 7, 9, 12)
-_MOST_GREEDY_LEVELS = 6
+_MOST_DENSE_LEVELS = 6
 _MOST_LEVELS = 5
 _AXES = "xyz"
 #: Of an image's values all, as they are.
@@ -282,7 +284,7 @@ class Greedy:
     """
 
     similarity: str = "neighborhood_correlation"
-    iterations: Union[int, Sequence[int]] = field(default=GREEDY_ITERATIONS, metadata={"typical": 100, "numbers": _MOST_GREEDY_LEVELS})
+    iterations: Union[int, Sequence[int]] = field(default=GREEDY_ITERATIONS, metadata={"typical": 100, "numbers": _MOST_DENSE_LEVELS})
     radius: int = 2
     update_sigma: float = 1.732
     field_sigma: float = 0.6
@@ -302,7 +304,7 @@ class Greedy:
         """Returns the settings as the engine takes them. Arguments and errors are those of Rigid.settings()."""
         settings = _engine.DiffeomorphicSettings()
         read_choice("similarity", self.similarity, GREEDY_SIMILARITIES)
-        settings.iterations = [read_whole("iterations", number) for number in self._list_iterations()]
+        settings.iterations = _read_iterations(self.iterations)
         settings.radius = read_whole("radius", self.radius, 1)
         settings.update_sigma = read_number("update_sigma", self.update_sigma, 0)
         settings.field_sigma = read_number("field_sigma", self.field_sigma, 0)
@@ -310,11 +312,72 @@ class Greedy:
         _set_ranges(settings, self)
         return settings
 
-    def _list_iterations(self) -> list[Any]:
-        numbers = list(self.iterations) if isinstance(self.iterations, (list, tuple, np.ndarray)) else [self.iterations]
-        if not 1 <= len(numbers) <= _MOST_GREEDY_LEVELS:
-            raise BadInputError(f"iterations={self.iterations} is not possible: give 1 to {_MOST_GREEDY_LEVELS} whole numbers, one for each level.")
-        return numbers
+
+@dataclass
+class SyN:
+    """A displacement for each voxel, and its inverse, found as ITK's and ANTs' SyN find them, behind which what was found before is applied. Both
+    images move to the middle; each iteration smooths the derivative of the similarity, scales it to a step, composes the way to the middle
+    with it, and inverts that (Avants 2008).
+
+    Attributes:
+        similarity: "neighborhood_correlation", "mean_squares" or "mattes_mutual_information".
+        iterations: of each level, the coarsest first, at most; or one number, for a single level. Voxels are twice as long from level to
+            level, and the last level has the fixed image's. Images are smoothed by as many of their voxels as there are finer levels.
+        bins: of the joint histogram.
+        radius: of a neighborhood, voxels of a level.
+        update_variance, field_variance: of the Gaussians that smooth each update, and the way to the middle after it, squared voxels of a
+            level; 0: none.
+        step: length of the longest vector of an update, voxels of a level.
+        average: both images move by the mean of both updates.
+        convergence_threshold, convergence_window: a level ends when the change of its last costs, so many of them, is less than this; a
+            window of 0: never.
+        fixed_range, moving_range: as of Rigid.
+    """
+
+    similarity: str = "neighborhood_correlation"
+    iterations: Union[int, Sequence[int]] = field(default=SYN_ITERATIONS, metadata={"typical": 100, "numbers": _MOST_DENSE_LEVELS})
+    bins: int = 32
+    radius: int = 4
+    update_variance: float = 3.0
+    field_variance: float = 0.0
+    step: float = 0.1
+    average: int = 0
+    convergence_threshold: float = 1e-6
+    convergence_window: int = 10
+    fixed_range: ValueRange = _a_range()
+    moving_range: ValueRange = _a_range()
+
+    name: ClassVar[str] = "syn"
+    metric_setting: ClassVar[str] = "similarity"
+
+    @property
+    def metric(self) -> str:
+        """What images are compared by. Raises BadInputError if there is no such similarity."""
+        return read_choice("similarity", self.similarity, SYN_SIMILARITIES)
+
+    def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.DiffeomorphicSettings:
+        """Returns the settings as the engine takes them. Arguments and errors are those of Rigid.settings()."""
+        settings = _engine.DiffeomorphicSettings()
+        settings.scheme = _engine.DiffeomorphicScheme.SyN
+        settings.iterations = _read_iterations(self.iterations)
+        settings.update_sigma = read_number("update_variance", self.update_variance, 0) ** 0.5
+        settings.field_sigma = read_number("field_variance", self.field_variance, 0) ** 0.5
+        settings.step = read_number("step", self.step, above=0)
+        syn = settings.syn
+        syn.set_similarity(engine_name(self.metric), _read_bins(self.metric, self.bins), read_whole("radius", self.radius, 1))
+        syn.averages_gradients = bool(read_whole("average", self.average, 0, 1))
+        syn.convergence_threshold = read_number("convergence_threshold", self.convergence_threshold, 0, 1)
+        syn.convergence_window = read_whole("convergence_window", self.convergence_window, 0)
+        _set_ranges(settings, self)
+        return settings
+
+
+def _read_iterations(iterations: Any) -> list[int]:
+    """Reads the iterations of a dense stage's levels."""
+    numbers = list(iterations) if isinstance(iterations, (list, tuple, np.ndarray)) else [iterations]
+    if not 1 <= len(numbers) <= _MOST_DENSE_LEVELS:
+        raise BadInputError(f"iterations={iterations} is not possible: give 1 to {_MOST_DENSE_LEVELS} whole numbers, one for each level.")
+    return [read_whole("iterations", number) for number in numbers]
 
 
 def _read_bins(metric: str, bins: Any) -> int:
@@ -346,14 +409,14 @@ def _read_numbers(name: str, value: Any) -> np.ndarray:
         raise BadInputError(f"{name}={value!r} is not possible; it is to be of numbers.") from None
 
 
-Stage = Union[Rigid, Affine, Global, FreeForm, Greedy]
+Stage = Union[Rigid, Affine, Global, FreeForm, Greedy, SyN]
 #: One of them, or the name of one.
 StageLike = Union[str, Stage]
 #: What register is asked for: one, or several behind each other, and a metric for all or for each.
 StagesLike = Union[StageLike, Iterable[StageLike]]
 MetricsLike = Union[None, str, Iterable[Optional[str]]]
 #: The classes of the stages by their names.
-STAGES = {kind.name: kind for kind in (Rigid, Affine, Global, FreeForm, Greedy)}
+STAGES = {kind.name: kind for kind in (Rigid, Affine, Global, FreeForm, Greedy, SyN)}
 
 
 def read_stages(transform: StagesLike, metric: MetricsLike) -> list[Stage]:
@@ -367,7 +430,7 @@ def read_stages(transform: StagesLike, metric: MetricsLike) -> list[Stage]:
     Raises:
         BadInputError: there is no such stage, a metric is no name, or it is one of a stage that has its own.
     """
-    asked = _read_list(transform, (str, Rigid, FreeForm, Greedy), "stage")
+    asked = _read_list(transform, (str, Rigid, FreeForm, Greedy, SyN), "stage")
     if not asked:
         raise BadInputError(f"There is no stage to register by. Give one of: {', '.join(STAGES)}.")
     metrics = [metric] * len(asked) if metric is None else _read_list(metric, (str,), "metric")
@@ -389,7 +452,7 @@ def _read_list(given: Any, kinds: tuple[type, ...], what: str) -> list[Any]:
 
 
 def _read_stage(one: Any, metric: Optional[str]) -> Stage:
-    if isinstance(one, (Rigid, FreeForm, Greedy)):
+    if isinstance(one, (Rigid, FreeForm, Greedy, SyN)):
         if metric is not None:
             raise BadInputError(
                 f"metric={metric!r} is not possible of a stage that has its own: set {type(one).__name__}"

@@ -8,6 +8,7 @@
 #include "Side.h"
 #include "TellProgress.h"
 
+#include "gpureg/core/Error.h"
 #include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
 
 #include <nanobind/stl/array.h>
@@ -17,6 +18,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 
 namespace nb = nanobind;
 
@@ -49,9 +51,9 @@ Register(const Loan<DiffeomorphicRegistration> & engine,
   });
 }
 
-/** Returns the displacements of the last registration, mm, as [z][y][x][3]. size: of the fixed image. */
+/** Returns a field of the last registration, mm, as [z][y][x][3]. size: of the last level's grid. */
 nb::object
-TakeDisplacements(const Loan<DiffeomorphicRegistration> & engine, const Size & size)
+TakeDisplacements(const Loan<DiffeomorphicRegistration> & engine, const Size & size, DeformationField field)
 {
   float *           elements = nullptr;
   auto              array = MakeVolume<float>(elements, size, 3);
@@ -61,17 +63,47 @@ TakeDisplacements(const Loan<DiffeomorphicRegistration> & engine, const Size & s
     engine->TakeDisplacements([elements](std::int64_t  first,
                                          std::int64_t  count,
                                          const float * in) { std::copy_n(in, 3 * count, elements + 3 * first); },
-                              parallelFor);
+                              parallelFor,
+                              field);
   }
   return nb::cast(std::move(array));
+}
+
+/** Sets the similarity by its name; the registration checks whether SyN has it. */
+void
+SetSimilarity(SyNSettings & settings, const std::string & name, int bins, int radius)
+{
+  for (const SimilarityDescription & description : Similarities)
+  {
+    if (description.name == name)
+    {
+      settings.similarity = { description.kind, bins, radius };
+      return;
+    }
+  }
+  throw BadInputError("there is no similarity " + name);
 }
 } // namespace
 
 void
 AddDiffeomorphic(nb::module_ & module)
 {
+  nb::enum_<DiffeomorphicScheme>(module, "DiffeomorphicScheme")
+    .value("Greedy", DiffeomorphicScheme::Greedy)
+    .value("SyN", DiffeomorphicScheme::SyN);
+  nb::enum_<DeformationField>(module, "DeformationField")
+    .value("Forward", DeformationField::Forward)
+    .value("Inverse", DeformationField::Inverse);
+  nb::class_<SyNSettings>(module, "SyNSettings")
+    .def("set_similarity", &SetSimilarity, nb::arg("name"), nb::arg("bins"), nb::arg("radius"))
+    .def_rw("averages_gradients", &SyNSettings::averagesGradients)
+    .def_rw("weights", &SyNSettings::weights)
+    .def_rw("convergence_threshold", &SyNSettings::convergenceThreshold)
+    .def_rw("convergence_window", &SyNSettings::convergenceWindow);
   nb::class_<DiffeomorphicSettings>(module, "DiffeomorphicSettings")
     .def(nb::init<>())
+    .def_rw("scheme", &DiffeomorphicSettings::scheme)
+    .def_rw("syn", &DiffeomorphicSettings::syn)
     .def_rw("iterations", &DiffeomorphicSettings::iterations)
     .def_rw("radius", &DiffeomorphicSettings::radius)
     .def_rw("update_sigma", &DiffeomorphicSettings::updateSigma)
@@ -99,7 +131,7 @@ AddDiffeomorphic(nb::module_ & module)
          nb::arg("initial"),
          nb::arg("settings"),
          nb::arg("progress").none())
-    .def("take_displacements", &TakeDisplacements, nb::arg("size"));
+    .def("take_displacements", &TakeDisplacements, nb::arg("size"), nb::arg("field") = DeformationField::Forward);
 }
 
 } // namespace python

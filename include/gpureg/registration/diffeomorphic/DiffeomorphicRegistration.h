@@ -7,10 +7,12 @@
 #include "gpureg/core/Geometry.h"
 #include "gpureg/core/ParallelFor.h"
 #include "gpureg/image/RegisteredImage.h"
+#include "gpureg/metric/Similarity.h"
 #include "gpureg/registration/DeformationProgress.h"
 #include "gpureg/runtime/EngineUser.h"
 #include "gpureg/transform/TransformChain.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -31,13 +33,55 @@ struct DiffeomorphicProblem
   RegisteredImage moving;
   /** Maps points of the fixed image's space to those of the moving image's, after the deformation. A linear map. */
   TransformChain initial;
+  /** Maps points of the grid of the deformation, which is the fixed image's, to points of the fixed image. A linear map; for SyN only. */
+  TransformChain fixedInitial;
 };
 
 /** How the deformation is found. */
 enum class DiffeomorphicScheme
 {
   /** One field; each step is composed with it. */
-  Greedy
+  Greedy,
+  /** As itk::SyNImageRegistrationMethod (Avants 2008): two fields, to the middle and back, whose inverses are kept. */
+  SyN
+};
+
+/** The displacements that a registration finds. All but the first are SyN's. */
+enum class DeformationField
+{
+  /** From points of the fixed image to those of the moving one, before DiffeomorphicProblem::initial; and its inverse. */
+  Forward,
+  Inverse,
+  /** The halves of both, and their inverses. */
+  FixedToMiddle,
+  MiddleToFixed,
+  MovingToMiddle,
+  MiddleToMoving
+};
+
+/** Holds the settings of SyN, besides those of all schemes, in the words of itk::SyNImageRegistrationMethod. */
+struct SyNSettings
+{
+  /** Mean squares, Mattes' mutual information, or the correlation over neighborhoods. */
+  SimilaritySettings similarity{ SimilarityKind::NeighborhoodCorrelation, 32, 4 };
+  /** Number of voxels along each axis that a voxel of a level's grid stands for, one a level. Empty: twice as many from level to level, 1 at
+   *  the finest one, along the axis of the shortest voxels, and as many along the others as come closest to that length. */
+  std::vector<Size> shrinkFactors;
+  /** Standard deviations by which a level's images are smoothed; they are not shrunk. One a level; empty: the number of finer levels, in
+   *  voxels. */
+  std::vector<double> smoothingSigmas;
+  /** False: the given ones are in each image's voxels. */
+  bool sigmasAreInMillimetres = false;
+  /** True to move both images by the mean of both updates. */
+  bool averagesGradients = false;
+  /** Factors of the derivative's components, along physical axes: 0 for an axis that nothing is to move along. */
+  std::array<double, 3> weights{ 1, 1, 1 };
+  /** A level ends where the change of its costs over the last convergenceWindow ones is less than the threshold: see
+   *  itk::Function::WindowConvergenceMonitoringFunction. 0: it does all its iterations. */
+  double convergenceThreshold = 1e-6;
+  int    convergenceWindow = 10;
+  /** Index of the fixed image's first voxel. ITK looks for the upper border, which it holds in place, at index size - first - 1. */
+  Size firstIndex{ 0, 0, 0 };
 };
 
 /** Holds the settings of a registration. */
@@ -54,6 +98,10 @@ struct DiffeomorphicSettings
   double fieldSigma = 0.6;
   /** Length of the longest vector of each update, in a level's voxels. */
   double step = 1;
+  /** Those of SyN, which takes no radius, and the other ones above with ITK's meaning: sigmas are square roots of ITK's variances, and
+   *  a step moves either image by so much. ITK's defaults are an updateSigma of √3, a fieldSigma of √½ and a step of 0.25; in use are a
+   *  fieldSigma of 0 and a step of 0.1 or 0.2. */
+  SyNSettings syn;
   /** Ranges of values, as GlobalSettings::fixedRange and movingRange. */
   std::optional<ValueRange> fixedRange;
   std::optional<ValueRange> movingRange;
@@ -64,7 +112,8 @@ using DiffeomorphicProgress = DeformationProgress;
 /** Describes the result of one level. */
 struct DiffeomorphicLevelResult
 {
-  /** Cost before each step: minus the mean of the signed squared correlation over neighborhoods. */
+  /** Cost before each step: minus the mean of the signed squared correlation over neighborhoods; or ITK's value of the metric, the mean of
+   *  those of both directions. */
   std::vector<double> costs;
   /** Number of voxels of the level. */
   std::int64_t voxels = 0;
@@ -85,10 +134,11 @@ struct DiffeomorphicResult
   double                   milliseconds = 0;
 };
 
-/** Registers two images by a displacement for each voxel, on one device. Greedily: each iteration smooths the gradient of the local
- *  correlation, scales it to a step, composes the field with it, u(x) ← v(x) + u(x + v(x)), and smooths the field (Avants 2008; Yushkevich
- *  2016). The composition of small invertible steps is invertible, so that the field does not fold unless the smoothing is too weak for its
- *  steps.
+/** Registers two images by a displacement for each voxel, on one device: each iteration smooths the gradient of a similarity, scales it to
+ *  a step, and composes the field with it. The composition of small invertible steps is invertible, so that the field does not fold unless
+ *  the smoothing is too weak for its steps.
+ *  - Greedily: the local correlation, u(x) ← v(x) + u(x + v(x)), and the field is smoothed (Yushkevich 2016).
+ *  - SyN, as itk::SyNImageRegistrationMethod computes it, with an inverse (Avants 2008).
  *
  *  The images are on the device already, and no voxel is transferred until the result. Within a level nothing is transferred. The arrays
  *  stay on the device for the next registration of images of the same size.
@@ -125,11 +175,13 @@ public:
            const ParallelFor &                                        parallelFor,
            const std::function<void(const DiffeomorphicProgress &)> & progress = {});
 
-  /** Passes the deformation of the last registration to take, at each voxel of the fixed image: float[3], in mm, in chunks, from
-   *  several threads at once. */
+  /** Passes the deformation of the last registration to take, at each voxel of the last level's grid, which is the fixed image's unless the
+   *  settings shrink it: float[3], in mm, in chunks, from several threads at once.
+   *  \throws BadInputError if there is none, or the scheme has no such field. */
   void
   TakeDisplacements(const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
-                    const ParallelFor &                                                                   parallelFor);
+                    const ParallelFor &                                                                   parallelFor,
+                    DeformationField field = DeformationField::Forward);
 
   /** Measures the kernel times of iterations from now on; a registration then waits for each of them. */
   void

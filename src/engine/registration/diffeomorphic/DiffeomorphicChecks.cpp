@@ -5,7 +5,7 @@
 
 #include "gpureg/core/Error.h"
 
-#include <cmath>
+#include <algorithm>
 #include <string>
 
 namespace gpureg
@@ -19,6 +19,12 @@ constexpr int         MostIterations = 1000000;
 constexpr int         MostRadius = 32;
 constexpr double      LargestSigma = 20;
 constexpr double      LongestStep = 5;
+// As many as itk::SmoothingRecursiveGaussianImageFilter needs.
+constexpr int    LeastVoxels = 4;
+constexpr int    MostVoxels = 1 << 30;
+constexpr double MostWeight = 1e6;
+// Voxels, or mm.
+constexpr double LargestImageSigma = 1000;
 
 void
 CheckNumber(const char * what, double number, double least, double most)
@@ -27,6 +33,75 @@ CheckNumber(const char * what, double number, double least, double most)
   {
     throw BadInputError(std::string(what) + " is " + NameNumber(number) + "; it is to be " + NameNumber(least) +
                         " to " + NameNumber(most));
+  }
+}
+
+bool
+IsIdentity(const IndexMap & map)
+{
+  const IndexMap identity;
+  return map.matrix == identity.matrix && map.offset == identity.offset;
+}
+
+void
+CheckCount(const char * what, std::size_t count, std::size_t levels)
+{
+  if (count != 0 && count != levels)
+  {
+    throw BadInputError("there are " + std::to_string(count) + " " + what + " for " + std::to_string(levels) +
+                        " levels; give one a level, or none");
+  }
+}
+
+void
+CheckSimilarity(const SimilaritySettings & similarity)
+{
+  const SimilarityDescription & description = Describe(similarity.kind);
+  if (similarity.kind != SimilarityKind::MeanSquares && similarity.kind != SimilarityKind::MattesMutualInformation &&
+      !description.HasNeighborhoods())
+  {
+    throw UnsupportedError(std::string("SyN is not by ") + description.phrase +
+                           "; choose mean squares, Mattes' mutual information, or a correlation over neighborhoods");
+  }
+  if (description.HasNeighborhoods())
+  {
+    CheckNumber("a neighborhood's radius, in voxels,", similarity.radius, 1, MostRadius);
+  }
+  if (description.HasBins())
+  {
+    CheckNumber("the number of bins", similarity.bins, description.bins.least, description.bins.most);
+  }
+}
+
+void
+CheckSyN(const DiffeomorphicProblem & problem, const SyNSettings & syn, std::size_t levels)
+{
+  CheckSimilarity(syn.similarity);
+  CheckCount("shrink factors", syn.shrinkFactors.size(), levels);
+  CheckCount("smoothing sigmas", syn.smoothingSigmas.size(), levels);
+  for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dimension); ++d)
+  {
+    // The border stays in place: there is to be something inside of it.
+    CheckNumber("the number of a fixed image's voxels along an axis", problem.fixed.size[d], LeastVoxels, MostVoxels);
+    CheckNumber("the number of a moving image's voxels along an axis", problem.moving.size[d], LeastVoxels, MostVoxels);
+    for (const Size & factors : syn.shrinkFactors)
+    {
+      CheckNumber("a shrink factor", factors[d], 1, problem.fixed.size[d] / (LeastVoxels - 1));
+    }
+    CheckNumber("a weight of the derivative's components", syn.weights[d], 0, MostWeight);
+  }
+  for (const double sigma : syn.smoothingSigmas)
+  {
+    CheckNumber("a level's smoothing sigma", sigma, 0, LargestImageSigma);
+  }
+  if (std::all_of(syn.weights.begin(), syn.weights.begin() + problem.dimension, [](double w) { return w == 0; }))
+  {
+    throw BadInputError("all weights of the derivative's components are 0: then nothing moves");
+  }
+  if (syn.convergenceWindow != 0)
+  {
+    CheckNumber("the number of costs in a convergence window", syn.convergenceWindow, 2, MostIterations);
+    CheckNumber("the convergence threshold", syn.convergenceThreshold, -1, 1);
   }
 }
 } // namespace
@@ -38,7 +113,7 @@ CheckSettings(const DiffeomorphicProblem & problem, const DiffeomorphicSettings 
   {
     throw BadInputError("images of " + std::to_string(problem.dimension) + " dimensions; give 2 or 3");
   }
-  if (!problem.initial.steps.empty())
+  if (!problem.initial.steps.empty() || !problem.fixedInitial.steps.empty())
   {
     throw UnsupportedError("a diffeomorphic registration begins with a linear transform; resample the moving image by "
                            "the deformation first");
@@ -52,13 +127,23 @@ CheckSettings(const DiffeomorphicProblem & problem, const DiffeomorphicSettings 
   {
     CheckNumber("the number of a level's iterations", iterations, 0, MostIterations);
   }
-  CheckNumber("a neighborhood's radius, in voxels,", settings.radius, 1, MostRadius);
   CheckNumber("the sigma that smooths an update, in voxels,", settings.updateSigma, 0, LargestSigma);
   CheckNumber("the sigma that smooths the field, in voxels,", settings.fieldSigma, 0, LargestSigma);
   if (!(settings.step > 0 && settings.step <= LongestStep))
   {
     throw BadInputError("a step of " + NameNumber(settings.step) + " voxels; it is to be above 0, and " +
                         NameNumber(LongestStep) + " at most");
+  }
+  if (settings.scheme == DiffeomorphicScheme::SyN)
+  {
+    CheckSyN(problem, settings.syn, settings.iterations.size());
+    return;
+  }
+  CheckNumber("a neighborhood's radius, in voxels,", settings.radius, 1, MostRadius);
+  if (!IsIdentity(problem.fixedInitial.first))
+  {
+    throw UnsupportedError(
+      "the greedy scheme has no initial transform of the fixed image; give that of the moving one");
   }
 }
 

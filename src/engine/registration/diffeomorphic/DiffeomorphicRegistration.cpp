@@ -4,6 +4,7 @@
 #include "engine/image/RangedImage.h"
 #include "engine/registration/diffeomorphic/DiffeomorphicChecks.h"
 #include "engine/registration/diffeomorphic/GreedyScheme.h"
+#include "engine/registration/diffeomorphic/SyNScheme.h"
 #include "engine/runtime/Backend.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/MakePasses.h"
@@ -34,6 +35,8 @@ MakeScheme(DiffeomorphicScheme scheme, SchemeWorkspace & workspace)
   {
     case DiffeomorphicScheme::Greedy:
       return std::make_unique<GreedyScheme>(workspace);
+    case DiffeomorphicScheme::SyN:
+      return std::make_unique<SyNScheme>(workspace);
   }
   throw std::logic_error("an unknown scheme");
 }
@@ -48,7 +51,7 @@ public:
     , m_Lines(MakePasses<LinePasses>(*m_Queue))
     , m_RangedFixed(*m_Queue, this->GetName())
     , m_RangedMoving(*m_Queue, this->GetName())
-    , m_Workspace{ *m_Queue, *m_Lines, this->GetName(), FieldReducer(*m_Queue), {}, {}, {} }
+    , m_Workspace{ m_Backend, m_Queue, *m_Lines, this->GetName(), FieldReducer(*m_Queue), {}, {}, {} }
   {
     m_Queue->KeepLargerArrays();
   }
@@ -97,7 +100,8 @@ public:
 
   void
   TakeDisplacements(const std::function<void(std::int64_t, std::int64_t, const float *)> & take,
-                    const ParallelFor &                                                    parallelFor)
+                    const ParallelFor &                                                    parallelFor,
+                    DeformationField                                                       field)
   {
     if (m_Voxels == 0)
     {
@@ -105,7 +109,7 @@ public:
     }
     Operate(*m_Queue, parallelFor, [&] {
       DownloadArray(*m_Queue,
-                    m_Scheme->MakeDeformation(),
+                    m_Scheme->MakeField(field),
                     3 * sizeof(float),
                     m_Voxels,
                     [&take](std::int64_t first, std::int64_t count, const void * in) {
@@ -175,7 +179,7 @@ private:
   {
     const kernels::FieldGrid & grid = m_Scheme->GetGrid();
     const std::int64_t         voxels = kernels::CountFieldVoxels(&grid);
-    const Memory &             field = m_Scheme->MakeDeformation();
+    const Memory &             field = m_Scheme->MakeField(DeformationField::Forward);
     FieldReducer &             reducer = m_Workspace.reducer;
     MemoryPointer &            described = m_Workspace.second;
     Reserve(*m_Queue, described, kernels::JacobianNumbers * sizeof(float) * static_cast<std::size_t>(voxels));
@@ -208,7 +212,7 @@ private:
   }
 
   std::shared_ptr<Backend>     m_Backend;
-  std::unique_ptr<Queue>       m_Queue;
+  std::shared_ptr<Queue>       m_Queue;
   std::unique_ptr<LinePasses>  m_Lines;
   RangedImage                  m_RangedFixed;
   RangedImage                  m_RangedMoving;
@@ -254,9 +258,10 @@ DiffeomorphicRegistration::Register(const DiffeomorphicProblem &                
 void
 DiffeomorphicRegistration::TakeDisplacements(
   const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
-  const ParallelFor &                                                                   parallelFor)
+  const ParallelFor &                                                                   parallelFor,
+  DeformationField                                                                      field)
 {
-  m_Implementation->TakeDisplacements(take, parallelFor);
+  m_Implementation->TakeDisplacements(take, parallelFor, field);
 }
 
 void

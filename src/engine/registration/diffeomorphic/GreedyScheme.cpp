@@ -18,19 +18,19 @@ namespace gpureg
 
 GreedyScheme::GreedyScheme(SchemeWorkspace & workspace)
   : m_Workspace(workspace)
-  , m_Fixed(workspace.queue, workspace.deviceName, &workspace.imageScratch)
-  , m_Moving(workspace.queue, workspace.deviceName, &workspace.imageScratch)
-  , m_FixedMask(workspace.queue, workspace.deviceName, &workspace.imageScratch)
-  , m_MovingMask(workspace.queue, workspace.deviceName, &workspace.imageScratch)
-  , m_UpdateSmoother(workspace.queue)
-  , m_FieldSmoother(workspace.queue)
-  , m_Forces(workspace.queue)
+  , m_Fixed(*workspace.queue, workspace.deviceName, &workspace.imageScratch)
+  , m_Moving(*workspace.queue, workspace.deviceName, &workspace.imageScratch)
+  , m_FixedMask(*workspace.queue, workspace.deviceName, &workspace.imageScratch)
+  , m_MovingMask(*workspace.queue, workspace.deviceName, &workspace.imageScratch)
+  , m_UpdateSmoother(*workspace.queue)
+  , m_FieldSmoother(*workspace.queue)
+  , m_Forces(*workspace.queue)
 {}
 
 void
 GreedyScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
 {
-  Queue &          queue = m_Workspace.queue;
+  Queue &          queue = *m_Workspace.queue;
   const int        levels = static_cast<int>(settings.iterations.size());
   const int        iterations = settings.iterations[static_cast<std::size_t>(number)];
   const double     edge = std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), levels - 1 - number);
@@ -49,7 +49,7 @@ GreedyScheme::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomorph
 void
 GreedyScheme::BeginField(const LevelImage & fixed, int dimension)
 {
-  Queue &                  queue = m_Workspace.queue;
+  Queue &                  queue = *m_Workspace.queue;
   const kernels::FieldGrid coarse =
     std::exchange(m_Grid,
                   MakeFieldGrid(dimension, fixed.image->GetSize(), fixed.toPoint.matrix, GetSpacing(fixed.toPoint)));
@@ -83,7 +83,7 @@ GreedyScheme::BeginField(const LevelImage & fixed, int dimension)
 bool
 GreedyScheme::Iterate(const DiffeomorphicSettings & settings, int t)
 {
-  Queue &            queue = m_Workspace.queue;
+  Queue &            queue = *m_Workspace.queue;
   FieldReducer &     reducer = m_Workspace.reducer;
   Memory &           update = *m_Workspace.first;
   Memory &           second = *m_Workspace.second;
@@ -112,7 +112,7 @@ GreedyScheme::DownloadCosts(int count)
   std::vector<float> sums(static_cast<std::size_t>(count));
   if (count > 0)
   {
-    m_Workspace.queue.Download(sums.data(), *m_Values, sizeof(float) * sums.size());
+    m_Workspace.queue->Download(sums.data(), *m_Values, sizeof(float) * sums.size());
   }
   const double        voxels = static_cast<double>(kernels::CountFieldVoxels(&m_Grid));
   std::vector<double> costs;
@@ -131,6 +131,17 @@ GreedyScheme::DownloadCosts(int count)
       "with a transform that brings them together");
   }
   return costs;
+}
+
+const Memory &
+GreedyScheme::MakeField(DeformationField field)
+{
+  if (field != DeformationField::Forward)
+  {
+    throw BadInputError(
+      "the greedy scheme finds one deformation, from the fixed to the moving image, without an inverse");
+  }
+  return *m_Field;
 }
 
 std::size_t

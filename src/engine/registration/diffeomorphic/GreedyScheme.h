@@ -40,10 +40,7 @@ public:
   }
 
   const Memory &
-  MakeDeformation() override
-  {
-    return *m_Field;
-  }
+  MakeField(DeformationField field) override;
 
   std::size_t
   GetDeviceBytes() const override;

@@ -11,6 +11,7 @@
 #include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,12 @@ namespace gpureg
 /** What a scheme works with; a registration owns it, and all its schemes share it. */
 struct SchemeWorkspace
 {
-  Queue &             queue;
-  LinePasses &        lines;
-  const std::string & deviceName;
-  FieldReducer        reducer;
-  ImageLevel::Scratch imageScratch;
+  std::shared_ptr<Backend> backend;
+  std::shared_ptr<Queue>   queue;
+  LinePasses &             lines;
+  const std::string &      deviceName;
+  FieldReducer             reducer;
+  ImageLevel::Scratch      imageScratch;
   /** Arrays of any contents, which each use overwrites. */
   MemoryPointer first;
   MemoryPointer second;
@@ -64,9 +66,10 @@ public:
   virtual const kernels::FieldGrid &
   GetGrid() const = 0;
 
-  /** Returns a field of the last level, float[3] a voxel, mm. It may lie in the workspace's first array. */
+  /** Returns a field of the last level, float[3] a voxel, mm. It may lie in the workspace's first array.
+   *  \throws BadInputError for a field that the scheme does not have */
   virtual const Memory &
-  MakeDeformation() = 0;
+  MakeField(DeformationField field) = 0;
 
   /** Returns the size of the scheme's own arrays. */
   virtual std::size_t

@@ -50,16 +50,20 @@ public:
     {
       marginalEntropies += EntropyTerm(fixedMarginal[bin] * scale) + EntropyTerm(movingMarginal[bin] * scale);
     }
+    float information = 0;
     for (int cell = 0; cell < bins * bins; ++cell)
     {
-      jointEntropy += EntropyTerm(static_cast<float>(histogram[cell]) * scale);
+      const float joint = static_cast<float>(histogram[cell]) * scale;
+      jointEntropy += EntropyTerm(joint);
+      information +=
+        MutualInformationTerm(joint, fixedMarginal[cell / bins] * scale, movingMarginal[cell % bins] * scale);
     }
     const float   inverseJointEntropy = jointEntropy > 0 ? 1.0f / jointEntropy : 0.0f;
-    const float   nmi = a.normalized ? marginalEntropies * inverseJointEntropy : 0.0f;
+    const float   value = a.normalized ? marginalEntropies * inverseJointEntropy : information;
     float * const numbers =
       table + bins * bins * (TableEntryBytes(a.histogram.samples.variant) / static_cast<int>(sizeof(float)));
     numbers[EvaluatedFactor] = count > 0 ? scale : 0.0f;
-    numbers[EvaluatedValue] = count > 0 ? nmi : GPUREG_NO_EVALUATED_VALUE;
+    numbers[EvaluatedValue] = count > 0 ? value : GPUREG_NO_EVALUATED_VALUE;
     if (VariantHas(a.histogram.samples.variant, SamplesAreFixedPoint))
     {
       i64 * const      fixedPointTable = AddressOf<i64>(arrays.table);

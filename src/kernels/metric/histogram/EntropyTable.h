@@ -34,6 +34,13 @@ TableEntry(int normalized, float joint, float movingMarginal, float unit, float 
   return normalized ? MultiplyAdd(nmi, LogOf(p), -LogOf(q)) * inverseJointEntropy : LogOf(p / q);
 }
 
+/** Returns what a cell adds to the mutual information, in nats, from densities. */
+GPUREG_FUNCTION float
+MutualInformationTerm(float joint, float fixedMarginal, float movingMarginal)
+{
+  return joint > 0.0f ? joint * LogOf(joint / (fixedMarginal * movingMarginal)) : 0.0f;
+}
+
 /** Returns the logarithm of a cell's or a marginal's count, that of an empty one as in TableEntry, in units of 2^-32. */
 GPUREG_FUNCTION i64
 LogOfCount(u64 count)

@@ -90,12 +90,23 @@ TableGroup(int                       variant,
     inverseJointEntropy = jointEntropy > 0.0f ? 1.0f / jointEntropy : 0.0f;
     nmi = marginalEntropies * inverseJointEntropy;
   }
+  float value = nmi;
+  if (!a->normalized)
+  {
+    for (int cell = lane; cell < bins * bins; cell += lanes)
+    {
+      value += MutualInformationTerm((float)histogram[cell] * scale,
+                                     fixedMarginal[cell / bins] * scale,
+                                     movingMarginal[cell % bins] * scale);
+    }
+    value = SumOverLanes(value, scratch);
+  }
   GPUREG_GLOBAL float * entries = (GPUREG_GLOBAL float *)table;
   if (lane == 0)
   {
     GPUREG_GLOBAL float * numbers = entries + bins * bins * (TableEntryBytes(variant) / (int)sizeof(float));
     numbers[EvaluatedFactor] = count > 0.0f ? scale : 0.0f;
-    numbers[EvaluatedValue] = count > 0.0f ? nmi : GPUREG_NO_EVALUATED_VALUE;
+    numbers[EvaluatedValue] = count > 0.0f ? value : GPUREG_NO_EVALUATED_VALUE;
   }
   if (VariantHas(variant, SamplesAreFixedPoint))
   {

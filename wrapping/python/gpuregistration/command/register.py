@@ -64,7 +64,7 @@ def add_parser(subparsers: Any) -> None:
         "--report", metavar="FILE", nargs="?", const="", help="an HTML page on how it went; without FILE beside OUT, OUT.html"
     )
     parser.add_argument(
-        "--transform", metavar="STAGES", default="rigid", help="rigid, affine, global, ffd or greedy, or several: affine,greedy (default: rigid)"
+        "--transform", metavar="STAGES", default="rigid", help="rigid, affine, global, ffd, greedy or syn, or several: affine,syn (default: rigid)"
     )
     parser.add_argument(
         "--metric", metavar="NAME", help="what images are compared by, such as mean_squares; or one for each stage, with commas"
@@ -121,7 +121,7 @@ def _check_names(arguments: argparse.Namespace, stages: list[Stage]) -> None:
     transforms = [name for name in (arguments.output_transform, arguments.output_inverse) if name is not None]
     for name in transforms:
         outputs.check_name(name, outputs.TRANSFORMS + outputs.IMAGES, "a transform")
-        if name.lower().endswith(".mat") and any(stage.name in ("ffd", "greedy") for stage in stages):
+        if name.lower().endswith(".mat") and any(stage.name in ("ffd", "greedy", "syn") for stage in stages):
             raise WrongUse(f"{name}: a .mat holds no deformation; write a .tfm, an .h5, or an image such as warp.nii.gz")
     if arguments.mat == "fsl" and not any(name.lower().endswith(".mat") for name in transforms):
         raise WrongUse("--mat fsl is of an --output-transform that ends on .mat: give one")

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/registration/diffeomorphic/MiddleImage.h"
+
+#include "engine/field/FieldGeometry.h"
+#include "engine/filter/LevelGeometry.h"
+#include "engine/image/SummarizeImage.h"
+#include "engine/runtime/ForEachItem.h"
+#include "engine/transform/FixedPoint.h"
+
+#include "gpureg/core/Error.h"
+#include "gpureg/transform/TransformChain.h"
+
+#include <algorithm>
+#include <string>
+
+namespace gpureg
+{
+
+MiddleImage::MiddleImage(SchemeWorkspace & workspace)
+  : m_Workspace(workspace)
+  , m_Values(workspace.deviceName)
+  , m_Weights(workspace.deviceName)
+  , m_ValueLevel(*workspace.queue, workspace.deviceName, &workspace.imageScratch)
+  , m_WeightLevel(*workspace.queue, workspace.deviceName, &workspace.imageScratch)
+{}
+
+const Memory *
+MiddleImage::GetFloats(const DeviceImage & image, bool copies, MemoryPointer & own)
+{
+  Queue & queue = *m_Workspace.queue;
+  if (image.GetPrecision() == Precision::Single && !copies)
+  {
+    own.reset();
+    return image.GetMemory();
+  }
+  Reserve(queue, own, sizeof(float) * static_cast<std::size_t>(image.GetCount()));
+  ForEachItem<kernels::ScaleValueKernel>(queue,
+                                         image.GetCount(),
+                                         image.GetPrecision(),
+                                         Input<RealNumber>(*image.GetMemory()),
+                                         0.0,
+                                         1.0,
+                                         Output<float>(*own));
+  return own.get();
+}
+
+void
+MiddleImage::BeginLevel(RecursiveFilter &             filter,
+                        const RegisteredImage &       image,
+                        const char *                  which,
+                        const std::array<double, 3> & sigmas,
+                        const LevelGrid &             grid,
+                        const IndexMap &              initial)
+{
+  Queue &    queue = *m_Workspace.queue;
+  const bool isSmoothed = std::any_of(sigmas.begin(), sigmas.end(), [](double sigma) { return sigma > 0; });
+  m_Image = this->GetFloats(*image.image, isSmoothed, m_Smoothed);
+  // itk::SmoothingRecursiveGaussianImageFilter smooths along the last axis first.
+  for (int n = 0; n < grid.grid.dimension; ++n)
+  {
+    const int    axis = n == 0 ? grid.grid.dimension - 1 : n - 1;
+    const double sigma = sigmas[static_cast<std::size_t>(axis)];
+    if (sigma > 0)
+    {
+      filter.ApplyGaussian(*m_Smoothed, image.size, 1, Precision::Single, axis, MakeRecursiveGaussian(sigma));
+    }
+  }
+  m_Mask = image.mask != nullptr ? this->GetFloats(*image.mask, false, m_FloatMask) : nullptr;
+
+  const IndexMap pointToImage = Compose(InvertMap(image.indexToPoint), initial);
+  m_Places.toField = ToFixedMap(Compose(pointToImage, grid.toPoint));
+  m_Places.grid = grid.grid;
+  m_Places.fieldGrid.dimension = grid.grid.dimension;
+  std::copy(image.size.begin(), image.size.end(), m_Places.fieldGrid.size);
+  std::copy(pointToImage.matrix.begin(), pointToImage.matrix.end(), m_Places.fieldGrid.toIndex);
+
+  const std::int64_t voxels = kernels::CountFieldVoxels(&grid.grid);
+  m_Values.Reserve(queue, voxels);
+  m_ValueLevel.Make(m_Values, grid.size, { 1, 1, 1 }, m_Workspace.lines);
+  m_Resampled.image = &m_ValueLevel;
+  m_Resampled.mask = nullptr;
+  if (m_Mask != nullptr)
+  {
+    m_Weights.Reserve(queue, voxels);
+    m_WeightLevel.Make(m_Weights, grid.size, { 1, 1, 1 }, m_Workspace.lines);
+    m_Resampled.mask = &m_WeightLevel;
+  }
+  m_Resampled.toPoint = grid.toPoint;
+  m_Resampled.summary = SummarizeImage(queue, Precision::Single, image.image->GetCount(), *m_Image);
+  if (!(m_Resampled.summary.maximum > m_Resampled.summary.minimum))
+  {
+    throw BadInputError(std::string("the ") + which +
+                        " image is constant: there is nothing to register; give one whose values vary");
+  }
+  m_Resampled.summary.minimum = std::min(m_Resampled.summary.minimum, 0.0);
+  m_Resampled.summary.maximum = std::max(m_Resampled.summary.maximum, 0.0);
+}
+
+void
+MiddleImage::Resample(const Memory & field)
+{
+  Queue &            queue = *m_Workspace.queue;
+  const std::int64_t voxels = kernels::CountFieldVoxels(&m_Places.grid);
+  ForEachItem<kernels::ResampleMiddleImageKernel>(
+    queue, voxels, m_Places, Input<float>(field), Input<float>(*m_Image), Output<float>(m_Values.GetValues()));
+  if (m_Mask != nullptr)
+  {
+    ForEachItem<kernels::ResampleMiddleMaskKernel>(
+      queue, voxels, m_Places, Input<float>(field), Input<float>(*m_Mask), Output<float>(m_Weights.GetValues()));
+  }
+}
+
+void
+MiddleImage::MeasureRange()
+{
+  Queue &            queue = *m_Workspace.queue;
+  const std::int64_t voxels = m_Values.GetCount();
+  const Memory *     values = m_Values.GetMemory();
+  if (m_Mask != nullptr)
+  {
+    Memory & kept = *m_Workspace.first;
+    ForEachItem<kernels::KeepInsideMaskKernel>(
+      queue, voxels, Input<float>(*values), Input<float>(*m_Weights.GetMemory()), Output<float>(kept));
+    values = &kept;
+  }
+  m_Resampled.summary = SummarizeImage(queue, Precision::Single, voxels, *values);
+  if (!(m_Resampled.summary.maximum > m_Resampled.summary.minimum))
+  {
+    throw BadInputError("an image is constant where the other one's grid lies, inside of its mask: begin with a "
+                        "transform that brings them together");
+  }
+}
+
+} // namespace gpureg

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_MiddleImage_h
+#define gpureg_MiddleImage_h
+
+#include "engine/field/FieldKernels.h"
+#include "engine/filter/LevelImage.h"
+#include "engine/filter/RecursiveFilter.h"
+#include "engine/image/FloatImage.h"
+#include "engine/registration/diffeomorphic/SchemeSteps.h"
+
+#include <array>
+#include <cstddef>
+
+namespace gpureg
+{
+
+/** The grid of a level's fields. */
+struct LevelGrid
+{
+  kernels::FieldGrid grid{};
+  Size               size{};
+  /** Maps the grid's indices to points. */
+  IndexMap toPoint;
+};
+
+/** One of the images that are registered, with its mask, as it is seen from the middle of a level: smoothed, but not shrunk, and resampled
+ *  on the grid of the level's fields, where a field leads. */
+class MiddleImage
+{
+public:
+  /** workspace must outlive it. */
+  explicit MiddleImage(SchemeWorkspace & workspace);
+
+  /** Smooths the image.
+   *  \param image the image, which must live as long as the level
+   *  \param which "fixed" or "moving"
+   *  \param sigmas standard deviations in the image's voxels; 0 for none
+   *  \param initial maps points of the level's grid, behind the field, to points of the image
+   *  \throws BadInputError if the image is constant */
+  void
+  BeginLevel(RecursiveFilter &             filter,
+             const RegisteredImage &       image,
+             const char *                  which,
+             const std::array<double, 3> & sigmas,
+             const LevelGrid &             grid,
+             const IndexMap &              initial);
+
+  /** Enqueues the resampling of the image and its mask along a field, float[3] a voxel, mm. */
+  void
+  Resample(const Memory & field);
+
+  /** Computes the range of the resampled image's values inside of its mask, and waits for it. Overwrites the workspace's first array. */
+  void
+  MeasureRange();
+
+  /** Returns the resampled image. Its summary has the range that MeasureRange() found, or, from BeginLevel() on, that of the smoothed image
+   *  and 0. */
+  const LevelImage &
+  GetResampled() const
+  {
+    return m_Resampled;
+  }
+
+  std::size_t
+  GetDeviceBytes() const
+  {
+    return SizeOf(m_Smoothed) + SizeOf(m_FloatMask) + m_Values.GetDeviceBytes() + m_Weights.GetDeviceBytes();
+  }
+
+private:
+  /** Returns an image's values as floats: its own, or a copy in own. */
+  const Memory *
+  GetFloats(const DeviceImage & image, bool copies, MemoryPointer & own);
+
+  SchemeWorkspace &        m_Workspace;
+  kernels::FieldResampling m_Places{};
+  // The values and the mask that are resampled, floats, which the pointers behind them hold if they are not the image's own.
+  const Memory * m_Image = nullptr;
+  const Memory * m_Mask = nullptr;
+  MemoryPointer  m_Smoothed;
+  MemoryPointer  m_FloatMask;
+  FloatImage     m_Values;
+  FloatImage     m_Weights;
+  ImageLevel     m_ValueLevel;
+  ImageLevel     m_WeightLevel;
+  LevelImage     m_Resampled;
+};
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stage "syn": a displacement for each voxel, and its inverse."""
+
+import subprocess
+import sys
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from gpuregistration.stages import SYN_SIMILARITIES, SyN
+from test_greedy import make_pair
+
+SETTINGS = {"iterations": (30, 30), "step": 0.25, "radius": 2}
+
+
+def mean_distance(a, b, inside):
+    return np.linalg.norm(a - b, axis=-1)[inside].mean()
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("similarity", SYN_SIMILARITIES)
+def test_finds_a_known_deformation_and_its_inverse(device, dimension, similarity):
+    fixed, moving, truth = make_pair(dimension)
+    result = gr.register(fixed, moving, SyN(similarity=similarity, **SETTINGS), device=device)
+    inside = fixed.array > 1.5
+    assert mean_distance(result.displacement_field.array, truth, inside) < 0.6 * np.linalg.norm(truth, axis=-1)[inside].mean()
+    assert result.stages[0].smallest_determinant > 0.1 and not result.warnings
+    costs = result.stages[0].levels[-1].costs
+    assert costs[-1] < costs[0] and result.cost == costs[-1]
+    points = np.stack(np.nonzero(inside)[::-1], axis=-1) * fixed.spacing + fixed.origin
+    back = result.inverse.transform_points(result.transform.transform_points(points))
+    assert np.linalg.norm(back - points, axis=-1).mean() < 0.02
+    assert np.linalg.norm(back - points, axis=-1).max() < 0.2
+
+
+def test_begins_with_what_was_found_before(device):
+    fixed, moving, _ = make_pair(3)
+    shifted = gr.Image(moving.array, moving.spacing, moving.origin + [6.0, 0, 0])
+    alone = gr.register(fixed, moving, SyN(**SETTINGS), device=device)
+    initial = gr.Affine(translation=[6.0, 0, 0])
+    result = gr.register(fixed, shifted, SyN(**SETTINGS), initial=initial, device=device)
+    inside = fixed.array > 1.5
+    assert mean_distance(result.displacement_field.array - [6.0, 0, 0], alone.displacement_field.array, inside) < 1e-3
+    points = np.stack(np.nonzero(inside)[::-1], axis=-1) * fixed.spacing + fixed.origin
+    back = result.inverse.transform_points(result.transform.transform_points(points))
+    assert np.linalg.norm(back - points, axis=-1).mean() < 0.02
+
+
+def test_other_stages_have_the_inverse_that_they_know(device):
+    fixed, moving, _ = make_pair(2)
+    rigid = gr.register(fixed, moving, "rigid", device=device)
+    np.testing.assert_allclose(rigid.inverse.transform_points(rigid.transform.transform_points([[3.0, 4.0]])), [[3.0, 4.0]])
+    with pytest.raises(gr.UnsupportedError, match="greedy finds no inverse"):
+        gr.register(fixed, moving, gr.stages.Greedy(iterations=2), device=device).inverse
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"iterations": ()}, "1 to 6"),
+        ({"iterations": (5, -1)}, "iterations"),
+        ({"radius": 0}, "radius"),
+        ({"step": 0}, "step"),
+        ({"update_variance": -1}, "update_variance"),
+        ({"field_variance": float("nan")}, "field_variance"),
+        ({"similarity": "mattes_mutual_information", "bins": 2}, "bins"),
+        ({"similarity": "correlation_ratio"}, "neighborhood_correlation"),
+        ({"convergence_window": 1}, "convergence window"),
+        ({"average": 2}, "average"),
+    ],
+)
+def test_says_what_setting_is_not_possible(settings, message):
+    fixed, moving, _ = make_pair(2)
+    with pytest.raises(gr.BadInputError, match=f"syn: .*{message}"):
+        gr.register(fixed, moving, SyN(**settings))
+
+
+def test_the_command_writes_what_it_found(tmp_path):
+    pytest.importorskip("SimpleITK")
+    fixed, moving, _ = make_pair(3)
+    gr.write_image(tmp_path / "f.mha", fixed)
+    gr.write_image(tmp_path / "m.mha", moving)
+    command = [sys.executable, "-m", "gpuregistration", "register", "f.mha", "m.mha", "-o", "o.mha", "--device", "host"]
+    command += ["--transform", "syn:iterations=20x20:step=0.25:radius=2", "--output-field", "warp.nii.gz", "--report", "r.html"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    warped = gr.read_image(tmp_path / "o.mha").array
+    inside = fixed.array > 1.5
+    assert np.abs(warped - fixed.array)[inside].mean() < 0.6 * np.abs(moving.array - fixed.array)[inside].mean()
+    again = gr.resample(moving, gr.read_transform(tmp_path / "warp.nii.gz"), fixed, device="host").array
+    np.testing.assert_allclose(again, warped, atol=1e-4)
+    assert "syn" in (tmp_path / "r.html").read_text("utf-8")

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+// SyN on every device against itk::SyNImageRegistrationMethod: all fields, and the metric's values, after some iterations.
+#include "SyNCase.h"
+
+#include <cstdlib>
+#include <iostream>
+#include <limits>
+#include <map>
+#include <string>
+
+namespace gpuregtest
+{
+
+namespace
+{
+using gpureg::SimilarityKind;
+
+// Voxels, and a share of the cost.
+struct SyNDistance
+{
+  double mean = 0;
+  double largest = 0;
+  double ofCost = 0;
+};
+
+constexpr SyNDistance Most{ 1e-4, 1e-3, 1e-5 };
+// As often as ITK itself moves where its input changes by ThisShare of itself.
+constexpr double Times = 3;
+constexpr double ThisShare = 1e-7;
+
+constexpr SimilarityKind AllKinds[] = { SimilarityKind::NeighborhoodCorrelation,
+                                        SimilarityKind::MeanSquares,
+                                        SimilarityKind::MattesMutualInformation };
+
+/** Returns a grid of odd sizes, anisotropic and oblique. */
+template <unsigned int VDimension>
+Grid<VDimension>
+MakeGrid()
+{
+  Grid<VDimension> grid;
+  for (unsigned int d = 0; d < VDimension; ++d)
+  {
+    grid.size[d] = VDimension == 2 ? 35 - 4 * d : 23 - 2 * d;
+    grid.spacing[d] = 1.0 + 0.25 * d;
+    grid.origin[d] = 30.0 - 50.0 * d;
+  }
+  grid.direction = MakeRotation<VDimension>(0.3);
+  return grid;
+}
+
+/** Two images of one object, the moving one deformed by some voxels, in flat surroundings. */
+template <unsigned int VDimension>
+SyNCase<VDimension>
+MakeCase(SimilarityKind kind, int iterations, const Grid<VDimension> & grid = MakeGrid<VDimension>())
+{
+  using ImageType = typename SyNCase<VDimension>::ImageType;
+  Random               random(5);
+  const auto           centre = grid.GetCentre();
+  const double         radius = VDimension == 2 ? 14.0 : 9.0;
+  const SmoothFunction texture(random, 7.0, 25.0);
+  const auto getValue = [&](const auto & q) { return q * q < radius * radius ? 100.0 + 60.0 * texture(q) : 0.0; };
+  SyNCase<VDimension> its;
+  its.fixed = MakeImage<ImageType>(grid, [&](const auto & p) { return getValue(p - centre); });
+  Grid<VDimension> movingGrid = grid;
+  // A mask's nearest voxel is never a tie.
+  movingGrid.size[0] += 4;
+  movingGrid.spacing[1] *= 0.9;
+  movingGrid.SetCentre(centre);
+  const bool isOfOneScale = kind == SimilarityKind::MeanSquares;
+  its.moving = MakeImage<ImageType>(movingGrid, [&](const auto & p) {
+    auto q = p - centre;
+    q[0] += 1.5 * std::sin(0.2 * q[1]) + 0.4;
+    q[1] -= 1.2 * std::cos(0.17 * q[0]);
+    return isOfOneScale ? getValue(q) : 0.8 * getValue(q) + 3.0;
+  });
+  its.settings = MakeSyNSettings(kind, iterations);
+  return its;
+}
+
+/** Leaves out a part of each image. */
+template <unsigned int VDimension>
+void
+AddMasks(SyNCase<VDimension> & its, const Grid<VDimension> & grid = MakeGrid<VDimension>())
+{
+  using MaskType = typename SyNCase<VDimension>::MaskType;
+  const auto centre = grid.GetCentre();
+  its.fixedMask = MaskType::New();
+  its.movingMask = MaskType::New();
+  const auto fill = [&](const auto & image, auto & mask, double side) {
+    mask.CopyInformation(&image);
+    mask.SetRegions(image.GetBufferedRegion());
+    mask.Allocate();
+    for (itk::ImageRegionIteratorWithIndex<MaskType> it(&mask, mask.GetBufferedRegion()); !it.IsAtEnd(); ++it)
+    {
+      const auto q = mask.template TransformIndexToPhysicalPoint<double>(it.GetIndex()) - centre;
+      it.Set(side * q[0] + 0.3 * q[1] < 5.3 ? 1 : 0);
+    }
+  };
+  fill(*its.fixed, *its.fixedMask, 1);
+  fill(*its.moving, *its.movingMask, -1);
+}
+
+template <unsigned int VDimension>
+SyNDistance
+CompareResults(const SyNCase<VDimension> & its, const SyNResult & a, const SyNResult & b)
+{
+  const auto & factors = its.settings.syn.shrinkFactors;
+  const double voxel = its.fixed->GetSpacing()[0] * (factors.empty() ? 1 : factors.back()[0]);
+  SyNDistance  distance;
+  for (std::size_t t = 0; t < std::min(a.costs.size(), b.costs.size()); ++t)
+  {
+    distance.ofCost = std::max(distance.ofCost, std::abs(a.costs[t] - b.costs[t]) / std::abs(b.costs[t]));
+  }
+  for (std::size_t n = 0; n < std::size(AllFields); ++n)
+  {
+    const FieldDistance one = FindDistance(a.fields[n], b.fields[n], VDimension, voxel);
+    distance.mean = std::max(distance.mean, one.mean);
+    distance.largest = std::max(distance.largest, one.largest);
+  }
+  return distance;
+}
+
+/** Returns how far ITK's result moves where the fixed image's values change in their last digits. */
+template <unsigned int VDimension>
+SyNDistance
+MoveITK(SyNCase<VDimension> its, const SyNResult & expected)
+{
+  using ImageType = typename SyNCase<VDimension>::ImageType;
+  Random     random(3);
+  const auto changed = ImageType::New();
+  changed->CopyInformation(its.fixed);
+  changed->SetRegions(its.fixed->GetBufferedRegion());
+  changed->Allocate();
+  for (itk::ImageRegionIteratorWithIndex<ImageType> it(changed, changed->GetBufferedRegion()); !it.IsAtEnd(); ++it)
+  {
+    const double value = its.fixed->GetPixel(it.GetIndex());
+    it.Set(static_cast<float>(value * (1 + Uniform(random, -ThisShare, ThisShare))));
+  }
+  its.fixed = changed;
+  return CompareResults(its, RegisterByITK(its), expected);
+}
+
+/** Compares a result with ITK's: it is as near as Most says, or as Times says where ITK's own result hangs on the last digits. */
+template <unsigned int VDimension>
+void
+Compare(const std::string & device, const SyNCase<VDimension> & its, const std::string & what)
+{
+  // One result of ITK serves all devices.
+  static std::map<std::string, SyNResult> byITK;
+  const std::string                       name = std::to_string(VDimension) + "D, " + what;
+  if (byITK.count(name) == 0)
+  {
+    byITK[name] = RegisterByITK(its);
+  }
+  const SyNResult & expected = byITK[name];
+  const SyNResult   found = RegisterOnDevice(device, its);
+  ASSERT_EQ(found.costs.size(), expected.costs.size()) << name;
+  for (std::size_t n = 0; n < std::size(AllFields); ++n)
+  {
+    ASSERT_EQ(found.fields[n].size(), expected.fields[n].size()) << name;
+  }
+  const SyNDistance distance = CompareResults(its, found, expected);
+  SyNDistance       most = Most;
+  if (distance.mean > most.mean || distance.largest > most.largest || distance.ofCost > most.ofCost)
+  {
+    const SyNDistance moved = MoveITK(its, expected);
+    most.mean = std::max(most.mean, Times * moved.mean);
+    most.largest = std::max(most.largest, Times * moved.largest);
+    most.ofCost = std::max(most.ofCost, Times * moved.ofCost);
+  }
+  EXPECT_LE(distance.mean, most.mean) << name;
+  EXPECT_LE(distance.largest, most.largest) << name;
+  EXPECT_LE(distance.ofCost, most.ofCost) << name;
+  if (std::getenv("GPUREG_TEST_PRINT") != nullptr)
+  {
+    std::cout << name << ": mean " << distance.mean << ", largest " << distance.largest << ", cost " << distance.ofCost
+              << "; at most " << most.mean << ", " << most.largest << ", " << most.ofCost << '\n';
+    if (distance.ofCost > Most.ofCost)
+    {
+      for (std::size_t t = 0; t < found.costs.size(); ++t)
+      {
+        std::cout << found.costs[t] << ' ' << expected.costs[t] << '\n';
+      }
+    }
+  }
+}
+
+template <unsigned int VDimension>
+void
+CompareIterations(const std::string & device)
+{
+  for (const SimilarityKind kind : AllKinds)
+  {
+    for (const int iterations : { 1, 5, 20 })
+    {
+      Compare(device,
+              MakeCase<VDimension>(kind, iterations),
+              std::string(GetName(kind)) + ", " + std::to_string(iterations) + " iterations");
+    }
+  }
+}
+
+template <unsigned int VDimension>
+void
+CompareMasks(const std::string & device)
+{
+  for (const SimilarityKind kind : AllKinds)
+  {
+    auto its = MakeCase<VDimension>(kind, 5);
+    AddMasks(its);
+    Compare(device, its, std::string(GetName(kind)) + ", masks");
+  }
+}
+
+class SyNRegistrationTest : public ::testing::TestWithParam<std::string>
+{};
+} // namespace
+
+TEST_P(SyNRegistrationTest, ComputesITKsFields2D)
+{
+  CompareIterations<2>(GetParam());
+}
+
+TEST_P(SyNRegistrationTest, ComputesITKsFields3D)
+{
+  CompareIterations<3>(GetParam());
+}
+
+TEST_P(SyNRegistrationTest, LooksInsideOfMasks)
+{
+  CompareMasks<2>(GetParam());
+  CompareMasks<3>(GetParam());
+}
+
+TEST_P(SyNRegistrationTest, GoesThroughLevels)
+{
+  for (const bool areInMillimetres : { false, true })
+  {
+    auto its = MakeCase<3>(SimilarityKind::NeighborhoodCorrelation, 0);
+    its.settings.iterations = { 4, 3, 2 };
+    its.settings.syn.shrinkFactors = { { 3, 2, 3 }, { 2, 2, 2 }, { 1, 1, 1 } };
+    its.settings.syn.smoothingSigmas = { 1.5, 0.7, 0.0 };
+    its.settings.syn.sigmasAreInMillimetres = areInMillimetres;
+    Compare(GetParam(), its, std::string("levels, ") + (areInMillimetres ? "mm" : "voxels"));
+  }
+  auto its = MakeCase<2>(SimilarityKind::MeanSquares, 0);
+  its.settings.iterations = { 5, 5 };
+  its.settings.syn.shrinkFactors = { { 4, 3, 1 }, { 2, 2, 1 } };
+  Compare(GetParam(), its, "levels");
+}
+
+TEST_P(SyNRegistrationTest, HasITKsSettings)
+{
+  const auto compare = [this](const std::string & what, const auto & change) {
+    for (const SimilarityKind kind : { SimilarityKind::NeighborhoodCorrelation, SimilarityKind::MeanSquares })
+    {
+      auto its = MakeCase<3>(kind, 4);
+      change(its.settings);
+      Compare(GetParam(), its, std::string(GetName(kind)) + ", " + what);
+    }
+  };
+  compare("smoothing the fields", [](auto & settings) { settings.fieldSigma = std::sqrt(0.5); });
+  compare("smoothing little", [](auto & settings) { settings.updateSigma = settings.fieldSigma = std::sqrt(0.2); });
+  compare("not smoothing", [](auto & settings) { settings.updateSigma = 0; });
+  compare("weights", [](auto & settings) { settings.syn.weights = { 1.0, 0.5, 0.0 }; });
+  compare("averages", [](auto & settings) { settings.syn.averagesGradients = true; });
+  compare("all", [](auto & settings) {
+    settings.syn.averagesGradients = true;
+    settings.syn.weights = { 0.3, 1.0, 2.0 };
+    settings.updateSigma = settings.fieldSigma = std::sqrt(0.3);
+    settings.step = 0.7;
+  });
+  compare("radius and bins", [](auto & settings) {
+    settings.syn.similarity.radius = 4;
+    settings.syn.similarity.bins = 20;
+  });
+}
+
+TEST_P(SyNRegistrationTest, BeginsWithLinearTransforms)
+{
+  for (const SimilarityKind kind : AllKinds)
+  {
+    auto its = MakeCase<3>(kind, 4);
+    its.initial = itk::AffineTransform<double, 3>::New();
+    its.initial->SetCenter(MakeGrid<3>().GetCentre());
+    const double axis[] = { 0.2, 0.5, 1.0 };
+    const double shift[] = { 0.7, -0.4, 0.3 };
+    its.initial->Rotate3D(itk::Vector<double, 3>(axis), 0.05);
+    its.initial->Translate(itk::Vector<double, 3>(shift));
+    its.fixedInitial = itk::AffineTransform<double, 3>::New();
+    its.fixedInitial->SetCenter(MakeGrid<3>().GetCentre());
+    its.fixedInitial->Scale(1.03);
+    AddMasks(its);
+    Compare(GetParam(), its, std::string(GetName(kind)) + ", linear transforms");
+  }
+}
+
+TEST_P(SyNRegistrationTest, LooksForTheBorderWhereITKDoes)
+{
+  auto grid = MakeGrid<3>();
+  grid.start[0] = 4;
+  grid.start[1] = 2;
+  grid.start[2] = 1;
+  auto its = MakeCase<3>(SimilarityKind::MeanSquares, 5, grid);
+  its.settings.fieldSigma = std::sqrt(0.5);
+  Compare(GetParam(), its, "first index");
+}
+
+TEST_P(SyNRegistrationTest, ConvergesWhenITKDoes)
+{
+  auto its = MakeCase<2>(SimilarityKind::MeanSquares, 60);
+  its.settings.syn.convergenceWindow = 5;
+  its.settings.syn.convergenceThreshold = 4e-3;
+  Compare(GetParam(), its, "convergence");
+  EXPECT_LT(RegisterOnDevice(GetParam(), its).costs.size(), 60U);
+  EXPECT_GT(RegisterOnDevice(GetParam(), its).costs.size(), 5U);
+}
+
+TEST_P(SyNRegistrationTest, IsTheSameOnEachDeviceAndForAnyNumberOfThreads)
+{
+  for (const SimilarityKind kind : AllKinds)
+  {
+    const auto      its = MakeCase<3>(kind, 10);
+    const SyNResult one = RegisterOnDevice(GetParam(), its, 1);
+    const SyNResult three = RegisterOnDevice(GetParam(), its, 3);
+    const SyNResult onHost = RegisterOnDevice("host", its);
+    EXPECT_EQ(one.fields, three.fields);
+    EXPECT_EQ(one.costs, three.costs);
+    for (std::size_t n = 0; n < std::size(AllFields); ++n)
+    {
+      EXPECT_LE(FindDistance(one.fields[n], onHost.fields[n], 3, 1.0).largest, Most.largest) << GetName(kind);
+    }
+  }
+}
+
+TEST_P(SyNRegistrationTest, SaysWhatIsWrongAndGoesOn)
+{
+  const auto good = MakeCase<3>(SimilarityKind::NeighborhoodCorrelation, 2);
+  const auto refuses = [&](const auto & change, const std::string & word) {
+    auto its = MakeCase<3>(SimilarityKind::NeighborhoodCorrelation, 2);
+    change(its);
+    try
+    {
+      RegisterOnDevice(GetParam(), its);
+      ADD_FAILURE() << word;
+    }
+    catch (const gpureg::Error & error)
+    {
+      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
+    }
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  refuses([](auto & its) { its.settings.iterations = {}; }, "levels");
+  refuses([](auto & its) { its.settings.step = 0; }, "step");
+  refuses([&](auto & its) { its.settings.updateSigma = nan; }, "sigma");
+  refuses([](auto & its) { its.settings.fieldSigma = 1e9; }, "sigma");
+  refuses([](auto & its) { its.settings.syn.similarity.radius = 0; }, "radius");
+  refuses([](auto & its) { its.settings.syn.similarity = { SimilarityKind::MattesMutualInformation, 3, 2 }; }, "bins");
+  refuses([](auto & its) { its.settings.syn.similarity.kind = SimilarityKind::CorrelationRatio; }, "SyN is not by");
+  refuses([](auto & its) { its.settings.syn.shrinkFactors = { { 1, 1, 1 }, { 1, 1, 1 } }; }, "shrink factors");
+  refuses([](auto & its) { its.settings.syn.shrinkFactors = { { 20, 1, 1 } }; }, "shrink factor");
+  refuses([](auto & its) { its.settings.syn.smoothingSigmas = { -1.0 }; }, "sigma");
+  refuses([](auto & its) { its.settings.syn.smoothingSigmas = { 1e6 }; }, "sigma");
+  refuses([](auto & its) { its.settings.syn.weights = { 0, 0, 0 }; }, "weights");
+  refuses([](auto & its) { its.settings.syn.convergenceWindow = 1; }, "window");
+  refuses([](auto & its) { its.fixed->FillBuffer(3.0F); }, "constant");
+  refuses([](auto & its) { its.moving->FillBuffer(std::numeric_limits<float>::quiet_NaN()); }, "finite");
+  const auto shift = [](auto & its) {
+    const double far[] = { 1e5, 0, 0 };
+    its.initial = itk::AffineTransform<double, 3>::New();
+    its.initial->Translate(itk::Vector<double, 3>(far));
+  };
+  // The moving image is 0 everywhere then, and what is flat correlates; a histogram has no width.
+  refuses(
+    [&](auto & its) {
+      its.settings.syn.similarity.kind = SimilarityKind::MattesMutualInformation;
+      shift(its);
+    },
+    "constant");
+  refuses(
+    [&](auto & its) {
+      AddMasks(its);
+      shift(its);
+    },
+    "no voxel");
+  refuses(
+    [](auto & its) {
+      AddMasks(its);
+      its.fixedMask->FillBuffer(0);
+    },
+    "no voxel");
+  // One slice of three dimensions.
+  refuses(
+    [](auto & its) {
+      auto grid = MakeGrid<3>();
+      grid.size[2] = 1;
+      its.fixed = MakeCase<3>(SimilarityKind::MeanSquares, 1, grid).fixed;
+    },
+    "voxels along an axis");
+  RegisterOnDevice(GetParam(), good);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, SyNRegistrationTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace gpuregtest
