@@ -28,8 +28,7 @@ def rng():
 
 
 def assert_within_record(error, record):
-    """Asserts that an error is at most 1.5 times that of record: the larger of those by the host and by OpenCL, which differ by a twentieth
-    at most."""
+    """Asserts that an error is at most 1.5 times that of record: the larger of those by the host and by OpenCL, which hardly differ."""
     assert error <= 1.5 * record, f"an error of {error:.6g}, where that of record is {record}"
 
 
