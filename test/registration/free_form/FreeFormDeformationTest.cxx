@@ -50,7 +50,6 @@ protected:
     method->Update();
     const auto identity = itk::AffineTransform<double, VDimension>::New();
     EXPECT_GT(problem.GetError(*identity), 0.9);
-    // The largest one of 20 seeds and both dimensions, as below.
     EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), 0.0895));
     EXPECT_GT(method->GetSmallestJacobianDeterminant(), 0.3);
     double seconds = 0;
