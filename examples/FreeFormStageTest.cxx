@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that the free-form stage alone recovers a known misalignment and deformation, with larger voxels, too.
 #include "DeformedBall.h"
+#include "ErrorOfRecord.h"
 #include "FreeFormStage.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ TEST(FreeFormStage, FindsAKnownDeformationOnLargerVoxelsToo)
     const double       error = problem.GetMeanError(result.transform);
     std::cout << "voxels " << shrink << " times as long: " << result << ", error " << error << " mm, before " << before
               << " mm\n";
-    EXPECT_LT(error, (shrink == 1 ? 0.15 : 0.3) * before);
+    EXPECT_TRUE(gpuregtest::IsWithinRecord("host", error, shrink == 1 ? 0.295 : 0.723)); // mm
     EXPECT_GT(result.smallestDeterminant, 0.0);
     ASSERT_EQ(result.costs.size(), 2u);
     for (const auto & level : result.costs)

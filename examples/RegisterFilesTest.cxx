@@ -3,12 +3,11 @@
 // recovers a deformation that it adds itself; and that it refuses labels that cannot be compared.
 #include "DeformedBall.h"
 #include "DisplacementField.h"
+#include "ErrorOfRecord.h"
 #include "ImageFile.h"
 #include "JacobianMap.h"
 #include "LabelDice.h"
 #include "ProgramTest.h"
-
-#include "itkIdentityTransform.h"
 
 #include <gtest/gtest.h>
 
@@ -101,7 +100,7 @@ TEST(RegisterFiles, FindsAKnownDeformationAndWritesWhatItFound)
     const auto dice = ComputeDice(problem.fixedParts, warpedLabels);
     std::cout << device.GetName() << ": mean error " << affineError << " mm after affine, " << error
               << " mm after free-form; Dice " << affineDice << "; " << dice << '\n';
-    EXPECT_LT(affineError, 0.5 * problem.GetMeanError(itk::IdentityTransform<double, 3>::New()));
+    EXPECT_TRUE(gpuregtest::IsWithinRecord(device.GetName(), affineError, 1.805));
     EXPECT_LT(error, 0.2 * affineError);
     // Labels that are resampled twice by nearest neighbour differ even for the exact transform.
     const double best =
@@ -165,6 +164,7 @@ TEST(RegisterFiles, FindsADeformationThatItAdds)
   // With a mean deformation of 8 mm, as in the demo.
   EXPECT_GT(GetPrintedMean(text, "error", "before"), 5.0);
   EXPECT_LT(GetPrintedMean(text, "error", "free-form"), 0.5 * GetPrintedMean(text, "error", "affine"));
+  EXPECT_TRUE(gpuregtest::IsWithinRecord("host", GetPrintedMean(text, "error", "free-form"), 0.201));
   // The truth has made the fixed image's labels from these, so an exact result has the same labels.
   EXPECT_LT(GetPrintedMean(text, "Dice", "before"), 0.9);
   EXPECT_GT(GetPrintedMean(text, "Dice", "free-form"), 0.95);

@@ -664,9 +664,9 @@ TEST_F(MetricOverrideTest, RegistersAsITKDoes)
     itk::GPURegistrationFactory::UnRegisterAll();
     const auto itks = run(MakeMetric(kind));
     itk::GPURegistrationFactory::RegisterAll();
-    // ITK's derivative of the joint histogram's mutual information is not exactly that of its value, so the registration ends a third of a
-    // voxel from the truth.
-    const double fromTruth = kind == Kind::JointHistogram ? 0.4 : 0.1;
+    // 1.5 times the errors of record, 0.0089 mm, and of the joint histogram's mutual information less: ITK's derivative of that is not
+    // exactly that of its value, so the registration ends 0.32 mm, a third of a voxel, from the truth.
+    const double fromTruth = kind == Kind::JointHistogram ? 0.4 : 1.5 * 0.0089;
     for (const std::string & device : GetDeviceNames())
     {
       SCOPED_TRACE(device);

@@ -27,6 +27,11 @@ def rng():
     return np.random.default_rng(seed)
 
 
+def assert_within_record(error, record):
+    """Asserts that an error is at most 1.5 times that of record: the larger of those by the host and by OpenCL, which hardly differ."""
+    assert error <= 1.5 * record, f"an error of {error:.6g}, where that of record is {record}"
+
+
 @pytest.fixture(params=["zlib", "isal"])
 def deflate_library(request, monkeypatch):
     """Uses zlib for gzip's members, and then isal if it is installed. Returns the library's name."""

@@ -11,7 +11,7 @@ import time
 import gpuregistration as gr
 import numpy as np
 import pytest
-from conftest import make_head, relative_difference, turn
+from conftest import assert_within_record, make_head, relative_difference, turn
 from gpuregistration import _devices, _engine, stages
 from gpuregistration._register import register_pair
 from gpuregistration._sides import read_pair
@@ -30,7 +30,7 @@ def distance(found, wanted):
 def test_finds_a_rigid_map(device, heads, moved, kind):
     fixed, moving = heads
     result = gr.register(fixed, moving, kind, device=device)
-    assert distance(result.transform, moved) < 0.1
+    assert_within_record(distance(result.transform, moved), 0.0352)
     assert isinstance(result.warped, gr.Image) and result.warped.has_grid_of(fixed)
     inside = np.s_[8:-8, 8:-8, 8:-8]
     assert relative_difference(result.warped.array[inside], fixed.array[inside]) < 0.02
@@ -45,7 +45,7 @@ def test_arrays_in_and_out(device, heads, moved):
         fixed.array, moving.array, "rigid", device=device, spacing=fixed.spacing, origin=fixed.origin
     )
     assert isinstance(result.warped, np.ndarray) and result.warped.dtype == np.float32
-    assert distance(result.transform, moved) < 0.1
+    assert_within_record(distance(result.transform, moved), 0.0196)
 
 
 @pytest.mark.parametrize("stage", [stages.Rigid(), stages.FreeForm(levels=1, iterations=1)], ids=["linear", "ffd"])
@@ -78,14 +78,14 @@ def test_what_is_loaded_is_warped(device, heads, dimension, kind, stage):
 def test_finds_scales_and_skews(device):
     wanted = gr.Affine(turn(5.0) @ [[1.06, 0.04, 0], [0, 0.95, 0.03], [0, 0, 1.03]], [2.0, 3.0, -2.0])
     result = gr.register(make_head(), make_head(wanted.inverse().transform_points), "affine", device=device)
-    assert distance(result.transform, wanted) < 0.2
+    assert_within_record(distance(result.transform, wanted), 0.063)
 
 
 def test_searches_globally(device):
     wanted = gr.Affine(turn(100.0), [5.0, -4.0, 3.0])
     fixed, moving = make_head(), make_head(wanted.inverse().transform_points)
     result = gr.register(fixed, moving, stages.Global(degrees_of_freedom=6), device=device)
-    assert distance(result.transform, wanted) < 0.2
+    assert_within_record(distance(result.transform, wanted), 0.0134)
 
 
 def test_two_dimensions(device):
@@ -94,7 +94,7 @@ def test_two_dimensions(device):
     fixed, moving = make_head(**shape), make_head(wanted.inverse().transform_points, **shape)
     result = gr.register(fixed, moving, "rigid", device=device)
     assert result.transform.dimension == 2
-    assert distance(result.transform, wanted) < 0.1
+    assert_within_record(distance(result.transform, wanted), 0.0147)
     bent = gr.register(
         fixed, moving, ["rigid", stages.FreeForm("mean_squares", levels=2, iterations=20, spacing=12)], ["mean_squares", None], device=device
     )
@@ -113,7 +113,7 @@ def test_free_form(device):
     )
     before = np.square(fixed.array - moving.array).mean()
     after = np.square(fixed.array - result.warped.array).mean()
-    assert after < 0.05 * before
+    assert_within_record(after / before, 0.012)
     costs = result.stages[0].levels[-1].costs
     assert len(costs) == 60 and costs[-1] < costs[0]
     assert result.stages[0].smallest_determinant > 0
@@ -131,13 +131,14 @@ def test_stages_begin_with_what_was_found(device, heads, moved):
     assert isinstance(result.transform, gr.Composite)
     deformation, linear = result.transform.transforms
     assert isinstance(deformation, gr.BSpline) and linear is result.stages[0].transform
-    assert distance(linear, moved) < 0.1
+    assert_within_record(distance(linear, moved), 0.0196)
 
 
 def test_initial_transform_is_refined(device, heads, moved):
     fixed, moving = heads
     near = gr.Affine(turn(5.0), [3.0, -2.0, 1.0])
-    assert distance(gr.register(fixed, moving, "rigid", initial=near, device=device).transform, moved) < 0.1
+    refined = gr.register(fixed, moving, "rigid", initial=near, device=device).transform
+    assert_within_record(distance(refined, moved), 0.0073)
     with pytest.raises(gr.UnsupportedError, match="not linear"):
         gr.register(fixed, moving, "rigid", initial=near.to_displacement_field(fixed), device=device)
 
@@ -152,7 +153,7 @@ def test_masks(device, heads, moved):
         fixed.like(spoilt), moving, "rigid", "mean_squares", fixed_mask=mask, moving_mask=fixed.like(np.ones_like(spoilt)), device=device
     )
     without = gr.register(fixed.like(spoilt), moving, "rigid", "mean_squares", device=device)
-    assert distance(with_mask.transform, moved) < 0.3
+    assert_within_record(distance(with_mask.transform, moved), 0.0118)
     assert distance(without.transform, moved) > distance(with_mask.transform, moved)
 
 
@@ -311,6 +312,7 @@ def test_coarse_voxels_have_control_points_five_apart(device, rng):
     assert [level.voxels for level in result.stages[-1].levels] == [1188, 7392, 14784]
     points = rng.uniform(-20, 20, (200, 3))
     apart = result.transform.transform_points(points) - truth.transform_points(points)
+    # With 16 seeds the largest error was 1.07 mm.
     assert np.linalg.norm(apart, axis=1).mean() < 1.4
     assert result.stages[-1].smallest_determinant > 0.65
 
@@ -348,8 +350,9 @@ def test_room_of_a_small_moving_image(device, heads):
     assert len(gr.register(*heads, once, device=device).stages[0].levels) == 4
 
 
-@pytest.mark.parametrize("metric", ["normalized_mutual_information", "mean_squares"])
-def test_levels_that_a_large_deformation_needs(device, metric):
+# The errors of record are 0.24 and 0.65 voxels.
+@pytest.mark.parametrize("metric, most", [("normalized_mutual_information", 0.36), ("mean_squares", 0.8)])
+def test_levels_that_a_large_deformation_needs(device, metric, most):
     """A slice that is deformed by 8 mm on average: the finest level alone does not find it."""
     rng = np.random.default_rng(3)
     grid = gr.Image(np.zeros((128, 128), np.float32))
@@ -366,7 +369,7 @@ def test_levels_that_a_large_deformation_needs(device, metric):
         return np.linalg.norm(gr.register(fixed, moving, stage, device=device).transform.transform_points(points) - wanted, axis=1).mean()
 
     found = apart(None)
-    assert found < 0.8 and apart(1) > 1.5 * found
+    assert found < most and apart(1) > 1.5 * found
 
 
 def test_levels_of_too_few_voxels_are_told(heads):

@@ -4,7 +4,7 @@
 import gpuregistration as gr
 import numpy as np
 import pytest
-from conftest import make_head, relative_difference, turn
+from conftest import assert_within_record, make_head, relative_difference, turn
 from gpuregistration import stages
 from gpuregistration._kinds import to_simpleitk
 
@@ -67,7 +67,7 @@ def test_a_free_form_deformation_begins_with_it(device, name, dimension):
     stage = stages.FreeForm(similarity="mean_squares", levels=2, iterations=60, spacing=12, bending_weight=1e-4)
     result = gr.register(fixed, moving, stage, initial=initial, device=device)
     before = np.square(gr.resample(moving, initial, fixed, device=device).array - fixed.array).mean()
-    assert np.square(result.warped.array - fixed.array).mean() < 0.2 * before
+    assert_within_record(np.square(result.warped.array - fixed.array).mean() / before, 0.0394)
     deformation, *behind = result.transform.transforms
     assert isinstance(deformation, gr.BSpline)
     assert behind == (list(initial.transforms) if isinstance(initial, gr.Composite) else [initial])

@@ -47,9 +47,10 @@ for dimension in (2, 3):
     before = numpy.abs(itk.array_from_image(moving)[inside] - target).mean()
     after = numpy.abs(warped - target).mean()
     print(f"{dimension}D: the middle moves by {moved}, mean difference {before:.3f} before, {after:.3f} after")
-    assert abs(moved[0] - 2.0) < 0.15 and numpy.all(numpy.abs(moved[1:]) < 0.15), moved
+    # At most 1.5 times the errors of record; in 3D the difference of record is 0.18 of that before.
+    assert numpy.abs(moved - 2.0 * numpy.eye(dimension)[0]).max() < 1.5 * 0.0881, moved
     assert field.shape == itk.array_from_image(fixed).shape + (dimension,), field.shape
-    assert after < 0.2 * before, (before, after)
+    assert after < (1.5 * 0.0952 if dimension == 2 else 0.2) * before, (before, after)
     assert method.GetSmallestJacobianDeterminant() > 0
     costs = method.GetCosts(0)
     assert len(costs) == 40 and costs[-1] < costs[0], costs
@@ -69,7 +70,7 @@ method.Update()
 assert (method.GetSimilarityName(), method.GetOptimizerName()) == ("Correlation", "ConjugateGradient")
 moved = numpy.array(method.GetTransform().TransformPoint(middle)) - middle
 print(f"by correlation: the middle moves by {moved}")
-assert abs(moved[0] - 2.0) < 0.15 and numpy.all(numpy.abs(moved[1:]) < 0.15), moved
+assert numpy.abs(moved - 2.0 * numpy.eye(3)[0]).max() < 0.15, moved  # the error of record is 0.1
 try:
     method.SetSimilarity("MeanCubes")
 except RuntimeError as error:

@@ -58,7 +58,7 @@ for dimension in (2, 3):
     expected[0] += shift + 40 * numpy.cos(turn)
     expected[1] += 40 * numpy.sin(turn)
     print(f"{dimension}D: {moved} instead of {expected}, cost {method.GetFinalCost():.5f}")
-    assert numpy.abs(moved - expected).max() < 0.3, (moved, expected)
+    assert numpy.abs(moved - expected).max() < 1.5 * (0.0196 if dimension == 2 else 0.00463), (moved, expected)  # the errors of record
     assert 0 < method.GetOverlap() <= 1
     stages = [
         (method.GetStageName(n), method.GetStageSeconds(n), method.GetStageEvaluations(n))
@@ -82,7 +82,7 @@ method.SetDegreesOfFreedom(12)
 method.Update()
 assert method.GetCostName() == "NormalizedMutualInformation"
 moved = numpy.array(method.GetTransform().TransformPoint(beside.tolist()))
-assert numpy.abs(moved - expected).max() < 0.5, (moved, expected)
+assert numpy.abs(moved - expected).max() < 1.5 * 0.171, (moved, expected)
 
 method.SetDegreesOfFreedom(8)
 try:

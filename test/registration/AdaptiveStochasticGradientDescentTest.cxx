@@ -5,6 +5,7 @@
 #include "kernels/core/CounterRandom.h"
 #include "engine/metric/samples/RegularSubsample.h"
 
+#include "ErrorOfRecord.h"
 #include "TestDevices.h"
 #include "TestMetrics.h"
 
@@ -398,12 +399,14 @@ Register(TMetric * metric, TTransform * transform, std::uint64_t seed, unsigned 
 using Translation = itk::TranslationTransform<double, 3>;
 using Affine = itk::AffineTransform<double, 3>;
 
+// The shift that Register() has to find, mm.
+constexpr std::array<double, 3> Shift{ 4, -3, 2 };
+
 /** Returns the largest error of a transform in the blobs, in voxels. */
 double
 GetLargestError(const itk::Transform<double, 3, 3> & transform)
 {
-  const std::array<double, 3> truth{ 4, -3, 2 };
-  double                      error = 0;
+  double error = 0;
   for (int corner = 0; corner < 8; ++corner)
   {
     itk::Point<double, 3> point;
@@ -411,7 +414,7 @@ GetLargestError(const itk::Transform<double, 3, 3> & transform)
     for (unsigned int d = 0; d < 3; ++d)
     {
       point[d] = 31 + ((corner >> d) & 1 ? 10 : -10);
-      expected[d] = point[d] + truth[d];
+      expected[d] = point[d] + Shift[d];
     }
     error = std::max(error, transform.TransformPoint(point).EuclideanDistanceTo(expected) / 2);
   }
@@ -422,7 +425,7 @@ TEST(AdaptiveStochasticGradientDescent, RegistersTwoBlobsByMattes)
 {
   const auto translation = Translation::New();
   const auto result = Register(ItkMetric<float, 3>::New().GetPointer(), translation.GetPointer(), 1, 200, false);
-  EXPECT_LT(GetLargestError(*translation), 0.1) << result.parameters;
+  EXPECT_TRUE(IsWithinRecord("host", GetLargestError(*translation), 0.0159)) << result.parameters;
   EXPECT_GT(result.gain, 0);
   EXPECT_GT(result.noiseFactor, 0.1);
   EXPECT_LE(result.noiseFactor, 1);
@@ -438,7 +441,7 @@ TEST(AdaptiveStochasticGradientDescent, RegistersTwoBlobsByAnAffineTransform)
   affine->SetCenter(centre);
   const auto metric = itk::MeanSquaresImageToImageMetricv4<Image3D, Image3D>::New();
   const auto result = Register(metric.GetPointer(), affine.GetPointer(), 1, 300, true);
-  EXPECT_LT(GetLargestError(*affine), 0.1) << result.parameters;
+  EXPECT_TRUE(IsWithinRecord("host", GetLargestError(*affine), 0.00267)) << result.parameters;
 }
 
 /** Uses no scales estimator, so that steps are measured at samples. */
@@ -459,9 +462,10 @@ TEST(AdaptiveStochasticGradientDescent, RegistersTwoBlobsByABSpline)
   itk::Point<double, 3> centre;
   centre.Fill(31);
   const auto moved = spline->TransformPoint(centre) - centre;
-  EXPECT_NEAR(moved[0], 4, 0.4);
-  EXPECT_NEAR(moved[1], -3, 0.4);
-  EXPECT_NEAR(moved[2], 2, 0.4);
+  for (unsigned int d = 0; d < 3; ++d)
+  {
+    EXPECT_NEAR(moved[d], Shift[d], 0.4); // mm; the largest of record is 0.376
+  }
 }
 
 class StochasticRegistration : public DeviceTest
@@ -469,6 +473,7 @@ class StochasticRegistration : public DeviceTest
 
 TEST_P(StochasticRegistration, TheSameSeedIsTheSameToTheBit)
 {
+  // The error of record is 0.393 voxels.
   std::vector<ParametersType> results;
   for (const std::uint64_t seed : { 1, 1, 2 })
   {

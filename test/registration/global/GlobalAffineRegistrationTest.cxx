@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the global search: it finds known transforms from far away, with each cost and each number of degrees of freedom, on every device
 // alike and with the same bits each time.
+#include "ErrorOfRecord.h"
 #include "GlobalProblem.h"
 #include "Listening.h"
 #include "TestDevices.h"
@@ -35,8 +36,6 @@ constexpr const char * Costs[] = {
   "CorrelationRatio", "MattesMutualInformation", "NormalizedMutualInformation", "Correlation",
   "MeanSquares",      "MeanAbsoluteDifferences"
 };
-// The largest mean distance from the truth in mm: a tenth of a voxel.
-constexpr double Tenth = 0.5;
 
 itk::Array<double>
 GetParameters(const GlobalMethodOf<3> & method)
@@ -54,7 +53,7 @@ TEST_P(GlobalAffineRegistrationTest, FindsAnAffineTransformFromFarAwayIn3D)
   const GlobalProblem<3> problem(12, 130 * Degrees);
   const auto             method = problem.MakeMethod(GetParam());
   method->Update();
-  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), 0.0546));
   EXPECT_STREQ(method->GetTransform()->GetNameOfClass(), "AffineTransform");
   EXPECT_LT(method->GetFinalCost(), 0.02);
   EXPECT_GT(method->GetOverlap(), 0.4);
@@ -103,7 +102,7 @@ TEST_P(GlobalAffineRegistrationTest, DegreesOfFreedomIn3D)
     method->SetDegreesOfFreedom(degrees);
     method->SetSearchAngles(-20, 20);
     method->Update();
-    EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+    EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), { 0.0646, 0.0984 }));
     EXPECT_STREQ(method->GetTransform()->GetNameOfClass(), name);
   }
 }
@@ -129,8 +128,8 @@ TEST_P(GlobalAffineRegistrationTest, EachCostAndDegreesOfFreedomIn2D)
       EXPECT_EQ(method->GetCostName(), cost);
       method->SetDegreesOfFreedom(degrees);
       method->Update();
-      // Few pixels fill few bins of a joint histogram.
-      EXPECT_LT(problem.GetError(*method->GetTransform()), isInformation ? 0.4 : 0.25) << "with pixels of 2 mm";
+      // Few pixels fill few bins of a joint histogram. The errors of record are 0.288 and 0.00873 mm, with pixels of 2 mm.
+      EXPECT_LT(problem.GetError(*method->GetTransform()), isInformation ? 0.4 : 1.5 * 0.0088);
       EXPECT_STREQ(method->GetTransform()->GetNameOfClass(), name);
     }
   }
@@ -155,7 +154,7 @@ TEST_P(GlobalAffineRegistrationTest, EachCostIn3D)
     method->SetDegreesOfFreedom(7);
     method->SetSearchAngles(-20, 20);
     method->Update();
-    EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+    EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), 0.169));
   }
 }
 
@@ -167,7 +166,7 @@ TEST_P(GlobalAffineRegistrationTest, ByLines)
   method->SetOptimizer("Lines");
   EXPECT_EQ(method->GetOptimizerName(), "Lines");
   method->Update();
-  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), 0.0203));
 }
 
 /** Masks exclude bright objects beside the phantom in both images. */
@@ -210,7 +209,7 @@ TEST_P(GlobalAffineRegistrationTest, Masks)
   method->SetFixedImageMask(MakeMask(*problem.fixed, isFixed));
   method->SetMovingImageMask(MakeMask(*problem.moving, isMoving));
   method->Update();
-  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), 0.023));
   method->SetFixedImageMask(MakeMask(*problem.fixed, [](const auto &) { return false; }));
   EXPECT_THROW(method->Update(), itk::GPUBadInputError);
   // A mask of one voxel contains none of the coarsest level.
@@ -306,7 +305,7 @@ TEST_P(GlobalAffineRegistrationTest, FindsASmallImage)
   method->SetMovingImage(CutOutPart(*problem.moving));
   method->SetDegreesOfFreedom(6);
   method->Update();
-  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), 0.0131));
   EXPECT_LT(method->GetOverlap(), 0.4);
 }
 
@@ -362,24 +361,24 @@ TEST_P(GlobalAffineRegistrationTest, BeginsWithATransform)
   method->SetSearchAngles(0, 0);
   method->Update();
   EXPECT_GT(problem.GetError(*start), 5.0);
-  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), 0.116));
   EXPECT_LT(method->GetStageEvaluations(1), 100u);
   const auto refined = GetParameters(*method);
   // If nothing overlaps at the start, the centres of mass are aligned.
   start->Translate(itk::Vector<double, 3>(1000.0));
   method->Update();
   EXPECT_NE(GetParameters(*method), refined);
-  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), 0.121));
   const double leastOverlap = method->GetLeastOverlap();
   method->SetLeastOverlap(0);
   method->Update();
-  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), 0.121));
   method->SetLeastOverlap(leastOverlap);
   // Angles are relative to the start.
   start->Rotate3D(axis, 20 * Degrees);
   method->SetSearchAngles(-20, 20);
   method->Update();
-  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), 0.116));
 }
 
 /** If the range of an angle is a single number, the angle is not searched, but applied. */
@@ -399,7 +398,7 @@ TEST_P(GlobalAffineRegistrationTest, AFixedAngleIsTurnedBy)
   method->SetSearchAngles(2, 120, 120);
   method->Update();
   EXPECT_GT(problem.GetError(*start), 20.0);
-  EXPECT_LT(problem.GetError(*method->GetTransform()), 1.0);
+  EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), 0.0658));
 }
 
 /** The result is a start for ImageRegistrationMethodv4, whose transform then has nothing left to find, and for free-form deformation. */
@@ -409,7 +408,6 @@ TEST_P(GlobalAffineRegistrationTest, IsAStartForOthers)
   const GlobalProblem<3> problem(12, 130 * Degrees);
   const auto             method = problem.MakeMethod(GetParam());
   method->Update();
-  const double error = problem.GetError(*method->GetTransform());
 
   const auto registration =
     itk::ImageRegistrationMethodv4<ImageType, ImageType, itk::TranslationTransform<double, 3>>::New();
@@ -430,7 +428,7 @@ TEST_P(GlobalAffineRegistrationTest, IsAStartForOthers)
   const auto both = itk::CompositeTransform<double, 3>::New();
   both->AddTransform(method->GetTransform());
   both->AddTransform(registration->GetModifiableTransform());
-  EXPECT_LT(problem.GetError(*both), error + Tenth);
+  EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*both), 0.0546));
 
   const auto deformation = itk::FreeFormDeformationRegistrationMethod<ImageType, ImageType>::New();
   deformation->SetDevice(this->GetDevice());
@@ -444,7 +442,7 @@ TEST_P(GlobalAffineRegistrationTest, IsAStartForOthers)
   deformation->Update();
   // The smallest cost of two contrasts in voxels of 5 mm is 1 mm from the truth, after 30 iterations as after 200: less than a third of a
   // voxel. From the identity it comes no nearer than 64 mm.
-  EXPECT_LT(problem.GetError(*deformation->GetTransform()), 3 * Tenth);
+  EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*deformation->GetTransform()), 0.949));
 }
 
 namespace
@@ -463,7 +461,8 @@ ExpectFoundFrom(const GlobalProblem<VDimension> &                         proble
   method->SetSearchAngles(-angle, angle);
   method->SetInitialTransform(&start);
   method->Update();
-  EXPECT_LT(problem.GetError(*method->GetTransform()), 0.25 * Tenth) << "from " << problem.GetError(start) << " mm";
+  EXPECT_TRUE(IsWithinRecord(device, problem.GetError(*method->GetTransform()), 0.0264))
+    << "from " << problem.GetError(start) << " mm";
 }
 } // namespace
 
@@ -555,7 +554,7 @@ TEST_P(GlobalAffineRegistrationTest, BeginsWithATransformOfMoreDegrees)
   method->SetSearchAngles(0, 0);
   method->Update();
   EXPECT_GT(problem.GetError(*start), 4.0);
-  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), 0.0212));
 }
 
 TEST_P(GlobalAffineRegistrationTest, IsTheSameEachTimeAndAsTheHosts)
@@ -577,9 +576,8 @@ TEST_P(GlobalAffineRegistrationTest, IsTheSameEachTimeAndAsTheHosts)
   another->Update();
   EXPECT_NEAR(another->GetFinalCost(), method->GetFinalCost(), 1e-6);
   // The costs of transforms less than a tenth of a millimetre apart do not differ, but each is near the truth.
-  constexpr double near = 0.15;
-  EXPECT_LT(problem.GetError(*another->GetTransform()), near);
-  EXPECT_LT(problem.GetError(*method->GetTransform()), near);
+  EXPECT_TRUE(IsWithinRecord("host", problem.GetError(*another->GetTransform()), 0.0605));
+  EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), { 0.0605, 0.0984 }));
 }
 
 /** Slices ten times as thick as their pixels are long, and integer voxels. */
@@ -620,8 +618,11 @@ TEST_P(GlobalAffineRegistrationTest, AnisotropicImagesOfOtherTypes)
   method->Update();
   auto there = centre;
   there[0] += 40;
-  EXPECT_LT(method->GetTransform()->TransformPoint(there).EuclideanDistanceTo(truth->TransformPoint(there)), 0.5);
-  EXPECT_LT(method->GetTransform()->TransformPoint(centre).EuclideanDistanceTo(truth->TransformPoint(centre)), 0.5);
+  for (const auto & point : { centre, there })
+  {
+    const auto found = method->GetTransform()->TransformPoint(point);
+    EXPECT_TRUE(IsWithinRecord(GetParam(), found.EuclideanDistanceTo(truth->TransformPoint(point)), 0.00753)) << point;
+  }
 }
 
 /** The names of the stages follow from the levels, which settings change. */
@@ -716,7 +717,7 @@ TEST_P(GlobalAffineRegistrationTest, TakesOutliersForTheirNeighboursAndWarnsOfTh
   const std::string told = "the fixed image has 1 value above ";
   const Listening   listening;
   method->Update();
-  EXPECT_LT(problem.GetError(*method->GetTransform()), Tenth);
+  EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), 0.00643));
   ASSERT_FALSE(method->GetWarnings().empty());
   EXPECT_EQ(method->GetWarnings().front().find(told), 0u) << method->GetWarnings().front();
   EXPECT_EQ(listening.window->Count(told), 1u);

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bounds of the errors that registrations leave: 1.5 times the error of record.
+#ifndef gpuregtest_ErrorOfRecord_h
+#define gpuregtest_ErrorOfRecord_h
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace gpuregtest
+{
+
+/** The largest error that a test's registrations left when it was last measured, in the unit of the error that the test computes. Where
+ *  GPUREG_TEST_SEED sets the test's images, it is the largest one of the seeds 1 to 20 on the host. To measure it again, set it to 0 and run
+ *  the test, which then fails with each error. */
+struct ErrorOfRecord
+{
+  /** \param both by the host and by OpenCL (PoCL), where they hardly differ */
+  ErrorOfRecord(double both) // NOLINT: a number is meant to become one
+    : host(both)
+    , openCL(both)
+  {}
+  ErrorOfRecord(double byHost, double byOpenCL)
+    : host(byHost)
+    , openCL(byOpenCL)
+  {}
+
+  double host;
+  double openCL;
+};
+
+/** Tells whether an error is at most 1.5 times that of record. CUDA has no record of its own: the larger one of the other two is taken. */
+inline ::testing::AssertionResult
+IsWithinRecord(const std::string & device, double error, const ErrorOfRecord & record)
+{
+  const double ofDevice = device == "host"                 ? record.host
+                          : device.rfind("opencl", 0) == 0 ? record.openCL
+                                                           : std::max(record.host, record.openCL);
+  if (error <= 1.5 * ofDevice)
+  {
+    return ::testing::AssertionSuccess();
+  }
+  return ::testing::AssertionFailure() << "an error of " << error << " by " << device << ", where that of record is "
+                                       << ofDevice;
+}
+
+} // namespace gpuregtest
+
+#endif
