@@ -19,6 +19,11 @@ def smooth_field(shape, spacing, largest=4.0, seed=1):
     return largest / 3 * window * waves
 
 
+def points_in_the_head(image):
+    """Returns points of voxels that are not near the edge: (n, 3)."""
+    return np.argwhere(image.array > 60)[::7, ::-1] * image.spacing @ image.direction.T + image.origin
+
+
 @pytest.mark.parametrize("shape", [(24, 31, 28), (45, 52)])
 def test_a_field(device, shape):
     d = len(shape)
@@ -72,8 +77,8 @@ def test_what_folds_says_so():
     vectors = np.zeros((20, 20, 20, 3))
     vectors[8:12, 8:12, 8:12, 0] = 6.0
     back = gr.DisplacementField(vectors).inverse(device="host")
-    assert back.inverse_errors.off_voxels > 0
-    assert "no inverse at" in back.warnings[0] and "no inverse at" in gr.Composite([gr.DisplacementField(vectors)]).inverse().warnings[0]
+    assert back.inverse_errors.folded_voxels > 0
+    assert "folds at" in back.warnings[0] and "folds at" in gr.Composite([gr.DisplacementField(vectors)]).inverse().warnings[0]
 
 
 def test_too_large():
@@ -86,11 +91,15 @@ def test_a_registration(device, stage):
     fixed, moving = make_head(), make_head(lambda points: points + 3.0 * np.sin(points[..., ::-1] / 15.0))
     result = gr.register(fixed, moving, ["affine", stage], device=device)
     errors = result.inverse_errors
-    assert len(errors) == 1 and errors[0].mean < 1e-4 and errors[0].off_voxels == 0
-    inside = np.argwhere(fixed.array > 0)[::7, ::-1]
-    points = inside * fixed.spacing @ fixed.direction.T + fixed.origin
-    errors = np.linalg.norm((result.inverse.transform_points(result.transform.transform_points(points)) - points) / fixed.spacing, axis=1)
-    assert errors.mean() < 0.01 and errors.max() < 0.1
+    assert len(errors) == 1 and errors[0].mean < 1e-4 and errors[0].off_voxels == errors[0].folded_voxels == 0
+    there, back = result.transform, result.inverse
+    points = points_in_the_head(fixed)
+    # Where the fixed image's voxels come to by what is behind the deformation: its inverse was found there.
+    voxels = there.transforms[1].transform_points(points)
+    off = np.linalg.norm((there.transform_points(back.transform_points(voxels)) - voxels) / fixed.spacing, axis=1)
+    assert off.mean() < 0.01 and off.max() < 0.1
+    between = np.linalg.norm((back.transform_points(there.transform_points(points)) - points) / fixed.spacing, axis=1)
+    assert between.mean() < 0.05 and between.max() < 0.5
 
 
 def test_a_linear_registration_has_an_exact_one(heads):
@@ -108,7 +117,6 @@ def test_the_command_writes_it(head_files, heads, name, tmp_path, capfd):
     there, back = gr.read_transform(tmp_path / "there.h5"), gr.read_transform(tmp_path / name)
     if name.endswith(".nii.gz"):
         assert back.array.shape[:-1] == heads[1].shape
-    fixed = heads[0]
-    points = np.argwhere(fixed.array > 0)[::11, ::-1] * fixed.spacing @ fixed.direction.T + fixed.origin
-    errors = np.linalg.norm((back.transform_points(there.transform_points(points)) - points) / fixed.spacing, axis=1)
-    assert errors.mean() < 0.02 and np.quantile(errors, 0.99) < 0.2
+    points = points_in_the_head(heads[0])
+    errors = np.linalg.norm((back.transform_points(there.transform_points(points)) - points) / heads[0].spacing, axis=1)
+    assert errors.mean() < 0.02 and errors.max() < 0.2

@@ -37,10 +37,13 @@ struct InverseErrors
   /** Mean and maximum, in voxels, over the voxels to which the grid is mapped. */
   double mean = 0;
   double largest = 0;
-  /** Number of those voxels with an error above a tenth of a voxel: the deformation folds there. */
+  /** Number of those voxels with an error above a tenth of a voxel. */
   std::int64_t offVoxels = 0;
   /** Number of voxels to which no point of the grid is mapped, near the grid's edge; the others count in the errors. */
   std::int64_t unmappedVoxels = 0;
+  /** Number of voxels at which the deformation folds: the determinant of its Jacobian is 0 or less. There several points are mapped to one,
+   *  and the inverse leads to one of them. */
+  std::int64_t foldedVoxels = 0;
 };
 
 /** Inverts displacement fields, on one device, by Newton's method at each voxel, with the exact derivative of the linear interpolation.

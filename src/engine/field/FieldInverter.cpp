@@ -99,7 +99,7 @@ private:
       gpureg::Reserve(*m_Queue, *vectors, 3 * sizeof(float) * voxels);
     }
     gpureg::Reserve(*m_Queue, m_Errors, sizeof(float) * voxels);
-    gpureg::Reserve(*m_Queue, m_Numbers, kernels::InverseNumbers * sizeof(float));
+    gpureg::Reserve(*m_Queue, m_Numbers, sizeof(float));
   }
 
   /** Finds the inverse, as good as it becomes. */
@@ -170,6 +170,14 @@ private:
   InverseErrors
   Judge()
   {
+    InverseErrors errors;
+    gpureg::Reserve(*m_Queue,
+                    m_BetterInverse,
+                    kernels::JacobianNumbers * sizeof(float) * static_cast<std::size_t>(m_Voxels));
+    ForEachItem<kernels::DescribeJacobianKernel>(
+      *m_Queue, m_Voxels, m_Grid, 1.0F, m_Voxels, Input<float>(*m_Field), Output<float>(*m_BetterInverse));
+    m_Reducer.Sum(*m_BetterInverse, kernels::JacobianFolded * m_Voxels, m_Voxels, *m_Numbers, 0);
+    errors.foldedVoxels = std::llround(this->DownloadNumber());
     // The field itself is no longer needed.
     ForEachItem<kernels::JudgeInverseKernel>(*m_Queue,
                                              m_Voxels,
@@ -185,7 +193,6 @@ private:
       (m_Reducer.*reduce)(*m_Field, number * m_Voxels, m_Voxels, *m_Numbers, 0);
       return this->DownloadNumber();
     };
-    InverseErrors errors;
     errors.unmappedVoxels = std::llround(find(kernels::InverseUnmapped, &FieldReducer::Sum));
     errors.offVoxels = std::llround(find(kernels::InverseIsOff, &FieldReducer::Sum));
     errors.largest = find(kernels::InverseError, &FieldReducer::FindLargest);

@@ -20,22 +20,26 @@ class InverseErrors(NamedTuple):
     Attributes:
         mean: over the voxels to which the grid is mapped.
         largest: over the same voxels.
-        off_voxels: the number of those voxels with an error above 0.1: the deformation folds there.
+        off_voxels: the number of those voxels with an error above 0.1.
         unmapped_voxels: the number of voxels to which no point of the grid is mapped, near the grid's edge.
+        folded_voxels: the number of voxels at which the deformation folds: there several points are mapped to one, and the inverse leads to
+            one of them.
     """
 
     mean: float
     largest: float
     off_voxels: int
     unmapped_voxels: int
+    folded_voxels: int
 
     def warnings(self) -> list[str]:
         """Returns sentences that warn of voxels without an inverse."""
-        if self.off_voxels == 0:
-            return []
-        return [
-            f"the deformation has no inverse at {self.off_voxels} voxels, where it folds: the error there is up to {self.largest:.3g} voxels"
-        ]
+        told = []
+        if self.folded_voxels:
+            told.append(f"the deformation folds at {self.folded_voxels} voxels: there its inverse leads to one of several points")
+        if self.off_voxels:
+            told.append(f"the inverse is off by up to {self.largest:.3g} voxels, and by more than 0.1 at {self.off_voxels} voxels")
+        return told
 
 
 def invert_vectors(
@@ -64,5 +68,5 @@ def invert_vectors(
     with borrow_engine(_engine.FieldInverter, choose_device(device)) as engine:
         inverse, errors = engine.invert(dimension, np.ascontiguousarray(floats), engine_map(index_to_point))
     inverse = np.asarray(inverse)
-    told = InverseErrors(errors.mean, errors.largest, errors.off_voxels, errors.unmapped_voxels)
+    told = InverseErrors(errors.mean, errors.largest, errors.off_voxels, errors.unmapped_voxels, errors.folded_voxels)
     return (inverse if dimension == 3 else np.ascontiguousarray(inverse[0, ..., :2])), told

@@ -119,7 +119,14 @@ class Result:
         """The inverse of the transform: it maps the moving image's points to the fixed image's, in mm. Behind "syn" it is the one that SyN
         has found together with the transform; otherwise the first access computes it: see Transform.inverse()."""
         last = self.stages[-1]
-        return self.transform.inverse(device=self.device) if last.inverse is None else last.inverse
+        if last.inverse is not None:
+            return last.inverse
+        if not isinstance(self.transform, Composite):
+            return self.transform.inverse(self._pair.fixed, self.device)
+        # The last stage's deformation has the fixed image's grid; what it began with may have another one.
+        first, *others = self.transform.transforms
+        behind = [part.inverse(device=self.device) for part in reversed(others)]
+        return Composite([*behind, first.inverse(self._pair.fixed, self.device)])
 
     @property
     def inverse_errors(self) -> list[InverseErrors]:

@@ -63,7 +63,8 @@ AddFields(nb::module_ & module)
     .def_ro("mean", &InverseErrors::mean)
     .def_ro("largest", &InverseErrors::largest)
     .def_ro("off_voxels", &InverseErrors::offVoxels)
-    .def_ro("unmapped_voxels", &InverseErrors::unmappedVoxels);
+    .def_ro("unmapped_voxels", &InverseErrors::unmappedVoxels)
+    .def_ro("folded_voxels", &InverseErrors::foldedVoxels);
   AddLoan<FieldInverter>(module, "FieldInverter")
     .def("invert", &Invert, nb::arg("dimension"), nb::arg("displacements"), nb::arg("to_point"));
 }
