@@ -5,6 +5,7 @@
 
 #include "kernels/core/Prelude.h"
 #include "kernels/core/Determinant.h"
+#include "kernels/core/Evaluated.h"
 #include "kernels/transform/FixedMap.h"
 #include "kernels/field/FieldGrid.h"
 #include "kernels/field/FieldComposition.h"
@@ -18,5 +19,6 @@
 #include "kernels/field/FieldReduction.h"
 #include "kernels/field/FieldWarp.h"
 #include "kernels/field/BoxCorrelation.h"
+#include "kernels/field/SampleForces.h"
 
 #endif

@@ -233,6 +233,21 @@ TEST_P(GreedyRegistrationTest, ComputesAKnownDeformation)
   }
 }
 
+TEST_P(GreedyRegistrationTest, ComputesItByEachSimilarity)
+{
+  for (const auto kind : { gpureg::SimilarityKind::MeanSquares,
+                           gpureg::SimilarityKind::Correlation,
+                           gpureg::SimilarityKind::CorrelationRatio,
+                           gpureg::SimilarityKind::NormalizedMutualInformation })
+  {
+    Pair pair(GetParam(), 2, 1.0);
+    auto settings = MakeSettings();
+    settings.similarity = kind;
+    EXPECT_LT(pair.FindError(Register(GetParam(), pair, settings)), 0.2) << kind;
+    EXPECT_EQ(Register(GetParam(), pair, settings, 1), Register(GetParam(), pair, settings, 3)) << kind;
+  }
+}
+
 TEST_P(GreedyRegistrationTest, IsTheSameOnEachDeviceAndForAnyNumberOfThreads)
 {
   Pair         here(GetParam(), 3, 1.0);
@@ -349,6 +364,12 @@ TEST_P(GreedyRegistrationTest, SaysWhatIsWrongAndGoesOn)
   refuses(settings);
   settings = MakeSettings();
   settings.radius = 0;
+  refuses(settings);
+  settings = MakeSettings();
+  settings.similarity = gpureg::SimilarityKind::NormalizedMutualInformation;
+  settings.bins = 4;
+  refuses(settings);
+  settings.similarity = gpureg::SimilarityKind::PartialVolumeMutualInformation;
   refuses(settings);
   const Floats good = pair.fixed;
   std::fill(pair.fixed.begin(), pair.fixed.end(), 3.0F);

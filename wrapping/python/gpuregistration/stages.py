@@ -16,15 +16,14 @@ from ._engine import BadInputError, OutOfMemoryError, UnsupportedError
 #: What linear stages compare images by, and how they go down.
 COSTS = tuple(name for name, one in _similarities.SIMILARITIES.items() if one.is_for_global)
 LINEAR_OPTIMIZERS = ("quasi_newton", "lines")
-#: The same of free-form deformations.
+#: The same of deformations, free-form ones and those of Greedy.
 SIMILARITIES = tuple(name for name, one in _similarities.SIMILARITIES.items() if one.is_for_free_form)
 FREE_FORM_OPTIMIZERS = ("adam", "conjugate_gradient", "adaptive_stochastic_gradient_descent")
 #: mm, of a head of 1 mm, whose lengths follow from its voxels: between control points, and a voxel's edge at the finest level.
 SPACING = 5.0
 FINEST_EDGE = 1.0
 
-#: The similarities of Greedy, and its iterations at each level, the coarsest first.
-GREEDY_SIMILARITIES = ("neighborhood_correlation",)
+#: The iterations of Greedy at each level, the coarsest first.
 GREEDY_ITERATIONS = (100, 100, 100, 50)
 
 _DEGREES_OF_FREEDOM = (6, 7, 9, 12)
@@ -271,10 +270,11 @@ class Greedy:
     similarity, scales it to a step, composes the deformation with it, and smooths the deformation (Avants 2008; Yushkevich 2016).
 
     Attributes:
-        similarity: "neighborhood_correlation".
+        similarity: "neighborhood_correlation", "normalized_mutual_information", "correlation_ratio", "mean_squares" or "correlation".
         iterations: of each level, the coarsest first; or one number, for a single level. Voxels are twice as long from level to level, and
             the last level has the fixed image's.
         radius: of a neighborhood, voxels of a level.
+        bins: number of bins, of a similarity that has bins.
         update_sigma, field_sigma: standard deviations of the Gaussians that smooth each update, and the whole deformation after it, voxels of
             a level; 0: none. Without enough smoothing the deformation folds.
         step: length of the longest vector of an update, voxels of a level.
@@ -284,6 +284,7 @@ class Greedy:
     similarity: str = "neighborhood_correlation"
     iterations: Union[int, Sequence[int]] = field(default=GREEDY_ITERATIONS, metadata={"typical": 100, "numbers": _MOST_GREEDY_LEVELS})
     radius: int = 2
+    bins: int = 32
     update_sigma: float = 1.732
     field_sigma: float = 0.6
     step: float = 1.0
@@ -296,12 +297,13 @@ class Greedy:
     @property
     def metric(self) -> str:
         """What images are compared by. Raises BadInputError if there is no such similarity."""
-        return read_choice("similarity", self.similarity, GREEDY_SIMILARITIES)
+        return read_choice("similarity", self.similarity, SIMILARITIES)
 
     def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.DiffeomorphicSettings:
         """Returns the settings as the engine takes them. Arguments and errors are those of Rigid.settings()."""
         settings = _engine.DiffeomorphicSettings()
-        read_choice("similarity", self.similarity, GREEDY_SIMILARITIES)
+        settings.similarity = engine_name(self.metric)
+        settings.bins = _read_bins(self.metric, self.bins)
         settings.iterations = [read_whole("iterations", number) for number in self._list_iterations()]
         settings.radius = read_whole("radius", self.radius, 1)
         settings.update_sigma = read_number("update_sigma", self.update_sigma, 0)

@@ -5,10 +5,12 @@
 #include "Cancel.h"
 #include "Chain.h"
 #include "Loan.h"
+#include "Names.h"
 #include "Side.h"
 #include "TellProgress.h"
 
 #include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
+#include "gpureg/registration/free_form/FreeFormChoices.h"
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
@@ -70,9 +72,11 @@ TakeDisplacements(const Loan<DiffeomorphicRegistration> & engine, const Size & s
 void
 AddDiffeomorphic(nb::module_ & module)
 {
-  nb::class_<DiffeomorphicSettings>(module, "DiffeomorphicSettings")
-    .def(nb::init<>())
+  nb::class_<DiffeomorphicSettings> settings(module, "DiffeomorphicSettings");
+  AddChoice(settings, "similarity", &DiffeomorphicSettings::similarity, &GetSimilarityKind);
+  settings.def(nb::init<>())
     .def_rw("iterations", &DiffeomorphicSettings::iterations)
+    .def_rw("bins", &DiffeomorphicSettings::bins)
     .def_rw("radius", &DiffeomorphicSettings::radius)
     .def_rw("update_sigma", &DiffeomorphicSettings::updateSigma)
     .def_rw("field_sigma", &DiffeomorphicSettings::fieldSigma)

@@ -7,6 +7,7 @@
 #include "gpureg/core/Geometry.h"
 #include "gpureg/core/ParallelFor.h"
 #include "gpureg/image/RegisteredImage.h"
+#include "gpureg/metric/Similarity.h"
 #include "gpureg/registration/DeformationProgress.h"
 #include "gpureg/runtime/EngineUser.h"
 #include "gpureg/transform/TransformChain.h"
@@ -39,7 +40,11 @@ struct DiffeomorphicSettings
   /** Number of iterations at each level, the coarsest first. The finest level has the fixed image's voxels, and voxels are twice as long
    *  from level to level. */
   std::vector<int> iterations{ 100, 100, 100, 50 };
-  /** Radius of a neighborhood along each axis, in a level's voxels. */
+  /** One that serves free-form deformations: SimilarityDescription::isForFreeForm. */
+  SimilarityKind similarity = SimilarityKind::NeighborhoodCorrelation;
+  /** Number of bins, of a similarity that has bins. */
+  int bins = 32;
+  /** Radius of a neighborhood along each axis, in a level's voxels, of a correlation over neighborhoods. */
   int radius = 2;
   /** Standard deviations of the Gaussians, in a level's voxels, that smooth each update, and the whole field after it. 0: none. */
   double updateSigma = 1.732;
@@ -56,7 +61,8 @@ using DiffeomorphicProgress = DeformationProgress;
 /** Describes the result of one level. */
 struct DiffeomorphicLevelResult
 {
-  /** Cost before each step: minus the mean of the signed squared correlation over neighborhoods. */
+  /** Cost before each step: the similarity's value times its sign; of a correlation over neighborhoods, minus the mean of the signed
+   *  squared correlation. */
   std::vector<double> costs;
   /** Number of voxels of the level. */
   std::int64_t voxels = 0;
@@ -77,8 +83,8 @@ struct DiffeomorphicResult
   double                   milliseconds = 0;
 };
 
-/** Registers two images by a displacement for each voxel, on one device. Greedily: each iteration smooths the gradient of the local
- *  correlation, scales it to a step, composes the field with it, u(x) ← v(x) + u(x + v(x)), and smooths the field (Avants 2008; Yushkevich
+/** Registers two images by a displacement for each voxel, on one device. Greedily: each iteration smooths the gradient of the
+ *  similarity, scales it to a step, composes the field with it, u(x) ← v(x) + u(x + v(x)), and smooths the field (Avants 2008; Yushkevich
  *  2016). The composition of small invertible steps is invertible, so that the field does not fold unless the smoothing is too weak for its
  *  steps.
  *

@@ -2,6 +2,7 @@
 #include "engine/registration/diffeomorphic/DiffeomorphicChecks.h"
 
 #include "engine/core/NumberNames.h"
+#include "engine/metric/SimilarityChoices.h"
 
 #include "gpureg/core/Error.h"
 
@@ -51,6 +52,11 @@ CheckSettings(const DiffeomorphicProblem & problem, const DiffeomorphicSettings 
   for (const int iterations : settings.iterations)
   {
     CheckNumber("the number of a level's iterations", iterations, 0, MostIterations);
+  }
+  CheckServes("similarity", settings.similarity, &SimilarityDescription::isForFreeForm);
+  if (Describe(settings.similarity).HasBins())
+  {
+    CheckedBins(settings.similarity, settings.bins);
   }
   CheckNumber("a neighborhood's radius, in voxels,", settings.radius, 1, MostRadius);
   CheckNumber("the sigma that smooths an update, in voxels,", settings.updateSigma, 0, LargestSigma);

@@ -8,7 +8,7 @@
 #include "engine/filter/LevelGeometry.h"
 #include "engine/image/RangedImage.h"
 #include "engine/registration/diffeomorphic/DiffeomorphicChecks.h"
-#include "engine/registration/diffeomorphic/LocalCorrelationForces.h"
+#include "engine/registration/diffeomorphic/FieldForces.h"
 #include "engine/runtime/Backend.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/MakePasses.h"
@@ -24,6 +24,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 namespace gpureg
@@ -51,7 +52,6 @@ public:
     , m_Reducer(*m_Queue)
     , m_UpdateSmoother(*m_Queue)
     , m_FieldSmoother(*m_Queue)
-    , m_Forces(*m_Queue)
   {
     m_Queue->KeepLargerArrays();
   }
@@ -80,10 +80,11 @@ public:
       CheckVaries(*m_Queue, problem.fixed, "fixed");
       CheckVaries(*m_Queue, problem.moving, "moving");
       m_Grid = {};
+      this->ReserveForces({ settings.similarity, settings.bins, settings.radius });
       const int levels = static_cast<int>(settings.iterations.size());
       for (int number = 0; number < levels; ++number)
       {
-        result.levels.push_back(this->RegisterLevel(problem, settings, number, progress));
+        result.levels.push_back(this->RegisterLevel(problem, settings, number, parallelFor, progress));
       }
       this->MeasureFolding(result);
     });
@@ -117,7 +118,7 @@ public:
     EvaluationStatistics statistics = m_Queue->GetStatistics();
     std::size_t bytes = m_RangedFixed.GetDeviceBytes() + m_RangedMoving.GetDeviceBytes() + m_Reducer.GetDeviceBytes() +
                         m_UpdateSmoother.GetDeviceBytes() + m_FieldSmoother.GetDeviceBytes() +
-                        m_Forces.GetDeviceBytes();
+                        (m_Forces ? m_Forces->GetDeviceBytes() : 0);
     for (const ImageLevel * image : { &m_Fixed, &m_Moving, &m_FixedMask, &m_MovingMask })
     {
       bytes += image->GetDeviceBytes();
@@ -142,6 +143,7 @@ private:
   RegisterLevel(const DiffeomorphicProblem &                               problem,
                 const DiffeomorphicSettings &                              settings,
                 int                                                        number,
+                const ParallelFor &                                        parallelFor,
                 const std::function<void(const DiffeomorphicProgress &)> & progress)
   {
     const auto       start = Clock::now();
@@ -154,7 +156,7 @@ private:
     const LevelImage moving = MakeLevelImage(
       maker, problem.moving, "moving", FindFactors(problem.moving, problem.dimension, edge), m_Moving, m_MovingMask);
     this->BeginLevel(fixed, problem.dimension, settings);
-    m_Forces.SetImages(m_Grid, fixed, moving, problem.initial.first, settings.radius);
+    m_Forces->SetImages(m_Grid, fixed, moving, problem.initial.first, number, parallelFor);
     Reserve(*m_Queue, m_Values, sizeof(float) * static_cast<std::size_t>(std::max(1, iterations)));
     Throttle throttle(*m_Queue);
     for (int t = 0; t < iterations; ++t)
@@ -174,6 +176,18 @@ private:
     result.voxels = kernels::CountFieldVoxels(&m_Grid);
     result.milliseconds = MillisecondsSince(start);
     return result;
+  }
+
+  /** Makes the forces of a similarity, unless they are there. */
+  void
+  ReserveForces(const SimilaritySettings & similarity)
+  {
+    if (!m_Forces || !(similarity == m_Similarity))
+    {
+      m_Forces.reset();
+      m_Forces = MakeFieldForces(m_Backend, m_Queue, similarity);
+      m_Similarity = similarity;
+    }
   }
 
   /** Sets the level's grid, and brings the field to it: that of the level before, or zeros. */
@@ -218,7 +232,7 @@ private:
   Iterate(const DiffeomorphicSettings & settings, int slot)
   {
     const std::int64_t voxels = kernels::CountFieldVoxels(&m_Grid);
-    m_Forces.Enqueue(m_Reducer, *m_Field, *m_Second, *m_First, *m_Values, slot);
+    m_Forces->Enqueue(m_Reducer, *m_Field, *m_Second, *m_First, *m_Values, slot);
     m_UpdateSmoother.SmoothAndMeasure(*m_First, *m_Second, *m_First, m_Reducer, *m_Longest);
     kernels::LongestVector longest{};
     longest.length = static_cast<float>(settings.step);
@@ -240,23 +254,25 @@ private:
   std::vector<double>
   DownloadCosts(int count)
   {
-    std::vector<float> sums(static_cast<std::size_t>(count));
+    std::vector<float> values(static_cast<std::size_t>(count));
     if (count > 0)
     {
-      m_Queue->Download(sums.data(), *m_Values, sizeof(float) * sums.size());
+      m_Queue->Download(values.data(), *m_Values, sizeof(float) * values.size());
     }
-    const double        voxels = static_cast<double>(kernels::CountFieldVoxels(&m_Grid));
+    bool                hasVoxels = false;
     std::vector<double> costs;
-    for (const float sum : sums)
+    for (const float value : values)
     {
-      if (!std::isfinite(sum))
+      if (!std::isfinite(value))
       {
         throw BadInputError(
           "the deformation has grown beyond all numbers: take a shorter step, or a larger fieldSigma");
       }
-      costs.push_back(-sum / voxels);
+      const std::optional<double> cost = m_Forces->FindCost(value);
+      hasVoxels = hasVoxels || cost;
+      costs.push_back(cost.value_or(0.0));
     }
-    if (!costs.empty() && std::all_of(costs.begin(), costs.end(), [](double cost) { return cost == 0; }))
+    if (!costs.empty() && !hasVoxels)
     {
       throw BadInputError(
         "no voxel of the fixed image is mapped into the moving image, or all of them are outside of a mask: begin "
@@ -299,20 +315,21 @@ private:
     }
   }
 
-  std::shared_ptr<Backend>    m_Backend;
-  std::unique_ptr<Queue>      m_Queue;
-  std::unique_ptr<LinePasses> m_Lines;
-  RangedImage                 m_RangedFixed;
-  RangedImage                 m_RangedMoving;
-  ImageLevel::Scratch         m_Scratch;
-  ImageLevel                  m_Fixed;
-  ImageLevel                  m_Moving;
-  ImageLevel                  m_FixedMask;
-  ImageLevel                  m_MovingMask;
-  FieldReducer                m_Reducer;
-  FieldSmoother               m_UpdateSmoother;
-  FieldSmoother               m_FieldSmoother;
-  LocalCorrelationForces      m_Forces;
+  std::shared_ptr<Backend>     m_Backend;
+  std::shared_ptr<Queue>       m_Queue;
+  std::unique_ptr<LinePasses>  m_Lines;
+  RangedImage                  m_RangedFixed;
+  RangedImage                  m_RangedMoving;
+  ImageLevel::Scratch          m_Scratch;
+  ImageLevel                   m_Fixed;
+  ImageLevel                   m_Moving;
+  ImageLevel                   m_FixedMask;
+  ImageLevel                   m_MovingMask;
+  FieldReducer                 m_Reducer;
+  FieldSmoother                m_UpdateSmoother;
+  FieldSmoother                m_FieldSmoother;
+  std::unique_ptr<FieldForces> m_Forces;
+  SimilaritySettings           m_Similarity; // that the forces are of
   // The current level's grid; of dimension 0 before the first level.
   kernels::FieldGrid m_Grid{};
   IndexMap           m_ToPoint;
@@ -320,7 +337,7 @@ private:
   MemoryPointer m_Field;
   MemoryPointer m_First;
   MemoryPointer m_Second;
-  // float: see kernels::ComposeFields; the length of the longest vector; the sum of the similarity of each iteration.
+  // float: see kernels::ComposeFields; the length of the longest vector; the value of each iteration: see FieldForces.
   MemoryPointer m_Factors;
   MemoryPointer m_Longest;
   MemoryPointer m_Values;
