@@ -271,8 +271,8 @@ TEST_P(SyNRegistrationTest, HasITKsSettings)
     settings.step = 0.7;
   });
   compare("radius and bins", [](auto & settings) {
-    settings.syn.similarity.radius = 4;
-    settings.syn.similarity.bins = 20;
+    settings.similarity.radius = 4;
+    settings.similarity.bins = 20;
   });
 }
 
@@ -354,9 +354,9 @@ TEST_P(SyNRegistrationTest, SaysWhatIsWrongAndGoesOn)
   refuses([](auto & its) { its.settings.step = 0; }, "step");
   refuses([&](auto & its) { its.settings.updateSigma = nan; }, "sigma");
   refuses([](auto & its) { its.settings.fieldSigma = 1e9; }, "sigma");
-  refuses([](auto & its) { its.settings.syn.similarity.radius = 0; }, "radius");
-  refuses([](auto & its) { its.settings.syn.similarity = { SimilarityKind::MattesMutualInformation, 3, 2 }; }, "bins");
-  refuses([](auto & its) { its.settings.syn.similarity.kind = SimilarityKind::CorrelationRatio; }, "SyN is not by");
+  refuses([](auto & its) { its.settings.similarity.radius = 0; }, "radius");
+  refuses([](auto & its) { its.settings.similarity = { SimilarityKind::MattesMutualInformation, 3, 2 }; }, "bins");
+  refuses([](auto & its) { its.settings.similarity.kind = SimilarityKind::CorrelationRatio; }, "SyN is not by");
   refuses([](auto & its) { its.settings.syn.shrinkFactors = { { 1, 1, 1 }, { 1, 1, 1 } }; }, "shrink factors");
   refuses([](auto & its) { its.settings.syn.shrinkFactors = { { 20, 1, 1 } }; }, "shrink factor");
   refuses([](auto & its) { its.settings.syn.smoothingSigmas = { -1.0 }; }, "sigma");
@@ -373,7 +373,7 @@ TEST_P(SyNRegistrationTest, SaysWhatIsWrongAndGoesOn)
   // The moving image is 0 everywhere then, and what is flat correlates; a histogram has no width.
   refuses(
     [&](auto & its) {
-      its.settings.syn.similarity.kind = SimilarityKind::MattesMutualInformation;
+      its.settings.similarity.kind = SimilarityKind::MattesMutualInformation;
       shift(its);
     },
     "constant");

@@ -123,12 +123,12 @@ SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicS
   m_SmoothsFields = settings.fieldSigma > 0;
   m_Dimension = problem.dimension;
   m_Number = number;
-  if (!m_Similarity || !(m_SimilaritySettings == settings.syn.similarity))
+  if (!m_Similarity || !(m_SimilaritySettings == settings.similarity))
   {
     m_Similarity.reset();
     m_Core = std::make_unique<MetricCore>(m_Workspace.backend, m_Workspace.queue);
-    m_Similarity = MakeLevelSimilarity(*m_Core, settings.syn.similarity, {}, LevelForces::OfITK);
-    m_SimilaritySettings = settings.syn.similarity;
+    m_Similarity = MakeLevelSimilarity(*m_Core, settings.similarity, {}, LevelForces::OfITK);
+    m_SimilaritySettings = settings.similarity;
   }
   const ImageSummary & fixed = m_Fixed.image.GetResampled().summary;
   const ImageSummary & moving = m_Moving.image.GetResampled().summary;
