@@ -59,7 +59,7 @@ GetStructSizes()
     GPUREG_DEFINE_SIZE(InversionRule) + GPUREG_DEFINE_SIZE(InversionState) + GPUREG_DEFINE_SIZE(JointDensityArguments) +
     GPUREG_DEFINE_SIZE(JointHistogramArguments) + GPUREG_DEFINE_SIZE(JointHistogramSummaryArguments) +
     GPUREG_DEFINE_SIZE(LaneWalk) + GPUREG_DEFINE_SIZE(LinearCell) + GPUREG_DEFINE_SIZE(LocalCorrelation) +
-    GPUREG_DEFINE_SIZE(LongestVector) + GPUREG_DEFINE_SIZE(MattesArguments) +
+    GPUREG_DEFINE_SIZE(LongestVector) + GPUREG_DEFINE_SIZE(MattesArguments) + GPUREG_DEFINE_SIZE(NearestVoxel) +
     GPUREG_DEFINE_SIZE(NeighborhoodArguments) + GPUREG_DEFINE_SIZE(NeighborhoodSums) + GPUREG_DEFINE_SIZE(NewtonRule) +
     GPUREG_DEFINE_SIZE(NodesOfPoint) + GPUREG_DEFINE_SIZE(PairArguments) + GPUREG_DEFINE_SIZE(PairCentring) +
     GPUREG_DEFINE_SIZE(PartialVolumeArguments) + GPUREG_DEFINE_SIZE(PreTransformArguments) +
