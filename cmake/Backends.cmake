@@ -168,10 +168,9 @@ if(GPURegistration_HAS_OPENCL)
     ControlPenalty core/Determinant.h transform/ControlVector.h penalty/ControlPenalties.h
     penalty/ControlPenaltyGradient.h penalty/ControlPenaltyKernels.h penalty/ControlPenaltyKernels.cl)
   gpuregistration_embed_kernels(
-    Field core/Determinant.h core/Strips.h transform/FixedMap.h ITEMS field/FieldGrid.h field/FieldComposition.h field/FieldSums.h field/FieldBlocks.h
-    field/FieldSmoothing.h
-    field/FieldInversion.h field/FieldNewton.h field/FieldAdjoint.h field/FieldJacobian.h field/FieldReduction.h
-    field/MiddleImage.h field/FieldWarp.h field/BoxCorrelation.h)
+    Field core/Determinant.h core/Evaluated.h core/Strips.h transform/FixedMap.h ITEMS field/FieldGrid.h field/FieldComposition.h
+    field/FieldSums.h field/FieldBlocks.h field/FieldSmoothing.h field/FieldInversion.h field/FieldNewton.h field/FieldAdjoint.h
+    field/FieldJacobian.h field/FieldReduction.h field/MiddleImage.h field/FieldWarp.h field/BoxCorrelation.h field/SampleForces.h)
   gpuregistration_list_sources(
       _opencl_sources ${_opencl_dir} cpp
       OpenCLStructSizes.cpp

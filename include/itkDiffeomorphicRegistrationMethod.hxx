@@ -15,7 +15,7 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::DiffeomorphicRegistr
   const gpureg::DiffeomorphicSettings settings;
   m_NumberOfIterationsPerLevel.SetSize(static_cast<SizeValueType>(settings.iterations.size()));
   std::copy(settings.iterations.begin(), settings.iterations.end(), m_NumberOfIterationsPerLevel.begin());
-  m_NeighborhoodRadius = static_cast<unsigned int>(settings.radius);
+  m_NeighborhoodRadius = static_cast<unsigned int>(settings.similarity.radius);
   m_UpdateSmoothingSigma = settings.updateSigma;
   m_FieldSmoothingSigma = settings.fieldSigma;
   m_Step = settings.step;
@@ -31,7 +31,7 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
   {
     settings.iterations.push_back(GPURegistrationDetail::ToEngineCount(iterations));
   }
-  settings.radius = GPURegistrationDetail::ToEngineCount(m_NeighborhoodRadius);
+  settings.similarity.radius = GPURegistrationDetail::ToEngineCount(m_NeighborhoodRadius);
   settings.updateSigma = m_UpdateSmoothingSigma;
   settings.fieldSigma = m_FieldSmoothingSigma;
   settings.step = m_Step;

@@ -51,15 +51,15 @@ GetStructSizes()
     GPUREG_DEFINE_SIZE(ControlTile) + GPUREG_DEFINE_SIZE(ControlWeights) + GPUREG_DEFINE_SIZE(ConvolutionArguments) +
     GPUREG_DEFINE_SIZE(CorrelationRatioArguments) + GPUREG_DEFINE_SIZE(CorrelationRatioSums) +
     GPUREG_DEFINE_SIZE(DisplacementArguments) + GPUREG_DEFINE_SIZE(FieldCorners) + GPUREG_DEFINE_SIZE(FieldGrid) +
-    GPUREG_DEFINE_SIZE(FieldBlock) + GPUREG_DEFINE_SIZE(FieldResampling) + GPUREG_DEFINE_SIZE(FieldSmoothing) +
-    GPUREG_DEFINE_SIZE(FieldWarp) + GPUREG_DEFINE_SIZE(FieldWeights) + GPUREG_DEFINE_SIZE(FixedMap) +
-    GPUREG_DEFINE_SIZE(FloatAndRest) + GPUREG_DEFINE_SIZE(AdjointArguments) + GPUREG_DEFINE_SIZE(GradientColumn) +
-    GPUREG_DEFINE_SIZE(GridInterpolationArguments) + GPUREG_DEFINE_SIZE(GridPlace) +
-    GPUREG_DEFINE_SIZE(HistogramArguments) + GPUREG_DEFINE_SIZE(ImageSampling) + GPUREG_DEFINE_SIZE(InversionRule) +
-    GPUREG_DEFINE_SIZE(InversionState) + GPUREG_DEFINE_SIZE(JointDensityArguments) +
+    GPUREG_DEFINE_SIZE(FieldBlock) + GPUREG_DEFINE_SIZE(SampleForceTurn) + GPUREG_DEFINE_SIZE(FieldResampling) +
+    GPUREG_DEFINE_SIZE(FieldSmoothing) + GPUREG_DEFINE_SIZE(FieldWarp) + GPUREG_DEFINE_SIZE(FieldWeights) +
+    GPUREG_DEFINE_SIZE(FixedMap) + GPUREG_DEFINE_SIZE(FloatAndRest) + GPUREG_DEFINE_SIZE(AdjointArguments) +
+    GPUREG_DEFINE_SIZE(GradientColumn) + GPUREG_DEFINE_SIZE(GridInterpolationArguments) +
+    GPUREG_DEFINE_SIZE(GridPlace) + GPUREG_DEFINE_SIZE(HistogramArguments) + GPUREG_DEFINE_SIZE(ImageSampling) +
+    GPUREG_DEFINE_SIZE(InversionRule) + GPUREG_DEFINE_SIZE(InversionState) + GPUREG_DEFINE_SIZE(JointDensityArguments) +
     GPUREG_DEFINE_SIZE(JointHistogramArguments) + GPUREG_DEFINE_SIZE(JointHistogramSummaryArguments) +
     GPUREG_DEFINE_SIZE(LaneWalk) + GPUREG_DEFINE_SIZE(LinearCell) + GPUREG_DEFINE_SIZE(LocalCorrelation) +
-    GPUREG_DEFINE_SIZE(LongestVector) + GPUREG_DEFINE_SIZE(MattesArguments) +
+    GPUREG_DEFINE_SIZE(LongestVector) + GPUREG_DEFINE_SIZE(MattesArguments) + GPUREG_DEFINE_SIZE(NearestVoxel) +
     GPUREG_DEFINE_SIZE(NeighborhoodArguments) + GPUREG_DEFINE_SIZE(NeighborhoodSums) + GPUREG_DEFINE_SIZE(NewtonRule) +
     GPUREG_DEFINE_SIZE(NodesOfPoint) + GPUREG_DEFINE_SIZE(PairArguments) + GPUREG_DEFINE_SIZE(PairCentring) +
     GPUREG_DEFINE_SIZE(PartialVolumeArguments) + GPUREG_DEFINE_SIZE(PreTransformArguments) +

@@ -58,7 +58,9 @@ set(GPURegistration_ENGINE_SRCS
     engine/filter/LevelImage.cpp
     engine/registration/LevelSamples.cpp
     engine/registration/LevelSimilarity.cpp
+    engine/registration/diffeomorphic/FieldForces.cpp
     engine/registration/diffeomorphic/LocalCorrelationForces.cpp
+    engine/registration/diffeomorphic/SampledForces.cpp
     engine/metric/Similarity.cpp
     engine/image/LoadedImage.cpp
     engine/registration/diffeomorphic/MiddleImage.cpp

@@ -44,6 +44,16 @@ def test_finds_a_known_deformation(device, dimension, spacing):
     assert_within_record(rest, {2: 0.0481, 3: 0.134}[dimension])
 
 
+@pytest.mark.parametrize("similarity", ["mean_squares", "correlation", "correlation_ratio", "normalized_mutual_information"])
+def test_finds_it_by_each_similarity(device, similarity):
+    fixed, moving, truth = make_pair(2)
+    result = gr.register(fixed, moving, Greedy(similarity, **SETTINGS), device=device)
+    inside = fixed.array > 1.5
+    error = np.linalg.norm(result.displacement_field.array - truth, axis=-1)[inside].mean()
+    assert error < 0.25 < np.linalg.norm(truth, axis=-1)[inside].mean()
+    assert result.stages[0].metric == similarity and result.stages[0].cost < 0.5
+
+
 def test_begins_with_what_was_found_before(device):
     fixed, moving, truth = make_pair(3)
     shifted = gr.Image(moving.array, moving.spacing, moving.origin + [6.0, 0, 0])
@@ -66,7 +76,8 @@ def test_begins_with_what_was_found_before(device):
         ({"step": 0}, "step"),
         ({"update_sigma": -1}, "update_sigma"),
         ({"field_sigma": float("nan")}, "field_sigma"),
-        ({"similarity": "mean_squares"}, "neighborhood_correlation"),
+        ({"similarity": "mattes_mutual_information"}, "neighborhood_correlation"),
+        ({"similarity": "normalized_mutual_information", "bins": 4}, "bins"),
     ],
 )
 def test_says_what_setting_is_not_possible(settings, message):

@@ -5,6 +5,7 @@
 
 #include "kernels/core/Prelude.h"
 #include "kernels/core/Determinant.h"
+#include "kernels/core/Evaluated.h"
 #include "kernels/core/Strips.h"
 #include "kernels/transform/FixedMap.h"
 #include "kernels/field/FieldGrid.h"
@@ -20,5 +21,6 @@
 #include "kernels/field/MiddleImage.h"
 #include "kernels/field/FieldWarp.h"
 #include "kernels/field/BoxCorrelation.h"
+#include "kernels/field/SampleForces.h"
 
 #endif

@@ -115,19 +115,18 @@ MoveFromVoxel(const FieldGrid * grid, const int * index, const real * vector, in
   return IsInsideGrid(grid, cell, fraction);
 }
 
-/** The 8 voxels around a place. */
+/** The 8 vectors around a place. */
 typedef struct FieldCorners
 {
   i64 first;   /* element of the lowest one */
   i64 step[3]; /* elements to the next one along x, y and z; 0 where there is none, so that the edge continues */
 } FieldCorners;
 
-/** Finds the voxels around a place in an array of so many elements a voxel. */
 GPUREG_FUNCTION FieldCorners
-FindCornersOf(const FieldGrid * grid, const int * cell, int elements)
+FindFieldCorners(const FieldGrid * grid, const int * cell)
 {
   FieldCorners corners;
-  i64          stride = elements;
+  i64          stride = 3;
   corners.first = 0;
   for (int d = 0; d < 3; ++d)
   {
@@ -137,12 +136,6 @@ FindCornersOf(const FieldGrid * grid, const int * cell, int elements)
     stride *= grid->size[d];
   }
   return corners;
-}
-
-GPUREG_FUNCTION FieldCorners
-FindFieldCorners(const FieldGrid * grid, const int * cell)
-{
-  return FindCornersOf(grid, cell, 3);
 }
 
 /** Interpolates linearly between two numbers. */

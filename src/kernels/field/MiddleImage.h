@@ -7,22 +7,49 @@
 
 GPUREG_NAMESPACE_BEGIN
 
+/** A place in an image, as seen from its nearest voxel. */
+typedef struct NearestVoxel
+{
+  int   index[3];
+  int   side[3]; /* 1 or -1: where the place's other neighbour is */
+  float weight
+    [3]; /* of that neighbour, at most a half. So a place just below a voxel keeps its digits, as one just above does */
+} NearestVoxel;
+
 /** Finds where a voxel of a->grid comes to in an image, whose grid a->fieldGrid is: a->toField maps the voxel's index there, and
  *  a->fieldGrid.toIndex the displacement. Says whether that is in the image's buffer. */
 GPUREG_FUNCTION int
-MoveToImage(const FieldResampling * a, GPUREG_GLOBAL const float * field, i64 item, int * cell, float * fraction)
+MoveToImage(const FieldResampling * a, GPUREG_GLOBAL const float * field, i64 item, NearestVoxel * place)
 {
   int         index[3];
+  int         isInside = 1;
   const float vector[3] = { field[3 * item], field[3 * item + 1], field[3 * item + 2] };
   FindVoxelIndex(&a->grid, item, index);
   for (int d = 0; d < 3; ++d)
   {
     const i64 position = ApplyFixedRow(&a->toField, d, index[0], index[1], index[2]);
-    cell[d] = CellOf(position);
-    FindFraction(position, fraction + d);
-    MovePosition(ToVoxels(&a->fieldGrid, d, vector), cell + d, fraction + d);
+    float     fraction;
+    FindFraction(position, &fraction);
+    const float moved = fraction + ToVoxels(&a->fieldGrid, d, vector);
+    const float whole = FloorOf(moved);
+    const int   isNearNext = moved - whole >= 0.5f;
+    /* Neither is so of what is not a number. */
+    const int isNear = whole > -GPUREG_FARTHEST_DISPLACEMENT && whole < GPUREG_FARTHEST_DISPLACEMENT;
+    const i64 nearest = (i64)CellOf(position) + (isNear ? (int)whole : 0) + isNearNext;
+    isInside &= isNear && nearest >= 0 && nearest < a->fieldGrid.size[d];
+    place->index[d] = (int)nearest;
+    place->side[d] = isNearNext ? -1 : 1;
+    place->weight[d] = isNearNext ? whole + 1.0f - moved : moved - whole;
   }
-  return IsInsideGrid(&a->fieldGrid, cell, fraction);
+  return isInside;
+}
+
+/** Returns the number of a place's nearest voxel. */
+GPUREG_FUNCTION i64
+NumberOfNearest(const FieldResampling * a, const NearestVoxel * place)
+{
+  const int * size = a->fieldGrid.size;
+  return ((i64)place->index[2] * size[1] + place->index[1]) * size[0] + place->index[0];
 }
 
 /** Writes the image's value where a voxel comes to, interpolated linearly. Moves 16 bytes a voxel, and 4 a voxel of the image. */
@@ -33,21 +60,26 @@ ResampleMiddleImage(const FieldResampling *     a,
                     GPUREG_GLOBAL float *       values,
                     i64                         item)
 {
-  int   cell[3];
-  float fraction[3];
-  float value = 0.0f;
-  if (MoveToImage(a, field, item, cell, fraction))
+  NearestVoxel place;
+  float        value = 0.0f;
+  if (MoveToImage(a, field, item, &place))
   {
-    const FieldCorners          corners = FindCornersOf(&a->fieldGrid, cell, 1);
-    const i64                   x = corners.step[0];
-    const i64                   y = corners.step[1];
-    GPUREG_GLOBAL const float * p = image + corners.first;
-    GPUREG_GLOBAL const float * q = p + corners.step[2];
-    const float                 p0 = MixNumbers(p[0], p[x], fraction[0]);
-    const float                 p1 = MixNumbers(p[y], p[y + x], fraction[0]);
-    const float                 q0 = MixNumbers(q[0], q[x], fraction[0]);
-    const float                 q1 = MixNumbers(q[y], q[y + x], fraction[0]);
-    value = MixNumbers(MixNumbers(p0, p1, fraction[1]), MixNumbers(q0, q1, fraction[1]), fraction[2]);
+    i64 step[3];
+    i64 stride = 1;
+    for (int d = 0; d < 3; ++d)
+    {
+      /* The edge continues. */
+      const int other = place.index[d] + place.side[d];
+      step[d] = other >= 0 && other < a->fieldGrid.size[d] ? stride * place.side[d] : 0;
+      stride *= a->fieldGrid.size[d];
+    }
+    GPUREG_GLOBAL const float * p = image + NumberOfNearest(a, &place);
+    GPUREG_GLOBAL const float * q = p + step[2];
+    const float                 p0 = MixNumbers(p[0], p[step[0]], place.weight[0]);
+    const float                 p1 = MixNumbers(p[step[1]], p[step[1] + step[0]], place.weight[0]);
+    const float                 q0 = MixNumbers(q[0], q[step[0]], place.weight[0]);
+    const float                 q1 = MixNumbers(q[step[1]], q[step[1] + step[0]], place.weight[0]);
+    value = MixNumbers(MixNumbers(p0, p1, place.weight[1]), MixNumbers(q0, q1, place.weight[1]), place.weight[2]);
   }
   values[item] = value;
 }
@@ -62,18 +94,8 @@ ResampleMiddleMask(const FieldResampling *     a,
                    GPUREG_GLOBAL float *       resampled,
                    i64                         item)
 {
-  int   cell[3];
-  float fraction[3];
-  float weight = 0.0f;
-  if (MoveToImage(a, field, item, cell, fraction))
-  {
-    for (int d = 0; d < 3; ++d)
-    {
-      cell[d] += fraction[d] >= 0.5f;
-    }
-    weight = weights[FindCornersOf(&a->fieldGrid, cell, 1).first];
-  }
-  resampled[item] = weight;
+  NearestVoxel place;
+  resampled[item] = MoveToImage(a, field, item, &place) ? weights[NumberOfNearest(a, &place)] : 0.0f;
 }
 
 GPUREG_ITEM_KERNEL(ResampleMiddleMask, 1 << 12, "resampling a mask");

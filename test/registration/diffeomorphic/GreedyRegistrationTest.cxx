@@ -236,6 +236,21 @@ TEST_P(GreedyRegistrationTest, ComputesAKnownDeformation)
   }
 }
 
+TEST_P(GreedyRegistrationTest, ComputesItByEachSimilarity)
+{
+  for (const auto kind : { gpureg::SimilarityKind::MeanSquares,
+                           gpureg::SimilarityKind::Correlation,
+                           gpureg::SimilarityKind::CorrelationRatio,
+                           gpureg::SimilarityKind::NormalizedMutualInformation })
+  {
+    Pair pair(GetParam(), 2, 1.0);
+    auto settings = MakeSettings();
+    settings.similarity.kind = kind;
+    EXPECT_LT(pair.FindError(Register(GetParam(), pair, settings)), 0.2) << kind;
+    EXPECT_EQ(Register(GetParam(), pair, settings, 1), Register(GetParam(), pair, settings, 3)) << kind;
+  }
+}
+
 TEST_P(GreedyRegistrationTest, IsTheSameOnEachDeviceAndForAnyNumberOfThreads)
 {
   Pair         here(GetParam(), 3, 1.0);
@@ -351,7 +366,13 @@ TEST_P(GreedyRegistrationTest, SaysWhatIsWrongAndGoesOn)
   settings.step = 0;
   refuses(settings);
   settings = MakeSettings();
-  settings.radius = 0;
+  settings.similarity.radius = 0;
+  refuses(settings);
+  settings = MakeSettings();
+  settings.similarity.kind = gpureg::SimilarityKind::NormalizedMutualInformation;
+  settings.similarity.bins = 4;
+  refuses(settings);
+  settings.similarity.kind = gpureg::SimilarityKind::PartialVolumeMutualInformation;
   refuses(settings);
   const Floats good = pair.fixed;
   std::fill(pair.fixed.begin(), pair.fixed.end(), 3.0F);

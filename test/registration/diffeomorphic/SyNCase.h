@@ -76,7 +76,7 @@ MakeSyNSettings(gpureg::SimilarityKind kind, int iterations)
   settings.updateSigma = std::sqrt(3.0);
   settings.fieldSigma = 0;
   settings.step = 0.25;
-  settings.syn.similarity = { kind, 32, 2 };
+  settings.similarity = { kind, 32, 2 };
   settings.syn.convergenceWindow = 0;
   // No outliers are looked for, as ITK looks for none.
   settings.fixedRange = settings.movingRange = gpureg::ValueRange{ -1e6, 1e6 };
@@ -131,7 +131,7 @@ RegisterByITK(const SyNCase<VDimension> & its)
   using Case = SyNCase<VDimension>;
   const gpureg::SyNSettings & syn = its.settings.syn;
   const unsigned int          levels = static_cast<unsigned int>(its.settings.iterations.size());
-  const auto                  metric = MakeMetric<VDimension>(syn.similarity);
+  const auto                  metric = MakeMetric<VDimension>(its.settings.similarity);
   metric->SetUseFixedImageGradientFilter(false);
   metric->SetUseMovingImageGradientFilter(false);
   const auto makeMask = [](typename Case::MaskType * image) {

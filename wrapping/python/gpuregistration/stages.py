@@ -16,15 +16,14 @@ from ._engine import BadInputError, OutOfMemoryError, UnsupportedError
 #: What linear stages compare images by, and how they go down.
 COSTS = tuple(name for name, one in _similarities.SIMILARITIES.items() if one.is_for_global)
 LINEAR_OPTIMIZERS = ("quasi_newton", "lines")
-#: The same of free-form deformations.
+#: The same of deformations, free-form ones and those of Greedy.
 SIMILARITIES = tuple(name for name, one in _similarities.SIMILARITIES.items() if one.is_for_free_form)
 FREE_FORM_OPTIMIZERS = ("adam", "conjugate_gradient", "adaptive_stochastic_gradient_descent")
 #: mm, of a head of 1 mm, whose lengths follow from its voxels: between control points, and a voxel's edge at the finest level.
 SPACING = 5.0
 FINEST_EDGE = 1.0
 
-#: The similarities of Greedy and SyN, and their iterations at each level, the coarsest first.
-GREEDY_SIMILARITIES = ("neighborhood_correlation",)
+#: The iterations of Greedy at each level, the coarsest first; and the similarities and iterations of SyN.
 GREEDY_ITERATIONS = (100, 100, 100, 50)
 SYN_SIMILARITIES = ("neighborhood_correlation", "mean_squares", "mattes_mutual_information")
 SYN_ITERATIONS = (100, 70, 50, 20)
@@ -273,10 +272,11 @@ class Greedy:
     similarity, scales it to a step, composes the deformation with it, and smooths the deformation (Avants 2008; Yushkevich 2016).
 
     Attributes:
-        similarity: "neighborhood_correlation".
+        similarity: "neighborhood_correlation", "normalized_mutual_information", "correlation_ratio", "mean_squares" or "correlation".
         iterations: of each level, the coarsest first; or one number, for a single level. Voxels are twice as long from level to level, and
             the last level has the fixed image's.
         radius: of a neighborhood, voxels of a level.
+        bins: number of bins, of a similarity that has bins.
         update_sigma, field_sigma: standard deviations of the Gaussians that smooth each update, and the whole deformation after it, voxels of
             a level; 0: none. Without enough smoothing the deformation folds.
         step: length of the longest vector of an update, voxels of a level.
@@ -286,6 +286,7 @@ class Greedy:
     similarity: str = "neighborhood_correlation"
     iterations: Union[int, Sequence[int]] = field(default=GREEDY_ITERATIONS, metadata={"typical": 100, "numbers": _MOST_DENSE_LEVELS})
     radius: int = 2
+    bins: int = 32
     update_sigma: float = 1.732
     field_sigma: float = 0.6
     step: float = 1.0
@@ -298,14 +299,13 @@ class Greedy:
     @property
     def metric(self) -> str:
         """What images are compared by. Raises BadInputError if there is no such similarity."""
-        return read_choice("similarity", self.similarity, GREEDY_SIMILARITIES)
+        return read_choice("similarity", self.similarity, SIMILARITIES)
 
     def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.DiffeomorphicSettings:
         """Returns the settings as the engine takes them. Arguments and errors are those of Rigid.settings()."""
         settings = _engine.DiffeomorphicSettings()
-        read_choice("similarity", self.similarity, GREEDY_SIMILARITIES)
+        _set_similarity(settings, self)
         settings.iterations = _read_iterations(self.iterations)
-        settings.radius = read_whole("radius", self.radius, 1)
         settings.update_sigma = read_number("update_sigma", self.update_sigma, 0)
         settings.field_sigma = read_number("field_sigma", self.field_sigma, 0)
         settings.step = read_number("step", self.step, above=0)
@@ -359,17 +359,21 @@ class SyN:
         """Returns the settings as the engine takes them. Arguments and errors are those of Rigid.settings()."""
         settings = _engine.DiffeomorphicSettings()
         settings.scheme = _engine.DiffeomorphicScheme.SyN
+        _set_similarity(settings, self)
         settings.iterations = _read_iterations(self.iterations)
         settings.update_sigma = read_number("update_variance", self.update_variance, 0) ** 0.5
         settings.field_sigma = read_number("field_variance", self.field_variance, 0) ** 0.5
         settings.step = read_number("step", self.step, above=0)
         syn = settings.syn
-        syn.set_similarity(engine_name(self.metric), _read_bins(self.metric, self.bins), read_whole("radius", self.radius, 1))
         syn.averages_gradients = bool(read_whole("average", self.average, 0, 1))
         syn.convergence_threshold = read_number("convergence_threshold", self.convergence_threshold, 0, 1)
         syn.convergence_window = read_whole("convergence_window", self.convergence_window, 0)
         _set_ranges(settings, self)
         return settings
+
+
+def _set_similarity(settings: Any, stage: Union[Greedy, SyN]) -> None:
+    settings.set_similarity(engine_name(stage.metric), _read_bins(stage.metric, stage.bins), read_whole("radius", stage.radius, 1))
 
 
 def _read_iterations(iterations: Any) -> list[int]:

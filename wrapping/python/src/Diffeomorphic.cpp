@@ -5,6 +5,7 @@
 #include "Cancel.h"
 #include "Chain.h"
 #include "Loan.h"
+#include "Names.h"
 #include "Side.h"
 #include "TellProgress.h"
 
@@ -69,9 +70,9 @@ TakeDisplacements(const Loan<DiffeomorphicRegistration> & engine, const Size & s
   return nb::cast(std::move(array));
 }
 
-/** Sets the similarity by its name; the registration checks whether SyN has it. */
+/** Sets the similarity by its name; the registration checks whether its scheme has it. */
 void
-SetSimilarity(SyNSettings & settings, const std::string & name, int bins, int radius)
+SetSimilarity(DiffeomorphicSettings & settings, const std::string & name, int bins, int radius)
 {
   for (const SimilarityDescription & description : Similarities)
   {
@@ -95,7 +96,6 @@ AddDiffeomorphic(nb::module_ & module)
     .value("Forward", DeformationField::Forward)
     .value("Inverse", DeformationField::Inverse);
   nb::class_<SyNSettings>(module, "SyNSettings")
-    .def("set_similarity", &SetSimilarity, nb::arg("name"), nb::arg("bins"), nb::arg("radius"))
     .def_rw("averages_gradients", &SyNSettings::averagesGradients)
     .def_rw("weights", &SyNSettings::weights)
     .def_rw("convergence_threshold", &SyNSettings::convergenceThreshold)
@@ -103,9 +103,9 @@ AddDiffeomorphic(nb::module_ & module)
   nb::class_<DiffeomorphicSettings>(module, "DiffeomorphicSettings")
     .def(nb::init<>())
     .def_rw("scheme", &DiffeomorphicSettings::scheme)
+    .def("set_similarity", &SetSimilarity, nb::arg("name"), nb::arg("bins"), nb::arg("radius"))
     .def_rw("syn", &DiffeomorphicSettings::syn)
     .def_rw("iterations", &DiffeomorphicSettings::iterations)
-    .def_rw("radius", &DiffeomorphicSettings::radius)
     .def_rw("update_sigma", &DiffeomorphicSettings::updateSigma)
     .def_rw("field_sigma", &DiffeomorphicSettings::fieldSigma)
     .def_rw("step", &DiffeomorphicSettings::step)

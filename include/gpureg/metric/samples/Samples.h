@@ -206,6 +206,9 @@ struct SampleMapping
   Filler displacement;
   /** Writes the displacements as double[3], which may be used instead if values are in double precision; empty if there are none. */
   VectorFiller preciseDisplacement;
+  /** True if the displacements of all virtual voxels lie on the device, in the samples' own array, which the caller fills before each
+   *  evaluation. Forces overwrite them. */
+  bool isDisplacedOnDevice = false;
   /** A B-spline from which the device computes each sample's displacement, instead of a field. */
   std::optional<OptimizedSpline> spline;
   /** Fixed pre-transforms: grids before an optimised linear transform, instead of a field or a B-spline. They map virtual indices to

@@ -62,8 +62,6 @@ enum class DeformationField
 /** Holds the settings of SyN, besides those of all schemes, in the words of itk::SyNImageRegistrationMethod. */
 struct SyNSettings
 {
-  /** Mean squares, Mattes' mutual information, or the correlation over neighborhoods. */
-  SimilaritySettings similarity{ SimilarityKind::NeighborhoodCorrelation, 32, 4 };
   /** Number of voxels along each axis that a voxel of a level's grid stands for, one a level. Empty: twice as many from level to level, 1 at
    *  the finest one, along the axis of the shortest voxels, and as many along the others as come closest to that length. */
   std::vector<Size> shrinkFactors;
@@ -91,14 +89,15 @@ struct DiffeomorphicSettings
   /** Number of iterations at each level, the coarsest first. The finest level has the fixed image's voxels, and voxels are twice as long
    *  from level to level. */
   std::vector<int> iterations{ 100, 100, 100, 50 };
-  /** Radius of a neighborhood along each axis, in a level's voxels. */
-  int radius = 2;
+  /** Greedily one that serves free-form deformations (SimilarityDescription::isForFreeForm); by SyN mean squares, Mattes' mutual information
+   *  or the correlation over neighborhoods. A radius is in a level's voxels. */
+  SimilaritySettings similarity{ SimilarityKind::NeighborhoodCorrelation, 32, 2 };
   /** Standard deviations of the Gaussians, in a level's voxels, that smooth each update, and the whole field after it. 0: none. */
   double updateSigma = 1.732;
   double fieldSigma = 0.6;
   /** Length of the longest vector of each update, in a level's voxels. */
   double step = 1;
-  /** Those of SyN, which takes no radius, and the other ones above with ITK's meaning: sigmas are square roots of ITK's variances, and
+  /** Those of SyN, which takes the other ones above with ITK's meaning: sigmas are square roots of ITK's variances, and
    *  a step moves either image by so much. ITK's defaults are an updateSigma of √3, a fieldSigma of √½ and a step of 0.25; in use are a
    *  fieldSigma of 0 and a step of 0.1 or 0.2. */
   SyNSettings syn;
@@ -112,8 +111,8 @@ using DiffeomorphicProgress = DeformationProgress;
 /** Describes the result of one level. */
 struct DiffeomorphicLevelResult
 {
-  /** Cost before each step: minus the mean of the signed squared correlation over neighborhoods; or ITK's value of the metric, the mean of
-   *  those of both directions. */
+  /** Cost before each step: greedily the similarity's value times its sign, of a correlation over neighborhoods minus the mean of the signed
+   *  squared correlation; by SyN ITK's value of the metric, the mean of those of both directions. */
   std::vector<double> costs;
   /** Number of voxels of the level. */
   std::int64_t voxels = 0;
@@ -137,7 +136,7 @@ struct DiffeomorphicResult
 /** Registers two images by a displacement for each voxel, on one device: each iteration smooths the gradient of a similarity, scales it to
  *  a step, and composes the field with it. The composition of small invertible steps is invertible, so that the field does not fold unless
  *  the smoothing is too weak for its steps.
- *  - Greedily: the local correlation, u(x) ← v(x) + u(x + v(x)), and the field is smoothed (Yushkevich 2016).
+ *  - Greedily: u(x) ← v(x) + u(x + v(x)), and the field is smoothed (Yushkevich 2016).
  *  - SyN, as itk::SyNImageRegistrationMethod computes it, with an inverse (Avants 2008).
  *
  *  The images are on the device already, and no voxel is transferred until the result. Within a level nothing is transferred. The arrays

@@ -50,7 +50,8 @@ SampleMover::Upload(const SampleMapping & mapping, Forces forces)
   }
   m_Spline = mapping.spline;
   m_HasPreTransforms = mapping.preTransforms.has_value();
-  m_HasDisplacements = m_HasPreTransforms || m_Spline || mapping.displacement;
+  m_IsDisplacedOnDevice = mapping.isDisplacedOnDevice;
+  m_HasDisplacements = m_HasPreTransforms || m_Spline || mapping.displacement || m_IsDisplacedOnDevice;
   if (m_HasPreTransforms)
   {
     CheckGrids(*mapping.preTransforms);
@@ -65,6 +66,10 @@ SampleMover::Upload(const SampleMapping & mapping, Forces forces)
   if (m_Spline)
   {
     this->UploadSpline(mapping, isFixedPoint);
+  }
+  else if (m_IsDisplacedOnDevice)
+  {
+    m_Arrays.displacement.Reserve(m_Queue, GetMoveBytes(isFixedPoint) * static_cast<std::size_t>(m_Samples.GetCount()));
   }
   else if (mapping.displacement)
   {

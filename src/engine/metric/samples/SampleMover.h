@@ -53,11 +53,18 @@ public:
     return m_Spline;
   }
 
-  /** Returns true if the last mapping had a B-spline whose displacements are as large as forces: float[3] per sample. */
+  /** Returns the array for the displacements of the last mapping, if that said that they lie on the device. */
+  Memory &
+  FillWithDisplacements()
+  {
+    return m_Arrays.displacement.FillWithDisplacements();
+  }
+
+  /** Returns true if the last mapping had displacements on the device that are as large as forces: float[3] per sample. */
   bool
   HasDisplacementsLikeForces() const
   {
-    return m_Spline && !m_SplineIsFixedPoint;
+    return m_IsDisplacedOnDevice || (m_Spline && !m_SplineIsFixedPoint);
   }
 
   /** Returns true if the last mapping had fixed pre-transforms. */
@@ -109,6 +116,7 @@ private:
   // The parts of the last mapping.
   bool                           m_HasDisplacements = false;
   bool                           m_HasPreTransforms = false;
+  bool                           m_IsDisplacedOnDevice = false;
   bool                           m_SplineIsFixedPoint = false;
   std::optional<OptimizedSpline> m_Spline; // without its vectors
 };

@@ -85,12 +85,13 @@ FitsFixedPoint(const ChainedGrid & chain)
 int
 FindVariant(const SampleDescription & samples, const SampleMapping & mapping, Forces forces)
 {
-  const int ofBoth =
-    (samples.IsFixedPoint() ? kernels::SamplesAreFixedPoint : 0) |
-    (samples.fixed.pointCount > 0 ? kernels::SamplesArePoints : 0) |
-    (mapping.displacement || mapping.spline || mapping.preTransforms ? kernels::SamplesAreDisplaced : 0) |
-    (samples.moving.mask || samples.moving.maskImage != nullptr ? kernels::MovingHasMask : 0) |
-    (mapping.chain.transform.steps.empty() ? 0 : kernels::SamplesAreChained);
+  const int ofBoth = (samples.IsFixedPoint() ? kernels::SamplesAreFixedPoint : 0) |
+                     (samples.fixed.pointCount > 0 ? kernels::SamplesArePoints : 0) |
+                     (mapping.displacement || mapping.isDisplacedOnDevice || mapping.spline || mapping.preTransforms
+                        ? kernels::SamplesAreDisplaced
+                        : 0) |
+                     (samples.moving.mask || samples.moving.maskImage != nullptr ? kernels::MovingHasMask : 0) |
+                     (mapping.chain.transform.steps.empty() ? 0 : kernels::SamplesAreChained);
   if (HasBins(samples.moving))
   {
     // Cells of bins are read at once, as quads are, unless the array of bins holds 64-bit integers.
@@ -123,7 +124,7 @@ MovesInFixedPoint(const SampleDescription & samples, const SampleMapping & mappi
 {
   const bool isMoved =
     mapping.spline || mapping.displacement || mapping.preTransforms || !mapping.chain.transform.steps.empty();
-  // Slopes are not computed in fixed point.
+  // Slopes are not computed in fixed point, and a field on the device is of floats.
   if (!isMoved || mapping.derivesChain || !samples.IsFixedPoint() || samples.GetCount() > MostFixedPointVectors ||
       !IsShort(samples.moving.size))
   {

@@ -101,6 +101,14 @@ public:
     m_Mover.Move();
   }
 
+  /** Returns the array for the displacements of the mapping that UploadMapping() was given, float[3] a virtual voxel, if they lie on the
+   *  device. */
+  Memory &
+  FillWithDisplacements()
+  {
+    return m_Mover.FillWithDisplacements();
+  }
+
   /** \throws std::logic_error if the mapping displaces the samples, and they have not been moved since the last forces were computed */
   void
   CheckAreMoved() const

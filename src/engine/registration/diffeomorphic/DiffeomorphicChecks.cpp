@@ -2,6 +2,7 @@
 #include "engine/registration/diffeomorphic/DiffeomorphicChecks.h"
 
 #include "engine/core/NumberNames.h"
+#include "engine/metric/SimilarityChoices.h"
 
 #include "gpureg/core/Error.h"
 
@@ -54,11 +55,15 @@ CheckCount(const char * what, std::size_t count, std::size_t levels)
 }
 
 void
-CheckSimilarity(const SimilaritySettings & similarity)
+CheckSimilarity(DiffeomorphicScheme scheme, const SimilaritySettings & similarity)
 {
   const SimilarityDescription & description = Describe(similarity.kind);
-  if (similarity.kind != SimilarityKind::MeanSquares && similarity.kind != SimilarityKind::MattesMutualInformation &&
-      !description.HasNeighborhoods())
+  if (scheme == DiffeomorphicScheme::Greedy)
+  {
+    CheckServes("similarity", similarity.kind, &SimilarityDescription::isForFreeForm);
+  }
+  else if (similarity.kind != SimilarityKind::MeanSquares &&
+           similarity.kind != SimilarityKind::MattesMutualInformation && !description.HasNeighborhoods())
   {
     throw UnsupportedError(std::string("SyN is not by ") + description.phrase +
                            "; choose mean squares, Mattes' mutual information, or a correlation over neighborhoods");
@@ -69,14 +74,13 @@ CheckSimilarity(const SimilaritySettings & similarity)
   }
   if (description.HasBins())
   {
-    CheckNumber("the number of bins", similarity.bins, description.bins.least, description.bins.most);
+    CheckedBins(similarity.kind, similarity.bins);
   }
 }
 
 void
 CheckSyN(const DiffeomorphicProblem & problem, const SyNSettings & syn, std::size_t levels)
 {
-  CheckSimilarity(syn.similarity);
   CheckCount("shrink factors", syn.shrinkFactors.size(), levels);
   CheckCount("smoothing sigmas", syn.smoothingSigmas.size(), levels);
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dimension); ++d)
@@ -134,12 +138,12 @@ CheckSettings(const DiffeomorphicProblem & problem, const DiffeomorphicSettings 
     throw BadInputError("a step of " + NameNumber(settings.step) + " voxels; it is to be above 0, and " +
                         NameNumber(LongestStep) + " at most");
   }
+  CheckSimilarity(settings.scheme, settings.similarity);
   if (settings.scheme == DiffeomorphicScheme::SyN)
   {
     CheckSyN(problem, settings.syn, settings.iterations.size());
     return;
   }
-  CheckNumber("a neighborhood's radius, in voxels,", settings.radius, 1, MostRadius);
   if (!IsIdentity(problem.fixedInitial.first))
   {
     throw UnsupportedError(

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace gpureg
@@ -24,7 +25,6 @@ GreedyScheme::GreedyScheme(SchemeWorkspace & workspace)
   , m_MovingMask(*workspace.queue, workspace.deviceName, &workspace.imageScratch)
   , m_UpdateSmoother(*workspace.queue)
   , m_FieldSmoother(*workspace.queue)
-  , m_Forces(*workspace.queue)
 {}
 
 void
@@ -42,7 +42,13 @@ GreedyScheme::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomorph
   this->BeginField(fixed, problem.dimension);
   m_UpdateSmoother.Set(settings.updateSigma, m_Grid);
   m_FieldSmoother.Set(settings.fieldSigma, m_Grid);
-  m_Forces.SetImages(m_Grid, fixed, moving, problem.initial.first, settings.radius);
+  if (!m_Forces || !(m_Similarity == settings.similarity))
+  {
+    m_Forces.reset();
+    m_Forces = MakeFieldForces(m_Workspace.backend, m_Workspace.queue, settings.similarity);
+    m_Similarity = settings.similarity;
+  }
+  m_Forces->SetImages(m_Grid, fixed, moving, problem.initial.first, number, queue.GetParallelFor());
   Reserve(queue, m_Values, sizeof(float) * static_cast<std::size_t>(std::max(1, iterations)));
 }
 
@@ -88,7 +94,7 @@ GreedyScheme::Iterate(const DiffeomorphicSettings & settings, int t)
   Memory &           update = *m_Workspace.first;
   Memory &           second = *m_Workspace.second;
   const std::int64_t voxels = kernels::CountFieldVoxels(&m_Grid);
-  m_Forces.Enqueue(reducer, *m_Field, second, update, *m_Values, t);
+  m_Forces->Enqueue(reducer, *m_Field, second, update, *m_Values, t);
   m_UpdateSmoother.SmoothAndMeasure(update, second, update, reducer, *m_Longest);
   kernels::LongestVector longest{};
   longest.length = static_cast<float>(settings.step);
@@ -109,22 +115,24 @@ GreedyScheme::Iterate(const DiffeomorphicSettings & settings, int t)
 std::vector<double>
 GreedyScheme::DownloadCosts(int count)
 {
-  std::vector<float> sums(static_cast<std::size_t>(count));
+  std::vector<float> values(static_cast<std::size_t>(count));
   if (count > 0)
   {
-    m_Workspace.queue->Download(sums.data(), *m_Values, sizeof(float) * sums.size());
+    m_Workspace.queue->Download(values.data(), *m_Values, sizeof(float) * values.size());
   }
-  const double        voxels = static_cast<double>(kernels::CountFieldVoxels(&m_Grid));
+  bool                hasVoxels = false;
   std::vector<double> costs;
-  for (const float sum : sums)
+  for (const float value : values)
   {
-    if (!std::isfinite(sum))
+    if (!std::isfinite(value))
     {
       throw BadInputError("the deformation has grown beyond all numbers: take a shorter step, or a larger fieldSigma");
     }
-    costs.push_back(-sum / voxels);
+    const std::optional<double> cost = m_Forces->FindCost(value);
+    hasVoxels = hasVoxels || cost;
+    costs.push_back(cost.value_or(0.0));
   }
-  if (!costs.empty() && std::all_of(costs.begin(), costs.end(), [](double cost) { return cost == 0; }))
+  if (!costs.empty() && !hasVoxels)
   {
     throw BadInputError(
       "no voxel of the fixed image is mapped into the moving image, or all of them are outside of a mask: begin "
@@ -147,7 +155,8 @@ GreedyScheme::MakeField(DeformationField field)
 std::size_t
 GreedyScheme::GetDeviceBytes() const
 {
-  std::size_t bytes = m_UpdateSmoother.GetDeviceBytes() + m_FieldSmoother.GetDeviceBytes() + m_Forces.GetDeviceBytes();
+  std::size_t bytes =
+    m_UpdateSmoother.GetDeviceBytes() + m_FieldSmoother.GetDeviceBytes() + (m_Forces ? m_Forces->GetDeviceBytes() : 0);
   for (const ImageLevel * image : { &m_Fixed, &m_Moving, &m_FixedMask, &m_MovingMask })
   {
     bytes += image->GetDeviceBytes();

@@ -4,7 +4,7 @@
 
 #include "engine/field/FieldKernels.h"
 #include "engine/field/FieldSmoother.h"
-#include "engine/registration/diffeomorphic/LocalCorrelationForces.h"
+#include "engine/registration/diffeomorphic/FieldForces.h"
 #include "engine/registration/diffeomorphic/SchemeSteps.h"
 
 namespace gpureg
@@ -50,18 +50,19 @@ private:
   void
   BeginField(const LevelImage & fixed, int dimension);
 
-  SchemeWorkspace &      m_Workspace;
-  ImageLevel             m_Fixed;
-  ImageLevel             m_Moving;
-  ImageLevel             m_FixedMask;
-  ImageLevel             m_MovingMask;
-  FieldSmoother          m_UpdateSmoother;
-  FieldSmoother          m_FieldSmoother;
-  LocalCorrelationForces m_Forces;
-  kernels::FieldGrid     m_Grid{};
-  IndexMap               m_ToPoint;
-  MemoryPointer          m_Field; // float[3] a voxel
-  // float: see kernels::ComposeFields; the length of the longest vector; the sum of the similarity of each iteration.
+  SchemeWorkspace &            m_Workspace;
+  ImageLevel                   m_Fixed;
+  ImageLevel                   m_Moving;
+  ImageLevel                   m_FixedMask;
+  ImageLevel                   m_MovingMask;
+  FieldSmoother                m_UpdateSmoother;
+  FieldSmoother                m_FieldSmoother;
+  std::unique_ptr<FieldForces> m_Forces;
+  SimilaritySettings           m_Similarity; // of the forces
+  kernels::FieldGrid           m_Grid{};
+  IndexMap                     m_ToPoint;
+  MemoryPointer                m_Field; // float[3] a voxel
+  // float: see kernels::ComposeFields; the length of the longest vector; the value of each iteration: see FieldForces.
   MemoryPointer m_Factors;
   MemoryPointer m_Longest;
   MemoryPointer m_Values;

@@ -25,8 +25,9 @@ CountBytes(std::int64_t voxels, int floats)
 }
 } // namespace
 
-LocalCorrelationForces::LocalCorrelationForces(Queue & queue)
+LocalCorrelationForces::LocalCorrelationForces(Queue & queue, int radius)
   : m_Queue(queue)
+  , m_Radius(radius)
 {}
 
 void
@@ -34,7 +35,8 @@ LocalCorrelationForces::SetImages(const kernels::FieldGrid & grid,
                                   const LevelImage &         fixed,
                                   const LevelImage &         moving,
                                   const IndexMap &           initial,
-                                  int                        radius)
+                                  int,
+                                  const ParallelFor &)
 {
   const IndexMap pointToMoving = Compose(InvertMap(moving.toPoint), initial);
   m_Warp.grid = grid;
@@ -48,7 +50,7 @@ LocalCorrelationForces::SetImages(const kernels::FieldGrid & grid,
   m_Correlation.hasWeights = m_Warp.hasMask || m_HasFixedMask;
   for (int axis = 0; axis < 3; ++axis)
   {
-    m_Correlation.radius[axis] = axis < grid.dimension ? std::min(radius, grid.size[axis] - 1) : 0;
+    m_Correlation.radius[axis] = axis < grid.dimension ? std::min(m_Radius, grid.size[axis] - 1) : 0;
   }
   // From 0 to 1.
   const auto scaleValues = [this](const LevelImage & image, MemoryPointer & scaled) {
@@ -154,6 +156,14 @@ LocalCorrelationForces::Enqueue(
                                                     Input<RealNumber>(weights),
                                                     Input<RealNumber>(gradients),
                                                     Output<RealNumber>(forces));
+}
+
+std::optional<double>
+LocalCorrelationForces::FindCost(float value) const
+{
+  // Minus the mean over all voxels. A sum of 0 means that no voxel had a weight.
+  return value == 0 ? std::nullopt
+                    : std::optional<double>(-value / static_cast<double>(kernels::CountFieldVoxels(&m_Warp.grid)));
 }
 
 std::size_t

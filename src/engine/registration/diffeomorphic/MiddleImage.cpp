@@ -110,7 +110,7 @@ MiddleImage::Resample(const Memory & field)
   }
 }
 
-void
+ImageSummary
 MiddleImage::MeasureRange()
 {
   Queue &            queue = *m_Workspace.queue;
@@ -123,12 +123,13 @@ MiddleImage::MeasureRange()
       queue, voxels, Input<float>(*values), Input<float>(*m_Weights.GetMemory()), Output<float>(kept));
     values = &kept;
   }
-  m_Resampled.summary = SummarizeImage(queue, Precision::Single, voxels, *values);
-  if (!(m_Resampled.summary.maximum > m_Resampled.summary.minimum))
+  const ImageSummary range = SummarizeImage(queue, Precision::Single, voxels, *values);
+  if (!(range.maximum > range.minimum))
   {
     throw BadInputError("an image is constant where the other one's grid lies, inside of its mask: begin with a "
                         "transform that brings them together");
   }
+  return range;
 }
 
 } // namespace gpureg

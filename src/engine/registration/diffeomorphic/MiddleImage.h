@@ -49,12 +49,19 @@ public:
   void
   Resample(const Memory & field);
 
-  /** Computes the range of the resampled image's values inside of its mask, and waits for it. Overwrites the workspace's first array. */
-  void
+  /** Computes the range of the resampled image's values inside of its mask, and waits for it. Overwrites the workspace's first array.
+   *  \throws BadInputError if all are equal */
+  ImageSummary
   MeasureRange();
 
-  /** Returns the resampled image. Its summary has the range that MeasureRange() found, or, from BeginLevel() on, that of the smoothed image
-   *  and 0. */
+  /** Sets the range of the resampled image's values. */
+  void
+  SetRange(const ImageSummary & range)
+  {
+    m_Resampled.summary = range;
+  }
+
+  /** Returns the resampled image. Its summary has the range that was set, or, from BeginLevel() on, that of the smoothed image and 0. */
   const LevelImage &
   GetResampled() const
   {

@@ -123,12 +123,12 @@ SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicS
   m_SmoothsFields = settings.fieldSigma > 0;
   m_Dimension = problem.dimension;
   m_Number = number;
-  if (!m_Similarity || !(m_SimilaritySettings == settings.syn.similarity))
+  if (!m_Similarity || !(m_SimilaritySettings == settings.similarity))
   {
     m_Similarity.reset();
     m_Core = std::make_unique<MetricCore>(m_Workspace.backend, m_Workspace.queue);
-    m_Similarity = MakeLevelSimilarity(*m_Core, settings.syn.similarity, {}, LevelForces::OfITK);
-    m_SimilaritySettings = settings.syn.similarity;
+    m_Similarity = MakeLevelSimilarity(*m_Core, settings.similarity, {}, LevelForces::OfITK);
+    m_SimilaritySettings = settings.similarity;
   }
   const ImageSummary & fixed = m_Fixed.image.GetResampled().summary;
   const ImageSummary & moving = m_Moving.image.GetResampled().summary;
@@ -190,11 +190,7 @@ SyNScheme::Iterate(const DiffeomorphicSettings & settings, int t)
 {
   m_Fixed.image.Resample(*m_Fixed.fromMiddle);
   m_Moving.image.Resample(*m_Moving.fromMiddle);
-  if (m_Similarity->GetDescription().HasJointHistogram())
-  {
-    m_Fixed.image.MeasureRange();
-    m_Moving.image.MeasureRange();
-  }
+  this->MeasureImages(t == 0);
   const std::int64_t slot = 2 * std::int64_t{ t };
   if (settings.syn.averagesGradients)
   {
@@ -209,6 +205,23 @@ SyNScheme::Iterate(const DiffeomorphicSettings & settings, int t)
     this->Move(m_Moving, *m_Factors, update);
   }
   return !m_Window || m_Window->Add(this->DownloadCosts(t + 1).back()) >= settings.syn.convergenceThreshold;
+}
+
+void
+SyNScheme::MeasureImages(bool isFirst)
+{
+  const bool hasBins = m_Similarity->GetDescription().HasJointHistogram();
+  for (Side * side : { &m_Fixed, &m_Moving })
+  {
+    if (hasBins || isFirst)
+    {
+      const ImageSummary range = side->image.MeasureRange();
+      if (hasBins)
+      {
+        side->image.SetRange(range);
+      }
+    }
+  }
 }
 
 void

@@ -72,6 +72,10 @@ private:
   void
   BeginFields(LevelGrid level);
 
+  /** Sets the range of the images in the middle where the similarity has bins of it, and checks the first ones of a level. */
+  void
+  MeasureImages(bool isFirst);
+
   /** Enqueues the similarity of the images in the middle, which goes to m_Values[slot], and makes a smoothed update of the derivative, whose
    *  factor goes to m_Factors. */
   void

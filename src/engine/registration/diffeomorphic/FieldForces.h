@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_FieldForces_h
+#define gpureg_FieldForces_h
+
+#include "engine/field/FieldReducer.h"
+#include "engine/filter/LevelImage.h"
+#include "kernels/core/Prelude.h"
+#include "kernels/field/FieldGrid.h"
+
+#include "gpureg/core/Geometry.h"
+#include "gpureg/core/ParallelFor.h"
+#include "gpureg/metric/Similarity.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace gpureg
+{
+
+class Backend;
+
+/** The similarity of a level's images along a field, and its derivative by each displacement. */
+class FieldForces
+{
+public:
+  virtual ~FieldForces() = default;
+
+  /** Sets the images.
+   *  \param grid the fixed image's grid, which is the field's
+   *  \param initial maps points of the fixed image to points of the moving one, after the displacement
+   *  \param level each level has a number of its own */
+  virtual void
+  SetImages(const kernels::FieldGrid & grid,
+            const LevelImage &         fixed,
+            const LevelImage &         moving,
+            const IndexMap &           initial,
+            int                        level,
+            const ParallelFor &        parallelFor) = 0;
+
+  /** Enqueues an evaluation. field: float[3] a voxel, mm; scratch: an array of that size, which is overwritten; forces: gets derivatives
+   *  that point to more similar images, float[3] a voxel, by mm; values: gets what FindCost() reads, at the slot, float. */
+  virtual void
+  Enqueue(FieldReducer & reducer,
+          const Memory & field,
+          Memory &       scratch,
+          Memory &       forces,
+          Memory &       values,
+          std::int64_t   slot) = 0;
+
+  /** Returns the cost that an evaluation's value stands for; nothing if it had no voxel. The derivatives are those of minus the cost, times
+   *  one factor for all voxels. */
+  virtual std::optional<double>
+  FindCost(float value) const = 0;
+
+  virtual std::size_t
+  GetDeviceBytes() const = 0;
+};
+
+/** Makes the forces of a similarity, on a queue of a backend.
+ *  \param similarity its settings, which CheckSettings() has checked */
+std::unique_ptr<FieldForces>
+MakeFieldForces(const std::shared_ptr<Backend> & backend,
+                const std::shared_ptr<Queue> &   queue,
+                const SimilaritySettings &       similarity);
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/registration/diffeomorphic/SampledForces.h"
+
+#include "engine/field/FieldKernels.h"
+#include "engine/filter/LevelGeometry.h"
+#include "engine/runtime/ForEachItem.h"
+
+#include "gpureg/transform/TransformChain.h"
+
+#include <algorithm>
+
+namespace gpureg
+{
+
+SampledForces::SampledForces(const std::shared_ptr<Backend> & backend,
+                             const std::shared_ptr<Queue> &   queue,
+                             const SimilaritySettings &       similarity)
+  : m_Core(backend, queue)
+  , m_Similarity(MakeLevelSimilarity(m_Core, similarity, {}))
+{
+  m_Mapping.isDisplacedOnDevice = true;
+}
+
+void
+SampledForces::SetImages(const kernels::FieldGrid & grid,
+                         const LevelImage &         fixed,
+                         const LevelImage &         moving,
+                         const IndexMap &           initial,
+                         int                        level,
+                         const ParallelFor &        parallelFor)
+{
+  const IndexMap pointToMoving = Compose(InvertMap(moving.toPoint), initial);
+  m_Grid = grid;
+  m_Mapping.toMoving = Compose(pointToMoving, fixed.toPoint);
+  std::copy(pointToMoving.matrix.begin(), pointToMoving.matrix.end(), m_Mapping.displacementToIndex.begin());
+  m_Similarity->SetImages(fixed, moving, grid.dimension, level, parallelFor);
+  m_Similarity->Prepare(m_Mapping);
+}
+
+void
+SampledForces::Enqueue(
+  FieldReducer &, const Memory & field, Memory &, Memory & forces, Memory & values, std::int64_t slot)
+{
+  const std::int64_t voxels = kernels::CountFieldVoxels(&m_Grid);
+  ForEachItem<kernels::CopyElementKernel>(*m_Core.queue,
+                                          3 * voxels,
+                                          Input<float>(field),
+                                          Output<float>(m_Core.samples.FillWithDisplacements()));
+  m_Similarity->EnqueueForces();
+  kernels::SampleForceTurn a{};
+  for (std::size_t k = 0; k < 9; ++k)
+  {
+    // A displacement of one millimetre along axis c moves a sample by column c of the matrix, and forces point to a smaller cost.
+    a.toForce[3 * (k % 3) + k / 3] =
+      static_cast<float>(-m_Similarity->GetForceUnit() * m_Mapping.displacementToIndex[k]);
+  }
+  ForEachItem<kernels::TurnSampleForceKernel>(*m_Core.queue,
+                                              voxels,
+                                              a,
+                                              Input<float>(m_Similarity->GetEvaluated(),
+                                                           m_Similarity->GetEvaluatedPlace()),
+                                              Input<float>(m_Similarity->GetForces()),
+                                              Output<float>(forces),
+                                              Output<float>(values, slot));
+}
+
+std::optional<double>
+SampledForces::FindCost(float value) const
+{
+  return value == GPUREG_NO_EVALUATED_VALUE
+           ? std::nullopt
+           : std::optional<double>(m_Similarity->GetDescription().sign * static_cast<double>(value));
+}
+
+std::size_t
+SampledForces::GetDeviceBytes() const
+{
+  auto bytes = static_cast<std::size_t>(m_Core.samples.GetDeviceBytes());
+  for (const MemoryPointer * array : m_Core.ownArrays)
+  {
+    bytes += SizeOf(*array);
+  }
+  return bytes;
+}
+
+} // namespace gpureg

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_SampledForces_h
+#define gpureg_SampledForces_h
+
+#include "engine/metric/MetricCore.h"
+#include "engine/registration/LevelSimilarity.h"
+#include "engine/registration/diffeomorphic/FieldForces.h"
+
+#include <memory>
+
+namespace gpureg
+{
+
+/** Those of the similarities that free-form deformations have, but for the correlation over neighborhoods, which has a derivative of its own:
+ *  see LocalCorrelationForces. Each voxel of the fixed image is a sample, which the field displaces. */
+class SampledForces : public FieldForces
+{
+public:
+  SampledForces(const std::shared_ptr<Backend> & backend,
+                const std::shared_ptr<Queue> &   queue,
+                const SimilaritySettings &       similarity);
+
+  void
+  SetImages(const kernels::FieldGrid & grid,
+            const LevelImage &         fixed,
+            const LevelImage &         moving,
+            const IndexMap &           initial,
+            int                        level,
+            const ParallelFor &        parallelFor) override;
+
+  void
+  Enqueue(FieldReducer & reducer,
+          const Memory & field,
+          Memory &       scratch,
+          Memory &       forces,
+          Memory &       values,
+          std::int64_t   slot) override;
+
+  std::optional<double>
+  FindCost(float value) const override;
+
+  std::size_t
+  GetDeviceBytes() const override;
+
+private:
+  kernels::FieldGrid               m_Grid{};
+  MetricCore                       m_Core;
+  std::unique_ptr<LevelSimilarity> m_Similarity;
+  SampleMapping                    m_Mapping;
+};
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values of similarities along a field, and their derivatives by its vectors, against double precision and finite differences.
+#include "TestDevices.h"
+#include "TestParallelFor.h"
+
+#include "gpureg/image/LoadedImage.h"
+
+#include "engine/field/FieldGeometry.h"
+#include "engine/filter/LevelGeometry.h"
+#include "engine/registration/diffeomorphic/FieldForces.h"
+#include "engine/runtime/Backend.h"
+#include "engine/runtime/MakePasses.h"
+#include "engine/runtime/Operation.h"
+#include "engine/runtime/Transfer.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace gpuregtest
+{
+
+namespace
+{
+using gpureg::IndexMap;
+using gpureg::SimilarityKind;
+using Floats = std::vector<float>;
+using Point = std::array<double, 3>;
+
+Point
+Apply(const IndexMap & map, const Point & p)
+{
+  Point q = map.offset;
+  for (std::size_t r = 0; r < 3; ++r)
+  {
+    for (std::size_t c = 0; c < 3; ++c)
+    {
+      q[r] += map.matrix[3 * r + c] * p[c];
+    }
+  }
+  return q;
+}
+
+IndexMap
+MakeMap(double angle, const Point & spacing, const Point & offset)
+{
+  IndexMap map;
+  map.matrix = { spacing[0] * std::cos(angle),
+                 -spacing[1] * std::sin(angle),
+                 0,
+                 spacing[0] * std::sin(angle),
+                 spacing[1] * std::cos(angle),
+                 0,
+                 0,
+                 0,
+                 spacing[2] };
+  map.offset = offset;
+  return map;
+}
+
+/** Two images of different grids and contrasts, a linear map, and a field along which no voxel leaves the moving image. */
+struct Case
+{
+  explicit Case(int itsDimension)
+    : dimension(itsDimension)
+    , size{ 23, 19, itsDimension == 3 ? 11 : 1 }
+    , movingSize{ 45, 41, itsDimension == 3 ? 29 : 1 }
+    , toPoint(MakeMap(0.3, { 1.0, 1.25, itsDimension == 3 ? 1.5 : 1.0 }, { 40, -30, itsDimension == 3 ? 12.0 : 0.0 }))
+    , initial(MakeMap(-0.2, { 1.02, 0.97, 1.0 }, { 3, 2, 0 }))
+    , movingToPoint(MakeMap(-0.1, { 0.9, 1.1, itsDimension == 3 ? 1.2 : 1.0 }, { 0, 0, 0 }))
+  {
+    // The middle of the moving image is where the middle of the fixed one comes to.
+    const Point centre =
+      Apply(initial, Apply(toPoint, { (size[0] - 1) / 2.0, (size[1] - 1) / 2.0, (size[2] - 1) / 2.0 }));
+    const Point middle =
+      Apply(movingToPoint, { (movingSize[0] - 1) / 2.0, (movingSize[1] - 1) / 2.0, (movingSize[2] - 1) / 2.0 });
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+      movingToPoint.offset[d] = centre[d] - middle[d];
+    }
+    for (std::int64_t n = 0; n < gpureg::CountOf(movingSize); ++n)
+    {
+      moving.push_back(static_cast<float>(GetTexture(Apply(movingToPoint, GetIndex(movingSize, n)))));
+    }
+    for (std::int64_t n = 0; n < gpureg::CountOf(size); ++n)
+    {
+      const Point  p = Apply(toPoint, GetIndex(size, n));
+      const double value = GetTexture(Apply(initial, { p[0] + 0.7, p[1] - 0.6, p[2] }));
+      fixed.push_back(static_cast<float>(0.8 * value + 0.05 * value * value + 3));
+      const double z = dimension == 3 ? 0.4 * std::sin(0.3 * p[1]) : 0.0;
+      for (const double component : { 0.5 * std::sin(0.3 * p[1]), 0.6 * std::cos(0.25 * p[0]), z })
+      {
+        field.push_back(static_cast<float>(component));
+      }
+      const double along = dimension == 3 ? std::cos(0.5 * p[0] + 0.1 * p[1]) : 0.0;
+      for (const double component : { std::cos(0.4 * p[0]), std::sin(0.3 * p[0] + 0.4 * p[1]), along })
+      {
+        direction.push_back(component);
+      }
+    }
+  }
+
+  static Point
+  GetIndex(const gpureg::Size & size, std::int64_t n)
+  {
+    return { static_cast<double>(n % size[0]),
+             static_cast<double>(n / size[0] % size[1]),
+             static_cast<double>(n / size[0] / size[1]) };
+  }
+
+  static double
+  GetTexture(const Point & p)
+  {
+    return 10 + 3 * std::sin(0.5 * p[0] + 0.2 * p[1]) + 2 * std::cos(0.4 * p[1] - 0.3 * p[2]) + std::sin(0.6 * p[2]);
+  }
+
+  /** Returns the moving value where a voxel comes to, interpolated in double precision. */
+  double
+  Warp(const std::vector<double> & along, std::int64_t n) const
+  {
+    Point p = Apply(toPoint, GetIndex(size, n));
+    for (std::size_t c = 0; c < 3; ++c)
+    {
+      p[c] += along[3 * static_cast<std::size_t>(n) + c];
+    }
+    const Point q = Apply(gpureg::InvertMap(movingToPoint), Apply(initial, p));
+    double      sum = 0;
+    for (int corner = 0; corner < 8; ++corner)
+    {
+      double       weight = 1;
+      std::int64_t voxel = 0;
+      for (int d = 2; d >= 0; --d)
+      {
+        const auto   axis = static_cast<std::size_t>(d);
+        const double lower = std::floor(q[axis] + (movingSize[axis] == 1 ? 0.5 : 0.0));
+        const int    upper = (corner >> d) & 1;
+        const double part = movingSize[axis] == 1 ? 0.0 : q[axis] - lower;
+        weight *= upper != 0 ? part : 1 - part;
+        voxel = voxel * movingSize[axis] + static_cast<std::int64_t>(lower) + (part > 0 ? upper : 0);
+      }
+      sum += weight * moving[static_cast<std::size_t>(voxel)];
+    }
+    return sum;
+  }
+
+  /** Returns the cost in double precision, of mean squares or of a correlation. */
+  double
+  FindCost(SimilarityKind kind, const std::vector<double> & along) const
+  {
+    double     n = 0, f = 0, m = 0, ff = 0, mm = 0, fm = 0;
+    const auto ends = std::minmax({ *std::min_element(fixed.begin(), fixed.end()),
+                                    *std::max_element(fixed.begin(), fixed.end()),
+                                    *std::min_element(moving.begin(), moving.end()),
+                                    *std::max_element(moving.begin(), moving.end()) });
+    for (std::int64_t voxel = 0; voxel < gpureg::CountOf(size); ++voxel)
+    {
+      const double a = fixed[static_cast<std::size_t>(voxel)];
+      const double b = this->Warp(along, voxel);
+      n += 1;
+      f += a;
+      m += b;
+      ff += a * a;
+      mm += b * b;
+      fm += a * b;
+    }
+    const double range = ends.second - ends.first;
+    const double covariance = fm - f * m / n;
+    return kind == SimilarityKind::MeanSquares ? (ff - 2 * fm + mm) / (n * range * range)
+                                               : -covariance * covariance / ((ff - f * f / n) * (mm - m * m / n));
+  }
+
+  int                 dimension;
+  gpureg::Size        size;
+  gpureg::Size        movingSize;
+  IndexMap            toPoint;
+  IndexMap            initial;
+  IndexMap            movingToPoint;
+  Floats              fixed;
+  Floats              moving;
+  Floats              field;
+  std::vector<double> direction;
+};
+
+/** The forces of a similarity for a case, on a device. */
+class Evaluator
+{
+public:
+  Evaluator(const std::string & device, const Case & its, SimilarityKind kind)
+    : m_Backend(gpureg::GetBackend(device))
+    , m_Queue(m_Backend->CreateQueue())
+    , m_Lines(gpureg::MakePasses<gpureg::LinePasses>(*m_Queue))
+    , m_Reducer(*m_Queue)
+    , m_LoadedFixed(device)
+    , m_LoadedMoving(device)
+    , m_Fixed(*m_Queue, device)
+    , m_Moving(*m_Queue, device)
+    , m_Mask(*m_Queue, device)
+    , m_Forces(gpureg::MakeFieldForces(m_Backend, m_Queue, { kind, 32, 2 }))
+  {
+    const auto load = [](gpureg::LoadedImage & loaded, const Floats & values) {
+      loaded.Load({}, gpureg::Precision::Single, values.data(), static_cast<std::int64_t>(values.size()), OnThreads(2));
+    };
+    load(m_LoadedFixed, its.fixed);
+    load(m_LoadedMoving, its.moving);
+    gpureg::RegisteredImage fixed;
+    fixed.image = &m_LoadedFixed;
+    fixed.size = its.size;
+    fixed.indexToPoint = its.toPoint;
+    gpureg::RegisteredImage moving;
+    moving.image = &m_LoadedMoving;
+    moving.size = its.movingSize;
+    moving.indexToPoint = its.movingToPoint;
+    gpureg::Operate(*m_Queue, OnThreads(2), [&] {
+      const gpureg::LevelMaker maker{ *m_Queue, *m_Lines };
+      const auto               ofFixed = gpureg::MakeLevelImage(maker, fixed, "fixed", { 1, 1, 1 }, m_Fixed, m_Mask);
+      const auto ofMoving = gpureg::MakeLevelImage(maker, moving, "moving", { 1, 1, 1 }, m_Moving, m_Mask);
+      const auto grid =
+        gpureg::MakeFieldGrid(its.dimension, its.size, its.toPoint.matrix, gpureg::GetSpacing(its.toPoint));
+      m_Forces->SetImages(grid, ofFixed, ofMoving, its.initial, 0, OnThreads(2));
+    });
+  }
+
+  /** Returns the cost along a field. forces: gets the derivatives. */
+  double
+  Evaluate(const Floats & field, Floats & forces)
+  {
+    float value = 0;
+    forces.resize(field.size());
+    gpureg::Operate(*m_Queue, OnThreads(2), [&] {
+      for (gpureg::MemoryPointer * array : { &m_Field, &m_Scratch, &m_Found })
+      {
+        gpureg::Reserve(*m_Queue, *array, sizeof(float) * field.size());
+      }
+      gpureg::Reserve(*m_Queue, m_Values, 2 * sizeof(float));
+      gpureg::UploadArray(*m_Queue, *m_Field, field);
+      m_Forces->Enqueue(m_Reducer, *m_Field, *m_Scratch, *m_Found, *m_Values, 0);
+      m_Queue->Download(&value, *m_Values, sizeof(float));
+      m_Queue->Download(forces.data(), *m_Found, sizeof(float) * forces.size());
+    });
+    const auto cost = m_Forces->FindCost(value);
+    EXPECT_TRUE(cost);
+    return cost.value_or(0.0);
+  }
+
+private:
+  std::shared_ptr<gpureg::Backend>     m_Backend;
+  std::shared_ptr<gpureg::Queue>       m_Queue;
+  std::unique_ptr<gpureg::LinePasses>  m_Lines;
+  gpureg::FieldReducer                 m_Reducer;
+  gpureg::LoadedImage                  m_LoadedFixed;
+  gpureg::LoadedImage                  m_LoadedMoving;
+  gpureg::ImageLevel                   m_Fixed;
+  gpureg::ImageLevel                   m_Moving;
+  gpureg::ImageLevel                   m_Mask;
+  std::unique_ptr<gpureg::FieldForces> m_Forces;
+  gpureg::MemoryPointer                m_Field;
+  gpureg::MemoryPointer                m_Scratch;
+  gpureg::MemoryPointer                m_Found;
+  gpureg::MemoryPointer                m_Values;
+};
+
+class FieldForcesTest : public ::testing::TestWithParam<std::string>
+{};
+} // namespace
+
+TEST_P(FieldForcesTest, AreTheDerivativeOfTheCost)
+{
+  for (const int dimension : { 2, 3 })
+  {
+    const Case its(dimension);
+    for (const SimilarityKind kind : { SimilarityKind::NeighborhoodCorrelation,
+                                       SimilarityKind::NormalizedMutualInformation,
+                                       SimilarityKind::CorrelationRatio,
+                                       SimilarityKind::MeanSquares,
+                                       SimilarityKind::Correlation })
+    {
+      SCOPED_TRACE(std::string(gpureg::GetName(kind)) + ", " + std::to_string(dimension) + "D");
+      Evaluator evaluator(GetParam(), its, kind);
+      Floats    forces, others;
+      evaluator.Evaluate(its.field, forces);
+      double expected = 0;
+      double costs[2] = { 0, 0 };
+      for (std::size_t k = 0; k < forces.size(); ++k)
+      {
+        expected -= forces[k] * its.direction[k];
+      }
+      constexpr double step = 0.03;
+      for (const int side : { 0, 1 })
+      {
+        Floats moved = its.field;
+        for (std::size_t k = 0; k < moved.size(); ++k)
+        {
+          moved[k] += static_cast<float>((side == 0 ? -step : step) * its.direction[k]);
+        }
+        costs[side] = evaluator.Evaluate(moved, others);
+      }
+      // Those of a correlation over neighborhoods are of the sum over all voxels.
+      const bool   isOfSum = gpureg::Describe(kind).HasNeighborhoods();
+      const double factor = isOfSum ? static_cast<double>(its.fixed.size()) : 1.0;
+      // Slopes jump where voxels pass from cell to cell.
+      EXPECT_NEAR(factor * (costs[1] - costs[0]) / (2 * step), expected, 0.015 * std::abs(expected));
+      EXPECT_GT(factor * std::abs(costs[1] - costs[0]), 1e-4);
+    }
+  }
+}
+
+TEST_P(FieldForcesTest, AreThoseOfDoublePrecision)
+{
+  for (const int dimension : { 2, 3 })
+  {
+    const Case                its(dimension);
+    const std::vector<double> field(its.field.begin(), its.field.end());
+    for (const SimilarityKind kind : { SimilarityKind::MeanSquares, SimilarityKind::Correlation })
+    {
+      SCOPED_TRACE(std::string(gpureg::GetName(kind)) + ", " + std::to_string(dimension) + "D");
+      Evaluator evaluator(GetParam(), its, kind);
+      Floats    forces;
+      EXPECT_NEAR(evaluator.Evaluate(its.field, forces), its.FindCost(kind, field), 2e-6);
+      double largest = 0;
+      for (const float force : forces)
+      {
+        largest = std::max(largest, std::abs(static_cast<double>(force)));
+      }
+      for (std::size_t k = 1; k < forces.size(); k += forces.size() / 40)
+      {
+        if (dimension == 2 && k % 3 == 2)
+        {
+          EXPECT_EQ(forces[k], 0.0F);
+          continue;
+        }
+        constexpr double    step = 1e-4;
+        std::vector<double> moved = field;
+        moved[k] = field[k] + step;
+        const double above = its.FindCost(kind, moved);
+        moved[k] = field[k] - step;
+        EXPECT_NEAR(forces[k], (its.FindCost(kind, moved) - above) / (2 * step), 1e-3 * largest) << k;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, FieldForcesTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace gpuregtest
