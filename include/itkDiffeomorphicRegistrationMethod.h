@@ -6,6 +6,7 @@
 #include "itkDeformableRegistrationMethod.h"
 
 #include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
+#include "gpureg/registration/free_form/FreeFormChoices.h"
 
 #include "itkArray.h"
 
@@ -18,10 +19,10 @@ namespace itk
 /** \class DiffeomorphicRegistrationMethod
  * \brief Registers two images by a displacement for each voxel, on one device from the images to the transform.
  *
- * The scheme is greedy (Avants 2008; Yushkevich 2016): each iteration computes the gradient of the local correlation, smooths it to an update
+ * The scheme is greedy (Avants 2008; Yushkevich 2016): each iteration computes the gradient of the similarity, smooths it to an update
  * v, scales v so that its longest vector has the length of a step, composes the field u with it,
  * \f[ u(x) \leftarrow v(x) + u(x + v(x)), \f]
- * and smooths the field. The local correlation is the mean over the boxes around all voxels of \f$ c|c|/(F\,M) \f$, with c the covariance
+ * and smooths the field. The default similarity, the local correlation, is the mean over the boxes around all voxels of \f$ c|c|/(F\,M) \f$, with c the covariance
  * of the fixed and the moving values in a box and F and M their variances; its gradient is exact. A composition of small invertible steps is
  * invertible: the field does not fold unless it is smoothed too little for its steps.
  *
@@ -62,6 +63,17 @@ public:
   using typename Superclass::MovingImageType;
   using typename Superclass::TransformType;
   using IterationsType = Array<unsigned int>;
+  using SimilarityEnum = gpureg::SimilarityKind;
+
+  /** Sets the similarity, as an enumerator or by its name: "NeighborhoodCorrelation" (the local correlation, the default),
+   * "NormalizedMutualInformation" or "CorrelationRatio" for two contrasts, "MeanSquares" or "Correlation"; see
+   * FreeFormDeformationRegistrationMethod::SetSimilarity().
+   * \throws itk::GPUBadInputError if no similarity has this name. */
+  itkGPUChoiceMacro(Similarity, SimilarityEnum, gpureg::GetSimilarityKind);
+
+  /** Sets the number of bins of a similarity that has bins. Default: 32. */
+  itkSetMacro(NumberOfHistogramBins, unsigned int);
+  itkGetConstMacro(NumberOfHistogramBins, unsigned int);
 
   /** Sets the number of iterations at each level, the coarsest first: one number a level, 1 to 6 of them. The finest level has the fixed
    * image's voxels, and voxels are twice as long from level to level. Default: 100, 100, 100, 50. */
@@ -139,6 +151,8 @@ private:
   gpureg::DiffeomorphicSettings
   MakeSettings() const;
 
+  SimilarityEnum m_Similarity;
+  unsigned int   m_NumberOfHistogramBins;
   IterationsType m_NumberOfIterationsPerLevel;
   unsigned int   m_NeighborhoodRadius;
   double         m_UpdateSmoothingSigma;

@@ -15,6 +15,8 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::DiffeomorphicRegistr
   const gpureg::DiffeomorphicSettings settings;
   m_NumberOfIterationsPerLevel.SetSize(static_cast<SizeValueType>(settings.iterations.size()));
   std::copy(settings.iterations.begin(), settings.iterations.end(), m_NumberOfIterationsPerLevel.begin());
+  m_Similarity = settings.similarity.kind;
+  m_NumberOfHistogramBins = static_cast<unsigned int>(settings.similarity.bins);
   m_NeighborhoodRadius = static_cast<unsigned int>(settings.similarity.radius);
   m_UpdateSmoothingSigma = settings.updateSigma;
   m_FieldSmoothingSigma = settings.fieldSigma;
@@ -31,7 +33,9 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
   {
     settings.iterations.push_back(GPURegistrationDetail::ToEngineCount(iterations));
   }
-  settings.similarity.radius = GPURegistrationDetail::ToEngineCount(m_NeighborhoodRadius);
+  settings.similarity = { m_Similarity,
+                          GPURegistrationDetail::ToEngineCount(m_NumberOfHistogramBins),
+                          GPURegistrationDetail::ToEngineCount(m_NeighborhoodRadius) };
   settings.updateSigma = m_UpdateSmoothingSigma;
   settings.fieldSigma = m_FieldSmoothingSigma;
   settings.step = m_Step;
@@ -97,6 +101,8 @@ void
 DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
+  os << indent << "Similarity: " << m_Similarity << std::endl;
+  os << indent << "NumberOfHistogramBins: " << m_NumberOfHistogramBins << std::endl;
   os << indent << "NumberOfIterationsPerLevel: " << m_NumberOfIterationsPerLevel << std::endl;
   os << indent << "NeighborhoodRadius: " << m_NeighborhoodRadius << std::endl;
   os << indent << "UpdateSmoothingSigma: " << m_UpdateSmoothingSigma << std::endl;
