@@ -131,6 +131,13 @@ protected:
     EXPECT_THROW(method->GetCosts(2), itk::GPUBadInputError);
     EXPECT_EQ(method->GetTransform(), method->GetDeformation());
     ExpectLeadsBack<VDimension>(problem, *method);
+
+    // Another contrast.
+    const Problem<VDimension> other(41);
+    const auto                byInformation = MakeMethod(other, GetParam());
+    byInformation->SetSimilarity("NormalizedMutualInformation");
+    byInformation->Update();
+    EXPECT_LT(other.GetError(*byInformation->GetTransform()), 0.9);
   }
 
   template <unsigned int VDimension>
@@ -229,6 +236,7 @@ TEST_P(DiffeomorphicMethodTest, RefusesBadInputAndGoesOn)
   }
   expectRefused(
     "radius", [&] { method->SetNeighborhoodRadius(0); }, [&] { method->SetNeighborhoodRadius(2); });
+  EXPECT_THROW(method->SetSimilarity("Likeness"), itk::GPUBadInputError);
   method->Update();
   EXPECT_TRUE(HaveSameBits(*first, *method->GetDisplacementField()));
 }
@@ -237,7 +245,9 @@ TEST_P(DiffeomorphicMethodTest, PrintsItself)
 {
   std::ostringstream text;
   DiffeomorphicMethod<2>::New()->Print(text);
-  for (const char * const word : { "NumberOfIterationsPerLevel: [100, 100, 100, 50]",
+  for (const char * const word : { "Similarity: ",
+                                   "NumberOfHistogramBins: 32",
+                                   "NumberOfIterationsPerLevel: [100, 100, 100, 50]",
                                    "NeighborhoodRadius: 2",
                                    "UpdateSmoothingSigma: 1.732",
                                    "FieldSmoothingSigma: 0.6",
