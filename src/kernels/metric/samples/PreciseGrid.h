@@ -134,7 +134,7 @@ CarryPrecisely(const i64 * carry, i64 * d)
 }
 
 /** Computes DisplaceByPart in fixed point, at a position in the part's grid. */
-GPUREG_FUNCTION void
+GPUREG_LARGE_FUNCTION void
 DisplaceByPartPrecisely(const ChainPart * part, GPUREG_GLOBAL const i64 * vectors, const i64 * position, i64 * d)
 {
   CarryPrecisely(part->fixedCarry, d);
