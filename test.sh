@@ -8,15 +8,16 @@ cd "$(dirname "$0")"
 . tools/setup.sh
 shared=${GPUREG_TEST_ARCHIVES:-../shared}
 
-# start COMMAND…: runs it beside what follows. finish waits for it and prints what it said; fails if it failed.
+# start FUNCTION: runs it beside what follows. finish FUNCTION waits for it and prints what it said; fails if it failed.
+declare -A started
 start() {
   mkdir -p build
-  "$@" > build/started.log 2>&1 &
-  started=$!
+  "$1" > "build/$1.log" 2>&1 &
+  started[$1]=$!
 }
 finish() {
-  wait "$started" || fail "$(cat build/started.log)"
-  cat build/started.log
+  wait "${started[$1]}" || fail "$(cat "build/$1.log")"
+  cat "build/$1.log"
 }
 
 # mold links in a quarter of the time, where the compiler knows it.
@@ -156,7 +157,7 @@ test_remote_module() {
 test_external_and_remote_module() {
   start test_remote_module
   test_external_module
-  finish
+  finish test_remote_module
 }
 
 # What the Python package's tests need: Debian's Python and what Debian has for it; pip for the rest; a browser that opens reports.
@@ -195,7 +196,6 @@ test_itk_suite() {
 
 # Debian 12's clang-format; another generation of it breaks lines elsewhere.
 test_format() {
-  install_packages clang-format-14
   say "The sources' format"
   find benchmark cuda examples include opencl src test wrapping -regextype posix-egrep -regex '.*\.(h|hxx|cxx|cpp|cu|cl)' \
        -exec clang-format-14 --dry-run -Werror {} +
@@ -203,7 +203,6 @@ test_format() {
 
 # Sources include each other in one direction.
 test_layers() {
-  install_packages python3-minimal
   say "The sources' layers"
   tools/check-layers.py
 }
@@ -229,26 +228,28 @@ case ${1-} in
     ctest --preset sanitize --parallel "$(nproc)"
     ;;
   '')
-    install_packages "${packages[@]}"
+    install_packages "${packages[@]}" clang-format-14 python3-minimal
     use_mold
     compile_cuda_quickly
+    start prepare
     test_format
     test_layers
-    start prepare
     say "Building, without warnings"
     configure --preset release -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DGPURegistration_FEW_OVERRIDES=OFF \
               -DGPURegistration_QUICK_PROGRAMS=ON -DGPURegistration_USE_CUDA=AUTO
     build build
     say "Testing"
     ctest --preset release --parallel "$(nproc)"
-    finish
+    finish prepare
     say "The bundle for machines without ITK"
     tools/portable-bundle.sh build build/bundle
     build/bundle/run GPUDeviceTest --gtest_brief=1
-    test_python_package
+    # Each of the two keeps less than two processors busy.
+    start test_python_package
     test_itk_suite
     test_other_itk_versions
     test_external_and_remote_module
+    finish test_python_package
     ;;
   *) fail "usage: $0 [--sanitize]" ;;
 esac

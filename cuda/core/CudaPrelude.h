@@ -23,9 +23,11 @@
 // Internal linkage, since the host's own versions of these functions have the same names.
 #define GPUREG_FUNCTION static __host__ __device__ __forceinline__
 #define GPUREG_SELDOM_FUNCTION static inline __host__ __device__ __noinline__
+#define GPUREG_LARGE_FUNCTION GPUREG_FUNCTION
 #define GPUREG_REAL_FUNCTION \
   template <typename real>   \
   GPUREG_FUNCTION
+#define GPUREG_LARGE_REAL_FUNCTION GPUREG_REAL_FUNCTION
 #define GPUREG_GROUP_FUNCTION static __device__ __forceinline__
 // Marks a group's function over a metric's arguments: here a template; in OpenCL C the program is compiled for one metric.
 #define GPUREG_METRIC_GROUP_FUNCTION  \

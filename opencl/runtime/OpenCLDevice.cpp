@@ -86,7 +86,8 @@ OpenCLDevice::GetProgram(const char * source, const std::string & options)
   cl::Program & program = m_Programs[key];
   if (!program())
   {
-    const std::string all = "-cl-std=CL1.2 -DGPUREG_LANES=" + std::to_string(m_Lanes) + " " + options;
+    const std::string all = "-cl-std=CL1.2 -DGPUREG_LANES=" + std::to_string(m_Lanes) +
+                            " -DGPUREG_IS_GPU=" + (m_IsGpu ? "1 " : "0 ") + options;
     try
     {
       program = BuildOpenCLProgram(context, m_Device, m_Name, source, all);

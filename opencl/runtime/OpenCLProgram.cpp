@@ -14,9 +14,11 @@ namespace
 {
 /** Returns a text that contains all that a compiled program depends on. */
 std::string
-MakeKey(const cl::Device & device, const std::string & source, const std::string & options)
+MakeKey(const cl::Platform & platform,
+        const cl::Device &   device,
+        const std::string &  source,
+        const std::string &  options)
 {
-  const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>());
   return "platform: " + platform.getInfo<CL_PLATFORM_NAME>() +
          "\nplatform version: " + platform.getInfo<CL_PLATFORM_VERSION>() +
          "\ndevice: " + device.getInfo<CL_DEVICE_NAME>() + "\ndevice vendor: " + device.getInfo<CL_DEVICE_VENDOR>() +
@@ -94,10 +96,11 @@ BuildOpenCLProgram(const cl::Context & context,
                    const std::string & options)
 {
   return CheckOpenCL(deviceName, [&] {
-    const std::string                folder = OpenCLProgramCache::FindFolder();
+    const cl::Platform               platform(device.getInfo<CL_DEVICE_PLATFORM>());
+    const std::string                folder = OpenCLProgramCache::FindFolder(platform.getInfo<CL_PLATFORM_NAME>());
     const OpenCLProgramCache         cache(folder);
     const std::string                text = GetStructSizes() + source;
-    const std::string                key = MakeKey(device, text, options);
+    const std::string                key = MakeKey(platform, device, text, options);
     const std::vector<unsigned char> cached = cache.Load(key);
     if (!cached.empty())
     {

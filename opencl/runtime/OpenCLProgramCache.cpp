@@ -70,12 +70,16 @@ MakeFileName(const std::string & key)
 } // namespace
 
 std::string
-OpenCLProgramCache::FindFolder()
+OpenCLProgramCache::FindFolder(const std::string & platform)
 {
   const std::string chosen = GetEnvironment("GPUREG_OPENCL_CACHE");
   if (!chosen.empty())
   {
     return chosen == "off" ? "" : chosen;
+  }
+  if (platform == "Portable Computing Language")
+  {
+    return "";
   }
   // The XDG base directory specification demands that relative paths are ignored.
   const std::string cache = GetEnvironment("XDG_CACHE_HOME");

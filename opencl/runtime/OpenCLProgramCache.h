@@ -25,10 +25,13 @@ public:
     : m_Folder(std::move(folder))
   {}
 
-  /** Returns the user's folder for compiled programs: the value of the environment variable GPUREG_OPENCL_CACHE ("off" for none), or
-   *  gpuregistration/opencl in $XDG_CACHE_HOME or in ~/.cache. Empty for none. */
+  /** Returns the user's folder for compiled programs of a platform: the value of the environment variable GPUREG_OPENCL_CACHE ("off" for
+   *  none), or gpuregistration/opencl in $XDG_CACHE_HOME or in ~/.cache. Empty for none. Only the variable gives PoCL a folder: PoCL
+   *  stores each kernel that is launched in a cache of its own, and to return a program's binary it compiles every kernel of the program
+   *  once more, for work-groups of any size, which doubles the compiler's time.
+   *  \param platform CL_PLATFORM_NAME. */
   static std::string
-  FindFolder();
+  FindFolder(const std::string & platform);
 
   /** Returns the binary that was stored for a key; empty if there is none that can be trusted. */
   std::vector<unsigned char>

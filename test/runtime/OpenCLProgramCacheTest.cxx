@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -58,6 +59,69 @@ protected:
   const std::filesystem::path m_Entry = m_Cache.GetPath("key");
   const Bytes                 m_Binary{ 'a', 'b' };
 };
+
+/** Sets an environment variable, or removes it if value is null, until the end of the scope. */
+class EnvironmentScope
+{
+public:
+  EnvironmentScope(const char * name, const char * value)
+    : m_Name(name)
+    , m_WasSet(std::getenv(name) != nullptr)
+    , m_Before(m_WasSet ? std::getenv(name) : "")
+  {
+    Set(value);
+  }
+
+  ~EnvironmentScope()
+  {
+    Set(m_WasSet ? m_Before.c_str() : nullptr);
+  }
+
+private:
+  void
+  Set(const char * value) const
+  {
+    EXPECT_EQ(value ? setenv(m_Name, value, 1) : unsetenv(m_Name), 0);
+  }
+
+  const char *      m_Name;
+  const bool        m_WasSet;
+  const std::string m_Before;
+};
+
+TEST(OpenCLProgramCacheTest, FindsTheUsersFolder)
+{
+  const EnvironmentScope home("HOME", "/home/somebody");
+  const EnvironmentScope cache("XDG_CACHE_HOME", nullptr);
+  const EnvironmentScope chosen("GPUREG_OPENCL_CACHE", nullptr);
+  EXPECT_EQ(OpenCLProgramCache::FindFolder("NVIDIA CUDA"), "/home/somebody/.cache/gpuregistration/opencl");
+  {
+    const EnvironmentScope relative("XDG_CACHE_HOME", "cache");
+    EXPECT_EQ(OpenCLProgramCache::FindFolder("NVIDIA CUDA"), "/home/somebody/.cache/gpuregistration/opencl");
+    const EnvironmentScope absolute("XDG_CACHE_HOME", "/cache");
+    EXPECT_EQ(OpenCLProgramCache::FindFolder("NVIDIA CUDA"), "/cache/gpuregistration/opencl");
+  }
+  const EnvironmentScope nowhere("HOME", nullptr);
+  EXPECT_EQ(OpenCLProgramCache::FindFolder("NVIDIA CUDA"), "");
+}
+
+TEST(OpenCLProgramCacheTest, GivesPoCLAFolderOnlyIfTheUserNamesOne)
+{
+  const std::string      pocl = "Portable Computing Language";
+  const EnvironmentScope home("HOME", "/home/somebody");
+  const EnvironmentScope cache("XDG_CACHE_HOME", "/cache");
+  {
+    const EnvironmentScope chosen("GPUREG_OPENCL_CACHE", nullptr);
+    EXPECT_EQ(OpenCLProgramCache::FindFolder(pocl), "");
+  }
+  for (const std::string & platform : { pocl, std::string("NVIDIA CUDA") })
+  {
+    const EnvironmentScope chosen("GPUREG_OPENCL_CACHE", "/chosen");
+    EXPECT_EQ(OpenCLProgramCache::FindFolder(platform), "/chosen");
+    const EnvironmentScope off("GPUREG_OPENCL_CACHE", "off");
+    EXPECT_EQ(OpenCLProgramCache::FindFolder(platform), "");
+  }
+}
 
 TEST(OpenCLProgramCacheTest, GivesBackWhatWasStored)
 {

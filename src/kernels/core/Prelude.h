@@ -20,10 +20,13 @@
 #define GPUREG_FUNCTION inline
 // Marks a function that few samples call. A device does not inline it, so that it takes no registers from the other code.
 #define GPUREG_SELDOM_FUNCTION inline
+// Marks a function of so much code that OpenCL's compiler for a processor is to compile it once, not at each of its calls.
+#define GPUREG_LARGE_FUNCTION GPUREG_FUNCTION
 // Marks a function over `real`, which is float or double: here a template; in OpenCL C the program is compiled for one of the two.
 #define GPUREG_REAL_FUNCTION \
   template <typename real>   \
   inline
+#define GPUREG_LARGE_REAL_FUNCTION GPUREG_REAL_FUNCTION
 // Marks a function that all lanes of a group call on a device; GPUREG_METRIC_GROUP_FUNCTION, one that also has MetricArguments, the
 // arguments of a metric.
 #define GPUREG_GROUP_FUNCTION inline

@@ -238,7 +238,7 @@ CarryDisplacement(const ChainPart * part, real * d)
 
 /** Applies one part whose grid is not the output's: converts d, in the units of its grid, to the units of the next grid, and adds the
  *  part's own displacement at cell + fraction. */
-GPUREG_REAL_FUNCTION void
+GPUREG_LARGE_REAL_FUNCTION void
 DisplaceByPart(
   const ChainPart * part, GPUREG_GLOBAL const float4 * vectors, const int * cell, const real * fraction, real * d)
 {

@@ -103,7 +103,7 @@ NeighborhoodPartialCount(const NeighborhoodArguments * a)
 }
 
 /** Returns the moving value at the position to which a voxel maps, or one below GPUREG_LEAST_MOVED_VALUE if the voxel is not valid. */
-GPUREG_FUNCTION i64
+GPUREG_LARGE_FUNCTION i64
 FindMovedValue(
   int variant, const NeighborhoodArguments * a, const SampleMaps * maps, const SampleVolumes * v, const LaneWalk * walk)
 {

@@ -142,7 +142,7 @@ WriteForce(int variant, const NeighborhoodVolumes * n, i64 place, const float * 
 }
 
 /** Adds up the results of a centre whose neighborhood is summed up. */
-GPUREG_FUNCTION void
+GPUREG_LARGE_FUNCTION void
 CorrelateCentre(int                           variant,
                 const NeighborhoodArguments * a,
                 const SampleMaps *            maps,

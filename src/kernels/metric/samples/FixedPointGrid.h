@@ -134,7 +134,7 @@ CarryInFixedPoint(const i64 * carry, i64 * d)
 }
 
 /** Computes DisplaceByPart in fixed point, at a position in the part's grid. */
-GPUREG_FUNCTION void
+GPUREG_LARGE_FUNCTION void
 DisplaceByPartInFixedPoint(const ChainPart * part, GPUREG_GLOBAL const i64 * vectors, const i64 * position, i64 * d)
 {
   CarryInFixedPoint(part->fixedCarry, d);

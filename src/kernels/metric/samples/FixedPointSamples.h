@@ -64,7 +64,7 @@ MoveInFixedPoint(const SampleVolumes * v, i64 voxel, i64 * position)
 }
 
 /** Moves a position by the displacement interpolated at a point between voxels. */
-GPUREG_FUNCTION void
+GPUREG_LARGE_FUNCTION void
 MoveBetweenInFixedPoint(const SampleVolumes * v, const VolumeShape * shape, const i64 * point, i64 * position)
 {
   const FixedPointCell cell = FindFixedPointCell(shape, point);
@@ -82,7 +82,7 @@ MoveBetweenInFixedPoint(const SampleVolumes * v, const VolumeShape * shape, cons
 }
 
 /** Interpolates linearly in a volume of integers. */
-GPUREG_FUNCTION i64
+GPUREG_LARGE_FUNCTION i64
 InterpolateFixed(GPUREG_GLOBAL const i64 * volume, const VolumeShape * shape, const i64 * position)
 {
   const FixedPointCell      cell = FindFixedPointCell(shape, position);
@@ -138,7 +138,7 @@ FindFixedSplineSupport(int order, int size, i64 position, int * first, i64 * wei
 }
 
 /** Interpolates a B-spline of order 0 (nearest voxel) to 5 from its coefficients. */
-GPUREG_FUNCTION i64
+GPUREG_LARGE_FUNCTION i64
 InterpolateFixedBSpline(GPUREG_GLOBAL const i64 * coefficients,
                         const VolumeShape *       shape,
                         int                       order,
@@ -177,7 +177,7 @@ InterpolateFixedBSpline(GPUREG_GLOBAL const i64 * coefficients,
 
 /** Computes the moving value at a position in fixed point, in units of a value, rounded to the pixel type as in ITK: to a float's digits
  *  of the value itself, not of its difference to the minimum. Returns 0 if the sample is not valid. */
-GPUREG_FUNCTION int
+GPUREG_LARGE_FUNCTION int
 SampleFixedPointValue(int                     variant,
                       const SampleArguments * a,
                       const SampleMaps *      maps,
@@ -215,7 +215,7 @@ FixedPointDifference(
 }
 
 /** Computes the gradient of the scaled moving values at a position, per mm. */
-GPUREG_FUNCTION void
+GPUREG_LARGE_FUNCTION void
 SampleFixedPointGradient(int                     variant,
                          const SampleArguments * a,
                          const SampleMaps *      maps,

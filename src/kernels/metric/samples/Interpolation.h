@@ -228,7 +228,7 @@ InterpolateCubicInside(GPUREG_GLOBAL const float * coefficients,
 }
 
 /** Interpolates a B-spline of order 0 (nearest voxel) to 5 from its coefficients. */
-GPUREG_FUNCTION float
+GPUREG_LARGE_FUNCTION float
 InterpolateBSpline(GPUREG_GLOBAL const float * coefficients, const VolumeShape * shape, int order, const i64 * position)
 {
   float sum = 0.0f;

@@ -199,7 +199,7 @@ CarryJacobian(const SampleArguments * a,
 
 /** Replaces d_0 by the total displacement of a sample by all parts, in the moving image's voxels. If findsJacobian, jacobian becomes
  *  J_n-1 ⋯ J_0·jacobian. */
-GPUREG_FUNCTION void
+GPUREG_LARGE_FUNCTION void
 FollowChain(const SampleArguments * a,
             const SampleVolumes *   v,
             const i64 *             virtualPosition,
@@ -227,7 +227,7 @@ FollowChain(const SampleArguments * a,
 }
 
 /** Does what FollowChain does with fixed-point vectors, with d in units of 2^-32 and each J_k from the host's array. */
-GPUREG_FUNCTION void
+GPUREG_LARGE_FUNCTION void
 FollowChainInFixedPoint(const SampleArguments * a,
                         const SampleVolumes *   v,
                         const i64 *             virtualPosition,
@@ -276,7 +276,7 @@ FollowInFixedPoint(int                     variant,
 }
 
 /** Adds to the position of the sample at which a walk is the part that is not affine in its virtual index. */
-GPUREG_FUNCTION void
+GPUREG_LARGE_FUNCTION void
 DisplaceSample(int variant, const SampleArguments * a, const SampleVolumes * v, const LaneWalk * walk, i64 * position)
 {
   float d[3] = { 0.0f, 0.0f, 0.0f };
@@ -306,7 +306,7 @@ DisplaceSample(int variant, const SampleArguments * a, const SampleVolumes * v, 
 
 /** Turns a force, the derivative by the sample's moving point, into the derivative by p_0, if the arguments demand it: carries it back
  *  through the chain. */
-GPUREG_FUNCTION void
+GPUREG_LARGE_FUNCTION void
 FollowForceBack(int variant, const SampleArguments * a, const SampleVolumes * v, const LaneWalk * walk, float * force)
 {
   if (!VariantHas(variant, SamplesAreChained) || !a->forcesFollowChain)

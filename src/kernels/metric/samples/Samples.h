@@ -176,7 +176,7 @@ PartialCount(int variant)
   return VariantHas(variant, SamplesAreFixedPoint) ? 2 * ForceSumCount : ForceSumCount;
 }
 
-GPUREG_FUNCTION float
+GPUREG_LARGE_FUNCTION float
 InterpolateMoving(int variant, const SampleArguments * a, const SampleVolumes * v, const i64 * position)
 {
   return VariantHas(variant, ReadsQuads) ? InterpolateQuads(v->quads, &a->movingShape, position)
@@ -184,7 +184,7 @@ InterpolateMoving(int variant, const SampleArguments * a, const SampleVolumes * 
 }
 
 /** Computes the scaled moving value at a position. Returns 0 if the sample is not valid. */
-GPUREG_FUNCTION int
+GPUREG_LARGE_FUNCTION int
 SampleMovingValue(int                     variant,
                   const SampleArguments * a,
                   const SampleMaps *      maps,
@@ -203,7 +203,7 @@ SampleMovingValue(int                     variant,
 }
 
 /** Returns the central difference of scaled moving values along a physical axis, per mm. */
-GPUREG_FUNCTION float
+GPUREG_LARGE_FUNCTION float
 CentralDifference(int                     variant,
                   const SampleArguments * a,
                   const SampleMaps *      maps,
@@ -238,7 +238,7 @@ InterpolateMovingWithSlopes(
 }
 
 /** Computes the moving value and its gradient at a position. Returns 0 if the sample is not valid. */
-GPUREG_FUNCTION int
+GPUREG_LARGE_FUNCTION int
 SampleMovingValueAndGradient(int                     variant,
                              const SampleArguments * a,
                              const SampleMaps *      maps,
