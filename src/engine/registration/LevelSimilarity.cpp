@@ -271,6 +271,11 @@ LevelSimilarity::SetImages(
   MovingImage  image =
     MakeLevelMoving(moving, dimension, !this->GetDescription().HasNeighborhoods() && !this->HasForcesOfITK());
   DescribeValues(m_Settings, fixed, moving, samples, image);
+  if (this->HasForcesOfITK() && this->GetDescription().HasJointHistogram())
+  {
+    // The forces' last digits decide which bins voxels are in an iteration later: floats took them ten times as far from ITK's.
+    samples.precision = image.precision = Precision::Double;
+  }
   m_All = samples;
   m_Number = level;
   m_ParallelFor = parallelFor;
