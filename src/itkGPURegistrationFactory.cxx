@@ -6,6 +6,7 @@
 #include "engine/runtime/Fork.h"
 #include "factories/FilterOverrides.h"
 #include "factories/MetricOverrides.h"
+#include "factories/OptimizerOverrides.h"
 
 #include <algorithm>
 #include <map>
@@ -51,10 +52,14 @@ GetClasses()
       } },
     { "BSplineDecompositionImageFilter",
       [](Factory & factory) { AddEach(factory, [](Factory & f, auto of) { of.AddBSplineDecomposition(f); }); } },
+    { "ConjugateGradientLineSearchOptimizerv4Template",
+      [](Factory & factory) { gpuregfactories::AddConjugateGradientLineSearch(factory); } },
     { "CorrelationImageToImageMetricv4",
       [](Factory & factory) { AddEachMetric(factory, [](Factory & f, auto of) { of.AddCorrelation(f); }); } },
     { "DemonsImageToImageMetricv4",
       [](Factory & factory) { AddEachMetric(factory, [](Factory & f, auto of) { of.AddDemons(f); }); } },
+    { "GradientDescentLineSearchOptimizerv4Template",
+      [](Factory & factory) { gpuregfactories::AddGradientDescentLineSearch(factory); } },
     { "JointHistogramMutualInformationImageToImageMetricv4",
       [](Factory & factory) { AddEachMetric(factory, [](Factory & f, auto of) { of.AddJointHistogram(f); }); } },
     { "MattesMutualInformationImageToImageMetricv4",

@@ -6,8 +6,10 @@
 
 #include "itkANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 #include "itkBSplineDecompositionImageFilter.h"
+#include "itkConjugateGradientLineSearchOptimizerv4.h"
 #include "itkCorrelationImageToImageMetricv4.h"
 #include "itkDemonsImageToImageMetricv4.h"
+#include "itkGradientDescentLineSearchOptimizerv4.h"
 #include "itkJointHistogramMutualInformationImageToImageMetricv4.h"
 #include "itkMattesMutualInformationImageToImageMetricv4.h"
 #include "itkMeanSquaresImageToImageMetricv4.h"
@@ -71,10 +73,15 @@ FindReplaced()
     add(itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<TInput, TOutput, TInput, TInternal>::New());
   }
   add(itk::BSplineDecompositionImageFilter<TInput, itk::Image<double, TInput::ImageDimension>>::New());
+  add(itk::ConjugateGradientLineSearchOptimizerv4Template<TInternal>::New());
   if constexpr (std::is_floating_point<typename TInput::PixelType>::value)
   {
     add(itk::CorrelationImageToImageMetricv4<TInput, TOutput, TInput, TInternal>::New());
     add(itk::DemonsImageToImageMetricv4<TInput, TOutput, TInput, TInternal>::New());
+  }
+  add(itk::GradientDescentLineSearchOptimizerv4Template<TInternal>::New());
+  if constexpr (std::is_floating_point<typename TInput::PixelType>::value)
+  {
     add(itk::JointHistogramMutualInformationImageToImageMetricv4<TInput, TOutput, TInput, TInternal>::New());
     add(itk::MattesMutualInformationImageToImageMetricv4<TInput, TOutput, TInput, TInternal>::New());
     add(itk::MeanSquaresImageToImageMetricv4<TInput, TOutput, TInput, TInternal>::New());
@@ -126,7 +133,7 @@ TEST_F(Factory, EveryClassIsReplacedTogetherAndAlone)
   using FloatType = itk::Image<float, 3>;
   using ShortType = itk::Image<unsigned short, 2>;
   const std::vector<std::string> all = itk::GPURegistrationFactory::GetClassNames();
-  ASSERT_EQ(all.size(), 13u);
+  ASSERT_EQ(all.size(), 15u);
   EXPECT_EQ((FindReplaced<FloatType, FloatType>()), std::vector<std::string>());
   itk::GPURegistrationFactory::RegisterAll();
   EXPECT_EQ((FindReplaced<FloatType, FloatType>()), all);
