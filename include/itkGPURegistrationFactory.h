@@ -69,8 +69,10 @@ using GPUStandIn = GPUOverride<TBase, TOverride>;
  *
  * A factory replaces one instance of a template at a time. In two and three dimensions the factories replace:
  * - for ResampleImageFilter, images of every scalar type but long double to the same type, of unsigned char and short to float and
- *   back, of vectors of floats and doubles, of RGB pixels, and VectorImage of unsigned char and of float;
- * - for the metrics, images of float and of double, computed in double;
+ *   back, of vectors of floats and doubles, of RGB pixels, and VectorImage of unsigned char and of float; with transforms of float,
+ *   images of float, of unsigned char and of vectors of floats;
+ * - for the metrics, images of float and of double with double as TInternalComputationValueType, and images of float with float; either
+ *   is computed in double;
  * - for the other filters, images of float and double to the same type, and of unsigned char, short, unsigned short, int and unsigned
  *   int to the same type and to float; for BSplineDecompositionImageFilter, these integer types to double, and float to float.
  *

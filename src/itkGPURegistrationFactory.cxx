@@ -6,6 +6,7 @@
 #include "engine/runtime/Fork.h"
 #include "factories/FilterOverrides.h"
 #include "factories/MetricOverrides.h"
+#include "factories/OptimizerOverrides.h"
 
 #include <algorithm>
 #include <map>
@@ -19,14 +20,16 @@ namespace
 /** Adds a class' overrides. */
 using AddOverrides = void (*)(GPURegistrationFactory &);
 
-/** Calls add with a factory and the metrics' overrides of each dimension. */
+/** Calls add with a factory and the metrics' overrides of each internal type and dimension. */
 template <typename TAdd>
 void
-AddEachDimension(GPURegistrationFactory & factory, const TAdd & add)
+AddEachMetric(GPURegistrationFactory & factory, const TAdd & add)
 {
-  add(factory, gpuregfactories::MetricOverrides<3>{});
+  add(factory, gpuregfactories::MetricOverrides<double, 3>{});
 #ifndef GPUREG_FEW_OVERRIDES
-  add(factory, gpuregfactories::MetricOverrides<2>{});
+  add(factory, gpuregfactories::MetricOverrides<double, 2>{});
+  add(factory, gpuregfactories::MetricOverrides<float, 3>{});
+  add(factory, gpuregfactories::MetricOverrides<float, 2>{});
 #endif
 }
 
@@ -45,20 +48,24 @@ GetClasses()
   static const std::map<std::string, AddOverrides> classes{
     { "ANTSNeighborhoodCorrelationImageToImageMetricv4",
       [](Factory & factory) {
-        AddEachDimension(factory, [](Factory & f, auto of) { of.AddANTSNeighborhoodCorrelation(f); });
+        AddEachMetric(factory, [](Factory & f, auto of) { of.AddANTSNeighborhoodCorrelation(f); });
       } },
     { "BSplineDecompositionImageFilter",
       [](Factory & factory) { AddEach(factory, [](Factory & f, auto of) { of.AddBSplineDecomposition(f); }); } },
+    { "ConjugateGradientLineSearchOptimizerv4Template",
+      [](Factory & factory) { gpuregfactories::AddConjugateGradientLineSearch(factory); } },
     { "CorrelationImageToImageMetricv4",
-      [](Factory & factory) { AddEachDimension(factory, [](Factory & f, auto of) { of.AddCorrelation(f); }); } },
+      [](Factory & factory) { AddEachMetric(factory, [](Factory & f, auto of) { of.AddCorrelation(f); }); } },
     { "DemonsImageToImageMetricv4",
-      [](Factory & factory) { AddEachDimension(factory, [](Factory & f, auto of) { of.AddDemons(f); }); } },
+      [](Factory & factory) { AddEachMetric(factory, [](Factory & f, auto of) { of.AddDemons(f); }); } },
+    { "GradientDescentLineSearchOptimizerv4Template",
+      [](Factory & factory) { gpuregfactories::AddGradientDescentLineSearch(factory); } },
     { "JointHistogramMutualInformationImageToImageMetricv4",
-      [](Factory & factory) { AddEachDimension(factory, [](Factory & f, auto of) { of.AddJointHistogram(f); }); } },
+      [](Factory & factory) { AddEachMetric(factory, [](Factory & f, auto of) { of.AddJointHistogram(f); }); } },
     { "MattesMutualInformationImageToImageMetricv4",
-      [](Factory & factory) { AddEachDimension(factory, [](Factory & f, auto of) { of.AddMattes(f); }); } },
+      [](Factory & factory) { AddEachMetric(factory, [](Factory & f, auto of) { of.AddMattes(f); }); } },
     { "MeanSquaresImageToImageMetricv4",
-      [](Factory & factory) { AddEachDimension(factory, [](Factory & f, auto of) { of.AddMeanSquares(f); }); } },
+      [](Factory & factory) { AddEachMetric(factory, [](Factory & f, auto of) { of.AddMeanSquares(f); }); } },
     { "MultiResolutionPyramidImageFilter",
       [](Factory & factory) { AddEach(factory, [](Factory & f, auto of) { of.AddMultiResolutionPyramid(f); }); } },
     { "RecursiveGaussianImageFilter",

@@ -32,7 +32,7 @@ struct FilterOverrides
 };
 
 /** Overrides the remaining types of ResampleImageFilter: scalars of 8 and 64 bits, which the other filters leave to ITK, outputs of
- *  another type, vectors and colours. */
+ *  another type, vectors and colours, and those with transforms of float. */
 template <unsigned int VDimension>
 struct OtherResampleOverrides
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which metrics the factory stands in for: Metrics2D.cxx and Metrics3D.cxx.
+// Which metrics the factory stands in for: Metrics2D.cxx and so on.
 #ifndef MetricOverrides_h
 #define MetricOverrides_h
 
@@ -8,9 +8,9 @@
 namespace gpuregfactories
 {
 
-/** The overrides of images of float and double, computed in double: what ITK's metrics sum up in float is 1e-3 to 1e-2 away
- *  from that, so no other class gives a program its numbers. */
-template <unsigned int VDimension>
+/** The overrides of an internal type, which transforms, values and derivatives have: of double for images of float and double, of
+ *  float for images of float. Either type is computed in double: what ITK's metrics of float sum up is 1e-3 to 1e-2 away from that. */
+template <typename TInternal, unsigned int VDimension>
 struct MetricOverrides
 {
   static void

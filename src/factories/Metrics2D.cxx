@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "MetricOverrides.hxx"
 
-template struct gpuregfactories::MetricOverrides<2>;
+template struct gpuregfactories::MetricOverrides<double, 2>;

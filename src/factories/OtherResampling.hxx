@@ -14,12 +14,21 @@
 namespace gpuregfactories
 {
 
-template <typename TInput, typename TOutput = TInput>
+/** \tparam TPrecision the type of transforms and of interpolators' coordinates. */
+template <typename TInput, typename TOutput = TInput, typename TPrecision = double>
 void
 AddResampling(itk::GPURegistrationFactory & factory)
 {
-  factory.Override<itk::ResampleImageFilter<TInput, TOutput, double, double>,
-                   itk::GPUResampleImageFilter<TInput, TOutput, double, double>>();
+  factory.Override<itk::ResampleImageFilter<TInput, TOutput, TPrecision, TPrecision>,
+                   itk::GPUResampleImageFilter<TInput, TOutput, TPrecision, TPrecision>>();
+}
+
+/** Overrides the resampling of what registration methods with transforms of float resample: images, masks and fields. */
+template <typename TImage>
+void
+AddResamplingByFloats(itk::GPURegistrationFactory & factory)
+{
+  AddResampling<TImage, TImage, float>(factory);
 }
 
 template <unsigned int D>
@@ -41,6 +50,9 @@ OtherResampleOverrides<D>::Add(itk::GPURegistrationFactory & factory)
   AddResampling<itk::Image<itk::RGBPixel<unsigned char>, D>>(factory);
   AddResampling<itk::VectorImage<unsigned char, D>>(factory);
   AddResampling<itk::VectorImage<float, D>>(factory);
+  AddResamplingByFloats<itk::Image<float, D>>(factory);
+  AddResamplingByFloats<itk::Image<unsigned char, D>>(factory);
+  AddResamplingByFloats<itk::Image<itk::Vector<float, D>, D>>(factory);
 }
 
 } // namespace gpuregfactories

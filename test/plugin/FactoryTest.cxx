@@ -6,8 +6,10 @@
 
 #include "itkANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 #include "itkBSplineDecompositionImageFilter.h"
+#include "itkConjugateGradientLineSearchOptimizerv4.h"
 #include "itkCorrelationImageToImageMetricv4.h"
 #include "itkDemonsImageToImageMetricv4.h"
+#include "itkGradientDescentLineSearchOptimizerv4.h"
 #include "itkJointHistogramMutualInformationImageToImageMetricv4.h"
 #include "itkMattesMutualInformationImageToImageMetricv4.h"
 #include "itkMeanSquaresImageToImageMetricv4.h"
@@ -31,14 +33,15 @@ namespace gpuregtest
 namespace
 {
 
-/** Returns true if New() of ITK's resampler gives our class; either class has ITK's name. */
-template <typename TImage>
+/** Returns true if New() of ITK's resampler gives our class; either class has ITK's name.
+ *  \tparam TPrecision the type of transforms and interpolators. */
+template <typename TImage, typename TPrecision = double>
 bool
 IsOurs()
 {
-  const auto filter = itk::ResampleImageFilter<TImage, TImage>::New();
+  const auto filter = itk::ResampleImageFilter<TImage, TImage, TPrecision>::New();
   EXPECT_STREQ(filter->GetNameOfClass(), "ResampleImageFilter");
-  return dynamic_cast<const itk::GPUResampleImageFilter<TImage, TImage> *>(filter.GetPointer()) != nullptr;
+  return dynamic_cast<const itk::GPUResampleImageFilter<TImage, TImage, TPrecision> *>(filter.GetPointer()) != nullptr;
 }
 
 template <typename TPixel, unsigned int VDimension>
@@ -48,8 +51,9 @@ IsOursOf()
   return IsOurs<itk::Image<TPixel, VDimension>>();
 }
 
-/** Returns the names of ITK's classes that New() overrides; metrics are overridden for images of floats. */
-template <typename TInput, typename TOutput>
+/** Returns the names of ITK's classes that New() overrides; metrics are overridden for images of floats.
+ *  \tparam TInternal the metrics' internal type. */
+template <typename TInput, typename TOutput, typename TInternal = double>
 std::vector<std::string>
 FindReplaced()
 {
@@ -66,16 +70,21 @@ FindReplaced()
   };
   if constexpr (std::is_floating_point<typename TInput::PixelType>::value)
   {
-    add(itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<TInput, TOutput>::New());
+    add(itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<TInput, TOutput, TInput, TInternal>::New());
   }
   add(itk::BSplineDecompositionImageFilter<TInput, itk::Image<double, TInput::ImageDimension>>::New());
+  add(itk::ConjugateGradientLineSearchOptimizerv4Template<TInternal>::New());
   if constexpr (std::is_floating_point<typename TInput::PixelType>::value)
   {
-    add(itk::CorrelationImageToImageMetricv4<TInput, TOutput>::New());
-    add(itk::DemonsImageToImageMetricv4<TInput, TOutput>::New());
-    add(itk::JointHistogramMutualInformationImageToImageMetricv4<TInput, TOutput>::New());
-    add(itk::MattesMutualInformationImageToImageMetricv4<TInput, TOutput>::New());
-    add(itk::MeanSquaresImageToImageMetricv4<TInput, TOutput>::New());
+    add(itk::CorrelationImageToImageMetricv4<TInput, TOutput, TInput, TInternal>::New());
+    add(itk::DemonsImageToImageMetricv4<TInput, TOutput, TInput, TInternal>::New());
+  }
+  add(itk::GradientDescentLineSearchOptimizerv4Template<TInternal>::New());
+  if constexpr (std::is_floating_point<typename TInput::PixelType>::value)
+  {
+    add(itk::JointHistogramMutualInformationImageToImageMetricv4<TInput, TOutput, TInput, TInternal>::New());
+    add(itk::MattesMutualInformationImageToImageMetricv4<TInput, TOutput, TInput, TInternal>::New());
+    add(itk::MeanSquaresImageToImageMetricv4<TInput, TOutput, TInput, TInternal>::New());
   }
   add(itk::MultiResolutionPyramidImageFilter<TInput, TOutput>::New());
   add(itk::RecursiveGaussianImageFilter<TInput, TOutput>::New());
@@ -114,6 +123,9 @@ TEST_F(Factory, EveryKindOfImageIsReplaced)
   EXPECT_TRUE((IsOursOf<itk::RGBPixel<unsigned char>, 2>()));
   EXPECT_TRUE((IsOurs<itk::VectorImage<float, 2>>()));
   EXPECT_TRUE((IsOurs<itk::VectorImage<unsigned char, 2>>()));
+  EXPECT_TRUE((IsOurs<itk::Image<float, 3>, float>()));
+  EXPECT_TRUE((IsOurs<itk::Image<unsigned char, 2>, float>()));
+  EXPECT_TRUE((IsOurs<itk::Image<itk::Vector<float, 3>, 3>, float>()));
 }
 
 TEST_F(Factory, EveryClassIsReplacedTogetherAndAlone)
@@ -121,10 +133,11 @@ TEST_F(Factory, EveryClassIsReplacedTogetherAndAlone)
   using FloatType = itk::Image<float, 3>;
   using ShortType = itk::Image<unsigned short, 2>;
   const std::vector<std::string> all = itk::GPURegistrationFactory::GetClassNames();
-  ASSERT_EQ(all.size(), 13u);
+  ASSERT_EQ(all.size(), 15u);
   EXPECT_EQ((FindReplaced<FloatType, FloatType>()), std::vector<std::string>());
   itk::GPURegistrationFactory::RegisterAll();
   EXPECT_EQ((FindReplaced<FloatType, FloatType>()), all);
+  EXPECT_EQ((FindReplaced<FloatType, FloatType, float>()), all);
   std::vector<std::string> filters;
   std::copy_if(all.begin(), all.end(), std::back_inserter(filters), [](const std::string & name) {
     return name.find("Metric") == std::string::npos;

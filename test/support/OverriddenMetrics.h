@@ -20,7 +20,14 @@ namespace gpuregtest
 namespace overridden
 {
 using ImageType = itk::Image<float, 3>;
-using MetricType = itk::ImageToImageMetricv4<ImageType, ImageType>;
+
+/** A metric of images of floats with an internal type: that of its transforms, value and derivative. */
+template <typename TInternal, unsigned int VDimension>
+using MetricOf = itk::ImageToImageMetricv4<itk::Image<float, VDimension>,
+                                           itk::Image<float, VDimension>,
+                                           itk::Image<float, VDimension>,
+                                           TInternal>;
+using MetricType = MetricOf<double, 3>;
 using TransformType = itk::Transform<double, 3, 3>;
 
 enum class Kind
@@ -37,34 +44,64 @@ enum class Kind
 constexpr Kind AllKinds[] = { Kind::MeanSquares, Kind::Correlation, Kind::JointHistogram,
                               Kind::Mattes,      Kind::Demons,      Kind::NeighborhoodCorrelation };
 
+inline const char *
+GetName(Kind kind)
+{
+  switch (kind)
+  {
+    case Kind::MeanSquares:
+      return "MeanSquares";
+    case Kind::Correlation:
+      return "Correlation";
+    case Kind::JointHistogram:
+      return "JointHistogram";
+    case Kind::Demons:
+      return "Demons";
+    case Kind::NeighborhoodCorrelation:
+      return "NeighborhoodCorrelation";
+    default:
+      return "Mattes";
+  }
+}
+
 /** The kinds that take linear transforms. */
 constexpr Kind ForLinear[] = {
   Kind::MeanSquares, Kind::Correlation, Kind::JointHistogram, Kind::Mattes, Kind::NeighborhoodCorrelation
 };
 
 /** Makes a metric of a kind by New(), as a program does. */
-inline MetricType::Pointer
-MakeMetric(Kind kind)
+template <typename TInternal, unsigned int VDimension>
+typename MetricOf<TInternal, VDimension>::Pointer
+MakeMetricOf(Kind kind)
 {
+  using Image = itk::Image<float, VDimension>;
   switch (kind)
   {
     case Kind::MeanSquares:
-      return itk::MeanSquaresImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
+      return itk::MeanSquaresImageToImageMetricv4<Image, Image, Image, TInternal>::New().GetPointer();
     case Kind::Correlation:
-      return itk::CorrelationImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
+      return itk::CorrelationImageToImageMetricv4<Image, Image, Image, TInternal>::New().GetPointer();
     case Kind::JointHistogram:
-      return itk::JointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
+      return itk::JointHistogramMutualInformationImageToImageMetricv4<Image, Image, Image, TInternal>::New()
+        .GetPointer();
     case Kind::Demons:
-      return itk::DemonsImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
+      return itk::DemonsImageToImageMetricv4<Image, Image, Image, TInternal>::New().GetPointer();
     case Kind::NeighborhoodCorrelation:
-      return itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
+      return itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<Image, Image, Image, TInternal>::New().GetPointer();
     default:
-      return itk::MattesMutualInformationImageToImageMetricv4<ImageType, ImageType>::New().GetPointer();
+      return itk::MattesMutualInformationImageToImageMetricv4<Image, Image, Image, TInternal>::New().GetPointer();
   }
 }
 
-inline bool
-IsOurs(const MetricType & metric)
+inline MetricType::Pointer
+MakeMetric(Kind kind)
+{
+  return MakeMetricOf<double, 3>(kind);
+}
+
+template <typename TMetric>
+bool
+IsOurs(const TMetric & metric)
 {
   return std::string(typeid(metric).name()).find("GPUOverride") != std::string::npos;
 }

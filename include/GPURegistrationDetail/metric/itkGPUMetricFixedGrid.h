@@ -6,6 +6,7 @@
 #include "GPURegistrationDetail/core/itkGPUIsExactly.h"
 #include "GPURegistrationDetail/core/itkGPULoadedImage.h"
 #include "GPURegistrationDetail/core/itkGPURegistrationGeometry.h"
+#include "GPURegistrationDetail/transform/itkGPULinearMap.h"
 
 #include "itkLinearInterpolateImageFunction.h"
 #include "itkNearestNeighborInterpolateImageFunction.h"
@@ -35,11 +36,10 @@ public:
     const auto & virtualImage = *metric.GetVirtualImage();
     const auto & fixedImage = *metric.m_FixedImage;
     m_ToFixed = Geometry::FitIndexMap<ImageDimension>(virtualImage, [&](const Geometry::IndexArray & index) {
-      typename TMetric::FixedTransformType::InputPointType point;
-      point.CastFrom(Geometry::IndexToPoint<ImageDimension>(virtualImage, index));
-      Point<double, ImageDimension> moved;
-      moved.CastFrom(metric.m_FixedTransform->TransformPoint(point));
-      return Geometry::PointToIndex<ImageDimension>(fixedImage, moved);
+      return Geometry::PointToIndex<ImageDimension>(fixedImage,
+                                                    GPUTransformChain::MovePoint<CoordinateType, ImageDimension>(
+                                                      *metric.m_FixedTransform,
+                                                      Geometry::IndexToPoint<ImageDimension>(virtualImage, index)));
     });
     const auto size = metric.GetVirtualRegion().GetSize();
     m_IsOneGrid = size == fixedImage.GetBufferedRegion().GetSize() &&

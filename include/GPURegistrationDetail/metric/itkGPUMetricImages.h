@@ -18,6 +18,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace itk
 {
@@ -120,43 +121,19 @@ public:
   Range
   ComputeFixedRange() const
   {
-    Range fixed{ std::numeric_limits<double>::max(), std::numeric_limits<double>::lowest() };
-    if (m_Metric.m_UseSampledPointSet)
+    if (!m_Metric.m_UseSampledPointSet)
     {
-      const auto include = [&](const typename TMetric::FixedImageType::PointType & point) {
-        typename TMetric::FixedImageType::IndexType index;
-        if (m_Metric.m_FixedImage->TransformPhysicalPointToIndex(point, index))
-        {
-          const double value = m_Metric.m_FixedImage->GetPixel(index);
-          fixed.first = std::min(fixed.first, value);
-          fixed.second = std::max(fixed.second, value);
-        }
-      };
-      // An empty point set may have no container.
-      if (m_Metric.m_UseVirtualSampledPointSet && m_Metric.m_VirtualSampledPointSet->GetNumberOfPoints() > 0)
-      {
-        for (const auto & point : m_Metric.m_VirtualSampledPointSet->GetPoints()->CastToSTLConstContainer())
-        {
-          typename TMetric::FixedTransformType::InputPointType virtualPoint;
-          virtualPoint.CastFrom(point);
-          typename TMetric::FixedImageType::PointType fixedPoint;
-          fixedPoint.CastFrom(m_Metric.m_FixedTransform->TransformPoint(virtualPoint));
-          include(fixedPoint);
-        }
-      }
-      else if (!m_Metric.m_UseVirtualSampledPointSet && m_Metric.m_FixedSampledPointSet->GetNumberOfPoints() > 0)
-      {
-        for (const auto & point : m_Metric.m_FixedSampledPointSet->GetPoints()->CastToSTLConstContainer())
-        {
-          include(point);
-        }
-      }
+      return this->ComputeMaskedFixedRange();
     }
-    else
+    if (!m_Metric.m_UseVirtualSampledPointSet)
     {
-      fixed = this->ComputeMaskedFixedRange();
+      return this->ComputeRangeAt(*m_Metric.m_FixedSampledPointSet, [](const auto & point) { return point; });
     }
-    return fixed;
+    return this->ComputeRangeAt(*m_Metric.m_VirtualSampledPointSet, [this](const auto & point) {
+      typename TMetric::FixedTransformType::InputPointType virtualPoint;
+      virtualPoint.CastFrom(point);
+      return m_Metric.m_FixedTransform->TransformPoint(virtualPoint);
+    });
   }
 
   /** Returns the range of the fixed values inside the mask, at the last LookThrough(). */
@@ -320,6 +297,43 @@ private:
   GetParallelFor() const
   {
     return MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits());
+  }
+
+  /** Returns the range of the fixed values at the voxels nearest to points.
+   * \param points the points.
+   * \param toFixed maps one of them into the fixed image's space. */
+  template <typename TPointSet, typename TToFixed>
+  Range
+  ComputeRangeAt(const TPointSet & points, const TToFixed & toFixed) const
+  {
+    const Range        none{ std::numeric_limits<double>::max(), std::numeric_limits<double>::lowest() };
+    const auto         count = static_cast<std::int64_t>(points.GetNumberOfPoints());
+    const std::int64_t perTask = std::int64_t{ 1 } << 14;
+    std::vector<Range> parts((count + perTask - 1) / perTask, none);
+    this->GetParallelFor()(static_cast<std::int64_t>(parts.size()), [&](std::int64_t task) {
+      // The container of an empty point set may be null, and then there is no task.
+      const auto & container = points.GetPoints()->CastToSTLConstContainer();
+      Range &      part = parts[task];
+      for (std::int64_t n = task * perTask; n < std::min(count, (task + 1) * perTask); ++n)
+      {
+        typename TMetric::FixedImageType::PointType point;
+        point.CastFrom(toFixed(container[n]));
+        typename TMetric::FixedImageType::IndexType index;
+        if (m_Metric.m_FixedImage->TransformPhysicalPointToIndex(point, index))
+        {
+          const double value = m_Metric.m_FixedImage->GetPixel(index);
+          part.first = std::min(part.first, value);
+          part.second = std::max(part.second, value);
+        }
+      }
+    });
+    Range all = none;
+    for (const Range & part : parts)
+    {
+      all.first = std::min(all.first, part.first);
+      all.second = std::max(all.second, part.second);
+    }
+    return all;
   }
 
   /** Returns the range of all values that an interpolator can give for values of a range; a spline's values lie between its

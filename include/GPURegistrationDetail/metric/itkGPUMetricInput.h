@@ -12,6 +12,7 @@
 #include "GPURegistrationDetail/metric/itkGPUMetricScales.h"
 #include "GPURegistrationDetail/metric/itkGPUMetricSources.h"
 #include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
+#include "GPURegistrationDetail/core/itkGPUUndisturbed.h"
 
 #include "gpureg/core/Error.h"
 #include "gpureg/metric/Metric.h"
@@ -265,6 +266,8 @@ private:
     return moving;
   }
 
+  using Hashes = std::array<std::optional<std::uint64_t>, 3>;
+
   /** Holds what samples or a moving image are made from, and whether the engine has the same. */
   struct Compared
   {
@@ -283,22 +286,35 @@ private:
   /** Compares the sources with what the engine has. If keys are not trusted, it hashes all of them, new ones as well, since the next
    * evaluation compares with their hashes. */
   Sources
-  CompareSources() const
+  CompareSources()
   {
-    const MetricSources<TMetric>                sources(m_Metric);
-    const gpureg::Source                        fixed = sources.GetFixedSource(!m_MakesFixedGradient);
-    const gpureg::Source                        points = sources.GetPointsSource();
-    const gpureg::Source                        moving = this->GetMovingSource();
-    std::array<std::optional<std::uint64_t>, 3> hashes;
+    const MetricSources<TMetric> sources(m_Metric);
+    const gpureg::Source         fixed = sources.GetFixedSource(!m_MakesFixedGradient);
+    const gpureg::Source         points = sources.GetPointsSource();
+    const gpureg::Source         moving = this->GetMovingSource();
+    Hashes                       hashes;
     if (!fixed.isKeyTrusted)
     {
-      const auto found =
-        gpureg::HashContents({ &fixed.memory, &points.memory, &moving.memory }, this->GetParallelFor());
-      std::copy(found.begin(), found.end(), hashes.begin());
+      const std::uint64_t time = this->FindUndisturbedTime();
+      if (time == 0 || time != m_TimeOfHashes)
+      {
+        const auto found =
+          gpureg::HashContents({ &fixed.memory, &points.memory, &moving.memory }, this->GetParallelFor());
+        std::copy(found.begin(), found.end(), m_Hashes.begin());
+        m_TimeOfHashes = time;
+      }
+      hashes = m_Hashes;
     }
     return { this->Compare(m_ResidentFixed, fixed, hashes[0]),
              this->Compare(m_ResidentPoints, points, hashes[1]),
              this->Compare(m_ResidentMoving, moving, hashes[2]) };
+  }
+
+  /** Returns the number of the time in which the program changes no memory; 0 if there is none. */
+  std::uint64_t
+  FindUndisturbedTime() const
+  {
+    return CallsObservers<CoordinateType, ImageDimension>(*m_Metric.m_MovingTransform) ? 0 : Undisturbed::GetCurrent();
   }
 
   /** Compares a source with what the engine has.
@@ -401,12 +417,15 @@ private:
     }
   }
 
-  const TMetric &              m_Metric;
-  MetricImages<TMetric> &      m_Images;
-  gpureg::ResidentSource       m_ResidentFixed;
-  gpureg::ResidentSource       m_ResidentPoints;
-  gpureg::ResidentSource       m_ResidentMoving;
-  MetricScales                 m_Scales;
+  const TMetric &         m_Metric;
+  MetricImages<TMetric> & m_Images;
+  gpureg::ResidentSource  m_ResidentFixed;
+  gpureg::ResidentSource  m_ResidentPoints;
+  gpureg::ResidentSource  m_ResidentMoving;
+  MetricScales            m_Scales;
+  /** The last hashes of the samples, the points and the moving image, and the time that they are of: see Undisturbed. */
+  Hashes                       m_Hashes;
+  std::uint64_t                m_TimeOfHashes{ 0 };
   std::optional<std::uint64_t> m_InitialFixedHash;
   std::optional<std::uint64_t> m_InitialMovingHash;
   bool                         m_MakesGradient{ false };

@@ -55,7 +55,7 @@ class MetricMapping
 
 public:
   using MovingTransformType = typename TMetric::MovingTransformType;
-  using PointType = typename MovingTransformType::InputPointType;
+  using PointType = Point<double, ImageDimension>;
 
   explicit MetricMapping(const TMetric & metric)
     : m_Metric(metric)
@@ -120,9 +120,7 @@ public:
     const auto indices = Geometry::GetFitIndices<ImageDimension>(*m_Metric.GetVirtualImage());
     std::array<PointType, ImageDimension + 1> points;
     std::transform(indices.begin(), indices.end(), points.begin(), [&](const Geometry::IndexArray & index) {
-      PointType point;
-      point.CastFrom(Geometry::IndexToPoint<ImageDimension>(*m_Metric.GetVirtualImage(), index));
-      return point;
+      return Geometry::IndexToPoint<ImageDimension>(*m_Metric.GetVirtualImage(), index);
     });
     return points;
   }
@@ -134,9 +132,9 @@ public:
     namespace Geometry = GPURegistrationGeometry;
     std::array<Geometry::IndexArray, ImageDimension + 1> moved;
     std::transform(points.begin(), points.end(), moved.begin(), [&](const PointType & point) {
-      Point<double, ImageDimension> movedPoint;
-      movedPoint.CastFrom(transform.TransformPoint(point));
-      return Geometry::PointToIndex<ImageDimension>(*m_Metric.m_MovingImage, movedPoint);
+      return Geometry::PointToIndex<ImageDimension>(*m_Metric.m_MovingImage,
+                                                    GPUTransformChain::MovePoint<ScalarType, ImageDimension>(transform,
+                                                                                                             point));
     });
     return Geometry::FitMovedIndices<ImageDimension>(*m_Metric.GetVirtualImage(), moved);
   }

@@ -14,6 +14,7 @@
 #include "GPURegistrationDetail/core/itkGPUIsExactly.h"
 #include "GPURegistrationDetail/core/itkGPUKey.h"
 #include "GPURegistrationDetail/core/itkGPURegistrationGeometry.h"
+#include "GPURegistrationDetail/transform/itkGPULinearMap.h"
 #include "itkGaussianExponentialDiffeomorphicTransform.h"
 #include "itkGaussianSmoothingOnUpdateDisplacementFieldTransform.h"
 #include "itkGaussianSmoothingOnUpdateTimeVaryingVelocityFieldTransform.h"
@@ -31,32 +32,6 @@ namespace GPUTransformChain
 
 using GPURegistrationDetail::IsExactly;
 using GPURegistrationDetail::IsExactlyOneOf;
-
-/** Returns the map of a transform that is known to be affine, from where it moves a few points, whatever its class. */
-template <typename TScalar, unsigned int VDimension>
-gpureg::IndexMap
-FitAffine(const Transform<TScalar, VDimension, VDimension> & transform)
-{
-  using PointType = typename Transform<TScalar, VDimension, VDimension>::InputPointType;
-  // A power of two, of the order of lengths in mm: no digit is lost.
-  constexpr TScalar reach = 1024;
-  PointType         origin;
-  origin.Fill(0);
-  const auto       moved = transform.TransformPoint(origin);
-  gpureg::IndexMap map;
-  for (unsigned int d = 0; d < VDimension; ++d)
-  {
-    PointType there = origin;
-    there[d] = reach;
-    const auto movedThere = transform.TransformPoint(there);
-    for (unsigned int r = 0; r < VDimension; ++r)
-    {
-      map.matrix[3 * r + d] = static_cast<double>(movedThere[r] - moved[r]) / reach;
-    }
-    map.offset[d] = static_cast<double>(moved[d]);
-  }
-  return map;
-}
 
 /** Returns true if the transform has coefficients. A transform without coefficients is sampled, and reports the error itself. */
 template <typename TTransform>
