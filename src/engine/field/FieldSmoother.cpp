@@ -6,6 +6,7 @@
 #include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/Transfer.h"
 
+#include <stdexcept>
 #include <vector>
 
 namespace gpureg
@@ -53,6 +54,10 @@ void
 FieldSmoother::Enqueue(
   const kernels::FieldSmoothing & a, const Memory & field, Memory & scratch, Memory & smoothed, Memory * parts)
 {
+  if (&scratch == &field || &scratch == &smoothed)
+  {
+    throw std::logic_error("smoothing a field needs an array beside the field and the smoothed one");
+  }
   ForEachItem<kernels::SmoothFieldInPlaneKernel>(m_Queue,
                                                  CountBlocks(m_Queue, m_Grid, 1),
                                                  Precision::Single,

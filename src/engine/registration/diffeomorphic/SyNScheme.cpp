@@ -288,7 +288,7 @@ SyNScheme::MakeUpdate(const DiffeomorphicSettings & settings,
                                           Output<RealNumber>(*m_Weighted));
     derivative = m_Weighted.get();
   }
-  m_UpdateSmoother.SmoothAndMeasure(*derivative, *m_Workspace.first, update, reducer, *m_Longest);
+  m_UpdateSmoother.SmoothAndMeasure(*derivative, *m_Workspace.second, update, reducer, *m_Longest);
   kernels::LongestVector longest{};
   // Forces point to where the cost grows, or falls.
   longest.length = static_cast<float>(m_Similarity->GetForceUnit() > 0 ? -settings.step : settings.step);
