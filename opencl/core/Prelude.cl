@@ -12,9 +12,9 @@
 // A processor calls large functions: PoCL, which optimizes all code of a kernel in one function, compiles Mattes' kernels in 8 s
 // instead of 19, and a call takes little of the time of such a function.
 #if GPUREG_IS_GPU
-#define GPUREG_LARGE_FUNCTION static inline
+#  define GPUREG_LARGE_FUNCTION static inline
 #else
-#define GPUREG_LARGE_FUNCTION static __attribute__((noinline))
+#  define GPUREG_LARGE_FUNCTION static __attribute__((noinline))
 #endif
 #define GPUREG_SELDOM_FUNCTION GPUREG_LARGE_FUNCTION
 #define GPUREG_REAL_FUNCTION static inline
