@@ -27,9 +27,9 @@ struct SyNDistance
 };
 
 constexpr SyNDistance Most{ 1e-4, 1e-3, 1e-5 };
-// So short that the images do not come to lie on each other, where rounding decides which way they go; but not 0.1, which is also the largest
-// error that ends an inversion: then rounding decides whether the first one goes on.
-constexpr double Step = 0.12;
+// So short that the images do not come to lie on each other, where rounding decides which way they go. It is not 0.1 either, which is also
+// the largest error that ends an inversion: then rounding decides whether the first one goes on.
+constexpr double Step = 0.05;
 // As often as ITK itself moves where its input changes by ThisShare of itself.
 constexpr double Times = 3;
 constexpr double ThisShare = 1e-7;
