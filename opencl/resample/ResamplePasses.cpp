@@ -47,14 +47,15 @@ public:
 
 private:
   /** Returns the options of a kernel's variant. A GPU has a kernel for each way of resampling. On a CPU, compiling these takes longer
-   *  than it ever saves, so one kernel looks the way up at run time. */
+   *  than it ever saves, so one kernel looks the way up at run time; only the kernel that follows rows is another one. */
   std::string
   GetVariant(const ResampleArguments & a) const
   {
-    return !m_Queue.GetDevice().IsGpu() ? std::string(" -DGPUREG_IS_GENERAL")
-                                        : " -DGPUREG_INTERPOLATION=" + std::to_string(a.interpolation) +
-                                            " -DGPUREG_CHAIN=" + std::to_string(a.chain) +
-                                            " -DGPUREG_IS_SCALAR=" + (a.components == 1 ? "1" : "0");
+    const std::string rows = std::string(" -DGPUREG_FOLLOWS_ROWS=") + (a.chain == ChainFollowsRows ? "1" : "0");
+    return rows + (!m_Queue.GetDevice().IsGpu() ? std::string(" -DGPUREG_IS_GENERAL")
+                                                : " -DGPUREG_INTERPOLATION=" + std::to_string(a.interpolation) +
+                                                    " -DGPUREG_CHAIN=" + std::to_string(a.chain) +
+                                                    " -DGPUREG_IS_SCALAR=" + (a.components == 1 ? "1" : "0"));
   }
 
   /** \throws Error if the device cannot compute in that precision. */
