@@ -273,7 +273,7 @@ LevelSimilarity::SetImages(
   DescribeValues(m_Settings, fixed, moving, samples, image);
   if (this->HasForcesOfITK() && this->GetDescription().HasJointHistogram())
   {
-    // The forces' last digits decide which bins voxels are in an iteration later: floats took them ten times as far from ITK's.
+    // The forces' last digits decide which bins voxels are in an iteration later: docs/notebook/displacement-fields.md.
     samples.precision = image.precision = Precision::Double;
   }
   m_All = samples;
