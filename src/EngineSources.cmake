@@ -86,6 +86,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/filter/RecursiveGaussian.cpp
     engine/resample/ResamplePlan.cpp
     engine/resample/ResampleProblem.cpp
+    engine/resample/ResampleSelfCheck.cpp
     engine/resample/Resampler.cpp
     engine/metric/samples/RegularSubsample.cpp
     engine/metric/samples/SampleForces.cpp

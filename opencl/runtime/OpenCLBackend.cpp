@@ -88,6 +88,12 @@ OpenCLBackend::CreateQueue()
   return std::make_unique<OpenCLQueue>(*this);
 }
 
+std::string
+OpenCLBackend::GetDriverVersion() const
+{
+  return CheckOpenCL(m_Device.GetName(), [&] { return m_Device.GetHandle().getInfo<CL_DRIVER_VERSION>(); });
+}
+
 StagingPointer
 OpenCLBackend::MakePinned(std::size_t bytes)
 {

@@ -24,6 +24,9 @@ public:
   std::unique_ptr<Queue>
   CreateQueue() override;
 
+  std::string
+  GetDriverVersion() const override;
+
   bool
   HasDoubles() const override
   {

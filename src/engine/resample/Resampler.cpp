@@ -10,6 +10,7 @@
 #include "engine/resample/ResamplePlan.h"
 #include "engine/resample/ResamplePasses.h"
 #include "engine/resample/ResampleProblem.h"
+#include "engine/resample/ResampleSelfCheck.h"
 
 #include "engine/runtime/MakePasses.h"
 #include "engine/runtime/Transfer.h"
@@ -79,7 +80,7 @@ public:
   Resample(const ResampleInput & input, const ResampleRequest & request, const ParallelFor & parallelFor)
   {
     Run(input, request, parallelFor, [&] {
-      m_Chain.SetChain(request);
+      SetChain(input, request);
       const ResamplePlan plan = MakePlan(input, request);
       m_Chain.SetPlanes(plan.gridPlanes, plan.slabs.GetCount() > 1);
       m_Input.SetInput(input, plan);
@@ -163,7 +164,7 @@ private:
     const std::size_t voxelBytes = BytesOf(input.precision) * static_cast<std::size_t>(input.components);
     MemoryPointer     made;
     Run(input, request, parallelFor, [&] {
-      m_Chain.SetChain(request);
+      SetChain(input, request);
       ResamplePlan plan;
       plan.slabs = InputSlabs::MakeWholeCut(input);
       plan.inputBytes = m_Input.IsThere(input) ? 0 : voxelBytes * static_cast<std::size_t>(CountOf(input.size));
@@ -197,6 +198,14 @@ private:
                                        SizeOf(m_ChainArrays.vectors),
                                        SizeOf(m_Output[0]) }));
     });
+  }
+
+  /** Merges the request's chain, and checks that the device applies such a chain rightly. */
+  void
+  SetChain(const ResampleInput & input, const ResampleRequest & request)
+  {
+    m_Chain.SetChain(request);
+    CheckResamplesRightly(*m_Backend, MakeResampleArguments(input, request, m_Chain.GetMerged()), input.precision);
   }
 
   std::size_t

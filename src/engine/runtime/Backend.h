@@ -137,6 +137,13 @@ public:
     return "";
   }
 
+  /** Returns the version of the driver as the driver writes it; empty for the host and for CUDA. */
+  virtual std::string
+  GetDriverVersion() const
+  {
+    return "";
+  }
+
   /** Returns true if the device computes in double precision. */
   virtual bool
   HasDoubles() const
