@@ -121,3 +121,14 @@ def test_pyramid(device):
         assert relative_difference(level.array[inside], by_place.array[inside]) < 0.15
     ones = gr.pyramid(np.ones((16, 16, 16), np.uint8), 2, device=device)
     assert ones[1].shape == (8, 8, 8) and (ones[1] == 1).all()
+
+
+@pytest.mark.parametrize("interpolation", ["nearest", "linear", "bspline"])
+@pytest.mark.parametrize("behind", [None, gr.Affine(turn(3), [2.0, -1.0, 0.5])])
+def test_splines_as_on_the_host(device, rng, interpolation, behind):
+    """Follows rows that are longer than a group of lanes, and whose last group is not full."""
+    labels = gr.Image((np.indices((24, 27, 71)).sum(0) // 9 % 9).astype(np.uint8), (2.0,) * 3)
+    spline = gr.BSpline(rng.normal(0, 2, (10, 10, 18, 3)), (10.0,) * 3, (-15.0,) * 3)
+    transform = gr.Composite([spline, behind]) if behind else spline
+    ours, theirs = (gr.resample(labels, transform, labels, interpolation, device=one).array.astype(int) for one in (device, "host"))
+    assert (np.abs(ours - theirs) > (interpolation != "nearest")).mean() < 1e-4
