@@ -7,6 +7,8 @@
 #include "kernels/core/Prelude.h"
 #include "kernels/core/LaneLimits.h"
 
+#include <cstdlib>
+
 namespace gpureg
 {
 
@@ -38,6 +40,24 @@ ChooseLanes(std::size_t largestGroup, std::size_t localMemory)
   }
   return static_cast<int>(lanes);
 }
+
+// PoCL 5.0 (LLVM 16, 17) compiled kernels with barriers so that metrics were NaN or crashed, and PoCL 6.0 (LLVM 18) ended the process while
+// it compiled; 3.1 passes all tests.
+constexpr long FirstWrongPoCL = 5;
+
+/** \throws UnsupportedError for a processor by a version of PoCL that is known to compile wrongly */
+void
+CheckPoCL(const cl::Platform & platform, const cl::Device & device)
+{
+  const std::string version = device.getInfo<CL_DRIVER_VERSION>();
+  if (platform.getInfo<CL_PLATFORM_NAME>() == "Portable Computing Language" &&
+      (device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) != 0 &&
+      std::strtol(version.c_str(), nullptr, 10) >= FirstWrongPoCL)
+  {
+    throw UnsupportedError("PoCL " + version +
+                           " compiles some kernels wrongly, as all versions from 5.0 on; use the host, or PoCL 3.1");
+  }
+}
 } // namespace
 
 OpenCLDevice::OpenCLDevice(const cl::Device & device)
@@ -56,6 +76,7 @@ OpenCLDevice::OpenCLDevice(const cl::Device & device)
     throw UnsupportedError("the device, or its compiler, is not available");
   }
   const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>());
+  CheckPoCL(platform, device);
   m_Name = device.getInfo<CL_DEVICE_NAME>();
   m_Description =
     m_Name + ", " + platform.getInfo<CL_PLATFORM_NAME>() + ", " + std::to_string(m_MemorySize >> 30) + " GiB";
