@@ -134,6 +134,8 @@ NOT_RUN = {
     "using Image = itk::Image<float, 3>;": "a part of a program, shortened: examples/SwapTheMetric.cxx is the whole one",
     "auto search = itk::GlobalAffineRegistrationMethod<Image, Image>::New();": "the same of examples/GlobalStage.cxx",
     "auto method = itk::FreeFormDeformationRegistrationMethod<Image, Image>::New();": "the same of examples/FreeFormStage.cxx",
+    "auto method = itk::DiffeomorphicRegistrationMethod<Image, Image>::New();": "the same of "
+    "test/registration/diffeomorphic/DiffeomorphicMethodTest.cxx",
     "using Sum = itk::WeightedSumMultiMetricv4<3, 3, Image>;": "the same of test/penalty/BSplinePenaltyTest.cxx",
 }
 
