@@ -142,7 +142,7 @@ def test_what_is_in_its_place_gets_no_warning(moved, stages):
 
 def is_doubtful(result):
     """Returns true if there is a warning that the images show different objects, or are misplaced."""
-    told = ("the edges of the images agree no better where ", "what was found tiles one direction ")
+    told = ("the edges of the images agree no better where ", "what was found stretches one direction ")
     return any(warning.startswith(told) for warning in result.warnings)
 
 
