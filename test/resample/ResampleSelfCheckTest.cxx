@@ -27,7 +27,7 @@ MakeUse(int interpolation, int chain, int components)
   return a;
 }
 
-/** Resamples as other passes do, after it has forgotten the interpolation's way, the displacement, or the last row. */
+/** Resamples as the queue's passes do, but by the nearest voxel, without the displacement, or without the last row. */
 class ForgetfulPasses : public ResamplePasses
 {
 public:
