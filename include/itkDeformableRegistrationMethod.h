@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace itk
 {
@@ -82,6 +83,10 @@ public:
     return m_InverseErrors;
   }
 
+  /** Return the level, 0 being the coarsest, and the iteration of the current registration, for observers of iteration events. */
+  itkGetConstMacro(CurrentLevel, unsigned int);
+  itkGetConstMacro(CurrentIteration, unsigned int);
+
 protected:
   DeformableRegistrationMethod() = default;
   ~DeformableRegistrationMethod() override = default;
@@ -101,7 +106,8 @@ protected:
   virtual void
   RegisterDeformation() = 0;
 
-  /** Registers the images as RegisterBy() does, and keeps the moving image on the device for GetWarpedImage(). */
+  /** Registers the images as RegisterBy() does, stores the level and the iteration before each event, and keeps the moving image on the
+   * device for GetWarpedImage(). */
   template <typename TEngine, typename TProblem, typename TSettings, typename TOnProgress>
   auto
   RegisterOnDevice(std::unique_ptr<TEngine> & engine,
@@ -126,6 +132,19 @@ protected:
   typename DisplacementFieldType::Pointer
   MakeField() const;
 
+  /** Returns a function that stores displacements in a field, which must outlive it. */
+  static Taker
+  StoreIn(DisplacementFieldType & field);
+
+  /** Returns the result of a level.
+   * \throws itk::GPUBadInputError if there is no such level. */
+  template <typename TLevelResult>
+  const TLevelResult &
+  GetLevelResult(const std::vector<TLevelResult> & levels, unsigned int level) const;
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+
   gpureg::ParallelFor
   MakeParallelFor() const;
 
@@ -138,6 +157,8 @@ private:
   typename TransformType::ConstPointer              m_RegisteredFrom; // the initial transform of the result
   mutable gpureg::EngineUser<gpureg::FieldInverter> m_Inverter;
   mutable gpureg::InverseErrors                     m_InverseErrors;
+  unsigned int                                      m_CurrentLevel{ 0 };
+  unsigned int                                      m_CurrentIteration{ 0 };
 };
 
 } // namespace itk

@@ -39,7 +39,11 @@ DeformableRegistrationMethod<TFixedImage, TMovingImage>::RegisterOnDevice(std::u
                                                                           const TOnProgress &        onProgress)
 {
   GPURegistrationDetail::RegisteredSide moving(this->m_Use.GetDevice().GetName(), "moving");
-  auto                                  result = this->RegisterBy(engine, moving, problem, settings, onProgress);
+  auto result = this->RegisterBy(engine, moving, problem, settings, [&](const auto & progress) {
+    m_CurrentLevel = static_cast<unsigned int>(progress.level);
+    m_CurrentIteration = static_cast<unsigned int>(progress.iteration);
+    onProgress(progress);
+  });
   // Moving images of other pixels are resampled from the host's memory, in doubles.
   if constexpr (GPURegistrationDetail::RegisteredSide::IsOfReals<TMovingImage>)
   {
@@ -196,13 +200,7 @@ DeformableRegistrationMethod<TFixedImage, TMovingImage>::GetInverseTransform() c
   request.displacements = [&displacements](std::int64_t first, std::int64_t count, void * out) {
     std::copy_n(displacements.data() + 3 * first, 3 * count, static_cast<float *>(out));
   };
-  auto * const vectors = field->GetBufferPointer();
-  request.take = [vectors](std::int64_t first, std::int64_t count, const float * in) {
-    for (std::int64_t n = first; n < first + count; ++n, in += 3)
-    {
-      std::copy_n(in, ImageDimension, vectors[n].Begin());
-    }
-  };
+  request.take = StoreIn(*field);
   GPURegistrationDetail::CallEngine(*this, [&] {
     const auto parallelFor = this->MakeParallelFor();
     this->TakeDisplacements(
@@ -225,6 +223,42 @@ DeformableRegistrationMethod<TFixedImage, TMovingImage>::GetInverseTransform() c
   composite->AddTransform(inverse);
   composite->AddTransform(behind);
   return composite.GetPointer();
+}
+
+template <typename TFixedImage, typename TMovingImage>
+auto
+DeformableRegistrationMethod<TFixedImage, TMovingImage>::StoreIn(DisplacementFieldType & field) -> Taker
+{
+  auto * const vectors = field.GetBufferPointer();
+  return [vectors](std::int64_t first, std::int64_t count, const float * in) {
+    for (std::int64_t n = first; n < first + count; ++n, in += 3)
+    {
+      std::copy_n(in, ImageDimension, vectors[n].Begin());
+    }
+  };
+}
+
+template <typename TFixedImage, typename TMovingImage>
+template <typename TLevelResult>
+const TLevelResult &
+DeformableRegistrationMethod<TFixedImage, TMovingImage>::GetLevelResult(const std::vector<TLevelResult> & levels,
+                                                                        unsigned int                      level) const
+{
+  if (level >= levels.size())
+  {
+    GPURegistrationDetail::ThrowBadInput(
+      *this, "There are results of ", levels.size(), " levels, and none of level ", level, ".");
+  }
+  return levels[level];
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+DeformableRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  os << indent << "CurrentLevel: " << m_CurrentLevel << std::endl;
+  os << indent << "CurrentIteration: " << m_CurrentIteration << std::endl;
 }
 
 } // namespace itk

@@ -132,10 +132,6 @@ public:
     return 1e-3 * m_Result.milliseconds;
   }
 
-  /** Return the level, 0 being the coarsest, and the iteration of the current registration, for observers of iteration events. */
-  itkGetConstMacro(CurrentLevel, unsigned int);
-  itkGetConstMacro(CurrentIteration, unsigned int);
-
 protected:
   DiffeomorphicRegistrationMethod();
   ~DiffeomorphicRegistrationMethod() override = default;
@@ -158,8 +154,6 @@ private:
   double         m_UpdateSmoothingSigma;
   double         m_FieldSmoothingSigma;
   double         m_Step;
-  unsigned int   m_CurrentLevel{ 0 };
-  unsigned int   m_CurrentIteration{ 0 };
 
   std::unique_ptr<gpureg::DiffeomorphicRegistration> m_Engine;
   gpureg::DiffeomorphicResult                        m_Result;

@@ -48,12 +48,7 @@ template <typename TFixedImage, typename TMovingImage>
 const std::vector<double> &
 DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::GetCosts(unsigned int level) const
 {
-  if (level >= m_Result.levels.size())
-  {
-    GPURegistrationDetail::ThrowBadInput(
-      *this, "There are results of ", m_Result.levels.size(), " levels, and none of level ", level, ".");
-  }
-  return m_Result.levels[level].costs;
+  return this->GetLevelResult(m_Result.levels, level).costs;
 }
 
 template <typename TFixedImage, typename TMovingImage>
@@ -64,23 +59,10 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::RegisterDeformation(
   m_Deformation = nullptr;
   gpureg::DiffeomorphicProblem problem;
   problem.initial = this->MakeInitialChain();
-  m_Result = this->RegisterOnDevice(m_Engine,
-                                    problem,
-                                    this->MakeSettings(),
-                                    [this](const gpureg::DiffeomorphicProgress & progress) {
-                                      m_CurrentLevel = static_cast<unsigned int>(progress.level);
-                                      m_CurrentIteration = static_cast<unsigned int>(progress.iteration);
-                                    });
-  const auto   field = this->MakeField();
-  auto * const vectors = field->GetBufferPointer();
-  this->TakeDisplacements(
-    [vectors](std::int64_t first, std::int64_t count, const float * in) {
-      for (std::int64_t n = first; n < first + count; ++n, in += 3)
-      {
-        std::copy_n(in, ImageDimension, vectors[n].Begin());
-      }
-    },
-    this->MakeParallelFor());
+  m_Result =
+    this->RegisterOnDevice(m_Engine, problem, this->MakeSettings(), [](const gpureg::DiffeomorphicProgress &) {});
+  const auto field = this->MakeField();
+  this->TakeDisplacements(Superclass::StoreIn(*field), this->MakeParallelFor());
   m_Deformation = DisplacementFieldTransformType::New();
   m_Deformation->SetDisplacementField(field);
   this->SetDeformation(m_Deformation);
@@ -108,8 +90,6 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std::ostre
   os << indent << "UpdateSmoothingSigma: " << m_UpdateSmoothingSigma << std::endl;
   os << indent << "FieldSmoothingSigma: " << m_FieldSmoothingSigma << std::endl;
   os << indent << "Step: " << m_Step << std::endl;
-  os << indent << "CurrentLevel: " << m_CurrentLevel << std::endl;
-  os << indent << "CurrentIteration: " << m_CurrentIteration << std::endl;
 }
 
 } // namespace itk

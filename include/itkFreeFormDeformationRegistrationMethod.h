@@ -177,10 +177,6 @@ public:
   /** Returns the number of levels of the current registration, or else of the last one. */
   itkGetConstMacro(RegisteredLevels, unsigned int);
 
-  /** Return the level, 0 being the coarsest, and the iteration of the current registration, for observers of iteration events. */
-  itkGetConstMacro(CurrentLevel, unsigned int);
-  itkGetConstMacro(CurrentIteration, unsigned int);
-
 protected:
   FreeFormDeformationRegistrationMethod() = default;
   ~FreeFormDeformationRegistrationMethod() override = default;
@@ -195,8 +191,6 @@ protected:
 private:
   gpureg::FreeFormSettings
   MakeSettings() const;
-  const gpureg::FreeFormLevelResult &
-  GetLevelResult(unsigned int level) const;
   void
   WarnOfFewVoxels() const;
   void
@@ -218,8 +212,6 @@ private:
   double         m_ConvergenceThreshold{ 0 };
   unsigned int   m_ConvergenceWindowSize{ 10 };
   unsigned int   m_RegisteredLevels{ 0 };
-  unsigned int   m_CurrentLevel{ 0 };
-  unsigned int   m_CurrentIteration{ 0 };
 
   std::unique_ptr<gpureg::FreeFormRegistration> m_Engine;
   gpureg::FreeFormResult                        m_Result;

@@ -25,29 +25,17 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::SetControlPoin
 }
 
 template <typename TFixedImage, typename TMovingImage>
-const gpureg::FreeFormLevelResult &
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetLevelResult(unsigned int level) const
-{
-  if (level >= m_Result.levels.size())
-  {
-    GPURegistrationDetail::ThrowBadInput(
-      *this, "There are results of ", m_Result.levels.size(), " levels, and none of level ", level, ".");
-  }
-  return m_Result.levels[level];
-}
-
-template <typename TFixedImage, typename TMovingImage>
 const std::vector<double> &
 FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetCosts(unsigned int level) const
 {
-  return this->GetLevelResult(level).costs;
+  return this->GetLevelResult(m_Result.levels, level).costs;
 }
 
 template <typename TFixedImage, typename TMovingImage>
 double
 FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::GetElapsedSeconds(unsigned int level) const
 {
-  return 1e-3 * this->GetLevelResult(level).milliseconds;
+  return 1e-3 * this->GetLevelResult(m_Result.levels, level).milliseconds;
 }
 
 template <typename TFixedImage, typename TMovingImage>
@@ -88,8 +76,6 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::RegisterDeform
   m_Result =
     this->RegisterOnDevice(m_Engine, problem, this->MakeSettings(), [this](const gpureg::FreeFormProgress & progress) {
       m_RegisteredLevels = static_cast<unsigned int>(progress.levels);
-      m_CurrentLevel = static_cast<unsigned int>(progress.level);
-      m_CurrentIteration = static_cast<unsigned int>(progress.iteration);
     });
   this->WarnOfFewVoxels();
   this->KeepTransform();
@@ -195,8 +181,6 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std:
   os << indent << "FixedImageRange: " << this->GetFixedImageRange() << std::endl;
   os << indent << "MovingImageRange: " << this->GetMovingImageRange() << std::endl;
   os << indent << "RegisteredLevels: " << m_RegisteredLevels << std::endl;
-  os << indent << "CurrentLevel: " << m_CurrentLevel << std::endl;
-  os << indent << "CurrentIteration: " << m_CurrentIteration << std::endl;
 }
 
 } // namespace itk

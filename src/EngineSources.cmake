@@ -59,6 +59,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/LevelSamples.cpp
     engine/registration/LevelSimilarity.cpp
     engine/registration/diffeomorphic/FieldForces.cpp
+    engine/registration/diffeomorphic/LevelGrid.cpp
     engine/registration/diffeomorphic/LocalCorrelationForces.cpp
     engine/registration/diffeomorphic/SampledForces.cpp
     engine/metric/Similarity.cpp

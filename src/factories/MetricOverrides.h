@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which metrics the factory stands in for: Metrics2D.cxx and so on.
+// Lists the metrics that the factory overrides; Metrics2D.cxx and its neighbours compile them.
 #ifndef MetricOverrides_h
 #define MetricOverrides_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which optimizers the factory stands in for.
+// Lists the optimizers that the factory overrides.
 #ifndef OptimizerOverrides_h
 #define OptimizerOverrides_h
 

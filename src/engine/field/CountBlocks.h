@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many items the kernels of kernels/field/FieldBlocks.h take.
+// Counts the items of the kernels that include kernels/field/FieldBlocks.h.
 #ifndef gpureg_CountBlocks_h
 #define gpureg_CountBlocks_h
 

@@ -6,6 +6,7 @@
 #include "gpureg/core/Geometry.h"
 
 #include "engine/core/Matrix3.h"
+#include "engine/filter/LevelGeometry.h"
 #include "engine/transform/FixedPoint.h"
 #include "kernels/field/FieldGrid.h"
 
@@ -64,6 +65,13 @@ MakeFieldGrid(int dimension, const Size & size, const Matrix3 & toPhysical, cons
     grid.toIndex[i] = static_cast<float>(toIndex[i]);
   }
   return grid;
+}
+
+/** Returns the same for voxels whose indices toPoint maps to mm. */
+inline kernels::FieldGrid
+MakeFieldGrid(int dimension, const Size & size, const IndexMap & toPoint)
+{
+  return MakeFieldGrid(dimension, size, toPoint.matrix, GetSpacing(toPoint));
 }
 
 /** Returns what kernels need of geometry. The upper border is where ITK's smoothing of SyN and itk::InvertDisplacementFieldImageFilter look

@@ -4,7 +4,6 @@
 #include "engine/field/FieldGeometry.h"
 #include "engine/field/FieldKernels.h"
 #include "engine/field/FieldReducer.h"
-#include "engine/filter/LevelGeometry.h"
 #include "engine/runtime/Backend.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/Fork.h"
@@ -57,7 +56,7 @@ public:
         throw BadInputError("a field to invert has no voxels");
       }
     }
-    m_Grid = MakeFieldGrid(field.dimension, field.size, field.indexToPoint.matrix, GetSpacing(field.indexToPoint));
+    m_Grid = MakeFieldGrid(field.dimension, field.size, field.indexToPoint);
     m_Voxels = kernels::CountFieldVoxels(&m_Grid);
     return Operate(*m_Queue, parallelFor, [&] {
       this->Reserve();
@@ -90,6 +89,22 @@ public:
   }
 
 private:
+  /** The first two numbers of the reducer's results. */
+  struct Errors
+  {
+    float largest;
+    float sum;
+  };
+
+  static void
+  CheckIsFinite(float number)
+  {
+    if (!std::isfinite(number))
+    {
+      throw BadInputError("a field to invert has a number that is not finite");
+    }
+  }
+
   void
   Reserve()
   {
@@ -99,7 +114,7 @@ private:
       gpureg::Reserve(*m_Queue, *vectors, 3 * sizeof(float) * voxels);
     }
     gpureg::Reserve(*m_Queue, m_Errors, sizeof(float) * voxels);
-    gpureg::Reserve(*m_Queue, m_Numbers, sizeof(float));
+    gpureg::Reserve(*m_Queue, m_Numbers, sizeof(Errors));
   }
 
   /** Finds the inverse, as good as it becomes. */
@@ -116,8 +131,8 @@ private:
                                                Input<RealNumber>(*m_Field),
                                                Output<RealNumber>(*m_Inverse),
                                                Output<float>(*m_Errors));
-    double sum = this->SumErrors();
-    for (int round = 0; round<Rounds && this->FindLargestError()> SmallError; ++round)
+    Errors errors = this->MeasureErrors();
+    for (int round = 0; round < Rounds && errors.largest > SmallError; ++round)
     {
       gpureg::Reserve(*m_Queue, m_BetterInverse, 3 * sizeof(float) * static_cast<std::size_t>(m_Voxels));
       gpureg::Reserve(*m_Queue, m_BetterErrors, sizeof(float) * static_cast<std::size_t>(m_Voxels));
@@ -133,26 +148,23 @@ private:
                                                        Output<float>(*m_BetterErrors));
       std::swap(m_Inverse, m_BetterInverse);
       std::swap(m_Errors, m_BetterErrors);
-      const double before = std::exchange(sum, this->SumErrors());
-      if (!(sum < before))
+      const Errors before = std::exchange(errors, this->MeasureErrors());
+      if (!(errors.sum < before.sum))
       {
         break;
       }
     }
   }
 
-  double
-  SumErrors()
+  /** Returns the largest of the voxels' errors, and their sum. */
+  Errors
+  MeasureErrors()
   {
-    m_Reducer.Sum(*m_Errors, 0, m_Voxels, *m_Numbers, 0);
-    return this->DownloadNumber();
-  }
-
-  double
-  FindLargestError()
-  {
-    m_Reducer.FindLargest(*m_Errors, 0, m_Voxels, *m_Numbers, 0);
-    return this->DownloadNumber();
+    m_Reducer.FindLargestAndSum(*m_Errors, m_Voxels, *m_Numbers);
+    Errors errors{};
+    m_Queue->Download(&errors, *m_Numbers, sizeof(errors));
+    CheckIsFinite(errors.sum);
+    return errors;
   }
 
   double
@@ -160,10 +172,7 @@ private:
   {
     float number = 0;
     m_Queue->Download(&number, *m_Numbers, sizeof(number));
-    if (!std::isfinite(number))
-    {
-      throw BadInputError("a field to invert has a number that is not finite");
-    }
+    CheckIsFinite(number);
     return number;
   }
 
@@ -213,7 +222,7 @@ private:
   // float a voxel: lengths of errors, in voxels.
   MemoryPointer m_Errors;
   MemoryPointer m_BetterErrors;
-  // float: a result of the reducer.
+  // float: results of the reducer.
   MemoryPointer m_Numbers;
 };
 

@@ -70,18 +70,12 @@ FieldReducer::FindLargestAndSum(const Memory & numbers, std::int64_t count, Memo
                                                          Output<float>(to),
                                                          Output<float>(to, strips.number));
   };
-  kernels::Strips strips = CutIntoStrips(count, MostStrips);
+  const kernels::Strips strips = CutIntoStrips(count, MostStrips);
   reduce(numbers, 0, strips, *m_Strips);
-  Memory * from = m_Strips.get();
-  Memory * to = m_Joined.get();
-  while (strips.number > Joint)
-  {
-    const std::int64_t addends = strips.number;
-    strips = CutIntoStrips(addends, (addends + Joint - 1) / Joint);
-    reduce(*from, addends, strips, *to);
-    std::swap(from, to);
-  }
-  reduce(*from, strips.number, CutIntoStrips(strips.number, 1), result);
+  // The sums of the strips lie behind their maxima.
+  this->Join(strips.number, result, [&reduce](const Memory & from, const kernels::Strips & joined, Memory & to) {
+    reduce(from, joined.count, joined, to);
+  });
 }
 
 template <typename TKernel>
@@ -91,23 +85,26 @@ FieldReducer::Reduce(const Memory & numbers, std::int64_t first, std::int64_t co
   this->Reserve();
   const kernels::Strips strips = CutIntoStrips(count, MostStrips);
   ForEachItem<TKernel>(m_Queue, strips.number, strips, Input<float>(numbers, first), Output<float>(*m_Strips));
-  this->Join<TKernel>(strips.number, result, slot);
+  this->Join(strips.number, result, [&](const Memory & from, const kernels::Strips & joined, Memory & to) {
+    ForEachItem<TKernel>(
+      m_Queue, joined.number, joined, Input<float>(from), Output<float>(to, &to == &result ? slot : 0));
+  });
 }
 
-template <typename TKernel>
+template <typename TReduce>
 void
-FieldReducer::Join(std::int64_t count, Memory & result, std::int64_t slot)
+FieldReducer::Join(std::int64_t count, Memory & result, const TReduce & reduce)
 {
   Memory * from = m_Strips.get();
   Memory * to = m_Joined.get();
   while (count > Joint)
   {
     const kernels::Strips strips = CutIntoStrips(count, (count + Joint - 1) / Joint);
-    ForEachItem<TKernel>(m_Queue, strips.number, strips, Input<float>(*from), Output<float>(*to));
+    reduce(*from, strips, *to);
     count = strips.number;
     std::swap(from, to);
   }
-  ForEachItem<TKernel>(m_Queue, 1, CutIntoStrips(count, 1), Input<float>(*from), Output<float>(result, slot));
+  reduce(*from, CutIntoStrips(count, 1), result);
 }
 
 } // namespace gpureg

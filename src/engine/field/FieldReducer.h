@@ -45,9 +45,10 @@ private:
   template <typename TKernel>
   void
   Reduce(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot);
-  template <typename TKernel>
+  /** Joins the results of count strips, in m_Strips, to one, by reduce(from, strips, to). */
+  template <typename TReduce>
   void
-  Join(std::int64_t count, Memory & result, std::int64_t slot);
+  Join(std::int64_t count, Memory & result, const TReduce & reduce);
 
   Queue &       m_Queue;
   MemoryPointer m_Parts;

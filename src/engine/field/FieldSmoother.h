@@ -11,12 +11,13 @@
 namespace gpureg
 {
 
-/** What smoothing makes of a field's border. */
+/** Says what smoothing makes of a field's border. */
 enum class FieldBorder
 {
-  /** It is smoothed as if the field continued beyond it. */
+  /** The border is smoothed as if the field continued beyond it. */
   Smoothed,
-  /** It is 0, and a part of the field stays unsmoothed where sigma is short: see FindKeptPart(). So does itk::SyNImageRegistrationMethod. */
+  /** The border is set to 0, and a part of the field stays unsmoothed where sigma is short, as itk::SyNImageRegistrationMethod has it: see
+   *  FindKeptPart(). */
   Zero
 };
 

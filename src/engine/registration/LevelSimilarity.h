@@ -24,12 +24,13 @@ struct SampleDraws
   std::uint64_t seed = 1;
 };
 
-/** Which forces a similarity has. */
+/** Says which forces a similarity computes. */
 enum class LevelForces
 {
-  /** Derivatives of the value. */
+  /** The forces are the derivatives of the value. */
   OfValue,
-  /** The derivatives that ITK's metrics have for displacement fields, by points, from central differences of the moving image's voxels. */
+  /** The forces are those of ITK's metrics for displacement fields: derivatives by points, from central differences of the moving image's
+   *  voxels. */
   OfITK
 };
 

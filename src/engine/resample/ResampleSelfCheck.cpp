@@ -136,7 +136,7 @@ ResampleSmallImage(Queue & queue, ResamplePasses & passes, const ResampleArgumen
     const MemoryPointer parts = upload(MakeParts(a.chain));
     const MemoryPointer vectors = upload(MakeVectors());
     const MemoryPointer outside = upload(std::vector<real>(static_cast<std::size_t>(a.components), real{ -1 }));
-    // What no lane writes is wrong.
+    // An element that no lane writes keeps this number, which is wrong.
     const MemoryPointer made = upload(std::vector<real>(values.size(), real{ -2 }));
     passes.Resample(a, precision, { *input, parts, vectors, outside }, *made);
     queue.Download(output.data(), *made, sizeof(real) * output.size());

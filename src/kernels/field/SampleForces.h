@@ -12,15 +12,6 @@ typedef struct SampleForceTurn
   float toForce[9]; /* from a sample's force, besides EvaluatedFactor, to the derivative by its displacement, by rows */
 } SampleForceTurn;
 
-/** Copies an element of a field. Moves 24 bytes a voxel. */
-GPUREG_FUNCTION void
-CopyElement(GPUREG_GLOBAL const float * field, GPUREG_GLOBAL float * copy, i64 item)
-{
-  copy[item] = field[item];
-}
-
-GPUREG_ITEM_KERNEL(CopyElement, 1 << 14, "copying a deformation");
-
 /** Writes the derivative by a voxel's displacement; the first one also copies the evaluation's value. evaluated: see Evaluated.h; ofSamples:
  *  their forces. Moves 24 bytes a voxel. */
 GPUREG_FUNCTION void

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch of the resampler is told: the interpolation, the chain, the input slab, and how the output is cut into groups.
+// Defines the arguments of a launch of the resampler: the interpolation, the chain, the input slab, and how the output is cut into groups.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_ResampleArguments_h
 #define gpureg_kernels_ResampleArguments_h

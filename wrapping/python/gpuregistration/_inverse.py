@@ -11,6 +11,7 @@ from . import _engine
 from ._devices import DeviceLike, borrow_engine, choose_device
 from ._engine import BadInputError
 from ._image import engine_map
+from ._vectors import as_volume, from_volume
 
 
 class InverseErrors(NamedTuple):
@@ -63,10 +64,7 @@ def invert_vectors(
         floats = vectors.astype(np.float32)
     if not np.isfinite(floats).all():
         raise BadInputError("A deformation with displacements too large for floats of 32 bits has no inverse here.")
-    if dimension == 2:
-        floats = np.concatenate([floats, np.zeros_like(floats[..., :1])], axis=-1)[np.newaxis]
     with borrow_engine(_engine.FieldInverter, choose_device(device)) as engine:
-        inverse, errors = engine.invert(dimension, np.ascontiguousarray(floats), engine_map(index_to_point))
-    inverse = np.asarray(inverse)
+        inverse, errors = engine.invert(dimension, np.ascontiguousarray(as_volume(floats)), engine_map(index_to_point))
     told = InverseErrors(errors.mean, errors.largest, errors.off_voxels, errors.unmapped_voxels, errors.folded_voxels)
-    return (inverse if dimension == 3 else np.ascontiguousarray(inverse[0, ..., :2])), told
+    return from_volume(np.asarray(inverse), dimension), told

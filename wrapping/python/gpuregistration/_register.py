@@ -23,6 +23,7 @@ from ._resample import read_default, resample_array, warp_loaded
 from ._sides import Pair, read_pair
 from ._stage_result import Level, StageResult, all_warnings
 from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform, TransformLike, as_transform, linear_matrix
+from ._vectors import from_volume
 from .stages import FreeForm, Greedy, MetricsLike, Rigid, Stage, StagesLike, SyN, named, read_settings, read_stages
 
 if TYPE_CHECKING:
@@ -130,8 +131,8 @@ class Result:
 
     @property
     def inverse_errors(self) -> list[InverseErrors]:
-        """How good the inverse of each deformation in the transform is, in the inverse's order; none if the transform is linear, or if SyN has
-        found the inverse."""
+        """The errors of the inverse of each deformation in the transform, in the inverse's order; empty if the transform is linear, or if SyN
+        has found the inverse."""
         parts = self.inverse.transforms if isinstance(self.inverse, Composite) else [self.inverse]
         return [part.inverse_errors for part in parts if isinstance(part, DisplacementField) and part.inverse_errors is not None]
 
@@ -334,7 +335,7 @@ def _run_free_form(
         result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form())
     to_point = matrix_of_map(result.grid_to_point, d)
     spacing = np.linalg.norm(to_point[:-1, :-1], axis=0)
-    points = result.points if d == 3 else np.ascontiguousarray(result.points[0, ..., :2])
+    points = from_volume(result.points, d)
     deformation: Transform = BSpline(points, spacing, to_point[:-1, -1], to_point[:-1, :-1] / spacing)
     return _make_result(stage, deformation, found, result, _find_warnings(result))
 
@@ -346,8 +347,7 @@ def _run_dense(
     begins = _engine.Chain(d) if found is None else found.chain()
 
     def take(which: Any) -> DisplacementField:
-        vectors = np.asarray(engine.take_displacements(engine_size(fixed), which))
-        vectors = vectors if d == 3 else np.ascontiguousarray(vectors[0, ..., :2])
+        vectors = from_volume(np.asarray(engine.take_displacements(engine_size(fixed), which)), d)
         return DisplacementField(vectors, fixed.spacing, fixed.origin, fixed.direction)
 
     back: Optional[Transform] = None

@@ -17,6 +17,7 @@ from ._image import Image, engine_map, engine_size
 from ._inverse import InverseErrors, invert_vectors
 from ._kinds import ImageLike, read_image
 from ._slices import flattened, is_slice
+from ._vectors import as_volume
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -319,10 +320,7 @@ class _Grid(Transform):
         raise NotImplementedError
 
     def _engine_vectors(self) -> np.ndarray:
-        vectors = self.host_array()
-        if self.dimension == 2:
-            vectors = np.concatenate([vectors, np.zeros_like(vectors[..., :1])], axis=-1)[np.newaxis]
-        return np.ascontiguousarray(vectors, dtype=np.float64)
+        return np.ascontiguousarray(as_volume(self.host_array()), dtype=np.float64)
 
     def _bounds(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         flat = self.host_array().reshape(-1, self.dimension)
@@ -390,7 +388,7 @@ class DisplacementField(_Grid):
             geometry does not fit to it.
     """
 
-    #: Of a field that inverse() has made, otherwise None.
+    #: The errors of a field that inverse() has made; None for other fields.
     inverse_errors: Optional[InverseErrors] = None
 
     def _sampled(self, device: Optional[DeviceLike]) -> "DisplacementField":

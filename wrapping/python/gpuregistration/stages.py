@@ -16,7 +16,7 @@ from ._engine import BadInputError, OutOfMemoryError, UnsupportedError
 #: What linear stages compare images by, and how they go down.
 COSTS = tuple(name for name, one in _similarities.SIMILARITIES.items() if one.is_for_global)
 LINEAR_OPTIMIZERS = ("quasi_newton", "lines")
-#: The same of deformations, free-form ones and those of Greedy.
+#: The similarities of FreeForm and Greedy.
 SIMILARITIES = tuple(name for name, one in _similarities.SIMILARITIES.items() if one.is_for_free_form)
 FREE_FORM_OPTIMIZERS = ("adam", "conjugate_gradient", "adaptive_stochastic_gradient_descent")
 #: mm, of a head of 1 mm, whose lengths follow from its voxels: between control points, and a voxel's edge at the finest level.
@@ -204,7 +204,7 @@ class FreeForm:
 
     @property
     def metric(self) -> str:
-        """What images are compared by. Raises BadInputError if there is no such similarity."""
+        """The name of the similarity that compares the images. Raises BadInputError if there is no such similarity."""
         return read_choice("similarity", self.similarity, SIMILARITIES)
 
     def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.FreeFormSettings:
@@ -298,7 +298,7 @@ class Greedy:
 
     @property
     def metric(self) -> str:
-        """What images are compared by. Raises BadInputError if there is no such similarity."""
+        """The name of the similarity that compares the images. Raises BadInputError if there is no such similarity."""
         return read_choice("similarity", self.similarity, SIMILARITIES)
 
     def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.DiffeomorphicSettings:
@@ -352,7 +352,7 @@ class SyN:
 
     @property
     def metric(self) -> str:
-        """What images are compared by. Raises BadInputError if there is no such similarity."""
+        """The name of the similarity that compares the images. Raises BadInputError if there is no such similarity."""
         return read_choice("similarity", self.similarity, SYN_SIMILARITIES)
 
     def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.DiffeomorphicSettings:

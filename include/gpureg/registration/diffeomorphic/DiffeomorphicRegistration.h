@@ -37,12 +37,12 @@ struct DiffeomorphicProblem
   TransformChain fixedInitial;
 };
 
-/** How the deformation is found. */
+/** Says how the deformation is found. */
 enum class DiffeomorphicScheme
 {
-  /** One field; each step is composed with it. */
+  /** Finds one field, and composes each step with it. */
   Greedy,
-  /** As itk::SyNImageRegistrationMethod (Avants 2008): two fields, to the middle and back, whose inverses are kept. */
+  /** Finds two fields, to the middle and back, and keeps their inverses, as itk::SyNImageRegistrationMethod does (Avants 2008). */
   SyN
 };
 
@@ -97,9 +97,9 @@ struct DiffeomorphicSettings
   double fieldSigma = 0.6;
   /** Length of the longest vector of each update, in a level's voxels. */
   double step = 1;
-  /** Those of SyN, which takes the other ones above with ITK's meaning: sigmas are square roots of ITK's variances, and
-   *  a step moves either image by so much. ITK's defaults are an updateSigma of √3, a fieldSigma of √½ and a step of 0.25; in use are a
-   *  fieldSigma of 0 and a step of 0.1 or 0.2. */
+  /** Holds the settings that SyN alone has. SyN gives the settings above ITK's meaning: updateSigma and fieldSigma are the square roots of
+   *  ITK's variances, and step is the length by which each update moves either image. ITK's defaults are an updateSigma of √3, a fieldSigma of
+   *  √½ and a step of 0.25; most programs set a fieldSigma of 0 and a step of 0.1 or 0.2. */
   SyNSettings syn;
   /** Ranges of values, as GlobalSettings::fixedRange and movingRange. */
   std::optional<ValueRange> fixedRange;

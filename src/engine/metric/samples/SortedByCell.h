@@ -33,7 +33,7 @@ struct MovedSamples
 /** Samples sorted by cell, for a control grid in general position. */
 struct SortedByCell
 {
-  /** How the cells lie; the passes read its matrix, too, which the caller sets. */
+  /** Describes how the cells lie. The caller sets the matrix, which the passes read, too. */
   kernels::SampleCells cells{};
   /** u32: the numbers of the samples. */
   MemoryPointer order;

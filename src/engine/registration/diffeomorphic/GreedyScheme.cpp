@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/diffeomorphic/GreedyScheme.h"
 
-#include "engine/field/FieldGeometry.h"
 #include "engine/filter/LevelGeometry.h"
 #include "engine/runtime/ForEachItem.h"
-#include "engine/runtime/Transfer.h"
-#include "engine/transform/FixedPoint.h"
 
 #include "gpureg/core/Error.h"
 
@@ -39,51 +36,22 @@ GreedyScheme::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomorph
     maker, problem.fixed, "fixed", FindFactors(problem.fixed, problem.dimension, edge), m_Fixed, m_FixedMask);
   const LevelImage moving = MakeLevelImage(
     maker, problem.moving, "moving", FindFactors(problem.moving, problem.dimension, edge), m_Moving, m_MovingMask);
-  this->BeginField(fixed, problem.dimension);
-  m_UpdateSmoother.Set(settings.updateSigma, m_Grid);
-  m_FieldSmoother.Set(settings.fieldSigma, m_Grid);
+  const LevelGrid before =
+    std::exchange(m_Level, MakeLevelGrid(problem.dimension, fixed.image->GetSize(), fixed.toPoint));
+  ReserveFields(m_Workspace, m_Level);
+  CarryField(m_Workspace, before, m_Level, m_Field);
+  ReserveFactors(queue, m_Factors);
+  Reserve(queue, m_Longest, sizeof(float));
+  m_UpdateSmoother.Set(settings.updateSigma, m_Level.grid);
+  m_FieldSmoother.Set(settings.fieldSigma, m_Level.grid);
   if (!m_Forces || !(m_Similarity == settings.similarity))
   {
     m_Forces.reset();
     m_Forces = MakeFieldForces(m_Workspace.backend, m_Workspace.queue, settings.similarity);
     m_Similarity = settings.similarity;
   }
-  m_Forces->SetImages(m_Grid, fixed, moving, problem.initial.first, number, queue.GetParallelFor());
+  m_Forces->SetImages(m_Level.grid, fixed, moving, problem.initial.first, number, queue.GetParallelFor());
   Reserve(queue, m_Values, sizeof(float) * static_cast<std::size_t>(std::max(1, iterations)));
-}
-
-void
-GreedyScheme::BeginField(const LevelImage & fixed, int dimension)
-{
-  Queue &                  queue = *m_Workspace.queue;
-  const kernels::FieldGrid coarse =
-    std::exchange(m_Grid,
-                  MakeFieldGrid(dimension, fixed.image->GetSize(), fixed.toPoint.matrix, GetSpacing(fixed.toPoint)));
-  const IndexMap     coarseToPoint = std::exchange(m_ToPoint, fixed.toPoint);
-  const std::int64_t voxels = kernels::CountFieldVoxels(&m_Grid);
-  const std::size_t  bytes = 3 * sizeof(float) * static_cast<std::size_t>(voxels);
-  Reserve(queue, m_Workspace.first, bytes);
-  Reserve(queue, m_Workspace.second, bytes);
-  Reserve(queue, m_Longest, sizeof(float));
-  if (!m_Factors)
-  {
-    Reserve(queue, m_Factors, kernels::CompositionFactors * sizeof(float));
-    UploadArray(queue, *m_Factors, std::vector<float>(kernels::CompositionFactors, 1.0F));
-  }
-  if (coarse.dimension == 0)
-  {
-    Reserve(queue, m_Field, bytes);
-    ForEachItem<kernels::ClearElementKernel>(queue, 3 * voxels, Output<float>(*m_Field));
-    return;
-  }
-  kernels::FieldResampling a{};
-  a.toField = ToFixedMap(Compose(InvertMap(coarseToPoint), m_ToPoint));
-  a.grid = m_Grid;
-  a.fieldGrid = coarse;
-  ForEachItem<kernels::ResampleFieldKernel>(
-    queue, voxels, Precision::Single, a, Input<RealNumber>(*m_Field), Output<RealNumber>(*m_Workspace.first));
-  Reserve(queue, m_Field, bytes);
-  std::swap(m_Field, m_Workspace.first);
 }
 
 bool
@@ -93,7 +61,7 @@ GreedyScheme::Iterate(const DiffeomorphicSettings & settings, int t)
   FieldReducer &     reducer = m_Workspace.reducer;
   Memory &           update = *m_Workspace.first;
   Memory &           second = *m_Workspace.second;
-  const std::int64_t voxels = kernels::CountFieldVoxels(&m_Grid);
+  const std::int64_t voxels = kernels::CountFieldVoxels(&m_Level.grid);
   m_Forces->Enqueue(reducer, *m_Field, second, update, *m_Values, t);
   m_UpdateSmoother.SmoothAndMeasure(update, second, update, reducer, *m_Longest);
   kernels::LongestVector longest{};
@@ -103,7 +71,7 @@ GreedyScheme::Iterate(const DiffeomorphicSettings & settings, int t)
   ForEachItem<kernels::ComposeFieldsKernel>(queue,
                                             voxels,
                                             Precision::Single,
-                                            m_Grid,
+                                            m_Level.grid,
                                             Input<float>(*m_Factors),
                                             Input<RealNumber>(*m_Field),
                                             Input<RealNumber>(update),

@@ -5,7 +5,7 @@
 #include "engine/field/FieldKernels.h"
 #include "engine/field/FieldSmoother.h"
 #include "engine/registration/diffeomorphic/FieldForces.h"
-#include "engine/registration/diffeomorphic/SchemeSteps.h"
+#include "engine/registration/diffeomorphic/LevelGrid.h"
 
 namespace gpureg
 {
@@ -21,7 +21,7 @@ public:
   void
   Begin() override
   {
-    m_Grid = {};
+    m_Level = {};
   }
 
   void
@@ -36,7 +36,7 @@ public:
   const kernels::FieldGrid &
   GetGrid() const override
   {
-    return m_Grid;
+    return m_Level.grid;
   }
 
   const Memory &
@@ -46,10 +46,6 @@ public:
   GetDeviceBytes() const override;
 
 private:
-  /** Sets the level's grid, and brings the field to it. */
-  void
-  BeginField(const LevelImage & fixed, int dimension);
-
   SchemeWorkspace &            m_Workspace;
   ImageLevel                   m_Fixed;
   ImageLevel                   m_Moving;
@@ -59,8 +55,7 @@ private:
   FieldSmoother                m_FieldSmoother;
   std::unique_ptr<FieldForces> m_Forces;
   SimilaritySettings           m_Similarity; // of the forces
-  kernels::FieldGrid           m_Grid{};
-  IndexMap                     m_ToPoint;
+  LevelGrid                    m_Level;
   MemoryPointer                m_Field; // float[3] a voxel
   // float: see kernels::ComposeFields; the length of the longest vector; the value of each iteration: see FieldForces.
   MemoryPointer m_Factors;

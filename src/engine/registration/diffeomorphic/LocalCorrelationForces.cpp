@@ -2,6 +2,7 @@
 #include "engine/registration/diffeomorphic/LocalCorrelationForces.h"
 
 #include "engine/field/CountBlocks.h"
+#include "engine/field/ScaledValues.h"
 #include "engine/filter/LevelGeometry.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/transform/FixedPoint.h"
@@ -55,7 +56,7 @@ LocalCorrelationForces::SetImages(const kernels::FieldGrid & grid,
   // From 0 to 1.
   const auto scaleValues = [this](const LevelImage & image, MemoryPointer & scaled) {
     const ImageSummary & summary = image.summary;
-    this->Scale(*image.image, summary.minimum, 1 / (summary.maximum - summary.minimum), scaled);
+    WriteScaled(m_Queue, *image.image, summary.minimum, 1 / (summary.maximum - summary.minimum), scaled);
   };
   scaleValues(fixed, m_Fixed);
   scaleValues(moving, m_Moving);
@@ -65,7 +66,7 @@ LocalCorrelationForces::SetImages(const kernels::FieldGrid & grid,
   if (m_Warp.hasMask)
   {
     Reserve(m_Queue, m_Weights, CountBytes(voxels, 1));
-    this->Scale(*moving.mask, 0, 1, m_MovingMask);
+    WriteScaled(m_Queue, *moving.mask, 0, 1, m_MovingMask);
   }
   if (m_HasFixedMask)
   {
@@ -76,19 +77,6 @@ LocalCorrelationForces::SetImages(const kernels::FieldGrid & grid,
                                           Input<RealNumber>(*fixed.mask->GetMemory()),
                                           Output<float>(*m_FixedWeights));
   }
-}
-
-void
-LocalCorrelationForces::Scale(const ImageLevel & image, double lowest, double scale, MemoryPointer & scaled)
-{
-  Reserve(m_Queue, scaled, CountBytes(image.GetCount(), 1));
-  ForEachItem<kernels::ScaleValueKernel>(m_Queue,
-                                         image.GetCount(),
-                                         image.GetPrecision(),
-                                         Input<RealNumber>(*image.GetMemory()),
-                                         lowest,
-                                         scale,
-                                         Output<float>(*scaled));
 }
 
 void

@@ -38,10 +38,6 @@ public:
   GetDeviceBytes() const override;
 
 private:
-  /** Writes (value - lowest)·scale of an image's values as floats. */
-  void
-  Scale(const ImageLevel & image, double lowest, double scale, MemoryPointer & scaled);
-
   Queue &                 m_Queue;
   int                     m_Radius;
   kernels::FieldWarp      m_Warp{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/diffeomorphic/MiddleImage.h"
 
-#include "engine/field/FieldGeometry.h"
+#include "engine/field/ScaledValues.h"
 #include "engine/filter/LevelGeometry.h"
 #include "engine/image/SummarizeImage.h"
 #include "engine/runtime/ForEachItem.h"
@@ -33,14 +33,7 @@ MiddleImage::GetFloats(const DeviceImage & image, bool copies, MemoryPointer & o
     own.reset();
     return image.GetMemory();
   }
-  Reserve(queue, own, sizeof(float) * static_cast<std::size_t>(image.GetCount()));
-  ForEachItem<kernels::ScaleValueKernel>(queue,
-                                         image.GetCount(),
-                                         image.GetPrecision(),
-                                         Input<RealNumber>(*image.GetMemory()),
-                                         0.0,
-                                         1.0,
-                                         Output<float>(*own));
+  WriteScaled(queue, image, 0, 1, own);
   return own.get();
 }
 
@@ -74,15 +67,16 @@ MiddleImage::BeginLevel(RecursiveFilter &             filter,
   std::copy(image.size.begin(), image.size.end(), m_Places.fieldGrid.size);
   std::copy(pointToImage.matrix.begin(), pointToImage.matrix.end(), m_Places.fieldGrid.toIndex);
 
+  const Size         size{ grid.grid.size[0], grid.grid.size[1], grid.grid.size[2] };
   const std::int64_t voxels = kernels::CountFieldVoxels(&grid.grid);
   m_Values.Reserve(queue, voxels);
-  m_ValueLevel.Make(m_Values, grid.size, { 1, 1, 1 }, m_Workspace.lines);
+  m_ValueLevel.Make(m_Values, size, { 1, 1, 1 }, m_Workspace.lines);
   m_Resampled.image = &m_ValueLevel;
   m_Resampled.mask = nullptr;
   if (m_Mask != nullptr)
   {
     m_Weights.Reserve(queue, voxels);
-    m_WeightLevel.Make(m_Weights, grid.size, { 1, 1, 1 }, m_Workspace.lines);
+    m_WeightLevel.Make(m_Weights, size, { 1, 1, 1 }, m_Workspace.lines);
     m_Resampled.mask = &m_WeightLevel;
   }
   m_Resampled.toPoint = grid.toPoint;

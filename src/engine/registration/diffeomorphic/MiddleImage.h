@@ -6,22 +6,13 @@
 #include "engine/filter/LevelImage.h"
 #include "engine/filter/RecursiveFilter.h"
 #include "engine/image/FloatImage.h"
-#include "engine/registration/diffeomorphic/SchemeSteps.h"
+#include "engine/registration/diffeomorphic/LevelGrid.h"
 
 #include <array>
 #include <cstddef>
 
 namespace gpureg
 {
-
-/** The grid of a level's fields. */
-struct LevelGrid
-{
-  kernels::FieldGrid grid{};
-  Size               size{};
-  /** Maps the grid's indices to points. */
-  IndexMap toPoint;
-};
 
 /** One of the images that are registered, with its mask, as it is seen from the middle of a level: smoothed, but not shrunk, and resampled
  *  on the grid of the level's fields, where a field leads. */

@@ -42,10 +42,9 @@ SampledForces::Enqueue(
   FieldReducer &, const Memory & field, Memory &, Memory & forces, Memory & values, std::int64_t slot)
 {
   const std::int64_t voxels = kernels::CountFieldVoxels(&m_Grid);
-  ForEachItem<kernels::CopyElementKernel>(*m_Core.queue,
-                                          3 * voxels,
-                                          Input<float>(field),
-                                          Output<float>(m_Core.samples.FillWithDisplacements()));
+  m_Core.queue->Copy(m_Core.samples.FillWithDisplacements(),
+                     field,
+                     3 * sizeof(float) * static_cast<std::size_t>(voxels));
   m_Similarity->EnqueueForces();
   kernels::SampleForceTurn a{};
   for (std::size_t k = 0; k < 9; ++k)

@@ -11,8 +11,8 @@
 namespace gpureg
 {
 
-/** Those of the similarities that free-form deformations have, but for the correlation over neighborhoods, which has a derivative of its own:
- *  see LocalCorrelationForces. Each voxel of the fixed image is a sample, which the field displaces. */
+/** Computes the forces of each similarity of free-form deformations except the correlation over neighborhoods, whose forces
+ *  LocalCorrelationForces computes. Each voxel of the fixed image is a sample, which the field displaces. */
 class SampledForces : public FieldForces
 {
 public:

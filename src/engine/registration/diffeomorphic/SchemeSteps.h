@@ -18,7 +18,7 @@
 namespace gpureg
 {
 
-/** What a scheme works with; a registration owns it, and all its schemes share it. */
+/** Holds what a scheme works with. A registration owns the workspace, and all its schemes share it. */
 struct SchemeWorkspace
 {
   std::shared_ptr<Backend> backend;

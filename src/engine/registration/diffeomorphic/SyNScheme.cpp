@@ -4,8 +4,6 @@
 #include "engine/field/FieldGeometry.h"
 #include "engine/filter/LevelGeometry.h"
 #include "engine/runtime/ForEachItem.h"
-#include "engine/runtime/Transfer.h"
-#include "engine/transform/FixedPoint.h"
 
 #include "kernels/core/Evaluated.h"
 
@@ -54,18 +52,17 @@ GetSigmas(const RegisteredImage & image, int dimension, const DiffeomorphicSetti
 
 /** Returns the grid of itk::ShrinkImageFilter. */
 LevelGrid
-MakeLevelGrid(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, const Size & factors)
+MakeShrunkGrid(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, const Size & factors)
 {
-  LevelGrid level;
-  IndexMap  toImage;
+  Size     size{};
+  IndexMap toImage;
   for (std::size_t d = 0; d < 3; ++d)
   {
-    level.size[d] = std::max(1, problem.fixed.size[d] / factors[d]);
+    size[d] = std::max(1, problem.fixed.size[d] / factors[d]);
     toImage.matrix[4 * d] = factors[d];
-    toImage.offset[d] = 0.5 * (problem.fixed.size[d] - 1 - factors[d] * (level.size[d] - 1));
+    toImage.offset[d] = 0.5 * (problem.fixed.size[d] - 1 - factors[d] * (size[d] - 1));
   }
-  level.toPoint = Compose(problem.fixed.indexToPoint, toImage);
-  level.grid = MakeFieldGrid(problem.dimension, level.size, level.toPoint.matrix, GetSpacing(level.toPoint));
+  LevelGrid level = MakeLevelGrid(problem.dimension, size, Compose(problem.fixed.indexToPoint, toImage));
   for (std::size_t d = 0; d < 3; ++d)
   {
     // See MakeFieldGrid() of a FieldGeometry.
@@ -108,7 +105,7 @@ void
 SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
 {
   Queue &         queue = *m_Workspace.queue;
-  const LevelGrid level = MakeLevelGrid(problem, settings, GetFactors(problem, settings, number));
+  const LevelGrid level = MakeShrunkGrid(problem, settings, GetFactors(problem, settings, number));
   const auto beginSide = [&](Side & side, const RegisteredImage & image, const char * which, const IndexMap & initial) {
     const std::array<double, 3> sigmas = GetSigmas(image, problem.dimension, settings, number);
     side.image.BeginLevel(m_Filter, image, which, sigmas, level, initial);
@@ -121,7 +118,6 @@ SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicS
   m_UpdateSmoother.Set(settings.updateSigma, m_Level.grid, FieldBorder::Zero);
   m_FieldSmoother.Set(settings.fieldSigma, m_Level.grid, FieldBorder::Zero);
   m_SmoothsFields = settings.fieldSigma > 0;
-  m_Dimension = problem.dimension;
   m_Number = number;
   if (!m_Similarity || !(m_SimilaritySettings == settings.similarity))
   {
@@ -145,43 +141,16 @@ SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicS
 }
 
 void
-SyNScheme::BeginFields(LevelGrid level)
+SyNScheme::BeginFields(const LevelGrid & level)
 {
-  Queue &            queue = *m_Workspace.queue;
-  const LevelGrid    coarse = std::exchange(m_Level, std::move(level));
-  const std::int64_t voxels = kernels::CountFieldVoxels(&m_Level.grid);
-  const std::size_t  bytes = 3 * sizeof(float) * static_cast<std::size_t>(voxels);
-  Reserve(queue, m_Workspace.first, bytes);
-  Reserve(queue, m_Workspace.second, bytes);
-  Reserve(queue, m_Longest, sizeof(float));
-  for (MemoryPointer * factors : { &m_Factors, &m_Ones })
-  {
-    if (!*factors)
-    {
-      Reserve(queue, *factors, kernels::CompositionFactors * sizeof(float));
-      UploadArray(queue, **factors, std::vector<float>(kernels::CompositionFactors, 1.0F));
-    }
-  }
-  kernels::FieldResampling a{};
-  a.grid = m_Level.grid;
-  a.fieldGrid = coarse.grid;
-  const bool isFirst = coarse.grid.dimension == 0;
-  if (!isFirst)
-  {
-    a.toField = ToFixedMap(Compose(InvertMap(coarse.toPoint), m_Level.toPoint));
-  }
+  const LevelGrid before = std::exchange(m_Level, level);
+  ReserveFields(m_Workspace, m_Level);
+  Reserve(*m_Workspace.queue, m_Longest, sizeof(float));
+  ReserveFactors(*m_Workspace.queue, m_Factors);
+  ReserveFactors(*m_Workspace.queue, m_Ones);
   for (MemoryPointer * field : { &m_Fixed.toMiddle, &m_Fixed.fromMiddle, &m_Moving.toMiddle, &m_Moving.fromMiddle })
   {
-    if (isFirst)
-    {
-      Reserve(queue, *field, bytes);
-      ForEachItem<kernels::ClearElementKernel>(queue, 3 * voxels, Output<float>(**field));
-      continue;
-    }
-    ForEachItem<kernels::ResampleFieldKernel>(
-      queue, voxels, Precision::Single, a, Input<RealNumber>(**field), Output<RealNumber>(*m_Workspace.first));
-    Reserve(queue, *field, bytes);
-    std::swap(*field, m_Workspace.first);
+    CarryField(m_Workspace, before, m_Level, *field);
   }
 }
 
@@ -266,7 +235,7 @@ SyNScheme::MakeUpdate(const DiffeomorphicSettings & settings,
 {
   Queue &        queue = *m_Workspace.queue;
   FieldReducer & reducer = m_Workspace.reducer;
-  m_Similarity->SetImages(fixed, moving, m_Dimension, m_Number, queue.GetParallelFor());
+  m_Similarity->SetImages(fixed, moving, m_Level.grid.dimension, m_Number, queue.GetParallelFor());
   m_Similarity->Prepare(m_Mapping);
   m_Core->samples.Move();
   m_Similarity->EnqueueForces();

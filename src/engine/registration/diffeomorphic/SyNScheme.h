@@ -55,7 +55,7 @@ public:
   GetDeviceBytes() const override;
 
 private:
-  /** What leads from one of the images' spaces to the middle. */
+  /** Leads from the space of one image to the middle. */
   struct Side
   {
     explicit Side(SchemeWorkspace & workspace)
@@ -70,7 +70,7 @@ private:
   };
 
   void
-  BeginFields(LevelGrid level);
+  BeginFields(const LevelGrid & level);
 
   /** Sets the range of the images in the middle where the similarity has bins of it, and checks the first ones of a level. */
   void
@@ -100,8 +100,7 @@ private:
   SyNInverter       m_Inverter;
   Side              m_Fixed;
   Side              m_Moving;
-  LevelGrid         m_Level; // of dimension 0 before the first level
-  int               m_Dimension = 3;
+  LevelGrid         m_Level;      // of dimension 0 before the first level
   int               m_Number = 0; // of the level
   // The core is of the similarity, which is made again where its settings change.
   std::unique_ptr<MetricCore>      m_Core;

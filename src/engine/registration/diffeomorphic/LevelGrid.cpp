@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/registration/diffeomorphic/LevelGrid.h"
+
+#include "engine/field/FieldGeometry.h"
+#include "engine/runtime/ForEachItem.h"
+#include "engine/runtime/Transfer.h"
+#include "engine/transform/FixedPoint.h"
+
+#include "gpureg/transform/TransformChain.h"
+
+#include <utility>
+#include <vector>
+
+namespace gpureg
+{
+
+namespace
+{
+std::size_t
+CountBytes(const LevelGrid & level)
+{
+  return 3 * sizeof(float) * static_cast<std::size_t>(kernels::CountFieldVoxels(&level.grid));
+}
+} // namespace
+
+LevelGrid
+MakeLevelGrid(int dimension, const Size & size, const IndexMap & toPoint)
+{
+  return { MakeFieldGrid(dimension, size, toPoint), toPoint };
+}
+
+void
+ReserveFields(SchemeWorkspace & workspace, const LevelGrid & level)
+{
+  Reserve(*workspace.queue, workspace.first, CountBytes(level));
+  Reserve(*workspace.queue, workspace.second, CountBytes(level));
+}
+
+void
+CarryField(SchemeWorkspace & workspace, const LevelGrid & before, const LevelGrid & level, MemoryPointer & field)
+{
+  Queue &            queue = *workspace.queue;
+  const std::int64_t voxels = kernels::CountFieldVoxels(&level.grid);
+  if (before.grid.dimension == 0)
+  {
+    Reserve(queue, field, CountBytes(level));
+    ForEachItem<kernels::ClearElementKernel>(queue, 3 * voxels, Output<float>(*field));
+    return;
+  }
+  kernels::FieldResampling a{};
+  a.toField = ToFixedMap(Compose(InvertMap(before.toPoint), level.toPoint));
+  a.grid = level.grid;
+  a.fieldGrid = before.grid;
+  ForEachItem<kernels::ResampleFieldKernel>(
+    queue, voxels, Precision::Single, a, Input<RealNumber>(*field), Output<RealNumber>(*workspace.first));
+  Reserve(queue, field, CountBytes(level));
+  std::swap(field, workspace.first);
+}
+
+void
+ReserveFactors(Queue & queue, MemoryPointer & factors)
+{
+  if (!factors)
+  {
+    Reserve(queue, factors, kernels::CompositionFactors * sizeof(float));
+    UploadArray(queue, *factors, std::vector<float>(kernels::CompositionFactors, 1.0F));
+  }
+}
+
+} // namespace gpureg

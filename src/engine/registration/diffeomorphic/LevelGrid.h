@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_LevelGrid_h
+#define gpureg_LevelGrid_h
+
+#include "engine/registration/diffeomorphic/SchemeSteps.h"
+
+namespace gpureg
+{
+
+/** Describes the grid of a level's fields. */
+struct LevelGrid
+{
+  /** Its dimension is 0 before the first level. */
+  kernels::FieldGrid grid{};
+  /** Maps the grid's indices to points. */
+  IndexMap toPoint;
+};
+
+/** Returns the grid of voxels whose indices toPoint maps to points. */
+LevelGrid
+MakeLevelGrid(int dimension, const Size & size, const IndexMap & toPoint);
+
+/** Reserves the workspace's arrays for fields on a level's grid. */
+void
+ReserveFields(SchemeWorkspace & workspace, const LevelGrid & level);
+
+/** Brings a field, float[3] a voxel, from the grid of the level before to a level's: resampled, or zeros if there was no level before.
+ *  Overwrites the workspace's first array. */
+void
+CarryField(SchemeWorkspace & workspace, const LevelGrid & before, const LevelGrid & level, MemoryPointer & field);
+
+/** Makes the factors of a composition, see kernels::ComposeFields, which are 1, unless they are there. */
+void
+ReserveFactors(Queue & queue, MemoryPointer & factors);
+
+} // namespace gpureg
+
+#endif
