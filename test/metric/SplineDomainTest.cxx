@@ -80,7 +80,7 @@ DrawRoundGrid(Random & random)
 /** Returns a spline with random coefficients of up to a voxel, whose domain is the image and whose mesh was refined by ITK's adaptor. */
 template <unsigned int VDimension, unsigned int VOrder>
 typename itk::BSplineTransform<double, VDimension, VOrder>::Pointer
-DrawSpline(Random & random, const itk::Image<float, VDimension> & image, bool isRound)
+DrawSpline(Random & random, const itk::ImageBase<VDimension> & image, bool isRound)
 {
   using SplineType = itk::BSplineTransform<double, VDimension, VOrder>;
   const auto                                  region = image.GetBufferedRegion();
@@ -151,10 +151,10 @@ MakeTransform(Place place, const itk::Transform<double, VDimension, VDimension> 
 
 template <typename TMetric>
 Answer
-Ask(TMetric &                                                 metric,
-    const itk::Image<float, TMetric::VirtualImageDimension> & fixed,
-    const itk::Image<float, TMetric::VirtualImageDimension> & moving,
-    typename TMetric::MovingTransformType &                   transform)
+Ask(TMetric &                                 metric,
+    const typename TMetric::FixedImageType &  fixed,
+    const typename TMetric::MovingImageType & moving,
+    typename TMetric::MovingTransformType &   transform)
 {
   metric.SetFixedImage(&fixed);
   metric.SetMovingImage(&moving);
@@ -167,10 +167,10 @@ Ask(TMetric &                                                 metric,
 
 /** Two images on one grid, a spline whose domain is that grid, and the spline that ITK's classes get as the reference: the same one if
  *  numbers are exact. */
-template <unsigned int VDimension, unsigned int VOrder>
+template <unsigned int VDimension, unsigned int VOrder, typename TPixel = float>
 struct SplineProblem
 {
-  using ImageType = itk::Image<float, VDimension>;
+  using ImageType = itk::Image<TPixel, VDimension>;
   using SplineType = itk::BSplineTransform<double, VDimension, VOrder>;
 
   explicit SplineProblem(std::uint64_t seed)
@@ -204,13 +204,14 @@ protected:
             template <typename...>
             class TReference,
             unsigned int VDimension,
-            unsigned int VOrder>
+            unsigned int VOrder,
+            typename TPixel>
   void
   CheckMetric(std::uint64_t seed)
   {
-    using ImageType = itk::Image<float, VDimension>;
+    using ImageType = itk::Image<TPixel, VDimension>;
     SCOPED_TRACE(std::to_string(VDimension) + "D, order " + std::to_string(VOrder));
-    const SplineProblem<VDimension, VOrder> problem(seed);
+    const SplineProblem<VDimension, VOrder, TPixel> problem(seed);
     const auto place = static_cast<Place>(problem.draw % static_cast<unsigned int>(Place::Count));
 
     const auto reference = TReference<ImageType, ImageType>::New();
@@ -228,16 +229,17 @@ protected:
     EXPECT_TRUE(ours->GetEvaluationStatistics().launches > 0 || this->GetDevice().GetName() == "host");
   }
 
-  template <template <typename...> class TOurs, template <typename...> class TReference>
+  /** Compares a metric. \tparam TPixel the images' pixels; those of double are moved in fixed point */
+  template <template <typename...> class TOurs, template <typename...> class TReference, typename TPixel = float>
   void
   CheckMetricOfEachOrder(std::uint64_t seed)
   {
-    this->CheckMetric<TOurs, TReference, 2, 1>(seed);
-    this->CheckMetric<TOurs, TReference, 2, 2>(seed);
-    this->CheckMetric<TOurs, TReference, 2, 3>(seed);
-    this->CheckMetric<TOurs, TReference, 3, 1>(seed);
-    this->CheckMetric<TOurs, TReference, 3, 2>(seed);
-    this->CheckMetric<TOurs, TReference, 3, 3>(seed);
+    this->CheckMetric<TOurs, TReference, 2, 1, TPixel>(seed);
+    this->CheckMetric<TOurs, TReference, 2, 2, TPixel>(seed);
+    this->CheckMetric<TOurs, TReference, 2, 3, TPixel>(seed);
+    this->CheckMetric<TOurs, TReference, 3, 1, TPixel>(seed);
+    this->CheckMetric<TOurs, TReference, 3, 2, TPixel>(seed);
+    this->CheckMetric<TOurs, TReference, 3, 3, TPixel>(seed);
   }
 
   /** Compares the resampler; image and output have the same grid, and one output is a first or last plane alone. */
@@ -304,6 +306,14 @@ TEST_P(SplineDomainTest, MeanSquares)
 {
   ForEachSeed(1, 6, [this](std::uint64_t seed) {
     this->CheckMetricOfEachOrder<itk::GPUMeanSquaresImageToImageMetricv4, itk::MeanSquaresImageToImageMetricv4>(seed);
+  });
+}
+
+TEST_P(SplineDomainTest, MeanSquaresInFixedPoint)
+{
+  ForEachSeed(500, 3, [this](std::uint64_t seed) {
+    this->CheckMetricOfEachOrder<itk::GPUMeanSquaresImageToImageMetricv4, itk::MeanSquaresImageToImageMetricv4, double>(
+      seed);
   });
 }
 
