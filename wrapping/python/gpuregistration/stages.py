@@ -372,6 +372,10 @@ class SyN:
         return settings
 
 
+#: The stages whose result is a deformation, which no matrix holds.
+DEFORMING = (FreeForm, Greedy, SyN)
+
+
 def _set_similarity(settings: Any, stage: Union[Greedy, SyN]) -> None:
     settings.set_similarity(engine_name(stage.metric), _read_bins(stage.metric, stage.bins), read_whole("radius", stage.radius, 1))
 

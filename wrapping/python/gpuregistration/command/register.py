@@ -107,7 +107,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check_names(arguments: argparse.Namespace, stages: list[Stage]) -> None:
-    """All that can be said of the outputs before anything is read. Sets the report's name where it has none."""
+    """Raises WrongUse for what is wrong with the names of the outputs, before anything is read. Sets the report's name where it has none."""
+    from ..stages import DEFORMING
+
     if arguments.report == "":
         if arguments.output is None:
             raise WrongUse("--report has no name, and there is no OUT to have it beside: give --report FILE.html")
@@ -121,7 +123,7 @@ def _check_names(arguments: argparse.Namespace, stages: list[Stage]) -> None:
     transforms = [name for name in (arguments.output_transform, arguments.output_inverse) if name is not None]
     for name in transforms:
         outputs.check_name(name, outputs.TRANSFORMS + outputs.IMAGES, "a transform")
-        if name.lower().endswith(".mat") and any(stage.name in ("ffd", "greedy", "syn") for stage in stages):
+        if name.lower().endswith(".mat") and any(isinstance(stage, DEFORMING) for stage in stages):
             raise WrongUse(f"{name}: a .mat holds no deformation; write a .tfm, an .h5, or an image such as warp.nii.gz")
     if arguments.mat == "fsl" and not any(name.lower().endswith(".mat") for name in transforms):
         raise WrongUse("--mat fsl is of an --output-transform that ends on .mat: give one")
