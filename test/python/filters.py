@@ -107,7 +107,10 @@ factory = itk.GPURegistrationFactory
 names = list(factory.GetClassNames())
 print(names)
 assert len(names) == 15 and "ResampleImageFilter" in names and "MeanSquaresImageToImageMetricv4" in names
-assert all(hasattr(itk, name) for name in names)
+# ITK 5.2 does not wrap its line searches.
+unwrapped = [name for name in names if not hasattr(itk, name)]
+assert all(name.endswith("LineSearchOptimizerv4Template") for name in unwrapped), unwrapped
+names = [name for name in names if name not in unwrapped]
 replaced = [name for name in names if name != "BSplineDecompositionImageFilter"]  # the factory's makes doubles
 assert not any(is_ours(name) for name in names)
 factory.RegisterClass("ShrinkImageFilter")
