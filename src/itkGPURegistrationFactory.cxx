@@ -7,6 +7,7 @@
 #include "factories/FilterOverrides.h"
 #include "factories/MetricOverrides.h"
 #include "factories/OptimizerOverrides.h"
+#include "factories/RegistrationOverrides.h"
 
 #include <algorithm>
 #include <map>
@@ -85,6 +86,13 @@ GetClasses()
     { "ShrinkImageFilter", [](Factory & factory) { AddEach(factory, [](Factory & f, auto of) { of.AddShrink(f); }); } },
     { "SmoothingRecursiveGaussianImageFilter",
       [](Factory & factory) { AddEach(factory, [](Factory & f, auto of) { of.AddSmoothingRecursiveGaussian(f); }); } },
+    { "SyNImageRegistrationMethod",
+      [](Factory & factory) {
+        gpuregfactories::RegistrationOverrides<3>::AddSyN(factory);
+#ifndef GPUREG_FEW_OVERRIDES
+        gpuregfactories::RegistrationOverrides<2>::AddSyN(factory);
+#endif
+      } },
   };
   return classes;
 }
@@ -114,7 +122,7 @@ GetRegistered()
 const char *
 GPURegistrationFactory::GetDescription() const
 {
-  return "ITK's filters and metrics on GPUs and host threads, by GPURegistration";
+  return "ITK's filters, metrics and SyN on GPUs and host threads, by GPURegistration";
 }
 
 std::vector<std::string>

@@ -17,6 +17,7 @@
 #include "itkRecursiveMultiResolutionPyramidImageFilter.h"
 #include "itkShrinkImageFilter.h"
 #include "itkSmoothingRecursiveGaussianImageFilter.h"
+#include "itkSyNImageRegistrationMethod.h"
 #include "itkVectorImage.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +52,7 @@ IsOursOf()
   return IsOurs<itk::Image<TPixel, VDimension>>();
 }
 
-/** Returns the names of ITK's classes that New() overrides; metrics are overridden for images of floats.
+/** Returns the names of ITK's classes that New() overrides; metrics and SyN are overridden for images of floats.
  *  \tparam TInternal the metrics' internal type. */
 template <typename TInput, typename TOutput, typename TInternal = double>
 std::vector<std::string>
@@ -92,6 +93,11 @@ FindReplaced()
   add(itk::ResampleImageFilter<TInput, TOutput>::New());
   add(itk::ShrinkImageFilter<TInput, TOutput>::New());
   add(itk::SmoothingRecursiveGaussianImageFilter<TInput, TOutput>::New());
+  if constexpr (std::is_floating_point<typename TInput::PixelType>::value)
+  {
+    using TransformType = itk::DisplacementFieldTransform<TInternal, TInput::ImageDimension>;
+    add(itk::SyNImageRegistrationMethod<TInput, TOutput, TransformType>::New());
+  }
   return names;
 }
 
@@ -133,14 +139,14 @@ TEST_F(Factory, EveryClassIsReplacedTogetherAndAlone)
   using FloatType = itk::Image<float, 3>;
   using ShortType = itk::Image<unsigned short, 2>;
   const std::vector<std::string> all = itk::GPURegistrationFactory::GetClassNames();
-  ASSERT_EQ(all.size(), 15u);
+  ASSERT_EQ(all.size(), 16u);
   EXPECT_EQ((FindReplaced<FloatType, FloatType>()), std::vector<std::string>());
   itk::GPURegistrationFactory::RegisterAll();
   EXPECT_EQ((FindReplaced<FloatType, FloatType>()), all);
   EXPECT_EQ((FindReplaced<FloatType, FloatType, float>()), all);
   std::vector<std::string> filters;
   std::copy_if(all.begin(), all.end(), std::back_inserter(filters), [](const std::string & name) {
-    return name.find("Metric") == std::string::npos;
+    return name.find("Metric") == std::string::npos && name != "SyNImageRegistrationMethod";
   });
   EXPECT_EQ((FindReplaced<ShortType, ShortType>()), filters);
   for (const std::string & name : all)

@@ -228,6 +228,33 @@ GetPointToIndexMap(const ImageBase<VDimension> & image, const ImageRegion<VDimen
   return map;
 }
 
+/** Returns true if two images have voxels of the same indices at the same points, to a millionth of a voxel. */
+template <unsigned int VDimension>
+bool
+HaveSameGrid(const ImageBase<VDimension> & a, const ImageBase<VDimension> & b)
+{
+  if (a.GetLargestPossibleRegion() != b.GetLargestPossibleRegion())
+  {
+    return false;
+  }
+  const auto             region = a.GetLargestPossibleRegion();
+  const gpureg::IndexMap mapA = GetIndexToPointMap<VDimension>(a, region);
+  const gpureg::IndexMap mapB = GetIndexToPointMap<VDimension>(b, region);
+  for (unsigned int r = 0; r < VDimension; ++r)
+  {
+    double apart = std::abs(mapA.offset[r] - mapB.offset[r]);
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      apart += std::abs(mapA.matrix[3 * r + d] - mapB.matrix[3 * r + d]) * static_cast<double>(region.GetSize(d));
+    }
+    if (!(apart <= 1e-6 * *std::min_element(a.GetSpacing().Begin(), a.GetSpacing().End())))
+    {
+      return false;
+    }
+  }
+  return true;
+}
+
 /** Returns the offset from one region's first voxel to another's. */
 template <unsigned int VDimension>
 std::array<std::int64_t, 3>

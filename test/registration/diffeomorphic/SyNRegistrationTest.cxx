@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SyN on every device against itk::SyNImageRegistrationMethod: all fields, and the metric's values, after some iterations.
+#include "RegisterSyN.h"
 #include "SyNCase.h"
 
 #include "itkImageFileReader.h"
@@ -18,14 +19,6 @@ namespace
 {
 using gpureg::SimilarityKind;
 
-// Voxels, and a share of the cost.
-struct SyNDistance
-{
-  double mean = 0;
-  double largest = 0;
-  double ofCost = 0;
-};
-
 constexpr SyNDistance Most{ 1e-4, 1e-3, 1e-5 };
 // So short that the images do not come to lie on each other, where rounding decides which way they go. It is not 0.1 either, which is also
 // the largest error that ends an inversion: then rounding decides whether the first one goes on.
@@ -33,98 +26,6 @@ constexpr double Step = 0.05;
 // As often as ITK itself moves where its input changes by ThisShare of itself.
 constexpr double Times = 3;
 constexpr double ThisShare = 1e-7;
-
-constexpr SimilarityKind AllKinds[] = { SimilarityKind::NeighborhoodCorrelation,
-                                        SimilarityKind::MeanSquares,
-                                        SimilarityKind::MattesMutualInformation };
-
-/** Returns a grid of odd sizes, anisotropic and oblique. */
-template <unsigned int VDimension>
-Grid<VDimension>
-MakeGrid()
-{
-  Grid<VDimension> grid;
-  for (unsigned int d = 0; d < VDimension; ++d)
-  {
-    grid.size[d] = VDimension == 2 ? 35 - 4 * d : 23 - 2 * d;
-    grid.spacing[d] = 1.0 + 0.25 * d;
-    grid.origin[d] = 30.0 - 50.0 * d;
-  }
-  grid.direction = MakeRotation<VDimension>(0.3);
-  return grid;
-}
-
-/** Two images of one object, the moving one deformed by some voxels, in flat surroundings. */
-template <unsigned int VDimension>
-SyNCase<VDimension>
-MakeCase(SimilarityKind kind, int iterations, const Grid<VDimension> & grid = MakeGrid<VDimension>())
-{
-  using ImageType = typename SyNCase<VDimension>::ImageType;
-  Random               random(5);
-  const auto           centre = grid.GetCentre();
-  const double         radius = VDimension == 2 ? 14.0 : 9.0;
-  const SmoothFunction texture(random, 7.0, 25.0);
-  const auto getValue = [&](const auto & q) { return q * q < radius * radius ? 100.0 + 60.0 * texture(q) : 0.0; };
-  SyNCase<VDimension> its;
-  its.fixed = MakeImage<ImageType>(grid, [&](const auto & p) { return getValue(p - centre); });
-  Grid<VDimension> movingGrid = grid;
-  // A mask's nearest voxel is never a tie.
-  movingGrid.size[0] += 4;
-  movingGrid.spacing[1] *= 0.9;
-  movingGrid.SetCentre(centre);
-  const double scale = kind == SimilarityKind::MeanSquares ? 1.0 : 0.8;
-  its.moving = MakeImage<ImageType>(movingGrid, [&](const auto & p) {
-    auto q = p - centre;
-    q[0] += 1.5 * std::sin(0.2 * q[1]) + 0.4;
-    q[1] -= 1.2 * std::cos(0.17 * q[0]);
-    return scale * getValue(q);
-  });
-  its.settings = MakeSyNSettings(kind, iterations);
-  return its;
-}
-
-/** Leaves out a part of each image. */
-template <unsigned int VDimension>
-void
-AddMasks(SyNCase<VDimension> & its, const Grid<VDimension> & grid = MakeGrid<VDimension>())
-{
-  using MaskType = typename SyNCase<VDimension>::MaskType;
-  const auto centre = grid.GetCentre();
-  its.fixedMask = MaskType::New();
-  its.movingMask = MaskType::New();
-  const auto fill = [&](const auto & image, auto & mask, double side) {
-    mask.CopyInformation(&image);
-    mask.SetRegions(image.GetBufferedRegion());
-    mask.Allocate();
-    for (itk::ImageRegionIteratorWithIndex<MaskType> it(&mask, mask.GetBufferedRegion()); !it.IsAtEnd(); ++it)
-    {
-      const auto q = mask.template TransformIndexToPhysicalPoint<double>(it.GetIndex()) - centre;
-      it.Set(side * q[0] + 0.3 * q[1] < 5.3 ? 1 : 0);
-    }
-  };
-  fill(*its.fixed, *its.fixedMask, 1);
-  fill(*its.moving, *its.movingMask, -1);
-}
-
-template <unsigned int VDimension>
-SyNDistance
-CompareResults(const SyNCase<VDimension> & its, const SyNResult & a, const SyNResult & b)
-{
-  const auto & factors = its.settings.syn.shrinkFactors;
-  const double voxel = its.fixed->GetSpacing()[0] * (factors.empty() ? 1 : factors.back()[0]);
-  SyNDistance  distance;
-  for (std::size_t t = 0; t < std::min(a.costs.size(), b.costs.size()); ++t)
-  {
-    distance.ofCost = std::max(distance.ofCost, std::abs(a.costs[t] - b.costs[t]) / std::abs(b.costs[t]));
-  }
-  for (std::size_t n = 0; n < std::size(AllFields); ++n)
-  {
-    const FieldDistance one = FindDistance(a.fields[n], b.fields[n], VDimension, voxel);
-    distance.mean = std::max(distance.mean, one.mean);
-    distance.largest = std::max(distance.largest, one.largest);
-  }
-  return distance;
-}
 
 /** Returns an image whose values differ in their last digits. */
 template <typename TImage>

@@ -162,20 +162,23 @@ public:
 
   /** Registers two images.
    *  \param problem the images, with masks, and the initial transform.
-   *  \param settings the settings.
+   *  \param settings the settings. progress and levelDone may change them, but not the number of levels: what follows goes by the new ones.
    *  \param parallelFor the threads to use.
    *  \param progress called from the caller's thread before each iteration, when the device may not have finished the iterations of the
    *  last 40 ms, or the last two iterations; may throw to end the work, and may be empty.
+   *  \param levelDone called alike behind the last iteration of each level, with the number of its iterations.
    *  \throws BadInputError for settings out of range, images that are missing, constant or not on the device, or an initial transform
    *  that maps the whole fixed image out of the moving image; UnsupportedError for an initial transform that is not linear. */
   DiffeomorphicResult
   Register(const DiffeomorphicProblem &                               problem,
            const DiffeomorphicSettings &                              settings,
            const ParallelFor &                                        parallelFor,
-           const std::function<void(const DiffeomorphicProgress &)> & progress = {});
+           const std::function<void(const DiffeomorphicProgress &)> & progress = {},
+           const std::function<void(const DiffeomorphicProgress &)> & levelDone = {});
 
   /** Passes the deformation of the last registration to take, at each voxel of the last level's grid, which is the fixed image's unless the
-   *  settings shrink it: float[3], in mm, in chunks, from several threads at once.
+   *  settings shrink it: float[3], in mm, in chunks, from several threads at once. Called by progress or levelDone, it passes that of the
+   *  current level.
    *  \throws BadInputError if there is none, or the scheme has no such field. */
   void
   TakeDisplacements(const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,

@@ -28,6 +28,8 @@ namespace
 // A determinant that is less counts as this one in the deviation of the logarithms.
 constexpr float LeastDeterminant = 1e-3F;
 
+using ProgressFunction = std::function<void(const DiffeomorphicProgress &)>;
+
 std::unique_ptr<SchemeSteps>
 MakeScheme(DiffeomorphicScheme scheme, SchemeWorkspace & workspace)
 {
@@ -63,10 +65,11 @@ public:
   }
 
   DiffeomorphicResult
-  Register(DiffeomorphicProblem                                       problem,
-           const DiffeomorphicSettings &                              settings,
-           const ParallelFor &                                        parallelFor,
-           const std::function<void(const DiffeomorphicProgress &)> & progress)
+  Register(DiffeomorphicProblem          problem,
+           const DiffeomorphicSettings & settings,
+           const ParallelFor &           parallelFor,
+           const ProgressFunction &      progress,
+           const ProgressFunction &      levelDone)
   {
     const auto start = Clock::now();
     m_Voxels = 0;
@@ -74,26 +77,15 @@ public:
     CheckImage(problem.fixed, "fixed", this->GetName());
     CheckImage(problem.moving, "moving", this->GetName());
     DiffeomorphicResult result;
-    Operate(*m_Queue, parallelFor, [&] {
-      problem.fixed = m_RangedFixed.Make(problem.fixed, "fixed", settings.fixedRange, result.warnings);
-      problem.moving = m_RangedMoving.Make(problem.moving, "moving", settings.movingRange, result.warnings);
-      CheckVaries(*m_Queue, problem.fixed, "fixed");
-      CheckVaries(*m_Queue, problem.moving, "moving");
-      if (!m_Scheme || m_SchemeName != settings.scheme)
-      {
-        m_Scheme.reset();
-        m_Scheme = MakeScheme(settings.scheme, m_Workspace);
-        m_SchemeName = settings.scheme;
-      }
-      m_Scheme->Begin();
-      const int levels = static_cast<int>(settings.iterations.size());
-      for (int number = 0; number < levels; ++number)
-      {
-        result.levels.push_back(this->RegisterLevel(problem, settings, number, progress));
-      }
-      this->MeasureFolding(result);
-    });
-    m_Voxels = result.levels.back().voxels;
+    try
+    {
+      Operate(*m_Queue, parallelFor, [&] { this->RegisterLevels(problem, settings, progress, levelDone, result); });
+    }
+    catch (...)
+    {
+      m_Voxels = 0;
+      throw;
+    }
     result.milliseconds = MillisecondsSince(start);
     return result;
   }
@@ -142,33 +134,65 @@ private:
     return m_Backend->GetDescription().name;
   }
 
+  void
+  RegisterLevels(DiffeomorphicProblem &        problem,
+                 const DiffeomorphicSettings & settings,
+                 const ProgressFunction &      progress,
+                 const ProgressFunction &      levelDone,
+                 DiffeomorphicResult &         result)
+  {
+    problem.fixed = m_RangedFixed.Make(problem.fixed, "fixed", settings.fixedRange, result.warnings);
+    problem.moving = m_RangedMoving.Make(problem.moving, "moving", settings.movingRange, result.warnings);
+    CheckVaries(*m_Queue, problem.fixed, "fixed");
+    CheckVaries(*m_Queue, problem.moving, "moving");
+    if (!m_Scheme || m_SchemeName != settings.scheme)
+    {
+      m_Scheme.reset();
+      m_Scheme = MakeScheme(settings.scheme, m_Workspace);
+      m_SchemeName = settings.scheme;
+    }
+    m_Scheme->Begin();
+    const int levels = static_cast<int>(settings.iterations.size());
+    for (int number = 0; number < levels; ++number)
+    {
+      result.levels.push_back(this->RegisterLevel(problem, settings, number, progress, levelDone));
+    }
+    this->MeasureFolding(result);
+  }
+
   DiffeomorphicLevelResult
-  RegisterLevel(const DiffeomorphicProblem &                               problem,
-                const DiffeomorphicSettings &                              settings,
-                int                                                        number,
-                const std::function<void(const DiffeomorphicProgress &)> & progress)
+  RegisterLevel(const DiffeomorphicProblem &  problem,
+                const DiffeomorphicSettings & settings,
+                int                           number,
+                const ProgressFunction &      progress,
+                const ProgressFunction &      levelDone)
   {
     const auto start = Clock::now();
-    const int  levels = static_cast<int>(settings.iterations.size());
-    const int  iterations = settings.iterations[static_cast<std::size_t>(number)];
+    CheckSettings(problem, settings);
+    const int levels = static_cast<int>(settings.iterations.size());
+    const int iterations = settings.iterations[static_cast<std::size_t>(number)];
     m_Scheme->BeginLevel(problem, settings, number);
-    Throttle throttle(*m_Queue);
-    int      t = 0;
+    m_Voxels = kernels::CountFieldVoxels(&m_Scheme->GetGrid());
+    Throttle   throttle(*m_Queue);
+    int        t = 0;
+    const auto report = [&](const ProgressFunction & to, double ofLevel) {
+      if (to)
+      {
+        to({ number, levels, t, (number + ofLevel) / levels, [this, t] {
+              return t > 0 ? m_Scheme->DownloadCosts(t).back() : std::numeric_limits<double>::quiet_NaN();
+            } });
+      }
+    };
     for (bool goesOn = true; goesOn && t < iterations; ++t)
     {
-      if (progress)
-      {
-        const double done = (number + static_cast<double>(t) / iterations) / levels;
-        progress({ number, levels, t, done, [this, t] {
-                    return t > 0 ? m_Scheme->DownloadCosts(t).back() : std::numeric_limits<double>::quiet_NaN();
-                  } });
-      }
+      report(progress, static_cast<double>(t) / iterations);
       Enqueue(*m_Queue, m_IsTimed, [&] { goesOn = m_Scheme->Iterate(settings, t); });
       throttle.EndStep();
     }
+    report(levelDone, 1);
     DiffeomorphicLevelResult result;
     result.costs = m_Scheme->DownloadCosts(t);
-    result.voxels = kernels::CountFieldVoxels(&m_Scheme->GetGrid());
+    result.voxels = m_Voxels;
     result.milliseconds = MillisecondsSince(start);
     return result;
   }
@@ -220,7 +244,7 @@ private:
   DiffeomorphicScheme          m_SchemeName = DiffeomorphicScheme::Greedy;
   std::unique_ptr<SchemeSteps> m_Scheme;
   MemoryPointer                m_Numbers; // float: what MeasureFolding() finds
-  // Voxels of the last registration's field; 0 if there is none.
+  // Voxels of the current or the last registration's field; 0 if there is none.
   std::int64_t m_Voxels = 0;
   bool         m_IsTimed = false;
 };
@@ -250,9 +274,10 @@ DiffeomorphicResult
 DiffeomorphicRegistration::Register(const DiffeomorphicProblem &                               problem,
                                     const DiffeomorphicSettings &                              settings,
                                     const ParallelFor &                                        parallelFor,
-                                    const std::function<void(const DiffeomorphicProgress &)> & progress)
+                                    const std::function<void(const DiffeomorphicProgress &)> & progress,
+                                    const std::function<void(const DiffeomorphicProgress &)> & levelDone)
 {
-  return m_Implementation->Register(problem, settings, parallelFor, progress);
+  return m_Implementation->Register(problem, settings, parallelFor, progress, levelDone);
 }
 
 void

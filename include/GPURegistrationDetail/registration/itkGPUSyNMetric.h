@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Says which of ITK's image metrics SyN computes on a device, and with which settings.
+#ifndef itkGPUSyNMetric_h
+#define itkGPUSyNMetric_h
+
+#include "GPURegistrationDetail/core/itkGPUIsExactly.h"
+#include "GPURegistrationDetail/core/itkGPURegistrationGeometry.h"
+#include "itkCudaMattesNMI.h"
+#include "itkGPUANTSNeighborhoodCorrelationImageToImageMetricv4.h"
+#include "itkGPUMeanSquaresImageToImageMetricv4.h"
+#include "itkGPURegistrationFactory.h"
+
+#include "gpureg/metric/Similarity.h"
+
+#include "itkImageMaskSpatialObject.h"
+#include "itkLinearInterpolateImageFunction.h"
+#include "itkObjectToObjectMetricBase.h"
+
+#include <algorithm>
+#include <string>
+
+namespace itk
+{
+namespace GPURegistrationDetail
+{
+
+/** Reads the settings of an image metric for SyN.
+ *  \tparam TFixedImage, TMovingImage, TVirtualImage, TReal the parameters of the metric's class. */
+template <typename TFixedImage, typename TMovingImage, typename TVirtualImage, typename TReal>
+class SyNMetric
+{
+public:
+  static constexpr unsigned int ImageDimension = TFixedImage::ImageDimension;
+  using MetricType = ImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TReal>;
+  using MaskType = SpatialObject<ImageDimension>;
+
+  /** \param metric the metric, which must outlive this object. */
+  explicit SyNMetric(MetricType & metric)
+    : m_Metric(metric)
+  {}
+
+  /** Returns a sentence on what the device does not compute; an empty text if it computes the metric. */
+  std::string
+  FindWhatTheDeviceLacks() const
+  {
+    if (!this->IsKnown())
+    {
+      return this->Name() + " is none of those that a device computes for SyN.";
+    }
+    const auto * const correlation = dynamic_cast<const CorrelationType *>(&m_Metric);
+    if (correlation != nullptr && !this->HasOneRadius(*correlation))
+    {
+      return this->Name() + " has a radius that differs from axis to axis.";
+    }
+    if (m_Metric.GetUseFixedImageGradientFilter() || m_Metric.GetUseMovingImageGradientFilter())
+    {
+      return this->Name() + " filters gradients: a device takes central differences (SetUseFixedImageGradientFilter, "
+                            "SetUseMovingImageGradientFilter).";
+    }
+    if (m_Metric.GetUseSampledPointSet() || m_Metric.GetGradientSourceIncludesFixed() ||
+        !IsExactly<typename MetricType::DefaultMovingImageGradientCalculator>(
+          m_Metric.GetModifiableMovingImageGradientCalculator()) ||
+        !IsExactly<typename MetricType::DefaultFixedImageGradientCalculator>(
+          m_Metric.GetModifiableFixedImageGradientCalculator()))
+    {
+      return this->Name() + " has sampled points, or gradients of another source than ITK's default.";
+    }
+    if (!IsExactly<LinearInterpolateImageFunction<TFixedImage, typename MetricType::CoordinateRepresentationType>>(
+          m_Metric.GetModifiableFixedInterpolator()) ||
+        !IsExactly<LinearInterpolateImageFunction<TMovingImage, typename MetricType::CoordinateRepresentationType>>(
+          m_Metric.GetModifiableMovingInterpolator()))
+    {
+      return this->Name() + " has an interpolator that is not linear.";
+    }
+    return "";
+  }
+
+  /** Returns a sentence on why a device cannot use a mask of an image; an empty text if it can, or there is no mask. */
+  static std::string
+  FindWhatTheDeviceLacks(const MaskType * mask, const ImageBase<ImageDimension> & image)
+  {
+    if (mask == nullptr)
+    {
+      return "";
+    }
+    using ImageMaskType = ImageMaskSpatialObject<ImageDimension>;
+    if (!IsExactly<ImageMaskType>(mask))
+    {
+      return "A mask is no ImageMaskSpatialObject.";
+    }
+    const auto * const maskImage = static_cast<const ImageMaskType *>(mask)->GetImage();
+    if (maskImage == nullptr || !GPURegistrationGeometry::HaveSameGrid<ImageDimension>(*maskImage, image))
+    {
+      return "A mask has other voxels than its image.";
+    }
+    return "";
+  }
+
+  /** Returns the similarity's settings, of a metric of which the device lacks nothing. */
+  gpureg::SimilaritySettings
+  GetSettings() const
+  {
+    gpureg::SimilaritySettings settings{ gpureg::SimilarityKind::MeanSquares, 32, 2 };
+    if (const auto * const mattes = dynamic_cast<const MattesType *>(&m_Metric))
+    {
+      settings.kind = gpureg::SimilarityKind::MattesMutualInformation;
+      settings.bins = static_cast<int>(std::min<SizeValueType>(mattes->GetNumberOfHistogramBins(), LargestCount));
+    }
+    else if (const auto * const correlation = dynamic_cast<const CorrelationType *>(&m_Metric))
+    {
+      settings.kind = gpureg::SimilarityKind::NeighborhoodCorrelation;
+      settings.radius = static_cast<int>(std::min<SizeValueType>(correlation->GetRadius()[0], LargestCount));
+    }
+    return settings;
+  }
+
+private:
+  using MeanSquaresType = MeanSquaresImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TReal>;
+  using OurMeanSquaresType = GPUMeanSquaresImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TReal>;
+  using MattesType = MattesMutualInformationImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TReal>;
+  using OurMattesType = CudaMattesNMI<TFixedImage, TMovingImage, TVirtualImage, TReal>;
+  using CorrelationType =
+    ANTSNeighborhoodCorrelationImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TReal>;
+  using OurCorrelationType =
+    GPUANTSNeighborhoodCorrelationImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TReal>;
+
+  // More is out of the engine's range.
+  static constexpr SizeValueType LargestCount = 1 << 20;
+
+  bool
+  IsKnown() const
+  {
+    if (IsExactlyOneOf<MeanSquaresType,
+                       OurMeanSquaresType,
+                       GPUOverride<MeanSquaresType, OurMeanSquaresType>,
+                       CorrelationType,
+                       OurCorrelationType,
+                       GPUOverride<CorrelationType, OurCorrelationType>,
+                       MattesType>(&m_Metric))
+    {
+      return true;
+    }
+    if (!IsExactlyOneOf<OurMattesType, GPUOverride<MattesType, OurMattesType>>(&m_Metric))
+    {
+      return false;
+    }
+    return !static_cast<const OurMattesType &>(m_Metric).GetNormalized();
+  }
+
+  static bool
+  HasOneRadius(const CorrelationType & correlation)
+  {
+    const auto radius = correlation.GetRadius();
+    return std::all_of(radius.begin(), radius.end(), [&radius](SizeValueType r) { return r == radius[0]; });
+  }
+
+  std::string
+  Name() const
+  {
+    return std::string("The metric ") + m_Metric.GetNameOfClass();
+  }
+
+  MetricType & m_Metric;
+};
+
+} // namespace GPURegistrationDetail
+} // namespace itk
+
+#endif

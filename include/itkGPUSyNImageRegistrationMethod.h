@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPUSyNImageRegistrationMethod_h
+#define itkGPUSyNImageRegistrationMethod_h
+
+#include "GPURegistrationDetail/core/itkGPUMembers.h"
+#include "itkGPUDevice.h"
+
+#include "gpureg/core/EvaluationStatistics.h"
+#include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
+
+#include "itkSyNImageRegistrationMethod.h"
+#include "itkWindowConvergenceMonitoringFunction.h"
+
+#include <memory>
+#include <string>
+
+namespace itk
+{
+
+/** \class GPUSyNImageRegistrationMethod
+ * \brief Computes itk::SyNImageRegistrationMethod on a GPU or on host threads, from the images to the transform.
+ *
+ * The class replaces itk::SyNImageRegistrationMethod (Avants 2008), from which it is derived: it has the same interface, invokes the same
+ * events, at which the same values can be read, and computes the same step by step, in float. Images, fields and derivatives stay on the
+ * device from the first iteration to the last one. The device computes:
+ * - one pair of images, by MeanSquaresImageToImageMetricv4, MattesMutualInformationImageToImageMetricv4 or
+ *   ANTSNeighborhoodCorrelationImageToImageMetricv4 of any radius, by itself or as the only one in an ObjectToObjectMultiMetricv4, without
+ *   gradient filters and sampled points;
+ * - linear initial transforms on both sides, masks that have their image's voxels, all of SyN's own settings but
+ *   DownsampleImagesForMetricDerivativesOff(), and levels whose DisplacementFieldTransformParametersAdaptors follow the shrink factors.
+ *
+ * ITK's code computes everything else, after a warning that says why, once; its metrics, resampling and smoothing may be this module's
+ * all the same. So it does where a registration continues from FixedToMiddleTransform and MovingToMiddleTransform, which hold the result
+ * of the last Update(), as in ITK: for a new beginning, make a new object.
+ *
+ * The metric and the optimizer are read, and not changed, where ITK leaves the last level's images in the metric. AbortGenerateDataOn()
+ * ends the work with an itk::ProcessAborted. The middle transforms stay on the device until somebody asks for them.
+ *
+ * \code
+ * auto method = itk::GPUSyNImageRegistrationMethod<Image, Image>::New();
+ * method->SetFixedImage(fixed);
+ * method->SetMovingImage(moving);
+ * method->SetMetric(metric);
+ * method->Update();
+ * method->GetTransform(); // has its inverse
+ * \endcode
+ *
+ * \tparam TFixedImage, TMovingImage images of float or double, of 2 or 3 dimensions.
+ * \tparam TOutputTransform a DisplacementFieldTransform of float or double.
+ *
+ * \sa DiffeomorphicRegistrationMethod, GPUDevice
+ * \ingroup GPURegistration
+ */
+template <typename TFixedImage,
+          typename TMovingImage,
+          typename TOutputTransform = DisplacementFieldTransform<double, TFixedImage::ImageDimension>,
+          typename TVirtualImage = TFixedImage,
+          typename TPointSet = PointSet<unsigned int, TFixedImage::ImageDimension>>
+class ITK_TEMPLATE_EXPORT GPUSyNImageRegistrationMethod
+  : public SyNImageRegistrationMethod<TFixedImage, TMovingImage, TOutputTransform, TVirtualImage, TPointSet>
+{
+public:
+  itkGPUClassMacro(GPUSyNImageRegistrationMethod,
+                   SyNImageRegistrationMethod<TFixedImage, TMovingImage, TOutputTransform, TVirtualImage, TPointSet>);
+
+  using Superclass::ImageDimension;
+  using typename Superclass::DisplacementFieldType;
+  using typename Superclass::ImageMetricType;
+  using typename Superclass::InitialTransformType;
+  using typename Superclass::OutputTransformType;
+  using typename Superclass::RealType;
+
+  /* The statistics include the upload of the images. */
+  itkGPUDeviceMembersMacro(m_Use, m_Statistics);
+
+  OutputTransformType *
+  GetModifiableFixedToMiddleTransform() override
+  {
+    this->DownloadMiddle();
+    return Superclass::GetModifiableFixedToMiddleTransform();
+  }
+  const OutputTransformType *
+  GetFixedToMiddleTransform() const override
+  {
+    this->DownloadMiddle();
+    return Superclass::GetFixedToMiddleTransform();
+  }
+  OutputTransformType *
+  GetModifiableMovingToMiddleTransform() override
+  {
+    this->DownloadMiddle();
+    return Superclass::GetModifiableMovingToMiddleTransform();
+  }
+  const OutputTransformType *
+  GetMovingToMiddleTransform() const override
+  {
+    this->DownloadMiddle();
+    return Superclass::GetMovingToMiddleTransform();
+  }
+#ifndef ITK_FUTURE_LEGACY_REMOVE
+  OutputTransformType *
+  GetFixedToMiddleTransform() override
+  {
+    return this->GetModifiableFixedToMiddleTransform();
+  }
+  OutputTransformType *
+  GetMovingToMiddleTransform() override
+  {
+    return this->GetModifiableMovingToMiddleTransform();
+  }
+#endif
+  void
+  SetFixedToMiddleTransform(OutputTransformType * transform) override
+  {
+    this->DownloadMiddle();
+    Superclass::SetFixedToMiddleTransform(transform);
+  }
+  void
+  SetMovingToMiddleTransform(OutputTransformType * transform) override
+  {
+    this->DownloadMiddle();
+    Superclass::SetMovingToMiddleTransform(transform);
+  }
+
+protected:
+  GPUSyNImageRegistrationMethod() = default;
+  ~GPUSyNImageRegistrationMethod() override = default;
+
+  /** Makes this object replace ITK's class: see GPUOverride. */
+  void
+  OverrideParent()
+  {
+    m_Use.OverrideParent();
+  }
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+
+  void
+  GenerateData() override;
+
+private:
+  using ImageBaseType = ImageBase<ImageDimension>;
+  using ConvergenceType = Function::WindowConvergenceMonitoringFunction<RealType>;
+
+  /** Returns the metric, or the only metric of a multi-metric; null if it is not one metric of images. */
+  ImageMetricType *
+  FindImageMetric() const;
+
+  /** Return a sentence on what a device does not compute, or an empty text: of all, of the inputs, and of the levels. */
+  std::string
+  FindWhatTheDeviceLacks();
+  std::string
+  FindWhatTheInputsHave() const;
+  std::string
+  FindWhatTheLevelsHave() const;
+
+  /** Throws GPUBadInputError unless each level has its settings. */
+  void
+  CheckLevels() const;
+
+  /** Returns an initial transform as the engine takes it, without steps if transform is null; false in isLinear if it is not linear. */
+  static gpureg::TransformChain
+  MakeChain(const InitialTransformType * transform, bool & isLinear);
+
+  /** Returns an image without pixels that has the virtual domain's grid at a level. */
+  typename ImageBaseType::Pointer
+  MakeLevelGrid(SizeValueType level) const;
+
+  gpureg::DiffeomorphicSettings
+  MakeSettings() const;
+
+  void
+  RegisterOnDevice();
+
+  /** Begin a level as ITK does, and end an iteration with a value of the metric. Read the settings anew if an observer has changed them. */
+  void
+  BeginLevel(SizeValueType level, gpureg::DiffeomorphicSettings & settings);
+  void
+  EndIteration(SizeValueType iteration, double value, gpureg::DiffeomorphicSettings & settings);
+
+  /** Invokes an event; reads the settings anew if an observer has changed them.
+   *  \throws ProcessAborted if an observer aborts. */
+  void
+  Invoke(const EventObject & event, gpureg::DiffeomorphicSettings & settings);
+
+  /** Downloads a field, which has the grid of the current level. */
+  typename DisplacementFieldType::Pointer
+  Download(gpureg::DeformationField field) const;
+
+  /** Downloads the fields of the middle transforms, unless they have them. */
+  void
+  DownloadMiddle() const;
+
+  GPURegistrationDetail::DeviceUse                   m_Use;
+  gpureg::EvaluationStatistics                       m_Statistics;
+  std::unique_ptr<gpureg::DiffeomorphicRegistration> m_Engine;
+  typename ConvergenceType::Pointer                  m_Convergence;
+  typename ImageBaseType::Pointer                    m_Grid; // of the engine's fields
+  mutable bool                                       m_IsMiddleOnDevice{ false };
+};
+
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkGPUSyNImageRegistrationMethod.hxx"
+#endif
+
+#endif

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkGPUSyNImageRegistrationMethod_hxx
+#define itkGPUSyNImageRegistrationMethod_hxx
+
+#include "itkGPUSyNImageRegistrationMethod.h"
+
+#include "GPURegistrationDetail/core/itkGPURegistrationGeometry.h"
+#include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
+#include "GPURegistrationDetail/registration/itkGPURegisteredImage.h"
+#include "GPURegistrationDetail/registration/itkGPURegistrationMethod.h"
+#include "GPURegistrationDetail/registration/itkGPUSyNMetric.h"
+#include "GPURegistrationDetail/transform/itkGPUTransformChain.h"
+
+#include "itkShrinkImageFilter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+// All members have the same template parameters.
+#define itkGPUSyNTemplate              \
+  template <typename TFixedImage,      \
+            typename TMovingImage,     \
+            typename TOutputTransform, \
+            typename TVirtualImage,    \
+            typename TPointSet>
+#define itkGPUSyN GPUSyNImageRegistrationMethod<TFixedImage, TMovingImage, TOutputTransform, TVirtualImage, TPointSet>
+
+namespace itk
+{
+
+itkGPUSyNTemplate auto
+itkGPUSyN::FindImageMetric() const -> ImageMetricType *
+{
+  const auto metric = this->m_Metric.GetPointer();
+  if (const auto * const several = dynamic_cast<typename Superclass::MultiMetricType *>(metric))
+  {
+    return several->GetNumberOfMetrics() == 1
+             ? dynamic_cast<ImageMetricType *>(several->GetMetricQueue()[0].GetPointer())
+             : nullptr;
+  }
+  return dynamic_cast<ImageMetricType *>(metric);
+}
+
+itkGPUSyNTemplate std::string
+                  itkGPUSyN::FindWhatTheDeviceLacks()
+{
+  const ImageMetricType * const metric = this->FindImageMetric();
+  if (metric == nullptr)
+  {
+    return "The metric is not one metric of images.";
+  }
+  if (this->GetNumberOfIndexedInputs() != 2 || this->GetFixedImage() == nullptr || this->GetMovingImage() == nullptr)
+  {
+    return "There is not one fixed image and one moving one.";
+  }
+  if (this->m_FixedToMiddleTransform && this->m_MovingToMiddleTransform)
+  {
+    return "The registration continues from the state that its middle transforms have.";
+  }
+  if (!this->m_DownsampleImagesForMetricDerivatives)
+  {
+    return "DownsampleImagesForMetricDerivatives is off.";
+  }
+  if (this->m_MetricSamplingStrategy != Superclass::MetricSamplingStrategyEnum::NONE)
+  {
+    return "The metric is to be sampled.";
+  }
+  const auto domain = this->GetCurrentLevelVirtualDomainImage();
+  if (domain && !GPURegistrationGeometry::HaveSameGrid<ImageDimension>(*domain, *this->GetFixedImage()))
+  {
+    return "The metric's virtual domain is not the fixed image's.";
+  }
+  const std::string inputs = this->FindWhatTheInputsHave();
+  return inputs.empty() ? this->FindWhatTheLevelsHave() : inputs;
+}
+
+itkGPUSyNTemplate std::string
+                  itkGPUSyN::FindWhatTheInputsHave() const
+{
+  using MetricReader = GPURegistrationDetail::SyNMetric<TFixedImage, TMovingImage, TVirtualImage, RealType>;
+  ImageMetricType & metric = *this->FindImageMetric();
+  std::string       lack = MetricReader(metric).FindWhatTheDeviceLacks();
+  for (const bool isFixed : { true, false })
+  {
+    const ImageBaseType * const image = isFixed ? static_cast<const ImageBaseType *>(this->GetFixedImage())
+                                                : static_cast<const ImageBaseType *>(this->GetMovingImage());
+    if (lack.empty() && image->GetBufferedRegion() != image->GetLargestPossibleRegion())
+    {
+      lack = "An image is not buffered as a whole.";
+    }
+    if (lack.empty())
+    {
+      lack = MetricReader::FindWhatTheDeviceLacks(isFixed ? metric.GetFixedImageMask() : metric.GetMovingImageMask(),
+                                                  *image);
+    }
+    const InitialTransformType * const initial =
+      isFixed ? this->GetFixedInitialTransform() : this->GetMovingInitialTransform();
+    bool isLinear = true;
+    MakeChain(initial, isLinear);
+    if (lack.empty() && !isLinear)
+    {
+      lack = std::string("The initial transform ") + initial->GetNameOfClass() + " is not linear.";
+    }
+  }
+  return lack;
+}
+
+itkGPUSyNTemplate std::string
+                  itkGPUSyN::FindWhatTheLevelsHave() const
+{
+  this->CheckLevels();
+  if (this->m_NumberOfLevels > 1 &&
+      this->GetFixedImage()->GetLargestPossibleRegion().GetIndex() != ImageRegion<ImageDimension>().GetIndex())
+  {
+    return "The fixed image's first voxel has an index that is not 0, and there are several levels.";
+  }
+  if (this->m_ConvergenceWindowSize < 2)
+  {
+    return "The convergence window has less than two values.";
+  }
+  for (SizeValueType level = 1; level < this->m_NumberOfLevels; ++level)
+  {
+    // The displacement field transform's fixed parameters: size, origin, spacing and direction.
+    const auto grid = this->MakeLevelGrid(level);
+    const auto expected = DisplacementFieldTransform<RealType, ImageDimension>::New();
+    const auto field = DisplacementFieldType::New();
+    field->CopyInformation(grid);
+    field->SetRegions(grid->GetLargestPossibleRegion());
+    expected->SetDisplacementField(field);
+    const auto & adaptor = this->m_TransformParametersAdaptorsPerLevel[level];
+    const auto & has = adaptor ? adaptor->GetRequiredFixedParameters() : expected->GetFixedParameters();
+    const auto & needs = expected->GetFixedParameters();
+    bool         isEqual = adaptor ? has.Size() == needs.Size()
+                                   : this->GetShrinkFactorsPerDimension(static_cast<unsigned int>(level)) ==
+                               this->GetShrinkFactorsPerDimension(static_cast<unsigned int>(level - 1));
+    for (SizeValueType n = 0; isEqual && n < needs.Size(); ++n)
+    {
+      isEqual = std::abs(has[n] - needs[n]) <= 1e-6 * grid->GetSpacing().GetVnlVector().min_value();
+    }
+    if (!isEqual)
+    {
+      return "The transform adaptor of level " + std::to_string(level) + " does not follow the shrink factors.";
+    }
+  }
+  return "";
+}
+
+itkGPUSyNTemplate void
+itkGPUSyN::CheckLevels() const
+{
+  const SizeValueType levels = this->m_NumberOfLevels;
+  if (this->m_NumberOfIterationsPerLevel.Size() < levels || this->m_SmoothingSigmasPerLevel.Size() < levels ||
+      this->m_ShrinkFactorsPerLevel.size() < levels || this->m_TransformParametersAdaptorsPerLevel.size() < levels)
+  {
+    GPURegistrationDetail::ThrowBadInput(*this,
+                                         "There are ",
+                                         levels,
+                                         " levels; set numbers of iterations, smoothing sigmas, shrink factors and "
+                                         "transform adaptors for each of them.");
+  }
+}
+
+itkGPUSyNTemplate gpureg::TransformChain
+                  itkGPUSyN::MakeChain(const InitialTransformType * transform, bool & isLinear)
+{
+  gpureg::TransformChain chain;
+  chain.dimension = static_cast<int>(ImageDimension);
+  isLinear = transform == nullptr || (GPURegistrationGeometry::IsLinear<RealType, ImageDimension>(*transform) &&
+                                      GPUTransformChain::Append<RealType, ImageDimension>(*transform, chain));
+  return chain;
+}
+
+itkGPUSyNTemplate auto
+itkGPUSyN::MakeLevelGrid(SizeValueType level) const -> typename ImageBaseType::Pointer
+{
+  const auto domain = TVirtualImage::New();
+  domain->CopyInformation(this->GetFixedImage());
+  domain->SetRegions(this->GetFixedImage()->GetLargestPossibleRegion());
+  const auto shrink = ShrinkImageFilter<TVirtualImage, TVirtualImage>::New();
+  shrink->SetShrinkFactors(this->GetShrinkFactorsPerDimension(static_cast<unsigned int>(level)));
+  shrink->SetInput(domain);
+  shrink->UpdateOutputInformation();
+  const auto grid = ImageBaseType::New();
+  grid->CopyInformation(shrink->GetOutput());
+  grid->SetRegions(shrink->GetOutput()->GetLargestPossibleRegion());
+  return grid;
+}
+
+itkGPUSyNTemplate gpureg::DiffeomorphicSettings
+                  itkGPUSyN::MakeSettings() const
+{
+  this->CheckLevels();
+  using MetricReader = GPURegistrationDetail::SyNMetric<TFixedImage, TMovingImage, TVirtualImage, RealType>;
+  gpureg::DiffeomorphicSettings settings;
+  gpureg::SyNSettings &         syn = settings.syn;
+  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+  settings.similarity = MetricReader(*this->FindImageMetric()).GetSettings();
+  settings.iterations.clear();
+  for (SizeValueType level = 0; level < this->m_NumberOfLevels; ++level)
+  {
+    constexpr SizeValueType most = std::numeric_limits<int>::max();
+    settings.iterations.push_back(static_cast<int>(std::min(this->m_NumberOfIterationsPerLevel[level], most)));
+    gpureg::Size factors{ 1, 1, 1 };
+    for (unsigned int d = 0; d < ImageDimension; ++d)
+    {
+      factors[d] = static_cast<int>(this->m_ShrinkFactorsPerLevel[level][d]);
+    }
+    syn.shrinkFactors.push_back(factors);
+    syn.smoothingSigmas.push_back(std::max<double>(this->m_SmoothingSigmasPerLevel[level], 0));
+  }
+  syn.sigmasAreInMillimetres = this->m_SmoothingSigmasAreSpecifiedInPhysicalUnits;
+  syn.averagesGradients = this->m_AverageMidPointGradients;
+  if (!this->m_OptimizerWeightsAreIdentity && this->m_OptimizerWeights.Size() == ImageDimension)
+  {
+    std::copy(this->m_OptimizerWeights.begin(), this->m_OptimizerWeights.end(), syn.weights.begin());
+  }
+  syn.convergenceThreshold = this->m_ConvergenceThreshold;
+  syn.convergenceWindow = GPURegistrationDetail::ToEngineCount(this->m_ConvergenceWindowSize);
+  const auto first = this->GetFixedImage()->GetLargestPossibleRegion().GetIndex();
+  for (unsigned int d = 0; d < ImageDimension; ++d)
+  {
+    syn.firstIndex[d] = static_cast<int>(first[d]);
+  }
+  const auto sigmaOf = [](double variance) { return std::sqrt(std::max(variance, 0.0)); };
+  settings.updateSigma = sigmaOf(this->GetGaussianSmoothingVarianceForTheUpdateField());
+  settings.fieldSigma = sigmaOf(this->GetGaussianSmoothingVarianceForTheTotalField());
+  settings.step = this->m_LearningRate;
+  // All values count.
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  settings.fixedRange = settings.movingRange = gpureg::ValueRange{ { -infinity, infinity } };
+  return settings;
+}
+
+itkGPUSyNTemplate void
+itkGPUSyN::GenerateData()
+{
+  this->DownloadMiddle();
+  m_Use.Compute(
+    *this,
+    "Register smaller images.",
+    [this] { return this->FindWhatTheDeviceLacks(); },
+    [this] { this->RegisterOnDevice(); },
+    [this] { Superclass::GenerateData(); });
+}
+
+itkGPUSyNTemplate void
+itkGPUSyN::RegisterOnDevice()
+{
+  this->AllocateOutputs();
+  const std::string & device = m_Use.GetDevice().GetName();
+  GPURegistrationDetail::ReserveEngine(m_Engine, device);
+  m_Engine->SetTiming(m_Use.GetMeasuresKernelTime());
+  const auto              parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
+  const ImageMetricType & metric = *this->FindImageMetric();
+  GPURegistrationDetail::RegisteredSide fixed(device, "fixed");
+  GPURegistrationDetail::RegisteredSide moving(device, "moving");
+  gpureg::DiffeomorphicProblem          problem;
+  bool                                  isLinear = true;
+  problem.dimension = static_cast<int>(ImageDimension);
+  problem.fixed = fixed.Load(*this, *this->GetFixedImage(), metric.GetFixedImageMask(), parallelFor);
+  problem.moving = moving.Load(*this, *this->GetMovingImage(), metric.GetMovingImageMask(), parallelFor);
+  problem.initial = MakeChain(this->GetMovingInitialTransform(), isLinear);
+  problem.fixedInitial = MakeChain(this->GetFixedInitialTransform(), isLinear);
+  gpureg::DiffeomorphicSettings settings = this->MakeSettings();
+
+  const auto forget = [this] {
+    this->m_FixedToMiddleTransform = nullptr;
+    this->m_MovingToMiddleTransform = nullptr;
+    m_IsMiddleOnDevice = false;
+  };
+  this->BeginLevel(0, settings);
+  const auto progress = [&](const gpureg::DiffeomorphicProgress & where) {
+    if (!this->m_FixedToMiddleTransform || !this->m_MovingToMiddleTransform)
+    {
+      this->m_FixedToMiddleTransform = OutputTransformType::New();
+      this->m_MovingToMiddleTransform = OutputTransformType::New();
+    }
+    m_IsMiddleOnDevice = true;
+    if (where.iteration > 0)
+    {
+      this->EndIteration(static_cast<SizeValueType>(where.iteration), where.findCost(), settings);
+    }
+  };
+  const auto levelDone = [&](const gpureg::DiffeomorphicProgress & where) {
+    progress(where);
+    this->m_CurrentIteration = static_cast<SizeValueType>(where.iteration) + 1;
+    if (where.level + 1 < where.levels)
+    {
+      this->BeginLevel(static_cast<SizeValueType>(where.level) + 1, settings);
+    }
+  };
+  try
+  {
+    const gpureg::DiffeomorphicResult result = m_Engine->Register(problem, settings, parallelFor, progress, levelDone);
+    m_Statistics = Add(Add(fixed.GetStatistics(), moving.GetStatistics()), m_Engine->GetStatistics());
+    this->m_OutputTransform->SetDisplacementField(this->Download(gpureg::DeformationField::Forward));
+    this->m_OutputTransform->SetInverseDisplacementField(this->Download(gpureg::DeformationField::Inverse));
+    for (const std::string & warning : result.warnings)
+    {
+      itkWarningMacro("" << warning << '.');
+    }
+  }
+  catch (...)
+  {
+    forget();
+    throw;
+  }
+  this->m_CurrentLevel = this->m_NumberOfLevels;
+  this->GetTransformOutput()->Set(this->m_OutputTransform);
+}
+
+itkGPUSyNTemplate void
+itkGPUSyN::BeginLevel(SizeValueType level, gpureg::DiffeomorphicSettings & settings)
+{
+  this->m_CurrentLevel = level;
+  this->m_CurrentIteration = 0;
+  this->m_CurrentMetricValue = 0;
+  this->m_CurrentConvergenceValue = 0;
+  this->m_IsConverged = false;
+  m_Convergence = ConvergenceType::New();
+  m_Convergence->SetWindowSize(this->m_ConvergenceWindowSize);
+  this->Invoke(MultiResolutionIterationEvent(), settings);
+  m_Grid = this->MakeLevelGrid(level);
+}
+
+itkGPUSyNTemplate void
+itkGPUSyN::EndIteration(SizeValueType iteration, double value, gpureg::DiffeomorphicSettings & settings)
+{
+  this->m_CurrentIteration = iteration;
+  this->m_CurrentMetricValue = static_cast<RealType>(value);
+  m_Convergence->AddEnergyValue(this->m_CurrentMetricValue);
+  this->m_CurrentConvergenceValue = m_Convergence->GetConvergenceValue();
+  this->m_IsConverged = this->m_CurrentConvergenceValue < this->m_ConvergenceThreshold;
+  this->Invoke(IterationEvent(), settings);
+}
+
+itkGPUSyNTemplate void
+itkGPUSyN::Invoke(const EventObject & event, gpureg::DiffeomorphicSettings & settings)
+{
+  const ModifiedTimeType before = this->GetMTime();
+  this->InvokeEvent(event);
+  if (this->GetAbortGenerateData())
+  {
+    throw ProcessAborted(__FILE__, __LINE__);
+  }
+  if (this->GetMTime() != before)
+  {
+    settings = this->MakeSettings();
+  }
+}
+
+itkGPUSyNTemplate auto
+itkGPUSyN::Download(gpureg::DeformationField which) const -> typename DisplacementFieldType::Pointer
+{
+  const auto field = DisplacementFieldType::New();
+  field->CopyInformation(m_Grid);
+  field->SetRegions(m_Grid->GetLargestPossibleRegion());
+  field->Allocate();
+  auto * const vectors = field->GetBufferPointer();
+  GPURegistrationDetail::CallEngine(*this, [&] {
+    m_Engine->TakeDisplacements(
+      [vectors](std::int64_t first, std::int64_t count, const float * in) {
+        for (std::int64_t n = first; n < first + count; ++n, in += 3)
+        {
+          std::copy_n(in, ImageDimension, vectors[n].Begin());
+        }
+      },
+      GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()),
+      which);
+  });
+  return field;
+}
+
+itkGPUSyNTemplate void
+itkGPUSyN::DownloadMiddle() const
+{
+  if (!m_IsMiddleOnDevice)
+  {
+    return;
+  }
+  m_IsMiddleOnDevice = false;
+  using gpureg::DeformationField;
+  const auto download = [this](OutputTransformType & transform, DeformationField field, DeformationField inverse) {
+    transform.SetDisplacementField(this->Download(field));
+    transform.SetInverseDisplacementField(this->Download(inverse));
+  };
+  download(*this->m_FixedToMiddleTransform, DeformationField::FixedToMiddle, DeformationField::MiddleToFixed);
+  download(*this->m_MovingToMiddleTransform, DeformationField::MovingToMiddle, DeformationField::MiddleToMoving);
+}
+
+itkGPUSyNTemplate void
+itkGPUSyN::PrintSelf(std::ostream & os, Indent indent) const
+{
+  this->DownloadMiddle();
+  Superclass::PrintSelf(os, indent);
+  m_Use.Print(os, indent);
+}
+
+} // namespace itk
+
+#undef itkGPUSyNTemplate
+#undef itkGPUSyN
+
+#endif
