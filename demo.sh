@@ -10,7 +10,7 @@ install_packages "${packages[@]}"
 say "Building"
 # Without a GPU nobody runs CUDA's code, which is a third of what there is to compile.
 if [ "$(cuda_architecture)" = 90-virtual ]; then cuda=OFF; else cuda=AUTO; fi
-configure --preset release -DGPURegistration_FEW_OVERRIDES=ON -DGPURegistration_QUICK_PROGRAMS=OFF -DGPURegistration_USE_CUDA=$cuda
+configure --preset release -DGPURegistration_FEW_OVERRIDES=FILTERS -DGPURegistration_QUICK_PROGRAMS=OFF -DGPURegistration_USE_CUDA=$cuda
 build build RegisterBrain
 say "Registering"
 build/bin/RegisterBrain demo-output

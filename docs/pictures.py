@@ -85,6 +85,24 @@ def free_form() -> None:
     save(above(beside(*pictures[:2]), beside(*pictures[2:])), "free-form.jpg")
 
 
+def dense() -> None:
+    bent, shift = deformation(spacing=24.0, largest=6.5, seed=9), turned((4, -5, 7), (5, -4, 3))
+    fixed, moving = g.resample(head(), bent, reference=head()), moved(head(), shift)
+    truth = g.Composite([bent, shift])
+    result = g.register(fixed, moving, ["affine", "greedy"])
+    plane, pictures = Plane(fixed, "Axial", 0.52), []
+    for title, transform in (("before", None), ("after", result.transform)):
+        picture = overlay(plane.cut(fixed.array), plane.cut(g.resample(moving, transform, reference=fixed).array))
+        pictures.append(titled(picture, f"{title}: {distance(transform, truth, fixed)}"))
+    grid = grey(0.6 * plane.cut(fixed.array))
+    bent_grid(grid, *plane.cut_vectors(result.transform.transforms[0].to_displacement_field(fixed).array), 10)
+    pictures.append(titled(grid, "where the greedy stage leads a grid"))
+    back = g.resample(fixed, result.inverse, reference=moving)
+    plane = Plane(moving, "Axial", 0.52)
+    pictures.append(titled(overlay(plane.cut(back.array), plane.cut(moving.array)), "back by the inverse, over the moving head"))
+    save(above(beside(*pictures[:2]), beside(*pictures[2:])), "dense.jpg")
+
+
 def carried_labels() -> None:
     fixed, _, shift, truth, result = deformed()
     own = g.resample(labels(), deformation(), reference=fixed, interpolation="nearest")
@@ -161,6 +179,7 @@ PICTURES = {
     "rigid": rigid,
     "template": template,
     "free-form": free_form,
+    "dense": dense,
     "labels": carried_labels,
     "failure": failure,
     "cohort": cohort,

@@ -22,7 +22,7 @@ PrintLine(const std::string & stage, const T & what, std::ostream & os)
 } // namespace
 
 std::vector<Stage>
-ListStages(const RegistrationResult & linear, const FreeFormResult * freeForm)
+ListStages(const RegistrationResult & linear, const FreeFormResult * freeForm, const DenseResult * dense)
 {
   std::vector<Stage> stages{ { "before", linear.start.GetPointer() } };
   for (const auto & stage : linear.stages)
@@ -33,26 +33,30 @@ ListStages(const RegistrationResult & linear, const FreeFormResult * freeForm)
   {
     stages.push_back({ "free-form", freeForm->transform.GetPointer() });
   }
+  if (dense != nullptr)
+  {
+    stages.push_back({ "dense", dense->transform.GetPointer() });
+  }
   return stages;
 }
 
-ErrorStatistics
+std::vector<ErrorStatistics>
 PrintErrors(const std::vector<Stage> & stages, const Transform * truth, const Volume * fixed, std::ostream & os)
 {
   const auto voxels = Resample(fixed, MakeCoarserGrid(fixed, 2), itk::IdentityTransform<double, 3>::New());
   // From the image itself; the larger voxels only save time.
-  const double    threshold = FindHeadThreshold(fixed);
-  ErrorStatistics error{};
+  const double                 threshold = FindHeadThreshold(fixed);
+  std::vector<ErrorStatistics> errors;
   os << "error in the head, at points twice as far apart as the voxels\n";
   for (const auto & stage : stages)
   {
-    error = MeasureDeformationError(stage.transform, truth, voxels, threshold).head;
-    PrintLine(stage.name, error, os);
+    errors.push_back(MeasureDeformationError(stage.transform, truth, voxels, threshold).head);
+    PrintLine(stage.name, errors.back(), os);
   }
-  return error;
+  return errors;
 }
 
-double
+std::vector<double>
 PrintDice(const std::vector<Stage> & stages,
           const Transform *          truth,
           const Labels *             fixedLabels,
@@ -64,16 +68,16 @@ PrintDice(const std::vector<Stage> & stages,
     PrintLine(name, dice, os);
     return GetMeanDice(dice);
   };
-  double mean = 0;
+  std::vector<double> means;
   for (const auto & stage : stages)
   {
-    mean = measure(stage.name, stage.transform);
+    means.push_back(measure(stage.name, stage.transform));
   }
   if (truth != nullptr)
   {
     measure("truth", truth);
   }
-  return mean;
+  return means;
 }
 
 } // namespace example

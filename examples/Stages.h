@@ -3,6 +3,7 @@
 #define Stages_h
 
 #include "DeformationError.h"
+#include "DenseStage.h"
 #include "FreeFormStage.h"
 #include "Labels.h"
 #include "Registration.h"
@@ -21,23 +22,23 @@ struct Stage
   Transform::ConstPointer transform;
 };
 
-/** Returns the start of a registration ("before"), its linear stages, and the free-form deformation.
- *  \param freeForm null for none */
+/** Returns the start of a registration ("before"), its linear stages, and the stages that deform.
+ *  \param freeForm, dense null for none */
 std::vector<Stage>
-ListStages(const RegistrationResult & linear, const FreeFormResult * freeForm);
+ListStages(const RegistrationResult & linear, const FreeFormResult * freeForm, const DenseResult * dense = nullptr);
 
 /** Prints the distance of each stage from the truth in the head, at points twice as far apart as the voxels.
- *  \returns the last stage's error
+ *  \returns each stage's error
  *  \throws std::runtime_error if there is no head in the fixed image */
-ErrorStatistics
+std::vector<ErrorStatistics>
 PrintErrors(const std::vector<Stage> & stages, const Transform * truth, const Volume * fixed, std::ostream & os);
 
 /** Prints how well each stage maps the moving image's labels onto the fixed image's, and how well the truth does: labels are resampled
  *  by nearest neighbour, so its Dice coefficient is not 1.
  *  \param truth null if it is unknown
- *  \returns the last stage's mean
+ *  \returns each stage's mean
  *  \throws std::runtime_error if there are no labels */
-double
+std::vector<double>
 PrintDice(const std::vector<Stage> & stages,
           const Transform *          truth,
           const Labels *             fixedLabels,

@@ -3,7 +3,9 @@
 
 #include "ImageFile.h"
 
+#include "itkIdentityTransform.h"
 #include "itkResampleImageFilter.h"
+#include "itkSmoothingRecursiveGaussianImageFilter.h"
 #include "itkTransformFileReader.h"
 #include "itkTransformFileWriter.h"
 
@@ -86,6 +88,22 @@ ReadTransform(const std::string & fileName)
     throw std::runtime_error(fileName + " holds no transform of three-dimensional points.");
   }
   return transform;
+}
+
+Volume::ConstPointer
+ShrinkVolume(const Volume * image, unsigned int factor)
+{
+  if (factor == 1)
+  {
+    return image;
+  }
+  const auto smoothing = itk::SmoothingRecursiveGaussianImageFilter<Volume, Volume>::New();
+  smoothing->SetInput(image);
+  const auto sigma = image->GetSpacing() * (0.5 * factor);
+  smoothing->SetSigmaArray(itk::FixedArray<double, 3>(sigma.GetDataPointer()));
+  smoothing->Update();
+  return Resample(smoothing->GetOutput(), MakeCoarserGrid(image, factor), itk::IdentityTransform<double, 3>::New())
+    .GetPointer();
 }
 
 } // namespace example

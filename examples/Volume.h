@@ -44,6 +44,11 @@ WriteTransform(const Transform * transform, const std::string & fileName);
 Transform::Pointer
 ReadTransform(const std::string & fileName);
 
+/** Returns an image with voxels longer by an integer factor, smoothed by a Gaussian with a sigma of half of the new voxels' edge; the image
+ *  itself if the factor is 1. */
+Volume::ConstPointer
+ShrinkVolume(const Volume * image, unsigned int factor);
+
 } // namespace example
 
 #endif

@@ -24,9 +24,11 @@ using AddOverrides = void (*)(GPURegistrationFactory &);
 /** Calls add with a factory and the metrics' overrides of each internal type and dimension. */
 template <typename TAdd>
 void
-AddEachMetric(GPURegistrationFactory & factory, const TAdd & add)
+AddEachMetric([[maybe_unused]] GPURegistrationFactory & factory, [[maybe_unused]] const TAdd & add)
 {
+#ifndef GPUREG_FILTER_OVERRIDES_ONLY
   add(factory, gpuregfactories::MetricOverrides<double, 3>{});
+#endif
 #ifndef GPUREG_FEW_OVERRIDES
   add(factory, gpuregfactories::MetricOverrides<double, 2>{});
   add(factory, gpuregfactories::MetricOverrides<float, 3>{});
@@ -78,7 +80,9 @@ GetClasses()
     { "ResampleImageFilter",
       [](Factory & factory) {
         AddEach(factory, [](Factory & f, auto of) { of.AddResample(f); });
+#ifndef GPUREG_FILTER_OVERRIDES_ONLY
         gpuregfactories::OtherResampleOverrides<3>::Add(factory);
+#endif
 #ifndef GPUREG_FEW_OVERRIDES
         gpuregfactories::OtherResampleOverrides<2>::Add(factory);
 #endif
@@ -87,8 +91,10 @@ GetClasses()
     { "SmoothingRecursiveGaussianImageFilter",
       [](Factory & factory) { AddEach(factory, [](Factory & f, auto of) { of.AddSmoothingRecursiveGaussian(f); }); } },
     { "SyNImageRegistrationMethod",
-      [](Factory & factory) {
+      []([[maybe_unused]] Factory & factory) {
+#ifndef GPUREG_FILTER_OVERRIDES_ONLY
         gpuregfactories::RegistrationOverrides<3>::AddSyN(factory);
+#endif
 #ifndef GPUREG_FEW_OVERRIDES
         gpuregfactories::RegistrationOverrides<2>::AddSyN(factory);
 #endif

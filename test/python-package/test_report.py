@@ -79,6 +79,21 @@ def written(folder: Path, data: ReportData, **more) -> str:
     return path.read_text(encoding="utf-8")
 
 
+def test_the_moving_side_is_shown(tmp_path):
+    ramp = np.tile(np.linspace(0, 100, 30, dtype=np.float32), (20, 1))
+    side = report.MovingSide([report.Cut("Axial", ramp, ramp[:, ::-1].copy(), (1.0, 3.0))], "There and back.")
+    page = written(tmp_path, example(moving_side=side))
+    assert "There and back." in page
+    found = re.findall(r'<img src="data:image/jpeg;base64,([^"]+)" width="(\d+)" height="(\d+)" alt="Axial: ([^"]+)"', page)
+    # 30 mm by 60 mm.
+    assert [(width, height) for _, width, height, _ in found] == [("300", "600")] * 3
+    over, moving, back = (np.asarray(Image.open(io.BytesIO(base64.b64decode(uri))), float) for uri, *_ in found)
+    assert np.abs(moving - back[:, ::-1]).max() < 6 and moving[0, 0] < 10 and moving[0, -1] > 245
+    # The moving image is magenta, the other one green; JPEG halves colours' resolution.
+    assert over[10, -1, 0] > 200 > 60 > over[10, -1, 1] and over[10, 0, 1] > 200 > 60 > over[10, 0, 0]
+    assert 'id="moving-side-title"' not in written(tmp_path, example())
+
+
 def data_of(page: str) -> dict:
     return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1))
 

@@ -70,6 +70,33 @@ def test_report_data(device, heads):
         assert after < before, name
 
 
+def test_the_moving_side_shows_the_fixed_image_brought_back(device, heads):
+    fixed, moving = heads
+    for stages_of in ("rigid", ["rigid", FREE_FORM]):
+        result = gr.register(fixed, moving, stages_of, device=device)
+        side = report_data(result._pair, result._warped_array, result.stages, None, device).moving_side
+        back = gr.resample(fixed, result.inverse, moving, device=device).array
+        middle = [n // 2 for n in moving.array.shape]
+        # As radiologists look: the patient's left is on the right, and the top of the head is up.
+        for cut, axis, up in zip(side.cuts, range(3), (False, True, True)):
+            for shown, whole in ((cut.moving, moving.array), (cut.back, back)):
+                expected = np.take(whole, middle[axis], axis=axis)
+                np.testing.assert_allclose(shown, expected[::-1] if up else expected, atol=2e-3 * np.ptp(whole))
+        assert [cut.name for cut in side.cuts] == ["Axial", "Coronal", "Sagittal"]
+        assert side.cuts[1].spacing == (moving.spacing[0], moving.spacing[2])
+        assert side.errors.startswith("There and back, points end") == (stages_of != "rigid")
+
+
+def test_the_moving_side_of_two_dimensions(device):
+    heads = [gr.Image(make_head(where).array[12], [1.5, 2.0], direction=[[-1, 0], [0, 1]]) for where in (None, lambda p: p + 2.0)]
+    result = gr.register(*heads, "rigid", device=device)
+    (cut,) = report_data(result._pair, result._warped_array, result.stages, None, device).moving_side.cuts
+    assert cut.name == "Image" and cut.spacing == (1.5, 2.0)
+    assert (cut.moving == heads[1].array[:, ::-1]).all()
+    back = gr.resample(heads[0], result.inverse, heads[1], device=device).array
+    np.testing.assert_allclose(cut.back, back[:, ::-1], atol=1e-3 * np.ptp(back))
+
+
 def test_a_large_image_is_compared_on_a_subsample(heads, monkeypatch):
     """The metrics are over every second voxel along each axis, and the report says so."""
     fixed, moving = heads

@@ -14,6 +14,7 @@ import numpy as np
 
 from ._devices import describe_device
 from ._metric import MEANING
+from ._moving_side import find_moving_side
 from ._resample import resample_array
 from ._sides import Pair, mask_of_image
 from ._similarity import Subsample, find_similarities_of, reached_by_moving
@@ -76,6 +77,7 @@ def report_data(
         origin=fixed.origin,
         direction=fixed.direction,
         displacement=displacement,
+        moving_side=find_moving_side(fixed, pair.moving, found, device),
         fixed_mask=None if pair.fixed_mask is None else mask_of_image(pair.fixed_mask, fixed),
         moving_mask=None if pair.moving_mask is None else reached_by_moving(pair, found, device),
         stages=[

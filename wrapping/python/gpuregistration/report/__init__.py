@@ -5,7 +5,7 @@ from gpuregistration.report import ReportData, write_report
 write_report("report.html", ReportData(fixed=..., moving_before=..., moving_after=..., spacing=..., origin=...))
 """
 
-from .data import Level, ReportData, Stage
+from .data import Cut, Level, MovingSide, ReportData, Stage
 from .write import write_report
 
-__all__ = ["Level", "ReportData", "Stage", "write_report"]
+__all__ = ["Cut", "Level", "MovingSide", "ReportData", "Stage", "write_report"]

@@ -25,6 +25,24 @@ class Stage(NamedTuple):
     levels: Sequence[Level] = ()
 
 
+class Cut(NamedTuple):
+    """A plane of the moving image, and the same plane of the fixed one that the inverse has brought there: rows from top to bottom."""
+
+    name: str
+    moving: np.ndarray
+    back: np.ndarray
+    #: mm between columns, and between rows
+    spacing: tuple[float, float]
+
+
+class MovingSide(NamedTuple):
+    """What the registration's inverse does."""
+
+    cuts: Sequence[Cut]
+    #: a sentence on how well it leads back
+    errors: str = ""
+
+
 @dataclasses.dataclass
 class ReportData:
     """A registration's images and numbers. All arrays lie on the fixed image's grid.
@@ -44,6 +62,8 @@ class ReportData:
     direction: Sequence | np.ndarray | None = None
     #: in mm, shape (z, y, x, 3), LPS with x first: the point x of the fixed image is met by the moving image's x + displacement
     displacement: np.ndarray | None = None
+    #: the fixed image, brought back to the moving one
+    moving_side: MovingSide | None = None
     #: voxels that are not 0 are inside: histograms and the determinant's extremes are given for these, too
     fixed_mask: np.ndarray | None = None
     #: the moving image's mask, resampled as `moving_after` is

@@ -9,7 +9,7 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from . import geometry, jacobian, wording
+from . import geometry, jacobian, moving_side, wording
 from .data import ReportData
 from .payload import Deformation
 from .template import render, safe
@@ -66,6 +66,8 @@ def page(data: ReportData, deformation: Deformation | None, content: dict, notes
         summary=_summary(data, deformation),
         dimension=data.dimension,
         extremes=_extremes(data, deformation),
+        moving_side=moving_side.draw(data.moving_side) if data.moving_side is not None else [],
+        inverse_errors=data.moving_side.errors if data.moving_side is not None else "",
         histogram_place="inside the fixed image’s mask" if is_masked else "in the whole image",
         costs=_costs(data),
         measures=_measures(data),
