@@ -2,8 +2,8 @@
 """Makes the pictures of the pages beside this file, in docs/pictures: python docs/pictures.py [NAME...]
 
 Heads are Colin27's, as Debian's package mricron-data has it, moved and deformed by transforms that are known: so a picture can say how
-many mm, in the mean over the head, a registration is away from the truth. charts.py draws the charts and needs matplotlib; the cohort's
-page needs chromium.
+many mm, in the mean over the head, a registration is away from the truth. charts.py draws the charts and needs matplotlib; pictures need
+Pillow 10.1, and the cohort's page chromium.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def dense() -> None:
     pictures.append(titled(grid, "where the greedy stage leads a grid"))
     back = g.resample(fixed, result.inverse, reference=moving)
     plane = Plane(moving, "Axial", 0.52)
-    pictures.append(titled(overlay(plane.cut(back.array), plane.cut(moving.array)), "back by the inverse, over the moving head"))
+    pictures.append(titled(overlay(plane.cut(back.array), plane.cut(moving.array)), "back, over the moving head"))
     save(above(beside(*pictures[:2]), beside(*pictures[2:])), "dense.jpg")
 
 

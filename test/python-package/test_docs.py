@@ -136,6 +136,8 @@ NOT_RUN = {
     "auto method = itk::FreeFormDeformationRegistrationMethod<Image, Image>::New();": "the same of examples/FreeFormStage.cxx",
     "auto method = itk::DiffeomorphicRegistrationMethod<Image, Image>::New();": "the same of "
     "test/registration/diffeomorphic/DiffeomorphicMethodTest.cxx",
+    "auto method = itk::GPUSyNImageRegistrationMethod<Image, Image>::New(); // was itk::SyNImageRegistrationMethod": "the same of "
+    "test/registration/diffeomorphic/SyNMethodTest.cxx",
     "using Sum = itk::WeightedSumMultiMetricv4<3, 3, Image>;": "the same of test/penalty/BSplinePenaltyTest.cxx",
 }
 
