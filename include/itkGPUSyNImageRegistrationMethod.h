@@ -33,8 +33,10 @@ namespace itk
  * all the same. So it does where a registration continues from FixedToMiddleTransform and MovingToMiddleTransform, which hold the result
  * of the last Update(), as in ITK: for a new beginning, make a new object.
  *
- * The metric and the optimizer are read, and not changed, where ITK leaves the last level's images in the metric. AbortGenerateDataOn()
- * ends the work with an itk::ProcessAborted. The middle transforms stay on the device until somebody asks for them.
+ * The metric and the optimizer are read, and not changed, where ITK leaves the last level's images, masks and domain in the metric. On a
+ * device AbortGenerateDataOn() ends the work with an itk::ProcessAborted. The middle transforms stay on the device until somebody asks for
+ * them, or holds one. An observer may change settings that the device computes; what follows goes by them, but a level takes no more
+ * iterations than it began with. Another change is an error; an override then warns, and ITK's code begins anew, as where a device fails.
  *
  * \code
  * auto method = itk::GPUSyNImageRegistrationMethod<Image, Image>::New();
@@ -191,6 +193,10 @@ private:
   /** Downloads the fields of the middle transforms, unless they have them. */
   void
   DownloadMiddle() const;
+
+  /** Downloads them if somebody else holds a middle transform, which ITK would fill at each iteration. */
+  void
+  DownloadMiddleIfHeld() const;
 
   GPURegistrationDetail::DeviceUse                   m_Use;
   gpureg::EvaluationStatistics                       m_Statistics;

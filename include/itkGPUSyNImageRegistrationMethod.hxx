@@ -11,10 +11,13 @@
 #include "GPURegistrationDetail/registration/itkGPUSyNMetric.h"
 #include "GPURegistrationDetail/transform/itkGPUTransformChain.h"
 
+#include "itkDisplacementFieldTransformParametersAdaptor.h"
 #include "itkShrinkImageFilter.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 // All members have the same template parameters.
@@ -32,10 +35,14 @@ namespace itk
 itkGPUSyNTemplate auto
 itkGPUSyN::FindImageMetric() const -> ImageMetricType *
 {
-  const auto metric = this->m_Metric.GetPointer();
-  if (const auto * const several = dynamic_cast<typename Superclass::MultiMetricType *>(metric))
+  auto * const metric = this->m_Metric.GetPointer();
+  using MultiMetricType = typename Superclass::MultiMetricType;
+  if (dynamic_cast<const MultiMetricType *>(metric) != nullptr)
   {
-    return several->GetNumberOfMetrics() == 1
+    auto * const several =
+      GPURegistrationDetail::IsExactly<MultiMetricType>(metric) ? static_cast<MultiMetricType *>(metric) : nullptr;
+    // One metric has the whole weight.
+    return several != nullptr && several->GetNumberOfMetrics() == 1 && several->GetMetricWeights().Size() <= 1
              ? dynamic_cast<ImageMetricType *>(several->GetMetricQueue()[0].GetPointer())
              : nullptr;
   }
@@ -50,13 +57,15 @@ itkGPUSyNTemplate std::string
   {
     return "The metric is not one metric of images.";
   }
+  using GPURegistrationDetail::RegisteredSide;
+  if (!RegisteredSide::IsOfReals<TFixedImage> || !RegisteredSide::IsOfReals<TMovingImage> || ImageDimension < 2 ||
+      ImageDimension > 3)
+  {
+    return "The images are not of float or double in 2 or 3 dimensions.";
+  }
   if (this->GetNumberOfIndexedInputs() != 2 || this->GetFixedImage() == nullptr || this->GetMovingImage() == nullptr)
   {
     return "There is not one fixed image and one moving one.";
-  }
-  if (this->m_FixedToMiddleTransform && this->m_MovingToMiddleTransform)
-  {
-    return "The registration continues from the state that its middle transforms have.";
   }
   if (!this->m_DownsampleImagesForMetricDerivatives)
   {
@@ -131,8 +140,13 @@ itkGPUSyNTemplate std::string
     const auto & adaptor = this->m_TransformParametersAdaptorsPerLevel[level];
     const auto & has = adaptor ? adaptor->GetRequiredFixedParameters() : expected->GetFixedParameters();
     const auto & needs = expected->GetFixedParameters();
-    bool         isEqual = adaptor ? has.Size() == needs.Size()
-                                   : this->GetShrinkFactorsPerDimension(static_cast<unsigned int>(level)) ==
+    using AdaptorType = DisplacementFieldTransformParametersAdaptor<TOutputTransform>;
+    if (adaptor && !GPURegistrationDetail::IsExactly<AdaptorType>(adaptor.GetPointer()))
+    {
+      return "The transform adaptor of level " + std::to_string(level) + " is of a class of its own.";
+    }
+    bool isEqual = adaptor ? has.Size() == needs.Size()
+                           : this->GetShrinkFactorsPerDimension(static_cast<unsigned int>(level)) ==
                                this->GetShrinkFactorsPerDimension(static_cast<unsigned int>(level - 1));
     for (SizeValueType n = 0; isEqual && n < needs.Size(); ++n)
     {
@@ -236,10 +250,14 @@ itkGPUSyNTemplate void
 itkGPUSyN::GenerateData()
 {
   this->DownloadMiddle();
+  const bool continues = this->m_FixedToMiddleTransform && this->m_MovingToMiddleTransform;
   m_Use.Compute(
     *this,
     "Register smaller images.",
-    [this] { return this->FindWhatTheDeviceLacks(); },
+    [this, continues] {
+      return continues ? "The registration continues from the state that its middle transforms have."
+                       : this->FindWhatTheDeviceLacks();
+    },
     [this] { this->RegisterOnDevice(); },
     [this] { Superclass::GenerateData(); });
 }
@@ -258,8 +276,16 @@ itkGPUSyN::RegisterOnDevice()
   gpureg::DiffeomorphicProblem          problem;
   bool                                  isLinear = true;
   problem.dimension = static_cast<int>(ImageDimension);
-  problem.fixed = fixed.Load(*this, *this->GetFixedImage(), metric.GetFixedImageMask(), parallelFor);
-  problem.moving = moving.Load(*this, *this->GetMovingImage(), metric.GetMovingImageMask(), parallelFor);
+  try
+  {
+    problem.fixed = fixed.Load(*this, *this->GetFixedImage(), metric.GetFixedImageMask(), parallelFor);
+    problem.moving = moving.Load(*this, *this->GetMovingImage(), metric.GetMovingImageMask(), parallelFor);
+  }
+  catch (const GPUBadInputError & error)
+  {
+    // An override leaves it to ITK's class.
+    throw gpureg::BadInputError(error.GetDescription());
+  }
   problem.initial = MakeChain(this->GetMovingInitialTransform(), isLinear);
   problem.fixedInitial = MakeChain(this->GetFixedInitialTransform(), isLinear);
   gpureg::DiffeomorphicSettings settings = this->MakeSettings();
@@ -294,8 +320,11 @@ itkGPUSyN::RegisterOnDevice()
   {
     const gpureg::DiffeomorphicResult result = m_Engine->Register(problem, settings, parallelFor, progress, levelDone);
     m_Statistics = Add(Add(fixed.GetStatistics(), moving.GetStatistics()), m_Engine->GetStatistics());
-    this->m_OutputTransform->SetDisplacementField(this->Download(gpureg::DeformationField::Forward));
-    this->m_OutputTransform->SetInverseDisplacementField(this->Download(gpureg::DeformationField::Inverse));
+    const auto field = this->Download(gpureg::DeformationField::Forward);
+    const auto inverse = this->Download(gpureg::DeformationField::Inverse);
+    this->m_OutputTransform->SetDisplacementField(field);
+    this->m_OutputTransform->SetInverseDisplacementField(inverse);
+    this->DownloadMiddleIfHeld();
     for (const std::string & warning : result.warnings)
     {
       itkWarningMacro("" << warning << '.');
@@ -332,20 +361,30 @@ itkGPUSyN::EndIteration(SizeValueType iteration, double value, gpureg::Diffeomor
   m_Convergence->AddEnergyValue(this->m_CurrentMetricValue);
   this->m_CurrentConvergenceValue = m_Convergence->GetConvergenceValue();
   this->m_IsConverged = this->m_CurrentConvergenceValue < this->m_ConvergenceThreshold;
+  this->DownloadMiddleIfHeld();
   this->Invoke(IterationEvent(), settings);
 }
 
 itkGPUSyNTemplate void
 itkGPUSyN::Invoke(const EventObject & event, gpureg::DiffeomorphicSettings & settings)
 {
-  const ModifiedTimeType before = this->GetMTime();
+  const auto find = [this] {
+    const ModifiedTimeType ofMetric = this->m_Metric ? this->m_Metric->GetMTime() : 0;
+    return std::max<ModifiedTimeType>(this->GetMTime(), ofMetric);
+  };
+  const ModifiedTimeType before = find();
   this->InvokeEvent(event);
   if (this->GetAbortGenerateData())
   {
     throw ProcessAborted(__FILE__, __LINE__);
   }
-  if (this->GetMTime() != before)
+  if (find() != before)
   {
+    const std::string lack = this->FindWhatTheDeviceLacks();
+    if (!lack.empty())
+    {
+      throw gpureg::UnsupportedError("an observer has changed what is computed: " + lack);
+    }
     settings = this->MakeSettings();
   }
 }
@@ -358,17 +397,15 @@ itkGPUSyN::Download(gpureg::DeformationField which) const -> typename Displaceme
   field->SetRegions(m_Grid->GetLargestPossibleRegion());
   field->Allocate();
   auto * const vectors = field->GetBufferPointer();
-  GPURegistrationDetail::CallEngine(*this, [&] {
-    m_Engine->TakeDisplacements(
-      [vectors](std::int64_t first, std::int64_t count, const float * in) {
-        for (std::int64_t n = first; n < first + count; ++n, in += 3)
-        {
-          std::copy_n(in, ImageDimension, vectors[n].Begin());
-        }
-      },
-      GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()),
-      which);
-  });
+  m_Engine->TakeDisplacements(
+    [vectors](std::int64_t begin, std::int64_t count, const float * in) {
+      for (std::int64_t n = begin; n < begin + count; ++n, in += 3)
+      {
+        std::copy_n(in, ImageDimension, vectors[n].Begin());
+      }
+    },
+    GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()),
+    which);
   return field;
 }
 
@@ -379,14 +416,32 @@ itkGPUSyN::DownloadMiddle() const
   {
     return;
   }
-  m_IsMiddleOnDevice = false;
   using gpureg::DeformationField;
-  const auto download = [this](OutputTransformType & transform, DeformationField field, DeformationField inverse) {
-    transform.SetDisplacementField(this->Download(field));
-    transform.SetInverseDisplacementField(this->Download(inverse));
-  };
-  download(*this->m_FixedToMiddleTransform, DeformationField::FixedToMiddle, DeformationField::MiddleToFixed);
-  download(*this->m_MovingToMiddleTransform, DeformationField::MovingToMiddle, DeformationField::MiddleToMoving);
+  constexpr DeformationField                             which[] = { DeformationField::FixedToMiddle,
+                                                                     DeformationField::MiddleToFixed,
+                                                                     DeformationField::MovingToMiddle,
+                                                                     DeformationField::MiddleToMoving };
+  std::array<typename DisplacementFieldType::Pointer, 4> fields;
+  GPURegistrationDetail::CallEngine(*this, [&] {
+    std::transform(std::begin(which), std::end(which), fields.begin(), [this](DeformationField one) {
+      return this->Download(one);
+    });
+  });
+  m_IsMiddleOnDevice = false;
+  this->m_FixedToMiddleTransform->SetDisplacementField(fields[0]);
+  this->m_FixedToMiddleTransform->SetInverseDisplacementField(fields[1]);
+  this->m_MovingToMiddleTransform->SetDisplacementField(fields[2]);
+  this->m_MovingToMiddleTransform->SetInverseDisplacementField(fields[3]);
+}
+
+itkGPUSyNTemplate void
+itkGPUSyN::DownloadMiddleIfHeld() const
+{
+  if (this->m_FixedToMiddleTransform && (this->m_FixedToMiddleTransform->GetReferenceCount() > 1 ||
+                                         this->m_MovingToMiddleTransform->GetReferenceCount() > 1))
+  {
+    this->DownloadMiddle();
+  }
 }
 
 itkGPUSyNTemplate void

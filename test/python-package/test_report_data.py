@@ -87,6 +87,26 @@ def test_the_moving_side_shows_the_fixed_image_brought_back(device, heads):
         assert side.errors.startswith("There and back, points end") == (stages_of != "rigid")
 
 
+def test_without_an_inverse_there_is_a_report(heads, monkeypatch):
+    result = gr.register(*heads, "rigid", device="host")
+
+    def refuse(*_):
+        raise gr.BadInputError("It is singular.")
+
+    monkeypatch.setattr(gr.Affine, "inverse", refuse)
+    data = report_data(result._pair, result._warped_array, result.stages, None, "host")
+    assert data.moving_side is None and "there is no inverse: It is singular" in data.warnings[-1]
+
+
+def test_syn_brings_back_by_its_own_inverse(heads):
+    fixed, moving = heads
+    result = gr.register(fixed, moving, ["rigid", stages.SyN(iterations=(3,), radius=2)], device="host")
+    side = report_data(result._pair, result._warped_array, result.stages, None, "host").moving_side
+    back = gr.resample(fixed, result.stages[-1].inverse, moving, device="host").array
+    np.testing.assert_allclose(side.cuts[0].back, back[back.shape[0] // 2], atol=1e-3 * np.ptp(back))
+    assert side.errors == ""
+
+
 def test_the_moving_side_of_two_dimensions(device):
     heads = [gr.Image(make_head(where).array[12], [1.5, 2.0], direction=[[-1, 0], [0, 1]]) for where in (None, lambda p: p + 2.0)]
     result = gr.register(*heads, "rigid", device=device)

@@ -2,7 +2,7 @@
 // Evaluates every metric of the module, and fails unless each has a finite value and derivative, equal to those of ITK's class of the same
 // name if there is one, with any ITK version. Then registers two small images of different contrast rigidly, with itk::CudaMattesNMI in an
 // unmodified itk::ImageRegistrationMethodv4, and fails unless it recovers the transform that moved one of them; deforms one of two images
-// that are a shift apart; and searches for a large rotation.
+// that are a shift apart; moves them by SyN, as ITK's class does; and searches for a large rotation.
 // RegisterTwoImages [device]: fails if another device computes, or if this machine has any other device.
 #include "RegistrationSetUp.h"
 
@@ -16,6 +16,7 @@
 #include "itkGPUDemonsImageToImageMetricv4.h"
 #include "itkGPUJointHistogramMutualInformationImageToImageMetricv4.h"
 #include "itkGPUMeanSquaresImageToImageMetricv4.h"
+#include "itkGPUSyNImageRegistrationMethod.h"
 #include "itkGlobalAffineRegistrationMethod.h"
 
 #include "itkAffineTransform.h"
@@ -252,6 +253,45 @@ DeformImages(const ImageType * fixed)
   return error < 0.5 && method->GetSmallestJacobianDeterminant() > 0;
 }
 
+/** Returns the end of a point's way by SyN, of two images of one contrast.
+ *  \param method ITK's class, or ours */
+PointType
+DeformBySyN(itk::SyNImageRegistrationMethod<ImageType, ImageType> & method, const PointType & point)
+{
+  const auto back = TransformType::New();
+  back->SetTranslation(Filled<TransformType::OutputVectorType>(-2.5));
+  const auto metric = itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>::New();
+  metric->SetRadius(Filled<ImageType::SizeType>(2));
+  metric->SetUseFixedImageGradientFilter(false);
+  metric->SetUseMovingImageGradientFilter(false);
+  itk::SyNImageRegistrationMethod<ImageType, ImageType>::NumberOfIterationsArrayType iterations(1);
+  iterations.Fill(4);
+  method.SetFixedImage(MakeImage(*TransformType::New(), false));
+  method.SetMovingImage(MakeImage(*back, false));
+  method.SetMetric(metric);
+  method.SetNumberOfLevels(1);
+  method.SetNumberOfIterationsPerLevel(iterations);
+  method.Update();
+  return method.GetTransform()->TransformPoint(point);
+}
+
+/** Returns true if SyN moves a point as ITK's class does, and its inverse leads back. */
+bool
+CompareSyN()
+{
+  PointType point = Filled<PointType>(0.0);
+  point[0] = 18;
+  const auto   ours = itk::GPUSyNImageRegistrationMethod<ImageType, ImageType>::New();
+  const auto   itks = itk::SyNImageRegistrationMethod<ImageType, ImageType>::New();
+  const auto   moved = DeformBySyN(*ours, point);
+  const double moves = (moved - point).GetNorm();
+  const double apart = (moved - DeformBySyN(*itks, point)).GetNorm();
+  const double back = (ours->GetTransform()->GetInverseTransform()->TransformPoint(moved) - point).GetNorm();
+  std::cout << "SyN on " << ours->GetDevice() << ": " << moves << " mm, " << apart << " mm from ITK's, there and back "
+            << back << " mm\n";
+  return moves > 0.2 && apart < 1e-3 * spacing && back < 0.1 * spacing && ours->GetEvaluationStatistics().launches > 0;
+}
+
 /** Returns true if a global search finds the phantom, rotated by 80 degrees and with the other contrast. */
 bool
 SearchGlobally(const ImageType * fixed)
@@ -325,6 +365,7 @@ RegisterPhantom()
   };
   return complainUnless(RegisterRigidly(fixed), "The transform was not recovered.\n") &&
          complainUnless(DeformImages(fixed), "The deformation was not found.\n") &&
+         complainUnless(CompareSyN(), "SyN is not ITK's.\n") &&
          complainUnless(SearchGlobally(fixed), "The rotation was not found.\n");
 }
 

@@ -4,6 +4,7 @@
 #define itkGPUSyNMetric_h
 
 #include "GPURegistrationDetail/core/itkGPUIsExactly.h"
+#include "GPURegistrationDetail/core/itkGPUMaskVoxels.h"
 #include "GPURegistrationDetail/core/itkGPURegistrationGeometry.h"
 #include "itkCudaMattesNMI.h"
 #include "itkGPUANTSNeighborhoodCorrelationImageToImageMetricv4.h"
@@ -12,7 +13,6 @@
 
 #include "gpureg/metric/Similarity.h"
 
-#include "itkImageMaskSpatialObject.h"
 #include "itkLinearInterpolateImageFunction.h"
 #include "itkObjectToObjectMetricBase.h"
 
@@ -83,13 +83,14 @@ public:
     {
       return "";
     }
-    using ImageMaskType = ImageMaskSpatialObject<ImageDimension>;
-    if (!IsExactly<ImageMaskType>(mask))
+    // ITK looks at the mask's image alone.
+    const auto * const plain = FindPlainMask(mask);
+    if (plain == nullptr || plain->GetImage() == nullptr)
     {
-      return "A mask is no ImageMaskSpatialObject.";
+      return "A mask is no ImageMaskSpatialObject of all values but 0.";
     }
-    const auto * const maskImage = static_cast<const ImageMaskType *>(mask)->GetImage();
-    if (maskImage == nullptr || !GPURegistrationGeometry::HaveSameGrid<ImageDimension>(*maskImage, image))
+    if (!GPURegistrationGeometry::HaveSameGrid<ImageDimension>(*plain->GetImage(), image) ||
+        FindMaskVoxels(image, mask) == nullptr)
     {
       return "A mask has other voxels than its image.";
     }

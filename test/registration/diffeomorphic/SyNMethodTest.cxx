@@ -217,21 +217,96 @@ TEST_P(SyNMethodTest, InvokesITKsEvents)
 
 TEST_P(SyNMethodTest, FollowsObserversThatChangeSettings)
 {
-  auto its = MakeCase<3>(SimilarityKind::MeanSquares, 5);
-  its.settings.step = 0.3;
-  const auto lower = [](auto & method) {
-    method.AddObserver(itk::IterationEvent(),
-                       [&method](const itk::EventObject &) { method.SetLearningRate(0.5 * method.GetLearningRate()); });
+  using Method = Ours3D::Superclass;
+  const auto setIterations = [](Method & method, unsigned int first) {
+    Method::NumberOfIterationsArrayType iterations(2);
+    iterations[0] = first;
+    iterations[1] = 4;
+    method.SetNumberOfIterationsPerLevel(iterations);
   };
-  const auto itks = ITKsMethod<float, double, 3>::New();
-  SetUpMethod(*itks, *MakeMetric<ITKsMethod<float, double, 3>>(its.settings.similarity), its);
-  lower(*itks);
-  const SyNResult expected = Register(*itks);
-  const auto      method = this->MakeOurs(its);
-  lower(*method);
-  ExpectWithin(CompareResults(its, Register(*method), expected), Most, "lower");
+  struct Change
+  {
+    const char *                  name;
+    std::function<void(Method &)> make;
+  };
+  const Change changes[] = {
+    { "step", [](Method & method) { method.SetLearningRate(0.5 * method.GetLearningRate()); } },
+    { "iterations", [&](Method & method) { setIterations(method, 2); } },
+    { "levels", [](Method & method) { method.SetNumberOfLevels(1); } },
+    { "smoothing",
+      [](Method & method) {
+        method.SetGaussianSmoothingVarianceForTheUpdateField(6.0);
+        method.SetGaussianSmoothingVarianceForTheTotalField(1.0);
+      } },
+  };
+  auto its = MakeCase<3>(SimilarityKind::MeanSquares, 0);
+  its.settings.iterations = { 5, 4 };
+  its.settings.syn.shrinkFactors = { { 2, 2, 2 }, { 1, 1, 1 } };
+  its.settings.step = 0.3;
   const SyNResult unchanged = RegisterByOurs<Ours3D>(GetParam(), its);
-  EXPECT_GT(CompareResults(its, unchanged, expected).mean, 0.01);
+  for (const Change & change : changes)
+  {
+    const auto run = [&](Method & method) {
+      SetUpMethod(method, *MakeMetric<Method>(its.settings.similarity), its);
+      method.AddObserver(itk::IterationEvent(), [&](const itk::EventObject &) {
+        if (method.GetCurrentLevel() == 0 && method.GetCurrentIteration() == 2)
+        {
+          change.make(method);
+        }
+      });
+      return Register(method);
+    };
+    const auto itks = ITKsMethod<float, double, 3>::New();
+    const auto method = Ours3D::New();
+    method->SetDevice(this->GetDevice());
+    const SyNResult expected = run(*itks);
+    const Listening listening;
+    const SyNResult found = run(*method);
+    EXPECT_EQ(listening.window->Count("on the host"), 0U) << change.name;
+    ASSERT_EQ(found.fields[0].size(), expected.fields[0].size()) << change.name;
+    ExpectWithin(CompareResults(its, found, expected), Most, change.name);
+    if (found.fields[0].size() == unchanged.fields[0].size())
+    {
+      EXPECT_GT(CompareResults(its, unchanged, expected).mean, 0.01) << change.name;
+    }
+  }
+}
+
+TEST_P(SyNMethodTest, RefusesAnObserversChangeOfWhatIsComputed)
+{
+  const auto its = MakeCase<3>(SimilarityKind::MeanSquares, 3);
+  const auto method = this->MakeOurs(its);
+  const auto tag = method->AddObserver(itk::IterationEvent(), [&](const itk::EventObject &) {
+    dynamic_cast<Ours3D::ImageMetricType &>(*method->GetModifiableMetric()).SetUseMovingImageGradientFilter(true);
+  });
+  EXPECT_THROW(method->Update(), itk::GPUUnsupportedError);
+  method->RemoveObserver(tag);
+  dynamic_cast<Ours3D::ImageMetricType &>(*method->GetModifiableMetric()).SetUseMovingImageGradientFilter(false);
+  ExpectWithin(CompareResults(its, Register(*method), RegisterByITK(its)), Most, "again");
+}
+
+TEST_P(SyNMethodTest, FillsATransformThatSomebodyHolds)
+{
+  const auto                           its = MakeCase<3>(SimilarityKind::MeanSquares, 3);
+  const auto                           method = this->MakeOurs(its);
+  Ours3D::OutputTransformType::Pointer held;
+  std::vector<std::vector<double>>     seen;
+  method->AddObserver(itk::IterationEvent(), [&](const itk::EventObject & event) {
+    if (!itk::MultiResolutionIterationEvent().CheckEvent(&event))
+    {
+      if (!held)
+      {
+        held = method->GetModifiableFixedToMiddleTransform();
+      }
+      seen.push_back(GetVectors(*held->GetDisplacementField()));
+    }
+  });
+  method->Update();
+  ASSERT_EQ(seen.size(), 3U);
+  EXPECT_NE(seen[0], seen[1]);
+  EXPECT_NE(seen[1], seen[2]);
+  EXPECT_EQ(GetVectors(*held->GetDisplacementField()), seen[2]);
+  EXPECT_LE(FindDistance(seen[2], RegisterByITK(its).fields[0], 3, 1.0).largest, Most.largest);
 }
 
 TEST_P(SyNMethodTest, ComputesTheOnlyMetricOfSeveral)

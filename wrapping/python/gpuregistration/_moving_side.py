@@ -19,16 +19,20 @@ from .report.pictures import reduce_strides
 _VOXELS = 600_000
 
 
-def find_moving_side(fixed: Image, moving: Image, found: Transform, device: str) -> MovingSide:
+def find_moving_side(fixed: Image, moving: Image, found: Transform, inverse: Optional[Transform], device: str) -> MovingSide:
     """Resamples the fixed image by the inverse of a transform, in the middle planes of the moving image.
 
     Args:
         fixed, moving: images on the host.
         found: from the fixed image's points to the moving one's.
+        inverse: what the registration has found together with it; None: it is computed.
         device: a device's name.
+
+    Raises:
+        BadInputError: the transform has no inverse.
     """
     grid = _thinned(fixed)
-    back = _invert(found, grid, device)
+    back = inverse if inverse is not None else _invert(found, grid, device)
     cuts = []
     for plane in planes(moving.direction):
         across, down, through = plane["h"], plane["v"], plane["n"]

@@ -13,6 +13,7 @@ from typing import Any, Mapping, Optional, Sequence
 import numpy as np
 
 from ._devices import describe_device
+from ._engine import BadInputError
 from ._metric import MEANING
 from ._moving_side import find_moving_side
 from ._resample import resample_array
@@ -68,6 +69,12 @@ def report_data(
         find_similarities_of(thin, subsample.of_array(moved), transform, device, radius=subsample.radius)
         for moved, transform in ((before, initial), (after, found))
     )
+    warnings = [*pair.warnings, *(initial.warnings if initial is not None else ()), *all_warnings(stages)]
+    try:
+        moving_side = find_moving_side(fixed, pair.moving, found, stages[-1].inverse, device)
+    except BadInputError as error:
+        moving_side = None
+        warnings.append(f"the moving side is not shown, for there is no inverse: {str(error).rstrip('.')}")
     displacement = deformation_from(initial, found).to_displacement_field(fixed, device).array.astype(np.float32)
     return ReportData(
         fixed=fixed.array,
@@ -77,7 +84,7 @@ def report_data(
         origin=fixed.origin,
         direction=fixed.direction,
         displacement=displacement,
-        moving_side=find_moving_side(fixed, pair.moving, found, device),
+        moving_side=moving_side,
         fixed_mask=None if pair.fixed_mask is None else mask_of_image(pair.fixed_mask, fixed),
         moving_mask=None if pair.moving_mask is None else reached_by_moving(pair, found, device),
         stages=[
@@ -92,7 +99,7 @@ def report_data(
         headline=stages[-1].metric,
         less_is_better=True,
         similarity_text=f"{MEANING} They are of the fixed image’s voxels that the moving one reaches{_describe(subsample)}.",
-        warnings=list(dict.fromkeys([*pair.warnings, *(initial.warnings if initial is not None else ()), *all_warnings(stages)])),
+        warnings=list(dict.fromkeys(warnings)),
     )
 
 

@@ -162,7 +162,8 @@ public:
 
   /** Registers two images.
    *  \param problem the images, with masks, and the initial transform.
-   *  \param settings the settings. progress and levelDone may change them, but not the number of levels: what follows goes by the new ones.
+   *  \param settings the settings. progress and levelDone may change them: iterations that follow go by the new ones, and levels that follow
+   *  exist if there are settings for them. A level that has begun takes no more iterations than it began with.
    *  \param parallelFor the threads to use.
    *  \param progress called from the caller's thread before each iteration, when the device may not have finished the iterations of the
    *  last 40 ms, or the last two iterations; may throw to end the work, and may be empty.

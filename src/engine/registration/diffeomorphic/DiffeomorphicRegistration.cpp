@@ -152,8 +152,7 @@ private:
       m_SchemeName = settings.scheme;
     }
     m_Scheme->Begin();
-    const int levels = static_cast<int>(settings.iterations.size());
-    for (int number = 0; number < levels; ++number)
+    for (int number = 0; number < static_cast<int>(settings.iterations.size()); ++number)
     {
       result.levels.push_back(this->RegisterLevel(problem, settings, number, progress, levelDone));
     }
@@ -168,9 +167,8 @@ private:
                 const ProgressFunction &      levelDone)
   {
     const auto start = Clock::now();
-    CheckSettings(problem, settings);
-    const int levels = static_cast<int>(settings.iterations.size());
-    const int iterations = settings.iterations[static_cast<std::size_t>(number)];
+    const int  most = settings.iterations[static_cast<std::size_t>(number)];
+    int        iterations = most;
     m_Scheme->BeginLevel(problem, settings, number);
     m_Voxels = kernels::CountFieldVoxels(&m_Scheme->GetGrid());
     Throttle   throttle(*m_Queue);
@@ -178,14 +176,23 @@ private:
     const auto report = [&](const ProgressFunction & to, double ofLevel) {
       if (to)
       {
+        const int levels = static_cast<int>(settings.iterations.size());
         to({ number, levels, t, (number + ofLevel) / levels, [this, t] {
               return t > 0 ? m_Scheme->DownloadCosts(t).back() : std::numeric_limits<double>::quiet_NaN();
             } });
+        // It may have changed the settings.
+        CheckSettings(problem, settings);
+        const auto index = static_cast<std::size_t>(number);
+        iterations = index < settings.iterations.size() ? std::min(most, settings.iterations[index]) : t;
       }
     };
     for (bool goesOn = true; goesOn && t < iterations; ++t)
     {
       report(progress, static_cast<double>(t) / iterations);
+      if (t >= iterations)
+      {
+        break;
+      }
       Enqueue(*m_Queue, m_IsTimed, [&] { goesOn = m_Scheme->Iterate(settings, t); });
       throttle.EndStep();
     }

@@ -115,9 +115,7 @@ SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicS
   beginSide(m_Moving, problem.moving, "moving", problem.initial.first);
   m_Filter.Release();
   this->BeginFields(level);
-  m_UpdateSmoother.Set(settings.updateSigma, m_Level.grid, FieldBorder::Zero);
-  m_FieldSmoother.Set(settings.fieldSigma, m_Level.grid, FieldBorder::Zero);
-  m_SmoothsFields = settings.fieldSigma > 0;
+  this->SetSmoothing(settings);
   m_Number = number;
   if (!m_Similarity || !(m_SimilaritySettings == settings.similarity))
   {
@@ -154,9 +152,22 @@ SyNScheme::BeginFields(const LevelGrid & level)
   }
 }
 
+void
+SyNScheme::SetSmoothing(const DiffeomorphicSettings & settings)
+{
+  m_UpdateSmoother.Set(settings.updateSigma, m_Level.grid, FieldBorder::Zero);
+  m_FieldSmoother.Set(settings.fieldSigma, m_Level.grid, FieldBorder::Zero);
+  m_UpdateSigma = settings.updateSigma;
+  m_FieldSigma = settings.fieldSigma;
+}
+
 bool
 SyNScheme::Iterate(const DiffeomorphicSettings & settings, int t)
 {
+  if (settings.updateSigma != m_UpdateSigma || settings.fieldSigma != m_FieldSigma)
+  {
+    this->SetSmoothing(settings);
+  }
   m_Fixed.image.Resample(*m_Fixed.fromMiddle);
   m_Moving.image.Resample(*m_Moving.fromMiddle);
   this->MeasureImages(t == 0);
@@ -278,7 +289,7 @@ SyNScheme::Move(Side & side, const Memory & factors, const Memory & update)
                                             Input<RealNumber>(update),
                                             Input<RealNumber>(*side.toMiddle),
                                             Output<RealNumber>(*side.toMiddle));
-  if (m_SmoothsFields)
+  if (m_FieldSigma > 0)
   {
     m_FieldSmoother.Smooth(*side.toMiddle, *m_Workspace.first, *side.toMiddle);
   }

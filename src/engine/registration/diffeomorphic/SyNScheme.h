@@ -72,6 +72,9 @@ private:
   void
   BeginFields(const LevelGrid & level);
 
+  void
+  SetSmoothing(const DiffeomorphicSettings & settings);
+
   /** Sets the range of the images in the middle where the similarity has bins of it, and checks the first ones of a level. */
   void
   MeasureImages(bool isFirst);
@@ -96,7 +99,8 @@ private:
   RecursiveFilter   m_Filter;
   FieldSmoother     m_UpdateSmoother;
   FieldSmoother     m_FieldSmoother;
-  bool              m_SmoothsFields = false;
+  double            m_UpdateSigma = 0; // that the smoothers are set to
+  double            m_FieldSigma = 0;
   SyNInverter       m_Inverter;
   Side              m_Fixed;
   Side              m_Moving;
