@@ -67,8 +67,8 @@ FindByKernels(const FieldGrid & grid, const BoxCorrelation & a, const Images & i
   const std::vector<TReal> weights(images.weights.begin(), images.weights.end());
   const std::vector<TReal> gradients(3 * voxels, TReal{ 1 });
   std::vector<TReal>       summed(BoxWeighedSums * voxels), terms(BoxTerms * voxels), values(voxels);
-  const std::int64_t       alongY = CountFieldBlocks(&grid, 1, BlockWidth, BlockLength);
-  const std::int64_t       alongZ = CountFieldBlocks(&grid, 2, BlockWidth, BlockLength);
+  const std::int64_t       alongY = CountFieldBlocks(&grid, 1, BlockWidth, BoxesLength);
+  const std::int64_t       alongZ = CountFieldBlocks(&grid, 2, BlockWidth, BoxesLength);
   ForEachItem(alongY, [&](std::int64_t item) {
     SumProductsInPlane(&grid, &a, fixed.data(), moving.data(), weights.data(), summed.data(), item);
   });

@@ -43,18 +43,23 @@ Smooth(const FieldGrid & grid, const Floats & field, double variance, float & lo
     const Floats along = axis < grid.dimension ? gpureg::MakeFieldGaussian(variance, grid.size[axis]) : Floats{ 1.0F };
     a.radius[axis] = static_cast<int>(along.size()) - 1;
     weights.insert(weights.end(), along.begin(), along.end());
+    weights.resize(weights.size() + WeightZeros);
   }
   a.clearsBorder = 1;
   a.measures = 1;
   a.kept = gpureg::FindKeptPart(variance);
-  Floats             inPlane(field.size()), smoothed(field.size());
+  const FieldGrid    numbers = MakeGridOfNumbers(&grid);
+  Floats             alongX(field.size()), alongY(field.size()), smoothed(field.size());
   const std::int64_t blocks = CountFieldBlocks(&grid, 2, BlockWidth, BlockLength);
   Floats             parts(static_cast<std::size_t>(blocks));
-  ForEachItem(CountFieldBlocks(&grid, 1, BlockWidth, BlockLength), [&](std::int64_t item) {
-    SmoothFieldInPlane(&grid, &a, weights.data(), field.data(), inPlane.data(), item);
+  ForEachItem(CountFieldBlocks(&numbers, 1, BlockWidth, BlockLength), [&](std::int64_t item) {
+    SmoothFieldAlongX(&grid, &a, weights.data(), field.data(), alongX.data(), item);
+  });
+  ForEachItem(CountFieldBlocks(&numbers, 1, BlockWidth, BlockLength), [&](std::int64_t item) {
+    SmoothFieldAlongY(&grid, &a, weights.data(), alongX.data(), alongY.data(), item);
   });
   ForEachItem(blocks, [&](std::int64_t item) {
-    SmoothFieldAlongZ(&grid, &a, weights.data(), inPlane.data(), field.data(), smoothed.data(), parts.data(), item);
+    SmoothFieldAlongZ(&grid, &a, weights.data(), alongY.data(), field.data(), smoothed.data(), parts.data(), item);
   });
   longest = *std::max_element(parts.begin(), parts.end());
   return smoothed;

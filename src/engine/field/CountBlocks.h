@@ -11,13 +11,15 @@
 namespace gpureg
 {
 
-/** Returns the number of a grid's blocks on a queue's device, of which each is an item. \param axis along which they are long: 1 or 2 */
+/** Returns the number of a grid's blocks on a queue's device, of which each is an item.
+ *  \param axis along which they are long: 1 or 2
+ *  \param deviceLength their length on other devices than the host */
 inline std::int64_t
-CountBlocks(const Queue & queue, const kernels::FieldGrid & grid, int axis)
+CountBlocks(const Queue & queue, const kernels::FieldGrid & grid, int axis, int deviceLength)
 {
   return queue.GetKind() == DeviceKind::Host
            ? kernels::CountFieldBlocks(&grid, axis, kernels::HostBlockWidth, kernels::HostBlockLength)
-           : kernels::CountFieldBlocks(&grid, axis, kernels::DeviceBlockWidth, kernels::DeviceBlockLength);
+           : kernels::CountFieldBlocks(&grid, axis, kernels::DeviceBlockWidth, deviceLength);
 }
 
 } // namespace gpureg

@@ -6,6 +6,7 @@
 #include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/Transfer.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
@@ -27,52 +28,71 @@ FieldSmoother::Set(double sigma, const kernels::FieldGrid & grid, FieldBorder bo
       smooths ? MakeFieldGaussian(sigma * sigma, grid.size[axis]) : std::vector<float>{ 1 };
     m_Smoothing.radius[axis] = static_cast<int>(along.size()) - 1;
     weights.insert(weights.end(), along.begin(), along.end());
+    weights.resize(weights.size() + kernels::WeightZeros);
   }
   Reserve(m_Queue, m_Weights, weights.size() * sizeof(float));
   UploadArray(m_Queue, *m_Weights, weights);
 }
 
 void
-FieldSmoother::Smooth(const Memory & field, Memory & scratch, Memory & smoothed)
+FieldSmoother::Smooth(const Memory & field, Memory & first, Memory & second, Memory & smoothed)
 {
-  this->Enqueue(m_Smoothing, field, scratch, smoothed, nullptr);
+  this->Enqueue(m_Smoothing, field, first, second, smoothed, nullptr);
 }
 
 void
 FieldSmoother::SmoothAndMeasure(
-  const Memory & field, Memory & scratch, Memory & smoothed, FieldReducer & reducer, Memory & longest)
+  const Memory & field, Memory & first, Memory & second, Memory & smoothed, FieldReducer & reducer, Memory & longest)
 {
-  const std::int64_t      blocks = CountBlocks(m_Queue, m_Grid, 2);
+  const std::int64_t      blocks = CountBlocks(m_Queue, m_Grid, 2, kernels::DeviceBlockLength);
   Memory &                parts = reducer.GetParts(blocks);
   kernels::FieldSmoothing a = m_Smoothing;
   a.measures = 1;
-  this->Enqueue(a, field, scratch, smoothed, &parts);
+  this->Enqueue(a, field, first, second, smoothed, &parts);
   reducer.FindLargest(parts, 0, blocks, longest, 0);
 }
 
 void
-FieldSmoother::Enqueue(
-  const kernels::FieldSmoothing & a, const Memory & field, Memory & scratch, Memory & smoothed, Memory * parts)
+FieldSmoother::Enqueue(const kernels::FieldSmoothing & a,
+                       const Memory &                  field,
+                       Memory &                        first,
+                       Memory &                        second,
+                       Memory &                        smoothed,
+                       Memory *                        parts)
 {
-  if (&scratch == &field || &scratch == &smoothed)
+  if (&first == &field || &second == &first || &second == &smoothed || (&second == &field && a.kept > 0))
   {
-    throw std::logic_error("smoothing a field needs an array beside the field and the smoothed one");
+    throw std::logic_error("smoothing a field overwrites what it reads");
   }
-  ForEachItem<kernels::SmoothFieldInPlaneKernel>(m_Queue,
-                                                 CountBlocks(m_Queue, m_Grid, 1),
-                                                 Precision::Single,
-                                                 m_Grid,
-                                                 a,
-                                                 Input<float>(*m_Weights),
-                                                 Input<RealNumber>(field),
-                                                 Output<RealNumber>(scratch));
+  const bool smooths = std::any_of(a.radius, a.radius + 3, [](int radius) { return radius > 0; });
+  if (smooths)
+  {
+    const std::int64_t blocks =
+      CountBlocks(m_Queue, kernels::MakeGridOfNumbers(&m_Grid), 1, kernels::DeviceBlockLength);
+    ForEachItem<kernels::SmoothFieldAlongXKernel>(m_Queue,
+                                                  blocks,
+                                                  Precision::Single,
+                                                  m_Grid,
+                                                  a,
+                                                  Input<float>(*m_Weights),
+                                                  Input<RealNumber>(field),
+                                                  Output<RealNumber>(first));
+    ForEachItem<kernels::SmoothFieldAlongYKernel>(m_Queue,
+                                                  blocks,
+                                                  Precision::Single,
+                                                  m_Grid,
+                                                  a,
+                                                  Input<float>(*m_Weights),
+                                                  Input<RealNumber>(first),
+                                                  Output<RealNumber>(second));
+  }
   ForEachItem<kernels::SmoothFieldAlongZKernel>(m_Queue,
-                                                CountBlocks(m_Queue, m_Grid, 2),
+                                                CountBlocks(m_Queue, m_Grid, 2, kernels::DeviceBlockLength),
                                                 Precision::Single,
                                                 m_Grid,
                                                 a,
                                                 Input<float>(*m_Weights),
-                                                Input<RealNumber>(scratch),
+                                                Input<RealNumber>(smooths ? second : field),
                                                 Input<RealNumber>(field),
                                                 Output<RealNumber>(smoothed),
                                                 Output<float>(parts));

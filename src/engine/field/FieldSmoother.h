@@ -34,13 +34,15 @@ public:
   void
   Set(double sigma, const kernels::FieldGrid & grid, FieldBorder border = FieldBorder::Smoothed);
 
-  /** Enqueues the smoothing of field into smoothed. scratch: an array of the same size, which is overwritten; smoothed may be field. */
+  /** Enqueues the smoothing of field into smoothed. first, second: arrays of the same size, which are overwritten: first is not field, and
+   *  second neither first nor smoothed. smoothed may be field or first; second may be field, unless the border is zero. */
   void
-  Smooth(const Memory & field, Memory & scratch, Memory & smoothed);
+  Smooth(const Memory & field, Memory & first, Memory & second, Memory & smoothed);
 
   /** Does that, and writes the length of the longest smoothed vector, in voxels, to longest[0]. longest: float. */
   void
-  SmoothAndMeasure(const Memory & field, Memory & scratch, Memory & smoothed, FieldReducer & reducer, Memory & longest);
+  SmoothAndMeasure(
+    const Memory & field, Memory & first, Memory & second, Memory & smoothed, FieldReducer & reducer, Memory & longest);
 
   std::size_t
   GetDeviceBytes() const
@@ -50,7 +52,12 @@ public:
 
 private:
   void
-  Enqueue(const kernels::FieldSmoothing & a, const Memory & field, Memory & scratch, Memory & smoothed, Memory * parts);
+  Enqueue(const kernels::FieldSmoothing & a,
+          const Memory &                  field,
+          Memory &                        first,
+          Memory &                        second,
+          Memory &                        smoothed,
+          Memory *                        parts);
 
   Queue &                 m_Queue;
   kernels::FieldGrid      m_Grid{};

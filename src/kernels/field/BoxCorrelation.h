@@ -62,11 +62,11 @@ FindRowsOfSums(const FieldBlock * block, int first, int radius, int size, int * 
 }
 
 /** Adds a row at a place to those of a block's sums that it belongs to. arrays: how many sums there are of each voxel; row: [arrays]
- *  [BlockWidth]; first: the block's first place along the axis; sums: [BlockLength][arrays][BlockWidth]. */
+ *  [BlockWidth]; first: the block's first place along the axis; sums: [BoxesLength][arrays][BlockWidth]. */
 GPUREG_REAL_FUNCTION void
 AddRowToSums(const FieldBlock * block, int radius, int first, int place, int arrays, const real * row, real * sums)
 {
-  GPUREG_UNROLL_ALL for (int j = 0; j < BlockLength; ++j)
+  GPUREG_UNROLL_ALL for (int j = 0; j < BoxesLength; ++j)
   {
     if (IsWithin(radius, place, first + j))
     {
@@ -93,7 +93,7 @@ StoreSumsInPlane(const FieldGrid *    grid,
                  GPUREG_GLOBAL real * summed)
 {
   const i64 voxels = CountFieldVoxels(grid);
-  GPUREG_UNROLL_ALL for (int j = 0; j < BlockLength; ++j)
+  GPUREG_UNROLL_ALL for (int j = 0; j < BoxesLength; ++j)
   {
     if (j < block->length)
     {
@@ -112,6 +112,31 @@ StoreSumsInPlane(const FieldGrid *    grid,
   }
 }
 
+/** Adds the values of a sample, and their products, to element i of a row's sums. */
+GPUREG_REAL_FUNCTION void
+AddProducts(real fixed, real moving, int i, real * row)
+{
+  row[BoxFixed * BlockWidth + i] += fixed;
+  row[BoxMoving * BlockWidth + i] += moving;
+  row[BoxFixedSquares * BlockWidth + i] = MultiplyAdd(fixed, fixed, row[BoxFixedSquares * BlockWidth + i]);
+  row[BoxMovingSquares * BlockWidth + i] = MultiplyAdd(moving, moving, row[BoxMovingSquares * BlockWidth + i]);
+  row[BoxProducts * BlockWidth + i] = MultiplyAdd(fixed, moving, row[BoxProducts * BlockWidth + i]);
+}
+
+/** Adds them times a weight, and the weight. */
+GPUREG_REAL_FUNCTION void
+AddWeighedProducts(real weight, real fixed, real moving, int i, real * row)
+{
+  const real f = weight * fixed;
+  const real m = weight * moving;
+  row[BoxFixed * BlockWidth + i] += f;
+  row[BoxMoving * BlockWidth + i] += m;
+  row[BoxFixedSquares * BlockWidth + i] = MultiplyAdd(f, fixed, row[BoxFixedSquares * BlockWidth + i]);
+  row[BoxMovingSquares * BlockWidth + i] = MultiplyAdd(m, moving, row[BoxMovingSquares * BlockWidth + i]);
+  row[BoxProducts * BlockWidth + i] = MultiplyAdd(f, moving, row[BoxProducts * BlockWidth + i]);
+  row[BoxWeights * BlockWidth + i] += weight;
+}
+
 /** Sums a block of voxels' products over their neighbours in the plane. weights: one a voxel, read if there are any. */
 GPUREG_REAL_FUNCTION void
 SumProductsInPlane(const FieldGrid *          grid,
@@ -123,32 +148,42 @@ SumProductsInPlane(const FieldGrid *          grid,
                    i64                        item)
 {
   FieldBlock block;
-  int        begin, last;
+  int        begin, last, firstMove, lastMove;
   real       row[BoxWeighedSums * BlockWidth];
-  real       sums[BlockLength * BoxWeighedSums * BlockWidth];
-  FindFieldBlock(grid, 1, item, &block);
+  real       sums[BoxesLength * BoxWeighedSums * BlockWidth];
+  FindFieldBlock(grid, 1, BoxesLength, item, &block);
   FindRowsOfSums(&block, block.first[1], a->radius[1], grid->size[1], &begin, &last);
-  ClearSums(BlockLength * BoxWeighedSums * BlockWidth, sums);
+  FindMoves(grid, &block, a->radius[0], &firstMove, &lastMove);
+  ClearSums(BoxesLength * BoxWeighedSums * BlockWidth, sums);
   for (int y = begin; y <= last; ++y)
   {
-    const i64 first = FindRowOfBlock(grid, &block, y, block.first[2]);
+    const i64                  first = FindRowOfBlock(grid, &block, y, block.first[2]);
+    GPUREG_GLOBAL const real * fixedRow = fixed + first;
+    GPUREG_GLOBAL const real * movingRow = moving + first;
     ClearSums(BoxWeighedSums * BlockWidth, row);
-    for (int by = -a->radius[0]; by <= a->radius[0]; ++by)
+    if (a->hasWeights)
     {
-      int firstInside, endInside;
-      FindMovedRow(grid, &block, by, &firstInside, &endInside);
-      GPUREG_FOR_ELEMENTS(i, 1, firstInside, endInside)
+      GPUREG_GLOBAL const real * weightsRow = weights + first;
+      for (int by = firstMove; by <= lastMove; ++by)
       {
-        const i64  voxel = first + by + i;
-        const real weight = a->hasWeights ? weights[voxel] : (real)1.0f;
-        const real f = weight * fixed[voxel];
-        const real m = weight * moving[voxel];
-        row[BoxFixed * BlockWidth + i] += f;
-        row[BoxMoving * BlockWidth + i] += m;
-        row[BoxFixedSquares * BlockWidth + i] = MultiplyAdd(f, fixed[voxel], row[BoxFixedSquares * BlockWidth + i]);
-        row[BoxMovingSquares * BlockWidth + i] = MultiplyAdd(m, moving[voxel], row[BoxMovingSquares * BlockWidth + i]);
-        row[BoxProducts * BlockWidth + i] = MultiplyAdd(f, moving[voxel], row[BoxProducts * BlockWidth + i]);
-        row[BoxWeights * BlockWidth + i] += weight;
+        int firstInside, endInside;
+        FindMovedRow(grid, &block, by, &firstInside, &endInside);
+        GPUREG_FOR_ELEMENTS(i, 1, firstInside, endInside)
+        {
+          AddWeighedProducts(weightsRow[by + i], fixedRow[by + i], movingRow[by + i], i, row);
+        }
+      }
+    }
+    else
+    {
+      GPUREG_UNROLL_4 for (int by = firstMove; by <= lastMove; ++by)
+      {
+        int firstInside, endInside;
+        FindMovedRow(grid, &block, by, &firstInside, &endInside);
+        GPUREG_FOR_ELEMENTS(i, 1, firstInside, endInside)
+        {
+          AddProducts(fixedRow[by + i], movingRow[by + i], i, row);
+        }
       }
     }
     AddRowToSums(&block, a->radius[1], block.first[1], y, BoxWeighedSums, row, sums);
@@ -168,25 +203,27 @@ SumTermsInPlane(const FieldGrid *          grid,
 {
   const i64  voxels = CountFieldVoxels(grid);
   FieldBlock block;
-  int        begin, last;
+  int        begin, last, firstMove, lastMove;
   real       row[BoxTerms * BlockWidth];
-  real       sums[BlockLength * BoxTerms * BlockWidth];
-  FindFieldBlock(grid, 1, item, &block);
+  real       sums[BoxesLength * BoxTerms * BlockWidth];
+  FindFieldBlock(grid, 1, BoxesLength, item, &block);
   FindRowsOfSums(&block, block.first[1], a->radius[1], grid->size[1], &begin, &last);
-  ClearSums(BlockLength * BoxTerms * BlockWidth, sums);
+  FindMoves(grid, &block, a->radius[0], &firstMove, &lastMove);
+  ClearSums(BoxesLength * BoxTerms * BlockWidth, sums);
   for (int y = begin; y <= last; ++y)
   {
     const i64 first = FindRowOfBlock(grid, &block, y, block.first[2]);
     ClearSums(BoxTerms * BlockWidth, row);
-    for (int by = -a->radius[0]; by <= a->radius[0]; ++by)
+    GPUREG_UNROLL_4 for (int by = firstMove; by <= lastMove; ++by)
     {
       int firstInside, endInside;
       FindMovedRow(grid, &block, by, &firstInside, &endInside);
       GPUREG_UNROLL_ALL for (int t = 0; t < BoxTerms; ++t)
       {
+        GPUREG_GLOBAL const real * its = terms + t * voxels + first;
         GPUREG_FOR_ELEMENTS(i, 1, firstInside, endInside)
         {
-          row[t * BlockWidth + i] += terms[t * voxels + first + by + i];
+          row[t * BlockWidth + i] += its[by + i];
         }
       }
     }
@@ -212,8 +249,8 @@ SumAlongZ(const FieldGrid *          grid,
   int       begin, last;
   FindRowsOfSums(block, block->first[2], radius, grid->size[2], &begin, &last);
   ClearSums(arrays * BlockWidth, row);
-  ClearSums(BlockLength * arrays * BlockWidth, sums);
-  for (int z = begin; z <= last; ++z)
+  ClearSums(BoxesLength * arrays * BlockWidth, sums);
+  GPUREG_UNROLL_2 for (int z = begin; z <= last; ++z)
   {
     const i64 first = FindRowOfBlock(grid, block, block->first[1], z);
     GPUREG_UNROLL_ALL for (int s = 0; s < arrays; ++s)
@@ -267,15 +304,15 @@ FindCorrelationTerms(const FieldGrid *          grid,
   const real box = (real)((2 * a->radius[0] + 1) * (2 * a->radius[1] + 1)) * (real)(2 * a->radius[2] + 1);
   FieldBlock block;
   real       row[BoxWeighedSums * BlockWidth];
-  real       sums[BlockLength * BoxWeighedSums * BlockWidth];
+  real       sums[BoxesLength * BoxWeighedSums * BlockWidth];
   real       found[BoxTerms * BlockWidth];
   real       weight[BlockWidth];
   real       value[BlockWidth];
   real       total = 0.0f;
-  FindFieldBlock(grid, 2, item, &block);
+  FindFieldBlock(grid, 2, BoxesLength, item, &block);
   SumAlongZ(grid, &block, a->radius[2], BoxWeighedSums, CountBoxSums(a), summed, row, sums);
   ClearSums(BlockWidth, value);
-  GPUREG_UNROLL_ALL for (int j = 0; j < BlockLength; ++j)
+  GPUREG_UNROLL_ALL for (int j = 0; j < BoxesLength; ++j)
   {
     if (j < block.length)
     {
@@ -323,10 +360,10 @@ FindCorrelationForces(const FieldGrid *          grid,
 {
   FieldBlock block;
   real       row[BoxTerms * BlockWidth];
-  real       sums[BlockLength * BoxTerms * BlockWidth];
-  FindFieldBlock(grid, 2, item, &block);
+  real       sums[BoxesLength * BoxTerms * BlockWidth];
+  FindFieldBlock(grid, 2, BoxesLength, item, &block);
   SumAlongZ(grid, &block, a->radius[2], BoxTerms, BoxTerms, summed, row, sums);
-  GPUREG_UNROLL_ALL for (int j = 0; j < BlockLength; ++j)
+  GPUREG_UNROLL_ALL for (int j = 0; j < BoxesLength; ++j)
   {
     if (j < block.length)
     {

@@ -10,19 +10,23 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Voxels of a block along x (width), and along y or z (length). */
+/** Voxels of a block along x (width), and along y or z (length). A block of boxes has five or six sums a voxel, and a lane has not the
+ *  registers for eight voxels of them. */
 enum
 {
   HostBlockWidth = 192,
   HostBlockLength = 16,
   DeviceBlockWidth = 1,
   DeviceBlockLength = 8,
+  DeviceBoxesLength = 4,
 #ifdef GPUREG_HAS_LANES
   BlockWidth = DeviceBlockWidth,
-  BlockLength = DeviceBlockLength
+  BlockLength = DeviceBlockLength,
+  BoxesLength = DeviceBoxesLength
 #else
   BlockWidth = HostBlockWidth,
-  BlockLength = HostBlockLength
+  BlockLength = HostBlockLength,
+  BoxesLength = HostBlockLength
 #endif
 };
 
@@ -32,9 +36,13 @@ enum
 #ifdef GPUREG_HAS_LANES
 #  define GPUREG_FOR_ELEMENTS(i, perVoxel, begin, end) for (int i = 0; i < (perVoxel) && (begin) < (end); ++i)
 #  define GPUREG_UNROLL_ALL _Pragma("unroll")
+#  define GPUREG_UNROLL_2 _Pragma("unroll 2")
+#  define GPUREG_UNROLL_4 _Pragma("unroll 4")
 #else
 #  define GPUREG_FOR_ELEMENTS(i, perVoxel, begin, end) for (int i = (perVoxel) * (begin); i < (perVoxel) * (end); ++i)
 #  define GPUREG_UNROLL_ALL
+#  define GPUREG_UNROLL_2
+#  define GPUREG_UNROLL_4
 #endif
 
 /** A block of a grid, which the grid's edge may cut off. */
@@ -52,7 +60,7 @@ CountBlocksAlong(int voxels, int ofBlock)
   return (voxels + ofBlock - 1) / ofBlock;
 }
 
-/** Returns the number of blocks of a grid that are long along an axis, 1 or 2. width, length: BlockWidth and BlockLength of the device. */
+/** Returns the number of blocks of a grid that are long along an axis, 1 or 2. width, length: a block's, on the device. */
 GPUREG_FUNCTION i64
 CountFieldBlocks(const FieldGrid * grid, int axis, int width, int length)
 {
@@ -61,20 +69,24 @@ CountFieldBlocks(const FieldGrid * grid, int axis, int width, int length)
   return (i64)CountBlocksAlong(grid->size[0], width) * alongY * alongZ;
 }
 
-/** Finds block number item. */
+/** Finds block number item of those that are so long along an axis, 1 or 2. */
 GPUREG_FUNCTION void
-FindFieldBlock(const FieldGrid * grid, int axis, i64 item, FieldBlock * block)
+FindFieldBlock(const FieldGrid * grid, int axis, int length, i64 item, FieldBlock * block)
 {
-  const int alongY = axis == 1 ? CountBlocksAlong(grid->size[1], BlockLength) : grid->size[1];
+  const int alongY = axis == 1 ? CountBlocksAlong(grid->size[1], length) : grid->size[1];
   int       left;
   SplitNumber(item, CountBlocksAlong(grid->size[0], BlockWidth), alongY, block->first);
   block->first[0] *= BlockWidth;
-  block->first[1] *= axis == 1 ? BlockLength : 1;
-  block->first[2] *= axis == 2 ? BlockLength : 1;
+  block->first[1] *= axis == 1 ? length : 1;
+  block->first[2] *= axis == 2 ? length : 1;
+#ifdef GPUREG_HAS_LANES
+  block->width = 1;
+#else
   left = grid->size[0] - block->first[0];
   block->width = left < BlockWidth ? left : BlockWidth;
+#endif
   left = axis == 1 ? grid->size[1] - block->first[1] : grid->size[2] - block->first[2];
-  block->length = left < BlockLength ? left : BlockLength;
+  block->length = left < length ? left : length;
 }
 
 /** Returns the number of the first voxel of a block's row at y and z. */
@@ -98,17 +110,33 @@ ClearSums(int count, real * sums)
 GPUREG_FUNCTION int
 IsWithin(int radius, int place, int other)
 {
-  return place - other <= radius && other - place <= radius;
+  return (u32)(place - other + radius) <= (u32)(2 * radius);
 }
 
-/** Finds which voxels, begin to before end, of a block's row are inside of the grid when they are moved along x. */
+/** Finds the moves along x, from first to last and at most a radius far, that leave voxels of a block inside of the grid. */
+GPUREG_FUNCTION void
+FindMoves(const FieldGrid * grid, const FieldBlock * block, int radius, int * first, int * last)
+{
+  const int before = block->first[0] + block->width - 1;
+  const int behind = grid->size[0] - 1 - block->first[0];
+  *first = before < radius ? -before : -radius;
+  *last = behind < radius ? behind : radius;
+}
+
+/** Finds which voxels, begin to before end, of a block's row are inside of the grid when they are moved along x. by: of FindMoves(), which
+ *  leave a lane's voxel inside. */
 GPUREG_FUNCTION void
 FindMovedRow(const FieldGrid * grid, const FieldBlock * block, int by, int * begin, int * end)
 {
+#ifdef GPUREG_HAS_LANES
+  *begin = 0;
+  *end = 1;
+#else
   const int place = block->first[0] + by;
   const int inside = grid->size[0] - place;
   *begin = place < 0 ? (-place < block->width ? -place : block->width) : 0;
   *end = inside < block->width ? (inside > 0 ? inside : 0) : block->width;
+#endif
 }
 
 GPUREG_NAMESPACE_END

@@ -63,7 +63,8 @@ GreedyScheme::Iterate(const DiffeomorphicSettings & settings, int t)
   Memory &           second = *m_Workspace.second;
   const std::int64_t voxels = kernels::CountFieldVoxels(&m_Level.grid);
   m_Forces->Enqueue(reducer, *m_Field, second, update, *m_Values, t);
-  m_UpdateSmoother.SmoothAndMeasure(update, second, update, reducer, *m_Longest);
+  // The smoothed update lies where it was smoothed along x.
+  m_UpdateSmoother.SmoothAndMeasure(update, second, update, second, reducer, *m_Longest);
   kernels::LongestVector longest{};
   longest.length = static_cast<float>(settings.step);
   longest.slot = kernels::FactorOfInner;
@@ -74,9 +75,9 @@ GreedyScheme::Iterate(const DiffeomorphicSettings & settings, int t)
                                             m_Level.grid,
                                             Input<float>(*m_Factors),
                                             Input<RealNumber>(*m_Field),
-                                            Input<RealNumber>(update),
-                                            Output<RealNumber>(second));
-  m_FieldSmoother.Smooth(second, update, *m_Field);
+                                            Input<RealNumber>(second),
+                                            Output<RealNumber>(update));
+  m_FieldSmoother.Smooth(update, *m_Field, second, *m_Field);
   return true;
 }
 

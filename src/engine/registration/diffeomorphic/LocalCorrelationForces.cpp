@@ -85,8 +85,8 @@ LocalCorrelationForces::Enqueue(
 {
   const kernels::FieldGrid & grid = m_Warp.grid;
   const std::int64_t         voxels = kernels::CountFieldVoxels(&grid);
-  const std::int64_t         blocksAlongY = CountBlocks(m_Queue, grid, 1);
-  const std::int64_t         blocksAlongZ = CountBlocks(m_Queue, grid, 2);
+  const std::int64_t         blocksAlongY = CountBlocks(m_Queue, grid, 1, kernels::DeviceBoxesLength);
+  const std::int64_t         blocksAlongZ = CountBlocks(m_Queue, grid, 2, kernels::DeviceBoxesLength);
   // Weights of the fixed mask alone are the same along any field.
   const Memory * const weights = m_Warp.hasMask ? m_Weights.get() : (m_HasFixedMask ? m_FixedWeights.get() : nullptr);
   ForEachItem<kernels::WarpImageKernel>(m_Queue,

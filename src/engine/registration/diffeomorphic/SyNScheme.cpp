@@ -268,7 +268,7 @@ SyNScheme::MakeUpdate(const DiffeomorphicSettings & settings,
                                           Output<RealNumber>(*m_Weighted));
     derivative = m_Weighted.get();
   }
-  m_UpdateSmoother.SmoothAndMeasure(*derivative, *m_Workspace.second, update, reducer, *m_Longest);
+  m_UpdateSmoother.SmoothAndMeasure(*derivative, update, *m_Workspace.second, update, reducer, *m_Longest);
   kernels::LongestVector longest{};
   // Forces point to where the cost grows, or falls.
   longest.length = static_cast<float>(m_Similarity->GetForceUnit() > 0 ? -settings.step : settings.step);
@@ -291,7 +291,7 @@ SyNScheme::Move(Side & side, const Memory & factors, const Memory & update)
                                             Output<RealNumber>(*side.toMiddle));
   if (m_FieldSigma > 0)
   {
-    m_FieldSmoother.Smooth(*side.toMiddle, *m_Workspace.first, *side.toMiddle);
+    m_FieldSmoother.Smooth(*side.toMiddle, *m_Workspace.first, *m_Workspace.second, *side.toMiddle);
   }
   const auto invert = [&](const Memory & field, Memory & inverse, int & iterations) {
     iterations = m_Inverter.Invert(grid, m_Workspace.reducer, field, inverse, *m_Workspace.first, iterations);
