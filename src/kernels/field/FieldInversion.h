@@ -18,6 +18,7 @@ typedef struct InversionRule
   i64   voxels;       /* of the grid */
   float largestError; /* voxels; ITK: 0.1 */
   float meanError;    /* voxels; ITK: 0.001 */
+  int   iterations;   /* at most; ITK: 20 */
 } InversionRule;
 
 /** Describes how far an inversion is. Its members are 0 at first. 32-bit members only. */
@@ -30,6 +31,16 @@ typedef struct InversionState
   int   isLast; /* this iteration's step is the last one */
   int   isDone; /* nothing more is to be done */
 } InversionState;
+
+/** Begins an inversion whose field is what another inversion, of state before, finds: does nothing unless that one has ended. For one item. */
+GPUREG_FUNCTION void
+BeginInversion(GPUREG_GLOBAL InversionState * state, GPUREG_GLOBAL const InversionState * before, i64 item)
+{
+  const InversionState begun = { 0.0f, 0.0f, 0.0f, 0, 0, !before[item].isLast };
+  state[item] = begun;
+}
+
+GPUREG_ITEM_KERNEL(BeginInversion, 1, "inverting a deformation");
 
 /** Finds e at a voxel, and its length in voxels. */
 GPUREG_REAL_FUNCTION float
@@ -89,7 +100,8 @@ JudgeInversion(const InversionRule *          rule,
     now.meanError = sum[item] / (float)rule->voxels;
     now.step = now.iterations == 0 ? 0.75f : 0.5f;
     ++now.iterations;
-    now.isLast = !(now.largestError > rule->largestError && now.meanError > rule->meanError);
+    now.isLast =
+      now.iterations >= rule->iterations || !(now.largestError > rule->largestError && now.meanError > rule->meanError);
   }
   state[item] = now;
 }

@@ -15,55 +15,109 @@ constexpr float LargestError = 0.1F;
 constexpr float MeanError = 0.001F;
 } // namespace
 
-int
-SyNInverter::Invert(const kernels::FieldGrid & grid,
-                    FieldReducer &             reducer,
-                    const Memory &             field,
-                    Memory &                   inverse,
-                    Memory &                   lengths,
-                    int                        expected)
+void
+SyNInverter::BeginLevel(const kernels::FieldGrid & grid)
 {
-  const std::int64_t     voxels = kernels::CountFieldVoxels(&grid);
+  m_Grid = grid;
+  m_Inversions.fill({});
+  Reserve(m_Queue, m_States, m_Inversions.size() * sizeof(kernels::InversionState));
+  Reserve(m_Queue, m_Found, 2 * sizeof(float));
+}
+
+void
+SyNInverter::Enqueue(std::size_t side, Memory & field, Memory & inverse, FieldReducer & reducer, Memory & lengths)
+{
+  Inversion * const both = &m_Inversions[2 * side];
+  both[0].field = &field;
+  both[0].inverse = &inverse;
+  both[1].field = &inverse;
+  both[1].inverse = &field;
+  this->Begin(2 * side, reducer, lengths);
+  this->Begin(2 * side + 1, reducer, lengths);
+}
+
+void
+SyNInverter::Finish(FieldReducer & reducer, Memory & lengths)
+{
+  this->DownloadStates();
+  for (std::size_t number = 0; number < m_Inversions.size(); ++number)
+  {
+    Inversion & its = m_Inversions[number];
+    if (m_Downloaded[number].iterations == 0)
+    {
+      // The inversion before it had not ended.
+      this->Begin(number, reducer, lengths);
+      this->DownloadStates();
+    }
+    while (m_Downloaded[number].isLast == 0)
+    {
+      this->Iterate(number, 1, reducer, lengths);
+      this->DownloadStates();
+    }
+    its.expected = m_Downloaded[number].iterations;
+  }
+}
+
+void
+SyNInverter::Begin(std::size_t number, FieldReducer & reducer, Memory & lengths)
+{
+  using kernels::InversionState;
+  const auto slot = static_cast<std::int64_t>(number);
+  if (number % 2 == 0)
+  {
+    constexpr std::int64_t floats = sizeof(InversionState) / sizeof(float);
+    static_assert(sizeof(InversionState) % sizeof(float) == 0, "it is cleared as floats");
+    ForEachItem<kernels::ClearElementKernel>(m_Queue, floats, Output<float>(*m_States, slot * floats));
+  }
+  else
+  {
+    ForEachItem<kernels::BeginInversionKernel>(m_Queue,
+                                               1,
+                                               Input<InversionState>(*m_States, slot - 1),
+                                               Output<InversionState>(*m_States, slot));
+  }
+  this->Iterate(number, std::clamp(m_Inversions[number].expected, 1, MostIterations), reducer, lengths);
+}
+
+void
+SyNInverter::Iterate(std::size_t number, int iterations, FieldReducer & reducer, Memory & lengths)
+{
+  using kernels::InversionState;
+  const auto             slot = static_cast<std::int64_t>(number);
+  const std::int64_t     voxels = kernels::CountFieldVoxels(&m_Grid);
+  const Inversion &      its = m_Inversions[number];
   kernels::InversionRule rule{};
   rule.voxels = voxels;
   rule.largestError = LargestError;
   rule.meanError = MeanError;
-  kernels::InversionState state{};
-  static_assert(sizeof(state) % sizeof(float) == 0, "it is cleared as floats");
-  Reserve(m_Queue, m_State, sizeof(state));
-  Reserve(m_Queue, m_Found, 2 * sizeof(float));
-  ForEachItem<kernels::ClearElementKernel>(m_Queue, sizeof(state) / sizeof(float), Output<float>(*m_State));
-  int enqueued = 0;
-  for (int wanted = std::clamp(expected, 1, MostIterations); enqueued < MostIterations; wanted = enqueued + 1)
+  rule.iterations = MostIterations;
+  for (int iteration = 0; iteration < iterations; ++iteration)
   {
-    for (; enqueued < wanted; ++enqueued)
-    {
-      ForEachItem<kernels::MeasureInversionErrorKernel>(m_Queue,
-                                                        voxels,
-                                                        Precision::Single,
-                                                        grid,
-                                                        Input<RealNumber>(field),
-                                                        Input<RealNumber>(inverse),
-                                                        Input<kernels::InversionState>(*m_State),
-                                                        Output<float>(lengths));
-      reducer.FindLargestAndSum(lengths, voxels, *m_Found);
-      ForEachItem<kernels::JudgeInversionKernel>(
-        m_Queue, 1, rule, Input<float>(*m_Found), Input<float>(*m_Found, 1), Output<kernels::InversionState>(*m_State));
-      ForEachItem<kernels::StepInverseKernel>(m_Queue,
-                                              voxels,
-                                              Precision::Single,
-                                              grid,
-                                              Input<RealNumber>(field),
-                                              Input<kernels::InversionState>(*m_State),
-                                              Output<RealNumber>(inverse));
-    }
-    m_Queue.Download(&state, *m_State, sizeof(state));
-    if (state.isLast != 0)
-    {
-      break;
-    }
+    ForEachItem<kernels::MeasureInversionErrorKernel>(m_Queue,
+                                                      voxels,
+                                                      Precision::Single,
+                                                      m_Grid,
+                                                      Input<RealNumber>(*its.field),
+                                                      Input<RealNumber>(*its.inverse),
+                                                      Input<InversionState>(*m_States, slot),
+                                                      Output<float>(lengths));
+    reducer.FindLargestAndSum(lengths, voxels, *m_Found);
+    ForEachItem<kernels::JudgeInversionKernel>(
+      m_Queue, 1, rule, Input<float>(*m_Found), Input<float>(*m_Found, 1), Output<InversionState>(*m_States, slot));
+    ForEachItem<kernels::StepInverseKernel>(m_Queue,
+                                            voxels,
+                                            Precision::Single,
+                                            m_Grid,
+                                            Input<RealNumber>(*its.field),
+                                            Input<InversionState>(*m_States, slot),
+                                            Output<RealNumber>(*its.inverse));
   }
-  return state.iterations;
+}
+
+void
+SyNInverter::DownloadStates()
+{
+  m_Queue.Download(m_Downloaded.data(), *m_States, sizeof(m_Downloaded));
 }
 
 } // namespace gpureg

@@ -5,14 +5,16 @@
 #include "engine/field/FieldKernels.h"
 #include "engine/field/FieldReducer.h"
 
+#include <array>
 #include <cstddef>
 
 namespace gpureg
 {
 
 /** Inverts fields as itk::InvertDisplacementFieldImageFilter does for itk::SyNImageRegistrationMethod: at most 20 iterations, to a mean
- *  error of 0.001 voxels or a largest one of 0.1. The test is the device's. The host enqueues as many iterations as it expects, and then
- *  asks whether they were enough: iterations that find nothing to do would cost their launches. */
+ *  error of 0.001 voxels or a largest one of 0.1. A side of the registration has a field and its inverse: the field is inverted, from the last
+ *  inverse on, and then the inverse, from the field on. The tests are the device's. The host enqueues as many iterations of all inversions
+ *  as it expects, and asks once whether they were enough: iterations that find nothing to do would cost their launches. */
 class SyNInverter
 {
 public:
@@ -21,28 +23,51 @@ public:
     : m_Queue(queue)
   {}
 
-  /** Improves inverse, which holds the estimate to begin with, and waits. field, inverse: float[3] a voxel, mm; lengths: an array of float,
-   *  one a voxel, which is overwritten.
-   *  \param expected how many iterations to enqueue at first
-   *  \return the number of iterations */
-  int
-  Invert(const kernels::FieldGrid & grid,
-         FieldReducer &             reducer,
-         const Memory &             field,
-         Memory &                   inverse,
-         Memory &                   lengths,
-         int                        expected);
+  /** Sets the grid of the fields. */
+  void
+  BeginLevel(const kernels::FieldGrid & grid);
+
+  /** Enqueues both inversions of a side.
+   *  \param side 0 or 1
+   *  \param field,inverse float[3] a voxel, mm; must live until Finish()
+   *  \param lengths an array of float, one a voxel, which is overwritten */
+  void
+  Enqueue(std::size_t side, Memory & field, Memory & inverse, FieldReducer & reducer, Memory & lengths);
+
+  /** Waits for the inversions of both sides, and does what they lack. lengths: as for Enqueue(). */
+  void
+  Finish(FieldReducer & reducer, Memory & lengths);
 
   std::size_t
   GetDeviceBytes() const
   {
-    return SizeOf(m_State) + SizeOf(m_Found);
+    return SizeOf(m_States) + SizeOf(m_Found);
   }
 
 private:
-  Queue &       m_Queue;
-  MemoryPointer m_State; // kernels::InversionState
-  MemoryPointer m_Found; // float[2]: the largest error and the sum of all
+  struct Inversion
+  {
+    const Memory * field = nullptr;
+    Memory *       inverse = nullptr;
+    int            expected = 1; // iterations
+  };
+
+  void
+  Begin(std::size_t number, FieldReducer & reducer, Memory & lengths);
+
+  void
+  Iterate(std::size_t number, int iterations, FieldReducer & reducer, Memory & lengths);
+
+  void
+  DownloadStates();
+
+  Queue &            m_Queue;
+  kernels::FieldGrid m_Grid{};
+  // Of side 0, its inverse's, of side 1, its inverse's.
+  std::array<Inversion, 4>               m_Inversions;
+  std::array<kernels::InversionState, 4> m_Downloaded{};
+  MemoryPointer                          m_States; // kernels::InversionState: of each inversion
+  MemoryPointer                          m_Found;  // float[2]: the largest error and the sum of all
 };
 
 } // namespace gpureg

@@ -109,7 +109,6 @@ SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicS
   const auto beginSide = [&](Side & side, const RegisteredImage & image, const char * which, const IndexMap & initial) {
     const std::array<double, 3> sigmas = GetSigmas(image, problem.dimension, settings, number);
     side.image.BeginLevel(m_Filter, image, which, sigmas, level, initial);
-    std::fill_n(side.iterations, 2, 1);
   };
   beginSide(m_Fixed, problem.fixed, "fixed", problem.fixedInitial.first);
   beginSide(m_Moving, problem.moving, "moving", problem.initial.first);
@@ -142,6 +141,7 @@ void
 SyNScheme::BeginFields(const LevelGrid & level)
 {
   const LevelGrid before = std::exchange(m_Level, level);
+  m_Inverter.BeginLevel(m_Level.grid);
   ReserveFields(m_Workspace, m_Level);
   Reserve(*m_Workspace.queue, m_Longest, sizeof(float));
   ReserveFactors(*m_Workspace.queue, m_Factors);
@@ -184,6 +184,7 @@ SyNScheme::Iterate(const DiffeomorphicSettings & settings, int t)
     this->MakeUpdate(settings, m_Moving.image.GetResampled(), m_Fixed.image.GetResampled(), slot + 1, update);
     this->Move(m_Moving, *m_Factors, update);
   }
+  m_Inverter.Finish(m_Workspace.reducer, *m_Workspace.first);
   return !m_Window || m_Window->Add(this->DownloadCosts(t + 1).back()) >= settings.syn.convergenceThreshold;
 }
 
@@ -293,11 +294,8 @@ SyNScheme::Move(Side & side, const Memory & factors, const Memory & update)
   {
     m_FieldSmoother.Smooth(*side.toMiddle, *m_Workspace.first, *m_Workspace.second, *side.toMiddle);
   }
-  const auto invert = [&](const Memory & field, Memory & inverse, int & iterations) {
-    iterations = m_Inverter.Invert(grid, m_Workspace.reducer, field, inverse, *m_Workspace.first, iterations);
-  };
-  invert(*side.toMiddle, *side.fromMiddle, side.iterations[0]);
-  invert(*side.fromMiddle, *side.toMiddle, side.iterations[1]);
+  m_Inverter.Enqueue(
+    &side == &m_Fixed ? 0 : 1, *side.toMiddle, *side.fromMiddle, m_Workspace.reducer, *m_Workspace.first);
 }
 
 std::vector<double>

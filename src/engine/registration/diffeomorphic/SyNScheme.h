@@ -65,8 +65,6 @@ private:
     MiddleImage   image;
     MemoryPointer toMiddle; // float[3] a voxel
     MemoryPointer fromMiddle;
-    // Iterations of the last inversions: of toMiddle, and of fromMiddle.
-    int iterations[2] = { 1, 1 };
   };
 
   void
@@ -88,7 +86,8 @@ private:
              std::int64_t                  slot,
              Memory &                      update);
 
-  /** Composes a side's field with factors[0] times an update, and inverts it. Overwrites the workspace's arrays. */
+  /** Enqueues the composition of a side's field with factors[0] times an update, and the inversions, which m_Inverter finishes. Overwrites the
+   *  workspace's arrays. */
   void
   Move(Side & side, const Memory & factors, const Memory & update);
 
