@@ -213,7 +213,6 @@ SyNScheme::MakeDerivative(const DiffeomorphicSettings & settings, MiddleRole rol
   {
     Reserve(queue, m_Weighted, sizeof(float) * static_cast<std::size_t>(elements));
   }
-  const Memory * derivative = areSeveral ? m_Weighted.get() : &m_Pairs.front()->GetForces();
   for (std::size_t n = 0; n < m_Pairs.size(); ++n)
   {
     MiddlePair & pair = *m_Pairs[n];
@@ -225,6 +224,7 @@ SyNScheme::MakeDerivative(const DiffeomorphicSettings & settings, MiddleRole rol
         m_Workspace.reducer, elements, pair.GetForces(), pair.GetSign() * pair.GetWeight(), n == 0, *m_Weighted);
     }
   }
+  const Memory * derivative = areSeveral ? m_Weighted.get() : &m_Pairs.front()->GetForces();
   if (hasWeights)
   {
     kernels::FieldWeights weights{};
