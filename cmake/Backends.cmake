@@ -170,7 +170,8 @@ if(GPURegistration_HAS_OPENCL)
   gpuregistration_embed_kernels(
     Field core/Determinant.h core/Evaluated.h core/Strips.h transform/FixedMap.h ITEMS field/FieldGrid.h field/FieldComposition.h
     field/FieldSums.h field/FieldBlocks.h field/FieldSmoothing.h field/FieldInversion.h field/FieldNewton.h field/FieldAdjoint.h
-    field/FieldJacobian.h field/FieldReduction.h field/MiddleImage.h field/FieldWarp.h field/BoxCorrelation.h field/SampleForces.h)
+    field/FieldJacobian.h field/FieldReduction.h field/MiddleImage.h field/FieldWarp.h field/BoxCorrelation.h field/SampleForces.h
+    field/ForceSum.h)
   gpuregistration_list_sources(
       _opencl_sources ${_opencl_dir} cpp
       OpenCLStructSizes.cpp

@@ -4,12 +4,14 @@
 
 #include "GPURegistrationDetail/registration/itkGPURegistrationMethod.h"
 #include "itkDeformableRegistrationMethod.h"
+#include "itkRegistrationImagePair.h"
 
 #include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
 #include "gpureg/registration/free_form/FreeFormChoices.h"
 
 #include "itkArray.h"
 
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -40,6 +42,9 @@ namespace itk
  * The initial transform follows the deformation, and is linear. Without one, GetTransform() is a DisplacementFieldTransform on the fixed
  * image's grid; with one, it is a composite of that and the initial transform.
  *
+ * AddImagePair() adds further images, which the one deformation aligns too. Each similarity's derivative is divided by its magnitude over
+ * all voxels and multiplied by its weight, as in ObjectToObjectMultiMetricv4; the cost is the weighted mean of the similarities' costs.
+ *
  * Images have scalar pixels of any type, in 2D or 3D; the method computes in float. An iteration event precedes each iteration; at that
  * moment the device may not have finished the iterations of the last 40 ms, or the last two iterations. Progress events give the share
  * of the work that is done. AbortGenerateDataOn() ends the work with an itk::ProcessAborted.
@@ -64,6 +69,7 @@ public:
   using typename Superclass::TransformType;
   using IterationsType = Array<unsigned int>;
   using SimilarityEnum = gpureg::SimilarityKind;
+  using ImagePairType = RegistrationImagePair<TFixedImage, TMovingImage>;
 
   /** Sets the similarity, as an enumerator or by its name: "NeighborhoodCorrelation" (the local correlation, the default),
    * "NormalizedMutualInformation" or "CorrelationRatio" for two contrasts, "MeanSquares" or "Correlation"; see
@@ -94,6 +100,35 @@ public:
   /** Sets the length of the longest vector of each update, in a level's voxels. Default: 1. */
   itkSetMacro(Step, double);
   itkGetConstMacro(Step, double);
+
+  /** Sets the share that the method's own images have in each update, relative to the weights of further pairs. 0: they change nothing, and
+   * give the grid alone. Default: 1. */
+  itkSetMacro(Weight, double);
+  itkGetConstMacro(Weight, double);
+
+  /** Adds a pair of images that is compared beside the method's own; Update() reads what it then holds. Messages count the method's own
+   * images as pair 1, and those that were added from 2 on. */
+  void
+  AddImagePair(ImagePairType * pair);
+
+  /** Forgets the pairs that were added. */
+  void
+  ClearImagePairs();
+
+  /** Returns the number of pairs that were added. */
+  unsigned int
+  GetNumberOfAddedImagePairs() const
+  {
+    return static_cast<unsigned int>(m_ImagePairs.size());
+  }
+
+  /** Connects the images of all pairs to the pipeline. */
+  void
+  UpdateOutputInformation() override;
+
+  /** Returns the latest modification time of this object and the pairs. */
+  ModifiedTimeType
+  GetMTime() const override;
 
   /** Returns the deformation without the initial transform. */
   const DisplacementFieldTransformType *
@@ -147,6 +182,10 @@ private:
   gpureg::DiffeomorphicSettings
   MakeSettings() const;
 
+  /** Uploads the images of the pairs that were added to sides, which keep them on the device. */
+  std::vector<gpureg::FurtherPair>
+  LoadImagePairs(std::deque<GPURegistrationDetail::RegisteredSide> & sides) const;
+
   SimilarityEnum m_Similarity;
   unsigned int   m_NumberOfHistogramBins;
   IterationsType m_NumberOfIterationsPerLevel;
@@ -154,6 +193,9 @@ private:
   double         m_UpdateSmoothingSigma;
   double         m_FieldSmoothingSigma;
   double         m_Step;
+  double         m_Weight;
+
+  std::vector<typename ImagePairType::Pointer> m_ImagePairs;
 
   std::unique_ptr<gpureg::DiffeomorphicRegistration> m_Engine;
   gpureg::DiffeomorphicResult                        m_Result;

@@ -4,7 +4,10 @@
 
 #include "itkDiffeomorphicRegistrationMethod.h"
 
+#include "GPURegistrationDetail/registration/itkGPURegisteredImage.h"
+
 #include <algorithm>
+#include <string>
 
 namespace itk
 {
@@ -21,6 +24,59 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::DiffeomorphicRegistr
   m_UpdateSmoothingSigma = settings.updateSigma;
   m_FieldSmoothingSigma = settings.fieldSigma;
   m_Step = settings.step;
+  m_Weight = settings.weight;
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::AddImagePair(ImagePairType * pair)
+{
+  if (pair == nullptr)
+  {
+    GPURegistrationDetail::ThrowBadInput(*this, "AddImagePair() was given no pair.");
+  }
+  m_ImagePairs.emplace_back(pair);
+  this->Modified();
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::ClearImagePairs()
+{
+  for (std::size_t n = 0; n < m_ImagePairs.size(); ++n)
+  {
+    this->ProcessObject::RemoveInput("FixedImageOfPair" + std::to_string(n + 2));
+    this->ProcessObject::RemoveInput("MovingImageOfPair" + std::to_string(n + 2));
+  }
+  m_ImagePairs.clear();
+  this->Modified();
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::UpdateOutputInformation()
+{
+  for (std::size_t n = 0; n < m_ImagePairs.size(); ++n)
+  {
+    const ImagePairType & pair = *m_ImagePairs[n];
+    this->ProcessObject::SetInput("FixedImageOfPair" + std::to_string(n + 2),
+                                  const_cast<TFixedImage *>(pair.GetFixedImage()));
+    this->ProcessObject::SetInput("MovingImageOfPair" + std::to_string(n + 2),
+                                  const_cast<TMovingImage *>(pair.GetMovingImage()));
+  }
+  Superclass::UpdateOutputInformation();
+}
+
+template <typename TFixedImage, typename TMovingImage>
+ModifiedTimeType
+DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::GetMTime() const
+{
+  ModifiedTimeType latest = Superclass::GetMTime();
+  for (const auto & pair : m_ImagePairs)
+  {
+    latest = std::max<ModifiedTimeType>(latest, pair->GetMTime());
+  }
+  return latest;
 }
 
 template <typename TFixedImage, typename TMovingImage>
@@ -39,9 +95,43 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
   settings.updateSigma = m_UpdateSmoothingSigma;
   settings.fieldSigma = m_FieldSmoothingSigma;
   settings.step = m_Step;
+  settings.weight = m_Weight;
   settings.fixedRange = GPURegistrationDetail::ToEngineRange(this->GetFixedImageRange());
   settings.movingRange = GPURegistrationDetail::ToEngineRange(this->GetMovingImageRange());
   return settings;
+}
+
+template <typename TFixedImage, typename TMovingImage>
+std::vector<gpureg::FurtherPair>
+DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::LoadImagePairs(
+  std::deque<GPURegistrationDetail::RegisteredSide> & sides) const
+{
+  using GPURegistrationDetail::ToEngineCount;
+  const auto                       parallelFor = this->MakeParallelFor();
+  std::vector<gpureg::FurtherPair> pairs;
+  const auto                       load = [&](const auto * image, const auto * mask, const char * which) {
+    const std::string name = "pair " + std::to_string(pairs.size() + 2) + "'s " + which;
+    if (image == nullptr)
+    {
+      GPURegistrationDetail::ThrowBadInput(*this, "There is no ", name, " image. Set it, or do not add the pair.");
+    }
+    sides.emplace_back(this->m_Use.GetDevice().GetName(), name);
+    return sides.back().Load(*this, *image, mask, parallelFor);
+  };
+  for (const auto & added : m_ImagePairs)
+  {
+    gpureg::FurtherPair pair;
+    pair.fixed = load(added->GetFixedImage(), added->GetFixedImageMask(), "fixed");
+    pair.moving = load(added->GetMovingImage(), added->GetMovingImageMask(), "moving");
+    pair.similarity = { added->GetSimilarity(),
+                        ToEngineCount(added->GetNumberOfHistogramBins()),
+                        ToEngineCount(added->GetNeighborhoodRadius()) };
+    pair.weight = added->GetWeight();
+    pair.fixedRange = GPURegistrationDetail::ToEngineRange(added->GetFixedImageRange());
+    pair.movingRange = GPURegistrationDetail::ToEngineRange(added->GetMovingImageRange());
+    pairs.push_back(pair);
+  }
+  return pairs;
 }
 
 template <typename TFixedImage, typename TMovingImage>
@@ -59,6 +149,8 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::RegisterDeformation(
   m_Deformation = nullptr;
   gpureg::DiffeomorphicProblem problem;
   problem.initial = this->MakeInitialChain();
+  std::deque<GPURegistrationDetail::RegisteredSide> sides;
+  problem.further = this->LoadImagePairs(sides);
   m_Result =
     this->RegisterOnDevice(m_Engine, problem, this->MakeSettings(), [](const gpureg::DiffeomorphicProgress &) {});
   const auto field = this->MakeField();
@@ -90,6 +182,8 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std::ostre
   os << indent << "UpdateSmoothingSigma: " << m_UpdateSmoothingSigma << std::endl;
   os << indent << "FieldSmoothingSigma: " << m_FieldSmoothingSigma << std::endl;
   os << indent << "Step: " << m_Step << std::endl;
+  os << indent << "Weight: " << m_Weight << std::endl;
+  os << indent << "AddedImagePairs: " << m_ImagePairs.size() << std::endl;
 }
 
 } // namespace itk

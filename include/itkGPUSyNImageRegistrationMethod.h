@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace itk
 {
@@ -24,8 +25,8 @@ namespace itk
  * events, at which the same values can be read, and computes the same step by step, in float. Images, fields and derivatives stay on the
  * device from the first iteration to the last one. The device computes:
  * - one pair of images, by MeanSquaresImageToImageMetricv4, MattesMutualInformationImageToImageMetricv4 or
- *   ANTSNeighborhoodCorrelationImageToImageMetricv4 of any radius, by itself or as the only one in an ObjectToObjectMultiMetricv4, without
- *   gradient filters and sampled points;
+ *   ANTSNeighborhoodCorrelationImageToImageMetricv4 of any radius, without gradient filters and sampled points; or several pairs, each by one
+ *   of these in an ObjectToObjectMultiMetricv4, with its weights and each metric's masks;
  * - linear initial transforms on both sides, masks that have their image's voxels, all of SyN's own settings but
  *   DownsampleImagesForMetricDerivativesOff(), and levels whose DisplacementFieldTransformParametersAdaptors follow the shrink factors.
  *
@@ -145,9 +146,21 @@ private:
   using ImageBaseType = ImageBase<ImageDimension>;
   using ConvergenceType = Function::WindowConvergenceMonitoringFunction<RealType>;
 
-  /** Returns the metric, or the only metric of a multi-metric; null if it is not one metric of images. */
-  ImageMetricType *
-  FindImageMetric() const;
+  /** Returns the metric, or the metrics of a multi-metric, one for each pair of images; none if one is not a metric of images. */
+  std::vector<ImageMetricType *>
+  FindImageMetrics() const;
+
+  /** Returns the weights of the metrics as they are given, which are equal by default. */
+  std::vector<double>
+  GetWeights() const;
+
+  /** Returns the settings of all metrics as the engine takes them, without images. */
+  std::vector<gpureg::FurtherPair>
+  MakePairs() const;
+
+  /** Returns true if the weights, and the metrics beside the first one, are those that the registration began with. */
+  bool
+  HasFurtherPairs() const;
 
   /** Return a sentence on what a device does not compute, or an empty text: of all, of the inputs, and of the levels. */
   std::string
@@ -201,6 +214,7 @@ private:
   GPURegistrationDetail::DeviceUse                   m_Use;
   gpureg::EvaluationStatistics                       m_Statistics;
   std::unique_ptr<gpureg::DiffeomorphicRegistration> m_Engine;
+  std::vector<gpureg::FurtherPair>                   m_Pairs; // that the registration began with, without images
   typename ConvergenceType::Pointer                  m_Convergence;
   typename ImageBaseType::Pointer                    m_Grid; // of the engine's fields
   mutable bool                                       m_IsMiddleOnDevice{ false };

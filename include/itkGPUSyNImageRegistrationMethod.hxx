@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <iterator>
 #include <limits>
 
@@ -33,29 +34,52 @@ namespace itk
 {
 
 itkGPUSyNTemplate auto
-itkGPUSyN::FindImageMetric() const -> ImageMetricType *
+itkGPUSyN::FindImageMetrics() const -> std::vector<ImageMetricType *>
 {
   auto * const metric = this->m_Metric.GetPointer();
   using MultiMetricType = typename Superclass::MultiMetricType;
-  if (dynamic_cast<const MultiMetricType *>(metric) != nullptr)
+  std::vector<ImageMetricType *> metrics;
+  if (dynamic_cast<const MultiMetricType *>(metric) == nullptr)
   {
-    auto * const several =
-      GPURegistrationDetail::IsExactly<MultiMetricType>(metric) ? static_cast<MultiMetricType *>(metric) : nullptr;
-    // One metric has the whole weight.
-    return several != nullptr && several->GetNumberOfMetrics() == 1 && several->GetMetricWeights().Size() <= 1
-             ? dynamic_cast<ImageMetricType *>(several->GetMetricQueue()[0].GetPointer())
-             : nullptr;
+    metrics.push_back(dynamic_cast<ImageMetricType *>(metric));
   }
-  return dynamic_cast<ImageMetricType *>(metric);
+  else if (GPURegistrationDetail::IsExactly<MultiMetricType>(metric))
+  {
+    for (const auto & one : static_cast<MultiMetricType *>(metric)->GetMetricQueue())
+    {
+      metrics.push_back(dynamic_cast<ImageMetricType *>(one.GetPointer()));
+    }
+  }
+  const bool areOfImages = std::find(metrics.begin(), metrics.end(), nullptr) == metrics.end();
+  return areOfImages ? metrics : std::vector<ImageMetricType *>();
+}
+
+itkGPUSyNTemplate std::vector<double>
+                  itkGPUSyN::GetWeights() const
+{
+  using MultiMetricType = typename Superclass::MultiMetricType;
+  auto * const        several = dynamic_cast<MultiMetricType *>(this->m_Metric.GetPointer());
+  std::vector<double> weights;
+  if (several != nullptr)
+  {
+    const auto given = several->GetMetricWeights();
+    weights.assign(given.begin(), given.end());
+  }
+  return weights.empty() ? std::vector<double>(this->FindImageMetrics().size(), 1.0) : weights;
 }
 
 itkGPUSyNTemplate std::string
                   itkGPUSyN::FindWhatTheDeviceLacks()
 {
-  const ImageMetricType * const metric = this->FindImageMetric();
-  if (metric == nullptr)
+  const SizeValueType metrics = this->FindImageMetrics().size();
+  if (metrics == 0)
   {
-    return "The metric is not one metric of images.";
+    return "The metric is not made of metrics of images alone.";
+  }
+  const std::vector<double> weights = this->GetWeights();
+  if (weights.size() != metrics || !std::all_of(weights.begin(), weights.end(), [](double w) { return w >= 0; }))
+  {
+    return "The weights of the metrics are not one number for each, of 0 or more.";
   }
   using GPURegistrationDetail::RegisteredSide;
   if (!RegisteredSide::IsOfReals<TFixedImage> || !RegisteredSide::IsOfReals<TMovingImage> || ImageDimension < 2 ||
@@ -63,9 +87,16 @@ itkGPUSyNTemplate std::string
   {
     return "The images are not of float or double in 2 or 3 dimensions.";
   }
-  if (this->GetNumberOfIndexedInputs() != 2 || this->GetFixedImage() == nullptr || this->GetMovingImage() == nullptr)
+  if (this->GetNumberOfIndexedInputs() != 2 * metrics)
   {
-    return "There is not one fixed image and one moving one.";
+    return "There is not one fixed image and one moving one for each metric.";
+  }
+  for (SizeValueType n = 0; n < metrics; ++n)
+  {
+    if (this->GetFixedImage(n) == nullptr || this->GetMovingImage(n) == nullptr)
+    {
+      return "There is not one fixed image and one moving one for each metric.";
+    }
   }
   if (!this->m_DownsampleImagesForMetricDerivatives)
   {
@@ -88,23 +119,30 @@ itkGPUSyNTemplate std::string
                   itkGPUSyN::FindWhatTheInputsHave() const
 {
   using MetricReader = GPURegistrationDetail::SyNMetric<TFixedImage, TMovingImage, TVirtualImage, RealType>;
-  ImageMetricType & metric = *this->FindImageMetric();
-  std::string       lack = MetricReader(metric).FindWhatTheDeviceLacks();
-  for (const bool isFixed : { true, false })
+  const auto  metrics = this->FindImageMetrics();
+  std::string lack;
+  for (SizeValueType n = 0; n < metrics.size(); ++n)
   {
-    const ImageBaseType * const image = isFixed ? static_cast<const ImageBaseType *>(this->GetFixedImage())
-                                                : static_cast<const ImageBaseType *>(this->GetMovingImage());
-    if (lack.empty() && image->GetBufferedRegion() != image->GetLargestPossibleRegion())
+    ImageMetricType & metric = *metrics[n];
+    lack = lack.empty() ? MetricReader(metric).FindWhatTheDeviceLacks() : lack;
+    for (const bool isFixed : { true, false })
     {
-      lack = "An image is not buffered as a whole.";
+      const ImageBaseType * const image = isFixed ? static_cast<const ImageBaseType *>(this->GetFixedImage(n))
+                                                  : static_cast<const ImageBaseType *>(this->GetMovingImage(n));
+      if (lack.empty() && image->GetBufferedRegion() != image->GetLargestPossibleRegion())
+      {
+        lack = "An image is not buffered as a whole.";
+      }
+      if (lack.empty())
+      {
+        lack = MetricReader::FindWhatTheDeviceLacks(isFixed ? metric.GetFixedImageMask() : metric.GetMovingImageMask(),
+                                                    *image);
+      }
     }
-    if (lack.empty())
-    {
-      lack = MetricReader::FindWhatTheDeviceLacks(isFixed ? metric.GetFixedImageMask() : metric.GetMovingImageMask(),
-                                                  *image);
-    }
-    const InitialTransformType * const initial =
-      isFixed ? this->GetFixedInitialTransform() : this->GetMovingInitialTransform();
+  }
+  for (const InitialTransformType * const initial :
+       { this->GetFixedInitialTransform(), this->GetMovingInitialTransform() })
+  {
     bool isLinear = true;
     MakeChain(initial, isLinear);
     if (lack.empty() && !isLinear)
@@ -201,15 +239,36 @@ itkGPUSyN::MakeLevelGrid(SizeValueType level) const -> typename ImageBaseType::P
   return grid;
 }
 
+itkGPUSyNTemplate std::vector<gpureg::FurtherPair>
+                  itkGPUSyN::MakePairs() const
+{
+  using MetricReader = GPURegistrationDetail::SyNMetric<TFixedImage, TMovingImage, TVirtualImage, RealType>;
+  const auto                       metrics = this->FindImageMetrics();
+  const std::vector<double>        weights = this->GetWeights();
+  std::vector<gpureg::FurtherPair> pairs(metrics.size());
+  // All values count.
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (SizeValueType n = 0; n < pairs.size(); ++n)
+  {
+    pairs[n].similarity = MetricReader(*metrics[n]).GetSettings();
+    pairs[n].weight = weights[n];
+    pairs[n].fixedRange = pairs[n].movingRange = gpureg::ValueRange{ { -infinity, infinity } };
+  }
+  return pairs;
+}
+
 itkGPUSyNTemplate gpureg::DiffeomorphicSettings
                   itkGPUSyN::MakeSettings() const
 {
   this->CheckLevels();
-  using MetricReader = GPURegistrationDetail::SyNMetric<TFixedImage, TMovingImage, TVirtualImage, RealType>;
+  const gpureg::FurtherPair     first = this->MakePairs().front();
   gpureg::DiffeomorphicSettings settings;
   gpureg::SyNSettings &         syn = settings.syn;
   settings.scheme = gpureg::DiffeomorphicScheme::SyN;
-  settings.similarity = MetricReader(*this->FindImageMetric()).GetSettings();
+  settings.similarity = first.similarity;
+  settings.weight = first.weight;
+  settings.fixedRange = first.fixedRange;
+  settings.movingRange = first.movingRange;
   settings.iterations.clear();
   for (SizeValueType level = 0; level < this->m_NumberOfLevels; ++level)
   {
@@ -231,18 +290,15 @@ itkGPUSyNTemplate gpureg::DiffeomorphicSettings
   }
   syn.convergenceThreshold = this->m_ConvergenceThreshold;
   syn.convergenceWindow = GPURegistrationDetail::ToEngineCount(this->m_ConvergenceWindowSize);
-  const auto first = this->GetFixedImage()->GetLargestPossibleRegion().GetIndex();
+  const auto firstIndex = this->GetFixedImage()->GetLargestPossibleRegion().GetIndex();
   for (unsigned int d = 0; d < ImageDimension; ++d)
   {
-    syn.firstIndex[d] = static_cast<int>(first[d]);
+    syn.firstIndex[d] = static_cast<int>(firstIndex[d]);
   }
   const auto sigmaOf = [](double variance) { return std::sqrt(std::max(variance, 0.0)); };
   settings.updateSigma = sigmaOf(this->GetGaussianSmoothingVarianceForTheUpdateField());
   settings.fieldSigma = sigmaOf(this->GetGaussianSmoothingVarianceForTheTotalField());
   settings.step = this->m_LearningRate;
-  // All values count.
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  settings.fixedRange = settings.movingRange = gpureg::ValueRange{ { -infinity, infinity } };
   return settings;
 }
 
@@ -269,17 +325,29 @@ itkGPUSyN::RegisterOnDevice()
   const std::string & device = m_Use.GetDevice().GetName();
   GPURegistrationDetail::ReserveEngine(m_Engine, device);
   m_Engine->SetTiming(m_Use.GetMeasuresKernelTime());
-  const auto              parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
-  const ImageMetricType & metric = *this->FindImageMetric();
-  GPURegistrationDetail::RegisteredSide fixed(device, "fixed");
-  GPURegistrationDetail::RegisteredSide moving(device, "moving");
-  gpureg::DiffeomorphicProblem          problem;
-  bool                                  isLinear = true;
+  const auto parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
+  std::deque<GPURegistrationDetail::RegisteredSide> sides;
+  gpureg::DiffeomorphicProblem                      problem;
+  bool                                              isLinear = true;
   problem.dimension = static_cast<int>(ImageDimension);
+  m_Pairs = this->MakePairs();
   try
   {
-    problem.fixed = fixed.Load(*this, *this->GetFixedImage(), metric.GetFixedImageMask(), parallelFor);
-    problem.moving = moving.Load(*this, *this->GetMovingImage(), metric.GetMovingImageMask(), parallelFor);
+    const auto metrics = this->FindImageMetrics();
+    problem.further = m_Pairs;
+    for (SizeValueType n = 0; n < metrics.size(); ++n)
+    {
+      const ImageMetricType & metric = *metrics[n];
+      sides.emplace_back(device, "fixed");
+      problem.further[n].fixed =
+        sides.back().Load(*this, *this->GetFixedImage(n), metric.GetFixedImageMask(), parallelFor);
+      sides.emplace_back(device, "moving");
+      problem.further[n].moving =
+        sides.back().Load(*this, *this->GetMovingImage(n), metric.GetMovingImageMask(), parallelFor);
+    }
+    problem.fixed = problem.further.front().fixed;
+    problem.moving = problem.further.front().moving;
+    problem.further.erase(problem.further.begin());
   }
   catch (const GPUBadInputError & error)
   {
@@ -319,7 +387,11 @@ itkGPUSyN::RegisterOnDevice()
   try
   {
     const gpureg::DiffeomorphicResult result = m_Engine->Register(problem, settings, parallelFor, progress, levelDone);
-    m_Statistics = Add(Add(fixed.GetStatistics(), moving.GetStatistics()), m_Engine->GetStatistics());
+    m_Statistics = m_Engine->GetStatistics();
+    for (const auto & side : sides)
+    {
+      m_Statistics = Add(side.GetStatistics(), m_Statistics);
+    }
     const auto field = this->Download(gpureg::DeformationField::Forward);
     const auto inverse = this->Download(gpureg::DeformationField::Inverse);
     this->m_OutputTransform->SetDisplacementField(field);
@@ -369,8 +441,13 @@ itkGPUSyNTemplate void
 itkGPUSyN::Invoke(const EventObject & event, gpureg::DiffeomorphicSettings & settings)
 {
   const auto find = [this] {
-    const ModifiedTimeType ofMetric = this->m_Metric ? this->m_Metric->GetMTime() : 0;
-    return std::max<ModifiedTimeType>(this->GetMTime(), ofMetric);
+    ModifiedTimeType latest =
+      std::max<ModifiedTimeType>(this->GetMTime(), this->m_Metric ? this->m_Metric->GetMTime() : 0);
+    for (const ImageMetricType * const metric : this->FindImageMetrics())
+    {
+      latest = std::max<ModifiedTimeType>(latest, metric->GetMTime());
+    }
+    return latest;
   };
   const ModifiedTimeType before = find();
   this->InvokeEvent(event);
@@ -380,13 +457,29 @@ itkGPUSyN::Invoke(const EventObject & event, gpureg::DiffeomorphicSettings & set
   }
   if (find() != before)
   {
-    const std::string lack = this->FindWhatTheDeviceLacks();
+    std::string lack = this->FindWhatTheDeviceLacks();
+    if (lack.empty() && !this->HasFurtherPairs())
+    {
+      lack = "Metrics beside the first one, or weights, differ from those that the registration began with.";
+    }
     if (!lack.empty())
     {
       throw gpureg::UnsupportedError("an observer has changed what is computed: " + lack);
     }
     settings = this->MakeSettings();
   }
+}
+
+itkGPUSyNTemplate bool
+itkGPUSyN::HasFurtherPairs() const
+{
+  const std::vector<gpureg::FurtherPair> pairs = this->MakePairs();
+  bool                                   isEqual = pairs.size() == m_Pairs.size();
+  for (SizeValueType n = 0; isEqual && n < pairs.size(); ++n)
+  {
+    isEqual = pairs[n].weight == m_Pairs[n].weight && (n == 0 || pairs[n].similarity == m_Pairs[n].similarity);
+  }
+  return isEqual;
 }
 
 itkGPUSyNTemplate auto

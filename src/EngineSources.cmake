@@ -59,12 +59,16 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/LevelSamples.cpp
     engine/registration/LevelSimilarity.cpp
     engine/registration/diffeomorphic/FieldForces.cpp
+    engine/registration/diffeomorphic/ForceSum.cpp
+    engine/registration/diffeomorphic/ImagePairs.cpp
     engine/registration/diffeomorphic/LevelGrid.cpp
     engine/registration/diffeomorphic/LocalCorrelationForces.cpp
     engine/registration/diffeomorphic/SampledForces.cpp
     engine/metric/Similarity.cpp
     engine/image/LoadedImage.cpp
     engine/registration/diffeomorphic/MiddleImage.cpp
+    engine/registration/diffeomorphic/MiddlePair.cpp
+    engine/registration/diffeomorphic/PairForces.cpp
     engine/registration/diffeomorphic/SyNInverter.cpp
     engine/registration/diffeomorphic/SyNScheme.cpp
     engine/metric/histogram/MattesMetric.cpp

@@ -32,8 +32,8 @@ public:
   /** Makes an object without an image.
    * \param deviceName the device.
    * \param name the image's role in messages, such as "fixed". */
-  RegisteredSide(const std::string & deviceName, const char * name)
-    : m_Name(name)
+  RegisteredSide(const std::string & deviceName, std::string name)
+    : m_Name(std::move(name))
     , m_Image(std::make_unique<gpureg::LoadedImage>(deviceName))
     , m_Mask(deviceName)
   {}
@@ -131,7 +131,7 @@ private:
     m_Mask.Load({}, gpureg::Precision::Single, m_MaskFloats.data(), count, parallelFor);
   }
 
-  const char *                         m_Name;
+  std::string                          m_Name;
   std::unique_ptr<gpureg::LoadedImage> m_Image;
   gpureg::LoadedImage                  m_Mask;
   std::vector<float>                   m_Floats;

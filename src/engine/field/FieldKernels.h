@@ -22,5 +22,6 @@
 #include "kernels/field/FieldWarp.h"
 #include "kernels/field/BoxCorrelation.h"
 #include "kernels/field/SampleForces.h"
+#include "kernels/field/ForceSum.h"
 
 #endif

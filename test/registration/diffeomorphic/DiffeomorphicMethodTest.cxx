@@ -205,6 +205,62 @@ TEST_P(DiffeomorphicMethodTest, InvertsAFreeFormDeformation)
   EXPECT_THROW(method->GetInverseTransform(), itk::GPUUnsupportedError);
 }
 
+TEST_P(DiffeomorphicMethodTest, ComparesSeveralPairs)
+{
+  const Problem<2> problem(41, Problem<2>::Contrast::Same);
+  const Problem<2> other(41);
+  const auto       method = MakeMethod(problem, GetParam());
+  method->Update();
+  const auto alone = method->GetDisplacementField();
+  const auto pair = DiffeomorphicMethod<2>::ImagePairType::New();
+  pair->SetFixedImage(other.fixed);
+  pair->SetMovingImage(other.moving);
+  pair->SetSimilarity("NormalizedMutualInformation");
+  pair->SetWeight(0);
+  method->AddImagePair(pair);
+  method->Update();
+  EXPECT_TRUE(HaveSameBits(*alone, *method->GetDisplacementField()));
+  // The method notices what changes in the pair.
+  pair->SetWeight(1);
+  method->Update();
+  EXPECT_FALSE(HaveSameBits(*alone, *method->GetDisplacementField()));
+  EXPECT_LT(problem.GetError(*method->GetTransform()), 0.6);
+  // The second pair alone.
+  method->SetWeight(0);
+  method->Update();
+  const auto byOther = MakeMethod(other, GetParam());
+  byOther->SetSimilarity("NormalizedMutualInformation");
+  byOther->Update();
+  EXPECT_TRUE(HaveSameBits(*byOther->GetDisplacementField(), *method->GetDisplacementField()));
+  const auto expectRefused = [&](const std::string & words) {
+    try
+    {
+      method->Update();
+      ADD_FAILURE() << words;
+    }
+    catch (const itk::GPUBadInputError & error)
+    {
+      EXPECT_NE(std::string(error.GetDescription()).find(words), std::string::npos) << error.GetDescription();
+    }
+  };
+  pair->SetWeight(-1);
+  expectRefused("pair 2: a pair's weight is -1");
+  pair->SetWeight(0);
+  expectRefused("the weights of all pairs of images are 0");
+  pair->SetWeight(1);
+  pair->SetMovingImage(nullptr);
+  expectRefused("There is no pair 2's moving image");
+  EXPECT_THROW(method->AddImagePair(nullptr), itk::GPUBadInputError);
+  EXPECT_EQ(method->GetNumberOfAddedImagePairs(), 1U);
+  std::ostringstream text;
+  pair->Print(text);
+  EXPECT_NE(text.str().find("Weight: 1"), std::string::npos);
+  method->ClearImagePairs();
+  method->SetWeight(1);
+  method->Update();
+  EXPECT_TRUE(HaveSameBits(*alone, *method->GetDisplacementField()));
+}
+
 TEST_P(DiffeomorphicMethodTest, RefusesBadInputAndGoesOn)
 {
   const Problem<2> problem(3, Problem<2>::Contrast::Same);

@@ -174,17 +174,12 @@ SetLevels(TMethod & method, const SyNCase<VDimension> & its)
   method.SetTransformParametersAdaptorsPerLevel(adaptors);
 }
 
-/** Sets all of a method's inputs and settings.
- *  \param metric the metric, without masks.
- *  \param method an itk::SyNImageRegistrationMethod with images of any pixels and transforms of any reals. */
-template <typename TMethod, unsigned int VDimension>
+/** Sets a metric's masks, if a case has some. */
+template <typename TMetric, unsigned int VDimension>
 void
-SetUpMethod(TMethod & method, typename TMethod::ImageMetricType & metric, const SyNCase<VDimension> & its)
+SetMasks(TMetric & metric, const SyNCase<VDimension> & its)
 {
-  using RealType = typename TMethod::RealType;
-  using TransformType = typename TMethod::OutputTransformType;
-  const gpureg::SyNSettings & syn = its.settings.syn;
-  const auto                  makeMask = [](auto * image) {
+  const auto makeMask = [](auto * image) {
     const auto mask = itk::ImageMaskSpatialObject<VDimension>::New();
     mask->SetImage(image);
     mask->Update();
@@ -198,6 +193,19 @@ SetUpMethod(TMethod & method, typename TMethod::ImageMetricType & metric, const 
   {
     metric.SetMovingImageMask(makeMask(its.movingMask.GetPointer()));
   }
+}
+
+/** Sets all of a method's inputs and settings.
+ *  \param metric the metric, without masks.
+ *  \param method an itk::SyNImageRegistrationMethod with images of any pixels and transforms of any reals. */
+template <typename TMethod, unsigned int VDimension>
+void
+SetUpMethod(TMethod & method, typename TMethod::ImageMetricType & metric, const SyNCase<VDimension> & its)
+{
+  using RealType = typename TMethod::RealType;
+  using TransformType = typename TMethod::OutputTransformType;
+  const gpureg::SyNSettings & syn = its.settings.syn;
+  SetMasks(metric, its);
   method.SetFixedImage(Cast<typename TMethod::FixedImageType>(its.fixed.GetPointer()));
   method.SetMovingImage(Cast<typename TMethod::MovingImageType>(its.moving.GetPointer()));
   if (its.initial)

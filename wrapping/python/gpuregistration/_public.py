@@ -2,6 +2,7 @@
 """Everything that the package offers, which it imports when the first of these names is used."""
 
 from . import stages
+from ._also import ImagePair
 from ._devices import Device, devices, release_memory, set_idle_memory_limit, set_threads
 from ._engine import BadInputError, DeviceError, DeviceLostError, Error, OutOfMemoryError, UnsupportedError
 from ._files import read_image, read_transform, write_image, write_transform
@@ -27,6 +28,7 @@ __all__ = [
     "DisplacementField",
     "Error",
     "Image",
+    "ImagePair",
     "InputWarning",
     "InverseErrors",
     "Level",

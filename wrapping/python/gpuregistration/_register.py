@@ -7,11 +7,12 @@ import math
 import time
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _engine
+from ._also import COMPARE_SEVERAL, Further, ImagePair, read_also
 from ._checks import check_progress
 from ._devices import DeviceLike, borrow_engine
 from ._gpu_arrays import GpuArray
@@ -184,6 +185,7 @@ def register(
     origin: Optional[ArrayLike] = None,
     direction: Optional[ArrayLike] = None,
     default: float = 0.0,
+    also: Union[None, ImagePair, Sequence[ImagePair]] = None,
 ) -> Result:
     """Registers two images of two or three dimensions. Images of three dimensions with one slice are registered in two dimensions: the
     transform has two, and the warped image has the fixed image's shape.
@@ -210,6 +212,8 @@ def register(
         spacing, origin, direction: of bare arrays, as Image has them. Where one image is a bare array, and the other one says where its
             voxels are, the array's spacing is needed.
         default: the value of the warped image outside of the moving image; the moving image's type must hold it.
+        also: an ImagePair, or a list of them: further images that "greedy" and "syn" compare at the same time. Other stages compare fixed
+            and moving alone.
 
     Returns:
         A Result.
@@ -229,7 +233,8 @@ def register(
     }
     stages = read_stages(transform, metric)
     pair = read_pair(fixed, moving, fixed_mask, moving_mask, geometry)
-    result = register_pair(pair, stages, initial, device, seed, progress, begin, default)
+    further = read_also(also, pair, stages, geometry, device)
+    result = register_pair(pair, stages, initial, device, seed, progress, begin, default, further)
     result._release_device_memory()
     return result
 
@@ -243,12 +248,14 @@ def register_pair(
     progress: Optional[Callable[[Progress], Any]] = None,
     begin: Optional[float] = None,
     default: float = 0.0,
+    further: Sequence[Further] = (),
 ) -> Result:
     """Registers a pair that has been read and checked, as register() does. If the moving image has floats, which the device stores
     unchanged, the result keeps them there.
 
     Args:
         begin: the time.perf_counter() from which seconds are counted; None: now.
+        further: pairs that are compared beside this one, by the stages that compare several.
     """
     begin = time.perf_counter() if begin is None else begin
     # Settings of all stages are checked before the first one runs, which may take long.
@@ -262,7 +269,8 @@ def register_pair(
     for number, stage in enumerate(stages):
         with named(stage):
             given = settings[number], pair, sides, found, name, _Reporter(progress, number, len(stages), stage.name)
-            came_to = _RUNS.get(type(stage), _run_linear)(stage, *given)
+            several = {"further": [one.load(stage, name) for one in further]} if isinstance(stage, COMPARE_SEVERAL) else {}
+            came_to = _RUNS.get(type(stage), _run_linear)(stage, *given, **several)
         results.append(came_to)
         found = results[-1].transform
     loaded = sides[1].image if pair.moving.content.dtype.kind == "f" and not isinstance(pair.moving.content, GpuArray) else None
@@ -341,7 +349,14 @@ def _run_free_form(
 
 
 def _run_dense(
-    stage: Union[Greedy, SyN], settings: Any, pair: Pair, sides: Any, found: Optional[Transform], device: str, reporter: _Reporter
+    stage: Union[Greedy, SyN],
+    settings: Any,
+    pair: Pair,
+    sides: Any,
+    found: Optional[Transform],
+    device: str,
+    reporter: _Reporter,
+    further: Sequence[_engine.PairOfSides] = (),
 ) -> StageResult:
     d, fixed = pair.dimension, pair.fixed
     begins = _engine.Chain(d) if found is None else found.chain()
@@ -352,7 +367,7 @@ def _run_dense(
 
     back: Optional[Transform] = None
     with borrow_engine(_engine.DiffeomorphicRegistration, device) as engine:
-        result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form())
+        result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form(), list(further))
         deformation = take(_engine.DeformationField.Forward)
         if isinstance(stage, SyN):
             back = take(_engine.DeformationField.Inverse)

@@ -40,7 +40,7 @@ _NEARLY = 0.999
 ValueRange = Union[None, str, Sequence[float]]
 
 
-def _a_range() -> Any:
+def a_range() -> Any:
     """A setting, which a command line has as two numbers, or as a word."""
     return field(default=None, metadata={"typical": ALL_VALUES, "numbers": 2})
 
@@ -68,8 +68,8 @@ class Rigid:
     bins: int = 0
     optimizer: str = "quasi_newton"
     least_overlap: float = 0.25
-    fixed_range: ValueRange = _a_range()
-    moving_range: ValueRange = _a_range()
+    fixed_range: ValueRange = a_range()
+    moving_range: ValueRange = a_range()
 
     name: ClassVar[str] = "rigid"
     #: The setting that names what images are compared by.
@@ -94,7 +94,7 @@ class Rigid:
         settings.cost = engine_name(self.metric)
         # 0 stands for what follows from the images.
         settings.finest_edge = 0.0 if self.finest_edge is None else read_number("finest_edge", self.finest_edge, above=0)
-        settings.bins = read_whole("bins", self.bins) and _read_bins(self.metric, self.bins)
+        settings.bins = read_whole("bins", self.bins) and read_bins(self.metric, self.bins)
         settings.optimizer = engine_name(read_choice("optimizer", self.optimizer, LINEAR_OPTIMIZERS))
         settings.least_overlap = read_number("least_overlap", self.least_overlap, 0, 1)
         _set_ranges(settings, self)
@@ -196,8 +196,8 @@ class FreeForm:
     seed: Optional[int] = field(default=None, metadata={"typical": 1})
     convergence_threshold: float = 0.0
     convergence_window: int = 10
-    fixed_range: ValueRange = _a_range()
-    moving_range: ValueRange = _a_range()
+    fixed_range: ValueRange = a_range()
+    moving_range: ValueRange = a_range()
 
     name: ClassVar[str] = "ffd"
     metric_setting: ClassVar[str] = "similarity"
@@ -215,7 +215,7 @@ class FreeForm:
         # 0 stands for what the engine finds of use.
         settings.levels = 0 if self.levels is None else read_whole("levels", self.levels, 1, _MOST_LEVELS)
         settings.spacing = self._find_spacing(edges)
-        settings.bins = _read_bins(self.metric, self.bins)
+        settings.bins = read_bins(self.metric, self.bins)
         settings.radius = read_whole("radius", self.radius, 1)
         for name in ("bending_weight", "linear_weight", "jacobian_weight"):
             setattr(settings, name, read_number(name, getattr(self, name), 0))
@@ -290,8 +290,8 @@ class Greedy:
     update_sigma: float = 1.732
     field_sigma: float = 0.6
     step: float = 1.0
-    fixed_range: ValueRange = _a_range()
-    moving_range: ValueRange = _a_range()
+    fixed_range: ValueRange = a_range()
+    moving_range: ValueRange = a_range()
 
     name: ClassVar[str] = "greedy"
     metric_setting: ClassVar[str] = "similarity"
@@ -344,8 +344,8 @@ class SyN:
     average: int = 0
     convergence_threshold: float = 1e-6
     convergence_window: int = 10
-    fixed_range: ValueRange = _a_range()
-    moving_range: ValueRange = _a_range()
+    fixed_range: ValueRange = a_range()
+    moving_range: ValueRange = a_range()
 
     name: ClassVar[str] = "syn"
     metric_setting: ClassVar[str] = "similarity"
@@ -377,7 +377,8 @@ DEFORMING = (FreeForm, Greedy, SyN)
 
 
 def _set_similarity(settings: Any, stage: Union[Greedy, SyN]) -> None:
-    settings.set_similarity(engine_name(stage.metric), _read_bins(stage.metric, stage.bins), read_whole("radius", stage.radius, 1))
+    bins, radius = read_bins(stage.metric, stage.bins), read_whole("radius", stage.radius, 1)
+    settings.similarity = _engine.SimilaritySettings.make(engine_name(stage.metric), bins, radius)
 
 
 def _read_iterations(iterations: Any) -> list[int]:
@@ -388,7 +389,8 @@ def _read_iterations(iterations: Any) -> list[int]:
     return [read_whole("iterations", number) for number in numbers]
 
 
-def _read_bins(metric: str, bins: Any) -> int:
+def read_bins(metric: str, bins: Any) -> int:
+    """Returns a similarity's number of bins. Raises BadInputError if it may not have so many."""
     similarity = _similarities.SIMILARITIES[metric]
     return read_whole("bins", bins, similarity.least_bins, similarity.most_bins) if similarity.has_bins else read_whole("bins", bins)
 

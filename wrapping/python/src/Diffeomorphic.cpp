@@ -30,6 +30,18 @@ namespace python
 
 namespace
 {
+/** A pair beside the first one, as Python holds it: the sides keep their images on the device. */
+struct PairOfSides
+{
+  Side               fixed;
+  Side               moving;
+  SimilaritySettings similarity;
+  double             weight;
+  // None: as DiffeomorphicSettings has it.
+  std::optional<ValueRange> fixedRange;
+  std::optional<ValueRange> movingRange;
+};
+
 DiffeomorphicResult
 Register(const Loan<DiffeomorphicRegistration> & engine,
          int                                     dimension,
@@ -37,13 +49,19 @@ Register(const Loan<DiffeomorphicRegistration> & engine,
          const Side &                            moving,
          const Chain &                           initial,
          const DiffeomorphicSettings &           settings,
-         const nb::object &                      progress)
+         const nb::object &                      progress,
+         const std::vector<PairOfSides> &        further)
 {
   DiffeomorphicProblem problem;
   problem.dimension = dimension;
   problem.fixed = fixed.Get();
   problem.moving = moving.Get();
   problem.initial = initial.Get();
+  for (const PairOfSides & pair : further)
+  {
+    problem.further.push_back(
+      { pair.fixed.Get(), pair.moving.Get(), pair.similarity, pair.weight, pair.fixedRange, pair.movingRange });
+  }
   const Reporter               report(progress);
   const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
   const nb::gil_scoped_release released;
@@ -70,16 +88,15 @@ TakeDisplacements(const Loan<DiffeomorphicRegistration> & engine, const Size & s
   return nb::cast(std::move(array));
 }
 
-/** Sets the similarity by its name; the registration checks whether its scheme has it. */
-void
-SetSimilarity(DiffeomorphicSettings & settings, const std::string & name, int bins, int radius)
+/** Returns the similarity of a name; the registration checks whether its scheme has it. */
+SimilaritySettings
+MakeSimilarity(const std::string & name, int bins, int radius)
 {
   for (const SimilarityDescription & description : Similarities)
   {
     if (description.name == name)
     {
-      settings.similarity = { description.kind, bins, radius };
-      return;
+      return { description.kind, bins, radius };
     }
   }
   throw BadInputError("there is no similarity " + name);
@@ -100,10 +117,20 @@ AddDiffeomorphic(nb::module_ & module)
     .def_rw("weights", &SyNSettings::weights)
     .def_rw("convergence_threshold", &SyNSettings::convergenceThreshold)
     .def_rw("convergence_window", &SyNSettings::convergenceWindow);
+  nb::class_<SimilaritySettings>(module, "SimilaritySettings")
+    .def_static("make", &MakeSimilarity, nb::arg("name"), nb::arg("bins"), nb::arg("radius"));
+  nb::class_<PairOfSides>(module, "PairOfSides")
+    .def(nb::init<Side, Side, SimilaritySettings, double, std::optional<ValueRange>, std::optional<ValueRange>>(),
+         nb::arg("fixed"),
+         nb::arg("moving"),
+         nb::arg("similarity"),
+         nb::arg("weight"),
+         nb::arg("fixed_range").none(),
+         nb::arg("moving_range").none());
   nb::class_<DiffeomorphicSettings>(module, "DiffeomorphicSettings")
     .def(nb::init<>())
     .def_rw("scheme", &DiffeomorphicSettings::scheme)
-    .def("set_similarity", &SetSimilarity, nb::arg("name"), nb::arg("bins"), nb::arg("radius"))
+    .def_rw("similarity", &DiffeomorphicSettings::similarity)
     .def_rw("syn", &DiffeomorphicSettings::syn)
     .def_rw("iterations", &DiffeomorphicSettings::iterations)
     .def_rw("update_sigma", &DiffeomorphicSettings::updateSigma)
@@ -130,7 +157,8 @@ AddDiffeomorphic(nb::module_ & module)
          nb::arg("moving"),
          nb::arg("initial"),
          nb::arg("settings"),
-         nb::arg("progress").none())
+         nb::arg("progress").none(),
+         nb::arg("further") = std::vector<PairOfSides>())
     .def("take_displacements", &TakeDisplacements, nb::arg("size"), nb::arg("field") = DeformationField::Forward);
 }
 

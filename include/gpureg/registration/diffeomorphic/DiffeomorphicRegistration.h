@@ -24,6 +24,22 @@
 namespace gpureg
 {
 
+/** Describes a pair of images that is compared beside the first pair, such as a T2-weighted one beside a T1-weighted one, or the channels of
+ *  a label map; several pairs may have the same images, and other similarities. */
+struct FurtherPair
+{
+  /** Lies in the first fixed image's space; greedily it has that image's voxels. */
+  RegisteredImage fixed;
+  /** Lies in the first moving image's space, on any grid. */
+  RegisteredImage moving;
+  /** See DiffeomorphicSettings::similarity. */
+  SimilaritySettings similarity{ SimilarityKind::NeighborhoodCorrelation, 32, 2 };
+  /** See DiffeomorphicSettings::weight. */
+  double                    weight = 1;
+  std::optional<ValueRange> fixedRange;
+  std::optional<ValueRange> movingRange;
+};
+
 /** Describes the images to register. */
 struct DiffeomorphicProblem
 {
@@ -31,6 +47,8 @@ struct DiffeomorphicProblem
   int             dimension = 3;
   RegisteredImage fixed;
   RegisteredImage moving;
+  /** Further pairs, which the one deformation aligns too. */
+  std::vector<FurtherPair> further;
   /** Maps points of the fixed image's space to those of the moving image's, after the deformation. A linear map. */
   TransformChain initial;
   /** Maps points of the grid of the deformation, which is the fixed image's, to points of the fixed image. A linear map; for SyN only. */
@@ -92,6 +110,10 @@ struct DiffeomorphicSettings
   /** Greedily one that serves free-form deformations (SimilarityDescription::isForFreeForm); by SyN mean squares, Mattes' mutual information
    *  or the correlation over neighborhoods. A radius is in a level's voxels. */
   SimilaritySettings similarity{ SimilarityKind::NeighborhoodCorrelation, 32, 2 };
+  /** The first pair's share of the updates, relative to the weights of further pairs: as in itk::ObjectToObjectMultiMetricv4 each
+   *  similarity's derivative is divided by its magnitude over all voxels, multiplied by its weight, and added to the others. 0: the pair
+   *  changes nothing. Levels that follow go by a new one. */
+  double weight = 1;
   /** Standard deviations of the Gaussians, in a level's voxels, that smooth each update, and the whole field after it. 0: none. */
   double updateSigma = 1.732;
   double fieldSigma = 0.6;
@@ -112,7 +134,8 @@ using DiffeomorphicProgress = DeformationProgress;
 struct DiffeomorphicLevelResult
 {
   /** Cost before each step: greedily the similarity's value times its sign, of a correlation over neighborhoods minus the mean of the signed
-   *  squared correlation; by SyN ITK's value of the metric, the mean of those of both directions. */
+   *  squared correlation, and of several pairs the mean by weights; by SyN ITK's value of the metric, the mean of those of both directions,
+   *  and of several pairs that of the first one, as ITK has it. */
   std::vector<double> costs;
   /** Number of voxels of the level. */
   std::int64_t voxels = 0;
@@ -160,7 +183,7 @@ public:
   std::size_t
   GetHeldBytes() const override;
 
-  /** Registers two images.
+  /** Registers two images, or several pairs by one deformation.
    *  \param problem the images, with masks, and the initial transform.
    *  \param settings the settings. progress and levelDone may change them: iterations that follow go by the new ones, and levels that follow
    *  exist if there are settings for them. A level that has begun takes no more iterations than it began with.

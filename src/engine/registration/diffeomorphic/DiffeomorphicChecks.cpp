@@ -2,12 +2,16 @@
 #include "engine/registration/diffeomorphic/DiffeomorphicChecks.h"
 
 #include "engine/core/NumberNames.h"
+#include "engine/filter/LevelGeometry.h"
 #include "engine/metric/SimilarityChoices.h"
+#include "engine/registration/diffeomorphic/ImagePairs.h"
 
 #include "gpureg/core/Error.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
+#include <vector>
 
 namespace gpureg
 {
@@ -15,7 +19,7 @@ namespace gpureg
 namespace
 {
 // More are of no use: the coarsest level of an image of a thousand voxels along an axis then has thirty.
-constexpr std::size_t MostLevels = 6;
+constexpr std::size_t MostDenseLevels = 6;
 constexpr int         MostIterations = 1000000;
 constexpr int         MostRadius = 32;
 constexpr double      LargestSigma = 20;
@@ -26,6 +30,8 @@ constexpr int    MostVoxels = 1 << 30;
 constexpr double MostWeight = 1e6;
 // Voxels, or mm.
 constexpr double LargestImageSigma = 1000;
+// Voxels by which grids may differ that count as one: files round their geometry.
+constexpr double MostApart = 0.01;
 
 void
 CheckNumber(const char * what, double number, double least, double most)
@@ -78,6 +84,81 @@ CheckSimilarity(DiffeomorphicScheme scheme, const SimilaritySettings & similarit
   }
 }
 
+/** Returns what grid an image has, for messages. */
+std::string
+DescribeGrid(const RegisteredImage & image, int dimension)
+{
+  const std::array<double, 3> spacing = GetSpacing(image);
+  std::string                 sizes, edges, corner;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(dimension); ++d)
+  {
+    sizes += (d > 0 ? " x " : "") + std::to_string(image.size[d]);
+    edges += (d > 0 ? " x " : "") + NameNumber(spacing[d]);
+    corner += (d > 0 ? ", " : "") + NameNumber(image.indexToPoint.offset[d]);
+  }
+  return sizes + " voxels of " + edges + " mm from (" + corner + ") on";
+}
+
+/** \throws BadInputError unless an image has the grid of the first fixed image */
+void
+CheckGrid(const RegisteredImage & first, const RegisteredImage & image, int dimension)
+{
+  const IndexMap & a = first.indexToPoint;
+  const IndexMap & b = image.indexToPoint;
+  double           apart = 0;
+  for (std::size_t r = 0; r < static_cast<std::size_t>(dimension); ++r)
+  {
+    double alongAxis = std::abs(a.offset[r] - b.offset[r]);
+    for (std::size_t d = 0; d < static_cast<std::size_t>(dimension); ++d)
+    {
+      alongAxis += std::abs(a.matrix[3 * r + d] - b.matrix[3 * r + d]) * first.size[d];
+    }
+    apart = std::max(apart, alongAxis);
+  }
+  if (first.size != image.size || !(apart <= MostApart * FindShortestEdge(first, dimension)))
+  {
+    throw BadInputError("the fixed image has " + DescribeGrid(image, dimension) + ", and that of the first pair " +
+                        DescribeGrid(first, dimension) +
+                        ", where the deformation is found: resample the fixed image on that grid");
+  }
+}
+
+void
+CheckSizesOfSyN(const FurtherPair & pair, int dimension)
+{
+  for (std::size_t d = 0; d < static_cast<std::size_t>(dimension); ++d)
+  {
+    // The border stays in place: there is to be something inside of it.
+    CheckNumber("the number of a fixed image's voxels along an axis", pair.fixed.size[d], LeastVoxels, MostVoxels);
+    CheckNumber("the number of a moving image's voxels along an axis", pair.moving.size[d], LeastVoxels, MostVoxels);
+  }
+}
+
+void
+CheckPairs(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings)
+{
+  const std::vector<FurtherPair> pairs = ListPairs(problem, settings);
+  for (std::size_t number = 0; number < pairs.size(); ++number)
+  {
+    WithPairNamed(number, [&] {
+      CheckNumber("a pair's weight", pairs[number].weight, 0, MostWeight);
+      CheckSimilarity(settings.scheme, pairs[number].similarity);
+      if (settings.scheme == DiffeomorphicScheme::Greedy)
+      {
+        CheckGrid(problem.fixed, pairs[number].fixed, problem.dimension);
+      }
+      else
+      {
+        CheckSizesOfSyN(pairs[number], problem.dimension);
+      }
+    });
+  }
+  if (ListWeighedPairs(problem, settings).empty())
+  {
+    throw BadInputError("the weights of all pairs of images are 0: then nothing is compared");
+  }
+}
+
 void
 CheckSyN(const DiffeomorphicProblem & problem, const SyNSettings & syn, std::size_t levels)
 {
@@ -85,9 +166,6 @@ CheckSyN(const DiffeomorphicProblem & problem, const SyNSettings & syn, std::siz
   CheckCount("smoothing sigmas", syn.smoothingSigmas.size(), levels);
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dimension); ++d)
   {
-    // The border stays in place: there is to be something inside of it.
-    CheckNumber("the number of a fixed image's voxels along an axis", problem.fixed.size[d], LeastVoxels, MostVoxels);
-    CheckNumber("the number of a moving image's voxels along an axis", problem.moving.size[d], LeastVoxels, MostVoxels);
     for (const Size & factors : syn.shrinkFactors)
     {
       CheckNumber("a shrink factor", factors[d], 1, problem.fixed.size[d] / (LeastVoxels - 1));
@@ -122,10 +200,10 @@ CheckSettings(const DiffeomorphicProblem & problem, const DiffeomorphicSettings 
     throw UnsupportedError("a diffeomorphic registration begins with a linear transform; resample the moving image by "
                            "the deformation first");
   }
-  if (settings.iterations.empty() || settings.iterations.size() > MostLevels)
+  if (settings.iterations.empty() || settings.iterations.size() > MostDenseLevels)
   {
     throw BadInputError("there are iterations for " + std::to_string(settings.iterations.size()) +
-                        " levels; give 1 to " + std::to_string(MostLevels) + " numbers, one a level");
+                        " levels; give 1 to " + std::to_string(MostDenseLevels) + " numbers, one a level");
   }
   for (const int iterations : settings.iterations)
   {
@@ -138,7 +216,7 @@ CheckSettings(const DiffeomorphicProblem & problem, const DiffeomorphicSettings 
     throw BadInputError("a step of " + NameNumber(settings.step) + " voxels; it is to be above 0, and " +
                         NameNumber(LongestStep) + " at most");
   }
-  CheckSimilarity(settings.scheme, settings.similarity);
+  CheckPairs(problem, settings);
   if (settings.scheme == DiffeomorphicScheme::SyN)
   {
     CheckSyN(problem, settings.syn, settings.iterations.size());

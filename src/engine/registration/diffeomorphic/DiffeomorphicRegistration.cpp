@@ -4,6 +4,7 @@
 #include "engine/image/RangedImage.h"
 #include "engine/registration/diffeomorphic/DiffeomorphicChecks.h"
 #include "engine/registration/diffeomorphic/GreedyScheme.h"
+#include "engine/registration/diffeomorphic/ImagePairs.h"
 #include "engine/registration/diffeomorphic/SyNScheme.h"
 #include "engine/runtime/Backend.h"
 #include "engine/runtime/ForEachItem.h"
@@ -51,8 +52,6 @@ public:
     : m_Backend(gpureg::GetBackend(deviceName))
     , m_Queue(m_Backend->CreateQueue())
     , m_Lines(MakePasses<LinePasses>(*m_Queue))
-    , m_RangedFixed(*m_Queue, this->GetName())
-    , m_RangedMoving(*m_Queue, this->GetName())
     , m_Workspace{ m_Backend, m_Queue, *m_Lines, this->GetName(), FieldReducer(*m_Queue), {}, {}, {} }
   {
     m_Queue->KeepLargerArrays();
@@ -73,9 +72,15 @@ public:
   {
     const auto start = Clock::now();
     m_Voxels = 0;
+    const std::vector<FurtherPair> pairs = ListPairs(problem, settings);
+    for (std::size_t number = 0; number < pairs.size(); ++number)
+    {
+      WithPairNamed(number, [&] {
+        CheckImage(pairs[number].fixed, "fixed", this->GetName());
+        CheckImage(pairs[number].moving, "moving", this->GetName());
+      });
+    }
     CheckSettings(problem, settings);
-    CheckImage(problem.fixed, "fixed", this->GetName());
-    CheckImage(problem.moving, "moving", this->GetName());
     DiffeomorphicResult result;
     try
     {
@@ -120,14 +125,28 @@ public:
   GetStatistics() const
   {
     EvaluationStatistics statistics = m_Queue->GetStatistics();
-    const std::size_t    bytes = m_RangedFixed.GetDeviceBytes() + m_RangedMoving.GetDeviceBytes() +
-                              m_Workspace.GetDeviceBytes() + SizeOf(m_Numbers) +
-                              (m_Scheme ? m_Scheme->GetDeviceBytes() : 0);
+    std::size_t bytes = m_Workspace.GetDeviceBytes() + SizeOf(m_Numbers) + (m_Scheme ? m_Scheme->GetDeviceBytes() : 0);
+    for (const auto & ranged : m_Ranged)
+    {
+      bytes += ranged->fixed.GetDeviceBytes() + ranged->moving.GetDeviceBytes();
+    }
     statistics.deviceBytes = static_cast<std::int64_t>(bytes);
     return statistics;
   }
 
 private:
+  /** The copies of a pair's images whose values lie in their ranges. */
+  struct RangedPair
+  {
+    RangedPair(Queue & queue, const std::string & deviceName)
+      : fixed(queue, deviceName)
+      , moving(queue, deviceName)
+    {}
+
+    RangedImage fixed;
+    RangedImage moving;
+  };
+
   const std::string &
   GetName() const
   {
@@ -141,10 +160,7 @@ private:
                  const ProgressFunction &      levelDone,
                  DiffeomorphicResult &         result)
   {
-    problem.fixed = m_RangedFixed.Make(problem.fixed, "fixed", settings.fixedRange, result.warnings);
-    problem.moving = m_RangedMoving.Make(problem.moving, "moving", settings.movingRange, result.warnings);
-    CheckVaries(*m_Queue, problem.fixed, "fixed");
-    CheckVaries(*m_Queue, problem.moving, "moving");
+    this->LimitValues(problem, settings, result.warnings);
     if (!m_Scheme || m_SchemeName != settings.scheme)
     {
       m_Scheme.reset();
@@ -157,6 +173,38 @@ private:
       result.levels.push_back(this->RegisterLevel(problem, settings, number, progress, levelDone));
     }
     this->MeasureFolding(result);
+  }
+
+  /** Replaces the images of all pairs by those whose values lie in their ranges. */
+  void
+  LimitValues(DiffeomorphicProblem &        problem,
+              const DiffeomorphicSettings & settings,
+              std::vector<std::string> &    warnings)
+  {
+    const std::vector<FurtherPair> pairs = ListPairs(problem, settings);
+    m_Ranged.resize(pairs.size());
+    for (std::size_t number = 0; number < pairs.size(); ++number)
+    {
+      const FurtherPair &           pair = pairs[number];
+      std::unique_ptr<RangedPair> & ranged = m_Ranged[number];
+      RegisteredImage &             fixed = number == 0 ? problem.fixed : problem.further[number - 1].fixed;
+      RegisteredImage &             moving = number == 0 ? problem.moving : problem.further[number - 1].moving;
+      std::vector<std::string>      itsWarnings;
+      if (!ranged)
+      {
+        ranged = std::make_unique<RangedPair>(*m_Queue, this->GetName());
+      }
+      WithPairNamed(number, [&] {
+        fixed = ranged->fixed.Make(pair.fixed, "fixed", pair.fixedRange, itsWarnings);
+        moving = ranged->moving.Make(pair.moving, "moving", pair.movingRange, itsWarnings);
+        CheckVaries(*m_Queue, fixed, "fixed");
+        CheckVaries(*m_Queue, moving, "moving");
+      });
+      for (const std::string & warning : itsWarnings)
+      {
+        warnings.push_back(NamePair(number) + warning);
+      }
+    }
   }
 
   DiffeomorphicLevelResult
@@ -245,12 +293,12 @@ private:
   std::shared_ptr<Backend>     m_Backend;
   std::shared_ptr<Queue>       m_Queue;
   std::unique_ptr<LinePasses>  m_Lines;
-  RangedImage                  m_RangedFixed;
-  RangedImage                  m_RangedMoving;
   SchemeWorkspace              m_Workspace;
   DiffeomorphicScheme          m_SchemeName = DiffeomorphicScheme::Greedy;
   std::unique_ptr<SchemeSteps> m_Scheme;
   MemoryPointer                m_Numbers; // float: what MeasureFolding() finds
+  // One a pair.
+  std::vector<std::unique_ptr<RangedPair>> m_Ranged;
   // Voxels of the current or the last registration's field; 0 if there is none.
   std::int64_t m_Voxels = 0;
   bool         m_IsTimed = false;

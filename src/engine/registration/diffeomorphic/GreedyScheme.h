@@ -4,13 +4,13 @@
 
 #include "engine/field/FieldKernels.h"
 #include "engine/field/FieldSmoother.h"
-#include "engine/registration/diffeomorphic/FieldForces.h"
 #include "engine/registration/diffeomorphic/LevelGrid.h"
+#include "engine/registration/diffeomorphic/PairForces.h"
 
 namespace gpureg
 {
 
-/** One field u, on the fixed image's grid. An iteration smooths the gradient of the local correlation, scales it to a step v, composes
+/** One field u, on the fixed image's grid. An iteration smooths the gradient of the similarity, scales it to a step v, composes
  *  u(x) ← v(x) + u(x + v(x)), and smooths u. A level's images are shrunk. */
 class GreedyScheme : public SchemeSteps
 {
@@ -31,7 +31,10 @@ public:
   Iterate(const DiffeomorphicSettings & settings, int t) override;
 
   std::vector<double>
-  DownloadCosts(int count) override;
+  DownloadCosts(int count) override
+  {
+    return m_Forces.DownloadCosts(count);
+  }
 
   const kernels::FieldGrid &
   GetGrid() const override
@@ -46,21 +49,15 @@ public:
   GetDeviceBytes() const override;
 
 private:
-  SchemeWorkspace &            m_Workspace;
-  ImageLevel                   m_Fixed;
-  ImageLevel                   m_Moving;
-  ImageLevel                   m_FixedMask;
-  ImageLevel                   m_MovingMask;
-  FieldSmoother                m_UpdateSmoother;
-  FieldSmoother                m_FieldSmoother;
-  std::unique_ptr<FieldForces> m_Forces;
-  SimilaritySettings           m_Similarity; // of the forces
-  LevelGrid                    m_Level;
-  MemoryPointer                m_Field; // float[3] a voxel
-  // float: see kernels::ComposeFields; the length of the longest vector; the value of each iteration: see FieldForces.
+  SchemeWorkspace & m_Workspace;
+  PairForces        m_Forces;
+  FieldSmoother     m_UpdateSmoother;
+  FieldSmoother     m_FieldSmoother;
+  LevelGrid         m_Level;
+  MemoryPointer     m_Field; // float[3] a voxel
+  // float: see kernels::ComposeFields; the length of the longest vector.
   MemoryPointer m_Factors;
   MemoryPointer m_Longest;
-  MemoryPointer m_Values;
 };
 
 } // namespace gpureg

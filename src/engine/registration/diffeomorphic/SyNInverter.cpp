@@ -73,8 +73,8 @@ SyNInverter::Begin(std::size_t number, FieldReducer & reducer, Memory & lengths)
   {
     ForEachItem<kernels::BeginInversionKernel>(m_Queue,
                                                1,
-                                               Input<InversionState>(*m_States, slot - 1),
-                                               Output<InversionState>(*m_States, slot));
+                                               Output<InversionState>(*m_States, slot),
+                                               Input<InversionState>(*m_States, slot - 1));
   }
   this->Iterate(number, std::clamp(m_Inversions[number].expected, 1, MostIterations), reducer, lengths);
 }

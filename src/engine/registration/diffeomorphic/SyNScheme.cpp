@@ -34,22 +34,6 @@ GetFactors(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & s
                      std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), coarser));
 }
 
-/** Returns the standard deviations of a level's smoothing, in an image's voxels. */
-std::array<double, 3>
-GetSigmas(const RegisteredImage & image, int dimension, const DiffeomorphicSettings & settings, int number)
-{
-  const auto &                given = settings.syn.smoothingSigmas;
-  const int                   coarser = static_cast<int>(settings.iterations.size()) - 1 - number;
-  const double                sigma = given.empty() ? coarser : given[static_cast<std::size_t>(number)];
-  const std::array<double, 3> spacing = GetSpacing(image);
-  std::array<double, 3>       sigmas{};
-  for (std::size_t d = 0; d < static_cast<std::size_t>(dimension); ++d)
-  {
-    sigmas[d] = settings.syn.sigmasAreInMillimetres && !given.empty() ? sigma / spacing[d] : sigma;
-  }
-  return sigmas;
-}
-
 /** Returns the grid of itk::ShrinkImageFilter. */
 LevelGrid
 MakeShrunkGrid(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, const Size & factors)
@@ -97,8 +81,7 @@ SyNScheme::SyNScheme(SchemeWorkspace & workspace)
   , m_UpdateSmoother(*workspace.queue)
   , m_FieldSmoother(*workspace.queue)
   , m_Inverter(*workspace.queue)
-  , m_Fixed(workspace)
-  , m_Moving(workspace)
+  , m_Sum(*workspace.queue)
 {}
 
 void
@@ -106,35 +89,28 @@ SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicS
 {
   Queue &         queue = *m_Workspace.queue;
   const LevelGrid level = MakeShrunkGrid(problem, settings, GetFactors(problem, settings, number));
-  const auto beginSide = [&](Side & side, const RegisteredImage & image, const char * which, const IndexMap & initial) {
-    const std::array<double, 3> sigmas = GetSigmas(image, problem.dimension, settings, number);
-    side.image.BeginLevel(m_Filter, image, which, sigmas, level, initial);
-  };
-  beginSide(m_Fixed, problem.fixed, "fixed", problem.fixedInitial.first);
-  beginSide(m_Moving, problem.moving, "moving", problem.initial.first);
+  // ITK's cost is the first pair's, whatever its weight.
+  const std::vector<WeighedPair> pairs = ListWeighedPairs(problem, settings, FirstPair::IsKept);
+  m_Pairs.resize(pairs.size());
+  for (std::size_t n = 0; n < pairs.size(); ++n)
+  {
+    if (!m_Pairs[n])
+    {
+      m_Pairs[n] = std::make_unique<MiddlePair>(m_Workspace);
+    }
+    WithPairNamed(pairs[n].number,
+                  [&] { m_Pairs[n]->BeginLevel(m_Filter, pairs[n], problem, settings, number, level); });
+  }
   m_Filter.Release();
   this->BeginFields(level);
   this->SetSmoothing(settings);
-  m_Number = number;
-  if (!m_Similarity || !(m_SimilaritySettings == settings.similarity))
-  {
-    m_Similarity.reset();
-    m_Core = std::make_unique<MetricCore>(m_Workspace.backend, m_Workspace.queue);
-    m_Similarity = MakeLevelSimilarity(*m_Core, settings.similarity, {}, LevelForces::OfITK);
-    m_SimilaritySettings = settings.similarity;
-  }
-  const ImageSummary & fixed = m_Fixed.image.GetResampled().summary;
-  const ImageSummary & moving = m_Moving.image.GetResampled().summary;
-  const double         range = std::max(fixed.maximum, moving.maximum) - std::min(fixed.minimum, moving.minimum);
-  const auto &         description = m_Similarity->GetDescription();
-  m_CostUnit = description.sign * (description.values == ValueForm::OneUnit ? range * range : 1.0);
   m_Window.reset();
   if (settings.syn.convergenceWindow > 0)
   {
     m_Window.emplace(static_cast<std::size_t>(settings.syn.convergenceWindow));
   }
   const int iterations = std::max(1, settings.iterations[static_cast<std::size_t>(number)]);
-  Reserve(queue, m_Values, 2 * sizeof(float) * static_cast<std::size_t>(iterations));
+  Reserve(queue, m_Values, 2 * sizeof(float) * m_Pairs.size() * static_cast<std::size_t>(iterations));
 }
 
 void
@@ -168,20 +144,23 @@ SyNScheme::Iterate(const DiffeomorphicSettings & settings, int t)
   {
     this->SetSmoothing(settings);
   }
-  m_Fixed.image.Resample(*m_Fixed.fromMiddle);
-  m_Moving.image.Resample(*m_Moving.fromMiddle);
-  this->MeasureImages(t == 0);
-  const std::int64_t slot = 2 * std::int64_t{ t };
+  for (const auto & pair : m_Pairs)
+  {
+    WithPairNamed(pair->GetNumber(), [&] {
+      pair->Resample(*m_Fixed.fromMiddle, *m_Moving.fromMiddle);
+      pair->MeasureRanges(t == 0);
+    });
+  }
   if (settings.syn.averagesGradients)
   {
-    this->MoveByAverages(settings, slot);
+    this->MoveByAverages(settings, t);
   }
   else
   {
     Memory & update = *m_Workspace.first;
-    this->MakeUpdate(settings, m_Fixed.image.GetResampled(), m_Moving.image.GetResampled(), slot, update);
+    this->MakeUpdate(settings, MiddleRole::AsGiven, t, update);
     this->Move(m_Fixed, *m_Factors, update);
-    this->MakeUpdate(settings, m_Moving.image.GetResampled(), m_Fixed.image.GetResampled(), slot + 1, update);
+    this->MakeUpdate(settings, MiddleRole::Exchanged, t, update);
     this->Move(m_Moving, *m_Factors, update);
   }
   m_Inverter.Finish(m_Workspace.reducer, *m_Workspace.first);
@@ -189,31 +168,14 @@ SyNScheme::Iterate(const DiffeomorphicSettings & settings, int t)
 }
 
 void
-SyNScheme::MeasureImages(bool isFirst)
-{
-  const bool hasBins = m_Similarity->GetDescription().HasJointHistogram();
-  for (Side * side : { &m_Fixed, &m_Moving })
-  {
-    if (hasBins || isFirst)
-    {
-      const ImageSummary range = side->image.MeasureRange();
-      if (hasBins)
-      {
-        side->image.SetRange(range);
-      }
-    }
-  }
-}
-
-void
-SyNScheme::MoveByAverages(const DiffeomorphicSettings & settings, std::int64_t slot)
+SyNScheme::MoveByAverages(const DiffeomorphicSettings & settings, int t)
 {
   Queue &            queue = *m_Workspace.queue;
   const std::int64_t elements = 3 * kernels::CountFieldVoxels(&m_Level.grid);
   Reserve(queue, m_OtherUpdate, sizeof(float) * static_cast<std::size_t>(elements));
   Memory &   average = *m_OtherUpdate;
-  const auto make = [&](const LevelImage & fixed, const LevelImage & moving, std::int64_t its, Memory & update) {
-    this->MakeUpdate(settings, fixed, moving, its, update);
+  const auto make = [&](MiddleRole role, Memory & update) {
+    this->MakeUpdate(settings, role, t, update);
     ForEachItem<kernels::ScaleFieldKernel>(queue,
                                            elements,
                                            Precision::Single,
@@ -230,34 +192,39 @@ SyNScheme::MoveByAverages(const DiffeomorphicSettings & settings, std::int64_t s
                                           Input<RealNumber>(second),
                                           Output<RealNumber>(sum));
   };
-  make(m_Fixed.image.GetResampled(), m_Moving.image.GetResampled(), slot, average);
-  make(m_Moving.image.GetResampled(), m_Fixed.image.GetResampled(), slot + 1, *m_Workspace.first);
+  make(MiddleRole::AsGiven, average);
+  make(MiddleRole::Exchanged, *m_Workspace.first);
   add(MakeWeights(1, -1), *m_Workspace.first, average);
   this->Move(m_Fixed, *m_Ones, average);
   add(MakeWeights(-1, 0), average, *m_Workspace.first);
   this->Move(m_Moving, *m_Ones, *m_Workspace.first);
 }
 
-void
-SyNScheme::MakeUpdate(const DiffeomorphicSettings & settings,
-                      const LevelImage &            fixed,
-                      const LevelImage &            moving,
-                      std::int64_t                  slot,
-                      Memory &                      update)
+const Memory &
+SyNScheme::MakeDerivative(const DiffeomorphicSettings & settings, MiddleRole role, int t, int & sign)
 {
-  Queue &        queue = *m_Workspace.queue;
-  FieldReducer & reducer = m_Workspace.reducer;
-  m_Similarity->SetImages(fixed, moving, m_Level.grid.dimension, m_Number, queue.GetParallelFor());
-  m_Similarity->Prepare(m_Mapping);
-  m_Core->samples.Move();
-  m_Similarity->EnqueueForces();
-  reducer.Sum(
-    m_Similarity->GetEvaluated(), m_Similarity->GetEvaluatedPlace() + kernels::EvaluatedValue, 1, *m_Values, slot);
-  const Memory * derivative = &m_Similarity->GetForces();
-  if (HasWeights(settings))
+  Queue &            queue = *m_Workspace.queue;
+  const std::int64_t elements = 3 * kernels::CountFieldVoxels(&m_Level.grid);
+  const bool         areSeveral = m_Pairs.size() > 1;
+  const bool         hasWeights = HasWeights(settings);
+  if (areSeveral || hasWeights)
   {
-    const std::int64_t elements = 3 * kernels::CountFieldVoxels(&m_Level.grid);
     Reserve(queue, m_Weighted, sizeof(float) * static_cast<std::size_t>(elements));
+  }
+  for (std::size_t n = 0; n < m_Pairs.size(); ++n)
+  {
+    MiddlePair & pair = *m_Pairs[n];
+    pair.EnqueueForces(role, *m_Values, this->FindSlot(t, role, n));
+    sign = areSeveral ? 1 : pair.GetSign();
+    if (areSeveral)
+    {
+      m_Sum.Add(
+        m_Workspace.reducer, elements, pair.GetForces(), pair.GetSign() * pair.GetWeight(), n == 0, *m_Weighted);
+    }
+  }
+  const Memory * derivative = areSeveral ? m_Weighted.get() : &m_Pairs.front()->GetForces();
+  if (hasWeights)
+  {
     kernels::FieldWeights weights{};
     std::copy(settings.syn.weights.begin(), settings.syn.weights.end(), weights.first);
     ForEachItem<kernels::AddFieldsKernel>(queue,
@@ -269,10 +236,26 @@ SyNScheme::MakeUpdate(const DiffeomorphicSettings & settings,
                                           Output<RealNumber>(*m_Weighted));
     derivative = m_Weighted.get();
   }
-  m_UpdateSmoother.SmoothAndMeasure(*derivative, update, *m_Workspace.second, update, reducer, *m_Longest);
+  return *derivative;
+}
+
+std::int64_t
+SyNScheme::FindSlot(int t, MiddleRole role, std::size_t pair) const
+{
+  const auto pairs = static_cast<std::int64_t>(m_Pairs.size());
+  return (2 * std::int64_t{ t } + (role == MiddleRole::Exchanged ? 1 : 0)) * pairs + static_cast<std::int64_t>(pair);
+}
+
+void
+SyNScheme::MakeUpdate(const DiffeomorphicSettings & settings, MiddleRole role, int t, Memory & update)
+{
+  Queue &        queue = *m_Workspace.queue;
+  FieldReducer & reducer = m_Workspace.reducer;
+  int            sign = 1;
+  const Memory & derivative = this->MakeDerivative(settings, role, t, sign);
+  m_UpdateSmoother.SmoothAndMeasure(derivative, update, *m_Workspace.second, update, reducer, *m_Longest);
   kernels::LongestVector longest{};
-  // Forces point to where the cost grows, or falls.
-  longest.length = static_cast<float>(m_Similarity->GetForceUnit() > 0 ? -settings.step : settings.step);
+  longest.length = static_cast<float>(sign * settings.step);
   longest.slot = kernels::FactorOfOuter;
   ForEachItem<kernels::FindScaleFactorKernel>(queue, 1, longest, Input<float>(*m_Longest), Output<float>(*m_Factors));
 }
@@ -301,25 +284,35 @@ SyNScheme::Move(Side & side, const Memory & factors, const Memory & update)
 std::vector<double>
 SyNScheme::DownloadCosts(int count)
 {
-  std::vector<float> values(2 * static_cast<std::size_t>(count));
+  std::vector<float> values(2 * m_Pairs.size() * static_cast<std::size_t>(count));
   if (count > 0)
   {
     m_Workspace.queue->Download(values.data(), *m_Values, sizeof(float) * values.size());
   }
   std::vector<double> costs;
-  for (std::size_t n = 0; n < values.size(); n += 2)
+  for (int t = 0; t < count; ++t)
   {
-    const double both = static_cast<double>(values[n]) + values[n + 1];
-    if (!std::isfinite(both))
+    for (std::size_t n = 0; n < m_Pairs.size(); ++n)
     {
-      throw BadInputError("the deformation has grown beyond all numbers: take a shorter step, or a larger updateSigma");
+      const float  asGiven = values[static_cast<std::size_t>(this->FindSlot(t, MiddleRole::AsGiven, n))];
+      const float  exchanged = values[static_cast<std::size_t>(this->FindSlot(t, MiddleRole::Exchanged, n))];
+      const double both = static_cast<double>(asGiven) + exchanged;
+      if (!std::isfinite(both))
+      {
+        throw BadInputError(
+          "the deformation has grown beyond all numbers: take a shorter step, or a larger updateSigma");
+      }
+      if (asGiven <= GPUREG_NO_EVALUATED_VALUE || exchanged <= GPUREG_NO_EVALUATED_VALUE)
+      {
+        throw BadInputError(NamePair(m_Pairs[n]->GetNumber()) +
+                            "no voxel of the fixed image lies in the moving image, or all of them are outside of a "
+                            "mask: begin with a transform that brings them together");
+      }
+      if (n == 0)
+      {
+        costs.push_back(0.5 * m_Pairs[n]->GetCostUnit() * both);
+      }
     }
-    if (values[n] <= GPUREG_NO_EVALUATED_VALUE || values[n + 1] <= GPUREG_NO_EVALUATED_VALUE)
-    {
-      throw BadInputError("no voxel of the fixed image lies in the moving image, or all of them are outside of a mask: "
-                          "begin with a transform that brings them together");
-    }
-    costs.push_back(0.5 * m_CostUnit * both);
   }
   return costs;
 }
@@ -356,14 +349,10 @@ std::size_t
 SyNScheme::GetDeviceBytes() const
 {
   std::size_t bytes = m_Filter.GetSize() + m_UpdateSmoother.GetDeviceBytes() + m_FieldSmoother.GetDeviceBytes() +
-                      m_Inverter.GetDeviceBytes() + m_Fixed.image.GetDeviceBytes() + m_Moving.image.GetDeviceBytes();
-  if (m_Core)
+                      m_Inverter.GetDeviceBytes() + m_Sum.GetDeviceBytes();
+  for (const auto & pair : m_Pairs)
   {
-    bytes += static_cast<std::size_t>(m_Core->samples.GetDeviceBytes());
-    for (const MemoryPointer * array : m_Core->ownArrays)
-    {
-      bytes += SizeOf(*array);
-    }
+    bytes += pair->GetDeviceBytes();
   }
   for (const MemoryPointer * array : { &m_Fixed.toMiddle,
                                        &m_Fixed.fromMiddle,

@@ -4,21 +4,23 @@
 
 #include "engine/registration/diffeomorphic/SyNInverter.h"
 #include "engine/field/FieldSmoother.h"
-#include "engine/registration/LevelSimilarity.h"
 #include "engine/registration/diffeomorphic/ConvergenceWindow.h"
-#include "engine/registration/diffeomorphic/MiddleImage.h"
+#include "engine/registration/diffeomorphic/ForceSum.h"
+#include "engine/registration/diffeomorphic/MiddlePair.h"
 #include "engine/registration/diffeomorphic/SchemeSteps.h"
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace gpureg
 {
 
 /** The scheme of itk::SyNImageRegistrationMethod (Avants 2008), step by step. Two fields lead from the fixed and from the moving image's
  *  space to the middle, and each has its inverse. An iteration
- *  - resamples both images in the middle, along the inverses,
- *  - computes the similarity and its derivative by the moving image's points, and the same with exchanged roles,
+ *  - resamples both images of each pair in the middle, along the inverses,
+ *  - computes the similarities and their derivatives by the moving image's points, adds up those of several pairs, and the same with
+ *    exchanged roles,
  *  - smooths each derivative, scales it to a longest vector d, and composes u(x) ← u(x) + d(x + u(x)); smooths u,
  *  - inverts u, from its last inverse on, and then the inverse, from u on. */
 class SyNScheme : public SchemeSteps
@@ -58,11 +60,6 @@ private:
   /** Leads from the space of one image to the middle. */
   struct Side
   {
-    explicit Side(SchemeWorkspace & workspace)
-      : image(workspace)
-    {}
-
-    MiddleImage   image;
     MemoryPointer toMiddle; // float[3] a voxel
     MemoryPointer fromMiddle;
   };
@@ -73,18 +70,19 @@ private:
   void
   SetSmoothing(const DiffeomorphicSettings & settings);
 
-  /** Sets the range of the images in the middle where the similarity has bins of it, and checks the first ones of a level. */
-  void
-  MeasureImages(bool isFirst);
+  /** Enqueues the similarities of all pairs in the middle, which go to m_Values.
+   *  \param sign gets 1 if the derivative points to where the images are more similar, otherwise -1
+   *  \return the derivative, or the sum of those of several pairs, each component times its weight */
+  const Memory &
+  MakeDerivative(const DiffeomorphicSettings & settings, MiddleRole role, int t, int & sign);
 
-  /** Enqueues the similarity of the images in the middle, which goes to m_Values[slot], and makes a smoothed update of the derivative, whose
-   *  factor goes to m_Factors. */
+  /** Returns the place in m_Values of a pair's similarity at iteration t. */
+  std::int64_t
+  FindSlot(int t, MiddleRole role, std::size_t pair) const;
+
+  /** Makes a smoothed update of the derivative, whose factor goes to m_Factors. */
   void
-  MakeUpdate(const DiffeomorphicSettings & settings,
-             const LevelImage &            fixed,
-             const LevelImage &            moving,
-             std::int64_t                  slot,
-             Memory &                      update);
+  MakeUpdate(const DiffeomorphicSettings & settings, MiddleRole role, int t, Memory & update);
 
   /** Enqueues the composition of a side's field with factors[0] times an update, and the inversions, which m_Inverter finishes. Overwrites the
    *  workspace's arrays. */
@@ -92,7 +90,7 @@ private:
   Move(Side & side, const Memory & factors, const Memory & update);
 
   void
-  MoveByAverages(const DiffeomorphicSettings & settings, std::int64_t slot);
+  MoveByAverages(const DiffeomorphicSettings & settings, int t);
 
   SchemeWorkspace & m_Workspace;
   RecursiveFilter   m_Filter;
@@ -103,19 +101,15 @@ private:
   SyNInverter       m_Inverter;
   Side              m_Fixed;
   Side              m_Moving;
-  LevelGrid         m_Level;      // of dimension 0 before the first level
-  int               m_Number = 0; // of the level
-  // The core is of the similarity, which is made again where its settings change.
-  std::unique_ptr<MetricCore>      m_Core;
-  std::unique_ptr<LevelSimilarity> m_Similarity;
-  SimilaritySettings               m_SimilaritySettings;
-  SampleMapping                    m_Mapping = MakeLinearMapping({});
-  std::optional<ConvergenceWindow> m_Window;
-  double                           m_CostUnit = 1;
-  // float[3] a voxel: the other update, and a weighted derivative; only where the settings need them.
+  ForceSum          m_Sum;
+  LevelGrid         m_Level; // of dimension 0 before the first level
+  // Pairs of images; the first one has ITK's cost.
+  std::vector<std::unique_ptr<MiddlePair>> m_Pairs;
+  std::optional<ConvergenceWindow>         m_Window;
+  // float[3] a voxel: the other update, and a weighted derivative or the sum of several; only where the settings need them.
   MemoryPointer m_OtherUpdate;
   MemoryPointer m_Weighted;
-  // float: see kernels::ComposeFields; the same, of ones; the length of the longest vector; two similarities an iteration.
+  // float: see kernels::ComposeFields; the same, of ones; the length of the longest vector; see FindSlot().
   MemoryPointer m_Factors;
   MemoryPointer m_Ones;
   MemoryPointer m_Longest;

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import inputs, options, outputs
+from .also import add_also, read_also, tell_what_ignores
 from .errors import DONE, WrongUse
 from .native import native_messages_off
 from .output import print_json, print_lines, tell_lines
@@ -18,6 +19,7 @@ from .stages import check, describe_stages, read_stages
 from .times import Times
 
 if TYPE_CHECKING:
+    from .._also import Further
     from .._image import Image
     from .._inverse import InverseErrors
     from .._register import Result
@@ -73,6 +75,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--moving-mask", metavar="FILE", help="the same of the moving image")
     parser.add_argument("--initial", metavar="FILE", help="a transform to begin with")
     parser.add_argument("--mat", choices=("ants", "fsl"), default="ants", help="whose .mat --output-transform writes (default: ants)")
+    add_also(parser)
     options.add_default(parser, "MOVING")
     options.add_channel(parser)
     options.add_seed(parser)
@@ -86,14 +89,17 @@ class _Inputs:
     moving: Image
     pair: Pair
     initial: Optional[Transform]
+    further: list[Further]
 
 
 def run(arguments: argparse.Namespace) -> int:
     times = Times()
     stages = read_stages(arguments.transform, arguments.metric)
+    arguments.also = read_also(arguments.also, stages)
     _check_names(arguments, stages)
     made = [arguments.output, arguments.output_transform, arguments.output_inverse, arguments.output_field, arguments.report]
     read = [arguments.fixed, arguments.moving, arguments.mask, arguments.moving_mask, arguments.initial]
+    read += [path for asked in arguments.also for path in asked.files.values()]
     inputs.check_stays(made, read)
     with outputs.Outputs(made) as places:
         device, files = _begin(arguments, stages, times)
@@ -102,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
             _write(arguments, result, files, places, times)
         _print(arguments, result, times)
         places.commit()
-    _tell(arguments, result, times)
+    _tell(arguments, result, stages, times)
     return DONE
 
 
@@ -152,11 +158,19 @@ def _begin(arguments: argparse.Namespace, stages: list[Stage], times: Times) -> 
         fixed, moving = images["fixed"], images["moving"]
         pair = read_pair(fixed, moving, images.get("fixed_mask"), images.get("moving_mask"), {}, paths)
         check(stages, pair.fixed.spacing.tolist())
+        further = _read_further(arguments, stages, pair, times)
         initial = None
         if arguments.initial is not None:
             initial = inputs.read_transform(arguments.initial, fixed, moving)
             inputs.check_transform(initial, arguments.initial, pair.fixed)
-        return starting.result(), _Inputs(fixed, moving, pair, initial)
+        return starting.result(), _Inputs(fixed, moving, pair, initial, further)
+
+
+def _read_further(arguments: argparse.Namespace, stages: list[Stage], pair: Pair, times: Times) -> list[Further]:
+    from .._also import read_also as read
+
+    pairs = [asked.read(lambda path: _read(path, arguments.channel, times)) for asked in arguments.also]
+    return read(pairs, pair, stages, {}, files=[asked.files for asked in arguments.also])
 
 
 def _image_files(arguments: argparse.Namespace) -> dict[str, str]:
@@ -181,7 +195,8 @@ def _register(arguments: argparse.Namespace, stages: list[Stage], files: _Inputs
     line = None if arguments.quiet else ProgressLine(stages, files.pair.dimension)
     try:
         with times.part("register"):
-            result = register_pair(files.pair, stages, files.initial, device, arguments.seed, line, default=arguments.default)
+            asked = files.initial, device, arguments.seed, line
+            result = register_pair(files.pair, stages, *asked, default=arguments.default, further=files.further)
     finally:
         if line is not None:
             line.end()
@@ -246,11 +261,12 @@ def _print(arguments: argparse.Namespace, result: Result, times: Times) -> None:
         print_lines(*(_describe_inverse(errors) for errors in _inverse_errors(arguments, result)))
 
 
-def _tell(arguments: argparse.Namespace, result: Result, times: Times) -> None:
+def _tell(arguments: argparse.Namespace, result: Result, stages: list[Stage], times: Times) -> None:
     """What is no result, on standard error: when files are in their places, which do not depend on it."""
     if arguments.times:
         times.print()
     if not arguments.quiet:
+        tell_lines(*tell_what_ignores(arguments.also, stages))
         tell_lines(*(f"gpureg: {warning}" for warning in _warnings(arguments, result)))
 
 
@@ -274,6 +290,7 @@ def _describe(arguments: argparse.Namespace, result: Result, times: Times) -> di
     return {
         "fixed": arguments.fixed,
         "moving": arguments.moving,
+        "also": [{**asked.files, **asked.settings} for asked in arguments.also],
         "output": arguments.output,
         "output_transform": arguments.output_transform,
         "output_inverse": arguments.output_inverse,

@@ -67,12 +67,13 @@ def describe_stages() -> str:
     from ..stages import STAGES
 
     return "\n".join(
-        f"  {name:7} {' '.join(f'{field.name}={_typical(field)}' for field in _settings(kind))}"
+        f"  {name:7} {' '.join(f'{field.name}={_typical(field)}' for field in writable_settings(kind))}"
         for name, kind in STAGES.items()
     )
 
 
-def _settings(kind: Any) -> list[Any]:
+def writable_settings(kind: Any) -> list[Any]:
+    """Returns the fields of a stage's class, or of another one, that a command line can set."""
     # A range of angles, and no value, are not written as one.
     return [field for field in dataclasses.fields(kind) if isinstance(_typical(field), (int, float, str))]
 
@@ -90,16 +91,25 @@ def _read_stage(text: str, metric: Optional[str]) -> Stage:
     if name not in STAGES:
         raise WrongUse(f'--transform {text}: there is no stage "{name}"; there are: {", ".join(STAGES)}')
     stage = read([name], metric)[0]
-    fields = {field.name: field for field in _settings(type(stage))}
+    fields = {field.name: field for field in writable_settings(type(stage))}
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals or key not in fields:
             raise WrongUse(f'--transform {text}: {name} has no setting "{setting}"; there are: {", ".join(fields)}')
-        setattr(stage, key, _read_value(text, setting, fields[key], value))
+        setattr(stage, key, read_value(f"--transform {text}", setting, fields[key], value))
     return stage
 
 
-def _read_value(text: str, setting: str, field: Any, value: str) -> Any:
+def read_value(where: str, setting: str, field: Any, value: str) -> Any:
+    """Returns a setting's value, of the type that its field has.
+
+    Args:
+        where: the option that the setting stands in, for errors.
+        setting: the whole setting, for errors.
+
+    Raises:
+        WrongUse: the value is of another type.
+    """
     typical, most = _typical(field), field.metadata.get("numbers", 1)
     if isinstance(typical, str) and (most == 1 or value == typical):
         return value
@@ -108,9 +118,9 @@ def _read_value(text: str, setting: str, field: Any, value: str) -> Any:
         # Of some there may be several: 8x8x4.
         numbers = [kind(part) for part in value.split("x")]
     except ValueError:
-        raise WrongUse(f"--transform {text}: {setting} is no {'whole ' if kind is int else ''}number") from None
+        raise WrongUse(f"{where}: {setting} is no {'whole ' if kind is int else ''}number") from None
     if len(numbers) > most:
-        raise WrongUse(f"--transform {text}: {setting} is to be one number")
+        raise WrongUse(f"{where}: {setting} is to be one number")
     return numbers[0] if len(numbers) == 1 else numbers
 
 
@@ -120,7 +130,7 @@ def write_stages(stages: Sequence[Stage]) -> Optional[str]:
 
 
 def _write_stage(stage: Stage) -> Optional[str]:
-    written, texts = {field.name for field in _settings(type(stage))}, [stage.name]
+    written, texts = {field.name for field in writable_settings(type(stage))}, [stage.name]
     for field in dataclasses.fields(stage):
         value = plain(getattr(stage, field.name))
         if value == plain(field.default):

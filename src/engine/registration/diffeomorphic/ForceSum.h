@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_ForceSum_h
+#define gpureg_ForceSum_h
+
+#include "engine/field/FieldReducer.h"
+#include "engine/runtime/Queue.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gpureg
+{
+
+/** Adds up the forces of several similarities on the device, as itk::ObjectToObjectMultiMetricv4 does: see kernels/field/ForceSum.h. A common
+ *  factor, the mean magnitude, is left out, since every scheme scales the sum to a step. */
+class ForceSum
+{
+public:
+  /** queue must outlive it. */
+  explicit ForceSum(Queue & queue)
+    : m_Queue(queue)
+  {}
+
+  /** Enqueues the addition of forces to a sum.
+   *  \param elements number of elements of forces and of sum, which are float
+   *  \param weight of these forces; negative for forces that point the other way
+   *  \param isFirst true if the sum begins with these forces, which then may lie in sum */
+  void
+  Add(FieldReducer & reducer, std::int64_t elements, const Memory & forces, double weight, bool isFirst, Memory & sum);
+
+  std::size_t
+  GetDeviceBytes() const
+  {
+    return SizeOf(m_Numbers);
+  }
+
+private:
+  Queue &       m_Queue;
+  MemoryPointer m_Numbers; // float[kernels::ForceNumbers]
+};
+
+} // namespace gpureg
+
+#endif

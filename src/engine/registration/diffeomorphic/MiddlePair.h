@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_MiddlePair_h
+#define gpureg_MiddlePair_h
+
+#include "engine/registration/LevelSimilarity.h"
+#include "engine/registration/diffeomorphic/ImagePairs.h"
+#include "engine/registration/diffeomorphic/MiddleImage.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace gpureg
+{
+
+/** Says whose points a pair's derivative is by. */
+enum class MiddleRole
+{
+  /** Of the moving image, as in any registration. */
+  AsGiven,
+  /** Of the fixed image: both have exchanged their roles. */
+  Exchanged
+};
+
+/** One pair of images as it is seen from the middle of a level, and its similarity. */
+class MiddlePair
+{
+public:
+  /** workspace must outlive it. */
+  explicit MiddlePair(SchemeWorkspace & workspace);
+
+  /** Smooths the images of a level, and makes the similarity. */
+  void
+  BeginLevel(RecursiveFilter &             filter,
+             const WeighedPair &           pair,
+             const DiffeomorphicProblem &  problem,
+             const DiffeomorphicSettings & settings,
+             int                           number,
+             const LevelGrid &             level);
+
+  /** Enqueues the resampling of both images in the middle, along fields from there. */
+  void
+  Resample(const Memory & toFixed, const Memory & toMoving);
+
+  /** Sets the range of the images in the middle where the similarity has bins of it, and checks the first ones of a level. Overwrites the
+   *  workspace's first array. */
+  void
+  MeasureRanges(bool isFirst);
+
+  /** Enqueues the similarity of the images in the middle, which goes to values[slot], float, and its derivative. */
+  void
+  EnqueueForces(MiddleRole role, Memory & values, std::int64_t slot);
+
+  /** Returns the derivative: float[3] a voxel, until the next evaluation. */
+  const Memory &
+  GetForces() const
+  {
+    return m_Similarity->GetForces();
+  }
+
+  /** Returns 1 if the derivative points to where the images are more similar, otherwise -1. */
+  int
+  GetSign() const
+  {
+    return m_Similarity->GetForceUnit() > 0 ? -1 : 1;
+  }
+
+  /** Returns the pair's weight; the weights of all pairs add up to 1. */
+  double
+  GetWeight() const
+  {
+    return m_Weight;
+  }
+
+  /** Returns the pair's number among all pairs, from 0 on. */
+  std::size_t
+  GetNumber() const
+  {
+    return m_PairNumber;
+  }
+
+  /** Returns what a value of the similarity is multiplied by to have ITK's value of the metric. */
+  double
+  GetCostUnit() const
+  {
+    return m_CostUnit;
+  }
+
+  std::size_t
+  GetDeviceBytes() const;
+
+private:
+  SchemeWorkspace & m_Workspace;
+  MiddleImage       m_Fixed;
+  MiddleImage       m_Moving;
+  // The core is of the similarity, which is made again where its settings change.
+  std::unique_ptr<MetricCore>      m_Core;
+  std::unique_ptr<LevelSimilarity> m_Similarity;
+  SimilaritySettings               m_Settings; // of the similarity
+  SampleMapping                    m_Mapping = MakeLinearMapping({});
+  double                           m_Weight = 1;
+  std::size_t                      m_PairNumber = 0;
+  double                           m_CostUnit = 1;
+  int                              m_Dimension = 3;
+  int                              m_Level = 0; // its number
+};
+
+} // namespace gpureg
+
+#endif

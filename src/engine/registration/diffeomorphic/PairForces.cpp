@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/registration/diffeomorphic/PairForces.h"
+
+#include "engine/filter/LevelGeometry.h"
+#include "engine/registration/diffeomorphic/ImagePairs.h"
+
+#include "gpureg/core/Error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace gpureg
+{
+
+/** One pair of images, and its similarity. */
+struct PairForces::Term
+{
+  explicit Term(SchemeWorkspace & workspace)
+    : fixed(*workspace.queue, workspace.deviceName, &workspace.imageScratch)
+    , moving(*workspace.queue, workspace.deviceName, &workspace.imageScratch)
+    , fixedMask(*workspace.queue, workspace.deviceName, &workspace.imageScratch)
+    , movingMask(*workspace.queue, workspace.deviceName, &workspace.imageScratch)
+  {}
+
+  ImageLevel                   fixed;
+  ImageLevel                   moving;
+  ImageLevel                   fixedMask;
+  ImageLevel                   movingMask;
+  std::unique_ptr<FieldForces> forces;
+  SimilaritySettings           similarity; // of the forces
+  double                       weight = 1;
+  std::size_t                  number = 0; // of the pair
+};
+
+PairForces::PairForces(SchemeWorkspace & workspace)
+  : m_Workspace(workspace)
+  , m_Sum(*workspace.queue)
+{}
+
+PairForces::~PairForces() = default;
+
+LevelGrid
+PairForces::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
+{
+  Queue &                        queue = *m_Workspace.queue;
+  const std::vector<WeighedPair> pairs = ListWeighedPairs(problem, settings);
+  const LevelMaker               maker{ queue, m_Workspace.lines };
+  const int                      coarser = static_cast<int>(settings.iterations.size()) - 1 - number;
+  const double                   edge = std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), coarser);
+  LevelGrid                      level;
+  m_Terms.resize(pairs.size());
+  for (std::size_t n = 0; n < pairs.size(); ++n)
+  {
+    const FurtherPair & pair = pairs[n].pair;
+    if (!m_Terms[n])
+    {
+      m_Terms[n] = std::make_unique<Term>(m_Workspace);
+    }
+    Term & term = *m_Terms[n];
+    term.weight = pair.weight;
+    term.number = pairs[n].number;
+    WithPairNamed(term.number, [&] {
+      const auto make =
+        [&](const RegisteredImage & image, const char * which, ImageLevel & values, ImageLevel & weights) {
+          return MakeLevelImage(maker, image, which, FindFactors(image, problem.dimension, edge), values, weights);
+        };
+      const LevelImage fixed = make(pair.fixed, "fixed", term.fixed, term.fixedMask);
+      const LevelImage moving = make(pair.moving, "moving", term.moving, term.movingMask);
+      if (n == 0)
+      {
+        level = MakeLevelGrid(problem.dimension, fixed.image->GetSize(), fixed.toPoint);
+      }
+      if (!term.forces || !(term.similarity == pair.similarity))
+      {
+        term.forces.reset();
+        term.forces = MakeFieldForces(m_Workspace.backend, m_Workspace.queue, pair.similarity);
+        term.similarity = pair.similarity;
+      }
+      term.forces->SetImages(level.grid, fixed, moving, problem.initial.first, number, queue.GetParallelFor());
+    });
+  }
+  m_Elements = 3 * kernels::CountFieldVoxels(&level.grid);
+  if (m_Terms.size() > 1)
+  {
+    Reserve(queue, m_OfTerm, sizeof(float) * static_cast<std::size_t>(m_Elements));
+  }
+  const int iterations = std::max(1, settings.iterations[static_cast<std::size_t>(number)]);
+  Reserve(queue, m_Values, sizeof(float) * m_Terms.size() * static_cast<std::size_t>(iterations));
+  return level;
+}
+
+void
+PairForces::Enqueue(const Memory & field, Memory & scratch, Memory & forces, int t)
+{
+  FieldReducer & reducer = m_Workspace.reducer;
+  const bool     areSeveral = m_Terms.size() > 1;
+  for (std::size_t n = 0; n < m_Terms.size(); ++n)
+  {
+    const auto slot = static_cast<std::int64_t>(m_Terms.size()) * t + static_cast<std::int64_t>(n);
+    Memory &   its = n == 0 ? forces : *m_OfTerm;
+    m_Terms[n]->forces->Enqueue(reducer, field, scratch, its, *m_Values, slot);
+    if (areSeveral)
+    {
+      m_Sum.Add(reducer, m_Elements, its, m_Terms[n]->weight, n == 0, forces);
+    }
+  }
+}
+
+std::vector<double>
+PairForces::DownloadCosts(int count) const
+{
+  std::vector<float> values(m_Terms.size() * static_cast<std::size_t>(count));
+  if (count == 0)
+  {
+    return {};
+  }
+  m_Workspace.queue->Download(values.data(), *m_Values, sizeof(float) * values.size());
+  std::vector<double> costs(static_cast<std::size_t>(count));
+  for (std::size_t n = 0; n < m_Terms.size(); ++n)
+  {
+    const Term & term = *m_Terms[n];
+    bool         hasVoxels = false;
+    for (std::size_t t = 0; t < costs.size(); ++t)
+    {
+      const float value = values[m_Terms.size() * t + n];
+      if (!std::isfinite(value))
+      {
+        throw BadInputError(
+          "the deformation has grown beyond all numbers: take a shorter step, or a larger fieldSigma");
+      }
+      const std::optional<double> cost = term.forces->FindCost(value);
+      hasVoxels = hasVoxels || cost;
+      costs[t] += term.weight * cost.value_or(0.0);
+    }
+    if (!hasVoxels)
+    {
+      throw BadInputError(NamePair(term.number) +
+                          "no voxel of the fixed image is mapped into the moving image, or all of them are outside of "
+                          "a mask: begin with a transform that brings them together");
+    }
+  }
+  return costs;
+}
+
+std::size_t
+PairForces::GetDeviceBytes() const
+{
+  std::size_t bytes = m_Sum.GetDeviceBytes() + SizeOf(m_OfTerm) + SizeOf(m_Values);
+  for (const auto & term : m_Terms)
+  {
+    bytes += term->forces ? term->forces->GetDeviceBytes() : 0;
+    for (const ImageLevel * image : { &term->fixed, &term->moving, &term->fixedMask, &term->movingMask })
+    {
+      bytes += image->GetDeviceBytes();
+    }
+  }
+  return bytes;
+}
+
+} // namespace gpureg

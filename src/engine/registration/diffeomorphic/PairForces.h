@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_PairForces_h
+#define gpureg_PairForces_h
+
+#include "engine/registration/diffeomorphic/FieldForces.h"
+#include "engine/registration/diffeomorphic/ForceSum.h"
+#include "engine/registration/diffeomorphic/LevelGrid.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace gpureg
+{
+
+/** The similarities of all pairs of images at a level, along one field, and the sum of their derivatives by its displacements. */
+class PairForces
+{
+public:
+  /** workspace must outlive it. */
+  explicit PairForces(SchemeWorkspace & workspace);
+  ~PairForces();
+
+  /** Makes the shrunk images of a level, and the forces of their similarities.
+   *  \return the grid of the level's fields, which all fixed images of the level have
+   *  \throws BadInputError if all values of an image of the level are equal */
+  LevelGrid
+  BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number);
+
+  /** Enqueues the evaluation of the level's iteration t. field, scratch and forces: see FieldForces::Enqueue(). */
+  void
+  Enqueue(const Memory & field, Memory & scratch, Memory & forces, int t);
+
+  /** Waits, and returns the costs of the level's first count iterations.
+   *  \throws BadInputError if no voxel of a pair was compared, or if a cost is no number */
+  std::vector<double>
+  DownloadCosts(int count) const;
+
+  std::size_t
+  GetDeviceBytes() const;
+
+private:
+  struct Term;
+
+  SchemeWorkspace &                  m_Workspace;
+  std::vector<std::unique_ptr<Term>> m_Terms;
+  ForceSum                           m_Sum;
+  std::int64_t                       m_Elements = 0; // of the field
+  MemoryPointer                      m_OfTerm;       // float: the forces of one pair, if there are several
+  MemoryPointer                      m_Values;       // float: what FieldForces writes, of each pair for each iteration
+};
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several pairs of images at once: register(..., also=[ImagePair(...)]) and gpureg register --also."""
+
+import json
+import subprocess
+import sys
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from gpuregistration.stages import Greedy, SyN
+
+GREEDY = Greedy("mean_squares", iterations=40, step=0.25, update_sigma=2.5)
+SYN = SyN("mean_squares", iterations=40, step=0.25, update_variance=6.0)
+
+
+def make_stripes(along, shift=0.0):
+    """Returns an image that varies along x (0) or y (1) alone, shifted along that axis: by its values it can be aligned along that axis only."""
+    axes = np.meshgrid(np.arange(40.0), np.arange(44.0), indexing="ij")[::-1]
+    return gr.Image(np.sin(0.35 * (axes[along] + shift)).astype(np.float32) * 50 + 100)
+
+
+def make_pair(along, **settings):
+    return gr.ImagePair(make_stripes(along, 1.5), make_stripes(along), **settings)
+
+
+def mean_shift(result):
+    """Returns the mean displacement along x and y, mm, of the inner voxels."""
+    return result.displacement_field.array[10:-10, 10:-10].mean(axis=(0, 1))
+
+
+def register(stage, device, also, along=0):
+    return gr.register(make_stripes(along, 1.5), make_stripes(along), stage, device=device, also=also)
+
+
+@pytest.mark.parametrize("stage", [GREEDY, SYN], ids=["greedy", "syn"])
+def test_each_pair_pulls_where_it_sees_something(device, stage):
+    alone = mean_shift(register(stage, device, None))
+    both = mean_shift(register(stage, device, [make_pair(1)]))
+    assert alone[0] == pytest.approx(1.5, abs=0.25) and abs(alone[1]) < 0.05
+    assert both == pytest.approx([1.5, 1.5], abs=0.25)
+
+
+@pytest.mark.parametrize("stage", [GREEDY, SYN], ids=["greedy", "syn"])
+def test_weights(device, stage):
+    field = lambda also: register(stage, device, also).displacement_field.array  # noqa: E731
+    alone = field(None)
+    # A pair without a weight changes no bit; a second one of the same images changes the direction of nothing.
+    np.testing.assert_array_equal(field(make_pair(1, weight=0)), alone)
+    np.testing.assert_allclose(field([make_pair(0, weight=3.0)]), alone, atol=2e-3)
+    # The heavier pair goes ahead: the other one has not arrived after few iterations.
+    few = Greedy("mean_squares", iterations=5, step=0.25, update_sigma=2.5)
+    shift = mean_shift(register(few, device, [make_pair(1, weight=0.1)]))
+    assert shift[0] > 4 * shift[1] > 0
+
+
+def test_costs_are_means_by_weights(device):
+    stage = Greedy("mean_squares", iterations=1)
+    cost = lambda also: register(stage, device, also).stages[0].levels[0].costs[0]  # noqa: E731
+    one = cost(None)
+    other = gr.register(make_stripes(1, 3.0), make_stripes(1), Greedy("correlation", iterations=1), device=device).stages[0].levels[0].costs[0]
+    pair = gr.ImagePair(make_stripes(1, 3.0), make_stripes(1), "correlation", weight=3.0)
+    assert cost(pair) == pytest.approx((one + 3 * other) / 4, rel=1e-5)
+
+
+@pytest.mark.parametrize("stage", [GREEDY, SYN], ids=["greedy", "syn"])
+def test_masks_are_of_each_pair(device, stage):
+    wrong = make_stripes(1, 1.5)
+    wrong.array[:, :22] = make_stripes(1, -1.5).array[:, :22]
+    mask = np.zeros(wrong.array.shape, np.uint8)
+    mask[:, 22:] = 1
+    masked = gr.ImagePair(wrong, make_stripes(1), fixed_mask=mask)
+    half = lambda also: register(stage, device, also).displacement_field.array[10:-10, 12:18, 1].mean()  # noqa: E731
+    assert half(gr.ImagePair(wrong, make_stripes(1))) < -0.5
+    assert half(masked) > -0.2
+
+
+def test_also_follows_other_stages_and_takes_other_grids(device):
+    heads = [gr.Image(np.repeat(make_stripes(0, shift).array[None], 12, 0).copy()) for shift in (1.5, 0.0)]
+    fine = gr.Image(np.repeat(heads[1].array, 2, axis=0), [1.0, 1.0, 0.5], [0.0, 0.0, -0.25])
+    # The moving image has other voxels; of SyN the fixed one, too.
+    stage = Greedy("mean_squares", iterations=20, step=0.25)
+    both = gr.register(*heads, ["rigid", stage], device=device, also=gr.ImagePair(heads[0], fine))
+    assert [one.name for one in both.stages] == ["rigid", "greedy"] and not both.warnings
+    fine_fixed = gr.Image(np.repeat(heads[0].array, 2, axis=0), [1.0, 1.0, 0.5], [0.0, 0.0, -0.25])
+    by_syn = SyN("mean_squares", iterations=5)
+    assert np.isfinite(gr.register(*heads, by_syn, device=device, also=gr.ImagePair(fine_fixed, fine)).cost)
+
+
+@pytest.mark.parametrize(
+    "stage, pair, message",
+    [
+        ("rigid", {}, "no stage that compares them: rigid; greedy and syn do"),
+        ("greedy", {"weight": -1.0}, "pair 2: weight=-1.0 is not possible"),
+        ("greedy", {"weight": float("nan")}, "pair 2: weight=nan is not possible"),
+        ("greedy", {"metric": "mattes_mutual_information"}, "pair 2: .*mattes_mutual_information"),
+        ("syn", {"metric": "correlation_ratio"}, "pair 2: .*correlation_ratio"),
+        ("greedy", {"radius": 0}, "pair 2: radius=0"),
+        ("greedy", {"fixed_range": (3, 1)}, "pair 2: fixed_range"),
+        ("greedy", {"fixed": None}, "pair 2: "),
+        ("greedy", {"fixed": make_stripes(0).array[:-1]}, "pair 2: the fixed image has 44 x 39 voxels.*first pair 44 x 40 voxels"),
+        ("greedy", {"moving": np.full((40, 44), 7.0)}, "pair 2: The moving image is constant"),
+        ("greedy", {"fixed": np.zeros((5, 40, 44)), "moving": np.zeros((5, 40, 44))}, "pair 2: "),
+        ("greedy", {"fixed_mask": np.zeros((40, 44))}, "pair 2: No voxel of the fixed image"),
+    ],
+)
+def test_says_what_is_wrong(device, stage, pair, message):
+    asked = gr.ImagePair(**{"fixed": make_stripes(1).array, "moving": make_stripes(1, 1.0).array, **pair})
+    arrays = make_stripes(0, 1.5).array, make_stripes(0).array
+    with pytest.raises(gr.BadInputError, match=message):
+        gr.register(*arrays, stage, device=device, also=[asked])
+    with pytest.raises(gr.BadInputError, match="also has 3"):
+        gr.register(*arrays, "greedy", device=device, also=[3])
+
+
+def test_command(tmp_path):
+    for name, along in (("x", 0), ("y", 1)):
+        gr.write_image(tmp_path / f"f{name}.nii", make_stripes(along, 1.5))
+        gr.write_image(tmp_path / f"m{name}.nii", make_stripes(along))
+    gr.write_image(tmp_path / "mask.nii", gr.Image(np.ones((40, 44), np.uint8)))
+    command = [sys.executable, "-m", "gpuregistration", "register", "fx.nii", "mx.nii", "--device", "host", "--output-field", "u.nii"]
+
+    def run(*options):
+        return subprocess.run([*command, *options], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
+
+    greedy = "rigid,greedy:similarity=mean_squares:iterations=40:step=0.25:update_sigma=2.5"
+    also = ["--also", "fy.nii", "my.nii", "metric=mean_squares", "weight=0.8", "mask=mask.nii"]
+    done = run("--transform", greedy, *also, "--json")
+    assert done.returncode == 0, done.stderr
+    assert "--also is not of rigid: FIXED and MOVING alone are compared there" in done.stderr
+    also_told = json.loads(done.stdout)["also"]
+    assert also_told == [{"fixed": "fy.nii", "moving": "my.nii", "fixed_mask": "mask.nii", "metric": "mean_squares", "weight": 0.8}]
+    found = gr.read_transform(tmp_path / "u.nii").array[10:-10, 10:-10].mean(axis=(0, 1))
+    assert found[:2] == pytest.approx([1.5, 1.5], abs=0.3)
+    for options, message in [
+        (["--also", "fy.nii"], "give two files"),
+        (["--also", "fy.nii", "my.nii", "wait=1"], 'no setting "wait=1"'),
+        (["--also", "fy.nii", "my.nii", "weight=much"], "weight=much is no number"),
+        (["--also", "fy.nii", "my.nii", "weight=-1"], "pair 2: weight=-1"),
+        (["--also", "fy.nii", "gone.nii"], "gone.nii"),
+    ]:
+        failed = run("--transform", "greedy", *options)
+        assert failed.returncode != 0 and message in failed.stderr, (options, failed.stderr)
+    failed = run("--also", "fy.nii", "my.nii")
+    assert failed.returncode != 0 and "--also is of greedy and syn" in failed.stderr

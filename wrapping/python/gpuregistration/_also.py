@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pairs of images that a dense stage compares beside the two that register() is given."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Iterator, Mapping, Optional, Sequence, Union
+
+from . import _engine
+from ._checks import engine_name, read_choice, read_number, read_whole
+from ._devices import DeviceLike
+from ._engine import BadInputError, UnsupportedError
+from ._kinds import ImageLike, is_bare_array
+from ._sides import Pair, read_pair
+from .stages import SIMILARITIES, SYN_SIMILARITIES, Greedy, Stage, SyN, ValueRange, a_range, read_bins, read_range
+
+#: The stages that compare several pairs at once.
+COMPARE_SEVERAL = (Greedy, SyN)
+_DenseStage = Union[Greedy, SyN]
+
+
+@dataclass
+class ImagePair:
+    """Two images that are compared beside the two of register(), by the same transform: T2-weighted ones beside T1-weighted ones, channels of
+    label maps, or the same images once more by another metric. They lie in the spaces of register()'s images, whose initial transform and
+    results of earlier stages they share.
+
+    Attributes:
+        fixed: image of any kind that register() takes. For "greedy" it has the voxels of register()'s fixed image: resample it first; for
+            "syn" it may have others.
+        moving: the same, on any grid.
+        metric: name of a similarity that the stage has; None: the stage's own.
+        weight: this pair's share of each update, relative to the 1 of register()'s images; 0 leaves the pair out.
+        fixed_mask, moving_mask: images of the shapes of fixed and moving; what is not 0 is looked at. None: all voxels.
+        bins: number of bins, of a similarity that has bins. None: the stage's.
+        radius: of a neighborhood, voxels of a level. None: the stage's.
+        fixed_range, moving_range: as of stages.Rigid.
+    """
+
+    fixed: ImageLike
+    moving: ImageLike
+    metric: Optional[str] = field(default=None, metadata={"typical": "mean_squares"})
+    weight: float = 1.0
+    fixed_mask: Optional[ImageLike] = None
+    moving_mask: Optional[ImageLike] = None
+    bins: Optional[int] = field(default=None, metadata={"typical": 32})
+    radius: Optional[int] = field(default=None, metadata={"typical": 2})
+    fixed_range: ValueRange = a_range()
+    moving_range: ValueRange = a_range()
+
+
+@dataclass
+class Further:
+    """A further pair whose images have been read.
+
+    Attributes:
+        asked: what the caller asked for.
+        pair: the images.
+        number: of the pair; register()'s own images are pair 1.
+    """
+
+    asked: ImagePair
+    pair: Pair
+    number: int
+
+    def load(self, stage: _DenseStage, device: str) -> _engine.PairOfSides:
+        """Uploads the images, and returns them with the settings that a stage compares them by.
+
+        Raises:
+            BadInputError: a setting that is not possible.
+        """
+        with _named(self.number):
+            settings = self.settings(stage)
+            return _engine.PairOfSides(*self.pair.load(device), *settings)
+
+    def settings(self, stage: _DenseStage) -> tuple[_engine.SimilaritySettings, float, Any, Any]:
+        """Returns the similarity, the weight and the ranges of values as the engine takes them.
+
+        Raises:
+            BadInputError: a setting that is not possible.
+        """
+        asked = self.asked
+        names = SYN_SIMILARITIES if isinstance(stage, SyN) else SIMILARITIES
+        metric = stage.metric if asked.metric is None else read_choice("metric", asked.metric, names)
+        bins = read_bins(metric, stage.bins if asked.bins is None else asked.bins)
+        radius = read_whole("radius", stage.radius if asked.radius is None else asked.radius, 1)
+        return (
+            _engine.SimilaritySettings.make(engine_name(metric), bins, radius),
+            read_number("weight", asked.weight, 0),
+            read_range("fixed_range", asked.fixed_range),
+            read_range("moving_range", asked.moving_range),
+        )
+
+
+def read_also(
+    also: Union[None, ImagePair, Sequence[ImagePair]],
+    first: Pair,
+    stages: Sequence[Stage],
+    geometry: Mapping[str, Any],
+    device: Optional[DeviceLike] = None,
+    files: Sequence[Mapping[str, str]] = (),
+) -> list[Further]:
+    """Reads further pairs of images, and checks them and their settings.
+
+    Args:
+        also: what register() was given.
+        first: the images that register() was given.
+        stages: what is to be done.
+        geometry: spacing, origin and direction of bare arrays, as far as they are given.
+        device: what register() was given.
+        files: for each pair the files of its images and masks, as read_pair() takes them; empty: they are in memory.
+
+    Raises:
+        BadInputError: no stage compares several pairs, something is no image or does not fit, or a setting is not possible; the message
+            names the pair.
+    """
+    pairs = [also] if isinstance(also, ImagePair) else list(also or [])
+    if not pairs:
+        return []
+    serving = [stage for stage in stages if isinstance(stage, COMPARE_SEVERAL)]
+    if not serving:
+        raise BadInputError(
+            f"There are further pairs of images, and no stage that compares them: {', '.join(stage.name for stage in stages)}; "
+            f"{' and '.join(kind.name for kind in COMPARE_SEVERAL)} do."
+        )
+    return [
+        _read_one(one, number, first, serving, geometry, device, files[number - 2] if files else None)
+        for number, one in enumerate(pairs, 2)
+    ]
+
+
+def _read_one(
+    asked: ImagePair,
+    number: int,
+    first: Pair,
+    stages: Sequence[Any],
+    geometry: Mapping[str, Any],
+    device: Optional[DeviceLike],
+    files: Optional[Mapping[str, str]],
+) -> Further:
+    if not isinstance(asked, ImagePair):
+        raise BadInputError(f"also has {asked!r}; it is to be made of gpuregistration.ImagePair(fixed, moving).")
+    with _named(number):
+        bare = any(is_bare_array(image) for image in (asked.fixed, asked.moving))
+        pair = read_pair(asked.fixed, asked.moving, asked.fixed_mask, asked.moving_mask, geometry if bare else {}, files)
+        if pair.dimension != first.dimension:
+            raise BadInputError(f"The images have {pair.dimension} dimensions, and those of pair 1 {first.dimension}.")
+        pair.choose_device(device)
+        further = Further(asked, pair, number)
+        for stage in stages:
+            further.settings(stage)
+        return further
+
+
+@contextmanager
+def _named(number: int) -> Iterator[None]:
+    """Errors inside say which pair they are of."""
+    try:
+        yield
+    except (BadInputError, UnsupportedError) as error:
+        raise type(error)(f"pair {number}: {error}") from error
