@@ -132,7 +132,7 @@ TEST_F(MetricSplineTest, RandomSetUps)
     c.bins = 8 + draw(60);
     Check(c);
   };
-  CheckRandomCases(52000, checkSeed, 75);
+  CheckRandomCases(52000, checkSeed, 12);
 }
 
 namespace
