@@ -24,7 +24,7 @@ from ._sides import Pair, read_pair
 from ._stage_result import Level, StageResult, all_warnings
 from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform, TransformLike, as_transform, linear_matrix
 from ._vectors import from_volume
-from .stages import FreeForm, Greedy, MetricsLike, Rigid, Stage, StagesLike, SyN, named, read_settings, read_stages
+from .stages import INVERTING, FreeForm, Greedy, MetricsLike, Rigid, Stage, StagesLike, SyN, Velocity, named, read_settings, read_stages
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -354,7 +354,7 @@ def _run_dense(
     with borrow_engine(_engine.DiffeomorphicRegistration, device) as engine:
         result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form())
         deformation = take(_engine.DeformationField.Forward)
-        if isinstance(stage, SyN):
+        if isinstance(stage, INVERTING):
             back = take(_engine.DeformationField.Inverse)
     if back is not None and found is not None:
         matrix = np.linalg.inv(linear_matrix(found, "initial transform"))
@@ -395,7 +395,7 @@ def _make_result(
 
 
 #: Functions that run a stage, by its class; the other stages are linear.
-_RUNS: dict[type, Callable[..., StageResult]] = {FreeForm: _run_free_form, Greedy: _run_dense, SyN: _run_dense}
+_RUNS: dict[type, Callable[..., StageResult]] = {FreeForm: _run_free_form, Greedy: _run_dense, SyN: _run_dense, Velocity: _run_dense}
 
 
 def _find_warnings(result: _engine.FreeFormResult) -> list[str]:

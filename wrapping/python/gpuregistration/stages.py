@@ -314,6 +314,30 @@ class Greedy:
 
 
 @dataclass
+class Velocity(Greedy):
+    """A displacement for each voxel, and its inverse, which a stationary velocity leads to, behind which what was found before is applied. The
+    deformation is exp(v), of a velocity v for each voxel, and its inverse is exp(-v), both by scaling and squaring. Both images move to the
+    middle, along exp(v/2) and exp(-v/2); each iteration smooths the difference of the similarity's gradients by both, scales it to a step,
+    adds it to v, and smooths v. So exchanged images have the inverse deformation (Arsigny 2006; Vercauteren 2008; Avants 2008).
+
+    Attributes:
+        similarity: "neighborhood_correlation", "normalized_mutual_information", "correlation_ratio", "mean_squares" or "correlation".
+        iterations, radius, bins, fixed_range, moving_range: as of Greedy.
+        update_sigma, field_sigma: standard deviations of the Gaussians that smooth each update, and the velocity after it, voxels of a level;
+            0: none. Without enough smoothing the deformation folds.
+        step: length of the longest vector of an update of v, voxels of a level.
+    """
+
+    name: ClassVar[str] = "velocity"
+
+    def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.DiffeomorphicSettings:
+        """Returns the settings as the engine takes them. Arguments and errors are those of Rigid.settings()."""
+        settings = super().settings(edges, seed)
+        settings.scheme = _engine.DiffeomorphicScheme.Velocity
+        return settings
+
+
+@dataclass
 class SyN:
     """A displacement for each voxel, and its inverse, found as ITK's and ANTs' SyN find them, behind which what was found before is applied. Both
     images move to the middle; each iteration smooths the derivative of the similarity, scales it to a step, composes the way to the middle
@@ -374,6 +398,8 @@ class SyN:
 
 #: The stages whose result is a deformation, which no matrix holds.
 DEFORMING = (FreeForm, Greedy, SyN)
+#: Those that find its inverse as well.
+INVERTING = (SyN, Velocity)
 
 
 def _set_similarity(settings: Any, stage: Union[Greedy, SyN]) -> None:
@@ -417,14 +443,14 @@ def _read_numbers(name: str, value: Any) -> np.ndarray:
         raise BadInputError(f"{name}={value!r} is not possible; it is to be of numbers.") from None
 
 
-Stage = Union[Rigid, Affine, Global, FreeForm, Greedy, SyN]
+Stage = Union[Rigid, Affine, Global, FreeForm, Greedy, SyN, Velocity]
 #: One of them, or the name of one.
 StageLike = Union[str, Stage]
 #: What register is asked for: one, or several behind each other, and a metric for all or for each.
 StagesLike = Union[StageLike, Iterable[StageLike]]
 MetricsLike = Union[None, str, Iterable[Optional[str]]]
 #: The classes of the stages by their names.
-STAGES = {kind.name: kind for kind in (Rigid, Affine, Global, FreeForm, Greedy, SyN)}
+STAGES = {kind.name: kind for kind in (Rigid, Affine, Global, FreeForm, Greedy, SyN, Velocity)}
 
 
 def read_stages(transform: StagesLike, metric: MetricsLike) -> list[Stage]:

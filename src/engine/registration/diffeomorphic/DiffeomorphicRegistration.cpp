@@ -5,6 +5,7 @@
 #include "engine/registration/diffeomorphic/DiffeomorphicChecks.h"
 #include "engine/registration/diffeomorphic/GreedyScheme.h"
 #include "engine/registration/diffeomorphic/SyNScheme.h"
+#include "engine/registration/diffeomorphic/VelocityScheme.h"
 #include "engine/runtime/Backend.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/MakePasses.h"
@@ -39,6 +40,8 @@ MakeScheme(DiffeomorphicScheme scheme, SchemeWorkspace & workspace)
       return std::make_unique<GreedyScheme>(workspace);
     case DiffeomorphicScheme::SyN:
       return std::make_unique<SyNScheme>(workspace);
+    case DiffeomorphicScheme::Velocity:
+      return std::make_unique<VelocityScheme>(workspace);
   }
   throw std::logic_error("an unknown scheme");
 }

@@ -2,10 +2,9 @@
 #include "engine/registration/diffeomorphic/SyNScheme.h"
 
 #include "engine/field/FieldGeometry.h"
+#include "engine/field/FieldSums.h"
 #include "engine/filter/LevelGeometry.h"
 #include "engine/runtime/ForEachItem.h"
-
-#include "kernels/core/Evaluated.h"
 
 #include "gpureg/core/Error.h"
 #include "gpureg/transform/TransformChain.h"
@@ -78,17 +77,6 @@ HasWeights(const DiffeomorphicSettings & settings)
   const auto & weights = settings.syn.weights;
   return std::any_of(weights.begin(), weights.end(), [](double weight) { return weight != 1; });
 }
-
-/** Returns a weighted sum's arguments; every component has the same weight. */
-kernels::FieldWeights
-MakeWeights(float first, float second)
-{
-  kernels::FieldWeights weights{};
-  std::fill_n(weights.first, 3, first);
-  std::fill_n(weights.second, 3, second);
-  weights.hasSecond = second != 0;
-  return weights;
-}
 } // namespace
 
 SyNScheme::SyNScheme(SchemeWorkspace & workspace)
@@ -97,6 +85,7 @@ SyNScheme::SyNScheme(SchemeWorkspace & workspace)
   , m_UpdateSmoother(*workspace.queue)
   , m_FieldSmoother(*workspace.queue)
   , m_Inverter(*workspace.queue)
+  , m_Forces(workspace)
   , m_Fixed(workspace)
   , m_Moving(workspace)
 {}
@@ -104,7 +93,6 @@ SyNScheme::SyNScheme(SchemeWorkspace & workspace)
 void
 SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
 {
-  Queue &         queue = *m_Workspace.queue;
   const LevelGrid level = MakeShrunkGrid(problem, settings, GetFactors(problem, settings, number));
   const auto beginSide = [&](Side & side, const RegisteredImage & image, const char * which, const IndexMap & initial) {
     const std::array<double, 3> sigmas = GetSigmas(image, problem.dimension, settings, number);
@@ -116,26 +104,12 @@ SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicS
   m_Filter.Release();
   this->BeginFields(level);
   this->SetSmoothing(settings);
-  m_Number = number;
-  if (!m_Similarity || !(m_SimilaritySettings == settings.similarity))
-  {
-    m_Similarity.reset();
-    m_Core = std::make_unique<MetricCore>(m_Workspace.backend, m_Workspace.queue);
-    m_Similarity = MakeLevelSimilarity(*m_Core, settings.similarity, {}, LevelForces::OfITK);
-    m_SimilaritySettings = settings.similarity;
-  }
-  const ImageSummary & fixed = m_Fixed.image.GetResampled().summary;
-  const ImageSummary & moving = m_Moving.image.GetResampled().summary;
-  const double         range = std::max(fixed.maximum, moving.maximum) - std::min(fixed.minimum, moving.minimum);
-  const auto &         description = m_Similarity->GetDescription();
-  m_CostUnit = description.sign * (description.values == ValueForm::OneUnit ? range * range : 1.0);
+  m_Forces.BeginLevel(settings, number, problem.dimension, m_Fixed.image, m_Moving.image);
   m_Window.reset();
   if (settings.syn.convergenceWindow > 0)
   {
     m_Window.emplace(static_cast<std::size_t>(settings.syn.convergenceWindow));
   }
-  const int iterations = std::max(1, settings.iterations[static_cast<std::size_t>(number)]);
-  Reserve(queue, m_Values, 2 * sizeof(float) * static_cast<std::size_t>(iterations));
 }
 
 void
@@ -190,7 +164,7 @@ SyNScheme::Iterate(const DiffeomorphicSettings & settings, int t)
 void
 SyNScheme::MeasureImages(bool isFirst)
 {
-  const bool hasBins = m_Similarity->GetDescription().HasJointHistogram();
+  const bool hasBins = m_Forces.HasBins();
   for (Side * side : { &m_Fixed, &m_Moving })
   {
     if (hasBins || isFirst)
@@ -213,27 +187,13 @@ SyNScheme::MoveByAverages(const DiffeomorphicSettings & settings, std::int64_t s
   Memory &   average = *m_OtherUpdate;
   const auto make = [&](const LevelImage & fixed, const LevelImage & moving, std::int64_t its, Memory & update) {
     this->MakeUpdate(settings, fixed, moving, its, update);
-    ForEachItem<kernels::ScaleFieldKernel>(queue,
-                                           elements,
-                                           Precision::Single,
-                                           Input<float>(*m_Factors),
-                                           Input<RealNumber>(update),
-                                           Output<RealNumber>(update));
-  };
-  const auto add = [&](const kernels::FieldWeights & weights, const Memory & second, Memory & sum) {
-    ForEachItem<kernels::AddFieldsKernel>(queue,
-                                          elements,
-                                          Precision::Single,
-                                          weights,
-                                          Input<RealNumber>(average),
-                                          Input<RealNumber>(second),
-                                          Output<RealNumber>(sum));
+    ScaleField(queue, elements, *m_Factors, update);
   };
   make(m_Fixed.image.GetResampled(), m_Moving.image.GetResampled(), slot, average);
   make(m_Moving.image.GetResampled(), m_Fixed.image.GetResampled(), slot + 1, *m_Workspace.first);
-  add(MakeWeights(1, -1), *m_Workspace.first, average);
+  AddFields(queue, elements, MakeWeights(1, -1), average, *m_Workspace.first, average);
   this->Move(m_Fixed, *m_Ones, average);
-  add(MakeWeights(-1, 0), average, *m_Workspace.first);
+  AddFields(queue, elements, MakeWeights(-1, 0), average, average, *m_Workspace.first);
   this->Move(m_Moving, *m_Ones, *m_Workspace.first);
 }
 
@@ -246,32 +206,20 @@ SyNScheme::MakeUpdate(const DiffeomorphicSettings & settings,
 {
   Queue &        queue = *m_Workspace.queue;
   FieldReducer & reducer = m_Workspace.reducer;
-  m_Similarity->SetImages(fixed, moving, m_Level.grid.dimension, m_Number, queue.GetParallelFor());
-  m_Similarity->Prepare(m_Mapping);
-  m_Core->samples.Move();
-  m_Similarity->EnqueueForces();
-  reducer.Sum(
-    m_Similarity->GetEvaluated(), m_Similarity->GetEvaluatedPlace() + kernels::EvaluatedValue, 1, *m_Values, slot);
-  const Memory * derivative = &m_Similarity->GetForces();
+  m_Forces.Enqueue(fixed, moving, slot);
+  const Memory * derivative = &m_Forces.GetDerivative();
   if (HasWeights(settings))
   {
     const std::int64_t elements = 3 * kernels::CountFieldVoxels(&m_Level.grid);
     Reserve(queue, m_Weighted, sizeof(float) * static_cast<std::size_t>(elements));
     kernels::FieldWeights weights{};
     std::copy(settings.syn.weights.begin(), settings.syn.weights.end(), weights.first);
-    ForEachItem<kernels::AddFieldsKernel>(queue,
-                                          elements,
-                                          Precision::Single,
-                                          weights,
-                                          Input<RealNumber>(*derivative),
-                                          Input<RealNumber>(nullptr),
-                                          Output<RealNumber>(*m_Weighted));
+    AddFields(queue, elements, weights, *derivative, *derivative, *m_Weighted);
     derivative = m_Weighted.get();
   }
   m_UpdateSmoother.SmoothAndMeasure(*derivative, *m_Workspace.second, update, reducer, *m_Longest);
   kernels::LongestVector longest{};
-  // Forces point to where the cost grows, or falls.
-  longest.length = static_cast<float>(m_Similarity->GetForceUnit() > 0 ? -settings.step : settings.step);
+  longest.length = static_cast<float>(m_Forces.GetSign() * settings.step);
   longest.slot = kernels::FactorOfOuter;
   ForEachItem<kernels::FindScaleFactorKernel>(queue, 1, longest, Input<float>(*m_Longest), Output<float>(*m_Factors));
 }
@@ -298,32 +246,6 @@ SyNScheme::Move(Side & side, const Memory & factors, const Memory & update)
   };
   invert(*side.toMiddle, *side.fromMiddle, side.iterations[0]);
   invert(*side.fromMiddle, *side.toMiddle, side.iterations[1]);
-}
-
-std::vector<double>
-SyNScheme::DownloadCosts(int count)
-{
-  std::vector<float> values(2 * static_cast<std::size_t>(count));
-  if (count > 0)
-  {
-    m_Workspace.queue->Download(values.data(), *m_Values, sizeof(float) * values.size());
-  }
-  std::vector<double> costs;
-  for (std::size_t n = 0; n < values.size(); n += 2)
-  {
-    const double both = static_cast<double>(values[n]) + values[n + 1];
-    if (!std::isfinite(both))
-    {
-      throw BadInputError("the deformation has grown beyond all numbers: take a shorter step, or a larger updateSigma");
-    }
-    if (values[n] <= GPUREG_NO_EVALUATED_VALUE || values[n + 1] <= GPUREG_NO_EVALUATED_VALUE)
-    {
-      throw BadInputError("no voxel of the fixed image lies in the moving image, or all of them are outside of a mask: "
-                          "begin with a transform that brings them together");
-    }
-    costs.push_back(0.5 * m_CostUnit * both);
-  }
-  return costs;
 }
 
 const Memory &
@@ -358,15 +280,8 @@ std::size_t
 SyNScheme::GetDeviceBytes() const
 {
   std::size_t bytes = m_Filter.GetSize() + m_UpdateSmoother.GetDeviceBytes() + m_FieldSmoother.GetDeviceBytes() +
-                      m_Inverter.GetDeviceBytes() + m_Fixed.image.GetDeviceBytes() + m_Moving.image.GetDeviceBytes();
-  if (m_Core)
-  {
-    bytes += static_cast<std::size_t>(m_Core->samples.GetDeviceBytes());
-    for (const MemoryPointer * array : m_Core->ownArrays)
-    {
-      bytes += SizeOf(*array);
-    }
-  }
+                      m_Inverter.GetDeviceBytes() + m_Forces.GetDeviceBytes() + m_Fixed.image.GetDeviceBytes() +
+                      m_Moving.image.GetDeviceBytes();
   for (const MemoryPointer * array : { &m_Fixed.toMiddle,
                                        &m_Fixed.fromMiddle,
                                        &m_Moving.toMiddle,
@@ -375,8 +290,7 @@ SyNScheme::GetDeviceBytes() const
                                        &m_Weighted,
                                        &m_Factors,
                                        &m_Ones,
-                                       &m_Longest,
-                                       &m_Values })
+                                       &m_Longest })
   {
     bytes += SizeOf(*array);
   }

@@ -4,12 +4,11 @@
 
 #include "engine/registration/diffeomorphic/SyNInverter.h"
 #include "engine/field/FieldSmoother.h"
-#include "engine/registration/LevelSimilarity.h"
 #include "engine/registration/diffeomorphic/ConvergenceWindow.h"
+#include "engine/registration/diffeomorphic/MiddleForces.h"
 #include "engine/registration/diffeomorphic/MiddleImage.h"
 #include "engine/registration/diffeomorphic/SchemeSteps.h"
 
-#include <memory>
 #include <optional>
 
 namespace gpureg
@@ -40,7 +39,10 @@ public:
   Iterate(const DiffeomorphicSettings & settings, int t) override;
 
   std::vector<double>
-  DownloadCosts(int count) override;
+  DownloadCosts(int count) override
+  {
+    return m_Forces.DownloadCosts(count);
+  }
 
   const kernels::FieldGrid &
   GetGrid() const override
@@ -79,7 +81,7 @@ private:
   void
   MeasureImages(bool isFirst);
 
-  /** Enqueues the similarity of the images in the middle, which goes to m_Values[slot], and makes a smoothed update of the derivative, whose
+  /** Enqueues the similarity of the images in the middle, which is evaluation number slot, and makes a smoothed update of the derivative, whose
    *  factor goes to m_Factors. */
   void
   MakeUpdate(const DiffeomorphicSettings & settings,
@@ -95,32 +97,25 @@ private:
   void
   MoveByAverages(const DiffeomorphicSettings & settings, std::int64_t slot);
 
-  SchemeWorkspace & m_Workspace;
-  RecursiveFilter   m_Filter;
-  FieldSmoother     m_UpdateSmoother;
-  FieldSmoother     m_FieldSmoother;
-  double            m_UpdateSigma = 0; // that the smoothers are set to
-  double            m_FieldSigma = 0;
-  SyNInverter       m_Inverter;
-  Side              m_Fixed;
-  Side              m_Moving;
-  LevelGrid         m_Level;      // of dimension 0 before the first level
-  int               m_Number = 0; // of the level
-  // The core is of the similarity, which is made again where its settings change.
-  std::unique_ptr<MetricCore>      m_Core;
-  std::unique_ptr<LevelSimilarity> m_Similarity;
-  SimilaritySettings               m_SimilaritySettings;
-  SampleMapping                    m_Mapping = MakeLinearMapping({});
+  SchemeWorkspace &                m_Workspace;
+  RecursiveFilter                  m_Filter;
+  FieldSmoother                    m_UpdateSmoother;
+  FieldSmoother                    m_FieldSmoother;
+  double                           m_UpdateSigma = 0; // that the smoothers are set to
+  double                           m_FieldSigma = 0;
+  SyNInverter                      m_Inverter;
+  MiddleForces                     m_Forces;
+  Side                             m_Fixed;
+  Side                             m_Moving;
+  LevelGrid                        m_Level; // of dimension 0 before the first level
   std::optional<ConvergenceWindow> m_Window;
-  double                           m_CostUnit = 1;
   // float[3] a voxel: the other update, and a weighted derivative; only where the settings need them.
   MemoryPointer m_OtherUpdate;
   MemoryPointer m_Weighted;
-  // float: see kernels::ComposeFields; the same, of ones; the length of the longest vector; two similarities an iteration.
+  // float: see kernels::ComposeFields; the same, of ones; the length of the longest vector.
   MemoryPointer m_Factors;
   MemoryPointer m_Ones;
   MemoryPointer m_Longest;
-  MemoryPointer m_Values;
 };
 
 } // namespace gpureg
