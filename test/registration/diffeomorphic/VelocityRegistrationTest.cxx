@@ -146,7 +146,20 @@ private:
   int m_Height;
 };
 
-/** Returns the mean and the largest length of w(y) + u(y + w(y)), in voxels, over the voxels of a grid that are 5 or more inside. */
+/** Says whether a voxel is 5 voxels or more away from the grid's edge. */
+bool
+IsInner(const Grid & grid, std::int64_t voxel)
+{
+  bool isInner = true;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(grid.dimension); ++d, voxel /= grid.size[d - 1])
+  {
+    const auto index = static_cast<int>(voxel % grid.size[d]);
+    isInner &= index >= 5 && index < grid.size[d] - 5;
+  }
+  return isInner;
+}
+
+/** Returns the mean and the largest length of w(y) + u(y + w(y)), in voxels, over the inner voxels of a grid. */
 std::array<double, 2>
 FindInverseErrors(const Grid & grid, const Floats & u, const Floats & w)
 {
@@ -166,12 +179,12 @@ FindInverseErrors(const Grid & grid, const Floats & u, const Floats & w)
                              static_cast<int>(n / grid.size[0] / grid.size[1]) };
     int         cell[3] = {};
     double      fraction[3] = {};
-    bool        isInside = true;
+    bool        isInside = IsInner(grid, n);
     for (int d = 0; d < grid.dimension; ++d)
     {
       const double place = index[d] + displaced[static_cast<std::size_t>(d)];
       const int    length = grid.size[static_cast<std::size_t>(d)];
-      isInside &= index[d] >= 5 && index[d] < length - 5 && place >= 0 && place < length - 1;
+      isInside &= place >= 0 && place < length - 1;
       cell[d] = static_cast<int>(place);
       fraction[d] = place - cell[d];
     }
@@ -301,7 +314,8 @@ TEST_P(VelocityRegistrationTest, ComputesAKnownDeformationAndItsInverse)
       const Floats                      forward = TakeField(registration, voxels);
       const Floats                      inverse = TakeField(registration, voxels, gpureg::DeformationField::Inverse);
       ASSERT_GT(pair.FindError(nothing), 1.2);
-      EXPECT_TRUE(IsWithinRecord(GetParam(), pair.FindError(forward), 0)) << dimension << "D, " << edge << " mm";
+      EXPECT_TRUE(IsWithinRecord(GetParam(), pair.FindError(forward), dimension == 2 ? 0.0287 : 0.0972))
+        << dimension << "D, " << edge << " mm";
       EXPECT_EQ(result.foldedVoxels, 0);
       EXPECT_LT(result.levels.back().costs.back(), result.levels.front().costs.front());
       const auto errors = FindInverseErrors(pair.grid, forward, inverse);
@@ -335,11 +349,14 @@ TEST_P(VelocityRegistrationTest, LeadsBackWhereImagesAreExchanged)
     {
       EXPECT_EQ(there.levels[level].costs, back.levels[level].costs) << kind;
     }
-    // The inverse is refined for what the fields' interpolation loses.
+    // The inverse is refined for what the fields' interpolation loses. Near the edge what is mapped to a voxel may lie outside.
     double largest = 0;
     for (std::size_t n = 0; n < forward.size(); ++n)
     {
-      largest = std::max(largest, std::abs(static_cast<double>(forward[n]) - inverse[n]));
+      if (IsInner(pair.grid, static_cast<std::int64_t>(n / 3)))
+      {
+        largest = std::max(largest, std::abs(static_cast<double>(forward[n]) - inverse[n]));
+      }
     }
     EXPECT_LT(largest, 0.1) << kind;
   }
@@ -363,9 +380,10 @@ TEST_P(VelocityRegistrationTest, ComputesItByEachSimilarity)
 
 TEST_P(VelocityRegistrationTest, IsTheSameOnEachDeviceAndForAnyNumberOfThreads)
 {
-  Pair         here(GetParam(), 3, 1.0);
-  Pair         onHost("host", 3, 1.0);
-  const auto   settings = MakeSettings();
+  Pair here(GetParam(), 3, 1.0);
+  Pair onHost("host", 3, 1.0);
+  auto settings = MakeSettings();
+  settings.iterations = { 12, 8 };
   const Floats field = Register(GetParam(), here, settings, 1);
   EXPECT_EQ(field, Register(GetParam(), here, settings, 3));
   const Floats reference = Register("host", onHost, settings);
@@ -374,7 +392,7 @@ TEST_P(VelocityRegistrationTest, IsTheSameOnEachDeviceAndForAnyNumberOfThreads)
   {
     largest = std::max(largest, std::abs(static_cast<double>(field[n]) - reference[n]));
   }
-  // Devices round sums of products differently, and 50 steps pass that on: voxels.
+  // Devices round sums of products differently, and 20 steps pass that on: voxels.
   EXPECT_LT(largest, 0.02);
 }
 
@@ -387,8 +405,10 @@ TEST_P(VelocityRegistrationTest, BeginsWithALinearTransformAndTakesAnyValuesOuts
     gpureg::IndexMap back;
     back.offset[0] = shift;
     problem.initial.Append(back);
+    auto settings = MakeSettings();
+    settings.iterations = { 12, 8 };
     gpureg::DiffeomorphicRegistration registration(GetParam());
-    const auto                        result = registration.Register(problem, MakeSettings(), OnThreads(2));
+    const auto                        result = registration.Register(problem, settings, OnThreads(2));
     return pair.FindError(TakeField(registration, result.levels.back().voxels));
   };
   Pair         pair(GetParam(), 3, 1.0);
@@ -431,8 +451,8 @@ TEST_P(VelocityRegistrationTest, LooksInsideOfMasks)
       return pair.FindError(TakeField(registration, count), 16 * slice, 20 * slice);
     };
     const double masked = findError(&loaded);
-    EXPECT_TRUE(IsWithinRecord(GetParam(), masked, 0)) << (isFixed ? "fixed" : "moving");
-    EXPECT_GT(findError(nullptr), 1.5 * masked) << (isFixed ? "fixed" : "moving");
+    EXPECT_TRUE(IsWithinRecord(GetParam(), masked, isFixed ? 0.183 : 0.242)) << (isFixed ? "fixed" : "moving");
+    EXPECT_GT(findError(nullptr), 1.2 * masked) << (isFixed ? "fixed" : "moving");
   }
 }
 

@@ -16,14 +16,14 @@ from ._engine import BadInputError, OutOfMemoryError, UnsupportedError
 #: What linear stages compare images by, and how they go down.
 COSTS = tuple(name for name, one in _similarities.SIMILARITIES.items() if one.is_for_global)
 LINEAR_OPTIMIZERS = ("quasi_newton", "lines")
-#: The similarities of FreeForm and Greedy.
+#: The similarities of FreeForm, Greedy and Velocity.
 SIMILARITIES = tuple(name for name, one in _similarities.SIMILARITIES.items() if one.is_for_free_form)
 FREE_FORM_OPTIMIZERS = ("adam", "conjugate_gradient", "adaptive_stochastic_gradient_descent")
 #: mm, of a head of 1 mm, whose lengths follow from its voxels: between control points, and a voxel's edge at the finest level.
 SPACING = 5.0
 FINEST_EDGE = 1.0
 
-#: The iterations of Greedy at each level, the coarsest first; and the similarities and iterations of SyN.
+#: The iterations of Greedy and Velocity at each level, the coarsest first; and the similarities and iterations of SyN.
 GREEDY_ITERATIONS = (100, 100, 100, 50)
 SYN_SIMILARITIES = ("neighborhood_correlation", "mean_squares", "mattes_mutual_information")
 SYN_ITERATIONS = (100, 70, 50, 20)
@@ -325,8 +325,11 @@ class Velocity(Greedy):
         iterations, radius, bins, fixed_range, moving_range: as of Greedy.
         update_sigma, field_sigma: standard deviations of the Gaussians that smooth each update, and the velocity after it, voxels of a level;
             0: none. Without enough smoothing the deformation folds.
-        step: length of the longest vector of an update of v, voxels of a level.
+        step: length of the longest vector of an update of v at most, voxels of a level.
     """
+
+    update_sigma: float = 1.414
+    field_sigma: float = 0.4
 
     name: ClassVar[str] = "velocity"
 
