@@ -191,6 +191,78 @@ TakeField(gpureg::DiffeomorphicRegistration & registration,
   return field;
 }
 
+/** Says whether a voxel is 5 voxels or more away from the grid's edge. */
+inline bool
+IsInner(const Grid & grid, std::int64_t voxel)
+{
+  bool isInner = true;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(grid.dimension); ++d, voxel /= grid.size[d - 1])
+  {
+    const auto index = static_cast<int>(voxel % grid.size[d]);
+    isInner &= index >= 5 && index < grid.size[d] - 5;
+  }
+  return isInner;
+}
+
+/** Returns the mean and the largest length of w(y) + u(y + w(y)), in voxels, over the inner voxels of a grid. */
+inline std::array<double, 2>
+FindInverseErrors(const Grid & grid, const Floats & u, const Floats & w)
+{
+  const auto &          m = grid.toPoint.matrix;
+  const double          determinant = m[0] * m[4] - m[1] * m[3];
+  std::array<double, 2> errors{};
+  std::int64_t          count = 0;
+  const auto            toVoxels = [&](const std::array<double, 3> & p) {
+    return Point{ (m[4] * p[0] - m[1] * p[1]) / determinant, (m[0] * p[1] - m[3] * p[0]) / determinant, p[2] / m[8] };
+  };
+  for (std::int64_t n = 0; n < gpureg::CountOf(grid.size); ++n)
+  {
+    const auto  v = 3 * static_cast<std::size_t>(n);
+    const Point displaced = toVoxels({ w[v], w[v + 1], w[v + 2] });
+    const int   index[3] = { static_cast<int>(n % grid.size[0]),
+                             static_cast<int>(n / grid.size[0] % grid.size[1]),
+                             static_cast<int>(n / grid.size[0] / grid.size[1]) };
+    int         cell[3] = {};
+    double      fraction[3] = {};
+    bool        isInside = IsInner(grid, n);
+    for (int d = 0; d < grid.dimension; ++d)
+    {
+      const double place = index[d] + displaced[static_cast<std::size_t>(d)];
+      const int    length = grid.size[static_cast<std::size_t>(d)];
+      isInside &= place >= 0 && place < length - 1;
+      cell[d] = static_cast<int>(place);
+      fraction[d] = place - cell[d];
+    }
+    if (!isInside)
+    {
+      continue;
+    }
+    std::array<double, 3> sum{ w[v], w[v + 1], w[v + 2] };
+    for (int corner = 0; corner < 1 << grid.dimension; ++corner)
+    {
+      double       weight = 1;
+      std::int64_t voxel = 0;
+      for (int d = grid.dimension - 1; d >= 0; --d)
+      {
+        const int upper = corner >> d & 1;
+        weight *= upper != 0 ? fraction[d] : 1 - fraction[d];
+        voxel = voxel * grid.size[static_cast<std::size_t>(d)] + cell[d] + upper;
+      }
+      for (std::size_t c = 0; c < 3; ++c)
+      {
+        sum[c] += weight * u[3 * static_cast<std::size_t>(voxel) + c];
+      }
+    }
+    const Point  error = toVoxels(sum);
+    const double length = std::sqrt(error[0] * error[0] + error[1] * error[1] + error[2] * error[2]);
+    errors[0] += length;
+    errors[1] = std::max(errors[1], length);
+    ++count;
+  }
+  errors[0] /= static_cast<double>(count);
+  return errors;
+}
+
 } // namespace gpuregtest
 
 #endif
