@@ -73,8 +73,7 @@ VelocityScheme::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomor
   m_Fixed.middle.BeginLevel(m_Filter, DescribeLevel(fixed), "fixed", {}, m_Level, {}, lowest);
   m_Moving.middle.BeginLevel(m_Filter, DescribeLevel(moving), "moving", {}, m_Level, problem.initial.first, lowest);
   m_Forces.BeginLevel(settings, number, problem.dimension, m_Fixed.middle, m_Moving.middle);
-  // A velocity that led out of the grid would end there at once, and compress what lies before the edge.
-  m_UpdateSmoother.Set(settings.updateSigma, m_Level.grid, FieldBorder::Zero);
+  m_UpdateSmoother.Set(settings.updateSigma, m_Level.grid);
   m_FieldSmoother.Set(settings.fieldSigma, m_Level.grid);
   m_ToMiddle.Set(m_Level.grid, 0.5, SquaringsToMiddle);
   m_Whole.Set(m_Level.grid, 1.0, SquaringsToMiddle + 1);
