@@ -18,6 +18,7 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::DiffeomorphicRegistr
   const gpureg::DiffeomorphicSettings settings;
   m_NumberOfIterationsPerLevel.SetSize(static_cast<SizeValueType>(settings.iterations.size()));
   std::copy(settings.iterations.begin(), settings.iterations.end(), m_NumberOfIterationsPerLevel.begin());
+  m_Scheme = settings.scheme;
   m_Similarity = settings.similarity.kind;
   m_NumberOfHistogramBins = static_cast<unsigned int>(settings.similarity.bins);
   m_NeighborhoodRadius = static_cast<unsigned int>(settings.similarity.radius);
@@ -84,6 +85,7 @@ gpureg::DiffeomorphicSettings
 DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
 {
   gpureg::DiffeomorphicSettings settings;
+  settings.scheme = m_Scheme;
   settings.iterations.clear();
   for (const unsigned int iterations : m_NumberOfIterationsPerLevel)
   {
@@ -147,6 +149,10 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::RegisterDeformation(
 {
   m_Result = {};
   m_Deformation = nullptr;
+  if (m_Scheme == SchemeEnum::SyN)
+  {
+    GPURegistrationDetail::ThrowBadInput(*this, "SyN has a class of its own: take itk::GPUSyNImageRegistrationMethod.");
+  }
   gpureg::DiffeomorphicProblem problem;
   problem.initial = this->MakeInitialChain();
   std::deque<GPURegistrationDetail::RegisteredSide> sides;
@@ -175,6 +181,7 @@ void
 DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
+  os << indent << "Scheme: " << m_Scheme << std::endl;
   os << indent << "Similarity: " << m_Similarity << std::endl;
   os << indent << "NumberOfHistogramBins: " << m_NumberOfHistogramBins << std::endl;
   os << indent << "NumberOfIterationsPerLevel: " << m_NumberOfIterationsPerLevel << std::endl;

@@ -17,6 +17,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/diffeomorphic/DiffeomorphicChecks.cpp
     engine/registration/diffeomorphic/DiffeomorphicRegistration.cpp
     engine/runtime/EngineUser.cpp
+    engine/field/FieldExponential.cpp
     engine/field/FieldInverter.cpp
     engine/field/FieldReducer.cpp
     engine/field/FieldSmoother.cpp
@@ -45,7 +46,9 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/global/GlobalRotations.cpp
     engine/registration/global/GlobalSearch.cpp
     engine/registration/global/GlobalStages.cpp
+    engine/registration/diffeomorphic/DiffeomorphicChoices.cpp
     engine/registration/diffeomorphic/GreedyScheme.cpp
+    engine/registration/diffeomorphic/VelocityScheme.cpp
     engine/runtime/IdleEngines.cpp
     engine/filter/ImageLevel.cpp
     engine/metric/samples/ImageSampler.cpp
@@ -66,6 +69,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/diffeomorphic/SampledForces.cpp
     engine/metric/Similarity.cpp
     engine/image/LoadedImage.cpp
+    engine/registration/diffeomorphic/MiddleForces.cpp
     engine/registration/diffeomorphic/MiddleImage.cpp
     engine/registration/diffeomorphic/MiddlePair.cpp
     engine/registration/diffeomorphic/PairForces.cpp

@@ -8,10 +8,12 @@ import sys
 import gpuregistration as gr
 import numpy as np
 import pytest
-from gpuregistration.stages import Greedy, SyN
+from gpuregistration.stages import Greedy, SyN, Velocity
 
 GREEDY = Greedy("mean_squares", iterations=40, step=0.25, update_sigma=2.5)
 SYN = SyN("mean_squares", iterations=40, step=0.25, update_variance=6.0)
+VELOCITY = Velocity("mean_squares", iterations=40, step=0.5, update_sigma=2.5)
+EACH = pytest.mark.parametrize("stage", [GREEDY, SYN, VELOCITY], ids=["greedy", "syn", "velocity"])
 
 
 def make_stripes(along, shift=0.0):
@@ -33,7 +35,7 @@ def register(stage, device, also, along=0):
     return gr.register(make_stripes(along, 1.5), make_stripes(along), stage, device=device, also=also)
 
 
-@pytest.mark.parametrize("stage", [GREEDY, SYN], ids=["greedy", "syn"])
+@EACH
 def test_each_pair_pulls_where_it_sees_something(device, stage):
     alone = mean_shift(register(stage, device, None))
     both = mean_shift(register(stage, device, [make_pair(1)]))
@@ -41,7 +43,7 @@ def test_each_pair_pulls_where_it_sees_something(device, stage):
     assert both == pytest.approx([1.5, 1.5], abs=0.25)
 
 
-@pytest.mark.parametrize("stage", [GREEDY, SYN], ids=["greedy", "syn"])
+@EACH
 def test_weights(device, stage):
     field = lambda also: register(stage, device, also).displacement_field.array  # noqa: E731
     alone = field(None)
@@ -90,7 +92,7 @@ def test_also_follows_other_stages_and_takes_other_grids(device):
 @pytest.mark.parametrize(
     "stage, pair, message",
     [
-        ("rigid", {}, "no stage that compares them: rigid; greedy and syn do"),
+        ("rigid", {}, "no stage that compares them: rigid; greedy, syn and velocity do"),
         ("greedy", {"weight": -1.0}, "pair 2: weight=-1.0 is not possible"),
         ("greedy", {"weight": float("nan")}, "pair 2: weight=nan is not possible"),
         ("greedy", {"metric": "mattes_mutual_information"}, "pair 2: .*mattes_mutual_information"),
@@ -142,4 +144,4 @@ def test_command(tmp_path):
         failed = run("--transform", "greedy", *options)
         assert failed.returncode != 0 and message in failed.stderr, (options, failed.stderr)
     failed = run("--also", "fy.nii", "my.nii")
-    assert failed.returncode != 0 and "--also is of greedy and syn" in failed.stderr
+    assert failed.returncode != 0 and "--also is of greedy, syn and velocity" in failed.stderr

@@ -183,6 +183,22 @@ TEST_P(DiffeomorphicMethodTest, FollowsTheInitialTransform3D)
   ExpectFollowsTheInitialTransform<3>();
 }
 
+TEST_P(DiffeomorphicMethodTest, FindsAVelocity)
+{
+  const Problem<2> problem(41, Problem<2>::Contrast::Same);
+  const auto       method = MakeMethod(problem, GetParam());
+  EXPECT_EQ(method->GetSchemeName(), "Greedy");
+  method->SetScheme("Velocity");
+  method->SetFieldSmoothingSigma(0.8);
+  method->Update();
+  EXPECT_EQ(method->GetScheme(), gpureg::DiffeomorphicScheme::Velocity);
+  EXPECT_LT(problem.GetError(*method->GetTransform()), 0.6);
+  ExpectLeadsBack<2>(problem, *method);
+  EXPECT_THROW(method->SetScheme("Fast"), itk::GPUBadInputError);
+  method->SetScheme("SyN");
+  EXPECT_THROW(method->Update(), itk::GPUBadInputError);
+}
+
 TEST_P(DiffeomorphicMethodTest, InvertsAFreeFormDeformation)
 {
   const Problem<2> problem(41);

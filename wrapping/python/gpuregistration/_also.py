@@ -16,7 +16,13 @@ from ._sides import Pair, read_pair
 from .stages import SIMILARITIES, SYN_SIMILARITIES, Greedy, Stage, SyN, ValueRange, a_range, read_bins, read_range
 
 #: The stages that compare several pairs at once.
-COMPARE_SEVERAL = (Greedy, SyN)
+COMPARE_SEVERAL = (Greedy, SyN, Velocity)
+
+
+def name_those_that_compare_several() -> str:
+    *most, last = (kind.name for kind in COMPARE_SEVERAL)
+    return f"{', '.join(most)} and {last}"
+
 _DenseStage = Union[Greedy, SyN]
 
 
@@ -28,7 +34,7 @@ class ImagePair:
 
     Attributes:
         fixed: image of any kind that register() takes. For "greedy" it has the voxels of register()'s fixed image: resample it first; for
-            "syn" it may have others.
+            "syn" and "velocity" it may have others.
         moving: the same, on any grid.
         metric: name of a similarity that the stage has; None: the stage's own.
         weight: this pair's share of each update, relative to the 1 of register()'s images; 0 leaves the pair out.
@@ -122,7 +128,7 @@ def read_also(
     if not serving:
         raise BadInputError(
             f"There are further pairs of images, and no stage that compares them: {', '.join(stage.name for stage in stages)}; "
-            f"{' and '.join(kind.name for kind in COMPARE_SEVERAL)} do."
+            f"{name_those_that_compare_several()} do."
         )
     return [
         _read_one(one, number, first, serving, geometry, device, files[number - 2] if files else None)

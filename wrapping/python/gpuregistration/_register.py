@@ -25,7 +25,20 @@ from ._sides import Pair, read_pair
 from ._stage_result import Level, StageResult, all_warnings
 from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform, TransformLike, as_transform, linear_matrix
 from ._vectors import from_volume
-from .stages import FreeForm, Greedy, MetricsLike, Rigid, Stage, StagesLike, SyN, named, read_settings, read_stages
+from .stages import (
+    INVERTING,
+    FreeForm,
+    Greedy,
+    MetricsLike,
+    Rigid,
+    Stage,
+    StagesLike,
+    SyN,
+    Velocity,
+    named,
+    read_settings,
+    read_stages,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -37,12 +50,12 @@ class Progress:
 
     Attributes:
         stage: the number of the current stage, from 0 on.
-        name: the stage's name: "rigid", "affine", "global", "ffd", "greedy" or "syn".
-        level: the part of the stage, such as "4 mm"; for "ffd", "greedy" and "syn" the level's number, where 0 is the coarsest.
-        iteration: the iteration of that level for "ffd", "greedy" and "syn"; None otherwise.
+        name: the stage's name: "rigid", "affine", "global", "ffd", "greedy", "syn" or "velocity".
+        level: the part of the stage, such as "4 mm"; for stages that deform the level's number, where 0 is the coarsest.
+        iteration: the iteration of that level for stages that deform; None otherwise.
         share: the part of the whole work that is done, 0 to 1.
         stage_share: the part of the stage that is done, 0 to 1.
-        levels: the number of levels for "ffd", "greedy" and "syn"; None otherwise.
+        levels: the number of levels for stages that deform; None otherwise.
     """
 
     stage: int
@@ -55,11 +68,11 @@ class Progress:
     _find_cost: Callable[[], float] = field(repr=False, compare=False)
 
     def find_cost(self) -> Optional[float]:
-        """Returns the last known cost: in a linear stage the least cost of the level before, in "ffd", "greedy" and "syn" the cost before the last
+        """Returns the last known cost: in a linear stage the least cost of the level before, in a stage that deforms the cost before the last
         iteration. There the call waits for the device, so make it rarely. None at the beginning.
 
         Raises:
-            BadInputError: the progress function of "ffd", "greedy" or "syn" has returned.
+            BadInputError: the progress function of a stage that deforms has returned.
         """
         cost = self._find_cost()
         return cost if math.isfinite(cost) else None
@@ -118,8 +131,8 @@ class Result:
 
     @cached_property
     def inverse(self) -> Transform:
-        """The inverse of the transform: it maps the moving image's points to the fixed image's, in mm. Behind "syn" it is the one that SyN
-        has found together with the transform; otherwise the first access computes it: see Transform.inverse()."""
+        """The inverse of the transform: it maps the moving image's points to the fixed image's, in mm. Behind "syn" and "velocity" it is
+        the one that the stage has found together with the transform; otherwise the first access computes it: see Transform.inverse()."""
         last = self.stages[-1]
         if last.inverse is not None:
             return last.inverse
@@ -132,8 +145,8 @@ class Result:
 
     @property
     def inverse_errors(self) -> list[InverseErrors]:
-        """The errors of the inverse of each deformation in the transform, in the inverse's order; empty if the transform is linear, or if SyN
-        has found the inverse."""
+        """The errors of the inverse of each deformation in the transform, in the inverse's order; empty if the transform is linear, or if "syn"
+        or "velocity" has found the inverse."""
         parts = self.inverse.transforms if isinstance(self.inverse, Composite) else [self.inverse]
         return [part.inverse_errors for part in parts if isinstance(part, DisplacementField) and part.inverse_errors is not None]
 
@@ -193,9 +206,9 @@ def register(
     Args:
         fixed, moving: Image, NumPy array, SimpleITK's, ITK's or nibabel's image, or an array by DLPack or CUDA's array interface, such
             as CuPy's or PyTorch's: see Image for those on a GPU. Grey images that are stored as colours are taken for grey.
-        transform: "rigid", "affine", "global" (affine, from any start), "ffd" (free-form deformation), "greedy" or "syn" (a
-            displacement for each voxel); a stage of gpuregistration.stages with settings of its own; or a list of these, each of which begins with what
-            was found before.
+        transform: "rigid", "affine", "global" (affine, from any start), "ffd" (free-form deformation), "greedy", "syn" or
+            "velocity" (a displacement for each voxel); a stage of gpuregistration.stages with settings of its
+            own; or a list of these, each of which begins with what was found before.
         metric: what the stages that are given by name compare images by, such as "correlation_ratio" or "mean_squares": a name for all,
             or a list with one for each stage, in which None leaves a stage its own. See stages.Rigid and stages.FreeForm, which do not
             have all in common. A stage of gpuregistration.stages has its own: its cost, or similarity.
@@ -203,7 +216,7 @@ def register(
             looked at.
         initial: a transform of this package, of SimpleITK or of ITK, from the fixed image's points to the moving one's: where the
             first stage begins. A linear stage wants a linear one, and leaves out of it what it has no degrees of freedom for; "ffd"
-            takes any, also a BSpline, a DisplacementField or a Composite, "greedy" and "syn" a linear one, and all leave it as it is behind
+            takes any, also a BSpline, a DisplacementField or a Composite, the other deforming stages a linear one, and all leave it as it is behind
             their own deformation. None: linear stages lay the centres of mass on each other, the others begin with the identity.
         device: a name such as "cuda:0", "opencl:0" or "host", or one of devices(). None: that of an array on a GPU, or else the default
             one, which is the first GPU, or else the host.
@@ -212,8 +225,8 @@ def register(
         spacing, origin, direction: of bare arrays, as Image has them. Where one image is a bare array, and the other one says where its
             voxels are, the array's spacing is needed.
         default: the value of the warped image outside of the moving image; the moving image's type must hold it.
-        also: an ImagePair, or a list of them: further images that "greedy" and "syn" compare at the same time. Other stages compare fixed
-            and moving alone.
+        also: an ImagePair, or a list of them: further images that "greedy", "syn" and "velocity" compare at the same time. Other
+            stages compare fixed and moving alone.
 
     Returns:
         A Result.
@@ -369,7 +382,7 @@ def _run_dense(
     with borrow_engine(_engine.DiffeomorphicRegistration, device) as engine:
         result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form(), list(further))
         deformation = take(_engine.DeformationField.Forward)
-        if isinstance(stage, SyN):
+        if isinstance(stage, INVERTING):
             back = take(_engine.DeformationField.Inverse)
     if back is not None and found is not None:
         matrix = np.linalg.inv(linear_matrix(found, "initial transform"))
@@ -410,7 +423,7 @@ def _make_result(
 
 
 #: Functions that run a stage, by its class; the other stages are linear.
-_RUNS: dict[type, Callable[..., StageResult]] = {FreeForm: _run_free_form, Greedy: _run_dense, SyN: _run_dense}
+_RUNS: dict[type, Callable[..., StageResult]] = {FreeForm: _run_free_form, Greedy: _run_dense, SyN: _run_dense, Velocity: _run_dense}
 
 
 def _find_warnings(result: _engine.FreeFormResult) -> list[str]:

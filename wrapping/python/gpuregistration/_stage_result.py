@@ -14,12 +14,12 @@ class Level:
     """What a part of a stage came to.
 
     Attributes:
-        name: such as "4 mm"; of "ffd", "greedy" and "syn" the level's number, of which 0 is the coarsest.
+        name: such as "4 mm"; of stages that deform the level's number, of which 0 is the coarsest.
         seconds: how long it took.
-        costs: of "ffd", "greedy" and "syn", before each iteration; of the others the least that was found, and none of "pyramid", where images are made
+        costs: of stages that deform, before each iteration; of the others the least that was found, and none of "pyramid", where images are made
             smaller.
         evaluations: how many values and derivatives were computed; None where that is not counted.
-        voxels: of "ffd", "greedy" and "syn", how many an iteration looked at, at most; None of others.
+        voxels: of stages that deform, how many an iteration looked at, at most; None of others.
     """
 
     name: str
@@ -34,16 +34,17 @@ class StageResult:
     """What a stage came to.
 
     Attributes:
-        name: "rigid", "affine", "global", "ffd", "greedy" or "syn".
+        name: "rigid", "affine", "global", "ffd", "greedy", "syn" or "velocity".
         metric: what images were compared by, such as "correlation_ratio".
         transform: what was found so far, from the fixed image's points to the moving one's.
         cost: the last one.
         seconds: how long it took.
         levels: its parts, in their order.
-        overlap: the share of the fixed image that lies in the moving one; None of "ffd", "greedy" and "syn".
-        smallest_determinant: of "ffd", "greedy" and "syn", of the deformation's Jacobian, over the control points or the voxels: below 0 it has folded. None of others.
+        overlap: the share of the fixed image that lies in the moving one; None of stages that deform.
+        smallest_determinant: of stages that deform, of the deformation's Jacobian, over the control points or the voxels: below 0
+            it has folded. None of others.
         warnings: sentences on what may have gone wrong.
-        inverse: of "syn", of the transform. None of others.
+        inverse: of "syn" and "velocity", of the transform. None of others.
     """
 
     name: str

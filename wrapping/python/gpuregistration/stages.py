@@ -16,14 +16,14 @@ from ._engine import BadInputError, OutOfMemoryError, UnsupportedError
 #: What linear stages compare images by, and how they go down.
 COSTS = tuple(name for name, one in _similarities.SIMILARITIES.items() if one.is_for_global)
 LINEAR_OPTIMIZERS = ("quasi_newton", "lines")
-#: The similarities of FreeForm and Greedy.
+#: The similarities of FreeForm, Greedy and Velocity.
 SIMILARITIES = tuple(name for name, one in _similarities.SIMILARITIES.items() if one.is_for_free_form)
 FREE_FORM_OPTIMIZERS = ("adam", "conjugate_gradient", "adaptive_stochastic_gradient_descent")
 #: mm, of a head of 1 mm, whose lengths follow from its voxels: between control points, and a voxel's edge at the finest level.
 SPACING = 5.0
 FINEST_EDGE = 1.0
 
-#: The iterations of Greedy at each level, the coarsest first; and the similarities and iterations of SyN.
+#: The iterations of Greedy and Velocity at each level, the coarsest first; and the similarities and iterations of SyN.
 GREEDY_ITERATIONS = (100, 100, 100, 50)
 SYN_SIMILARITIES = ("neighborhood_correlation", "mean_squares", "mattes_mutual_information")
 SYN_ITERATIONS = (100, 70, 50, 20)
@@ -314,6 +314,33 @@ class Greedy:
 
 
 @dataclass
+class Velocity(Greedy):
+    """A displacement for each voxel, and its inverse, which a stationary velocity leads to, behind which what was found before is applied. The
+    deformation is exp(v), of a velocity v for each voxel, and its inverse is exp(-v), both by scaling and squaring. Both images move to the
+    middle, along exp(v/2) and exp(-v/2); each iteration smooths the difference of the similarity's gradients by both, scales it to a step,
+    adds it to v, and smooths v. So exchanged images have the inverse deformation (Arsigny 2006; Vercauteren 2008; Avants 2008).
+
+    Attributes:
+        similarity: "neighborhood_correlation", "normalized_mutual_information", "correlation_ratio", "mean_squares" or "correlation".
+        iterations, radius, bins, fixed_range, moving_range: as of Greedy.
+        update_sigma, field_sigma: standard deviations of the Gaussians that smooth each update, and the velocity after it, voxels of a level;
+            0: none. Without enough smoothing the deformation folds.
+        step: length of the longest vector of an update of v at most, voxels of a level.
+    """
+
+    update_sigma: float = 1.414
+    field_sigma: float = 0.4
+
+    name: ClassVar[str] = "velocity"
+
+    def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.DiffeomorphicSettings:
+        """Returns the settings as the engine takes them. Arguments and errors are those of Rigid.settings()."""
+        settings = super().settings(edges, seed)
+        settings.scheme = _engine.DiffeomorphicScheme.Velocity
+        return settings
+
+
+@dataclass
 class SyN:
     """A displacement for each voxel, and its inverse, found as ITK's and ANTs' SyN find them, behind which what was found before is applied. Both
     images move to the middle; each iteration smooths the derivative of the similarity, scales it to a step, composes the way to the middle
@@ -374,6 +401,8 @@ class SyN:
 
 #: The stages whose result is a deformation, which no matrix holds.
 DEFORMING = (FreeForm, Greedy, SyN)
+#: Those that find its inverse as well.
+INVERTING = (SyN, Velocity)
 
 
 def _set_similarity(settings: Any, stage: Union[Greedy, SyN]) -> None:
@@ -419,14 +448,14 @@ def _read_numbers(name: str, value: Any) -> np.ndarray:
         raise BadInputError(f"{name}={value!r} is not possible; it is to be of numbers.") from None
 
 
-Stage = Union[Rigid, Affine, Global, FreeForm, Greedy, SyN]
+Stage = Union[Rigid, Affine, Global, FreeForm, Greedy, SyN, Velocity]
 #: One of them, or the name of one.
 StageLike = Union[str, Stage]
 #: What register is asked for: one, or several behind each other, and a metric for all or for each.
 StagesLike = Union[StageLike, Iterable[StageLike]]
 MetricsLike = Union[None, str, Iterable[Optional[str]]]
 #: The classes of the stages by their names.
-STAGES = {kind.name: kind for kind in (Rigid, Affine, Global, FreeForm, Greedy, SyN)}
+STAGES = {kind.name: kind for kind in (Rigid, Affine, Global, FreeForm, Greedy, SyN, Velocity)}
 
 
 def read_stages(transform: StagesLike, metric: MetricsLike) -> list[Stage]:

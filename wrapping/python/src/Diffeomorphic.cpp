@@ -108,7 +108,8 @@ AddDiffeomorphic(nb::module_ & module)
 {
   nb::enum_<DiffeomorphicScheme>(module, "DiffeomorphicScheme")
     .value("Greedy", DiffeomorphicScheme::Greedy)
-    .value("SyN", DiffeomorphicScheme::SyN);
+    .value("SyN", DiffeomorphicScheme::SyN)
+    .value("Velocity", DiffeomorphicScheme::Velocity);
   nb::enum_<DeformationField>(module, "DeformationField")
     .value("Forward", DeformationField::Forward)
     .value("Inverse", DeformationField::Inverse);

@@ -9,6 +9,7 @@
 #include "gpureg/image/RegisteredImage.h"
 #include "gpureg/metric/Similarity.h"
 #include "gpureg/registration/DeformationProgress.h"
+#include "gpureg/registration/diffeomorphic/DiffeomorphicChoices.h"
 #include "gpureg/runtime/EngineUser.h"
 #include "gpureg/transform/TransformChain.h"
 
@@ -55,22 +56,14 @@ struct DiffeomorphicProblem
   TransformChain fixedInitial;
 };
 
-/** Says how the deformation is found. */
-enum class DiffeomorphicScheme
-{
-  /** Finds one field, and composes each step with it. */
-  Greedy,
-  /** Finds two fields, to the middle and back, and keeps their inverses, as itk::SyNImageRegistrationMethod does (Avants 2008). */
-  SyN
-};
-
-/** The displacements that a registration finds. All but the first are SyN's. */
+/** The displacements that a registration finds. */
 enum class DeformationField
 {
-  /** From points of the fixed image to those of the moving one, before DiffeomorphicProblem::initial; and its inverse. */
+  /** From points of the fixed image to those of the moving one, before DiffeomorphicProblem::initial; and its inverse, which the greedy
+   *  scheme does not find. */
   Forward,
   Inverse,
-  /** The halves of both, and their inverses. */
+  /** The halves of both, and their inverses: SyN's alone. */
   FixedToMiddle,
   MiddleToFixed,
   MovingToMiddle,
@@ -107,17 +100,18 @@ struct DiffeomorphicSettings
   /** Number of iterations at each level, the coarsest first. The finest level has the fixed image's voxels, and voxels are twice as long
    *  from level to level. */
   std::vector<int> iterations{ 100, 100, 100, 50 };
-  /** Greedily one that serves free-form deformations (SimilarityDescription::isForFreeForm); by SyN mean squares, Mattes' mutual information
-   *  or the correlation over neighborhoods. A radius is in a level's voxels. */
+  /** Greedily and by a velocity one that serves free-form deformations (SimilarityDescription::isForFreeForm); by SyN mean squares, Mattes'
+   *  mutual information or the correlation over neighborhoods. A radius is in a level's voxels. */
   SimilaritySettings similarity{ SimilarityKind::NeighborhoodCorrelation, 32, 2 };
   /** The first pair's share of the updates, relative to the weights of further pairs: as in itk::ObjectToObjectMultiMetricv4 each
    *  similarity's derivative is divided by its magnitude over all voxels, multiplied by its weight, and added to the others. 0: the pair
    *  changes nothing. Levels that follow go by a new one. */
   double weight = 1;
-  /** Standard deviations of the Gaussians, in a level's voxels, that smooth each update, and the whole field after it. 0: none. */
+  /** Standard deviations of the Gaussians, in a level's voxels, that smooth each update, and the whole field, or the velocity, after it. 0:
+   *  none. */
   double updateSigma = 1.732;
   double fieldSigma = 0.6;
-  /** Length of the longest vector of each update, in a level's voxels. */
+  /** Length of the longest vector of each update, in a level's voxels; of a velocity, at most. */
   double step = 1;
   /** Holds the settings that SyN alone has. SyN gives the settings above ITK's meaning: updateSigma and fieldSigma are the square roots of
    *  ITK's variances, and step is the length by which each update moves either image. ITK's defaults are an updateSigma of √3, a fieldSigma of
@@ -134,8 +128,8 @@ using DiffeomorphicProgress = DeformationProgress;
 struct DiffeomorphicLevelResult
 {
   /** Cost before each step: greedily the similarity's value times its sign, of a correlation over neighborhoods minus the mean of the signed
-   *  squared correlation, and of several pairs the mean by weights; by SyN ITK's value of the metric, the mean of those of both directions,
-   *  and of several pairs that of the first one, as ITK has it. */
+   *  squared correlation, and of several pairs the mean by weights; by SyN and by a velocity ITK's value of the metric, the mean of those of
+   *  both directions, and of several pairs that of the first one, as ITK has it. */
   std::vector<double> costs;
   /** Number of voxels of the level. */
   std::int64_t voxels = 0;
@@ -161,6 +155,8 @@ struct DiffeomorphicResult
  *  the smoothing is too weak for its steps.
  *  - Greedily: u(x) ← v(x) + u(x + v(x)), and the field is smoothed (Yushkevich 2016).
  *  - SyN, as itk::SyNImageRegistrationMethod computes it, with an inverse (Avants 2008).
+ *  - By a stationary velocity: v(x) ← v(x) + d(x), and v is smoothed. The deformation is exp(v), and its inverse exp(-v), by scaling and
+ *    squaring (Arsigny 2006; Vercauteren 2008); the similarity and its derivatives are those of both images in the middle, as in SyN.
  *
  *  The images are on the device already, and no voxel is transferred until the result. Within a level nothing is transferred. The arrays
  *  stay on the device for the next registration of images of the same size.

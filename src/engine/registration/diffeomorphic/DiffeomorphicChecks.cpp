@@ -64,7 +64,7 @@ void
 CheckSimilarity(DiffeomorphicScheme scheme, const SimilaritySettings & similarity)
 {
   const SimilarityDescription & description = Describe(similarity.kind);
-  if (scheme == DiffeomorphicScheme::Greedy)
+  if (scheme != DiffeomorphicScheme::SyN)
   {
     CheckServes("similarity", similarity.kind, &SimilarityDescription::isForFreeForm);
   }
@@ -147,7 +147,7 @@ CheckPairs(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & s
       {
         CheckGrid(problem.fixed, pairs[number].fixed, problem.dimension);
       }
-      else
+      else if (settings.scheme == DiffeomorphicScheme::SyN)
       {
         CheckSizesOfSyN(pairs[number], problem.dimension);
       }
@@ -224,8 +224,7 @@ CheckSettings(const DiffeomorphicProblem & problem, const DiffeomorphicSettings 
   }
   if (!IsIdentity(problem.fixedInitial.first))
   {
-    throw UnsupportedError(
-      "the greedy scheme has no initial transform of the fixed image; give that of the moving one");
+    throw UnsupportedError("SyN alone has an initial transform of the fixed image; give that of the moving one");
   }
 }
 

@@ -6,6 +6,7 @@
 #include "engine/registration/diffeomorphic/GreedyScheme.h"
 #include "engine/registration/diffeomorphic/ImagePairs.h"
 #include "engine/registration/diffeomorphic/SyNScheme.h"
+#include "engine/registration/diffeomorphic/VelocityScheme.h"
 #include "engine/runtime/Backend.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/MakePasses.h"
@@ -40,6 +41,8 @@ MakeScheme(DiffeomorphicScheme scheme, SchemeWorkspace & workspace)
       return std::make_unique<GreedyScheme>(workspace);
     case DiffeomorphicScheme::SyN:
       return std::make_unique<SyNScheme>(workspace);
+    case DiffeomorphicScheme::Velocity:
+      return std::make_unique<VelocityScheme>(workspace);
   }
   throw std::logic_error("an unknown scheme");
 }

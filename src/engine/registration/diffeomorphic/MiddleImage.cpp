@@ -25,15 +25,15 @@ MiddleImage::MiddleImage(SchemeWorkspace & workspace)
 {}
 
 const Memory *
-MiddleImage::GetFloats(const DeviceImage & image, bool copies, MemoryPointer & own)
+MiddleImage::GetFloats(const DeviceImage & image, double outside, bool copies, MemoryPointer & own)
 {
   Queue & queue = *m_Workspace.queue;
-  if (image.GetPrecision() == Precision::Single && !copies)
+  if (image.GetPrecision() == Precision::Single && outside == 0 && !copies)
   {
     own.reset();
     return image.GetMemory();
   }
-  WriteScaled(queue, image, 0, 1, own);
+  WriteScaled(queue, image, outside, 1, own);
   return own.get();
 }
 
@@ -43,11 +43,12 @@ MiddleImage::BeginLevel(RecursiveFilter &             filter,
                         const char *                  which,
                         const std::array<double, 3> & sigmas,
                         const LevelGrid &             grid,
-                        const IndexMap &              initial)
+                        const IndexMap &              initial,
+                        double                        outside)
 {
   Queue &    queue = *m_Workspace.queue;
   const bool isSmoothed = std::any_of(sigmas.begin(), sigmas.end(), [](double sigma) { return sigma > 0; });
-  m_Image = this->GetFloats(*image.image, isSmoothed, m_Smoothed);
+  m_Image = this->GetFloats(*image.image, outside, isSmoothed, m_Smoothed);
   // itk::SmoothingRecursiveGaussianImageFilter smooths along the last axis first.
   for (int n = 0; n < grid.grid.dimension; ++n)
   {
@@ -58,7 +59,7 @@ MiddleImage::BeginLevel(RecursiveFilter &             filter,
       filter.ApplyGaussian(*m_Smoothed, image.size, 1, Precision::Single, axis, MakeRecursiveGaussian(sigma));
     }
   }
-  m_Mask = image.mask != nullptr ? this->GetFloats(*image.mask, false, m_FloatMask) : nullptr;
+  m_Mask = image.mask != nullptr ? this->GetFloats(*image.mask, 0, false, m_FloatMask) : nullptr;
 
   const IndexMap pointToImage = Compose(InvertMap(image.indexToPoint), initial);
   m_Places.toField = ToFixedMap(Compose(pointToImage, grid.toPoint));

@@ -27,6 +27,7 @@ public:
    *  \param which "fixed" or "moving"
    *  \param sigmas standard deviations in the image's voxels; 0 for none
    *  \param initial maps points of the level's grid, behind the field, to points of the image
+   *  \param outside is subtracted from all values, of which those outside of the image are 0 then
    *  \throws BadInputError if the image is constant */
   void
   BeginLevel(RecursiveFilter &             filter,
@@ -34,7 +35,8 @@ public:
              const char *                  which,
              const std::array<double, 3> & sigmas,
              const LevelGrid &             grid,
-             const IndexMap &              initial);
+             const IndexMap &              initial,
+             double                        outside = 0);
 
   /** Enqueues the resampling of the image and its mask along a field, float[3] a voxel, mm. */
   void
@@ -66,9 +68,9 @@ public:
   }
 
 private:
-  /** Returns an image's values as floats: its own, or a copy in own. */
+  /** Returns an image's values minus outside as floats: its own, or a copy in own. */
   const Memory *
-  GetFloats(const DeviceImage & image, bool copies, MemoryPointer & own);
+  GetFloats(const DeviceImage & image, double outside, bool copies, MemoryPointer & own);
 
   SchemeWorkspace &        m_Workspace;
   kernels::FieldResampling m_Places{};

@@ -1,34 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/diffeomorphic/MiddlePair.h"
 
-#include "engine/filter/LevelGeometry.h"
-
 #include "kernels/core/Evaluated.h"
 
 #include <algorithm>
-#include <array>
 
 namespace gpureg
 {
-
-namespace
-{
-/** Returns the standard deviations of a level's smoothing, in an image's voxels. */
-std::array<double, 3>
-GetSigmas(const RegisteredImage & image, int dimension, const DiffeomorphicSettings & settings, int number)
-{
-  const auto &                given = settings.syn.smoothingSigmas;
-  const int                   coarser = static_cast<int>(settings.iterations.size()) - 1 - number;
-  const double                sigma = given.empty() ? coarser : given[static_cast<std::size_t>(number)];
-  const std::array<double, 3> spacing = GetSpacing(image);
-  std::array<double, 3>       sigmas{};
-  for (std::size_t d = 0; d < static_cast<std::size_t>(dimension); ++d)
-  {
-    sigmas[d] = settings.syn.sigmasAreInMillimetres && !given.empty() ? sigma / spacing[d] : sigma;
-  }
-  return sigmas;
-}
-} // namespace
 
 MiddlePair::MiddlePair(SchemeWorkspace & workspace)
   : m_Workspace(workspace)
@@ -37,23 +15,18 @@ MiddlePair::MiddlePair(SchemeWorkspace & workspace)
 {}
 
 void
-MiddlePair::BeginLevel(RecursiveFilter &             filter,
-                       const WeighedPair &           pair,
-                       const DiffeomorphicProblem &  problem,
-                       const DiffeomorphicSettings & settings,
-                       int                           number,
-                       const LevelGrid &             level)
+MiddlePair::BeginLevel(RecursiveFilter & filter, const MiddleSources & sources, int number, const LevelGrid & level)
 {
+  const WeighedPair & pair = sources.pair;
   m_Weight = pair.pair.weight;
   m_PairNumber = pair.number;
-  m_Dimension = problem.dimension;
+  m_Dimension = level.grid.dimension;
   m_Level = number;
-  const auto begin =
-    [&](MiddleImage & made, const RegisteredImage & image, const char * which, const IndexMap & initial) {
-      made.BeginLevel(filter, image, which, GetSigmas(image, problem.dimension, settings, number), level, initial);
-    };
-  begin(m_Fixed, pair.pair.fixed, "fixed", problem.fixedInitial.first);
-  begin(m_Moving, pair.pair.moving, "moving", problem.initial.first);
+  const auto begin = [&](MiddleImage & made, const MiddleSource & from, const char * which) {
+    made.BeginLevel(filter, from.image, which, from.sigmas, level, from.initial, from.outside);
+  };
+  begin(m_Fixed, sources.fixed, "fixed");
+  begin(m_Moving, sources.moving, "moving");
   if (!m_Similarity || !(m_Settings == pair.pair.similarity))
   {
     m_Similarity.reset();
@@ -69,14 +42,7 @@ MiddlePair::BeginLevel(RecursiveFilter &             filter,
 }
 
 void
-MiddlePair::Resample(const Memory & toFixed, const Memory & toMoving)
-{
-  m_Fixed.Resample(toFixed);
-  m_Moving.Resample(toMoving);
-}
-
-void
-MiddlePair::MeasureRanges(bool isFirst)
+MiddlePair::SetRanges(bool isFirst)
 {
   const bool hasBins = m_Similarity->GetDescription().HasJointHistogram();
   for (MiddleImage * image : { &m_Fixed, &m_Moving })

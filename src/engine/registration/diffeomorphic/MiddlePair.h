@@ -6,6 +6,7 @@
 #include "engine/registration/diffeomorphic/ImagePairs.h"
 #include "engine/registration/diffeomorphic/MiddleImage.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,6 +23,26 @@ enum class MiddleRole
   Exchanged
 };
 
+/** Describes an image of a pair at a level, and how it is seen from the middle. */
+struct MiddleSource
+{
+  RegisteredImage image;
+  /** Standard deviations by which it is smoothed first, in its voxels; 0 for none. */
+  std::array<double, 3> sigmas{};
+  /** Maps points of the level's grid, behind the field, to points of the image. */
+  IndexMap initial;
+  /** The value outside of the image, which is subtracted from all values. */
+  double outside = 0;
+};
+
+/** Describes a pair at a level. */
+struct MiddleSources
+{
+  WeighedPair  pair;
+  MiddleSource fixed;
+  MiddleSource moving;
+};
+
 /** One pair of images as it is seen from the middle of a level, and its similarity. */
 class MiddlePair
 {
@@ -29,23 +50,27 @@ public:
   /** workspace must outlive it. */
   explicit MiddlePair(SchemeWorkspace & workspace);
 
-  /** Smooths the images of a level, and makes the similarity. */
+  /** Smooths the images of a level, and makes the similarity.
+   *  \param number the level's */
   void
-  BeginLevel(RecursiveFilter &             filter,
-             const WeighedPair &           pair,
-             const DiffeomorphicProblem &  problem,
-             const DiffeomorphicSettings & settings,
-             int                           number,
-             const LevelGrid &             level);
+  BeginLevel(RecursiveFilter & filter, const MiddleSources & sources, int number, const LevelGrid & level);
 
-  /** Enqueues the resampling of both images in the middle, along fields from there. */
-  void
-  Resample(const Memory & toFixed, const Memory & toMoving);
+  MiddleImage &
+  GetFixed()
+  {
+    return m_Fixed;
+  }
+
+  MiddleImage &
+  GetMoving()
+  {
+    return m_Moving;
+  }
 
   /** Sets the range of the images in the middle where the similarity has bins of it, and checks the first ones of a level. Overwrites the
    *  workspace's first array. */
   void
-  MeasureRanges(bool isFirst);
+  SetRanges(bool isFirst);
 
   /** Enqueues the similarity of the images in the middle, which goes to values[slot], float, and its derivative. */
   void

@@ -2,10 +2,9 @@
 #include "engine/registration/diffeomorphic/SyNScheme.h"
 
 #include "engine/field/FieldGeometry.h"
+#include "engine/field/FieldSums.h"
 #include "engine/filter/LevelGeometry.h"
 #include "engine/runtime/ForEachItem.h"
-
-#include "kernels/core/Evaluated.h"
 
 #include "gpureg/core/Error.h"
 #include "gpureg/transform/TransformChain.h"
@@ -32,6 +31,22 @@ GetFactors(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & s
   return FindFactors(problem.fixed,
                      problem.dimension,
                      std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), coarser));
+}
+
+/** Returns the standard deviations of a level's smoothing, in an image's voxels. */
+std::array<double, 3>
+GetSigmas(const RegisteredImage & image, int dimension, const DiffeomorphicSettings & settings, int number)
+{
+  const auto &                given = settings.syn.smoothingSigmas;
+  const int                   coarser = static_cast<int>(settings.iterations.size()) - 1 - number;
+  const double                sigma = given.empty() ? coarser : given[static_cast<std::size_t>(number)];
+  const std::array<double, 3> spacing = GetSpacing(image);
+  std::array<double, 3>       sigmas{};
+  for (std::size_t d = 0; d < static_cast<std::size_t>(dimension); ++d)
+  {
+    sigmas[d] = settings.syn.sigmasAreInMillimetres && !given.empty() ? sigma / spacing[d] : sigma;
+  }
+  return sigmas;
 }
 
 /** Returns the grid of itk::ShrinkImageFilter. */
@@ -62,46 +77,29 @@ HasWeights(const DiffeomorphicSettings & settings)
   const auto & weights = settings.syn.weights;
   return std::any_of(weights.begin(), weights.end(), [](double weight) { return weight != 1; });
 }
-
-/** Returns a weighted sum's arguments; every component has the same weight. */
-kernels::FieldWeights
-MakeWeights(float first, float second)
-{
-  kernels::FieldWeights weights{};
-  std::fill_n(weights.first, 3, first);
-  std::fill_n(weights.second, 3, second);
-  weights.hasSecond = second != 0;
-  return weights;
-}
 } // namespace
 
 SyNScheme::SyNScheme(SchemeWorkspace & workspace)
   : m_Workspace(workspace)
-  , m_Filter(*workspace.queue)
   , m_UpdateSmoother(*workspace.queue)
   , m_FieldSmoother(*workspace.queue)
   , m_Inverter(*workspace.queue)
-  , m_Sum(*workspace.queue)
+  , m_Forces(workspace)
 {}
 
 void
 SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
 {
-  Queue &         queue = *m_Workspace.queue;
   const LevelGrid level = MakeShrunkGrid(problem, settings, GetFactors(problem, settings, number));
-  // ITK's cost is the first pair's, whatever its weight.
-  const std::vector<WeighedPair> pairs = ListWeighedPairs(problem, settings, FirstPair::IsKept);
-  m_Pairs.resize(pairs.size());
-  for (std::size_t n = 0; n < pairs.size(); ++n)
-  {
-    if (!m_Pairs[n])
-    {
-      m_Pairs[n] = std::make_unique<MiddlePair>(m_Workspace);
-    }
-    WithPairNamed(pairs[n].number,
-                  [&] { m_Pairs[n]->BeginLevel(m_Filter, pairs[n], problem, settings, number, level); });
-  }
-  m_Filter.Release();
+  const auto      describe = [&](const RegisteredImage & image, const IndexMap & initial) {
+    return MiddleSource{ image, GetSigmas(image, problem.dimension, settings, number), initial };
+  };
+  const auto pairs = ListMiddleSources(problem, settings, [&](const WeighedPair & pair) {
+    return MiddleSources{ pair,
+                          describe(pair.pair.fixed, problem.fixedInitial.first),
+                          describe(pair.pair.moving, problem.initial.first) };
+  });
+  m_Forces.BeginLevel(pairs, number, settings.iterations[static_cast<std::size_t>(number)], level);
   this->BeginFields(level);
   this->SetSmoothing(settings);
   m_Window.reset();
@@ -109,8 +107,6 @@ SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicS
   {
     m_Window.emplace(static_cast<std::size_t>(settings.syn.convergenceWindow));
   }
-  const int iterations = std::max(1, settings.iterations[static_cast<std::size_t>(number)]);
-  Reserve(queue, m_Values, 2 * sizeof(float) * m_Pairs.size() * static_cast<std::size_t>(iterations));
 }
 
 void
@@ -144,13 +140,9 @@ SyNScheme::Iterate(const DiffeomorphicSettings & settings, int t)
   {
     this->SetSmoothing(settings);
   }
-  for (const auto & pair : m_Pairs)
-  {
-    WithPairNamed(pair->GetNumber(), [&] {
-      pair->Resample(*m_Fixed.fromMiddle, *m_Moving.fromMiddle);
-      pair->MeasureRanges(t == 0);
-    });
-  }
+  m_Forces.ResampleFixed(*m_Fixed.fromMiddle);
+  m_Forces.ResampleMoving(*m_Moving.fromMiddle);
+  m_Forces.SetRanges(t == 0);
   if (settings.syn.averagesGradients)
   {
     this->MoveByAverages(settings, t);
@@ -176,74 +168,14 @@ SyNScheme::MoveByAverages(const DiffeomorphicSettings & settings, int t)
   Memory &   average = *m_OtherUpdate;
   const auto make = [&](MiddleRole role, Memory & update) {
     this->MakeUpdate(settings, role, t, update);
-    ForEachItem<kernels::ScaleFieldKernel>(queue,
-                                           elements,
-                                           Precision::Single,
-                                           Input<float>(*m_Factors),
-                                           Input<RealNumber>(update),
-                                           Output<RealNumber>(update));
-  };
-  const auto add = [&](const kernels::FieldWeights & weights, const Memory & second, Memory & sum) {
-    ForEachItem<kernels::AddFieldsKernel>(queue,
-                                          elements,
-                                          Precision::Single,
-                                          weights,
-                                          Input<RealNumber>(average),
-                                          Input<RealNumber>(second),
-                                          Output<RealNumber>(sum));
+    ScaleField(queue, elements, *m_Factors, update);
   };
   make(MiddleRole::AsGiven, average);
   make(MiddleRole::Exchanged, *m_Workspace.first);
-  add(MakeWeights(1, -1), *m_Workspace.first, average);
+  AddFields(queue, elements, MakeWeights(1, -1), average, *m_Workspace.first, average);
   this->Move(m_Fixed, *m_Ones, average);
-  add(MakeWeights(-1, 0), average, *m_Workspace.first);
+  AddFields(queue, elements, MakeWeights(-1, 0), average, average, *m_Workspace.first);
   this->Move(m_Moving, *m_Ones, *m_Workspace.first);
-}
-
-const Memory &
-SyNScheme::MakeDerivative(const DiffeomorphicSettings & settings, MiddleRole role, int t, int & sign)
-{
-  Queue &            queue = *m_Workspace.queue;
-  const std::int64_t elements = 3 * kernels::CountFieldVoxels(&m_Level.grid);
-  const bool         areSeveral = m_Pairs.size() > 1;
-  const bool         hasWeights = HasWeights(settings);
-  if (areSeveral || hasWeights)
-  {
-    Reserve(queue, m_Weighted, sizeof(float) * static_cast<std::size_t>(elements));
-  }
-  for (std::size_t n = 0; n < m_Pairs.size(); ++n)
-  {
-    MiddlePair & pair = *m_Pairs[n];
-    pair.EnqueueForces(role, *m_Values, this->FindSlot(t, role, n));
-    sign = areSeveral ? 1 : pair.GetSign();
-    if (areSeveral)
-    {
-      m_Sum.Add(
-        m_Workspace.reducer, elements, pair.GetForces(), pair.GetSign() * pair.GetWeight(), n == 0, *m_Weighted);
-    }
-  }
-  const Memory * derivative = areSeveral ? m_Weighted.get() : &m_Pairs.front()->GetForces();
-  if (hasWeights)
-  {
-    kernels::FieldWeights weights{};
-    std::copy(settings.syn.weights.begin(), settings.syn.weights.end(), weights.first);
-    ForEachItem<kernels::AddFieldsKernel>(queue,
-                                          elements,
-                                          Precision::Single,
-                                          weights,
-                                          Input<RealNumber>(*derivative),
-                                          Input<RealNumber>(nullptr),
-                                          Output<RealNumber>(*m_Weighted));
-    derivative = m_Weighted.get();
-  }
-  return *derivative;
-}
-
-std::int64_t
-SyNScheme::FindSlot(int t, MiddleRole role, std::size_t pair) const
-{
-  const auto pairs = static_cast<std::int64_t>(m_Pairs.size());
-  return (2 * std::int64_t{ t } + (role == MiddleRole::Exchanged ? 1 : 0)) * pairs + static_cast<std::int64_t>(pair);
 }
 
 void
@@ -252,8 +184,17 @@ SyNScheme::MakeUpdate(const DiffeomorphicSettings & settings, MiddleRole role, i
   Queue &        queue = *m_Workspace.queue;
   FieldReducer & reducer = m_Workspace.reducer;
   int            sign = 1;
-  const Memory & derivative = this->MakeDerivative(settings, role, t, sign);
-  m_UpdateSmoother.SmoothAndMeasure(derivative, update, *m_Workspace.second, update, reducer, *m_Longest);
+  const Memory * derivative = &m_Forces.Enqueue(role, t, sign);
+  if (HasWeights(settings))
+  {
+    const std::int64_t elements = 3 * kernels::CountFieldVoxels(&m_Level.grid);
+    Reserve(queue, m_Weighted, sizeof(float) * static_cast<std::size_t>(elements));
+    kernels::FieldWeights weights{};
+    std::copy(settings.syn.weights.begin(), settings.syn.weights.end(), weights.first);
+    AddFields(queue, elements, weights, *derivative, *derivative, *m_Weighted);
+    derivative = m_Weighted.get();
+  }
+  m_UpdateSmoother.SmoothAndMeasure(*derivative, update, *m_Workspace.second, update, reducer, *m_Longest);
   kernels::LongestVector longest{};
   longest.length = static_cast<float>(sign * settings.step);
   longest.slot = kernels::FactorOfOuter;
@@ -279,42 +220,6 @@ SyNScheme::Move(Side & side, const Memory & factors, const Memory & update)
   }
   m_Inverter.Enqueue(
     &side == &m_Fixed ? 0 : 1, *side.toMiddle, *side.fromMiddle, m_Workspace.reducer, *m_Workspace.first);
-}
-
-std::vector<double>
-SyNScheme::DownloadCosts(int count)
-{
-  std::vector<float> values(2 * m_Pairs.size() * static_cast<std::size_t>(count));
-  if (count > 0)
-  {
-    m_Workspace.queue->Download(values.data(), *m_Values, sizeof(float) * values.size());
-  }
-  std::vector<double> costs;
-  for (int t = 0; t < count; ++t)
-  {
-    for (std::size_t n = 0; n < m_Pairs.size(); ++n)
-    {
-      const float  asGiven = values[static_cast<std::size_t>(this->FindSlot(t, MiddleRole::AsGiven, n))];
-      const float  exchanged = values[static_cast<std::size_t>(this->FindSlot(t, MiddleRole::Exchanged, n))];
-      const double both = static_cast<double>(asGiven) + exchanged;
-      if (!std::isfinite(both))
-      {
-        throw BadInputError(
-          "the deformation has grown beyond all numbers: take a shorter step, or a larger updateSigma");
-      }
-      if (asGiven <= GPUREG_NO_EVALUATED_VALUE || exchanged <= GPUREG_NO_EVALUATED_VALUE)
-      {
-        throw BadInputError(NamePair(m_Pairs[n]->GetNumber()) +
-                            "no voxel of the fixed image lies in the moving image, or all of them are outside of a "
-                            "mask: begin with a transform that brings them together");
-      }
-      if (n == 0)
-      {
-        costs.push_back(0.5 * m_Pairs[n]->GetCostUnit() * both);
-      }
-    }
-  }
-  return costs;
 }
 
 const Memory &
@@ -348,12 +253,8 @@ SyNScheme::MakeField(DeformationField field)
 std::size_t
 SyNScheme::GetDeviceBytes() const
 {
-  std::size_t bytes = m_Filter.GetSize() + m_UpdateSmoother.GetDeviceBytes() + m_FieldSmoother.GetDeviceBytes() +
-                      m_Inverter.GetDeviceBytes() + m_Sum.GetDeviceBytes();
-  for (const auto & pair : m_Pairs)
-  {
-    bytes += pair->GetDeviceBytes();
-  }
+  std::size_t bytes = m_Forces.GetDeviceBytes() + m_UpdateSmoother.GetDeviceBytes() + m_FieldSmoother.GetDeviceBytes() +
+                      m_Inverter.GetDeviceBytes();
   for (const MemoryPointer * array : { &m_Fixed.toMiddle,
                                        &m_Fixed.fromMiddle,
                                        &m_Moving.toMiddle,
@@ -362,8 +263,7 @@ SyNScheme::GetDeviceBytes() const
                                        &m_Weighted,
                                        &m_Factors,
                                        &m_Ones,
-                                       &m_Longest,
-                                       &m_Values })
+                                       &m_Longest })
   {
     bytes += SizeOf(*array);
   }

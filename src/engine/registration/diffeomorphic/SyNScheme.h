@@ -5,8 +5,7 @@
 #include "engine/registration/diffeomorphic/SyNInverter.h"
 #include "engine/field/FieldSmoother.h"
 #include "engine/registration/diffeomorphic/ConvergenceWindow.h"
-#include "engine/registration/diffeomorphic/ForceSum.h"
-#include "engine/registration/diffeomorphic/MiddlePair.h"
+#include "engine/registration/diffeomorphic/MiddleForces.h"
 #include "engine/registration/diffeomorphic/SchemeSteps.h"
 
 #include <memory>
@@ -42,7 +41,10 @@ public:
   Iterate(const DiffeomorphicSettings & settings, int t) override;
 
   std::vector<double>
-  DownloadCosts(int count) override;
+  DownloadCosts(int count) override
+  {
+    return m_Forces.DownloadCosts(count);
+  }
 
   const kernels::FieldGrid &
   GetGrid() const override
@@ -70,16 +72,6 @@ private:
   void
   SetSmoothing(const DiffeomorphicSettings & settings);
 
-  /** Enqueues the similarities of all pairs in the middle, which go to m_Values.
-   *  \param sign gets 1 if the derivative points to where the images are more similar, otherwise -1
-   *  \return the derivative, or the sum of those of several pairs, each component times its weight */
-  const Memory &
-  MakeDerivative(const DiffeomorphicSettings & settings, MiddleRole role, int t, int & sign);
-
-  /** Returns the place in m_Values of a pair's similarity at iteration t. */
-  std::int64_t
-  FindSlot(int t, MiddleRole role, std::size_t pair) const;
-
   /** Makes a smoothed update of the derivative, whose factor goes to m_Factors. */
   void
   MakeUpdate(const DiffeomorphicSettings & settings, MiddleRole role, int t, Memory & update);
@@ -92,28 +84,24 @@ private:
   void
   MoveByAverages(const DiffeomorphicSettings & settings, int t);
 
-  SchemeWorkspace & m_Workspace;
-  RecursiveFilter   m_Filter;
-  FieldSmoother     m_UpdateSmoother;
-  FieldSmoother     m_FieldSmoother;
-  double            m_UpdateSigma = 0; // that the smoothers are set to
-  double            m_FieldSigma = 0;
-  SyNInverter       m_Inverter;
-  Side              m_Fixed;
-  Side              m_Moving;
-  ForceSum          m_Sum;
-  LevelGrid         m_Level; // of dimension 0 before the first level
-  // Pairs of images; the first one has ITK's cost.
-  std::vector<std::unique_ptr<MiddlePair>> m_Pairs;
-  std::optional<ConvergenceWindow>         m_Window;
-  // float[3] a voxel: the other update, and a weighted derivative or the sum of several; only where the settings need them.
+  SchemeWorkspace &                m_Workspace;
+  FieldSmoother                    m_UpdateSmoother;
+  FieldSmoother                    m_FieldSmoother;
+  double                           m_UpdateSigma = 0; // that the smoothers are set to
+  double                           m_FieldSigma = 0;
+  SyNInverter                      m_Inverter;
+  Side                             m_Fixed;
+  Side                             m_Moving;
+  MiddleForces                     m_Forces;
+  LevelGrid                        m_Level; // of dimension 0 before the first level
+  std::optional<ConvergenceWindow> m_Window;
+  // float[3] a voxel: the other update, and a weighted derivative; only where the settings need them.
   MemoryPointer m_OtherUpdate;
   MemoryPointer m_Weighted;
-  // float: see kernels::ComposeFields; the same, of ones; the length of the longest vector; see FindSlot().
+  // float: see kernels::ComposeFields; the same, of ones; the length of the longest vector.
   MemoryPointer m_Factors;
   MemoryPointer m_Ones;
   MemoryPointer m_Longest;
-  MemoryPointer m_Values;
 };
 
 } // namespace gpureg

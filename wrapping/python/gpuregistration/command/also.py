@@ -45,7 +45,7 @@ def add_also(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="append",
         default=[],
-        help="images that greedy and syn compare beside FIXED and MOVING, in the same spaces, such as T2-weighted ones; may be repeated, behind "
+        help="images that greedy, syn and velocity compare beside FIXED and MOVING, in the same spaces, such as T2-weighted ones; may be repeated, behind "
         "FIXED and MOVING. Settings may follow: metric=NAME weight=0.5 mask=FILE moving_mask=FILE bins=32 radius=2 fixed_range=all "
         "moving_range=0x100. FIXED and MOVING have the weight 1",
     )
@@ -58,11 +58,10 @@ def read_also(asked: Sequence[Sequence[str]], stages: Sequence[Stage]) -> list[A
         WrongUse: there are not two files, there is no such setting, or no stage compares several pairs.
     """
     if asked:
-        from .._also import COMPARE_SEVERAL
+        from .._also import COMPARE_SEVERAL, name_those_that_compare_several
 
         if not any(isinstance(stage, COMPARE_SEVERAL) for stage in stages):
-            names = " and ".join(kind.name for kind in COMPARE_SEVERAL)
-            raise WrongUse(f"--also is of {names}, and --transform has only {', '.join(stage.name for stage in stages)}")
+            raise WrongUse(f"--also is of {name_those_that_compare_several()}, and --transform has only {', '.join(stage.name for stage in stages)}")
     return [_read_one(words) for words in asked]
 
 

@@ -66,7 +66,7 @@ def add_parser(subparsers: Any) -> None:
         "--report", metavar="FILE", nargs="?", const="", help="an HTML page on how it went; without FILE beside OUT, OUT.html"
     )
     parser.add_argument(
-        "--transform", metavar="STAGES", default="rigid", help="rigid, affine, global, ffd, greedy or syn, or several: affine,syn (default: rigid)"
+        "--transform", metavar="STAGES", default="rigid", help="rigid, affine, global, ffd, greedy, syn or velocity, or several: affine,syn (default: rigid)"
     )
     parser.add_argument(
         "--metric", metavar="NAME", help="what images are compared by, such as mean_squares; or one for each stage, with commas"

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_DiffeomorphicChoices_h
+#define gpureg_DiffeomorphicChoices_h
+
+#include "GPURegistrationExport.h"
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+
+namespace gpureg
+{
+
+/** Says how a deformation is found. */
+enum class DiffeomorphicScheme : std::uint8_t
+{
+  /** Finds one field, and composes each step with it. */
+  Greedy,
+  /** Finds two fields, to the middle and back, and keeps their inverses, as itk::SyNImageRegistrationMethod does (Avants 2008). */
+  SyN,
+  /** Finds a stationary velocity v; the deformation is exp(v), and its inverse exp(-v) (Arsigny 2006; Vercauteren 2008). */
+  Velocity
+};
+
+/** Returns a name, such as "Greedy".
+ *  \throws BadInputError if the value is not in the enumeration. */
+GPURegistration_EXPORT
+const char *
+GetName(DiffeomorphicScheme scheme);
+
+/** Returns the scheme with a name.
+ *  \throws BadInputError if there is none; the message lists the names. */
+GPURegistration_EXPORT
+DiffeomorphicScheme
+GetDiffeomorphicScheme(const std::string & name);
+
+GPURegistration_EXPORT
+std::ostream &
+operator<<(std::ostream & out, DiffeomorphicScheme scheme);
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_FieldExponential_h
+#define gpureg_FieldExponential_h
+
+#include "engine/field/FieldKernels.h"
+#include "engine/runtime/Queue.h"
+
+#include <cstddef>
+
+namespace gpureg
+{
+
+/** Exponentials of a stationary velocity by scaling and squaring: the displacements of exp(v) and of exp(-v), where v is a velocity times a
+ *  share. u ← v/2^n, and then n times u(x) ← u(x) + u(x + u(x)) (Arsigny 2006). The first squaring applies the scale as well. */
+class FieldExponential
+{
+public:
+  /** queue must outlive it. */
+  explicit FieldExponential(Queue & queue)
+    : m_Queue(queue)
+  {}
+
+  /** Sets the grid, the share, and the number of squarings, 1 or more. */
+  void
+  Set(const kernels::FieldGrid & grid, double share, int squarings);
+
+  /** Enqueues exp(v), or, if isInverse, exp(-v). All are fields on the grid; scratch is overwritten, and none of the three is another one. */
+  void
+  Enqueue(const Memory & velocity, bool isInverse, Memory & scratch, Memory & exponential);
+
+  std::size_t
+  GetDeviceBytes() const
+  {
+    return SizeOf(m_Factors[0]) + SizeOf(m_Factors[1]) + SizeOf(m_Ones);
+  }
+
+private:
+  Queue &            m_Queue;
+  kernels::FieldGrid m_Grid{};
+  int                m_Squarings = 1;
+  // Factors of compositions: of the first one, forwards and backwards, and of the others.
+  MemoryPointer m_Factors[2];
+  MemoryPointer m_Ones;
+};
+
+} // namespace gpureg
+
+#endif

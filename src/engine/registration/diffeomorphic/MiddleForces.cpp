@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/registration/diffeomorphic/MiddleForces.h"
+
+#include "kernels/core/Evaluated.h"
+
+#include "gpureg/core/Error.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gpureg
+{
+
+std::vector<MiddleSources>
+ListMiddleSources(const DiffeomorphicProblem &  problem,
+                  const DiffeomorphicSettings & settings,
+                  const MakeMiddleSources &     make)
+{
+  std::vector<MiddleSources> sources;
+  for (const WeighedPair & pair : ListWeighedPairs(problem, settings, FirstPair::IsKept))
+  {
+    WithPairNamed(pair.number, [&] { sources.push_back(make(pair)); });
+  }
+  return sources;
+}
+
+MiddleForces::MiddleForces(SchemeWorkspace & workspace)
+  : m_Workspace(workspace)
+  , m_Filter(*workspace.queue)
+  , m_Sum(*workspace.queue)
+{}
+
+void
+MiddleForces::BeginLevel(const std::vector<MiddleSources> & pairs, int number, int iterations, const LevelGrid & level)
+{
+  Queue & queue = *m_Workspace.queue;
+  m_Pairs.resize(pairs.size());
+  for (std::size_t n = 0; n < pairs.size(); ++n)
+  {
+    if (!m_Pairs[n])
+    {
+      m_Pairs[n] = std::make_unique<MiddlePair>(m_Workspace);
+    }
+    WithPairNamed(pairs[n].pair.number, [&] { m_Pairs[n]->BeginLevel(m_Filter, pairs[n], number, level); });
+  }
+  m_Filter.Release();
+  m_Elements = 3 * kernels::CountFieldVoxels(&level.grid);
+  if (m_Pairs.size() > 1)
+  {
+    Reserve(queue, m_OfAll, sizeof(float) * static_cast<std::size_t>(m_Elements));
+  }
+  Reserve(queue, m_Values, 2 * sizeof(float) * m_Pairs.size() * static_cast<std::size_t>(std::max(1, iterations)));
+}
+
+void
+MiddleForces::ResampleFixed(const Memory & field)
+{
+  for (const auto & pair : m_Pairs)
+  {
+    pair->GetFixed().Resample(field);
+  }
+}
+
+void
+MiddleForces::ResampleMoving(const Memory & field)
+{
+  for (const auto & pair : m_Pairs)
+  {
+    pair->GetMoving().Resample(field);
+  }
+}
+
+void
+MiddleForces::CheckImages()
+{
+  for (const auto & pair : m_Pairs)
+  {
+    WithPairNamed(pair->GetNumber(), [&] {
+      pair->GetFixed().MeasureRange();
+      pair->GetMoving().MeasureRange();
+    });
+  }
+}
+
+void
+MiddleForces::SetRanges(bool isFirst)
+{
+  for (const auto & pair : m_Pairs)
+  {
+    WithPairNamed(pair->GetNumber(), [&] { pair->SetRanges(isFirst); });
+  }
+}
+
+const Memory &
+MiddleForces::Enqueue(MiddleRole role, int t, int & sign)
+{
+  const bool areSeveral = m_Pairs.size() > 1;
+  for (std::size_t n = 0; n < m_Pairs.size(); ++n)
+  {
+    MiddlePair & pair = *m_Pairs[n];
+    pair.EnqueueForces(role, *m_Values, this->FindSlot(t, role, n));
+    sign = areSeveral ? 1 : pair.GetSign();
+    if (areSeveral)
+    {
+      m_Sum.Add(m_Workspace.reducer, m_Elements, pair.GetForces(), pair.GetSign() * pair.GetWeight(), n == 0, *m_OfAll);
+    }
+  }
+  return areSeveral ? *m_OfAll : m_Pairs.front()->GetForces();
+}
+
+std::int64_t
+MiddleForces::FindSlot(int t, MiddleRole role, std::size_t pair) const
+{
+  const auto pairs = static_cast<std::int64_t>(m_Pairs.size());
+  return (2 * std::int64_t{ t } + (role == MiddleRole::Exchanged ? 1 : 0)) * pairs + static_cast<std::int64_t>(pair);
+}
+
+std::vector<double>
+MiddleForces::DownloadCosts(int count) const
+{
+  std::vector<float> values(2 * m_Pairs.size() * static_cast<std::size_t>(count));
+  if (count > 0)
+  {
+    m_Workspace.queue->Download(values.data(), *m_Values, sizeof(float) * values.size());
+  }
+  std::vector<double> costs;
+  for (int t = 0; t < count; ++t)
+  {
+    for (std::size_t n = 0; n < m_Pairs.size(); ++n)
+    {
+      const float  asGiven = values[static_cast<std::size_t>(this->FindSlot(t, MiddleRole::AsGiven, n))];
+      const float  exchanged = values[static_cast<std::size_t>(this->FindSlot(t, MiddleRole::Exchanged, n))];
+      const double both = static_cast<double>(asGiven) + exchanged;
+      if (!std::isfinite(both))
+      {
+        throw BadInputError(
+          "the deformation has grown beyond all numbers: take a shorter step, or a larger updateSigma");
+      }
+      if (asGiven <= GPUREG_NO_EVALUATED_VALUE || exchanged <= GPUREG_NO_EVALUATED_VALUE)
+      {
+        throw BadInputError(NamePair(m_Pairs[n]->GetNumber()) +
+                            "no voxel of the fixed image lies in the moving image, or all of them are outside of a "
+                            "mask: begin with a transform that brings them together");
+      }
+      if (n == 0)
+      {
+        costs.push_back(0.5 * m_Pairs[n]->GetCostUnit() * both);
+      }
+    }
+  }
+  return costs;
+}
+
+std::size_t
+MiddleForces::GetDeviceBytes() const
+{
+  std::size_t bytes = m_Filter.GetSize() + m_Sum.GetDeviceBytes() + SizeOf(m_OfAll) + SizeOf(m_Values);
+  for (const auto & pair : m_Pairs)
+  {
+    bytes += pair->GetDeviceBytes();
+  }
+  return bytes;
+}
+
+} // namespace gpureg

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_MiddleForces_h
+#define gpureg_MiddleForces_h
+
+#include "engine/filter/RecursiveFilter.h"
+#include "engine/registration/diffeomorphic/ForceSum.h"
+#include "engine/registration/diffeomorphic/MiddlePair.h"
+#include "engine/registration/diffeomorphic/SchemeSteps.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace gpureg
+{
+
+/** Returns what the images of a pair are at the level that begins. */
+using MakeMiddleSources = std::function<MiddleSources(const WeighedPair & pair)>;
+
+/** Returns the pairs of a registration at a level, the first one among them: it has the cost, whatever its weight. */
+std::vector<MiddleSources>
+ListMiddleSources(const DiffeomorphicProblem &  problem,
+                  const DiffeomorphicSettings & settings,
+                  const MakeMiddleSources &     make);
+
+/** The similarities of all pairs of images in the middle of a level, and their derivatives by the points of either image, as
+ *  itk::SyNImageRegistrationMethod computes them: from central differences of the resampled images. Each iteration has two evaluations, with
+ *  exchanged roles. */
+class MiddleForces
+{
+public:
+  /** workspace must outlive it. */
+  explicit MiddleForces(SchemeWorkspace & workspace);
+
+  /** Begins a level of a number, with so many iterations. */
+  void
+  BeginLevel(const std::vector<MiddleSources> & pairs, int number, int iterations, const LevelGrid & level);
+
+  /** Enqueues the resampling of all fixed, or moving, images in the middle, along a field from there. */
+  void
+  ResampleFixed(const Memory & field);
+  void
+  ResampleMoving(const Memory & field);
+
+  /** Checks that no image in the middle is constant. Overwrites the workspace's first array. */
+  void
+  CheckImages();
+
+  /** Does that for the first images of a level, and sets their ranges where similarities have bins of them, as ITK does. */
+  void
+  SetRanges(bool isFirst);
+
+  /** Enqueues the evaluations of iteration t.
+   *  \param sign gets 1 if the derivative points to where the images are more similar, otherwise -1
+   *  \return the derivative, or the sum of those of several pairs, float[3] a voxel, until the next evaluation */
+  const Memory &
+  Enqueue(MiddleRole role, int t, int & sign);
+
+  /** Waits, and returns the costs of the level's first count iterations: the mean of both evaluations of the first pair, as ITK has it.
+   *  \throws BadInputError if they say that there is nothing to register, or that the fields have grown beyond all numbers */
+  std::vector<double>
+  DownloadCosts(int count) const;
+
+  std::size_t
+  GetDeviceBytes() const;
+
+private:
+  /** Returns the place in m_Values of a pair's similarity at iteration t. */
+  std::int64_t
+  FindSlot(int t, MiddleRole role, std::size_t pair) const;
+
+  SchemeWorkspace &                        m_Workspace;
+  RecursiveFilter                          m_Filter;
+  ForceSum                                 m_Sum;
+  std::vector<std::unique_ptr<MiddlePair>> m_Pairs;
+  std::int64_t                             m_Elements = 0; // of a field
+  MemoryPointer                            m_OfAll;        // float[3] a voxel: the sum of several pairs
+  MemoryPointer                            m_Values;       // float: see FindSlot()
+};
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/registration/diffeomorphic/VelocityScheme.h"
+
+#include "engine/field/FieldSums.h"
+#include "engine/filter/LevelGeometry.h"
+#include "engine/filter/LevelImage.h"
+#include "engine/runtime/ForEachItem.h"
+
+#include "gpureg/core/Error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace gpureg
+{
+
+namespace
+{
+// Of v/2, and one more of v, which then has the same steps: half a voxel where v has 32.
+constexpr int SquaringsToMiddle = 5;
+
+// An inverse needs one reading or two, each of which squares the error; no step is halved where nothing folds. Error: voxels.
+constexpr kernels::NewtonRule Refinement{ 16, 1e-4F, 0 };
+
+RegisteredImage
+DescribeLevel(const LevelImage & level)
+{
+  RegisteredImage image;
+  image.image = level.image;
+  image.mask = level.mask;
+  image.size = level.image->GetSize();
+  image.indexToPoint = level.toPoint;
+  return image;
+}
+} // namespace
+
+VelocityScheme::LevelValues::LevelValues(SchemeWorkspace & workspace)
+  : values(*workspace.queue, workspace.deviceName, &workspace.imageScratch)
+  , mask(*workspace.queue, workspace.deviceName, &workspace.imageScratch)
+{}
+
+VelocityScheme::VelocityScheme(SchemeWorkspace & workspace)
+  : m_Workspace(workspace)
+  , m_Forces(workspace)
+  , m_UpdateSmoother(*workspace.queue)
+  , m_FieldSmoother(*workspace.queue)
+  , m_ToMiddle(*workspace.queue)
+  , m_Whole(*workspace.queue)
+{}
+
+void
+VelocityScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
+{
+  Queue &                 queue = *m_Workspace.queue;
+  const int               coarser = static_cast<int>(settings.iterations.size()) - 1 - number;
+  const double            edge = std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), coarser);
+  const auto              pairs = ListMiddleSources(problem, settings, [&](const WeighedPair & pair) {
+    return this->MakeSources(pair, problem, edge);
+  });
+  const RegisteredImage & fixed = pairs.front().fixed.image;
+  const LevelGrid before = std::exchange(m_Level, MakeLevelGrid(problem.dimension, fixed.size, fixed.indexToPoint));
+  ReserveFields(m_Workspace, m_Level);
+  CarryField(m_Workspace, before, m_Level, m_Velocity);
+  m_Forces.BeginLevel(pairs, number, settings.iterations[static_cast<std::size_t>(number)], m_Level);
+  m_UpdateSmoother.Set(settings.updateSigma, m_Level.grid);
+  m_FieldSmoother.Set(settings.fieldSigma, m_Level.grid);
+  m_ToMiddle.Set(m_Level.grid, 0.5, SquaringsToMiddle);
+  m_Whole.Set(m_Level.grid, 1.0, SquaringsToMiddle + 1);
+  Reserve(queue, m_Update, 3 * sizeof(float) * static_cast<std::size_t>(kernels::CountFieldVoxels(&m_Level.grid)));
+  ReserveFactors(queue, m_Factors);
+  Reserve(queue, m_Longest, sizeof(float));
+}
+
+MiddleSources
+VelocityScheme::MakeSources(const WeighedPair & pair, const DiffeomorphicProblem & problem, double edge)
+{
+  m_Pairs.resize(std::max(m_Pairs.size(), pair.number + 1));
+  std::unique_ptr<LevelPair> & made = m_Pairs[pair.number];
+  if (!made)
+  {
+    made = std::make_unique<LevelPair>(m_Workspace);
+  }
+  const LevelMaker maker{ *m_Workspace.queue, m_Workspace.lines };
+  const auto       makeImage = [&](const RegisteredImage & image, const char * which, LevelValues & its) {
+    return MakeLevelImage(maker, image, which, FindFactors(image, problem.dimension, edge), its.values, its.mask);
+  };
+  const LevelImage fixed = makeImage(pair.pair.fixed, "fixed", made->fixed);
+  const LevelImage moving = makeImage(pair.pair.moving, "moving", made->moving);
+  const double     lowest = std::min(fixed.summary.minimum, moving.summary.minimum);
+  return { pair,
+           { DescribeLevel(fixed), {}, {}, lowest },
+           { DescribeLevel(moving), {}, problem.initial.first, lowest } };
+}
+
+bool
+VelocityScheme::Iterate(const DiffeomorphicSettings & settings, int t)
+{
+  this->ResampleImages();
+  if (t == 0)
+  {
+    m_Forces.CheckImages();
+  }
+  Queue &            queue = *m_Workspace.queue;
+  const std::int64_t elements = 3 * kernels::CountFieldVoxels(&m_Level.grid);
+  Memory &           update = *m_Update;
+  Memory &           other = *m_Workspace.first;
+  this->MakeUpdate(MiddleRole::AsGiven, t, 0.5 * settings.step, update);
+  this->MakeUpdate(MiddleRole::Exchanged, t, 0.5 * settings.step, other);
+  AddFields(queue, elements, MakeWeights(1, -1), update, other, update);
+  AddFields(queue, elements, MakeWeights(1, 1), *m_Velocity, update, *m_Velocity);
+  if (settings.fieldSigma > 0)
+  {
+    m_FieldSmoother.Smooth(*m_Velocity, *m_Workspace.first, *m_Workspace.second, *m_Velocity);
+  }
+  return true;
+}
+
+void
+VelocityScheme::ResampleImages()
+{
+  Memory & field = *m_Workspace.first;
+  m_ToMiddle.Enqueue(*m_Velocity, true, *m_Workspace.second, field);
+  m_Forces.ResampleFixed(field);
+  m_ToMiddle.Enqueue(*m_Velocity, false, *m_Workspace.second, field);
+  m_Forces.ResampleMoving(field);
+}
+
+void
+VelocityScheme::MakeUpdate(MiddleRole role, int t, double length, Memory & update)
+{
+  Queue &        queue = *m_Workspace.queue;
+  int            sign = 1;
+  const Memory & derivative = m_Forces.Enqueue(role, t, sign);
+  m_UpdateSmoother.SmoothAndMeasure(derivative, update, *m_Workspace.second, update, m_Workspace.reducer, *m_Longest);
+  kernels::LongestVector longest{};
+  longest.length = static_cast<float>(sign * length);
+  longest.slot = kernels::FactorOfOuter;
+  ForEachItem<kernels::FindScaleFactorKernel>(queue, 1, longest, Input<float>(*m_Longest), Output<float>(*m_Factors));
+  ScaleField(queue, 3 * kernels::CountFieldVoxels(&m_Level.grid), *m_Factors, update);
+}
+
+const Memory &
+VelocityScheme::MakeField(DeformationField field)
+{
+  switch (field)
+  {
+    case DeformationField::Forward:
+      m_Whole.Enqueue(*m_Velocity, false, *m_Workspace.second, *m_Workspace.first);
+      break;
+    case DeformationField::Inverse:
+      this->MakeInverse();
+      break;
+    default:
+      throw BadInputError("the velocity scheme finds a deformation and its inverse; SyN has the halves of both");
+  }
+  return *m_Workspace.first;
+}
+
+void
+VelocityScheme::MakeInverse()
+{
+  Queue &            queue = *m_Workspace.queue;
+  const std::int64_t voxels = kernels::CountFieldVoxels(&m_Level.grid);
+  Memory &           inverse = *m_Workspace.first;
+  Memory &           scratch = *m_Workspace.second;
+  Reserve(queue, m_Deformation, 3 * sizeof(float) * static_cast<std::size_t>(voxels));
+  m_Whole.Enqueue(*m_Velocity, false, scratch, *m_Deformation);
+  m_Whole.Enqueue(*m_Velocity, true, scratch, inverse);
+  // Both are interpolated between voxels, where they lose a little of each other.
+  ForEachItem<kernels::InvertByNewtonKernel>(queue,
+                                             voxels,
+                                             Precision::Single,
+                                             m_Level.grid,
+                                             Refinement,
+                                             Input<RealNumber>(*m_Deformation),
+                                             Output<RealNumber>(inverse),
+                                             Output<float>(scratch));
+}
+
+std::size_t
+VelocityScheme::GetDeviceBytes() const
+{
+  std::size_t bytes = m_Forces.GetDeviceBytes() + m_UpdateSmoother.GetDeviceBytes() + m_FieldSmoother.GetDeviceBytes() +
+                      m_ToMiddle.GetDeviceBytes() + m_Whole.GetDeviceBytes();
+  for (const auto & pair : m_Pairs)
+  {
+    for (const LevelValues * image : { &pair->fixed, &pair->moving })
+    {
+      bytes += image->values.GetDeviceBytes() + image->mask.GetDeviceBytes();
+    }
+  }
+  for (const MemoryPointer * array : { &m_Velocity, &m_Update, &m_Deformation, &m_Factors, &m_Longest })
+  {
+    bytes += SizeOf(*array);
+  }
+  return bytes;
+}
+
+} // namespace gpureg

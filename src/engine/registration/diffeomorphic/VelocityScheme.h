@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_VelocityScheme_h
+#define gpureg_VelocityScheme_h
+
+#include "engine/field/FieldExponential.h"
+#include "engine/field/FieldSmoother.h"
+#include "engine/filter/ImageLevel.h"
+#include "engine/registration/diffeomorphic/LevelGrid.h"
+#include "engine/registration/diffeomorphic/MiddleForces.h"
+#include "engine/registration/diffeomorphic/SchemeSteps.h"
+
+#include <memory>
+#include <vector>
+
+namespace gpureg
+{
+
+/** One stationary velocity v, on the fixed image's grid, whose exponential is the deformation, and exp(-v) its inverse (Arsigny 2006;
+ *  Vercauteren 2008). An iteration
+ *  - resamples both images in the middle, the fixed one along exp(-v/2) and the moving one along exp(v/2),
+ *  - computes the similarity and its derivative by the moving image's points, and the same with exchanged roles, as SyN does,
+ *  - smooths each derivative, scales it to half a step, and adds the first one to v, minus the second one,
+ *  - smooths v.
+ *  So exchanged images have the opposite velocity. A level's images are shrunk. */
+class VelocityScheme : public SchemeSteps
+{
+public:
+  /** workspace must outlive it. */
+  explicit VelocityScheme(SchemeWorkspace & workspace);
+
+  void
+  Begin() override
+  {
+    m_Level = {};
+  }
+
+  void
+  BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number) override;
+
+  bool
+  Iterate(const DiffeomorphicSettings & settings, int t) override;
+
+  std::vector<double>
+  DownloadCosts(int count) override
+  {
+    return m_Forces.DownloadCosts(count);
+  }
+
+  const kernels::FieldGrid &
+  GetGrid() const override
+  {
+    return m_Level.grid;
+  }
+
+  const Memory &
+  MakeField(DeformationField field) override;
+
+  std::size_t
+  GetDeviceBytes() const override;
+
+private:
+  /** An image at a level, with its mask. */
+  struct LevelValues
+  {
+    explicit LevelValues(SchemeWorkspace & workspace);
+
+    ImageLevel values;
+    ImageLevel mask;
+  };
+
+  /** A pair's images at a level. */
+  struct LevelPair
+  {
+    explicit LevelPair(SchemeWorkspace & workspace)
+      : fixed(workspace)
+      , moving(workspace)
+    {}
+
+    LevelValues fixed;
+    LevelValues moving;
+  };
+
+  /** Shrinks a pair's images. edge: of the level's voxels, mm. */
+  MiddleSources
+  MakeSources(const WeighedPair & pair, const DiffeomorphicProblem & problem, double edge);
+
+  /** Resamples all images in the middle. Overwrites the workspace's arrays. */
+  void
+  ResampleImages();
+
+  /** Makes the update of iteration t that moves one image of each pair to the other one, length voxels at most. Overwrites the workspace's
+   *  second array. */
+  void
+  MakeUpdate(MiddleRole role, int t, double length, Memory & update);
+
+  /** Makes the inverse in the workspace's first array. */
+  void
+  MakeInverse();
+
+  SchemeWorkspace & m_Workspace;
+  // By the pairs' numbers.
+  std::vector<std::unique_ptr<LevelPair>> m_Pairs;
+  MiddleForces                            m_Forces;
+  FieldSmoother                           m_UpdateSmoother;
+  FieldSmoother                           m_FieldSmoother;
+  FieldExponential                        m_ToMiddle;
+  FieldExponential                        m_Whole;
+  LevelGrid                               m_Level; // of dimension 0 before the first level
+  // float[3] a voxel: v; one of its two updates; the deformation that an inverse is refined by, from the first inverse on.
+  MemoryPointer m_Velocity;
+  MemoryPointer m_Update;
+  MemoryPointer m_Deformation;
+  // float: see kernels::ScaleField; the length of the longest vector.
+  MemoryPointer m_Factors;
+  MemoryPointer m_Longest;
+};
+
+} // namespace gpureg
+
+#endif

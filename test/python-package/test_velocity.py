@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stage "velocity": a displacement for each voxel, and its inverse, of a stationary velocity."""
+
+import subprocess
+import sys
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from gpuregistration.stages import SIMILARITIES, Velocity
+from test_greedy import make_pair
+from test_syn import mean_distance
+
+SETTINGS = {"iterations": (20, 20), "step": 0.5}
+
+
+def points_inside(fixed):
+    """Returns where the texture is strong, 5 voxels or more away from the edge, beyond which displacements are 0, and the points there."""
+    inside = np.zeros(fixed.array.shape, bool)
+    inside[(slice(5, -5),) * fixed.array.ndim] = True
+    inside &= fixed.array > 1.5
+    return inside, np.stack(np.nonzero(inside)[::-1], axis=-1) * fixed.spacing + fixed.origin
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_finds_a_known_deformation_and_its_inverse(device, dimension):
+    fixed, moving, truth = make_pair(dimension)
+    result = gr.register(fixed, moving, Velocity(**SETTINGS), device=device)
+    inside, points = points_inside(fixed)
+    assert mean_distance(result.displacement_field.array, truth, inside) < 0.3 * np.linalg.norm(truth, axis=-1)[inside].mean()
+    assert result.stages[0].smallest_determinant > 0 and not result.warnings
+    costs = result.stages[0].levels[-1].costs
+    assert costs[-1] < result.stages[0].levels[0].costs[0] and result.cost == costs[-1]
+    there = result.transform.transform_points(result.inverse.transform_points(points))
+    assert np.linalg.norm(there - points, axis=-1).mean() < 1e-3
+    assert np.linalg.norm(there - points, axis=-1).max() < 0.01
+
+
+def test_leads_back_where_images_are_exchanged(device):
+    fixed, moving, _ = make_pair(3)
+    there = gr.register(fixed, moving, Velocity(**SETTINGS, field_sigma=0.6), device=device)
+    back = gr.register(moving, fixed, Velocity(**SETTINGS, field_sigma=0.6), device=device)
+    assert [level.costs for level in there.stages[0].levels] == [level.costs for level in back.stages[0].levels]
+    _, points = points_inside(fixed)
+    distances = np.linalg.norm(back.transform.transform_points(points) - there.inverse.transform_points(points), axis=-1)
+    assert distances.mean() < 0.01 and distances.max() < 0.1
+
+
+@pytest.mark.parametrize("similarity", SIMILARITIES)
+def test_finds_it_by_each_similarity(device, similarity):
+    fixed, moving, truth = make_pair(2)
+    result = gr.register(fixed, moving, Velocity(similarity, **SETTINGS), device=device)
+    inside, _ = points_inside(fixed)
+    assert mean_distance(result.displacement_field.array, truth, inside) < 0.5 * np.linalg.norm(truth, axis=-1)[inside].mean()
+    assert result.stages[0].metric == similarity
+
+
+def test_begins_with_what_was_found_before(device):
+    fixed, moving, _ = make_pair(3)
+    shifted = gr.Image(moving.array, moving.spacing, moving.origin + [6.0, 0, 0])
+    alone = gr.register(fixed, moving, Velocity(**SETTINGS), device=device)
+    initial = gr.Affine(translation=[6.0, 0, 0])
+    result = gr.register(fixed, shifted, Velocity(**SETTINGS), initial=initial, device=device)
+    inside, points = points_inside(fixed)
+    assert mean_distance(result.displacement_field.array - [6.0, 0, 0], alone.displacement_field.array, inside) < 1e-3
+    there = result.transform.transform_points(result.inverse.transform_points(points + [6.0, 0, 0]))
+    assert np.linalg.norm(there - points - [6.0, 0, 0], axis=-1).mean() < 1e-3
+    with pytest.raises(gr.UnsupportedError, match="velocity: .*linear"):
+        gr.register(fixed, shifted, Velocity(**SETTINGS), initial=result.transform, device=device)
+
+
+def test_registers_one_slice(device):
+    fixed, moving, _ = make_pair(2)
+    flat = gr.register(fixed.array[np.newaxis], moving.array[np.newaxis], Velocity(**SETTINGS), spacing=[1, 1, 1], device=device)
+    plane = gr.register(fixed, moving, Velocity(**SETTINGS), device=device)
+    np.testing.assert_array_equal(flat.displacement_field.array, plane.displacement_field.array)
+    assert flat.warped.shape == (1, *fixed.array.shape)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"iterations": ()}, "1 to 6"),
+        ({"radius": 0}, "radius"),
+        ({"step": 0}, "step"),
+        ({"field_sigma": float("nan")}, "field_sigma"),
+        ({"similarity": "mattes_mutual_information"}, "neighborhood_correlation"),
+    ],
+)
+def test_says_what_setting_is_not_possible(settings, message):
+    fixed, moving, _ = make_pair(2)
+    with pytest.raises(gr.BadInputError, match=f"velocity: .*{message}"):
+        gr.register(fixed, moving, Velocity(**settings))
+
+
+def test_the_command_writes_what_it_found(tmp_path):
+    pytest.importorskip("SimpleITK")
+    fixed, moving, _ = make_pair(3)
+    gr.write_image(tmp_path / "f.mha", fixed)
+    gr.write_image(tmp_path / "m.mha", moving)
+    command = [sys.executable, "-m", "gpuregistration", "register", "f.mha", "m.mha", "-o", "o.mha", "--device", "host"]
+    command += ["--transform", "velocity:iterations=20x20:step=0.5", "--output-field", "warp.nii.gz"]
+    command += ["--output-inverse", "back.nii.gz", "--report", "r.html"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    warped = gr.read_image(tmp_path / "o.mha").array
+    again = gr.resample(moving, gr.read_transform(tmp_path / "warp.nii.gz"), fixed, device="host").array
+    np.testing.assert_allclose(again, warped, atol=1e-4)
+    back = gr.resample(fixed, gr.read_transform(tmp_path / "back.nii.gz"), moving, device="host").array
+    inside = fixed.array > 1.5
+    for image, to in ((warped, fixed), (back, moving)):
+        assert np.abs(image - to.array)[inside].mean() < 0.4 * np.abs(moving.array - fixed.array)[inside].mean()
+    assert "velocity" in (tmp_path / "r.html").read_text("utf-8")
