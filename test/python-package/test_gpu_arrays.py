@@ -348,12 +348,17 @@ def test_metrics_have_what_was_there_when_they_were_made(library, heads):
             library.set(array, image.array)
 
 
+def cost_beside_the_engine(whole, engine):
+    """Returns what a call takes beside the engine's seconds, as a share of these."""
+    return (whole - engine) / engine
+
+
 def test_registration_takes_what_the_engine_takes(library, heads, moved):
     """What arrays in and out cost beside the engine is less than a millisecond: on a GPU 1/20 of a whole head's registration.
 
     Timed are register() and the warped image's array, which is made when it is asked for. The engine's share is the seconds that it tells
     of each stage. Of warping it tells none: what the same resampling takes a second time, of the same arrays, is counted as its share.
-    That holds the cost of a call of resample(), too, which is then not looked at.
+    That holds the cost of a call of resample(), too, which is then not looked at. The first call of six that was not disturbed ends it.
     """
     if library.device != "host":
         grid = {"shape": (160, 192, 176), "spacing": (0.5, 0.5, 0.5)}
@@ -369,9 +374,11 @@ def test_registration_takes_what_the_engine_takes(library, heads, moved):
         again = gr.resample(moving, found.transform, fixed)
         warping = time.perf_counter() - started
         calls.append((whole, sum(part.seconds for part in found.stages) + warping))
+        if cost_beside_the_engine(*calls[-1]) < 0.05:
+            break
     np.testing.assert_array_equal(library.get(warped), library.get(again.array))
     print(f"{library.device}: " + ", ".join(f"{1000 * call:.2f} ms of which the engine {1000 * engine:.2f}" for call, engine in calls))
-    assert min((call - engine) / engine for call, engine in calls) < 0.05, calls
+    assert cost_beside_the_engine(*calls[-1]) < 0.05, calls
 
 
 def test_nothing_is_copied(library, head):
