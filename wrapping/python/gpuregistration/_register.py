@@ -15,7 +15,7 @@ from . import _engine
 from ._checks import check_progress
 from ._devices import DeviceLike, borrow_engine
 from ._gpu_arrays import GpuArray
-from ._image import engine_map, engine_size, matrix_of_map
+from ._image import engine_map, engine_size, matrix_of_map, shrunk_grid
 from ._inverse import InverseErrors
 from ._kinds import ImageLike
 from ._paths import PathLike, name_of
@@ -343,12 +343,13 @@ def _run_free_form(
 def _run_dense(
     stage: Union[Greedy, SyN], settings: Any, pair: Pair, sides: Any, found: Optional[Transform], device: str, reporter: _Reporter
 ) -> StageResult:
-    d, fixed = pair.dimension, pair.fixed
+    d = pair.dimension
+    grid = shrunk_grid(pair.fixed, settings.syn.shrink_factors[-1]) if settings.syn.shrink_factors else pair.fixed
     begins = _engine.Chain(d) if found is None else found.chain()
 
     def take(which: Any) -> DisplacementField:
-        vectors = from_volume(np.asarray(engine.take_displacements(engine_size(fixed), which)), d)
-        return DisplacementField(vectors, fixed.spacing, fixed.origin, fixed.direction)
+        vectors = from_volume(np.asarray(engine.take_displacements(engine_size(grid), which)), d)
+        return DisplacementField(vectors, grid.spacing, grid.origin, grid.direction)
 
     back: Optional[Transform] = None
     with borrow_engine(_engine.DiffeomorphicRegistration, device) as engine:
