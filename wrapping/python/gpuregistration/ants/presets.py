@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Optional, Sequence
+from typing import Iterable, Optional, Sequence
 
 from .._engine import BadInputError, UnsupportedError
 
@@ -20,7 +20,7 @@ _ELSEWHERE = re.compile(r"^(Elastic|TV\[\d\]|TVMSQ|TVMSQC|antsRegistrationSyN(Qu
 # Linear stages in front of SyN: transform, iterations, factors and sigmas of each.
 _LONG = ("2100x1200x1200x0", "4x2x2x1", "3x2x1x0")
 _BOLD = ("[1200x1200x100,1e-6,5]", "4x2x1", "2x1x0")
-_BEFORE_SYN = {
+_BEFORE_SYN: dict[str, list[tuple[str, ...]]] = {
     "SyN": [("Affine[0.25]", *_LONG)],
     "SyNRA": [("Rigid[0.25]", *_LONG), ("Affine[0.25]", *_LONG)],
     "SyNOnly": [],
@@ -33,7 +33,7 @@ _BEFORE_SYN = {
     "SyNabp": [("Rigid[0.1]", "1000x500x250x100", "8x4x2x1", "4x2x1x0"), ("Affine[0.1]", "1000x500x250x100", "8x4x2x1", "4x2x1x0")],
 }
 # Names that stand for a linear one: iterations, and factors and sigmas where they are others than the caller's.
-_QUICK = {
+_QUICK: dict[str, tuple[str, Optional[Sequence[int]], Optional[tuple[Sequence[int], Sequence[float]]]]] = {
     "AffineFast": ("Affine", (2100, 1200, 0, 0), None),
     "BOLDAffine": ("Affine", (100, 20), ((2, 1), (1, 0))),
     "QuickRigid": ("Rigid", (20, 20, 0, 0), None),
@@ -134,5 +134,5 @@ def _script_stage(kind: str, script: "re.Match[str]", numbers: Numbers) -> tuple
     return metric, "SyN[0.2,3,0]", f"[100x70x50x{last},1e-6,10]", "8x4x2x1", "3x2x1x0vox"
 
 
-def _joined(numbers: Optional[object]) -> str:
-    return "x".join(f"{number:g}" for number in numbers)  # type: ignore[attr-defined]
+def _joined(numbers: Iterable[float]) -> str:
+    return "x".join(f"{number:g}" for number in numbers)

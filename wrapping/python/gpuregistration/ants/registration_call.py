@@ -267,8 +267,8 @@ def _read_stage(
     iterations, threshold, window = _read_convergence(convergence)
     read_sigmas, in_mm = _read_sigmas(sigmas, len(iterations))
     read_factors = factors.wholes(factors.first(), 1)
-    for value, numbers in ((factors, read_factors), (sigmas, read_sigmas)):
-        if len(numbers) != len(iterations):
+    for value, count in ((factors, len(read_factors)), (sigmas, len(read_sigmas))):
+        if count != len(iterations):
             raise value.wrong(f"{len(iterations)} numbers, as many as --convergence {convergence} has levels")
     name, numbers = _read_transform(transform, others)
     read_metrics = [_read_metric(value, name, others) for value in metrics]

@@ -9,7 +9,7 @@ from typing import Callable, Optional
 
 import numpy as np
 
-from .._devices import choose_device
+from .._devices import DeviceLike, choose_device
 from .._engine import BadInputError, UnsupportedError
 from .._grey import as_grey
 from .._image import Image
@@ -17,7 +17,7 @@ from .._register import register_pair
 from .._resample import resample
 from .._sides import read_pair
 from .._stage_result import StageResult
-from .._transforms import Affine, Composite, Transform
+from .._transforms import Affine, Composite, Transform, linear_matrix
 from .diagnostics import Log, describe_stage
 from .initial import make_initial
 from .intensities import match_histogram, window
@@ -84,7 +84,7 @@ class Registered:
         return None if any(back is None for back in backs) else Composite([back for back in backs if back is not None])
 
 
-def register(call: RegistrationCall, read: Read, log: Log, device: Optional[str] = None) -> Registered:
+def register(call: RegistrationCall, read: Read, log: Log, device: Optional[DeviceLike] = None) -> Registered:
     """Registers.
 
     Args:
@@ -125,7 +125,7 @@ def collapse(parts: list[Part]) -> list[Part]:
     made: list[Part] = []
     for part in parts:
         if part.is_linear and made and made[-1].is_linear:
-            matrix = made[-1].transform.matrix_of() @ part.transform.matrix_of()  # type: ignore[operator]
+            matrix = linear_matrix(made[-1].transform, "transform") @ linear_matrix(part.transform, "transform")
             center = made[-1].transform.center if isinstance(made[-1].transform, Affine) else None
             made[-1] = _linear("GenericAffine", Affine.from_matrix(matrix, center))
         else:
@@ -151,7 +151,7 @@ def _matrix_of(parts: list[Part], dimension: int) -> np.ndarray:
     """Returns the matrix of linear parts together."""
     whole = np.eye(dimension + 1)
     for part in parts:
-        whole = whole @ part.transform.matrix_of()
+        whole = whole @ linear_matrix(part.transform, "transform")
     return whole
 
 
