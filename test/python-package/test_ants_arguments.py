@@ -103,7 +103,6 @@ def test_knows_what_the_real_program_has_to_do(before, after, reason):
 @pytest.mark.parametrize(
     ("before", "after", "parts"),
     [
-        ("-d 3", "", ["-d/--dimensionality is missing", "2 or 3"]),
         ("-d 3", "-d 5", ["-d/--dimensionality 5", "2 or 3"]),
         ("-o P", "", ["-o/--output is missing"]),
         ("-o P", "-o [P,a,b,c]", ["-o/--output [P,a,b,c]", "PREFIX"]),

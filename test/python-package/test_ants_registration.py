@@ -142,10 +142,17 @@ def test_a_deformation_may_be_coarse_and_restricted(here):
 def test_two_dimensions(here):
     for name in ("f", "m"):
         gr.write_image(f"{name}.nii.gz", gr.Image(gr.read_image(f"{name}.nii.gz").array[10], (4.0, 4.0)))
-    run(f"-d 2 {IMAGES} {START} {AFFINE} {SYN}")
+    # The dimension is the images' where the line does not tell it.
+    run(f"{IMAGES} {START} {AFFINE} {SYN}")
     forward = sitk.CompositeTransform([sitk.ReadTransform("p_0GenericAffine.mat"), warp("p_1Warp.nii.gz")])
     inverse = sitk.CompositeTransform([warp("p_1InverseWarp.nii.gz"), sitk.ReadTransform("p_0GenericAffine.mat").GetInverse()])
     check_images(forward, inverse)
+
+
+def test_no_iterations_leave_the_identity(here):
+    run(f"-d 3 -o p_ {AFFINE.replace('20x10', '0x0')} {SYN.replace('6x4', '0x0')}")
+    assert (gr.read_transform("p_0GenericAffine.mat").matrix_of() == np.eye(4)).all()
+    assert not gr.read_transform("p_1Warp.nii.gz").array.any() and not gr.read_transform("p_1InverseWarp.nii.gz").array.any()
 
 
 def test_nipypes_line_runs_as_it_stands(here):
@@ -164,9 +171,14 @@ def test_nipypes_line_runs_as_it_stands(here):
         (f"-d 3 -o [p_,w.xyz] {SYN}", "-o/--output: w.xyz"),
         (f"-d 3 -o p_ {SYN.replace('m.nii.gz', 'mask.txt')}", "mask.txt"),
         (f"-d 3 -o p_ {SYN} -c 3", "-c/--convergence"),
+        (f"-d 3 -o [p_,m.nii.gz] {SYN}", "m.nii.gz is read"),
+        (f"-d 3 -o p_ {SYN.replace('m.nii.gz', 'nan.nii.gz')}", "file nan.nii.gz has 1 value that is infinite or not a number"),
     ],
 )
 def test_leaves_nothing_behind_where_it_fails(here, capfd, line, part):
+    hole = gr.read_image("m.nii.gz")
+    hole.array[3, 4, 5] = np.nan
+    gr.write_image("nan.nii.gz", hole)
     before = sorted(here.iterdir())
     run(line, 1)
     captured = capfd.readouterr()

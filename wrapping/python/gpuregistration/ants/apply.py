@@ -116,10 +116,16 @@ def move_image(call: ApplyCall, image: Image, transform: Transform, reference: I
     """Resamples an image on a reference's grid, as doubles or floats, and converts it to the type that is asked for."""
     exact = np.float32 if call.type == "float32" else np.float64
     values = host_array(image).astype(exact, copy=False)
+
+    def move(array: np.ndarray) -> np.ndarray:
+        one = Image(array, image.spacing, image.origin, image.direction)
+        moved: np.ndarray = resample_by(one, transform, reference, call.interpolation, call.default, device).array
+        return moved
+
     if image.is_vector:
         # Vectors are of the input's axes, and become ones of the reference's, as antsApplyTransforms has it.
         turned = values @ (reference.direction.T @ image.direction).T.astype(exact)
-        parts = [resample_by(Image(turned[..., n], image.spacing, image.origin, image.direction), transform, reference, call.interpolation, call.default, device).array for n in range(image.components)]
-        return reference.like(to_type(np.stack(parts, axis=-1), np.dtype(call.type)))
-    moved = resample_by(image.like(values), transform, reference, call.interpolation, call.default, device)
-    return reference.like(to_type(moved.array, np.dtype(call.type)))
+        moved = np.stack([move(turned[..., n]) for n in range(image.components)], axis=-1)
+    else:
+        moved = move(values)
+    return reference.like(to_type(moved, np.dtype(call.type)))

@@ -7,6 +7,7 @@ INTERPOLATIONS = (
     "Linear, NearestNeighbor, BSpline[order=3], GenericLabel, LanczosWindowedSinc, CosineWindowedSinc, HammingWindowedSinc or "
     "WelchWindowedSinc"
 )
+OUTPUTS = "FILE, [FIELD,1], [FILE,0], DisplacementField[FIELD], Linear[MATRIX,0|1] or CompositeTransform[FILE]"
 _TRUTH = "0 or 1"
 
 FLAGS = (
@@ -14,7 +15,7 @@ FLAGS = (
     Flag("e", "input-image-type", "what the input is", "0 (scalars), 1 (vectors), 2 (tensors) or 3 (a series over time)"),
     Flag("i", "input", "the image that is moved", "FILE"),
     Flag("r", "reference-image", "the image whose grid the output has", "FILE"),
-    Flag("o", "output", "the moved image, or the transforms as one", "FILE, [FIELD,1], [FILE,0], DisplacementField[FIELD], Linear[MATRIX,0|1] or CompositeTransform[FILE]"),
+    Flag("o", "output", "the moved image, or the transforms as one", OUTPUTS),
     Flag("n", "interpolation", "how values are interpolated", INTERPOLATIONS),
     Flag("t", "transform", "transforms, of which the first one is applied first to points of the reference", "FILE, [FILE,0|1] or identity"),
     Flag("f", "default-value", "the value outside of the input", "a number"),

@@ -179,7 +179,9 @@ def apply_transforms(
         "float32" if singleprecision else "float64", None, verbose,
     )  # fmt: skip
     if image.is_vector != (imagetype == VECTORS):
-        raise BadInputError(f"imagetype={imagetype}: the moving image has {image.components} numbers a voxel; give 1 for vectors, and 0 for scalars.")
+        raise BadInputError(
+            f"imagetype={imagetype}: the moving image has {image.components} numbers a voxel; give 1 for vectors, and 0 for scalars."
+        )
     return wrap(_of_type(move_image(call, image, transform, reference, None if device is None else str(device)), image))
 
 
@@ -191,7 +193,9 @@ def _read_images(
     fixed_image, wrap_fixed = read_image(fixed, "fixed")
     moving_image, wrap_moving = read_image(moving, "moving")
     if fixed_image.dimension != moving_image.dimension:
-        raise BadInputError(f"The fixed image has {fixed_image.dimension} dimensions, and the moving one {moving_image.dimension}: give two of the same.")
+        raise BadInputError(
+            f"The fixed image has {fixed_image.dimension} dimensions, and the moving one {moving_image.dimension}: give two of the same."
+        )
     images = {FIXED: fixed_image.on_host(), MOVING: moving_image.on_host()}
     for name, one in ((FIXED_MASK, mask), (MOVING_MASK, moving_mask)):
         if one is not None:

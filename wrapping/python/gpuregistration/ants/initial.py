@@ -46,7 +46,7 @@ def read_part(file: str, is_inverse: bool, dimension: int, device: Optional[str]
         return transform
     matrix = transform.matrix_of()
     if matrix is None:
-        raise BadInputError(f"[{file},1]: it deforms, and has no inverse by a formula; expected the file of the inverse, such as PREFIX1InverseWarp.nii.gz")
+        raise BadInputError(f"[{file},1]: it deforms; expected the file of its inverse, such as PREFIX1InverseWarp.nii.gz")
     return Affine.from_matrix(matrix, transform.center if isinstance(transform, Affine) else None).inverse()
 
 
@@ -60,7 +60,7 @@ def _find_point(image: Image, feature: int, name: str) -> np.ndarray:
         values = host_array(image).astype(np.float64)
         total = values.sum()
         if total == 0 or not np.isfinite(total):
-            raise BadInputError(f"{name}: its values come to {total:g}, so that it has no centre of mass; expected another image, or [FIXED,MOVING,0]")
+            raise BadInputError(f"{name}: its values come to {total:g}, which leaves no centre of mass; expected -r [FIXED,MOVING,0]")
         d = values.ndim
         along = [values.sum(axis=tuple(other for other in range(d) if other != axis)) for axis in range(d)]
         index = np.array([sums @ np.arange(len(sums)) for sums in along[::-1]]) / total

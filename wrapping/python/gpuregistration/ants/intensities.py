@@ -29,7 +29,7 @@ def window(image: Image, quantiles: tuple[float, float], what: str) -> Image:
     values = host_array(image).astype(np.float32, copy=False)
     lower, upper = find_quantiles(values, quantiles)
     if not lower < upper:
-        raise BadInputError(f"{what}: its values between the quantiles {quantiles[0]:g} and {quantiles[1]:g} are all {lower:g}; expected some that differ")
+        raise BadInputError(f"{what}: its values from quantile {quantiles[0]:g} to {quantiles[1]:g} are all {lower:g}; expected some that differ")
     scaled = (values - np.float32(lower)) * np.float32(1 / (upper - lower))
     return image.like(np.clip(scaled, 0, 1, out=scaled))
 

@@ -4,22 +4,23 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Callable, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from .._engine import BadInputError
 from .._files import write_image, write_transform
 from .._image import Image, host_array
-from .._transforms import Composite
+from .._transforms import Composite, Transform
 from ..command.outputs import IMAGES, Outputs
 from .interpolation import resample_by
-from .runner import Part, Registered, collapse
+from .runner import Registered, collapse
 from .registration_call import RegistrationCall
 
 
 class OutputNames(NamedTuple):
-    """Names of transforms' files: fwd for each part, and the other ones."""
+    """Names of files: those of the transforms, of each stage's or of all as one, those of the way back, and those of images. A linear
+    transform's way back has the same file."""
 
     forward: list[str]
     inverse: list[str]
@@ -71,22 +72,23 @@ def make_inverse_warped(call: RegistrationCall, result: Registered) -> Image:
 def write_outputs(call: RegistrationCall, result: Registered, names: OutputNames, places: Outputs) -> None:
     """Writes all files where they wait for the others."""
     parts = collapse(result.parts) if call.collapses else result.parts
-    writing: list[tuple[Callable[..., None], str, Any]] = []
+    transforms: list[tuple[str, Transform]] = []
     if call.writes_composite:
-        writing.append((write_transform, names.forward[0], Composite([part.transform for part in reversed(parts)])))
-        writing.append((write_transform, names.inverse[0], Composite([part.inverse for part in parts if part.inverse is not None])))
+        transforms.append((names.forward[0], Composite([part.transform for part in reversed(parts)])))
+        transforms.append((names.inverse[0], Composite([part.inverse for part in parts])))
     else:
-        kept: list[Part] = parts if call.collapses else [part for part in parts if part.name != "File"]
+        kept = parts if call.collapses else [part for part in parts if part.name != "File"]
         for part, forward, inverse in zip(kept, names.forward, names.inverse):
-            writing.append((write_transform, forward, part.transform))
+            transforms.append((forward, part.transform))
             if inverse != forward:
-                writing.append((write_transform, inverse, part.inverse))
-    if call.warped is not None:
-        writing.append((write_image, call.warped, make_warped(call, result)))
-    if call.inverse_warped is not None:
-        writing.append((write_image, call.inverse_warped, make_inverse_warped(call, result)))
+                transforms.append((inverse, part.inverse))
+    # The device computes images while files are written.
     with ThreadPoolExecutor(4) as pool:
-        for done in [pool.submit(write, places.place(name), content) for write, name, content in writing]:
+        writing = [pool.submit(write_transform, places.place(name), transform) for name, transform in transforms]
+        for image, make in ((call.warped, make_warped), (call.inverse_warped, make_inverse_warped)):
+            if image is not None:
+                writing.append(pool.submit(write_image, places.place(image), make(call, result)))
+        for done in writing:
             done.result()
 
 

@@ -14,7 +14,14 @@ FIXED, MOVING, FIXED_MASK, MOVING_MASK = "fixed", "moving", "fixed mask", "movin
 
 _LINEAR = ("Rigid", "Similarity", "Translation", "Affine")
 _SCRIPT = re.compile(r"^antsRegistrationSyN(Quick)?(Repro)?(?:\[(\w+)\])?$")
-_SCRIPT_STAGES = {"t": ("Translation",), "r": ("Rigid",), "a": ("Rigid", "Affine"), "s": ("Rigid", "Affine", "SyN"), "sr": ("Rigid", "SyN"), "so": ("SyN",)}
+_SCRIPT_STAGES = {
+    "t": ("Translation",),
+    "r": ("Rigid",),
+    "a": ("Rigid", "Affine"),
+    "s": ("Rigid", "Affine", "SyN"),
+    "sr": ("Rigid", "SyN"),
+    "so": ("SyN",),
+}
 _ELSEWHERE = re.compile(r"^(Elastic|TV\[\d\]|TVMSQ|TVMSQC|antsRegistrationSyN(Quick)?(Repro)?\[(b|br|bo)\])$")
 
 # Linear stages in front of SyN: transform, iterations, factors and sigmas of each.
@@ -40,7 +47,8 @@ _QUICK: dict[str, tuple[str, Optional[Sequence[int]], Optional[tuple[Sequence[in
     "BOLDRigid": ("Rigid", (100, 20), ((2, 1), (1, 0))),
     "DenseRigid": ("Rigid", None, None),
 }
-NAMES = (*_BEFORE_SYN, *_LINEAR, *_QUICK, "TRSAA", "antsRegistrationSyN[x]", "antsRegistrationSyNQuick[x]", "antsRegistrationSyNRepro[x]", "antsRegistrationSyNQuickRepro[x]")
+_SCRIPTS = tuple(f"antsRegistrationSyN{kind}[x]" for kind in ("", "Quick", "Repro", "QuickRepro"))
+NAMES = (*_BEFORE_SYN, *_LINEAR, *_QUICK, "TRSAA", *_SCRIPTS)
 
 
 @dataclass

@@ -10,6 +10,7 @@ from typing import Callable, NoReturn, Sequence
 
 from .. import __version__
 from .._engine import Error
+from .._start import start_device_early
 from .._warnings import InputWarning
 from ..command.errors import DONE, FAILED, INTERRUPTED, TERMINATED, CommandError, Terminated, one_line
 from ..command.main import end_at_sigterm
@@ -71,6 +72,7 @@ def main(program: str, words: Sequence[str]) -> int:
 
 def _run(program: str, words: Sequence[str]) -> int:
     _set_threads()
+    start_device_early([])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", InputWarning)
         code = (_register if program == "antsRegistration" else _apply)(words)
@@ -79,15 +81,17 @@ def _run(program: str, words: Sequence[str]) -> int:
 
 
 def _register(words: Sequence[str]) -> int:
+    from ..command.inputs import check_stays
     from ..command.outputs import Outputs
     from .output_files import name_outputs, write_outputs
-    from .runner import OtherTransform, read_image_named, register
+    from .runner import OtherTransform, names_of_images, read_image_named, register
     from .registration_call import read_registration
 
     call = read_registration(words)
     if call.others:
         raise Elsewhere(" and ".join(dict.fromkeys(call.others)))
     names = name_outputs(call)
+    check_stays(names.all, [*names_of_images(call), *(initial.file for initial in call.initial if initial.file != "Identity")])
     log = _log(call.is_verbose)
     log(f"Using {'single' if call.is_single else 'double'} precision for images.")
     with Outputs(names.all) as places:

@@ -97,6 +97,7 @@ class RegistrationCall:
     """A whole command line.
 
     Attributes:
+        dimension: of the images; 0: that of the first one.
         others: reasons why the real antsRegistration has to do it, each a short noun phrase; empty if this package does it.
     """
 
@@ -168,7 +169,9 @@ def _needed(values: dict[str, list[Value]], name: str) -> list[Value]:
 
 
 def _read_dimension(values: dict[str, list[Value]], others: list[str]) -> int:
-    value = _needed(values, "dimensionality")[-1]
+    value = last(values["dimensionality"])
+    if value is None:
+        return 0
     dimension = value.whole(value.first())
     if dimension == 4:
         others.append("images of four dimensions")

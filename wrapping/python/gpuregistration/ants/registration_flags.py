@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The flags of antsRegistration."""
 
+from .apply_flags import INTERPOLATIONS
 from .syntax import Flag
 
 TRANSFORMS_THAT_RUN = "Translation[step], Rigid[step], Similarity[step], Affine[step] or SyN[step,update variance=3,total variance=0]"
@@ -23,7 +24,7 @@ FLAGS = (
     Flag("x", "masks", "what the metric looks at, of all stages or of each", "FIXEDMASK, [FIXEDMASK,MOVINGMASK] or NULL"),
     Flag("w", "winsorize-image-intensities", "quantiles to which values are cut", "[LOWER,UPPER], two numbers from 0 to 1, such as [0.005,0.995]"),
     Flag("u", "use-histogram-matching", "gives the moving image the fixed one's histogram", _TRUTH),
-    Flag("n", "interpolation", "how the warped images are interpolated", "Linear, NearestNeighbor, BSpline[order=3], GenericLabel or LanczosWindowedSinc"),
+    Flag("n", "interpolation", "how the warped images are interpolated", INTERPOLATIONS),
     Flag("g", "restrict-deformation", "factors of a deformation's components", "NxN, one number for each axis, one list for each stage"),
     Flag("a", "write-composite-transform", "writes PREFIXComposite.h5 instead of several files", _TRUTH),
     Flag("z", "collapse-output-transforms", "0: writes a file for each stage", _TRUTH),

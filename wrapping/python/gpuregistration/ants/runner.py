@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Callable, Optional
 
 import numpy as np
 
+from .._checks import check_finite
 from .._devices import DeviceLike, choose_device
 from .._engine import BadInputError, UnsupportedError
 from .._grey import as_grey
-from .._image import Image
+from .._image import Image, host_array
 from .._register import register_pair
 from .._resample import resample
 from .._sides import read_pair
@@ -48,7 +50,7 @@ class Part:
 
     name: str
     transform: Transform
-    inverse: Optional[Transform]
+    inverse: Transform
 
     @property
     def is_linear(self) -> bool:
@@ -78,10 +80,9 @@ class Registered:
         return Composite([part.transform for part in reversed(self.parts)])
 
     @property
-    def inverse(self) -> Optional[Transform]:
-        """The map from the moving image's points to the fixed image's; None if a part has no inverse."""
-        backs = [part.inverse for part in self.parts]
-        return None if any(back is None for back in backs) else Composite([back for back in backs if back is not None])
+    def inverse(self) -> Transform:
+        """The map from the moving image's points to the fixed image's."""
+        return Composite([part.inverse for part in self.parts])
 
 
 def register(call: RegistrationCall, read: Read, log: Log, device: Optional[DeviceLike] = None) -> Registered:
@@ -98,7 +99,7 @@ def register(call: RegistrationCall, read: Read, log: Log, device: Optional[Devi
     """
     begin = time.perf_counter()
     images = _Images(call, read)
-    parts = [_begin_with(initial, call.dimension, images.read) for initial in call.initial]
+    parts = [_begin_with(initial, images.dimension, images.read) for initial in call.initial]
     name = choose_device(device)
     warnings: list[str] = []
     for number, stage in enumerate(call.stages):
@@ -159,13 +160,13 @@ def _run(
     stage: Stage, images: "_Images", parts: list[Part], call: RegistrationCall, device: str
 ) -> tuple[Part, Optional[StageResult]]:
     """Runs a stage. Returns what it adds to the parts before it, and its result; None if it has no iterations."""
-    d = call.dimension
+    d = images.dimension
     before = _matrix_of(parts, d)
     if not any(stage.iterations) and stage.transform != "SyN":
         return _linear(stage.transform, Affine(np.eye(d))), None
     fixed, moving = images.prepared(stage)
     if stage.transform in LINEAR.values() and not _can_begin_with(stage.transform, before[:-1, :-1]):
-        # The stage has fewer degrees of freedom than what it begins with: that is of the moving image's grid, then.
+        # The stage has fewer degrees of freedom than what it begins with: the moving image's grid takes that in.
         result = _register_linear(stage, images, fixed, _moved(moving, np.linalg.inv(before)), np.eye(d + 1), call, device)
         return _linear(stage.transform, _affine(result)), result
     if stage.transform in LINEAR.values():
@@ -209,22 +210,37 @@ def _moved(image: Image, matrix: np.ndarray) -> Image:
     return Image(image.array, spacing, whole[:-1, -1], whole[:-1, :-1] / spacing)
 
 
+def names_of_images(call: RegistrationCall) -> list[str]:
+    """Returns the names of all images of a call, each once."""
+    names = [name for stage in call.stages for name in (stage.metric.fixed, stage.metric.moving, *stage.masks)]
+    names += [name for initial in call.initial for name in (initial.fixed, initial.moving)]
+    return [name for name in dict.fromkeys(names) if name]
+
+
 class _Images:
-    """Reads images once, and prepares their values once for each pair."""
+    """Reads all images at once, and prepares their values once for each pair."""
 
     def __init__(self, call: RegistrationCall, read: Read) -> None:
         self._call = call
-        self._read = read
-        self._found: dict[str, Image] = {}
         self._pairs: dict[tuple[str, str], tuple[Image, Image]] = {}
+        with ThreadPoolExecutor(4) as pool:
+            reading = {name: pool.submit(self._read_grey, name, read) for name in names_of_images(call)}
+        self._found = {name: one.result() for name, one in reading.items()}
+        self.dimension = self._found[call.stages[0].metric.fixed].dimension
+        for name, image in self._found.items():
+            if image.dimension != self.dimension:
+                raise BadInputError(f"{name}: it has {image.dimension} dimensions; expected {self.dimension}, as {call.stages[0].metric.fixed} has")
 
     def read(self, name: str) -> Image:
-        if name not in self._found:
-            image = self._read(name)
-            if image.dimension != self._call.dimension:
-                raise BadInputError(f"{name}: it has {image.dimension} dimensions; expected {self._call.dimension}, as --dimensionality says")
-            self._found[name] = as_grey(image, name, _HINT)
         return self._found[name]
+
+    def _read_grey(self, name: str, read: Read) -> Image:
+        image = read(name)
+        if image.dimension != (self._call.dimension or image.dimension):
+            raise BadInputError(f"{name}: it has {image.dimension} dimensions; expected {self._call.dimension}, as --dimensionality says")
+        grey = as_grey(image, f"file {name}", _HINT)
+        check_finite(f"file {name}", host_array(grey), True)
+        return grey
 
     def prepared(self, stage: Stage) -> tuple[Image, Image]:
         """Returns the images of a stage's metric, with the values that are registered."""

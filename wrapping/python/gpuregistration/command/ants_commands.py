@@ -13,7 +13,7 @@ from .output import print_lines
 NAME = "ants-commands"
 
 _EPILOG = """\
-use:     gpureg ants-commands ~/ants-bin && PATH=~/ants-bin:$PATH antsRegistrationSyN.sh ...
+use:     gpureg ants-commands ants-bin && PATH=$PWD/ants-bin:$PATH antsRegistrationSyN.sh ...
          Only what is called with that PATH uses them. What they do not do goes to ANTs' own program further down PATH, with a warning.
 """
 
