@@ -189,7 +189,7 @@ def register(
     transform has two, and the warped image has the fixed image's shape.
 
     Args:
-        fixed, moving: Image, NumPy array, SimpleITK's, ITK's or nibabel's image, or an array by DLPack or CUDA's array interface, such
+        fixed, moving: Image, NumPy array, SimpleITK's, ITK's, nibabel's or ANTsPy's image, or an array by DLPack or CUDA's array interface, such
             as CuPy's or PyTorch's: see Image for those on a GPU. Grey images that are stored as colours are taken for grey.
         transform: "rigid", "affine", "global" (affine, from any start), "ffd" (free-form deformation), "greedy" or "syn" (a
             displacement for each voxel); a stage of gpuregistration.stages with settings of its own; or a list of these, each of which begins with what

@@ -29,7 +29,7 @@ SYN_SIMILARITIES = ("neighborhood_correlation", "mean_squares", "mattes_mutual_i
 SYN_ITERATIONS = (100, 70, 50, 20)
 
 _DEGREES_OF_FREEDOM = (6, 7, 9, 12)
-_MOST_DENSE_LEVELS = 6
+MOST_DENSE_LEVELS = 6
 _MOST_LEVELS = 5
 _AXES = "xyz"
 #: Of an image's values all, as they are.
@@ -284,7 +284,7 @@ class Greedy:
     """
 
     similarity: str = "neighborhood_correlation"
-    iterations: Union[int, Sequence[int]] = field(default=GREEDY_ITERATIONS, metadata={"typical": 100, "numbers": _MOST_DENSE_LEVELS})
+    iterations: Union[int, Sequence[int]] = field(default=GREEDY_ITERATIONS, metadata={"typical": 100, "numbers": MOST_DENSE_LEVELS})
     radius: int = 2
     bins: int = 32
     update_sigma: float = 1.732
@@ -340,7 +340,7 @@ class SyN:
     """
 
     similarity: str = "neighborhood_correlation"
-    iterations: Union[int, Sequence[int]] = field(default=SYN_ITERATIONS, metadata={"typical": 100, "numbers": _MOST_DENSE_LEVELS})
+    iterations: Union[int, Sequence[int]] = field(default=SYN_ITERATIONS, metadata={"typical": 100, "numbers": MOST_DENSE_LEVELS})
     bins: int = 32
     radius: int = 4
     update_variance: float = 3.0
@@ -349,8 +349,8 @@ class SyN:
     average: int = 0
     convergence_threshold: float = 1e-6
     convergence_window: int = 10
-    shrink_factors: Optional[Sequence[Any]] = field(default=None, metadata={"typical": 2, "numbers": _MOST_DENSE_LEVELS})
-    smoothing_sigmas: Optional[Sequence[float]] = field(default=None, metadata={"typical": 1.0, "numbers": _MOST_DENSE_LEVELS})
+    shrink_factors: Optional[Sequence[Any]] = field(default=None, metadata={"typical": 2, "numbers": MOST_DENSE_LEVELS})
+    smoothing_sigmas: Optional[Sequence[float]] = field(default=None, metadata={"typical": 1.0, "numbers": MOST_DENSE_LEVELS})
     sigmas_in_mm: int = 0
     weights: Optional[Sequence[float]] = field(default=None, metadata={"typical": 1.0, "numbers": 3})
     fixed_range: ValueRange = _a_range()
@@ -414,8 +414,8 @@ def _read_factors(level: Any) -> list[int]:
 def _read_iterations(iterations: Any) -> list[int]:
     """Reads the iterations of a dense stage's levels."""
     numbers = _as_list(iterations)
-    if not 1 <= len(numbers) <= _MOST_DENSE_LEVELS:
-        raise BadInputError(f"iterations={iterations} is not possible: give 1 to {_MOST_DENSE_LEVELS} whole numbers, one for each level.")
+    if not 1 <= len(numbers) <= MOST_DENSE_LEVELS:
+        raise BadInputError(f"iterations={iterations} is not possible: give 1 to {MOST_DENSE_LEVELS} whole numbers, one for each level.")
     return [read_whole("iterations", number) for number in numbers]
 
 

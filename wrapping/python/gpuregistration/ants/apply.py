@@ -16,7 +16,7 @@ from .._series import is_series, read_series, write_series
 from .._transforms import Affine, Composite, Transform
 from ..command.inputs import check_stays
 from ..command.outputs import Outputs
-from .apply_call import SERIES, VECTORS, ApplyCall
+from .apply_call import SERIES, VECTORS, ApplyCall, Making
 from .diagnostics import Log
 from .initial import read_part
 from .interpolation import resample_by
@@ -37,7 +37,7 @@ def apply(call: ApplyCall, log: Log) -> None:
         if reference is not None and reference.dimension != dimension:
             raise BadInputError(f"-r/--reference-image {call.reference}: it has {reference.dimension} dimensions; expected {dimension}, as -d says")
         transform = compose(call.transforms, dimension)
-        log(f"Transforms: {len(call.transforms)}; interpolation: {call.interpolation.told}")
+        log(f"Transforms: {len(call.transforms)}; interpolation: {call.making.interpolation.told}")
         if call.kind == "image":
             assert reference is not None
             _write_moved(call, transform, reference, place, log)
@@ -83,7 +83,7 @@ def _write_moved(call: ApplyCall, transform: Transform, reference: Image, place:
     def move(image: Image) -> Image:
         if image.dimension != reference.dimension:
             raise BadInputError(f"-i/--input {call.input}: it has {image.dimension} dimensions; expected {reference.dimension}, as the reference")
-        return move_image(call, image, transform, reference, device)
+        return move_image(image, transform, reference, call.making, device)
 
     if call.input_type == SERIES and call.time_index is None:
         series = read_series(call.input)
@@ -112,14 +112,14 @@ def _write_moved(call: ApplyCall, transform: Transform, reference: Image, place:
     write_image(place, move(image))
 
 
-def move_image(call: ApplyCall, image: Image, transform: Transform, reference: Image, device: Optional[str]) -> Image:
+def move_image(image: Image, transform: Transform, reference: Image, making: Making, device: Optional[str]) -> Image:
     """Resamples an image on a reference's grid, as doubles or floats, and converts it to the type that is asked for."""
-    exact = np.float32 if call.type == "float32" else np.float64
+    exact = np.float32 if making.type == "float32" else np.float64
     values = host_array(image).astype(exact, copy=False)
 
     def move(array: np.ndarray) -> np.ndarray:
         one = Image(array, image.spacing, image.origin, image.direction)
-        moved: np.ndarray = resample_by(one, transform, reference, call.interpolation, call.default, device).array
+        moved: np.ndarray = resample_by(one, transform, reference, making.interpolation, making.default, device).array
         return moved
 
     if image.is_vector:
@@ -128,4 +128,4 @@ def move_image(call: ApplyCall, image: Image, transform: Transform, reference: I
         moved = np.stack([move(turned[..., n]) for n in range(image.components)], axis=-1)
     else:
         moved = move(values)
-    return reference.like(to_type(moved, np.dtype(call.type)))
+    return reference.like(to_type(moved, np.dtype(making.type)))

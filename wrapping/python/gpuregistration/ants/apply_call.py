@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Optional, Sequence
+from typing import NamedTuple, Optional, Sequence
 
 from .._engine import BadInputError
 from ..command.outputs import IMAGES, TRANSFORMS
@@ -13,9 +13,23 @@ from .interpolation import Interpolation, read_interpolation
 from .syntax import Value, last, read_values
 
 SCALARS, VECTORS, TENSORS, SERIES = range(4)
-_MOST_TYPE = 5
+# Beyond these: channels, five dimensions, vectors of physical axes.
+_MOST_TYPE = 6
 #: NumPy's names of the types of values.
 _TYPES = {"char": "uint8", "uchar": "uint8", "short": "int16", "int": "int32", "float": "float32", "double": "float64"}
+
+
+class Making(NamedTuple):
+    """How the output's values are made.
+
+    Attributes:
+        default: the value outside of the input.
+        type: NumPy's name of their type.
+    """
+
+    interpolation: Interpolation
+    default: float
+    type: str
 
 
 @dataclass
@@ -27,7 +41,6 @@ class ApplyCall:
         kind: of the output: "image", "field", "linear" or "composite".
         is_inverse: whether the inverse of a linear output is written.
         transforms: files, and whether each one's inverse is taken; the first one is applied first to points of the reference.
-        type: NumPy's name of the type of the output's values.
         time_index: the volume of a series that is taken alone; None: all of them.
         others: reasons why the real antsApplyTransforms has to do it.
     """
@@ -39,10 +52,8 @@ class ApplyCall:
     output: str
     kind: str
     is_inverse: bool
-    interpolation: Interpolation
+    making: Making
     transforms: list[tuple[str, bool]]
-    default: float
-    type: str
     time_index: Optional[int]
     is_verbose: bool
     others: list[str] = field(default_factory=list)
@@ -65,10 +76,12 @@ def read_apply(words: Sequence[str]) -> ApplyCall:
         output,
         kind,
         is_inverse,
-        read_interpolation(_one(values, "interpolation")),
+        Making(
+            read_interpolation(_one(values, "interpolation")),
+            _read_default(_one(values, "default-value")),
+            _read_data_type(_one(values, "output-data-type"), is_single),
+        ),
         [_read_transform(value) for value in values["transform"]],
-        _read_default(_one(values, "default-value")),
-        _read_data_type(_one(values, "output-data-type"), is_single),
         _read_index(_one(values, "time-index")),
         _truth(values, "verbose"),
     )
@@ -80,8 +93,8 @@ def read_apply(words: Sequence[str]) -> ApplyCall:
             raise given.wrong()
     if call.input_type > SERIES or call.input_type == TENSORS:
         call.others.append(f"--input-image-type {call.input_type}")
-    if not call.interpolation.is_here:
-        call.others.append(f"the interpolation {call.interpolation.told}")
+    if not call.making.interpolation.is_here:
+        call.others.append(f"the interpolation {call.making.interpolation.told}")
     return call
 
 
@@ -111,7 +124,7 @@ def _read_type(value: Optional[Value]) -> int:
     names = {"scalar": SCALARS, "vector": VECTORS, "tensor": TENSORS, "time-series": SERIES}
     found = names.get(value.first().lower())
     found = value.whole(value.first()) if found is None else found
-    if found > _MOST_TYPE + 1:
+    if found > _MOST_TYPE:
         raise value.wrong()
     return found
 

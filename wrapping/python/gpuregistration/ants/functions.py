@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
+from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 
+from .._devices import DeviceLike, choose_device
 from .._engine import BadInputError, UnsupportedError
 from .._files import write_transform
 from .._image import Image
@@ -19,16 +20,13 @@ from ..command.errors import CommandError
 from ..command.outputs import Outputs
 from .apply import compose as compose_transforms
 from .apply import move_image
-from .apply_call import SCALARS, SERIES, VECTORS, ApplyCall
+from .apply_call import SCALARS, SERIES, VECTORS, Making
 from .interpolation import read_interpolation
 from .output_files import make_inverse_warped, make_warped, name_outputs, write_outputs
 from .presets import FIXED, FIXED_MASK, MOVING, MOVING_MASK, Numbers, begins_with_identity, make_stages
 from .runner import OtherTransform, read_image_named, register
 from .registration_call import read_registration
 from .syntax import Flag, read_values
-
-if TYPE_CHECKING:
-    from .._devices import DeviceLike
 
 _INTERPOLATOR = Flag("n", "interpolator", "", "linear, nearestNeighbor, bSpline, genericLabel, lanczosWindowedSinc, …")
 
@@ -151,6 +149,7 @@ def apply_transforms(
         whichtoinvert: whether each file's inverse is taken. None: that of the first of two, where it is a matrix and the second is not.
         compose: what the name of one file of all transforms begins with, which is written, and whose name is returned.
         defaultvalue: the value outside of the moving image.
+        verbose: has no effect; ANTsPy prints with it.
         device: a device's name; None: the default one.
 
     Returns:
@@ -174,15 +173,12 @@ def apply_transforms(
         what = "a series" if imagetype == SERIES else "this kind of image"
         raise UnsupportedError(f"imagetype={imagetype} is not possible here: {what}. There are 0 and 1; antsApplyTransforms has 3.")
     interpolation = read_interpolation(read_values(["-n", interpolator], [_INTERPOLATOR])["interpolator"][0])
-    call = ApplyCall(
-        reference.dimension, imagetype, None, None, "", "image", False, interpolation, [], defaultvalue,
-        "float32" if singleprecision else "float64", None, verbose,
-    )  # fmt: skip
+    making = Making(interpolation, defaultvalue, "float32" if singleprecision else "float64")
     if image.is_vector != (imagetype == VECTORS):
         raise BadInputError(
             f"imagetype={imagetype}: the moving image has {image.components} numbers a voxel; give 1 for vectors, and 0 for scalars."
         )
-    return wrap(_of_type(move_image(call, image, transform, reference, None if device is None else str(device)), image))
+    return wrap(_of_type(move_image(image, transform, reference, making, choose_device(device)), image))
 
 
 def _read_images(

@@ -53,7 +53,7 @@ def read_interpolation(value: Optional[Value]) -> Interpolation:
     """Reads -n. Raises BadInputError if there is no such interpolation."""
     if value is None:
         return Interpolation("linear")
-    name = value.first().lower() if not value.name else value.name.lower()
+    name = value.first().lower()
     if name not in (*_BY_ENGINE, *_BY_SIMPLEITK, *_OTHERS):
         names = "Linear, NearestNeighbor, BSpline[order=3], GenericLabel[Linear], LanczosWindowedSinc, CosineWindowedSinc, HammingWindowedSinc"
         raise value.wrong(f"{names}, WelchWindowedSinc, Gaussian[sigma,alpha] or MultiLabel[sigma,alpha]")

@@ -66,6 +66,9 @@ def main(program: str, words: Sequence[str]) -> int:
     except MemoryError:
         tell_lines(f"{program}: there is not enough memory for this; smaller images need less, or another ITK_GPU_DEVICE")
         return FAILED
+    except Exception as error:
+        tell_lines(f"{program}: this should not have happened: {type(error).__name__}: {one_line(error)}")
+        return FAILED
     finally:
         before()
 
@@ -113,7 +116,8 @@ def _apply(words: Sequence[str]) -> int:
     call = read_apply(words)
     if call.others:
         raise Elsewhere(" and ".join(dict.fromkeys(call.others)))
-    apply(call, _log(call.is_verbose))
+    with native_messages_off():
+        apply(call, _log(call.is_verbose))
     return DONE
 
 

@@ -8,6 +8,7 @@ from typing import Optional, Sequence
 
 from .._checks import MOST_SEED
 from .._engine import BadInputError
+from ..stages import MOST_DENSE_LEVELS
 from .interpolation import Interpolation, read_interpolation
 from .registration_flags import FLAGS, METRICS_THAT_RUN, TRANSFORMS_THAT_RUN
 from .syntax import Value, last, read_values
@@ -248,8 +249,10 @@ def _read_stages(values: dict[str, list[Value]], dimension: int, others: list[st
         if stage.weights is not None and stage.transform != "SyN":
             others.append(f"--restrict-deformation of {transform.name}")
         stages.append(stage)
-    if sum(stage.transform == "SyN" for stage in stages) > 1 or "SyN" in [stage.transform for stage in stages[:-1]]:
+    if "SyN" in [stage.transform for stage in stages[:-1]]:
         others.append("a stage behind SyN")
+    if any(stage.transform == "SyN" and len(stage.iterations) > MOST_DENSE_LEVELS for stage in stages):
+        others.append(f"more than {MOST_DENSE_LEVELS} levels of SyN")
     return stages
 
 
