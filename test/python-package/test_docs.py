@@ -130,6 +130,8 @@ NOT_RUN = {
     "cmake -S RegisterRigidly -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build": "builds: test/consumer does it",
     "ITK_AUTOLOAD_PATH=/usr/local/lib/GPURegistration-plugin your-program fixed.nii.gz moving.nii.gz": "is of the reader's program; "
     "test/plugin has some",
+    "PATH=$PWD/ants-bin:$PATH antsRegistrationSyN.sh -d 3 -f fixed.nii.gz -m moving.nii.gz -o out": "is a script of ANTs; "
+    "test_ants_registration.py runs its command line",
     "metric = itk.CudaMattesNMI[ImageType, ImageType].New()": "wants an ITK with this module wrapped; test/python has programs of it",
     "using Image = itk::Image<float, 3>;": "a part of a program, shortened: examples/SwapTheMetric.cxx is the whole one",
     "auto search = itk::GlobalAffineRegistrationMethod<Image, Image>::New();": "the same of examples/GlobalStage.cxx",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
 import numpy as np
 
@@ -228,6 +228,16 @@ def require_scalar(image: Image, name: str, hint: str = ONE_OF_THEM) -> None:
     """
     if image.is_vector:
         raise BadInputError(f"The {name} has {image.components} components a voxel; it is to have one. {hint}")
+
+
+def shrunk_grid(image: Image, factors: Sequence[int]) -> Image:
+    """Returns the grid of voxels that stand for so many of the image's along x, y (and z), around the same middle, as
+    itk::ShrinkImageFilter makes it. Its values are 0."""
+    size = np.array(image.size)
+    along = np.array(factors[: image.dimension])
+    shrunk = np.maximum(1, size // along)
+    origin = image.origin + image.direction @ (image.spacing * 0.5 * (size - 1 - along * (shrunk - 1)))
+    return Image(np.broadcast_to(np.float64(0), tuple(shrunk[::-1])), image.spacing * along, origin, image.direction)
 
 
 def engine_map(matrix: np.ndarray) -> _engine.IndexMap:

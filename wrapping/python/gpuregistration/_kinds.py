@@ -39,8 +39,23 @@ class ImageOfNibabel(Protocol):
     def dataobj(self) -> Any: ...
 
 
+class ImageOfANTsPy(Protocol):
+    """An image of ANTsPy."""
+
+    def numpy(self) -> Any: ...
+
+    @property
+    def spacing(self) -> Any: ...
+
+    @property
+    def origin(self) -> Any: ...
+
+    @property
+    def direction(self) -> Any: ...
+
+
 #: Everything that may be handed in as an image.
-ImageLike = Union[Image, AnyArray, ImageOfITK, ImageOfNibabel]
+ImageLike = Union[Image, AnyArray, ImageOfITK, ImageOfNibabel, ImageOfANTsPy]
 #: The kind of an image that is handed in: the result is of the same kind.
 Kind = TypeVar("Kind", bound=ImageLike)
 
@@ -61,7 +76,7 @@ def read_image(image: Any, which: str, **geometry: Any) -> tuple[Image, Wrap]:
     Raises:
         BadInputError: it is no image of these kinds, or its shape, type or geometry is not possible.
     """
-    for reader in (_read_own, _read_simpleitk, _read_nibabel, _read_itk):
+    for reader in (_read_own, _read_simpleitk, _read_nibabel, _read_itk, _read_antspy):
         found = reader(image)
         if found is not None:
             return found
@@ -70,7 +85,7 @@ def read_image(image: Any, which: str, **geometry: Any) -> tuple[Image, Wrap]:
     if not is_bare_array(image):
         raise BadInputError(
             f"The {which} image is of type {type(image).__module__}.{type(image).__qualname__}, which is not known. Hand in a "
-            "NumPy array, one of CuPy or PyTorch, a gpuregistration.Image, or an image of SimpleITK, ITK or nibabel."
+            "NumPy array, one of CuPy or PyTorch, a gpuregistration.Image, or an image of SimpleITK, ITK, nibabel or ANTsPy."
         )
     read = Image(image, **geometry)
     if isinstance(image, np.ndarray) or read.array is image:
@@ -92,7 +107,7 @@ def _hand_array_over(image: Any, made: Image) -> Any:
 
 def is_image_with_grid(image: Any) -> bool:
     """Tells whether it is an image that has a grid, as arrays have not."""
-    return isinstance(image, Image) or _is_simpleitk(image) or _is_nibabel(image) or _is_itk(image)
+    return isinstance(image, Image) or _is_simpleitk(image) or _is_nibabel(image) or _is_itk(image) or _is_antspy(image)
 
 
 def is_bare_array(image: Any) -> bool:
@@ -229,3 +244,33 @@ def to_itk(image: Image) -> Any:
     made.SetOrigin(image.origin.tolist())
     made.SetDirection(itk.matrix_from_array(np.ascontiguousarray(image.direction)))
     return made
+
+
+def _is_antspy(image: Any) -> bool:
+    # PyTorch's tensors have numpy(), too, and no spacing.
+    return callable(getattr(image, "numpy", None)) and all(hasattr(image, name) for name in ("spacing", "origin", "direction"))
+
+
+def _read_antspy(image: Any) -> Optional[tuple[Image, Wrap]]:
+    """Reads an image of ANTsPy, whose array is [x, y, z]."""
+    if not _is_antspy(image):
+        return None
+    has_components = bool(getattr(image, "has_components", False))
+    values = np.asarray(image.numpy())
+    axes = values.ndim - 1
+    array = values.transpose(*range(axes)[::-1], axes) if has_components else values.T
+    made = Image(np.ascontiguousarray(array), image.spacing, image.origin, np.asarray(image.direction), has_components)
+    return made, partial(_to_antspy, image)
+
+
+def _to_antspy(like: Any, image: Image) -> Any:
+    """Converts an image to ANTsPy's, by the library that another one is of."""
+    library = sys.modules[type(like).__module__.partition(".")[0]]
+    array = common_values(image)
+    # It has no whole numbers but these.
+    array = array.astype({"uint8": np.uint8, "uint32": np.uint32, "float64": np.float64}.get(array.dtype.name, np.float32), copy=False)
+    axes = range(image.dimension)[::-1]
+    values = array.transpose(*axes, image.dimension) if image.is_vector else array.T
+    return library.from_numpy(
+        np.ascontiguousarray(values), image.origin.tolist(), image.spacing.tolist(), image.direction, has_components=image.is_vector
+    )

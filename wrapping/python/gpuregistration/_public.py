@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Everything that the package offers, which it imports when the first of these names is used."""
 
-from . import stages
+from . import ants, stages
 from ._also import ImagePair
 from ._devices import Device, devices, release_memory, set_idle_memory_limit, set_threads
 from ._engine import BadInputError, DeviceError, DeviceLostError, Error, OutOfMemoryError, UnsupportedError
@@ -40,6 +40,7 @@ __all__ = [
     "StageResult",
     "Transform",
     "UnsupportedError",
+    "ants",
     "as_transform",
     "devices",
     "metric",

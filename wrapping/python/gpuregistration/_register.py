@@ -16,7 +16,7 @@ from ._also import COMPARE_SEVERAL, Further, ImagePair, read_also
 from ._checks import check_progress
 from ._devices import DeviceLike, borrow_engine
 from ._gpu_arrays import GpuArray
-from ._image import engine_map, engine_size, matrix_of_map
+from ._image import engine_map, engine_size, matrix_of_map, shrunk_grid
 from ._inverse import InverseErrors
 from ._kinds import ImageLike
 from ._paths import PathLike, name_of
@@ -204,7 +204,7 @@ def register(
     transform has two, and the warped image has the fixed image's shape.
 
     Args:
-        fixed, moving: Image, NumPy array, SimpleITK's, ITK's or nibabel's image, or an array by DLPack or CUDA's array interface, such
+        fixed, moving: Image, NumPy array, SimpleITK's, ITK's, nibabel's or ANTsPy's image, or an array by DLPack or CUDA's array interface, such
             as CuPy's or PyTorch's: see Image for those on a GPU. Grey images that are stored as colours are taken for grey.
         transform: "rigid", "affine", "global" (affine, from any start), "ffd" (free-form deformation), "greedy", "syn" or
             "velocity" (a displacement for each voxel); a stage of gpuregistration.stages with settings of its
@@ -371,12 +371,13 @@ def _run_dense(
     reporter: _Reporter,
     further: Sequence[_engine.PairOfSides] = (),
 ) -> StageResult:
-    d, fixed = pair.dimension, pair.fixed
+    d = pair.dimension
+    grid = shrunk_grid(pair.fixed, settings.syn.shrink_factors[-1]) if settings.syn.shrink_factors else pair.fixed
     begins = _engine.Chain(d) if found is None else found.chain()
 
     def take(which: Any) -> DisplacementField:
-        vectors = from_volume(np.asarray(engine.take_displacements(engine_size(fixed), which)), d)
-        return DisplacementField(vectors, fixed.spacing, fixed.origin, fixed.direction)
+        vectors = from_volume(np.asarray(engine.take_displacements(engine_size(grid), which)), d)
+        return DisplacementField(vectors, grid.spacing, grid.origin, grid.direction)
 
     back: Optional[Transform] = None
     with borrow_engine(_engine.DiffeomorphicRegistration, device) as engine:

@@ -29,7 +29,7 @@ SYN_SIMILARITIES = ("neighborhood_correlation", "mean_squares", "mattes_mutual_i
 SYN_ITERATIONS = (100, 70, 50, 20)
 
 _DEGREES_OF_FREEDOM = (6, 7, 9, 12)
-_MOST_DENSE_LEVELS = 6
+MOST_DENSE_LEVELS = 6
 _MOST_LEVELS = 5
 _AXES = "xyz"
 #: Of an image's values all, as they are.
@@ -284,7 +284,7 @@ class Greedy:
     """
 
     similarity: str = "neighborhood_correlation"
-    iterations: Union[int, Sequence[int]] = field(default=GREEDY_ITERATIONS, metadata={"typical": 100, "numbers": _MOST_DENSE_LEVELS})
+    iterations: Union[int, Sequence[int]] = field(default=GREEDY_ITERATIONS, metadata={"typical": 100, "numbers": MOST_DENSE_LEVELS})
     radius: int = 2
     bins: int = 32
     update_sigma: float = 1.732
@@ -358,11 +358,16 @@ class SyN:
         average: both images move by the mean of both updates.
         convergence_threshold, convergence_window: a level ends when the change of its last costs, so many of them, is less than this; a
             window of 0: never.
+        shrink_factors: voxels along each axis that a voxel of a level stands for: one number a level, or, in Python, one for each axis. None:
+            as iterations says. The result has the last level's voxels.
+        smoothing_sigmas: standard deviations by which a level's images are smoothed, in their voxels, one a level. None: as iterations says.
+        sigmas_in_mm: 1: these are in mm.
+        weights: factors of an update's components along x, y (and z): 0 where nothing is to move.
         fixed_range, moving_range: as of Rigid.
     """
 
     similarity: str = "neighborhood_correlation"
-    iterations: Union[int, Sequence[int]] = field(default=SYN_ITERATIONS, metadata={"typical": 100, "numbers": _MOST_DENSE_LEVELS})
+    iterations: Union[int, Sequence[int]] = field(default=SYN_ITERATIONS, metadata={"typical": 100, "numbers": MOST_DENSE_LEVELS})
     bins: int = 32
     radius: int = 4
     update_variance: float = 3.0
@@ -371,6 +376,10 @@ class SyN:
     average: int = 0
     convergence_threshold: float = 1e-6
     convergence_window: int = 10
+    shrink_factors: Optional[Sequence[Any]] = field(default=None, metadata={"typical": 2, "numbers": MOST_DENSE_LEVELS})
+    smoothing_sigmas: Optional[Sequence[float]] = field(default=None, metadata={"typical": 1.0, "numbers": MOST_DENSE_LEVELS})
+    sigmas_in_mm: int = 0
+    weights: Optional[Sequence[float]] = field(default=None, metadata={"typical": 1.0, "numbers": 3})
     fixed_range: ValueRange = a_range()
     moving_range: ValueRange = a_range()
 
@@ -395,6 +404,13 @@ class SyN:
         syn.averages_gradients = bool(read_whole("average", self.average, 0, 1))
         syn.convergence_threshold = read_number("convergence_threshold", self.convergence_threshold, 0, 1)
         syn.convergence_window = read_whole("convergence_window", self.convergence_window, 0)
+        syn.shrink_factors = [_read_factors(level) for level in _as_list(self.shrink_factors)]
+        syn.smoothing_sigmas = [read_number("smoothing_sigmas", sigma, 0) for sigma in _as_list(self.smoothing_sigmas)]
+        syn.sigmas_are_in_millimetres = bool(read_whole("sigmas_in_mm", self.sigmas_in_mm, 0, 1))
+        weights = [read_number("weights", weight, 0) for weight in _as_list(self.weights)]
+        if len(weights) > 3:
+            raise BadInputError(f"weights={self.weights} is not possible: give one number for each axis.")
+        syn.weights = weights + [1.0] * (3 - len(weights))
         _set_ranges(settings, self)
         return settings
 
@@ -410,11 +426,26 @@ def _set_similarity(settings: Any, stage: Union[Greedy, SyN]) -> None:
     settings.similarity = _engine.SimilaritySettings.make(engine_name(stage.metric), bins, radius)
 
 
+def _as_list(numbers: Any) -> list[Any]:
+    """Returns a list of numbers, of one number, or of None, which is an empty list."""
+    if numbers is None:
+        return []
+    return list(numbers) if isinstance(numbers, (list, tuple, np.ndarray)) else [numbers]
+
+
+def _read_factors(level: Any) -> list[int]:
+    """Reads a level's shrink factors: one for all axes, or one for each of them."""
+    factors = [read_whole("shrink_factors", factor, 1) for factor in _as_list(level)]
+    if not 1 <= len(factors) <= 3:
+        raise BadInputError(f"shrink_factors of a level are {level}; they are to be one whole number, or one for each axis.")
+    return factors * 3 if len(factors) == 1 else factors + [1] * (3 - len(factors))
+
+
 def _read_iterations(iterations: Any) -> list[int]:
     """Reads the iterations of a dense stage's levels."""
-    numbers = list(iterations) if isinstance(iterations, (list, tuple, np.ndarray)) else [iterations]
-    if not 1 <= len(numbers) <= _MOST_DENSE_LEVELS:
-        raise BadInputError(f"iterations={iterations} is not possible: give 1 to {_MOST_DENSE_LEVELS} whole numbers, one for each level.")
+    numbers = _as_list(iterations)
+    if not 1 <= len(numbers) <= MOST_DENSE_LEVELS:
+        raise BadInputError(f"iterations={iterations} is not possible: give 1 to {MOST_DENSE_LEVELS} whole numbers, one for each level.")
     return [read_whole("iterations", number) for number in numbers]
 
 

@@ -10,16 +10,16 @@ import sys
 import threading
 import warnings
 from contextlib import contextmanager, suppress
-from typing import Any, Iterator, NoReturn, Optional, Sequence
+from typing import Any, Callable, Iterator, NoReturn, Optional, Sequence
 
 from .. import __version__, _start
 from .._warnings import InputWarning
-from . import apply, bench, cohort, compare, devices, register
+from . import ants_commands, apply, bench, cohort, compare, devices, register
 from .errors import DONE, FAILED, INTERRUPTED, TERMINATED, WRONG_USE, CommandError, Terminated, one_line
 from .output import print_lines, tell_lines
 
 #: Every subcommand, in the order of the help.
-SUBCOMMANDS = (register, cohort, apply, compare, devices, bench)
+SUBCOMMANDS = (register, cohort, apply, compare, devices, bench, ants_commands)
 
 #: The names of those that compute on one device.
 _COMPUTING = (register.NAME, apply.NAME)
@@ -86,7 +86,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         return _explain(error)
     arguments.command_line = ["gpureg", *given]
     run = {module.NAME: module.run for module in SUBCOMMANDS}[arguments.subcommand]
-    before = _end_at_sigterm()
+    restore_signal = end_at_sigterm()
     try:
         with _kept_warnings(arguments):
             return run(arguments)
@@ -95,8 +95,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
             raise
         return _explain(error)
     finally:
-        if before is not None:
-            signal.signal(signal.SIGTERM, before)
+        restore_signal()
 
 
 @contextmanager
@@ -168,12 +167,19 @@ def _message(error: BaseException) -> str:
     return f"this should not have happened: {type(error).__name__}: {one_line(error)}; --debug shows where"
 
 
-def _end_at_sigterm() -> Any:
-    """SIGTERM raises Terminated from now on. Returns what stood before; None where signals are not this thread's."""
+def end_at_sigterm() -> Callable[[], None]:
+    """SIGTERM raises Terminated from now on. Returns a function that restores what stood before. Does nothing where signals are not this
+    thread's."""
     if threading.current_thread() is not threading.main_thread():
-        return None
+        return lambda: None
 
     def end(number: int, frame: Any) -> NoReturn:
         raise Terminated
 
-    return signal.signal(signal.SIGTERM, end)
+    before = signal.signal(signal.SIGTERM, end)
+
+    def restore() -> None:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
+
+    return restore

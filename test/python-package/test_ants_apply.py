@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""antsApplyTransforms of this package, and ANTsPy's functions."""
+
+import sys
+from types import ModuleType
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from conftest import make_head, relative_difference, turn
+from gpuregistration import ants
+from gpuregistration.ants.programs import main
+
+sitk = pytest.importorskip("SimpleITK")
+
+GRID = {"shape": (20, 24, 22), "spacing": (4.0, 4.0, 4.0)}
+AFFINE = gr.Affine(1.05 * turn(8.0), [3.0, -2.0, 1.0], [2.0, 1.0, 3.0])
+FEW = {"aff_iterations": (20, 10), "aff_shrink_factors": (2, 1), "aff_smoothing_sigmas": (1, 0), "reg_iterations": (4, 2)}
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """Writes an image, labels, a reference on another grid, an affine map and a warp into a folder, and goes there."""
+    monkeypatch.chdir(tmp_path)
+    image = make_head(**GRID)
+    gr.write_image("i.nii.gz", image)
+    gr.write_image("labels.nii.gz", image.like((image.array // 40).astype(np.uint8)))
+    reference = gr.Image(np.zeros((18, 20, 16), np.float32), (4.0, 5.0, 5.0), (-38.0, -46.0, -33.0), turn(5.0))
+    gr.write_image("r.nii.gz", reference)
+    gr.write_transform("a.mat", AFFINE)
+    points = np.moveaxis(np.indices(image.shape), 0, -1)[..., ::-1] * 4.0
+    gr.write_transform("warp.nii.gz", gr.DisplacementField(3.0 * np.sin(0.1 * points), image.spacing, image.origin))
+    return tmp_path
+
+
+def apply(line, code=0):
+    assert main("antsApplyTransforms", line.split()) == code
+
+
+def by_simpleitk(image, transforms, interpolator=sitk.sitkLinear, default=0.0, kind=sitk.sitkFloat64):
+    """Resamples a file on the reference's grid. Of the transforms the first one is applied first to its points."""
+    chain = sitk.CompositeTransform(list(transforms)[::-1])
+    return sitk.GetArrayFromImage(sitk.Resample(sitk.ReadImage(image, kind), sitk.ReadImage("r.nii.gz"), chain, interpolator, default))
+
+
+def chain_of_files():
+    field = sitk.DisplacementFieldTransform(sitk.ReadImage("warp.nii.gz", sitk.sitkVectorFloat64))
+    return [field, sitk.ReadTransform("a.mat").GetInverse()]
+
+
+@pytest.mark.parametrize(
+    ("name", "interpolator"),
+    [
+        ("Linear", sitk.sitkLinear),
+        ("NearestNeighbor", sitk.sitkNearestNeighbor),
+        ("BSpline", sitk.sitkBSpline3),
+        ("BSpline[2]", sitk.sitkBSpline2),
+        ("LanczosWindowedSinc", sitk.sitkLanczosWindowedSinc),
+    ],
+)
+def test_moves_an_image_along_a_chain(here, name, interpolator):
+    apply(f"-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -t warp.nii.gz -t [a.mat,1] -f 7 -n {name}")
+    made = gr.read_image("o.nii.gz")
+    assert relative_difference(made.array, by_simpleitk("i.nii.gz", chain_of_files(), interpolator, 7.0)) < 1e-4
+    assert made.array.dtype == np.float64 and (made.array == 7).any() and made.has_grid_of(gr.read_image("r.nii.gz"))
+
+
+def test_types_of_values_and_labels(here):
+    apply("-d 3 -i labels.nii.gz -r r.nii.gz -o o.nii.gz -t a.mat -n GenericLabel -u uchar")
+    made = gr.read_image("o.nii.gz").array
+    expected = by_simpleitk("labels.nii.gz", [sitk.ReadTransform("a.mat")], sitk.sitkLabelLinear, kind=sitk.sitkUInt8)
+    assert made.dtype == np.uint8 and (made == expected).all() and made.max() > 2
+    apply("-i i.nii.gz -r r.nii.gz -o o.nii.gz --float 1 -t identity")
+    assert gr.read_image("o.nii.gz").array.dtype == np.float32
+    assert relative_difference(gr.read_image("o.nii.gz").array, by_simpleitk("i.nii.gz", [sitk.Transform(3, sitk.sitkIdentity)])) < 1e-5
+
+
+def test_moves_vectors_and_series(here):
+    image = gr.read_image("i.nii.gz")
+    gr.write_image("v.nii.gz", image.like(np.stack([image.array, 2 * image.array, -image.array], axis=-1)))
+    apply("-d 3 -e 1 -i v.nii.gz -r r.nii.gz -o o.nii.gz -t a.mat")
+    moved = by_simpleitk("i.nii.gz", [sitk.ReadTransform("a.mat")])
+    expected = np.stack([moved, 2 * moved, -moved], axis=-1) @ gr.read_image("r.nii.gz").direction
+    assert relative_difference(gr.read_image("o.nii.gz").array, expected) < 1e-5
+    volumes = [image.array, image.array[::-1].copy(), 3 * image.array]
+    series = sitk.JoinSeries([sitk.GetImageFromArray(volume) for volume in volumes], 0.0, 2.0)
+    series.SetSpacing([4.0, 4.0, 4.0, 2.0])
+    series.SetOrigin([-40.0, -45.0, -35.0, 0.0])
+    sitk.WriteImage(series, "s.nii.gz")
+    apply("-d 3 -e 3 -i s.nii.gz -r r.nii.gz -o o.nii.gz -t a.mat")
+    made = gr.read_series("o.nii.gz")
+    assert len(made) == 3 and relative_difference(made[2].array, 3 * moved) < 1e-5 and made.step == pytest.approx(2.0)
+    apply("-d 3 -e 3 -i s.nii.gz --time-index 2 -r r.nii.gz -o one.nii.gz -t a.mat")
+    assert (gr.read_image("one.nii.gz").array == made[2].array).all()
+
+
+def test_writes_transforms_as_one(here):
+    apply("-d 3 -r r.nii.gz -o [field.nii.gz,1] -t warp.nii.gz -t [a.mat,1]")
+    chain = by_simpleitk("i.nii.gz", chain_of_files())
+    field = sitk.DisplacementFieldTransform(sitk.ReadImage("field.nii.gz", sitk.sitkVectorFloat64))
+    assert relative_difference(by_simpleitk("i.nii.gz", [field]), chain) < 1e-4
+    apply("-d 3 -o CompositeTransform[all.h5] -t warp.nii.gz -t [a.mat,1]")
+    assert relative_difference(by_simpleitk("i.nii.gz", [sitk.ReadTransform("all.h5")]), chain) < 1e-6
+    apply("-d 3 -o Linear[back.mat,1] -t a.mat -t a.mat")
+    matrix = AFFINE.matrix_of()
+    np.testing.assert_allclose(gr.read_transform("back.mat").matrix_of(), np.linalg.inv(matrix @ matrix), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        ("-d 3 -i no.nii.gz -r r.nii.gz -o o.nii.gz", "no.nii.gz"),
+        ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -t no.mat", "no.mat"),
+        ("-d 2 -i i.nii.gz -r r.nii.gz -o o.nii.gz", "expected 2"),
+        ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -t [warp.nii.gz,1]", "InverseWarp"),
+        ("-d 3 -i i.nii.gz -r r.nii.gz -o i.nii.gz", "i.nii.gz is read"),
+        ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -e 1", "-e/--input-image-type 1"),
+        ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -e 3", "i.nii.gz"),
+        ("-d 3 -o Linear[l.mat] -t warp.nii.gz", "Linear"),
+        ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -n Gaussian", "Gaussian"),
+    ],
+)
+def test_says_what_is_wrong_and_leaves_nothing_behind(here, capfd, monkeypatch, line, part):
+    monkeypatch.setenv("PATH", "/usr/bin")
+    before = sorted(path.name for path in here.iterdir())
+    apply(line, 1)
+    err = capfd.readouterr().err
+    assert err.startswith("antsApplyTransforms: ") and err.count("\n") == 1 and part in err, err
+    assert sorted(path.name for path in here.iterdir()) == before
+
+
+class AntsImage:
+    """Stands for an image of ANTsPy, whose array is [x, y, z]."""
+
+    def __init__(self, values, origin, spacing, direction):
+        self._values, self.origin, self.spacing, self.direction = values, tuple(origin), tuple(spacing), np.asarray(direction)
+
+    def numpy(self):
+        return self._values
+
+
+@pytest.fixture
+def heads_of(monkeypatch):
+    """Returns a function that makes two heads, of this package, SimpleITK or ANTsPy."""
+    library = ModuleType("antslike")
+    library.from_numpy = lambda values, origin, spacing, direction, has_components: AntsImage(values, origin, spacing, direction)
+    monkeypatch.setitem(sys.modules, "antslike", library)
+    monkeypatch.setattr(AntsImage, "__module__", "antslike.core")
+    heads = make_head(**GRID), make_head(AFFINE.inverse().transform_points, **GRID)
+
+    def make(kind):
+        if kind == "SimpleITK":
+            made = [sitk.GetImageFromArray(head.array) for head in heads]
+            for one, head in zip(made, heads):
+                one.SetSpacing(head.spacing.tolist())
+                one.SetOrigin(head.origin.tolist())
+            return made
+        return [AntsImage(head.array.T.copy(), head.origin, head.spacing, head.direction) for head in heads] if kind == "ANTsPy" else heads
+
+    return make
+
+
+def array_of(image):
+    return sitk.GetArrayFromImage(image) if isinstance(image, sitk.Image) else image.numpy().T if isinstance(image, AntsImage) else image.array
+
+
+@pytest.mark.parametrize("kind", ["own", "SimpleITK", "ANTsPy"])
+def test_functions_have_antspys_shape(tmp_path, heads_of, kind):
+    fixed, moving = heads_of(kind)
+    prefix = str(tmp_path / "p_")
+    found = ants.registration(fixed, moving, "SyNRA", outprefix=prefix, mask=fixed, **{**FEW, "reg_iterations": (2, 1)})
+    assert sorted(found) == ["fwdtransforms", "invtransforms", "warpedfixout", "warpedmovout"]
+    assert found["fwdtransforms"] == [f"{prefix}1Warp.nii.gz", f"{prefix}0GenericAffine.mat"]
+    assert found["invtransforms"] == [f"{prefix}0GenericAffine.mat", f"{prefix}1InverseWarp.nii.gz"]
+    assert type(found["warpedmovout"]) is type(moving)
+    warped, back = array_of(found["warpedmovout"]), array_of(found["warpedfixout"])
+    assert np.abs(warped - array_of(fixed)).mean() < 0.2 * np.abs(array_of(moving) - array_of(fixed)).mean()
+    again = ants.apply_transforms(fixed, moving, found["fwdtransforms"])
+    assert relative_difference(array_of(again), warped) < 1e-5
+    assert relative_difference(array_of(ants.apply_transforms(moving, fixed, found["invtransforms"])), back) < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("name", "names", "most"),
+    [
+        # The heads differ by a scale, too.
+        ("Rigid", ["0GenericAffine.mat"], 0.75),
+        ("QuickRigid", ["0GenericAffine.mat"], 0.75),
+        ("TRSAA", ["0GenericAffine.mat"], 0.2),
+        ("SyNOnly", ["1Warp.nii.gz", "0GenericAffine.mat"], 0.9),
+        ("antsRegistrationSyN[a]", ["0GenericAffine.mat"], 0.2),
+        ("antsRegistrationSyNQuickRepro[r]", ["0GenericAffine.mat"], 0.75),
+    ],
+)
+def test_types_of_transform(tmp_path, heads_of, name, names, most):
+    fixed, moving = heads_of("own")
+    prefix = str(tmp_path / "p_")
+    few = {} if name in ("QuickRigid", "TRSAA") else FEW
+    found = ants.registration(fixed, moving, name, outprefix=prefix, **{"reg_iterations": (2, 1), **few})
+    assert found["fwdtransforms"] == [prefix + one for one in names]
+    before, after = (np.abs(image.array - fixed.array).mean() for image in (moving, found["warpedmovout"]))
+    assert after < most * before
+
+
+def test_functions_write_composites_and_fields(tmp_path, heads_of):
+    fixed, moving = heads_of("own")
+    gr.write_transform(tmp_path / "begin.mat", AFFINE)
+    prefix = str(tmp_path / "p_")
+    found = ants.registration(
+        fixed, moving, "SyNOnly", initial_transform=tmp_path / "begin.mat", outprefix=prefix, write_composite_transform=True, **FEW
+    )
+    assert (found["fwdtransforms"], found["invtransforms"]) == (f"{prefix}Composite.h5", f"{prefix}InverseComposite.h5")
+    field = ants.apply_transforms(fixed, moving, found["fwdtransforms"], compose=prefix)
+    assert field == f"{prefix}comptx.nii.gz"
+    assert relative_difference(ants.apply_transforms(fixed, moving, field).array, found["warpedmovout"].array) < 1e-4
+    nearest = ants.apply_transforms(fixed, moving, [tmp_path / "begin.mat"], "nearestNeighbor", whichtoinvert=[True])
+    expected = gr.resample(moving, AFFINE.inverse(), fixed, "nearest")
+    assert (nearest.array == expected.array).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind", "part"),
+    [
+        ({"type_of_transform": "SyM"}, gr.BadInputError, "SyNRA"),
+        ({"type_of_transform": "TVMSQ"}, gr.UnsupportedError, "TVMSQ"),
+        ({"type_of_transform": "antsRegistrationSyN[b]"}, gr.UnsupportedError, "ANTsPy has it alone"),
+        ({"syn_metric": "demons"}, gr.UnsupportedError, "demons"),
+        ({"syn_metric": "NCC"}, gr.BadInputError, "-m/--metric NCC"),
+        ({"multivariate_extras": ()}, gr.UnsupportedError, "multivariate_extras"),
+        ({"outprefix": "/nowhere/p_"}, gr.BadInputError, "/nowhere"),
+        ({"initial_transform": "no.mat"}, gr.BadInputError, "no.mat"),
+    ],
+)
+def test_functions_say_what_is_not_possible(heads_of, settings, kind, part):
+    fixed, moving = heads_of("own")
+    with pytest.raises(kind) as raised:
+        ants.registration(fixed, moving, **{**FEW, **settings})
+    assert part in str(raised.value)

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The arguments of ANTs' programs: how they are read, and what is said of wrong ones."""
+
+import re
+from pathlib import Path
+
+import gpuregistration as gr
+import pytest
+from ants_lines import LINES
+from gpuregistration.ants import apply_flags, registration_flags
+from gpuregistration.ants.apply_call import read_apply
+from gpuregistration.ants.registration_call import Initial, Metric, read_registration
+from gpuregistration.ants.syntax import Flag, read_values
+
+FLAGS = (Flag("d", "dimensionality", "", "2 or 3"), Flag("t", "transform", "", "a name"), Flag("", "float", "", "0 or 1"))
+PAGE = Path(__file__).parents[2] / "docs" / "ants.md"
+
+# A line that is right, of which tests change a part.
+LINE = "-d 3 -o P -t SyN[0.1] -m CC[f,m,1,4] -c [10x5,1e-6,10] -f 2x1 -s 1x0vox"
+APPLY = "-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -t w.nii.gz -t [a.mat,1]"
+
+
+def texts(words):
+    return {name: [str(value) for value in values] for name, values in read_values(words, FLAGS).items()}
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["-t", "SyN[0.1,3,0]"], ["SyN[0.1,3,0]"]),
+        (["-t", "SyN[", "0.1,", "3,0", "]"], ["SyN[0.1,3,0]"]),
+        (["-t", "SyN[ 0.1 , 3,0 ]"], ["SyN[0.1,3,0]"]),
+        (["-t", "SyN(0.1,3,0)"], ["SyN[0.1,3,0]"]),
+        (["-t", "a(1).mat"], ["a(1).mat"]),
+        (["-t", "['a b.mat',\"1\"]"], ["[a b.mat,1]"]),
+        (["-t", "a", "b", "--transform", "c"], ["a", "b", "c"]),
+        (["-t", "-3"], ["-3"]),
+        (["-t"], ["1"]),
+        (["-t", "--float", "0"], ["1"]),
+    ],
+)
+def test_reads_values(words, expected):
+    assert texts(words)["transform"] == expected
+
+
+def test_reads_the_lines_of_scripts_and_programs():
+    calls = {name: read_registration(line.split()) for name, line in LINES.items()}
+    assert not any(call.others for call in calls.values())
+    assert [[stage.transform for stage in call.stages] for call in calls.values()] == [
+        ["Rigid", "Affine", "SyN"],
+        ["Rigid", "Affine", "SyN"],
+        ["Affine", "SyN"],
+        ["Rigid", "Affine", "SyN"],
+        ["Rigid", "Affine", "SyN"],
+        ["Rigid", "Affine"],
+    ]
+    syn = calls["SYN"]
+    assert (syn.prefix, syn.warped, syn.inverse_warped) == ("out", "outWarped.nii.gz", "outInverseWarped.nii.gz")
+    assert syn.initial == [Initial("", False, "FIXED", "MOVING", 1)] and syn.quantiles == (0.005, 0.995) and syn.is_verbose
+    last = syn.stages[2]
+    assert last.metric == Metric("CC", "neighborhood_correlation", "FIXED", "MOVING", 2)
+    assert (last.step, last.update_variance, last.total_variance, last.threshold, last.window) == (0.2, 3, 0, 1e-6, 10)
+    assert (last.iterations, last.shrink_factors, last.sigmas, last.sigmas_in_mm) == ([100, 70, 50, 20], [8, 4, 2, 1], [3, 2, 1, 0], False)
+    assert calls["QUICK"].stages[2].metric == Metric("MI", "mattes_mutual_information", "FIXED", "MOVING", 32)
+    assert calls["ANTSPY"].stages[1].iterations == [40, 20, 0] and calls["ANTSPY"].is_single and not calls["ANTSPY"].writes_composite
+    precise = calls["PRECISE"]
+    assert [stage.masks for stage in precise.stages] == [(None, None), (None, None), ("MASK", "MASK")]
+    assert precise.writes_composite and precise.matches_histograms and precise.interpolation.name == "lanczoswindowedsinc"
+    assert calls["FAST"].initial == [Initial("INITIAL", False)] and calls["FAST"].is_verbose
+    # Of several the last one counts, as ANTs has it.
+    assert calls["TESTING"].matches_histograms and calls["TESTING"].stages[0].sigmas == [4]
+
+
+def test_one_mask_serves_all_stages_and_sigmas_have_units():
+    line = "-d 2 -o P -x m.nii.gz -t Rigid[0.1] -m GC[f,m] -c 10x5 -f 2x1 -s 3x1mm -t SyN[0.1] -m MeanSquares[f,m,1] -c 10x5 -f 2x1 -s 2 -g 1x0"
+    call = read_registration(line.split())
+    assert [stage.masks for stage in call.stages] == [("m.nii.gz", None)] * 2
+    assert [(stage.sigmas, stage.sigmas_in_mm) for stage in call.stages] == [([3, 1], True), ([2, 2], False)]
+    # One list is the first stage's, as ANTs has it.
+    assert [stage.weights for stage in call.stages] == [[1, 0], None] and call.others == ["--restrict-deformation of Rigid"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ("SyN[0.1]", "BSplineSyN[0.1,26,0,3]", "BSplineSyN"),
+        ("SyN[0.1]", "TimeVaryingVelocityField[1,4,0,0,0.5,0]", "TimeVaryingVelocityField"),
+        ("CC[f,m,1,4]", "Demons[f,m,1,0]", "Demons"),
+        ("CC[f,m,1,4]", "PSE[f,m,1]", "PSE"),
+        ("CC[f,m,1,4]", "CC[f,m,1,4] -m MI[f,m,1,32]", "several metrics"),
+        ("CC[f,m,1,4]", "GC[f,m,1]", "metric GC in a stage SyN"),
+        ("-d 3", "-d 4", "four dimensions"),
+        ("-o P", "-o P -q a.mat", "initial-fixed-transform"),
+        ("-o P", "-o P -j state.h5", "save-state"),
+        ("-o P", "-o P -n MultiLabel[1,4]", "MultiLabel"),
+    ],
+)
+def test_knows_what_the_real_program_has_to_do(before, after, reason):
+    call = read_registration(LINE.replace(before, after).split())
+    assert any(reason in other for other in call.others), call.others
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "parts"),
+    [
+        ("-d 3", "-d 5", ["-d/--dimensionality 5", "2 or 3"]),
+        ("-o P", "", ["-o/--output is missing"]),
+        ("-o P", "-o [P,a,b,c]", ["-o/--output [P,a,b,c]", "PREFIX"]),
+        ("-o P", "-o P --frobnicate 1", ["--frobnicate", "no such flag"]),
+        ("-o P", "-o [P", ["[P", "closing bracket"]),
+        ("-o P", "-o P -r [f,m,3]", ["-r/--initial-moving-transform [f,m,3]", "0|1|2"]),
+        ("-o P", "-o P -w [0.9,0.1]", ["-w/--winsorize-image-intensities", "0 to 1"]),
+        ("-o P", "-o P -w 0.005", ["-w/--winsorize-image-intensities 0.005", "two numbers"]),
+        ("-o P", "-o P -u maybe", ["-u/--use-histogram-matching maybe", "0 or 1"]),
+        ("-o P", "-o P -n Cubic", ["-n/--interpolation Cubic", "Linear"]),
+        ("-o P", "-o P -n BSpline[7]", ["-n/--interpolation BSpline[7]", "0 to 5"]),
+        ("-o P", "-o P --random-seed -1", ["--random-seed -1", "whole number"]),
+        ("-o P", "-o P -x a -x b", ["-x/--masks", "2 times for 1"]),
+        ("-o P", "-o P -x [a,b,c]", ["-x/--masks [a,b,c]"]),
+        ("-o P", "-o P -g 1x0", ["-g/--restrict-deformation 1x0", "axis"]),
+        ("SyN[0.1]", "SyM[0.1]", ["-t/--transform SyM[0.1]", "SyN[step"]),
+        ("SyN[0.1]", "SyN[0.1,3,0,1]", ["-t/--transform SyN[0.1,3,0,1]"]),
+        ("SyN[0.1]", "SyN[0]", ["-t/--transform SyN[0]", "above 0"]),
+        ("SyN[0.1]", "SyN[fast]", ["-t/--transform SyN[fast]"]),
+        ("-m CC[f,m,1,4]", "", ["-m/--metric is missing"]),
+        ("CC[f,m,1,4]", "NCC[f,m,1,4]", ["-m/--metric NCC[f,m,1,4]", "Mattes"]),
+        ("CC[f,m,1,4]", "CC[f]", ["-m/--metric CC[f]"]),
+        ("CC[f,m,1,4]", "CC[f,m,1,0]", ["-m/--metric CC[f,m,1,0]", "radius of 1"]),
+        ("CC[f,m,1,4]", "MI[f,m,1,2]", ["-m/--metric MI[f,m,1,2]", "5 bins"]),
+        ("CC[f,m,1,4]", "MI[f,m,1,32,Dense]", ["-m/--metric", "Regular or Random"]),
+        ("-c [10x5,1e-6,10]", "", ["-c/--convergence is missing"]),
+        ("[10x5,1e-6,10]", "[10x5,1e-6,1]", ["-c/--convergence", "window of 2"]),
+        ("[10x5,1e-6,10]", "10xfive", ["-c/--convergence 10xfive"]),
+        ("[10x5,1e-6,10]", "10x5 -c 10x5", ["-c/--convergence", "2 times for 1"]),
+        ("-f 2x1", "-f 2", ["-f/--shrink-factors 2", "2 numbers"]),
+        ("-f 2x1", "-f 2x0", ["-f/--shrink-factors 2x0", "1 or more"]),
+        ("-s 1x0vox", "-s 1x0x0", ["-s/--smoothing-sigmas 1x0x0", "2 numbers"]),
+        ("-s 1x0vox", "-s -1x0", ["-s"]),
+    ],
+)
+def test_says_which_argument_is_wrong(before, after, parts):
+    with pytest.raises(gr.BadInputError) as raised:
+        read_registration(LINE.replace(before, after).split())
+    assert "\n" not in str(raised.value) and all(part in str(raised.value) for part in parts), raised.value
+
+
+def test_reads_what_is_applied():
+    call = read_apply(APPLY.split() + ["-n", "BSpline[2]", "-f", "-3", "-u", "short", "-e", "3"])
+    assert call.transforms == [("w.nii.gz", False), ("a.mat", True)] and call.kind == "image" and call.input_type == 3
+    assert (call.making.interpolation.name, call.making.interpolation.order, *call.making[1:]) == ("bspline", 2, -3.0, "int16")
+    assert read_apply([*APPLY.split(), "-e", "2"]).others and read_apply([*APPLY.split(), "-n", "Gaussian"]).others
+    for output, kind in (("[f.nii.gz,1]", "field"), ("DisplacementField[f.nii.gz]", "field"), ("Linear[a.mat,1]", "linear"), ("[o.nii.gz,0]", "image")):
+        assert read_apply(APPLY.replace("o.nii.gz", output).split()).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "parts"),
+    [
+        ("-i i.nii.gz", "", ["-i/--input is missing"]),
+        ("-r r.nii.gz", "", ["-r/--reference-image is missing"]),
+        ("-o o.nii.gz", "", ["-o/--output is missing"]),
+        ("-o o.nii.gz", "-o o.xyz", ["-o/--output o.xyz", ".nii.gz"]),
+        ("-o o.nii.gz", "-o Field[o.nii.gz]", ["-o/--output Field[o.nii.gz]"]),
+        ("-d 3", "-d 4", ["-d/--dimensionality 4"]),
+        ("-d 3", "-d 3 -e 9", ["-e/--input-image-type 9"]),
+        ("-d 3", "-d 3 -u long", ["-u/--output-data-type long", "float"]),
+        ("-d 3", "-d 3 -n Nearest", ["-n/--interpolation Nearest", "NearestNeighbor"]),
+        ("-d 3", "-d 3 -f x", ["-f/--default-value x"]),
+        ("[a.mat,1]", "[a.mat,1,2]", ["-t/--transform [a.mat,1,2]"]),
+        ("[a.mat,1]", "[a.mat,2]", ["-t/--transform [a.mat,2]"]),
+    ],
+)
+def test_says_which_argument_of_applying_is_wrong(before, after, parts):
+    with pytest.raises(gr.BadInputError) as raised:
+        read_apply(APPLY.replace(before, after).split())
+    assert all(part in str(raised.value) for part in parts), raised.value
+
+
+@pytest.mark.parametrize("flags", [registration_flags.FLAGS, apply_flags.FLAGS])
+def test_the_page_has_every_flag(flags):
+    rows = "\n".join(line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("|"))
+    for flag in flags:
+        assert re.search(rf"`--{flag.long}`", rows) and (not flag.short or f"`-{flag.short}`" in rows), flag.long

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""antsRegistration of this package: the files that it writes, and what it does on the way."""
+
+import subprocess
+import sys
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from ants_lines import TESTING
+from conftest import make_head, relative_difference
+from gpuregistration.ants.diagnostics import find_convergences
+from gpuregistration.ants.intensities import find_quantiles, match_histogram, window
+from gpuregistration.ants.levels import find_factors
+from gpuregistration.ants.programs import main
+from gpuregistration.stages import SyN
+
+sitk = pytest.importorskip("SimpleITK")
+
+GRID = {"shape": (20, 24, 22), "spacing": (4.0, 4.0, 4.0)}
+RIGID = "-t Rigid[0.1] -m MI[f.nii.gz,m.nii.gz,1,32,Regular,0.25] -c [20x10,1e-6,10] -f 2x1 -s 1x0vox"
+AFFINE = RIGID.replace("Rigid", "Affine")
+SYN = "-t SyN[0.25,3,0] -m MeanSquares[f.nii.gz,m.nii.gz,1] -c [6x4,1e-6,10] -f 2x1 -s 1x0vox"
+START = "-r [f.nii.gz,m.nii.gz,1]"
+IMAGES = "-o [p_,w.nii.gz,i.nii.gz]"
+
+
+def bend(points):
+    """Maps the fixed head's points to the moving one's."""
+    return points + [3.0, -2.0, 1.0] + 2.0 * np.sin(0.08 * points[..., ::-1])
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """Writes two heads and a mask into a folder of its own, and goes there."""
+    monkeypatch.chdir(tmp_path)
+    fixed = make_head(**GRID)
+    gr.write_image("f.nii.gz", fixed)
+    gr.write_image("m.nii.gz", make_head(lambda points: points - (bend(points) - points), **GRID))
+    gr.write_image("mask.nii.gz", fixed.like((fixed.array > 1).astype(np.uint8)))
+    return tmp_path
+
+
+def run(line, code=0):
+    assert main("antsRegistration", line.split()) == code
+
+
+def made(folder):
+    return sorted(path.name for path in folder.iterdir() if path.name not in ("f.nii.gz", "m.nii.gz", "mask.nii.gz"))
+
+
+def resampled(image, transform, reference):
+    """Resamples a file by SimpleITK, through a transform of it."""
+    read = [sitk.Cast(sitk.ReadImage(name), sitk.sitkFloat64) for name in (image, reference)]
+    return sitk.GetArrayFromImage(sitk.Resample(read[0], read[1], transform, sitk.sitkLinear))
+
+
+def warp(name):
+    return sitk.DisplacementFieldTransform(sitk.ReadImage(name, sitk.sitkVectorFloat64))
+
+
+def check_images(forward, inverse):
+    """Compares the warped images with those that SimpleITK makes by transforms."""
+    assert relative_difference(gr.read_image("w.nii.gz").array, resampled("m.nii.gz", forward, "f.nii.gz")) < 1e-4
+    assert relative_difference(gr.read_image("i.nii.gz").array, resampled("f.nii.gz", inverse, "m.nii.gz")) < 1e-4
+
+
+def test_writes_what_ants_writes(here, device, monkeypatch, capfd):
+    monkeypatch.setenv("ITK_GPU_DEVICE", device)
+    run(f"-d 3 {IMAGES} {START} {AFFINE} {SYN} -w [0.005,0.995] -u 1 -v 1")
+    out = capfd.readouterr().out
+    assert made(here) == ["i.nii.gz", "p_0GenericAffine.mat", "p_1InverseWarp.nii.gz", "p_1Warp.nii.gz", "w.nii.gz"]
+    affine = sitk.ReadTransform("p_0GenericAffine.mat")
+    assert affine.GetName() == "AffineTransform"
+    check_images(
+        sitk.CompositeTransform([affine, warp("p_1Warp.nii.gz")]),
+        sitk.CompositeTransform([warp("p_1InverseWarp.nii.gz"), affine.GetInverse()]),
+    )
+    fixed, moving, warped = (gr.read_image(name).array for name in ("f.nii.gz", "m.nii.gz", "w.nii.gz"))
+    assert np.abs(warped - fixed).mean() < 0.3 * np.abs(moving - fixed).mean() and warped.dtype == np.float64
+    assert out.count(" 1DIAGNOSTIC,") == 10 and " 2DIAGNOSTIC,     1, -" in out and "Total elapsed time: " in out
+
+
+def test_writes_composites(here):
+    run(f"-d 3 {IMAGES} {START} {AFFINE} {SYN} -a 1 --float 1")
+    assert made(here) == ["i.nii.gz", "p_Composite.h5", "p_InverseComposite.h5", "w.nii.gz"]
+    check_images(sitk.ReadTransform("p_Composite.h5"), sitk.ReadTransform("p_InverseComposite.h5"))
+    assert gr.read_image("w.nii.gz").array.dtype == np.float32
+
+
+def test_writes_a_file_for_each_stage(here):
+    run(f"-d 3 {IMAGES} {START} {RIGID} {AFFINE} {SYN} -z 0")
+    assert made(here) == [
+        "i.nii.gz",
+        "p_0DerivedInitialMovingTranslation.mat",
+        "p_1Rigid.mat",
+        "p_2Affine.mat",
+        "p_3InverseWarp.nii.gz",
+        "p_3Warp.nii.gz",
+        "w.nii.gz",
+    ]
+    linear = [sitk.ReadTransform(f"p_{name}.mat") for name in ("0DerivedInitialMovingTranslation", "1Rigid", "2Affine")]
+    turn = np.reshape(gr.read_transform("p_1Rigid.mat").matrix, (3, 3))
+    np.testing.assert_allclose(turn @ turn.T, np.eye(3), atol=1e-6)
+    backs = [one.GetInverse() for one in linear]
+    check_images(
+        sitk.CompositeTransform([*linear, warp("p_3Warp.nii.gz")]), sitk.CompositeTransform([warp("p_3InverseWarp.nii.gz"), *backs[::-1]])
+    )
+
+
+def test_begins_with_files_and_leaves_them_where_they_are(here):
+    gr.write_transform("a.mat", gr.Affine(np.diag([1.1, 0.9, 1.0]), [-3.0, 2.0, -1.0]))
+    run(f"-d 3 {IMAGES} -r [a.mat,1] {RIGID} {SYN} -z 0")
+    assert made(here) == ["a.mat", "i.nii.gz", "p_1Rigid.mat", "p_2InverseWarp.nii.gz", "p_2Warp.nii.gz", "w.nii.gz"]
+    first = [sitk.ReadTransform("a.mat").GetInverse(), sitk.ReadTransform("p_1Rigid.mat")]
+    turn = gr.read_transform("p_1Rigid.mat").matrix
+    np.testing.assert_allclose(turn @ turn.T, np.eye(3), atol=1e-6)
+    back = sitk.CompositeTransform([warp("p_2InverseWarp.nii.gz"), *[one.GetInverse() for one in first[::-1]]])
+    check_images(sitk.CompositeTransform([*first, warp("p_2Warp.nii.gz")]), back)
+
+
+@pytest.mark.parametrize(("name", "most"), [("Translation", 0.6), ("Similarity", 0.4)])
+def test_other_linear_stages(here, name, most):
+    run(f"-d 3 {IMAGES} {RIGID.replace('Rigid', name)} -x [mask.nii.gz,mask.nii.gz]")
+    assert made(here) == ["i.nii.gz", "p_0GenericAffine.mat", "w.nii.gz"]
+    matrix = gr.read_transform("p_0GenericAffine.mat").matrix
+    scale = 1.0 if name == "Translation" else np.cbrt(np.linalg.det(matrix))
+    np.testing.assert_allclose(matrix.T @ matrix, scale**2 * np.eye(3), atol=1e-5)
+    fixed, moving, warped = (gr.read_image(file).array for file in ("f.nii.gz", "m.nii.gz", "w.nii.gz"))
+    assert np.abs(warped - fixed).mean() < most * np.abs(moving - fixed).mean()
+
+
+def test_a_deformation_may_be_coarse_and_restricted(here):
+    run(f"-d 3 -o p_ {SYN.replace('-f 2x1', '-f 4x2')} -g 1x0x1")
+    assert made(here) == ["p_0InverseWarp.nii.gz", "p_0Warp.nii.gz"]
+    field = gr.read_transform("p_0Warp.nii.gz")
+    assert field.array.shape == (10, 12, 11, 3) and np.abs(field.array[..., 0]).max() > 0.5 and not field.array[..., 1].any()
+    np.testing.assert_allclose(field.spacing, 8.0)
+    np.testing.assert_allclose(field.origin, np.array([-40.0, -45.0, -35.0]) + 2.0)
+
+
+def test_two_dimensions(here):
+    for name in ("f", "m"):
+        gr.write_image(f"{name}.nii.gz", gr.Image(gr.read_image(f"{name}.nii.gz").array[10], (4.0, 4.0)))
+    # The dimension is the images' where the line does not tell it.
+    run(f"{IMAGES} {START} {AFFINE} {SYN}")
+    forward = sitk.CompositeTransform([sitk.ReadTransform("p_0GenericAffine.mat"), warp("p_1Warp.nii.gz")])
+    inverse = sitk.CompositeTransform([warp("p_1InverseWarp.nii.gz"), sitk.ReadTransform("p_0GenericAffine.mat").GetInverse()])
+    check_images(forward, inverse)
+
+
+def test_no_iterations_leave_the_identity(here):
+    run(f"-d 3 -o p_ {AFFINE.replace('20x10', '0x0')} {SYN.replace('6x4', '0x0')}")
+    assert (gr.read_transform("p_0GenericAffine.mat").matrix_of() == np.eye(4)).all()
+    assert not gr.read_transform("p_1Warp.nii.gz").array.any() and not gr.read_transform("p_1InverseWarp.nii.gz").array.any()
+
+
+def test_nipypes_line_runs_as_it_stands(here):
+    run(TESTING.replace("FIXED", "f.nii.gz").replace("MOVING", "m.nii.gz"))
+    assert made(here) == ["ants_t1_to_mniComposite.h5", "ants_t1_to_mniInverseComposite.h5", "ants_t1_to_mni_Warped.nii.gz"]
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        (f"-d 3 -o p_ {SYN} -x no.nii.gz", "no.nii.gz"),
+        (f"-d 3 -o p_ {SYN} -r no.mat", "no.mat"),
+        (f"-d 3 -o p_ {SYN} -r f.nii.gz", "f.nii.gz"),
+        (f"-d 2 -o p_ {SYN}", "f.nii.gz: it has 3 dimensions; expected 2"),
+        (f"-d 3 -o no/p_ {SYN}", "no folder"),
+        (f"-d 3 -o [p_,w.xyz] {SYN}", "-o/--output: w.xyz"),
+        (f"-d 3 -o p_ {SYN.replace('m.nii.gz', 'mask.txt')}", "mask.txt"),
+        (f"-d 3 -o p_ {SYN} -c 3", "-c/--convergence"),
+        (f"-d 3 -o [p_,m.nii.gz] {SYN}", "m.nii.gz is read"),
+        (f"-d 3 -o p_ {SYN.replace('m.nii.gz', 'nan.nii.gz')}", "file nan.nii.gz has 1 value that is infinite or not a number"),
+    ],
+)
+def test_leaves_nothing_behind_where_it_fails(here, capfd, line, part):
+    hole = gr.read_image("m.nii.gz")
+    hole.array[3, 4, 5] = np.nan
+    gr.write_image("nan.nii.gz", hole)
+    before = sorted(here.iterdir())
+    run(line, 1)
+    captured = capfd.readouterr()
+    assert captured.err.startswith("antsRegistration: ") and captured.err.count("\n") == 1 and part in captured.err, captured.err
+    assert captured.out == "" and sorted(here.iterdir()) == before
+
+
+def test_hands_over_what_it_does_not_do(here):
+    gpureg = [sys.executable, "-m", "gpuregistration", "ants-commands", "bin"]
+    assert subprocess.run(gpureg, check=True, capture_output=True, text=True).stdout.split() == ["bin/antsRegistration", "bin/antsApplyTransforms"]
+    line = f"-d 3 -o p_ {SYN}".replace("SyN[0.25,3,0]", "BSplineSyN[0.1,26,0,3]").split()
+
+    def start(words, folders):
+        path = ":".join([*map(str, folders), "/usr/bin", "/bin"])
+        environment = {"PATH": path, "PYTHONPATH": ":".join(sys.path)}
+        return subprocess.run(["bin/antsRegistration", *words], env=environment, capture_output=True, text=True, check=False)
+
+    alone = start(line, [here / "bin"])
+    assert alone.returncode == 1 and "BSplineSyN" in alone.stderr and alone.stderr.count("\n") == 1 and made(here) == ["bin"]
+    (here / "real").mkdir()
+    (here / "real" / "antsRegistration").write_text('#!/bin/sh\necho "real $*"\nexit 7\n')
+    (here / "real" / "antsRegistration").chmod(0o755)
+    handed = start(line, [here / "bin", here / "real"])
+    assert handed.returncode == 7 and handed.stdout == f"real {' '.join(line)}\n"
+    assert "BSplineSyN" in handed.stderr and str(here / "real") in handed.stderr and handed.stderr.count("\n") == 1
+    version = start(["--version"], [here / "bin"])
+    assert version.returncode == 0 and version.stdout.startswith("ANTs Version: 2.") and "gpuregistration" in version.stdout
+    # What is no launcher is not replaced.
+    again = subprocess.run([*gpureg[:-1], "real"], capture_output=True, text=True, check=False)
+    assert again.returncode == 1 and "no launcher" in again.stderr and len(list((here / "real").iterdir())) == 1
+
+
+def test_a_deformation_to_begin_with_is_handed_over(here, capfd, monkeypatch):
+    monkeypatch.setenv("PATH", "/usr/bin")
+    field = gr.DisplacementField(np.zeros((20, 24, 22, 3)), 4.0 * np.ones(3), (-40.0, -45.0, -35.0))
+    gr.write_transform("warp.nii.gz", field)
+    run(f"-d 3 -o p_ -r warp.nii.gz {SYN}", 1)
+    assert "the deformation warp.nii.gz to begin with" in capfd.readouterr().err and made(here) == ["warp.nii.gz"]
+
+
+def test_the_scheduled_syn_is_the_usual_one():
+    fixed, moving = make_head(**GRID), make_head(lambda points: points - (bend(points) - points), **GRID)
+    usual = gr.register(fixed, moving, SyN("mean_squares", (4, 3)), device="host")
+    same = SyN("mean_squares", (4, 3), shrink_factors=[(2, 2, 2), 1], smoothing_sigmas=[1, 0])
+    assert (gr.register(fixed, moving, same, device="host").displacement_field.array == usual.displacement_field.array).all()
+    in_mm = SyN("mean_squares", (4, 3), shrink_factors=(2, 1), smoothing_sigmas=(4, 0), sigmas_in_mm=1)
+    np.testing.assert_allclose(gr.register(fixed, moving, in_mm, device="host").displacement_field.array, usual.displacement_field.array, atol=1e-6)
+    for wrong in ({"shrink_factors": (2,)}, {"smoothing_sigmas": (1, -1)}, {"shrink_factors": (2, 0)}, {"weights": (1, 1, 1, 1)}):
+        with pytest.raises(gr.BadInputError, match="syn: "):
+            gr.register(fixed, moving, SyN("mean_squares", (4, 3), **wrong), device="host")
+
+
+def test_values_are_cut_and_matched_as_by_itk(rng):
+    itk = pytest.importorskip("itk")
+    values = rng.gamma(2.0, 50.0, (16, 18, 20)).astype(np.float32)
+    image = itk.image_from_array(values)
+    filter = itk.ImageToHistogramFilter[type(image)].New(image)
+    filter.SetHistogramSize([256])
+    filter.SetMarginalScale(10.0)
+    filter.SetAutoMinimumMaximum(True)
+    filter.Update()
+    shares = (0.0, 0.005, 0.25, 0.5, 0.75, 0.995, 1.0)
+    expected = [filter.GetOutput().Quantile(0, share) for share in shares]
+    np.testing.assert_allclose(find_quantiles(values, shares), expected, rtol=1e-5, atol=1e-4)
+    cut = window(gr.Image(values), (0.005, 0.995), "f").array
+    assert cut.min() == 0 and cut.max() == 1 and (cut == 1).mean() == pytest.approx(0.005, abs=2e-3)
+    other = gr.Image((values**1.5 / 30).astype(np.float32))
+    assert relative_difference(match_histogram(other, gr.Image(values)).array, values) < 0.1
+    with pytest.raises(gr.BadInputError, match="f.nii: its values"):
+        window(gr.Image(np.ones((4, 4, 4), np.float32)), (0, 1), "f.nii")
+
+
+def test_factors_make_voxels_alike():
+    image = gr.Image(np.zeros((8, 8, 8)), (1.0, 1.0, 3.0))
+    assert [find_factors(image, factor) for factor in (1, 2, 4, 8)] == [[1, 1, 1], [2, 2, 1], [4, 4, 1], [8, 8, 3]]
+
+
+def test_convergences_are_itks():
+    costs = [-1 + 1 / (n + 1) for n in range(12)]
+    found = find_convergences(costs, 10)
+    last = np.array(costs[2:]) / np.abs(costs).sum()
+    assert found[:9] == [sys.float_info.max] * 9 and found[11] == pytest.approx(-np.polyfit(np.linspace(0, 1, 10), last, 1)[0])

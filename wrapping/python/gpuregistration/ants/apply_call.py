@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a command line of antsApplyTransforms asks for, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple, Optional, Sequence
+
+from .._engine import BadInputError
+from ..command.outputs import IMAGES, TRANSFORMS
+from .apply_flags import FLAGS
+from .interpolation import Interpolation, read_interpolation
+from .syntax import Value, last, read_values
+
+SCALARS, VECTORS, TENSORS, SERIES = range(4)
+# Beyond these: channels, five dimensions, vectors of physical axes.
+_MOST_TYPE = 6
+#: NumPy's names of the types of values.
+_TYPES = {"char": "uint8", "uchar": "uint8", "short": "int16", "int": "int32", "float": "float32", "double": "float64"}
+
+
+class Making(NamedTuple):
+    """How the output's values are made.
+
+    Attributes:
+        default: the value outside of the input.
+        type: NumPy's name of their type.
+    """
+
+    interpolation: Interpolation
+    default: float
+    type: str
+
+
+@dataclass
+class ApplyCall:
+    """A whole command line.
+
+    Attributes:
+        input_type: 0 scalars, 1 vectors, 2 tensors, 3 a series.
+        kind: of the output: "image", "field", "linear" or "composite".
+        is_inverse: whether the inverse of a linear output is written.
+        transforms: files, and whether each one's inverse is taken; the first one is applied first to points of the reference.
+        time_index: the volume of a series that is taken alone; None: all of them.
+        others: reasons why the real antsApplyTransforms has to do it.
+    """
+
+    dimension: int
+    input_type: int
+    input: Optional[str]
+    reference: Optional[str]
+    output: str
+    kind: str
+    is_inverse: bool
+    making: Making
+    transforms: list[tuple[str, bool]]
+    time_index: Optional[int]
+    is_verbose: bool
+    others: list[str] = field(default_factory=list)
+
+
+def read_apply(words: Sequence[str]) -> ApplyCall:
+    """Reads antsApplyTransforms' arguments.
+
+    Raises:
+        BadInputError: a flag, a count or a number is wrong; the message names the flag and says what is expected.
+    """
+    values = read_values(words, FLAGS)
+    is_single = _truth(values, "float")
+    output, kind, is_inverse = _read_output(_one(values, "output", True))
+    call = ApplyCall(
+        0,
+        _read_type(_one(values, "input-image-type")),
+        _name(_one(values, "input", kind == "image")),
+        _name(_one(values, "reference-image", kind in ("image", "field"))),
+        output,
+        kind,
+        is_inverse,
+        Making(
+            read_interpolation(_one(values, "interpolation")),
+            _read_default(_one(values, "default-value")),
+            _read_data_type(_one(values, "output-data-type"), is_single),
+        ),
+        [_read_transform(value) for value in values["transform"]],
+        _read_index(_one(values, "time-index")),
+        _truth(values, "verbose"),
+    )
+    # ANTs takes the dimension of the input where it is not given.
+    given = _one(values, "dimensionality")
+    if given is not None:
+        call.dimension = given.whole(given.first())
+        if call.dimension not in (2, 3):
+            raise given.wrong()
+    if call.input_type > SERIES or call.input_type == TENSORS:
+        call.others.append(f"--input-image-type {call.input_type}")
+    if not call.making.interpolation.is_here:
+        call.others.append(f"the interpolation {call.making.interpolation.told}")
+    return call
+
+
+def _one(values: dict[str, list[Value]], name: str, is_needed: bool = False) -> Optional[Value]:
+    """Returns a flag's value. Raises BadInputError if it is missing and needed."""
+    value = last(values[name])
+    if value is None and is_needed:
+        flag = next(flag for flag in FLAGS if flag.long == name)
+        raise BadInputError(f"{flag.spelled} is missing: expected {flag.expected}")
+    return value
+
+
+def _truth(values: dict[str, list[Value]], name: str) -> bool:
+    value = last(values[name])
+    return value is not None and value.truth()
+
+
+def _name(value: Optional[Value]) -> Optional[str]:
+    if value is not None and (value.parameters or not value.name):
+        raise value.wrong()
+    return None if value is None else value.name
+
+
+def _read_type(value: Optional[Value]) -> int:
+    if value is None:
+        return SCALARS
+    names = {"scalar": SCALARS, "vector": VECTORS, "tensor": TENSORS, "time-series": SERIES}
+    found = names.get(value.first().lower())
+    found = value.whole(value.first()) if found is None else found
+    if found > _MOST_TYPE:
+        raise value.wrong()
+    return found
+
+
+def _read_output(value: Optional[Value]) -> tuple[str, str, bool]:
+    assert value is not None
+    name, count = value.name.lower(), len(value.parameters)
+    if not count:
+        found = value.name, "image", False
+    elif name == "linear" and count <= 2:
+        found = value.parameters[0], "linear", value.truth(value.parameter(1, "0"))
+    elif name == "compositetransform" and count == 1:
+        found = value.parameters[0], "composite", False
+    elif name == "displacementfield" and count == 1:
+        found = value.parameters[0], "field", False
+    elif not name and count == 2:
+        found = value.parameters[0], "field" if value.truth(value.parameters[1]) else "image", False
+    else:
+        raise value.wrong()
+    suffixes = {"image": IMAGES, "field": (*IMAGES, ".h5"), "linear": TRANSFORMS, "composite": (".h5", ".tfm", ".txt")}[found[1]]
+    if not found[0].lower().endswith(suffixes):
+        raise value.wrong(f"a name that ends on one of {' '.join(suffixes)}")
+    return found
+
+
+def _read_transform(value: Value) -> tuple[str, bool]:
+    if len(value.parameters) > 2 or (value.parameters and value.name) or not value.first():
+        raise value.wrong()
+    return value.first(), len(value.parameters) == 2 and value.truth(value.parameters[1])
+
+
+def _read_default(value: Optional[Value]) -> float:
+    return 0.0 if value is None else value.real(value.first())
+
+
+def _read_data_type(value: Optional[Value], is_single: bool) -> str:
+    usual = "float32" if is_single else "float64"
+    if value is None or value.first().lower() == "default":
+        return usual
+    if value.first().lower() not in _TYPES:
+        raise value.wrong()
+    return _TYPES[value.first().lower()]
+
+
+def _read_index(value: Optional[Value]) -> Optional[int]:
+    return None if value is None else value.whole(value.first())

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ANTsPy's registration() and apply_transforms(), on this package's engine."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import Any, Optional, Sequence, Union
+
+import numpy as np
+
+from .._devices import DeviceLike, choose_device
+from .._engine import BadInputError, UnsupportedError
+from .._files import write_transform
+from .._image import Image
+from .._kinds import ImageLike, Kind, Wrap, read_image
+from .._paths import PathLike, name_of
+from .._resample import to_type
+from ..command.errors import CommandError
+from ..command.outputs import Outputs
+from .apply import compose as compose_transforms
+from .apply import move_image
+from .apply_call import SCALARS, SERIES, VECTORS, Making
+from .interpolation import read_interpolation
+from .output_files import make_inverse_warped, make_warped, name_outputs, write_outputs
+from .presets import FIXED, FIXED_MASK, MOVING, MOVING_MASK, Numbers, begins_with_identity, make_stages
+from .runner import OtherTransform, read_image_named, register
+from .registration_call import read_registration
+from .syntax import Flag, read_values
+
+_INTERPOLATOR = Flag("n", "interpolator", "", "linear, nearestNeighbor, bSpline, genericLabel, lanczosWindowedSinc, …")
+
+
+def registration(
+    fixed: Kind,
+    moving: Kind,
+    type_of_transform: str = "SyN",
+    initial_transform: Union[None, PathLike, Sequence[PathLike]] = None,
+    outprefix: str = "",
+    mask: Optional[ImageLike] = None,
+    moving_mask: Optional[ImageLike] = None,
+    mask_all_stages: bool = False,
+    grad_step: float = 0.2,
+    flow_sigma: float = 3,
+    total_sigma: float = 0,
+    aff_metric: str = "mattes",
+    aff_sampling: int = 32,
+    aff_random_sampling_rate: float = 0.2,
+    syn_metric: str = "mattes",
+    syn_sampling: int = 32,
+    reg_iterations: Sequence[int] = (40, 20, 0),
+    aff_iterations: Sequence[int] = (2100, 1200, 1200, 10),
+    aff_shrink_factors: Sequence[int] = (6, 4, 2, 1),
+    aff_smoothing_sigmas: Sequence[float] = (3, 2, 1, 0),
+    write_composite_transform: bool = False,
+    verbose: bool = False,
+    multivariate_extras: Any = None,
+    restrict_transformation: Optional[Sequence[float]] = None,
+    smoothing_in_mm: bool = False,
+    singleprecision: bool = True,
+    use_legacy_histogram_matching: bool = False,
+    random_seed: Optional[int] = None,
+    device: Optional[DeviceLike] = None,
+) -> dict[str, Any]:
+    """Registers two images, with the arguments of ANTsPy's ants.registration.
+
+    Args:
+        fixed, moving: images of any kind that register() takes, ANTsPy's among them.
+        type_of_transform: such as "SyN", "SyNRA", "SyNCC", "SyNOnly", "Rigid", "Affine" or "antsRegistrationSyN[s]".
+        initial_transform: files, "Identity", or None, which lays the centres of mass on each other.
+        outprefix: what the names of the files of transforms begin with; "": a folder of its own among the temporary files.
+        mask, moving_mask: what is not 0 is looked at, by the last stage; with mask_all_stages by all of them.
+        grad_step, flow_sigma, total_sigma: SyN's step in voxels, and the variances of its Gaussians in squared voxels.
+        aff_…, syn_…, reg_iterations: the metrics, "mattes", "meansquares", "GC" of linear stages or "CC" of SyN, their bins or radius, and
+            iterations, factors and sigmas of levels. aff_random_sampling_rate has no effect: all voxels are looked at.
+        restrict_transformation: factors of SyN's components along x, y (and z).
+        device: a device's name; None: the default one.
+
+    Returns:
+        "warpedmovout" and "warpedfixout", images on the other one's grid of the moving and the fixed image's kind; "fwdtransforms" and
+        "invtransforms", the files for apply_transforms(), or one composite file each.
+
+    Raises:
+        BadInputError: an argument is not possible; the message names it.
+        UnsupportedError: ANTsPy has it, and this package has not.
+    """
+    if multivariate_extras is not None:
+        raise UnsupportedError("multivariate_extras is not possible here: SyN has one metric.")
+    images, wraps = _read_images(fixed, moving, mask, moving_mask)
+    numbers = Numbers(
+        grad_step, flow_sigma, total_sigma, aff_metric, aff_sampling, aff_random_sampling_rate, syn_metric, syn_sampling,
+        reg_iterations, aff_iterations, aff_shrink_factors, aff_smoothing_sigmas, smoothing_in_mm,
+    )  # fmt: skip
+    masks = f"[{FIXED_MASK if mask is not None else 'NULL'},{MOVING_MASK if moving_mask is not None else 'NULL'}]"
+    prefix = outprefix or os.path.join(tempfile.mkdtemp(prefix="gpureg-ants-"), "")
+    words = ["-d", str(images[FIXED].dimension), "-o", "prefix"]
+    words += _initial_words(initial_transform, type_of_transform)
+    words += make_stages(type_of_transform, numbers, masks if mask_all_stages else "NULL", masks)
+    words += ["-u", str(int(use_legacy_histogram_matching)), "-a", str(int(write_composite_transform))]
+    words += ["--float", str(int(singleprecision)), "-v", str(int(verbose))]
+    if restrict_transformation is not None:
+        words += ["-g", "x".join(f"{weight:g}" for weight in restrict_transformation)]
+    if random_seed is not None:
+        words += ["--random-seed", str(random_seed)]
+    call = read_registration(words)
+    call.prefix = prefix
+    if call.others:
+        raise UnsupportedError(f"This is not possible here: {' and '.join(dict.fromkeys(call.others))}.")
+    names = name_outputs(call)
+    try:
+        result = register(call, read_image_named(images), print if verbose else lambda line: None, device)
+        with Outputs(names.all) as places:
+            write_outputs(call, result, names, places)
+            places.commit()
+    except OtherTransform as error:
+        raise UnsupportedError(f"This is not possible here: {error}.") from error
+    except CommandError as error:
+        raise BadInputError(f"outprefix={outprefix!r}: {error}") from error
+    forward, inverse = names.forward[::-1], names.inverse
+    return {
+        "warpedmovout": wraps[1](_of_type(make_warped(call, result), images[MOVING])),
+        "warpedfixout": wraps[0](_of_type(make_inverse_warped(call, result), images[FIXED])),
+        "fwdtransforms": forward[0] if write_composite_transform else forward,
+        "invtransforms": inverse[0] if write_composite_transform else inverse,
+    }
+
+
+def apply_transforms(
+    fixed: ImageLike,
+    moving: Kind,
+    transformlist: Union[PathLike, Sequence[PathLike]],
+    interpolator: str = "linear",
+    imagetype: int = 0,
+    whichtoinvert: Optional[Sequence[bool]] = None,
+    compose: Optional[str] = None,
+    defaultvalue: float = 0,
+    singleprecision: bool = False,
+    verbose: bool = False,
+    device: Optional[DeviceLike] = None,
+) -> Union[Kind, str]:
+    """Moves an image by transforms, with the arguments of ANTsPy's ants.apply_transforms.
+
+    Args:
+        fixed: the image whose grid the result has.
+        moving: the image that is moved, of any kind that register() takes, ANTsPy's among them.
+        transformlist: files, of which the first one is applied first to points of the fixed image.
+        interpolator: "linear", "nearestNeighbor", "bSpline", "genericLabel", "lanczosWindowedSinc", ….
+        imagetype: 0 for scalars, 1 for vectors.
+        whichtoinvert: whether each file's inverse is taken. None: that of the first of two, where it is a matrix and the second is not.
+        compose: what the name of one file of all transforms begins with, which is written, and whose name is returned.
+        defaultvalue: the value outside of the moving image.
+        verbose: has no effect; ANTsPy prints with it.
+        device: a device's name; None: the default one.
+
+    Returns:
+        An image of the moving image's kind, and of its type of values; or the name of a file.
+
+    Raises:
+        BadInputError: an argument is not possible; the message names it.
+        UnsupportedError: ANTsPy has it, and this package has not.
+    """
+    files = [transformlist] if isinstance(transformlist, (str, bytes, os.PathLike)) else list(transformlist)
+    names = [name_of(file) for file in files]
+    inverses = _read_inverses(names, whichtoinvert)
+    image, wrap = read_image(moving, "moving")
+    reference = read_image(fixed, "fixed")[0]
+    transform = compose_transforms(list(zip(names, inverses)), reference.dimension)
+    if compose is not None:
+        path = compose if compose.endswith(".h5") else f"{compose}comptx.nii.gz"
+        write_transform(path, transform.to_displacement_field(reference, device))
+        return path
+    if imagetype not in (SCALARS, VECTORS):
+        what = "a series" if imagetype == SERIES else "this kind of image"
+        raise UnsupportedError(f"imagetype={imagetype} is not possible here: {what}. There are 0 and 1; antsApplyTransforms has 3.")
+    interpolation = read_interpolation(read_values(["-n", interpolator], [_INTERPOLATOR])["interpolator"][0])
+    making = Making(interpolation, defaultvalue, "float32" if singleprecision else "float64")
+    if image.is_vector != (imagetype == VECTORS):
+        raise BadInputError(
+            f"imagetype={imagetype}: the moving image has {image.components} numbers a voxel; give 1 for vectors, and 0 for scalars."
+        )
+    return wrap(_of_type(move_image(image, transform, reference, making, choose_device(device)), image))
+
+
+def _read_images(
+    fixed: Any, moving: Any, mask: Any, moving_mask: Any
+) -> tuple[dict[str, Image], tuple[Wrap, Wrap]]:
+    """Reads all images. Returns them by the names that arguments have for them, and what makes images of the fixed and the moving one's
+    kind."""
+    fixed_image, wrap_fixed = read_image(fixed, "fixed")
+    moving_image, wrap_moving = read_image(moving, "moving")
+    if fixed_image.dimension != moving_image.dimension:
+        raise BadInputError(
+            f"The fixed image has {fixed_image.dimension} dimensions, and the moving one {moving_image.dimension}: give two of the same."
+        )
+    images = {FIXED: fixed_image.on_host(), MOVING: moving_image.on_host()}
+    for name, one in ((FIXED_MASK, mask), (MOVING_MASK, moving_mask)):
+        if one is not None:
+            images[name] = read_image(one, name)[0].on_host()
+    return images, (wrap_fixed, wrap_moving)
+
+
+def _initial_words(initial: Any, type_of_transform: str) -> list[str]:
+    if initial is None:
+        return ["-r", "Identity" if begins_with_identity(type_of_transform) else f"[{FIXED},{MOVING},1]"]
+    files = [initial] if isinstance(initial, (str, bytes, os.PathLike)) else list(initial)
+    return ["-r", *(name_of(file) for file in files)]
+
+
+def _read_inverses(names: list[str], given: Optional[Sequence[bool]]) -> list[bool]:
+    if given is None:
+        return [len(names) == 2 and n == 0 and ".mat" in names[0] and ".mat" not in names[1] for n in range(len(names))]
+    if len(given) != len(names):
+        raise BadInputError(f"whichtoinvert has {len(given)} entries for {len(names)} transforms: give one for each.")
+    return [bool(one) for one in given]
+
+
+def _of_type(image: Image, like: Image) -> Image:
+    """Returns an image with another one's type of values."""
+    return image.like(to_type(np.asarray(image.array), like.content.dtype))

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stages of this package that do what antsRegistration's stages ask for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import stages
+from .._image import Image
+from .registration_call import Stage
+
+_ALL = stages.ALL_VALUES
+_DEGREES = {"Similarity": 7, "Affine": 12}
+
+
+def find_factors(image: Image, factor: int) -> list[int]:
+    """Returns a level's shrink factors along x, y (and z), as antsRegistration chooses them: the axis of the shortest voxels has the factor
+    that is given, and others one of that or less that makes the lengths of voxels most alike; of two the smaller one."""
+    spacing = image.spacing
+    wanted = factor * spacing.min()
+    candidates = np.arange(1, factor + 1)
+    return [int(candidates[np.argmin(np.abs(candidates * one - wanted))]) for one in spacing]
+
+
+def make_linear_stage(stage: Stage, fixed: Image) -> stages.Rigid:
+    """Makes the linear stage that has a stage's metric, and its finest level that has iterations."""
+    finest = [factor for factor, iterations in zip(stage.shrink_factors, stage.iterations) if iterations > 0][-1]
+    made = stages.Rigid() if stage.transform == "Rigid" else stages.Affine(degrees_of_freedom=_DEGREES[stage.transform])
+    made.cost, made.bins = stage.metric.similarity, stage.metric.size
+    made.finest_edge = float(finest * fixed.spacing.min())
+    made.fixed_range = made.moving_range = _ALL
+    return made
+
+
+def make_syn_stage(stage: Stage, fixed: Image) -> stages.SyN:
+    """Makes the SyN that has a stage's settings."""
+    of_histogram = stage.metric.similarity == "mattes_mutual_information"
+    made = stages.SyN(
+        similarity=stage.metric.similarity,
+        iterations=stage.iterations,
+        update_variance=stage.update_variance,
+        field_variance=stage.total_variance,
+        step=stage.step,
+        convergence_threshold=stage.threshold,
+        convergence_window=stage.window,
+        shrink_factors=[find_factors(fixed, factor) for factor in stage.shrink_factors],
+        smoothing_sigmas=stage.sigmas,
+        sigmas_in_mm=int(stage.sigmas_in_mm),
+        weights=None if stage.weights is None else stage.weights[: fixed.dimension],
+        fixed_range=_ALL,
+        moving_range=_ALL,
+    )
+    if of_histogram:
+        made.bins = stage.metric.size
+    elif stage.metric.similarity == "neighborhood_correlation":
+        made.radius = stage.metric.size
+    return made

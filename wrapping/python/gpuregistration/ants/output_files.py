@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files that antsRegistration writes."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from .._engine import BadInputError
+from .._files import write_image, write_transform
+from .._image import Image, host_array
+from .._transforms import Composite, Transform
+from ..command.outputs import IMAGES, Outputs
+from .interpolation import resample_by
+from .runner import Registered, collapse
+from .registration_call import RegistrationCall
+
+
+class OutputNames(NamedTuple):
+    """Names of files: those of the transforms, of each stage's or of all as one, those of the way back, and those of images. A linear
+    transform's way back has the same file."""
+
+    forward: list[str]
+    inverse: list[str]
+    images: list[str]
+
+    @property
+    def all(self) -> list[str]:
+        return list(dict.fromkeys([*self.forward, *self.inverse, *self.images]))
+
+
+def name_outputs(call: RegistrationCall) -> OutputNames:
+    """Names all files that a registration will write, as antsRegistration does, before any work.
+
+    Returns:
+        Names of the transforms in the order of the stages, those of the way back, and those of images.
+
+    Raises:
+        BadInputError: a name of an image is of a format that is not written.
+    """
+    images = [name for name in (call.warped, call.inverse_warped) if name is not None]
+    for name in images:
+        if not name.lower().endswith(IMAGES):
+            raise BadInputError(f"-o/--output: {name} is no name of an image; expected one that ends on one of {' '.join(IMAGES)}")
+    if call.writes_composite:
+        return OutputNames([f"{call.prefix}Composite.h5"], [f"{call.prefix}InverseComposite.h5"], images)
+    has_syn = call.stages[-1].transform == "SyN"
+    if call.collapses:
+        kinds = (["GenericAffine"] if call.initial or len(call.stages) > int(has_syn) else []) + (["SyN"] if has_syn else [])
+        numbered = list(enumerate(kinds))
+    else:
+        # Those of files are there already.
+        initial = ["" if one.file else "DerivedInitialMovingTranslation" for one in call.initial]
+        numbered = [(n, kind) for n, kind in enumerate([*initial, *(stage.transform for stage in call.stages)]) if kind]
+    forward = [f"{call.prefix}{n}{'Warp.nii.gz' if kind == 'SyN' else kind + '.mat'}" for n, kind in numbered]
+    inverse = [f"{call.prefix}{n}{'InverseWarp.nii.gz' if kind == 'SyN' else kind + '.mat'}" for n, kind in numbered]
+    return OutputNames(forward, inverse, images)
+
+
+def make_warped(call: RegistrationCall, result: Registered) -> Image:
+    """Makes the moving image on the fixed one's grid, of floats or doubles."""
+    return resample_by(_real(result.moving, call), result.transform, result.fixed, call.interpolation, device=result.device)
+
+
+def make_inverse_warped(call: RegistrationCall, result: Registered) -> Image:
+    """Makes the fixed image on the moving one's grid, of floats or doubles."""
+    return resample_by(_real(result.fixed, call), result.inverse, result.moving, call.interpolation, device=result.device)
+
+
+def write_outputs(call: RegistrationCall, result: Registered, names: OutputNames, places: Outputs) -> None:
+    """Writes all files where they wait for the others."""
+    parts = collapse(result.parts) if call.collapses else result.parts
+    transforms: list[tuple[str, Transform]] = []
+    if call.writes_composite:
+        transforms.append((names.forward[0], Composite([part.transform for part in reversed(parts)])))
+        transforms.append((names.inverse[0], Composite([part.inverse for part in parts])))
+    else:
+        kept = parts if call.collapses else [part for part in parts if part.name != "File"]
+        for part, forward, inverse in zip(kept, names.forward, names.inverse):
+            transforms.append((forward, part.transform))
+            if inverse != forward:
+                transforms.append((inverse, part.inverse))
+    # The device computes images while files are written.
+    with ThreadPoolExecutor(4) as pool:
+        writing = [pool.submit(write_transform, places.place(name), transform) for name, transform in transforms]
+        for image, make in ((call.warped, make_warped), (call.inverse_warped, make_inverse_warped)):
+            if image is not None:
+                writing.append(pool.submit(write_image, places.place(image), make(call, result)))
+        for done in writing:
+            done.result()
+
+
+def _real(image: Image, call: RegistrationCall) -> Image:
+    return image.like(host_array(image).astype(np.float32 if call.is_single else np.float64, copy=False))

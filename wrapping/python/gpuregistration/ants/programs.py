@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs antsRegistration and antsApplyTransforms: one line for an error, and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Callable, NoReturn, Sequence
+
+from .. import __version__
+from .._engine import Error
+from .._start import start_device_early
+from .._warnings import InputWarning
+from ..command.errors import DONE, FAILED, INTERRUPTED, TERMINATED, CommandError, Terminated, one_line
+from ..command.main import end_at_sigterm
+from ..command.native import native_messages_off
+from ..command.output import print_lines, tell_lines
+from . import apply_flags, hand_over, registration_flags
+from .syntax import Flag
+
+#: The version of ANTs whose flags these are. Programs ask for it.
+ANTS_VERSION = "2.5.4"
+_THREADS = ("GPUREG_THREADS", "NSLOTS", "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS")
+_PROGRAMS = {"antsRegistration": registration_flags.FLAGS, "antsApplyTransforms": apply_flags.FLAGS}
+
+
+class Elsewhere(Exception):
+    """Says what this package does not do, so that the real program is to do it."""
+
+
+def run_process() -> NoReturn:
+    """Runs a program as a process, and ends it."""
+    code = main(sys.argv[1], sys.argv[2:])
+    if sys.stdout is not None:
+        try:
+            sys.stdout.flush()
+        except OSError:
+            code = code or FAILED
+    # At once, as gpureg does.
+    os._exit(code)
+
+
+def main(program: str, words: Sequence[str]) -> int:
+    """Runs a program. Returns its exit code."""
+    before = end_at_sigterm()
+    try:
+        if "--version" in words:
+            print_lines(f"ANTs Version: {ANTS_VERSION}", f"gpuregistration {__version__}, which takes {program}'s arguments")
+            return DONE
+        if not words or {"-h", "--help"} & set(words):
+            print_lines(*_help(program, _PROGRAMS[program]))
+            return DONE if words else FAILED
+        return _run(program, words)
+    except KeyboardInterrupt:
+        tell_lines(f"{program}: interrupted")
+        return INTERRUPTED
+    except Terminated:
+        tell_lines(f"{program}: terminated")
+        return TERMINATED
+    except Elsewhere as reason:
+        return _hand_over(program, words, str(reason))
+    except (CommandError, Error, ImportError, OSError) as error:
+        tell_lines(f"{program}: {one_line(error)}")
+        return FAILED
+    except MemoryError:
+        tell_lines(f"{program}: there is not enough memory for this; smaller images need less, or another ITK_GPU_DEVICE")
+        return FAILED
+    except Exception as error:
+        tell_lines(f"{program}: this should not have happened: {type(error).__name__}: {one_line(error)}")
+        return FAILED
+    finally:
+        before()
+
+
+def _run(program: str, words: Sequence[str]) -> int:
+    _set_threads()
+    start_device_early([])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", InputWarning)
+        code = (_register if program == "antsRegistration" else _apply)(words)
+    tell_lines(*dict.fromkeys(f"{program}: {one_line(warning.message)}" for warning in caught if isinstance(warning.message, Warning)))
+    return code
+
+
+def _register(words: Sequence[str]) -> int:
+    from ..command.inputs import check_stays
+    from ..command.outputs import Outputs
+    from .output_files import name_outputs, write_outputs
+    from .runner import OtherTransform, names_of_images, read_image_named, register
+    from .registration_call import read_registration
+
+    call = read_registration(words)
+    if call.others:
+        raise Elsewhere(" and ".join(dict.fromkeys(call.others)))
+    names = name_outputs(call)
+    check_stays(names.all, [*names_of_images(call), *(initial.file for initial in call.initial if initial.file != "Identity")])
+    log = _log(call.is_verbose)
+    log(f"Using {'single' if call.is_single else 'double'} precision for images.")
+    with Outputs(names.all) as places:
+        try:
+            with native_messages_off():
+                result = register(call, read_image_named({}), log)
+                write_outputs(call, result, names, places)
+        except OtherTransform as reason:
+            raise Elsewhere(str(reason)) from reason
+        places.commit()
+    tell_lines(*(f"antsRegistration: {text}" for text in result.warnings))
+    return DONE
+
+
+def _apply(words: Sequence[str]) -> int:
+    from .apply import apply
+    from .apply_call import read_apply
+
+    call = read_apply(words)
+    if call.others:
+        raise Elsewhere(" and ".join(dict.fromkeys(call.others)))
+    with native_messages_off():
+        apply(call, _log(call.is_verbose))
+    return DONE
+
+
+def _log(is_verbose: bool) -> Callable[[str], None]:
+    return print_lines if is_verbose else lambda line: None
+
+
+def _hand_over(program: str, words: Sequence[str], reason: str) -> int:
+    real = hand_over.find_real(program)
+    if real is None:
+        tell_lines(
+            f"{program}: gpuregistration does not do {reason}, and there is no other {program} in PATH that does; install ANTs, or leave that out"
+        )
+        return FAILED
+    tell_lines(f"{program}: gpuregistration does not do {reason}; {real} does it")
+    hand_over.become(real, words)
+
+
+def _set_threads() -> None:
+    """Gives the host as many threads as ANTs' programs would have."""
+    from .._devices import set_threads
+
+    for name in _THREADS[1:]:
+        text = os.environ.get(name, "")
+        if text.isdigit() and int(text) > 0 and _THREADS[0] not in os.environ:
+            set_threads(int(text))
+            return
+
+
+def _help(program: str, flags: Sequence[Flag]) -> list[str]:
+    lines = [f"{program} of gpuregistration {__version__}: takes the arguments of ANTs' {program}, and computes on a GPU or on the host.", ""]
+    lines += [f"  {flag.spelled:42} {flag.meaning}: {flag.expected}" for flag in flags]
+    return [*lines, "", "ITK_GPU_DEVICE=host chooses the device. What is not here goes to the next program of that name in PATH."]

@@ -1,0 +1,364 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a command line of antsRegistration asks for, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Optional, Sequence
+
+from .._checks import MOST_SEED
+from .._engine import BadInputError
+from ..stages import MOST_DENSE_LEVELS
+from .interpolation import Interpolation, read_interpolation
+from .registration_flags import FLAGS, METRICS_THAT_RUN, TRANSFORMS_THAT_RUN
+from .syntax import Value, last, read_values
+
+LINEAR = {"translation": "Translation", "rigid": "Rigid", "similarity": "Similarity", "affine": "Affine"}
+_OTHER_TRANSFORMS = (
+    "compositeaffine",
+    "bspline",
+    "gaussiandisplacementfield",
+    "bsplinedisplacementfield",
+    "timevaryingvelocityfield",
+    "timevaryingbsplinevelocityfield",
+    "bsplinesyn",
+    "exponential",
+    "bsplineexponential",
+)
+#: This package's similarities by ANTs' names. ANTs' MI is Mattes', too.
+SIMILARITIES = {
+    "cc": "neighborhood_correlation",
+    "mi": "mattes_mutual_information",
+    "mattes": "mattes_mutual_information",
+    "meansquares": "mean_squares",
+    "gc": "correlation",
+}
+_OTHER_METRICS = ("demons", "icp", "pse", "jhct", "igdm", "global correlation")
+_SAMPLINGS = ("none", "regular", "random", "")
+_NO_MASK = ("null", "na", "")
+_DEFAULTS = {"cc": 4, "mi": 32, "mattes": 32}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric of a stage: its similarity, the names of its images, and its bins or its radius (0 if it has neither)."""
+
+    name: str
+    similarity: str
+    fixed: str
+    moving: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Initial:
+    """A transform that the registration begins with.
+
+    Attributes:
+        file: the name of its file; "" if it is computed from two images, "Identity" if points stay where they are.
+        is_inverse: whether the file's inverse is taken.
+        fixed, moving, feature: names of two images, and what is laid on each other: 0 middles, 1 centres of mass, 2 origins.
+    """
+
+    file: str = ""
+    is_inverse: bool = False
+    fixed: str = ""
+    moving: str = ""
+    feature: int = 0
+
+
+@dataclass
+class Stage:
+    """A stage. Lists have one number for each level, the coarsest first.
+
+    Attributes:
+        transform: "Translation", "Rigid", "Similarity", "Affine" or "SyN".
+        step, update_variance, total_variance: the numbers in the transform's brackets.
+        masks: names of the fixed and the moving image's masks; None if there is none.
+        weights: factors of the components of a deformation.
+    """
+
+    transform: str
+    step: float
+    update_variance: float
+    total_variance: float
+    metric: Metric
+    iterations: list[int]
+    threshold: float
+    window: int
+    shrink_factors: list[int]
+    sigmas: list[float]
+    sigmas_in_mm: bool
+    masks: tuple[Optional[str], Optional[str]] = (None, None)
+    weights: Optional[list[float]] = None
+
+
+@dataclass
+class RegistrationCall:
+    """A whole command line.
+
+    Attributes:
+        dimension: of the images; 0: that of the first one.
+        others: reasons why the real antsRegistration has to do it, each a short noun phrase; empty if this package does it.
+    """
+
+    dimension: int
+    prefix: str
+    warped: Optional[str]
+    inverse_warped: Optional[str]
+    initial: list[Initial]
+    stages: list[Stage]
+    quantiles: tuple[float, float] = (0.0, 1.0)
+    matches_histograms: bool = False
+    interpolation: Interpolation = Interpolation("linear")
+    writes_composite: bool = False
+    collapses: bool = True
+    is_single: bool = False
+    is_verbose: bool = False
+    seed: int = 1
+    others: list[str] = field(default_factory=list)
+
+
+def read_registration(words: Sequence[str]) -> RegistrationCall:
+    """Reads antsRegistration's arguments.
+
+    Raises:
+        BadInputError: a flag, a count or a number is wrong; the message names the flag and says what is expected.
+    """
+    values = read_values(words, FLAGS)
+    others: list[str] = []
+    dimension = _read_dimension(values, others)
+    prefix, warped, inverse_warped = _read_output(values)
+    call = RegistrationCall(
+        dimension,
+        prefix,
+        warped,
+        inverse_warped,
+        [_read_initial(value) for value in values["initial-moving-transform"]],
+        _read_stages(values, dimension, others),
+        _read_quantiles(last(values["winsorize-image-intensities"])),
+        _truth(values, "use-histogram-matching"),
+        read_interpolation(last(values["interpolation"])),
+        _truth(values, "write-composite-transform"),
+        _truth(values, "collapse-output-transforms", True),
+        _truth(values, "float"),
+        _truth(values, "verbose"),
+        _read_seed(last(values["random-seed"])),
+        others,
+    )
+    for name in ("initial-fixed-transform", "save-state", "restore-state"):
+        if values[name]:
+            others.append(f"--{name}")
+    for name in ("initialize-transforms-per-stage", "minc"):
+        if _truth(values, name):
+            others.append(f"--{name}")
+    if not call.interpolation.is_here:
+        others.append(f"the interpolation {call.interpolation.told}")
+    return call
+
+
+def _truth(values: dict[str, list[Value]], name: str, default: bool = False) -> bool:
+    value = last(values[name])
+    return default if value is None else value.truth()
+
+
+def _needed(values: dict[str, list[Value]], name: str) -> list[Value]:
+    if not values[name]:
+        flag = next(flag for flag in FLAGS if flag.long == name)
+        raise BadInputError(f"{flag.spelled} is missing: expected {flag.expected}")
+    return values[name]
+
+
+def _read_dimension(values: dict[str, list[Value]], others: list[str]) -> int:
+    value = last(values["dimensionality"])
+    if value is None:
+        return 0
+    dimension = value.whole(value.first())
+    if dimension == 4:
+        others.append("images of four dimensions")
+    elif dimension not in (2, 3):
+        raise value.wrong()
+    return dimension
+
+
+def _read_output(values: dict[str, list[Value]]) -> tuple[str, Optional[str], Optional[str]]:
+    value = _needed(values, "output")[-1]
+    if len(value.parameters) > 3 or (value.parameters and value.name) or not value.first():
+        raise value.wrong()
+    return value.first(), value.parameter(1) or None, value.parameter(2) or None
+
+
+def _read_initial(value: Value) -> Initial:
+    count = len(value.parameters)
+    if count == 0 or (count == 2 and not value.name) or (count == 1 and not value.name):
+        if value.first().lower() == "identity":
+            return Initial("Identity")
+        if not value.first():
+            raise value.wrong()
+        return Initial(value.first(), count == 2 and value.truth(value.parameters[1]))
+    if count != 3 or value.name or not value.parameters[0] or not value.parameters[1]:
+        raise value.wrong()
+    feature = value.whole(value.parameters[2])
+    if feature > 2:
+        raise value.wrong()
+    return Initial("", False, value.parameters[0], value.parameters[1], feature)
+
+
+def _read_quantiles(value: Optional[Value]) -> tuple[float, float]:
+    if value is None:
+        return 0.0, 1.0
+    if len(value.parameters) != 2 or value.name:
+        raise value.wrong()
+    lower, upper = (value.real(text, 0, 1) for text in value.parameters)
+    if not lower < upper:
+        raise value.wrong()
+    return lower, upper
+
+
+def _read_seed(value: Optional[Value]) -> int:
+    if value is None:
+        return 1
+    seed = value.whole(value.first())
+    if seed > MOST_SEED:
+        raise value.wrong()
+    return seed
+
+
+def _read_stages(values: dict[str, list[Value]], dimension: int, others: list[str]) -> list[Stage]:
+    transforms = _needed(values, "transform")
+    count = len(transforms)
+    metrics = _metrics_of_stages(_needed(values, "metric"))
+    if len(metrics) != count:
+        raise BadInputError(
+            f"-m/--metric: there are metrics of {len(metrics)} stages for {count} transforms (-t); expected one behind the other for each stage"
+        )
+    each = {}
+    for name in ("convergence", "shrink-factors", "smoothing-sigmas"):
+        found = _needed(values, name)
+        if len(found) != count:
+            raise BadInputError(f"{found[0].flag.spelled}: it is given {len(found)} times for {count} transforms (-t); expected once for each")
+        each[name] = found
+    masks = _read_masks(values["masks"], count)
+    weights = _read_weights(values["restrict-deformation"], count, dimension)
+    stages = []
+    for number, transform in enumerate(transforms):
+        stage = _read_stage(
+            transform, metrics[number], each["convergence"][number], each["shrink-factors"][number], each["smoothing-sigmas"][number], others
+        )
+        stage.masks, stage.weights = masks[number], weights[number]
+        if stage.weights is not None and stage.transform != "SyN":
+            others.append(f"--restrict-deformation of {transform.name}")
+        stages.append(stage)
+    if "SyN" in [stage.transform for stage in stages[:-1]]:
+        others.append("a stage behind SyN")
+    if any(stage.transform == "SyN" and len(stage.iterations) > MOST_DENSE_LEVELS for stage in stages):
+        others.append(f"more than {MOST_DENSE_LEVELS} levels of SyN")
+    return stages
+
+
+def _metrics_of_stages(values: list[Value]) -> list[list[Value]]:
+    """Returns the metrics of each stage: those that follow each other on the command line are of one."""
+    stages = [[values[0]]]
+    for before, value in zip(values, values[1:]):
+        if value.order == before.order + 1:
+            stages[-1].append(value)
+        else:
+            stages.append([value])
+    return stages
+
+
+def _read_stage(
+    transform: Value, metrics: list[Value], convergence: Value, factors: Value, sigmas: Value, others: list[str]
+) -> Stage:
+    iterations, threshold, window = _read_convergence(convergence)
+    read_sigmas, in_mm = _read_sigmas(sigmas, len(iterations))
+    read_factors = factors.wholes(factors.first(), 1)
+    for value, count in ((factors, len(read_factors)), (sigmas, len(read_sigmas))):
+        if count != len(iterations):
+            raise value.wrong(f"{len(iterations)} numbers, as many as --convergence {convergence} has levels")
+    name, numbers = _read_transform(transform, others)
+    read_metrics = [_read_metric(value, name, others) for value in metrics]
+    if len(read_metrics) > 1:
+        others.append(f"several metrics of {transform.name}")
+    return Stage(name, *numbers, read_metrics[0], iterations, threshold, window, read_factors, read_sigmas, in_mm)
+
+
+def _read_transform(value: Value, others: list[str]) -> tuple[str, tuple[float, float, float]]:
+    name = value.name.lower()
+    if name in _OTHER_TRANSFORMS:
+        others.append(f"the transform {value.name}")
+        return value.name, (1.0, 0.0, 0.0)
+    if name not in LINEAR and name != "syn":
+        raise value.wrong(f"{TRANSFORMS_THAT_RUN}; or another one of antsRegistration's")
+    most = 3 if name == "syn" else 1
+    if not 1 <= len(value.parameters) <= most:
+        raise value.wrong()
+    step = value.real(value.parameter(0), 0)
+    if step == 0:
+        raise value.wrong("a step above 0")
+    return LINEAR.get(name, "SyN"), (step, value.real(value.parameter(1, "3"), 0), value.real(value.parameter(2, "0"), 0))
+
+
+def _read_metric(value: Value, transform: str, others: list[str]) -> Metric:
+    name = value.name.lower()
+    if name in _OTHER_METRICS:
+        others.append(f"the metric {value.name}")
+        return Metric(value.name, "", "", "", 0)
+    if name not in SIMILARITIES:
+        raise value.wrong(f"{METRICS_THAT_RUN}; or another one of antsRegistration's")
+    if not 2 <= len(value.parameters) <= 7 or not value.parameters[0] or not value.parameters[1]:
+        raise value.wrong()
+    value.real(value.parameter(2, "1"), 0)
+    size = value.whole(value.parameter(3, str(_DEFAULTS.get(name, 0))), 0)
+    if name in _DEFAULTS and size < (1 if name == "cc" else 5):
+        raise value.wrong("a radius of 1 or more" if name == "cc" else "5 bins or more")
+    if value.parameter(4).lower() not in _SAMPLINGS:
+        raise value.wrong("None, Regular or Random as the sampling")
+    value.real(value.parameter(5, "1"), 0, 1)
+    if name == ("gc" if transform == "SyN" else "cc"):
+        others.append(f"the metric {value.name} in a stage {transform}")
+    return Metric(value.name, SIMILARITIES[name], value.parameters[0], value.parameters[1], size if name in _DEFAULTS else 0)
+
+
+def _read_convergence(value: Value) -> tuple[list[int], float, int]:
+    if len(value.parameters) > 3 or (value.parameters and value.name):
+        raise value.wrong()
+    window = value.whole(value.parameter(2, "10"), 0)
+    if window < 2:
+        raise value.wrong("a window of 2 or more")
+    return value.wholes(value.first()), value.real(value.parameter(1, "1e-6")), window
+
+
+def _read_sigmas(value: Value, levels: int) -> tuple[list[float], bool]:
+    text = value.first()
+    in_mm = text.endswith("mm")
+    text = text[: -len("mm")] if in_mm else text[: -len("vox")] if text.endswith("vox") else text
+    sigmas = value.reals(text)
+    return sigmas * levels if len(sigmas) == 1 else sigmas, in_mm
+
+
+def _read_masks(values: list[Value], stages: int) -> list[tuple[Optional[str], Optional[str]]]:
+    if len(values) not in (0, 1, stages):
+        raise BadInputError(f"-x/--masks: it is given {len(values)} times for {stages} transforms (-t); expected once for all, or once for each")
+    read = []
+    for value in values:
+        names = value.parameters or (value.name,)
+        if len(names) > 2 or (value.parameters and value.name):
+            raise value.wrong()
+        fixed, moving = (None if name.lower() in _NO_MASK else name for name in (*names, "")[:2])
+        read.append((fixed, moving))
+    if not read:
+        return [(None, None)] * stages
+    return read * stages if len(read) == 1 else read
+
+
+def _read_weights(values: list[Value], stages: int, dimension: int) -> list[Optional[list[float]]]:
+    if len(values) > stages:
+        raise BadInputError(f"-g/--restrict-deformation: it is given {len(values)} times for {stages} transforms (-t); expected once for each")
+    read: list[Optional[list[float]]] = []
+    for value in values:
+        weights = value.reals(value.first())
+        read.append(None if all(weight == 1 for weight in weights) else weights)
+        if read[-1] is not None and len(weights) < dimension:
+            raise value.wrong()
+    return read + [None] * (stages - len(read))
