@@ -13,7 +13,7 @@ from ._devices import DeviceLike
 from ._engine import BadInputError, UnsupportedError
 from ._kinds import ImageLike, is_bare_array
 from ._sides import Pair, read_pair
-from .stages import SIMILARITIES, SYN_SIMILARITIES, Greedy, Stage, SyN, ValueRange, a_range, read_bins, read_range
+from .stages import SIMILARITIES, SYN_SIMILARITIES, Greedy, Stage, SyN, ValueRange, Velocity, a_range, read_bins, read_range
 
 #: The stages that compare several pairs at once.
 COMPARE_SEVERAL = (Greedy, SyN, Velocity)
