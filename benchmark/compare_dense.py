@@ -4,8 +4,8 @@
   compare_dense.py --data FOLDER [options]           heads of different people: overlap of labels against smoothness
   compare_dense.py --data FOLDER --known [options]   known deformations of one head: the error in mm
 
-FOLDER holds head_NAME_t1.nii.gz, head_NAME_t2.nii.gz and head_NAME_labels.nii.gz of two people or more; for --known t1.mha and t2.mha, in
-register. All programs start from one affine transform, which this package finds. A program that is not installed is told as skipped.
+FOLDER holds head_NAME_t1.nii.gz, head_NAME_t2.nii.gz and head_NAME_labels.nii.gz of two people or more; for --known t1.mha and t2.mha, or
+t1.nii.gz and t2.nii.gz, in register. All programs start from one affine transform, which this package finds. A program that is not installed is told as skipped.
 dice is the mean overlap of the labels; s the standard deviation of log det J by central differences, two voxels of the edge left out, and
 s_head the same within the labels; seconds are the registration's alone, on --threads threads; inv_mean and inv_max are of the length of
 φ(φ⁻¹(y)) − y, in voxels, within the labels. Errors of --known are in mm: of all voxels that are not 0, and of the head.
@@ -106,6 +106,12 @@ def read(path: Path, shrink: int, is_labels: bool = False) -> gr.Image:
     return gr.Image(array, image.spacing * shrink, image.origin, image.direction)
 
 
+def find_contrast(folder: Path, contrast: str) -> Path:
+    """Returns the file of --known of a contrast: a NIfTI file if there is one, which is read without SimpleITK, or a MetaImage."""
+    compressed = folder / f"{contrast}.nii.gz"
+    return compressed if compressed.is_file() else folder / f"{contrast}.mha"
+
+
 def find_pairs(options: argparse.Namespace) -> list[tuple[str, str]]:
     """Returns the names of the heads of each pair, the fixed one first."""
     if options.pairs:
@@ -163,7 +169,7 @@ def compare_heads(options: argparse.Namespace, folder: Path) -> Iterator[Row]:
 
 def compare_known(options: argparse.Namespace, folder: Path) -> Iterator[Row]:
     """Registers a head with itself, or with its other contrast, deformed."""
-    images = {contrast: read(options.data / f"{contrast}.mha", options.shrink) for contrast in {options.fixed, options.moving}}
+    images = {contrast: read(find_contrast(options.data, contrast), options.shrink) for contrast in {options.fixed, options.moving}}
     for seed in range(1, options.seeds + 1):
         known = draw_known(images[options.fixed], seed)
         fixed = gr.resample(images[options.fixed], known.field, device="host")

@@ -70,7 +70,7 @@ def parse_stage(text: str, iterations: Optional[Sequence[int]]) -> object:
     """Reads a stage of this package, such as "greedy radius=4 iterations=(50,20)". Raises ValueError if it is none."""
     from gpuregistration import stages
 
-    kinds = {"greedy": stages.Greedy, "syn": stages.SyN}
+    kinds = {kind.name: kind for kind in (stages.Greedy, stages.SyN, stages.Velocity)}
     name, *settings = text.split()
     try:
         stage = kinds[name](**{key: ast.literal_eval(value) for key, value in (one.split("=", 1) for one in settings)})
@@ -79,7 +79,7 @@ def parse_stage(text: str, iterations: Optional[Sequence[int]]) -> object:
         stage.settings()
         return stage
     except KeyError:
-        raise ValueError(f'"{text}" is no stage: it begins with "greedy" or "syn".') from None
+        raise ValueError(f'"{text}" is no stage: it begins with {", ".join(kinds)}.') from None
     except (TypeError, ValueError, SyntaxError) as error:
         raise ValueError(
             f'"{text}" is not possible: {error}. Settings are name=value without spaces; write words in quotes.'

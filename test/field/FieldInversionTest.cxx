@@ -110,7 +110,7 @@ TestNewton()
   // Up to 3 voxels; the smallest determinant is about 0.3. The border is 0, as an inverse's there.
   Floats field = its.DrawSmoothField(random, 2.0, 14.0);
   its.FadeTowardsEdge(8.0, field);
-  const NewtonRule    rule{ 16, 1e-5F, 1 };
+  const NewtonRule    rule{ 16, 1e-5F, 1, 0 };
   const InversionRule itks{ its.voxels, 0.1F, 0.001F, 20 };
   Floats              inverse(field.size());
   Floats              errors(static_cast<std::size_t>(its.voxels));
@@ -159,7 +159,7 @@ TEST(FieldInversion, ByNewtonNeverMakesAnErrorLarger)
   const FieldCase<3> its(MakeFieldGrids<3>().back());
   Random             random(7);
   const Floats       field = its.DrawField(random, 2.0);
-  const NewtonRule   rule{ 10, 0.0F, 0 };
+  const NewtonRule   rule{ 10, 0.0F, 0, 0 };
   const Floats       estimate = its.DrawField(random, 1.0);
   Floats             inverse = estimate;
   int                better = 0;

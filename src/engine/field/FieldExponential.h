@@ -5,13 +5,12 @@
 #include "engine/field/FieldKernels.h"
 #include "engine/runtime/Queue.h"
 
-#include <cstddef>
-
 namespace gpureg
 {
 
 /** Exponentials of a stationary velocity by scaling and squaring: the displacements of exp(v) and of exp(-v), where v is a velocity times a
- *  share. u ← v/2^n, and then n times u(x) ← u(x) + u(x + u(x)) (Arsigny 2006). The first squaring applies the scale as well. */
+ *  share. u ← v/2^n, and then n times u(x) ← u(x) + u(x + u(x)) (Arsigny 2006). The first squaring applies the scale as well. The field's
+ *  edge continues outside of its grid. */
 class FieldExponential
 {
 public:
@@ -28,19 +27,11 @@ public:
   void
   Enqueue(const Memory & velocity, bool isInverse, Memory & scratch, Memory & exponential);
 
-  std::size_t
-  GetDeviceBytes() const
-  {
-    return SizeOf(m_Factors[0]) + SizeOf(m_Factors[1]) + SizeOf(m_Ones);
-  }
-
 private:
   Queue &            m_Queue;
   kernels::FieldGrid m_Grid{};
+  double             m_Share = 1;
   int                m_Squarings = 1;
-  // Factors of compositions: of the first one, forwards and backwards, and of the others.
-  MemoryPointer m_Factors[2];
-  MemoryPointer m_Ones;
 };
 
 } // namespace gpureg

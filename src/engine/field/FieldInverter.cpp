@@ -121,7 +121,7 @@ private:
   void
   Solve()
   {
-    const kernels::NewtonRule rule{ Readings, SmallError, 0 };
+    const kernels::NewtonRule rule{ Readings, SmallError, 0, 0 };
     ForEachItem<kernels::ClearElementKernel>(*m_Queue, 3 * m_Voxels, Output<float>(*m_Inverse));
     ForEachItem<kernels::InvertByNewtonKernel>(*m_Queue,
                                                m_Voxels,

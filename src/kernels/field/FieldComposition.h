@@ -48,6 +48,30 @@ ComposeFields(const FieldGrid *           grid,
 
 GPUREG_REAL_ITEM_KERNEL(ComposeFields, 1 << 12, "composing deformations");
 
+/** Composes a field times a scale with itself at a voxel: squared(x) = s u(x) + s u(x + s u(x)), where u's edge continues outside of the
+ *  grid: what leads out of it neither stops there nor compresses what lies before it. Moves 24 bytes a voxel, of floats. */
+GPUREG_REAL_FUNCTION void
+SquareField(
+  const FieldGrid * grid, float scale, GPUREG_GLOBAL const real * field, GPUREG_GLOBAL real * squared, i64 item)
+{
+  int  index[3], cell[3];
+  real vector[3], moved[3], fraction[3];
+  FindVoxelIndex(grid, item, index);
+  for (int r = 0; r < 3; ++r)
+  {
+    vector[r] = (real)scale * field[3 * item + r];
+  }
+  MoveFromVoxel(grid, index, vector, cell, fraction);
+  MoveToEdge(grid, cell, fraction);
+  InterpolateField(grid, field, cell, fraction, moved);
+  for (int r = 0; r < 3; ++r)
+  {
+    squared[3 * item + r] = MultiplyAdd((real)scale, moved[r], vector[r]);
+  }
+}
+
+GPUREG_REAL_ITEM_KERNEL(SquareField, 1 << 12, "composing deformations");
+
 /** Says how a field is resampled on another grid. */
 typedef struct FieldResampling
 {

@@ -115,6 +115,21 @@ MoveFromVoxel(const FieldGrid * grid, const int * index, const real * vector, in
   return IsInsideGrid(grid, cell, fraction);
 }
 
+/** Moves a place outside of the grid to the nearest one inside, so that a field's edge continues. */
+GPUREG_REAL_FUNCTION void
+MoveToEdge(const FieldGrid * grid, int * cell, real * fraction)
+{
+  for (int d = 0; d < 3; ++d)
+  {
+    const int last = grid->size[d] - 1;
+    if (cell[d] < 0 || cell[d] >= last)
+    {
+      cell[d] = cell[d] < 0 ? 0 : last;
+      fraction[d] = 0.0f;
+    }
+  }
+}
+
 /** The 8 vectors around a place. */
 typedef struct FieldCorners
 {

@@ -15,28 +15,35 @@ typedef struct NewtonRule
   int   readings;  /* of u at a voxel, at most: steps, and attempts at them */
   float error;     /* voxels: small enough */
   int   hasBorder; /* the border of w is set to 0 */
+  int   continues; /* u's edge continues outside of the grid, where it is 0 otherwise */
 } NewtonRule;
 
 /** Below this a determinant is none to divide by: the step is e itself then, as if u were constant. */
 #define GPUREG_LEAST_NEWTON_DETERMINANT 0.01f
 
-/** Finds e at a voxel, its derivative I + ∂u/∂x, and returns its length in voxels along the grid's own axes. */
+/** Finds e at a voxel, its derivative I + ∂u/∂x, and returns its length in voxels along the grid's own axes. continues: see NewtonRule. */
 GPUREG_REAL_FUNCTION float
 FindInverseErrorAndJacobian(const FieldGrid *          grid,
+                            int                        continues,
                             const int *                index,
                             GPUREG_GLOBAL const real * field,
                             const real *               inverse,
                             real *                     error,
                             real *                     jacobian)
 {
-  int  cell[3];
+  int  cell[3], isInside;
   real fraction[3], slopes[9];
   real moved[3] = { 0.0f, 0.0f, 0.0f };
   for (int k = 0; k < 9; ++k)
   {
     jacobian[k] = 0.0f;
   }
-  if (MoveFromVoxel(grid, index, inverse, cell, fraction))
+  isInside = MoveFromVoxel(grid, index, inverse, cell, fraction);
+  if (continues)
+  {
+    MoveToEdge(grid, cell, fraction);
+  }
+  if (isInside || continues)
   {
     InterpolateFieldAndSlopes(grid, field, cell, fraction, moved, slopes);
     FindFieldGradient(grid, slopes, jacobian);
@@ -82,7 +89,7 @@ ImproveByNewton(
 {
   real  error[3], jacobian[9], step[3];
   real  length = 1.0f;
-  float least = FindInverseErrorAndJacobian(grid, index, field, best, error, jacobian);
+  float least = FindInverseErrorAndJacobian(grid, rule->continues, index, field, best, error, jacobian);
   FindNewtonStep(jacobian, error, step);
   for (int n = 1; n < rule->readings && least > rule->error; ++n)
   {
@@ -91,7 +98,7 @@ ImproveByNewton(
     {
       tried[r] = MultiplyAdd(length, step[r], best[r]);
     }
-    const float found = FindInverseErrorAndJacobian(grid, index, field, tried, error, jacobian);
+    const float found = FindInverseErrorAndJacobian(grid, rule->continues, index, field, tried, error, jacobian);
     if (found < least)
     {
       least = found;

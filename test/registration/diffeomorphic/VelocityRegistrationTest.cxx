@@ -38,7 +38,6 @@ Register(const std::string & device, Pair & pair, const gpureg::DiffeomorphicSet
   gpureg::DiffeomorphicRegistration registration(device);
   const auto                        result = registration.Register(pair.Load(), settings, OnThreads(threads));
   EXPECT_EQ(result.foldedVoxels, 0);
-  // Vectors that lead out of the grid end at its edge, which compresses what lies before it.
   EXPECT_GT(result.smallestDeterminant, 0);
   EXPECT_LT(result.levels.front().costs.back(), result.levels.front().costs.front());
   return TakeField(registration, result.levels.back().voxels);
@@ -57,10 +56,14 @@ public:
   double
   Interpolate(const Doubles & values, double x, double y, int component, int stride) const
   {
-    if (x < -0.5 || y < -0.5 || x >= m_Width - 0.5 || y >= m_Height - 0.5)
-    {
-      return 0;
-    }
+    const bool isInside = x >= -0.5 && y >= -0.5 && x < m_Width - 0.5 && y < m_Height - 0.5;
+    return isInside ? this->InterpolateContinued(values, x, y, component, stride) : 0;
+  }
+
+  /** Does that where the edge continues without an end. */
+  double
+  InterpolateContinued(const Doubles & values, double x, double y, int component, int stride) const
+  {
     x = std::clamp(x, 0.0, m_Width - 1.0);
     y = std::clamp(y, 0.0, m_Height - 1.0);
     const int    i = std::min(static_cast<int>(x), m_Width - 2);
@@ -97,7 +100,8 @@ public:
       this->ForEach([&](int x, int y, std::size_t i) {
         for (int c = 0; c < 2; ++c)
         {
-          squared[2 * i + static_cast<std::size_t>(c)] += this->Interpolate(u, x + u[2 * i], y + u[2 * i + 1], c, 2);
+          squared[2 * i + static_cast<std::size_t>(c)] +=
+            this->InterpolateContinued(u, x + u[2 * i], y + u[2 * i + 1], c, 2);
         }
       });
       u = squared;

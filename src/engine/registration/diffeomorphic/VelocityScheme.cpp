@@ -21,7 +21,7 @@ namespace
 constexpr int SquaringsToMiddle = 5;
 
 // An inverse needs one reading or two, each of which squares the error; no step is halved where nothing folds. Error: voxels.
-constexpr kernels::NewtonRule Refinement{ 16, 1e-4F, 0 };
+constexpr kernels::NewtonRule Refinement{ 16, 1e-4F, 0, 1 };
 
 RegisteredImage
 DescribeLevel(const LevelImage & level)
@@ -181,8 +181,7 @@ VelocityScheme::MakeInverse()
 std::size_t
 VelocityScheme::GetDeviceBytes() const
 {
-  std::size_t bytes = m_Forces.GetDeviceBytes() + m_UpdateSmoother.GetDeviceBytes() + m_FieldSmoother.GetDeviceBytes() +
-                      m_ToMiddle.GetDeviceBytes() + m_Whole.GetDeviceBytes();
+  std::size_t bytes = m_Forces.GetDeviceBytes() + m_UpdateSmoother.GetDeviceBytes() + m_FieldSmoother.GetDeviceBytes();
   for (const auto & pair : m_Pairs)
   {
     for (const LevelValues * image : { &pair->fixed, &pair->moving })
