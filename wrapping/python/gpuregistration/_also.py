@@ -77,8 +77,9 @@ class Further:
             BadInputError: a setting that is not possible.
         """
         with _named(self.number):
-            settings = self.settings(stage)
-            return _engine.PairOfSides(*self.pair.load(device), *settings)
+            similarity, weight, fixed_range, moving_range = self.settings(stage)
+            fixed, moving = self.pair.load(device)
+            return _engine.PairOfSides(fixed, moving, similarity, weight, fixed_range, moving_range)
 
     def settings(self, stage: _DenseStage) -> tuple[_engine.SimilaritySettings, float, Any, Any]:
         """Returns the similarity, the weight and the ranges of values as the engine takes them.

@@ -35,7 +35,8 @@ class AskedPair:
         """Reads the files, each by read()."""
         from .._also import ImagePair
 
-        return ImagePair(**{which: read(path) for which, path in self.files.items()}, **self.settings)
+        images: dict[str, Any] = {which: read(path) for which, path in self.files.items()}
+        return ImagePair(**images, **self.settings)
 
 
 def add_also(parser: argparse.ArgumentParser) -> None:
