@@ -85,7 +85,7 @@ def _read_one(words: Sequence[str]) -> AskedPair:
     return pair
 
 
-def tell_what_ignores(asked: Sequence[AskedPair], stages: Sequence[Stage]) -> list[str]:
+def describe_what_ignores(asked: Sequence[AskedPair], stages: Sequence[Stage]) -> list[str]:
     """Returns a line on the stages that compare FIXED and MOVING alone; none if there are no further pairs, or no such stages."""
     from .._also import COMPARE_SEVERAL
 

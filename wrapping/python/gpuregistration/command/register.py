@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import inputs, options, outputs
-from .also import add_also, read_also, tell_what_ignores
+from .also import add_also, describe_what_ignores, read_also
 from .errors import DONE, WrongUse
 from .native import native_messages_off
 from .output import print_json, print_lines, tell_lines
@@ -266,8 +266,8 @@ def _tell(arguments: argparse.Namespace, result: Result, stages: list[Stage], ti
     if arguments.times:
         times.print()
     if not arguments.quiet:
-        tell_lines(*tell_what_ignores(arguments.also, stages))
-        tell_lines(*(f"gpureg: {warning}" for warning in _warnings(arguments, result)))
+        warnings = (f"gpureg: {warning}" for warning in _warnings(arguments, result))
+        tell_lines(*describe_what_ignores(arguments.also, stages), *warnings)
 
 
 def _inverse_errors(arguments: argparse.Namespace, result: Result) -> list[InverseErrors]:
