@@ -77,11 +77,12 @@ def test_types_of_values_and_labels(here):
 
 def test_moves_vectors_and_series(here):
     image = gr.read_image("i.nii.gz")
+    moved = by_simpleitk("i.nii.gz", [sitk.Transform()])
     gr.write_image("v.nii.gz", image.like(np.stack([image.array, 2 * image.array, -image.array], axis=-1)))
-    apply("-d 3 -e 1 -i v.nii.gz -r r.nii.gz -o o.nii.gz -t a.mat")
-    moved = by_simpleitk("i.nii.gz", [sitk.ReadTransform("a.mat")])
+    apply("-d 3 -e 1 -i v.nii.gz -r r.nii.gz -o o.nii.gz")
     expected = np.stack([moved, 2 * moved, -moved], axis=-1) @ gr.read_image("r.nii.gz").direction
     assert relative_difference(gr.read_image("o.nii.gz").array, expected) < 1e-5
+    moved = by_simpleitk("i.nii.gz", [sitk.ReadTransform("a.mat")])
     volumes = [image.array, image.array[::-1].copy(), 3 * image.array]
     series = sitk.JoinSeries([sitk.GetImageFromArray(volume) for volume in volumes], 0.0, 2.0)
     series.SetSpacing([4.0, 4.0, 4.0, 2.0])
@@ -113,7 +114,7 @@ def test_writes_transforms_as_one(here):
         ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -t no.mat", "no.mat"),
         ("-d 2 -i i.nii.gz -r r.nii.gz -o o.nii.gz", "expected 2"),
         ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -t [warp.nii.gz,1]", "InverseWarp"),
-        ("-d 3 -i i.nii.gz -r r.nii.gz -o i.nii.gz", "i.nii.gz is read"),
+        ("-d 3 -e 1 -i i.nii.gz -r r.nii.gz -o o.nii.gz -t a.mat", "vectors (-e 1) that a transform turns"),
         ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -e 1", "-e/--input-image-type 1"),
         ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -e 3", "i.nii.gz"),
         ("-d 3 -o Linear[l.mat] -t warp.nii.gz", "Linear"),

@@ -204,11 +204,30 @@ def test_hands_over_what_it_does_not_do(here):
     handed = start(line, [here / "bin", here / "real"])
     assert handed.returncode == 7 and handed.stdout == f"real {' '.join(line)}\n"
     assert "BSplineSyN" in handed.stderr and str(here / "real") in handed.stderr and handed.stderr.count("\n") == 1
+    # What calls the launcher is handed over to once.
+    (here / "real" / "antsRegistration").write_text(f'#!/bin/sh\nexec {here}/bin/antsRegistration "$@"\n')
+    loop = start(line, [here / "real"])
+    assert loop.returncode == 1 and "there is no other antsRegistration" in loop.stderr and loop.stderr.count("\n") == 2
+    (here / "real" / "antsRegistration").write_bytes(b"\x7fELF of another machine")
+    broken = start(line, [here / "bin", here / "real"])
+    assert broken.returncode == 1 and "does not run" in broken.stderr and broken.stderr.count("\n") == 2
+    # The working folder's files are no modules.
+    (here / "dataclasses.py").write_text("raise SystemExit(9)\n")
     version = start(["--version"], [here / "bin"])
+    (here / "dataclasses.py").unlink()
     assert version.returncode == 0 and version.stdout.startswith("ANTs Version: 2.") and "gpuregistration" in version.stdout
     # What is no launcher is not replaced.
     again = subprocess.run([*gpureg[:-1], "real"], capture_output=True, text=True, check=False)
     assert again.returncode == 1 and "no launcher" in again.stderr and len(list((here / "real").iterdir())) == 1
+
+
+def test_the_first_initial_transform_is_nearest_to_the_fixed_image(here):
+    turn, move = gr.Affine([[0.8, -0.6, 0.0], [0.6, 0.8, 0.0], [0.0, 0.0, 1.0]]), gr.Affine(translation=[1.0, 2.0, 3.0])
+    gr.write_transform("turn.mat", turn)
+    gr.write_transform("move.mat", move)
+    run("-d 3 -o p_ -r turn.mat -r move.mat -m MeanSquares[f.nii.gz,m.nii.gz,1] -t Rigid[0.1] -c 0 -f 1 -s 0")
+    matrix = gr.read_transform("p_0GenericAffine.mat").matrix_of()
+    np.testing.assert_allclose(matrix, move.matrix_of() @ turn.matrix_of(), atol=1e-9)
 
 
 def test_a_deformation_to_begin_with_is_handed_over(here, capfd, monkeypatch):

@@ -14,7 +14,6 @@ from .._image import Image, host_array
 from .._resample import to_type
 from .._series import is_series, read_series, write_series
 from .._transforms import Affine, Composite, Transform
-from ..command.inputs import check_stays
 from ..command.outputs import Outputs
 from .apply_call import SERIES, VECTORS, ApplyCall, Making
 from .diagnostics import Log
@@ -29,7 +28,6 @@ def apply(call: ApplyCall, log: Log) -> None:
         BadInputError: a file cannot be read, or does not fit to the others.
         CommandError: the output cannot be written, or would replace a file that is read.
     """
-    check_stays([call.output], [call.input, call.reference, *(file for file, _ in call.transforms)])
     with Outputs([call.output]) as places:
         place = places.place(call.output)
         reference = None if call.reference is None else _read_grid(call.reference)
@@ -123,7 +121,7 @@ def move_image(image: Image, transform: Transform, reference: Image, making: Mak
         return moved
 
     if image.is_vector:
-        # Vectors are of the input's axes, and become ones of the reference's, as antsApplyTransforms has it.
+        # Vectors are of the input's axes, and become ones of the reference's. No transform turns them: see read_apply().
         turned = values @ (reference.direction.T @ image.direction).T.astype(exact)
         moved = np.stack([move(turned[..., n]) for n in range(image.components)], axis=-1)
     else:

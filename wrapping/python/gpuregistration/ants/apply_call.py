@@ -16,7 +16,7 @@ SCALARS, VECTORS, TENSORS, SERIES = range(4)
 # Beyond these: channels, five dimensions, vectors of physical axes.
 _MOST_TYPE = 6
 #: NumPy's names of the types of values.
-_TYPES = {"char": "uint8", "uchar": "uint8", "short": "int16", "int": "int32", "float": "float32", "double": "float64"}
+_TYPES = {"char": "int8", "uchar": "uint8", "short": "int16", "int": "int32", "float": "float32", "double": "float64"}
 
 
 class Making(NamedTuple):
@@ -93,6 +93,8 @@ def read_apply(words: Sequence[str]) -> ApplyCall:
             raise given.wrong()
     if call.input_type > SERIES or call.input_type == TENSORS:
         call.others.append(f"--input-image-type {call.input_type}")
+    if call.input_type == VECTORS and call.transforms:
+        call.others.append("vectors (-e 1) that a transform turns")
     if not call.making.interpolation.is_here:
         call.others.append(f"the interpolation {call.making.interpolation.told}")
     return call

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from typing import Any, Optional, Sequence, Union
 
@@ -92,7 +93,6 @@ def registration(
         reg_iterations, aff_iterations, aff_shrink_factors, aff_smoothing_sigmas, smoothing_in_mm,
     )  # fmt: skip
     masks = f"[{FIXED_MASK if mask is not None else 'NULL'},{MOVING_MASK if moving_mask is not None else 'NULL'}]"
-    prefix = outprefix or os.path.join(tempfile.mkdtemp(prefix="gpureg-ants-"), "")
     words = ["-d", str(images[FIXED].dimension), "-o", "prefix"]
     words += _initial_words(initial_transform, type_of_transform)
     words += make_stages(type_of_transform, numbers, masks if mask_all_stages else "NULL", masks)
@@ -103,19 +103,24 @@ def registration(
     if random_seed is not None:
         words += ["--random-seed", str(random_seed)]
     call = read_registration(words)
-    call.prefix = prefix
     if call.others:
         raise UnsupportedError(f"This is not possible here: {' and '.join(dict.fromkeys(call.others))}.")
+    own_folder = None if outprefix else tempfile.mkdtemp(prefix="gpureg-ants-")
+    call.prefix = outprefix or os.path.join(str(own_folder), "")
     names = name_outputs(call)
     try:
-        result = register(call, read_image_named(images), print if verbose else lambda line: None, device)
         with Outputs(names.all) as places:
+            result = register(call, read_image_named(images), print if verbose else lambda line: None, device)
             write_outputs(call, result, names, places)
             places.commit()
-    except OtherTransform as error:
-        raise UnsupportedError(f"This is not possible here: {error}.") from error
-    except CommandError as error:
-        raise BadInputError(f"outprefix={outprefix!r}: {error}") from error
+    except BaseException as error:
+        if own_folder is not None:
+            shutil.rmtree(own_folder, ignore_errors=True)
+        if isinstance(error, OtherTransform):
+            raise UnsupportedError(f"This is not possible here: {error}.") from error
+        if isinstance(error, CommandError):
+            raise BadInputError(f"outprefix={outprefix!r}: {error}") from error
+        raise
     forward, inverse = names.forward[::-1], names.inverse
     return {
         "warpedmovout": wraps[1](_of_type(make_warped(call, result), images[MOVING])),
@@ -174,6 +179,8 @@ def apply_transforms(
         raise UnsupportedError(f"imagetype={imagetype} is not possible here: {what}. There are 0 and 1; antsApplyTransforms has 3.")
     interpolation = read_interpolation(read_values(["-n", interpolator], [_INTERPOLATOR])["interpolator"][0])
     making = Making(interpolation, defaultvalue, "float32" if singleprecision else "float64")
+    if imagetype == VECTORS and names:
+        raise UnsupportedError("imagetype=1 is not possible here with transforms, which turn vectors: ANTsPy has it alone.")
     if image.is_vector != (imagetype == VECTORS):
         raise BadInputError(
             f"imagetype={imagetype}: the moving image has {image.components} numbers a voxel; give 1 for vectors, and 0 for scalars."

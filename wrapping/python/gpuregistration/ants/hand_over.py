@@ -9,6 +9,9 @@ from typing import NoReturn, Optional, Sequence
 
 from .launchers import is_launcher
 
+# Names the program that was handed over.
+_HANDED_OVER = "GPUREG_ANTS_HANDED_OVER"
+
 
 def find_real(program: str) -> Optional[str]:
     """Finds the first program of that name in PATH that is no launcher of this package."""
@@ -19,6 +22,15 @@ def find_real(program: str) -> Optional[str]:
     return None
 
 
-def become(path: str, words: Sequence[str]) -> NoReturn:
-    """Runs a program in the place of this process."""
-    os.execv(path, [path, *words])
+def was_handed_over(program: str) -> bool:
+    """Tells whether this process stands in the place of one that handed over to it, such as by a script that calls a launcher."""
+    return os.environ.get(_HANDED_OVER) == program
+
+
+def become(path: str, program: str, words: Sequence[str]) -> NoReturn:
+    """Runs the program at a path in the place of this process.
+
+    Raises:
+        OSError: it cannot be run.
+    """
+    os.execve(path, [path, *words], {**os.environ, _HANDED_OVER: program})

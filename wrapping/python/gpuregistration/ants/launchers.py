@@ -13,6 +13,8 @@ from .._engine import BadInputError
 PROGRAMS = ("antsRegistration", "antsApplyTransforms")
 #: The second line of each launcher, by which it is known.
 MARK = "# gpuregistration stands in for ANTs"
+# Python would look for modules in the working folder first, which is full of the user's files.
+_RUN = "import sys; sys.path[:] = filter(None, sys.path); from gpuregistration.ants.programs import run_process; run_process()"
 
 
 def write_launchers(folder: Path) -> list[Path]:
@@ -28,7 +30,7 @@ def write_launchers(folder: Path) -> list[Path]:
         if path.exists() and not is_launcher(path):
             raise BadInputError(f"{path} is there already, and is no launcher of this package: give another folder.")
     for path in paths:
-        command = " ".join(shlex.quote(word) for word in (sys.executable, "-m", "gpuregistration.ants", path.name))
+        command = " ".join(shlex.quote(word) for word in (sys.executable, "-c", _RUN, path.name))
         there = path.with_name(f".{path.name}.new")
         there.write_text(f'#!/bin/sh\n{MARK}\nexec {command} "$@"\n', "utf-8")
         there.chmod(0o755)

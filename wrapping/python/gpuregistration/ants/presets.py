@@ -89,6 +89,9 @@ def make_stages(type_of_transform: str, numbers: Numbers, early_masks: str, last
     if _ELSEWHERE.match(type_of_transform):
         raise UnsupportedError(f"type_of_transform={type_of_transform!r} is not possible here: ANTsPy has it alone. There are: {', '.join(NAMES)}.")
     stages = _list_stages(type_of_transform, numbers)
+    if _SCRIPT.match(type_of_transform):
+        # ANTsPy gives the scripts' types one mask for all stages.
+        early_masks = last_masks
     words: list[str] = []
     for number, (metric, transform, convergence, factors, sigmas) in enumerate(stages):
         words += ["-m", metric, "-t", transform, "-c", convergence, "-f", factors, "-s", sigmas]

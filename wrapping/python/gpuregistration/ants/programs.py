@@ -126,14 +126,18 @@ def _log(is_verbose: bool) -> Callable[[str], None]:
 
 
 def _hand_over(program: str, words: Sequence[str], reason: str) -> int:
-    real = hand_over.find_real(program)
+    real = None if hand_over.was_handed_over(program) else hand_over.find_real(program)
     if real is None:
         tell_lines(
             f"{program}: gpuregistration does not do {reason}, and there is no other {program} in PATH that does; install ANTs, or leave that out"
         )
         return FAILED
     tell_lines(f"{program}: gpuregistration does not do {reason}; {real} does it")
-    hand_over.become(real, words)
+    try:
+        hand_over.become(real, program, words)
+    except OSError as error:
+        tell_lines(f"{program}: {real} does not run: {one_line(error)}")
+        return FAILED
 
 
 def _set_threads() -> None:

@@ -24,6 +24,13 @@ _OTHER_TRANSFORMS = (
     "bsplinesyn",
     "exponential",
     "bsplineexponential",
+    "ffd",
+    "gdf",
+    "dmffd",
+    "tvf",
+    "tvdmffd",
+    "exp",
+    "compaff",
 )
 #: This package's similarities by ANTs' names. ANTs' MI is Mattes', too.
 SIMILARITIES = {
@@ -31,9 +38,11 @@ SIMILARITIES = {
     "mi": "mattes_mutual_information",
     "mattes": "mattes_mutual_information",
     "meansquares": "mean_squares",
+    "msq": "mean_squares",
+    "ssd": "mean_squares",
     "gc": "correlation",
 }
-_OTHER_METRICS = ("demons", "icp", "pse", "jhct", "igdm", "global correlation")
+_OTHER_METRICS = ("mi2", "demons", "icp", "pse", "jhct", "igdm", "global correlation")
 _SAMPLINGS = ("none", "regular", "random", "")
 _NO_MASK = ("null", "na", "")
 _DEFAULTS = {"cc": 4, "mi": 32, "mattes": 32}
@@ -134,7 +143,8 @@ def read_registration(words: Sequence[str]) -> RegistrationCall:
         prefix,
         warped,
         inverse_warped,
-        [_read_initial(value) for value in values["initial-moving-transform"]],
+        # The first one that is given is nearest to the fixed image's points, as in ANTs: it is composed last.
+        [_read_initial(value) for value in values["initial-moving-transform"]][::-1],
         _read_stages(values, dimension, others),
         _read_quantiles(last(values["winsorize-image-intensities"])),
         _truth(values, "use-histogram-matching"),
