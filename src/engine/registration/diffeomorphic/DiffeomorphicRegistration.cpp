@@ -131,7 +131,8 @@ public:
     std::size_t bytes = m_Workspace.GetDeviceBytes() + SizeOf(m_Numbers) + (m_Scheme ? m_Scheme->GetDeviceBytes() : 0);
     for (const auto & ranged : m_Ranged)
     {
-      bytes += ranged->fixed.GetDeviceBytes() + ranged->moving.GetDeviceBytes();
+      // An error may have come before a pair.
+      bytes += ranged ? ranged->fixed.GetDeviceBytes() + ranged->moving.GetDeviceBytes() : 0;
     }
     statistics.deviceBytes = static_cast<std::int64_t>(bytes);
     return statistics;

@@ -157,7 +157,8 @@ MiddleForces::GetDeviceBytes() const
   std::size_t bytes = m_Filter.GetSize() + m_Sum.GetDeviceBytes() + SizeOf(m_OfAll) + SizeOf(m_Values);
   for (const auto & pair : m_Pairs)
   {
-    bytes += pair->GetDeviceBytes();
+    // An error may have come before a pair.
+    bytes += pair ? pair->GetDeviceBytes() : 0;
   }
   return bytes;
 }

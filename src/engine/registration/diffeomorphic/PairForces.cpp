@@ -63,7 +63,9 @@ PairForces::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomorphic
     WithPairNamed(term.number, [&] {
       const auto make =
         [&](const RegisteredImage & image, const char * which, ImageLevel & values, ImageLevel & weights) {
-          return MakeLevelImage(maker, image, which, FindFactors(image, problem.dimension, edge), values, weights);
+          // All fixed images have the grid of the first one, but for roundings of their geometry.
+          const RegisteredImage & measured = &image == &pair.fixed ? problem.fixed : image;
+          return MakeLevelImage(maker, image, which, FindFactors(measured, problem.dimension, edge), values, weights);
         };
       const LevelImage fixed = make(pair.fixed, "fixed", term.fixed, term.fixedMask);
       const LevelImage moving = make(pair.moving, "moving", term.moving, term.movingMask);
@@ -149,6 +151,10 @@ PairForces::GetDeviceBytes() const
   std::size_t bytes = m_Sum.GetDeviceBytes() + SizeOf(m_OfTerm) + SizeOf(m_Values);
   for (const auto & term : m_Terms)
   {
+    if (!term)
+    {
+      continue; // an error came before it
+    }
     bytes += term->forces ? term->forces->GetDeviceBytes() : 0;
     for (const ImageLevel * image : { &term->fixed, &term->moving, &term->fixedMask, &term->movingMask })
     {

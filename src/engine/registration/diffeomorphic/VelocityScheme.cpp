@@ -184,9 +184,13 @@ VelocityScheme::GetDeviceBytes() const
   std::size_t bytes = m_Forces.GetDeviceBytes() + m_UpdateSmoother.GetDeviceBytes() + m_FieldSmoother.GetDeviceBytes();
   for (const auto & pair : m_Pairs)
   {
-    for (const LevelValues * image : { &pair->fixed, &pair->moving })
+    // Pairs without a weight have no images here.
+    if (pair)
     {
-      bytes += image->values.GetDeviceBytes() + image->mask.GetDeviceBytes();
+      for (const LevelValues * image : { &pair->fixed, &pair->moving })
+      {
+        bytes += image->values.GetDeviceBytes() + image->mask.GetDeviceBytes();
+      }
     }
   }
   for (const MemoryPointer * array : { &m_Velocity, &m_Update, &m_Deformation, &m_Factors, &m_Longest })
