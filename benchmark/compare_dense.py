@@ -233,7 +233,7 @@ def main() -> int:
         for row in (compare_known if options.known else compare_heads)(options, Path(folder)):
             rows.append(row)
             print_row(row, columns, width)
-            # What was measured stays if the run is stopped.
+            # The table keeps the rows that were measured if the run is stopped.
             write_csv(options.csv, rows, columns)
     means = mean_rows(rows, columns)
     for row in means:

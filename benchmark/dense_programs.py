@@ -137,7 +137,7 @@ def run_other(name: str, pair: Pair, threads: int, iterations: Optional[Sequence
     text = log.read_text(errors="replace")
     if done.returncode:
         raise Skipped(f"failed, exit status {done.returncode}: {' '.join(text.split())[-200:]}")
-    # What ANTs prints leaves out reading and compressing; greedy's is taken around the command, whose files are not compressed.
+    # ANTs prints its time without reading and compressing; greedy's time is the whole command's, whose files are not compressed.
     pattern = r"Elapsed time \(stage 0\): (\S+)" if program == "ants" else r"SECONDS (\S+)"
     seconds = re.search(pattern, text)
     if seconds is None:

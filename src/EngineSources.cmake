@@ -62,6 +62,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/LevelSamples.cpp
     engine/registration/LevelSimilarity.cpp
     engine/registration/diffeomorphic/FieldForces.cpp
+    engine/registration/diffeomorphic/FieldScheme.cpp
     engine/registration/diffeomorphic/ForceSum.cpp
     engine/registration/diffeomorphic/ImagePairs.cpp
     engine/registration/diffeomorphic/LevelGrid.cpp

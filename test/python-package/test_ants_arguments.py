@@ -67,7 +67,7 @@ def test_reads_the_lines_of_scripts_and_programs():
     assert [stage.masks for stage in precise.stages] == [(None, None), (None, None), ("MASK", "MASK")]
     assert precise.writes_composite and precise.matches_histograms and precise.interpolation.name == "lanczoswindowedsinc"
     assert calls["FAST"].initial == [Initial("INITIAL", False)] and calls["FAST"].is_verbose
-    # Of several the last one counts, as ANTs has it.
+    # ANTs takes the last one where a flag is given several times.
     assert calls["TESTING"].matches_histograms and calls["TESTING"].stages[0].sigmas == [4]
 
 

@@ -204,7 +204,7 @@ def test_hands_over_what_it_does_not_do(here):
     handed = start(line, [here / "bin", here / "real"])
     assert handed.returncode == 7 and handed.stdout == f"real {' '.join(line)}\n"
     assert "BSplineSyN" in handed.stderr and str(here / "real") in handed.stderr and handed.stderr.count("\n") == 1
-    # What calls the launcher is handed over to once.
+    # A script that calls the launcher gets the command line once, and the launcher does not hand it over again.
     (here / "real" / "antsRegistration").write_text(f'#!/bin/sh\nexec {here}/bin/antsRegistration "$@"\n')
     loop = start(line, [here / "real"])
     assert loop.returncode == 1 and "there is no other antsRegistration" in loop.stderr and loop.stderr.count("\n") == 2
@@ -216,7 +216,7 @@ def test_hands_over_what_it_does_not_do(here):
     version = start(["--version"], [here / "bin"])
     (here / "dataclasses.py").unlink()
     assert version.returncode == 0 and version.stdout.startswith("ANTs Version: 2.") and "gpuregistration" in version.stdout
-    # What is no launcher is not replaced.
+    # The command does not replace a file that is no launcher.
     again = subprocess.run([*gpureg[:-1], "real"], capture_output=True, text=True, check=False)
     assert again.returncode == 1 and "no launcher" in again.stderr and len(list((here / "real").iterdir())) == 1
 

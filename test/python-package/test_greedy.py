@@ -29,6 +29,31 @@ def make_pair(dimension, spacing=1.0):
     return gr.Image(fixed, **where), gr.Image(texture(*axes), **where), spacing * np.stack(moves, axis=-1)
 
 
+def register_by_command(folder, transform, *words):
+    """Registers two files by gpureg's stage, and checks that the field that it writes makes the warped image. Returns the fixed, the moving and
+    the warped image."""
+    pytest.importorskip("SimpleITK")
+    fixed, moving, _ = make_pair(3)
+    gr.write_image(folder / "f.mha", fixed)
+    gr.write_image(folder / "m.mha", moving)
+    command = [sys.executable, "-m", "gpuregistration", "register", "f.mha", "m.mha", "-o", "o.mha", "--device", "host"]
+    command += ["--transform", transform, "--output-field", "warp.nii.gz", "--report", "r.html", *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    warped = gr.read_image(folder / "o.mha").array
+    again = gr.resample(moving, gr.read_transform(folder / "warp.nii.gz"), fixed, device="host").array
+    np.testing.assert_allclose(again, warped, atol=1e-4)
+    assert transform.split(":")[0] in (folder / "r.html").read_text("utf-8")
+    return fixed, moving, warped
+
+
+def check_refuses(stage, message):
+    """Checks that a stage's settings are refused with a message that names the stage."""
+    fixed, moving, _ = make_pair(2)
+    with pytest.raises(gr.BadInputError, match=f"{stage.name}: .*{message}"):
+        gr.register(fixed, moving, stage)
+
+
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("spacing", [0.05, 1.0, 25.0])
 def test_finds_a_known_deformation(device, dimension, spacing):
@@ -81,25 +106,11 @@ def test_begins_with_what_was_found_before(device):
     ],
 )
 def test_says_what_setting_is_not_possible(settings, message):
-    fixed, moving, _ = make_pair(2)
-    with pytest.raises(gr.BadInputError, match=f"greedy: .*{message}"):
-        gr.register(fixed, moving, Greedy(**settings))
+    check_refuses(Greedy(**settings), message)
 
 
 def test_the_command_writes_what_it_found(tmp_path):
-    pytest.importorskip("SimpleITK")
-    fixed, moving, _ = make_pair(3)
-    gr.write_image(tmp_path / "f.mha", fixed)
-    gr.write_image(tmp_path / "m.mha", moving)
-    command = [sys.executable, "-m", "gpuregistration", "register", "f.mha", "m.mha", "-o", "o.mha", "--device", "host"]
-    command += ["--transform", "greedy:iterations=60x60:step=0.25:radius=3", "--output-field", "warp.nii.gz", "--report", "r.html"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stderr
-    warped = gr.read_image(tmp_path / "o.mha").array
+    fixed, moving, warped = register_by_command(tmp_path, "greedy:iterations=60x60:step=0.25:radius=3")
     inside = fixed.array > 1.5
     rest = np.abs(warped - fixed.array)[inside].mean() / np.abs(moving.array - fixed.array)[inside].mean()
     assert_within_record(rest, 0.166)
-    field = gr.read_transform(tmp_path / "warp.nii.gz")
-    again = gr.resample(moving, field, fixed, device="host").array
-    np.testing.assert_allclose(again, warped, atol=1e-4)
-    assert "greedy" in (tmp_path / "r.html").read_text("utf-8")

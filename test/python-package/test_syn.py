@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The stage "syn": a displacement for each voxel, and its inverse."""
 
-import subprocess
-import sys
-
 import gpuregistration as gr
 import numpy as np
 import pytest
 from gpuregistration.stages import SYN_SIMILARITIES, SyN
-from test_greedy import make_pair
+from test_greedy import check_refuses, make_pair, register_by_command
 
 SETTINGS = {"iterations": (30, 30), "step": 0.25, "radius": 2}
 
@@ -68,23 +65,10 @@ def test_other_stages_have_the_inverse_that_they_know(device):
     ],
 )
 def test_says_what_setting_is_not_possible(settings, message):
-    fixed, moving, _ = make_pair(2)
-    with pytest.raises(gr.BadInputError, match=f"syn: .*{message}"):
-        gr.register(fixed, moving, SyN(**settings))
+    check_refuses(SyN(**settings), message)
 
 
 def test_the_command_writes_what_it_found(tmp_path):
-    pytest.importorskip("SimpleITK")
-    fixed, moving, _ = make_pair(3)
-    gr.write_image(tmp_path / "f.mha", fixed)
-    gr.write_image(tmp_path / "m.mha", moving)
-    command = [sys.executable, "-m", "gpuregistration", "register", "f.mha", "m.mha", "-o", "o.mha", "--device", "host"]
-    command += ["--transform", "syn:iterations=20x20:step=0.25:radius=2", "--output-field", "warp.nii.gz", "--report", "r.html"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stderr
-    warped = gr.read_image(tmp_path / "o.mha").array
+    fixed, moving, warped = register_by_command(tmp_path, "syn:iterations=20x20:step=0.25:radius=2")
     inside = fixed.array > 1.5
     assert np.abs(warped - fixed.array)[inside].mean() < 0.6 * np.abs(moving.array - fixed.array)[inside].mean()
-    again = gr.resample(moving, gr.read_transform(tmp_path / "warp.nii.gz"), fixed, device="host").array
-    np.testing.assert_allclose(again, warped, atol=1e-4)
-    assert "syn" in (tmp_path / "r.html").read_text("utf-8")

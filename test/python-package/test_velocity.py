@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The stage "velocity": a displacement for each voxel, and its inverse, of a stationary velocity."""
 
-import subprocess
-import sys
-
 import gpuregistration as gr
 import numpy as np
 import pytest
 from gpuregistration.stages import SIMILARITIES, Velocity
-from test_greedy import make_pair
+from test_greedy import check_refuses, make_pair, register_by_command
 from test_syn import mean_distance
 
 SETTINGS = {"iterations": (20, 20), "step": 0.5}
@@ -88,26 +85,13 @@ def test_registers_one_slice(device):
     ],
 )
 def test_says_what_setting_is_not_possible(settings, message):
-    fixed, moving, _ = make_pair(2)
-    with pytest.raises(gr.BadInputError, match=f"velocity: .*{message}"):
-        gr.register(fixed, moving, Velocity(**settings))
+    check_refuses(Velocity(**settings), message)
 
 
 def test_the_command_writes_what_it_found(tmp_path):
-    pytest.importorskip("SimpleITK")
-    fixed, moving, _ = make_pair(3)
-    gr.write_image(tmp_path / "f.mha", fixed)
-    gr.write_image(tmp_path / "m.mha", moving)
-    command = [sys.executable, "-m", "gpuregistration", "register", "f.mha", "m.mha", "-o", "o.mha", "--device", "host"]
-    command += ["--transform", "velocity:iterations=20x20:step=0.5", "--output-field", "warp.nii.gz"]
-    command += ["--output-inverse", "back.nii.gz", "--report", "r.html"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stderr
-    warped = gr.read_image(tmp_path / "o.mha").array
-    again = gr.resample(moving, gr.read_transform(tmp_path / "warp.nii.gz"), fixed, device="host").array
-    np.testing.assert_allclose(again, warped, atol=1e-4)
+    transform = "velocity:iterations=20x20:step=0.5"
+    fixed, moving, warped = register_by_command(tmp_path, transform, "--output-inverse", "back.nii.gz")
     back = gr.resample(fixed, gr.read_transform(tmp_path / "back.nii.gz"), moving, device="host").array
     inside = fixed.array > 1.5
     for image, to in ((warped, fixed), (back, moving)):
         assert np.abs(image - to.array)[inside].mean() < 0.4 * np.abs(moving.array - fixed.array)[inside].mean()
-    assert "velocity" in (tmp_path / "r.html").read_text("utf-8")

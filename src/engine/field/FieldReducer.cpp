@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/field/FieldReducer.h"
 
-#include "engine/field/FieldKernels.h"
 #include "engine/runtime/ForEachItem.h"
 
 #include <algorithm>
@@ -25,6 +24,12 @@ CutIntoStrips(std::int64_t count, std::int64_t most)
   return { count, static_cast<int>(std::min(count, most)), 1 };
 }
 } // namespace
+
+kernels::Strips
+CutIntoStrips(std::int64_t count)
+{
+  return CutIntoStrips(count, MostStrips);
+}
 
 FieldReducer::FieldReducer(Queue & queue)
   : m_Queue(queue)
@@ -70,7 +75,7 @@ FieldReducer::FindLargestAndSum(const Memory & numbers, std::int64_t count, Memo
                                                          Output<float>(to),
                                                          Output<float>(to, strips.number));
   };
-  const kernels::Strips strips = CutIntoStrips(count, MostStrips);
+  const kernels::Strips strips = CutIntoStrips(count);
   reduce(numbers, 0, strips, *m_Strips);
   // The sums of the strips lie behind their maxima.
   this->Join(strips.number, result, [&reduce](const Memory & from, const kernels::Strips & joined, Memory & to) {
@@ -83,7 +88,7 @@ void
 FieldReducer::Reduce(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot)
 {
   this->Reserve();
-  const kernels::Strips strips = CutIntoStrips(count, MostStrips);
+  const kernels::Strips strips = CutIntoStrips(count);
   ForEachItem<TKernel>(m_Queue, strips.number, strips, Input<float>(numbers, first), Output<float>(*m_Strips));
   this->Join(strips.number, result, [&](const Memory & from, const kernels::Strips & joined, Memory & to) {
     ForEachItem<TKernel>(

@@ -2,6 +2,7 @@
 #ifndef gpureg_FieldReducer_h
 #define gpureg_FieldReducer_h
 
+#include "engine/field/FieldKernels.h"
 #include "engine/runtime/Queue.h"
 
 #include <cstddef>
@@ -9,6 +10,11 @@
 
 namespace gpureg
 {
+
+/** Cuts count numbers into interleaved strips for a first launch, so many that they fill a GPU. They do not depend on the device, as a sum's
+ *  rounding would. */
+kernels::Strips
+CutIntoStrips(std::int64_t count);
 
 /** Sums and maxima over a device's arrays, which stay on the device. The same to the bit on each device for any number of threads. */
 class FieldReducer

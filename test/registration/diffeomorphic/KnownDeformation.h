@@ -191,6 +191,40 @@ TakeField(gpureg::DiffeomorphicRegistration & registration,
   return field;
 }
 
+/** Mean errors of what is found in the slices that a mask leaves in, with the mask and without it. */
+struct MaskErrors
+{
+  double masked;
+  double unmasked;
+};
+
+/** Registers a pair of which one image has wrong values in its last slices, which a mask of that image leaves out. */
+inline MaskErrors
+FindMaskErrors(const std::string & device, const gpureg::DiffeomorphicSettings & settings, bool isFixed)
+{
+  const Grid         grid = MakeGrid(3, 1.0);
+  const std::int64_t count = gpureg::CountOf(grid.size);
+  const std::int64_t slice = std::int64_t{ grid.size[0] } * grid.size[1];
+  Floats             mask(static_cast<std::size_t>(count), 1.0F);
+  std::fill(mask.begin() + 20 * slice, mask.end(), 0.0F);
+  gpureg::LoadedImage loaded(device);
+  loaded.Load({}, gpureg::Precision::Single, mask.data(), count, OnThreads(2));
+  Pair     pair(device, 3, 1.0);
+  Floats & values = isFixed ? pair.fixed : pair.moving;
+  for (std::int64_t n = 21 * slice; n < count; ++n)
+  {
+    values[static_cast<std::size_t>(n)] = static_cast<float>((n * 7919 % 1000) * 0.004);
+  }
+  const auto findError = [&](const gpureg::DeviceImage * itsMask) {
+    auto problem = pair.Load();
+    (isFixed ? problem.fixed : problem.moving).mask = itsMask;
+    gpureg::DiffeomorphicRegistration registration(device);
+    registration.Register(problem, settings, OnThreads(2));
+    return pair.FindError(TakeField(registration, count), 16 * slice, 20 * slice);
+  };
+  return { findError(&loaded), findError(nullptr) };
+}
+
 /** Says whether a voxel is 5 voxels or more away from the grid's edge. */
 inline bool
 IsInner(const Grid & grid, std::int64_t voxel)

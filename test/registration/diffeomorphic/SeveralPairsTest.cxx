@@ -206,7 +206,7 @@ TEST_P(SeveralPairsTest, WeighsThem)
   gpureg::DiffeomorphicRegistration registration(this->GetDevice());
   auto                              settings = MakeSettings(this->GetScheme());
   const Floats                      alone = Register(registration, images.MakeProblem({}), settings);
-  // What has no weight changes no bit; the weight of a single pair does not either.
+  // A pair of weight 0 changes no bit; nor does the weight of a single pair.
   EXPECT_EQ(Register(registration, images.MakeProblem({ 1 }, 0), settings), alone);
   settings.weight = 7;
   EXPECT_EQ(Register(registration, images.MakeProblem({}), settings), alone);
@@ -254,6 +254,29 @@ TEST_P(SeveralPairsTest, IsTheSameForAnyNumberOfThreadsAndOnEachDevice)
   const Floats field = find(this->GetDevice(), 1);
   EXPECT_EQ(field, find(this->GetDevice(), 3));
   EXPECT_LT(FindLargestDifference(field, find("host", 2)), 2e-3);
+}
+
+TEST_P(SeveralPairsTest, CountsBytesWherePairsAreLeftOutOrRefused)
+{
+  Images images(this->GetDevice(), 2);
+  for (const DiffeomorphicScheme scheme : { this->GetScheme(), DiffeomorphicScheme::Velocity })
+  {
+    const auto                        settings = MakeSettings(scheme, 2);
+    gpureg::DiffeomorphicRegistration registration(this->GetDevice());
+    auto                              problem = images.MakeProblem({ 1, 1 });
+    problem.further[0].moving = images.Load([](const auto &) { return 3.0; });
+    EXPECT_THROW(registration.Register(problem, settings, OnThreads(2)), gpureg::BadInputError) << scheme;
+    const std::size_t refused = registration.GetHeldBytes();
+    problem = images.MakeProblem({ 1, 1 });
+    problem.further[0].weight = 0;
+    registration.Register(problem, settings, OnThreads(2));
+    const std::size_t bytes = registration.GetHeldBytes();
+    EXPECT_GT(bytes, refused) << scheme;
+    // A weight makes the pair take its place.
+    problem.further[0].weight = 1;
+    registration.Register(problem, settings, OnThreads(2));
+    EXPECT_GT(registration.GetHeldBytes(), bytes) << scheme;
+  }
 }
 
 TEST_P(SeveralPairsTest, SaysWhatIsWrongAndGoesOn)

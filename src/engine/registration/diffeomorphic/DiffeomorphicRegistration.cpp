@@ -131,8 +131,7 @@ public:
     std::size_t bytes = m_Workspace.GetDeviceBytes() + SizeOf(m_Numbers) + (m_Scheme ? m_Scheme->GetDeviceBytes() : 0);
     for (const auto & ranged : m_Ranged)
     {
-      // An error may have come before a pair.
-      bytes += ranged ? ranged->fixed.GetDeviceBytes() + ranged->moving.GetDeviceBytes() : 0;
+      bytes += ranged->fixed.GetDeviceBytes() + ranged->moving.GetDeviceBytes();
     }
     statistics.deviceBytes = static_cast<std::int64_t>(bytes);
     return statistics;
@@ -186,21 +185,17 @@ private:
               std::vector<std::string> &    warnings)
   {
     const std::vector<FurtherPair> pairs = ListPairs(problem, settings);
-    m_Ranged.resize(pairs.size());
+    ResizeItems(m_Ranged, pairs.size(), [this] { return std::make_unique<RangedPair>(*m_Queue, this->GetName()); });
     for (std::size_t number = 0; number < pairs.size(); ++number)
     {
-      const FurtherPair &           pair = pairs[number];
-      std::unique_ptr<RangedPair> & ranged = m_Ranged[number];
-      RegisteredImage &             fixed = number == 0 ? problem.fixed : problem.further[number - 1].fixed;
-      RegisteredImage &             moving = number == 0 ? problem.moving : problem.further[number - 1].moving;
-      std::vector<std::string>      itsWarnings;
-      if (!ranged)
-      {
-        ranged = std::make_unique<RangedPair>(*m_Queue, this->GetName());
-      }
+      const FurtherPair &      pair = pairs[number];
+      RangedPair &             ranged = *m_Ranged[number];
+      RegisteredImage &        fixed = number == 0 ? problem.fixed : problem.further[number - 1].fixed;
+      RegisteredImage &        moving = number == 0 ? problem.moving : problem.further[number - 1].moving;
+      std::vector<std::string> itsWarnings;
       WithPairNamed(number, [&] {
-        fixed = ranged->fixed.Make(pair.fixed, "fixed", pair.fixedRange, itsWarnings);
-        moving = ranged->moving.Make(pair.moving, "moving", pair.movingRange, itsWarnings);
+        fixed = ranged.fixed.Make(pair.fixed, "fixed", pair.fixedRange, itsWarnings);
+        moving = ranged.moving.Make(pair.moving, "moving", pair.movingRange, itsWarnings);
         CheckVaries(*m_Queue, fixed, "fixed");
         CheckVaries(*m_Queue, moving, "moving");
       });

@@ -5,47 +5,32 @@
 
 #include "gpureg/core/Error.h"
 
-#include <utility>
-
 namespace gpureg
 {
 
 GreedyScheme::GreedyScheme(SchemeWorkspace & workspace)
-  : m_Workspace(workspace)
+  : FieldScheme(workspace)
   , m_Forces(workspace)
-  , m_UpdateSmoother(*workspace.queue)
-  , m_FieldSmoother(*workspace.queue)
 {}
 
 void
 GreedyScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
 {
-  Queue &         queue = *m_Workspace.queue;
-  const LevelGrid before = std::exchange(m_Level, m_Forces.BeginLevel(problem, settings, number));
-  ReserveFields(m_Workspace, m_Level);
+  const LevelGrid before = this->SetLevel(m_Forces.BeginLevel(problem, settings, number));
   CarryField(m_Workspace, before, m_Level, m_Field);
-  ReserveFactors(queue, m_Factors);
-  Reserve(queue, m_Longest, sizeof(float));
-  m_UpdateSmoother.Set(settings.updateSigma, m_Level.grid);
-  m_FieldSmoother.Set(settings.fieldSigma, m_Level.grid);
+  this->SetSmoothing(settings);
 }
 
 bool
 GreedyScheme::Iterate(const DiffeomorphicSettings & settings, int t)
 {
-  Queue &            queue = *m_Workspace.queue;
-  FieldReducer &     reducer = m_Workspace.reducer;
   Memory &           update = *m_Workspace.first;
   Memory &           second = *m_Workspace.second;
   const std::int64_t voxels = kernels::CountFieldVoxels(&m_Level.grid);
   m_Forces.Enqueue(*m_Field, second, update, t);
   // The smoothed update lies where it was smoothed along x.
-  m_UpdateSmoother.SmoothAndMeasure(update, second, update, second, reducer, *m_Longest);
-  kernels::LongestVector longest{};
-  longest.length = static_cast<float>(settings.step);
-  longest.slot = kernels::FactorOfInner;
-  ForEachItem<kernels::FindScaleFactorKernel>(queue, 1, longest, Input<float>(*m_Longest), Output<float>(*m_Factors));
-  ForEachItem<kernels::ComposeFieldsKernel>(queue,
+  this->MakeUpdate(update, second, update, second, settings.step, kernels::FactorOfInner);
+  ForEachItem<kernels::ComposeFieldsKernel>(*m_Workspace.queue,
                                             voxels,
                                             Precision::Single,
                                             m_Level.grid,
@@ -71,12 +56,7 @@ GreedyScheme::MakeField(DeformationField field)
 std::size_t
 GreedyScheme::GetDeviceBytes() const
 {
-  std::size_t bytes = m_Forces.GetDeviceBytes() + m_UpdateSmoother.GetDeviceBytes() + m_FieldSmoother.GetDeviceBytes();
-  for (const MemoryPointer * array : { &m_Field, &m_Factors, &m_Longest })
-  {
-    bytes += SizeOf(*array);
-  }
-  return bytes;
+  return this->GetUpdateBytes() + m_Forces.GetDeviceBytes() + SizeOf(m_Field);
 }
 
 } // namespace gpureg

@@ -2,9 +2,7 @@
 #ifndef gpureg_GreedyScheme_h
 #define gpureg_GreedyScheme_h
 
-#include "engine/field/FieldKernels.h"
-#include "engine/field/FieldSmoother.h"
-#include "engine/registration/diffeomorphic/LevelGrid.h"
+#include "engine/registration/diffeomorphic/FieldScheme.h"
 #include "engine/registration/diffeomorphic/PairForces.h"
 
 namespace gpureg
@@ -12,17 +10,11 @@ namespace gpureg
 
 /** One field u, on the fixed image's grid. An iteration smooths the gradient of the similarity, scales it to a step v, composes
  *  u(x) ← v(x) + u(x + v(x)), and smooths u. A level's images are shrunk. */
-class GreedyScheme : public SchemeSteps
+class GreedyScheme : public FieldScheme
 {
 public:
   /** workspace must outlive it. */
   explicit GreedyScheme(SchemeWorkspace & workspace);
-
-  void
-  Begin() override
-  {
-    m_Level = {};
-  }
 
   void
   BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number) override;
@@ -36,12 +28,6 @@ public:
     return m_Forces.DownloadCosts(count);
   }
 
-  const kernels::FieldGrid &
-  GetGrid() const override
-  {
-    return m_Level.grid;
-  }
-
   const Memory &
   MakeField(DeformationField field) override;
 
@@ -49,15 +35,8 @@ public:
   GetDeviceBytes() const override;
 
 private:
-  SchemeWorkspace & m_Workspace;
-  PairForces        m_Forces;
-  FieldSmoother     m_UpdateSmoother;
-  FieldSmoother     m_FieldSmoother;
-  LevelGrid         m_Level;
-  MemoryPointer     m_Field; // float[3] a voxel
-  // float: see kernels::ComposeFields; the length of the longest vector.
-  MemoryPointer m_Factors;
-  MemoryPointer m_Longest;
+  PairForces    m_Forces;
+  MemoryPointer m_Field; // float[3] a voxel
 };
 
 } // namespace gpureg

@@ -6,6 +6,8 @@
 #include "gpureg/core/Error.h"
 #include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
 
+#include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -40,6 +42,21 @@ ListWeighedPairs(const DiffeomorphicProblem &  problem,
 /** Returns what a message about a pair begins with: "pair 2: " for number 1, and nothing for the first pair. */
 std::string
 NamePair(std::size_t number);
+
+/** Makes a vector have count items, which make() makes; those that are there already stay. So no place is empty, also if make() throws. */
+template <typename TItem, typename TMake>
+void
+ResizeItems(std::vector<std::unique_ptr<TItem>> & items, std::size_t count, const TMake & make)
+{
+  if (items.size() > count)
+  {
+    items.resize(count);
+  }
+  while (items.size() < count)
+  {
+    items.push_back(make());
+  }
+}
 
 /** Calls call(); errors that it throws name the pair. */
 template <typename TCall>

@@ -12,12 +12,10 @@ namespace gpureg
 {
 
 std::vector<MiddleSources>
-ListMiddleSources(const DiffeomorphicProblem &  problem,
-                  const DiffeomorphicSettings & settings,
-                  const MakeMiddleSources &     make)
+ListMiddleSources(const std::vector<WeighedPair> & pairs, const MakeMiddleSources & make)
 {
   std::vector<MiddleSources> sources;
-  for (const WeighedPair & pair : ListWeighedPairs(problem, settings, FirstPair::IsKept))
+  for (const WeighedPair & pair : pairs)
   {
     WithPairNamed(pair.number, [&] { sources.push_back(make(pair)); });
   }
@@ -34,13 +32,9 @@ void
 MiddleForces::BeginLevel(const std::vector<MiddleSources> & pairs, int number, int iterations, const LevelGrid & level)
 {
   Queue & queue = *m_Workspace.queue;
-  m_Pairs.resize(pairs.size());
+  ResizeItems(m_Pairs, pairs.size(), [this] { return std::make_unique<MiddlePair>(m_Workspace); });
   for (std::size_t n = 0; n < pairs.size(); ++n)
   {
-    if (!m_Pairs[n])
-    {
-      m_Pairs[n] = std::make_unique<MiddlePair>(m_Workspace);
-    }
     WithPairNamed(pairs[n].pair.number, [&] { m_Pairs[n]->BeginLevel(m_Filter, pairs[n], number, level); });
   }
   m_Filter.Release();
@@ -157,8 +151,7 @@ MiddleForces::GetDeviceBytes() const
   std::size_t bytes = m_Filter.GetSize() + m_Sum.GetDeviceBytes() + SizeOf(m_OfAll) + SizeOf(m_Values);
   for (const auto & pair : m_Pairs)
   {
-    // An error may have come before a pair.
-    bytes += pair ? pair->GetDeviceBytes() : 0;
+    bytes += pair->GetDeviceBytes();
   }
   return bytes;
 }

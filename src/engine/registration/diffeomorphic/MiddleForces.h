@@ -19,11 +19,9 @@ namespace gpureg
 /** Returns what the images of a pair are at the level that begins. */
 using MakeMiddleSources = std::function<MiddleSources(const WeighedPair & pair)>;
 
-/** Returns the pairs of a registration at a level, the first one among them: it has the cost, whatever its weight. */
+/** Returns pairs at a level, in their order. The first one is to be the registration's own, since it has the cost: FirstPair::IsKept. */
 std::vector<MiddleSources>
-ListMiddleSources(const DiffeomorphicProblem &  problem,
-                  const DiffeomorphicSettings & settings,
-                  const MakeMiddleSources &     make);
+ListMiddleSources(const std::vector<WeighedPair> & pairs, const MakeMiddleSources & make);
 
 /** The similarities of all pairs of images in the middle of a level, and their derivatives by the points of either image, as
  *  itk::SyNImageRegistrationMethod computes them: from central differences of the resampled images. Each iteration has two evaluations, with

@@ -17,9 +17,9 @@ namespace gpureg
 /** Says whose points a pair's derivative is by. */
 enum class MiddleRole
 {
-  /** Of the moving image, as in any registration. */
+  /** The derivative is by points of the moving image, as in any registration. */
   AsGiven,
-  /** Of the fixed image: both have exchanged their roles. */
+  /** The derivative is by points of the fixed image: both images have exchanged their roles. */
   Exchanged
 };
 

@@ -49,15 +49,11 @@ PairForces::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomorphic
   const int                      coarser = static_cast<int>(settings.iterations.size()) - 1 - number;
   const double                   edge = std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), coarser);
   LevelGrid                      level;
-  m_Terms.resize(pairs.size());
+  ResizeItems(m_Terms, pairs.size(), [this] { return std::make_unique<Term>(m_Workspace); });
   for (std::size_t n = 0; n < pairs.size(); ++n)
   {
     const FurtherPair & pair = pairs[n].pair;
-    if (!m_Terms[n])
-    {
-      m_Terms[n] = std::make_unique<Term>(m_Workspace);
-    }
-    Term & term = *m_Terms[n];
+    Term &              term = *m_Terms[n];
     term.weight = pair.weight;
     term.number = pairs[n].number;
     WithPairNamed(term.number, [&] {
@@ -151,10 +147,6 @@ PairForces::GetDeviceBytes() const
   std::size_t bytes = m_Sum.GetDeviceBytes() + SizeOf(m_OfTerm) + SizeOf(m_Values);
   for (const auto & term : m_Terms)
   {
-    if (!term)
-    {
-      continue; // an error came before it
-    }
     bytes += term->forces ? term->forces->GetDeviceBytes() : 0;
     for (const ImageLevel * image : { &term->fixed, &term->moving, &term->fixedMask, &term->movingMask })
     {

@@ -63,7 +63,7 @@ private:
 
   Queue &            m_Queue;
   kernels::FieldGrid m_Grid{};
-  // Of side 0, its inverse's, of side 1, its inverse's.
+  // Each side has two inversions behind each other: of its field, and of the field's inverse.
   std::array<Inversion, 4>               m_Inversions;
   std::array<kernels::InversionState, 4> m_Downloaded{};
   MemoryPointer                          m_States; // kernels::InversionState: of each inversion

@@ -80,9 +80,7 @@ HasWeights(const DiffeomorphicSettings & settings)
 } // namespace
 
 SyNScheme::SyNScheme(SchemeWorkspace & workspace)
-  : m_Workspace(workspace)
-  , m_UpdateSmoother(*workspace.queue)
-  , m_FieldSmoother(*workspace.queue)
+  : FieldScheme(workspace)
   , m_Inverter(*workspace.queue)
   , m_Forces(workspace)
 {}
@@ -94,14 +92,15 @@ SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicS
   const auto      describe = [&](const RegisteredImage & image, const IndexMap & initial) {
     return MiddleSource{ image, GetSigmas(image, problem.dimension, settings, number), initial };
   };
-  const auto pairs = ListMiddleSources(problem, settings, [&](const WeighedPair & pair) {
+  const auto weighed = ListWeighedPairs(problem, settings, FirstPair::IsKept);
+  const auto pairs = ListMiddleSources(weighed, [&](const WeighedPair & pair) {
     return MiddleSources{ pair,
                           describe(pair.pair.fixed, problem.fixedInitial.first),
                           describe(pair.pair.moving, problem.initial.first) };
   });
   m_Forces.BeginLevel(pairs, number, settings.iterations[static_cast<std::size_t>(number)], level);
   this->BeginFields(level);
-  this->SetSmoothing(settings);
+  this->UpdateSmoothing(settings);
   m_Window.reset();
   if (settings.syn.convergenceWindow > 0)
   {
@@ -112,11 +111,8 @@ SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicS
 void
 SyNScheme::BeginFields(const LevelGrid & level)
 {
-  const LevelGrid before = std::exchange(m_Level, level);
+  const LevelGrid before = this->SetLevel(level);
   m_Inverter.BeginLevel(m_Level.grid);
-  ReserveFields(m_Workspace, m_Level);
-  Reserve(*m_Workspace.queue, m_Longest, sizeof(float));
-  ReserveFactors(*m_Workspace.queue, m_Factors);
   ReserveFactors(*m_Workspace.queue, m_Ones);
   for (MemoryPointer * field : { &m_Fixed.toMiddle, &m_Fixed.fromMiddle, &m_Moving.toMiddle, &m_Moving.fromMiddle })
   {
@@ -125,10 +121,9 @@ SyNScheme::BeginFields(const LevelGrid & level)
 }
 
 void
-SyNScheme::SetSmoothing(const DiffeomorphicSettings & settings)
+SyNScheme::UpdateSmoothing(const DiffeomorphicSettings & settings)
 {
-  m_UpdateSmoother.Set(settings.updateSigma, m_Level.grid, FieldBorder::Zero);
-  m_FieldSmoother.Set(settings.fieldSigma, m_Level.grid, FieldBorder::Zero);
+  this->SetSmoothing(settings, FieldBorder::Zero);
   m_UpdateSigma = settings.updateSigma;
   m_FieldSigma = settings.fieldSigma;
 }
@@ -138,7 +133,7 @@ SyNScheme::Iterate(const DiffeomorphicSettings & settings, int t)
 {
   if (settings.updateSigma != m_UpdateSigma || settings.fieldSigma != m_FieldSigma)
   {
-    this->SetSmoothing(settings);
+    this->UpdateSmoothing(settings);
   }
   m_Forces.ResampleFixed(*m_Fixed.fromMiddle);
   m_Forces.ResampleMoving(*m_Moving.fromMiddle);
@@ -150,9 +145,9 @@ SyNScheme::Iterate(const DiffeomorphicSettings & settings, int t)
   else
   {
     Memory & update = *m_Workspace.first;
-    this->MakeUpdate(settings, MiddleRole::AsGiven, t, update);
+    this->MakeUpdateOf(settings, MiddleRole::AsGiven, t, update);
     this->Move(m_Fixed, *m_Factors, update);
-    this->MakeUpdate(settings, MiddleRole::Exchanged, t, update);
+    this->MakeUpdateOf(settings, MiddleRole::Exchanged, t, update);
     this->Move(m_Moving, *m_Factors, update);
   }
   m_Inverter.Finish(m_Workspace.reducer, *m_Workspace.first);
@@ -167,7 +162,7 @@ SyNScheme::MoveByAverages(const DiffeomorphicSettings & settings, int t)
   Reserve(queue, m_OtherUpdate, sizeof(float) * static_cast<std::size_t>(elements));
   Memory &   average = *m_OtherUpdate;
   const auto make = [&](MiddleRole role, Memory & update) {
-    this->MakeUpdate(settings, role, t, update);
+    this->MakeUpdateOf(settings, role, t, update);
     ScaleField(queue, elements, *m_Factors, update);
   };
   make(MiddleRole::AsGiven, average);
@@ -179,10 +174,9 @@ SyNScheme::MoveByAverages(const DiffeomorphicSettings & settings, int t)
 }
 
 void
-SyNScheme::MakeUpdate(const DiffeomorphicSettings & settings, MiddleRole role, int t, Memory & update)
+SyNScheme::MakeUpdateOf(const DiffeomorphicSettings & settings, MiddleRole role, int t, Memory & update)
 {
   Queue &        queue = *m_Workspace.queue;
-  FieldReducer & reducer = m_Workspace.reducer;
   int            sign = 1;
   const Memory * derivative = &m_Forces.Enqueue(role, t, sign);
   if (HasWeights(settings))
@@ -194,11 +188,7 @@ SyNScheme::MakeUpdate(const DiffeomorphicSettings & settings, MiddleRole role, i
     AddFields(queue, elements, weights, *derivative, *derivative, *m_Weighted);
     derivative = m_Weighted.get();
   }
-  m_UpdateSmoother.SmoothAndMeasure(*derivative, update, *m_Workspace.second, update, reducer, *m_Longest);
-  kernels::LongestVector longest{};
-  longest.length = static_cast<float>(sign * settings.step);
-  longest.slot = kernels::FactorOfOuter;
-  ForEachItem<kernels::FindScaleFactorKernel>(queue, 1, longest, Input<float>(*m_Longest), Output<float>(*m_Factors));
+  this->MakeUpdate(*derivative, update, *m_Workspace.second, update, sign * settings.step, kernels::FactorOfOuter);
 }
 
 void
@@ -261,9 +251,7 @@ SyNScheme::GetDeviceBytes() const
                                        &m_Moving.fromMiddle,
                                        &m_OtherUpdate,
                                        &m_Weighted,
-                                       &m_Factors,
-                                       &m_Ones,
-                                       &m_Longest })
+                                       &m_Ones })
   {
     bytes += SizeOf(*array);
   }

@@ -2,13 +2,11 @@
 #ifndef gpureg_SyNScheme_h
 #define gpureg_SyNScheme_h
 
-#include "engine/registration/diffeomorphic/SyNInverter.h"
-#include "engine/field/FieldSmoother.h"
 #include "engine/registration/diffeomorphic/ConvergenceWindow.h"
+#include "engine/registration/diffeomorphic/FieldScheme.h"
 #include "engine/registration/diffeomorphic/MiddleForces.h"
-#include "engine/registration/diffeomorphic/SchemeSteps.h"
+#include "engine/registration/diffeomorphic/SyNInverter.h"
 
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -22,17 +20,11 @@ namespace gpureg
  *    exchanged roles,
  *  - smooths each derivative, scales it to a longest vector d, and composes u(x) ← u(x) + d(x + u(x)); smooths u,
  *  - inverts u, from its last inverse on, and then the inverse, from u on. */
-class SyNScheme : public SchemeSteps
+class SyNScheme : public FieldScheme
 {
 public:
   /** workspace must outlive it. */
   explicit SyNScheme(SchemeWorkspace & workspace);
-
-  void
-  Begin() override
-  {
-    m_Level = {};
-  }
 
   void
   BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number) override;
@@ -44,12 +36,6 @@ public:
   DownloadCosts(int count) override
   {
     return m_Forces.DownloadCosts(count);
-  }
-
-  const kernels::FieldGrid &
-  GetGrid() const override
-  {
-    return m_Level.grid;
   }
 
   const Memory &
@@ -69,12 +55,13 @@ private:
   void
   BeginFields(const LevelGrid & level);
 
+  /** Sets the Gaussians, and remembers what they are set to. */
   void
-  SetSmoothing(const DiffeomorphicSettings & settings);
+  UpdateSmoothing(const DiffeomorphicSettings & settings);
 
   /** Makes a smoothed update of the derivative, whose factor goes to m_Factors. */
   void
-  MakeUpdate(const DiffeomorphicSettings & settings, MiddleRole role, int t, Memory & update);
+  MakeUpdateOf(const DiffeomorphicSettings & settings, MiddleRole role, int t, Memory & update);
 
   /** Enqueues the composition of a side's field with factors[0] times an update, and the inversions, which m_Inverter finishes. Overwrites the
    *  workspace's arrays. */
@@ -84,24 +71,17 @@ private:
   void
   MoveByAverages(const DiffeomorphicSettings & settings, int t);
 
-  SchemeWorkspace &                m_Workspace;
-  FieldSmoother                    m_UpdateSmoother;
-  FieldSmoother                    m_FieldSmoother;
   double                           m_UpdateSigma = 0; // that the smoothers are set to
   double                           m_FieldSigma = 0;
   SyNInverter                      m_Inverter;
   Side                             m_Fixed;
   Side                             m_Moving;
   MiddleForces                     m_Forces;
-  LevelGrid                        m_Level; // of dimension 0 before the first level
   std::optional<ConvergenceWindow> m_Window;
   // float[3] a voxel: the other update, and a weighted derivative; only where the settings need them.
   MemoryPointer m_OtherUpdate;
   MemoryPointer m_Weighted;
-  // float: see kernels::ComposeFields; the same, of ones; the length of the longest vector.
-  MemoryPointer m_Factors;
-  MemoryPointer m_Ones;
-  MemoryPointer m_Longest;
+  MemoryPointer m_Ones; // float: as m_Factors, of ones
 };
 
 } // namespace gpureg

@@ -10,14 +10,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace gpureg
 {
 
 namespace
 {
-// Of v/2, and one more of v, which then has the same steps: half a voxel where v has 32.
+// v/2 is squared so often, and v once more, so that both begin with the same steps: half a voxel where v has 32.
 constexpr int SquaringsToMiddle = 5;
 
 // An inverse needs one reading or two, each of which squares the error; no step is halved where nothing folds. Error: voxels.
@@ -41,10 +40,8 @@ VelocityScheme::LevelValues::LevelValues(SchemeWorkspace & workspace)
 {}
 
 VelocityScheme::VelocityScheme(SchemeWorkspace & workspace)
-  : m_Workspace(workspace)
+  : FieldScheme(workspace)
   , m_Forces(workspace)
-  , m_UpdateSmoother(*workspace.queue)
-  , m_FieldSmoother(*workspace.queue)
   , m_ToMiddle(*workspace.queue)
   , m_Whole(*workspace.queue)
 {}
@@ -52,41 +49,37 @@ VelocityScheme::VelocityScheme(SchemeWorkspace & workspace)
 void
 VelocityScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
 {
-  Queue &                 queue = *m_Workspace.queue;
-  const int               coarser = static_cast<int>(settings.iterations.size()) - 1 - number;
-  const double            edge = std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), coarser);
-  const auto              pairs = ListMiddleSources(problem, settings, [&](const WeighedPair & pair) {
-    return this->MakeSources(pair, problem, edge);
+  Queue &      queue = *m_Workspace.queue;
+  const int    coarser = static_cast<int>(settings.iterations.size()) - 1 - number;
+  const double edge = std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), coarser);
+  const auto   weighed = ListWeighedPairs(problem, settings, FirstPair::IsKept);
+  ResizeItems(m_Pairs, weighed.size(), [this] { return std::make_unique<LevelPair>(m_Workspace); });
+  std::size_t             n = 0;
+  const auto              pairs = ListMiddleSources(weighed, [&](const WeighedPair & pair) {
+    return this->MakeSources(pair, problem, edge, *m_Pairs[n++]);
   });
   const RegisteredImage & fixed = pairs.front().fixed.image;
-  const LevelGrid before = std::exchange(m_Level, MakeLevelGrid(problem.dimension, fixed.size, fixed.indexToPoint));
-  ReserveFields(m_Workspace, m_Level);
+  const LevelGrid         before = this->SetLevel(MakeLevelGrid(problem.dimension, fixed.size, fixed.indexToPoint));
   CarryField(m_Workspace, before, m_Level, m_Velocity);
   m_Forces.BeginLevel(pairs, number, settings.iterations[static_cast<std::size_t>(number)], m_Level);
-  m_UpdateSmoother.Set(settings.updateSigma, m_Level.grid);
-  m_FieldSmoother.Set(settings.fieldSigma, m_Level.grid);
+  this->SetSmoothing(settings);
   m_ToMiddle.Set(m_Level.grid, 0.5, SquaringsToMiddle);
   m_Whole.Set(m_Level.grid, 1.0, SquaringsToMiddle + 1);
   Reserve(queue, m_Update, 3 * sizeof(float) * static_cast<std::size_t>(kernels::CountFieldVoxels(&m_Level.grid)));
-  ReserveFactors(queue, m_Factors);
-  Reserve(queue, m_Longest, sizeof(float));
 }
 
 MiddleSources
-VelocityScheme::MakeSources(const WeighedPair & pair, const DiffeomorphicProblem & problem, double edge)
+VelocityScheme::MakeSources(const WeighedPair &          pair,
+                            const DiffeomorphicProblem & problem,
+                            double                       edge,
+                            LevelPair &                  made)
 {
-  m_Pairs.resize(std::max(m_Pairs.size(), pair.number + 1));
-  std::unique_ptr<LevelPair> & made = m_Pairs[pair.number];
-  if (!made)
-  {
-    made = std::make_unique<LevelPair>(m_Workspace);
-  }
   const LevelMaker maker{ *m_Workspace.queue, m_Workspace.lines };
   const auto       makeImage = [&](const RegisteredImage & image, const char * which, LevelValues & its) {
     return MakeLevelImage(maker, image, which, FindFactors(image, problem.dimension, edge), its.values, its.mask);
   };
-  const LevelImage fixed = makeImage(pair.pair.fixed, "fixed", made->fixed);
-  const LevelImage moving = makeImage(pair.pair.moving, "moving", made->moving);
+  const LevelImage fixed = makeImage(pair.pair.fixed, "fixed", made.fixed);
+  const LevelImage moving = makeImage(pair.pair.moving, "moving", made.moving);
   const double     lowest = std::min(fixed.summary.minimum, moving.summary.minimum);
   return { pair,
            { DescribeLevel(fixed), {}, {}, lowest },
@@ -105,8 +98,8 @@ VelocityScheme::Iterate(const DiffeomorphicSettings & settings, int t)
   const std::int64_t elements = 3 * kernels::CountFieldVoxels(&m_Level.grid);
   Memory &           update = *m_Update;
   Memory &           other = *m_Workspace.first;
-  this->MakeUpdate(MiddleRole::AsGiven, t, 0.5 * settings.step, update);
-  this->MakeUpdate(MiddleRole::Exchanged, t, 0.5 * settings.step, other);
+  this->MakeUpdateOf(MiddleRole::AsGiven, t, 0.5 * settings.step, update);
+  this->MakeUpdateOf(MiddleRole::Exchanged, t, 0.5 * settings.step, other);
   AddFields(queue, elements, MakeWeights(1, -1), update, other, update);
   AddFields(queue, elements, MakeWeights(1, 1), *m_Velocity, update, *m_Velocity);
   if (settings.fieldSigma > 0)
@@ -127,17 +120,12 @@ VelocityScheme::ResampleImages()
 }
 
 void
-VelocityScheme::MakeUpdate(MiddleRole role, int t, double length, Memory & update)
+VelocityScheme::MakeUpdateOf(MiddleRole role, int t, double length, Memory & update)
 {
-  Queue &        queue = *m_Workspace.queue;
   int            sign = 1;
   const Memory & derivative = m_Forces.Enqueue(role, t, sign);
-  m_UpdateSmoother.SmoothAndMeasure(derivative, update, *m_Workspace.second, update, m_Workspace.reducer, *m_Longest);
-  kernels::LongestVector longest{};
-  longest.length = static_cast<float>(sign * length);
-  longest.slot = kernels::FactorOfOuter;
-  ForEachItem<kernels::FindScaleFactorKernel>(queue, 1, longest, Input<float>(*m_Longest), Output<float>(*m_Factors));
-  ScaleField(queue, 3 * kernels::CountFieldVoxels(&m_Level.grid), *m_Factors, update);
+  this->MakeUpdate(derivative, update, *m_Workspace.second, update, sign * length, kernels::FactorOfOuter);
+  ScaleField(*m_Workspace.queue, 3 * kernels::CountFieldVoxels(&m_Level.grid), *m_Factors, update);
 }
 
 const Memory &
@@ -181,19 +169,15 @@ VelocityScheme::MakeInverse()
 std::size_t
 VelocityScheme::GetDeviceBytes() const
 {
-  std::size_t bytes = m_Forces.GetDeviceBytes() + m_UpdateSmoother.GetDeviceBytes() + m_FieldSmoother.GetDeviceBytes();
+  std::size_t bytes = this->GetUpdateBytes() + m_Forces.GetDeviceBytes();
   for (const auto & pair : m_Pairs)
   {
-    // Pairs without a weight have no images here.
-    if (pair)
+    for (const LevelValues * image : { &pair->fixed, &pair->moving })
     {
-      for (const LevelValues * image : { &pair->fixed, &pair->moving })
-      {
-        bytes += image->values.GetDeviceBytes() + image->mask.GetDeviceBytes();
-      }
+      bytes += image->values.GetDeviceBytes() + image->mask.GetDeviceBytes();
     }
   }
-  for (const MemoryPointer * array : { &m_Velocity, &m_Update, &m_Deformation, &m_Factors, &m_Longest })
+  for (const MemoryPointer * array : { &m_Velocity, &m_Update, &m_Deformation })
   {
     bytes += SizeOf(*array);
   }

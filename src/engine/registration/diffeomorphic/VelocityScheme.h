@@ -3,11 +3,9 @@
 #define gpureg_VelocityScheme_h
 
 #include "engine/field/FieldExponential.h"
-#include "engine/field/FieldSmoother.h"
 #include "engine/filter/ImageLevel.h"
-#include "engine/registration/diffeomorphic/LevelGrid.h"
+#include "engine/registration/diffeomorphic/FieldScheme.h"
 #include "engine/registration/diffeomorphic/MiddleForces.h"
-#include "engine/registration/diffeomorphic/SchemeSteps.h"
 
 #include <memory>
 #include <vector>
@@ -22,17 +20,11 @@ namespace gpureg
  *  - smooths each derivative, scales it to half a step, and adds the first one to v, minus the second one,
  *  - smooths v.
  *  So exchanged images have the opposite velocity. A level's images are shrunk. */
-class VelocityScheme : public SchemeSteps
+class VelocityScheme : public FieldScheme
 {
 public:
   /** workspace must outlive it. */
   explicit VelocityScheme(SchemeWorkspace & workspace);
-
-  void
-  Begin() override
-  {
-    m_Level = {};
-  }
 
   void
   BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number) override;
@@ -44,12 +36,6 @@ public:
   DownloadCosts(int count) override
   {
     return m_Forces.DownloadCosts(count);
-  }
-
-  const kernels::FieldGrid &
-  GetGrid() const override
-  {
-    return m_Level.grid;
   }
 
   const Memory &
@@ -80,9 +66,9 @@ private:
     LevelValues moving;
   };
 
-  /** Shrinks a pair's images. edge: of the level's voxels, mm. */
+  /** Shrinks a pair's images into made. edge: of the level's voxels, mm. */
   MiddleSources
-  MakeSources(const WeighedPair & pair, const DiffeomorphicProblem & problem, double edge);
+  MakeSources(const WeighedPair & pair, const DiffeomorphicProblem & problem, double edge, LevelPair & made);
 
   /** Resamples all images in the middle. Overwrites the workspace's arrays. */
   void
@@ -91,28 +77,20 @@ private:
   /** Makes the update of iteration t that moves one image of each pair to the other one, length voxels at most. Overwrites the workspace's
    *  second array. */
   void
-  MakeUpdate(MiddleRole role, int t, double length, Memory & update);
+  MakeUpdateOf(MiddleRole role, int t, double length, Memory & update);
 
   /** Makes the inverse in the workspace's first array. */
   void
   MakeInverse();
 
-  SchemeWorkspace & m_Workspace;
-  // By the pairs' numbers.
   std::vector<std::unique_ptr<LevelPair>> m_Pairs;
   MiddleForces                            m_Forces;
-  FieldSmoother                           m_UpdateSmoother;
-  FieldSmoother                           m_FieldSmoother;
   FieldExponential                        m_ToMiddle;
   FieldExponential                        m_Whole;
-  LevelGrid                               m_Level; // of dimension 0 before the first level
   // float[3] a voxel: v; one of its two updates; the deformation that an inverse is refined by, from the first inverse on.
   MemoryPointer m_Velocity;
   MemoryPointer m_Update;
   MemoryPointer m_Deformation;
-  // float: see kernels::ScaleField; the length of the longest vector.
-  MemoryPointer m_Factors;
-  MemoryPointer m_Longest;
 };
 
 } // namespace gpureg

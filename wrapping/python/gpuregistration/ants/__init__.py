@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people who use ANTs have: the commands antsRegistration and antsApplyTransforms, and ANTsPy's functions.
+"""Gives people who use ANTs its interface: the commands antsRegistration and antsApplyTransforms, and ANTsPy's functions.
 
 >>> from gpuregistration import ants
 >>> found = ants.registration(fixed, moving, type_of_transform="SyN")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a command line of antsApplyTransforms asks for, as plain data."""
+"""Reads a command line of antsApplyTransforms into plain data."""
 
 from __future__ import annotations
 
