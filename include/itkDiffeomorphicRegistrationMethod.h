@@ -74,6 +74,7 @@ public:
   using typename Superclass::MovingImageType;
   using typename Superclass::TransformType;
   using IterationsType = Array<unsigned int>;
+  using OptimizerWeightsType = Array<double>;
   using SimilarityEnum = gpureg::SimilarityKind;
   using ImagePairType = RegistrationImagePair<TFixedImage, TMovingImage>;
   using SchemeEnum = gpureg::DiffeomorphicScheme;
@@ -112,6 +113,19 @@ public:
   /** Sets the length of the longest vector of each update, in a level's voxels. Default: 1. */
   itkSetMacro(Step, double);
   itkGetConstMacro(Step, double);
+
+  /** Set when a level ends before its last iteration: when the change of its last ConvergenceWindowSize costs, as
+   * Function::WindowConvergenceMonitoringFunction has it, is less than ConvergenceThreshold. Window 0, the default: never, and no iteration
+   * waits for its cost. Default threshold: 1e-6. */
+  itkSetMacro(ConvergenceThreshold, double);
+  itkGetConstMacro(ConvergenceThreshold, double);
+  itkSetMacro(ConvergenceWindowSize, unsigned int);
+  itkGetConstMacro(ConvergenceWindowSize, unsigned int);
+
+  /** Sets factors of each update's components along the physical axes, one an axis: 0 for an axis along which nothing is to move. Empty, the
+   * default: 1 each. */
+  itkSetMacro(OptimizerWeights, OptimizerWeightsType);
+  itkGetConstReferenceMacro(OptimizerWeights, OptimizerWeightsType);
 
   /** Sets the share that the method's own images have in each update, relative to the weights of further pairs. 0: they change nothing, and
    * give the grid alone. Default: 1. */
@@ -198,15 +212,18 @@ private:
   std::vector<gpureg::FurtherPair>
   LoadImagePairs(std::deque<GPURegistrationDetail::RegisteredSide> & sides) const;
 
-  SchemeEnum     m_Scheme;
-  SimilarityEnum m_Similarity;
-  unsigned int   m_NumberOfHistogramBins;
-  IterationsType m_NumberOfIterationsPerLevel;
-  unsigned int   m_NeighborhoodRadius;
-  double         m_UpdateSmoothingSigma;
-  double         m_FieldSmoothingSigma;
-  double         m_Step;
-  double         m_Weight;
+  SchemeEnum           m_Scheme;
+  SimilarityEnum       m_Similarity;
+  unsigned int         m_NumberOfHistogramBins;
+  IterationsType       m_NumberOfIterationsPerLevel;
+  unsigned int         m_NeighborhoodRadius;
+  double               m_UpdateSmoothingSigma;
+  double               m_FieldSmoothingSigma;
+  double               m_Step;
+  double               m_ConvergenceThreshold;
+  unsigned int         m_ConvergenceWindowSize;
+  OptimizerWeightsType m_OptimizerWeights;
+  double               m_Weight;
 
   std::vector<typename ImagePairType::Pointer> m_ImagePairs;
 

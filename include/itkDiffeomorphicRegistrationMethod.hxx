@@ -25,6 +25,8 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::DiffeomorphicRegistr
   m_UpdateSmoothingSigma = settings.updateSigma;
   m_FieldSmoothingSigma = settings.fieldSigma;
   m_Step = settings.step;
+  m_ConvergenceThreshold = settings.convergenceThreshold;
+  m_ConvergenceWindowSize = static_cast<unsigned int>(settings.convergenceWindow);
   m_Weight = settings.weight;
 }
 
@@ -97,6 +99,21 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
   settings.updateSigma = m_UpdateSmoothingSigma;
   settings.fieldSigma = m_FieldSmoothingSigma;
   settings.step = m_Step;
+  settings.convergenceThreshold = m_ConvergenceThreshold;
+  settings.convergenceWindow = GPURegistrationDetail::ToEngineCount(m_ConvergenceWindowSize);
+  if (m_OptimizerWeights.Size() != 0)
+  {
+    if (m_OptimizerWeights.Size() != ImageDimension)
+    {
+      GPURegistrationDetail::ThrowBadInput(*this,
+                                           "There are ",
+                                           m_OptimizerWeights.Size(),
+                                           " OptimizerWeights; give one an axis, ",
+                                           ImageDimension,
+                                           ", or none.");
+    }
+    std::copy(m_OptimizerWeights.begin(), m_OptimizerWeights.end(), settings.weights.begin());
+  }
   settings.weight = m_Weight;
   settings.fixedRange = GPURegistrationDetail::ToEngineRange(this->GetFixedImageRange());
   settings.movingRange = GPURegistrationDetail::ToEngineRange(this->GetMovingImageRange());
@@ -189,6 +206,9 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std::ostre
   os << indent << "UpdateSmoothingSigma: " << m_UpdateSmoothingSigma << std::endl;
   os << indent << "FieldSmoothingSigma: " << m_FieldSmoothingSigma << std::endl;
   os << indent << "Step: " << m_Step << std::endl;
+  os << indent << "ConvergenceThreshold: " << m_ConvergenceThreshold << std::endl;
+  os << indent << "ConvergenceWindowSize: " << m_ConvergenceWindowSize << std::endl;
+  os << indent << "OptimizerWeights: " << m_OptimizerWeights << std::endl;
   os << indent << "Weight: " << m_Weight << std::endl;
   os << indent << "AddedImagePairs: " << m_ImagePairs.size() << std::endl;
 }

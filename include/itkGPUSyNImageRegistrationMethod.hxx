@@ -286,10 +286,10 @@ itkGPUSyNTemplate gpureg::DiffeomorphicSettings
   syn.averagesGradients = this->m_AverageMidPointGradients;
   if (!this->m_OptimizerWeightsAreIdentity && this->m_OptimizerWeights.Size() == ImageDimension)
   {
-    std::copy(this->m_OptimizerWeights.begin(), this->m_OptimizerWeights.end(), syn.weights.begin());
+    std::copy(this->m_OptimizerWeights.begin(), this->m_OptimizerWeights.end(), settings.weights.begin());
   }
-  syn.convergenceThreshold = this->m_ConvergenceThreshold;
-  syn.convergenceWindow = GPURegistrationDetail::ToEngineCount(this->m_ConvergenceWindowSize);
+  settings.convergenceThreshold = this->m_ConvergenceThreshold;
+  settings.convergenceWindow = GPURegistrationDetail::ToEngineCount(this->m_ConvergenceWindowSize);
   const auto firstIndex = this->GetFixedImage()->GetLargestPossibleRegion().GetIndex();
   for (unsigned int d = 0; d < ImageDimension; ++d)
   {

@@ -2,11 +2,15 @@
 // Composing, resampling, adding and scaling fields, against ITK's filters.
 #include "FieldCase.h"
 
+#include "engine/transform/FixedPoint.h"
+
 #include "itkComposeDisplacementFieldsImageFilter.h"
 #include "itkDisplacementFieldTransform.h"
 #include "itkDisplacementFieldTransformParametersAdaptor.h"
 
+#include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace gpuregtest
 {
@@ -106,10 +110,10 @@ TestResampling()
     adaptor->SetRequiredOrigin(to.origin);
     adaptor->SetRequiredDirection(to.direction);
     adaptor->AdaptTransformParameters();
-    const FieldResampling resampling{ gpureg::FindMapBetween(GetGeometry(to), GetGeometry(its.grid)),
-                                      other.forKernels,
-                                      its.forKernels };
-    Floats                resampled(3 * other.voxels);
+    const FieldResampling resampling{
+      gpureg::FindMapBetween(GetGeometry(to), GetGeometry(its.grid)), other.forKernels, its.forKernels, 0, 0
+    };
+    Floats resampled(3 * other.voxels);
     ForEachItem(other.voxels,
                 [&](std::int64_t item) { ResampleField(&resampling, field.data(), resampled.data(), item); });
     // In voxels of the field's own grid.
@@ -206,6 +210,71 @@ TEST(FieldComposition, CountsWhatLeadsNowhereAsZero)
 TEST(FieldResampling, IsITKs2D)
 {
   TestResampling<2>();
+}
+
+TEST(FieldResampling, ContinuesTheEdge)
+{
+  FieldGrid coarse{}, fine{};
+  coarse.dimension = fine.dimension = 3;
+  for (int d = 0; d < 3; ++d)
+  {
+    coarse.size[d] = 4 + d;
+    fine.size[d] = 2 * coarse.size[d] + 1;
+  }
+  gpureg::IndexMap toCoarse;
+  Floats           field(3 * CountFieldVoxels(&coarse));
+  std::iota(field.begin(), field.end(), 1.0F);
+  for (std::size_t d = 0; d < 3; ++d)
+  {
+    toCoarse.matrix[4 * d] = 0.5;
+    // The fine grid's first plane lies half a voxel before the coarse one's, and its last plane half a voxel behind.
+    toCoarse.offset[d] = -0.5;
+  }
+  const FieldResampling continuing{ gpureg::ToFixedMap(toCoarse), fine, coarse, 1, 0 };
+  const FieldResampling ending{ gpureg::ToFixedMap(toCoarse), fine, coarse, 0, 0 };
+  Floats                continued(3 * CountFieldVoxels(&fine));
+  Floats                ended(continued);
+  int                   zeros = 0;
+  ForEachItem(CountFieldVoxels(&fine), [&](std::int64_t item) {
+    int    index[3];
+    double expected[3] = {};
+    FindVoxelIndex(&fine, item, index);
+    double       place[3];
+    std::int64_t first = 0, step[3], stride = 3;
+    for (int d = 0; d < 3; ++d)
+    {
+      place[d] = std::clamp(0.5 * index[d] - 0.5, 0.0, coarse.size[d] - 1.0);
+      const int cell = std::min(static_cast<int>(place[d]), coarse.size[d] - 2);
+      place[d] -= cell;
+      first += cell * stride;
+      step[d] = stride;
+      stride *= coarse.size[d];
+    }
+    for (int corner = 0; corner < 8; ++corner)
+    {
+      double       weight = 1;
+      std::int64_t at = first;
+      for (int d = 0; d < 3; ++d)
+      {
+        const bool isFar = (corner >> d & 1) != 0;
+        weight *= isFar ? place[d] : 1 - place[d];
+        at += isFar ? step[d] : 0;
+      }
+      for (int c = 0; c < 3; ++c)
+      {
+        expected[c] += weight * field[static_cast<std::size_t>(at + c)];
+      }
+    }
+    ResampleField(&continuing, field.data(), continued.data(), item);
+    ResampleField(&ending, field.data(), ended.data(), item);
+    zeros += ended[3 * item] == 0 ? 1 : 0;
+    for (int c = 0; c < 3; ++c)
+    {
+      EXPECT_NEAR(continued[3 * item + c], expected[c], 1e-4) << index[0] << ", " << index[1] << ", " << index[2];
+    }
+  });
+  // The last planes.
+  EXPECT_EQ(zeros, 9 * 11 * 13 - 8 * 10 * 12);
 }
 
 TEST(FieldResampling, IsITKs3D)

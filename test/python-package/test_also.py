@@ -95,7 +95,7 @@ def test_also_follows_other_stages_and_takes_other_grids(device):
         ("rigid", {}, "no stage that compares them: rigid; greedy, syn and velocity do"),
         ("greedy", {"weight": -1.0}, "pair 2: weight=-1.0 is not possible"),
         ("greedy", {"weight": float("nan")}, "pair 2: weight=nan is not possible"),
-        ("greedy", {"metric": "mattes_mutual_information"}, "pair 2: .*mattes_mutual_information"),
+        ("greedy", {"metric": "mean_absolute_differences"}, "pair 2: .*mean_absolute_differences"),
         ("syn", {"metric": "correlation_ratio"}, "pair 2: .*correlation_ratio"),
         ("greedy", {"radius": 0}, "pair 2: radius=0"),
         ("greedy", {"fixed_range": (3, 1)}, "pair 2: fixed_range"),
@@ -113,6 +113,9 @@ def test_says_what_is_wrong(device, stage, pair, message):
         gr.register(*arrays, stage, device=device, also=[asked])
     with pytest.raises(gr.BadInputError, match="also has 3"):
         gr.register(*arrays, "greedy", device=device, also=[3])
+    for wrong in (3, arrays[0]):
+        with pytest.raises(gr.BadInputError, match="also"):
+            gr.register(*arrays, "greedy", device=device, also=wrong)
 
 
 def test_command(tmp_path):

@@ -62,6 +62,8 @@ def test_other_stages_have_the_inverse_that_they_know(device):
         ({"similarity": "correlation_ratio"}, "neighborhood_correlation"),
         ({"convergence_window": 1}, "convergence window"),
         ({"average": 2}, "average"),
+        ({"shrink_factors": [(1, 2, 1)], "iterations": 5}, "one for each axis"),
+        ({"weights": (1,)}, "one number for each axis"),
     ],
 )
 def test_says_what_setting_is_not_possible(settings, message):

@@ -8,6 +8,7 @@
 #include "GPURegistrationDetail/core/itkGPURegistrationGeometry.h"
 #include "itkCudaMattesNMI.h"
 #include "itkGPUANTSNeighborhoodCorrelationImageToImageMetricv4.h"
+#include "itkGPUDemonsImageToImageMetricv4.h"
 #include "itkGPUMeanSquaresImageToImageMetricv4.h"
 #include "itkGPURegistrationFactory.h"
 
@@ -57,7 +58,14 @@ public:
       return this->Name() + " filters gradients: a device takes central differences (SetUseFixedImageGradientFilter, "
                             "SetUseMovingImageGradientFilter).";
     }
-    if (m_Metric.GetUseSampledPointSet() || m_Metric.GetGradientSourceIncludesFixed() ||
+    const auto * const demons = dynamic_cast<const DemonsType *>(&m_Metric);
+    if (demons != nullptr && !this->HasTermsOfITK(*demons))
+    {
+      return this->Name() + " has other thresholds than ITK's default.";
+    }
+    const bool isOfFixed = demons != nullptr;
+    if (m_Metric.GetUseSampledPointSet() || m_Metric.GetGradientSourceIncludesFixed() != isOfFixed ||
+        m_Metric.GetGradientSourceIncludesMoving() == isOfFixed ||
         !IsExactly<typename MetricType::DefaultMovingImageGradientCalculator>(
           m_Metric.GetModifiableMovingImageGradientCalculator()) ||
         !IsExactly<typename MetricType::DefaultFixedImageGradientCalculator>(
@@ -112,6 +120,10 @@ public:
       settings.kind = gpureg::SimilarityKind::NeighborhoodCorrelation;
       settings.radius = static_cast<int>(std::min<SizeValueType>(correlation->GetRadius()[0], LargestCount));
     }
+    else if (dynamic_cast<const DemonsType *>(&m_Metric) != nullptr)
+    {
+      settings.kind = gpureg::SimilarityKind::Demons;
+    }
     return settings;
   }
 
@@ -125,6 +137,9 @@ private:
   using OurCorrelationType =
     GPUANTSNeighborhoodCorrelationImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TReal>;
 
+  using DemonsType = DemonsImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TReal>;
+  using OurDemonsType = GPUDemonsImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TReal>;
+
   // More is out of the engine's range.
   static constexpr SizeValueType LargestCount = 1 << 20;
 
@@ -137,6 +152,9 @@ private:
                        CorrelationType,
                        OurCorrelationType,
                        GPUOverride<CorrelationType, OurCorrelationType>,
+                       DemonsType,
+                       OurDemonsType,
+                       GPUOverride<DemonsType, OurDemonsType>,
                        MattesType>(&m_Metric))
     {
       return true;
@@ -153,6 +171,14 @@ private:
   {
     const auto radius = correlation.GetRadius();
     return std::all_of(radius.begin(), radius.end(), [&radius](SizeValueType r) { return r == radius[0]; });
+  }
+
+  static bool
+  HasTermsOfITK(const DemonsType & demons)
+  {
+    return static_cast<double>(demons.GetIntensityDifferenceThreshold()) ==
+             static_cast<double>(static_cast<TReal>(0.001)) &&
+           static_cast<double>(demons.GetDenominatorThreshold()) == static_cast<double>(static_cast<TReal>(1e-9));
   }
 
   std::string

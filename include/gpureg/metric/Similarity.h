@@ -34,7 +34,10 @@ enum class SimilarityKind : std::uint8_t
   /** Mutual information of a joint histogram by partial volume (Maes 1997). */
   PartialVolumeMutualInformation,
   /** Mean of the squared correlation over the neighborhoods of all voxels (Avants 2008), for images of one contrast with shading. */
-  NeighborhoodCorrelation
+  NeighborhoodCorrelation,
+  /** Mean of (f - m)² of values from 0 to 1, with forces (f - m)∇/((f - m)²/K + |∇|²) for displacement fields (Thirion 1998), where K is the mean
+   *  squared edge of a voxel. For images of one scanner and scale. */
+  Demons
 };
 
 /** Forms in which a similarity reads the images' values. */
@@ -79,9 +82,11 @@ struct SimilarityDescription
   double forceFactor;
   /** Cost of unrelated images; not a number if it depends on their values. */
   double unrelatedCost;
-  /** True if global searches, or free-form deformations, may use the similarity. */
+  /** True if global searches, free-form deformations, displacement fields found greedily or by a velocity, or SyN may use the similarity. */
   bool isForGlobal;
   bool isForFreeForm;
+  bool isForFields;
+  bool isForSyN;
 
   constexpr bool
   HasBins() const
@@ -107,25 +112,28 @@ struct SimilarityDescription
 /** Describes all similarities, in the order of the enumeration. */
 // clang-format off
 inline constexpr SimilarityDescription Similarities[] = {
-  // kind and name, phrase, values, bins, sign, force factor, cost of unrelated images, for global searches, for free-form deformations
+  // kind and name, phrase, values, bins, sign, force factor, cost of unrelated images, for global searches, for free-form
+  // deformations, for fields, for SyN
   { SimilarityKind::MeanSquares, "MeanSquares", "mean squares",
-    ValueForm::OneUnit, {}, 1, -2, std::numeric_limits<double>::quiet_NaN(), true, true },
+    ValueForm::OneUnit, {}, 1, -2, std::numeric_limits<double>::quiet_NaN(), true, true, true, true },
   { SimilarityKind::MeanAbsoluteDifferences, "MeanAbsoluteDifferences", "mean absolute differences",
-    ValueForm::OneUnit, {}, 1, -1, std::numeric_limits<double>::quiet_NaN(), true, false },
+    ValueForm::OneUnit, {}, 1, -1, std::numeric_limits<double>::quiet_NaN(), true, false, false, false },
   { SimilarityKind::Correlation, "Correlation", "a correlation",
-    ValueForm::AboutMeans, {}, -1, -1, 0, true, true },
+    ValueForm::AboutMeans, {}, -1, -1, 0, true, true, true, false },
   { SimilarityKind::CorrelationRatio, "CorrelationRatio", "a correlation ratio",
-    ValueForm::FixedBins, { 2, 4096, 256 }, 1, 2, 1, true, true },
+    ValueForm::FixedBins, { 2, 4096, 256 }, 1, 2, 1, true, true, true, false },
   { SimilarityKind::MattesMutualInformation, "MattesMutualInformation", "mutual information",
-    ValueForm::ParzenBins, { 5, 4096, 64 }, -1, 1, 0, true, false },
+    ValueForm::ParzenBins, { 5, 4096, 64 }, -1, 1, 0, true, false, true, true },
   { SimilarityKind::NormalizedMutualInformation, "NormalizedMutualInformation", "mutual information",
-    ValueForm::ParzenBins, { 5, 4096, 64 }, -1, 1, -1, true, true },
+    ValueForm::ParzenBins, { 5, 4096, 64 }, -1, 1, -1, true, true, true, false },
   { SimilarityKind::JointHistogramMutualInformation, "JointHistogramMutualInformation", "a joint histogram of nearest bins",
-    ValueForm::NearestBins, { 6, 1024, 64 }, -1, 0, 0, false, false },
+    ValueForm::NearestBins, { 6, 1024, 64 }, -1, 0, 0, false, false, false, false },
   { SimilarityKind::PartialVolumeMutualInformation, "PartialVolumeMutualInformation", "a joint histogram by partial volume",
-    ValueForm::PartialVolumeBins, { 2, 256, 64 }, -1, -1, 0, false, false },
+    ValueForm::PartialVolumeBins, { 2, 256, 64 }, -1, -1, 0, false, false, false, false },
   { SimilarityKind::NeighborhoodCorrelation, "NeighborhoodCorrelation", "a correlation over neighborhoods",
-    ValueForm::OfNeighborhoods, {}, -1, -1, 0, false, true }
+    ValueForm::OfNeighborhoods, {}, -1, -1, 0, false, true, true, true },
+  { SimilarityKind::Demons, "Demons", "demons",
+    ValueForm::OneUnit, {}, 1, -1, std::numeric_limits<double>::quiet_NaN(), false, false, true, true }
 };
 // clang-format on
 

@@ -9,8 +9,10 @@
 #include "engine/runtime/MakePasses.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace gpureg
@@ -185,7 +187,7 @@ public:
   void
   Prepare(const SampleMapping & mapping) override
   {
-    this->GetEvaluation().Prepare(mapping, Forces::OfEachSample, {});
+    this->GetEvaluation().Prepare(mapping, Forces::OfEachSample, this->FindDemonsTerms());
     this->GetEvaluation().PrepareValue(mapping);
   }
 
@@ -204,6 +206,19 @@ public:
   EnqueueValue() override
   {
     this->GetEvaluation().EnqueueValue();
+  }
+
+private:
+  /** Returns the terms that itk::DemonsImageToImageMetricv4 has by default, in scaled values. */
+  DemonsTerms
+  FindDemonsTerms() const
+  {
+    const double unit = this->GetCore().samples.GetMoving().scale.range;
+    DemonsTerms  terms;
+    terms.normalizer = this->GetMeanSquaredEdge();
+    terms.leastDifference = 1e-3 / unit;
+    terms.leastDenominator = 1e-9 / (unit * unit);
+    return terms;
   }
 };
 
@@ -278,6 +293,8 @@ LevelSimilarity::SetImages(
   }
   m_All = samples;
   m_Number = level;
+  const std::array<double, 3> edges = GetSpacing(fixed.toPoint);
+  m_MeanSquaredEdge = std::inner_product(edges.begin(), edges.begin() + dimension, edges.begin(), 0.0) / dimension;
   m_ParallelFor = parallelFor;
   m_Subsample = m_Draws.samples > 0
                   ? RegularSubsample(fixed.image->GetSize(), GetSpacing(fixed.toPoint), m_Draws.samples)

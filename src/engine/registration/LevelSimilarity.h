@@ -119,6 +119,13 @@ protected:
     return m_Core;
   }
 
+  /** Returns the mean squared edge of the level's voxels, mm². */
+  double
+  GetMeanSquaredEdge() const
+  {
+    return m_MeanSquaredEdge;
+  }
+
   bool
   HasForcesOfITK() const
   {
@@ -147,7 +154,8 @@ private:
   SampleDraws        m_Draws;
   LevelForces        m_Forces;
   int                m_Number = 0; // of the level
-  FixedSamples       m_All;        // with all voxels
+  double             m_MeanSquaredEdge = 1;
+  FixedSamples       m_All; // with all voxels
   RegularSubsample   m_Subsample;
   IndexMap           m_SampleToVoxel;
   ParallelFor        m_ParallelFor;

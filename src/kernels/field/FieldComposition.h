@@ -78,10 +78,12 @@ typedef struct FieldResampling
   FixedMap  toField; /* from indices of grid to indices of fieldGrid */
   FieldGrid grid;
   FieldGrid fieldGrid;
+  int       continues; /* 1: the field's edge continues outside of its grid; 0: the field is 0 there */
+  int       unused;    /* a multiple of 8 bytes in all */
 } FieldResampling;
 
-/** Resamples a field linearly at a voxel of another grid. It is 0 outside of its own grid, as itk::DisplacementFieldTransformParametersAdaptor
- *  has it. Moves 12 bytes a voxel, and 12 a voxel of the field. */
+/** Resamples a field linearly at a voxel of another grid. Outside of its own grid the field's edge continues, or it is 0, as
+ *  itk::DisplacementFieldTransformParametersAdaptor has it. Moves 12 bytes a voxel, and 12 a voxel of the field. */
 GPUREG_REAL_FUNCTION void
 ResampleField(const FieldResampling * a, GPUREG_GLOBAL const real * field, GPUREG_GLOBAL real * resampled, i64 item)
 {
@@ -95,7 +97,11 @@ ResampleField(const FieldResampling * a, GPUREG_GLOBAL const real * field, GPURE
     cell[d] = CellOf(position);
     FindFraction(position, fraction + d);
   }
-  if (IsInsideGrid(&a->fieldGrid, cell, fraction))
+  if (a->continues)
+  {
+    MoveToEdge(&a->fieldGrid, cell, fraction);
+  }
+  if (a->continues || IsInsideGrid(&a->fieldGrid, cell, fraction))
   {
     InterpolateField(&a->fieldGrid, field, cell, fraction, vector);
   }

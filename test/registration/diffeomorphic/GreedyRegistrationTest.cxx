@@ -67,7 +67,9 @@ TEST_P(GreedyRegistrationTest, ComputesItByEachSimilarity)
   for (const auto kind : { gpureg::SimilarityKind::MeanSquares,
                            gpureg::SimilarityKind::Correlation,
                            gpureg::SimilarityKind::CorrelationRatio,
-                           gpureg::SimilarityKind::NormalizedMutualInformation })
+                           gpureg::SimilarityKind::MattesMutualInformation,
+                           gpureg::SimilarityKind::NormalizedMutualInformation,
+                           gpureg::SimilarityKind::Demons })
   {
     Pair pair(GetParam(), 2, 1.0);
     auto settings = MakeSettings();

@@ -13,6 +13,7 @@
 #include "itkANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 #include "itkAffineTransform.h"
 #include "itkCastImageFilter.h"
+#include "itkDemonsImageToImageMetricv4.h"
 #include "itkDisplacementFieldTransformParametersAdaptor.h"
 #include "itkImageMaskSpatialObject.h"
 #include "itkImageRegionConstIterator.h"
@@ -57,6 +58,10 @@ MakeMetric(const gpureg::SimilaritySettings & settings)
   if (settings.kind == gpureg::SimilarityKind::MeanSquares)
   {
     made = itk::MeanSquaresImageToImageMetricv4<ImageType, ImageType, ImageType, RealType>::New();
+  }
+  else if (settings.kind == gpureg::SimilarityKind::Demons)
+  {
+    made = itk::DemonsImageToImageMetricv4<ImageType, ImageType, ImageType, RealType>::New();
   }
   else if (settings.kind == gpureg::SimilarityKind::MattesMutualInformation)
   {
@@ -234,13 +239,13 @@ SetUpMethod(TMethod & method, typename TMethod::ImageMetricType & metric, const 
   method.SetGaussianSmoothingVarianceForTheUpdateField(static_cast<RealType>(std::pow(its.settings.updateSigma, 2)));
   method.SetGaussianSmoothingVarianceForTheTotalField(static_cast<RealType>(std::pow(its.settings.fieldSigma, 2)));
   method.SetAverageMidPointGradients(syn.averagesGradients);
-  method.SetConvergenceThreshold(static_cast<RealType>(syn.convergenceThreshold));
+  method.SetConvergenceThreshold(static_cast<RealType>(its.settings.convergenceThreshold));
   // A window that no level fills.
-  method.SetConvergenceWindowSize(syn.convergenceWindow > 0 ? syn.convergenceWindow : 100000);
+  method.SetConvergenceWindowSize(its.settings.convergenceWindow > 0 ? its.settings.convergenceWindow : 100000);
   typename TMethod::OptimizerWeightsType weights(VDimension);
   for (unsigned int d = 0; d < VDimension; ++d)
   {
-    weights[d] = syn.weights[d];
+    weights[d] = its.settings.weights[d];
   }
   method.SetOptimizerWeights(weights);
 }

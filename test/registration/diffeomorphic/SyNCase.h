@@ -18,8 +18,8 @@ namespace gpuregtest
 
 constexpr gpureg::SimilarityKind AllKinds[] = { gpureg::SimilarityKind::NeighborhoodCorrelation,
                                                 gpureg::SimilarityKind::MeanSquares,
-                                                gpureg::SimilarityKind::MattesMutualInformation };
-
+                                                gpureg::SimilarityKind::MattesMutualInformation,
+                                                gpureg::SimilarityKind::Demons };
 
 /** Two images to register, with what ITK's class is to be told. */
 template <unsigned int VDimension>
@@ -53,7 +53,7 @@ MakeSyNSettings(gpureg::SimilarityKind kind, int iterations)
   settings.fieldSigma = 0;
   settings.step = 0.25;
   settings.similarity = { kind, 32, 2 };
-  settings.syn.convergenceWindow = 0;
+  settings.convergenceWindow = 0;
   // No outliers are looked for, as ITK looks for none.
   settings.fixedRange = settings.movingRange = gpureg::ValueRange{ -1e6, 1e6 };
   return settings;
@@ -93,7 +93,8 @@ MakeCase(gpureg::SimilarityKind kind, int iterations, const Grid<VDimension> & g
   movingGrid.size[0] += 4;
   movingGrid.spacing[1] *= 0.9;
   movingGrid.SetCentre(centre);
-  const double scale = kind == gpureg::SimilarityKind::MeanSquares ? 1.0 : 0.8;
+  const bool   areOfOneUnit = kind == gpureg::SimilarityKind::MeanSquares || kind == gpureg::SimilarityKind::Demons;
+  const double scale = areOfOneUnit ? 1.0 : 0.8;
   its.moving = MakeImage<ImageType>(movingGrid, [&](const auto & p) {
     auto q = p - centre;
     q[0] += 1.5 * std::sin(0.2 * q[1]) + 0.4;

@@ -60,7 +60,7 @@ MakeFullCase(SimilarityKind kind)
   its.settings.similarity = { kind, 20, 3 };
   its.settings.syn.shrinkFactors = { { 2, 2, 2 }, { 1, 1, 1 } };
   its.settings.syn.smoothingSigmas = { 1.0, 0.0 };
-  its.settings.syn.weights = { 1.0, 0.5, 0.8 };
+  its.settings.weights = { 1.0, 0.5, 0.8 };
   its.fixedInitial = itk::AffineTransform<double, VDimension>::New();
   its.fixedInitial->SetCenter(MakeGrid<VDimension>().GetCentre());
   its.fixedInitial->Scale(1.03);
@@ -187,8 +187,8 @@ TEST_P(SyNMethodTest, InvokesITKsEvents)
   auto its = MakeCase<3>(SimilarityKind::MeanSquares, 0);
   its.settings.iterations = { 0, 30, 2 };
   its.settings.syn.shrinkFactors = { { 3, 3, 3 }, { 2, 2, 2 }, { 1, 1, 1 } };
-  its.settings.syn.convergenceWindow = 4;
-  its.settings.syn.convergenceThreshold = 0.02;
+  its.settings.convergenceWindow = 4;
+  its.settings.convergenceThreshold = 0.02;
   const auto itks = ITKsMethod<float, double, 3>::New();
   SetUpMethod(*itks, *MakeMetric<ITKsMethod<float, double, 3>>(its.settings.similarity), its);
   const auto expected = Watch(*itks, 2);

@@ -178,11 +178,11 @@ TEST_P(SyNRegistrationTest, HasITKsSettings)
   compare("smoothing the fields", [](auto & settings) { settings.fieldSigma = std::sqrt(0.5); });
   compare("smoothing little", [](auto & settings) { settings.updateSigma = settings.fieldSigma = std::sqrt(0.2); });
   compare("not smoothing", [](auto & settings) { settings.updateSigma = 0; });
-  compare("weights", [](auto & settings) { settings.syn.weights = { 1.0, 0.5, 0.0 }; });
+  compare("weights", [](auto & settings) { settings.weights = { 1.0, 0.5, 0.0 }; });
   compare("averages", [](auto & settings) { settings.syn.averagesGradients = true; });
   compare("all", [](auto & settings) {
     settings.syn.averagesGradients = true;
-    settings.syn.weights = { 0.3, 1.0, 2.0 };
+    settings.weights = { 0.3, 1.0, 2.0 };
     settings.updateSigma = settings.fieldSigma = std::sqrt(0.3);
     settings.step = 0.7;
   });
@@ -225,8 +225,8 @@ TEST_P(SyNRegistrationTest, LooksForTheBorderWhereITKDoes)
 TEST_P(SyNRegistrationTest, ConvergesWhenITKDoes)
 {
   auto its = MakeCase<2>(SimilarityKind::MeanSquares, 60);
-  its.settings.syn.convergenceWindow = 5;
-  its.settings.syn.convergenceThreshold = 4e-3;
+  its.settings.convergenceWindow = 5;
+  its.settings.convergenceThreshold = 4e-3;
   Compare(GetParam(), its, "convergence");
   EXPECT_LT(RegisterOnDevice(GetParam(), its).costs.size(), 60U);
   EXPECT_GT(RegisterOnDevice(GetParam(), its).costs.size(), 5U);
@@ -277,8 +277,8 @@ TEST_P(SyNRegistrationTest, SaysWhatIsWrongAndGoesOn)
   refuses([](auto & its) { its.settings.syn.shrinkFactors = { { 20, 1, 1 } }; }, "shrink factor");
   refuses([](auto & its) { its.settings.syn.smoothingSigmas = { -1.0 }; }, "sigma");
   refuses([](auto & its) { its.settings.syn.smoothingSigmas = { 1e6 }; }, "sigma");
-  refuses([](auto & its) { its.settings.syn.weights = { 0, 0, 0 }; }, "weights");
-  refuses([](auto & its) { its.settings.syn.convergenceWindow = 1; }, "window");
+  refuses([](auto & its) { its.settings.weights = { 0, 0, 0 }; }, "weights");
+  refuses([](auto & its) { its.settings.convergenceWindow = 1; }, "window");
   refuses([](auto & its) { its.fixed->FillBuffer(3.0F); }, "constant");
   refuses([](auto & its) { its.moving->FillBuffer(std::numeric_limits<float>::quiet_NaN()); }, "finite");
   const auto shift = [](auto & its) {

@@ -13,7 +13,7 @@ from ._devices import DeviceLike
 from ._engine import BadInputError, UnsupportedError
 from ._kinds import ImageLike, is_bare_array
 from ._sides import Pair, read_pair
-from .stages import SIMILARITIES, SYN_SIMILARITIES, Greedy, Stage, SyN, ValueRange, Velocity, a_range, read_bins, read_range
+from .stages import FIELD_SIMILARITIES, SYN_SIMILARITIES, Greedy, Stage, SyN, ValueRange, Velocity, a_range, read_bins, read_range
 
 #: The stages that compare several pairs at once.
 COMPARE_SEVERAL = (Greedy, SyN, Velocity)
@@ -88,7 +88,7 @@ class Further:
             BadInputError: a setting that is not possible.
         """
         asked = self.asked
-        names = SYN_SIMILARITIES if isinstance(stage, SyN) else SIMILARITIES
+        names = SYN_SIMILARITIES if isinstance(stage, SyN) else FIELD_SIMILARITIES
         metric = stage.metric if asked.metric is None else read_choice("metric", asked.metric, names)
         bins = read_bins(metric, stage.bins if asked.bins is None else asked.bins)
         radius = read_whole("radius", stage.radius if asked.radius is None else asked.radius, 1)
@@ -122,7 +122,7 @@ def read_also(
         BadInputError: no stage compares several pairs, something is no image or does not fit, or a setting is not possible; the message
             names the pair.
     """
-    pairs = [also] if isinstance(also, ImagePair) else list(also or [])
+    pairs = _list_pairs(also)
     if not pairs:
         return []
     serving = [stage for stage in stages if isinstance(stage, COMPARE_SEVERAL)]
@@ -135,6 +135,17 @@ def read_also(
         _read_one(one, number, first, serving, geometry, device, files[number - 2] if files else None)
         for number, one in enumerate(pairs, 2)
     ]
+
+
+def _list_pairs(also: Union[None, ImagePair, Sequence[ImagePair]]) -> list[ImagePair]:
+    if also is None:
+        return []
+    if isinstance(also, ImagePair):
+        return [also]
+    try:
+        return list(also)
+    except TypeError:
+        raise BadInputError(f"also is {also!r}; it is to be a gpuregistration.ImagePair(fixed, moving), or a list of some.") from None
 
 
 def _read_one(

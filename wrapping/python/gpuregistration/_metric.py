@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 #: Names that metric() takes.
-METRICS = tuple(SIMILARITIES)
+METRICS = tuple(name for name in SIMILARITIES if name != "demons")
 #: Describes their values.
 MEANING = (
     "For all metrics less is better: mutual informations and squared correlations are negative, the correlation ratio is 1 - eta, and "

@@ -70,10 +70,16 @@ Register(const Loan<DiffeomorphicRegistration> & engine,
   });
 }
 
-/** Returns a field of the last registration, mm, as [z][y][x][3]. size: of the last level's grid. */
+/** Returns a field of the last registration, mm, as [z][y][x][3]. size: of the last level's grid.
+ *  \throws BadInputError for another size */
 nb::object
 TakeDisplacements(const Loan<DiffeomorphicRegistration> & engine, const Size & size, DeformationField field)
 {
+  if (engine->CountVoxels() != CountOf(size))
+  {
+    throw BadInputError("the fields of the last registration have " + std::to_string(engine->CountVoxels()) +
+                        " voxels, and not " + std::to_string(CountOf(size)));
+  }
   float *           elements = nullptr;
   auto              array = MakeVolume<float>(elements, size, 3);
   const ParallelFor parallelFor = MakeInterruptibleParallelFor();
@@ -117,10 +123,7 @@ AddDiffeomorphic(nb::module_ & module)
     .def_rw("shrink_factors", &SyNSettings::shrinkFactors)
     .def_rw("smoothing_sigmas", &SyNSettings::smoothingSigmas)
     .def_rw("sigmas_are_in_millimetres", &SyNSettings::sigmasAreInMillimetres)
-    .def_rw("averages_gradients", &SyNSettings::averagesGradients)
-    .def_rw("weights", &SyNSettings::weights)
-    .def_rw("convergence_threshold", &SyNSettings::convergenceThreshold)
-    .def_rw("convergence_window", &SyNSettings::convergenceWindow);
+    .def_rw("averages_gradients", &SyNSettings::averagesGradients);
   nb::class_<SimilaritySettings>(module, "SimilaritySettings")
     .def_static("make", &MakeSimilarity, nb::arg("name"), nb::arg("bins"), nb::arg("radius"));
   nb::class_<PairOfSides>(module, "PairOfSides")
@@ -140,6 +143,9 @@ AddDiffeomorphic(nb::module_ & module)
     .def_rw("update_sigma", &DiffeomorphicSettings::updateSigma)
     .def_rw("field_sigma", &DiffeomorphicSettings::fieldSigma)
     .def_rw("step", &DiffeomorphicSettings::step)
+    .def_rw("weights", &DiffeomorphicSettings::weights)
+    .def_rw("convergence_threshold", &DiffeomorphicSettings::convergenceThreshold)
+    .def_rw("convergence_window", &DiffeomorphicSettings::convergenceWindow)
     .def_rw("fixed_range", &DiffeomorphicSettings::fixedRange)
     .def_rw("moving_range", &DiffeomorphicSettings::movingRange);
   nb::class_<DiffeomorphicLevelResult>(module, "DiffeomorphicLevelResult")

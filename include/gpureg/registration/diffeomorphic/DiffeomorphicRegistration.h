@@ -83,12 +83,6 @@ struct SyNSettings
   bool sigmasAreInMillimetres = false;
   /** True to move both images by the mean of both updates. */
   bool averagesGradients = false;
-  /** Factors of the derivative's components, along physical axes: 0 for an axis that nothing is to move along. */
-  std::array<double, 3> weights{ 1, 1, 1 };
-  /** A level ends where the change of its costs over the last convergenceWindow ones is less than the threshold: see
-   *  itk::Function::WindowConvergenceMonitoringFunction. 0: it does all its iterations. */
-  double convergenceThreshold = 1e-6;
-  int    convergenceWindow = 10;
   /** Index of the fixed image's first voxel. ITK looks for the upper border, which it holds in place, at index size - first - 1. */
   Size firstIndex{ 0, 0, 0 };
 };
@@ -100,8 +94,9 @@ struct DiffeomorphicSettings
   /** Number of iterations at each level, the coarsest first. The finest level has the fixed image's voxels, and voxels are twice as long
    *  from level to level. */
   std::vector<int> iterations{ 100, 100, 100, 50 };
-  /** Greedily and by a velocity one that serves free-form deformations (SimilarityDescription::isForFreeForm); by SyN mean squares, Mattes'
-   *  mutual information or the correlation over neighborhoods. A radius is in a level's voxels. */
+  /** Greedily and by a velocity one that serves fields (SimilarityDescription::isForFields); by SyN one that serves SyN (isForSyN). Demons take
+   *  the gradient of the fixed image where both images move to the middle, as ITK's metric does, and greedily that of the moving image; the
+   *  forces are 0 where values differ by less than 0.001. A radius is in a level's voxels. */
   SimilaritySettings similarity{ SimilarityKind::NeighborhoodCorrelation, 32, 2 };
   /** The first pair's share of the updates, relative to the weights of further pairs: as in itk::ObjectToObjectMultiMetricv4 each
    *  similarity's derivative is divided by its magnitude over all voxels, multiplied by its weight, and added to the others. 0: the pair
@@ -113,9 +108,15 @@ struct DiffeomorphicSettings
   double fieldSigma = 0.6;
   /** Length of the longest vector of each update, in a level's voxels; of a velocity, at most. */
   double step = 1;
+  /** Factors of the derivative's components, along physical axes: 0 for an axis that nothing is to move along. */
+  std::array<double, 3> weights{ 1, 1, 1 };
+  /** A level ends when the change of its costs over the last convergenceWindow ones is less than the threshold: see
+   *  itk::Function::WindowConvergenceMonitoringFunction. Window 0: the level does all its iterations, and no iteration waits for a cost. */
+  double convergenceThreshold = 1e-6;
+  int    convergenceWindow = 0;
   /** Holds the settings that SyN alone has. SyN gives the settings above ITK's meaning: updateSigma and fieldSigma are the square roots of
    *  ITK's variances, and step is the length by which each update moves either image. ITK's defaults are an updateSigma of √3, a fieldSigma of
-   *  √½ and a step of 0.25; most programs set a fieldSigma of 0 and a step of 0.1 or 0.2. */
+   *  √½, a step of 0.25 and a convergenceWindow of 10; most programs set a fieldSigma of 0 and a step of 0.1 or 0.2. */
   SyNSettings syn;
   /** Ranges of values, as GlobalSettings::fixedRange and movingRange. */
   std::optional<ValueRange> fixedRange;
@@ -158,7 +159,8 @@ struct DiffeomorphicResult
  *  - By a stationary velocity: v(x) ← v(x) + d(x), and v is smoothed. The deformation is exp(v), and its inverse exp(-v), by scaling and
  *    squaring (Arsigny 2006; Vercauteren 2008); the similarity and its derivatives are those of both images in the middle, as in SyN.
  *
- *  The images are on the device already, and no voxel is transferred until the result. Within a level nothing is transferred. The arrays
+ *  The images are on the device already, and no voxel is transferred until the result. An iteration transfers some numbers at most: SyN's
+ *  whether its inversions have ended, mutual information's ranges of values, and the cost where there is a convergence window. The arrays
  *  stay on the device for the next registration of images of the same size.
  *
  *  Use one object from one thread at a time. Every function throws gpureg::Error, and the object can be used again after an error. */
@@ -204,6 +206,10 @@ public:
   TakeDisplacements(const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
                     const ParallelFor &                                                                   parallelFor,
                     DeformationField field = DeformationField::Forward);
+
+  /** Returns the number of voxels of the fields that TakeDisplacements() passes; 0 if there is none. */
+  std::int64_t
+  CountVoxels() const;
 
   /** Measures the kernel times of iterations from now on; a registration then waits for each of them. */
   void

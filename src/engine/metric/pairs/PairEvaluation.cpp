@@ -85,6 +85,7 @@ GetPairMeasure(SimilarityKind kind)
 {
   return kind == SimilarityKind::Correlation               ? PairMeasure::Correlation
          : kind == SimilarityKind::MeanAbsoluteDifferences ? PairMeasure::MeanAbsoluteDifferences
+         : kind == SimilarityKind::Demons                  ? PairMeasure::Demons
                                                            : PairMeasure::MeanSquares;
 }
 

@@ -9,6 +9,7 @@
 #include "gpureg/core/Error.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -66,13 +67,13 @@ CheckSimilarity(DiffeomorphicScheme scheme, const SimilaritySettings & similarit
   const SimilarityDescription & description = Describe(similarity.kind);
   if (scheme != DiffeomorphicScheme::SyN)
   {
-    CheckServes("similarity", similarity.kind, &SimilarityDescription::isForFreeForm);
+    CheckServes("similarity", similarity.kind, &SimilarityDescription::isForFields);
   }
-  else if (similarity.kind != SimilarityKind::MeanSquares &&
-           similarity.kind != SimilarityKind::MattesMutualInformation && !description.HasNeighborhoods())
+  else if (!description.isForSyN)
   {
-    throw UnsupportedError(std::string("SyN is not by ") + description.phrase +
-                           "; choose mean squares, Mattes' mutual information, or a correlation over neighborhoods");
+    throw UnsupportedError(
+      std::string("SyN is not by ") + description.phrase +
+      "; choose mean squares, demons, Mattes' mutual information, or a correlation over neighborhoods");
   }
   if (description.HasNeighborhoods())
   {
@@ -170,20 +171,23 @@ CheckSyN(const DiffeomorphicProblem & problem, const SyNSettings & syn, std::siz
     {
       CheckNumber("a shrink factor", factors[d], 1, problem.fixed.size[d] / (LeastVoxels - 1));
     }
-    CheckNumber("a weight of the derivative's components", syn.weights[d], 0, MostWeight);
   }
   for (const double sigma : syn.smoothingSigmas)
   {
     CheckNumber("a level's smoothing sigma", sigma, 0, LargestImageSigma);
   }
-  if (std::all_of(syn.weights.begin(), syn.weights.begin() + problem.dimension, [](double w) { return w == 0; }))
+}
+
+void
+CheckWeights(const std::array<double, 3> & weights, int dimension)
+{
+  const auto end = weights.begin() + dimension;
+  std::for_each(weights.begin(), end, [](double weight) {
+    CheckNumber("a weight of the derivative's components", weight, 0, MostWeight);
+  });
+  if (std::all_of(weights.begin(), end, [](double weight) { return weight == 0; }))
   {
     throw BadInputError("all weights of the derivative's components are 0: then nothing moves");
-  }
-  if (syn.convergenceWindow != 0)
-  {
-    CheckNumber("the number of costs in a convergence window", syn.convergenceWindow, 2, MostIterations);
-    CheckNumber("the convergence threshold", syn.convergenceThreshold, -1, 1);
   }
 }
 } // namespace
@@ -215,6 +219,12 @@ CheckSettings(const DiffeomorphicProblem & problem, const DiffeomorphicSettings 
   {
     throw BadInputError("a step of " + NameNumber(settings.step) + " voxels; it is to be above 0, and " +
                         NameNumber(LongestStep) + " at most");
+  }
+  CheckWeights(settings.weights, problem.dimension);
+  if (settings.convergenceWindow != 0)
+  {
+    CheckNumber("the number of costs in a convergence window", settings.convergenceWindow, 2, MostIterations);
+    CheckNumber("the convergence threshold", settings.convergenceThreshold, -1, 1);
   }
   CheckPairs(problem, settings);
   if (settings.scheme == DiffeomorphicScheme::SyN)

@@ -118,6 +118,12 @@ public:
     });
   }
 
+  std::int64_t
+  CountVoxels() const
+  {
+    return m_Voxels;
+  }
+
   void
   SetTiming(bool on)
   {
@@ -341,6 +347,12 @@ DiffeomorphicRegistration::TakeDisplacements(
   DeformationField                                                                      field)
 {
   m_Implementation->TakeDisplacements(take, parallelFor, field);
+}
+
+std::int64_t
+DiffeomorphicRegistration::CountVoxels() const
+{
+  return m_Implementation->CountVoxels();
 }
 
 void

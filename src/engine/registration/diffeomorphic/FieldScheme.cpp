@@ -1,41 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/diffeomorphic/FieldScheme.h"
 
+#include "engine/field/FieldSums.h"
 #include "engine/runtime/ForEachItem.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace gpureg
 {
 
-FieldScheme::FieldScheme(SchemeWorkspace & workspace)
+FieldScheme::FieldScheme(SchemeWorkspace & workspace, FieldBorder border)
   : m_Workspace(workspace)
   , m_UpdateSmoother(*workspace.queue)
   , m_FieldSmoother(*workspace.queue)
+  , m_Border(border)
 {}
 
 LevelGrid
-FieldScheme::SetLevel(const LevelGrid & level)
+FieldScheme::SetLevel(const LevelGrid & level, const DiffeomorphicSettings & settings)
 {
   const LevelGrid before = std::exchange(m_Level, level);
   ReserveFields(m_Workspace, m_Level);
   ReserveFactors(*m_Workspace.queue, m_Factors);
   Reserve(*m_Workspace.queue, m_Longest, sizeof(float));
+  this->SetSmoothing(settings);
+  m_Window.reset();
+  if (settings.convergenceWindow > 0)
+  {
+    m_Window.emplace(static_cast<std::size_t>(settings.convergenceWindow));
+  }
   return before;
 }
 
 void
-FieldScheme::SetSmoothing(const DiffeomorphicSettings & settings, FieldBorder border)
+FieldScheme::SetSmoothing(const DiffeomorphicSettings & settings)
 {
-  m_UpdateSmoother.Set(settings.updateSigma, m_Level.grid, border);
-  m_FieldSmoother.Set(settings.fieldSigma, m_Level.grid, border);
+  m_UpdateSmoother.Set(settings.updateSigma, m_Level.grid, m_Border);
+  m_FieldSmoother.Set(settings.fieldSigma, m_Level.grid, m_Border);
+  m_UpdateSigma = settings.updateSigma;
+  m_FieldSigma = settings.fieldSigma;
+}
+
+bool
+FieldScheme::Iterate(const DiffeomorphicSettings & settings, int t)
+{
+  if (settings.updateSigma != m_UpdateSigma || settings.fieldSigma != m_FieldSigma)
+  {
+    this->SetSmoothing(settings);
+  }
+  this->Move(settings, t);
+  return !m_Window || m_Window->Add(this->DownloadCosts(t + 1).back()) >= settings.convergenceThreshold;
+}
+
+const Memory &
+FieldScheme::Weigh(const Memory & forces, const std::array<double, 3> & weights)
+{
+  if (std::all_of(weights.begin(), weights.end(), [](double weight) { return weight == 1; }))
+  {
+    return forces;
+  }
+  const std::int64_t elements = 3 * kernels::CountFieldVoxels(&m_Level.grid);
+  Reserve(*m_Workspace.queue, m_Weighted, sizeof(float) * static_cast<std::size_t>(elements));
+  kernels::FieldWeights factors{};
+  std::copy(weights.begin(), weights.end(), factors.first);
+  AddFields(*m_Workspace.queue, elements, factors, forces, forces, *m_Weighted);
+  return *m_Weighted;
 }
 
 void
-FieldScheme::MakeUpdate(
-  const Memory & forces, Memory & first, Memory & second, Memory & update, double length, int slot)
+FieldScheme::MakeUpdate(const DiffeomorphicSettings & settings,
+                        const Memory &                forces,
+                        Memory &                      first,
+                        Memory &                      second,
+                        Memory &                      update,
+                        double                        length,
+                        int                           slot)
 {
-  m_UpdateSmoother.SmoothAndMeasure(forces, first, second, update, m_Workspace.reducer, *m_Longest);
+  m_UpdateSmoother.SmoothAndMeasure(
+    this->Weigh(forces, settings.weights), first, second, update, m_Workspace.reducer, *m_Longest);
   kernels::LongestVector longest{};
   longest.length = static_cast<float>(length);
   longest.slot = slot;
@@ -46,7 +90,8 @@ FieldScheme::MakeUpdate(
 std::size_t
 FieldScheme::GetUpdateBytes() const
 {
-  return m_UpdateSmoother.GetDeviceBytes() + m_FieldSmoother.GetDeviceBytes() + SizeOf(m_Factors) + SizeOf(m_Longest);
+  return m_UpdateSmoother.GetDeviceBytes() + m_FieldSmoother.GetDeviceBytes() + SizeOf(m_Factors) + SizeOf(m_Weighted) +
+         SizeOf(m_Longest);
 }
 
 } // namespace gpureg

@@ -3,15 +3,18 @@
 #define gpureg_FieldScheme_h
 
 #include "engine/field/FieldSmoother.h"
+#include "engine/registration/diffeomorphic/ConvergenceWindow.h"
 #include "engine/registration/diffeomorphic/LevelGrid.h"
 #include "engine/registration/diffeomorphic/SchemeSteps.h"
 
+#include <array>
 #include <cstddef>
+#include <optional>
 
 namespace gpureg
 {
 
-/** Holds what every scheme has: the grid of a level, the Gaussians, and how an update gets its length. */
+/** Holds what every scheme has: the grid of a level, the Gaussians, how an update gets its weights and its length, and when a level ends. */
 class FieldScheme : public SchemeSteps
 {
 public:
@@ -21,6 +24,10 @@ public:
     m_Level = {};
   }
 
+  /** Follows a change of the settings' sigmas, calls Move(), and says whether the costs of the level still change. */
+  bool
+  Iterate(const DiffeomorphicSettings & settings, int t) final;
+
   const kernels::FieldGrid &
   GetGrid() const override
   {
@@ -28,23 +35,37 @@ public:
   }
 
 protected:
-  /** workspace must outlive it. */
-  explicit FieldScheme(SchemeWorkspace & workspace);
+  /** workspace must outlive it.
+   *  \param border what smoothing does at the grid's border */
+  FieldScheme(SchemeWorkspace & workspace, FieldBorder border);
 
-  /** Makes level the current one, reserves what its updates need, and returns the level before. */
+  /** Enqueues the level's iteration number t. */
+  virtual void
+  Move(const DiffeomorphicSettings & settings, int t) = 0;
+
+  /** Makes level the current one, reserves what its updates need, sets the Gaussians, and returns the level before. */
   LevelGrid
-  SetLevel(const LevelGrid & level);
+  SetLevel(const LevelGrid & level, const DiffeomorphicSettings & settings);
 
-  /** Sets the Gaussians of updates and of the field on the current level. */
-  void
-  SetSmoothing(const DiffeomorphicSettings & settings, FieldBorder border = FieldBorder::Smoothed);
-
-  /** Enqueues the smoothing of forces into an update, as FieldSmoother::Smooth() takes the arrays, and writes the factor that brings its
-   *  longest vector to a length to m_Factors.
+  /** Enqueues the smoothing of weighted forces into an update, as FieldSmoother::Smooth() takes the arrays, and writes the factor that
+   *  brings its longest vector to a length to m_Factors.
    *  \param length in voxels; negative for forces that point the other way
    *  \param slot kernels::FactorOfOuter or kernels::FactorOfInner */
   void
-  MakeUpdate(const Memory & forces, Memory & first, Memory & second, Memory & update, double length, int slot);
+  MakeUpdate(const DiffeomorphicSettings & settings,
+             const Memory &                forces,
+             Memory &                      first,
+             Memory &                      second,
+             Memory &                      update,
+             double                        length,
+             int                           slot);
+
+  /** Says whether the field is smoothed after an update. */
+  bool
+  SmoothsField() const
+  {
+    return m_FieldSigma > 0;
+  }
 
   /** Returns the size of this class's own arrays. */
   std::size_t
@@ -57,7 +78,19 @@ protected:
   MemoryPointer     m_Factors; // float: see kernels::ComposeFields
 
 private:
-  MemoryPointer m_Longest; // float: the length of the longest vector
+  void
+  SetSmoothing(const DiffeomorphicSettings & settings);
+
+  /** Returns forces times the weights of their components: forces themselves where all weights are 1. */
+  const Memory &
+  Weigh(const Memory & forces, const std::array<double, 3> & weights);
+
+  FieldBorder                      m_Border;
+  double                           m_UpdateSigma = 0; // that the smoothers are set to
+  double                           m_FieldSigma = 0;
+  std::optional<ConvergenceWindow> m_Window;
+  MemoryPointer                    m_Weighted; // float[3] a voxel: weighted forces, where the settings have weights
+  MemoryPointer                    m_Longest;  // float: the length of the longest vector
 };
 
 } // namespace gpureg

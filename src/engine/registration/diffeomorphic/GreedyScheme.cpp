@@ -9,27 +9,26 @@ namespace gpureg
 {
 
 GreedyScheme::GreedyScheme(SchemeWorkspace & workspace)
-  : FieldScheme(workspace)
+  : FieldScheme(workspace, FieldBorder::Smoothed)
   , m_Forces(workspace)
 {}
 
 void
 GreedyScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
 {
-  const LevelGrid before = this->SetLevel(m_Forces.BeginLevel(problem, settings, number));
-  CarryField(m_Workspace, before, m_Level, m_Field);
-  this->SetSmoothing(settings);
+  const LevelGrid before = this->SetLevel(m_Forces.BeginLevel(problem, settings, number), settings);
+  CarryField(m_Workspace, before, m_Level, FieldEdge::Continues, m_Field);
 }
 
-bool
-GreedyScheme::Iterate(const DiffeomorphicSettings & settings, int t)
+void
+GreedyScheme::Move(const DiffeomorphicSettings & settings, int t)
 {
   Memory &           update = *m_Workspace.first;
   Memory &           second = *m_Workspace.second;
   const std::int64_t voxels = kernels::CountFieldVoxels(&m_Level.grid);
   m_Forces.Enqueue(*m_Field, second, update, t);
   // The smoothed update lies where it was smoothed along x.
-  this->MakeUpdate(update, second, update, second, settings.step, kernels::FactorOfInner);
+  this->MakeUpdate(settings, update, second, update, second, settings.step, kernels::FactorOfInner);
   ForEachItem<kernels::ComposeFieldsKernel>(*m_Workspace.queue,
                                             voxels,
                                             Precision::Single,
@@ -39,7 +38,6 @@ GreedyScheme::Iterate(const DiffeomorphicSettings & settings, int t)
                                             Input<RealNumber>(second),
                                             Output<RealNumber>(update));
   m_FieldSmoother.Smooth(update, *m_Field, second, *m_Field);
-  return true;
 }
 
 const Memory &

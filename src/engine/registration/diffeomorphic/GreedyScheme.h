@@ -19,9 +19,6 @@ public:
   void
   BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number) override;
 
-  bool
-  Iterate(const DiffeomorphicSettings & settings, int t) override;
-
   std::vector<double>
   DownloadCosts(int count) override
   {
@@ -35,6 +32,9 @@ public:
   GetDeviceBytes() const override;
 
 private:
+  void
+  Move(const DiffeomorphicSettings & settings, int t) override;
+
   PairForces    m_Forces;
   MemoryPointer m_Field; // float[3] a voxel
 };

@@ -37,7 +37,8 @@ ReserveFields(SchemeWorkspace & workspace, const LevelGrid & level)
 }
 
 void
-CarryField(SchemeWorkspace & workspace, const LevelGrid & before, const LevelGrid & level, MemoryPointer & field)
+CarryField(
+  SchemeWorkspace & workspace, const LevelGrid & before, const LevelGrid & level, FieldEdge edge, MemoryPointer & field)
 {
   Queue &            queue = *workspace.queue;
   const std::int64_t voxels = kernels::CountFieldVoxels(&level.grid);
@@ -51,6 +52,7 @@ CarryField(SchemeWorkspace & workspace, const LevelGrid & before, const LevelGri
   a.toField = ToFixedMap(Compose(InvertMap(before.toPoint), level.toPoint));
   a.grid = level.grid;
   a.fieldGrid = before.grid;
+  a.continues = edge == FieldEdge::Continues;
   ForEachItem<kernels::ResampleFieldKernel>(
     queue, voxels, Precision::Single, a, Input<RealNumber>(*field), Output<RealNumber>(*workspace.first));
   Reserve(queue, field, CountBytes(level));

@@ -24,10 +24,22 @@ MakeLevelGrid(int dimension, const Size & size, const IndexMap & toPoint);
 void
 ReserveFields(SchemeWorkspace & workspace, const LevelGrid & level);
 
+/** Says what a field is outside of its grid: a grid of odd size reaches beyond that of the level before. */
+enum class FieldEdge
+{
+  Continues,
+  /** As ITK has it. */
+  IsZero
+};
+
 /** Brings a field, float[3] a voxel, from the grid of the level before to a level's: resampled, or zeros if there was no level before.
  *  Overwrites the workspace's first array. */
 void
-CarryField(SchemeWorkspace & workspace, const LevelGrid & before, const LevelGrid & level, MemoryPointer & field);
+CarryField(SchemeWorkspace & workspace,
+           const LevelGrid & before,
+           const LevelGrid & level,
+           FieldEdge         edge,
+           MemoryPointer &   field);
 
 /** Makes the factors of a composition, see kernels::ComposeFields, which are 1, unless they are there. */
 void

@@ -63,7 +63,7 @@ MiddlePair::EnqueueForces(MiddleRole role, Memory & values, std::int64_t slot)
 {
   const LevelImage & fixed = m_Fixed.GetResampled();
   const LevelImage & moving = m_Moving.GetResampled();
-  const bool         isExchanged = role == MiddleRole::Exchanged;
+  const bool         isExchanged = (role == MiddleRole::Exchanged) != this->ReadsFixedGradient();
   m_Similarity->SetImages(isExchanged ? moving : fixed,
                           isExchanged ? fixed : moving,
                           m_Dimension,

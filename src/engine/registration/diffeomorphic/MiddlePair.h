@@ -87,7 +87,8 @@ public:
   int
   GetSign() const
   {
-    return m_Similarity->GetForceUnit() > 0 ? -1 : 1;
+    const int sign = m_Similarity->GetForceUnit() > 0 ? -1 : 1;
+    return this->ReadsFixedGradient() ? -sign : sign;
   }
 
   /** Returns the pair's weight; the weights of all pairs add up to 1. */
@@ -115,6 +116,14 @@ public:
   GetDeviceBytes() const;
 
 private:
+  /** Says whether the gradient in the forces is the fixed image's, as itk::DemonsImageToImageMetricv4 has it by default. Then the forces are
+   *  minus those of the exchanged images, whose moving image is the fixed one. */
+  bool
+  ReadsFixedGradient() const
+  {
+    return m_Settings.kind == SimilarityKind::Demons;
+  }
+
   SchemeWorkspace & m_Workspace;
   MiddleImage       m_Fixed;
   MiddleImage       m_Moving;

@@ -12,11 +12,22 @@
 namespace gpureg
 {
 
+namespace
+{
+/** Returns the forces of a similarity: those of demons are a direction by points, and no derivative. */
+LevelForces
+GetForces(SimilarityKind kind)
+{
+  return kind == SimilarityKind::Demons ? LevelForces::OfITK : LevelForces::OfValue;
+}
+} // namespace
+
 SampledForces::SampledForces(const std::shared_ptr<Backend> & backend,
                              const std::shared_ptr<Queue> &   queue,
                              const SimilaritySettings &       similarity)
   : m_Core(backend, queue)
-  , m_Similarity(MakeLevelSimilarity(m_Core, similarity, {}))
+  , m_Similarity(MakeLevelSimilarity(m_Core, similarity, {}, GetForces(similarity.kind)))
+  , m_ForcesAreByPoints(GetForces(similarity.kind) == LevelForces::OfITK)
 {
   m_Mapping.isDisplacedOnDevice = true;
 }
@@ -33,6 +44,7 @@ SampledForces::SetImages(const kernels::FieldGrid & grid,
   m_Grid = grid;
   m_Mapping.toMoving = Compose(pointToMoving, fixed.toPoint);
   std::copy(pointToMoving.matrix.begin(), pointToMoving.matrix.end(), m_Mapping.displacementToIndex.begin());
+  m_ByDisplacement = m_ForcesAreByPoints ? initial.matrix : pointToMoving.matrix;
   m_Similarity->SetImages(fixed, moving, grid.dimension, level, parallelFor);
   m_Similarity->Prepare(m_Mapping);
 }
@@ -50,8 +62,7 @@ SampledForces::Enqueue(
   for (std::size_t k = 0; k < 9; ++k)
   {
     // A displacement of one millimetre along axis c moves a sample by column c of the matrix, and forces point to a smaller cost.
-    a.toForce[3 * (k % 3) + k / 3] =
-      static_cast<float>(-m_Similarity->GetForceUnit() * m_Mapping.displacementToIndex[k]);
+    a.toForce[3 * (k % 3) + k / 3] = static_cast<float>(-m_Similarity->GetForceUnit() * m_ByDisplacement[k]);
   }
   ForEachItem<kernels::TurnSampleForceKernel>(*m_Core.queue,
                                               voxels,

@@ -6,6 +6,7 @@
 #include "engine/registration/LevelSimilarity.h"
 #include "engine/registration/diffeomorphic/FieldForces.h"
 
+#include <array>
 #include <memory>
 
 namespace gpureg
@@ -47,6 +48,8 @@ private:
   MetricCore                       m_Core;
   std::unique_ptr<LevelSimilarity> m_Similarity;
   SampleMapping                    m_Mapping;
+  bool                             m_ForcesAreByPoints; // of the moving image, and not by its index
+  std::array<double, 9> m_ByDisplacement{}; // how a sample moves, along the axes of its forces, by the displacement
 };
 
 } // namespace gpureg

@@ -70,17 +70,10 @@ MakeShrunkGrid(const DiffeomorphicProblem & problem, const DiffeomorphicSettings
   }
   return level;
 }
-
-bool
-HasWeights(const DiffeomorphicSettings & settings)
-{
-  const auto & weights = settings.syn.weights;
-  return std::any_of(weights.begin(), weights.end(), [](double weight) { return weight != 1; });
-}
 } // namespace
 
 SyNScheme::SyNScheme(SchemeWorkspace & workspace)
-  : FieldScheme(workspace)
+  : FieldScheme(workspace, FieldBorder::Zero)
   , m_Inverter(*workspace.queue)
   , m_Forces(workspace)
 {}
@@ -99,42 +92,24 @@ SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicS
                           describe(pair.pair.moving, problem.initial.first) };
   });
   m_Forces.BeginLevel(pairs, number, settings.iterations[static_cast<std::size_t>(number)], level);
-  this->BeginFields(level);
-  this->UpdateSmoothing(settings);
-  m_Window.reset();
-  if (settings.syn.convergenceWindow > 0)
-  {
-    m_Window.emplace(static_cast<std::size_t>(settings.syn.convergenceWindow));
-  }
+  this->BeginFields(level, settings);
 }
 
 void
-SyNScheme::BeginFields(const LevelGrid & level)
+SyNScheme::BeginFields(const LevelGrid & level, const DiffeomorphicSettings & settings)
 {
-  const LevelGrid before = this->SetLevel(level);
+  const LevelGrid before = this->SetLevel(level, settings);
   m_Inverter.BeginLevel(m_Level.grid);
   ReserveFactors(*m_Workspace.queue, m_Ones);
   for (MemoryPointer * field : { &m_Fixed.toMiddle, &m_Fixed.fromMiddle, &m_Moving.toMiddle, &m_Moving.fromMiddle })
   {
-    CarryField(m_Workspace, before, m_Level, *field);
+    CarryField(m_Workspace, before, m_Level, FieldEdge::IsZero, *field);
   }
 }
 
 void
-SyNScheme::UpdateSmoothing(const DiffeomorphicSettings & settings)
+SyNScheme::Move(const DiffeomorphicSettings & settings, int t)
 {
-  this->SetSmoothing(settings, FieldBorder::Zero);
-  m_UpdateSigma = settings.updateSigma;
-  m_FieldSigma = settings.fieldSigma;
-}
-
-bool
-SyNScheme::Iterate(const DiffeomorphicSettings & settings, int t)
-{
-  if (settings.updateSigma != m_UpdateSigma || settings.fieldSigma != m_FieldSigma)
-  {
-    this->UpdateSmoothing(settings);
-  }
   m_Forces.ResampleFixed(*m_Fixed.fromMiddle);
   m_Forces.ResampleMoving(*m_Moving.fromMiddle);
   m_Forces.SetRanges(t == 0);
@@ -146,12 +121,11 @@ SyNScheme::Iterate(const DiffeomorphicSettings & settings, int t)
   {
     Memory & update = *m_Workspace.first;
     this->MakeUpdateOf(settings, MiddleRole::AsGiven, t, update);
-    this->Move(m_Fixed, *m_Factors, update);
+    this->MoveSide(m_Fixed, *m_Factors, update);
     this->MakeUpdateOf(settings, MiddleRole::Exchanged, t, update);
-    this->Move(m_Moving, *m_Factors, update);
+    this->MoveSide(m_Moving, *m_Factors, update);
   }
   m_Inverter.Finish(m_Workspace.reducer, *m_Workspace.first);
-  return !m_Window || m_Window->Add(this->DownloadCosts(t + 1).back()) >= settings.syn.convergenceThreshold;
 }
 
 void
@@ -168,31 +142,22 @@ SyNScheme::MoveByAverages(const DiffeomorphicSettings & settings, int t)
   make(MiddleRole::AsGiven, average);
   make(MiddleRole::Exchanged, *m_Workspace.first);
   AddFields(queue, elements, MakeWeights(1, -1), average, *m_Workspace.first, average);
-  this->Move(m_Fixed, *m_Ones, average);
+  this->MoveSide(m_Fixed, *m_Ones, average);
   AddFields(queue, elements, MakeWeights(-1, 0), average, average, *m_Workspace.first);
-  this->Move(m_Moving, *m_Ones, *m_Workspace.first);
+  this->MoveSide(m_Moving, *m_Ones, *m_Workspace.first);
 }
 
 void
 SyNScheme::MakeUpdateOf(const DiffeomorphicSettings & settings, MiddleRole role, int t, Memory & update)
 {
-  Queue &        queue = *m_Workspace.queue;
   int            sign = 1;
-  const Memory * derivative = &m_Forces.Enqueue(role, t, sign);
-  if (HasWeights(settings))
-  {
-    const std::int64_t elements = 3 * kernels::CountFieldVoxels(&m_Level.grid);
-    Reserve(queue, m_Weighted, sizeof(float) * static_cast<std::size_t>(elements));
-    kernels::FieldWeights weights{};
-    std::copy(settings.syn.weights.begin(), settings.syn.weights.end(), weights.first);
-    AddFields(queue, elements, weights, *derivative, *derivative, *m_Weighted);
-    derivative = m_Weighted.get();
-  }
-  this->MakeUpdate(*derivative, update, *m_Workspace.second, update, sign * settings.step, kernels::FactorOfOuter);
+  const Memory & derivative = m_Forces.Enqueue(role, t, sign);
+  const double   length = sign * settings.step;
+  this->MakeUpdate(settings, derivative, update, *m_Workspace.second, update, length, kernels::FactorOfOuter);
 }
 
 void
-SyNScheme::Move(Side & side, const Memory & factors, const Memory & update)
+SyNScheme::MoveSide(Side & side, const Memory & factors, const Memory & update)
 {
   Queue &                    queue = *m_Workspace.queue;
   const kernels::FieldGrid & grid = m_Level.grid;
@@ -204,7 +169,7 @@ SyNScheme::Move(Side & side, const Memory & factors, const Memory & update)
                                             Input<RealNumber>(update),
                                             Input<RealNumber>(*side.toMiddle),
                                             Output<RealNumber>(*side.toMiddle));
-  if (m_FieldSigma > 0)
+  if (this->SmoothsField())
   {
     m_FieldSmoother.Smooth(*side.toMiddle, *m_Workspace.first, *m_Workspace.second, *side.toMiddle);
   }
@@ -243,15 +208,9 @@ SyNScheme::MakeField(DeformationField field)
 std::size_t
 SyNScheme::GetDeviceBytes() const
 {
-  std::size_t bytes = m_Forces.GetDeviceBytes() + m_UpdateSmoother.GetDeviceBytes() + m_FieldSmoother.GetDeviceBytes() +
-                      m_Inverter.GetDeviceBytes();
-  for (const MemoryPointer * array : { &m_Fixed.toMiddle,
-                                       &m_Fixed.fromMiddle,
-                                       &m_Moving.toMiddle,
-                                       &m_Moving.fromMiddle,
-                                       &m_OtherUpdate,
-                                       &m_Weighted,
-                                       &m_Ones })
+  std::size_t bytes = this->GetUpdateBytes() + m_Forces.GetDeviceBytes() + m_Inverter.GetDeviceBytes();
+  for (const MemoryPointer * array :
+       { &m_Fixed.toMiddle, &m_Fixed.fromMiddle, &m_Moving.toMiddle, &m_Moving.fromMiddle, &m_OtherUpdate, &m_Ones })
   {
     bytes += SizeOf(*array);
   }

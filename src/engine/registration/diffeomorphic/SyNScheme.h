@@ -2,12 +2,10 @@
 #ifndef gpureg_SyNScheme_h
 #define gpureg_SyNScheme_h
 
-#include "engine/registration/diffeomorphic/ConvergenceWindow.h"
 #include "engine/registration/diffeomorphic/FieldScheme.h"
 #include "engine/registration/diffeomorphic/MiddleForces.h"
 #include "engine/registration/diffeomorphic/SyNInverter.h"
 
-#include <optional>
 #include <vector>
 
 namespace gpureg
@@ -28,9 +26,6 @@ public:
 
   void
   BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number) override;
-
-  bool
-  Iterate(const DiffeomorphicSettings & settings, int t) override;
 
   std::vector<double>
   DownloadCosts(int count) override
@@ -53,11 +48,10 @@ private:
   };
 
   void
-  BeginFields(const LevelGrid & level);
+  Move(const DiffeomorphicSettings & settings, int t) override;
 
-  /** Sets the Gaussians, and remembers what they are set to. */
   void
-  UpdateSmoothing(const DiffeomorphicSettings & settings);
+  BeginFields(const LevelGrid & level, const DiffeomorphicSettings & settings);
 
   /** Makes a smoothed update of the derivative, whose factor goes to m_Factors. */
   void
@@ -66,22 +60,17 @@ private:
   /** Enqueues the composition of a side's field with factors[0] times an update, and the inversions, which m_Inverter finishes. Overwrites the
    *  workspace's arrays. */
   void
-  Move(Side & side, const Memory & factors, const Memory & update);
+  MoveSide(Side & side, const Memory & factors, const Memory & update);
 
   void
   MoveByAverages(const DiffeomorphicSettings & settings, int t);
 
-  double                           m_UpdateSigma = 0; // that the smoothers are set to
-  double                           m_FieldSigma = 0;
-  SyNInverter                      m_Inverter;
-  Side                             m_Fixed;
-  Side                             m_Moving;
-  MiddleForces                     m_Forces;
-  std::optional<ConvergenceWindow> m_Window;
-  // float[3] a voxel: the other update, and a weighted derivative; only where the settings need them.
-  MemoryPointer m_OtherUpdate;
-  MemoryPointer m_Weighted;
-  MemoryPointer m_Ones; // float: as m_Factors, of ones
+  SyNInverter   m_Inverter;
+  Side          m_Fixed;
+  Side          m_Moving;
+  MiddleForces  m_Forces;
+  MemoryPointer m_OtherUpdate; // float[3] a voxel: the other update, where the settings need it
+  MemoryPointer m_Ones;        // float: as m_Factors, of ones
 };
 
 } // namespace gpureg

@@ -40,7 +40,7 @@ VelocityScheme::LevelValues::LevelValues(SchemeWorkspace & workspace)
 {}
 
 VelocityScheme::VelocityScheme(SchemeWorkspace & workspace)
-  : FieldScheme(workspace)
+  : FieldScheme(workspace, FieldBorder::Smoothed)
   , m_Forces(workspace)
   , m_ToMiddle(*workspace.queue)
   , m_Whole(*workspace.queue)
@@ -59,10 +59,9 @@ VelocityScheme::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomor
     return this->MakeSources(pair, problem, edge, *m_Pairs[n++]);
   });
   const RegisteredImage & fixed = pairs.front().fixed.image;
-  const LevelGrid         before = this->SetLevel(MakeLevelGrid(problem.dimension, fixed.size, fixed.indexToPoint));
-  CarryField(m_Workspace, before, m_Level, m_Velocity);
+  const LevelGrid before = this->SetLevel(MakeLevelGrid(problem.dimension, fixed.size, fixed.indexToPoint), settings);
+  CarryField(m_Workspace, before, m_Level, FieldEdge::Continues, m_Velocity);
   m_Forces.BeginLevel(pairs, number, settings.iterations[static_cast<std::size_t>(number)], m_Level);
-  this->SetSmoothing(settings);
   m_ToMiddle.Set(m_Level.grid, 0.5, SquaringsToMiddle);
   m_Whole.Set(m_Level.grid, 1.0, SquaringsToMiddle + 1);
   Reserve(queue, m_Update, 3 * sizeof(float) * static_cast<std::size_t>(kernels::CountFieldVoxels(&m_Level.grid)));
@@ -86,8 +85,8 @@ VelocityScheme::MakeSources(const WeighedPair &          pair,
            { DescribeLevel(moving), {}, problem.initial.first, lowest } };
 }
 
-bool
-VelocityScheme::Iterate(const DiffeomorphicSettings & settings, int t)
+void
+VelocityScheme::Move(const DiffeomorphicSettings & settings, int t)
 {
   this->ResampleImages();
   if (t == 0)
@@ -98,15 +97,14 @@ VelocityScheme::Iterate(const DiffeomorphicSettings & settings, int t)
   const std::int64_t elements = 3 * kernels::CountFieldVoxels(&m_Level.grid);
   Memory &           update = *m_Update;
   Memory &           other = *m_Workspace.first;
-  this->MakeUpdateOf(MiddleRole::AsGiven, t, 0.5 * settings.step, update);
-  this->MakeUpdateOf(MiddleRole::Exchanged, t, 0.5 * settings.step, other);
+  this->MakeUpdateOf(settings, MiddleRole::AsGiven, t, update);
+  this->MakeUpdateOf(settings, MiddleRole::Exchanged, t, other);
   AddFields(queue, elements, MakeWeights(1, -1), update, other, update);
   AddFields(queue, elements, MakeWeights(1, 1), *m_Velocity, update, *m_Velocity);
-  if (settings.fieldSigma > 0)
+  if (this->SmoothsField())
   {
     m_FieldSmoother.Smooth(*m_Velocity, *m_Workspace.first, *m_Workspace.second, *m_Velocity);
   }
-  return true;
 }
 
 void
@@ -120,11 +118,13 @@ VelocityScheme::ResampleImages()
 }
 
 void
-VelocityScheme::MakeUpdateOf(MiddleRole role, int t, double length, Memory & update)
+VelocityScheme::MakeUpdateOf(const DiffeomorphicSettings & settings, MiddleRole role, int t, Memory & update)
 {
   int            sign = 1;
   const Memory & derivative = m_Forces.Enqueue(role, t, sign);
-  this->MakeUpdate(derivative, update, *m_Workspace.second, update, sign * length, kernels::FactorOfOuter);
+  // Both updates together are a step long at most.
+  const double length = 0.5 * sign * settings.step;
+  this->MakeUpdate(settings, derivative, update, *m_Workspace.second, update, length, kernels::FactorOfOuter);
   ScaleField(*m_Workspace.queue, 3 * kernels::CountFieldVoxels(&m_Level.grid), *m_Factors, update);
 }
 

@@ -29,9 +29,6 @@ public:
   void
   BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number) override;
 
-  bool
-  Iterate(const DiffeomorphicSettings & settings, int t) override;
-
   std::vector<double>
   DownloadCosts(int count) override
   {
@@ -45,6 +42,9 @@ public:
   GetDeviceBytes() const override;
 
 private:
+  void
+  Move(const DiffeomorphicSettings & settings, int t) override;
+
   /** An image at a level, with its mask. */
   struct LevelValues
   {
@@ -77,7 +77,7 @@ private:
   /** Makes the update of iteration t that moves one image of each pair to the other one, length voxels at most. Overwrites the workspace's
    *  second array. */
   void
-  MakeUpdateOf(MiddleRole role, int t, double length, Memory & update);
+  MakeUpdateOf(const DiffeomorphicSettings & settings, MiddleRole role, int t, Memory & update);
 
   /** Makes the inverse in the workspace's first array. */
   void

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stages that a registration is made of, and their settings, which have the engine's names and units."""
+
+from .choice import DEFORMING, INVERTING, STAGES, MetricsLike, Stage, StageLike, StagesLike, named, read_settings, read_stages
+from .dense import FIELD_SIMILARITIES, GREEDY_ITERATIONS, MOST_DENSE_LEVELS, SYN_ITERATIONS, SYN_SIMILARITIES, Greedy, SyN, Velocity
+from .free_form import FREE_FORM_OPTIMIZERS, SIMILARITIES, SPACING, FreeForm
+from .linear import COSTS, FINEST_EDGE, LINEAR_OPTIMIZERS, Affine, Global, Rigid
+from .values import ALL_VALUES, ValueRange, a_range, read_bins, read_range
+
+__all__ = [
+    "ALL_VALUES",
+    "Affine",
+    "COSTS",
+    "DEFORMING",
+    "FIELD_SIMILARITIES",
+    "FINEST_EDGE",
+    "FREE_FORM_OPTIMIZERS",
+    "FreeForm",
+    "GREEDY_ITERATIONS",
+    "Global",
+    "Greedy",
+    "INVERTING",
+    "LINEAR_OPTIMIZERS",
+    "MOST_DENSE_LEVELS",
+    "MetricsLike",
+    "Rigid",
+    "SIMILARITIES",
+    "SPACING",
+    "STAGES",
+    "SYN_ITERATIONS",
+    "SYN_SIMILARITIES",
+    "Stage",
+    "StageLike",
+    "StagesLike",
+    "SyN",
+    "ValueRange",
+    "Velocity",
+    "a_range",
+    "named",
+    "read_bins",
+    "read_range",
+    "read_settings",
+    "read_stages",
+]

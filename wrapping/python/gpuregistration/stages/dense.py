@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stages whose result is a displacement for each voxel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Optional, Sequence, Union
+
+from .. import _engine, _similarities
+from .._checks import engine_name, read_choice, read_number, read_whole
+from .._engine import BadInputError
+from .values import ValueRange, a_range, as_list, read_bins, set_ranges
+
+#: The similarities of Greedy and Velocity, and those of SyN.
+FIELD_SIMILARITIES = tuple(name for name, one in _similarities.SIMILARITIES.items() if one.is_for_fields)
+SYN_SIMILARITIES = tuple(name for name, one in _similarities.SIMILARITIES.items() if one.is_for_syn)
+#: The iterations of Greedy and Velocity, and those of SyN, at each level, the coarsest first.
+GREEDY_ITERATIONS = (100, 100, 100, 50)
+SYN_ITERATIONS = (100, 70, 50, 20)
+
+MOST_DENSE_LEVELS = 6
+
+
+@dataclass
+class Greedy:
+    """A displacement for each voxel, found greedily, behind which what was found before is applied. Each iteration smooths the gradient of the
+    similarity, scales it to a step, composes the deformation with it, and smooths the deformation (Avants 2008; Yushkevich 2016).
+
+    Attributes:
+        similarity: "neighborhood_correlation", "normalized_mutual_information", "mattes_mutual_information", "correlation_ratio",
+            "mean_squares", "correlation" or "demons" (mean squares, and the direction of Thirion 1998 along the moving image's gradient).
+        iterations: of each level, the coarsest first; or one number, for a single level. Voxels are twice as long from level to level, and
+            the last level has the fixed image's.
+        radius: of a neighborhood, voxels of a level.
+        bins: number of bins, of a similarity that has bins.
+        update_sigma, field_sigma: standard deviations of the Gaussians that smooth each update, and the whole deformation after it, voxels of
+            a level; 0: none. Without enough smoothing the deformation folds.
+        step: length of the longest vector of an update, voxels of a level.
+        convergence_threshold, convergence_window: a level ends when the change of its last costs, so many of them, is less than this; a
+            window of 0: never.
+        weights: factors of an update's components along x, y (and z), physical axes: 0 where nothing is to move. None: 1 each.
+        fixed_range, moving_range: as of Rigid.
+    """
+
+    similarity: str = "neighborhood_correlation"
+    iterations: Union[int, Sequence[int]] = field(default=GREEDY_ITERATIONS, metadata={"typical": 100, "numbers": MOST_DENSE_LEVELS})
+    radius: int = 2
+    bins: int = 32
+    update_sigma: float = 1.732
+    field_sigma: float = 0.6
+    step: float = 1.0
+    convergence_threshold: float = 1e-6
+    convergence_window: int = 0
+    weights: Optional[Sequence[float]] = field(default=None, metadata={"typical": 1.0, "numbers": 3})
+    fixed_range: ValueRange = a_range()
+    moving_range: ValueRange = a_range()
+
+    name: ClassVar[str] = "greedy"
+    metric_setting: ClassVar[str] = "similarity"
+
+    @property
+    def metric(self) -> str:
+        """The name of the similarity that compares the images. Raises BadInputError if there is no such similarity."""
+        return read_choice("similarity", self.similarity, FIELD_SIMILARITIES)
+
+    def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.DiffeomorphicSettings:
+        """Returns the settings as the engine takes them. Arguments and errors are those of Rigid.settings()."""
+        settings = _engine.DiffeomorphicSettings()
+        _set_similarity(settings, self)
+        settings.iterations = _read_iterations(self.iterations)
+        settings.update_sigma = read_number("update_sigma", self.update_sigma, 0)
+        settings.field_sigma = read_number("field_sigma", self.field_sigma, 0)
+        settings.step = read_number("step", self.step, above=0)
+        _set_convergence(settings, self)
+        settings.weights = _read_weights(self.weights, edges)
+        set_ranges(settings, self)
+        return settings
+
+
+@dataclass
+class Velocity(Greedy):
+    """A displacement for each voxel, and its inverse, which a stationary velocity leads to, behind which what was found before is applied. The
+    deformation is exp(v), of a velocity v for each voxel, and its inverse is exp(-v), both by scaling and squaring. Both images move to the
+    middle, along exp(v/2) and exp(-v/2); each iteration smooths the difference of the similarity's gradients by both, scales it to a step,
+    adds it to v, and smooths v. So exchanged images have the inverse deformation (Arsigny 2006; Vercauteren 2008; Avants 2008).
+
+    Attributes:
+        similarity: as of Greedy; "demons" take the gradient of each image in turn.
+        iterations, radius, bins, convergence_threshold, convergence_window, weights, fixed_range, moving_range: as of Greedy.
+        update_sigma, field_sigma: standard deviations of the Gaussians that smooth each update, and the velocity after it, voxels of a level;
+            0: none; less than Greedy's, since v is smoothed where the deformation is its exponential. Without enough smoothing the
+            deformation folds.
+        step: length of the longest vector of an update of v at most, voxels of a level.
+    """
+
+    update_sigma: float = 1.414
+    field_sigma: float = 0.4
+
+    name: ClassVar[str] = "velocity"
+
+    def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.DiffeomorphicSettings:
+        """Returns the settings as the engine takes them. Arguments and errors are those of Rigid.settings()."""
+        settings = super().settings(edges, seed)
+        settings.scheme = _engine.DiffeomorphicScheme.Velocity
+        return settings
+
+
+@dataclass
+class SyN:
+    """A displacement for each voxel, and its inverse, found as ITK's and ANTs' SyN find them, behind which what was found before is applied. Both
+    images move to the middle; each iteration smooths the derivative of the similarity, scales it to a step, composes the way to the middle
+    with it, and inverts that (Avants 2008).
+
+    Attributes:
+        similarity: "neighborhood_correlation", "mean_squares", "mattes_mutual_information" or "demons".
+        iterations: of each level, the coarsest first, at most; or one number, for a single level. Voxels are twice as long from level to
+            level, and the last level has the fixed image's. Images are smoothed by as many of their voxels as there are finer levels.
+        bins: of the joint histogram.
+        radius: of a neighborhood, voxels of a level.
+        update_variance, field_variance: of the Gaussians that smooth each update, and the way to the middle after it, squared voxels of a
+            level; 0: none.
+        step: length of the longest vector of an update, voxels of a level.
+        average: both images move by the mean of both updates.
+        convergence_threshold, convergence_window, weights: as of Greedy.
+        shrink_factors: voxels along each axis that a voxel of a level stands for: one number a level, or, in Python, one for each axis. None:
+            as iterations says. The result has the last level's voxels.
+        smoothing_sigmas: standard deviations by which a level's images are smoothed, in their voxels, one a level. None: as iterations says.
+        sigmas_in_mm: 1: these are in mm.
+        fixed_range, moving_range: as of Rigid.
+    """
+
+    similarity: str = "neighborhood_correlation"
+    iterations: Union[int, Sequence[int]] = field(default=SYN_ITERATIONS, metadata={"typical": 100, "numbers": MOST_DENSE_LEVELS})
+    bins: int = 32
+    radius: int = 4
+    update_variance: float = 3.0
+    field_variance: float = 0.0
+    step: float = 0.1
+    average: int = 0
+    convergence_threshold: float = 1e-6
+    convergence_window: int = 10
+    shrink_factors: Optional[Sequence[Any]] = field(default=None, metadata={"typical": 2, "numbers": MOST_DENSE_LEVELS})
+    smoothing_sigmas: Optional[Sequence[float]] = field(default=None, metadata={"typical": 1.0, "numbers": MOST_DENSE_LEVELS})
+    sigmas_in_mm: int = 0
+    weights: Optional[Sequence[float]] = field(default=None, metadata={"typical": 1.0, "numbers": 3})
+    fixed_range: ValueRange = a_range()
+    moving_range: ValueRange = a_range()
+
+    name: ClassVar[str] = "syn"
+    metric_setting: ClassVar[str] = "similarity"
+
+    @property
+    def metric(self) -> str:
+        """The name of the similarity that compares the images. Raises BadInputError if there is no such similarity."""
+        return read_choice("similarity", self.similarity, SYN_SIMILARITIES)
+
+    def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.DiffeomorphicSettings:
+        """Returns the settings as the engine takes them. Arguments and errors are those of Rigid.settings()."""
+        settings = _engine.DiffeomorphicSettings()
+        settings.scheme = _engine.DiffeomorphicScheme.SyN
+        _set_similarity(settings, self)
+        settings.iterations = _read_iterations(self.iterations)
+        settings.update_sigma = read_number("update_variance", self.update_variance, 0) ** 0.5
+        settings.field_sigma = read_number("field_variance", self.field_variance, 0) ** 0.5
+        settings.step = read_number("step", self.step, above=0)
+        _set_convergence(settings, self)
+        settings.weights = _read_weights(self.weights, edges)
+        syn = settings.syn
+        syn.averages_gradients = bool(read_whole("average", self.average, 0, 1))
+        syn.shrink_factors = [_read_factors(level, edges) for level in as_list(self.shrink_factors)]
+        syn.smoothing_sigmas = [read_number("smoothing_sigmas", sigma, 0) for sigma in as_list(self.smoothing_sigmas)]
+        syn.sigmas_are_in_millimetres = bool(read_whole("sigmas_in_mm", self.sigmas_in_mm, 0, 1))
+        set_ranges(settings, self)
+        return settings
+
+
+def _set_similarity(settings: Any, stage: Union[Greedy, SyN]) -> None:
+    bins, radius = read_bins(stage.metric, stage.bins), read_whole("radius", stage.radius, 1)
+    settings.similarity = _engine.SimilaritySettings.make(engine_name(stage.metric), bins, radius)
+
+
+def _set_convergence(settings: Any, stage: Union[Greedy, SyN]) -> None:
+    settings.convergence_threshold = read_number("convergence_threshold", stage.convergence_threshold, 0, 1)
+    settings.convergence_window = read_whole("convergence_window", stage.convergence_window, 0)
+
+
+def _possible_counts(edges: Optional[Sequence[float]]) -> tuple[int, ...]:
+    """Returns how many axes there are, or may be where edges, which are one for each axis, are not known yet."""
+    return (2, 3) if edges is None else (len(edges),)
+
+
+def _read_weights(weights: Optional[Sequence[float]], edges: Optional[Sequence[float]]) -> list[float]:
+    """Returns the weights of an update's components along three axes. edges: as of Rigid.settings()."""
+    if weights is None:
+        return [1.0] * 3
+    read = [read_number("weights", weight, 0) for weight in as_list(weights)]
+    if len(read) not in _possible_counts(edges):
+        raise BadInputError(f"weights={weights} is not possible: give one number for each axis of the images.")
+    return read + [1.0] * (3 - len(read))
+
+
+def _read_factors(level: Any, edges: Optional[Sequence[float]]) -> list[int]:
+    """Returns a level's shrink factors along three axes, of one for all axes or of one for each. edges: as of Rigid.settings()."""
+    factors = [read_whole("shrink_factors", factor, 1) for factor in as_list(level)]
+    if len(factors) == 1:
+        return factors * 3
+    if len(factors) not in _possible_counts(edges):
+        raise BadInputError(f"shrink_factors of a level are {level}; they are to be one whole number, or one for each axis of the images.")
+    return factors + [1] * (3 - len(factors))
+
+
+def _read_iterations(iterations: Any) -> list[int]:
+    """Reads the iterations of a dense stage's levels."""
+    numbers = as_list(iterations)
+    if not 1 <= len(numbers) <= MOST_DENSE_LEVELS:
+        raise BadInputError(f"iterations={iterations} is not possible: give 1 to {MOST_DENSE_LEVELS} whole numbers, one for each level.")
+    return [read_whole("iterations", number) for number in numbers]
