@@ -318,7 +318,7 @@ TEST_P(LoadedImageTest, SummaryOfFloatsAndDoubles)
 {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  for (const int count : { 1, 2, 31, 32767, 32769, 200003 })
+  for (const int count : { 1, 2, 31, 32767, 32769, 200003, 400003 })
   {
     for (const double offset : { 0.0, -1e5, 1e7 })
     {

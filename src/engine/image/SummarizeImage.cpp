@@ -11,9 +11,10 @@ namespace gpureg
 
 namespace
 {
-// As many lanes as fill a device, and the fewest values that one lane reads, because each strip's numbers are downloaded.
+// As many lanes as fill a device, the fewest values that one lane reads, and the most summaries that are downloaded.
 constexpr std::int64_t DeviceStrips = 32768;
 constexpr std::int64_t LeastStripValues = 256;
+constexpr int          MostDownloaded = 1024;
 // The number of values that one thread of the host summarizes at a time.
 constexpr std::int64_t HostStripValues = std::int64_t{ 1 } << 16;
 
@@ -57,22 +58,42 @@ CutIntoStrips(const Queue & queue, std::int64_t count)
   return strips;
 }
 
-ImageSummary
-SummarizeImage(Queue & queue, Precision precision, std::int64_t count, const Memory & values)
+void
+SummaryOnDevice::Enqueue(Queue & queue, Precision precision, std::int64_t count, const Memory & values)
 {
-  const auto          strips = CutIntoStrips(queue, count);
-  std::vector<double> summaries(static_cast<std::size_t>(kernels::SummaryNumbers * strips.number));
-  const std::size_t   bytes = sizeof(double) * summaries.size();
-  const MemoryPointer onDevice = queue.Allocate(bytes);
+  constexpr std::size_t bytesOfOne = sizeof(double) * kernels::SummaryNumbers;
+  const kernels::Strips strips = CutIntoStrips(queue, count);
+  Reserve(queue, m_OfStrips, bytesOfOne * static_cast<std::size_t>(strips.number));
   ForEachItem<kernels::SummarizeStripKernel>(queue,
                                              strips.number,
                                              precision,
                                              strips,
                                              Input<RealNumber>(values),
                                              1.0 / static_cast<double>(count),
-                                             Output<double>(*onDevice));
-  queue.Download(summaries.data(), *onDevice, bytes);
+                                             Output<double>(*m_OfStrips));
+  kernels::Strips joined = strips;
+  joined.count = strips.number;
+  joined.number = std::min(strips.number, MostDownloaded);
+  m_Count = joined.number;
+  Reserve(queue, m_Joined, bytesOfOne * static_cast<std::size_t>(m_Count));
+  ForEachItem<kernels::JoinSummariesKernel>(
+    queue, m_Count, joined, Input<double>(*m_OfStrips), Output<double>(*m_Joined));
+}
+
+ImageSummary
+SummaryOnDevice::Download(Queue & queue) const
+{
+  std::vector<double> summaries(static_cast<std::size_t>(kernels::SummaryNumbers * m_Count));
+  queue.Download(summaries.data(), *m_Joined, sizeof(double) * summaries.size());
   return JoinStrips(summaries);
+}
+
+ImageSummary
+SummarizeImage(Queue & queue, Precision precision, std::int64_t count, const Memory & values)
+{
+  SummaryOnDevice summary;
+  summary.Enqueue(queue, precision, count, values);
+  return summary.Download(queue);
 }
 
 } // namespace gpureg

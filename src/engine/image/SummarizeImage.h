@@ -20,6 +20,30 @@ namespace gpureg
 kernels::Strips
 CutIntoStrips(const Queue & queue, std::int64_t count);
 
+/** Holds the summary of values while the device computes it. The arrays serve the next summary, of any values. */
+class SummaryOnDevice
+{
+public:
+  /** Enqueues the summary of count values. */
+  void
+  Enqueue(Queue & queue, Precision precision, std::int64_t count, const Memory & values);
+
+  /** Waits for the summary. */
+  ImageSummary
+  Download(Queue & queue) const;
+
+  std::size_t
+  GetDeviceBytes() const
+  {
+    return SizeOf(m_OfStrips) + SizeOf(m_Joined);
+  }
+
+private:
+  int           m_Count = 0; // of joined summaries
+  MemoryPointer m_OfStrips;  // double[kernels::SummaryNumbers] a strip
+  MemoryPointer m_Joined;    // some of these joined
+};
+
 /** Summarizes count values on the queue's device, and waits for the summary. */
 ImageSummary
 SummarizeImage(Queue & queue, Precision precision, std::int64_t count, const Memory & values);

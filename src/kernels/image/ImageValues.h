@@ -81,6 +81,36 @@ SummarizeStrip(
 
 GPUREG_REAL_ITEM_KERNEL(SummarizeStrip, 1, "summarising an image");
 
+/** Joins the summaries of a strip, SummaryNumbers each, into one. */
+GPUREG_FUNCTION void
+JoinSummaries(const Strips * strips, GPUREG_GLOBAL const double * summaries, GPUREG_GLOBAL double * joined, i64 strip)
+{
+  const i64 end = EndOfStrip(strips, strip);
+  const i64 step = StepOfStrip(strips);
+  double    minimum = 1;
+  double    maximum = -1;
+  double    sum = 0;
+  double    notFinite = 0;
+  for (i64 n = BeginOfStrip(strips, strip); n < end; n += step)
+  {
+    GPUREG_GLOBAL const double * one = summaries + SummaryNumbers * n;
+    const int                    isFirst = minimum > maximum;
+    if (one[0] <= one[1])
+    {
+      minimum = isFirst || one[0] < minimum ? one[0] : minimum;
+      maximum = isFirst || one[1] > maximum ? one[1] : maximum;
+    }
+    sum += one[2];
+    notFinite += one[3];
+  }
+  joined[SummaryNumbers * strip] = minimum;
+  joined[SummaryNumbers * strip + 1] = maximum;
+  joined[SummaryNumbers * strip + 2] = sum;
+  joined[SummaryNumbers * strip + 3] = notFinite;
+}
+
+GPUREG_ITEM_KERNEL(JoinSummaries, 64, "summarising an image");
+
 /** Picks one of count values: from the part with this number, of `parts` equal parts, at a pseudo-random place that is the same on
  *  every device. The random place avoids picking again and again what repeats along rows. */
 GPUREG_REAL_FUNCTION void

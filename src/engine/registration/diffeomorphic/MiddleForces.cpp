@@ -69,10 +69,7 @@ MiddleForces::CheckImages()
 {
   for (const auto & pair : m_Pairs)
   {
-    WithPairNamed(pair->GetNumber(), [&] {
-      pair->GetFixed().MeasureRange();
-      pair->GetMoving().MeasureRange();
-    });
+    WithPairNamed(pair->GetNumber(), [&] { pair->CheckImages(); });
   }
 }
 

@@ -105,8 +105,8 @@ MiddleImage::Resample(const Memory & field)
   }
 }
 
-ImageSummary
-MiddleImage::MeasureRange()
+void
+MiddleImage::EnqueueRange()
 {
   Queue &            queue = *m_Workspace.queue;
   const std::int64_t voxels = m_Values.GetCount();
@@ -118,7 +118,13 @@ MiddleImage::MeasureRange()
       queue, voxels, Input<float>(*values), Input<float>(*m_Weights.GetMemory()), Output<float>(kept));
     values = &kept;
   }
-  const ImageSummary range = SummarizeImage(queue, Precision::Single, voxels, *values);
+  m_Range.Enqueue(queue, Precision::Single, voxels, *values);
+}
+
+ImageSummary
+MiddleImage::DownloadRange() const
+{
+  const ImageSummary range = m_Range.Download(*m_Workspace.queue);
   if (!(range.maximum > range.minimum))
   {
     throw BadInputError("an image is constant where the other one's grid lies, inside of its mask: begin with a "

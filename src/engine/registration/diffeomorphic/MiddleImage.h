@@ -3,6 +3,7 @@
 #define gpureg_MiddleImage_h
 
 #include "engine/field/FieldKernels.h"
+#include "engine/image/SummarizeImage.h"
 #include "engine/filter/LevelImage.h"
 #include "engine/filter/RecursiveFilter.h"
 #include "engine/image/FloatImage.h"
@@ -42,10 +43,14 @@ public:
   void
   Resample(const Memory & field);
 
-  /** Computes the range of the resampled image's values inside of its mask, and waits for it. Overwrites the workspace's first array.
-   *  \throws BadInputError if all are equal */
+  /** Enqueues the computation of the range of the resampled image's values inside of its mask. Overwrites the workspace's first array. */
+  void
+  EnqueueRange();
+
+  /** Waits for that range.
+   *  \throws BadInputError if all values are equal */
   ImageSummary
-  MeasureRange();
+  DownloadRange() const;
 
   /** Sets the range of the resampled image's values. */
   void
@@ -64,7 +69,8 @@ public:
   std::size_t
   GetDeviceBytes() const
   {
-    return SizeOf(m_Smoothed) + SizeOf(m_FloatMask) + m_Values.GetDeviceBytes() + m_Weights.GetDeviceBytes();
+    return SizeOf(m_Smoothed) + SizeOf(m_FloatMask) + m_Values.GetDeviceBytes() + m_Weights.GetDeviceBytes() +
+           m_Range.GetDeviceBytes();
   }
 
 private:
@@ -75,15 +81,16 @@ private:
   SchemeWorkspace &        m_Workspace;
   kernels::FieldResampling m_Places{};
   // The values and the mask that are resampled, floats, which the pointers behind them hold if they are not the image's own.
-  const Memory * m_Image = nullptr;
-  const Memory * m_Mask = nullptr;
-  MemoryPointer  m_Smoothed;
-  MemoryPointer  m_FloatMask;
-  FloatImage     m_Values;
-  FloatImage     m_Weights;
-  ImageLevel     m_ValueLevel;
-  ImageLevel     m_WeightLevel;
-  LevelImage     m_Resampled;
+  const Memory *  m_Image = nullptr;
+  const Memory *  m_Mask = nullptr;
+  MemoryPointer   m_Smoothed;
+  MemoryPointer   m_FloatMask;
+  SummaryOnDevice m_Range;
+  FloatImage      m_Values;
+  FloatImage      m_Weights;
+  ImageLevel      m_ValueLevel;
+  ImageLevel      m_WeightLevel;
+  LevelImage      m_Resampled;
 };
 
 } // namespace gpureg

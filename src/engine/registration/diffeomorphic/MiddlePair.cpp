@@ -45,17 +45,34 @@ void
 MiddlePair::SetRanges(bool isFirst)
 {
   const bool hasBins = m_Similarity->GetDescription().HasJointHistogram();
+  if (!hasBins && !isFirst)
+  {
+    return;
+  }
+  this->EnqueueRanges();
   for (MiddleImage * image : { &m_Fixed, &m_Moving })
   {
-    if (hasBins || isFirst)
+    const ImageSummary range = image->DownloadRange();
+    if (hasBins)
     {
-      const ImageSummary range = image->MeasureRange();
-      if (hasBins)
-      {
-        image->SetRange(range);
-      }
+      image->SetRange(range);
     }
   }
+}
+
+void
+MiddlePair::EnqueueRanges()
+{
+  m_Fixed.EnqueueRange();
+  m_Moving.EnqueueRange();
+}
+
+void
+MiddlePair::CheckImages()
+{
+  this->EnqueueRanges();
+  m_Fixed.DownloadRange();
+  m_Moving.DownloadRange();
 }
 
 void

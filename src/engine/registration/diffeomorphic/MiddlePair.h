@@ -72,6 +72,11 @@ public:
   void
   SetRanges(bool isFirst);
 
+  /** Checks that both images vary in the middle. Overwrites the workspace's first array.
+   *  \throws BadInputError if one does not */
+  void
+  CheckImages();
+
   /** Enqueues the similarity of the images in the middle, which goes to values[slot], float, and its derivative. */
   void
   EnqueueForces(MiddleRole role, Memory & values, std::int64_t slot);
@@ -116,6 +121,10 @@ public:
   GetDeviceBytes() const;
 
 private:
+  /** Enqueues the ranges of both images in the middle. Overwrites the workspace's first array. */
+  void
+  EnqueueRanges();
+
   /** Says whether the gradient in the forces is the fixed image's, as itk::DemonsImageToImageMetricv4 has it by default. Then the forces are
    *  minus those of the exchanged images, whose moving image is the fixed one. */
   bool
