@@ -137,7 +137,7 @@ if(GPURegistration_HAS_OPENCL)
   gpuregistration_embed_metric_kernels(
     PreTransform ITEMS metric/samples/PreTransformMoves.h GROUPS metric/samples/PreTransformKernels.h metric/samples/PreTransformKernels.cl)
   gpuregistration_embed_kernels(
-    ControlStep core/Evaluated.h transform/ControlVector.h ITEMS registration/free_form/ControlSteps.h
+    ControlStep core/Adam.h core/Evaluated.h transform/ControlVector.h ITEMS registration/free_form/ControlSteps.h
     GROUPS core/LaneReduction.h registration/free_form/ControlLineKernels.h registration/free_form/ControlLineKernels.cl)
   gpuregistration_embed_kernels(Displacement DOUBLES ITEMS resample/Displacement.h)
   gpuregistration_embed_kernels(Number DOUBLES ITEMS image/NumberTypes.h)
@@ -168,8 +168,8 @@ if(GPURegistration_HAS_OPENCL)
     ControlPenalty core/Determinant.h transform/ControlVector.h penalty/ControlPenalties.h
     penalty/ControlPenaltyGradient.h penalty/ControlPenaltyKernels.h penalty/ControlPenaltyKernels.cl)
   gpuregistration_embed_kernels(
-    Field core/Determinant.h core/Evaluated.h core/Strips.h transform/FixedMap.h ITEMS field/FieldGrid.h field/FieldComposition.h
-    field/FieldSums.h field/FieldBlocks.h field/FieldSmoothing.h field/FieldInversion.h field/FieldNewton.h field/FieldAdjoint.h
+    Field core/Adam.h core/Determinant.h core/Evaluated.h core/Strips.h transform/FixedMap.h ITEMS field/FieldGrid.h field/FieldComposition.h
+    field/FieldSums.h field/FieldAdam.h field/FieldBlocks.h field/FieldSmoothing.h field/FieldInversion.h field/FieldNewton.h field/FieldAdjoint.h
     field/FieldJacobian.h field/FieldReduction.h field/MiddleImage.h field/FieldWarp.h field/BoxCorrelation.h field/SampleForces.h
     field/ForceSum.h)
   gpuregistration_list_sources(

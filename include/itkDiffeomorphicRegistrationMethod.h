@@ -78,6 +78,7 @@ public:
   using SimilarityEnum = gpureg::SimilarityKind;
   using ImagePairType = RegistrationImagePair<TFixedImage, TMovingImage>;
   using SchemeEnum = gpureg::DiffeomorphicScheme;
+  using OptimizerEnum = gpureg::DiffeomorphicOptimizer;
 
   /** Sets the scheme, as an enumerator or by its name: "Greedy" (the default) or "Velocity". SyN has a class of its own, and is refused here.
    * \throws itk::GPUBadInputError if no scheme has this name.
@@ -85,10 +86,10 @@ public:
   itkGPUChoiceMacro(Scheme, SchemeEnum, gpureg::GetDiffeomorphicScheme);
 
   /** Sets the similarity, as an enumerator or by its name: "NeighborhoodCorrelation" (the local correlation, the default),
-   * "NormalizedMutualInformation" or "CorrelationRatio" for two contrasts, "MeanSquares" or "Correlation"; see
-   * FreeFormDeformationRegistrationMethod::SetSimilarity().
+   * "NormalizedMutualInformation", "MattesMutualInformation" or "CorrelationRatio" for two contrasts, "MeanSquares", "Correlation", or "Demons" (mean
+   * squares, with the forces of Thirion 1998 along the moving image's gradient); see FreeFormDeformationRegistrationMethod::SetSimilarity().
    * \throws itk::GPUBadInputError if no similarity has this name. */
-  itkGPUChoiceMacro(Similarity, SimilarityEnum, gpureg::GetSimilarityKind);
+  itkGPUChoiceMacro(Similarity, SimilarityEnum, gpureg::GetFieldSimilarityKind);
 
   /** Sets the number of bins of a similarity that has bins. Default: 32. */
   itkSetMacro(NumberOfHistogramBins, unsigned int);
@@ -113,6 +114,12 @@ public:
   /** Sets the length of the longest vector of each update, in a level's voxels. Default: 1. */
   itkSetMacro(Step, double);
   itkGetConstMacro(Step, double);
+
+  /** Sets how long a step is, as an enumerator or by its name: "LongestVector" (the default: the longest vector of each update has the length
+   * Step) or "Adam" (Kingma & Ba 2015: each component's step follows from its past, and is of the length Step at most). Adam is for the greedy
+   * scheme.
+   * \throws itk::GPUBadInputError if no optimizer has this name. */
+  itkGPUChoiceMacro(Optimizer, OptimizerEnum, gpureg::GetDiffeomorphicOptimizer);
 
   /** Set when a level ends before its last iteration: when the change of its last ConvergenceWindowSize costs, as
    * Function::WindowConvergenceMonitoringFunction has it, is less than ConvergenceThreshold. Window 0, the default: never, and no iteration
@@ -220,6 +227,7 @@ private:
   double               m_UpdateSmoothingSigma;
   double               m_FieldSmoothingSigma;
   double               m_Step;
+  OptimizerEnum        m_Optimizer;
   double               m_ConvergenceThreshold;
   unsigned int         m_ConvergenceWindowSize;
   OptimizerWeightsType m_OptimizerWeights;

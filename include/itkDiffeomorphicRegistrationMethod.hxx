@@ -25,6 +25,7 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::DiffeomorphicRegistr
   m_UpdateSmoothingSigma = settings.updateSigma;
   m_FieldSmoothingSigma = settings.fieldSigma;
   m_Step = settings.step;
+  m_Optimizer = settings.optimizer;
   m_ConvergenceThreshold = settings.convergenceThreshold;
   m_ConvergenceWindowSize = static_cast<unsigned int>(settings.convergenceWindow);
   m_Weight = settings.weight;
@@ -99,6 +100,7 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
   settings.updateSigma = m_UpdateSmoothingSigma;
   settings.fieldSigma = m_FieldSmoothingSigma;
   settings.step = m_Step;
+  settings.optimizer = m_Optimizer;
   settings.convergenceThreshold = m_ConvergenceThreshold;
   settings.convergenceWindow = GPURegistrationDetail::ToEngineCount(m_ConvergenceWindowSize);
   if (m_OptimizerWeights.Size() != 0)
@@ -206,6 +208,7 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std::ostre
   os << indent << "UpdateSmoothingSigma: " << m_UpdateSmoothingSigma << std::endl;
   os << indent << "FieldSmoothingSigma: " << m_FieldSmoothingSigma << std::endl;
   os << indent << "Step: " << m_Step << std::endl;
+  os << indent << "Optimizer: " << m_Optimizer << std::endl;
   os << indent << "ConvergenceThreshold: " << m_ConvergenceThreshold << std::endl;
   os << indent << "ConvergenceWindowSize: " << m_ConvergenceWindowSize << std::endl;
   os << indent << "OptimizerWeights: " << m_OptimizerWeights << std::endl;

@@ -61,7 +61,7 @@ public:
   itkGetConstObjectMacro(MovingImageMask, MaskType);
 
   /** Sets the similarity, as DiffeomorphicRegistrationMethod::SetSimilarity() does. */
-  itkGPUChoiceMacro(Similarity, SimilarityEnum, gpureg::GetSimilarityKind);
+  itkGPUChoiceMacro(Similarity, SimilarityEnum, gpureg::GetFieldSimilarityKind);
 
   /** Sets the number of bins of a similarity that has bins. Default: 32. */
   itkSetMacro(NumberOfHistogramBins, unsigned int);

@@ -45,18 +45,19 @@ const std::string &
 GetStructSizes()
 {
   static const std::string & sizes = *new std::string(
-    GPUREG_DEFINE_SIZE(AdamStep) + GPUREG_DEFINE_SIZE(BorderArguments) + GPUREG_DEFINE_SIZE(BoxCorrelation) +
-    GPUREG_DEFINE_SIZE(CentreWalk) + GPUREG_DEFINE_SIZE(ChainPart) + GPUREG_DEFINE_SIZE(ClampArguments) +
-    GPUREG_DEFINE_SIZE(ControlGridArguments) + GPUREG_DEFINE_SIZE(ControlPenaltyArguments) +
-    GPUREG_DEFINE_SIZE(ControlTile) + GPUREG_DEFINE_SIZE(ControlWeights) + GPUREG_DEFINE_SIZE(ConvolutionArguments) +
-    GPUREG_DEFINE_SIZE(CorrelationRatioArguments) + GPUREG_DEFINE_SIZE(CorrelationRatioSums) +
-    GPUREG_DEFINE_SIZE(DisplacementArguments) + GPUREG_DEFINE_SIZE(FieldCorners) + GPUREG_DEFINE_SIZE(FieldGrid) +
-    GPUREG_DEFINE_SIZE(FieldBlock) + GPUREG_DEFINE_SIZE(SampleForceTurn) + GPUREG_DEFINE_SIZE(FieldResampling) +
-    GPUREG_DEFINE_SIZE(FieldSmoothing) + GPUREG_DEFINE_SIZE(FieldWarp) + GPUREG_DEFINE_SIZE(FieldWeights) +
-    GPUREG_DEFINE_SIZE(FixedMap) + GPUREG_DEFINE_SIZE(FloatAndRest) + GPUREG_DEFINE_SIZE(AdjointArguments) +
-    GPUREG_DEFINE_SIZE(GradientColumn) + GPUREG_DEFINE_SIZE(GridInterpolationArguments) +
-    GPUREG_DEFINE_SIZE(GridPlace) + GPUREG_DEFINE_SIZE(HistogramArguments) + GPUREG_DEFINE_SIZE(ImageSampling) +
-    GPUREG_DEFINE_SIZE(InversionRule) + GPUREG_DEFINE_SIZE(InversionState) + GPUREG_DEFINE_SIZE(JointDensityArguments) +
+    GPUREG_DEFINE_SIZE(AdamStep) + GPUREG_DEFINE_SIZE(ControlStep) + GPUREG_DEFINE_SIZE(BorderArguments) +
+    GPUREG_DEFINE_SIZE(BoxCorrelation) + GPUREG_DEFINE_SIZE(CentreWalk) + GPUREG_DEFINE_SIZE(ChainPart) +
+    GPUREG_DEFINE_SIZE(ClampArguments) + GPUREG_DEFINE_SIZE(ControlGridArguments) +
+    GPUREG_DEFINE_SIZE(ControlPenaltyArguments) + GPUREG_DEFINE_SIZE(ControlTile) + GPUREG_DEFINE_SIZE(ControlWeights) +
+    GPUREG_DEFINE_SIZE(ConvolutionArguments) + GPUREG_DEFINE_SIZE(CorrelationRatioArguments) +
+    GPUREG_DEFINE_SIZE(CorrelationRatioSums) + GPUREG_DEFINE_SIZE(DisplacementArguments) +
+    GPUREG_DEFINE_SIZE(FieldCorners) + GPUREG_DEFINE_SIZE(FieldGrid) + GPUREG_DEFINE_SIZE(FieldBlock) +
+    GPUREG_DEFINE_SIZE(SampleForceTurn) + GPUREG_DEFINE_SIZE(FieldResampling) + GPUREG_DEFINE_SIZE(FieldSmoothing) +
+    GPUREG_DEFINE_SIZE(FieldWarp) + GPUREG_DEFINE_SIZE(FieldWeights) + GPUREG_DEFINE_SIZE(FixedMap) +
+    GPUREG_DEFINE_SIZE(FloatAndRest) + GPUREG_DEFINE_SIZE(AdjointArguments) + GPUREG_DEFINE_SIZE(GradientColumn) +
+    GPUREG_DEFINE_SIZE(GridInterpolationArguments) + GPUREG_DEFINE_SIZE(GridPlace) +
+    GPUREG_DEFINE_SIZE(HistogramArguments) + GPUREG_DEFINE_SIZE(ImageSampling) + GPUREG_DEFINE_SIZE(InversionRule) +
+    GPUREG_DEFINE_SIZE(InversionState) + GPUREG_DEFINE_SIZE(JointDensityArguments) +
     GPUREG_DEFINE_SIZE(JointHistogramArguments) + GPUREG_DEFINE_SIZE(JointHistogramSummaryArguments) +
     GPUREG_DEFINE_SIZE(LaneWalk) + GPUREG_DEFINE_SIZE(LinearCell) + GPUREG_DEFINE_SIZE(LocalCorrelation) +
     GPUREG_DEFINE_SIZE(LongestVector) + GPUREG_DEFINE_SIZE(MattesArguments) + GPUREG_DEFINE_SIZE(NearestVoxel) +

@@ -61,6 +61,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/filter/LevelImage.cpp
     engine/registration/LevelSamples.cpp
     engine/registration/LevelSimilarity.cpp
+    engine/registration/diffeomorphic/FieldAdam.cpp
     engine/registration/diffeomorphic/FieldForces.cpp
     engine/registration/diffeomorphic/FieldScheme.cpp
     engine/registration/diffeomorphic/ForceSum.cpp

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that a control grid with half the spacing represents the same spline.
 #include "kernels/core/Prelude.h"
+#include "kernels/core/Adam.h"
 #include "kernels/core/Evaluated.h"
 #include "kernels/transform/ControlVector.h"
 #include "kernels/registration/free_form/ControlSteps.h"

@@ -106,6 +106,7 @@ def test_begins_with_what_was_found_before(device):
         ({"weights": (1, 1, 1)}, "one number for each axis"),
         ({"weights": (0, 0)}, "nothing moves"),
         ({"weights": (1, -1)}, "weights"),
+        ({"optimizer": "momentum"}, "optimizer"),
         ({"convergence_window": 1}, "convergence window"),
         ({"convergence_threshold": 2}, "convergence_threshold"),
         ({"similarity": "normalized_mutual_information", "bins": 4}, "bins"),

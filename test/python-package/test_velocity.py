@@ -81,7 +81,8 @@ def test_registers_one_slice(device):
         ({"radius": 0}, "radius"),
         ({"step": 0}, "step"),
         ({"field_sigma": float("nan")}, "field_sigma"),
-        ({"similarity": "mattes_mutual_information"}, "neighborhood_correlation"),
+        ({"similarity": "mean_absolute_differences"}, "neighborhood_correlation"),
+        ({"optimizer": "adam"}, "Adam"),
     ],
 )
 def test_says_what_setting_is_not_possible(settings, message):

@@ -4,6 +4,7 @@
 #define gpureg_FieldKernels_h
 
 #include "kernels/core/Prelude.h"
+#include "kernels/core/Adam.h"
 #include "kernels/core/Determinant.h"
 #include "kernels/core/Evaluated.h"
 #include "kernels/core/Strips.h"
@@ -11,6 +12,7 @@
 #include "kernels/field/FieldGrid.h"
 #include "kernels/field/FieldComposition.h"
 #include "kernels/field/FieldSums.h"
+#include "kernels/field/FieldAdam.h"
 #include "kernels/field/FieldBlocks.h"
 #include "kernels/field/FieldSmoothing.h"
 #include "kernels/field/FieldInversion.h"

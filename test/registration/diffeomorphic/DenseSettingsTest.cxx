@@ -175,6 +175,23 @@ TEST_P(DenseSettingsTest, KeepsTheFieldAtTheFarEdgeFromLevelToLevel)
   EXPECT_NEAR(last, before, 0.1 * before);
 }
 
+TEST_P(DenseSettingsTest, LeavesAdamToTheGreedyScheme)
+{
+  auto settings = this->MakeSettings();
+  settings.optimizer = gpureg::DiffeomorphicOptimizer::Adam;
+  if (settings.scheme == DiffeomorphicScheme::Greedy)
+  {
+    const Found found = this->Register(settings);
+    EXPECT_LT(found.costs.front().back(), found.costs.front().front());
+  }
+  else
+  {
+    EXPECT_THROW(this->Register(settings), gpureg::UnsupportedError);
+  }
+  settings.optimizer = static_cast<gpureg::DiffeomorphicOptimizer>(7);
+  EXPECT_THROW(this->Register(settings), gpureg::Error);
+}
+
 TEST_P(DenseSettingsTest, RefusesWeightsAndWindowsThatAreNotPossible)
 {
   const double nan = std::numeric_limits<double>::quiet_NaN();

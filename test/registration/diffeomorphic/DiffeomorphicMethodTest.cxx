@@ -11,6 +11,7 @@
 #include "itkBSplineTransform.h"
 #include "itkCommand.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -196,6 +197,45 @@ TEST_P(DiffeomorphicMethodTest, FindsAVelocity)
   ExpectLeadsBack<2>(problem, *method);
   EXPECT_THROW(method->SetScheme("Fast"), itk::GPUBadInputError);
   method->SetScheme("SyN");
+  EXPECT_THROW(method->Update(), itk::GPUBadInputError);
+}
+
+TEST_P(DiffeomorphicMethodTest, HasWeightsAnOptimizerAndAConvergenceWindow)
+{
+  const Problem<2> problem(41, Problem<2>::Contrast::Same);
+  const auto       method = MakeMethod(problem, GetParam());
+  method->SetOptimizer("Adam");
+  method->SetSimilarity("Demons");
+  method->SetSimilarity("MattesMutualInformation");
+  method->Update();
+  EXPECT_EQ(method->GetOptimizerName(), "Adam");
+  EXPECT_LT(problem.GetError(*method->GetTransform()), 0.9);
+  EXPECT_THROW(method->SetOptimizer("Fast"), itk::GPUBadInputError);
+  method->SetSimilarity("NeighborhoodCorrelation");
+  DiffeomorphicMethod<2>::OptimizerWeightsType weights(2);
+  weights[0] = 0;
+  weights[1] = 1;
+  method->SetOptimizerWeights(weights);
+  method->SetConvergenceWindowSize(5);
+  method->SetConvergenceThreshold(0.01);
+  method->Update();
+  EXPECT_GE(method->GetCosts(0).size(), 5u);
+  EXPECT_LT(method->GetCosts(0).size(), 30u);
+  const auto field = method->GetDisplacementField();
+  double     largest[2] = {};
+  for (itk::ImageRegionConstIteratorWithIndex<itk::Image<itk::Vector<double, 2>, 2>> it(field,
+                                                                                        field->GetBufferedRegion());
+       !it.IsAtEnd();
+       ++it)
+  {
+    for (unsigned int d = 0; d < 2; ++d)
+    {
+      largest[d] = std::max(largest[d], std::abs(it.Get()[d]));
+    }
+  }
+  EXPECT_LT(largest[0], 1e-6);
+  EXPECT_GT(largest[1], 0.1);
+  method->SetOptimizerWeights(DiffeomorphicMethod<2>::OptimizerWeightsType(3));
   EXPECT_THROW(method->Update(), itk::GPUBadInputError);
 }
 

@@ -79,6 +79,61 @@ TEST_P(GreedyRegistrationTest, ComputesItByEachSimilarity)
   }
 }
 
+TEST_P(GreedyRegistrationTest, ComputesItByAdam)
+{
+  for (const int dimension : { 2, 3 })
+  {
+    for (const double edge : { 0.05, 25.0 })
+    {
+      Pair pair(GetParam(), dimension, edge);
+      auto settings = MakeSettings();
+      settings.optimizer = gpureg::DiffeomorphicOptimizer::Adam;
+      settings.updateSigma = 1;
+      const Floats field = Register(GetParam(), pair, settings, 1);
+      EXPECT_TRUE(IsWithinRecord(GetParam(), pair.FindError(field), dimension == 2 ? 0.128 : 0.27))
+        << dimension << "D, " << edge << " mm";
+      EXPECT_EQ(field, Register(GetParam(), pair, settings, 3));
+    }
+  }
+}
+
+TEST_P(GreedyRegistrationTest, MakesAdamsFirstStep)
+{
+  // The first step of each component has the length of a step, less where the update is small beside its longest vector.
+  Pair pair(GetParam(), 2, 1.0);
+  auto settings = MakeSettings();
+  settings.iterations = { 1 };
+  settings.fieldSigma = 0;
+  const auto step = [&](gpureg::DiffeomorphicOptimizer optimizer) {
+    settings.optimizer = optimizer;
+    gpureg::DiffeomorphicRegistration registration(GetParam());
+    registration.Register(pair.Load(), settings, OnThreads(2));
+    return TakeField(registration, registration.CountVoxels());
+  };
+  const Floats longest = step(gpureg::DiffeomorphicOptimizer::LongestVector);
+  const Floats byAdam = step(gpureg::DiffeomorphicOptimizer::Adam);
+  // In voxels: ITK measures component c by the spacing of axis c.
+  const double spacing[] = { 1.0, 1.25, 1.0 };
+  double       largest = 0;
+  for (std::size_t n = 0; n < longest.size(); n += 3)
+  {
+    double length = 0;
+    for (std::size_t c = 0; c < 3; ++c)
+    {
+      const double gradient = longest[n + c] / spacing[c] / settings.step;
+      length += std::pow(gradient / (std::abs(gradient) + 0.1), 2);
+    }
+    largest = std::max(largest, std::sqrt(length));
+  }
+  // Steps are shortened together where one is longer than allowed.
+  const double factor = settings.step / std::max(1.0, largest);
+  for (std::size_t n = 0; n < longest.size(); ++n)
+  {
+    const double gradient = longest[n] / spacing[n % 3] / settings.step;
+    EXPECT_NEAR(byAdam[n], factor * gradient / (std::abs(gradient) + 0.1) * spacing[n % 3], 2e-5 * settings.step) << n;
+  }
+}
+
 TEST_P(GreedyRegistrationTest, IsTheSameOnEachDeviceAndForAnyNumberOfThreads)
 {
   Pair         here(GetParam(), 3, 1.0);
@@ -118,6 +173,10 @@ TEST_P(GreedyRegistrationTest, TakesLittleMemory)
   // Bytes a voxel. The images themselves are not the registration's.
   EXPECT_LE(registration.GetStatistics().deviceBytes, 80 * count);
   EXPECT_GE(registration.GetStatistics().deviceBytes, 60 * count);
+  const std::int64_t before = registration.GetStatistics().deviceBytes;
+  settings.optimizer = gpureg::DiffeomorphicOptimizer::Adam;
+  registration.Register(problem, settings, OnThreads(2));
+  EXPECT_NEAR(registration.GetStatistics().deviceBytes - before, 24 * count, count);
 }
 
 TEST_P(GreedyRegistrationTest, BeginsWithALinearTransform)

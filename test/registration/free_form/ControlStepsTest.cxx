@@ -2,6 +2,7 @@
 // Compares the updates of control points between two evaluations (src/engine/registration/free_form/ControlSteps.h, ControlLine.h), on every device,
 // with their definition in doubles and with the host's.
 #include "kernels/core/Prelude.h"
+#include "kernels/core/Adam.h"
 #include "kernels/core/Evaluated.h"
 #include "kernels/transform/ControlVector.h"
 #include "kernels/registration/free_form/ControlSteps.h"
@@ -32,7 +33,7 @@ namespace
 using gpureg::LineArrays;
 using gpureg::MemoryPointer;
 using gpureg::StepArrays;
-using gpureg::kernels::AdamStep;
+using gpureg::kernels::ControlStep;
 using gpureg::kernels::float4;
 using gpureg::kernels::Refinement;
 
@@ -255,25 +256,25 @@ constexpr std::array<int, 3> RefinedLengths[] = { { 7, 4, 5 },    { 8, 6, 4 },  
 // MoveByAdam
 
 /** Returns the settings that all steps share, without the corrections and the factor. */
-AdamStep
-MakeAdamStep(bool hasPenalty, double similarity)
+ControlStep
+MakeControlStep(bool hasPenalty, double similarity)
 {
-  AdamStep a{};
-  a.length = 0.3f;
+  ControlStep a{};
+  a.adam.length = 0.3f;
   a.similarity = static_cast<float>(similarity);
-  a.firstDecay = 0.9f;
-  a.secondDecay = 0.999f;
-  a.epsilon = 1e-8f;
+  a.adam.firstDecay = 0.9f;
+  a.adam.secondDecay = 0.999f;
+  a.adam.epsilon = 1e-8f;
   a.hasPenalty = hasPenalty ? 1 : 0;
   return a;
 }
 
 /** Returns the settings for step t, from 1 on, corrected by the decays as floats: 1 - 0.999f is not 0.001. */
-AdamStep
-CorrectFor(int t, AdamStep a)
+ControlStep
+CorrectFor(int t, ControlStep a)
 {
-  a.firstCorrection = static_cast<float>(1.0 / (1.0 - std::pow(double{ a.firstDecay }, t)));
-  a.secondCorrection = static_cast<float>(1.0 / (1.0 - std::pow(double{ a.secondDecay }, t)));
+  a.adam.firstCorrection = static_cast<float>(1.0 / (1.0 - std::pow(double{ a.adam.firstDecay }, t)));
+  a.adam.secondCorrection = static_cast<float>(1.0 / (1.0 - std::pow(double{ a.adam.secondDecay }, t)));
   return a;
 }
 
@@ -321,7 +322,7 @@ struct AdamState
 };
 
 AdamState<Vectors>
-MoveByAdam(Target & target, const AdamProblem & problem, const AdamStep & step)
+MoveByAdam(Target & target, const AdamProblem & problem, const ControlStep & step)
 {
   const auto          count = static_cast<std::int64_t>(problem.points.size());
   const MemoryPointer points = target.Upload(problem.points);
@@ -353,14 +354,14 @@ MoveByAdam(Target & target, const AdamProblem & problem, const AdamStep & step)
 
 /** Computes the steps by the definition: Kingma & Ba 2015, algorithm 1. */
 AdamState<std::vector<Vector>>
-MoveByAdamsDefinition(const AdamProblem & problem, const AdamStep & step)
+MoveByAdamsDefinition(const AdamProblem & problem, const ControlStep & step)
 {
   AdamState<std::vector<Vector>> state;
   state.points = ToDoubles(problem.points);
   state.firstMeans.resize(problem.points.size());
   state.secondMeans.resize(problem.points.size());
-  const double beta1 = step.firstDecay;
-  const double beta2 = step.secondDecay;
+  const double beta1 = step.adam.firstDecay;
+  const double beta2 = step.adam.secondDecay;
   for (int t = 1; t <= AdamProblem::Steps; ++t)
   {
     const auto   now = static_cast<std::size_t>(t - 1);
@@ -378,7 +379,7 @@ MoveByAdamsDefinition(const AdamProblem & problem, const AdamStep & step)
         v = beta2 * v + (1 - beta2) * g * g;
         const double corrected = m / (1 - std::pow(beta1, t));
         state.points[n][r] -=
-          step.length * corrected / (std::sqrt(v / (1 - std::pow(beta2, t))) + double{ step.epsilon });
+          step.adam.length * corrected / (std::sqrt(v / (1 - std::pow(beta2, t))) + double{ step.adam.epsilon });
       }
     }
   }
@@ -386,7 +387,9 @@ MoveByAdamsDefinition(const AdamProblem & problem, const AdamStep & step)
 }
 
 /** Without a penalty, with one, and with a penalty alone. */
-const AdamStep AdamSteps[] = { MakeAdamStep(false, -0.7), MakeAdamStep(true, 0.6), MakeAdamStep(true, 0.0) };
+const ControlStep AdamSteps[] = { MakeControlStep(false, -0.7),
+                                  MakeControlStep(true, 0.6),
+                                  MakeControlStep(true, 0.0) };
 
 // A line of a conjugate gradient
 
@@ -523,7 +526,7 @@ struct AllResults
     const Refinement       a = MakeRefinement({ 46, 33, 28 });
     vectors.push_back(Refine(target, a, MakeVectors(CountCoarsePoints(a), 2.0, random)));
     const AdamProblem  problem(count, 42);
-    AdamState<Vectors> state = MoveByAdam(target, problem, MakeAdamStep(true, 0.6));
+    AdamState<Vectors> state = MoveByAdam(target, problem, MakeControlStep(true, 0.6));
     vectors.insert(vectors.end(), { state.points, state.firstMeans, state.secondMeans });
     const Line before = MakeLine(count, random);
     const Line line = TurnLine(target, true, problem.controlForces[0], before);
@@ -600,7 +603,7 @@ TEST_P(ControlStepsTest, MovesByAdamsDefinition)
   for (const std::int64_t count : Counts)
   {
     const AdamProblem problem(count, seed++);
-    for (const AdamStep & step : AdamSteps)
+    for (const ControlStep & step : AdamSteps)
     {
       SCOPED_TRACE(::testing::Message() << count << " points, similarity " << step.similarity << ", penalty "
                                         << step.hasPenalty);

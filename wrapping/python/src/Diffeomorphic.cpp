@@ -116,6 +116,9 @@ AddDiffeomorphic(nb::module_ & module)
     .value("Greedy", DiffeomorphicScheme::Greedy)
     .value("SyN", DiffeomorphicScheme::SyN)
     .value("Velocity", DiffeomorphicScheme::Velocity);
+  nb::enum_<DiffeomorphicOptimizer>(module, "DiffeomorphicOptimizer")
+    .value("LongestVector", DiffeomorphicOptimizer::LongestVector)
+    .value("Adam", DiffeomorphicOptimizer::Adam);
   nb::enum_<DeformationField>(module, "DeformationField")
     .value("Forward", DeformationField::Forward)
     .value("Inverse", DeformationField::Inverse);
@@ -143,6 +146,7 @@ AddDiffeomorphic(nb::module_ & module)
     .def_rw("update_sigma", &DiffeomorphicSettings::updateSigma)
     .def_rw("field_sigma", &DiffeomorphicSettings::fieldSigma)
     .def_rw("step", &DiffeomorphicSettings::step)
+    .def_rw("optimizer", &DiffeomorphicSettings::optimizer)
     .def_rw("weights", &DiffeomorphicSettings::weights)
     .def_rw("convergence_threshold", &DiffeomorphicSettings::convergenceThreshold)
     .def_rw("convergence_window", &DiffeomorphicSettings::convergenceWindow)

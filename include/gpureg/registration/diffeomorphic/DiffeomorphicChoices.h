@@ -3,6 +3,7 @@
 #define gpureg_DiffeomorphicChoices_h
 
 #include "GPURegistrationExport.h"
+#include "gpureg/metric/Similarity.h"
 
 #include <cstdint>
 #include <iosfwd>
@@ -22,6 +23,15 @@ enum class DiffeomorphicScheme : std::uint8_t
   Velocity
 };
 
+/** Says how long a step along an update is. */
+enum class DiffeomorphicOptimizer : std::uint8_t
+{
+  /** The longest vector of each step has the same length. */
+  LongestVector,
+  /** Adam (Kingma & Ba 2015) scales each component of each vector by its past, and steps become shorter where their directions disagree. */
+  Adam
+};
+
 /** Returns a name, such as "Greedy".
  *  \throws BadInputError if the value is not in the enumeration. */
 GPURegistration_EXPORT
@@ -37,6 +47,28 @@ GetDiffeomorphicScheme(const std::string & name);
 GPURegistration_EXPORT
 std::ostream &
 operator<<(std::ostream & out, DiffeomorphicScheme scheme);
+
+/** Returns the similarity with a name that serves fields (SimilarityDescription::isForFields).
+ *  \throws BadInputError if there is none; the message lists the names. */
+GPURegistration_EXPORT
+SimilarityKind
+GetFieldSimilarityKind(const std::string & name);
+
+/** Returns a name, such as "Adam".
+ *  \throws BadInputError if the value is not in the enumeration. */
+GPURegistration_EXPORT
+const char *
+GetName(DiffeomorphicOptimizer optimizer);
+
+/** Returns the optimizer with a name.
+ *  \throws BadInputError if there is none; the message lists the names. */
+GPURegistration_EXPORT
+DiffeomorphicOptimizer
+GetDiffeomorphicOptimizer(const std::string & name);
+
+GPURegistration_EXPORT
+std::ostream &
+operator<<(std::ostream & out, DiffeomorphicOptimizer optimizer);
 
 } // namespace gpureg
 

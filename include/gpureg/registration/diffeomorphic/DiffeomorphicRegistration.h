@@ -108,6 +108,9 @@ struct DiffeomorphicSettings
   double fieldSigma = 0.6;
   /** Length of the longest vector of each update, in a level's voxels; of a velocity, at most. */
   double step = 1;
+  /** How long a step is: of the longest vector, or by Adam, whose steps are of that length at most. Adam is for the greedy scheme, and takes 24
+   *  bytes a voxel more. */
+  DiffeomorphicOptimizer optimizer = DiffeomorphicOptimizer::LongestVector;
   /** Factors of the derivative's components, along physical axes: 0 for an axis that nothing is to move along. */
   std::array<double, 3> weights{ 1, 1, 1 };
   /** A level ends when the change of its costs over the last convergenceWindow ones is less than the threshold: see

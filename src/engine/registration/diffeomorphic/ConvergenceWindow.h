@@ -35,14 +35,15 @@ public:
     {
       return std::numeric_limits<double>::max();
     }
-    // ITK moves the last place by this much into the line's span.
-    constexpr double fromEnd = 1e-3;
+    // ITK moves the last place by a thousandth of its spacing of 0.1 into the line's span.
+    constexpr double fromEnd = 1e-4;
     double           sums[2] = {};
     double           weights[2] = {};
     for (std::size_t n = 0; n < m_Size; ++n)
     {
-      const double last = static_cast<double>(m_Size - 1);
-      const double place = n + 1 == m_Size ? 1 - fromEnd : static_cast<double>(n) / last;
+      // ITK's points are floats.
+      const float  share = static_cast<float>(n) / static_cast<float>(m_Size - 1);
+      const double place = n + 1 == m_Size ? 1 - fromEnd : static_cast<double>(share);
       const double weight[2] = { 1 - place, place };
       const double squares = weight[0] * weight[0] + weight[1] * weight[1];
       for (int end = 0; end < 2; ++end)

@@ -220,6 +220,11 @@ CheckSettings(const DiffeomorphicProblem & problem, const DiffeomorphicSettings 
     throw BadInputError("a step of " + NameNumber(settings.step) + " voxels; it is to be above 0, and " +
                         NameNumber(LongestStep) + " at most");
   }
+  if (settings.optimizer == DiffeomorphicOptimizer::Adam && settings.scheme != DiffeomorphicScheme::Greedy)
+  {
+    throw UnsupportedError("Adam makes the steps of the greedy scheme alone: choose LongestVector");
+  }
+  GetName(settings.optimizer); // throws for a number that is none
   CheckWeights(settings.weights, problem.dimension);
   if (settings.convergenceWindow != 0)
   {

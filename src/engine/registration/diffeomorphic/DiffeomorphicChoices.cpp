@@ -2,6 +2,7 @@
 #include "gpureg/registration/diffeomorphic/DiffeomorphicChoices.h"
 
 #include "engine/core/Choices.h"
+#include "engine/metric/SimilarityChoices.h"
 
 #include <cstddef>
 #include <ostream>
@@ -12,6 +13,7 @@ namespace gpureg
 namespace
 {
 constexpr const char * SchemeNames[] = { "Greedy", "SyN", "Velocity" };
+constexpr const char * OptimizerNames[] = { "LongestVector", "Adam" };
 } // namespace
 
 const char *
@@ -30,6 +32,30 @@ std::ostream &
 operator<<(std::ostream & out, DiffeomorphicScheme scheme)
 {
   return out << "gpureg::DiffeomorphicScheme::" << GetName(scheme);
+}
+
+SimilarityKind
+GetFieldSimilarityKind(const std::string & name)
+{
+  return FindSimilarity("similarity", name, &SimilarityDescription::isForFields);
+}
+
+const char *
+GetName(DiffeomorphicOptimizer optimizer)
+{
+  return NameOfChoice("optimizer", OptimizerNames, static_cast<std::size_t>(optimizer));
+}
+
+DiffeomorphicOptimizer
+GetDiffeomorphicOptimizer(const std::string & name)
+{
+  return static_cast<DiffeomorphicOptimizer>(NumberOfChoice("optimizer", OptimizerNames, name));
+}
+
+std::ostream &
+operator<<(std::ostream & out, DiffeomorphicOptimizer optimizer)
+{
+  return out << "gpureg::DiffeomorphicOptimizer::" << GetName(optimizer);
 }
 
 } // namespace gpureg

@@ -26,6 +26,7 @@ FieldScheme::SetLevel(const LevelGrid & level, const DiffeomorphicSettings & set
   ReserveFactors(*m_Workspace.queue, m_Factors);
   Reserve(*m_Workspace.queue, m_Longest, sizeof(float));
   this->SetSmoothing(settings);
+  this->BeginAdam(before, settings);
   m_Window.reset();
   if (settings.convergenceWindow > 0)
   {
@@ -41,6 +42,22 @@ FieldScheme::SetSmoothing(const DiffeomorphicSettings & settings)
   m_FieldSmoother.Set(settings.fieldSigma, m_Level.grid, m_Border);
   m_UpdateSigma = settings.updateSigma;
   m_FieldSigma = settings.fieldSigma;
+}
+
+void
+FieldScheme::BeginAdam(const LevelGrid & before, const DiffeomorphicSettings & settings)
+{
+  if (settings.optimizer != DiffeomorphicOptimizer::Adam)
+  {
+    m_Adam.reset();
+    return;
+  }
+  const bool hasMeans = m_Adam.has_value();
+  if (!hasMeans)
+  {
+    m_Adam.emplace(m_Workspace);
+  }
+  m_Adam->BeginLevel(hasMeans ? before : LevelGrid{}, m_Level);
 }
 
 bool
@@ -82,6 +99,11 @@ FieldScheme::MakeUpdate(const DiffeomorphicSettings & settings,
     this->Weigh(forces, settings.weights), first, second, update, m_Workspace.reducer, *m_Longest);
   kernels::LongestVector longest{};
   longest.length = static_cast<float>(length);
+  if (m_Adam)
+  {
+    m_Adam->Enqueue(length, update, second, *m_Longest);
+    longest.onlyShrinks = 1;
+  }
   longest.slot = slot;
   ForEachItem<kernels::FindScaleFactorKernel>(
     *m_Workspace.queue, 1, longest, Input<float>(*m_Longest), Output<float>(*m_Factors));
@@ -91,7 +113,7 @@ std::size_t
 FieldScheme::GetUpdateBytes() const
 {
   return m_UpdateSmoother.GetDeviceBytes() + m_FieldSmoother.GetDeviceBytes() + SizeOf(m_Factors) + SizeOf(m_Weighted) +
-         SizeOf(m_Longest);
+         SizeOf(m_Longest) + (m_Adam ? m_Adam->GetDeviceBytes() : 0);
 }
 
 } // namespace gpureg

@@ -4,6 +4,7 @@
 
 #include "engine/field/FieldSmoother.h"
 #include "engine/registration/diffeomorphic/ConvergenceWindow.h"
+#include "engine/registration/diffeomorphic/FieldAdam.h"
 #include "engine/registration/diffeomorphic/LevelGrid.h"
 #include "engine/registration/diffeomorphic/SchemeSteps.h"
 
@@ -47,8 +48,9 @@ protected:
   LevelGrid
   SetLevel(const LevelGrid & level, const DiffeomorphicSettings & settings);
 
-  /** Enqueues the smoothing of weighted forces into an update, as FieldSmoother::Smooth() takes the arrays, and writes the factor that
-   *  brings its longest vector to a length to m_Factors.
+  /** Enqueues the smoothing of weighted forces into an update, as FieldSmoother::Smooth() takes the arrays, makes Adam's step of it where the
+   *  settings ask for that, and writes the factor that brings its longest vector to a length to m_Factors; Adam's step is no more than
+   *  shortened. second is overwritten.
    *  \param length in voxels; negative for forces that point the other way
    *  \param slot kernels::FactorOfOuter or kernels::FactorOfInner */
   void
@@ -81,6 +83,10 @@ private:
   void
   SetSmoothing(const DiffeomorphicSettings & settings);
 
+  /** Begins Adam's steps on the current level, or forgets them. */
+  void
+  BeginAdam(const LevelGrid & before, const DiffeomorphicSettings & settings);
+
   /** Returns forces times the weights of their components: forces themselves where all weights are 1. */
   const Memory &
   Weigh(const Memory & forces, const std::array<double, 3> & weights);
@@ -89,6 +95,7 @@ private:
   double                           m_UpdateSigma = 0; // that the smoothers are set to
   double                           m_FieldSigma = 0;
   std::optional<ConvergenceWindow> m_Window;
+  std::optional<FieldAdam>         m_Adam;
   MemoryPointer                    m_Weighted; // float[3] a voxel: weighted forces, where the settings have weights
   MemoryPointer                    m_Longest;  // float: the length of the longest vector
 };

@@ -9,7 +9,7 @@ namespace gpureg
 using kernels::float4;
 
 void
-MoveByAdam(Queue & queue, const kernels::AdamStep & a, std::int64_t count, const StepArrays & arrays)
+MoveByAdam(Queue & queue, const kernels::ControlStep & a, std::int64_t count, const StepArrays & arrays)
 {
   ForEachItem<kernels::MoveByAdamKernel>(queue,
                                          count,

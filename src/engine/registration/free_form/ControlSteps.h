@@ -4,6 +4,7 @@
 #define gpureg_ControlSteps_h
 
 #include "kernels/core/Prelude.h"
+#include "kernels/core/Adam.h"
 #include "kernels/core/Evaluated.h"
 #include "kernels/transform/ControlVector.h"
 #include "kernels/registration/free_form/ControlSteps.h"
@@ -34,7 +35,7 @@ struct StepArrays
 
 /** Enqueues a step of Adam for count control points; see kernels::MoveByAdam. */
 void
-MoveByAdam(Queue & queue, const kernels::AdamStep & a, std::int64_t count, const StepArrays & arrays);
+MoveByAdam(Queue & queue, const kernels::ControlStep & a, std::int64_t count, const StepArrays & arrays);
 
 /** Enqueues the copy of an evaluation's value to values[valuePlace]. */
 void

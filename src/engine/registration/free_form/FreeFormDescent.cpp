@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/free_form/FreeFormDescent.h"
 
+#include "engine/registration/AdamSteps.h"
 #include "engine/registration/free_form/FreeFormLine.h"
 #include "engine/registration/free_form/FreeFormStochasticDescent.h"
 #include "engine/runtime/Throttle.h"
@@ -17,7 +18,6 @@ namespace gpureg
 namespace
 {
 // Adam's parameters, as its authors chose them.
-constexpr double FirstDecay = 0.9;
 constexpr double SecondDecay = 0.999;
 constexpr double Epsilon = 1e-8; // in units of a derivative by a step of one voxel
 
@@ -50,19 +50,14 @@ HasConverged(const FreeFormSettings & settings, const std::vector<double> & cost
   return before - last <= settings.convergenceThreshold * std::abs(before);
 }
 
-kernels::AdamStep
+kernels::ControlStep
 MakeStep(const FreeFormSettings & settings, const FreeFormLevel & level, double similarityUnit, int t)
 {
-  const double      pi = std::acos(-1.0);
-  kernels::AdamStep a{};
-  a.length = static_cast<float>(settings.firstStep * level.edge * 0.5 * (1.0 + std::cos(pi * t / settings.iterations)));
+  const double         pi = std::acos(-1.0);
+  const double         length = settings.firstStep * level.edge * 0.5 * (1.0 + std::cos(pi * t / settings.iterations));
+  kernels::ControlStep a{};
+  a.adam = MakeAdamStep(length, t, SecondDecay, Epsilon / level.finestEdge);
   a.similarity = static_cast<float>(similarityUnit);
-  a.firstDecay = static_cast<float>(FirstDecay);
-  a.secondDecay = static_cast<float>(SecondDecay);
-  // Uses the decays as kernels store them, because 1 - 0.999 loses digits.
-  a.firstCorrection = static_cast<float>(1.0 / (1.0 - std::pow(static_cast<double>(a.firstDecay), t + 1)));
-  a.secondCorrection = static_cast<float>(1.0 / (1.0 - std::pow(static_cast<double>(a.secondDecay), t + 1)));
-  a.epsilon = static_cast<float>(Epsilon / level.finestEdge);
   return a;
 }
 
@@ -79,8 +74,8 @@ DescendByAdam(const FreeFormSettings &         settings,
   {
     onIteration(done);
     cost.Draw(static_cast<std::uint32_t>(done));
-    const StepArrays  arrays = cost.EnqueueGradient(done);
-    kernels::AdamStep a = MakeStep(settings, level, cost.GetSimilarityUnit(), done);
+    const StepArrays     arrays = cost.EnqueueGradient(done);
+    kernels::ControlStep a = MakeStep(settings, level, cost.GetSimilarityUnit(), done);
     a.hasPenalty = arrays.penalty != nullptr;
     MoveByAdam(*level.core.queue, a, count, arrays);
     pace.EndStep();

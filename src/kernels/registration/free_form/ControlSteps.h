@@ -6,30 +6,16 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** A step of Adam (Kingma & Ba 2015, algorithm 1), in mm. 32-bit members only. */
-typedef struct AdamStep
+/** Describes a step of control points by Adam, in mm. 32-bit members only. */
+typedef struct ControlStep
 {
-  float length; /* length of a step if the gradient does not change */
+  AdamStep adam;
   float
     similarity; /* the factor, besides EvaluatedFactor, from forces to the gradient of the similarity's part of the cost */
-  float firstDecay;       /* of the running mean of the gradient */
-  float secondDecay;      /* of the running mean of the gradient's square */
-  float firstCorrection;  /* 1/(1 - firstDecay^t) at step t */
-  float secondCorrection; /* 1/(1 - secondDecay^t) at step t */
-  float epsilon;          /* added to the denominator, so that tiny gradients cause no steps */
-  int   hasPenalty;
-} AdamStep;
+  int hasPenalty;
+} ControlStep;
 
-/** Returns the step of a control point along one axis, and updates the means of its gradient. */
-GPUREG_FUNCTION float
-FindAdamStep(const AdamStep * a, float gradient, float * firstMean, float * secondMean)
-{
-  *firstMean = MultiplyAdd(a->firstDecay, *firstMean, (1.0f - a->firstDecay) * gradient);
-  *secondMean = MultiplyAdd(a->secondDecay, *secondMean, (1.0f - a->secondDecay) * gradient * gradient);
-  return -a->length * a->firstCorrection * *firstMean / (SqrtOf(a->secondCorrection * *secondMean) + a->epsilon);
-}
-
-/** Returns the gradient of the cost at a control point. evaluated: see Evaluated.h; similarity: see AdamStep; controlForces: the control
+/** Returns the gradient of the cost at a control point. evaluated: see Evaluated.h; similarity: see ControlStep; controlForces: the control
  *  point's forces; penalty: the gradient of the rest of the cost, or null if there is none. */
 GPUREG_FUNCTION float4
 FindCostGradient(float                        similarity,
@@ -79,7 +65,7 @@ GPUREG_ITEM_KERNEL(ClearVector, 4096, "clearing vectors");
 /** Moves a control point; the first one also copies the evaluation's value. evaluated, controlForces, penalty: see FindCostGradient;
  *  firstMeans, secondMeans: the running means of the gradient and of its square, initially 0. */
 GPUREG_FUNCTION void
-MoveByAdam(const AdamStep *             a,
+MoveByAdam(const ControlStep *          a,
            GPUREG_GLOBAL const float *  evaluated,
            GPUREG_GLOBAL float *        value,
            GPUREG_GLOBAL const float4 * controlForces,
@@ -101,7 +87,7 @@ MoveByAdam(const AdamStep *             a,
   float        step[3];
   for (int r = 0; r < 3; ++r)
   {
-    step[r] = FindAdamStep(a, gradient[r], first + r, second + r);
+    step[r] = FindAdamStep(&a->adam, gradient[r], first + r, second + r);
   }
   firstMeans[point] = MakeFloat4(first[0], first[1], first[2], 0.0f);
   secondMeans[point] = MakeFloat4(second[0], second[1], second[2], 0.0f);

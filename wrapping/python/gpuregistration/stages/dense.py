@@ -19,6 +19,8 @@ GREEDY_ITERATIONS = (100, 100, 100, 50)
 SYN_ITERATIONS = (100, 70, 50, 20)
 
 MOST_DENSE_LEVELS = 6
+#: How long a step of Greedy is.
+FIELD_OPTIMIZERS = ("longest_vector", "adam")
 
 
 @dataclass
@@ -36,6 +38,8 @@ class Greedy:
         update_sigma, field_sigma: standard deviations of the Gaussians that smooth each update, and the whole deformation after it, voxels of
             a level; 0: none. Without enough smoothing the deformation folds.
         step: length of the longest vector of an update, voxels of a level.
+        optimizer: "longest_vector", or "adam": each component's step follows from its past, and is of the length step at most (Kingma & Ba
+            2015). Adam is for "greedy" alone.
         convergence_threshold, convergence_window: a level ends when the change of its last costs, so many of them, is less than this; a
             window of 0: never.
         weights: factors of an update's components along x, y (and z), physical axes: 0 where nothing is to move. None: 1 each.
@@ -49,6 +53,7 @@ class Greedy:
     update_sigma: float = 1.732
     field_sigma: float = 0.6
     step: float = 1.0
+    optimizer: str = "longest_vector"
     convergence_threshold: float = 1e-6
     convergence_window: int = 0
     weights: Optional[Sequence[float]] = field(default=None, metadata={"typical": 1.0, "numbers": 3})
@@ -71,6 +76,7 @@ class Greedy:
         settings.update_sigma = read_number("update_sigma", self.update_sigma, 0)
         settings.field_sigma = read_number("field_sigma", self.field_sigma, 0)
         settings.step = read_number("step", self.step, above=0)
+        settings.optimizer = getattr(_engine.DiffeomorphicOptimizer, engine_name(read_choice("optimizer", self.optimizer, FIELD_OPTIMIZERS)))
         _set_convergence(settings, self)
         settings.weights = _read_weights(self.weights, edges)
         set_ranges(settings, self)

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_FieldAdam_h
+#define gpureg_FieldAdam_h
+
+#include "engine/registration/diffeomorphic/LevelGrid.h"
+#include "engine/registration/diffeomorphic/SchemeSteps.h"
+
+#include <cstddef>
+
+namespace gpureg
+{
+
+/** Holds Adam's means for each vector of a field, which are carried from level to level, and makes steps of smoothed updates: see
+ *  kernels/field/FieldAdam.h. */
+class FieldAdam
+{
+public:
+  /** workspace must outlive it. */
+  explicit FieldAdam(SchemeWorkspace & workspace)
+    : m_Workspace(workspace)
+  {}
+
+  /** Brings the means to a level's grid, and counts its steps from 0. before: the level before, of dimension 0 if there was none. */
+  void
+  BeginLevel(const LevelGrid & before, const LevelGrid & level);
+
+  /** Enqueues the replacement of an update, float[3] a voxel, mm, by Adam's step.
+   *  \param length of a step, voxels
+   *  \param lengths float[1] a voxel, which is overwritten
+   *  \param longest has the length of the update's longest vector, and gets that of the step, voxels, float */
+  void
+  Enqueue(double length, Memory & update, Memory & lengths, Memory & longest);
+
+  std::size_t
+  GetDeviceBytes() const
+  {
+    return SizeOf(m_FirstMeans) + SizeOf(m_SecondMeans);
+  }
+
+private:
+  SchemeWorkspace &  m_Workspace;
+  kernels::FieldGrid m_Grid{};
+  int                m_Step = 0;
+  MemoryPointer      m_FirstMeans; // float[3] a voxel
+  MemoryPointer      m_SecondMeans;
+};
+
+} // namespace gpureg
+
+#endif
