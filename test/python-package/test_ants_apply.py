@@ -55,7 +55,6 @@ def chain_of_files():
         ("NearestNeighbor", sitk.sitkNearestNeighbor),
         ("BSpline", sitk.sitkBSpline3),
         ("BSpline[2]", sitk.sitkBSpline2),
-        ("LanczosWindowedSinc", sitk.sitkLanczosWindowedSinc),
     ],
 )
 def test_moves_an_image_along_a_chain(here, name, interpolator):
@@ -118,7 +117,6 @@ def test_writes_transforms_as_one(here):
         ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -e 1", "-e/--input-image-type 1"),
         ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -e 3", "i.nii.gz"),
         ("-d 3 -o Linear[l.mat] -t warp.nii.gz", "Linear"),
-        ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -n Gaussian", "Gaussian"),
     ],
 )
 def test_says_what_is_wrong_and_leaves_nothing_behind(here, capfd, monkeypatch, line, part):

@@ -80,6 +80,18 @@ def test_one_mask_serves_all_stages_and_sigmas_have_units():
     assert [stage.weights for stage in call.stages] == [[1, 0], None] and call.others == ["--restrict-deformation of Rigid"]
 
 
+def test_reads_several_metrics_of_a_stage():
+    several = "CC[f,m,0.5,4] -m MI[f2,m2,0,32] -m MeanSquares[f3,m3]"
+    read = read_registration(LINE.replace("CC[f,m,1,4]", several).split())
+    assert not read.others and read.stages[0].metrics == [
+        Metric("CC", "neighborhood_correlation", "f", "m", 4, 0.5),
+        Metric("MeanSquares", "mean_squares", "f3", "m3", 0, 1.0),
+    ]
+    # They are of one stage where they follow each other, in front of the transform, too.
+    before = "-d 3 -o P -m GC[f,m] -t Rigid[0.1] -c 10 -f 1 -s 0 -m CC[f,m,1,4] -m MI[f2,m2] -t SyN[0.1] -c 10 -f 1 -s 0"
+    assert [[metric.name for metric in stage.metrics] for stage in read_registration(before.split()).stages] == [["GC"], ["CC", "MI"]]
+
+
 @pytest.mark.parametrize(
     ("before", "after", "reason"),
     [
@@ -87,12 +99,11 @@ def test_one_mask_serves_all_stages_and_sigmas_have_units():
         ("SyN[0.1]", "TimeVaryingVelocityField[1,4,0,0,0.5,0]", "TimeVaryingVelocityField"),
         ("CC[f,m,1,4]", "Demons[f,m,1,0]", "Demons"),
         ("CC[f,m,1,4]", "PSE[f,m,1]", "PSE"),
-        ("CC[f,m,1,4]", "CC[f,m,1,4] -m MI[f,m,1,32]", "several metrics"),
+        ("SyN[0.1] -m CC[f,m,1,4]", "Rigid[0.1] -m GC[f,m,1] -m MI[f,m,1,32]", "several metrics of the linear stage Rigid"),
         ("CC[f,m,1,4]", "GC[f,m,1]", "metric GC in a stage SyN"),
         ("-d 3", "-d 4", "four dimensions"),
         ("-o P", "-o P -q a.mat", "initial-fixed-transform"),
         ("-o P", "-o P -j state.h5", "save-state"),
-        ("-o P", "-o P -n MultiLabel[1,4]", "MultiLabel"),
     ],
 )
 def test_knows_what_the_real_program_has_to_do(before, after, reason):
@@ -125,6 +136,7 @@ def test_knows_what_the_real_program_has_to_do(before, after, reason):
         ("-m CC[f,m,1,4]", "", ["-m/--metric is missing"]),
         ("CC[f,m,1,4]", "NCC[f,m,1,4]", ["-m/--metric NCC[f,m,1,4]", "Mattes"]),
         ("CC[f,m,1,4]", "CC[f]", ["-m/--metric CC[f]"]),
+        ("CC[f,m,1,4]", "CC[f,m,0,4] -m MI[f,m,0,32]", ["-m/--metric CC[f,m,0,4]", "a weight above 0"]),
         ("CC[f,m,1,4]", "CC[f,m,1,0]", ["-m/--metric CC[f,m,1,0]", "radius of 1"]),
         ("CC[f,m,1,4]", "MI[f,m,1,2]", ["-m/--metric MI[f,m,1,2]", "5 bins"]),
         ("CC[f,m,1,4]", "MI[f,m,1,32,Dense]", ["-m/--metric", "Regular or Random"]),
@@ -148,7 +160,7 @@ def test_reads_what_is_applied():
     call = read_apply(APPLY.split() + ["-n", "BSpline[2]", "-f", "-3", "-u", "short", "-e", "3"])
     assert call.transforms == [("w.nii.gz", False), ("a.mat", True)] and call.kind == "image" and call.input_type == 3
     assert (call.making.interpolation.name, call.making.interpolation.order, *call.making[1:]) == ("bspline", 2, -3.0, "int16")
-    assert read_apply([*APPLY.split(), "-e", "2"]).others and read_apply([*APPLY.split(), "-n", "Gaussian"]).others
+    assert read_apply([*APPLY.split(), "-e", "2"]).others
     for output, kind in (("[f.nii.gz,1]", "field"), ("DisplacementField[f.nii.gz]", "field"), ("Linear[a.mat,1]", "linear"), ("[o.nii.gz,0]", "image")):
         assert read_apply(APPLY.replace("o.nii.gz", output).split()).kind == kind
 

@@ -95,8 +95,6 @@ def read_apply(words: Sequence[str]) -> ApplyCall:
         call.others.append(f"--input-image-type {call.input_type}")
     if call.input_type == VECTORS and call.transforms:
         call.others.append("vectors (-e 1) that a transform turns")
-    if not call.making.interpolation.is_here:
-        call.others.append(f"the interpolation {call.making.interpolation.told}")
     return call
 
 

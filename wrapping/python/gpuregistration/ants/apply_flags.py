@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The flags of antsApplyTransforms."""
 
+from .interpolation_names import INTERPOLATIONS
 from .syntax import Flag
 
-INTERPOLATIONS = (
-    "Linear, NearestNeighbor, BSpline[order=3], GenericLabel, LanczosWindowedSinc, CosineWindowedSinc, HammingWindowedSinc or "
-    "WelchWindowedSinc"
-)
 OUTPUTS = "FILE, [FIELD,1], [FILE,0], DisplacementField[FIELD], Linear[MATRIX,0|1] or CompositeTransform[FILE]"
 _TRUTH = "0 or 1"
 

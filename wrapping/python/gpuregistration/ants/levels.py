@@ -6,8 +6,10 @@ from __future__ import annotations
 import numpy as np
 
 from .. import stages
+from .._also import Further, ImagePair
 from .._image import Image
-from .registration_call import Stage
+from .._sides import Pair
+from .registration_call import Metric, Stage
 
 _ALL = stages.ALL_VALUES
 _DEGREES = {"Similarity": 7, "Affine": 12}
@@ -55,3 +57,23 @@ def make_syn_stage(stage: Stage, fixed: Image) -> stages.SyN:
     elif stage.metric.similarity == "neighborhood_correlation":
         made.radius = stage.metric.size
     return made
+
+
+def make_further(metric: Metric, first: Metric, pair: Pair, number: int) -> Further:
+    """Makes the pair of images that SyN compares by a metric beside its first one.
+
+    Args:
+        pair: the metric's images and masks.
+        number: of the pair; the first metric's is 1.
+    """
+    asked = ImagePair(
+        pair.fixed,
+        pair.moving,
+        metric.similarity,
+        metric.weight / first.weight,
+        bins=metric.size if metric.similarity == "mattes_mutual_information" else None,
+        radius=metric.size if metric.similarity == "neighborhood_correlation" else None,
+        fixed_range=_ALL,
+        moving_range=_ALL,
+    )
+    return Further(asked, pair, number)

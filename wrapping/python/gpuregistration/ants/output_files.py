@@ -13,7 +13,7 @@ from .._files import write_image, write_transform
 from .._image import Image, host_array
 from .._transforms import Composite, Transform
 from ..command.outputs import IMAGES, Outputs
-from .interpolation import resample_by
+from .interpolation import Interpolation, resample_by
 from .runner import Registered, collapse
 from .registration_call import RegistrationCall
 
@@ -61,12 +61,12 @@ def name_outputs(call: RegistrationCall) -> OutputNames:
 
 def make_warped(call: RegistrationCall, result: Registered) -> Image:
     """Makes the moving image on the fixed one's grid, of floats or doubles."""
-    return resample_by(_real(result.moving, call), result.transform, result.fixed, call.interpolation, device=result.device)
+    return resample_by(_real(result.moving, call), result.transform, result.fixed, _interpolation(call, result), device=result.device)
 
 
 def make_inverse_warped(call: RegistrationCall, result: Registered) -> Image:
     """Makes the fixed image on the moving one's grid, of floats or doubles."""
-    return resample_by(_real(result.fixed, call), result.inverse, result.moving, call.interpolation, device=result.device)
+    return resample_by(_real(result.fixed, call), result.inverse, result.moving, _interpolation(call, result), device=result.device)
 
 
 def write_outputs(call: RegistrationCall, result: Registered, names: OutputNames, places: Outputs) -> None:
@@ -90,6 +90,11 @@ def write_outputs(call: RegistrationCall, result: Registered, names: OutputNames
                 writing.append(pool.submit(write_image, places.place(image), make(call, result)))
         for done in writing:
             done.result()
+
+
+def _interpolation(call: RegistrationCall, result: Registered) -> Interpolation:
+    """Returns the interpolation of both images. A Gaussian's usual sigmas are the fixed image's voxels, of the way back, too."""
+    return call.interpolation.for_image(result.fixed)
 
 
 def _real(image: Image, call: RegistrationCall) -> Image:

@@ -50,13 +50,14 @@ _DEFAULTS = {"cc": 4, "mi": 32, "mattes": 32}
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of a stage: its similarity, the names of its images, and its bins or its radius (0 if it has neither)."""
+    """A metric of a stage: its similarity, the names of its images, its bins or its radius (0 if it has neither), and its weight among several."""
 
     name: str
     similarity: str
     fixed: str
     moving: str
     size: int
+    weight: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ class Stage:
     Attributes:
         transform: "Translation", "Rigid", "Similarity", "Affine" or "SyN".
         step, update_variance, total_variance: the numbers in the transform's brackets.
+        metrics: those with a weight, in their order; one at least, and one alone where the stage is linear.
         masks: names of the fixed and the moving image's masks; None if there is none.
         weights: factors of the components of a deformation.
     """
@@ -91,7 +93,7 @@ class Stage:
     step: float
     update_variance: float
     total_variance: float
-    metric: Metric
+    metrics: list[Metric]
     iterations: list[int]
     threshold: float
     window: int
@@ -100,6 +102,11 @@ class Stage:
     sigmas_in_mm: bool
     masks: tuple[Optional[str], Optional[str]] = (None, None)
     weights: Optional[list[float]] = None
+
+    @property
+    def metric(self) -> Metric:
+        """The first metric, whose images are warped."""
+        return self.metrics[0]
 
 
 @dataclass
@@ -162,8 +169,6 @@ def read_registration(words: Sequence[str]) -> RegistrationCall:
     for name in ("initialize-transforms-per-stage", "minc"):
         if _truth(values, name):
             others.append(f"--{name}")
-    if not call.interpolation.is_here:
-        others.append(f"the interpolation {call.interpolation.told}")
     return call
 
 
@@ -288,9 +293,14 @@ def _read_stage(
             raise value.wrong(f"{len(iterations)} numbers, as many as --convergence {convergence} has levels")
     name, numbers = _read_transform(transform, others)
     read_metrics = [_read_metric(value, name, others) for value in metrics]
+    # A metric alone counts whatever its weight is.
     if len(read_metrics) > 1:
-        others.append(f"several metrics of {transform.name}")
-    return Stage(name, *numbers, read_metrics[0], iterations, threshold, window, read_factors, read_sigmas, in_mm)
+        read_metrics = [metric for metric in read_metrics if metric.weight > 0]
+        if not read_metrics:
+            raise metrics[0].wrong("a weight above 0 of one of the stage's metrics")
+    if len(read_metrics) > 1 and name in LINEAR.values():
+        others.append(f"several metrics of the linear stage {name}")
+    return Stage(name, *numbers, read_metrics, iterations, threshold, window, read_factors, read_sigmas, in_mm)
 
 
 def _read_transform(value: Value, others: list[str]) -> tuple[str, tuple[float, float, float]]:
@@ -318,7 +328,7 @@ def _read_metric(value: Value, transform: str, others: list[str]) -> Metric:
         raise value.wrong(f"{METRICS_THAT_RUN}; or another one of antsRegistration's")
     if not 2 <= len(value.parameters) <= 7 or not value.parameters[0] or not value.parameters[1]:
         raise value.wrong()
-    value.real(value.parameter(2, "1"), 0)
+    weight = value.real(value.parameter(2, "1"), 0)
     size = value.whole(value.parameter(3, str(_DEFAULTS.get(name, 0))), 0)
     if name in _DEFAULTS and size < (1 if name == "cc" else 5):
         raise value.wrong("a radius of 1 or more" if name == "cc" else "5 bins or more")
@@ -327,7 +337,7 @@ def _read_metric(value: Value, transform: str, others: list[str]) -> Metric:
     value.real(value.parameter(5, "1"), 0, 1)
     if name == ("gc" if transform == "SyN" else "cc"):
         others.append(f"the metric {value.name} in a stage {transform}")
-    return Metric(value.name, SIMILARITIES[name], value.parameters[0], value.parameters[1], size if name in _DEFAULTS else 0)
+    return Metric(value.name, SIMILARITIES[name], value.parameters[0], value.parameters[1], size if name in _DEFAULTS else 0, weight)
 
 
 def _read_convergence(value: Value) -> tuple[list[int], float, int]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The flags of antsRegistration."""
 
-from .apply_flags import INTERPOLATIONS
+from .interpolation_names import INTERPOLATIONS
 from .syntax import Flag
 
 TRANSFORMS_THAT_RUN = "Translation[step], Rigid[step], Similarity[step], Affine[step] or SyN[step,update variance=3,total variance=0]"

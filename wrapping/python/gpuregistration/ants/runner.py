@@ -17,15 +17,15 @@ from .._grey import as_grey
 from .._image import Image, host_array
 from .._register import register_pair
 from .._resample import resample
-from .._sides import read_pair
+from .._sides import Pair, read_pair
 from .._stage_result import StageResult
 from .._transforms import Affine, Composite, Transform, linear_matrix
 from .diagnostics import Log, describe_stage
 from .initial import make_initial
 from .intensities import match_histogram, window
 from .interpolation import resample_by
-from .levels import make_linear_stage, make_syn_stage
-from .registration_call import LINEAR, Initial, RegistrationCall, Stage
+from .levels import make_further, make_linear_stage, make_syn_stage
+from .registration_call import LINEAR, Initial, Metric, RegistrationCall, Stage
 from .translation import find_translation
 
 Read = Callable[[str], Image]
@@ -164,7 +164,7 @@ def _run(
     before = _matrix_of(parts, d)
     if not any(stage.iterations) and stage.transform != "SyN":
         return _linear(stage.transform, Affine(np.eye(d))), None
-    fixed, moving = images.prepared(stage)
+    fixed, moving = images.prepared(stage.metric)
     if stage.transform in LINEAR.values() and not _can_begin_with(stage.transform, before[:-1, :-1]):
         # The stage has fewer degrees of freedom than what it begins with: the moving image's grid takes that in.
         result = _register_linear(stage, images, fixed, _moved(moving, np.linalg.inv(before)), np.eye(d + 1), call, device)
@@ -172,8 +172,9 @@ def _run(
     if stage.transform in LINEAR.values():
         result = _register_linear(stage, images, fixed, moving, before, call, device)
         return _linear(stage.transform, Affine.from_matrix(np.linalg.inv(before) @ _affine(result).matrix_of(), _affine(result).center)), result
-    pair = read_pair(fixed, moving, *images.masks(stage, fixed, moving), {})
-    found = register_pair(pair, [make_syn_stage(stage, fixed)], Affine.from_matrix(before), device, call.seed)
+    pairs = [images.pair(stage, metric) for metric in stage.metrics]
+    further = [make_further(metric, stage.metric, pair, n) for n, (metric, pair) in enumerate(zip(stage.metrics, pairs), 1) if n > 1]
+    found = register_pair(pairs[0], [make_syn_stage(stage, fixed)], Affine.from_matrix(before), device, call.seed, further=further)
     result = found.stages[-1]
     whole, back = result.transform, result.inverse
     assert isinstance(whole, Composite) and isinstance(back, Composite)
@@ -183,7 +184,7 @@ def _run(
 def _register_linear(
     stage: Stage, images: "_Images", fixed: Image, moving: Image, before: np.ndarray, call: RegistrationCall, device: str
 ) -> StageResult:
-    masks = images.masks(stage, fixed, moving)
+    masks = images.masks(stage, stage.metric, fixed, moving)
     if stage.transform == "Translation":
         return find_translation(stage, fixed, moving, masks, before, device)
     pair = read_pair(fixed, moving, *masks, {})
@@ -212,7 +213,8 @@ def _moved(image: Image, matrix: np.ndarray) -> Image:
 
 def names_of_images(call: RegistrationCall) -> list[str]:
     """Returns the names of all images of a call, each once."""
-    names = [name for stage in call.stages for name in (stage.metric.fixed, stage.metric.moving, *stage.masks)]
+    names = [name for stage in call.stages for metric in stage.metrics for name in (metric.fixed, metric.moving)]
+    names += [name for stage in call.stages for name in stage.masks if name is not None]
     names += [name for initial in call.initial for name in (initial.fixed, initial.moving)]
     return [name for name in dict.fromkeys(names) if name]
 
@@ -242,20 +244,25 @@ class _Images:
         check_finite(f"file {name}", host_array(grey), True)
         return grey
 
-    def prepared(self, stage: Stage) -> tuple[Image, Image]:
-        """Returns the images of a stage's metric, with the values that are registered."""
-        names = stage.metric.fixed, stage.metric.moving
+    def prepared(self, metric: Metric) -> tuple[Image, Image]:
+        """Returns a metric's images, with the values that are registered."""
+        names = metric.fixed, metric.moving
         if names not in self._pairs:
             fixed = window(self.read(names[0]), self._call.quantiles, names[0])
             moving = window(self.read(names[1]), self._call.quantiles, names[1])
             self._pairs[names] = fixed, match_histogram(moving, fixed) if self._call.matches_histograms else moving
         return self._pairs[names]
 
-    def masks(self, stage: Stage, fixed: Image, moving: Image) -> tuple[Optional[Image], Optional[Image]]:
-        """Returns a stage's masks, on the grids of its images."""
+    def pair(self, stage: Stage, metric: Metric) -> Pair:
+        """Returns the prepared images of one of a stage's metrics, with the stage's masks."""
+        fixed, moving = self.prepared(metric)
+        return read_pair(fixed, moving, *self.masks(stage, metric, fixed, moving), {})
+
+    def masks(self, stage: Stage, metric: Metric, fixed: Image, moving: Image) -> tuple[Optional[Image], Optional[Image]]:
+        """Returns a stage's masks, on the grids of a metric's images."""
         fixed_mask, moving_mask = stage.masks
         # The moving image may have been moved, and its mask goes with it.
-        own = self.read(stage.metric.moving)
+        own = self.read(metric.moving)
         mask = self._mask(moving_mask, own)
         return self._mask(fixed_mask, fixed), None if mask is None else moving.like(mask.array)
 

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The interpolations of ANTs: against formulas, SimpleITK and, where it is installed, ANTs itself."""
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from conftest import make_head, relative_difference, turn
+from gpuregistration.ants import apply_flags, kernels
+from gpuregistration.ants.interpolation import Interpolation, read_interpolation, resample_by
+from gpuregistration.ants.programs import main
+from gpuregistration.ants.syntax import read_values
+
+sitk = pytest.importorskip("SimpleITK")
+
+AFFINE = gr.Affine(1.05 * turn(8.0), [3.0, -2.0, 1.0], [2.0, 1.0, 3.0])
+WINDOWS = {
+    "lanczoswindowedsinc": lambda x: np.sinc(x / 3),
+    "cosinewindowedsinc": lambda x: np.cos(np.pi * x / 6),
+    "hammingwindowedsinc": lambda x: 0.54 + 0.46 * np.cos(np.pi * x / 3),
+    "welchwindowedsinc": lambda x: 1 - x**2 / 9,
+    "blackmanwindowedsinc": lambda x: 0.42 + 0.5 * np.cos(np.pi * x / 3) + 0.08 * np.cos(2 * np.pi * x / 3),
+}
+
+
+def read(text):
+    return read_interpolation(read_values(["-n", text], apply_flags.FLAGS)["interpolation"][0])
+
+
+def make_images(rng, dimension=3):
+    """Returns an image with noise and a grid that reaches beyond it, both oblique."""
+    spacing, shape = (3.0, 4.0, 5.0)[:dimension], (12, 14, 13)[-dimension:]
+    image = gr.Image(100 * rng.standard_normal(shape), spacing, (-17.0, -26.0, -28.0)[:dimension], turn(11.0, dimension))
+    grid = gr.Image(np.zeros((15, 16, 17)[-dimension:]), (2.7, 3.9, 4.3)[:dimension], (-20.0, -30.0, -30.0)[:dimension], turn(5.0, dimension))
+    return image, grid
+
+
+def places(image, grid, transform):
+    """Returns the index in the image of each voxel of the grid, along x, y (and z)."""
+    index = np.moveaxis(np.indices(grid.shape), 0, -1)[..., ::-1].reshape(-1, grid.dimension)
+    points = transform.transform_points(index @ grid.index_to_point[:-1, :-1].T + grid.origin)
+    return (points - image.origin) @ np.linalg.inv(image.index_to_point[:-1, :-1]).T
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_windowed_sincs_have_their_formula(rng, name, dimension):
+    image, grid = make_images(rng, dimension)
+    transform = gr.Affine(turn(8.0, dimension), (1.0, -2.0, 0.7)[:dimension])
+    made = resample_by(image, transform, grid, Interpolation(name), -7.0).array.reshape(-1)
+    padded = np.pad(image.array, 4)
+    checked = 0
+    for value, at in zip(made, places(image, grid, transform)):
+        if not ((at >= -0.5) & (at < np.array(image.size) - 0.5)).all():
+            assert value == -7
+            continue
+        below = np.floor(at).astype(int)
+        taps = [n + np.arange(-2, 4) for n in below]
+        weights = [np.sinc(x - n) * WINDOWS[name](x - n) for x, n in zip(at, taps)]
+        part = padded[np.ix_(*(n + 4 for n in taps[::-1]))]
+        for weight in weights:
+            part = part @ weight
+        assert value == pytest.approx(part, abs=1e-4)
+        checked += 1
+    assert checked > 30
+
+
+@pytest.mark.parametrize(("name", "of_simpleitk", "factor", "alpha"), [("gaussian", "sitkGaussian", 0.8, 4), ("multilabel", "sitkLabelGaussian", 1, 1)])
+def test_gaussians_are_itks(rng, name, of_simpleitk, factor, alpha):
+    image, grid = make_images(rng)
+    if name == "multilabel":
+        image = image.like(np.digitize(image.array, [-60, 0, 80]) * 3.0)
+    # SimpleITK has these sigmas, and cuts them off there.
+    interpolation = Interpolation(name, sigmas=tuple(factor * image.spacing), alpha=alpha)
+    made = resample_by(image, AFFINE, grid, interpolation, -7.0).array
+    likes = [sitk.GetImageFromArray(one.array) for one in (image, grid)]
+    for like, one in zip(likes, (image, grid)):
+        like.SetSpacing(one.spacing.tolist())
+        like.SetOrigin(one.origin.tolist())
+        like.SetDirection(one.direction.reshape(-1).tolist())
+    expected = sitk.GetArrayFromImage(sitk.Resample(*likes, AFFINE.to_simpleitk(), getattr(sitk, of_simpleitk), -7.0))
+    assert (made == -7).any() and (made != -7).sum() > 200
+    if name == "multilabel":
+        assert (made == expected).all() and len(np.unique(made)) == 5
+    else:
+        assert relative_difference(made, expected) < 1e-7
+
+
+def test_the_error_function_of_the_table():
+    import math
+
+    x = np.linspace(-7, 7, 4001)
+    np.testing.assert_allclose(kernels._erf(x), [math.erf(one) for one in x], atol=1e-11)
+
+
+def test_along_a_deformation_it_is_the_same(rng):
+    image, grid = make_images(rng)
+    points = np.moveaxis(np.indices(grid.shape), 0, -1)[..., ::-1]
+    field = gr.DisplacementField(2.0 * np.sin(0.3 * points), grid.spacing, grid.origin, grid.direction)
+    interpolation = Interpolation("lanczoswindowedsinc")
+    moved = resample_by(image, gr.Composite([field, AFFINE]), grid, interpolation, 0.0, "host").array
+    at = places(image, grid, gr.Composite([field, AFFINE])).reshape(*grid.shape, 3)
+    for voxel in [(7, 8, 8), (5, 9, 7), (8, 6, 9)]:
+        point = gr.Image(np.zeros((1, 1, 1)), origin=image.origin + image.index_to_point[:-1, :-1] @ at[voxel])
+        assert moved[voxel] == pytest.approx(resample_by(image, None, point, interpolation).array.item(), abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("BSpline[ 2 ]", Interpolation("bspline", 2, told="BSpline[2]")),
+        ("gaussian", Interpolation("gaussian", told="gaussian")),
+        ("Gaussian[1.5]", Interpolation("gaussian", sigmas=(1.5,), told="Gaussian[1.5]")),
+        ("Gaussian[1x2x3,2]", Interpolation("gaussian", sigmas=(1, 2, 3), alpha=2, told="Gaussian[1x2x3,2]")),
+        ("MultiLabel[0.8,4.0]", Interpolation("multilabel", sigmas=(0.8,), alpha=4, told="MultiLabel[0.8,4.0]")),
+        ("GenericLabel[Linear]", Interpolation("genericlabel", told="GenericLabel[Linear]")),
+    ],
+)
+def test_reads_parameters(text, expected):
+    found = read(text)
+    assert found == expected or (found.name == "multilabel" and found.alpha == 4 and found.sigmas == expected.sigmas)
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("Sinc", "LanczosWindowedSinc"),
+        ("Linear[1]", "Linear without parameters"),
+        ("LanczosWindowedSinc[4]", "without parameters"),
+        ("BSpline[6]", "from 0 to 5"),
+        ("BSpline[order=2]", "from 0 to 5"),
+        ("BSpline[2,3]", "from 0 to 5"),
+        ("GenericLabel[BSpline]", "no other one"),
+        ("Gaussian[0]", "above 0"),
+        ("Gaussian[1xa]", "above 0"),
+        ("Gaussian[1,2,3]", "above 0"),
+        ("MultiLabel[1,2]", "4 sigmas, whatever is given"),
+    ],
+)
+def test_says_which_parameter_is_wrong(text, part):
+    with pytest.raises(gr.BadInputError, match="^-n/--interpolation .*: expected ") as raised:
+        read(text)
+    assert part in str(raised.value)
+
+
+def test_as_many_sigmas_as_axes(rng):
+    image, grid = make_images(rng)
+    with pytest.raises(gr.BadInputError, match="it has 2 sigmas; expected one, or 3"):
+        resample_by(image, None, grid, read("Gaussian[1x2]"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["LanczosWindowedSinc", "CosineWindowedSinc", "HammingWindowedSinc", "WelchWindowedSinc", "BlackmanWindowedSinc", "BSpline[2]"]
+    + ["Gaussian", "Gaussian[2x3x4,3]", "Linear", "NearestNeighbor", "GenericLabel", "MultiLabel", "MultiLabel[3x2x5,4]"],
+)
+def test_values_are_those_of_ants(tmp_path, monkeypatch, rng, text):
+    internal = pytest.importorskip("ants.internal", reason="ANTsPy is not there: pip install antspyx")
+    monkeypatch.chdir(tmp_path)
+    image, grid = make_images(rng)
+    if "Label" in text:
+        image = image.like(np.digitize(image.array, [-60, 0, 80]) * 3.0)
+    gr.write_image("i.nii.gz", image)
+    gr.write_image("r.nii.gz", grid)
+    gr.write_transform("a.mat", AFFINE)
+    line = f"-d 3 -i i.nii.gz -r r.nii.gz -o O.nii.gz -t a.mat -f -7 -n {text}"
+    assert main("antsApplyTransforms", line.replace("O.", "ours.").split()) == 0
+    assert internal.get_lib_fn("antsApplyTransforms")(line.replace("O.", "ants.").split()) == 0
+    ours, theirs = gr.read_image("ours.nii.gz").array, gr.read_image("ants.nii.gz").array
+    assert relative_difference(ours, theirs) < (1e-9 if "Label" in text else 2e-5) and ours.dtype == theirs.dtype
