@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """antsApplyTransforms of this package, and ANTsPy's functions."""
 
+import inspect
 import sys
 from types import ModuleType
 
@@ -69,6 +70,12 @@ def test_types_of_values_and_labels(here):
     made = gr.read_image("o.nii.gz").array
     expected = by_simpleitk("labels.nii.gz", [sitk.ReadTransform("a.mat")], sitk.sitkLabelLinear, kind=sitk.sitkUInt8)
     assert made.dtype == np.uint8 and (made == expected).all() and made.max() > 2
+    # Decimals are cut, as ANTs cuts them, and what is beyond a type's range becomes its end.
+    values = np.tile(np.array([-300.7, -2.7, -0.5, 1.5, 2.7, 126.9, 254.6, 300.2, 0, 0, 0]), (4, 5, 1))
+    gr.write_image("values.nii.gz", gr.Image(values))
+    for kind, ends in (("uchar", [0, 0, 0, 1, 2, 126, 254, 255]), ("char", [-128, -2, 0, 1, 2, 126, 127, 127]), ("int", [-300, -2, 0, 1, 2, 126, 254, 300])):
+        apply(f"-d 3 -i values.nii.gz -r values.nii.gz -o o.nii.gz -u {kind}")
+        assert gr.read_image("o.nii.gz").array[2, 2, :8].tolist() == ends
     apply("-i i.nii.gz -r r.nii.gz -o o.nii.gz --float 1 -t identity")
     assert gr.read_image("o.nii.gz").array.dtype == np.float32
     assert relative_difference(gr.read_image("o.nii.gz").array, by_simpleitk("i.nii.gz", [sitk.Transform(3, sitk.sitkIdentity)])) < 1e-5
@@ -117,6 +124,10 @@ def test_writes_transforms_as_one(here):
         ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -e 1", "-e/--input-image-type 1"),
         ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -e 3", "i.nii.gz"),
         ("-d 3 -o Linear[l.mat] -t warp.nii.gz", "Linear"),
+        ("-d 4 -i i.nii.gz -r r.nii.gz -o o.nii.gz", "images of four dimensions, and there is no other antsApplyTransforms"),
+        ("-d 3 -i i.nii.gz -r r.nii.gz -o o.img", "does not do writing .img files (o.img)"),
+        ("-d 3 -i i.mgz -r r.nii.gz -o o.nii.gz", "does not do reading .mgz files (i.mgz)"),
+        ("-d 3 -i i.nii.gz -r r.nii.gz -o o.xyz", "expected a name that ends on"),
     ],
 )
 def test_says_what_is_wrong_and_leaves_nothing_behind(here, capfd, monkeypatch, line, part):
@@ -212,9 +223,39 @@ def test_functions_write_composites_and_fields(tmp_path, heads_of):
     field = ants.apply_transforms(fixed, moving, found["fwdtransforms"], compose=prefix)
     assert field == f"{prefix}comptx.nii.gz"
     assert relative_difference(ants.apply_transforms(fixed, moving, field).array, found["warpedmovout"].array) < 1e-4
+    whole = fixed.like(fixed.array.astype(np.uint8))
+    # The result has the fixed image's type of values.
+    cut = ants.apply_transforms(whole, moving, field).array
+    real = ants.apply_transforms(fixed, moving, field).array
+    assert cut.dtype == np.uint8 and (cut == np.clip(np.trunc(real), 0, 255)).mean() > 0.999 and (cut != np.rint(real)).mean() > 0.1
+    same = ants.apply_transforms(fixed, moving, [tmp_path / "begin.mat", field], whichtoinvert=[None, None]).array
+    assert (same == ants.apply_transforms(fixed, moving, [tmp_path / "begin.mat", field], whichtoinvert=[True, False]).array).all()
     nearest = ants.apply_transforms(fixed, moving, [tmp_path / "begin.mat"], "nearestNeighbor", whichtoinvert=[True])
     expected = gr.resample(moving, AFFINE.inverse(), fixed, "nearest")
     assert (nearest.array == expected.array).all()
+
+
+def test_further_metrics(tmp_path, heads_of):
+    fixed, moving = heads_of("own")
+    other = [image.like(np.sqrt(np.abs(image.array))) for image in (fixed, moving)]
+    begin = {"type_of_transform": ["SyNOnly"], "syn_metric": "meansquares", "reg_iterations": (3, 2), "initial_transform": "Identity"}
+    fields = []
+    for number, extras in enumerate((None, [], [("MeanSquares", *other, 0, 0)], [("CC", *other, 0.5, 2)])):
+        found = ants.registration(fixed, moving, outprefix=str(tmp_path / f"{number}_"), multivariate_extras=extras, **begin)
+        fields.append(gr.read_transform(found["fwdtransforms"][0]).array)
+    assert (fields[1] == fields[0]).all() and (fields[2] == fields[0]).all()
+    assert np.linalg.norm(fields[3] - fields[0], axis=-1).max() > 0.1
+    restricted = ants.registration(fixed, moving, outprefix=str(tmp_path / "r_"), restrict_transformation=(1, 0, 1), **begin)
+    field = gr.read_transform(restricted["fwdtransforms"][0]).array
+    assert not field[..., 1].any() and np.abs(field[..., 0]).max() > 0.1
+
+
+def test_functions_have_antspys_arguments(heads_of):
+    theirs = pytest.importorskip("ants", reason="ANTsPy is not there: pip install antspyx")
+    for name in ("registration", "apply_transforms"):
+        one, other = (inspect.signature(getattr(library, name)).parameters for library in (ants, theirs))
+        expected = {key: value.default for key, value in other.items() if value.kind is not inspect.Parameter.VAR_KEYWORD}
+        assert {key: one[key].default for key in expected} == expected and list(one)[: len(expected)] == list(expected)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +266,11 @@ def test_functions_write_composites_and_fields(tmp_path, heads_of):
         ({"type_of_transform": "antsRegistrationSyN[b]"}, gr.UnsupportedError, "ANTsPy has it alone"),
         ({"syn_metric": "demons"}, gr.UnsupportedError, "demons"),
         ({"syn_metric": "NCC"}, gr.BadInputError, "-m/--metric NCC"),
-        ({"multivariate_extras": ()}, gr.UnsupportedError, "multivariate_extras"),
+        ({"multivariate_extras": [("CC", None, None, 1, 2)]}, gr.BadInputError, "SyNOnly and antsRegistrationSyN[s] alone"),
+        ({"type_of_transform": "SyNOnly", "multivariate_extras": [("CC", 1)]}, gr.BadInputError, "multivariate_extras[0] has 2 entries"),
+        ({"type_of_transform": ("SyN", "Rigid")}, gr.BadInputError, "give one name"),
+        ({"aff_iterations": (10, 10, 10)}, gr.BadInputError, "have 3, 2, 2 entries"),
+        ({"type_of_transform": "Rigid", "restrict_transformation": (1, 1, 0, 1, 1, 0)}, gr.UnsupportedError, "restrict-deformation of Rigid"),
         ({"outprefix": "/nowhere/p_"}, gr.BadInputError, "/nowhere"),
         ({"initial_transform": "no.mat"}, gr.BadInputError, "no.mat"),
     ],

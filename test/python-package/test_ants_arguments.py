@@ -173,7 +173,7 @@ def test_reads_what_is_applied():
         ("-o o.nii.gz", "", ["-o/--output is missing"]),
         ("-o o.nii.gz", "-o o.xyz", ["-o/--output o.xyz", ".nii.gz"]),
         ("-o o.nii.gz", "-o Field[o.nii.gz]", ["-o/--output Field[o.nii.gz]"]),
-        ("-d 3", "-d 4", ["-d/--dimensionality 4"]),
+        ("-d 3", "-d 5", ["-d/--dimensionality 4"]),
         ("-d 3", "-d 3 -e 9", ["-e/--input-image-type 9"]),
         ("-d 3", "-d 3 -u long", ["-u/--output-data-type long", "float"]),
         ("-d 3", "-d 3 -n Nearest", ["-n/--interpolation Nearest", "NearestNeighbor"]),

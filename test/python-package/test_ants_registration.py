@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """antsRegistration of this package: the files that it writes, and what it does on the way."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import gpuregistration as gr
 import numpy as np
 import pytest
 from ants_lines import TESTING
 from conftest import make_head, relative_difference
+from gpuregistration import _devices
 from gpuregistration.ants.diagnostics import find_convergences
 from gpuregistration.ants.intensities import find_quantiles, match_histogram, window
 from gpuregistration.ants.levels import find_factors
+from gpuregistration.ants.linear_files import write_stage
 from gpuregistration.ants.programs import main
 from gpuregistration.stages import SyN
 
@@ -100,12 +104,70 @@ def test_writes_a_file_for_each_stage(here):
         "w.nii.gz",
     ]
     linear = [sitk.ReadTransform(f"p_{name}.mat") for name in ("0DerivedInitialMovingTranslation", "1Rigid", "2Affine")]
+    assert [one.GetName() for one in linear] == ["Euler3DTransform", "Euler3DTransform", "AffineTransform"]
     turn = np.reshape(gr.read_transform("p_1Rigid.mat").matrix, (3, 3))
     np.testing.assert_allclose(turn @ turn.T, np.eye(3), atol=1e-6)
     backs = [one.GetInverse() for one in linear]
     check_images(
         sitk.CompositeTransform([*linear, warp("p_3Warp.nii.gz")]), sitk.CompositeTransform([warp("p_3InverseWarp.nii.gz"), *backs[::-1]])
     )
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_stages_file_has_ants_type(here, dimension):
+    if dimension == 2:
+        for name in ("f", "m"):
+            gr.write_image(f"{name}.nii.gz", gr.Image(gr.read_image(f"{name}.nii.gz").array[10], (4.0, 4.0)))
+    names = ("Translation", "Rigid", "Similarity", "Affine")
+    run(f"-d {dimension} {IMAGES} {START} {' '.join(RIGID.replace('Rigid', name).replace('MI', 'MeanSquares') for name in names)} -z 0")
+    d = dimension
+    types = [f"Euler{d}DTransform", "TranslationTransform", f"Euler{d}DTransform", f"Similarity{d}DTransform", "AffineTransform"]
+    files = ["p_0DerivedInitialMovingTranslation.mat", *(f"p_{n}{name}.mat" for n, name in enumerate(names, 1))]
+    linear = [sitk.ReadTransform(file) for file in files]
+    assert [one.GetName() for one in linear] == types
+    check_images(sitk.CompositeTransform(linear), sitk.CompositeTransform([one.GetInverse() for one in linear[::-1]]))
+    for file, one in zip(files, linear):
+        point = [3.0, -5.0, 7.0][:d]
+        np.testing.assert_allclose(gr.read_transform(file).transform_points(point), one.TransformPoint(point), atol=1e-6)
+
+
+def test_a_type_that_does_not_hold_a_matrix_is_not_taken(tmp_path):
+    skew = gr.Affine([[1.0, 0.1, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], [1.0, 2.0, 3.0], [4.0, 5.0, 6.0])
+    for name in ("Initial", "Translation", "Rigid", "Similarity", "Affine", "GenericAffine"):
+        write_stage(str(tmp_path / "s.mat"), name, skew)
+        assert sitk.ReadTransform(str(tmp_path / "s.mat")).GetName() == "AffineTransform"
+        np.testing.assert_allclose(gr.read_transform(tmp_path / "s.mat").matrix_of(), skew.matrix_of(), atol=1e-12)
+
+
+def test_all_files_are_put_in_their_places_or_none(here, monkeypatch, capfd):
+    (here / "p_0GenericAffine.mat").write_text("old")
+    replace, done = os.replace, []
+
+    def fail_at_last(source, target):
+        if Path(target).name == "w.nii.gz":
+            raise OSError(28, "No space left on device")
+        done.append(Path(target).name)
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", fail_at_last)
+    run(f"-d 3 {IMAGES} {START} {AFFINE} {SYN}", 1)
+    monkeypatch.setattr(os, "replace", replace)
+    assert "No space left" in capfd.readouterr().err and done.count("p_1Warp.nii.gz") > 0
+    assert made(here) == ["p_0GenericAffine.mat"] and (here / "p_0GenericAffine.mat").read_text() == "old"
+    run(f"-d 3 {IMAGES} {START} {AFFINE} {SYN}")
+    assert len(made(here)) == 5 and sitk.ReadTransform("p_0GenericAffine.mat").GetName() == "AffineTransform"
+
+
+def test_itks_variable_counts_before_nslots(monkeypatch):
+    asked = []
+    monkeypatch.setattr(_devices, "set_threads", asked.append)
+    for variables in ({"NSLOTS": "3"}, {"NSLOTS": "3", "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS": "2"}, {"NSLOTS": "3", "GPUREG_THREADS": "1"}):
+        for name in ("NSLOTS", "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS", "GPUREG_THREADS"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        main("antsApplyTransforms", ["-o"])
+    assert asked == [3, 2]
 
 
 def test_begins_with_files_and_leaves_them_where_they_are(here):
@@ -169,6 +231,8 @@ def test_nipypes_line_runs_as_it_stands(here):
         (f"-d 2 -o p_ {SYN}", "f.nii.gz: it has 3 dimensions; expected 2"),
         (f"-d 3 -o no/p_ {SYN}", "no folder"),
         (f"-d 3 -o [p_,w.xyz] {SYN}", "-o/--output: w.xyz"),
+        (f"-d 3 -o [p_,w.mgz] {SYN}", "does not do writing .mgz files (w.mgz)"),
+        (f"-d 3 -o p_ {SYN} -x mask.mgz", "does not do reading .mgz files (mask.mgz)"),
         (f"-d 3 -o p_ {SYN.replace('m.nii.gz', 'mask.txt')}", "mask.txt"),
         (f"-d 3 -o p_ {SYN} -c 3", "-c/--convergence"),
         (f"-d 3 -o [p_,m.nii.gz] {SYN}", "m.nii.gz is read"),

@@ -207,12 +207,10 @@ def write_transform(
     if _is_mat(name):
         if not isinstance(whole, Affine):
             whole = Affine.from_matrix(linear_matrix(whole, "transform"))
-        made = to_simpleitk(whole)
-        write_whole(name, lambda there: _write_simpleitk_transform(made, there))
+        write_simpleitk_transform(name, to_simpleitk(whole))
         return
     if name.lower().endswith(_TRANSFORM_SUFFIXES):
-        made = to_simpleitk(whole)
-        write_whole(name, lambda there: _write_simpleitk_transform(made, there))
+        write_simpleitk_transform(name, to_simpleitk(whole))
         return
     if not isinstance(whole, DisplacementField):
         if fixed is None:
@@ -375,6 +373,12 @@ def _in_mm(image: Any, unit: float) -> Any:
         for axes, put in ((image.GetSpacing(), image.SetSpacing), (image.GetOrigin(), image.SetOrigin)):
             put([unit * length for length in axes[:3]] + list(axes[3:]))
     return image
+
+
+def write_simpleitk_transform(path: PathLike, transform: Any) -> None:
+    """Writes a transform of SimpleITK as it is, of its own type. There is no file unless all of it is written. Errors are those of
+    write_transform()."""
+    write_whole(name_of(path), lambda there: _write_simpleitk_transform(transform, there))
 
 
 def _write_simpleitk_transform(transform: Any, name: str) -> None:

@@ -126,4 +126,12 @@ def move_image(image: Image, transform: Transform, reference: Image, making: Mak
         moved = np.stack([move(turned[..., n]) for n in range(image.components)], axis=-1)
     else:
         moved = move(values)
-    return reference.like(to_type(moved, np.dtype(making.type)))
+    return reference.like(cut_to_type(moved, np.dtype(making.type)))
+
+
+def cut_to_type(values: np.ndarray, kind: np.dtype) -> np.ndarray:
+    """Returns values of another type, without their decimals where it is of whole numbers, as ANTs makes them. Those beyond its range become its
+    ends, where ANTs has other numbers."""
+    if kind.kind not in "biu" or values.dtype.kind not in "f":
+        return values.astype(kind, copy=False)
+    return to_type(np.trunc(values), kind)

@@ -10,6 +10,7 @@ from .._engine import BadInputError
 from ..command.outputs import IMAGES, TRANSFORMS
 from .apply_flags import FLAGS
 from .interpolation import Interpolation, read_interpolation
+from .other_formats import name_not_written
 from .syntax import Value, last, read_values
 
 SCALARS, VECTORS, TENSORS, SERIES = range(4)
@@ -89,8 +90,13 @@ def read_apply(words: Sequence[str]) -> ApplyCall:
     given = _one(values, "dimensionality")
     if given is not None:
         call.dimension = given.whole(given.first())
-        if call.dimension not in (2, 3):
+        if call.dimension == 4:
+            call.others.append("images of four dimensions")
+        elif call.dimension not in (2, 3):
             raise given.wrong()
+    not_written = name_not_written(output)
+    if not_written is not None:
+        call.others.append(not_written)
     if call.input_type > SERIES or call.input_type == TENSORS:
         call.others.append(f"--input-image-type {call.input_type}")
     if call.input_type == VECTORS and call.transforms:
@@ -145,7 +151,7 @@ def _read_output(value: Optional[Value]) -> tuple[str, str, bool]:
     else:
         raise value.wrong()
     suffixes = {"image": IMAGES, "field": (*IMAGES, ".h5"), "linear": TRANSFORMS, "composite": (".h5", ".tfm", ".txt")}[found[1]]
-    if not found[0].lower().endswith(suffixes):
+    if not found[0].lower().endswith(suffixes) and name_not_written(found[0]) is None:
         raise value.wrong(f"a name that ends on one of {' '.join(suffixes)}")
     return found
 

@@ -16,15 +16,14 @@ from .._files import write_transform
 from .._image import Image
 from .._kinds import ImageLike, Kind, Wrap, read_image
 from .._paths import PathLike, name_of
-from .._resample import to_type
 from ..command.errors import CommandError
 from ..command.outputs import Outputs
 from .apply import compose as compose_transforms
-from .apply import move_image
+from .apply import cut_to_type, move_image
 from .apply_call import SCALARS, SERIES, VECTORS, Making
 from .interpolation import read_interpolation
 from .output_files import make_inverse_warped, make_warped, name_outputs, write_outputs
-from .presets import FIXED, FIXED_MASK, MOVING, MOVING_MASK, Numbers, begins_with_identity, make_stages
+from .presets import FIXED, FIXED_MASK, MOVING, MOVING_MASK, Numbers, begins_with_identity, make_stages, takes_further_metrics
 from .runner import OtherTransform, read_image_named, register
 from .registration_call import read_registration
 from .syntax import Flag, read_values
@@ -35,7 +34,7 @@ _INTERPOLATOR = Flag("n", "interpolator", "", "linear, nearestNeighbor, bSpline,
 def registration(
     fixed: Kind,
     moving: Kind,
-    type_of_transform: str = "SyN",
+    type_of_transform: Union[str, Sequence[str]] = "SyN",
     initial_transform: Union[None, PathLike, Sequence[PathLike]] = None,
     outprefix: str = "",
     mask: Optional[ImageLike] = None,
@@ -50,12 +49,12 @@ def registration(
     syn_metric: str = "mattes",
     syn_sampling: int = 32,
     reg_iterations: Sequence[int] = (40, 20, 0),
-    aff_iterations: Sequence[int] = (2100, 1200, 1200, 10),
-    aff_shrink_factors: Sequence[int] = (6, 4, 2, 1),
-    aff_smoothing_sigmas: Sequence[float] = (3, 2, 1, 0),
+    aff_iterations: Union[int, Sequence[int]] = (2100, 1200, 1200, 10),
+    aff_shrink_factors: Union[int, Sequence[int]] = (6, 4, 2, 1),
+    aff_smoothing_sigmas: Union[float, Sequence[float]] = (3, 2, 1, 0),
     write_composite_transform: bool = False,
     verbose: bool = False,
-    multivariate_extras: Any = None,
+    multivariate_extras: Optional[Sequence[Sequence[Any]]] = None,
     restrict_transformation: Optional[Sequence[float]] = None,
     smoothing_in_mm: bool = False,
     singleprecision: bool = True,
@@ -74,23 +73,30 @@ def registration(
         grad_step, flow_sigma, total_sigma: SyN's step in voxels, and the variances of its Gaussians in squared voxels.
         aff_…, syn_…, reg_iterations: the metrics, "mattes", "meansquares", "GC" of linear stages or "CC" of SyN, their bins or radius, and
             iterations, factors and sigmas of levels. aff_random_sampling_rate has no effect: all voxels are looked at.
-        restrict_transformation: factors of SyN's components along x, y (and z).
+        write_composite_transform: writes one file of all transforms, and one of the way back.
+        verbose: prints lines as antsRegistration does.
+        multivariate_extras: further metrics of SyNOnly and antsRegistrationSyN…, each (name, fixed, moving, weight, bins or radius).
+        restrict_transformation: factors of the components along x, y (and z) of a deformation without stages before it.
+        smoothing_in_mm: aff_smoothing_sigmas are in mm, and not in voxels.
+        singleprecision: computes warped images as floats, and not as doubles.
+        use_legacy_histogram_matching: gives the moving image the fixed one's histogram first.
+        random_seed: taken; no stage uses random numbers.
         device: a device's name; None: the default one.
 
     Returns:
-        "warpedmovout" and "warpedfixout", images on the other one's grid of the moving and the fixed image's kind; "fwdtransforms" and
-        "invtransforms", the files for apply_transforms(), or one composite file each.
+        "warpedmovout" and "warpedfixout", images on the other one's grid, of the moving and the fixed image's kind and of the fixed image's type
+        of values, without decimals where that is of whole numbers; "fwdtransforms" and "invtransforms", the files for apply_transforms(), or one composite file each.
 
     Raises:
         BadInputError: an argument is not possible; the message names it.
         UnsupportedError: ANTsPy has it, and this package has not.
     """
-    if multivariate_extras is not None:
-        raise UnsupportedError("multivariate_extras is not possible here: SyN has one metric.")
+    type_of_transform = _read_type(type_of_transform)
     images, wraps = _read_images(fixed, moving, mask, moving_mask)
     numbers = Numbers(
         grad_step, flow_sigma, total_sigma, aff_metric, aff_sampling, aff_random_sampling_rate, syn_metric, syn_sampling,
-        reg_iterations, aff_iterations, aff_shrink_factors, aff_smoothing_sigmas, smoothing_in_mm,
+        reg_iterations, *_read_levels(aff_iterations, aff_shrink_factors, aff_smoothing_sigmas), smoothing_in_mm,
+        _read_extras(multivariate_extras, type_of_transform, images),
     )  # fmt: skip
     masks = f"[{FIXED_MASK if mask is not None else 'NULL'},{MOVING_MASK if moving_mask is not None else 'NULL'}]"
     words = ["-d", str(images[FIXED].dimension), "-o", "prefix"]
@@ -123,7 +129,7 @@ def registration(
         raise
     forward, inverse = names.forward[::-1], names.inverse
     return {
-        "warpedmovout": wraps[1](_of_type(make_warped(call, result), images[MOVING])),
+        "warpedmovout": wraps[1](_of_type(make_warped(call, result), images[FIXED])),
         "warpedfixout": wraps[0](_of_type(make_inverse_warped(call, result), images[FIXED])),
         "fwdtransforms": forward[0] if write_composite_transform else forward,
         "invtransforms": inverse[0] if write_composite_transform else inverse,
@@ -158,7 +164,8 @@ def apply_transforms(
         device: a device's name; None: the default one.
 
     Returns:
-        An image of the moving image's kind, and of its type of values; or the name of a file.
+        An image of the moving image's kind and of the fixed image's type of values, without decimals where that is of whole numbers; or the name
+        of a file.
 
     Raises:
         BadInputError: an argument is not possible; the message names it.
@@ -185,7 +192,7 @@ def apply_transforms(
         raise BadInputError(
             f"imagetype={imagetype}: the moving image has {image.components} numbers a voxel; give 1 for vectors, and 0 for scalars."
         )
-    return wrap(_of_type(move_image(image, transform, reference, making, choose_device(device)), image))
+    return wrap(_of_type(move_image(image, transform, reference, making, choose_device(device)), reference))
 
 
 def _read_images(
@@ -206,6 +213,45 @@ def _read_images(
     return images, (wrap_fixed, wrap_moving)
 
 
+def _read_type(given: Union[str, Sequence[str]]) -> str:
+    """Reads a type of transform: a name, or a list of one; "" is SyN."""
+    names = [given] if isinstance(given, str) else list(given)
+    if len(names) != 1:
+        raise BadInputError(f"type_of_transform={given!r} is not possible: give one name.")
+    return names[0] or "SyN"
+
+
+def _read_levels(*given: Union[float, Sequence[float]]) -> list[Any]:
+    """Reads iterations, factors and sigmas of linear levels: one number each stands for one level."""
+    levels = [[one] if isinstance(one, (int, float)) else list(one) for one in given]
+    if len({len(one) for one in levels}) != 1:
+        raise BadInputError(
+            f"aff_iterations, aff_shrink_factors and aff_smoothing_sigmas have {', '.join(str(len(one)) for one in levels)} entries: give one of each "
+            "for each level."
+        )
+    return levels
+
+
+def _read_extras(extras: Optional[Sequence[Sequence[Any]]], type_of_transform: str, images: dict[str, Image]) -> list[str]:
+    """Reads further metrics. Adds their images to the others, and returns the metrics as -m takes them."""
+    if not extras:
+        return []
+    if not takes_further_metrics(type_of_transform):
+        raise BadInputError(
+            f"multivariate_extras is not possible with type_of_transform={type_of_transform!r}: it is of SyNOnly and antsRegistrationSyN[s] alone."
+        )
+    words = []
+    for number, extra in enumerate(extras):
+        if len(extra) != 5:
+            raise BadInputError(f"multivariate_extras[{number}] has {len(extra)} entries; expected (name, fixed, moving, weight, bins or radius).")
+        name, fixed, moving, weight, size = extra
+        keys = [f"multivariate_extras {number} {which}" for which in ("fixed", "moving")]
+        for key, image in zip(keys, (fixed, moving)):
+            images[key] = read_image(image, key)[0].on_host()
+        words.append(f"{name}[{keys[0]},{keys[1]},{weight},{size}]")
+    return words
+
+
 def _initial_words(initial: Any, type_of_transform: str) -> list[str]:
     if initial is None:
         return ["-r", "Identity" if begins_with_identity(type_of_transform) else f"[{FIXED},{MOVING},1]"]
@@ -214,7 +260,7 @@ def _initial_words(initial: Any, type_of_transform: str) -> list[str]:
 
 
 def _read_inverses(names: list[str], given: Optional[Sequence[bool]]) -> list[bool]:
-    if given is None:
+    if given is None or all(one is None for one in given):
         return [len(names) == 2 and n == 0 and ".mat" in names[0] and ".mat" not in names[1] for n in range(len(names))]
     if len(given) != len(names):
         raise BadInputError(f"whichtoinvert has {len(given)} entries for {len(names)} transforms: give one for each.")
@@ -223,4 +269,4 @@ def _read_inverses(names: list[str], given: Optional[Sequence[bool]]) -> list[bo
 
 def _of_type(image: Image, like: Image) -> Image:
     """Returns an image with another one's type of values."""
-    return image.like(to_type(np.asarray(image.array), like.content.dtype))
+    return image.like(cut_to_type(np.asarray(image.array), like.content.dtype))

@@ -11,8 +11,9 @@ import numpy as np
 from .._engine import BadInputError
 from .._files import write_image, write_transform
 from .._image import Image, host_array
-from .._transforms import Composite, Transform
+from .._transforms import Affine, Composite, Transform
 from ..command.outputs import IMAGES, Outputs
+from .linear_files import write_stage
 from .interpolation import Interpolation, resample_by
 from .runner import Registered, collapse
 from .registration_call import RegistrationCall
@@ -72,24 +73,32 @@ def make_inverse_warped(call: RegistrationCall, result: Registered) -> Image:
 def write_outputs(call: RegistrationCall, result: Registered, names: OutputNames, places: Outputs) -> None:
     """Writes all files where they wait for the others."""
     parts = collapse(result.parts) if call.collapses else result.parts
-    transforms: list[tuple[str, Transform]] = []
+    transforms: list[tuple[str, Transform, str]] = []
     if call.writes_composite:
-        transforms.append((names.forward[0], Composite([part.transform for part in reversed(parts)])))
-        transforms.append((names.inverse[0], Composite([part.inverse for part in parts])))
+        transforms.append((names.forward[0], Composite([part.transform for part in reversed(parts)]), ""))
+        transforms.append((names.inverse[0], Composite([part.inverse for part in parts]), ""))
     else:
         kept = parts if call.collapses else [part for part in parts if part.name != "File"]
         for part, forward, inverse in zip(kept, names.forward, names.inverse):
-            transforms.append((forward, part.transform))
+            transforms.append((forward, part.transform, part.name))
             if inverse != forward:
-                transforms.append((inverse, part.inverse))
+                transforms.append((inverse, part.inverse, part.name))
     # The device computes images while files are written.
     with ThreadPoolExecutor(4) as pool:
-        writing = [pool.submit(write_transform, places.place(name), transform) for name, transform in transforms]
+        writing = [pool.submit(_write, places.place(path), transform, name) for path, transform, name in transforms]
         for image, make in ((call.warped, make_warped), (call.inverse_warped, make_inverse_warped)):
             if image is not None:
                 writing.append(pool.submit(write_image, places.place(image), make(call, result)))
         for done in writing:
             done.result()
+
+
+def _write(path: str, transform: Transform, name: str) -> None:
+    """Writes a part of that name; "" stands for several."""
+    if isinstance(transform, Affine):
+        write_stage(path, name, transform)
+    else:
+        write_transform(path, transform)
 
 
 def _interpolation(call: RegistrationCall, result: Registered) -> Interpolation:

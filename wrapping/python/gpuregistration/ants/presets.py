@@ -68,12 +68,20 @@ class Numbers:
     aff_shrink_factors: Sequence[int] = (6, 4, 2, 1)
     aff_smoothing_sigmas: Sequence[float] = (3, 2, 1, 0)
     smoothing_in_mm: bool = False
+    #: Further metrics of the deforming stage, as -m takes them.
+    further: Sequence[str] = ()
 
 
 def begins_with_identity(type_of_transform: str) -> bool:
     """Tells whether a registration without initial transform begins with the identity, and not with the centres of mass."""
     found = _SCRIPT.match(type_of_transform)
     return type_of_transform == "SyNOnly" or (found is not None and found.group(3) == "so")
+
+
+def takes_further_metrics(type_of_transform: str) -> bool:
+    """Tells whether a type takes multivariate_extras in ANTsPy, and deforms."""
+    found = _SCRIPT.match(type_of_transform)
+    return type_of_transform == "SyNOnly" or (found is not None and (found.group(3) or "s").startswith("s"))
 
 
 def make_stages(type_of_transform: str, numbers: Numbers, early_masks: str, last_masks: str) -> list[str]:
@@ -94,7 +102,10 @@ def make_stages(type_of_transform: str, numbers: Numbers, early_masks: str, last
         early_masks = last_masks
     words: list[str] = []
     for number, (metric, transform, convergence, factors, sigmas) in enumerate(stages):
-        words += ["-m", metric, "-t", transform, "-c", convergence, "-f", factors, "-s", sigmas]
+        words += ["-m", metric]
+        if number == len(stages) - 1:
+            words += [word for further in numbers.further for word in ("-m", further)]
+        words += ["-t", transform, "-c", convergence, "-f", factors, "-s", sigmas]
         words += ["-x", last_masks if number == len(stages) - 1 else early_masks]
     return words
 

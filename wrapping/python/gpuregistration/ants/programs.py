@@ -21,7 +21,8 @@ from .syntax import Flag
 
 #: The version of ANTs whose flags these are. Programs ask for it.
 ANTS_VERSION = "2.5.4"
-_THREADS = ("GPUREG_THREADS", "NSLOTS", "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS")
+# Of ITK's variables the one that counts where both are set comes first.
+_THREADS = ("GPUREG_THREADS", "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS", "NSLOTS")
 _PROGRAMS = {"antsRegistration": registration_flags.FLAGS, "antsApplyTransforms": apply_flags.FLAGS}
 
 
@@ -86,11 +87,13 @@ def _run(program: str, words: Sequence[str]) -> int:
 def _register(words: Sequence[str]) -> int:
     from ..command.inputs import check_stays
     from ..command.outputs import Outputs
+    from .other_formats import names_not_read
     from .output_files import name_outputs, write_outputs
     from .runner import OtherTransform, names_of_images, read_image_named, register
     from .registration_call import read_registration
 
     call = read_registration(words)
+    call.others += names_not_read([*names_of_images(call), *(initial.file for initial in call.initial)])
     if call.others:
         raise Elsewhere(" and ".join(dict.fromkeys(call.others)))
     names = name_outputs(call)
@@ -112,8 +115,10 @@ def _register(words: Sequence[str]) -> int:
 def _apply(words: Sequence[str]) -> int:
     from .apply import apply
     from .apply_call import read_apply
+    from .other_formats import names_not_read
 
     call = read_apply(words)
+    call.others += names_not_read([call.input, call.reference, *(file for file, _ in call.transforms)])
     if call.others:
         raise Elsewhere(" and ".join(dict.fromkeys(call.others)))
     with native_messages_off():

@@ -10,6 +10,7 @@ from .._checks import MOST_SEED
 from .._engine import BadInputError
 from ..stages import MOST_DENSE_LEVELS
 from .interpolation import Interpolation, read_interpolation
+from .other_formats import name_not_written
 from .registration_flags import FLAGS, METRICS_THAT_RUN, TRANSFORMS_THAT_RUN
 from .syntax import Value, last, read_values
 
@@ -163,6 +164,7 @@ def read_registration(words: Sequence[str]) -> RegistrationCall:
         _read_seed(last(values["random-seed"])),
         others,
     )
+    others += [reason for image in (warped, inverse_warped) if image is not None for reason in [name_not_written(image)] if reason is not None]
     for name in ("initial-fixed-transform", "save-state", "restore-state"):
         if values[name]:
             others.append(f"--{name}")

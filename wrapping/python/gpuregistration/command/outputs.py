@@ -60,10 +60,22 @@ class Outputs:
         return str(self._folders[target.parent] / target.name)
 
     def commit(self) -> None:
-        """Puts all files in their places. Formats of two files bring the second one along."""
-        for target_folder, folder in self._folders.items():
-            for made in sorted(folder.iterdir()):
-                os.replace(made, target_folder / made.name)
+        """Puts all files in their places. Formats of two files bring the second one along. If one of them cannot be put there, those before it
+        are taken away again, and what they replaced is put back."""
+        placed: list[tuple[Path, Optional[Path]]] = []
+        try:
+            for target_folder, folder in self._folders.items():
+                for made in sorted(folder.iterdir()):
+                    target = target_folder / made.name
+                    placed.append((target, _keep(target, folder)))
+                    os.replace(made, target)
+        except BaseException:
+            for target, before in reversed(placed):
+                if before is None:
+                    target.unlink(missing_ok=True)
+                else:
+                    os.replace(before, target)
+            raise
 
     def __enter__(self) -> "Outputs":
         return self
@@ -94,3 +106,17 @@ class Outputs:
     def _remove(self) -> None:
         for folder in self._folders.values():
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _keep(target: Path, folder: Path) -> Optional[Path]:
+    """Gives a file that is about to be replaced a second name in a folder of the same file system. Returns that; None if there is no such
+    file."""
+    if not target.exists():
+        return None
+    kept = Path(tempfile.mkdtemp(prefix="before-", dir=folder)) / target.name
+    try:
+        os.link(target, kept)
+    except OSError:
+        # A file system without second names.
+        os.replace(target, kept)
+    return kept
