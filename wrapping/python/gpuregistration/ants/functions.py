@@ -93,9 +93,10 @@ def registration(
     """
     type_of_transform = _read_type(type_of_transform)
     images, wraps = _read_images(fixed, moving, mask, moving_mask)
+    linear_iterations, linear_factors, linear_sigmas = _read_levels(aff_iterations, aff_shrink_factors, aff_smoothing_sigmas)
     numbers = Numbers(
         grad_step, flow_sigma, total_sigma, aff_metric, aff_sampling, aff_random_sampling_rate, syn_metric, syn_sampling,
-        reg_iterations, *_read_levels(aff_iterations, aff_shrink_factors, aff_smoothing_sigmas), smoothing_in_mm,
+        reg_iterations, linear_iterations, linear_factors, linear_sigmas, smoothing_in_mm,
         _read_extras(multivariate_extras, type_of_transform, images),
     )  # fmt: skip
     masks = f"[{FIXED_MASK if mask is not None else 'NULL'},{MOVING_MASK if moving_mask is not None else 'NULL'}]"

@@ -7,12 +7,15 @@ import numpy as np
 
 from .. import stages
 from .._also import Further, ImagePair
+from .._engine import BadInputError
 from .._image import Image
 from .._sides import Pair
 from .registration_call import Metric, Stage
 
 _ALL = stages.ALL_VALUES
 _DEGREES = {"Similarity": 7, "Affine": 12}
+# Shares of the penalty of bending, of metrics of values from 0 to 1. Squares of differences are the smallest.
+_BENDING = {"mean_squares": 1e-4, "correlation": 1e-3, "neighborhood_correlation": 1e-3}
 
 
 def find_factors(image: Image, factor: int) -> list[int]:
@@ -55,6 +58,39 @@ def make_syn_stage(stage: Stage, fixed: Image) -> stages.SyN:
     if of_histogram:
         made.bins = stage.metric.size
     elif stage.metric.similarity == "neighborhood_correlation":
+        made.radius = stage.metric.size
+    return made
+
+
+def make_free_form_stage(stage: Stage, fixed: Image) -> stages.FreeForm:
+    """Makes the free-form deformation that has a stage BSpline's metric, levels, mesh and convergence. ANTs has no penalty; a small one
+    of bending keeps this from folding.
+
+    Raises:
+        BadInputError: the mesh does not fit the image.
+    """
+    d = fixed.dimension
+    if len(stage.mesh) not in (1, d):
+        raise BadInputError(f"-t/--transform BSpline: it has {len(stage.mesh)} numbers of cells; expected one, or {d}, one for each axis")
+    # Cells are halved from level to level, as in ANTs.
+    cells = np.array(stage.mesh) * 2 ** (len(stage.iterations) - 1)
+    lengths = (np.array(fixed.size) - 1) * fixed.spacing / cells
+    if (lengths < fixed.spacing).any():
+        raise BadInputError(
+            f"-t/--transform BSpline: {'x'.join(map(str, cells))} cells at the finest level are less than a voxel long; expected fewer cells or levels"
+        )
+    made = stages.FreeForm(
+        similarity=stage.metric.similarity,
+        levels=len(stage.iterations),
+        spacing=lengths.tolist(),
+        bending_weight=_BENDING[stage.metric.similarity],
+        iterations=max(stage.iterations),
+        convergence_threshold=stage.threshold,
+        convergence_window=stage.window,
+        fixed_range=_ALL,
+        moving_range=_ALL,
+    )
+    if stage.metric.similarity == "neighborhood_correlation":
         made.radius = stage.metric.size
     return made
 

@@ -15,13 +15,13 @@ from .._transforms import Affine, Composite, Transform
 from ..command.outputs import IMAGES, Outputs
 from .linear_files import write_stage
 from .interpolation import Interpolation, resample_by
-from .runner import Registered, collapse
-from .registration_call import RegistrationCall
+from .runner import Registered, collapse, compose_inverses
+from .registration_call import DEFORMING, RegistrationCall
 
 
 class OutputNames(NamedTuple):
     """Names of files: those of the transforms, of each stage's or of all as one, those of the way back, and those of images. A linear
-    transform's way back has the same file."""
+    transform's way back has the same file, and a B-spline has none."""
 
     forward: list[str]
     inverse: list[str]
@@ -45,18 +45,23 @@ def name_outputs(call: RegistrationCall) -> OutputNames:
     for name in images:
         if not name.lower().endswith(IMAGES):
             raise BadInputError(f"-o/--output: {name} is no name of an image; expected one that ends on one of {' '.join(IMAGES)}")
+    last = call.stages[-1].transform
+    deforms = last in DEFORMING
+    if last == "BSpline":
+        # As ANTs, which writes none either.
+        images = [name for name in images if name != call.inverse_warped]
     if call.writes_composite:
-        return OutputNames([f"{call.prefix}Composite.h5"], [f"{call.prefix}InverseComposite.h5"], images)
-    has_syn = call.stages[-1].transform == "SyN"
+        return OutputNames([f"{call.prefix}Composite.h5"], [] if last == "BSpline" else [f"{call.prefix}InverseComposite.h5"], images)
     if call.collapses:
-        kinds = (["GenericAffine"] if call.initial or len(call.stages) > int(has_syn) else []) + (["SyN"] if has_syn else [])
+        kinds = (["GenericAffine"] if call.initial or len(call.stages) > int(deforms) else []) + ([last] if deforms else [])
         numbered = list(enumerate(kinds))
     else:
         # Those of files are there already.
         initial = ["" if one.file else "DerivedInitialMovingTranslation" for one in call.initial]
         numbered = [(n, kind) for n, kind in enumerate([*initial, *(stage.transform for stage in call.stages)]) if kind]
-    forward = [f"{call.prefix}{n}{'Warp.nii.gz' if kind == 'SyN' else kind + '.mat'}" for n, kind in numbered]
-    inverse = [f"{call.prefix}{n}{'InverseWarp.nii.gz' if kind == 'SyN' else kind + '.mat'}" for n, kind in numbered]
+    endings = {"SyN": "Warp.nii.gz", "BSpline": "BSpline.txt"}
+    forward = [f"{call.prefix}{n}{endings.get(kind, kind + '.mat')}" for n, kind in numbered]
+    inverse = [f"{call.prefix}{n}{'InverseWarp.nii.gz' if kind == 'SyN' else kind + '.mat'}" for n, kind in numbered if kind != "BSpline"]
     return OutputNames(forward, inverse, images)
 
 
@@ -66,7 +71,8 @@ def make_warped(call: RegistrationCall, result: Registered) -> Image:
 
 
 def make_inverse_warped(call: RegistrationCall, result: Registered) -> Image:
-    """Makes the fixed image on the moving one's grid, of floats or doubles."""
+    """Makes the fixed image on the moving one's grid, of floats or doubles. The registration has to have an inverse."""
+    assert result.inverse is not None
     return resample_by(_real(result.fixed, call), result.inverse, result.moving, _interpolation(call, result), device=result.device)
 
 
@@ -76,18 +82,19 @@ def write_outputs(call: RegistrationCall, result: Registered, names: OutputNames
     transforms: list[tuple[str, Transform, str]] = []
     if call.writes_composite:
         transforms.append((names.forward[0], Composite([part.transform for part in reversed(parts)]), ""))
-        transforms.append((names.inverse[0], Composite([part.inverse for part in parts]), ""))
+        back = compose_inverses(parts)
+        if back is not None:
+            transforms.append((names.inverse[0], back, ""))
     else:
         kept = parts if call.collapses else [part for part in parts if part.name != "File"]
-        for part, forward, inverse in zip(kept, names.forward, names.inverse):
-            transforms.append((forward, part.transform, part.name))
-            if inverse != forward:
-                transforms.append((inverse, part.inverse, part.name))
+        transforms += [(path, part.transform, part.name) for part, path in zip(kept, names.forward)]
+        backs = [(part.inverse, part.name) for part in kept if part.inverse is not None]
+        transforms += [(path, back, name) for (back, name), path in zip(backs, names.inverse) if path not in names.forward]
     # The device computes images while files are written.
     with ThreadPoolExecutor(4) as pool:
         writing = [pool.submit(_write, places.place(path), transform, name) for path, transform, name in transforms]
         for image, make in ((call.warped, make_warped), (call.inverse_warped, make_inverse_warped)):
-            if image is not None:
+            if image in names.images:
                 writing.append(pool.submit(write_image, places.place(image), make(call, result)))
         for done in writing:
             done.result()

@@ -108,6 +108,8 @@ def _register(words: Sequence[str]) -> int:
         except OtherTransform as reason:
             raise Elsewhere(str(reason)) from reason
         places.commit()
+    if call.inverse_warped is not None and call.inverse_warped not in names.images:
+        result.warnings.append(f"{call.inverse_warped} is not written: a B-spline has no inverse, for ANTs neither")
     tell_lines(*(f"antsRegistration: {text}" for text in result.warnings))
     return DONE
 

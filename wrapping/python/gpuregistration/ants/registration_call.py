@@ -8,7 +8,7 @@ from typing import Optional, Sequence
 
 from .._checks import MOST_SEED
 from .._engine import BadInputError
-from ..stages import MOST_DENSE_LEVELS
+from ..stages import MOST_DENSE_LEVELS, MOST_FREE_FORM_LEVELS
 from .interpolation import Interpolation, read_interpolation
 from .other_formats import name_not_written
 from .registration_flags import FLAGS, METRICS_THAT_RUN, TRANSFORMS_THAT_RUN
@@ -17,7 +17,6 @@ from .syntax import Value, last, read_values
 LINEAR = {"translation": "Translation", "rigid": "Rigid", "similarity": "Similarity", "affine": "Affine"}
 _OTHER_TRANSFORMS = (
     "compositeaffine",
-    "bspline",
     "gaussiandisplacementfield",
     "bsplinedisplacementfield",
     "timevaryingvelocityfield",
@@ -45,6 +44,10 @@ SIMILARITIES = {
 }
 _OTHER_METRICS = ("mi2", "demons", "icp", "pse", "jhct", "igdm", "global correlation")
 _SAMPLINGS = ("none", "regular", "random", "")
+#: Transforms of this package that deform. Each of them is the last stage.
+DEFORMING = ("SyN", "BSpline")
+# What free-form deformation compares by, of ANTs' metrics.
+_OF_BSPLINE = ("mean_squares", "correlation", "neighborhood_correlation")
 _NO_MASK = ("null", "na", "")
 _DEFAULTS = {"cc": 4, "mi": 32, "mattes": 32}
 
@@ -83,11 +86,12 @@ class Stage:
     """A stage. Lists have one number for each level, the coarsest first.
 
     Attributes:
-        transform: "Translation", "Rigid", "Similarity", "Affine" or "SyN".
+        transform: "Translation", "Rigid", "Similarity", "Affine", "SyN" or "BSpline".
         step, update_variance, total_variance: the numbers in the transform's brackets.
         metrics: those with a weight, in their order; one at least, and one alone where the stage is linear.
         masks: names of the fixed and the moving image's masks; None if there is none.
         weights: factors of the components of a deformation.
+        mesh: of BSpline, cells along each axis at the coarsest level, or one number for all axes.
     """
 
     transform: str
@@ -103,6 +107,7 @@ class Stage:
     sigmas_in_mm: bool
     masks: tuple[Optional[str], Optional[str]] = (None, None)
     weights: Optional[list[float]] = None
+    mesh: Sequence[int] = ()
 
     @property
     def metric(self) -> Metric:
@@ -266,8 +271,7 @@ def _read_stages(values: dict[str, list[Value]], dimension: int, others: list[st
         if stage.weights is not None and stage.transform != "SyN":
             others.append(f"--restrict-deformation of {transform.name}")
         stages.append(stage)
-    if "SyN" in [stage.transform for stage in stages[:-1]]:
-        others.append("a stage behind SyN")
+    others += [f"a stage behind {stage.transform}" for stage in stages[:-1] if stage.transform in DEFORMING]
     if any(stage.transform == "SyN" and len(stage.iterations) > MOST_DENSE_LEVELS for stage in stages):
         others.append(f"more than {MOST_DENSE_LEVELS} levels of SyN")
     return stages
@@ -302,7 +306,25 @@ def _read_stage(
             raise metrics[0].wrong("a weight above 0 of one of the stage's metrics")
     if len(read_metrics) > 1 and name in LINEAR.values():
         others.append(f"several metrics of the linear stage {name}")
-    return Stage(name, *numbers, read_metrics, iterations, threshold, window, read_factors, read_sigmas, in_mm)
+    stage = Stage(name, *numbers, read_metrics, iterations, threshold, window, read_factors, read_sigmas, in_mm)
+    if name == "BSpline":
+        stage.mesh = transform.wholes(transform.parameter(1), 1)
+        others += _reasons_against(stage)
+    return stage
+
+
+def _reasons_against(stage: Stage) -> list[str]:
+    """Returns why free-form deformation does not do a stage BSpline."""
+    levels = len(stage.iterations)
+    reasons = []
+    if len(stage.metrics) > 1:
+        reasons.append("several metrics of the stage BSpline")
+    reasons += [f"the metric {one.name} in a stage BSpline" for one in stage.metrics if one.similarity not in ("", *_OF_BSPLINE)]
+    if stage.shrink_factors != [2**n for n in range(levels)][::-1] or levels > MOST_FREE_FORM_LEVELS:
+        reasons.append("shrink factors of a stage BSpline that do not halve from level to level down to 1")
+    if not all(stage.iterations):
+        reasons.append("levels of a stage BSpline without iterations")
+    return reasons
 
 
 def _read_transform(value: Value, others: list[str]) -> tuple[str, tuple[float, float, float]]:
@@ -310,15 +332,18 @@ def _read_transform(value: Value, others: list[str]) -> tuple[str, tuple[float, 
     if name in _OTHER_TRANSFORMS:
         others.append(f"the transform {value.name}")
         return value.name, (1.0, 0.0, 0.0)
-    if name not in LINEAR and name != "syn":
+    names = {**LINEAR, **{one.lower(): one for one in DEFORMING}}
+    if name not in names:
         raise value.wrong(f"{TRANSFORMS_THAT_RUN}; or another one of antsRegistration's")
-    most = 3 if name == "syn" else 1
-    if not 1 <= len(value.parameters) <= most:
+    least, most = {"syn": (1, 3), "bspline": (2, 2)}.get(name, (1, 1))
+    if not least <= len(value.parameters) <= most:
         raise value.wrong()
     step = value.real(value.parameter(0), 0)
     if step == 0:
         raise value.wrong("a step above 0")
-    return LINEAR.get(name, "SyN"), (step, value.real(value.parameter(1, "3"), 0), value.real(value.parameter(2, "0"), 0))
+    if name == "bspline":
+        return "BSpline", (step, 0.0, 0.0)
+    return names[name], (step, value.real(value.parameter(1, "3"), 0), value.real(value.parameter(2, "0"), 0))
 
 
 def _read_metric(value: Value, transform: str, others: list[str]) -> Metric:
@@ -337,7 +362,7 @@ def _read_metric(value: Value, transform: str, others: list[str]) -> Metric:
     if value.parameter(4).lower() not in _SAMPLINGS:
         raise value.wrong("None, Regular or Random as the sampling")
     value.real(value.parameter(5, "1"), 0, 1)
-    if name == ("gc" if transform == "SyN" else "cc"):
+    if (name == "gc" and transform == "SyN") or (name == "cc" and transform in LINEAR.values()):
         others.append(f"the metric {value.name} in a stage {transform}")
     return Metric(value.name, SIMILARITIES[name], value.parameters[0], value.parameters[1], size if name in _DEFAULTS else 0, weight)
 

@@ -24,7 +24,7 @@ from .diagnostics import Log, describe_stage
 from .initial import make_initial
 from .intensities import match_histogram, window
 from .interpolation import resample_by
-from .levels import make_further, make_linear_stage, make_syn_stage
+from .levels import make_free_form_stage, make_further, make_linear_stage, make_syn_stage
 from .registration_call import LINEAR, Initial, Metric, RegistrationCall, Stage
 from .translation import find_translation
 
@@ -44,13 +44,14 @@ class Part:
     """A transform of the result, in the order of stages: the last one is applied first to a point of the fixed image.
 
     Attributes:
-        name: "Rigid", …, "SyN", "GenericAffine" for some linear ones as one, "Initial" for one computed from images, "File" for one of a
-            file.
+        name: "Rigid", …, "SyN", "BSpline", "GenericAffine" for some linear ones as one, "Initial" for one computed from images, "File" for one
+            of a file.
+        inverse: None of a B-spline, which has none.
     """
 
     name: str
     transform: Transform
-    inverse: Transform
+    inverse: Optional[Transform]
 
     @property
     def is_linear(self) -> bool:
@@ -80,9 +81,9 @@ class Registered:
         return Composite([part.transform for part in reversed(self.parts)])
 
     @property
-    def inverse(self) -> Transform:
-        """The map from the moving image's points to the fixed image's."""
-        return Composite([part.inverse for part in self.parts])
+    def inverse(self) -> Optional[Transform]:
+        """The map from the moving image's points to the fixed image's; None if there is none."""
+        return compose_inverses(self.parts)
 
 
 def register(call: RegistrationCall, read: Read, log: Log, device: Optional[DeviceLike] = None) -> Registered:
@@ -119,6 +120,12 @@ def register(call: RegistrationCall, read: Read, log: Log, device: Optional[Devi
     log(f"Total elapsed time: {time.perf_counter() - begin:.4e}")
     first = call.stages[0].metric
     return Registered(parts, images.read(first.fixed), images.read(first.moving), name, warnings)
+
+
+def compose_inverses(parts: list[Part]) -> Optional[Transform]:
+    """Returns the inverse of all parts as one; None if one of them has none."""
+    inverses = [part.inverse for part in parts if part.inverse is not None]
+    return Composite(inverses) if len(inverses) == len(parts) else None
 
 
 def collapse(parts: list[Part]) -> list[Part]:
@@ -162,7 +169,7 @@ def _run(
     """Runs a stage. Returns what it adds to the parts before it, and its result; None if it has no iterations."""
     d = images.dimension
     before = _matrix_of(parts, d)
-    if not any(stage.iterations) and stage.transform != "SyN":
+    if not any(stage.iterations) and stage.transform in LINEAR.values():
         return _linear(stage.transform, Affine(np.eye(d))), None
     fixed, moving = images.prepared(stage.metric)
     if stage.transform in LINEAR.values() and not _can_begin_with(stage.transform, before[:-1, :-1]):
@@ -172,6 +179,11 @@ def _run(
     if stage.transform in LINEAR.values():
         result = _register_linear(stage, images, fixed, moving, before, call, device)
         return _linear(stage.transform, Affine.from_matrix(np.linalg.inv(before) @ _affine(result).matrix_of(), _affine(result).center)), result
+    if stage.transform == "BSpline":
+        found = register_pair(images.pair(stage, stage.metric), [make_free_form_stage(stage, fixed)], Affine.from_matrix(before), device, call.seed)
+        result = found.stages[-1]
+        assert isinstance(result.transform, Composite)
+        return Part("BSpline", result.transform.transforms[0], None), result
     pairs = [images.pair(stage, metric) for metric in stage.metrics]
     further = [make_further(metric, stage.metric, pair, n) for n, (metric, pair) in enumerate(zip(stage.metrics, pairs), 1) if n > 1]
     found = register_pair(pairs[0], [make_syn_stage(stage, fixed)], Affine.from_matrix(before), device, call.seed, further=further)

@@ -3,7 +3,7 @@
 
 from .choice import DEFORMING, INVERTING, STAGES, MetricsLike, Stage, StageLike, StagesLike, named, read_settings, read_stages
 from .dense import FIELD_OPTIMIZERS, FIELD_SIMILARITIES, GREEDY_ITERATIONS, MOST_DENSE_LEVELS, SYN_ITERATIONS, SYN_SIMILARITIES, Greedy, SyN, Velocity
-from .free_form import FREE_FORM_OPTIMIZERS, SIMILARITIES, SPACING, FreeForm
+from .free_form import FREE_FORM_OPTIMIZERS, MOST_FREE_FORM_LEVELS, SIMILARITIES, SPACING, FreeForm
 from .linear import COSTS, FINEST_EDGE, LINEAR_OPTIMIZERS, Affine, Global, Rigid
 from .values import ALL_VALUES, ValueRange, a_range, read_bins, read_range
 
@@ -23,6 +23,7 @@ __all__ = [
     "INVERTING",
     "LINEAR_OPTIMIZERS",
     "MOST_DENSE_LEVELS",
+    "MOST_FREE_FORM_LEVELS",
     "MetricsLike",
     "Rigid",
     "SIMILARITIES",

@@ -19,7 +19,7 @@ FREE_FORM_OPTIMIZERS = ("adam", "conjugate_gradient", "adaptive_stochastic_gradi
 #: mm between control points, of a head of 1 mm, whose lengths follow from its voxels.
 SPACING = 5.0
 
-_MOST_LEVELS = 5
+MOST_FREE_FORM_LEVELS = 5
 _AXES = "xyz"
 # A spacing that is a voxel's edge but for its last digits is one.
 _NEARLY = 0.999
@@ -83,7 +83,7 @@ class FreeForm:
         settings.similarity = engine_name(self.metric)
         settings.optimizer = engine_name(read_choice("optimizer", self.optimizer, FREE_FORM_OPTIMIZERS))
         # 0 stands for what the engine finds of use.
-        settings.levels = 0 if self.levels is None else read_whole("levels", self.levels, 1, _MOST_LEVELS)
+        settings.levels = 0 if self.levels is None else read_whole("levels", self.levels, 1, MOST_FREE_FORM_LEVELS)
         settings.spacing = self._find_spacing(edges)
         settings.bins = read_bins(self.metric, self.bins)
         settings.radius = read_whole("radius", self.radius, 1)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A stage BSpline of antsRegistration: its files, which ANTs and SimpleITK read, and what it comes to."""
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from conftest import make_head, relative_difference
+from gpuregistration.ants.programs import main
+
+sitk = pytest.importorskip("SimpleITK")
+
+GRID = {"shape": (20, 22, 21), "spacing": (4.0, 4.0, 4.0)}
+IMAGES = "-r [f.nii.gz,m.nii.gz,1] -o [p_,w.nii.gz,i.nii.gz]"
+BSPLINE = "-t BSpline[0.1,3x4x3] -m MeanSquares[f.nii.gz,m.nii.gz,1] -c [20x10,1e-6,5] -f 2x1 -s 1x0vox"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """Writes two heads into a folder of its own, and goes there."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ITK_GPU_DEVICE", "host")
+    gr.write_image("f.nii.gz", make_head(**GRID))
+    gr.write_image("m.nii.gz", make_head(lambda points: points - [3.0, -2.0, 1.0] - 2.0 * np.sin(0.08 * points[..., ::-1]), **GRID))
+    return tmp_path
+
+
+def run(line, code=0):
+    assert main("antsRegistration", line.split()) == code
+
+
+def made(folder):
+    return sorted(path.name for path in folder.iterdir() if path.name not in ("f.nii.gz", "m.nii.gz"))
+
+
+def check_warped(transform):
+    """Compares the warped image with SimpleITK's, and returns how much of the difference of the heads is left."""
+    fixed, moving, warped = (sitk.Cast(sitk.ReadImage(name), sitk.sitkFloat64) for name in ("f.nii.gz", "m.nii.gz", "w.nii.gz"))
+    fixed_values, moving_values, values = (sitk.GetArrayFromImage(image) for image in (fixed, moving, warped))
+    assert relative_difference(values, sitk.GetArrayFromImage(sitk.Resample(moving, fixed, transform))) < 1e-4
+    return np.abs(values - fixed_values).mean() / np.abs(moving_values - fixed_values).mean()
+
+
+def find_what_is_left(transform):
+    """Returns how much of the difference is left by a transform."""
+    fixed, moving = (sitk.Cast(sitk.ReadImage(name), sitk.sitkFloat64) for name in ("f.nii.gz", "m.nii.gz"))
+    fixed_values, moving_values = (sitk.GetArrayFromImage(image) for image in (fixed, moving))
+    values = sitk.GetArrayFromImage(sitk.Resample(moving, fixed, transform))
+    return np.abs(values - fixed_values).mean() / np.abs(moving_values - fixed_values).mean()
+
+
+def test_writes_what_ants_writes(here, capfd):
+    run(f"-d 3 {IMAGES} {BSPLINE}")
+    # There is no way back, of ANTs neither.
+    assert made(here) == ["p_0GenericAffine.mat", "p_1BSpline.txt", "w.nii.gz"]
+    err = capfd.readouterr().err
+    assert err.count("\n") == 1 and "i.nii.gz is not written: a B-spline has no inverse" in err
+    deformation = sitk.ReadTransform("p_1BSpline.txt")
+    assert deformation.GetName() == "BSplineTransform"
+    # Twice as many cells at the second level, along 80, 84 and 76 mm.
+    spline = sitk.BSplineTransform(deformation)
+    np.testing.assert_allclose(gr.read_transform("p_1BSpline.txt").spacing, [80 / 6, 84 / 8, 76 / 6], rtol=1e-6)
+    assert spline.GetOrder() == 3
+    before = sitk.ReadTransform("p_0GenericAffine.mat")
+    left = check_warped(sitk.CompositeTransform([before, deformation]))
+    assert left < 0.5 and left < 0.75 * find_what_is_left(before)
+
+
+def test_other_files(here):
+    run(f"-d 3 {IMAGES} {BSPLINE.replace('MeanSquares', 'GC')} -z 0")
+    names = ["p_0DerivedInitialMovingTranslation.mat", "p_1BSpline.txt"]
+    assert made(here) == [*names, "w.nii.gz"]
+    check_warped(sitk.CompositeTransform([sitk.ReadTransform(name) for name in names]))
+    for name in names:
+        (here / name).unlink()
+    run(f"-d 3 {IMAGES} {BSPLINE.replace('MeanSquares[f.nii.gz,m.nii.gz,1]', 'CC[f.nii.gz,m.nii.gz,1,2]')} -a 1")
+    assert made(here) == ["p_Composite.h5", "w.nii.gz"]
+    check_warped(sitk.ReadTransform("p_Composite.h5"))
+
+
+def test_a_mesh_has_to_fit(here, capfd):
+    for mesh, part in (("3x4", "expected one, or 3"), ("12", "less than a voxel long")):
+        run(f"-d 3 {IMAGES} {BSPLINE.replace('3x4x3', mesh)}", 1)
+        assert part in capfd.readouterr().err and made(here) == []
