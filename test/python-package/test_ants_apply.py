@@ -264,7 +264,7 @@ def test_functions_have_antspys_arguments(heads_of):
         ({"type_of_transform": "SyM"}, gr.BadInputError, "SyNRA"),
         ({"type_of_transform": "TVMSQ"}, gr.UnsupportedError, "TVMSQ"),
         ({"type_of_transform": "antsRegistrationSyN[b]"}, gr.UnsupportedError, "ANTsPy has it alone"),
-        ({"syn_metric": "demons"}, gr.UnsupportedError, "demons"),
+        ({"syn_metric": "MI2"}, gr.UnsupportedError, "MI2"),
         ({"syn_metric": "NCC"}, gr.BadInputError, "-m/--metric NCC"),
         ({"multivariate_extras": [("CC", None, None, 1, 2)]}, gr.BadInputError, "SyNOnly and antsRegistrationSyN[s] alone"),
         ({"type_of_transform": "SyNOnly", "multivariate_extras": [("CC", 1)]}, gr.BadInputError, "multivariate_extras[0] has 2 entries"),

@@ -97,7 +97,7 @@ def test_reads_several_metrics_of_a_stage():
     [
         ("SyN[0.1]", "BSplineSyN[0.1,26,0,3]", "BSplineSyN"),
         ("SyN[0.1]", "TimeVaryingVelocityField[1,4,0,0,0.5,0]", "TimeVaryingVelocityField"),
-        ("CC[f,m,1,4]", "Demons[f,m,1,0]", "Demons"),
+        ("SyN[0.1] -m CC[f,m,1,4]", "Affine[0.1] -m Demons[f,m,1,0]", "metric Demons in a stage Affine"),
         ("CC[f,m,1,4]", "PSE[f,m,1]", "PSE"),
         ("SyN[0.1] -m CC[f,m,1,4]", "Rigid[0.1] -m GC[f,m,1] -m MI[f,m,1,32]", "several metrics of the linear stage Rigid"),
         ("CC[f,m,1,4]", "GC[f,m,1]", "metric GC in a stage SyN"),

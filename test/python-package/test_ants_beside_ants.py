@@ -41,6 +41,7 @@ def find_warps(line):
     "metrics",
     [
         "-m CC[f.nii.gz,m.nii.gz,1,2]",
+        "-m Demons[f.nii.gz,m.nii.gz,1]",
         "-m CC[f.nii.gz,m.nii.gz,0.7,2] -m MeanSquares[f2.nii.gz,m2.nii.gz,0.3]",
         "-m MeanSquares[f.nii.gz,m.nii.gz,0] -m CC[f2.nii.gz,m2.nii.gz,2,3]",
     ],

@@ -41,8 +41,9 @@ SIMILARITIES = {
     "msq": "mean_squares",
     "ssd": "mean_squares",
     "gc": "correlation",
+    "demons": "demons",
 }
-_OTHER_METRICS = ("mi2", "demons", "icp", "pse", "jhct", "igdm", "global correlation")
+_OTHER_METRICS = ("mi2", "icp", "pse", "jhct", "igdm", "global correlation")
 _SAMPLINGS = ("none", "regular", "random", "")
 #: Transforms of this package that deform. Each of them is the last stage.
 DEFORMING = ("SyN", "BSpline")
@@ -362,7 +363,7 @@ def _read_metric(value: Value, transform: str, others: list[str]) -> Metric:
     if value.parameter(4).lower() not in _SAMPLINGS:
         raise value.wrong("None, Regular or Random as the sampling")
     value.real(value.parameter(5, "1"), 0, 1)
-    if (name == "gc" and transform == "SyN") or (name == "cc" and transform in LINEAR.values()):
+    if (name == "gc" and transform == "SyN") or (name in ("cc", "demons") and transform in LINEAR.values()):
         others.append(f"the metric {value.name} in a stage {transform}")
     return Metric(value.name, SIMILARITIES[name], value.parameters[0], value.parameters[1], size if name in _DEFAULTS else 0, weight)
 

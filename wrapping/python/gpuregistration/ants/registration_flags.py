@@ -7,7 +7,7 @@ from .syntax import Flag
 TRANSFORMS_THAT_RUN = "Translation[step], Rigid[step], Similarity[step], Affine[step], SyN[step,update variance=3,total variance=0] or BSpline[step,cells]"
 METRICS_THAT_RUN = (
     "CC[fixed,moving,weight,radius], MI or Mattes[fixed,moving,weight,bins,None|Regular|Random,share], "
-    "MeanSquares[fixed,moving,weight] or GC[fixed,moving,weight]"
+    "MeanSquares[fixed,moving,weight], Demons[fixed,moving,weight] or GC[fixed,moving,weight]"
 )
 _TRUTH = "0 or 1"
 
