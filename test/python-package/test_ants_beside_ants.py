@@ -4,7 +4,7 @@
 import gpuregistration as gr
 import numpy as np
 import pytest
-from conftest import make_head
+from conftest import make_head, relative_difference
 from gpuregistration.ants.programs import main
 
 sitk = pytest.importorskip("SimpleITK")
@@ -44,9 +44,37 @@ def find_warps(line):
         "-m Demons[f.nii.gz,m.nii.gz,1]",
         "-m CC[f.nii.gz,m.nii.gz,0.7,2] -m MeanSquares[f2.nii.gz,m2.nii.gz,0.3]",
         "-m MeanSquares[f.nii.gz,m.nii.gz,0] -m CC[f2.nii.gz,m2.nii.gz,2,3]",
+        "-m MeanSquares[f.nii.gz,m2.nii.gz,1] -w [0.01,0.98] -u 1",
+        "-m MeanSquares[f.nii.gz,m.nii.gz,1] -g 1x0x0.5",
     ],
 )
 def test_syn_has_ants_field(here, metrics):
     ours, theirs = find_warps(f"-d 3 -o P_ {metrics} {END}")
     apart = np.linalg.norm(ours - theirs, axis=-1) / 3.5
     assert np.linalg.norm(theirs, axis=-1).mean() > 1 and apart.mean() < 2e-4 and apart.max() < 5e-3
+
+
+@pytest.mark.parametrize("feature", [0, 1, 2])
+def test_begins_where_ants_begins(here, feature):
+    moved = gr.read_image("m.nii.gz")
+    gr.write_image("m.nii.gz", gr.Image(np.abs(moved.array[2:]), moved.spacing, moved.origin + [3.0, 5.0, -7.0]))
+    line = f"-d 3 -o P_ -r [f2.nii.gz,m.nii.gz,{feature}] -t Translation[0.1] -m MeanSquares[f2.nii.gz,m.nii.gz,1] -c 0 -f 1 -s 0 -z 0"
+    assert main("antsRegistration", line.replace("P_", "ours_").split()) == 0
+    assert internal.get_lib_fn("antsRegistration")(line.replace("P_", "ants_").split()) == 0
+    ours, theirs = (sitk.ReadTransform(f"{which}_0DerivedInitialMovingTranslation.mat") for which in ("ours", "ants"))
+    assert ours.GetName() == theirs.GetName()
+    np.testing.assert_allclose(ours.TransformPoint((1.0, 2.0, 3.0)), theirs.TransformPoint((1.0, 2.0, 3.0)), atol=1e-4)
+    assert np.abs(np.subtract(ours.TransformPoint((1.0, 2.0, 3.0)), (1.0, 2.0, 3.0))).max() > 2
+
+
+def test_each_program_applies_the_others_files(here):
+    line = f"-d 3 -o [P_,Pw.nii.gz,Pi.nii.gz] -r [f.nii.gz,m.nii.gz,1] -m MeanSquares[f.nii.gz,m.nii.gz,1] {END}"
+    assert main("antsRegistration", line.replace("P", "ours").split()) == 0
+    assert internal.get_lib_fn("antsRegistration")(line.replace("P", "ants").split()) == 0
+    apply = {"ours": lambda words: main("antsApplyTransforms", words), "ants": internal.get_lib_fn("antsApplyTransforms")}
+    for who, other in (("ours", "ants"), ("ants", "ours")):
+        forward = f"-d 3 -i m.nii.gz -r f.nii.gz -o o.nii.gz -t {who}_1Warp.nii.gz -t {who}_0GenericAffine.mat"
+        back = f"-d 3 -i f.nii.gz -r m.nii.gz -o b.nii.gz -t [{who}_0GenericAffine.mat,1] -t {who}_1InverseWarp.nii.gz"
+        assert apply[other](forward.split()) == 0 and apply[other](back.split()) == 0
+        for name, expected in (("o", f"{who}w"), ("b", f"{who}i")):
+            assert relative_difference(gr.read_image(f"{name}.nii.gz").array, gr.read_image(f"{expected}.nii.gz").array) < 1e-4

@@ -12,6 +12,8 @@ from .._stage_result import StageResult
 
 Log = Callable[[str], None]
 _NO_CONVERGENCE = sys.float_info.max
+# By so much itk::BSplineScatteredDataPointSetToImageFilter moves the last cost into the line's span: 1e-3 of ten cells.
+_FROM_END = 1e-4
 
 
 def describe_stage(number: int, result: StageResult, window: int, before: float) -> list[str]:
@@ -39,16 +41,19 @@ def describe_stage(number: int, result: StageResult, window: int, before: float)
 
 
 def find_convergences(costs: Sequence[float], window: int) -> list[float]:
-    """Returns the convergence behind each cost, as itk::Function::WindowConvergenceMonitoringFunction has it: minus the slope of the line
-    through the last costs, each divided by the sum of all magnitudes so far."""
+    """Returns the convergence behind each cost, as itk::Function::WindowConvergenceMonitoringFunction has it: minus the slope of a line through
+    the last costs, each divided by the sum of all magnitudes so far. The line is the scattered-data approximation by a B-spline of order 1
+    (Lee 1997), which is not the line of least squares."""
     found = []
     places = np.linspace(0, 1, window)
-    places = places - places.mean()
+    places[-1] -= _FROM_END
+    ends = np.stack([1 - places, places])
+    shares = ends**3 / (ends**2).sum(axis=0) / (ends**2).sum(axis=1)[:, None]
     for count in range(1, len(costs) + 1):
         total = float(np.abs(costs[:count]).sum())
         if count < window or total == 0:
             found.append(_NO_CONVERGENCE)
             continue
-        last = np.array(costs[count - window : count]) / total
-        found.append(-float(places @ last) / float(places @ places))
+        begin, end = shares @ np.array(costs[count - window : count]) / total
+        found.append(float(begin - end))
     return found
