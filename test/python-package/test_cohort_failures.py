@@ -349,11 +349,11 @@ def test_a_program_that_workers_would_run_again(tmp_path):
 
 
 def test_two_in_one_folder(tmp_path):
-    from gpuregistration.cohort.register import _locked
+    from gpuregistration.cohort.folder import locked
 
     table = make_cohort(tmp_path, 1)
     (tmp_path / "out").mkdir()
-    with _locked(tmp_path / "out"), pytest.raises(gr.BadInputError, match="Another process registers a cohort"):
+    with locked(tmp_path / "out"), pytest.raises(gr.BadInputError, match="Another process registers a cohort"):
         register_cohort(table, tmp_path / "out")
 
 

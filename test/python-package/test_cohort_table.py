@@ -102,7 +102,7 @@ def test_what_is_written_is_not_read(folder):
     (folder / "out" / "one" / "warped.nii.gz").touch()
     rows = read_table(table(folder, "id,fixed,moving\none,a.nii,b.nii\ntwo,a.nii,out/one/warped.nii.gz\n"))
     check_places("pairs.csv", rows, folder / "elsewhere")
-    with pytest.raises(gr.BadInputError, match="row 2: the moving file .* that the pair one is written to"):
+    with pytest.raises(gr.BadInputError, match="row 2: the moving file .* that the results of one are written to"):
         check_places("pairs.csv", rows, folder / "out")
 
 

@@ -40,8 +40,10 @@ def setup_of(cohort, version=gr.__version__, devices=None):
     return worker.Setup(cohort, version, devices, 1)
 
 
-def job_of(n):
-    return SimpleNamespace(row=SimpleNamespace(id=f"pair-{n}"))
+def job_of(n, parts=None):
+    """Returns a job whose work is that of Parts."""
+    parts = parts or Parts()
+    return SimpleNamespace(id=f"pair-{n}", read=parts.read, compute=parts.compute, write=parts.write)
 
 
 def at_once(count, work):
@@ -65,15 +67,21 @@ def at_once(count, work):
 
 
 class Parts:
-    """Replaces the parts of a pair's work, and counts how many of each are done at a time."""
+    """Stands for the parts of a pair's work, and counts how many of each are done at a time."""
 
-    def __init__(self, monkeypatch):
+    def __init__(self):
         self._lock = threading.Lock()
         self._now = {}
         self.most = {}
-        monkeypatch.setattr(pipeline.pair, "read", lambda job: self._do("read"))
-        monkeypatch.setattr(pipeline.pair, "compute", lambda job, inputs, device: self._do("compute"))
-        monkeypatch.setattr(pipeline.pair, "write", lambda job, *more: self._do("write"))
+
+    def read(self):
+        return self._do("read")
+
+    def compute(self, inputs, device):
+        return self._do("compute")
+
+    def write(self, inputs, found, device, times):
+        return self._do("write")
 
     def _do(self, name):
         with self._lock:
@@ -85,9 +93,9 @@ class Parts:
         return {"part": name}
 
 
-def test_threads_that_begin_together_start_one_device(starts, monkeypatch):
-    parts = Parts(monkeypatch)
-    outcomes = at_once(3 * THREADS, lambda n: worker.run(job_of(n), setup_of(f"cohort-{n % 2}")))
+def test_threads_that_begin_together_start_one_device(starts):
+    parts = Parts()
+    outcomes = at_once(3 * THREADS, lambda n: worker.run(job_of(n, parts), setup_of(f"cohort-{n % 2}")))
     assert [outcome.id for outcome in outcomes] == [f"pair-{n}" for n in range(3 * THREADS)]
     assert not any(outcome.failed for outcome in outcomes)
     assert starts == ["cuda:0"]
@@ -122,8 +130,7 @@ def test_another_version(starts):
     assert starts == []
 
 
-def test_a_cohort_that_has_ended_begins_no_more_and_leaves_others_alone(starts, monkeypatch):
-    Parts(monkeypatch)
+def test_a_cohort_that_has_ended_begins_no_more_and_leaves_others_alone(starts):
     one, other = setup_of("one"), setup_of("other")
     assert not worker.run(job_of(1), one).failed
     worker.stop(one)

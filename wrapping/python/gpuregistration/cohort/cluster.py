@@ -72,7 +72,7 @@ def import_distributed() -> Any:
     try:
         import distributed
     except ImportError as error:
-        raise ImportError("a cohort needs Dask: pip install 'gpuregistration[cohort]'") from error
+        raise ImportError("this needs Dask: pip install 'gpuregistration[cohort]'") from error
     return distributed
 
 
@@ -122,7 +122,7 @@ def _start_cluster(distributed: Any, workers: int, folder: str) -> Any:
         )
     except RuntimeError as error:
         raise WorkerError(
-            f"Workers cannot be started: {error} They are processes that read the program's file again: call register_cohort() in a "
+            f"Workers cannot be started: {error} They are processes that read the program's file again: call this in a "
             'file, under if __name__ == "__main__":'
         ) from error
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -14,12 +15,14 @@ from typing import Any, Iterator, Mapping, Optional
 from .._engine import BadInputError
 from .._json import text_of
 from .._making import told_by_places
+from .._paths import readable
 from .._parts import parts_that_are_read
 from .settings import Settings
 from .table import Row
 
 RECORD = "result.json"
 REPORT = "report.html"
+_LOCK = ".cohort-lock"
 #: Begins the names of folders in which files are made.
 _MAKING = ".making-"
 
@@ -45,25 +48,33 @@ def _describe_file(path: str) -> dict[str, Any]:
 
 def find_done(folder: Path, row: Row, settings: Settings) -> tuple[Optional[dict[str, Any]], str]:
     """Returns the record of a pair that is done, or None and why the pair is done again: "" if it never was done."""
-    try:
-        record = json.loads((folder / RECORD).read_text("utf-8"))
-        outputs, inputs, asked = [folder / name for name in record["outputs"]], dict(record["inputs"]), record["settings"]
-    except FileNotFoundError:
-        return None, ""
-    except (ValueError, KeyError, TypeError):
-        return None, f"its {RECORD} is none of this command's"
-    missing = [path.name for path in outputs if not path.is_file()]
-    if missing:
-        return None, f"{missing[0]} is missing"
+    record, why = read_record(folder)
+    if record is None:
+        return None, why
+    inputs, asked, outputs = record["inputs"], record["settings"], record["outputs"]
     if asked != settings.describe():
         return None, "its settings have changed"
     now = describe_files(row.files)
     changed = [name for name in {**now, **inputs} if now.get(name) != inputs.get(name)]
     if changed:
         return None, f"its {' and '.join(changed)} changed" if len(changed) > 1 else f"its {changed[0]} has changed"
-    if settings.reports and folder / REPORT not in outputs:
+    if settings.reports and REPORT not in outputs:
         return None, "its report was not asked for before"
     return record, ""
+
+
+def read_record(folder: Path) -> tuple[Optional[dict[str, Any]], str]:
+    """Returns the record of a folder in which all files are that it names, or None and why there is none: "" if it never was done."""
+    try:
+        record = json.loads((folder / RECORD).read_text("utf-8"))
+        outputs = [folder / name for name in record["outputs"]]
+        record["inputs"], record["settings"] = dict(record["inputs"]), dict(record["settings"])
+    except FileNotFoundError:
+        return None, ""
+    except (ValueError, KeyError, TypeError):
+        return None, f"its {RECORD} is none of this command's"
+    missing = [path.name for path in outputs if not path.is_file()]
+    return (None, f"{missing[0]} is missing") if missing else (record, "")
 
 
 @contextmanager
@@ -115,3 +126,27 @@ def remove_leftovers(output: Path) -> None:
     """Removes folders that killed workers left in a cohort's folder."""
     for folder in output.glob(f"{_MAKING}*"):
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def make_folder(folder: Path) -> None:
+    """Makes a folder for results, unless it is there. Raises BadInputError if that is not possible."""
+    if not folder.parent.is_dir():
+        raise BadInputError(readable(f"There is no folder {folder.parent} to make {folder.name} in: make it, or give another name."))
+    if folder.exists() and not folder.is_dir():
+        raise BadInputError(readable(f"{folder} is no folder: give another name."))
+    folder.mkdir(exist_ok=True)
+
+
+@contextmanager
+def locked(folder: Path, what: str = "registers a cohort") -> Iterator[None]:
+    """Locks a folder for this process. Raises BadInputError if another process has it: each would remove the other's files.
+
+    Args:
+        what: the other process does there, for the error.
+    """
+    with open(folder / _LOCK, "w", encoding="ascii") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise BadInputError(f"Another process {what} in {folder}: wait for it, or give another folder.") from error
+        yield

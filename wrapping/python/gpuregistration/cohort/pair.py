@@ -52,6 +52,19 @@ class Job:
     settings: Settings
     folder: Path
 
+    @property
+    def id(self) -> str:
+        return self.row.id
+
+    def read(self) -> Inputs:
+        return read(self)
+
+    def compute(self, inputs: Inputs, device: str) -> Found:
+        return compute(self, inputs, device)
+
+    def write(self, inputs: Inputs, found: Found, device: Device, times: Mapping[str, Any]) -> dict[str, Any]:
+        return write(self, inputs, found, device, times)
+
 
 @dataclass
 class Inputs:

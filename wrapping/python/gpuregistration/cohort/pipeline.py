@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a worker's pairs: some are read ahead and some are written while the device computes one, so that the device waits for no file."""
+"""Runs a worker's pairs, or other jobs: some are read ahead and some are written while the device computes one, so that the device waits for no file."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ import time
 import traceback
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Callable, Optional, TypeVar
+from typing import Any, Callable, Mapping, Optional, Protocol, TypeVar
 
 from .._devices import Device
 from .._engine import DeviceLostError
 from .._paths import readable
-from . import pair
 
 #: Pairs that are read at a time, and pairs that are written.
 AHEAD = 3
@@ -53,13 +52,36 @@ class WorkerInfo:
         return f"The worker {self.name} on {self.host} ({self.device})"
 
 
+class Job(Protocol):
+    """A job of three parts, which other threads do for other jobs meanwhile, such as the work for one pair. It reaches a worker's process by
+    pickle."""
+
+    @property
+    def id(self) -> str:
+        """Its name, which no other job at the same time has."""
+
+    def read(self) -> Any:
+        """Reads its files, and does all work that needs no device."""
+
+    def compute(self, inputs: Any, device: str) -> Any:
+        """Does all work that needs the device, on what read() has returned."""
+
+    def write(self, inputs: Any, found: Any, device: Device, times: Mapping[str, Any]) -> dict[str, Any]:
+        """Writes its files, and returns its record.
+
+        Args:
+            found: what compute() has returned.
+            times: seconds of each part.
+        """
+
+
 @dataclass
 class Outcome:
-    """How a pair ended.
+    """How a job ended.
 
     Attributes:
-        id: the pair's.
-        record: the content of result.json; None if the pair failed.
+        id: the job's.
+        record: what the job's write() has returned, such as the content of result.json; None if the job failed.
         error_type, error, trace: why it failed; "" if it did not.
         device_lost: the device computes nothing more for its process.
         spans: when "read", "register" and "write" began and ended, in seconds since 1970.
@@ -92,13 +114,13 @@ class Pipeline:
     device: Device
     worker: WorkerInfo
 
-    def run(self, job: pair.Job, has_ended: Callable[[], bool]) -> Outcome:
-        """Runs one pair, from its files to its files. Several threads may call it at once. It raises nothing: errors are in the Outcome.
+    def run(self, job: Job, has_ended: Callable[[], bool]) -> Outcome:
+        """Runs one job, from its files to its files. Several threads may call it at once. It raises nothing: errors are in the Outcome.
 
         Args:
             has_ended: tells whether the pair's cohort has ended: then the pair goes no further than to the end of its current part.
         """
-        outcome = Outcome(job.row.id, worker=self.worker)
+        outcome = Outcome(job.id, worker=self.worker)
 
         def do(name: str, permit: AbstractContextManager[Any], work: Callable[[], _T]) -> _T:
             with permit:
@@ -112,9 +134,9 @@ class Pipeline:
 
         with _places:
             try:
-                inputs = do("read", _reading, lambda: pair.read(job))
-                found = do("register", _computing, lambda: pair.compute(job, inputs, self.device.name))
-                outcome.record = do("write", _writing, lambda: pair.write(job, inputs, found, self.device, _times(outcome)))
+                inputs = do("read", _reading, job.read)
+                found = do("register", _computing, lambda: job.compute(inputs, self.device.name))
+                outcome.record = do("write", _writing, lambda: job.write(inputs, found, self.device, _times(outcome)))
             # An error of any type is one pair's alone.
             except Exception as error:
                 outcome.error_type, outcome.error = type(error).__name__, readable(" ".join(str(error).split()))

@@ -3,23 +3,22 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Callable, Iterator, Optional, Sequence
+from typing import Any, Callable, Optional, Sequence
 
 import numpy as np
 
 from .._checks import MOST_SEED, check_progress, read_whole
 from .._engine import BadInputError
-from .._paths import PathLike, name_of, readable
+from .._paths import PathLike, name_of
 from .._resample import read_default
 from ..stages import read_stages
 from .cluster import existing_client, import_distributed, local_client, plan_workers
-from .folder import find_done, remove_leftovers
+from .folder import find_done, locked, make_folder, remove_leftovers
 from .page import write_page
 from .pair import Job
 from .pipeline import Outcome
@@ -28,8 +27,6 @@ from .schedule import Schedule
 from .settings import Settings
 from .shares import compute_shares
 from .table import Table, check_places, read_table
-
-_LOCK = ".cohort-lock"
 
 
 @dataclass(frozen=True)
@@ -115,8 +112,8 @@ def register_cohort(
         )
     plan = plan_workers(devices, workers_per_device) if scheduler is None else None
     import_distributed()
-    _make_folder(folder)
-    with _locked(folder):
+    make_folder(folder)
+    with locked(folder):
         remove_leftovers(folder)
         run = _Run(len(rows), progress)
         jobs = []
@@ -197,22 +194,3 @@ def _run_jobs(run: _Run, jobs: list[Job], schedule: Schedule) -> None:
         # The error that ended the cohort is told, not that the scheduler is gone, too.
         with suppress(Exception):
             schedule.end()
-
-
-def _make_folder(folder: Path) -> None:
-    if not folder.parent.is_dir():
-        raise BadInputError(readable(f"There is no folder {folder.parent} to make {folder.name} in: make it, or give another name."))
-    if folder.exists() and not folder.is_dir():
-        raise BadInputError(readable(f"{folder} is no folder: give another name."))
-    folder.mkdir(exist_ok=True)
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Locks a folder for this process. Raises BadInputError if another process has it: each would remove the other's files."""
-    with open(folder / _LOCK, "w", encoding="ascii") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise BadInputError(f"Another process registers a cohort in {folder}: wait for it, or give another folder.") from error
-        yield

@@ -23,8 +23,7 @@ from .. import __version__
 from . import worker
 from .cluster import import_distributed
 from .errors import WorkerError
-from .pair import Job
-from .pipeline import PLACES, Outcome, WorkerInfo
+from .pipeline import PLACES, Job, Outcome, WorkerInfo
 
 # Seconds between two looks at the workers.
 _LOOK = 0.5
@@ -163,10 +162,10 @@ class Schedule:
                 return outcome
         if is_retry:
             why = "its worker was killed, twice: is there enough memory, and what does the system's log say?"
-            return Outcome(job.row.id, error_type="WorkerKilled", error=why)
+            return Outcome(job.id, error_type="WorkerKilled", error=why)
         self._retries.append(job)
         what = f"{self._infos.get(address, f'The worker {address}')} has ended" if address else "The scheduler has forgotten a pair"
-        self._news.append(f"{what}; {job.row.id} is tried again, by itself.")
+        self._news.append(f"{what}; {job.id} is tried again, by itself.")
         return None
 
     def _restart(self, info: WorkerInfo) -> None:

@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads and checks the table of a cohort, which has one pair in each row."""
+"""Says what the table of a cohort has, which has one pair in each row."""
 
 from __future__ import annotations
 
-import csv
-import io
-import os
-import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Iterable, Mapping, Sequence, Union
+from typing import Mapping, Sequence
 
-from .._engine import BadInputError
-from .._paths import PathLike, has_another_name, name_of, readable
+from . import rows
+from .rows import Form, Row, Table
 
-Table = Union[PathLike, Iterable[Mapping[str, Any]]]
+__all__ = ["FILES", "FORM", "Row", "Table", "check_places", "read_table"]
 
 #: Columns that name files, and their descriptions.
 FILES = {
@@ -26,154 +21,21 @@ FILES = {
     "labels": "labels of the moving image, which are carried along",
     "fixed_labels": "the fixed image's, which they are compared with",
 }
-COLUMNS = ("id", *FILES)
-
-_NEEDED = ("fixed", "moving")
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_LONGEST_ID = 200
-#: Names in a cohort's folder that no pair may have.
-RESERVED = ("results.csv", "results.json", "report.html")
-#: An error tells at most so many problems, and the number of the others.
-_TOLD = 20
 
 
-@dataclass(frozen=True)
-class Row:
-    """One pair.
+def _check_labels(files: Mapping[str, str]) -> list[str]:
+    lacks_labels = "fixed_labels" in files and "labels" not in files
+    return ["fixed_labels are compared with labels, which are empty"] if lacks_labels else []
 
-    Attributes:
-        id: its name, and that of its folder.
-        files: absolute paths by the columns' names, of FILES, in their order.
-    """
 
-    id: str
-    files: Mapping[str, str]
+FORM = Form(FILES, ("fixed", "moving"), ("results.csv", "results.json", "report.html"), check=_check_labels)
 
 
 def read_table(table: Table) -> list[Row]:
-    """Reads the rows of a table.
-
-    Args:
-        table: a file of comma-separated values (of tabs where it ends on .tsv) with the names of COLUMNS in its first line, whose paths
-            are relative to its folder; or rows with these names, whose paths are relative to the current folder. Without an id the
-            rows are called 0001, 0002, ….
-
-    Raises:
-        BadInputError: columns, ids or files are missing or not possible; the error tells all of them.
-    """
-    if isinstance(table, (str, bytes, os.PathLike)):
-        path = Path(name_of(table))
-        return _read_rows(_read_file(path), path.parent, str(path))
-    rows = [_read_cells(row, number) for number, row in enumerate(table, 1)]
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    _check_columns(names, "the table")
-    return _read_rows(rows, Path(), "the table")
+    """Reads the rows of a cohort's table, as rows.read_rows() does."""
+    return rows.read_rows(table, FORM)
 
 
-def check_places(table: Table, rows: Sequence[Row], output: Path) -> None:
-    """Checks that the cohort writes neither the table nor a file that a row reads. Raises BadInputError."""
-    if isinstance(table, (str, bytes, os.PathLike)):
-        path = name_of(table)
-        if os.path.realpath(path) in [os.path.realpath(output / name) for name in RESERVED]:
-            raise BadInputError(
-                f"The table {readable(path)} would be replaced by the cohort's own file. Give it another name, or another output folder."
-            )
-    folders = {str(Path(os.path.abspath(output)) / row.id): row.id for row in rows}
-    problems = [
-        f"row {number}: the {name} file {path} is in the folder that the pair {folders[os.path.dirname(path)]} is written to"
-        for number, row in enumerate(rows, 1)
-        for name, path in row.files.items()
-        if os.path.dirname(path) in folders
-    ]
-    _raise(problems, "the table", "give another output folder")
-
-
-def _read_cells(row: Any, number: int) -> dict[str, str]:
-    """Reads a row in memory: paths, words and numbers. None, or NaN as in pandas, is an empty cell."""
-    if not isinstance(row, Mapping):
-        raise BadInputError(
-            f"Row {number} of the table is a {type(row).__name__}. Hand in mappings of columns' names to cells, such as "
-            'frame.to_dict("records") of pandas.'
-        )
-    return {str(name): _cell_of(value) for name, value in row.items()}
-
-
-def _cell_of(value: Any) -> str:
-    if isinstance(value, (bytes, os.PathLike)):
-        return os.fsdecode(value)
-    return "" if value is None or value != value else str(value)
-
-
-def _read_file(path: Path) -> list[dict[str, str]]:
-    try:
-        # Spreadsheets put a mark in front. Names of files are bytes, which may be of another encoding than UTF-8.
-        with open(path, encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-            text = file.read()
-        if "\0" in text:
-            raise csv.Error("it has bytes of 0, as UTF-16 and the files of spreadsheets have")
-        delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True)
-        lines = [[cell.strip() for cell in line] for line in reader]
-    except OSError as error:
-        raise BadInputError(f"The table {readable(str(path))} cannot be read: {error.strerror}.") from error
-    except csv.Error as error:
-        raise BadInputError(f"The table {readable(str(path))} is no file of comma-separated values in UTF-8: {error}.") from error
-    lines = [line for line in lines if any(line)]
-    if not lines:
-        raise BadInputError(f"The table {path} is empty. Its first line is to name its columns: fixed,moving.")
-    names = lines[0]
-    _check_columns(names, str(path))
-    wrong = [n for n, line in enumerate(lines[1:], 1) if len(line) > len(names)]
-    _raise([f"row {n} has more cells than there are columns" for n in wrong], str(path), "put cells with a comma in quotes")
-    return [dict(zip(names, line)) for line in lines[1:]]
-
-
-def _check_columns(names: Sequence[str], table: str) -> None:
-    problems = [f'there is no column "{name}"' for name in _NEEDED if name not in names]
-    problems += [f'there is a column "{name}" of no use' for name in dict.fromkeys(names) if name not in COLUMNS]
-    problems += [f'the column "{name}" is there twice' for name in COLUMNS if list(names).count(name) > 1]
-    _raise(problems, table, f"columns are: {', '.join(COLUMNS)}; all but fixed and moving may be left out")
-
-
-def _read_rows(cells: Sequence[Mapping[str, str]], folder: Path, table: str) -> list[Row]:
-    problems: list[str] = []
-    rows: list[Row] = []
-    first_of: dict[str, int] = {}
-    for number, row in enumerate(cells, 1):
-        id = row.get("id", "") or f"{number:04}"
-        if len(id) > _LONGEST_ID:
-            problems.append(f"row {number}: the id has {len(id)} characters, and a folder's name up to {_LONGEST_ID}")
-        elif not _ID.fullmatch(id) or id in RESERVED:
-            problems.append(f'row {number}: the id "{id}" is no name of a folder; give one of letters, digits, ".", "_" and "-"')
-        # Some disks do not distinguish "a" from "A".
-        elif (first := first_of.setdefault(id.lower(), number)) != number:
-            problems.append(f'row {number}: the id "{id}" is that of row {first}, too')
-        files = {}
-        for name in FILES:
-            text = row.get(name, "")
-            if text:
-                path = files[name] = os.path.abspath(folder / text)
-                if not os.path.exists(path):
-                    problems.append(f"row {number}: there is no {name} file {path}{_hint_of_encoding(text)}")
-            elif name in _NEEDED:
-                problems.append(f"row {number}: {name} is empty")
-        if "fixed_labels" in files and "labels" not in files:
-            problems.append(f"row {number}: fixed_labels are compared with labels, which are empty")
-        rows.append(Row(id, files))
-    if not rows:
-        problems.append("there is no row")
-    _raise(problems, table, "")
-    return rows
-
-
-def _hint_of_encoding(name: str) -> str:
-    return ", or the table is no file of comma-separated values in UTF-8" if has_another_name(name) else ""
-
-
-def _raise(problems: list[str], table: str, what_to_do: str) -> None:
-    if not problems:
-        return
-    told = "; ".join(problems[:_TOLD])
-    more = f"; and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
-    ending = f"; {what_to_do}" if what_to_do else ""
-    raise BadInputError(readable(f"{table} cannot be used: {told}{more}{ending}."))
+def check_places(table: Table, pairs: Sequence[Row], output: Path) -> None:
+    """Checks that a cohort writes neither the table nor a file that a row reads. Raises BadInputError."""
+    rows.check_places(table, pairs, output, FORM)

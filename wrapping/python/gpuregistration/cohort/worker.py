@@ -19,8 +19,7 @@ from .._simpleitk import import_simpleitk
 from .._start import start_device
 from .claims import Claim, claim_device
 from .errors import WorkerError
-from .pair import Job
-from .pipeline import PLACES, Outcome, Pipeline, WorkerInfo
+from .pipeline import PLACES, Job, Outcome, Pipeline, WorkerInfo
 
 _SWITCH_INTERVAL = 5e-4
 

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads and checks tables of files, which have one piece of work in each row."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Callable, Iterable, Mapping, Sequence, Union
+
+from .._engine import BadInputError
+from .._paths import PathLike, has_another_name, name_of, readable
+
+Table = Union[PathLike, Iterable[Mapping[str, Any]]]
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_LONGEST_ID = 200
+# An error tells at most so many problems, and the number of the others.
+_TOLD = 20
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row.
+
+    Attributes:
+        id: its name, and that of its folder.
+        files: absolute paths by the columns' names, in the order of the form.
+    """
+
+    id: str
+    files: Mapping[str, str]
+
+
+def _find_nothing(files: Mapping[str, str]) -> list[str]:
+    return []
+
+
+@dataclass(frozen=True)
+class Form:
+    """Says what a table has.
+
+    Attributes:
+        files: columns that name files, and their descriptions. Beside them there may be a column "id".
+        needed: those of them that every row has.
+        reserved: names in the output folder that no row may have.
+        least_rows: how many rows there are at least.
+        check: finds what is wrong with a row's files.
+    """
+
+    files: Mapping[str, str]
+    needed: Sequence[str]
+    reserved: Sequence[str]
+    least_rows: int = 1
+    check: Callable[[Mapping[str, str]], list[str]] = _find_nothing
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ("id", *self.files)
+
+
+def read_rows(table: Table, form: Form) -> list[Row]:
+    """Reads the rows of a table.
+
+    Args:
+        table: a file of comma-separated values (of tabs where it ends on .tsv) with the names of the form's columns in its first line, whose
+            paths are relative to its folder; or rows with these names, whose paths are relative to the current folder. Without an id the
+            rows are called 0001, 0002, ….
+        form: what the table has.
+
+    Raises:
+        BadInputError: columns, ids or files are missing or not possible; the error tells all of them.
+    """
+    if isinstance(table, (str, bytes, os.PathLike)):
+        path = Path(name_of(table))
+        return _read_rows(_read_file(path, form), path.parent, str(path), form)
+    rows = [_read_cells(row, number) for number, row in enumerate(table, 1)]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    _check_columns(names, "the table", form)
+    return _read_rows(rows, Path(), "the table", form)
+
+
+def check_places(table: Table, rows: Sequence[Row], output: Path, form: Form) -> None:
+    """Checks that nothing is written in the place of the table or of a file that a row reads. Raises BadInputError."""
+    if isinstance(table, (str, bytes, os.PathLike)):
+        path = name_of(table)
+        if os.path.realpath(path) in [os.path.realpath(output / name) for name in form.reserved]:
+            raise BadInputError(
+                f"The table {readable(path)} would be replaced by a file of the results. Give it another name, or another output folder."
+            )
+    folders = {str(Path(os.path.abspath(output)) / row.id): row.id for row in rows}
+    problems = [
+        f"row {number}: the {name} file {path} is in the folder that the results of {folders[os.path.dirname(path)]} are written to"
+        for number, row in enumerate(rows, 1)
+        for name, path in row.files.items()
+        if os.path.dirname(path) in folders
+    ]
+    _raise(problems, "the table", "give another output folder")
+
+
+def _read_cells(row: Any, number: int) -> dict[str, str]:
+    """Reads a row in memory: paths, words and numbers. None, or NaN as in pandas, is an empty cell."""
+    if not isinstance(row, Mapping):
+        raise BadInputError(
+            f"Row {number} of the table is a {type(row).__name__}. Hand in mappings of columns' names to cells, such as "
+            'frame.to_dict("records") of pandas.'
+        )
+    return {str(name): _cell_of(value) for name, value in row.items()}
+
+
+def _cell_of(value: Any) -> str:
+    if isinstance(value, (bytes, os.PathLike)):
+        return os.fsdecode(value)
+    return "" if value is None or value != value else str(value)
+
+
+def _read_file(path: Path, form: Form) -> list[dict[str, str]]:
+    try:
+        # Spreadsheets put a mark in front. Names of files are bytes, which may be of another encoding than UTF-8.
+        with open(path, encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+            text = file.read()
+        if "\0" in text:
+            raise csv.Error("it has bytes of 0, as UTF-16 and the files of spreadsheets have")
+        delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True)
+        lines = [[cell.strip() for cell in line] for line in reader]
+    except OSError as error:
+        raise BadInputError(f"The table {readable(str(path))} cannot be read: {error.strerror}.") from error
+    except csv.Error as error:
+        raise BadInputError(f"The table {readable(str(path))} is no file of comma-separated values in UTF-8: {error}.") from error
+    lines = [line for line in lines if any(line)]
+    if not lines:
+        raise BadInputError(f"The table {path} is empty. Its first line is to name its columns: {','.join(form.needed)}.")
+    names = lines[0]
+    _check_columns(names, str(path), form)
+    wrong = [n for n, line in enumerate(lines[1:], 1) if len(line) > len(names)]
+    _raise([f"row {n} has more cells than there are columns" for n in wrong], str(path), "put cells with a comma in quotes")
+    return [dict(zip(names, line)) for line in lines[1:]]
+
+
+def _check_columns(names: Sequence[str], table: str, form: Form) -> None:
+    problems = [f'there is no column "{name}"' for name in form.needed if name not in names]
+    problems += [f'there is a column "{name}" of no use' for name in dict.fromkeys(names) if name not in form.columns]
+    problems += [f'the column "{name}" is there twice' for name in form.columns if list(names).count(name) > 1]
+    _raise(problems, table, f"columns are: {', '.join(form.columns)}; all but {' and '.join(form.needed)} may be left out")
+
+
+def _read_rows(cells: Sequence[Mapping[str, str]], folder: Path, table: str, form: Form) -> list[Row]:
+    problems: list[str] = []
+    rows: list[Row] = []
+    first_of: dict[str, int] = {}
+    for number, row in enumerate(cells, 1):
+        id = row.get("id", "") or f"{number:04}"
+        if len(id) > _LONGEST_ID:
+            problems.append(f"row {number}: the id has {len(id)} characters, and a folder's name up to {_LONGEST_ID}")
+        elif not _ID.fullmatch(id) or id in form.reserved:
+            problems.append(f'row {number}: the id "{id}" is no name of a folder; give one of letters, digits, ".", "_" and "-"')
+        # Some disks do not distinguish "a" from "A".
+        elif (first := first_of.setdefault(id.lower(), number)) != number:
+            problems.append(f'row {number}: the id "{id}" is that of row {first}, too')
+        files = {}
+        for name in form.files:
+            text = row.get(name, "")
+            if text:
+                path = files[name] = os.path.abspath(folder / text)
+                if not os.path.exists(path):
+                    problems.append(f"row {number}: there is no {name} file {path}{_hint_of_encoding(text)}")
+            elif name in form.needed:
+                problems.append(f"row {number}: {name} is empty")
+        problems += [f"row {number}: {problem}" for problem in form.check(files)]
+        rows.append(Row(id, files))
+    if not rows:
+        problems.append("there is no row")
+    elif len(rows) < form.least_rows:
+        problems.append(f"there is {len(rows)} row, and {form.least_rows} are needed")
+    _raise(problems, table, "")
+    return rows
+
+
+def _hint_of_encoding(name: str) -> str:
+    return ", or the table is no file of comma-separated values in UTF-8" if has_another_name(name) else ""
+
+
+def _raise(problems: list[str], table: str, what_to_do: str) -> None:
+    if not problems:
+        return
+    told = "; ".join(problems[:_TOLD])
+    more = f"; and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
+    ending = f"; {what_to_do}" if what_to_do else ""
+    raise BadInputError(readable(f"{table} cannot be used: {told}{more}{ending}."))
