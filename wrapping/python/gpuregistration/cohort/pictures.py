@@ -13,10 +13,10 @@ SIDE = 120
 SQUARE = 15
 
 
-def small_grid(image: Image) -> Image:
-    """Makes a grid over an image with SIDE nodes along its longest side, equally far apart along all axes."""
+def small_grid(image: Image, side: int = SIDE) -> Image:
+    """Makes a grid over an image with `side` nodes along its longest side, equally far apart along all axes."""
     size, spacing = np.array(image.size), image.spacing
-    step = float((size * spacing).max()) / SIDE
+    step = float((size * spacing).max()) / side
     nodes = np.maximum(1, np.rint(size * spacing / step).astype(int))
     # The grid and the image have their middle in common.
     shift = 0.5 * ((size - 1) * spacing - (nodes - 1) * step)
@@ -43,8 +43,8 @@ def draw(fixed: np.ndarray, before: np.ndarray, after: np.ndarray, direction: np
     """
     moving_scale = intensities.scale_of(_thin(before), _thin(after))
     planes = geometry.planes(direction)
-    fixed_slices = _show(fixed, planes, intensities.scale_of(_thin(fixed)))
-    return _draw(fixed_slices, _show(before, planes, moving_scale)), _draw(fixed_slices, _show(after, planes, moving_scale))
+    fixed_slices = show(fixed, planes, intensities.scale_of(_thin(fixed)))
+    return _draw(fixed_slices, show(before, planes, moving_scale)), _draw(fixed_slices, show(after, planes, moving_scale))
 
 
 def _thin(volume: np.ndarray) -> np.ndarray:
@@ -52,7 +52,7 @@ def _thin(volume: np.ndarray) -> np.ndarray:
     return volume[(slice(None, None, 2),) * volume.ndim]
 
 
-def _show(volume: np.ndarray, planes: list[dict], scale: intensities.Scale) -> list[np.ndarray]:
+def show(volume: np.ndarray, planes: list[dict], scale: intensities.Scale) -> list[np.ndarray]:
     """Returns a volume's slices as bytes, with the report's initial contrast."""
     shown = intensities.Scale(scale.black, max(scale.white, np.nextafter(scale.black, np.inf)), 0.0, 0.0)
     return [intensities.to_bytes(_slice(volume, plane)[np.newaxis], shown)[0] for plane in planes]
@@ -63,6 +63,11 @@ def _draw(fixed: list[np.ndarray], moving: list[np.ndarray]) -> np.ndarray:
     for first, second in zip(fixed, moving):
         rows, columns = np.indices(first.shape) // SQUARE
         parts.append(np.where((rows + columns) % 2 == 0, first, second))
+    return beside(parts)
+
+
+def beside(parts: list[np.ndarray]) -> np.ndarray:
+    """Returns one picture of several, beside each other."""
     height = max(part.shape[0] for part in parts)
     # Some black between planes.
     padded = [np.pad(part, (((height - len(part)) // 2, height - len(part) - (height - len(part)) // 2), (0, 4))) for part in parts]

@@ -8,7 +8,7 @@ import shlex
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import options
-from .errors import DONE, FAILED, WrongUse
+from .errors import DONE, FAILED
 from .output import print_json, print_lines, print_table
 from .progress import StatusLine, clock
 from .stages import describe_stages, read_stages
@@ -61,11 +61,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--metric", metavar="NAME", help="what images are compared by; or one for each stage, with commas")
     options.add_default(parser, "the moving images")
     options.add_seed(parser)
-    parser.add_argument("--devices", metavar="NAMES", help="what computes, such as cuda:0,cuda:1 (default: all GPUs, or else the host)")
-    parser.add_argument(
-        "--workers-per-device", metavar="N", type=int, help="processes that share one (default: 1; of the host 1 for 4 cores)"
-    )
-    parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask scheduler, such as tcp://node7:8786, whose workers do the work")
+    options.add_workers(parser)
     parser.add_argument("--reports", action="store_true", help="write a report of each pair, too, DIR/ID/report.html")
     options.add_printing(parser)
 
@@ -74,15 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ..cohort import register_cohort
 
     stages = read_stages(arguments.transform, arguments.metric)
-    devices = None
-    if arguments.scheduler is not None and (arguments.devices is not None or arguments.workers_per_device is not None):
-        raise WrongUse("--devices and --workers-per-device are of workers that are started here: leave them, or --scheduler, out")
-    if arguments.workers_per_device is not None and arguments.workers_per_device < 1:
-        raise WrongUse("--workers-per-device is to be 1 or more")
-    if arguments.devices is not None:
-        devices = [options.choose_device(name) for name in arguments.devices.split(",")]
-        if len(set(devices)) < len(devices):
-            raise WrongUse("--devices names one twice: --workers-per-device has several processes share one")
+    devices = options.read_workers(arguments)
     line = None if arguments.quiet else _Line()
     try:
         cohort = register_cohort(

@@ -14,12 +14,12 @@ from typing import Any, Callable, Iterator, NoReturn, Optional, Sequence
 
 from .. import __version__, _start
 from .._warnings import InputWarning
-from . import ants_commands, apply, bench, cohort, compare, devices, register
+from . import ants_commands, apply, bench, cohort, compare, devices, register, template
 from .errors import DONE, FAILED, INTERRUPTED, TERMINATED, WRONG_USE, CommandError, Terminated, one_line
 from .output import print_lines, tell_lines
 
 #: Every subcommand, in the order of the help.
-SUBCOMMANDS = (register, cohort, apply, compare, devices, bench, ants_commands)
+SUBCOMMANDS = (register, cohort, template, apply, compare, devices, bench, ants_commands)
 
 #: The names of those that compute on one device.
 _COMPUTING = (register.NAME, apply.NAME)

@@ -54,6 +54,31 @@ def add_printing(parser: argparse.ArgumentParser) -> None:
     add_quiet(parser)
 
 
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """--devices, --workers-per-device and --scheduler."""
+    parser.add_argument("--devices", metavar="NAMES", help="what computes, such as cuda:0,cuda:1 (default: all GPUs, or else the host)")
+    parser.add_argument(
+        "--workers-per-device", metavar="N", type=int, help="processes that share one (default: 1; of the host 1 for 4 cores)"
+    )
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask scheduler, such as tcp://node7:8786, whose workers do the work")
+
+
+def read_workers(arguments: argparse.Namespace) -> list[str] | None:
+    """Returns the names of the devices that --devices names; None if it is not given. Raises WrongUse for what add_workers() has added."""
+    from .errors import WrongUse
+
+    if arguments.scheduler is not None and (arguments.devices is not None or arguments.workers_per_device is not None):
+        raise WrongUse("--devices and --workers-per-device are of workers that are started here: leave them, or --scheduler, out")
+    if arguments.workers_per_device is not None and arguments.workers_per_device < 1:
+        raise WrongUse("--workers-per-device is to be 1 or more")
+    if arguments.devices is None:
+        return None
+    devices = [choose_device(name) for name in arguments.devices.split(",")]
+    if len(set(devices)) < len(devices):
+        raise WrongUse("--devices names one twice: --workers-per-device has several processes share one")
+    return devices
+
+
 def wrapped(head: str, text: str) -> str:
     """A paragraph of the help behind its head."""
     return textwrap.fill(text, 130, initial_indent=head, subsequent_indent=" " * len(head)) + "\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Renders pages of HTML from templates in the folders `page` of this package and of cohort. Everything that a template shows is escaped."""
+"""Renders pages of HTML from templates in the folders `page` of this package, of cohort and of template. Everything that a template shows is escaped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from . import wording
 
-_PACKAGES = ("gpuregistration.report", "gpuregistration.cohort")
+_PACKAGES = ("gpuregistration.report", "gpuregistration.cohort", "gpuregistration.template")
 
 
 def render(name: str, **parts: Any) -> str:

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the images of a template's jobs, and keeps them in the worker's memory from round to round."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._checks import check_finite
+from .._engine import BadInputError
+from .._files import read_image
+from .._grey import as_grey
+from .._image import Image, host_array
+from .._sides import ONE_IN_FILE
+from .._slices import flattened, is_slice
+from .._warnings import keep_input_warnings
+from ..cohort.folder import describe_files
+
+# Bytes that a worker keeps, at most: some 70 heads of 1 mm.
+_MOST_BYTES = 2 << 30
+
+_lock = threading.Lock()
+_kept: OrderedDict[tuple[Any, ...], Image] = OrderedDict()
+
+
+def read(path: str) -> Image:
+    """Reads an image of one number a voxel, in floats; one of a single slice becomes flat. The same file is read once, until it changes.
+
+    Raises:
+        BadInputError: it cannot be read, or has values that are not finite.
+        OSError: it has gone.
+    """
+    told = describe_files({"": path})[""]
+    key = (path, told["size"], told["changed_ns"])
+    with _lock:
+        found = _kept.get(key)
+        if found is not None:
+            _kept.move_to_end(key)
+            return found
+    image = _read(path)
+    with _lock:
+        _kept[key] = image
+        while sum(host_array(one).nbytes for one in _kept.values()) > _MOST_BYTES and len(_kept) > 1:
+            _kept.popitem(last=False)
+    return image
+
+
+def _read(path: str) -> Image:
+    warnings: list[str] = []
+    with keep_input_warnings(warnings):
+        image = as_grey(read_image(path), f"file {path}", ONE_IN_FILE)
+    values = host_array(image)
+    check_finite(f"file {path}", values, is_of_file=True)
+    with np.errstate(over="ignore"):
+        floats = np.ascontiguousarray(values, dtype=np.float32)
+    if not np.isfinite(floats).all():
+        raise BadInputError(f"The file {path} has values that are too large for floats of 32 bits: divide them by a number.")
+    made = image.like(floats)
+    made.warnings = warnings
+    return flattened(made) if is_slice(made) else made
+
+
+def save_array(path: Path, array: np.ndarray) -> None:
+    """Writes an array as NumPy's file. Raises OSError if the disk is full, or fails."""
+    array = np.ascontiguousarray(array)
+    with open(path, "wb") as file:
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
+        # NumPy's own writer does not say that a disk is full.
+        file.write(array.data.cast("B"))
+
+
+def load_array(path: Path) -> np.ndarray:
+    """Returns an array of NumPy's file, which is read where it is looked at."""
+    loaded: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
+    return loaded

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The job that makes a round's mean: it averages what the registrations have found, sharpens it, and brings it to the mean shape.
+
+The shape update is that of ANTs' antsMultivariateTemplateConstruction2.sh (Avants 2010). A person's transform leads a point x of the template to
+A(x + u(x)). With the mean affine map B, without rotation and translation, and w = -step * mean of u, the new template at y is the old one at
+w(w(w(w(B^-1 y)))), where w(x) stands for x + w(x). ANTs resamples w by B^-1 beforehand; here w stays where it was found, on the points behind
+B^-1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Mapping, Optional, Sequence
+
+import numpy as np
+
+from .._devices import Device
+from .._engine import BadInputError
+from .._files import write_image
+from .._filters import smooth
+from .._image import Image
+from .._resample import resample_array
+from .._transforms import Affine, Composite, DisplacementField, Transform
+from ..cohort.folder import making, read_record
+from ..cohort.rows import Row
+from . import average, images, pictures, places
+from .person import FIELD, warped_file
+from .settings import SHAPE_STEPS, Settings
+from .start import levels_of
+from .table import mean_file
+
+#: Where the new template's voxels lie in the old one: displacements, mm.
+SHAPE = "shape.npy"
+# Unsharp masking: the share of what a Gaussian of a voxel takes away that is added.
+_UNSHARP_AMOUNT = 0.5
+
+
+@dataclass
+class Inputs:
+    """Holds what a mean is made of.
+
+    Attributes:
+        grid: of the template.
+        means: of each modality's warped images, in doubles.
+        field: the mean displacement, mm, in doubles; None of a round of linear registrations.
+        stretch: the mean linear map without rotation, ``(d, d)``.
+        matrices: each person's linear map, homogeneous.
+        costs: each person's.
+    """
+
+    grid: Image
+    means: list[np.ndarray]
+    field: Optional[np.ndarray]
+    stretch: np.ndarray
+    matrices: list[np.ndarray]
+    costs: list[float]
+
+
+@dataclass
+class Found:
+    """Holds a round's mean.
+
+    Attributes:
+        means: of each modality, in floats.
+        shape: where its voxels lie in the mean before the shape update: displacements, mm, in floats; None without a shape update.
+        affine: the mean affine map, homogeneous.
+    """
+
+    means: list[np.ndarray]
+    shape: Optional[np.ndarray]
+    affine: np.ndarray
+
+
+@dataclass(frozen=True)
+class MeanJob:
+    """Describes the work for a round's mean.
+
+    Attributes:
+        key: of all that it depends on.
+        people: of the table.
+        modalities: how many there are.
+        inputs: of all files, by which changes are noticed.
+        settings: of the template.
+        before: the folder of the mean that the people were registered to.
+        folder: gets the mean; it has a folder with each person's results.
+    """
+
+    key: str
+    people: Sequence[Row]
+    modalities: int
+    inputs: Mapping[str, Any]
+    settings: Settings
+    before: Path
+    folder: Path
+
+    @property
+    def id(self) -> str:
+        return "mean"
+
+    def read(self) -> Inputs:
+        """Averages what the registrations have found, in the table's order. Raises BadInputError if a record is missing, or a mean does not
+        exist."""
+        grid = images.read(str(self.before / mean_file(0)))
+        records = [self._record_of(person) for person in self.people]
+        means = []
+        for n in range(self.modalities):
+            files = [self.folder / person.id / warped_file(n) for person in self.people]
+            levels = levels_of([images.load_array(file) for file in files], self.people) if self.settings.normalize else None
+            means.append(average.mean_of_images((images.load_array(file) for file in files), levels))
+        field = None
+        if all(FIELD in record["outputs"] for record in records):
+            field = average.mean_of_images(images.load_array(self.folder / person.id / FIELD) for person in self.people)
+        matrices = [np.array(record["matrix"]) for record in records]
+        stretch = average.mean_stretch([matrix[:-1, :-1] for matrix in matrices])
+        return Inputs(grid, means, field, stretch, matrices, [record["cost"] for record in records])
+
+    def _record_of(self, person: Row) -> dict[str, Any]:
+        record, why = read_record(self.folder / person.id)
+        if record is None:
+            raise BadInputError(f"The results of {person.id} in {self.folder} have gone ({why or 'no record'}): run it again.")
+        return record
+
+    def compute(self, inputs: Inputs, device: str) -> Found:
+        """Sharpens the means, and brings them to the mean shape."""
+        settings, grid = self.settings, inputs.grid
+        spacing = grid.spacing[::-1].tolist()
+        sharp = [_sharpened(mean, grid, spacing, settings.sharpening, device) for mean in inputs.means]
+        if settings.step == 0:
+            return Found(sharp, None, np.eye(grid.dimension + 1))
+        affine = average.about(inputs.stretch, average.centre_of_mass(inputs.means[0], grid.index_to_point))
+        parts: list[Transform] = [Affine.from_matrix(np.linalg.inv(affine))]
+        if inputs.field is not None:
+            step = DisplacementField(-settings.step * inputs.field, grid.spacing, grid.origin, grid.direction)
+            parts += [step] * SHAPE_STEPS
+        vectors = Composite(parts).to_displacement_field(grid, device).host_array().astype(np.float32)
+        update = DisplacementField(vectors, grid.spacing, grid.origin, grid.direction)
+        means = [resample_array(grid.like(mean), update, grid, "linear", device, settings.default) for mean in sharp]
+        return Found(means, vectors, affine)
+
+    def write(self, inputs: Inputs, found: Found, device: Device, times: Mapping[str, Any]) -> dict[str, Any]:
+        """Writes the means, the shape update and the record. Raises OSError if the disk is full, or fails."""
+        grid = inputs.grid
+        back = np.linalg.inv(found.affine)
+        with making(self.folder) as made:
+            for n, mean in enumerate(found.means):
+                write_image(made / mean_file(n), grid.like(mean))
+            if found.shape is not None and inputs.field is not None:
+                images.save_array(made / SHAPE, found.shape)
+            (made / pictures.FILE).write_bytes(pictures.draw(grid.like(found.means[0])))
+            numbers = {
+                # A person's linear map from the new template's points: the next round begins with it.
+                "initial": {person.id: (matrix @ back).tolist() for person, matrix in zip(self.people, inputs.matrices)},
+                "affine": found.affine.tolist(),
+                "scales": np.linalg.eigvalsh(inputs.stretch)[::-1].tolist(),
+                # Of what the registrations have reached, not of what the filter has added.
+                "sharpness": [average.sharpness(mean, grid.spacing[::-1].tolist()) for mean in inputs.means],
+                "update": _measure_update(found.shape, found.means[0], grid),
+                "cost": sum(inputs.costs) / len(inputs.costs),
+                "times": times,
+            }
+            return places.put(made, self.folder, self.key, self.inputs, self.settings.describe_mean(), numbers)
+
+
+def _sharpened(mean: np.ndarray, grid: Image, spacing: Sequence[float], how: str, device: str) -> np.ndarray:
+    """Returns a sharpened mean, in floats."""
+    if how == "laplacian":
+        return average.sharpen_by_laplacian(mean, spacing).astype(np.float32)
+    if how == "unsharp":
+        dull = smooth(grid.like(mean), grid.spacing, device).array
+        return (mean + _UNSHARP_AMOUNT * (mean - dull)).astype(np.float32)
+    return mean.astype(np.float32)
+
+
+def _measure_update(vectors: Optional[np.ndarray], mean: np.ndarray, grid: Image) -> Optional[dict[str, float]]:
+    """Computes by how many voxels a shape update moves the head, in the mean and at most; None without an update."""
+    if vectors is None:
+        return None
+    to_voxels = np.linalg.inv(grid.direction * grid.spacing)
+    voxels = np.sqrt(np.square(vectors[average.find_head(mean)].astype(np.float64) @ to_voxels.T).sum(axis=-1))
+    return {"mean": float(voxels.mean()), "largest": float(voxels.max())}

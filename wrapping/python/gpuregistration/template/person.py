@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The job that registers one person's images to a round's mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Mapping, Optional, Sequence
+
+import numpy as np
+
+from .._also import COMPARE_SEVERAL, Further, ImagePair, read_also
+from .._devices import Device
+from .._image import Image
+from .._register import Result, register_pair
+from .._resample import resample_array
+from .._sides import Pair, read_pair
+from .._transforms import Affine, Composite, DisplacementField, Transform
+from ..cohort.folder import making
+from ..cohort.rows import Row
+from . import images, places
+from .settings import Settings
+from .table import image_column, images_of, mean_file
+
+FIELD = "field.npy"
+
+
+def warped_file(modality: int) -> str:
+    return f"warped-{modality + 1}.npy"
+
+
+@dataclass
+class Inputs:
+    """Holds a person's inputs.
+
+    Attributes:
+        pair: the mean and the person's first image.
+        further: the other modalities.
+        moving: the person's images, one for each modality.
+        grid: of the template.
+    """
+
+    pair: Pair
+    further: list[Further]
+    moving: list[Image]
+    grid: Image
+
+
+@dataclass
+class Found:
+    """Holds what the registration has found.
+
+    Attributes:
+        result: of the registration.
+        warped: the person's images on the template's grid, in floats.
+        matrix: the linear part of the transform, homogeneous, which maps what the field leads to.
+        field: displacements on the template's grid, mm, in floats; None if the transform is linear.
+    """
+
+    result: Result
+    warped: list[np.ndarray]
+    matrix: np.ndarray
+    field: Optional[np.ndarray]
+
+
+@dataclass(frozen=True)
+class PersonJob:
+    """Describes the work for one person in one round.
+
+    Attributes:
+        key: of all that it depends on.
+        person: of the table.
+        number: the round's, from 1 on.
+        inputs: of the person's files, by which changes are noticed.
+        settings: of the template.
+        mean: the folder of the mean that the person is registered to.
+        initial: the linear map to begin with, homogeneous, from the template's points to the image's.
+        folder: gets the results.
+    """
+
+    key: str
+    person: Row
+    number: int
+    inputs: Mapping[str, Any]
+    settings: Settings
+    mean: Path
+    initial: Sequence[Sequence[float]]
+    folder: Path
+
+    @property
+    def id(self) -> str:
+        return self.person.id
+
+    def read(self) -> Inputs:
+        """Reads the person's files and the means, unless this process has read them before. Raises BadInputError."""
+        files = self.person.files
+        paths = images_of(files)
+        moving = [images.read(path) for path in paths]
+        means = [images.read(str(self.mean / mean_file(n))) for n in range(len(paths))]
+        mask = images.read(files["mask"]) if "mask" in files else None
+        names = {"moving": paths[0], **({"moving_mask": files["mask"]} if "mask" in files else {})}
+        pair = read_pair(means[0], moving[0], None, mask, {}, names)
+        stages = self.settings.rounds[self.number - 1]
+        also = [ImagePair(mean, image, weight=weight) for mean, image, weight in zip(means[1:], moving[1:], self.settings.weights[1:])]
+        # A round of linear stages compares the first modality alone.
+        further = read_also(also, pair, stages, {}, files=[{"moving": path} for path in paths[1:]]) if self._compares_all else []
+        return Inputs(pair, further, moving, means[0])
+
+    @property
+    def _compares_all(self) -> bool:
+        return any(isinstance(stage, COMPARE_SEVERAL) for stage in self.settings.rounds[self.number - 1])
+
+    def compute(self, inputs: Inputs, device: str) -> Found:
+        """Registers the images. Raises what register() raises."""
+        settings = self.settings
+        stages = list(settings.rounds[self.number - 1])
+        initial = Affine.from_matrix(self.initial)
+        result = register_pair(
+            inputs.pair, stages, initial, device, settings.seed, default=settings.default, further=inputs.further
+        )
+        warped = [result.warped.array]
+        result._release_device_memory()
+        for image in inputs.moving[1:]:
+            warped.append(resample_array(image, result.transform, inputs.grid, "linear", device, settings.default))
+        matrix, deformation = split(result.transform)
+        field = None if deformation is None else _vectors_of(deformation, inputs.grid, device)
+        return Found(result, warped, matrix, field)
+
+    def write(self, inputs: Inputs, found: Found, device: Device, times: Mapping[str, Any]) -> dict[str, Any]:
+        """Writes the warped images, the field and the record. Raises OSError if the disk is full, or fails."""
+        with making(self.folder) as made:
+            for n, warped in enumerate(found.warped):
+                images.save_array(made / warped_file(n), warped)
+            if found.field is not None:
+                images.save_array(made / FIELD, found.field)
+            numbers = {
+                "id": self.id,
+                "device": device.name,
+                "device_description": device.description,
+                "cost": found.result.cost,
+                "matrix": found.matrix.tolist(),
+                "stages": [{name: value for name, value in one.numbers().items() if name != "levels"} for one in found.result.stages],
+                "warnings": found.result.warnings,
+                "times": times,
+            }
+            settings = self.settings.describe_registration(self.number)
+            return places.put(made, self.folder, self.key, self.inputs, settings, numbers)
+
+
+def split(transform: Transform) -> tuple[np.ndarray, Optional[Transform]]:
+    """Splits a transform into its linear parts at the end, as one homogeneous matrix, and what is before them, or None."""
+    parts = list(transform.transforms) if isinstance(transform, Composite) else [transform]
+    linear: list[Transform] = []
+    while parts and parts[-1].matrix_of() is not None:
+        linear.insert(0, parts.pop())
+    matrix = Composite(linear).matrix_of() if linear else np.eye(transform.dimension + 1)
+    assert matrix is not None
+    return matrix, Composite(parts) if parts else None
+
+
+def _vectors_of(deformation: Transform, grid: Image, device: str) -> np.ndarray:
+    """Returns the displacements of a deformation on a grid, in floats."""
+    parts = deformation.transforms if isinstance(deformation, Composite) else [deformation]
+    if len(parts) == 1 and isinstance(parts[0], DisplacementField) and _lies_on(parts[0], grid):
+        return np.ascontiguousarray(parts[0].host_array(), dtype=np.float32)
+    return np.ascontiguousarray(deformation.to_displacement_field(grid, device).host_array(), dtype=np.float32)
+
+
+def _lies_on(field: DisplacementField, grid: Image) -> bool:
+    """Tells whether a field has exactly the voxels of a grid."""
+    same = [np.array_equal(getattr(field, name), getattr(grid, name)) for name in ("spacing", "origin", "direction")]
+    return all(same) and field.host_array().shape[:-1] == grid.shape

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names the folders of a template, and tells which work is done there.
+
+rounds/0 has the mean that round 1 begins with, rounds/N the mean of round N, and rounds/N/ID what round N has found for a person, until that
+mean is done. Each folder has a result.json, written last, with the key of all that its files depend on.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any, Mapping, Optional
+
+from ..cohort.folder import publish, read_record, remove_leftovers
+from .table import ROUNDS
+
+
+def round_folder(output: Path, number: int) -> Path:
+    return output / ROUNDS / str(number)
+
+
+def find_done(folder: Path, key: str, inputs: Mapping[str, Any]) -> tuple[Optional[dict[str, Any]], str]:
+    """Returns the record of work that is done, or None and why it is done again: "" if it never was done.
+
+    Args:
+        key: of all that the work depends on.
+        inputs: path, size and time of change of each file, by which a changed one is named.
+    """
+    record, why = read_record(folder)
+    if record is None:
+        return None, why
+    if record.get("key") == key:
+        return record, ""
+    before = record["inputs"]
+    changed = [name for name in {**inputs, **before} if inputs.get(name) != before.get(name)]
+    return None, f"changed: {', '.join(changed)}" if changed else "its settings have changed, or those of a round before"
+
+
+def put(made: Path, folder: Path, key: str, inputs: Mapping[str, Any], settings: Mapping[str, Any], numbers: Mapping[str, Any]) -> dict[str, Any]:
+    """Moves all new files to their folder, and the record, which it returns, last.
+
+    Args:
+        made: the folder that the files have been made in.
+        settings: that the work was done with, for people.
+        numbers: what else the record has.
+
+    Raises:
+        OSError: the disk is full, or fails. Then there is no record.
+    """
+    outputs = sorted(one.name for one in made.iterdir())
+    record = {"key": key, "inputs": dict(inputs), "settings": dict(settings), **numbers, "outputs": outputs}
+    publish(made, folder, record)
+    return record
+
+
+def remove(folder: Path) -> None:
+    """Removes a folder of a person's results in a round, as far as that is possible."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_all_leftovers(output: Path) -> None:
+    """Removes folders that killed workers left in a template's folder."""
+    for folder in (output, output / ROUNDS, *(output / ROUNDS).glob("*")):
+        remove_leftovers(folder)

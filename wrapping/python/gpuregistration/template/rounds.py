@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Leads a template from round to round: finds what is done, has the rest done, and removes what is needed no longer."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
+
+from .._engine import BadInputError
+from ..cohort.folder import describe_files, read_record
+from ..cohort.pipeline import Job, Outcome
+from ..cohort.rows import Row
+from ..cohort.shares import compute_shares
+from . import places
+from .errors import TemplateError
+from .finish import FinishJob
+from .mean import MeanJob
+from .person import PersonJob
+from .places import round_folder
+from .results import Person, Round, Template
+from .settings import Settings, key_of
+from .start import StartJob
+from .table import ROUNDS, count_modalities, mean_file, template_file
+
+#: Runs jobs at the same time, and yields how each ended or None, how many workers there are, and what has happened to them.
+Run = Callable[[Sequence[Job]], Iterator[tuple[Optional[Outcome], int, list[str]]]]
+#: Tells of a round, how many of its jobs have ended, how many there are, the number of workers, and news.
+Tell = Callable[[int, int, int, int, Sequence[str]], None]
+
+
+class Rounds:
+    """Leads a template from round to round.
+
+    Args:
+        folder: of the template.
+        people: of the table.
+        settings: of the template.
+        begins: files to begin with: "start" and "grid", as far as they are given.
+        tell: is told how far the work is.
+    """
+
+    def __init__(self, folder: Path, people: Sequence[Row], settings: Settings, begins: Mapping[str, str], tell: Tell) -> None:
+        self._folder = folder
+        self._people = people
+        self._settings = settings
+        self._begins = begins
+        self._tell = tell
+        self._modalities = count_modalities(people)
+        # Before files are read, so that the next run notices changes in the meantime.
+        self._files = {person.id: {f"{name} of {person.id}": told for name, told in describe_files(person.files).items()} for person in people}
+        self._inputs = {**describe_files(begins), **{name: told for files in self._files.values() for name, told in files.items()}}
+        self._outcomes: list[Outcome] = []
+        self._has_told_why = False
+
+    def build(self, run: Run, begin: float, command: str) -> Template:
+        """Builds the template.
+
+        Args:
+            run: runs jobs.
+            begin: the time.monotonic() from which seconds are counted.
+            command: the command line that repeats it.
+
+        Raises:
+            BadInputError, TemplateError, OSError: a job failed.
+        """
+        (self._folder / ROUNDS).mkdir(exist_ok=True)
+        began = time.monotonic()
+        found = [self._start(run)]
+        for number in range(1, len(self._settings.rounds) + 1):
+            found.append(self._round(number, found[-1].record, run))
+            if number < len(self._settings.rounds):
+                self._remove_people(number)
+        people = self._finish(found[-1].record, run)
+        self._remove_people(len(self._settings.rounds))
+        return Template(
+            output=self._folder,
+            files=self._publish(),
+            rounds=found,
+            people=people,
+            seconds=time.monotonic() - begin,
+            shares=compute_shares(self._outcomes, time.monotonic() - began),
+            command=command,
+        )
+
+    def _start(self, run: Run) -> Round:
+        folder = round_folder(self._folder, 0)
+        default = self._settings.describe_registration(1)["default"]
+        key = key_of("start", self._inputs, [person.id for person in self._people], self._settings.normalize, default)
+        record, why = places.find_done(folder, key, self._inputs)
+        if record is not None:
+            return Round(0, [], folder, record, was_done=True)
+        self._tell_why(0, why)
+        start, grid = self._begins.get("start"), self._begins.get("grid")
+        job = StartJob(key, self._people, self._inputs, self._settings, start, grid, folder)
+        (record,) = self._run(run, 0, [job])
+        return Round(0, [], folder, record)
+
+    def _round(self, number: int, before: Mapping[str, Any], run: Run) -> Round:
+        folder = round_folder(self._folder, number)
+        stages = [stage.name for stage in self._settings.rounds[number - 1]]
+        key = key_of(self._key_of_registrations(number, before), self._settings.describe_mean())
+        record, why = places.find_done(folder, key, self._inputs)
+        if record is not None:
+            return Round(number, stages, folder, record, was_done=True)
+        self._tell_why(number, why)
+        self._register(self._people, number, before, run)
+        earlier = round_folder(self._folder, number - 1)
+        job = MeanJob(key, self._people, self._modalities, self._inputs, self._settings, earlier, folder)
+        (record,) = self._run(run, number, [job])
+        return Round(number, stages, folder, record)
+
+    def _key_of_registrations(self, number: int, before: Mapping[str, Any]) -> str:
+        return key_of(before["key"], self._settings.describe_registration(number))
+
+    def _register(self, people: Sequence[Row], number: int, before: Mapping[str, Any], run: Run) -> None:
+        """Registers those people in a round who are not registered yet."""
+        folder = round_folder(self._folder, number)
+        folder.mkdir(exist_ok=True)
+        key = self._key_of_registrations(number, before)
+        jobs: list[Job] = []
+        for person in people:
+            if places.find_done(folder / person.id, key, self._files[person.id])[0] is None:
+                initial, earlier = before["initial"][person.id], round_folder(self._folder, number - 1)
+                files = self._files[person.id]
+                jobs.append(PersonJob(key, person, number, files, self._settings, earlier, initial, folder / person.id))
+        self._run(run, number, jobs)
+
+    def _finish(self, last: Mapping[str, Any], run: Run) -> list[Person]:
+        """Writes the transforms of each person, unless they are written."""
+        number = len(self._settings.rounds)
+        folder = round_folder(self._folder, number)
+        key = key_of("finish", last["key"])
+        found: dict[str, dict[str, Any]] = {}
+        for person in self._people:
+            record, _ = places.find_done(self._folder / person.id, key, self._files[person.id])
+            if record is not None:
+                found[person.id] = record
+        missing = [person for person in self._people if person.id not in found]
+        if missing:
+            before, _ = read_record(round_folder(self._folder, number - 1))
+            assert before is not None
+            # Their results of the last round have been removed, if that was finished.
+            self._register(missing, number, before, run)
+            jobs = [
+                FinishJob(
+                    key,
+                    person,
+                    self._files[person.id],
+                    self._settings,
+                    number,
+                    last["initial"][person.id],
+                    last["affine"],
+                    folder,
+                    self._folder / person.id,
+                )
+                for person in missing
+            ]
+            found.update(zip((person.id for person in missing), self._run(run, number, jobs)))
+        return [Person(person, self._folder / person.id, found[person.id]) for person in self._people]
+
+    def _run(self, run: Run, number: int, jobs: Sequence[Job]) -> list[dict[str, Any]]:
+        """Runs jobs, and returns their records, in their order. Raises the error of the first one that failed, when all have ended."""
+        if not jobs:
+            return []
+        ended: dict[str, Outcome] = {}
+        self._tell(number, 0, len(jobs), 0, [])
+        for outcome, workers, news in run(jobs):
+            if outcome is not None:
+                ended[outcome.id] = outcome
+                self._outcomes.append(outcome)
+            self._tell(number, len(ended), len(jobs), workers, news)
+        failed = [ended[job.id] for job in jobs if ended[job.id].failed]
+        if failed:
+            raise _error_of(failed, number, len(jobs))
+        return [ended[job.id].record or {} for job in jobs]
+
+    def _tell_why(self, number: int, why: str) -> None:
+        """Tells why the first of the rounds is done again; the rounds behind it are for that reason."""
+        if why and not self._has_told_why:
+            self._has_told_why = True
+            self._tell(number, 0, 0, 0, [f"round {number} is done again, and what follows: {why}"])
+
+    def _remove_people(self, number: int) -> None:
+        """Removes what a round has found for each person, which is large."""
+        for person in self._people:
+            places.remove(round_folder(self._folder, number) / person.id)
+
+    def _publish(self) -> list[Path]:
+        """Copies the last round's means to their names, each when it is whole, and returns their files."""
+        last = round_folder(self._folder, len(self._settings.rounds))
+        made = []
+        for n in range(self._modalities):
+            place = self._folder / template_file(n)
+            with tempfile.TemporaryDirectory(prefix=".making-", dir=self._folder) as folder:
+                shutil.copyfile(last / mean_file(n), Path(folder) / place.name)
+                os.replace(Path(folder) / place.name, place)
+            made.append(place)
+        return made
+
+
+def _error_of(failed: Sequence[Outcome], number: int, count: int) -> Exception:
+    """Returns the error of a round of which some jobs have failed."""
+    first = failed[0]
+    if first.error_type == "BadInputError":
+        return BadInputError(f"round {number}: {first.error}" if first.id == "start" else f"round {number}, {first.id}: {first.error}")
+    others = f"; {len(failed) - 1} more of {count} failed" if len(failed) > 1 else ""
+    return TemplateError(
+        f"round {number}: {first.id} failed: {first.error_type}: {first.error}{others}. What is done stays: mend it, or take the row out, and run "
+        "it again."
+    )

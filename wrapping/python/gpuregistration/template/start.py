@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The job that makes the mean that the first round begins with: of all images, each with its centre of mass on the grid's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Mapping, Optional, Sequence
+
+import numpy as np
+
+from .. import __version__
+from .._devices import Device
+from .._engine import BadInputError
+from .._files import write_image
+from .._image import Image
+from .._resample import resample_array
+from .._transforms import Affine
+from ..cohort.folder import making
+from ..cohort.rows import Row
+from . import average, images, pictures, places
+from .settings import Settings
+from .table import image_column, images_of, mean_file
+
+
+@dataclass
+class Inputs:
+    """Holds what the start is made of.
+
+    Attributes:
+        people: each person's images, one for each modality.
+        grid: of the template.
+        shifts: for each person the homogeneous matrix from the grid's points to the image's.
+    """
+
+    people: list[list[Image]]
+    grid: Image
+    shifts: list[np.ndarray]
+
+
+@dataclass(frozen=True)
+class StartJob:
+    """Describes the work for the start.
+
+    Attributes:
+        key: of all that it depends on.
+        people: of the table.
+        inputs: of all files, by which changes are noticed.
+        settings: of the template.
+        start: a file of the mean of the first modality to begin with; None: the mean of the images.
+        grid: a file whose grid the template has; None: the start's, or that of the first person's image.
+        folder: gets the means.
+    """
+
+    key: str
+    people: Sequence[Row]
+    inputs: Mapping[str, Any]
+    settings: Settings
+    start: Optional[str]
+    grid: Optional[str]
+    folder: Path
+
+    @property
+    def id(self) -> str:
+        return "start"
+
+    def read(self) -> Inputs:
+        """Reads all images. Raises BadInputError if they do not fit to each other; the message names the row."""
+        people = [[images.read(path) for path in images_of(person.files)] for person in self.people]
+        first = images.read(self.grid or self.start) if self.grid or self.start else people[0][0]
+        for number, (person, read) in enumerate(zip(self.people, people), 1):
+            for n, image in enumerate(read):
+                if image.dimension != first.dimension:
+                    raise BadInputError(
+                        f"row {number}: the {image_column(n)} file {person.files[image_column(n)]} has {image.dimension} dimensions, and the "
+                        f"template {first.dimension}: all are to have the same."
+                    )
+                if image.array.min() == image.array.max():
+                    raise BadInputError(
+                        f"row {number}: the {image_column(n)} file {person.files[image_column(n)]} is constant: is it the right image?"
+                    )
+        centres = [average.centre_of_mass(read[0].array, read[0].index_to_point) for read in people]
+        # The first person's image stays where it is, unless there is another one that says where the template is.
+        middle = average.centre_of_mass(first.array, first.index_to_point)
+        shifts = [Affine(translation=centre - middle).matrix_of() for centre in centres]
+        return Inputs(people, first, shifts)
+
+    def compute(self, inputs: Inputs, device: str) -> list[np.ndarray]:
+        """Averages the images, each moved. Returns the mean of each modality, in floats."""
+        made = []
+        for n in range(len(inputs.people[0])):
+            if n == 0 and self.start is not None:
+                made.append(images.read(self.start).array)
+                continue
+            moved = [
+                resample_array(read[n], Affine.from_matrix(shift), inputs.grid, "linear", device, self.settings.default)
+                for read, shift in zip(inputs.people, inputs.shifts)
+            ]
+            levels = levels_of(moved, self.people) if self.settings.normalize else None
+            made.append(average.mean_of_images(moved, levels).astype(np.float32))
+        return made
+
+    def write(self, inputs: Inputs, found: list[np.ndarray], device: Device, times: Mapping[str, Any]) -> dict[str, Any]:
+        """Writes the means and the record. Raises OSError if the disk is full, or fails."""
+        with making(self.folder) as made:
+            for n, mean in enumerate(found):
+                write_image(made / mean_file(n), inputs.grid.like(mean))
+            (made / pictures.FILE).write_bytes(pictures.draw(inputs.grid.like(found[0])))
+            spacing = inputs.grid.spacing[::-1].tolist()
+            numbers = {
+                "version": __version__,
+                "initial": {person.id: shift.tolist() for person, shift in zip(self.people, inputs.shifts)},
+                "sharpness": [average.sharpness(mean, spacing) for mean in found],
+                "warnings": _warnings_of(self.people, inputs.people),
+                "times": times,
+            }
+            return places.put(made, self.folder, self.key, self.inputs, self.settings.describe_mean(), numbers)
+
+
+def levels_of(moved: Sequence[np.ndarray], people: Sequence[Row]) -> list[float]:
+    """Computes the mean intensity of each person's image in the template's space. Raises BadInputError if one is not above 0."""
+    levels = [average.level_of(one) for one in moved]
+    for person, level in zip(people, levels):
+        if not level > 0:
+            raise BadInputError(
+                f"{person.id}: the image's mean intensity in the template's space is {level:.6g}; images are divided by it, so it is to be above 0. "
+                "Average them as they are, by normalize=False or --no-normalize."
+            )
+    return levels
+
+
+def _warnings_of(people: Sequence[Row], read: Sequence[Sequence[Image]]) -> list[str]:
+    return [f"{person.id}: {warning}" for person, some in zip(people, read) for image in some for warning in image.warnings]
