@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests gpureg template on workers of the host: the same bits as in one process, after its death, too, and what it says."""
+
+import json
+import signal
+import time
+from types import SimpleNamespace
+
+import gpuregistration as gr
+import pytest
+from command_line import assert_fails, gpureg, run_process, start_process
+from gpuregistration.command.template import _describe
+from gpuregistration.template import Progress
+from template_data import QUICK, WORDS, build_here, files_of, make_people
+
+pytest.importorskip("SimpleITK")
+pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """Returns a template of three people that the command has built with two workers, and one of this process: .table, .out, .here, .printed,
+    .err."""
+    folder = tmp_path_factory.mktemp("template")
+    table = make_people(folder)
+    code, printed, err = run_process("template", table, "-o", folder / "out", *WORDS, "--workers-per-device", "2", "--json", "--times")
+    assert code == 0, err
+    with pytest.MonkeyPatch.context() as patch:
+        build_here(patch, table, folder / "here", transform=QUICK)
+    return SimpleNamespace(table=table, out=folder / "out", here=folder / "here", printed=json.loads(printed), err=err)
+
+
+def test_two_workers_have_the_bits_of_one_process(ran):
+    assert files_of(ran.out) == files_of(ran.here)
+    assert sum(device["pairs"] for device in ran.printed["summary"]["devices"]) == 12
+
+
+def test_what_it_prints(ran, capfd):
+    assert [one["stages"] for one in ran.printed["rounds"]] == [[], ["affine", "greedy"], ["affine", "greedy"]]
+    assert [one["id"] for one in ran.printed["people"]] == ["p0", "p1", "p2"]
+    assert "round 2, mean: sharpen and warp" in ran.err and "round 2/2" in ran.err
+    code, printed, err = gpureg(capfd, "template", ran.table, "-o", ran.out, *WORDS)
+    lines = printed.splitlines()
+    assert code == 0 and lines[0].split()[0] == "round" and len(lines) == 5
+    assert lines[-1].startswith("2 rounds of 3 people done, 0 of them now") and str(ran.out / "template.nii.gz") in lines[-1]
+    assert f"gpureg template {ran.table} -o {ran.out}" in (ran.out / "report.html").read_text("utf-8")
+
+
+def test_progress_lines():
+    assert _describe(Progress(0, 3, 0, 1)) == "start, waiting for workers"
+    assert _describe(Progress(2, 3, 1, 6, 2)) == "round 2/3, 1/6 done"
+
+
+def test_a_process_that_was_killed_goes_on(ran, tmp_path):
+    """It is killed when the first person of the second round is done."""
+    words = ("template", ran.table, "-o", tmp_path / "out", *WORDS, "--workers-per-device", "1")
+    process = start_process(*words)
+    end = time.monotonic() + 60
+    while not list((tmp_path / "out" / "rounds" / "2").glob("p*/result.json")) and process.poll() is None:
+        assert time.monotonic() < end, "nothing was done"
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=60)
+    assert not (tmp_path / "out" / "template.nii.gz").exists()
+    first = (tmp_path / "out" / "rounds" / "1" / "result.json").stat().st_mtime_ns
+    code, _, err = run_process(*words)
+    assert code == 0, err
+    assert (tmp_path / "out" / "rounds" / "1" / "result.json").stat().st_mtime_ns == first
+    assert files_of(tmp_path / "out") == files_of(ran.out)
+    assert not [path for path in (tmp_path / "out").rglob(".*") if path.name != ".cohort-lock"]
+
+
+@pytest.mark.parametrize(
+    "code, part, words",
+    [
+        (2, "--rounds 0 is not possible: give 1 or more", ("--rounds", "0")),
+        (2, "--weights 1,2 is not possible: give one number for each modality, such as 1x0.5", ("--weights", "1,2")),
+        (1, "weights=[1.0, 2.0] is not possible; it is to have one number for each modality of the table, that is 1", ("--weights", "1x2")),
+        (2, '--transform flow: there is no stage "flow"', ("--transform", "flow")),
+        (2, "--transform flow", ("--first", "flow")),
+        (1, "There is no sharpening 'much'; there are: laplacian, unsharp, none", ("--sharpening", "much")),
+        (1, "start=", ("--start", "gone.nii.gz")),
+        (1, "step=-1.0 is not possible", ("--step=-1",)),
+        (2, "--workers-per-device is to be 1 or more", ("--workers-per-device", "0")),
+        (2, "leave them, or --scheduler, out", ("--scheduler", "tcp://nowhere:1", "--devices", "host")),
+    ],
+)
+def test_wrong_use(ran, tmp_path, capfd, code, part, words):
+    assert_fails(capfd, code, part, None, "template", ran.table, "-o", tmp_path / "out", *words)
+    assert not (tmp_path / "out").exists()
+
+
+def test_wrong_tables(ran, tmp_path, capfd):
+    (tmp_path / "t.csv").write_text("image\na.nii.gz\nb.nii.gz\n")
+    assert_fails(capfd, 1, "row 1: there is no image file", "row 2", None, "template", tmp_path / "t.csv", "-o", tmp_path / "out")
+    assert_fails(capfd, 1, "There is no folder", None, "template", ran.table, "-o", tmp_path / "no" / "out")
+
+
+def test_a_person_who_is_no_image_is_named(ran, tmp_path, capfd):
+    """The worker's error is one line here, which names the row and its file."""
+    (tmp_path / "b.nii.gz").write_text("nothing")
+    (tmp_path / "t.csv").write_text(f"image\n{ran.table.parent / 'p0-0.nii.gz'}\nb.nii.gz\n")
+    assert_fails(capfd, 1, "round 0: ", tmp_path / "b.nii.gz", None, "template", tmp_path / "t.csv", "-o", tmp_path / "out", *WORDS, "--quiet")
+
+
+def test_two_in_one_folder(ran, tmp_path):
+    from gpuregistration.cohort.folder import locked
+    from gpuregistration.template import build_template
+
+    (tmp_path / "out").mkdir()
+    with locked(tmp_path / "out", "builds a template"), pytest.raises(gr.BadInputError, match="Another process builds a template"):
+        build_template(ran.table, tmp_path / "out", devices=["host"])
