@@ -23,10 +23,9 @@ def mean_of_images(images: Iterable[np.ndarray], levels: Optional[Sequence[float
     total: Optional[np.ndarray] = None
     count = 0
     for image in images:
-        factor = 1.0 if levels is None or common is None else common / levels[count]
-        part = image.astype(np.float64)
-        part *= factor
-        total = part if total is None else np.add(total, part, out=total)
+        if total is None:
+            total = np.zeros(image.shape)
+        total += image if levels is None or common is None else np.multiply(image, common / levels[count], dtype=np.float64)
         count += 1
     if total is None:
         raise ValueError("A mean of no images is not possible.")

@@ -67,7 +67,8 @@ class StartJob:
     def read(self) -> Inputs:
         """Reads all images. Raises BadInputError if they do not fit to each other; the message names the row."""
         people = [[images.read(path) for path in images_of(person.files)] for person in self.people]
-        first = images.read(self.grid or self.start) if self.grid or self.start else people[0][0]
+        place = self.grid or self.start
+        first = people[0][0] if place is None else images.read(place)
         for number, (person, read) in enumerate(zip(self.people, people), 1):
             for n, image in enumerate(read):
                 if image.dimension != first.dimension:
