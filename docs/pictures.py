@@ -3,11 +3,13 @@
 
 Heads are Colin27's, as Debian's package mricron-data has it, moved and deformed by transforms that are known: so a picture can say how
 many mm, in the mean over the head, a registration is away from the truth. charts.py draws the charts and needs matplotlib; pictures need
-Pillow 10.1, and the cohort's page chromium.
+Pillow 10.1, and the cohort's page chromium. The picture "people" is made of images *_t1.nii.gz of different people, in the folder that
+GPUREG_PEOPLE names; without it that picture stays as it is.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -156,6 +158,37 @@ def cohort() -> None:
         _photograph(page, (1100, 900), "cohort.jpg")
 
 
+def people() -> None:
+    """Three people's images at 2 mm, and their mean from round to round."""
+    found = sorted(Path(os.environ.get("GPUREG_PEOPLE", "")).glob("*_t1.nii.gz"))[:3]
+    if len(found) < 3:
+        print("people: GPUREG_PEOPLE names no folder with images *_t1.nii.gz of three people")
+        return
+    with tempfile.TemporaryDirectory(prefix="people-") as name:
+        folder, rows, pictures = Path(name), ["image"], []
+        for path in found:
+            image = g.pyramid(g.read_image(path), 2)[1]
+            g.write_image(folder / path.name, image)
+            rows.append(path.name)
+            pictures.append(_middle(image, f"person {len(pictures) + 1}"))
+        (folder / "people.csv").write_text("\n".join(rows) + "\n")
+        gpureg = [sys.executable, "-m", "gpuregistration"]
+        subprocess.run([*gpureg, "template", "people.csv", "-o", "study"], cwd=folder, check=True)
+        titles = {0: "the mean: centres", 1: "rigid", 2: "1 round", 3: "2 rounds", 5: "4 rounds"}
+        for number, title in titles.items():
+            mean = g.read_image(folder / "study" / "rounds" / str(number) / "mean.nii.gz")
+            pictures.append(_middle(mean, title))
+    save(above(beside(*pictures[:4]), beside(*pictures[4:])), "people.jpg")
+
+
+def _middle(image: g.Image, title: str) -> Picture.Image:
+    """The axial plane through the middle, with a title, each image with its own contrast."""
+    cut = Plane(image, "Axial", 0.5).cut(image.array.astype(np.float32))
+    # Pictures of one size, with air above that the title's line takes.
+    air = [(max(0, most - n) // 2, max(0, most - n) - max(0, most - n) // 2) for n, most in zip(cut.shape, (130, 96))]
+    return titled(grey(np.pad(cut / np.percentile(cut, 99.5), air)), title)
+
+
 def _coarse(image: g.Image, times: int) -> g.Image:
     """A grid over an image, of voxels so many times as long."""
     nodes = [n // times for n in image.size]
@@ -183,6 +216,7 @@ PICTURES = {
     "labels": carried_labels,
     "failure": failure,
     "cohort": cohort,
+    "people": people,
     "charts": lambda: charts.write(FOLDER),
 }
 

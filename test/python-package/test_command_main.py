@@ -12,7 +12,7 @@ import gpuregistration as gr
 import pytest
 from command_line import assert_fails, gpureg, into_full, run_process, start_process
 
-COMMANDS = ("register", "apply", "compare", "devices", "bench")
+COMMANDS = ("register", "cohort", "template", "apply", "compare", "devices", "bench")
 
 
 def test_help_names_commands_and_exit_codes(capfd):

@@ -62,7 +62,7 @@ def files(tmp_path_factory):
         g.write_image(folder / f"{name}_labels.nii.gz", image.like(np.digitize(image.array, [60, 110]).astype(np.uint8)))
     for name in ("fixed", "template"):
         g.write_image(folder / f"{name}_mask.nii.gz", head.like((head.array > 20).astype(np.uint8)))
-    copies = {"template_labels": "fixed_labels", "sub-01/t1": "moving", "sub-01/labels": "moving_labels", "sub-02/t1": "moving"}
+    copies = {"template_labels": "fixed_labels", "sub-01/t1": "moving", "sub-01/labels": "moving_labels", "sub-02/t1": "moving", "sub-03/t1": "fixed"}
     for copy, name in copies.items():
         (folder / copy).parent.mkdir(exist_ok=True)
         shutil.copy(folder / f"{name}.nii.gz", folder / f"{copy}.nii.gz")

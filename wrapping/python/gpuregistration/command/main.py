@@ -26,8 +26,8 @@ _COMPUTING = (register.NAME, apply.NAME)
 
 _EPILOG = """\
 exit codes: 0 done; 1 failed: a file, an image, a device; 2 wrong use: an option or a name that there is not;
-            130 interrupted (Ctrl-C), 143 terminated. Whatever does not end with 0 leaves no new file, but for cohort, whose pairs
-            that are done stay.
+            130 interrupted (Ctrl-C), 143 terminated. Whatever does not end with 0 leaves no new file, but for cohort and template,
+            of which what is done stays.
 
 environment: ITK_GPU_DEVICE names the device that computes unless --device does; GPUREG_THREADS says how many threads the host uses.
 """

@@ -174,12 +174,11 @@ def _print(arguments: argparse.Namespace, template: Template) -> None:
 
 
 def _find_times(template: Template) -> dict[str, float]:
-    """Seconds by name: of the whole, and of the parts of each round's mean and of each person's transforms."""
+    """Seconds by name: of the whole, of each round of this run, and of the round's parts."""
     times = {"in all": template.seconds}
     for one in template.rounds:
-        if not one.was_done:
-            for part in ("read", "register", "write"):
-                name = {"read": "read and average", "register": "sharpen and warp", "write": "write"}[part]
-                if part in one.record["times"]:
-                    times[f"round {one.number}, mean: {name}"] = one.record["times"][part]
+        if one.seconds is not None:
+            name = f"round {one.number}" if one.number else "start"
+            times[name] = one.seconds
+            times.update({f"{name}: {part}": seconds for part, seconds in one.record["parts"].items()})
     return times

@@ -27,7 +27,7 @@ from ..cohort.rows import Row
 from . import average, images, pictures, places
 from .person import FIELD, warped_file
 from .settings import SHAPE_STEPS, Settings
-from .start import levels_of
+from .start import levels_of, parts_of
 from .table import mean_file
 
 #: Where the new template's voxels lie in the old one: displacements, mm.
@@ -47,6 +47,7 @@ class Inputs:
         stretch: the mean linear map without rotation, ``(d, d)``.
         matrices: each person's linear map, homogeneous.
         costs: each person's.
+        seconds: what reading, waiting for the device and registering took, a person's in the mean.
     """
 
     grid: Image
@@ -55,6 +56,7 @@ class Inputs:
     stretch: np.ndarray
     matrices: list[np.ndarray]
     costs: list[float]
+    seconds: dict[str, float]
 
 
 @dataclass
@@ -113,7 +115,11 @@ class MeanJob:
             field = average.mean_of_images(images.load_array(self.folder / person.id / FIELD) for person in self.people)
         matrices = [np.array(record["matrix"]) for record in records]
         stretch = average.mean_stretch([matrix[:-1, :-1] for matrix in matrices])
-        return Inputs(grid, means, field, stretch, matrices, [record["cost"] for record in records])
+        seconds = {
+            f"{part}, a person": sum(record["times"][part] for record in records) / len(records)
+            for part in ("read", "wait for the device", "register")
+        }
+        return Inputs(grid, means, field, stretch, matrices, [record["cost"] for record in records], seconds)
 
     def _record_of(self, person: Row) -> dict[str, Any]:
         record, why = read_record(self.folder / person.id)
@@ -157,7 +163,7 @@ class MeanJob:
                 "sharpness": [average.sharpness(mean, grid.spacing[::-1].tolist()) for mean in inputs.means],
                 "update": _measure_update(found.shape, found.means[0], grid),
                 "cost": sum(inputs.costs) / len(inputs.costs),
-                "times": times,
+                "parts": {**inputs.seconds, **parts_of(times)},
             }
             return places.put(made, self.folder, self.key, self.inputs, self.settings.describe_mean(), numbers)
 

@@ -34,7 +34,7 @@ def write_page(template: Template) -> None:
         summary=_summary(template),
         warnings=template.warnings,
         figures=[_figure(one) for one in template.rounds],
-        titles=["Round", "Stages", *_titles_of_sharpness(len(template.files)), "Update, mean", "Update, largest", "Scales of the mean map", "Mean cost"],
+        titles=["Round", "Stages", *_titles_of_sharpness(len(template.files)), "Update, mean", "Update, largest", "Scales of the mean map", "Mean cost", "Time"],
         rounds=[_row(one) for one in template.rounds],
         people=[_person(one.numbers()) for one in template.people],
         files=[file.name for file in template.files],
@@ -50,12 +50,12 @@ def _summary(template: Template) -> list[tuple[str, str, str, bool]]:
     first, last = template.rounds[0].numbers(), template.rounds[-1].numbers()
     now, before = last["sharpness"][0], first["sharpness"][0]
     items = [
-        ("People", f"{len(template.people):,}", wording.count_of(len(template.files), "modality" if len(template.files) == 1 else "modalitie"), False),
+        ("People", f"{len(template.people):,}", "1 modality" if len(template.files) == 1 else f"{len(template.files)} modalities", False),
         ("Rounds", f"{len(template.rounds) - 1}", f"{template.done_now} of them now", False),
         ("Sharpness", f"{100 * now:.3g} %/mm", f"{100 * before:.3g} %/mm at the start", now < before),
     ]
     if last["update"] is not None:
-        items.append(("Last update", f"{wording.number(last['update']['mean'], 2)} voxels", "in the mean of the head", False))
+        items.append(("Last update", f"{wording.fixed(last['update']['mean'], 2)} voxels", "in the mean of the head", False))
     if template.done_now:
         items.append(("Time", wording.duration(1e3 * template.seconds), f"for {wording.count_of(template.done_now, 'round')}", False))
     return items
@@ -74,7 +74,7 @@ def _figure(one: Round) -> _Figure:
     parts = [", ".join(one.stages)] if one.stages else ["images with their centres of mass on each other"]
     parts.append(f"sharpness {100 * numbers['sharpness'][0]:.3g} %/mm")
     if numbers["update"] is not None:
-        parts.append(f"shape moved by {wording.number(numbers['update']['mean'], 2)} voxels")
+        parts.append(f"shape moved by {wording.fixed(numbers['update']['mean'], 2)} voxels")
     return _Figure(_name(one), "; ".join(parts), bytes_uri((one.folder / pictures.FILE).read_bytes(), "jpeg"))
 
 
@@ -83,9 +83,10 @@ def _row(one: Round) -> tuple[str, str, list[str]]:
     numbers = one.numbers()
     update: Optional[dict[str, float]] = numbers["update"]
     cells = [f"{100 * sharpness:.3g} %/mm" for sharpness in numbers["sharpness"]]
-    cells += [f"{wording.number(update[name], 2)} voxels" if update else "–" for name in ("mean", "largest")]
+    cells += [f"{wording.fixed(update[name], 2)} voxels" if update else "–" for name in ("mean", "largest")]
     cells.append(", ".join(f"{scale:.3f}" for scale in numbers["scales"]) if numbers["scales"] else "–")
     cells.append(wording.number(numbers["cost"]))
+    cells.append("before" if one.seconds is None else wording.duration(1e3 * one.seconds))
     return _name(one), ", ".join(one.stages) or "–", cells
 
 

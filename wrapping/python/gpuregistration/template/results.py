@@ -28,21 +28,27 @@ class Round:
         stages: names of the stages of its registrations.
         folder: has its mean, mean.nii.gz, and further modalities', mean2.nii.gz, ….
         record: the content of its result.json.
-        was_done: an earlier run has done it.
+        seconds: how long it took in this run; None if an earlier run has done it.
     """
 
     number: int
     stages: list[str]
     folder: Path
     record: dict[str, Any]
-    was_done: bool = False
+    seconds: Optional[float] = None
+
+    @property
+    def was_done(self) -> bool:
+        """Tells whether an earlier run has done it."""
+        return self.seconds is None
 
     def numbers(self) -> dict[str, Any]:
         """Returns the round's numbers, as plain data.
 
         "sharpness" has each modality's mean gradient in the head as a share of its intensity there, per mm, before the mean is sharpened; "update" by how many voxels the
         shape update moved the head, in the mean and at most; "scales" the mean affine map's, the largest first; "cost" the registrations' mean
-        cost. Unknown ones are None.
+        cost; "seconds" the time of the round in this run, and "parts" what its parts took: a person's in the mean, and the mean's. Unknown ones
+        are None.
         """
         record = self.record
         return {
@@ -52,6 +58,8 @@ class Round:
             "update": record.get("update"),
             "scales": record.get("scales"),
             "cost": record.get("cost"),
+            "seconds": self.seconds,
+            "parts": record["parts"],
         }
 
 

@@ -26,6 +26,9 @@ from .settings import Settings, key_of
 from .start import StartJob
 from .table import ROUNDS, count_modalities, mean_file, template_file
 
+# Changes when folders and records have another form than before, so that earlier ones are done again.
+_FORMAT = 1
+
 #: Runs jobs at the same time, and yields how each ended or None, how many workers there are, and what has happened to them.
 Run = Callable[[Sequence[Job]], Iterator[tuple[Optional[Outcome], int, list[str]]]]
 #: Tells of a round, how many of its jobs have ended, how many there are, the number of workers, and news.
@@ -89,15 +92,16 @@ class Rounds:
     def _start(self, run: Run) -> Round:
         folder = round_folder(self._folder, 0)
         default = self._settings.describe_registration(1)["default"]
-        key = key_of("start", self._inputs, [person.id for person in self._people], self._settings.normalize, default)
+        key = key_of(_FORMAT, self._inputs, [person.id for person in self._people], self._settings.normalize, default)
         record, why = places.find_done(folder, key, self._inputs)
         if record is not None:
-            return Round(0, [], folder, record, was_done=True)
+            return Round(0, [], folder, record)
         self._tell_why(0, why)
+        begin = time.monotonic()
         start, grid = self._begins.get("start"), self._begins.get("grid")
         job = StartJob(key, self._people, self._inputs, self._settings, start, grid, folder)
         (record,) = self._run(run, 0, [job])
-        return Round(0, [], folder, record)
+        return Round(0, [], folder, record, time.monotonic() - begin)
 
     def _round(self, number: int, before: Mapping[str, Any], run: Run) -> Round:
         folder = round_folder(self._folder, number)
@@ -105,13 +109,14 @@ class Rounds:
         key = key_of(self._key_of_registrations(number, before), self._settings.describe_mean())
         record, why = places.find_done(folder, key, self._inputs)
         if record is not None:
-            return Round(number, stages, folder, record, was_done=True)
+            return Round(number, stages, folder, record)
         self._tell_why(number, why)
+        begin = time.monotonic()
         self._register(self._people, number, before, run)
         earlier = round_folder(self._folder, number - 1)
         job = MeanJob(key, self._people, self._modalities, self._inputs, self._settings, earlier, folder)
         (record,) = self._run(run, number, [job])
-        return Round(number, stages, folder, record)
+        return Round(number, stages, folder, record, time.monotonic() - begin)
 
     def _key_of_registrations(self, number: int, before: Mapping[str, Any]) -> str:
         return key_of(before["key"], self._settings.describe_registration(number))

@@ -113,9 +113,14 @@ class StartJob:
                 "initial": {person.id: shift.tolist() for person, shift in zip(self.people, inputs.shifts)},
                 "sharpness": [average.sharpness(mean, spacing) for mean in found],
                 "warnings": _warnings_of(self.people, inputs.people),
-                "times": times,
+                "parts": parts_of(times),
             }
             return places.put(made, self.folder, self.key, self.inputs, self.settings.describe_mean(), numbers)
+
+
+def parts_of(times: Mapping[str, Any]) -> dict[str, float]:
+    """Returns the seconds of a mean's parts by what they do."""
+    return {"average": times["read"], "sharpen and warp": times["register"]}
 
 
 def levels_of(moved: Sequence[np.ndarray], people: Sequence[Row]) -> list[float]:
