@@ -254,6 +254,7 @@ def test_settings_that_are_not_possible(people, patch, tmp_path, settings, messa
         ("id,image,image2\na,p0-0.nii.gz,p0-0.nii.gz\nb,p1-0.nii.gz,\n", "row 2: image2 is empty, and other rows have one"),
         ("id,image,image3\na,p0-0.nii.gz,p0-0.nii.gz\nb,p1-0.nii.gz,p1-0.nii.gz\n", "row 1: image2 is empty"),
         ("id,image\nrounds,p0-0.nii.gz\nb,p1-0.nii.gz\n", 'row 1: the id "rounds" is no name of a folder'),
+        ("id,image\na,p0-0.nii.gz\nresult.json,p1-0.nii.gz\n", 'row 2: the id "result.json" is no name of a folder'),
         ("id,image\na,p0-0.nii.gz\na,p1-0.nii.gz\n", 'row 2: the id "a" is that of row 1, too'),
     ],
 )

@@ -37,6 +37,20 @@ def test_sharpening_is_that_of_itk(rng, spacing):
     assert np.abs(found - array).max() > 0.1 * np.ptp(array)
 
 
+def test_the_unsharp_mask_is_that_of_itk(rng):
+    """Of amount 0.5, and with a Gaussian of one voxel along each axis."""
+    from gpuregistration.template.mean import _sharpened
+
+    sitk = pytest.importorskip("SimpleITK")
+    spacing = (1.0, 1.5, 2.0)
+    grid = gr.Image((100 * rng.random((12, 14, 16))).astype(np.float32), spacing)
+    image = sitk.GetImageFromArray(grid.array)
+    image.SetSpacing(spacing)
+    wanted = sitk.GetArrayFromImage(sitk.UnsharpMask(image, sigmas=spacing, amount=0.5, threshold=0.0))
+    found = _sharpened(grid.array.astype(np.float64), grid, spacing[::-1], "unsharp", "host")
+    assert np.abs(found - wanted).max() < 1e-5 * np.ptp(wanted)
+
+
 def test_sharpening_leaves_what_has_no_edges():
     flat = np.full((3, 4, 5), 7.0)
     assert (average.sharpen_by_laplacian(flat, (1, 1, 1)) == flat).all()

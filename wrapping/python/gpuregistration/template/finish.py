@@ -17,10 +17,9 @@ from .._transforms import Affine, Composite, DisplacementField, Transform
 from ..cohort.folder import making, read_record
 from ..cohort.rows import Row
 from . import images, places
-from .mean import SHAPE
 from .person import FIELD
 from .settings import Settings
-from .table import mean_file
+from .table import SHAPE, mean_file
 
 #: The files of a person's transforms, as antsApplyTransforms takes them: -t warp.nii.gz -t affine.mat.
 AFFINE, WARP, INVERSE = "affine.mat", "warp.nii.gz", "inverse_warp.nii.gz"

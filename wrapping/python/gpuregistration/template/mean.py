@@ -28,10 +28,8 @@ from . import average, images, pictures, places
 from .person import FIELD, warped_file
 from .settings import SHAPE_STEPS, Settings
 from .start import levels_of, parts_of
-from .table import mean_file
+from .table import PICTURE, SHAPE, mean_file
 
-#: Where the new template's voxels lie in the old one: displacements, mm.
-SHAPE = "shape.npy"
 # Unsharp masking: the share of what a Gaussian of a voxel takes away that is added.
 _UNSHARP_AMOUNT = 0.5
 
@@ -153,7 +151,7 @@ class MeanJob:
                 write_image(made / mean_file(n), grid.like(mean))
             if found.shape is not None and inputs.field is not None:
                 images.save_array(made / SHAPE, found.shape)
-            (made / pictures.FILE).write_bytes(pictures.draw(grid.like(found.means[0])))
+            (made / PICTURE).write_bytes(pictures.draw(grid.like(found.means[0])))
             numbers = {
                 # A person's linear map from the new template's points: the next round begins with it.
                 "initial": {person.id: (matrix @ back).tolist() for person, matrix in zip(self.people, inputs.matrices)},

@@ -10,9 +10,8 @@ from ..report import wording
 from ..report.pictures import bytes_uri
 from ..report.template import render
 from ..report.write import write_whole
-from . import pictures
 from .results import Round, Template
-from .table import PAGE
+from .table import PAGE, PICTURE
 
 
 class _Figure(NamedTuple):
@@ -75,7 +74,7 @@ def _figure(one: Round) -> _Figure:
     parts.append(f"sharpness {100 * numbers['sharpness'][0]:.3g} %/mm")
     if numbers["update"] is not None:
         parts.append(f"shape moved by {wording.fixed(numbers['update']['mean'], 2)} voxels")
-    return _Figure(_name(one), "; ".join(parts), bytes_uri((one.folder / pictures.FILE).read_bytes(), "jpeg"))
+    return _Figure(_name(one), "; ".join(parts), bytes_uri((one.folder / PICTURE).read_bytes(), "jpeg"))
 
 
 def _row(one: Round) -> tuple[str, str, list[str]]:

@@ -8,7 +8,6 @@ from ..cohort.pictures import beside, pick, show, small_grid
 from ..report import geometry, intensities
 from ..report.pictures import encode
 
-FILE = "mean.jpg"
 # Pixels of the longest side.
 _SIDE = 240
 _QUALITY = 85

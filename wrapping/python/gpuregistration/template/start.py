@@ -20,7 +20,7 @@ from ..cohort.folder import making
 from ..cohort.rows import Row
 from . import average, images, pictures, places
 from .settings import Settings
-from .table import image_column, images_of, mean_file
+from .table import PICTURE, image_column, images_of, mean_file
 
 
 @dataclass
@@ -106,7 +106,7 @@ class StartJob:
         with making(self.folder) as made:
             for n, mean in enumerate(found):
                 write_image(made / mean_file(n), inputs.grid.like(mean))
-            (made / pictures.FILE).write_bytes(pictures.draw(inputs.grid.like(found[0])))
+            (made / PICTURE).write_bytes(pictures.draw(inputs.grid.like(found[0])))
             spacing = inputs.grid.spacing[::-1].tolist()
             numbers = {
                 "version": __version__,

@@ -8,11 +8,14 @@ from typing import Mapping, Sequence
 
 from .._engine import BadInputError
 from ..cohort import rows
+from ..cohort.folder import RECORD
 from ..cohort.rows import Form, Row, Table
 
 MOST_MODALITIES = 6
 #: Names in a template's folder.
 PAGE, NUMBERS, ROUNDS = "report.html", "results.json", "rounds"
+#: Names in a round's folder: a picture of the mean, and where the new template's voxels lie in the old one, displacements in mm.
+PICTURE, SHAPE = "mean.jpg", "shape.npy"
 
 
 def image_column(modality: int) -> str:
@@ -43,7 +46,8 @@ FILES = {
         for n in range(1, MOST_MODALITIES)
     },
 }
-FORM = Form(FILES, ("image",), (ROUNDS, PAGE, NUMBERS, *map(template_file, range(MOST_MODALITIES))), least_rows=2)
+_MADE = [make(n) for make in (template_file, mean_file) for n in range(MOST_MODALITIES)]
+FORM = Form(FILES, ("image",), (ROUNDS, PAGE, NUMBERS, PICTURE, SHAPE, RECORD, *_MADE), least_rows=2)
 
 
 def read_table(table: Table) -> list[Row]:
