@@ -186,7 +186,7 @@ def _middle(image: g.Image, title: str) -> Picture.Image:
     cut = Plane(image, "Axial", 0.5).cut(image.array.astype(np.float32))
     # Pictures of one size, with air above that the title's line takes.
     air = [(max(0, most - n) // 2, max(0, most - n) - max(0, most - n) // 2) for n, most in zip(cut.shape, (130, 96))]
-    return titled(grey(np.pad(cut / np.percentile(cut, 99.5), air)), title)
+    return titled(grey(np.pad(0.75 * cut / np.percentile(cut, 99.5), air)), title)
 
 
 def _coarse(image: g.Image, times: int) -> g.Image:
