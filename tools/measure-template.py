@@ -94,8 +94,8 @@ def describe(arguments: argparse.Namespace, template: Template) -> None:
     print_table(["round", "seconds", *parts], rows)
     size = " x ".join(str(n) for n in g.read_image(template.files[0]).size)
     devices = ", ".join(f"{share.device}: {share.description}" for share in template.shares)
-    print(f"{arguments.people} people of {size} voxels, {arguments.rounds} rounds of {arguments.transform}: {template.seconds:.1f} s in all, workers'")
-    print(f"start and transforms included; {devices}")
+    print(f"{arguments.people} people of {size} voxels, {arguments.rounds} rounds of {arguments.transform}; {devices}")
+    print(f"{template.seconds:.1f} s in all, with what workers take to start, and with the transforms' files")
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ def test_two_workers_have_the_bits_of_one_process(ran):
 def test_what_it_prints(ran, capfd):
     assert [one["stages"] for one in ran.printed["rounds"]] == [[], ["affine", "greedy"], ["affine", "greedy"]]
     assert [one["id"] for one in ran.printed["people"]] == ["p0", "p1", "p2"]
-    assert "round 2: register, a person" in ran.err and "round 2: sharpen and warp" in ran.err and "round 2/2" in ran.err
+    assert "round 2: register, a person" in ran.err and "round 2: sharpen and warp" in ran.err and "round 2 of 2, " in ran.err
     code, printed, err = gpureg(capfd, "template", ran.table, "-o", ran.out, *WORDS)
     lines = printed.splitlines()
     assert code == 0 and lines[0].split()[0] == "round" and len(lines) == 5
@@ -47,8 +47,9 @@ def test_what_it_prints(ran, capfd):
 
 
 def test_progress_lines():
-    assert _describe(Progress(0, 3, 0, 1)) == "start, waiting for workers"
-    assert _describe(Progress(2, 3, 1, 6, 2)) == "round 2/3, 1/6 done"
+    assert _describe(Progress(0, 3, "mean", 0, 1)) == "start, waiting for workers"
+    assert _describe(Progress(2, 3, "images", 1, 6, 2)) == "round 2 of 3, 1/6 images done"
+    assert _describe(Progress(2, 3, "mean", 0, 1, 2)) == "round 2 of 3, mean"
 
 
 def test_a_process_that_was_killed_goes_on(ran, tmp_path):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a worker's pairs, or other jobs: some are read ahead and some are written while the device computes one, so that the device waits for no file."""
+"""Runs a worker's jobs, such as pairs: some are read ahead and some are written while the device computes one, so that it waits for no file."""
 
 from __future__ import annotations
 

@@ -148,8 +148,10 @@ class _Line:
 
 
 def _describe(progress: Progress) -> str:
-    place = f"round {progress.round}/{progress.rounds}" if progress.round else "start"
-    return f"{place}, {progress.done}/{progress.jobs} done" if progress.workers else f"{place}, waiting for workers"
+    place = f"round {progress.round} of {progress.rounds}" if progress.round else "start"
+    if not progress.workers:
+        return f"{place}, waiting for workers"
+    return f"{place}, mean" if progress.part == "mean" else f"{place}, {progress.done}/{progress.jobs} {progress.part} done"
 
 
 def _print(arguments: argparse.Namespace, template: Template) -> None:

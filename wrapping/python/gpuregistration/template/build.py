@@ -37,7 +37,8 @@ class Progress:
     Attributes:
         round: the current round; 0 is the mean to begin with.
         rounds: the number of the last round.
-        done: how many jobs of the current part of the round have ended; a part has a job for each person, or one for the mean.
+        part: of the round: "images" are registered, the "mean" is made, or "transforms" are written.
+        done: how many jobs of the part have ended: there is one for each image, or one for the mean.
         jobs: how many there are.
         workers: how many workers there are.
         news: an event, such as that a round is done again; "" if there is none.
@@ -45,6 +46,7 @@ class Progress:
 
     round: int
     rounds: int
+    part: str
     done: int
     jobs: int
     workers: int = 0
@@ -162,11 +164,11 @@ def build_template(
 
 
 def _tell(
-    progress: Optional[Callable[[Progress], Any]], rounds: int, number: int, done: int, jobs: int, workers: int, news: Sequence[str]
+    progress: Optional[Callable[[Progress], Any]], rounds: int, number: int, part: str, done: int, jobs: int, workers: int, news: Sequence[str]
 ) -> None:
     if progress is not None:
         for one in news or [""]:
-            progress(Progress(number, rounds, done, jobs, workers, one))
+            progress(Progress(number, rounds, part, done, jobs, workers, one))
 
 
 #: How a job ended, or None now and then; how many workers there are; and what has happened to them.

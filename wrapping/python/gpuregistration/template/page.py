@@ -14,6 +14,9 @@ from .results import Round, Template
 from .table import PAGE, PICTURE
 
 
+_TITLES = ("Update, mean", "Update, largest", "Scales of the mean map", "Mean cost", "Time")
+
+
 class _Figure(NamedTuple):
     """A round's mean: its title, a line on it, and its picture."""
 
@@ -33,7 +36,7 @@ def write_page(template: Template) -> None:
         summary=_summary(template),
         warnings=template.warnings,
         figures=[_figure(one) for one in template.rounds],
-        titles=["Round", "Stages", *_titles_of_sharpness(len(template.files)), "Update, mean", "Update, largest", "Scales of the mean map", "Mean cost", "Time"],
+        titles=["Round", "Stages", *_titles_of_sharpness(len(template.files)), *_TITLES],
         rounds=[_row(one) for one in template.rounds],
         people=[_person(one.numbers()) for one in template.people],
         files=[file.name for file in template.files],

@@ -45,10 +45,10 @@ class Round:
     def numbers(self) -> dict[str, Any]:
         """Returns the round's numbers, as plain data.
 
-        "sharpness" has each modality's mean gradient in the head as a share of its intensity there, per mm, before the mean is sharpened; "update" by how many voxels the
-        shape update moved the head, in the mean and at most; "scales" the mean affine map's, the largest first; "cost" the registrations' mean
-        cost; "seconds" the time of the round in this run, and "parts" what its parts took: a person's in the mean, and the mean's. Unknown ones
-        are None.
+        "sharpness" has each modality's mean gradient in the head as a share of its intensity there, per mm, before the mean is sharpened;
+        "update" by how many voxels the shape update moved the head, in the mean and at most; "scales" the mean affine map's, the largest first;
+        "cost" the registrations' mean cost; "seconds" the time of the round in this run, and "parts" what its parts took: a person's in the
+        mean, and the mean's. Unknown ones are None.
         """
         record = self.record
         return {

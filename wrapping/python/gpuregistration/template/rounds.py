@@ -31,8 +31,8 @@ _FORMAT = 1
 
 #: Runs jobs at the same time, and yields how each ended or None, how many workers there are, and what has happened to them.
 Run = Callable[[Sequence[Job]], Iterator[tuple[Optional[Outcome], int, list[str]]]]
-#: Tells of a round, how many of its jobs have ended, how many there are, the number of workers, and news.
-Tell = Callable[[int, int, int, int, Sequence[str]], None]
+#: Tells of a round, its part, how many jobs of that have ended, how many there are, the number of workers, and news.
+Tell = Callable[[int, str, int, int, int, Sequence[str]], None]
 
 
 class Rounds:
@@ -58,6 +58,7 @@ class Rounds:
         self._inputs = {**describe_files(begins), **{name: told for files in self._files.values() for name, told in files.items()}}
         self._outcomes: list[Outcome] = []
         self._has_told_why = False
+        self._workers = 0
 
     def build(self, run: Run, begin: float, command: str) -> Template:
         """Builds the template.
@@ -100,7 +101,7 @@ class Rounds:
         begin = time.monotonic()
         start, grid = self._begins.get("start"), self._begins.get("grid")
         job = StartJob(key, self._people, self._inputs, self._settings, start, grid, folder)
-        (record,) = self._run(run, 0, [job])
+        (record,) = self._run(run, 0, "mean", [job])
         return Round(0, [], folder, record, time.monotonic() - begin)
 
     def _round(self, number: int, before: Mapping[str, Any], run: Run) -> Round:
@@ -115,7 +116,7 @@ class Rounds:
         self._register(self._people, number, before, run)
         earlier = round_folder(self._folder, number - 1)
         job = MeanJob(key, self._people, self._modalities, self._inputs, self._settings, earlier, folder)
-        (record,) = self._run(run, number, [job])
+        (record,) = self._run(run, number, "mean", [job])
         return Round(number, stages, folder, record, time.monotonic() - begin)
 
     def _key_of_registrations(self, number: int, before: Mapping[str, Any]) -> str:
@@ -132,7 +133,7 @@ class Rounds:
                 initial, earlier = before["initial"][person.id], round_folder(self._folder, number - 1)
                 files = self._files[person.id]
                 jobs.append(PersonJob(key, person, number, files, self._settings, earlier, initial, folder / person.id))
-        self._run(run, number, jobs)
+        self._run(run, number, "images", jobs)
 
     def _finish(self, last: Mapping[str, Any], run: Run) -> list[Person]:
         """Writes the transforms of each person, unless they are written."""
@@ -164,20 +165,20 @@ class Rounds:
                 )
                 for person in missing
             ]
-            found.update(zip((person.id for person in missing), self._run(run, number, jobs)))
+            found.update(zip((person.id for person in missing), self._run(run, number, "transforms", jobs)))
         return [Person(person, self._folder / person.id, found[person.id]) for person in self._people]
 
-    def _run(self, run: Run, number: int, jobs: Sequence[Job]) -> list[dict[str, Any]]:
+    def _run(self, run: Run, number: int, part: str, jobs: Sequence[Job]) -> list[dict[str, Any]]:
         """Runs jobs, and returns their records, in their order. Raises the error of the first one that failed, when all have ended."""
         if not jobs:
             return []
         ended: dict[str, Outcome] = {}
-        self._tell(number, 0, len(jobs), 0, [])
-        for outcome, workers, news in run(jobs):
+        self._tell(number, part, 0, len(jobs), self._workers, [])
+        for outcome, self._workers, news in run(jobs):
             if outcome is not None:
                 ended[outcome.id] = outcome
                 self._outcomes.append(outcome)
-            self._tell(number, len(ended), len(jobs), workers, news)
+            self._tell(number, part, len(ended), len(jobs), self._workers, news)
         failed = [ended[job.id] for job in jobs if ended[job.id].failed]
         if failed:
             raise _error_of(failed, number, len(jobs))
@@ -187,7 +188,7 @@ class Rounds:
         """Tells why the first of the rounds is done again; the rounds behind it are for that reason."""
         if why and not self._has_told_why:
             self._has_told_why = True
-            self._tell(number, 0, 0, 0, [f"round {number} is done again, and what follows: {why}"])
+            self._tell(number, "images" if number else "mean", 0, 0, self._workers, [f"round {number} is done again, and what follows: {why}"])
 
     def _remove_people(self, number: int) -> None:
         """Removes what a round has found for each person, which is large."""
