@@ -71,10 +71,15 @@ SummaryOnDevice::Enqueue(Queue & queue, Precision precision, std::int64_t count,
                                              Input<RealNumber>(values),
                                              1.0 / static_cast<double>(count),
                                              Output<double>(*m_OfStrips));
+  m_Strips = strips.number;
+  m_Count = std::min(m_Strips, MostDownloaded);
+  if (m_Count == m_Strips)
+  {
+    return;
+  }
   kernels::Strips joined = strips;
   joined.count = strips.number;
-  joined.number = std::min(strips.number, MostDownloaded);
-  m_Count = joined.number;
+  joined.number = m_Count;
   Reserve(queue, m_Joined, bytesOfOne * static_cast<std::size_t>(m_Count));
   ForEachItem<kernels::JoinSummariesKernel>(
     queue, m_Count, joined, Input<double>(*m_OfStrips), Output<double>(*m_Joined));
@@ -84,7 +89,8 @@ ImageSummary
 SummaryOnDevice::Download(Queue & queue) const
 {
   std::vector<double> summaries(static_cast<std::size_t>(kernels::SummaryNumbers * m_Count));
-  queue.Download(summaries.data(), *m_Joined, sizeof(double) * summaries.size());
+  const Memory &      last = m_Count < m_Strips ? *m_Joined : *m_OfStrips;
+  queue.Download(summaries.data(), last, sizeof(double) * summaries.size());
   return JoinStrips(summaries);
 }
 

@@ -39,9 +39,10 @@ public:
   }
 
 private:
-  int           m_Count = 0; // of joined summaries
+  int           m_Strips = 0;
+  int           m_Count = 0; // of joined summaries; as many as strips if these are few, and then none is joined
   MemoryPointer m_OfStrips;  // double[kernels::SummaryNumbers] a strip
-  MemoryPointer m_Joined;    // some of these joined
+  MemoryPointer m_Joined;    // the summaries of some strips, joined
 };
 
 /** Summarizes count values on the queue's device, and waits for the summary. */
