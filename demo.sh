@@ -7,6 +7,7 @@ cd "$(dirname "$0")"
 . tools/setup.sh
 
 install_packages "${packages[@]}"
+compile_with_memory
 say "Building"
 # Without a GPU nobody runs CUDA's code, which is a third of what there is to compile.
 if [ "$(cuda_architecture)" = 90-virtual ]; then cuda=OFF; else cuda=AUTO; fi

@@ -231,6 +231,7 @@ case ${1-} in
   '')
     install_packages "${packages[@]}" clang-format-14 python3-minimal
     use_mold
+    compile_with_memory
     compile_cuda_quickly
     start prepare
     test_format

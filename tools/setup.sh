@@ -45,13 +45,21 @@ cuda_architecture() {
 # What every configure step is to be told, too.
 configure_options=()
 
+# g++ looks for memory to free for a seventh of its time with ITK's headers. Where it does not, it takes at most 1.4 GB instead of 1.2.
+compile_with_memory() {
+  local flags="--param=ggc-min-expand=400 --param=ggc-min-heapsize=1000000"
+  # shellcheck disable=SC2086 # two words
+  ! c++ $flags -x c++ -fsyntax-only /dev/null &> /dev/null ||
+    configure_options+=("-DCMAKE_CXX_FLAGS=${CXXFLAGS-} $flags")
+}
+
 # configure ARGUMENTS…: cmake, quiet but for which backends it builds, warnings and errors.
 configure() {
   cmake --log-level=NOTICE --no-warn-unused-cli -DCMAKE_CUDA_ARCHITECTURES="$(cuda_architecture)" "${configure_options[@]}" "$@" \
     > /dev/null
 }
 
-# build FOLDER [TARGET…]: one job a processor, each of which may take 1 GB.
+# build FOLDER [TARGET…]: one job a processor, each of which may take 1.4 GB.
 build() {
   local folder=$1
   shift
