@@ -2,13 +2,32 @@
 """Fixtures that several tests need: devices, and synthetic images."""
 
 import os
+import shutil
+import tempfile
 import zlib
+from pathlib import Path
 from types import SimpleNamespace
 
 import gpuregistration as gr
 import numpy as np
 import pytest
 from browser import Browser
+
+
+def pytest_configure(config):
+    """Has Dask's workers write what they do if they take long. Processes that run tests side by side share the folder."""
+    if "GPUREG_TEST_TRACES" not in os.environ:
+        os.environ["GPUREG_TEST_TRACES"] = folder = tempfile.mkdtemp(prefix="gpureg-traces-")
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    os.environ.setdefault("DASK_DISTRIBUTED__WORKER__PRELOAD", repr([str(Path(__file__).with_name("slow_worker.py"))]))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Prints what workers that took long were doing."""
+    for path in sorted(Path(os.environ["GPUREG_TEST_TRACES"]).glob("worker-*.txt")):
+        if text := path.read_text():
+            terminalreporter.write_sep("=", f"{path.name}: a worker took long")
+            terminalreporter.write(text)
 
 
 def pytest_generate_tests(metafunc):

@@ -139,27 +139,35 @@ private:
 
 std::atomic<int> chosenCount{ 0 };
 
-/** Returns the process's pool. A forked child has none of its parent's threads, and gets a pool of its own. */
+/** The pool of one process. */
+struct OwnedPool
+{
+  explicit OwnedPool(pid_t process)
+    : owner(process)
+  {}
+
+  const pid_t owner;
+  Pool        pool;
+};
+
+/** Returns the process's pool. A forked child has none of its parent's threads, and gets a pool of its own. No thread waits here for
+ *  another one: a child would wait forever for a thread that its parent alone has. */
 Pool &
 GetPool()
 {
-  static std::atomic<Pool *> pool{ nullptr };
-  static std::atomic<pid_t>  owner{ 0 };
-  static std::atomic<bool>   isBusy{ false };
-  const pid_t                self = getpid();
-  while (owner != self)
+  static std::atomic<OwnedPool *> current{ nullptr };
+  const pid_t                     self = getpid();
+  OwnedPool *                     found = current;
+  if (found == nullptr || found->owner != self)
   {
-    if (!isBusy.exchange(true))
+    auto made = std::make_unique<OwnedPool>(self);
+    // Where it fails, another thread of this process has made one, and found is that.
+    if (current.compare_exchange_strong(found, made.get()))
     {
-      if (owner != self)
-      {
-        pool = new Pool;
-        owner = self;
-      }
-      isBusy = false;
+      found = made.release();
     }
   }
-  return *pool;
+  return found->pool;
 }
 
 /** Reads a number of threads. \throws BadInputError if the text is no whole number, or below 0. */
