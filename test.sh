@@ -102,7 +102,7 @@ unpack_itk_tree() {
 
 # As an ITK external module: against an ITK build tree, with Python wrapping.
 test_external_module() {
-  local tree script
+  local tree
   if [ ! -e "$itk_tree_archive" ]; then
     echo "skipped: external module and Python wrapping, for there is no $itk_tree_archive"
     return
@@ -114,10 +114,7 @@ test_external_module() {
             -DITK_USE_SYSTEM_CASTXML=ON -DITK_USE_SYSTEM_SWIG=ON -DITK_USE_KWSTYLE=OFF -DITK_USE_CLANG_FORMAT=OFF
   build build/python GPURegistrationPython GPURegistrationHeaderTest1 GPUDeviceTest
   build/python/bin/GPUDeviceTest --gtest_brief=1
-  for script in test/python/*.py; do
-    echo "$script"
-    PYTHONPATH=$tree/Wrapping/Generators/Python:$tree/lib /usr/bin/python3 "$script"
-  done
+  PYTHONPATH=$tree/Wrapping/Generators/Python:$tree/lib /usr/bin/python3 test/support/run_scripts.py test/python/*.py
 }
 
 # link_all_but NAME FROM TO: in the folder TO a link to each entry of FROM but one.

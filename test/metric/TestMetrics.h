@@ -29,20 +29,30 @@ using ItkMetric =
 
 } // namespace gpuregtest
 
+// Lists the classes of a dimension: the base class of all metrics, Mattes' metric and ours, which most tests use, also for double pixels,
+// and each other metric with ITK's that it overrides. A template cannot list explicit instantiations.
+#define GPUREG_TEST_METRICS_OF(instance, TPixel, D)                                                        \
+  instance itk::ImageToImageMetricv4<itk::Image<TPixel, D>, itk::Image<TPixel, D>>;                        \
+  instance itk::MattesMutualInformationImageToImageMetricv4<itk::Image<TPixel, D>, itk::Image<TPixel, D>>; \
+  instance itk::CudaMattesNMI<itk::Image<TPixel, D>, itk::Image<TPixel, D>>
+#define GPUREG_TEST_METRICS(instance, D)                                                                            \
+  GPUREG_TEST_METRICS_OF(instance, double, D);                                                                      \
+  GPUREG_TEST_METRICS_OF(instance, float, D);                                                                       \
+  instance itk::MeanSquaresImageToImageMetricv4<itk::Image<float, D>, itk::Image<float, D>>;                        \
+  instance itk::CorrelationImageToImageMetricv4<itk::Image<float, D>, itk::Image<float, D>>;                        \
+  instance itk::DemonsImageToImageMetricv4<itk::Image<float, D>, itk::Image<float, D>>;                             \
+  instance itk::JointHistogramMutualInformationImageToImageMetricv4<itk::Image<float, D>, itk::Image<float, D>>;    \
+  instance itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<itk::Image<float, D>, itk::Image<float, D>>;        \
+  instance itk::GPUMeanSquaresImageToImageMetricv4<itk::Image<float, D>, itk::Image<float, D>>;                     \
+  instance itk::GPUCorrelationImageToImageMetricv4<itk::Image<float, D>, itk::Image<float, D>>;                     \
+  instance itk::GPUDemonsImageToImageMetricv4<itk::Image<float, D>, itk::Image<float, D>>;                          \
+  instance itk::GPUJointHistogramMutualInformationImageToImageMetricv4<itk::Image<float, D>, itk::Image<float, D>>; \
+  instance itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<itk::Image<float, D>, itk::Image<float, D>>;     \
+  instance itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4<itk::Image<float, D>, itk::Image<float, D>>
+
 #ifndef GPUREG_TEST_INSTANTIATES_METRICS
-// The base class of all metrics, and Mattes' metric and ours, which most tests use.
-extern template class itk::ImageToImageMetricv4<itk::Image<float, 2>, itk::Image<float, 2>>;
-extern template class itk::ImageToImageMetricv4<itk::Image<double, 2>, itk::Image<double, 2>>;
-extern template class itk::ImageToImageMetricv4<itk::Image<float, 3>, itk::Image<float, 3>>;
-extern template class itk::ImageToImageMetricv4<itk::Image<double, 3>, itk::Image<double, 3>>;
-extern template class itk::MattesMutualInformationImageToImageMetricv4<itk::Image<float, 2>, itk::Image<float, 2>>;
-extern template class itk::MattesMutualInformationImageToImageMetricv4<itk::Image<double, 2>, itk::Image<double, 2>>;
-extern template class itk::MattesMutualInformationImageToImageMetricv4<itk::Image<float, 3>, itk::Image<float, 3>>;
-extern template class itk::MattesMutualInformationImageToImageMetricv4<itk::Image<double, 3>, itk::Image<double, 3>>;
-extern template class itk::CudaMattesNMI<itk::Image<float, 2>, itk::Image<float, 2>>;
-extern template class itk::CudaMattesNMI<itk::Image<double, 2>, itk::Image<double, 2>>;
-extern template class itk::CudaMattesNMI<itk::Image<float, 3>, itk::Image<float, 3>>;
-extern template class itk::CudaMattesNMI<itk::Image<double, 3>, itk::Image<double, 3>>;
+GPUREG_TEST_METRICS(extern template class, 2);
+GPUREG_TEST_METRICS(extern template class, 3);
 #endif
 
 #endif

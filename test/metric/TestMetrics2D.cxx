@@ -2,9 +2,4 @@
 #define GPUREG_TEST_INSTANTIATES_METRICS
 #include "TestMetrics.h"
 
-template class itk::ImageToImageMetricv4<itk::Image<float, 2>, itk::Image<float, 2>>;
-template class itk::ImageToImageMetricv4<itk::Image<double, 2>, itk::Image<double, 2>>;
-template class itk::MattesMutualInformationImageToImageMetricv4<itk::Image<float, 2>, itk::Image<float, 2>>;
-template class itk::MattesMutualInformationImageToImageMetricv4<itk::Image<double, 2>, itk::Image<double, 2>>;
-template class itk::CudaMattesNMI<itk::Image<float, 2>, itk::Image<float, 2>>;
-template class itk::CudaMattesNMI<itk::Image<double, 2>, itk::Image<double, 2>>;
+GPUREG_TEST_METRICS(template class, 2);

@@ -3,6 +3,7 @@
 #ifndef TestInstances_h
 #define TestInstances_h
 
+#include "itkAffineTransform.h"
 #include "itkBSplineBaseTransform.h"
 #include "itkBSplineDecompositionImageFilter.h"
 #include "itkBSplineInterpolateImageFunction.h"
@@ -23,6 +24,8 @@
 #include "itkSmoothingRecursiveGaussianImageFilter.h"
 #include "itkSpatialObject.h"
 #include "itkTransform.h"
+#include "itkTranslationTransform.h"
+#include "itkWindowConvergenceMonitoringFunction.h"
 
 // Lists the classes of a dimension; a template cannot list explicit instantiations.
 #define GPUREG_TEST_INSTANCES(instance, D)                                                         \
@@ -31,6 +34,8 @@
   instance itk::Image<double, D>;                                                                  \
   instance itk::Transform<double, D, D>;                                                           \
   instance itk::MatrixOffsetTransformBase<double, D, D>;                                           \
+  instance itk::AffineTransform<double, D>;                                                        \
+  instance itk::TranslationTransform<double, D>;                                                   \
   instance itk::MultiTransform<double, D, D>;                                                      \
   instance itk::CompositeTransform<double, D>;                                                     \
   instance itk::DisplacementFieldTransform<double, D>;                                             \
@@ -49,14 +54,18 @@
   instance itk::ShrinkImageFilter<itk::Image<float, D>, itk::Image<float, D>>;                     \
   instance itk::ResampleImageFilter<itk::Image<float, D>, itk::Image<float, D>>;                   \
   instance itk::BSplineDecompositionImageFilter<itk::Image<float, D>, itk::Image<double, D>>;      \
+  instance itk::InterpolateImageFunction<itk::Image<float, D>, double>;                            \
   instance itk::BSplineInterpolateImageFunction<itk::Image<float, D>, double, double>;             \
   instance itk::SpatialObject<D>;                                                                  \
   instance itk::ImageMaskSpatialObject<D>
 
 #ifdef GPUREG_TEST_INSTANTIATES
+// ITK's optimizers and SyN use it.
+template class itk::Function::WindowConvergenceMonitoringFunction<double>;
 GPUREG_TEST_INSTANCES(template class, 2);
 GPUREG_TEST_INSTANCES(template class, 3);
 #else
+extern template class itk::Function::WindowConvergenceMonitoringFunction<double>;
 GPUREG_TEST_INSTANCES(extern template class, 2);
 GPUREG_TEST_INSTANCES(extern template class, 3);
 #endif
