@@ -59,17 +59,17 @@ TEST_P(GlobalAffineRegistrationTest, FindsAnAffineTransformFromFarAwayIn3D)
   EXPECT_GT(method->GetOverlap(), 0.4);
   EXPECT_LE(method->GetOverlap(), 1.0);
   ASSERT_EQ(method->GetNumberOfStages(), 10u);
-  // Voxels of 4.75 × 5 × 5 mm; the coarsest level has at least sixteen along each axis.
+  // Voxels of 4.56 × 4.8 × 4.8 mm; the coarsest level has at least sixteen along each axis.
   const char * const names[] = { "levels",
-                                 "10 mm: coarse rotations",
-                                 "10 mm: fine rotations",
-                                 "10 mm: translations",
-                                 "10 mm: best rotations",
-                                 "10 mm, thinned",
-                                 "10 mm",
-                                 "10 mm",
-                                 "5 mm, thinned",
-                                 "5 mm" };
+                                 "9.6 mm: coarse rotations",
+                                 "9.6 mm: fine rotations",
+                                 "9.6 mm: translations",
+                                 "9.6 mm: best rotations",
+                                 "9.6 mm, thinned",
+                                 "9.6 mm",
+                                 "9.6 mm",
+                                 "4.8 mm, thinned",
+                                 "4.8 mm" };
   for (unsigned int stage = 0; stage < 10; ++stage)
   {
     EXPECT_EQ(method->GetStageName(stage), names[stage]);
@@ -440,7 +440,7 @@ TEST_P(GlobalAffineRegistrationTest, IsAStartForOthers)
   // Enough iterations to converge: the first step, of half a voxel, leads away by 2.4 mm, and 5 of them back to 1.1 or 1.2 mm.
   deformation->SetNumberOfIterations(30);
   deformation->Update();
-  // The smallest cost of two contrasts in voxels of 5 mm is 1 mm from the truth, after 30 iterations as after 200: less than a third of a
+  // The smallest cost of two contrasts in voxels of 4.8 mm is 1 mm from the truth, after 30 iterations as after 200: less than a third of a
   // voxel. From the identity it comes no nearer than 64 mm.
   EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*deformation->GetTransform()), 0.949));
 }
@@ -678,8 +678,8 @@ TEST_P(GlobalAffineRegistrationTest, VoxelsCrossTheBusOnce)
   };
   const std::int64_t fixed = bytesOf(*problem.fixed);
   const std::int64_t moving = bytesOf(*problem.moving);
-  // Two or three voxels along each axis are joined to one; the remaining ones are left out.
-  const auto coarsest = static_cast<std::int64_t>(sizeof(float)) * (15 * 16 * 15 + 12 * 12 * 12);
+  // Two voxels along each axis are joined to one; the remaining ones are left out.
+  const auto coarsest = static_cast<std::int64_t>(sizeof(float)) * (16 * 17 * 16 + 20 * 20 * 20);
   const bool hasBus = !this->GetDevice().IsHost();
   const auto method = problem.MakeMethod(GetParam());
   method->SetDegreesOfFreedom(6);
@@ -702,7 +702,7 @@ TEST_P(GlobalAffineRegistrationTest, VoxelsCrossTheBusOnce)
   };
   expectBytes(fixed + moving, coarsest, coarsest);
   method->SetFixedImageMask(MakeMask(*problem.fixed, [](const auto &) { return true; }));
-  // Images and masks: with voxels of 5 mm, these are the levels of 2 and 4 mm.
+  // Images and masks: with voxels of 4.8 mm, these are the levels of 2 and 4 mm.
   expectBytes(2 * fixed + moving, 4 * fixed, 6 * fixed + 4 * coarsest);
 }
 
