@@ -87,7 +87,7 @@ public:
 
   /** Sets the similarity, as an enumerator or by its name: "NeighborhoodCorrelation" (the local correlation, the default),
    * "NormalizedMutualInformation", "MattesMutualInformation" or "CorrelationRatio" for two contrasts, "MeanSquares", "Correlation", or "Demons" (mean
-   * squares, with the forces of Thirion 1998 along the moving image's gradient); see FreeFormDeformationRegistrationMethod::SetSimilarity().
+   * squares, with the forces of Thirion 1998: greedily along the moving image's gradient, by a velocity along that of each image in turn); see FreeFormDeformationRegistrationMethod::SetSimilarity().
    * \throws itk::GPUBadInputError if no similarity has this name. */
   itkGPUChoiceMacro(Similarity, SimilarityEnum, gpureg::GetFieldSimilarityKind);
 
@@ -130,7 +130,7 @@ public:
   itkGetConstMacro(ConvergenceWindowSize, unsigned int);
 
   /** Sets factors of each update's components along the physical axes, one an axis: 0 for an axis along which nothing is to move. Empty, the
-   * default: 1 each. */
+   * default: 1 each. Adam takes 0 and 1 alone. */
   itkSetMacro(OptimizerWeights, OptimizerWeightsType);
   itkGetConstReferenceMacro(OptimizerWeights, OptimizerWeightsType);
 

@@ -6,6 +6,7 @@ import json
 import gpuregistration as gr
 import numpy as np
 import pytest
+from gpuregistration import stages
 from gpuregistration.template import TemplateError, images
 from template_data import GOOD, QUICK, build_here, correlation, files_of, make_people, make_person
 
@@ -184,6 +185,22 @@ def test_a_mask_is_looked_at(people, patch, tmp_path):
     masked, _ = build_here(patch, rows, tmp_path / "masked", **settings)
     first, second = (one.rounds[1].record["initial"] for one in (free, masked))
     assert first["p0"] != second["p0"] and first["p1"] == second["p1"]
+
+
+def test_a_mask_counts_for_each_modality(patch, tmp_path):
+    make_people(tmp_path, modalities=2)
+    rows = [{"id": f"p{n}", "image": tmp_path / f"p{n}-0.nii.gz", "image2": tmp_path / f"p{n}-1.nii.gz"} for n in range(3)]
+    image = gr.read_image(rows[0]["image"])
+    half = np.zeros(image.shape, np.uint8)
+    half[: image.shape[0] // 2] = 1
+    gr.write_image(tmp_path / "mask.nii.gz", image.like(half))
+    # The first modality hardly counts.
+    settings = {"rounds": 1, "transform": [stages.Greedy(iterations=10)], "step": 0, "weights": (0.001, 1)}
+    free, _ = build_here(patch, rows, tmp_path / "free", **settings)
+    rows[0]["mask"] = tmp_path / "mask.nii.gz"
+    masked, _ = build_here(patch, rows, tmp_path / "masked", **settings)
+    fields = [gr.read_transform(one.people[0].folder / "warp.nii.gz").array for one in (free, masked)]
+    assert np.abs(fields[0] - fields[1])[image.shape[0] // 2 + 6 :].max() > image.spacing.max()
 
 
 def test_two_dimensions(patch, tmp_path):

@@ -10,7 +10,7 @@
 namespace gpureg
 {
 
-/** Returns step t of Adam, from 0 on.
+/** Returns the step of Adam behind which t others lie.
  *  \param length of a step if the gradient does not change
  *  \param secondDecay of the mean of the gradient's square
  *  \param epsilon added to the denominator, in the gradient's unit */

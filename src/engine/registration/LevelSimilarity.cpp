@@ -13,6 +13,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 namespace gpureg
@@ -182,7 +183,12 @@ class Pairs : public EvaluatedSimilarity<PairEvaluation>
 public:
   Pairs(MetricCore & core, const SimilaritySettings & settings, const SampleDraws & draws, LevelForces forces)
     : EvaluatedSimilarity(core, settings, draws, forces, GetPairMeasure(settings.kind))
-  {}
+  {
+    if (settings.kind == SimilarityKind::Demons && forces != LevelForces::OfITK)
+    {
+      throw std::logic_error("demons have forces by points alone");
+    }
+  }
 
   void
   Prepare(const SampleMapping & mapping) override

@@ -29,8 +29,8 @@ enum class LevelForces
 {
   /** The forces are the derivatives of the value. */
   OfValue,
-  /** The forces are those of ITK's metrics for displacement fields: derivatives by points, from central differences of the moving image's
-   *  voxels. */
+  /** The forces are those of ITK's metrics for displacement fields: by points, from central differences of the moving image's voxels. Those of
+   *  demons are a direction, and no derivative. */
   OfITK
 };
 
@@ -161,8 +161,8 @@ private:
   ParallelFor        m_ParallelFor;
 };
 
-/** Makes a similarity that serves deformations: one that is for free-form deformations (SimilarityDescription::isForFreeForm), or, with
- *  LevelForces::OfITK, Mattes' mutual information.
+/** Makes a similarity that serves free-form deformations, fields or SyN (SimilarityDescription::isForFreeForm, isForFields, isForSyN). Demons have
+ *  forces by points alone: LevelForces::OfITK.
  *  \param core the core of the level, which the similarity uses
  *  \param settings its settings, which CheckSettings() has checked */
 std::unique_ptr<LevelSimilarity>

@@ -6,7 +6,7 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Describes step t. 32-bit members only. */
+/** Describes step t, from 1 on. 32-bit members only. */
 typedef struct AdamStep
 {
   float length;           /* length of a step if the gradient does not change */

@@ -183,6 +183,11 @@ TEST_P(DenseSettingsTest, LeavesAdamToTheGreedyScheme)
   {
     const Found found = this->Register(settings);
     EXPECT_LT(found.costs.front().back(), found.costs.front().front());
+    settings.weights = { 1, 0, 1 };
+    EXPECT_EQ(this->FindLargest(this->Register(settings).field, 1), 0.0F);
+    settings.weights = { 1, 0.5, 1 };
+    EXPECT_THROW(this->Register(settings), gpureg::UnsupportedError);
+    settings.weights = { 1, 1, 1 };
   }
   else
   {

@@ -91,7 +91,7 @@ private:
   std::condition_variable                   m_AllDone;
 };
 
-/** Threads that wait for loops. It is never destroyed: its threads end with the process. */
+/** Threads that wait for loops. Once it has run a loop it is never destroyed: its threads end with the process. */
 class Pool
 {
 public:
@@ -161,7 +161,7 @@ GetPool()
   if (found == nullptr || found->owner != self)
   {
     auto made = std::make_unique<OwnedPool>(self);
-    // Where it fails, another thread of this process has made one, and found is that.
+    // If the exchange fails, another thread of this process was first, and found is its pool.
     if (current.compare_exchange_strong(found, made.get()))
     {
       found = made.release();

@@ -111,7 +111,7 @@ struct DiffeomorphicSettings
   /** How long a step is: of the longest vector, or by Adam, whose steps are of that length at most. Adam is for the greedy scheme, and takes 24
    *  bytes a voxel more. */
   DiffeomorphicOptimizer optimizer = DiffeomorphicOptimizer::LongestVector;
-  /** Factors of the derivative's components, along physical axes: 0 for an axis that nothing is to move along. */
+  /** Factors of the derivative's components, along physical axes: 0 for an axis that nothing is to move along. By Adam 0 or 1. */
   std::array<double, 3> weights{ 1, 1, 1 };
   /** A level ends when the change of its costs over the last convergenceWindow ones is less than the threshold: see
    *  itk::Function::WindowConvergenceMonitoringFunction. Window 0: the level does all its iterations, and no iteration waits for a cost. */
@@ -163,7 +163,7 @@ struct DiffeomorphicResult
  *    squaring (Arsigny 2006; Vercauteren 2008); the similarity and its derivatives are those of both images in the middle, as in SyN.
  *
  *  The images are on the device already, and no voxel is transferred until the result. An iteration transfers some numbers at most: SyN's
- *  whether its inversions have ended, mutual information's ranges of values, and the cost where there is a convergence window. The arrays
+ *  whether its inversions have ended, mutual information's ranges of values, and the costs of the level where there is a convergence window. The arrays
  *  stay on the device for the next registration of images of the same size.
  *
  *  Use one object from one thread at a time. Every function throws gpureg::Error, and the object can be used again after an error. */

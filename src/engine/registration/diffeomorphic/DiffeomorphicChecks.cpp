@@ -224,6 +224,14 @@ CheckSettings(const DiffeomorphicProblem & problem, const DiffeomorphicSettings 
   {
     throw UnsupportedError("Adam makes the steps of the greedy scheme alone: choose LongestVector");
   }
+  const auto isWhole = [](double weight) { return weight == 0 || weight == 1; };
+  if (settings.optimizer == DiffeomorphicOptimizer::Adam &&
+      !std::all_of(settings.weights.begin(), settings.weights.end(), isWhole))
+  {
+    throw UnsupportedError(
+      "Adam scales each component of an update by itself, so that a weight of the derivative's components makes no "
+      "difference unless it is 0: give weights of 0 and 1");
+  }
   GetName(settings.optimizer); // throws for a number that is none
   CheckWeights(settings.weights, problem.dimension);
   if (settings.convergenceWindow != 0)

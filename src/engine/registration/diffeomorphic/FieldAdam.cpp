@@ -19,7 +19,8 @@ void
 FieldAdam::BeginLevel(const LevelGrid & before, const LevelGrid & level)
 {
   m_Grid = level.grid;
-  m_Step = 0;
+  // Means that are carried have their steps behind them, and want no correction for having begun at 0.
+  m_Step = before.grid.dimension == 0 ? 0 : m_Step;
   for (MemoryPointer * means : { &m_FirstMeans, &m_SecondMeans })
   {
     CarryField(m_Workspace, before, level, FieldEdge::Continues, *means);

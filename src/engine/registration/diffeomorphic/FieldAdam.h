@@ -20,7 +20,7 @@ public:
     : m_Workspace(workspace)
   {}
 
-  /** Brings the means to a level's grid, and counts its steps from 0. before: the level before, of dimension 0 if there was none. */
+  /** Brings the means to a level's grid. before: the level before; of dimension 0 if there was none, and then steps count from 0. */
   void
   BeginLevel(const LevelGrid & before, const LevelGrid & level);
 

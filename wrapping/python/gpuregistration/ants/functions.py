@@ -85,7 +85,8 @@ def registration(
 
     Returns:
         "warpedmovout" and "warpedfixout", images on the other one's grid, of the moving and the fixed image's kind and of the fixed image's type
-        of values, without decimals where that is of whole numbers; "fwdtransforms" and "invtransforms", the files for apply_transforms(), or one composite file each.
+        of values, without decimals where that is of whole numbers; "fwdtransforms" and "invtransforms", the files for apply_transforms(), or
+        one composite file each.
 
     Raises:
         BadInputError: an argument is not possible; the message names it.

@@ -9,6 +9,7 @@ from typing import Optional, Sequence, Union
 
 import numpy as np
 
+from .. import _engine
 from .._image import Image, host_array
 from .._transforms import Transform, check_dimension
 from .kernels import Gaussian, Sinc, Taps
@@ -49,7 +50,7 @@ def resample_by_kernels(
         if inside.any():
             moved[block][inside] = _interpolate(values, index[inside], kernels, image.spacing, are_labels)
 
-    with ThreadPoolExecutor(4) as pool:
+    with ThreadPoolExecutor(max(1, _engine.thread_count())) as pool:
         for done in [pool.submit(fill, corner) for corner in blocks]:
             done.result()
     return moved

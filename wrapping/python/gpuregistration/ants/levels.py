@@ -75,7 +75,8 @@ def make_free_form_stage(stage: Stage, fixed: Image) -> stages.FreeForm:
     # Cells are halved from level to level, as in ANTs.
     cells = np.array(stage.mesh) * 2 ** (len(stage.iterations) - 1)
     lengths = (np.array(fixed.size) - 1) * fixed.spacing / cells
-    if (lengths < fixed.spacing).any():
+    # Rounding may make a cell of one voxel shorter than that.
+    if (lengths < 0.999 * np.array(fixed.spacing)).any():
         raise BadInputError(
             f"-t/--transform BSpline: {'x'.join(map(str, cells))} cells at the finest level are less than a voxel long; expected fewer cells or levels"
         )

@@ -42,7 +42,8 @@ class Greedy:
             2015). Adam is for "greedy" alone.
         convergence_threshold, convergence_window: a level ends when the change of its last costs, so many of them, is less than this; a
             window of 0: never.
-        weights: factors of an update's components along x, y (and z), physical axes: 0 where nothing is to move. None: 1 each.
+        weights: factors of an update's components along x, y (and z), physical axes: 0 where nothing is to move; with "adam" 0 or 1. None: 1
+            each.
         fixed_range, moving_range: as of Rigid.
     """
 

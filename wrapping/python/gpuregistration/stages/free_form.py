@@ -13,7 +13,7 @@ from .._checks import MOST_SEED, engine_name, read_choice, read_number, read_who
 from .._engine import BadInputError
 from .values import ValueRange, a_range, read_bins, read_numbers, set_ranges
 
-#: The similarities of deformations, but for SyN.
+#: The similarities of FreeForm.
 SIMILARITIES = tuple(name for name, one in _similarities.SIMILARITIES.items() if one.is_for_free_form)
 FREE_FORM_OPTIMIZERS = ("adam", "conjugate_gradient", "adaptive_stochastic_gradient_descent")
 #: mm between control points, of a head of 1 mm, whose lengths follow from its voxels.

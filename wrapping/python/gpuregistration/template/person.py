@@ -20,7 +20,7 @@ from ..cohort.folder import making
 from ..cohort.rows import Row
 from . import images, places
 from .settings import Settings
-from .table import image_column, images_of, mean_file
+from .table import images_of, mean_file
 
 FIELD = "field.npy"
 
@@ -98,12 +98,15 @@ class PersonJob:
         moving = [images.read(path) for path in paths]
         means = [images.read(str(self.mean / mean_file(n))) for n in range(len(paths))]
         mask = images.read(files["mask"]) if "mask" in files else None
-        names = {"moving": paths[0], **({"moving_mask": files["mask"]} if "mask" in files else {})}
-        pair = read_pair(means[0], moving[0], None, mask, {}, names)
+        masked = {"moving_mask": files["mask"]} if "mask" in files else {}
+        pair = read_pair(means[0], moving[0], None, mask, {}, {"moving": paths[0], **masked})
         stages = self.settings.rounds[self.number - 1]
-        also = [ImagePair(mean, image, weight=weight) for mean, image, weight in zip(means[1:], moving[1:], self.settings.weights[1:])]
+        also = [
+            ImagePair(mean, image, moving_mask=mask, weight=weight)
+            for mean, image, weight in zip(means[1:], moving[1:], self.settings.weights[1:])
+        ]
         # A round of linear stages compares the first modality alone.
-        further = read_also(also, pair, stages, {}, files=[{"moving": path} for path in paths[1:]]) if self._compares_all else []
+        further = read_also(also, pair, stages, {}, files=[{"moving": path, **masked} for path in paths[1:]]) if self._compares_all else []
         return Inputs(pair, further, moving, means[0])
 
     @property
