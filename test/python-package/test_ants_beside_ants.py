@@ -44,7 +44,7 @@ def find_warps(line):
         "-m Demons[f.nii.gz,m.nii.gz,1]",
         "-m CC[f.nii.gz,m.nii.gz,0.7,2] -m MeanSquares[f2.nii.gz,m2.nii.gz,0.3]",
         "-m MeanSquares[f.nii.gz,m.nii.gz,0] -m CC[f2.nii.gz,m2.nii.gz,2,3]",
-        # Of several values of -u the last one counts.
+        # If -u has several values, the last one counts.
         "-m MeanSquares[f.nii.gz,m2.nii.gz,1] -w [0.01,0.98] -u 0 -u 1",
         "-m MeanSquares[f.nii.gz,m.nii.gz,1] -g 1x0x0.5",
     ],

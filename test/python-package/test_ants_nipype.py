@@ -128,7 +128,7 @@ def distance(warped):
 @pytest.mark.parametrize("name", list(SETTINGS))
 def test_fmripreps_settings_run_as_nipype_writes_them(here, name):
     settings = dict(SETTINGS[name])
-    # What stands on the command line is not more than this package does.
+    # The command line asks for nothing that this package does not do.
     published = nipype.Registration(**settings, fixed_image="f.nii.gz", moving_image="m.nii.gz", initial_moving_transform_com=1).cmdline
     assert not read_registration(published.split()[1:]).others
     if name in FEW:

@@ -76,7 +76,7 @@ def test_transforms_lead_from_the_template_to_people(quick):
         brought.append(warped / warped.mean(dtype=np.float64))
     # But for one more interpolation, and the sharpening.
     assert correlation(np.mean(brought, axis=0), template.array) > 0.99
-    # Of the transforms before the shape update this would be less: they are off by 0.7 voxels.
+    # The transforms before the shape update are off by 0.7 voxels, and would fail here.
     assert quick.rounds[-1].numbers()["update"]["mean"] > 0.3
 
 

@@ -38,7 +38,7 @@ def test_sharpening_is_that_of_itk(rng, spacing):
 
 
 def test_the_unsharp_mask_is_that_of_itk(rng):
-    """Of amount 0.5, and with a Gaussian of one voxel along each axis."""
+    """The unsharp mask has an amount of 0.5 and a Gaussian of one voxel along each axis."""
     from gpuregistration.template.mean import _sharpened
 
     sitk = pytest.importorskip("SimpleITK")

@@ -18,30 +18,21 @@ constexpr int          MostDownloaded = 1024;
 // The number of values that one thread of the host summarizes at a time.
 constexpr std::int64_t HostStripValues = std::int64_t{ 1 } << 16;
 
-/** Adds the summary of a strip to that of all strips. */
-void
-AddStrip(const double * strip, bool isFirst, ImageSummary & all)
-{
-  all.minimum = isFirst ? strip[0] : std::min(all.minimum, strip[0]);
-  all.maximum = isFirst ? strip[1] : std::max(all.maximum, strip[1]);
-  all.mean += strip[2];
-}
-
 ImageSummary
-JoinStrips(const std::vector<double> & strips)
+JoinStrips(const std::vector<double> & summaries)
 {
-  ImageSummary all;
-  bool         isFirst = true;
-  for (auto strip = strips.begin(); strip != strips.end(); strip += kernels::SummaryNumbers)
+  const kernels::Strips all{ static_cast<std::int64_t>(summaries.size()) / kernels::SummaryNumbers, 1, 0 };
+  double                joined[kernels::SummaryNumbers];
+  kernels::JoinSummaries(&all, summaries.data(), joined, 0);
+  ImageSummary summary;
+  if (joined[0] <= joined[1])
   {
-    all.notFinite += static_cast<std::int64_t>(strip[3]);
-    if (strip[0] <= strip[1])
-    {
-      AddStrip(&*strip, isFirst, all);
-      isFirst = false;
-    }
+    summary.minimum = joined[0];
+    summary.maximum = joined[1];
   }
-  return all;
+  summary.mean = joined[2];
+  summary.notFinite = static_cast<std::int64_t>(joined[3]);
+  return summary;
 }
 } // namespace
 

@@ -27,7 +27,6 @@ SampledForces::SampledForces(const std::shared_ptr<Backend> & backend,
                              const SimilaritySettings &       similarity)
   : m_Core(backend, queue)
   , m_Similarity(MakeLevelSimilarity(m_Core, similarity, {}, GetForces(similarity.kind)))
-  , m_ForcesAreByPoints(GetForces(similarity.kind) == LevelForces::OfITK)
 {
   m_Mapping.isDisplacedOnDevice = true;
 }
@@ -44,7 +43,8 @@ SampledForces::SetImages(const kernels::FieldGrid & grid,
   m_Grid = grid;
   m_Mapping.toMoving = Compose(pointToMoving, fixed.toPoint);
   std::copy(pointToMoving.matrix.begin(), pointToMoving.matrix.end(), m_Mapping.displacementToIndex.begin());
-  m_ByDisplacement = m_ForcesAreByPoints ? initial.matrix : pointToMoving.matrix;
+  const bool areByPoints = GetForces(m_Similarity->GetDescription().kind) == LevelForces::OfITK;
+  m_ByDisplacement = areByPoints ? initial.matrix : pointToMoving.matrix;
   m_Similarity->SetImages(fixed, moving, grid.dimension, level, parallelFor);
   m_Similarity->Prepare(m_Mapping);
 }

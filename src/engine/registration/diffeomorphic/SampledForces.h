@@ -48,7 +48,6 @@ private:
   MetricCore                       m_Core;
   std::unique_ptr<LevelSimilarity> m_Similarity;
   SampleMapping                    m_Mapping;
-  bool                             m_ForcesAreByPoints; // of the moving image, and not by its index
   std::array<double, 9> m_ByDisplacement{}; // derivative by the displacement of the sample's point, or of its index
 };
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What -n takes, for errors and the help, which need no engine."""
+"""Lists the interpolations that -n takes. Errors and the help need them without the engine."""
 
 INTERPOLATIONS = (
     "Linear, NearestNeighbor, BSpline[order=3], Gaussian[sigma=voxels,alpha=1], GenericLabel[Linear], MultiLabel[sigma=voxels,alpha=4], "

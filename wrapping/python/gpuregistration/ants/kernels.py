@@ -13,7 +13,7 @@ import numpy as np
 #: Voxels to each side that a windowed sinc of ANTs reaches.
 SINC_RADIUS = 3
 
-# Of a table of a windowed sinc.
+# The table of a windowed sinc has this many entries between 0 and 1.
 _SINC_PARTS = 8192
 # A table of the error function, which is 1 beyond its end but for 1e-17.
 _ERF_END, _ERF_STEP = 6.0, 1 / 512

@@ -13,7 +13,7 @@ from .._transforms import Affine
 
 # SimpleITK's name of a stage's type, behind which the dimension stands where it is of one alone.
 _TYPES = {"Initial": "Euler{}DTransform", "Translation": "TranslationTransform", "Rigid": "Euler{}DTransform", "Similarity": "Similarity{}DTransform"}
-# Of matrices, and of the points that they lead to, mm: what a type may round.
+# Largest errors by which a type of file may round a matrix, and the points that it maps, mm.
 _ROUNDING = 1e-6
 
 

@@ -21,7 +21,7 @@ from .syntax import Flag
 
 #: The version of ANTs whose flags these are. Programs ask for it.
 ANTS_VERSION = "2.5.4"
-# Of ITK's variables the one that counts where both are set comes first.
+# Variables of ITK that set the number of threads. If both are set, the first one counts.
 _THREADS = ("GPUREG_THREADS", "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS", "NSLOTS")
 _PROGRAMS = {"antsRegistration": registration_flags.FLAGS, "antsApplyTransforms": apply_flags.FLAGS}
 

@@ -47,7 +47,7 @@ _OTHER_METRICS = ("mi2", "icp", "pse", "jhct", "igdm", "global correlation")
 _SAMPLINGS = ("none", "regular", "random", "")
 #: Transforms of this package that deform. Each of them is the last stage.
 DEFORMING = ("SyN", "BSpline")
-# What free-form deformation compares by, of ANTs' metrics.
+# Names the metrics of ANTs that free-form deformation computes.
 _OF_BSPLINE = ("mean_squares", "correlation", "neighborhood_correlation")
 _NO_MASK = ("null", "na", "")
 _DEFAULTS = {"cc": 4, "mi": 32, "mattes": 32}

@@ -42,17 +42,24 @@ class Plan:
     threads: int
 
 
-def plan_workers(names: Optional[Sequence[Any]], workers_per_device: Optional[int]) -> Plan:
-    """Chooses the workers to start on this machine.
+def plan_workers(names: Optional[Sequence[Any]], workers_per_device: Optional[int], scheduler: Optional[str] = None) -> Optional[Plan]:
+    """Chooses the workers to start on this machine. Returns None if a scheduler has workers.
 
     Args:
         names: of devices; None: all GPUs, or else the host.
         workers_per_device: how many workers share a device; None: one, and on the host one for every four cores.
+        scheduler: the address of a scheduler, whose workers do the work; None: they are started here.
 
     Raises:
         DeviceError: there is no such device.
-        BadInputError: there is no device, one is named twice, or workers_per_device is below 1.
+        BadInputError: there is no device, one is named twice, workers_per_device is below 1, or there is a scheduler beside these.
     """
+    if scheduler is not None:
+        if names is not None or workers_per_device is not None:
+            raise BadInputError(
+                "devices= and workers_per_device= are for workers that are started here: with a scheduler set each one's ITK_GPU_DEVICE."
+            )
+        return None
     chosen = [choose_device(name) for name in names] if names is not None else find_gpus() or ["host"]
     if not chosen:
         raise BadInputError("There is no device in the list of devices: name some, such as cuda:0.")

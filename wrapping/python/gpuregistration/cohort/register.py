@@ -13,7 +13,6 @@ from typing import Any, Callable, Optional, Sequence
 import numpy as np
 
 from .._checks import MOST_SEED, check_progress, read_whole
-from .._engine import BadInputError
 from .._paths import PathLike, name_of
 from .._resample import read_default
 from ..stages import read_stages
@@ -106,11 +105,7 @@ def register_cohort(
     rows = read_table(table)
     folder = Path(os.path.abspath(name_of(output)))
     check_places(table, rows, folder)
-    if scheduler is not None and (devices is not None or workers_per_device is not None):
-        raise BadInputError(
-            "devices= and workers_per_device= are for workers that are started here: with a scheduler set each one's ITK_GPU_DEVICE."
-        )
-    plan = plan_workers(devices, workers_per_device) if scheduler is None else None
+    plan = plan_workers(devices, workers_per_device, scheduler)
     import_distributed()
     make_folder(folder)
     with locked(folder):

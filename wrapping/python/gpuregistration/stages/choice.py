@@ -20,7 +20,7 @@ INVERTING = (SyN, Velocity)
 Stage = Union[Rigid, Affine, Global, FreeForm, Greedy, SyN, Velocity]
 #: One of them, or the name of one.
 StageLike = Union[str, Stage]
-#: What register is asked for: one, or several behind each other, and a metric for all or for each.
+#: Types of register()'s arguments: one stage or several behind each other, and one metric for all stages or one for each.
 StagesLike = Union[StageLike, Iterable[StageLike]]
 MetricsLike = Union[None, str, Iterable[Optional[str]]]
 #: The classes of the stages by their names.
@@ -28,7 +28,7 @@ STAGES = {kind.name: kind for kind in (Rigid, Affine, Global, FreeForm, Greedy, 
 
 
 def read_stages(transform: StagesLike, metric: MetricsLike) -> list[Stage]:
-    """What register is asked for.
+    """Reads the stages that register() is asked for.
 
     Args:
         transform: a name, a stage, or a list of them.

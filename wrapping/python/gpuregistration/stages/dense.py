@@ -71,16 +71,10 @@ class Greedy:
 
     def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.DiffeomorphicSettings:
         """Returns the settings as the engine takes them. Arguments and errors are those of Rigid.settings()."""
-        settings = _engine.DiffeomorphicSettings()
-        _set_similarity(settings, self)
-        settings.iterations = _read_iterations(self.iterations)
+        settings = _read_shared(self, edges)
         settings.update_sigma = read_number("update_sigma", self.update_sigma, 0)
         settings.field_sigma = read_number("field_sigma", self.field_sigma, 0)
-        settings.step = read_number("step", self.step, above=0)
         settings.optimizer = getattr(_engine.DiffeomorphicOptimizer, engine_name(read_choice("optimizer", self.optimizer, FIELD_OPTIMIZERS)))
-        _set_convergence(settings, self)
-        settings.weights = _read_weights(self.weights, edges)
-        set_ranges(settings, self)
         return settings
 
 
@@ -163,32 +157,30 @@ class SyN:
 
     def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.DiffeomorphicSettings:
         """Returns the settings as the engine takes them. Arguments and errors are those of Rigid.settings()."""
-        settings = _engine.DiffeomorphicSettings()
+        settings = _read_shared(self, edges)
         settings.scheme = _engine.DiffeomorphicScheme.SyN
-        _set_similarity(settings, self)
-        settings.iterations = _read_iterations(self.iterations)
         settings.update_sigma = read_number("update_variance", self.update_variance, 0) ** 0.5
         settings.field_sigma = read_number("field_variance", self.field_variance, 0) ** 0.5
-        settings.step = read_number("step", self.step, above=0)
-        _set_convergence(settings, self)
-        settings.weights = _read_weights(self.weights, edges)
         syn = settings.syn
         syn.averages_gradients = bool(read_whole("average", self.average, 0, 1))
         syn.shrink_factors = [_read_factors(level, edges) for level in as_list(self.shrink_factors)]
         syn.smoothing_sigmas = [read_number("smoothing_sigmas", sigma, 0) for sigma in as_list(self.smoothing_sigmas)]
         syn.sigmas_are_in_millimetres = bool(read_whole("sigmas_in_mm", self.sigmas_in_mm, 0, 1))
-        set_ranges(settings, self)
         return settings
 
 
-def _set_similarity(settings: Any, stage: Union[Greedy, SyN]) -> None:
+def _read_shared(stage: Union[Greedy, SyN], edges: Optional[Sequence[float]]) -> _engine.DiffeomorphicSettings:
+    """Reads the settings that all dense stages have. edges: as of Rigid.settings()."""
+    settings = _engine.DiffeomorphicSettings()
     bins, radius = read_bins(stage.metric, stage.bins), read_whole("radius", stage.radius, 1)
     settings.similarity = _engine.SimilaritySettings.make(engine_name(stage.metric), bins, radius)
-
-
-def _set_convergence(settings: Any, stage: Union[Greedy, SyN]) -> None:
+    settings.iterations = _read_iterations(stage.iterations)
+    settings.step = read_number("step", stage.step, above=0)
     settings.convergence_threshold = read_number("convergence_threshold", stage.convergence_threshold, 0, 1)
     settings.convergence_window = read_whole("convergence_window", stage.convergence_window, 0)
+    settings.weights = _read_weights(stage.weights, edges)
+    set_ranges(settings, stage)
+    return settings
 
 
 def _possible_counts(edges: Optional[Sequence[float]]) -> tuple[int, ...]:

@@ -78,7 +78,7 @@ class FreeForm:
         return read_choice("similarity", self.similarity, SIMILARITIES)
 
     def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.FreeFormSettings:
-        """The same as the engine takes them. Arguments and errors: as of Rigid.settings()."""
+        """Returns the settings as the engine takes them. Arguments and errors are those of Rigid.settings()."""
         settings = _engine.FreeFormSettings()
         settings.similarity = engine_name(self.metric)
         settings.optimizer = engine_name(read_choice("optimizer", self.optimizer, FREE_FORM_OPTIMIZERS))

@@ -40,7 +40,7 @@ class Rigid:
     """
 
     cost: str = "correlation_ratio"
-    # What is typical tells the help and the command line of what type it is.
+    # The typical value tells the help and the command line which type the setting has.
     finest_edge: Optional[float] = field(default=None, metadata={"typical": FINEST_EDGE})
     bins: int = 0
     optimizer: str = "quasi_newton"
@@ -58,7 +58,7 @@ class Rigid:
         return read_choice("cost", self.cost, COSTS)
 
     def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.GlobalSettings:
-        """The same as the engine takes them.
+        """Returns the settings as the engine takes them.
 
         Args:
             edges: mm, of the fixed image's voxels along x, y (and z); None: not known yet.

@@ -8,7 +8,7 @@ import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Iterator, Optional, Sequence, Union
+from typing import Any, Callable, Iterator, Optional, Sequence
 
 import numpy as np
 
@@ -141,11 +141,7 @@ def build_template(
     for name, path in begins.items():
         if not os.path.exists(path):
             raise BadInputError(readable(f"{name}={path} is not possible: there is no such file."))
-    if scheduler is not None and (devices is not None or workers_per_device is not None):
-        raise BadInputError(
-            "devices= and workers_per_device= are for workers that are started here: with a scheduler set each one's ITK_GPU_DEVICE."
-        )
-    plan = plan_workers(devices, workers_per_device) if scheduler is None else None
+    plan = plan_workers(devices, workers_per_device, scheduler)
     import_distributed()
     make_folder(folder)
     with locked(folder, "builds a template"):
