@@ -97,6 +97,9 @@ if(GPURegistration_HAS_OPENCL)
     COUNTING core/LaneSum.h metric/histogram/WindowCount.h
     GROUPS metric/histogram/EntropyTableKernels.h ${_summary_groups}
     ENTRIES ${_summary_entries})
+  gpuregistration_embed_metric_kernels(
+    MattesVoxelForces metric/histogram/Histogram.h metric/histogram/MattesSample.h metric/histogram/MattesFixedPoint.h
+    ITEMS metric/histogram/MattesVoxelForces.h)
   gpuregistration_embed_histogram_kernels(
     PartialVolume PartialVolume FORMULAS metric/histogram/PartialVolumeSample.h metric/histogram/PartialVolumeFixedPoint.h
     metric/histogram/EntropyTable.h COUNTING core/LaneSum.h

@@ -56,6 +56,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/metric/samples/IntegerValues.cpp
     engine/metric/histogram/JointDensity.cpp
     engine/metric/histogram/JointHistogramMetric.cpp
+    engine/metric/histogram/MattesEvaluation.cpp
     engine/metric/samples/PreTransforms.cpp
     engine/filter/LevelGeometry.cpp
     engine/filter/LevelImage.cpp

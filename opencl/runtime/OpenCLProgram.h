@@ -23,6 +23,7 @@ extern const char * const OpenCLJointHistogramSummarySource;
 extern const char * const OpenCLPreTransformSource;
 extern const char * const OpenCLLineSource;
 extern const char * const OpenCLMattesSource;
+extern const char * const OpenCLMattesVoxelForcesSource;
 extern const char * const OpenCLMovingImageSource;
 extern const char * const OpenCLNeighborhoodSource;
 extern const char * const OpenCLNumberSource;

@@ -66,12 +66,13 @@ private:
   TEvaluation m_Evaluation;
 };
 
-/** A similarity that has a histogram; the value follows the table. \tparam TArguments the arguments of its kernels */
-template <typename TArguments>
-class HistogramSimilarity : public EvaluatedSimilarity<HistogramEvaluation<TArguments>>
+/** A similarity that has a histogram; the value follows the table. \tparam TArguments the arguments of its kernels; TEvaluation: its
+ *  HistogramEvaluation */
+template <typename TArguments, typename TEvaluation = HistogramEvaluation<TArguments>>
+class HistogramSimilarity : public EvaluatedSimilarity<TEvaluation>
 {
 public:
-  using EvaluatedSimilarity<HistogramEvaluation<TArguments>>::EvaluatedSimilarity;
+  using EvaluatedSimilarity<TEvaluation>::EvaluatedSimilarity;
 
   void
   Prepare(const SampleMapping & mapping) override
@@ -113,7 +114,7 @@ protected:
 };
 
 /** Mutual information with Parzen windows: Mattes', or the normalised one (Modat 2010, equation 2). */
-class MutualInformation : public HistogramSimilarity<kernels::MattesArguments>
+class MutualInformation : public HistogramSimilarity<kernels::MattesArguments, MattesEvaluation>
 {
 public:
   MutualInformation(MetricCore &               core,

@@ -97,9 +97,7 @@ public:
       return;
     }
     this->EnqueueTable();
-    m_Core.samples.GetForces().Write(forces, m_Arrays.forces, [this] {
-      m_Passes->FindForces(m_Arguments, m_Maps, m_Arrays);
-    });
+    m_Core.samples.GetForces().Write(forces, m_Arrays.forces, [this] { this->EnqueueForces(); });
   }
 
   /** Enqueues the passes up to the table. The value is stored behind the table. */
@@ -244,6 +242,13 @@ protected:
   {
     this->EnqueueChunks(
       [this](int first, int count) { m_Passes->Histogram(m_Arguments, m_Maps, m_Arrays, first, count); });
+  }
+
+  /** Enqueues the work that computes the forces from the table. */
+  virtual void
+  EnqueueForces()
+  {
+    m_Passes->FindForces(m_Arguments, m_Maps, m_Arrays);
   }
 
   /** Returns the number of chunks of the first pass. */

@@ -9,7 +9,16 @@
 namespace gpureg
 {
 
-using MattesEvaluation = HistogramEvaluation<kernels::MattesArguments>;
+class MattesEvaluation : public HistogramEvaluation<kernels::MattesArguments>
+{
+public:
+  using HistogramEvaluation::HistogramEvaluation;
+
+protected:
+  /** Enqueues FindMattesForceAtVoxel() where samples lie at voxels. */
+  void
+  EnqueueForces() override;
+};
 
 static_assert(Describe(SimilarityKind::MattesMutualInformation).bins.least == 2 * kernels::HistogramPadding + 1,
               "one bin lies between the paddings");

@@ -6,6 +6,17 @@
 
 GPUREG_NAMESPACE_BEGIN
 
+/** Computes FitIntoRange in fixed point, in units of a value. */
+GPUREG_FUNCTION int
+FitFixedPointIntoRange(int variant, const SampleMaps * maps, i64 exact, i64 * value)
+{
+  *value = exact < 0 ? 0 : (exact < maps->range ? exact : maps->range);
+  /* A spline's weights are multiples of 2^-32: at a voxel of the smallest or the largest value, the interpolated value may miss it by a
+     few of these units times the range. */
+  const i64 slack = VariantHas(variant, InterpolatesSpline) ? maps->range >> 30 : 0;
+  return !VariantHas(variant, ChecksRange) || (exact >= -slack && exact <= maps->range + slack);
+}
+
 /** Computes FindMattesValue in fixed point, in units of a value. */
 GPUREG_FUNCTION int
 FindFixedPointMattesValue(int                     variant,
@@ -16,15 +27,8 @@ FindFixedPointMattesValue(int                     variant,
                           i64 *                   value)
 {
   i64 exact;
-  if (!SampleFixedPointValue(variant, &a->histogram.samples, maps, v, position, &exact))
-  {
-    return 0;
-  }
-  *value = exact < 0 ? 0 : (exact < maps->range ? exact : maps->range);
-  /* A spline's weights are multiples of 2^-32: at a voxel of the smallest or the largest value, the interpolated value may miss it by a
-     few of these units times the range. */
-  const i64 slack = VariantHas(variant, InterpolatesSpline) ? maps->range >> 30 : 0;
-  return !VariantHas(variant, ChecksRange) || (exact >= -slack && exact <= maps->range + slack);
+  return SampleFixedPointValue(variant, &a->histogram.samples, maps, v, position, &exact) &&
+         FitFixedPointIntoRange(variant, maps, exact, value);
 }
 
 /** Computes FirstParzenBin in fixed point; t in units of 2^-32. */
@@ -72,12 +76,11 @@ FindFixedPointWindow(int                     variant,
 /** Returns ParzenForce in units of 2^-32: a cubic spline's derivative is the quadratic spline of its coefficients' differences. Where
  *  the differences nearly cancel and the gradient is large, floats would leave too few digits. */
 GPUREG_FUNCTION i64
-FixedPointParzenForce(i64 t, GPUREG_LOCAL const i64 * window)
+FixedPointParzenForce(i64 t, i64 r0, i64 r1, i64 r2, i64 r3)
 {
   i64 weights[3];
   FixedSplineWeights(2, t, weights);
-  return MultiplyFixed(weights[0], window[0] - window[1]) + MultiplyFixed(weights[1], window[1] - window[2]) +
-         MultiplyFixed(weights[2], window[2] - window[3]);
+  return MultiplyFixed(weights[0], r0 - r1) + MultiplyFixed(weights[1], r1 - r2) + MultiplyFixed(weights[2], r2 - r3);
 }
 
 /** Pass 2: computes the force of the sample at a position, from its fixed bin's row of FixedPointTableEntry. Returns 0 if the sample is not
@@ -101,7 +104,7 @@ FindFixedPointForce(int                      variant,
   }
   SampleFixedPointGradient(variant, &a->histogram.samples, maps, v, position, gradient);
   GPUREG_LOCAL const i64 * window = tableRow + FirstFixedPointParzenBin(a, maps, value, &t);
-  const float              weight = (float)FixedPointParzenForce(t, window) * GPUREG_FIXED_UNIT;
+  const float weight = (float)FixedPointParzenForce(t, window[0], window[1], window[2], window[3]) * GPUREG_FIXED_UNIT;
   for (int r = 0; r < 3; ++r)
   {
     force[r] = weight * gradient[r];

@@ -196,8 +196,16 @@ InterpolateFixedBSpline(GPUREG_GLOBAL const i64 * coefficients,
   return sum;
 }
 
-/** Computes the moving value at a position in fixed point, in units of a value, rounded to the pixel type as in ITK: to a float's digits
- *  of the value itself, not of its difference to the minimum. Returns 0 if the sample is not valid. */
+/** Returns a moving value rounded to the pixel type, as in ITK: to a float's digits of the value itself, not of its difference to the
+ *  minimum. */
+GPUREG_FUNCTION i64
+RoundFixedPointValue(const SampleMaps * maps, i64 value)
+{
+  return maps->roundsToFloat ? (i64)(float)(value + maps->minimum) - maps->minimum : value;
+}
+
+/** Computes the moving value at a position in fixed point, in units of a value, rounded to the pixel type. Returns 0 if the sample is not
+ *  valid. */
 GPUREG_LARGE_FUNCTION int
 SampleFixedPointValue(int                     variant,
                       const SampleArguments * a,
@@ -210,13 +218,10 @@ SampleFixedPointValue(int                     variant,
   {
     return 0;
   }
-  *value = VariantHas(variant, InterpolatesSpline)
-             ? InterpolateFixedBSpline(v->coefficientsInFixedPoint, &a->movingShape, a->splineOrder, position)
-             : InterpolateFixed(v->movingInFixedPoint, &a->movingShape, position);
-  if (maps->roundsToFloat)
-  {
-    *value = (i64)(float)(*value + maps->minimum) - maps->minimum;
-  }
+  const i64 exact = VariantHas(variant, InterpolatesSpline)
+                      ? InterpolateFixedBSpline(v->coefficientsInFixedPoint, &a->movingShape, a->splineOrder, position)
+                      : InterpolateFixed(v->movingInFixedPoint, &a->movingShape, position);
+  *value = RoundFixedPointValue(maps, exact);
   return 1;
 }
 
