@@ -384,7 +384,7 @@ def _run_dense(
         result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form(), list(further))
         deformation = take(_engine.DeformationField.Forward)
         if isinstance(stage, INVERTING):
-            back = take(_engine.DeformationField.Inverse)
+            back = take(_engine.DeformationField.RefinedInverse)
     if back is not None and found is not None:
         matrix = np.linalg.inv(linear_matrix(found, "initial transform"))
         back = Composite([Affine(matrix[:-1, :-1], matrix[:-1, -1]), back])

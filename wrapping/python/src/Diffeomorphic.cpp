@@ -121,7 +121,7 @@ AddDiffeomorphic(nb::module_ & module)
     .value("Adam", DiffeomorphicOptimizer::Adam);
   nb::enum_<DeformationField>(module, "DeformationField")
     .value("Forward", DeformationField::Forward)
-    .value("Inverse", DeformationField::Inverse);
+    .value("RefinedInverse", DeformationField::RefinedInverse);
   nb::class_<SyNSettings>(module, "SyNSettings")
     .def_rw("shrink_factors", &SyNSettings::shrinkFactors)
     .def_rw("smoothing_sigmas", &SyNSettings::smoothingSigmas)

@@ -60,9 +60,11 @@ struct DiffeomorphicProblem
 enum class DeformationField
 {
   /** From points of the fixed image to those of the moving one, before DiffeomorphicProblem::initial; and its inverse, which the greedy
-   *  scheme does not find. */
+   *  scheme does not find. SyN's is the composition of the halves' inverses, as ITK has it, which do not end before their errors are small. */
   Forward,
   Inverse,
+  /** The inverse, refined until it undoes the deformation to 1e-4 voxels at each voxel that does not fold. */
+  RefinedInverse,
   /** The halves of both, and their inverses: SyN's alone. */
   FixedToMiddle,
   MiddleToFixed,

@@ -11,6 +11,13 @@
 namespace gpureg
 {
 
+namespace
+{
+// An inverse that is about right needs one reading or two, each of which squares the error; no step is halved where nothing folds. Error:
+// voxels.
+constexpr kernels::NewtonRule Refinement{ 16, 1e-4F, 0, 1 };
+} // namespace
+
 FieldScheme::FieldScheme(SchemeWorkspace & workspace, FieldBorder border)
   : m_Workspace(workspace)
   , m_UpdateSmoother(*workspace.queue)
@@ -107,6 +114,19 @@ FieldScheme::MakeUpdate(const DiffeomorphicSettings & settings,
   longest.slot = slot;
   ForEachItem<kernels::FindScaleFactorKernel>(
     *m_Workspace.queue, 1, longest, Input<float>(*m_Longest), Output<float>(*m_Factors));
+}
+
+void
+FieldScheme::RefineInverse(const Memory & deformation, Memory & inverse, Memory & errors)
+{
+  ForEachItem<kernels::InvertByNewtonKernel>(*m_Workspace.queue,
+                                             kernels::CountFieldVoxels(&m_Level.grid),
+                                             Precision::Single,
+                                             m_Level.grid,
+                                             Refinement,
+                                             Input<RealNumber>(deformation),
+                                             Output<RealNumber>(inverse),
+                                             Output<float>(errors));
 }
 
 std::size_t

@@ -62,6 +62,11 @@ protected:
              double                        length,
              int                           slot);
 
+  /** Enqueues Newton's steps from an inverse of a deformation on, until it undoes the deformation to 1e-4 voxels. errors: float[3] a voxel, is
+   *  overwritten. */
+  void
+  RefineInverse(const Memory & deformation, Memory & inverse, Memory & errors);
+
   /** Says whether the field is smoothed after an update. */
   bool
   SmoothsField() const

@@ -133,7 +133,7 @@ SyNScheme::MoveByAverages(const DiffeomorphicSettings & settings, int t)
 {
   Queue &            queue = *m_Workspace.queue;
   const std::int64_t elements = 3 * kernels::CountFieldVoxels(&m_Level.grid);
-  Reserve(queue, m_OtherUpdate, sizeof(float) * static_cast<std::size_t>(elements));
+  this->ReserveOtherUpdate();
   Memory &   average = *m_OtherUpdate;
   const auto make = [&](MiddleRole role, Memory & update) {
     this->MakeUpdateOf(settings, role, t, update);
@@ -177,11 +177,22 @@ SyNScheme::MoveSide(Side & side, const Memory & factors, const Memory & update)
     &side == &m_Fixed ? 0 : 1, *side.toMiddle, *side.fromMiddle, m_Workspace.reducer, *m_Workspace.first);
 }
 
+void
+SyNScheme::ComposeHalves(const Side & inner, const Side & outer, Memory & out)
+{
+  ForEachItem<kernels::ComposeFieldsKernel>(*m_Workspace.queue,
+                                            kernels::CountFieldVoxels(&m_Level.grid),
+                                            Precision::Single,
+                                            m_Level.grid,
+                                            Input<float>(*m_Ones),
+                                            Input<RealNumber>(*outer.fromMiddle),
+                                            Input<RealNumber>(*inner.toMiddle),
+                                            Output<RealNumber>(out));
+}
+
 const Memory &
 SyNScheme::MakeField(DeformationField field)
 {
-  Side * const outer = field == DeformationField::Forward ? &m_Moving : &m_Fixed;
-  Side * const inner = field == DeformationField::Forward ? &m_Fixed : &m_Moving;
   switch (field)
   {
     case DeformationField::FixedToMiddle:
@@ -192,17 +203,28 @@ SyNScheme::MakeField(DeformationField field)
       return *m_Moving.toMiddle;
     case DeformationField::MiddleToMoving:
       return *m_Moving.fromMiddle;
-    default:
-      ForEachItem<kernels::ComposeFieldsKernel>(*m_Workspace.queue,
-                                                kernels::CountFieldVoxels(&m_Level.grid),
-                                                Precision::Single,
-                                                m_Level.grid,
-                                                Input<float>(*m_Ones),
-                                                Input<RealNumber>(*outer->fromMiddle),
-                                                Input<RealNumber>(*inner->toMiddle),
-                                                Output<RealNumber>(*m_Workspace.first));
-      return *m_Workspace.first;
+    case DeformationField::Forward:
+      this->ComposeHalves(m_Fixed, m_Moving, *m_Workspace.first);
+      break;
+    case DeformationField::Inverse:
+      this->ComposeHalves(m_Moving, m_Fixed, *m_Workspace.first);
+      break;
+    case DeformationField::RefinedInverse:
+      this->ReserveOtherUpdate();
+      this->ComposeHalves(m_Fixed, m_Moving, *m_OtherUpdate);
+      this->ComposeHalves(m_Moving, m_Fixed, *m_Workspace.first);
+      this->RefineInverse(*m_OtherUpdate, *m_Workspace.first, *m_Workspace.second);
+      break;
   }
+  return *m_Workspace.first;
+}
+
+void
+SyNScheme::ReserveOtherUpdate()
+{
+  Reserve(*m_Workspace.queue,
+          m_OtherUpdate,
+          3 * sizeof(float) * static_cast<std::size_t>(kernels::CountFieldVoxels(&m_Level.grid)));
 }
 
 std::size_t

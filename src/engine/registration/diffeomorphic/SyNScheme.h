@@ -65,11 +65,18 @@ private:
   void
   MoveByAverages(const DiffeomorphicSettings & settings, int t);
 
+  void
+  ReserveOtherUpdate();
+
+  /** Enqueues the composition of the way from inner's image to the middle and the one from there to outer's image. */
+  void
+  ComposeHalves(const Side & inner, const Side & outer, Memory & out);
+
   SyNInverter   m_Inverter;
   Side          m_Fixed;
   Side          m_Moving;
   MiddleForces  m_Forces;
-  MemoryPointer m_OtherUpdate; // float[3] a voxel: the other update, where the settings need it
+  MemoryPointer m_OtherUpdate; // float[3] a voxel: the other update, or a deformation whose inverse is refined
   MemoryPointer m_Ones;        // float: as m_Factors, of ones
 };
 

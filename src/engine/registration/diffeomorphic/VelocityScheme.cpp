@@ -19,9 +19,6 @@ namespace
 // v/2 is squared so often, and v once more, so that both begin with the same steps: half a voxel where v has 32.
 constexpr int SquaringsToMiddle = 5;
 
-// An inverse needs one reading or two, each of which squares the error; no step is halved where nothing folds. Error: voxels.
-constexpr kernels::NewtonRule Refinement{ 16, 1e-4F, 0, 1 };
-
 RegisteredImage
 DescribeLevel(const LevelImage & level)
 {
@@ -137,6 +134,7 @@ VelocityScheme::MakeField(DeformationField field)
       m_Whole.Enqueue(*m_Velocity, false, *m_Workspace.second, *m_Workspace.first);
       break;
     case DeformationField::Inverse:
+    case DeformationField::RefinedInverse:
       this->MakeInverse();
       break;
     default:
@@ -156,14 +154,7 @@ VelocityScheme::MakeInverse()
   m_Whole.Enqueue(*m_Velocity, false, scratch, *m_Deformation);
   m_Whole.Enqueue(*m_Velocity, true, scratch, inverse);
   // Both are interpolated between voxels, where they lose a little of each other.
-  ForEachItem<kernels::InvertByNewtonKernel>(queue,
-                                             voxels,
-                                             Precision::Single,
-                                             m_Level.grid,
-                                             Refinement,
-                                             Input<RealNumber>(*m_Deformation),
-                                             Output<RealNumber>(inverse),
-                                             Output<float>(scratch));
+  this->RefineInverse(*m_Deformation, inverse, scratch);
 }
 
 std::size_t

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests that the refined inverse of each scheme that has one undoes its deformation, which the composition of SyN's halves does not.
+#include "KnownDeformation.h"
+
+#include "TestDevices.h"
+
+#include <gtest/gtest.h>
+
+namespace gpuregtest
+{
+
+using RefinedInverseTest = DeviceTest;
+
+TEST_P(RefinedInverseTest, UndoesTheDeformation)
+{
+  for (const int dimension : { 2, 3 })
+  {
+    for (const bool averages : { false, true })
+    {
+      SCOPED_TRACE(::testing::Message() << dimension << "D" << (averages ? ", averages" : ""));
+      Pair                          pair(GetParam(), dimension, 1.0);
+      gpureg::DiffeomorphicSettings settings;
+      settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+      settings.similarity.radius = 2;
+      settings.iterations = { 20, 10 };
+      settings.step = 0.5;
+      settings.updateSigma = 1.5;
+      settings.syn.averagesGradients = averages;
+      gpureg::DiffeomorphicRegistration registration(GetParam());
+      const auto                        result = registration.Register(pair.Load(), settings, OnThreads(2));
+      const auto                        voxels = result.levels.back().voxels;
+      const Floats                      forward = TakeField(registration, voxels);
+      const Floats composed = TakeField(registration, voxels, gpureg::DeformationField::Inverse);
+      const Floats refined = TakeField(registration, voxels, gpureg::DeformationField::RefinedInverse);
+      const auto   before = FindInverseErrors(pair.grid, forward, composed);
+      const auto   after = FindInverseErrors(pair.grid, forward, refined);
+      EXPECT_EQ(result.foldedVoxels, 0);
+      EXPECT_GT(before[1], 1e-2);
+      EXPECT_LT(after[0], 1e-4);
+      EXPECT_LT(after[1], 1e-3);
+      // The deformation itself is left as it is.
+      EXPECT_EQ(TakeField(registration, voxels), forward);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, RefinedInverseTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace gpuregtest
