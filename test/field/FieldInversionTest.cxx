@@ -24,6 +24,9 @@ FindInversionError(
   return lengths[static_cast<std::size_t>(item)];
 }
 
+/** The number of parts of a grid whose errors are judged together. */
+constexpr int Parts = 3;
+
 /** A field's inverse by ITK's iterations, from an estimate on, and one iteration more, which does nothing. */
 struct Inverse
 {
@@ -32,15 +35,17 @@ struct Inverse
   {
     for (int n = 0; n <= rule.iterations; ++n)
     {
-      float  largest = 0;
-      double sum = 0;
+      float  largest[Parts] = {};
+      double sums[Parts] = {};
       ForEachItem(rule.voxels, [&](std::int64_t item) {
         const float error = FindInversionError(grid, state, field, vectors, item);
-        largest = std::max(largest, error);
-        sum += error;
+        largest[item % Parts] = std::max(largest[item % Parts], error);
+        sums[item % Parts] += error;
       });
-      const float asFloat = static_cast<float>(sum);
-      JudgeInversion(&rule, &largest, &asFloat, &state, 0);
+      const float asFloats[Parts] = { static_cast<float>(sums[0]),
+                                      static_cast<float>(sums[1]),
+                                      static_cast<float>(sums[2]) };
+      JudgeInversion(&rule, largest, asFloats, &state, 0);
       ForEachItem(rule.voxels,
                   [&](std::int64_t item) { StepInverse(&grid, field.data(), &state, vectors.data(), item); });
     }
@@ -71,9 +76,9 @@ TestITKsIterations()
     const Floats field = its.DrawSmoothField(random, 1.5, 12.0);
     const Floats estimate = its.DrawSmoothField(random, 1.0, 12.0);
     // Another number of iterations in each; the last rule's thresholds are met at once.
-    InversionRule rules[] = { { its.voxels, 0.1F, 0.001F, 0 },
-                              { its.voxels, 1e-3F, 1e-4F, 0 },
-                              { its.voxels, 1e3F, 1e3F, 0 } };
+    InversionRule rules[] = { { its.voxels, 0.1F, 0.001F, 0, Parts },
+                              { its.voxels, 1e-3F, 1e-4F, 0, Parts },
+                              { its.voxels, 1e3F, 1e3F, 0, Parts } };
     for (InversionRule & rule : rules)
     {
       for (const int most : { 1, 2, 20 })
@@ -111,7 +116,7 @@ TestNewton()
   Floats field = its.DrawSmoothField(random, 2.0, 14.0);
   its.FadeTowardsEdge(8.0, field);
   const NewtonRule    rule{ 16, 1e-5F, 1, 0 };
-  const InversionRule itks{ its.voxels, 0.1F, 0.001F, 20 };
+  const InversionRule itks{ its.voxels, 0.1F, 0.001F, 20, Parts };
   Floats              inverse(field.size());
   Floats              errors(static_cast<std::size_t>(its.voxels));
   const auto          invert = [&](Floats & vectors) {
@@ -182,7 +187,7 @@ TEST(FieldInversion, EndsWhereAVectorIsNaN)
   Random             random(9);
   Floats             field = its.DrawField(random, 0.4);
   field[3 * 30] = std::numeric_limits<float>::quiet_NaN();
-  const InversionRule rule{ its.voxels, 0.1F, 0.001F, 3 };
+  const InversionRule rule{ its.voxels, 0.1F, 0.001F, 3, Parts };
   const Inverse       inverse(its.forKernels, field, Floats(field.size()), rule);
   EXPECT_EQ(inverse.state.iterations, 1);
   EXPECT_TRUE(inverse.state.isDone);

@@ -14,8 +14,11 @@ namespace
 // The most strips that all numbers are cut into, which fill a GPU.
 constexpr std::int64_t MostStrips = std::int64_t{ 1 } << 15;
 
+// The fewest numbers of a strip, unless there are less: small grids need fewer launches then.
+constexpr std::int64_t LeastOfStrip = 16;
+
 // How many strips' results are joined to one. A lane joins them one after the other, in some microseconds for so many.
-constexpr std::int64_t Joint = std::int64_t{ 1 } << 5;
+constexpr std::int64_t Joint = std::int64_t{ 1 } << 6;
 
 /** Cuts count numbers into at most `most` interleaved strips, which do not depend on the device, as a sum's rounding would. */
 kernels::Strips
@@ -28,7 +31,7 @@ CutIntoStrips(std::int64_t count, std::int64_t most)
 kernels::Strips
 CutIntoStrips(std::int64_t count)
 {
-  return CutIntoStrips(count, MostStrips);
+  return CutIntoStrips(count, std::min(MostStrips, (count + LeastOfStrip - 1) / LeastOfStrip));
 }
 
 FieldReducer::FieldReducer(Queue & queue)
@@ -62,25 +65,37 @@ FieldReducer::Sum(const Memory & numbers, std::int64_t first, std::int64_t count
   this->Reduce<kernels::SumStripKernel>(numbers, first, count, result, slot);
 }
 
+FieldParts
+FieldReducer::FindLargestAndSumOfParts(const Memory & numbers, std::int64_t count)
+{
+  this->Reserve();
+  const kernels::Strips strips = CutIntoStrips(count);
+  this->ReduceToLargestAndSum(numbers, 0, strips, *m_Strips);
+  return this->JoinToFew(strips.number, [this](const Memory & from, const kernels::Strips & joined, Memory & to) {
+    this->ReduceToLargestAndSum(from, joined.count, joined, to);
+  });
+}
+
 void
 FieldReducer::FindLargestAndSum(const Memory & numbers, std::int64_t count, Memory & result)
 {
-  this->Reserve();
-  const auto reduce = [this](const Memory & from, std::int64_t addends, const kernels::Strips & strips, Memory & to) {
-    ForEachItem<kernels::FindLargestAndSumOfStripKernel>(m_Queue,
-                                                         strips.number,
-                                                         strips,
-                                                         Input<float>(from),
-                                                         Input<float>(from, addends),
-                                                         Output<float>(to),
-                                                         Output<float>(to, strips.number));
-  };
-  const kernels::Strips strips = CutIntoStrips(count);
-  reduce(numbers, 0, strips, *m_Strips);
-  // The sums of the strips lie behind their maxima.
-  this->Join(strips.number, result, [&reduce](const Memory & from, const kernels::Strips & joined, Memory & to) {
-    reduce(from, joined.count, joined, to);
-  });
+  const FieldParts parts = this->FindLargestAndSumOfParts(numbers, count);
+  this->ReduceToLargestAndSum(*parts.memory, parts.count, CutIntoStrips(parts.count, 1), result);
+}
+
+void
+FieldReducer::ReduceToLargestAndSum(const Memory &          from,
+                                    std::int64_t            addends,
+                                    const kernels::Strips & strips,
+                                    Memory &                to)
+{
+  ForEachItem<kernels::FindLargestAndSumOfStripKernel>(m_Queue,
+                                                       strips.number,
+                                                       strips,
+                                                       Input<float>(from),
+                                                       Input<float>(from, addends),
+                                                       Output<float>(to),
+                                                       Output<float>(to, strips.number));
 }
 
 template <typename TKernel>
@@ -90,15 +105,19 @@ FieldReducer::Reduce(const Memory & numbers, std::int64_t first, std::int64_t co
   this->Reserve();
   const kernels::Strips strips = CutIntoStrips(count);
   ForEachItem<TKernel>(m_Queue, strips.number, strips, Input<float>(numbers, first), Output<float>(*m_Strips));
-  this->Join(strips.number, result, [&](const Memory & from, const kernels::Strips & joined, Memory & to) {
-    ForEachItem<TKernel>(
-      m_Queue, joined.number, joined, Input<float>(from), Output<float>(to, &to == &result ? slot : 0));
-  });
+  const auto reduce = [this](const Memory & from, const kernels::Strips & joined, Memory & to, std::int64_t itsSlot) {
+    ForEachItem<TKernel>(m_Queue, joined.number, joined, Input<float>(from), Output<float>(to, itsSlot));
+  };
+  const FieldParts parts =
+    this->JoinToFew(strips.number, [&reduce](const Memory & from, const kernels::Strips & joined, Memory & to) {
+      reduce(from, joined, to, 0);
+    });
+  reduce(*parts.memory, CutIntoStrips(parts.count, 1), result, slot);
 }
 
 template <typename TReduce>
-void
-FieldReducer::Join(std::int64_t count, Memory & result, const TReduce & reduce)
+FieldParts
+FieldReducer::JoinToFew(std::int64_t count, const TReduce & reduce)
 {
   Memory * from = m_Strips.get();
   Memory * to = m_Joined.get();
@@ -109,7 +128,7 @@ FieldReducer::Join(std::int64_t count, Memory & result, const TReduce & reduce)
     count = strips.number;
     std::swap(from, to);
   }
-  reduce(*from, CutIntoStrips(count, 1), result);
+  return { from, static_cast<int>(count) };
 }
 
 } // namespace gpureg

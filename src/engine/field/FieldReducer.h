@@ -16,6 +16,13 @@ namespace gpureg
 kernels::Strips
 CutIntoStrips(std::int64_t count);
 
+/** Holds results of parts of an array, float: as many maxima, and as many sums behind them. */
+struct FieldParts
+{
+  const Memory * memory;
+  int            count;
+};
+
 /** Sums and maxima over a device's arrays, which stay on the device. The same to the bit on each device for any number of threads. */
 class FieldReducer
 {
@@ -35,6 +42,11 @@ public:
   Memory &
   GetParts(std::int64_t count);
 
+  /** Returns the largest number of each of some parts of the first count numbers, and their sums, for a kernel that joins them: 64 parts at
+   *  most. They stay until the next reduction. numbers: float. */
+  FieldParts
+  FindLargestAndSumOfParts(const Memory & numbers, std::int64_t count);
+
   /** Writes the largest of the first count numbers, and their sum, to result[0] and result[1]. numbers, result: float. */
   void
   FindLargestAndSum(const Memory & numbers, std::int64_t count, Memory & result);
@@ -51,10 +63,12 @@ private:
   template <typename TKernel>
   void
   Reduce(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot);
-  /** Joins the results of count strips, in m_Strips, to one, by reduce(from, strips, to). */
-  template <typename TReduce>
   void
-  Join(std::int64_t count, Memory & result, const TReduce & reduce);
+  ReduceToLargestAndSum(const Memory & from, std::int64_t addends, const kernels::Strips & strips, Memory & to);
+  /** Joins the results of count strips, in m_Strips, to few, by reduce(from, strips, to). */
+  template <typename TReduce>
+  FieldParts
+  JoinToFew(std::int64_t count, const TReduce & reduce);
 
   Queue &       m_Queue;
   MemoryPointer m_Parts;

@@ -19,6 +19,7 @@ typedef struct InversionRule
   float largestError; /* voxels; ITK: 0.1 */
   float meanError;    /* voxels; ITK: 0.001 */
   int   iterations;   /* at most; ITK: 20 */
+  int   parts;        /* of the grid, in each of which the largest error and the sum of errors were found */
 } InversionRule;
 
 /** Describes how far an inversion is. Its members are 0 at first. 32-bit members only. */
@@ -84,11 +85,11 @@ MeasureInversionError(const FieldGrid *                    grid,
 
 GPUREG_REAL_ITEM_KERNEL(MeasureInversionError, 1 << 12, "inverting a deformation");
 
-/** Decides on the iteration whose errors were found: largest[0] and sum[0]. For one item. */
+/** Decides on the iteration whose errors were found: the largest one, and their sum, of each part. For one item. */
 GPUREG_FUNCTION void
 JudgeInversion(const InversionRule *          rule,
                GPUREG_GLOBAL const float *    largest,
-               GPUREG_GLOBAL const float *    sum,
+               GPUREG_GLOBAL const float *    sums,
                GPUREG_GLOBAL InversionState * state,
                i64                            item)
 {
@@ -96,8 +97,15 @@ JudgeInversion(const InversionRule *          rule,
   now.isDone |= now.isLast;
   if (!now.isDone)
   {
-    now.largestError = largest[item];
-    now.meanError = sum[item] / (float)rule->voxels;
+    float found = 0.0f;
+    float sum = 0.0f;
+    GPUREG_UNROLL_8 for (int part = 0; part < rule->parts; ++part)
+    {
+      found = LargerOf(found, largest[part]);
+      sum += sums[part];
+    }
+    now.largestError = found;
+    now.meanError = sum / (float)rule->voxels;
     now.step = now.iterations == 0 ? 0.75f : 0.5f;
     ++now.iterations;
     now.isLast =

@@ -21,7 +21,6 @@ SyNInverter::BeginLevel(const kernels::FieldGrid & grid)
   m_Grid = grid;
   m_Inversions.fill({});
   Reserve(m_Queue, m_States, m_Inversions.size() * sizeof(kernels::InversionState));
-  Reserve(m_Queue, m_Found, 2 * sizeof(float));
 }
 
 void
@@ -101,9 +100,14 @@ SyNInverter::Iterate(std::size_t number, int iterations, FieldReducer & reducer,
                                                       Input<RealNumber>(*its.inverse),
                                                       Input<InversionState>(*m_States, slot),
                                                       Output<float>(lengths));
-    reducer.FindLargestAndSum(lengths, voxels, *m_Found);
-    ForEachItem<kernels::JudgeInversionKernel>(
-      m_Queue, 1, rule, Input<float>(*m_Found), Input<float>(*m_Found, 1), Output<InversionState>(*m_States, slot));
+    const FieldParts found = reducer.FindLargestAndSumOfParts(lengths, voxels);
+    rule.parts = found.count;
+    ForEachItem<kernels::JudgeInversionKernel>(m_Queue,
+                                               1,
+                                               rule,
+                                               Input<float>(*found.memory),
+                                               Input<float>(*found.memory, found.count),
+                                               Output<InversionState>(*m_States, slot));
     ForEachItem<kernels::StepInverseKernel>(m_Queue,
                                             voxels,
                                             Precision::Single,

@@ -41,7 +41,7 @@ public:
   std::size_t
   GetDeviceBytes() const
   {
-    return SizeOf(m_States) + SizeOf(m_Found);
+    return SizeOf(m_States);
   }
 
 private:
@@ -67,7 +67,6 @@ private:
   std::array<Inversion, 4>               m_Inversions;
   std::array<kernels::InversionState, 4> m_Downloaded{};
   MemoryPointer                          m_States; // kernels::InversionState: of each inversion
-  MemoryPointer                          m_Found;  // float[2]: the largest error and the sum of all
 };
 
 } // namespace gpureg
