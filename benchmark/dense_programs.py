@@ -2,91 +2,170 @@
 """Dense registration by this package, by greedy (picsl-greedy) and by ANTs (antspyx), each from the same affine transform on.
 
 greedy and ANTs run in a process of their own, which is this file: their copies of ITK do not meet. Of ANTs only the library of its wheel is
-loaded, which needs none of the packages that antspyx does.
+loaded, which needs none of the packages that antspyx does. FireANTs is not compared: benchmark/README.md says why.
 """
 
 from __future__ import annotations
 
-import ast
+import contextlib
 import dataclasses
+import fcntl
+import importlib.metadata
 import importlib.util
 import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
-from typing import Optional, Sequence
+from typing import Any, Iterator, Optional, Sequence
 
-ITERATIONS = {"greedy": (100, 100, 100, 50), "ants": (100, 70, 50, 20)}
-#: The metrics of the other programs' rows.
-GREEDY = {"greedy-ncc4": "NCC 4x4x4", "greedy-ncc2": "NCC 2x2x2", "greedy-nmi": "NMI"}
-ANTS = {"ants-cc": "CC[{fixed},{moving},1,4]", "ants-mattes": "Mattes[{fixed},{moving},1,32]"}
-MODULES = {"greedy": "picsl_greedy", "ants": "ants"}
+
+@dataclasses.dataclass(frozen=True)
+class Package:
+    """A program that is compared: its module, its package, and its iterations at each level, the coarsest first."""
+
+    module: str
+    distribution: str
+    iterations: tuple[int, ...]
+
+    def version(self) -> str:
+        """Returns the package's name and version; the name alone if it does not tell its version."""
+        try:
+            return f"{self.distribution} {importlib.metadata.version(self.distribution)}"
+        except importlib.metadata.PackageNotFoundError:
+            return self.distribution
+
+
+PACKAGES = {
+    "greedy": Package("picsl_greedy", "picsl-greedy", (100, 100, 100, 50)),
+    "ants": Package("ants", "antspyx", (100, 70, 50, 20)),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Other:
+    """A way to run one of PACKAGES.
+
+    Attributes:
+        package: its key in PACKAGES.
+        metric: as the program has it; of ANTs behind the images' names and weight.
+        minutes: that one core takes for two heads of 182×182×218 voxels, about: the longest run begins first.
+        step: of ANTs' SyN, voxels.
+    """
+
+    package: str
+    metric: str
+    minutes: float
+    step: float = 0.0
+
+    def settings(self, iterations: Optional[Sequence[int]]) -> str:
+        """Returns the arguments that decide what is found, but for the images' names. iterations: of each level; None: the program's own."""
+        counts = "x".join(str(count) for count in iterations or PACKAGES[self.package].iterations)
+        levels = range(counts.count("x"), -1, -1)
+        if self.package == "greedy":
+            return f"-m {self.metric} -n {counts} -s 1.732vox 0.707vox -wp 0"
+        factors, sigmas = ("x".join(str(one) for one in ones) for ones in ([2**level for level in levels], levels))
+        kind, number = self.metric.split()
+        return (
+            f"-m {kind}[{{fixed}},{{moving}},1,{number}] -t SyN[{self.step:g},3,0] -c [{counts},1e-6,10] -f {factors} -s {sigmas}vox "
+            "-u 0 --float 1"
+        )
+
+
+#: ants-cc and ants-mattes have ANTs' older step of 0.1; ants-cc2 has step and radius of today's antsRegistrationSyN.sh.
+OTHERS = {
+    "ants-cc": Other("ants", "CC 4", 76, step=0.1),
+    "ants-cc2": Other("ants", "CC 2", 28, step=0.2),
+    "ants-mattes": Other("ants", "Mattes 32", 5.5, step=0.1),
+    "greedy-ncc4": Other("greedy", "NCC 4x4x4", 4),
+    "greedy-ncc2": Other("greedy", "NCC 2x2x2", 4),
+    "greedy-nmi": Other("greedy", "NMI", 3),
+}
 
 
 class Skipped(Exception):
-    """A program is not there, or has failed; the text says which."""
+    """A program is not there, has failed, or has not finished; the text says which."""
 
 
 @dataclasses.dataclass
 class Found:
     """A displacement field on the fixed image's grid, behind which the affine transform follows, its inverse, and the seconds it took."""
 
-    field: object
-    inverse: object
+    field: Any
+    inverse: Any
     seconds: float
 
 
 @dataclasses.dataclass
 class Pair:
-    """Two images, the affine transform between them, and the folder where fixed.nii, moving.nii, affine.mat and affine.txt lie."""
+    """Two images and the affine transform between them."""
 
-    fixed: object
-    moving: object
-    affine: object
-    folder: Path
+    fixed: Any
+    moving: Any
+    affine: Any
 
 
-def write_pair(pair: Pair) -> None:
-    """Writes a pair's images, and its affine transform as greedy and as ANTs read it."""
+@contextlib.contextmanager
+def alone_on(device: str) -> Iterator[None]:
+    """Waits until no other job of this user, of whatever run, registers on a device, and keeps it meanwhile."""
+    path = Path(tempfile.gettempdir()) / f"compare_dense-{os.getuid()}-{device.replace(':', '-')}.lock"
+    with open(path, "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def write_pair(pair: Pair, folder: Path) -> None:
+    """Writes a pair into a folder: fixed.nii, moving.nii, and its affine transform as greedy, ANTs and NumPy read it."""
     import gpuregistration as gr
     import numpy as np
 
-    gr.write_image(pair.folder / "fixed.nii", pair.fixed)
-    gr.write_image(pair.folder / "moving.nii", pair.moving)
+    gr.write_image(folder / "fixed.nii", pair.fixed)
+    gr.write_image(folder / "moving.nii", pair.moving)
     # greedy's points have x and y the other way round.
     flip = np.diag([-1.0, -1.0, 1.0, 1.0])
     matrix = pair.affine.matrix_of()
-    np.savetxt(pair.folder / "affine.mat", flip @ matrix @ flip, fmt="%.17g")
+    np.save(folder / "affine.npy", matrix)
+    np.savetxt(folder / "affine.mat", flip @ matrix @ flip, fmt="%.17g")
     numbers = " ".join(f"{number:.17g}" for number in [*matrix[:3, :3].ravel(), *matrix[:3, 3]])
-    (pair.folder / "affine.txt").write_text(
+    (folder / "affine.txt").write_text(
         "#Insight Transform File V1.0\n#Transform 0\nTransform: AffineTransform_double_3_3\n"
         f"Parameters: {numbers}\nFixedParameters: 0 0 0\n"
     )
 
 
-def parse_stage(text: str, iterations: Optional[Sequence[int]]) -> object:
-    """Reads a stage of this package, such as "greedy radius=4 iterations=(50,20)". Raises ValueError if it is none."""
+def read_pair(folder: Path) -> Pair:
+    """Reads what write_pair() has written into a folder."""
+    import gpuregistration as gr
+    import numpy as np
+
+    images = (gr.read_image(folder / name) for name in ("fixed.nii", "moving.nii"))
+    return Pair(*images, gr.Affine.from_matrix(np.load(folder / "affine.npy")))
+
+
+def parse_stage(text: str, iterations: Optional[Sequence[int]]) -> Any:
+    """Reads a stage of this package as `gpureg register --transform` has it, such as "greedy:radius=4:iterations=50x20".
+
+    iterations: of each level, where the text has none; None: the stage's own. Raises ValueError if it is no stage that deforms.
+    """
     from gpuregistration import stages
+    from gpuregistration.command.errors import WrongUse
+    from gpuregistration.command.stages import check, read_stages
 
-    kinds = {kind.name: kind for kind in (stages.Greedy, stages.SyN, stages.Velocity)}
-    name, *settings = text.split()
     try:
-        stage = kinds[name](**{key: ast.literal_eval(value) for key, value in (one.split("=", 1) for one in settings)})
-        if iterations and not any(one.startswith("iterations=") for one in settings):
+        (stage,) = read_stages(text, None)
+        if not isinstance(stage, (stages.Greedy, stages.SyN, stages.FreeForm)):
+            raise ValueError(f"{text}: one of greedy, syn, velocity and ffd is compared.")
+        if iterations and not isinstance(stage, stages.FreeForm) and ":iterations=" not in text:
             stage.iterations = tuple(iterations)
-        stage.settings()
-        return stage
-    except KeyError:
-        raise ValueError(f'"{text}" is no stage: it begins with {", ".join(kinds)}.') from None
-    except (TypeError, ValueError, SyntaxError) as error:
-        raise ValueError(
-            f'"{text}" is not possible: {error}. Settings are name=value without spaces; write words in quotes.'
-        ) from None
+            check([stage])
+    except WrongUse as error:
+        raise ValueError(str(error)) from None
+    return stage
 
 
-def run_ours(stage: object, pair: Pair, device: str, times: int = 1) -> Found:
+def run_ours(stage: Any, pair: Pair, device: str, times: int = 1) -> Found:
     """Registers by a stage of this package. The seconds are the least of several runs, from loaded images to a transform."""
     import gpuregistration as gr
 
@@ -96,57 +175,77 @@ def run_ours(stage: object, pair: Pair, device: str, times: int = 1) -> Found:
         result = gr.register(pair.fixed, pair.moving, stage, initial=pair.affine, device=device)
         seconds.append(time.perf_counter() - start)
     found = result.stages[0]
-    field = found.transform.transforms[0]
-    # SyN has kept an inverse; its deformation comes last.
-    inverse = field.inverse(device=device) if found.inverse is None else found.inverse.transforms[-1]
+    deformation = found.transform.transforms[0]
+    is_field = isinstance(deformation, gr.DisplacementField)
+    field = deformation if is_field else deformation.to_displacement_field(pair.fixed, device)
+    # SyN and velocity have kept an inverse; its deformation comes last.
+    inverse = deformation.inverse(pair.fixed, device) if found.inverse is None else found.inverse.transforms[-1]
     return Found(field, inverse, min(seconds))
 
 
-def run_other(name: str, pair: Pair, threads: int, iterations: Optional[Sequence[int]]) -> Found:
-    """Registers by one of GREEDY or ANTS. Raises Skipped if it is not installed, or fails."""
+def run_other(name: str, pair: Path, folder: Path, threads: int, iterations: Optional[Sequence[int]], most_seconds: Optional[float]) -> Found:
+    """Registers by one of OTHERS.
+
+    Args:
+        pair: folder of write_pair()'s files.
+        folder: for the program's files.
+        iterations: of each level; None: the program's own.
+        most_seconds: after which the program is stopped; None: never.
+
+    Raises:
+        Skipped: it is not installed, fails, or takes longer.
+    """
     import gpuregistration as gr
 
-    program = name.split("-")[0]
-    if importlib.util.find_spec(MODULES[program]) is None:
-        raise Skipped(f"{MODULES[program]} is not installed")
-    counts = "x".join(str(count) for count in iterations or ITERATIONS[program])
-    levels = counts.count("x") + 1
-    log = pair.folder / f"{name}.log"
-    if program == "greedy":
+    other = OTHERS[name]
+    package = PACKAGES[other.package]
+    if importlib.util.find_spec(package.module) is None:
+        raise Skipped(f"{package.module} is not installed")
+    # Arguments are divided at blanks: paths have none.
+    inputs = Path(os.path.relpath(pair, folder))
+    if " " in str(inputs):
+        raise Skipped(f"{inputs} has blanks, which the program takes for ends of names")
+    fixed, moving = inputs / "fixed.nii", inputs / "moving.nii"
+    settings = other.settings(iterations).format(fixed=fixed, moving=moving)
+    if other.package == "greedy":
         commands = [
-            f"-d 3 -m {GREEDY[name]} -i fixed.nii moving.nii -it affine.mat -n {counts} -s 1.732vox 0.707vox -wp 0 "
-            f"-threads {threads} -o warp.nii",
+            f"-d 3 {settings} -i {fixed} {moving} -it {inputs / 'affine.mat'} -threads {threads} -o warp.nii",
             # The time of the inverse is not the registration's.
             f"-d 3 -iw warp.nii inverse.nii -wp 0 -threads {threads}",
         ]
         names = "warp.nii", "inverse.nii"
     else:
-        factors = "x".join(str(2**n) for n in reversed(range(levels)))
-        sigmas = "x".join(str(n) for n in reversed(range(levels)))
-        metric = ANTS[name].format(fixed="fixed.nii", moving="moving.nii")
-        commands = [
-            f"-d 3 -v 1 -r affine.txt -m {metric} -t SyN[0.1,3,0] -c [{counts},1e-6,10] -f {factors} -s {sigmas}vox -u 0 --float 1 -o ants_"
-        ]
+        commands = [f"-d 3 -v 1 -r {inputs / 'affine.txt'} {settings} -o ants_"]
         names = "ants_1Warp.nii.gz", "ants_1InverseWarp.nii.gz"
-    environment = {**os.environ, "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS": str(threads)}
-    with open(log, "w") as out:
-        done = subprocess.run(
-            [sys.executable, str(Path(__file__).resolve()), program, *commands],
-            cwd=pair.folder, env=environment, stdout=out, stderr=subprocess.STDOUT,
-        )
+    text = _run_apart(other.package, commands, folder, threads, most_seconds)
+    # ANTs prints its time without reading and compressing; greedy's time is the whole command's, whose files are not compressed.
+    pattern = r"Elapsed time \(stage 0\): (\S+)" if other.package == "ants" else r"SECONDS (\S+)"
+    seconds = re.search(pattern, text)
+    if seconds is None:
+        raise Skipped(f"told no time: {' '.join(text.split())[-200:]}")
+    return Found(*(gr.read_transform(folder / one) for one in names), float(seconds[1]))
+
+
+def _run_apart(package: str, commands: Sequence[str], folder: Path, threads: int, most_seconds: Optional[float]) -> str:
+    """Runs commands of one of PACKAGES in a process, and returns what they print. Other arguments and errors are those of run_other()."""
+    log = folder / "log"
+    try:
+        with open(log, "w") as out:
+            done = subprocess.run(
+                [sys.executable, str(Path(__file__).resolve()), package, *commands],
+                cwd=folder, env={**os.environ, "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS": str(threads)},
+                stdout=out, stderr=subprocess.STDOUT, timeout=most_seconds,
+            )
+    except subprocess.TimeoutExpired:
+        raise Skipped(f"not finished in {most_seconds:.0f} s") from None
     text = log.read_text(errors="replace")
     if done.returncode:
         raise Skipped(f"failed, exit status {done.returncode}: {' '.join(text.split())[-200:]}")
-    # ANTs prints its time without reading and compressing; greedy's time is the whole command's, whose files are not compressed.
-    pattern = r"Elapsed time \(stage 0\): (\S+)" if program == "ants" else r"SECONDS (\S+)"
-    seconds = re.search(pattern, text)
-    if seconds is None:
-        raise Skipped(f"told no time, see {log}")
-    return Found(*(gr.read_transform(pair.folder / one) for one in names), float(seconds[1]))
+    return text
 
 
-def _run_child(program: str, commands: Sequence[str]) -> int:
-    if program == "greedy":
+def _run_child(package: str, commands: Sequence[str]) -> int:
+    if package == "greedy":
         import picsl_greedy
 
         for command in commands:
