@@ -21,6 +21,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/field/FieldInverter.cpp
     engine/field/FieldReducer.cpp
     engine/field/FieldSmoother.cpp
+    engine/field/JacobianMeasure.cpp
     engine/transform/FindPlanes.cpp
     engine/metric/samples/FixedGradients.cpp
     engine/transform/MergedChain.cpp

@@ -19,6 +19,9 @@ namespace
 // v/2 is squared so often, and v once more, so that both begin with the same steps: half a voxel where v has 32.
 constexpr int SquaringsToMiddle = 5;
 
+// Further smoothings of v where it folds: together they are as one of √20 times the sigma.
+constexpr int MostSmoothings = 20;
+
 // An inverse needs one reading or two, each of which squares the error; no step is halved where nothing folds. Error: voxels.
 constexpr kernels::NewtonRule Refinement{ 16, 1e-4F, 0, 1 };
 
@@ -44,6 +47,7 @@ VelocityScheme::VelocityScheme(SchemeWorkspace & workspace)
   , m_Forces(workspace)
   , m_ToMiddle(*workspace.queue)
   , m_Whole(*workspace.queue)
+  , m_Jacobian(*workspace.queue)
 {}
 
 void
@@ -108,6 +112,30 @@ VelocityScheme::Move(const DiffeomorphicSettings & settings, int t)
 }
 
 void
+VelocityScheme::End()
+{
+  int left = this->SmoothsField() ? MostSmoothings : 0;
+  while (left > 0 && this->CountFoldedVoxels() > 0)
+  {
+    m_FieldSmoother.Smooth(*m_Velocity, *m_Workspace.first, *m_Workspace.second, *m_Velocity);
+    --left;
+  }
+}
+
+std::int64_t
+VelocityScheme::CountFoldedVoxels()
+{
+  std::int64_t folded = 0;
+  for (const bool isInverse : { false, true })
+  {
+    m_Whole.Enqueue(*m_Velocity, isInverse, *m_Workspace.second, *m_Workspace.first);
+    folded +=
+      m_Jacobian.Measure(m_Level.grid, *m_Workspace.first, m_Workspace.reducer, m_Workspace.second).foldedVoxels;
+  }
+  return folded;
+}
+
+void
 VelocityScheme::ResampleImages()
 {
   Memory & field = *m_Workspace.first;
@@ -169,7 +197,7 @@ VelocityScheme::MakeInverse()
 std::size_t
 VelocityScheme::GetDeviceBytes() const
 {
-  std::size_t bytes = this->GetUpdateBytes() + m_Forces.GetDeviceBytes();
+  std::size_t bytes = this->GetUpdateBytes() + m_Forces.GetDeviceBytes() + m_Jacobian.GetDeviceBytes();
   for (const auto & pair : m_Pairs)
   {
     for (const LevelValues * image : { &pair->fixed, &pair->moving })
