@@ -79,6 +79,7 @@ public:
   using ImagePairType = RegistrationImagePair<TFixedImage, TMovingImage>;
   using SchemeEnum = gpureg::DiffeomorphicScheme;
   using OptimizerEnum = gpureg::DiffeomorphicOptimizer;
+  using SmoothingEnum = gpureg::DiffeomorphicSmoothing;
 
   /** Sets the scheme, as an enumerator or by its name: "Greedy" (the default) or "Velocity". SyN has a class of its own, and is refused here.
    * \throws itk::GPUBadInputError if no scheme has this name.
@@ -110,6 +111,11 @@ public:
   itkGetConstMacro(UpdateSmoothingSigma, double);
   itkSetMacro(FieldSmoothingSigma, double);
   itkGetConstMacro(FieldSmoothingSigma, double);
+
+  /** Sets how these Gaussians are computed, as an enumerator or by its name: "Discrete" (the default), with ITK's weights of a discrete
+   * Gaussian, or "Recursive", as RecursiveGaussianImageFilter, which takes the same time for any sigma.
+   * \throws itk::GPUBadInputError if no smoothing has this name. */
+  itkGPUChoiceMacro(Smoothing, SmoothingEnum, gpureg::GetDiffeomorphicSmoothing);
 
   /** Sets the length of the longest vector of each update, in a level's voxels. Default: 1. */
   itkSetMacro(Step, double);
@@ -227,6 +233,7 @@ private:
   double               m_UpdateSmoothingSigma;
   double               m_FieldSmoothingSigma;
   double               m_Step;
+  SmoothingEnum        m_Smoothing;
   OptimizerEnum        m_Optimizer;
   double               m_ConvergenceThreshold;
   unsigned int         m_ConvergenceWindowSize;

@@ -25,6 +25,7 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::DiffeomorphicRegistr
   m_UpdateSmoothingSigma = settings.updateSigma;
   m_FieldSmoothingSigma = settings.fieldSigma;
   m_Step = settings.step;
+  m_Smoothing = settings.smoothing;
   m_Optimizer = settings.optimizer;
   m_ConvergenceThreshold = settings.convergenceThreshold;
   m_ConvergenceWindowSize = static_cast<unsigned int>(settings.convergenceWindow);
@@ -100,6 +101,7 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
   settings.updateSigma = m_UpdateSmoothingSigma;
   settings.fieldSigma = m_FieldSmoothingSigma;
   settings.step = m_Step;
+  settings.smoothing = m_Smoothing;
   settings.optimizer = m_Optimizer;
   settings.convergenceThreshold = m_ConvergenceThreshold;
   settings.convergenceWindow = GPURegistrationDetail::ToEngineCount(m_ConvergenceWindowSize);
@@ -207,6 +209,7 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std::ostre
   os << indent << "NeighborhoodRadius: " << m_NeighborhoodRadius << std::endl;
   os << indent << "UpdateSmoothingSigma: " << m_UpdateSmoothingSigma << std::endl;
   os << indent << "FieldSmoothingSigma: " << m_FieldSmoothingSigma << std::endl;
+  os << indent << "Smoothing: " << m_Smoothing << std::endl;
   os << indent << "Step: " << m_Step << std::endl;
   os << indent << "Optimizer: " << m_Optimizer << std::endl;
   os << indent << "ConvergenceThreshold: " << m_ConvergenceThreshold << std::endl;

@@ -106,6 +106,9 @@ struct DiffeomorphicSettings
    *  none. */
   double updateSigma = 1.732;
   double fieldSigma = 0.6;
+  /** How these Gaussians are computed; both continue the field beyond the grid's edge. Recursive ones are for the greedy scheme and the velocity,
+   *  on devices with double precision; SyN's are discrete, as ITK's are. */
+  DiffeomorphicSmoothing smoothing = DiffeomorphicSmoothing::Discrete;
   /** Length of the longest vector of each update, in a level's voxels; of a velocity, at most. */
   double step = 1;
   /** How long a step is: of the longest vector, or by Adam, whose steps are of that length at most. Adam is for the greedy scheme, and takes 24

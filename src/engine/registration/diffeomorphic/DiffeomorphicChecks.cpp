@@ -232,7 +232,13 @@ CheckSettings(const DiffeomorphicProblem & problem, const DiffeomorphicSettings 
       "Adam scales each component of an update by itself, so that a weight of the derivative's components makes no "
       "difference unless it is 0: give weights of 0 and 1");
   }
-  GetName(settings.optimizer); // throws for a number that is none
+  // These throw for a number that is none.
+  GetName(settings.optimizer);
+  GetName(settings.smoothing);
+  if (settings.smoothing == DiffeomorphicSmoothing::Recursive && settings.scheme == DiffeomorphicScheme::SyN)
+  {
+    throw UnsupportedError("SyN smooths by discrete Gaussians, as ITK's class does: choose Discrete");
+  }
   CheckWeights(settings.weights, problem.dimension);
   if (settings.convergenceWindow != 0)
   {
