@@ -180,8 +180,14 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::RegisterDeformation(
   problem.further = this->LoadImagePairs(sides);
   m_Result =
     this->RegisterOnDevice(m_Engine, problem, this->MakeSettings(), [](const gpureg::DiffeomorphicProgress &) {});
+  gpureg::EvaluationStatistics statistics = this->m_Statistics;
+  for (const auto & side : sides)
+  {
+    statistics = Add(statistics, side.GetStatistics());
+  }
   const auto field = this->MakeField();
   this->TakeDisplacements(Superclass::StoreIn(*field), this->MakeParallelFor());
+  this->m_Statistics = statistics;
   m_Deformation = DisplacementFieldTransformType::New();
   m_Deformation->SetDisplacementField(field);
   this->SetDeformation(m_Deformation);

@@ -10,9 +10,12 @@
 #include "itkAffineTransform.h"
 #include "itkBSplineTransform.h"
 #include "itkCommand.h"
+#include "itkCompositeTransform.h"
+#include "itkDisplacementFieldTransform.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
 
@@ -267,14 +270,20 @@ TEST_P(DiffeomorphicMethodTest, ComparesSeveralPairs)
   const Problem<2> other(41);
   const auto       method = MakeMethod(problem, GetParam());
   method->Update();
-  const auto alone = method->GetDisplacementField();
-  const auto pair = DiffeomorphicMethod<2>::ImagePairType::New();
+  const std::int64_t bytesOfOne = method->GetEvaluationStatistics().bytesUp;
+  const auto         alone = method->GetDisplacementField();
+  const auto         pair = DiffeomorphicMethod<2>::ImagePairType::New();
   pair->SetFixedImage(other.fixed);
   pair->SetMovingImage(other.moving);
   pair->SetSimilarity("NormalizedMutualInformation");
   pair->SetWeight(0);
   method->AddImagePair(pair);
   method->Update();
+  // The statistics count the upload of its images; on the host there is none. Weights of Gaussians are kept from before.
+  const auto pixels =
+    other.fixed->GetBufferedRegion().GetNumberOfPixels() + other.moving->GetBufferedRegion().GetNumberOfPixels();
+  const double bytes = GetParam() == "host" ? 0.0 : static_cast<double>(pixels * sizeof(float));
+  EXPECT_NEAR(static_cast<double>(method->GetEvaluationStatistics().bytesUp - bytesOfOne), bytes, 64);
   EXPECT_TRUE(HaveSameBits(*alone, *method->GetDisplacementField()));
   // The method notices what changes in the pair.
   pair->SetWeight(1);

@@ -39,10 +39,7 @@ MiddleForces::BeginLevel(const std::vector<MiddleSources> & pairs, int number, i
   }
   m_Filter.Release();
   m_Elements = 3 * kernels::CountFieldVoxels(&level.grid);
-  if (m_Pairs.size() > 1)
-  {
-    Reserve(queue, m_OfAll, sizeof(float) * static_cast<std::size_t>(m_Elements));
-  }
+  ReserveIf(m_Pairs.size() > 1, queue, m_OfAll, sizeof(float) * static_cast<std::size_t>(m_Elements));
   Reserve(queue, m_Values, 2 * sizeof(float) * m_Pairs.size() * static_cast<std::size_t>(std::max(1, iterations)));
 }
 

@@ -45,34 +45,30 @@ void
 MiddlePair::SetRanges(bool isFirst)
 {
   const bool hasBins = m_Similarity->GetDescription().HasJointHistogram();
-  if (!hasBins && !isFirst)
+  if (hasBins || isFirst)
   {
-    return;
-  }
-  this->EnqueueRanges();
-  for (MiddleImage * image : { &m_Fixed, &m_Moving })
-  {
-    const ImageSummary range = image->DownloadRange();
+    const std::array<ImageSummary, 2> ranges = this->FindRanges();
     if (hasBins)
     {
-      image->SetRange(range);
+      m_Fixed.SetRange(ranges[0]);
+      m_Moving.SetRange(ranges[1]);
     }
   }
 }
 
 void
-MiddlePair::EnqueueRanges()
-{
-  m_Fixed.EnqueueRange();
-  m_Moving.EnqueueRange();
-}
-
-void
 MiddlePair::CheckImages()
 {
-  this->EnqueueRanges();
-  m_Fixed.DownloadRange();
-  m_Moving.DownloadRange();
+  this->FindRanges();
+}
+
+std::array<ImageSummary, 2>
+MiddlePair::FindRanges()
+{
+  // One wait serves both.
+  m_Fixed.EnqueueRange();
+  m_Moving.EnqueueRange();
+  return { m_Fixed.DownloadRange(), m_Moving.DownloadRange() };
 }
 
 void

@@ -121,9 +121,10 @@ public:
   GetDeviceBytes() const;
 
 private:
-  /** Enqueues the ranges of both images in the middle. Overwrites the workspace's first array. */
-  void
-  EnqueueRanges();
+  /** Returns the ranges of the fixed and the moving image in the middle. Overwrites the workspace's first array.
+   *  \throws BadInputError if an image does not vary */
+  std::array<ImageSummary, 2>
+  FindRanges();
 
   /** Says whether the gradient in the forces is the fixed image's, as itk::DemonsImageToImageMetricv4 has it by default. Then the forces are
    *  minus those of the exchanged images, whose moving image is the fixed one. */

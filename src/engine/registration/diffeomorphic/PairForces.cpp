@@ -79,10 +79,7 @@ PairForces::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomorphic
     });
   }
   m_Elements = 3 * kernels::CountFieldVoxels(&level.grid);
-  if (m_Terms.size() > 1)
-  {
-    Reserve(queue, m_OfTerm, sizeof(float) * static_cast<std::size_t>(m_Elements));
-  }
+  ReserveIf(m_Terms.size() > 1, queue, m_OfTerm, sizeof(float) * static_cast<std::size_t>(m_Elements));
   const int iterations = std::max(1, settings.iterations[static_cast<std::size_t>(number)]);
   Reserve(queue, m_Values, sizeof(float) * m_Terms.size() * static_cast<std::size_t>(iterations));
   return level;
