@@ -45,8 +45,8 @@ namespace itk
  * method->GetWarpedImage();
  * \endcode
  *
- * The initial transform follows the deformation, and is linear. Without one, GetTransform() is a DisplacementFieldTransform on the fixed
- * image's grid; with one, it is a composite of that and the initial transform.
+ * The initial transform follows the deformation: a linear transform, B-spline, displacement field, or composite of these. Without one,
+ * GetTransform() is a DisplacementFieldTransform on the fixed image's grid; with one, it is a composite of that and the initial transform.
  *
  * AddImagePair() adds further images, which the one deformation aligns too. Each similarity's derivative is divided by its magnitude over
  * all voxels and multiplied by its weight, as in ObjectToObjectMultiMetricv4; the cost is the weighted mean of the similarities' costs.
@@ -56,8 +56,8 @@ namespace itk
  * of the work that is done. AbortGenerateDataOn() ends the work with an itk::ProcessAborted.
  *
  * \throws itk::GPUBadInputError for settings out of range, constant images, values that are not finite, or if no voxel of the fixed
- * image maps into the moving image; itk::GPUUnsupportedError for an initial transform that is not linear; itk::GPUOutOfMemoryError if the
- * device or the host has too little memory.
+ * image maps into the moving image; itk::GPUUnsupportedError for an initial transform of another kind;
+ * itk::GPUOutOfMemoryError if the device or the host has too little memory.
  *
  * \ingroup GPURegistration
  */

@@ -187,6 +187,48 @@ TEST_P(DiffeomorphicMethodTest, FollowsTheInitialTransform3D)
   ExpectFollowsTheInitialTransform<3>();
 }
 
+TEST_P(DiffeomorphicMethodTest, FollowsADeformation)
+{
+  const Problem<2> problem(41, Problem<2>::Contrast::Same);
+  const auto       first = MakeMethod(problem, GetParam());
+  first->Update();
+  const auto identity = itk::AffineTransform<double, 2>::New();
+  for (const char * const scheme : { "Greedy", "Velocity" })
+  {
+    const auto method = MakeMethod(problem, GetParam());
+    method->SetScheme(scheme);
+    // The transform of another registration, and behind it a linear one.
+    using FieldTransformType = itk::DisplacementFieldTransform<double, 2>;
+    const auto field = FieldTransformType::New();
+    field->SetDisplacementField(
+      dynamic_cast<const FieldTransformType &>(*first->GetTransform()).GetDisplacementField()->Clone());
+    const auto composite = itk::CompositeTransform<double, 2>::New();
+    composite->AddTransform(identity);
+    composite->AddTransform(field);
+    method->SetInitialTransform(composite);
+    method->Update();
+    EXPECT_LT(problem.GetError(*method->GetTransform()), 1.05 * problem.GetError(*first->GetTransform())) << scheme;
+    // A field knows its inverse if somebody sets it.
+    EXPECT_THROW(method->GetInverseTransform(), itk::GPUUnsupportedError);
+    const auto   inverse = first->GetInverseTransform();
+    const auto & back = dynamic_cast<const FieldTransformType &>(*inverse);
+    field->SetInverseDisplacementField(back.GetDisplacementField()->Clone());
+    const auto whole = method->GetInverseTransform();
+    double     sum = 0;
+    double     largest = 0;
+    int        count = 0;
+    ForEachInnerPoint<2>(*problem.fixed, [&](const auto & point) {
+      const auto error = (whole->TransformPoint(method->GetTransform()->TransformPoint(point)) - point).GetNorm();
+      sum += error;
+      largest = std::max(largest, error);
+      ++count;
+    });
+    // Of both inverses.
+    EXPECT_LE(sum / count, 0.01 * problem.grid.spacing[0]) << scheme;
+    EXPECT_LE(largest, 0.2 * problem.grid.spacing[0]) << scheme;
+  }
+}
+
 TEST_P(DiffeomorphicMethodTest, FindsAVelocity)
 {
   const Problem<2> problem(41, Problem<2>::Contrast::Same);

@@ -266,7 +266,7 @@ public:
       const auto ofMoving = gpureg::MakeLevelImage(maker, moving, "moving", { 1, 1, 1 }, m_Moving, m_Mask);
       const auto grid =
         gpureg::MakeFieldGrid(its.dimension, its.size, its.toPoint.matrix, gpureg::GetSpacing(its.toPoint));
-      m_Forces->SetImages(grid, ofFixed, ofMoving, its.initial, 0, OnThreads(2));
+      m_Forces->SetImages(grid, ofFixed, ofMoving, gpureg::MakeDisplacedMap(its.initial), 0, OnThreads(2));
     });
   }
 

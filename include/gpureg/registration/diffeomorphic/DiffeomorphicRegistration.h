@@ -50,9 +50,10 @@ struct DiffeomorphicProblem
   RegisteredImage moving;
   /** Further pairs, which the one deformation aligns too. */
   std::vector<FurtherPair> further;
-  /** Maps points of the fixed image's space to those of the moving image's, after the deformation. A linear map. */
+  /** Maps points of the fixed image's space to those of the moving image's, after the deformation. Any chain but one of an output's voxels;
+   *  outside of a grid its displacements are 0, as in ITK. */
   TransformChain initial;
-  /** Maps points of the grid of the deformation, which is the fixed image's, to points of the fixed image. A linear map; for SyN only. */
+  /** Maps points of the grid of the deformation, which is the fixed image's, to points of the fixed image. The greedy scheme has none. */
   TransformChain fixedInitial;
 };
 
@@ -197,7 +198,7 @@ public:
    *  last 40 ms, or the last two iterations; may throw to end the work, and may be empty.
    *  \param levelDone called alike behind the last iteration of each level, with the number of its iterations.
    *  \throws BadInputError for settings out of range, images that are missing, constant or not on the device, or an initial transform
-   *  that maps the whole fixed image out of the moving image; UnsupportedError for an initial transform that is not linear. */
+   *  that maps the whole fixed image out of the moving image; UnsupportedError for what a scheme does not have. */
   DiffeomorphicResult
   Register(const DiffeomorphicProblem &                               problem,
            const DiffeomorphicSettings &                              settings,

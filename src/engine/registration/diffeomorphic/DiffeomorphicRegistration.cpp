@@ -13,6 +13,7 @@
 #include "engine/runtime/Operation.h"
 #include "engine/runtime/Throttle.h"
 #include "engine/runtime/Transfer.h"
+#include "engine/transform/InitialChain.h"
 
 #include "gpureg/core/Error.h"
 
@@ -81,6 +82,9 @@ public:
       });
     }
     CheckSettings(problem, settings);
+    ++m_Registrations;
+    MarkAsOneSource(problem.initial, m_Registrations);
+    MarkAsOneSource(problem.fixedInitial, m_Registrations);
     DiffeomorphicResult result;
     try
     {
@@ -283,6 +287,7 @@ private:
   JacobianMeasure              m_Jacobian;
   // One a pair.
   std::vector<std::unique_ptr<RangedPair>> m_Ranged;
+  std::uintptr_t                           m_Registrations = 0;
   // Voxels of the current or the last registration's field; 0 if there is none.
   std::int64_t m_Voxels = 0;
   bool         m_IsTimed = false;

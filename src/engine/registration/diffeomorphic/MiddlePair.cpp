@@ -15,18 +15,24 @@ MiddlePair::MiddlePair(SchemeWorkspace & workspace)
 {}
 
 void
-MiddlePair::BeginLevel(RecursiveFilter & filter, const MiddleSources & sources, int number, const LevelGrid & level)
+MiddlePair::BeginLevel(RecursiveFilter &     filter,
+                       const MiddleSources & sources,
+                       const DisplacedMap &  fixedInitial,
+                       const DisplacedMap &  initial,
+                       int                   number,
+                       const LevelGrid &     level)
 {
   const WeighedPair & pair = sources.pair;
   m_Weight = pair.pair.weight;
   m_PairNumber = pair.number;
   m_Dimension = level.grid.dimension;
   m_Level = number;
-  const auto begin = [&](MiddleImage & made, const MiddleSource & from, const char * which) {
-    made.BeginLevel(filter, from.image, which, from.sigmas, level, from.initial, from.outside);
-  };
-  begin(m_Fixed, sources.fixed, "fixed");
-  begin(m_Moving, sources.moving, "moving");
+  const auto begin =
+    [&](MiddleImage & made, const MiddleSource & from, const DisplacedMap & itsInitial, const char * which) {
+      made.BeginLevel(filter, from.image, which, from.sigmas, level, itsInitial, from.outside);
+    };
+  begin(m_Fixed, sources.fixed, fixedInitial, "fixed");
+  begin(m_Moving, sources.moving, initial, "moving");
   if (!m_Similarity || !(m_Settings == pair.pair.similarity))
   {
     m_Similarity.reset();

@@ -29,8 +29,6 @@ struct MiddleSource
   RegisteredImage image;
   /** Standard deviations by which it is smoothed first, in its voxels; 0 for none. */
   std::array<double, 3> sigmas{};
-  /** Maps points of the level's grid, behind the field, to points of the image. */
-  IndexMap initial;
   /** The value outside of the image, which is subtracted from all values. */
   double outside = 0;
 };
@@ -51,9 +49,15 @@ public:
   explicit MiddlePair(SchemeWorkspace & workspace);
 
   /** Smooths the images of a level, and makes the similarity.
+   *  \param fixedInitial, initial map points of the level's grid, and their displacements, to points of the fixed and the moving image
    *  \param number the level's */
   void
-  BeginLevel(RecursiveFilter & filter, const MiddleSources & sources, int number, const LevelGrid & level);
+  BeginLevel(RecursiveFilter &     filter,
+             const MiddleSources & sources,
+             const DisplacedMap &  fixedInitial,
+             const DisplacedMap &  initial,
+             int                   number,
+             const LevelGrid &     level);
 
   MiddleImage &
   GetFixed()

@@ -65,7 +65,7 @@ VelocityScheme::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomor
   const RegisteredImage & fixed = pairs.front().fixed.image;
   const LevelGrid before = this->SetLevel(MakeLevelGrid(problem.dimension, fixed.size, fixed.indexToPoint), settings);
   CarryField(m_Workspace, before, m_Level, FieldEdge::Continues, m_Velocity);
-  m_Forces.BeginLevel(pairs, number, settings.iterations[static_cast<std::size_t>(number)], m_Level);
+  m_Forces.BeginLevel(problem, pairs, number, settings.iterations[static_cast<std::size_t>(number)], m_Level);
   m_ToMiddle.Set(m_Level.grid, 0.5, SquaringsToMiddle);
   m_Whole.Set(m_Level.grid, 1.0, SquaringsToMiddle + 1);
   Reserve(queue, m_Update, 3 * sizeof(float) * static_cast<std::size_t>(kernels::CountFieldVoxels(&m_Level.grid)));
@@ -84,9 +84,7 @@ VelocityScheme::MakeSources(const WeighedPair &          pair,
   const LevelImage fixed = makeImage(pair.pair.fixed, "fixed", made.fixed);
   const LevelImage moving = makeImage(pair.pair.moving, "moving", made.moving);
   const double     lowest = std::min(fixed.summary.minimum, moving.summary.minimum);
-  return { pair,
-           { DescribeLevel(fixed), {}, {}, lowest },
-           { DescribeLevel(moving), {}, problem.initial.first, lowest } };
+  return { pair, { DescribeLevel(fixed), {}, lowest }, { DescribeLevel(moving), {}, lowest } };
 }
 
 void
@@ -139,10 +137,11 @@ void
 VelocityScheme::ResampleImages()
 {
   Memory & field = *m_Workspace.first;
-  m_ToMiddle.Enqueue(*m_Velocity, true, *m_Workspace.second, field);
-  m_Forces.ResampleFixed(field);
-  m_ToMiddle.Enqueue(*m_Velocity, false, *m_Workspace.second, field);
-  m_Forces.ResampleMoving(field);
+  Memory & scratch = *m_Workspace.second;
+  m_ToMiddle.Enqueue(*m_Velocity, true, scratch, field);
+  m_Forces.ResampleFixed(field, scratch);
+  m_ToMiddle.Enqueue(*m_Velocity, false, scratch, field);
+  m_Forces.ResampleMoving(field, scratch);
 }
 
 void
