@@ -175,6 +175,9 @@ if(GPURegistration_HAS_OPENCL)
     field/FieldSums.h field/FieldAdam.h field/FieldBlocks.h field/FieldSmoothing.h field/FieldInversion.h field/FieldNewton.h field/FieldAdjoint.h
     field/FieldJacobian.h field/FieldReduction.h field/MiddleImage.h field/FieldWarp.h field/BoxCorrelation.h field/SampleForces.h
     field/ForceSum.h)
+  gpuregistration_embed_kernels(
+    FieldStart transform/BSpline.h transform/FixedMap.h transform/TransformChain.h transform/ChainSlopes.h field/FieldGrid.h
+    ITEMS field/FieldStart.h)
   gpuregistration_list_sources(
       _opencl_sources ${_opencl_dir} cpp
       OpenCLStructSizes.cpp

@@ -23,3 +23,4 @@
 #include "kernels/registration/free_form/ControlSteps.h"
 #include "kernels/resample/Displacement.h"
 #include "engine/field/FieldKernels.h"
+#include "engine/field/StartKernels.h"

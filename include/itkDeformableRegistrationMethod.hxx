@@ -187,7 +187,8 @@ DeformableRegistrationMethod<TFixedImage, TMovingImage>::GetInverseTransform() c
       GPURegistrationDetail::ThrowUnsupported(*this,
                                               "The initial transform ",
                                               m_RegisteredFrom->GetNameOfClass(),
-                                              " has no inverse.");
+                                              " has no inverse. Give a displacement field its inverse by "
+                                              "SetInverseDisplacementField(), and others as such a field.");
     }
   }
   const auto            field = this->MakeField();

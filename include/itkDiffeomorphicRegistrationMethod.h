@@ -45,8 +45,8 @@ namespace itk
  * method->GetWarpedImage();
  * \endcode
  *
- * The initial transform follows the deformation, and is linear. Without one, GetTransform() is a DisplacementFieldTransform on the fixed
- * image's grid; with one, it is a composite of that and the initial transform.
+ * The initial transform follows the deformation: a linear transform, B-spline, displacement field, or composite of these. Without one,
+ * GetTransform() is a DisplacementFieldTransform on the fixed image's grid; with one, it is a composite of that and the initial transform.
  *
  * AddImagePair() adds further images, which the one deformation aligns too. Each similarity's derivative is divided by its magnitude over
  * all voxels and multiplied by its weight, as in ObjectToObjectMultiMetricv4; the cost is the weighted mean of the similarities' costs.
@@ -56,8 +56,8 @@ namespace itk
  * of the work that is done. AbortGenerateDataOn() ends the work with an itk::ProcessAborted.
  *
  * \throws itk::GPUBadInputError for settings out of range, constant images, values that are not finite, or if no voxel of the fixed
- * image maps into the moving image; itk::GPUUnsupportedError for an initial transform that is not linear; itk::GPUOutOfMemoryError if the
- * device or the host has too little memory.
+ * image maps into the moving image; itk::GPUUnsupportedError for an initial transform of another kind;
+ * itk::GPUOutOfMemoryError if the device or the host has too little memory.
  *
  * \ingroup GPURegistration
  */
@@ -79,6 +79,7 @@ public:
   using ImagePairType = RegistrationImagePair<TFixedImage, TMovingImage>;
   using SchemeEnum = gpureg::DiffeomorphicScheme;
   using OptimizerEnum = gpureg::DiffeomorphicOptimizer;
+  using SmoothingEnum = gpureg::DiffeomorphicSmoothing;
 
   /** Sets the scheme, as an enumerator or by its name: "Greedy" (the default) or "Velocity". SyN has a class of its own, and is refused here.
    * \throws itk::GPUBadInputError if no scheme has this name.
@@ -110,6 +111,11 @@ public:
   itkGetConstMacro(UpdateSmoothingSigma, double);
   itkSetMacro(FieldSmoothingSigma, double);
   itkGetConstMacro(FieldSmoothingSigma, double);
+
+  /** Sets how these Gaussians are computed, as an enumerator or by its name: "Discrete" (the default), with ITK's weights of a discrete
+   * Gaussian, or "Recursive", as RecursiveGaussianImageFilter, which takes the same time for any sigma.
+   * \throws itk::GPUBadInputError if no smoothing has this name. */
+  itkGPUChoiceMacro(Smoothing, SmoothingEnum, gpureg::GetDiffeomorphicSmoothing);
 
   /** Sets the length of the longest vector of each update, in a level's voxels. Default: 1. */
   itkSetMacro(Step, double);
@@ -227,6 +233,7 @@ private:
   double               m_UpdateSmoothingSigma;
   double               m_FieldSmoothingSigma;
   double               m_Step;
+  SmoothingEnum        m_Smoothing;
   OptimizerEnum        m_Optimizer;
   double               m_ConvergenceThreshold;
   unsigned int         m_ConvergenceWindowSize;

@@ -25,6 +25,7 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::DiffeomorphicRegistr
   m_UpdateSmoothingSigma = settings.updateSigma;
   m_FieldSmoothingSigma = settings.fieldSigma;
   m_Step = settings.step;
+  m_Smoothing = settings.smoothing;
   m_Optimizer = settings.optimizer;
   m_ConvergenceThreshold = settings.convergenceThreshold;
   m_ConvergenceWindowSize = static_cast<unsigned int>(settings.convergenceWindow);
@@ -100,6 +101,7 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
   settings.updateSigma = m_UpdateSmoothingSigma;
   settings.fieldSigma = m_FieldSmoothingSigma;
   settings.step = m_Step;
+  settings.smoothing = m_Smoothing;
   settings.optimizer = m_Optimizer;
   settings.convergenceThreshold = m_ConvergenceThreshold;
   settings.convergenceWindow = GPURegistrationDetail::ToEngineCount(m_ConvergenceWindowSize);
@@ -178,8 +180,14 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::RegisterDeformation(
   problem.further = this->LoadImagePairs(sides);
   m_Result =
     this->RegisterOnDevice(m_Engine, problem, this->MakeSettings(), [](const gpureg::DiffeomorphicProgress &) {});
+  gpureg::EvaluationStatistics statistics = this->m_Statistics;
+  for (const auto & side : sides)
+  {
+    statistics = Add(statistics, side.GetStatistics());
+  }
   const auto field = this->MakeField();
   this->TakeDisplacements(Superclass::StoreIn(*field), this->MakeParallelFor());
+  this->m_Statistics = statistics;
   m_Deformation = DisplacementFieldTransformType::New();
   m_Deformation->SetDisplacementField(field);
   this->SetDeformation(m_Deformation);
@@ -207,6 +215,7 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std::ostre
   os << indent << "NeighborhoodRadius: " << m_NeighborhoodRadius << std::endl;
   os << indent << "UpdateSmoothingSigma: " << m_UpdateSmoothingSigma << std::endl;
   os << indent << "FieldSmoothingSigma: " << m_FieldSmoothingSigma << std::endl;
+  os << indent << "Smoothing: " << m_Smoothing << std::endl;
   os << indent << "Step: " << m_Step << std::endl;
   os << indent << "Optimizer: " << m_Optimizer << std::endl;
   os << indent << "ConvergenceThreshold: " << m_ConvergenceThreshold << std::endl;

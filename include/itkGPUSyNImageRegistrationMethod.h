@@ -27,8 +27,9 @@ namespace itk
  * - one pair of images, by MeanSquaresImageToImageMetricv4, MattesMutualInformationImageToImageMetricv4 or
  *   ANTSNeighborhoodCorrelationImageToImageMetricv4 of any radius, without gradient filters and sampled points; or several pairs, each by one
  *   of these in an ObjectToObjectMultiMetricv4, with its weights and each metric's masks;
- * - linear initial transforms on both sides, masks that have their image's voxels, all of SyN's own settings but
- *   DownsampleImagesForMetricDerivativesOff(), and levels whose DisplacementFieldTransformParametersAdaptors follow the shrink factors.
+ * - initial transforms on both sides that are made of linear transforms, B-splines and displacement fields, masks that have their image's
+ *   voxels, all of SyN's own settings but DownsampleImagesForMetricDerivativesOff(), and levels whose
+ *   DisplacementFieldTransformParametersAdaptors follow the shrink factors.
  *
  * ITK's code computes everything else, after a warning that says why, once; its metrics, resampling and smoothing may be this module's
  * all the same. So it does where a registration continues from FixedToMiddleTransform and MovingToMiddleTransform, which hold the result
@@ -174,9 +175,10 @@ private:
   void
   CheckLevels() const;
 
-  /** Returns an initial transform as the engine takes it, without steps if transform is null; false in isLinear if it is not linear. */
+  /** Returns an initial transform as the engine takes it, the identity if transform is null; false in isKnown if the engine has no such
+   *  transform. */
   static gpureg::TransformChain
-  MakeChain(const InitialTransformType * transform, bool & isLinear);
+  MakeChain(const InitialTransformType * transform, bool & isKnown);
 
   /** Returns an image without pixels that has the virtual domain's grid at a level. */
   typename ImageBaseType::Pointer

@@ -143,11 +143,12 @@ itkGPUSyNTemplate std::string
   for (const InitialTransformType * const initial :
        { this->GetFixedInitialTransform(), this->GetMovingInitialTransform() })
   {
-    bool isLinear = true;
-    MakeChain(initial, isLinear);
-    if (lack.empty() && !isLinear)
+    bool isKnown = true;
+    MakeChain(initial, isKnown);
+    if (lack.empty() && !isKnown)
     {
-      lack = std::string("The initial transform ") + initial->GetNameOfClass() + " is not linear.";
+      lack = std::string("The initial transform ") + initial->GetNameOfClass() +
+             " is not made of linear transforms, B-splines and displacement fields.";
     }
   }
   return lack;
@@ -214,12 +215,11 @@ itkGPUSyN::CheckLevels() const
 }
 
 itkGPUSyNTemplate gpureg::TransformChain
-                  itkGPUSyN::MakeChain(const InitialTransformType * transform, bool & isLinear)
+                  itkGPUSyN::MakeChain(const InitialTransformType * transform, bool & isKnown)
 {
   gpureg::TransformChain chain;
   chain.dimension = static_cast<int>(ImageDimension);
-  isLinear = transform == nullptr || (GPURegistrationGeometry::IsLinear<RealType, ImageDimension>(*transform) &&
-                                      GPUTransformChain::Append<RealType, ImageDimension>(*transform, chain));
+  isKnown = transform == nullptr || GPUTransformChain::Append<RealType, ImageDimension>(*transform, chain);
   return chain;
 }
 
@@ -328,7 +328,7 @@ itkGPUSyN::RegisterOnDevice()
   const auto parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
   std::deque<GPURegistrationDetail::RegisteredSide> sides;
   gpureg::DiffeomorphicProblem                      problem;
-  bool                                              isLinear = true;
+  bool                                              isKnown = true;
   problem.dimension = static_cast<int>(ImageDimension);
   m_Pairs = this->MakePairs();
   try
@@ -354,8 +354,8 @@ itkGPUSyN::RegisterOnDevice()
     // An override leaves it to ITK's class.
     throw gpureg::BadInputError(error.GetDescription());
   }
-  problem.initial = MakeChain(this->GetMovingInitialTransform(), isLinear);
-  problem.fixedInitial = MakeChain(this->GetFixedInitialTransform(), isLinear);
+  problem.initial = MakeChain(this->GetMovingInitialTransform(), isKnown);
+  problem.fixedInitial = MakeChain(this->GetFixedInitialTransform(), isKnown);
   gpureg::DiffeomorphicSettings settings = this->MakeSettings();
 
   const auto forget = [this] {

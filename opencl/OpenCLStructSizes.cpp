@@ -7,6 +7,7 @@
 #include "engine/metric/histogram/CorrelationRatioPasses.h"
 #include "engine/image/SummarizeImage.h"
 #include "engine/field/FieldKernels.h"
+#include "engine/field/StartKernels.h"
 #include "engine/metric/histogram/JointHistogramPasses.h"
 #include "engine/metric/samples/PreTransformPasses.h"
 #include "engine/filter/LinePasses.h"
@@ -53,11 +54,11 @@ GetStructSizes()
     GPUREG_DEFINE_SIZE(CorrelationRatioSums) + GPUREG_DEFINE_SIZE(DisplacementArguments) +
     GPUREG_DEFINE_SIZE(FieldCorners) + GPUREG_DEFINE_SIZE(FieldGrid) + GPUREG_DEFINE_SIZE(FieldBlock) +
     GPUREG_DEFINE_SIZE(SampleForceTurn) + GPUREG_DEFINE_SIZE(FieldResampling) + GPUREG_DEFINE_SIZE(FieldSmoothing) +
-    GPUREG_DEFINE_SIZE(FieldWarp) + GPUREG_DEFINE_SIZE(FieldWeights) + GPUREG_DEFINE_SIZE(FixedMap) +
-    GPUREG_DEFINE_SIZE(FloatAndRest) + GPUREG_DEFINE_SIZE(AdjointArguments) + GPUREG_DEFINE_SIZE(GradientColumn) +
-    GPUREG_DEFINE_SIZE(GridInterpolationArguments) + GPUREG_DEFINE_SIZE(GridPlace) +
-    GPUREG_DEFINE_SIZE(HistogramArguments) + GPUREG_DEFINE_SIZE(ImageSampling) + GPUREG_DEFINE_SIZE(InversionRule) +
-    GPUREG_DEFINE_SIZE(InversionState) + GPUREG_DEFINE_SIZE(JointDensityArguments) +
+    GPUREG_DEFINE_SIZE(FieldStart) + GPUREG_DEFINE_SIZE(FieldWarp) + GPUREG_DEFINE_SIZE(FieldWeights) +
+    GPUREG_DEFINE_SIZE(FixedMap) + GPUREG_DEFINE_SIZE(FloatAndRest) + GPUREG_DEFINE_SIZE(AdjointArguments) +
+    GPUREG_DEFINE_SIZE(GradientColumn) + GPUREG_DEFINE_SIZE(GridInterpolationArguments) +
+    GPUREG_DEFINE_SIZE(GridPlace) + GPUREG_DEFINE_SIZE(HistogramArguments) + GPUREG_DEFINE_SIZE(ImageSampling) +
+    GPUREG_DEFINE_SIZE(InversionRule) + GPUREG_DEFINE_SIZE(InversionState) + GPUREG_DEFINE_SIZE(JointDensityArguments) +
     GPUREG_DEFINE_SIZE(JointHistogramArguments) + GPUREG_DEFINE_SIZE(JointHistogramSummaryArguments) +
     GPUREG_DEFINE_SIZE(LaneWalk) + GPUREG_DEFINE_SIZE(LinearCell) + GPUREG_DEFINE_SIZE(LocalCorrelation) +
     GPUREG_DEFINE_SIZE(LongestVector) + GPUREG_DEFINE_SIZE(MattesArguments) + GPUREG_DEFINE_SIZE(NearestVoxel) +

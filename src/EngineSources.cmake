@@ -21,8 +21,10 @@ set(GPURegistration_ENGINE_SRCS
     engine/field/FieldInverter.cpp
     engine/field/FieldReducer.cpp
     engine/field/FieldSmoother.cpp
+    engine/field/JacobianMeasure.cpp
     engine/transform/FindPlanes.cpp
     engine/metric/samples/FixedGradients.cpp
+    engine/transform/InitialChain.cpp
     engine/transform/MergedChain.cpp
     engine/registration/free_form/ControlSteps.cpp
     engine/registration/free_form/FreeFormChecks.cpp
@@ -76,6 +78,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/diffeomorphic/MiddleImage.cpp
     engine/registration/diffeomorphic/MiddlePair.cpp
     engine/registration/diffeomorphic/PairForces.cpp
+    engine/registration/diffeomorphic/StartTransform.cpp
     engine/registration/diffeomorphic/SyNInverter.cpp
     engine/registration/diffeomorphic/SyNScheme.cpp
     engine/metric/histogram/MattesMetric.cpp

@@ -59,6 +59,7 @@ GetPrograms()
     { "CorrelationRatioSchemes", OpenCLCorrelationRatioSchemesSource },
     { "Displacement", OpenCLDisplacementSource },
     { "Field", OpenCLFieldSource },
+    { "FieldStart", OpenCLFieldStartSource },
     { "Image", OpenCLImageSource },
     { "JointHistogram", OpenCLJointHistogramSource },
     { "JointHistogramSummary", OpenCLJointHistogramSummarySource },

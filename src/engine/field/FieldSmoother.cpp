@@ -14,16 +14,22 @@ namespace gpureg
 {
 
 void
-FieldSmoother::Set(double sigma, const kernels::FieldGrid & grid, FieldBorder border)
+FieldSmoother::Set(double sigma, const kernels::FieldGrid & grid, FieldBorder border, GaussianKind kind)
 {
   const bool hasZeroBorder = sigma > 0 && border == FieldBorder::Zero;
+  if (hasZeroBorder && kind == GaussianKind::Recursive)
+  {
+    throw std::logic_error("recursive Gaussians smooth the border as well");
+  }
   m_Grid = grid;
+  m_Kind = kind;
+  m_Sigma = sigma;
   m_Smoothing.clearsBorder = hasZeroBorder;
   m_Smoothing.kept = hasZeroBorder ? FindKeptPart(sigma * sigma) : 0.0F;
   std::vector<float> weights;
   for (std::size_t axis = 0; axis < 3; ++axis)
   {
-    const bool               smooths = sigma > 0 && static_cast<int>(axis) < grid.dimension;
+    const bool smooths = sigma > 0 && kind == GaussianKind::Discrete && static_cast<int>(axis) < grid.dimension;
     const std::vector<float> along =
       smooths ? MakeFieldGaussian(sigma * sigma, grid.size[axis]) : std::vector<float>{ 1 };
     m_Smoothing.radius[axis] = static_cast<int>(along.size()) - 1;
@@ -64,7 +70,17 @@ FieldSmoother::Enqueue(const kernels::FieldSmoothing & a,
   {
     throw std::logic_error("smoothing a field overwrites what it reads");
   }
+  const bool isRecursive = m_Kind == GaussianKind::Recursive && m_Sigma > 0;
   const bool smooths = std::any_of(a.radius, a.radius + 3, [](int radius) { return radius > 0; });
+  if (isRecursive)
+  {
+    m_Queue.Copy(first, field, 3 * sizeof(float) * static_cast<std::size_t>(kernels::CountFieldVoxels(&m_Grid)));
+    this->Recurse(first);
+    if (&first == &smoothed && parts == nullptr)
+    {
+      return;
+    }
+  }
   if (smooths)
   {
     const std::int64_t blocks =
@@ -92,10 +108,21 @@ FieldSmoother::Enqueue(const kernels::FieldSmoothing & a,
                                                 m_Grid,
                                                 a,
                                                 Input<float>(*m_Weights),
-                                                Input<RealNumber>(smooths ? second : field),
+                                                Input<RealNumber>(isRecursive ? first : (smooths ? second : field)),
                                                 Input<RealNumber>(field),
                                                 Output<RealNumber>(smoothed),
                                                 Output<float>(parts));
+}
+
+void
+FieldSmoother::Recurse(Memory & field)
+{
+  const Size              size{ m_Grid.size[0], m_Grid.size[1], m_Grid.size[2] };
+  const RecursiveGaussian weights = MakeRecursiveGaussian(m_Sigma);
+  for (int axis = 0; axis < m_Grid.dimension; ++axis)
+  {
+    m_Recursion.ApplyGaussian(field, size, 3, Precision::Single, axis, weights);
+  }
 }
 
 } // namespace gpureg

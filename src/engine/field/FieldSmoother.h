@@ -4,6 +4,7 @@
 
 #include "engine/field/FieldKernels.h"
 #include "engine/field/FieldReducer.h"
+#include "engine/filter/RecursiveFilter.h"
 #include "engine/runtime/Queue.h"
 
 #include <cstddef>
@@ -21,18 +22,32 @@ enum class FieldBorder
   Zero
 };
 
-/** Smooths fields by a discrete Gaussian, which continues the field beyond the grid's edge. */
+/** Says how a Gaussian is computed. */
+enum class GaussianKind
+{
+  /** By sums of neighbours with the weights of a discrete Gaussian, whose time grows with sigma. */
+  Discrete,
+  /** By recursions along lines (Deriche 1993), forwards and backwards, whose time does not: as itk::RecursiveGaussianImageFilter. It is for
+   *  devices with double precision, and for FieldBorder::Smoothed. */
+  Recursive
+};
+
+/** Smooths fields by a Gaussian, which continues the field beyond the grid's edge. */
 class FieldSmoother
 {
 public:
   /** queue must outlive it. */
   explicit FieldSmoother(Queue & queue)
     : m_Queue(queue)
+    , m_Recursion(queue)
   {}
 
   /** Sets the Gaussian's standard deviation, in voxels, and the grid. 0: Smooth() copies the field, its border included. */
   void
-  Set(double sigma, const kernels::FieldGrid & grid, FieldBorder border = FieldBorder::Smoothed);
+  Set(double                     sigma,
+      const kernels::FieldGrid & grid,
+      FieldBorder                border = FieldBorder::Smoothed,
+      GaussianKind               kind = GaussianKind::Discrete);
 
   /** Enqueues the smoothing of field into smoothed. first, second: arrays of the same size, which are overwritten: first is not field, and
    *  second neither first nor smoothed. smoothed may be field or first; second may be field, unless the border is zero. */
@@ -47,7 +62,7 @@ public:
   std::size_t
   GetDeviceBytes() const
   {
-    return SizeOf(m_Weights);
+    return SizeOf(m_Weights) + m_Recursion.GetSize();
   }
 
 private:
@@ -59,7 +74,14 @@ private:
           Memory &                        smoothed,
           Memory *                        parts);
 
+  /** Enqueues the recursions along all axes, in place. */
+  void
+  Recurse(Memory & field);
+
   Queue &                 m_Queue;
+  RecursiveFilter         m_Recursion;
+  GaussianKind            m_Kind = GaussianKind::Discrete;
+  double                  m_Sigma = 0;
   kernels::FieldGrid      m_Grid{};
   kernels::FieldSmoothing m_Smoothing{};
   MemoryPointer           m_Weights; // float: of all axes, behind each other

@@ -257,8 +257,8 @@ DisplaceByPart(
   }
 }
 
-/** Adds the total displacement by all parts, in the input's voxels, to d, which is 0: what is to be added to the affine map of an index
- *  of the output. */
+/** Computes the total displacement by all parts, in the input's voxels: what is to be added to the affine map of an index of the output.
+ *  \param d the displacement before the first part, in the voxels of its grid, where none is 0 */
 GPUREG_REAL_FUNCTION void
 DisplaceByChain(int                             partCount,
                 GPUREG_GLOBAL const ChainPart * parts,

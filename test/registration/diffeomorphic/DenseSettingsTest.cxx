@@ -197,6 +197,40 @@ TEST_P(DenseSettingsTest, LeavesAdamToTheGreedyScheme)
   EXPECT_THROW(this->Register(settings), gpureg::Error);
 }
 
+TEST_P(DenseSettingsTest, SmoothsRecursively)
+{
+  auto settings = this->MakeSettings();
+  if (settings.scheme == DiffeomorphicScheme::SyN)
+  {
+    settings.smoothing = gpureg::DiffeomorphicSmoothing::Recursive;
+    EXPECT_THROW(this->Register(settings), gpureg::UnsupportedError);
+    return;
+  }
+  settings.updateSigma = 3;
+  settings.fieldSigma = 1;
+  const Found discrete = this->Register(settings);
+  settings.smoothing = gpureg::DiffeomorphicSmoothing::Recursive;
+  const Found recursive = this->Register(settings);
+  // Both are nearly the same Gaussians.
+  double difference = 0;
+  double length = 0;
+  for (std::size_t n = 0; n < discrete.field.size(); ++n)
+  {
+    difference += std::abs(static_cast<double>(discrete.field[n]) - recursive.field[n]);
+    length += std::abs(discrete.field[n]);
+  }
+  EXPECT_GT(difference, 0);
+  EXPECT_LT(difference, 0.03 * length);
+  // A change from one level to the next, or within one, is followed.
+  const Found changed = this->Register(settings, [&settings](const gpureg::DiffeomorphicProgress & where) {
+    settings.smoothing = where.level == 0 && where.iteration < 5 ? gpureg::DiffeomorphicSmoothing::Recursive
+                                                                 : gpureg::DiffeomorphicSmoothing::Discrete;
+  });
+  EXPECT_NE(changed.field, recursive.field);
+  settings.smoothing = static_cast<gpureg::DiffeomorphicSmoothing>(9);
+  EXPECT_THROW(this->Register(settings), gpureg::Error);
+}
+
 TEST_P(DenseSettingsTest, RefusesWeightsAndWindowsThatAreNotPossible)
 {
   const double nan = std::numeric_limits<double>::quiet_NaN();

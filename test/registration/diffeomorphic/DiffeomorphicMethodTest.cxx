@@ -10,9 +10,12 @@
 #include "itkAffineTransform.h"
 #include "itkBSplineTransform.h"
 #include "itkCommand.h"
+#include "itkCompositeTransform.h"
+#include "itkDisplacementFieldTransform.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
 
@@ -184,6 +187,48 @@ TEST_P(DiffeomorphicMethodTest, FollowsTheInitialTransform3D)
   ExpectFollowsTheInitialTransform<3>();
 }
 
+TEST_P(DiffeomorphicMethodTest, FollowsADeformation)
+{
+  const Problem<2> problem(41, Problem<2>::Contrast::Same);
+  const auto       first = MakeMethod(problem, GetParam());
+  first->Update();
+  const auto identity = itk::AffineTransform<double, 2>::New();
+  for (const char * const scheme : { "Greedy", "Velocity" })
+  {
+    const auto method = MakeMethod(problem, GetParam());
+    method->SetScheme(scheme);
+    // The transform of another registration, and behind it a linear one.
+    using FieldTransformType = itk::DisplacementFieldTransform<double, 2>;
+    const auto field = FieldTransformType::New();
+    field->SetDisplacementField(
+      dynamic_cast<const FieldTransformType &>(*first->GetTransform()).GetDisplacementField()->Clone());
+    const auto composite = itk::CompositeTransform<double, 2>::New();
+    composite->AddTransform(identity);
+    composite->AddTransform(field);
+    method->SetInitialTransform(composite);
+    method->Update();
+    EXPECT_LT(problem.GetError(*method->GetTransform()), 1.05 * problem.GetError(*first->GetTransform())) << scheme;
+    // A field knows its inverse if somebody sets it.
+    EXPECT_THROW(method->GetInverseTransform(), itk::GPUUnsupportedError);
+    const auto   inverse = first->GetInverseTransform();
+    const auto & back = dynamic_cast<const FieldTransformType &>(*inverse);
+    field->SetInverseDisplacementField(back.GetDisplacementField()->Clone());
+    const auto whole = method->GetInverseTransform();
+    double     sum = 0;
+    double     largest = 0;
+    int        count = 0;
+    ForEachInnerPoint<2>(*problem.fixed, [&](const auto & point) {
+      const auto error = (whole->TransformPoint(method->GetTransform()->TransformPoint(point)) - point).GetNorm();
+      sum += error;
+      largest = std::max(largest, error);
+      ++count;
+    });
+    // Of both inverses.
+    EXPECT_LE(sum / count, 0.01 * problem.grid.spacing[0]) << scheme;
+    EXPECT_LE(largest, 0.2 * problem.grid.spacing[0]) << scheme;
+  }
+}
+
 TEST_P(DiffeomorphicMethodTest, FindsAVelocity)
 {
   const Problem<2> problem(41, Problem<2>::Contrast::Same);
@@ -267,14 +312,20 @@ TEST_P(DiffeomorphicMethodTest, ComparesSeveralPairs)
   const Problem<2> other(41);
   const auto       method = MakeMethod(problem, GetParam());
   method->Update();
-  const auto alone = method->GetDisplacementField();
-  const auto pair = DiffeomorphicMethod<2>::ImagePairType::New();
+  const std::int64_t bytesOfOne = method->GetEvaluationStatistics().bytesUp;
+  const auto         alone = method->GetDisplacementField();
+  const auto         pair = DiffeomorphicMethod<2>::ImagePairType::New();
   pair->SetFixedImage(other.fixed);
   pair->SetMovingImage(other.moving);
   pair->SetSimilarity("NormalizedMutualInformation");
   pair->SetWeight(0);
   method->AddImagePair(pair);
   method->Update();
+  // The statistics count the upload of its images; on the host there is none. Weights of Gaussians are kept from before.
+  const auto pixels =
+    other.fixed->GetBufferedRegion().GetNumberOfPixels() + other.moving->GetBufferedRegion().GetNumberOfPixels();
+  const double bytes = GetParam() == "host" ? 0.0 : static_cast<double>(pixels * sizeof(float));
+  EXPECT_NEAR(static_cast<double>(method->GetEvaluationStatistics().bytesUp - bytesOfOne), bytes, 64);
   EXPECT_TRUE(HaveSameBits(*alone, *method->GetDisplacementField()));
   // The method notices what changes in the pair.
   pair->SetWeight(1);

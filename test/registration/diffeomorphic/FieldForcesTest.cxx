@@ -123,8 +123,14 @@ struct Case
     {
       p[c] += along[3 * static_cast<std::size_t>(n) + c];
     }
-    const Point q = Apply(gpureg::InvertMap(movingToPoint), Apply(initial, p));
-    double      sum = 0;
+    return this->Interpolate(Apply(gpureg::InvertMap(movingToPoint), Apply(initial, p)));
+  }
+
+  /** Returns the moving value at an index between voxels. */
+  double
+  Interpolate(const Point & q) const
+  {
+    double sum = 0;
     for (int corner = 0; corner < 8; ++corner)
     {
       double       weight = 1;
@@ -141,6 +147,51 @@ struct Case
       sum += weight * moving[static_cast<std::size_t>(voxel)];
     }
     return sum;
+  }
+
+  /** Returns the demons' force at a voxel, by mm of its displacement, up to a common factor (Thirion 1998): along the moving image's gradient, from
+   *  central differences, which the linear map turns. */
+  Point
+  FindDemonsForce(std::int64_t n) const
+  {
+    Point p = Apply(toPoint, GetIndex(size, n));
+    for (std::size_t c = 0; c < 3; ++c)
+    {
+      p[c] += field[3 * static_cast<std::size_t>(n) + c];
+    }
+    const IndexMap toMoving = gpureg::InvertMap(movingToPoint);
+    const Point    there = Apply(initial, p);
+    Point          gradient{};
+    double         squares = 0;
+    double         normalizer = 0;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(dimension); ++d)
+    {
+      // By half a voxel to each side along a physical axis, as itk::CentralDifferenceImageFunction has it.
+      const double edge = gpureg::GetSpacing(movingToPoint)[d];
+      Point        above = there;
+      Point        below = there;
+      above[d] += 0.5 * edge;
+      below[d] -= 0.5 * edge;
+      gradient[d] = (this->Interpolate(Apply(toMoving, above)) - this->Interpolate(Apply(toMoving, below))) / edge;
+      normalizer += std::pow(gpureg::GetSpacing(toPoint)[d], 2) / dimension;
+    }
+    for (const double component : gradient)
+    {
+      squares += component * component;
+    }
+    const double difference = fixed[static_cast<std::size_t>(n)] - this->Interpolate(Apply(toMoving, there));
+    // A smaller difference has no force.
+    const double weight =
+      std::abs(difference) < 1e-3 ? 0.0 : difference / (difference * difference / normalizer + squares);
+    Point force{};
+    for (std::size_t c = 0; c < 3; ++c)
+    {
+      for (std::size_t r = 0; r < 3; ++r)
+      {
+        force[c] += weight * initial.matrix[3 * r + c] * gradient[r];
+      }
+    }
+    return force;
   }
 
   /** Returns the cost in double precision, of mean squares or of a correlation. */
@@ -215,7 +266,7 @@ public:
       const auto ofMoving = gpureg::MakeLevelImage(maker, moving, "moving", { 1, 1, 1 }, m_Moving, m_Mask);
       const auto grid =
         gpureg::MakeFieldGrid(its.dimension, its.size, its.toPoint.matrix, gpureg::GetSpacing(its.toPoint));
-      m_Forces->SetImages(grid, ofFixed, ofMoving, its.initial, 0, OnThreads(2));
+      m_Forces->SetImages(grid, ofFixed, ofMoving, gpureg::MakeDisplacedMap(its.initial), 0, OnThreads(2));
     });
   }
 
@@ -341,6 +392,44 @@ TEST_P(FieldForcesTest, AreThoseOfDoublePrecision)
         EXPECT_NEAR(forces[k], (its.FindCost(kind, moved) - above) / (2 * step), 1e-3 * largest) << k;
       }
     }
+  }
+}
+
+TEST_P(FieldForcesTest, AreThoseOfDemonsInTurnedImages)
+{
+  for (const int dimension : { 2, 3 })
+  {
+    SCOPED_TRACE(dimension);
+    const Case its(dimension);
+    Evaluator  evaluator(GetParam(), its, SimilarityKind::Demons);
+    Floats     forces;
+    evaluator.Evaluate(its.field, forces);
+    double found = 0;
+    double product = 0;
+    double largest = 0;
+    for (std::int64_t n = 0; n < gpureg::CountOf(its.size); ++n)
+    {
+      const Point expected = its.FindDemonsForce(n);
+      for (std::size_t c = 0; c < 3; ++c)
+      {
+        const double force = forces[3 * static_cast<std::size_t>(n) + c];
+        found += force * expected[c];
+        product += expected[c] * expected[c];
+        largest = std::max(largest, std::abs(expected[c]));
+      }
+    }
+    const double factor = found / product;
+    ASSERT_GT(factor, 0);
+    double error = 0;
+    for (std::int64_t n = 0; n < gpureg::CountOf(its.size); ++n)
+    {
+      const Point expected = its.FindDemonsForce(n);
+      for (std::size_t c = 0; c < 3; ++c)
+      {
+        error = std::max(error, std::abs(forces[3 * static_cast<std::size_t>(n) + c] / factor - expected[c]));
+      }
+    }
+    EXPECT_LE(error, 1e-3 * largest);
   }
 }
 

@@ -251,14 +251,6 @@ TEST_P(GreedyRegistrationTest, SaysWhatIsWrongAndGoesOn)
   auto problem = pair.Load();
   problem.moving.indexToPoint.offset[0] += 1e6;
   EXPECT_THROW(registration.Register(problem, MakeSettings(), OnThreads(2)), gpureg::BadInputError);
-  // A transform that is not linear.
-  problem = pair.Load();
-  gpureg::DisplacementGrid field;
-  field.kind = gpureg::GridKind::Field;
-  field.size = { 2, 2, 2 };
-  field.vectors = [](std::int64_t, std::int64_t count, double * out) { std::fill_n(out, 3 * count, 0.0); };
-  problem.initial.Append(field);
-  EXPECT_THROW(registration.Register(problem, MakeSettings(), OnThreads(2)), gpureg::UnsupportedError);
   // A progress function that throws ends the work.
   EXPECT_THROW(registration.Register(pair.Load(),
                                      MakeSettings(),

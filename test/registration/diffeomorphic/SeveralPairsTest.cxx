@@ -240,6 +240,21 @@ TEST_P(SeveralPairsTest, LooksInsideOfEachPairsMasks)
   EXPECT_GT(findWrong(Register(registration, problem, settings)), -0.1);
 }
 
+TEST_P(SeveralPairsTest, FreesArraysOfFormerPairs)
+{
+  Images                            images(this->GetDevice(), 3);
+  gpureg::DiffeomorphicRegistration registration(this->GetDevice());
+  const auto                        settings = MakeSettings(this->GetScheme(), 2);
+  const auto                        count = [&](const std::vector<std::size_t> & axes) {
+    Register(registration, images.MakeProblem(axes), settings);
+    return registration.GetStatistics().deviceBytes;
+  };
+  const std::int64_t alone = count({});
+  EXPECT_GT(count({ 1, 2 }), alone + 3 * static_cast<std::int64_t>(sizeof(float)) * gpureg::CountOf(images.size));
+  // What is kept, the strips of sums, does not grow with the images.
+  EXPECT_LE(count({}), alone + 140000);
+}
+
 TEST_P(SeveralPairsTest, IsTheSameForAnyNumberOfThreadsAndOnEachDevice)
 {
   const auto settings = MakeSettings(this->GetScheme(), 8);

@@ -341,18 +341,6 @@ TEST_P(SyNMethodTest, LeavesTheRestToITKAndSaysWhy)
           itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<itk::Image<float, 3>, itk::Image<float, 3>> &>(metric)
           .SetRadius(radius);
       } },
-    { "not linear",
-      [](auto & method, MetricType &) {
-        const auto        field = itk::DisplacementFieldTransform<double, 3>::DisplacementFieldType::New();
-        field->CopyInformation(method.GetFixedImage());
-        field->SetRegions(method.GetFixedImage()->GetBufferedRegion());
-        field->Allocate();
-        itk::Vector<double, 3>shift(0.3);
-        field->FillBuffer(shift);
-        const auto        transform = itk::DisplacementFieldTransform<double, 3>::New();
-        transform->SetDisplacementField(field);
-        method.SetMovingInitialTransform(transform);
-      } },
     { "A mask has other voxels",
       [](auto & method, MetricType & metric) {
         const auto        image = itk::Image<unsigned char, 3>::New();

@@ -140,7 +140,8 @@ class Result:
             return self.transform.inverse(self._pair.fixed, self.device)
         # The last stage's deformation has the fixed image's grid; what it began with may have another one.
         first, *others = self.transform.transforms
-        behind = [part.inverse(device=self.device) for part in reversed(others)]
+        known = self.stages[-2].inverse if len(self.stages) > 1 else None
+        behind = [part.inverse(device=self.device) for part in reversed(others)] if known is None else [known]
         return Composite([*behind, first.inverse(self._pair.fixed, self.device)])
 
     @property
@@ -215,9 +216,8 @@ def register(
         fixed_mask, moving_mask: images of any kind of the same shapes, whose voxels lie less than half a voxel elsewhere: what is not 0 is
             looked at.
         initial: a transform of this package, of SimpleITK or of ITK, from the fixed image's points to the moving one's: where the
-            first stage begins. A linear stage wants a linear one, and leaves out of it what it has no degrees of freedom for; "ffd"
-            takes any, also a BSpline, a DisplacementField or a Composite, the other deforming stages a linear one, and all leave it as it is behind
-            their own deformation. None: linear stages lay the centres of mass on each other, the others begin with the identity.
+            first stage begins. A linear stage wants a linear one, and leaves out of it what it has no degrees of freedom for; stages that
+            deform take any, also a BSpline, a DisplacementField or a Composite, and leave it as it is behind their own deformation. None: linear stages lay the centres of mass on each other, the others begin with the identity.
         device: a name such as "cuda:0", "opencl:0" or "host", or one of devices(). None: that of an array on a GPU, or else the default
             one, which is the first GPU, or else the host.
         seed: of random numbers, where a stage uses some. Two runs of one seed on one device give the same bits.
@@ -282,7 +282,9 @@ def register_pair(
     for number, stage in enumerate(stages):
         with named(stage):
             given = settings[number], pair, sides, found, name, _Reporter(progress, number, len(stages), stage.name)
-            several = {"further": [one.load(stage, name) for one in further]} if isinstance(stage, COMPARE_SEVERAL) else {}
+            several: dict[str, Any] = {}
+            if isinstance(stage, COMPARE_SEVERAL):
+                several = {"further": [one.load(stage, name) for one in further], "before": results[-1] if results else None}
             came_to = _RUNS.get(type(stage), _run_linear)(stage, *given, **several)
         results.append(came_to)
         found = results[-1].transform
@@ -370,6 +372,7 @@ def _run_dense(
     device: str,
     reporter: _Reporter,
     further: Sequence[_engine.PairOfSides] = (),
+    before: Optional[StageResult] = None,
 ) -> StageResult:
     d = pair.dimension
     grid = shrunk_grid(pair.fixed, settings.syn.shrink_factors[-1]) if settings.syn.shrink_factors else pair.fixed
@@ -385,10 +388,15 @@ def _run_dense(
         deformation = take(_engine.DeformationField.Forward)
         if isinstance(stage, INVERTING):
             back = take(_engine.DeformationField.RefinedInverse)
-    if back is not None and found is not None:
-        matrix = np.linalg.inv(linear_matrix(found, "initial transform"))
-        back = Composite([Affine(matrix[:-1, :-1], matrix[:-1, -1]), back])
-    return _make_result(stage, deformation, found, result, [], back)
+
+    def find_inverse() -> Transform:
+        assert back is not None
+        if found is None:
+            return back
+        known = before.inverse if before is not None else None
+        return Composite([found.inverse(device=device) if known is None else known, back])
+
+    return _make_result(stage, deformation, found, result, [], None if back is None else find_inverse)
 
 
 def _make_result(
@@ -397,7 +405,7 @@ def _make_result(
     found: Optional[Transform],
     result: Any,
     warnings: list[str],
-    inverse: Optional[Transform] = None,
+    find_inverse: Optional[Callable[[], Transform]] = None,
 ) -> StageResult:
     """Returns the result of a stage that deforms.
 
@@ -405,7 +413,7 @@ def _make_result(
         found: the transform behind the deformation; None: there is none.
         result: of the engine.
         warnings: further ones, beside the engine's.
-        inverse: of the deformation and what is behind it; None: it is not known.
+        find_inverse: returns the inverse of the deformation and what is behind it; None: it is not known.
     """
     levels = [Level(str(n), 1e-3 * part.milliseconds, part.costs, voxels=part.voxels) for n, part in enumerate(result.levels)]
     # The last level may have no iterations.
@@ -419,7 +427,7 @@ def _make_result(
         levels,
         smallest_determinant=result.smallest_determinant,
         warnings=[*result.warnings, *warnings],
-        inverse=inverse,
+        _find_inverse=find_inverse,
     )
 
 

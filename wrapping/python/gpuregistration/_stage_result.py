@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Optional, Sequence
+from functools import cached_property
+from typing import Any, Callable, Optional, Sequence
 
 from ._transforms import Transform
 
@@ -44,7 +45,6 @@ class StageResult:
         smallest_determinant: of stages that deform, of the deformation's Jacobian, over the control points or the voxels: below 0
             it has folded. None of others.
         warnings: sentences on what may have gone wrong.
-        inverse: of "syn" and "velocity", of the transform. None of others.
     """
 
     name: str
@@ -56,7 +56,16 @@ class StageResult:
     overlap: Optional[float] = None
     smallest_determinant: Optional[float] = None
     warnings: list[str] = field(default_factory=list)
-    inverse: Optional[Transform] = field(default=None, repr=False)
+    _find_inverse: Optional[Callable[[], Transform]] = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def inverse(self) -> Optional[Transform]:
+        """Of "syn" and "velocity", the inverse of the transform; None of others. The first access inverts what the stage began with.
+
+        Raises:
+            BadInputError: what the stage began with has no inverse.
+        """
+        return None if self._find_inverse is None else self._find_inverse()
 
     def numbers(self) -> dict[str, Any]:
         """All but the transforms, as plain data."""

@@ -119,6 +119,9 @@ AddDiffeomorphic(nb::module_ & module)
   nb::enum_<DiffeomorphicOptimizer>(module, "DiffeomorphicOptimizer")
     .value("LongestVector", DiffeomorphicOptimizer::LongestVector)
     .value("Adam", DiffeomorphicOptimizer::Adam);
+  nb::enum_<DiffeomorphicSmoothing>(module, "DiffeomorphicSmoothing")
+    .value("Discrete", DiffeomorphicSmoothing::Discrete)
+    .value("Recursive", DiffeomorphicSmoothing::Recursive);
   nb::enum_<DeformationField>(module, "DeformationField")
     .value("Forward", DeformationField::Forward)
     .value("RefinedInverse", DeformationField::RefinedInverse);
@@ -145,6 +148,7 @@ AddDiffeomorphic(nb::module_ & module)
     .def_rw("iterations", &DiffeomorphicSettings::iterations)
     .def_rw("update_sigma", &DiffeomorphicSettings::updateSigma)
     .def_rw("field_sigma", &DiffeomorphicSettings::fieldSigma)
+    .def_rw("smoothing", &DiffeomorphicSettings::smoothing)
     .def_rw("step", &DiffeomorphicSettings::step)
     .def_rw("optimizer", &DiffeomorphicSettings::optimizer)
     .def_rw("weights", &DiffeomorphicSettings::weights)

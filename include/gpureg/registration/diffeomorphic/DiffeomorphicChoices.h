@@ -32,6 +32,17 @@ enum class DiffeomorphicOptimizer : std::uint8_t
   Adam
 };
 
+/** Says how the Gaussians that smooth updates and fields are computed. */
+enum class DiffeomorphicSmoothing : std::uint8_t
+{
+  /** With the weights of a discrete Gaussian, that are cut off where a thousandth is left: those of itk::GaussianOperator. The time grows with
+   *  sigma. */
+  Discrete,
+  /** By recursions, as itk::RecursiveGaussianImageFilter. The time is the same for any sigma; below a sigma of half a voxel the result is no
+   *  Gaussian. */
+  Recursive
+};
+
 /** Returns a name, such as "Greedy".
  *  \throws BadInputError if the value is not in the enumeration. */
 GPURegistration_EXPORT
@@ -69,6 +80,22 @@ GetDiffeomorphicOptimizer(const std::string & name);
 GPURegistration_EXPORT
 std::ostream &
 operator<<(std::ostream & out, DiffeomorphicOptimizer optimizer);
+
+/** Returns a name, such as "Recursive".
+ *  \throws BadInputError if the value is not in the enumeration. */
+GPURegistration_EXPORT
+const char *
+GetName(DiffeomorphicSmoothing smoothing);
+
+/** Returns the smoothing with a name.
+ *  \throws BadInputError if there is none; the message lists the names. */
+GPURegistration_EXPORT
+DiffeomorphicSmoothing
+GetDiffeomorphicSmoothing(const std::string & name);
+
+GPURegistration_EXPORT
+std::ostream &
+operator<<(std::ostream & out, DiffeomorphicSmoothing smoothing);
 
 } // namespace gpureg
 

@@ -50,9 +50,10 @@ struct DiffeomorphicProblem
   RegisteredImage moving;
   /** Further pairs, which the one deformation aligns too. */
   std::vector<FurtherPair> further;
-  /** Maps points of the fixed image's space to those of the moving image's, after the deformation. A linear map. */
+  /** Maps points of the fixed image's space to those of the moving image's, after the deformation. Any chain but one of an output's voxels;
+   *  outside of a grid its displacements are 0, as in ITK. */
   TransformChain initial;
-  /** Maps points of the grid of the deformation, which is the fixed image's, to points of the fixed image. A linear map; for SyN only. */
+  /** Maps points of the grid of the deformation, which is the fixed image's, to points of the fixed image. The greedy scheme has none. */
   TransformChain fixedInitial;
 };
 
@@ -108,6 +109,9 @@ struct DiffeomorphicSettings
    *  none. */
   double updateSigma = 1.732;
   double fieldSigma = 0.6;
+  /** How these Gaussians are computed; both continue the field beyond the grid's edge. Recursive ones are for the greedy scheme and the velocity,
+   *  on devices with double precision; SyN's are discrete, as ITK's are. */
+  DiffeomorphicSmoothing smoothing = DiffeomorphicSmoothing::Discrete;
   /** Length of the longest vector of each update, in a level's voxels; of a velocity, at most. */
   double step = 1;
   /** How long a step is: of the longest vector, or by Adam, whose steps are of that length at most. Adam is for the greedy scheme, and takes 24
@@ -162,7 +166,8 @@ struct DiffeomorphicResult
  *  - Greedily: u(x) ← v(x) + u(x + v(x)), and the field is smoothed (Yushkevich 2016).
  *  - SyN, as itk::SyNImageRegistrationMethod computes it, with an inverse (Avants 2008).
  *  - By a stationary velocity: v(x) ← v(x) + d(x), and v is smoothed. The deformation is exp(v), and its inverse exp(-v), by scaling and
- *    squaring (Arsigny 2006; Vercauteren 2008); the similarity and its derivatives are those of both images in the middle, as in SyN.
+ *    squaring (Arsigny 2006; Vercauteren 2008); the similarity and its derivatives are those of both images in the middle, as in SyN. At the end v
+ *    is smoothed further, as often as 20 times, while one of both folds.
  *
  *  The images are on the device already, and no voxel is transferred until the result. An iteration transfers some numbers at most: SyN's
  *  whether its inversions have ended, mutual information's ranges of values, and the costs of the level where there is a convergence window. The arrays
@@ -195,7 +200,7 @@ public:
    *  last 40 ms, or the last two iterations; may throw to end the work, and may be empty.
    *  \param levelDone called alike behind the last iteration of each level, with the number of its iterations.
    *  \throws BadInputError for settings out of range, images that are missing, constant or not on the device, or an initial transform
-   *  that maps the whole fixed image out of the moving image; UnsupportedError for an initial transform that is not linear. */
+   *  that maps the whole fixed image out of the moving image; UnsupportedError for what a scheme does not have. */
   DiffeomorphicResult
   Register(const DiffeomorphicProblem &                               problem,
            const DiffeomorphicSettings &                              settings,

@@ -5,6 +5,7 @@
 #include "engine/filter/LevelGeometry.h"
 #include "engine/metric/SimilarityChoices.h"
 #include "engine/registration/diffeomorphic/ImagePairs.h"
+#include "engine/transform/InitialChain.h"
 
 #include "gpureg/core/Error.h"
 
@@ -45,10 +46,10 @@ CheckNumber(const char * what, double number, double least, double most)
 }
 
 bool
-IsIdentity(const IndexMap & map)
+IsIdentity(const TransformChain & chain)
 {
   const IndexMap identity;
-  return map.matrix == identity.matrix && map.offset == identity.offset;
+  return chain.steps.empty() && chain.first.matrix == identity.matrix && chain.first.offset == identity.offset;
 }
 
 void
@@ -199,11 +200,8 @@ CheckSettings(const DiffeomorphicProblem & problem, const DiffeomorphicSettings 
   {
     throw BadInputError("images of " + std::to_string(problem.dimension) + " dimensions; give 2 or 3");
   }
-  if (!problem.initial.steps.empty() || !problem.fixedInitial.steps.empty())
-  {
-    throw UnsupportedError("a diffeomorphic registration begins with a linear transform; resample the moving image by "
-                           "the deformation first");
-  }
+  CheckMapsPoints(problem.initial);
+  CheckMapsPoints(problem.fixedInitial);
   if (settings.iterations.empty() || settings.iterations.size() > MostDenseLevels)
   {
     throw BadInputError("there are iterations for " + std::to_string(settings.iterations.size()) +
@@ -232,7 +230,13 @@ CheckSettings(const DiffeomorphicProblem & problem, const DiffeomorphicSettings 
       "Adam scales each component of an update by itself, so that a weight of the derivative's components makes no "
       "difference unless it is 0: give weights of 0 and 1");
   }
-  GetName(settings.optimizer); // throws for a number that is none
+  // These throw for a number that is none.
+  GetName(settings.optimizer);
+  GetName(settings.smoothing);
+  if (settings.smoothing == DiffeomorphicSmoothing::Recursive && settings.scheme == DiffeomorphicScheme::SyN)
+  {
+    throw UnsupportedError("SyN smooths by discrete Gaussians, as ITK's class does: choose Discrete");
+  }
   CheckWeights(settings.weights, problem.dimension);
   if (settings.convergenceWindow != 0)
   {
@@ -243,11 +247,11 @@ CheckSettings(const DiffeomorphicProblem & problem, const DiffeomorphicSettings 
   if (settings.scheme == DiffeomorphicScheme::SyN)
   {
     CheckSyN(problem, settings.syn, settings.iterations.size());
-    return;
   }
-  if (!IsIdentity(problem.fixedInitial.first))
+  if (settings.scheme == DiffeomorphicScheme::Greedy && !IsIdentity(problem.fixedInitial))
   {
-    throw UnsupportedError("SyN alone has an initial transform of the fixed image; give that of the moving one");
+    throw UnsupportedError("the greedy scheme compares the fixed image where it is, and has no initial transform of "
+                           "it; give that of the moving one, or choose SyN or a velocity");
   }
 }
 

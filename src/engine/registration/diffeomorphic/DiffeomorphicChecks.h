@@ -7,7 +7,7 @@
 namespace gpureg
 {
 
-/** \throws BadInputError for settings out of range, and UnsupportedError for an initial transform that is not linear */
+/** \throws BadInputError for settings out of range, and UnsupportedError for what a scheme does not have */
 void
 CheckSettings(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings);
 

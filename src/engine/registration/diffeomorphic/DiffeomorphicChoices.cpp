@@ -14,6 +14,7 @@ namespace
 {
 constexpr const char * SchemeNames[] = { "Greedy", "SyN", "Velocity" };
 constexpr const char * OptimizerNames[] = { "LongestVector", "Adam" };
+constexpr const char * SmoothingNames[] = { "Discrete", "Recursive" };
 } // namespace
 
 const char *
@@ -56,6 +57,24 @@ std::ostream &
 operator<<(std::ostream & out, DiffeomorphicOptimizer optimizer)
 {
   return out << "gpureg::DiffeomorphicOptimizer::" << GetName(optimizer);
+}
+
+const char *
+GetName(DiffeomorphicSmoothing smoothing)
+{
+  return NameOfChoice("smoothing", SmoothingNames, static_cast<std::size_t>(smoothing));
+}
+
+DiffeomorphicSmoothing
+GetDiffeomorphicSmoothing(const std::string & name)
+{
+  return static_cast<DiffeomorphicSmoothing>(NumberOfChoice("smoothing", SmoothingNames, name));
+}
+
+std::ostream &
+operator<<(std::ostream & out, DiffeomorphicSmoothing smoothing)
+{
+  return out << "gpureg::DiffeomorphicSmoothing::" << GetName(smoothing);
 }
 
 } // namespace gpureg

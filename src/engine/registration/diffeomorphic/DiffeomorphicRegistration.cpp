@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
 
+#include "engine/field/JacobianMeasure.h"
 #include "engine/image/RangedImage.h"
 #include "engine/registration/diffeomorphic/DiffeomorphicChecks.h"
 #include "engine/registration/diffeomorphic/GreedyScheme.h"
@@ -8,16 +9,15 @@
 #include "engine/registration/diffeomorphic/SyNScheme.h"
 #include "engine/registration/diffeomorphic/VelocityScheme.h"
 #include "engine/runtime/Backend.h"
-#include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/MakePasses.h"
 #include "engine/runtime/Operation.h"
 #include "engine/runtime/Throttle.h"
 #include "engine/runtime/Transfer.h"
+#include "engine/transform/InitialChain.h"
 
 #include "gpureg/core/Error.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <memory>
 #include <stdexcept>
@@ -27,9 +27,6 @@ namespace gpureg
 
 namespace
 {
-// A determinant that is less counts as this one in the deviation of the logarithms.
-constexpr float LeastDeterminant = 1e-3F;
-
 using ProgressFunction = std::function<void(const DiffeomorphicProgress &)>;
 
 std::unique_ptr<SchemeSteps>
@@ -56,6 +53,7 @@ public:
     , m_Queue(m_Backend->CreateQueue())
     , m_Lines(MakePasses<LinePasses>(*m_Queue))
     , m_Workspace{ m_Backend, m_Queue, *m_Lines, this->GetName(), FieldReducer(*m_Queue), {}, {}, {} }
+    , m_Jacobian(*m_Queue)
   {
     m_Queue->KeepLargerArrays();
   }
@@ -84,6 +82,9 @@ public:
       });
     }
     CheckSettings(problem, settings);
+    ++m_Registrations;
+    MarkAsOneSource(problem.initial, m_Registrations);
+    MarkAsOneSource(problem.fixedInitial, m_Registrations);
     DiffeomorphicResult result;
     try
     {
@@ -134,7 +135,8 @@ public:
   GetStatistics() const
   {
     EvaluationStatistics statistics = m_Queue->GetStatistics();
-    std::size_t bytes = m_Workspace.GetDeviceBytes() + SizeOf(m_Numbers) + (m_Scheme ? m_Scheme->GetDeviceBytes() : 0);
+    std::size_t          bytes =
+      m_Workspace.GetDeviceBytes() + m_Jacobian.GetDeviceBytes() + (m_Scheme ? m_Scheme->GetDeviceBytes() : 0);
     for (const auto & ranged : m_Ranged)
     {
       bytes += ranged->fixed.GetDeviceBytes() + ranged->moving.GetDeviceBytes();
@@ -181,6 +183,7 @@ private:
     {
       result.levels.push_back(this->RegisterLevel(problem, settings, number, progress, levelDone));
     }
+    m_Scheme->End();
     this->MeasureFolding(result);
   }
 
@@ -261,33 +264,13 @@ private:
   void
   MeasureFolding(DiffeomorphicResult & result)
   {
-    const kernels::FieldGrid & grid = m_Scheme->GetGrid();
-    const std::int64_t         voxels = kernels::CountFieldVoxels(&grid);
-    const Memory &             field = m_Scheme->MakeField(DeformationField::Forward);
-    FieldReducer &             reducer = m_Workspace.reducer;
-    MemoryPointer &            described = m_Workspace.second;
-    Reserve(*m_Queue, described, kernels::JacobianNumbers * sizeof(float) * static_cast<std::size_t>(voxels));
-    ForEachItem<kernels::DescribeJacobianKernel>(
-      *m_Queue, voxels, grid, LeastDeterminant, voxels, Input<float>(field), Output<float>(*described));
-    Reserve(*m_Queue, m_Numbers, kernels::JacobianNumbers * sizeof(float));
-    for (int n = 0; n < kernels::JacobianNumbers; ++n)
-    {
-      if (n == kernels::JacobianNegative)
-      {
-        reducer.FindLargest(*described, n * voxels, voxels, *m_Numbers, n);
-      }
-      else
-      {
-        reducer.Sum(*described, n * voxels, voxels, *m_Numbers, n);
-      }
-    }
-    float numbers[kernels::JacobianNumbers];
-    m_Queue->Download(numbers, *m_Numbers, sizeof(numbers));
-    const double mean = numbers[kernels::JacobianLogarithm] / static_cast<double>(voxels);
-    const double squares = numbers[kernels::JacobianLogarithmSquare] / static_cast<double>(voxels);
-    result.smallestDeterminant = -numbers[kernels::JacobianNegative];
-    result.foldedVoxels = std::llround(numbers[kernels::JacobianFolded]);
-    result.logDeterminantDeviation = std::sqrt(std::max(0.0, squares - mean * mean));
+    const VolumeChanges changes = m_Jacobian.Measure(m_Scheme->GetGrid(),
+                                                     m_Scheme->MakeField(DeformationField::Forward),
+                                                     m_Workspace.reducer,
+                                                     m_Workspace.second);
+    result.smallestDeterminant = changes.smallestDeterminant;
+    result.foldedVoxels = changes.foldedVoxels;
+    result.logDeterminantDeviation = changes.logDeterminantDeviation;
     if (result.foldedVoxels > 0)
     {
       result.warnings.push_back("the deformation folds at " + std::to_string(result.foldedVoxels) +
@@ -301,9 +284,10 @@ private:
   SchemeWorkspace              m_Workspace;
   DiffeomorphicScheme          m_SchemeName = DiffeomorphicScheme::Greedy;
   std::unique_ptr<SchemeSteps> m_Scheme;
-  MemoryPointer                m_Numbers; // float: what MeasureFolding() finds
+  JacobianMeasure              m_Jacobian;
   // One a pair.
   std::vector<std::unique_ptr<RangedPair>> m_Ranged;
+  std::uintptr_t                           m_Registrations = 0;
   // Voxels of the current or the last registration's field; 0 if there is none.
   std::int64_t m_Voxels = 0;
   bool         m_IsTimed = false;

@@ -4,6 +4,7 @@
 
 #include "engine/field/FieldReducer.h"
 #include "engine/filter/LevelImage.h"
+#include "engine/registration/diffeomorphic/StartTransform.h"
 #include "kernels/core/Prelude.h"
 #include "kernels/field/FieldGrid.h"
 
@@ -29,13 +30,13 @@ public:
 
   /** Sets the images.
    *  \param grid the fixed image's grid, which is the field's
-   *  \param initial maps points of the fixed image to points of the moving one, after the displacement
+   *  \param initial maps points of the fixed image, and their displacements, to points of the moving one
    *  \param level each level has a number of its own */
   virtual void
   SetImages(const kernels::FieldGrid & grid,
             const LevelImage &         fixed,
             const LevelImage &         moving,
-            const IndexMap &           initial,
+            const DisplacedMap &       initial,
             int                        level,
             const ParallelFor &        parallelFor) = 0;
 

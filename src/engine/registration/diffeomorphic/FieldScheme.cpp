@@ -45,8 +45,11 @@ FieldScheme::SetLevel(const LevelGrid & level, const DiffeomorphicSettings & set
 void
 FieldScheme::SetSmoothing(const DiffeomorphicSettings & settings)
 {
-  m_UpdateSmoother.Set(settings.updateSigma, m_Level.grid, m_Border);
-  m_FieldSmoother.Set(settings.fieldSigma, m_Level.grid, m_Border);
+  const GaussianKind kind =
+    settings.smoothing == DiffeomorphicSmoothing::Recursive ? GaussianKind::Recursive : GaussianKind::Discrete;
+  m_UpdateSmoother.Set(settings.updateSigma, m_Level.grid, m_Border, kind);
+  m_FieldSmoother.Set(settings.fieldSigma, m_Level.grid, m_Border, kind);
+  m_Smoothing = settings.smoothing;
   m_UpdateSigma = settings.updateSigma;
   m_FieldSigma = settings.fieldSigma;
 }
@@ -70,7 +73,7 @@ FieldScheme::BeginAdam(const LevelGrid & before, const DiffeomorphicSettings & s
 bool
 FieldScheme::Iterate(const DiffeomorphicSettings & settings, int t)
 {
-  if (settings.updateSigma != m_UpdateSigma || settings.fieldSigma != m_FieldSigma)
+  if (settings.updateSigma != m_UpdateSigma || settings.fieldSigma != m_FieldSigma || settings.smoothing != m_Smoothing)
   {
     this->SetSmoothing(settings);
   }

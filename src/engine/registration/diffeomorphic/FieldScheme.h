@@ -99,6 +99,7 @@ private:
   FieldBorder                      m_Border;
   double                           m_UpdateSigma = 0; // that the smoothers are set to
   double                           m_FieldSigma = 0;
+  DiffeomorphicSmoothing           m_Smoothing = DiffeomorphicSmoothing::Discrete;
   std::optional<ConvergenceWindow> m_Window;
   std::optional<FieldAdam>         m_Adam;
   MemoryPointer                    m_Weighted; // float[3] a voxel: weighted forces, where the settings have weights

@@ -37,6 +37,19 @@ ReserveFields(SchemeWorkspace & workspace, const LevelGrid & level)
 }
 
 void
+ReserveIf(bool isNeeded, Queue & queue, MemoryPointer & array, std::size_t bytes)
+{
+  if (isNeeded)
+  {
+    Reserve(queue, array, bytes);
+  }
+  else
+  {
+    array.reset();
+  }
+}
+
+void
 CarryField(
   SchemeWorkspace & workspace, const LevelGrid & before, const LevelGrid & level, FieldEdge edge, MemoryPointer & field)
 {

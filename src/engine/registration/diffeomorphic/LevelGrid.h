@@ -4,6 +4,8 @@
 
 #include "engine/registration/diffeomorphic/SchemeSteps.h"
 
+#include <cstddef>
+
 namespace gpureg
 {
 
@@ -23,6 +25,10 @@ MakeLevelGrid(int dimension, const Size & size, const IndexMap & toPoint);
 /** Reserves the workspace's arrays for fields on a level's grid. */
 void
 ReserveFields(SchemeWorkspace & workspace, const LevelGrid & level);
+
+/** Reserves an array that some registrations need, or frees that of another registration. */
+void
+ReserveIf(bool isNeeded, Queue & queue, MemoryPointer & array, std::size_t bytes);
 
 /** Says what a field is outside of its grid: a grid of odd size reaches beyond that of the level before. */
 enum class FieldEdge

@@ -35,14 +35,14 @@ void
 LocalCorrelationForces::SetImages(const kernels::FieldGrid & grid,
                                   const LevelImage &         fixed,
                                   const LevelImage &         moving,
-                                  const IndexMap &           initial,
+                                  const DisplacedMap &       initial,
                                   int,
                                   const ParallelFor &)
 {
-  const IndexMap pointToMoving = Compose(InvertMap(moving.toPoint), initial);
+  const DisplacedMap toMoving = Compose(InvertMap(moving.toPoint), initial);
   m_Warp.grid = grid;
-  m_Warp.toImage = ToFixedMap(Compose(pointToMoving, fixed.toPoint));
-  std::copy(pointToMoving.matrix.begin(), pointToMoving.matrix.end(), m_Warp.displacementToImage);
+  m_Warp.toImage = ToFixedMap(Compose(toMoving.ofPoints, fixed.toPoint));
+  std::copy(toMoving.ofDisplacements.begin(), toMoving.ofDisplacements.end(), m_Warp.displacementToImage);
   const Size & size = moving.image->GetSize();
   std::copy(size.begin(), size.end(), m_Warp.imageSize);
   m_Warp.hasMask = moving.mask != nullptr;

@@ -19,7 +19,7 @@ public:
   SetImages(const kernels::FieldGrid & grid,
             const LevelImage &         fixed,
             const LevelImage &         moving,
-            const IndexMap &           initial,
+            const DisplacedMap &       initial,
             int                        level,
             const ParallelFor &        parallelFor) override;
 

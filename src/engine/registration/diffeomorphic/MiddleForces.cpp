@@ -25,42 +25,51 @@ ListMiddleSources(const std::vector<WeighedPair> & pairs, const MakeMiddleSource
 MiddleForces::MiddleForces(SchemeWorkspace & workspace)
   : m_Workspace(workspace)
   , m_Filter(*workspace.queue)
+  , m_FixedStart(*workspace.queue)
+  , m_MovingStart(*workspace.queue)
   , m_Sum(*workspace.queue)
 {}
 
 void
-MiddleForces::BeginLevel(const std::vector<MiddleSources> & pairs, int number, int iterations, const LevelGrid & level)
+MiddleForces::BeginLevel(const DiffeomorphicProblem &       problem,
+                         const std::vector<MiddleSources> & pairs,
+                         int                                number,
+                         int                                iterations,
+                         const LevelGrid &                  level)
 {
   Queue & queue = *m_Workspace.queue;
+  m_FixedStart.BeginLevel(problem.fixedInitial, level);
+  m_MovingStart.BeginLevel(problem.initial, level);
   ResizeItems(m_Pairs, pairs.size(), [this] { return std::make_unique<MiddlePair>(m_Workspace); });
   for (std::size_t n = 0; n < pairs.size(); ++n)
   {
-    WithPairNamed(pairs[n].pair.number, [&] { m_Pairs[n]->BeginLevel(m_Filter, pairs[n], number, level); });
+    WithPairNamed(pairs[n].pair.number, [&] {
+      m_Pairs[n]->BeginLevel(m_Filter, pairs[n], m_FixedStart.GetMap(), m_MovingStart.GetMap(), number, level);
+    });
   }
   m_Filter.Release();
   m_Elements = 3 * kernels::CountFieldVoxels(&level.grid);
-  if (m_Pairs.size() > 1)
-  {
-    Reserve(queue, m_OfAll, sizeof(float) * static_cast<std::size_t>(m_Elements));
-  }
+  ReserveIf(m_Pairs.size() > 1, queue, m_OfAll, sizeof(float) * static_cast<std::size_t>(m_Elements));
   Reserve(queue, m_Values, 2 * sizeof(float) * m_Pairs.size() * static_cast<std::size_t>(std::max(1, iterations)));
 }
 
 void
-MiddleForces::ResampleFixed(const Memory & field)
+MiddleForces::ResampleFixed(const Memory & field, Memory & scratch)
 {
+  const Memory & places = m_FixedStart.Move(field, &scratch);
   for (const auto & pair : m_Pairs)
   {
-    pair->GetFixed().Resample(field);
+    pair->GetFixed().Resample(places);
   }
 }
 
 void
-MiddleForces::ResampleMoving(const Memory & field)
+MiddleForces::ResampleMoving(const Memory & field, Memory & scratch)
 {
+  const Memory & places = m_MovingStart.Move(field, &scratch);
   for (const auto & pair : m_Pairs)
   {
-    pair->GetMoving().Resample(field);
+    pair->GetMoving().Resample(places);
   }
 }
 
@@ -145,7 +154,8 @@ MiddleForces::DownloadCosts(int count) const
 std::size_t
 MiddleForces::GetDeviceBytes() const
 {
-  std::size_t bytes = m_Filter.GetSize() + m_Sum.GetDeviceBytes() + SizeOf(m_OfAll) + SizeOf(m_Values);
+  std::size_t bytes = m_Filter.GetSize() + m_FixedStart.GetDeviceBytes() + m_MovingStart.GetDeviceBytes() +
+                      m_Sum.GetDeviceBytes() + SizeOf(m_OfAll) + SizeOf(m_Values);
   for (const auto & pair : m_Pairs)
   {
     bytes += pair->GetDeviceBytes();

@@ -32,15 +32,20 @@ public:
   /** workspace must outlive it. */
   explicit MiddleForces(SchemeWorkspace & workspace);
 
-  /** Begins a level of a number, with so many iterations. */
+  /** Begins a level of a number, with so many iterations. problem: has the initial transforms. */
   void
-  BeginLevel(const std::vector<MiddleSources> & pairs, int number, int iterations, const LevelGrid & level);
+  BeginLevel(const DiffeomorphicProblem &       problem,
+             const std::vector<MiddleSources> & pairs,
+             int                                number,
+             int                                iterations,
+             const LevelGrid &                  level);
 
-  /** Enqueues the resampling of all fixed, or moving, images in the middle, along a field from there. */
+  /** Enqueues the resampling of all fixed, or moving, images in the middle, along a field from there and the initial transform. scratch: an
+   *  array of the field's size, and not the field, which is overwritten. */
   void
-  ResampleFixed(const Memory & field);
+  ResampleFixed(const Memory & field, Memory & scratch);
   void
-  ResampleMoving(const Memory & field);
+  ResampleMoving(const Memory & field, Memory & scratch);
 
   /** Checks that no image in the middle is constant. Overwrites the workspace's first array. */
   void
@@ -71,6 +76,8 @@ private:
 
   SchemeWorkspace &                        m_Workspace;
   RecursiveFilter                          m_Filter;
+  StartTransform                           m_FixedStart;
+  StartTransform                           m_MovingStart;
   ForceSum                                 m_Sum;
   std::vector<std::unique_ptr<MiddlePair>> m_Pairs;
   std::int64_t                             m_Elements = 0; // of a field

@@ -43,7 +43,7 @@ MiddleImage::BeginLevel(RecursiveFilter &             filter,
                         const char *                  which,
                         const std::array<double, 3> & sigmas,
                         const LevelGrid &             grid,
-                        const IndexMap &              initial,
+                        const DisplacedMap &          initial,
                         double                        outside)
 {
   Queue &    queue = *m_Workspace.queue;
@@ -61,12 +61,12 @@ MiddleImage::BeginLevel(RecursiveFilter &             filter,
   }
   m_Mask = image.mask != nullptr ? this->GetFloats(*image.mask, 0, false, m_FloatMask) : nullptr;
 
-  const IndexMap pointToImage = Compose(InvertMap(image.indexToPoint), initial);
-  m_Places.toField = ToFixedMap(Compose(pointToImage, grid.toPoint));
+  const DisplacedMap toImage = Compose(InvertMap(image.indexToPoint), initial);
+  m_Places.toField = ToFixedMap(Compose(toImage.ofPoints, grid.toPoint));
   m_Places.grid = grid.grid;
   m_Places.fieldGrid.dimension = grid.grid.dimension;
   std::copy(image.size.begin(), image.size.end(), m_Places.fieldGrid.size);
-  std::copy(pointToImage.matrix.begin(), pointToImage.matrix.end(), m_Places.fieldGrid.toIndex);
+  std::copy(toImage.ofDisplacements.begin(), toImage.ofDisplacements.end(), m_Places.fieldGrid.toIndex);
 
   const Size         size{ grid.grid.size[0], grid.grid.size[1], grid.grid.size[2] };
   const std::int64_t voxels = kernels::CountFieldVoxels(&grid.grid);

@@ -8,6 +8,7 @@
 #include "engine/filter/RecursiveFilter.h"
 #include "engine/image/FloatImage.h"
 #include "engine/registration/diffeomorphic/LevelGrid.h"
+#include "engine/registration/diffeomorphic/StartTransform.h"
 
 #include <array>
 #include <cstddef>
@@ -27,7 +28,7 @@ public:
    *  \param image the image, which must live as long as the level
    *  \param which "fixed" or "moving"
    *  \param sigmas standard deviations in the image's voxels; 0 for none
-   *  \param initial maps points of the level's grid, behind the field, to points of the image
+   *  \param initial maps points of the level's grid, and their displacements, to points of the image
    *  \param outside is subtracted from all values, of which those outside of the image are 0 then
    *  \throws BadInputError if the image is constant */
   void
@@ -36,7 +37,7 @@ public:
              const char *                  which,
              const std::array<double, 3> & sigmas,
              const LevelGrid &             grid,
-             const IndexMap &              initial,
+             const DisplacedMap &          initial,
              double                        outside = 0);
 
   /** Enqueues the resampling of the image and its mask along a field, float[3] a voxel, mm. */

@@ -15,18 +15,24 @@ MiddlePair::MiddlePair(SchemeWorkspace & workspace)
 {}
 
 void
-MiddlePair::BeginLevel(RecursiveFilter & filter, const MiddleSources & sources, int number, const LevelGrid & level)
+MiddlePair::BeginLevel(RecursiveFilter &     filter,
+                       const MiddleSources & sources,
+                       const DisplacedMap &  fixedInitial,
+                       const DisplacedMap &  initial,
+                       int                   number,
+                       const LevelGrid &     level)
 {
   const WeighedPair & pair = sources.pair;
   m_Weight = pair.pair.weight;
   m_PairNumber = pair.number;
   m_Dimension = level.grid.dimension;
   m_Level = number;
-  const auto begin = [&](MiddleImage & made, const MiddleSource & from, const char * which) {
-    made.BeginLevel(filter, from.image, which, from.sigmas, level, from.initial, from.outside);
-  };
-  begin(m_Fixed, sources.fixed, "fixed");
-  begin(m_Moving, sources.moving, "moving");
+  const auto begin =
+    [&](MiddleImage & made, const MiddleSource & from, const DisplacedMap & itsInitial, const char * which) {
+      made.BeginLevel(filter, from.image, which, from.sigmas, level, itsInitial, from.outside);
+    };
+  begin(m_Fixed, sources.fixed, fixedInitial, "fixed");
+  begin(m_Moving, sources.moving, initial, "moving");
   if (!m_Similarity || !(m_Settings == pair.pair.similarity))
   {
     m_Similarity.reset();
@@ -45,34 +51,30 @@ void
 MiddlePair::SetRanges(bool isFirst)
 {
   const bool hasBins = m_Similarity->GetDescription().HasJointHistogram();
-  if (!hasBins && !isFirst)
+  if (hasBins || isFirst)
   {
-    return;
-  }
-  this->EnqueueRanges();
-  for (MiddleImage * image : { &m_Fixed, &m_Moving })
-  {
-    const ImageSummary range = image->DownloadRange();
+    const std::array<ImageSummary, 2> ranges = this->FindRanges();
     if (hasBins)
     {
-      image->SetRange(range);
+      m_Fixed.SetRange(ranges[0]);
+      m_Moving.SetRange(ranges[1]);
     }
   }
 }
 
 void
-MiddlePair::EnqueueRanges()
-{
-  m_Fixed.EnqueueRange();
-  m_Moving.EnqueueRange();
-}
-
-void
 MiddlePair::CheckImages()
 {
-  this->EnqueueRanges();
-  m_Fixed.DownloadRange();
-  m_Moving.DownloadRange();
+  this->FindRanges();
+}
+
+std::array<ImageSummary, 2>
+MiddlePair::FindRanges()
+{
+  // One wait serves both.
+  m_Fixed.EnqueueRange();
+  m_Moving.EnqueueRange();
+  return { m_Fixed.DownloadRange(), m_Moving.DownloadRange() };
 }
 
 void

@@ -29,8 +29,6 @@ struct MiddleSource
   RegisteredImage image;
   /** Standard deviations by which it is smoothed first, in its voxels; 0 for none. */
   std::array<double, 3> sigmas{};
-  /** Maps points of the level's grid, behind the field, to points of the image. */
-  IndexMap initial;
   /** The value outside of the image, which is subtracted from all values. */
   double outside = 0;
 };
@@ -51,9 +49,15 @@ public:
   explicit MiddlePair(SchemeWorkspace & workspace);
 
   /** Smooths the images of a level, and makes the similarity.
+   *  \param fixedInitial, initial map points of the level's grid, and their displacements, to points of the fixed and the moving image
    *  \param number the level's */
   void
-  BeginLevel(RecursiveFilter & filter, const MiddleSources & sources, int number, const LevelGrid & level);
+  BeginLevel(RecursiveFilter &     filter,
+             const MiddleSources & sources,
+             const DisplacedMap &  fixedInitial,
+             const DisplacedMap &  initial,
+             int                   number,
+             const LevelGrid &     level);
 
   MiddleImage &
   GetFixed()
@@ -121,9 +125,10 @@ public:
   GetDeviceBytes() const;
 
 private:
-  /** Enqueues the ranges of both images in the middle. Overwrites the workspace's first array. */
-  void
-  EnqueueRanges();
+  /** Returns the ranges of the fixed and the moving image in the middle. Overwrites the workspace's first array.
+   *  \throws BadInputError if an image does not vary */
+  std::array<ImageSummary, 2>
+  FindRanges();
 
   /** Says whether the gradient in the forces is the fixed image's, as itk::DemonsImageToImageMetricv4 has it by default. Then the forces are
    *  minus those of the exchanged images, whose moving image is the fixed one. */

@@ -35,6 +35,7 @@ struct PairForces::Term
 
 PairForces::PairForces(SchemeWorkspace & workspace)
   : m_Workspace(workspace)
+  , m_Start(*workspace.queue)
   , m_Sum(*workspace.queue)
 {}
 
@@ -68,6 +69,7 @@ PairForces::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomorphic
       if (n == 0)
       {
         level = MakeLevelGrid(problem.dimension, fixed.image->GetSize(), fixed.toPoint);
+        m_Start.BeginLevel(problem.initial, level);
       }
       if (!term.forces || !(term.similarity == pair.similarity))
       {
@@ -75,14 +77,13 @@ PairForces::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomorphic
         term.forces = MakeFieldForces(m_Workspace.backend, m_Workspace.queue, pair.similarity);
         term.similarity = pair.similarity;
       }
-      term.forces->SetImages(level.grid, fixed, moving, problem.initial.first, number, queue.GetParallelFor());
+      term.forces->SetImages(level.grid, fixed, moving, m_Start.GetMap(), number, queue.GetParallelFor());
     });
   }
   m_Elements = 3 * kernels::CountFieldVoxels(&level.grid);
-  if (m_Terms.size() > 1)
-  {
-    Reserve(queue, m_OfTerm, sizeof(float) * static_cast<std::size_t>(m_Elements));
-  }
+  const std::size_t bytes = sizeof(float) * static_cast<std::size_t>(m_Elements);
+  ReserveIf(m_Terms.size() > 1, queue, m_OfTerm, bytes);
+  ReserveIf(!m_Start.IsLinear(), queue, m_Moved, bytes);
   const int iterations = std::max(1, settings.iterations[static_cast<std::size_t>(number)]);
   Reserve(queue, m_Values, sizeof(float) * m_Terms.size() * static_cast<std::size_t>(iterations));
   return level;
@@ -93,11 +94,13 @@ PairForces::Enqueue(const Memory & field, Memory & scratch, Memory & forces, int
 {
   FieldReducer & reducer = m_Workspace.reducer;
   const bool     areSeveral = m_Terms.size() > 1;
+  const Memory & moved = m_Start.Move(field, m_Moved.get());
   for (std::size_t n = 0; n < m_Terms.size(); ++n)
   {
     const auto slot = static_cast<std::int64_t>(m_Terms.size()) * t + static_cast<std::int64_t>(n);
     Memory &   its = n == 0 ? forces : *m_OfTerm;
-    m_Terms[n]->forces->Enqueue(reducer, field, scratch, its, *m_Values, slot);
+    m_Terms[n]->forces->Enqueue(reducer, moved, scratch, its, *m_Values, slot);
+    m_Start.PullForces(field, its);
     if (areSeveral)
     {
       m_Sum.Add(reducer, m_Elements, its, m_Terms[n]->weight, n == 0, forces);
@@ -144,7 +147,8 @@ PairForces::DownloadCosts(int count) const
 std::size_t
 PairForces::GetDeviceBytes() const
 {
-  std::size_t bytes = m_Sum.GetDeviceBytes() + SizeOf(m_OfTerm) + SizeOf(m_Values);
+  std::size_t bytes =
+    m_Start.GetDeviceBytes() + m_Sum.GetDeviceBytes() + SizeOf(m_Moved) + SizeOf(m_OfTerm) + SizeOf(m_Values);
   for (const auto & term : m_Terms)
   {
     bytes += term->forces ? term->forces->GetDeviceBytes() : 0;

@@ -5,6 +5,7 @@
 #include "engine/registration/diffeomorphic/FieldForces.h"
 #include "engine/registration/diffeomorphic/ForceSum.h"
 #include "engine/registration/diffeomorphic/LevelGrid.h"
+#include "engine/registration/diffeomorphic/StartTransform.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -45,8 +46,10 @@ private:
 
   SchemeWorkspace &                  m_Workspace;
   std::vector<std::unique_ptr<Term>> m_Terms;
+  StartTransform                     m_Start;
   ForceSum                           m_Sum;
   std::int64_t                       m_Elements = 0; // of the field
+  MemoryPointer                      m_Moved;        // float[3] a voxel: the field and the start, if that is not linear
   MemoryPointer                      m_OfTerm;       // float: the forces of one pair, if there are several
   MemoryPointer                      m_Values;       // float: what FieldForces writes, of each pair for each iteration
 };

@@ -35,16 +35,16 @@ void
 SampledForces::SetImages(const kernels::FieldGrid & grid,
                          const LevelImage &         fixed,
                          const LevelImage &         moving,
-                         const IndexMap &           initial,
+                         const DisplacedMap &       initial,
                          int                        level,
                          const ParallelFor &        parallelFor)
 {
-  const IndexMap pointToMoving = Compose(InvertMap(moving.toPoint), initial);
+  const DisplacedMap toMoving = Compose(InvertMap(moving.toPoint), initial);
   m_Grid = grid;
-  m_Mapping.toMoving = Compose(pointToMoving, fixed.toPoint);
-  std::copy(pointToMoving.matrix.begin(), pointToMoving.matrix.end(), m_Mapping.displacementToIndex.begin());
+  m_Mapping.toMoving = Compose(toMoving.ofPoints, fixed.toPoint);
+  m_Mapping.displacementToIndex = toMoving.ofDisplacements;
   const bool areByPoints = GetForces(m_Similarity->GetDescription().kind) == LevelForces::OfITK;
-  m_ByDisplacement = areByPoints ? initial.matrix : pointToMoving.matrix;
+  m_ByDisplacement = areByPoints ? initial.ofDisplacements : toMoving.ofDisplacements;
   m_Similarity->SetImages(fixed, moving, grid.dimension, level, parallelFor);
   m_Similarity->Prepare(m_Mapping);
 }

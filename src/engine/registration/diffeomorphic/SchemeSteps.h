@@ -57,6 +57,11 @@ public:
   virtual bool
   Iterate(const DiffeomorphicSettings & settings, int t) = 0;
 
+  /** Ends the last level. */
+  virtual void
+  End()
+  {}
+
   /** Waits, and returns the costs of the level's first count iterations.
    *  \throws BadInputError if they say that there is nothing to register, or that the fields have grown beyond all numbers */
   virtual std::vector<double>

@@ -82,16 +82,14 @@ void
 SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
 {
   const LevelGrid level = MakeShrunkGrid(problem, settings, GetFactors(problem, settings, number));
-  const auto      describe = [&](const RegisteredImage & image, const IndexMap & initial) {
-    return MiddleSource{ image, GetSigmas(image, problem.dimension, settings, number), initial };
+  const auto      describe = [&](const RegisteredImage & image) {
+    return MiddleSource{ image, GetSigmas(image, problem.dimension, settings, number) };
   };
   const auto weighed = ListWeighedPairs(problem, settings, FirstPair::IsKept);
   const auto pairs = ListMiddleSources(weighed, [&](const WeighedPair & pair) {
-    return MiddleSources{ pair,
-                          describe(pair.pair.fixed, problem.fixedInitial.first),
-                          describe(pair.pair.moving, problem.initial.first) };
+    return MiddleSources{ pair, describe(pair.pair.fixed), describe(pair.pair.moving) };
   });
-  m_Forces.BeginLevel(pairs, number, settings.iterations[static_cast<std::size_t>(number)], level);
+  m_Forces.BeginLevel(problem, pairs, number, settings.iterations[static_cast<std::size_t>(number)], level);
   this->BeginFields(level, settings);
 }
 
@@ -110,8 +108,8 @@ SyNScheme::BeginFields(const LevelGrid & level, const DiffeomorphicSettings & se
 void
 SyNScheme::Move(const DiffeomorphicSettings & settings, int t)
 {
-  m_Forces.ResampleFixed(*m_Fixed.fromMiddle);
-  m_Forces.ResampleMoving(*m_Moving.fromMiddle);
+  m_Forces.ResampleFixed(*m_Fixed.fromMiddle, *m_Workspace.first);
+  m_Forces.ResampleMoving(*m_Moving.fromMiddle, *m_Workspace.first);
   m_Forces.SetRanges(t == 0);
   if (settings.syn.averagesGradients)
   {

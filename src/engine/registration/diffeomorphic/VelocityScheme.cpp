@@ -19,6 +19,9 @@ namespace
 // v/2 is squared so often, and v once more, so that both begin with the same steps: half a voxel where v has 32.
 constexpr int SquaringsToMiddle = 5;
 
+// Further smoothings of v where it folds: together they are as one of √20 times the sigma.
+constexpr int MostSmoothings = 20;
+
 RegisteredImage
 DescribeLevel(const LevelImage & level)
 {
@@ -41,6 +44,7 @@ VelocityScheme::VelocityScheme(SchemeWorkspace & workspace)
   , m_Forces(workspace)
   , m_ToMiddle(*workspace.queue)
   , m_Whole(*workspace.queue)
+  , m_Jacobian(*workspace.queue)
 {}
 
 void
@@ -58,7 +62,7 @@ VelocityScheme::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomor
   const RegisteredImage & fixed = pairs.front().fixed.image;
   const LevelGrid before = this->SetLevel(MakeLevelGrid(problem.dimension, fixed.size, fixed.indexToPoint), settings);
   CarryField(m_Workspace, before, m_Level, FieldEdge::Continues, m_Velocity);
-  m_Forces.BeginLevel(pairs, number, settings.iterations[static_cast<std::size_t>(number)], m_Level);
+  m_Forces.BeginLevel(problem, pairs, number, settings.iterations[static_cast<std::size_t>(number)], m_Level);
   m_ToMiddle.Set(m_Level.grid, 0.5, SquaringsToMiddle);
   m_Whole.Set(m_Level.grid, 1.0, SquaringsToMiddle + 1);
   Reserve(queue, m_Update, 3 * sizeof(float) * static_cast<std::size_t>(kernels::CountFieldVoxels(&m_Level.grid)));
@@ -77,9 +81,7 @@ VelocityScheme::MakeSources(const WeighedPair &          pair,
   const LevelImage fixed = makeImage(pair.pair.fixed, "fixed", made.fixed);
   const LevelImage moving = makeImage(pair.pair.moving, "moving", made.moving);
   const double     lowest = std::min(fixed.summary.minimum, moving.summary.minimum);
-  return { pair,
-           { DescribeLevel(fixed), {}, {}, lowest },
-           { DescribeLevel(moving), {}, problem.initial.first, lowest } };
+  return { pair, { DescribeLevel(fixed), {}, lowest }, { DescribeLevel(moving), {}, lowest } };
 }
 
 void
@@ -105,13 +107,38 @@ VelocityScheme::Move(const DiffeomorphicSettings & settings, int t)
 }
 
 void
+VelocityScheme::End()
+{
+  int left = this->SmoothsField() ? MostSmoothings : 0;
+  while (left > 0 && this->CountFoldedVoxels() > 0)
+  {
+    m_FieldSmoother.Smooth(*m_Velocity, *m_Workspace.first, *m_Workspace.second, *m_Velocity);
+    --left;
+  }
+}
+
+std::int64_t
+VelocityScheme::CountFoldedVoxels()
+{
+  std::int64_t folded = 0;
+  for (const bool isInverse : { false, true })
+  {
+    m_Whole.Enqueue(*m_Velocity, isInverse, *m_Workspace.second, *m_Workspace.first);
+    folded +=
+      m_Jacobian.Measure(m_Level.grid, *m_Workspace.first, m_Workspace.reducer, m_Workspace.second).foldedVoxels;
+  }
+  return folded;
+}
+
+void
 VelocityScheme::ResampleImages()
 {
   Memory & field = *m_Workspace.first;
-  m_ToMiddle.Enqueue(*m_Velocity, true, *m_Workspace.second, field);
-  m_Forces.ResampleFixed(field);
-  m_ToMiddle.Enqueue(*m_Velocity, false, *m_Workspace.second, field);
-  m_Forces.ResampleMoving(field);
+  Memory & scratch = *m_Workspace.second;
+  m_ToMiddle.Enqueue(*m_Velocity, true, scratch, field);
+  m_Forces.ResampleFixed(field, scratch);
+  m_ToMiddle.Enqueue(*m_Velocity, false, scratch, field);
+  m_Forces.ResampleMoving(field, scratch);
 }
 
 void
@@ -160,7 +187,7 @@ VelocityScheme::MakeInverse()
 std::size_t
 VelocityScheme::GetDeviceBytes() const
 {
-  std::size_t bytes = this->GetUpdateBytes() + m_Forces.GetDeviceBytes();
+  std::size_t bytes = this->GetUpdateBytes() + m_Forces.GetDeviceBytes() + m_Jacobian.GetDeviceBytes();
   for (const auto & pair : m_Pairs)
   {
     for (const LevelValues * image : { &pair->fixed, &pair->moving })

@@ -3,10 +3,12 @@
 #define gpureg_VelocityScheme_h
 
 #include "engine/field/FieldExponential.h"
+#include "engine/field/JacobianMeasure.h"
 #include "engine/filter/ImageLevel.h"
 #include "engine/registration/diffeomorphic/FieldScheme.h"
 #include "engine/registration/diffeomorphic/MiddleForces.h"
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -19,6 +21,8 @@ namespace gpureg
  *  - computes the similarity and its derivative by the moving image's points, and the same with exchanged roles, as SyN does,
  *  - smooths each derivative, scales it to half a step, and adds the first one to v, minus the second one,
  *  - smooths v.
+ *  At the end v is smoothed further while exp(v) or exp(-v) folds at a voxel: exact exponentials never do, but these are known at voxels, and
+ *  interpolated linearly between them, which is too little where v is roughest.
  *  So exchanged images have the opposite velocity. A level's images are shrunk. */
 class VelocityScheme : public FieldScheme
 {
@@ -28,6 +32,9 @@ public:
 
   void
   BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number) override;
+
+  void
+  End() override;
 
   std::vector<double>
   DownloadCosts(int count) override
@@ -79,6 +86,10 @@ private:
   void
   MakeUpdateOf(const DiffeomorphicSettings & settings, MiddleRole role, int t, Memory & update);
 
+  /** Returns at how many voxels exp(v) and exp(-v) fold. Overwrites the workspace's arrays. */
+  std::int64_t
+  CountFoldedVoxels();
+
   /** Makes the inverse in the workspace's first array. */
   void
   MakeInverse();
@@ -87,6 +98,7 @@ private:
   MiddleForces                            m_Forces;
   FieldExponential                        m_ToMiddle;
   FieldExponential                        m_Whole;
+  JacobianMeasure                         m_Jacobian;
   // float[3] a voxel: v; one of its two updates; the deformation that an inverse is refined by, from the first inverse on.
   MemoryPointer m_Velocity;
   MemoryPointer m_Update;

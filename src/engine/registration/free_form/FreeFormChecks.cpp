@@ -4,6 +4,7 @@
 #include "engine/registration/free_form/FreeFormGeometry.h"
 #include "engine/metric/SimilarityChoices.h"
 #include "engine/core/NumberNames.h"
+#include "engine/transform/InitialChain.h"
 
 #include "gpureg/core/Error.h"
 
@@ -75,15 +76,7 @@ CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings
   {
     throw BadInputError("images of " + std::to_string(problem.dimension) + " dimensions; give 2 or 3");
   }
-  for (const ChainStep & step : problem.initial.steps)
-  {
-    if (step.grid.kind == GridKind::OfOutput)
-    {
-      throw UnsupportedError(
-        "an initial transform that is sampled at an image's voxels says nothing of the points between; give it "
-        "as a displacement field, or by its parts");
-    }
-  }
+  CheckMapsPoints(problem.initial);
   CheckServes("similarity", settings.similarity, &SimilarityDescription::isForFreeForm);
   // GetName() throws if there is no such optimizer.
   GetName(settings.optimizer);

@@ -6,6 +6,7 @@
 #include "engine/registration/Agreement.h"
 #include "engine/registration/free_form/ControlSteps.h"
 #include "engine/transform/ControlVectors.h"
+#include "engine/transform/InitialChain.h"
 #include "engine/registration/free_form/FreeFormChecks.h"
 #include "engine/registration/free_form/FreeFormCost.h"
 #include "engine/registration/free_form/FreeFormDescent.h"
@@ -57,7 +58,7 @@ public:
   {
     const auto start = Clock::now();
     CheckSettings(problem, given);
-    this->MarkAsOneSource(problem.initial);
+    MarkAsOneSource(problem.initial, ++m_RegistrationNumber);
     CheckImage(problem.fixed, "fixed", this->GetName());
     CheckImage(problem.moving, "moving", this->GetName());
     m_IsRegistered = false;
@@ -130,18 +131,6 @@ private:
   GetName() const
   {
     return m_Backend->GetDescription().name;
-  }
-
-  /** Gives all grids of a chain one source, so that they are uploaded once per registration. */
-  void
-  MarkAsOneSource(TransformChain & chain)
-  {
-    ++m_RegistrationNumber;
-    for (std::size_t k = 0; k < chain.steps.size(); ++k)
-    {
-      chain.steps[k].grid.source = {};
-      chain.steps[k].grid.source.key = { m_RegistrationNumber, k };
-    }
   }
 
   /** Returns the share of an image's voxels that lies inside its mask; 1 without a mask. */

@@ -2,7 +2,18 @@
 """The stages that a registration is made of, and their settings, which have the engine's names and units."""
 
 from .choice import DEFORMING, INVERTING, STAGES, MetricsLike, Stage, StageLike, StagesLike, named, read_settings, read_stages
-from .dense import FIELD_OPTIMIZERS, FIELD_SIMILARITIES, GREEDY_ITERATIONS, MOST_DENSE_LEVELS, SYN_ITERATIONS, SYN_SIMILARITIES, Greedy, SyN, Velocity
+from .dense import (
+    FIELD_OPTIMIZERS,
+    FIELD_SIMILARITIES,
+    FIELD_SMOOTHINGS,
+    GREEDY_ITERATIONS,
+    MOST_DENSE_LEVELS,
+    SYN_ITERATIONS,
+    SYN_SIMILARITIES,
+    Greedy,
+    SyN,
+    Velocity,
+)
 from .free_form import FREE_FORM_OPTIMIZERS, MOST_FREE_FORM_LEVELS, SIMILARITIES, SPACING, FreeForm
 from .linear import COSTS, FINEST_EDGE, LINEAR_OPTIMIZERS, Affine, Global, Rigid
 from .values import ALL_VALUES, ValueRange, a_range, read_bins, read_range
@@ -14,6 +25,7 @@ __all__ = [
     "DEFORMING",
     "FIELD_OPTIMIZERS",
     "FIELD_SIMILARITIES",
+    "FIELD_SMOOTHINGS",
     "FINEST_EDGE",
     "FREE_FORM_OPTIMIZERS",
     "FreeForm",

@@ -21,6 +21,8 @@ SYN_ITERATIONS = (100, 70, 50, 20)
 MOST_DENSE_LEVELS = 6
 #: How long a step of Greedy is.
 FIELD_OPTIMIZERS = ("longest_vector", "adam")
+#: How the Gaussians of Greedy and Velocity are computed.
+FIELD_SMOOTHINGS = ("discrete", "recursive")
 
 
 @dataclass
@@ -37,6 +39,8 @@ class Greedy:
         bins: number of bins, of a similarity that has bins.
         update_sigma, field_sigma: standard deviations of the Gaussians that smooth each update, and the whole deformation after it, voxels of
             a level; 0: none. Without enough smoothing the deformation folds.
+        smoothing: "discrete", Gaussians by sums of neighbours, or "recursive", by recursions along lines, which take the same time for any
+            sigma, and are no Gaussians for one below half a voxel.
         step: length of the longest vector of an update, voxels of a level.
         optimizer: "longest_vector", or "adam": each component's step follows from its past, and is of the length step at most (Kingma & Ba
             2015). Adam is for "greedy" alone.
@@ -53,6 +57,7 @@ class Greedy:
     bins: int = 32
     update_sigma: float = 1.732
     field_sigma: float = 0.6
+    smoothing: str = "discrete"
     step: float = 1.0
     optimizer: str = "longest_vector"
     convergence_threshold: float = 1e-6
@@ -74,6 +79,8 @@ class Greedy:
         settings = _read_shared(self, edges)
         settings.update_sigma = read_number("update_sigma", self.update_sigma, 0)
         settings.field_sigma = read_number("field_sigma", self.field_sigma, 0)
+        smoothing = engine_name(read_choice("smoothing", self.smoothing, FIELD_SMOOTHINGS))
+        settings.smoothing = getattr(_engine.DiffeomorphicSmoothing, smoothing)
         settings.optimizer = getattr(_engine.DiffeomorphicOptimizer, engine_name(read_choice("optimizer", self.optimizer, FIELD_OPTIMIZERS)))
         return settings
 
@@ -87,7 +94,7 @@ class Velocity(Greedy):
 
     Attributes:
         similarity: as of Greedy; "demons" take the gradient of each image in turn.
-        iterations, radius, bins, convergence_threshold, convergence_window, weights, fixed_range, moving_range: as of Greedy.
+        iterations, radius, bins, smoothing, convergence_threshold, convergence_window, weights, fixed_range, moving_range: as of Greedy.
         update_sigma, field_sigma: standard deviations of the Gaussians that smooth each update, and the velocity after it, voxels of a level;
             0: none; less than Greedy's, since v is smoothed where the deformation is its exponential. Without enough smoothing the
             deformation folds.

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of a chain of transforms behind a field.
+#ifndef gpureg_StartKernels_h
+#define gpureg_StartKernels_h
+
+#include "kernels/core/Prelude.h"
+#include "kernels/transform/BSpline.h"
+#include "kernels/transform/FixedMap.h"
+#include "kernels/transform/TransformChain.h"
+#include "kernels/transform/ChainSlopes.h"
+#include "kernels/field/FieldGrid.h"
+#include "kernels/field/FieldStart.h"
+
+#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/registration/diffeomorphic/StartTransform.h"
+
+#include "engine/runtime/ForEachItem.h"
+
+#include <algorithm>
+
+namespace gpureg
+{
+
+namespace
+{
+/** Returns the point of the middle of a level's grid. */
+Vector3
+FindCentre(const LevelGrid & level)
+{
+  Vector3 centre = level.toPoint.offset;
+  for (std::size_t r = 0; r < 3; ++r)
+  {
+    for (std::size_t c = 0; c < 3; ++c)
+    {
+      centre[r] += level.toPoint.matrix[3 * r + c] * 0.5 * (level.grid.size[c] - 1);
+    }
+  }
+  return centre;
+}
+} // namespace
+
+DisplacedMap
+Compose(const IndexMap & outer, const DisplacedMap & inner)
+{
+  return { Compose(outer, inner.ofPoints), Multiply(outer.matrix, inner.ofDisplacements) };
+}
+
+StartTransform::StartTransform(Queue & queue)
+  : m_Queue(queue)
+  , m_Chain(queue, m_Arrays)
+{}
+
+void
+StartTransform::BeginLevel(const TransformChain & chain, const LevelGrid & level)
+{
+  m_Affine = chain.first;
+  for (const ChainStep & step : chain.steps)
+  {
+    m_Affine = Compose(step.map, m_Affine);
+  }
+  m_Start.grid = level.grid;
+  m_Start.partCount = static_cast<int>(chain.steps.size());
+  if (this->IsLinear())
+  {
+    m_Chain.Release();
+    return;
+  }
+  ChainedGrid grid;
+  grid.size = { level.grid.size[0], level.grid.size[1], level.grid.size[2] };
+  grid.outputToPoint = level.toPoint;
+  grid.transform = chain;
+  // Displacements alone are read, in mm. Places are counted from the middle on, since fixed point does not reach far.
+  const Vector3 middle = Multiply(m_Affine.matrix, FindCentre(level));
+  for (std::size_t r = 0; r < 3; ++r)
+  {
+    grid.pointToInput.offset[r] = -(middle[r] + m_Affine.offset[r]);
+  }
+  m_Chain.SetChain(grid);
+  m_Chain.SetPlanes(m_Chain.CountPlanes(), false);
+  m_Chain.Load({});
+  const Matrix3 toFirst = Multiply(chain.steps.front().grid.toGrid.matrix, chain.first.matrix);
+  std::copy(toFirst.begin(), toFirst.end(), m_Start.toFirst);
+}
+
+DisplacedMap
+StartTransform::GetMap() const
+{
+  return this->IsLinear() ? MakeDisplacedMap(m_Affine) : DisplacedMap{ m_Affine, DisplacedMap{}.ofDisplacements };
+}
+
+const Memory &
+StartTransform::Move(const Memory & field, Memory * moved)
+{
+  if (this->IsLinear())
+  {
+    return field;
+  }
+  ForEachItem<kernels::MoveByStartKernel>(m_Queue,
+                                          kernels::CountFieldVoxels(&m_Start.grid),
+                                          m_Start,
+                                          Input<float>(field),
+                                          Input<kernels::ChainPart>(*m_Arrays.parts),
+                                          Input<kernels::float4>(*m_Arrays.vectors),
+                                          Output<float>(*moved));
+  return *moved;
+}
+
+void
+StartTransform::PullForces(const Memory & field, Memory & forces)
+{
+  if (!this->IsLinear())
+  {
+    ForEachItem<kernels::PullForceThroughStartKernel>(m_Queue,
+                                                      kernels::CountFieldVoxels(&m_Start.grid),
+                                                      m_Start,
+                                                      Input<float>(field),
+                                                      Input<kernels::ChainPart>(*m_Arrays.parts),
+                                                      Input<kernels::float4>(*m_Arrays.vectors),
+                                                      Output<float>(forces));
+  }
+}
+
+} // namespace gpureg

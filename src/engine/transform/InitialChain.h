@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The chain of transforms that a registration begins with.
+#ifndef gpureg_InitialChain_h
+#define gpureg_InitialChain_h
+
+#include "gpureg/transform/TransformChain.h"
+
+#include <cstdint>
+
+namespace gpureg
+{
+
+/** Checks that a chain maps any point.
+ *  \throws UnsupportedError if it has displacements of an output's voxels alone */
+void
+CheckMapsPoints(const TransformChain & chain);
+
+/** Gives the vectors of a chain a source of their own, which is known by the number of a registration: so they are uploaded once for all of
+ *  its levels, and read anew by the next registration. */
+void
+MarkAsOneSource(TransformChain & chain, std::uintptr_t registration);
+
+} // namespace gpureg
+
+#endif

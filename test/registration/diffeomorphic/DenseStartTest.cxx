@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// The greedy scheme and the velocity from initial transforms that are not linear, on every device.
+#include "KnownDeformation.h"
+#include "TestDevices.h"
+
+#include "engine/core/Matrix3.h"
+
+#include "gpureg/core/Error.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpuregtest
+{
+
+namespace
+{
+using gpureg::DiffeomorphicScheme;
+
+gpureg::DiffeomorphicSettings
+MakeSettings(DiffeomorphicScheme scheme)
+{
+  gpureg::DiffeomorphicSettings settings;
+  settings.scheme = scheme;
+  settings.iterations = { 40, 40 };
+  settings.step = 0.25;
+  return settings;
+}
+
+/** Returns a grid of displacements at the voxels of a grid and 8 around it.
+ *  \param move gives the point that a point is moved to */
+template <typename TMove>
+gpureg::DisplacementGrid
+Sample(const Grid & grid, const TMove & move)
+{
+  constexpr int Margin = 8;
+  Grid          wide = grid;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(grid.dimension); ++d)
+  {
+    wide.size[d] += 2 * Margin;
+    for (std::size_t r = 0; r < 3; ++r)
+    {
+      wide.toPoint.offset[r] -= Margin * grid.toPoint.matrix[3 * r + d];
+    }
+  }
+  gpureg::DisplacementGrid field;
+  field.kind = gpureg::GridKind::Field;
+  field.size = wide.size;
+  field.toGrid.matrix = gpureg::Invert(wide.toPoint.matrix);
+  field.toGrid.offset = gpureg::Multiply(field.toGrid.matrix, wide.toPoint.offset);
+  for (double & offset : field.toGrid.offset)
+  {
+    offset = -offset;
+  }
+  field.vectors = [wide, move](std::int64_t first, std::int64_t count, double * out) {
+    for (std::int64_t n = first; n < first + count; ++n)
+    {
+      const Point p = wide.GetPoint(n);
+      const Point q = move(p);
+      for (std::size_t c = 0; c < 3; ++c)
+      {
+        *out++ = q[c] - p[c];
+      }
+    }
+  };
+  return field;
+}
+
+/** Moves points by a part of the deformation between a pair's images. */
+Point
+MovePartly(const Pair & pair, const Point & p, double share)
+{
+  const Point whole = pair.Move(p);
+  return { p[0] + share * (whole[0] - p[0]), p[1] + share * (whole[1] - p[1]), p[2] + share * (whole[2] - p[2]) };
+}
+
+Floats
+Register(const std::string & device, const gpureg::DiffeomorphicProblem & problem, DiffeomorphicScheme scheme)
+{
+  gpureg::DiffeomorphicRegistration registration(device);
+  const auto                        result = registration.Register(problem, MakeSettings(scheme), OnThreads(2));
+  EXPECT_EQ(result.foldedVoxels, 0);
+  return TakeField(registration, result.levels.back().voxels);
+}
+
+/** Returns the field of a deformation and, behind it, of a start that is known at any point. */
+template <typename TMove>
+Floats
+Follow(const Grid & grid, const Floats & field, const TMove & move)
+{
+  Floats whole = field;
+  for (std::size_t v = 0; v < field.size(); v += 3)
+  {
+    const Point p = grid.GetPoint(static_cast<std::int64_t>(v / 3));
+    const Point q = move(Point{ p[0] + field[v], p[1] + field[v + 1], p[2] + field[v + 2] });
+    for (std::size_t c = 0; c < 3; ++c)
+    {
+      whole[v + c] = static_cast<float>(q[c] - p[c]);
+    }
+  }
+  return whole;
+}
+
+double
+FindLargestDifference(const Floats & a, const Floats & b)
+{
+  double largest = 0;
+  for (std::size_t n = 0; n < a.size(); ++n)
+  {
+    largest = std::max(largest, std::abs(static_cast<double>(a[n]) - b[n]));
+  }
+  return largest;
+}
+
+class DenseStartTest : public ::testing::TestWithParam<std::string>
+{};
+} // namespace
+
+TEST_P(DenseStartTest, FindsTheRestOfADeformation)
+{
+  for (const int dimension : { 2, 3 })
+  {
+    for (const double share : { 0.5, 1.0 })
+    {
+      Pair       pair(GetParam(), dimension, 1.0);
+      const auto start = [&pair, share](const Point & p) { return MovePartly(pair, p, share); };
+      auto       problem = pair.Load();
+      problem.initial.Append(Sample(pair.grid, start));
+      const Floats nothing(3 * pair.fixed.size());
+      const double before = pair.FindError(Follow(pair.grid, nothing, start));
+      EXPECT_NEAR(before, (1 - share) * pair.FindError(nothing), 0.02);
+      for (const auto scheme : { DiffeomorphicScheme::Greedy, DiffeomorphicScheme::Velocity })
+      {
+        const Floats field = Register(GetParam(), problem, scheme);
+        const double after = pair.FindError(Follow(pair.grid, field, start));
+        EXPECT_LT(after, 0.13) << GetName(scheme) << ", " << dimension << "D, " << share;
+      }
+    }
+  }
+}
+
+TEST_P(DenseStartTest, IsThatOfALinearMap)
+{
+  for (const auto scheme : { DiffeomorphicScheme::Greedy, DiffeomorphicScheme::Velocity })
+  {
+    for (const auto kind : { gpureg::SimilarityKind::NeighborhoodCorrelation, gpureg::SimilarityKind::MeanSquares })
+    {
+      Pair             pair(GetParam(), 3, 1.0);
+      const Point      centre = pair.grid.GetPoint(gpureg::CountOf(pair.grid.size) / 2);
+      gpureg::IndexMap linear;
+      linear.matrix = { 1.03, -0.04, 0, 0.04, 0.98, 0.02, 0, 0, 1 };
+      for (std::size_t r = 0; r < 3; ++r)
+      {
+        linear.offset[r] = centre[r] + 0.2;
+        for (std::size_t c = 0; c < 3; ++c)
+        {
+          linear.offset[r] -= linear.matrix[3 * r + c] * centre[c];
+        }
+      }
+      const auto move = [linear](const Point & p) {
+        Point q = linear.offset;
+        for (std::size_t k = 0; k < 9; ++k)
+        {
+          q[k / 3] += linear.matrix[k] * p[k % 3];
+        }
+        return q;
+      };
+      auto problem = pair.Load();
+      problem.initial.Append(linear);
+      auto settings = MakeSettings(scheme);
+      settings.iterations = { 4, 3 };
+      settings.similarity.kind = kind;
+      gpureg::DiffeomorphicRegistration registration(GetParam());
+      const auto                        find = [&] {
+        registration.Register(problem, settings, OnThreads(2));
+        return TakeField(registration, registration.CountVoxels());
+      };
+      const Floats expected = find();
+      // The same as a field, and as a field behind a linear map.
+      problem.initial = {};
+      problem.initial.Append(Sample(pair.grid, move));
+      EXPECT_LT(FindLargestDifference(find(), expected), 2e-3) << GetName(scheme);
+      gpureg::IndexMap shift;
+      shift.offset = { 0.7, -0.4, 0.5 };
+      const auto unshifted = [move, shift](const Point & p) {
+        return move(Point{ p[0] - shift.offset[0], p[1] - shift.offset[1], p[2] - shift.offset[2] });
+      };
+      problem.initial = {};
+      problem.initial.Append(shift);
+      problem.initial.Append(Sample(pair.grid, unshifted));
+      EXPECT_LT(FindLargestDifference(find(), expected), 2e-3) << GetName(scheme);
+    }
+  }
+}
+
+TEST_P(DenseStartTest, MovesTheFixedImageOfAVelocity)
+{
+  // Both images are exchanged: that which is fixed now is the moving one where the start leads.
+  Pair       pair(GetParam(), 3, 1.0);
+  auto       problem = pair.Load();
+  const auto start = [&pair](const Point & p) { return pair.Move(p); };
+  std::swap(problem.fixed, problem.moving);
+  problem.fixedInitial.dimension = 3;
+  problem.fixedInitial.Append(Sample(pair.grid, start));
+  const Floats field = Register(GetParam(), problem, DiffeomorphicScheme::Velocity);
+  EXPECT_LT(pair.FindError(Follow(pair.grid, field, start)), 0.13);
+}
+
+TEST_P(DenseStartTest, IsTheSameOnEachDeviceAndForAnyNumberOfThreads)
+{
+  for (const auto scheme : { DiffeomorphicScheme::Greedy, DiffeomorphicScheme::Velocity })
+  {
+    const auto find = [scheme](const std::string & device, std::int64_t threads) {
+      Pair pair(device, 3, 1.0);
+      auto problem = pair.Load();
+      problem.initial.Append(Sample(pair.grid, [&pair](const Point & p) { return MovePartly(pair, p, 0.6); }));
+      auto settings = MakeSettings(scheme);
+      settings.iterations = { 6, 4 };
+      gpureg::DiffeomorphicRegistration registration(device);
+      registration.Register(problem, settings, OnThreads(threads));
+      return TakeField(registration, registration.CountVoxels());
+    };
+    const Floats one = find(GetParam(), 1);
+    EXPECT_EQ(one, find(GetParam(), 3));
+    EXPECT_LT(FindLargestDifference(one, find("host", 2)), 5e-3) << GetName(scheme);
+  }
+}
+
+TEST_P(DenseStartTest, SaysWhatIsWrongAndGoesOn)
+{
+  Pair                              pair(GetParam(), 2, 1.0);
+  gpureg::DiffeomorphicRegistration registration(GetParam());
+  const auto                        field = Sample(pair.grid, [](const Point & p) { return p; });
+  auto                              problem = pair.Load();
+  problem.fixedInitial.Append(field);
+  EXPECT_THROW(registration.Register(problem, MakeSettings(DiffeomorphicScheme::Greedy), OnThreads(2)),
+               gpureg::UnsupportedError);
+  // Displacements of an output's voxels say nothing of other points.
+  problem = pair.Load();
+  problem.initial.Append(field);
+  problem.initial.steps.front().grid.kind = gpureg::GridKind::OfOutput;
+  for (const auto scheme : { DiffeomorphicScheme::Greedy, DiffeomorphicScheme::SyN, DiffeomorphicScheme::Velocity })
+  {
+    auto settings = MakeSettings(scheme);
+    EXPECT_THROW(registration.Register(problem, settings, OnThreads(2)), gpureg::UnsupportedError);
+    // A field that leads out of the moving image.
+    auto far = pair.Load();
+    far.initial.Append(Sample(pair.grid, [](const Point & p) { return Point{ p[0] + 1e5, p[1], p[2] }; }));
+    EXPECT_THROW(registration.Register(far, settings, OnThreads(2)), gpureg::BadInputError);
+    registration.Register(pair.Load(), settings, OnThreads(2));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, DenseStartTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace gpuregtest
