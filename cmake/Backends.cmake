@@ -17,7 +17,9 @@ endfunction()
 if(GPURegistration_HAS_CUDA)
   gpuregistration_list_sources(
       _cuda_sources ${_cuda_dir} cu
+      GroupKernels.cu
       ItemKernels.cu
+      PairKernels.cu
       metric/histogram/CorrelationRatioSchemePasses.cu
       metric/histogram/CudaSort.cu
       runtime/CudaBackend.cu
@@ -124,11 +126,9 @@ if(GPURegistration_HAS_OPENCL)
     COUNTING metric/histogram/CorrelationRatioCount.h GROUPS metric/histogram/CorrelationRatioSchemes.h
     ENTRIES metric/histogram/CorrelationRatioSchemes.cl)
   gpuregistration_embed_metric_kernels(
-    Pair metric/ValuePairs.h metric/pairs/ValuePairKernels.h metric/pairs/PairMetric.cl
-    metric/samples/SampleVolumes.cl metric/pairs/PairKernels.cl)
+    Pair metric/ValuePairs.h metric/samples/SampleVariants.h metric/samples/SampleVolumes.cl ITEMS metric/pairs/ValuePairKernels.h)
   gpuregistration_embed_metric_kernels(
-    Similarity metric/ValuePairs.h metric/SimilaritySums.h metric/SimilaritySumKernels.h
-    metric/SimilarityKernels.cl)
+    Similarity metric/ValuePairs.h metric/SimilaritySums.h ITEMS metric/SimilaritySumKernels.h)
   gpuregistration_embed_metric_kernels(
     Neighborhood metric/ValuePairs.h core/RoundedProduct.h metric/neighborhood/NeighborhoodCorrelation.h
     metric/neighborhood/NeighborhoodWalks.h metric/neighborhood/NeighborhoodTiles.h metric/neighborhood/NeighborhoodTerms.h
@@ -136,12 +136,12 @@ if(GPURegistration_HAS_OPENCL)
     metric/neighborhood/NeighborhoodBatchKernels.h metric/neighborhood/NeighborhoodMetric.cl metric/samples/SampleVolumes.cl
     metric/neighborhood/NeighborhoodKernels.cl)
   gpuregistration_embed_metric_kernels(
-    ControlGrid ITEMS metric/samples/ControlGrid.h GROUPS metric/samples/ControlGridKernels.h metric/samples/ControlGridKernels.cl)
+    ControlGrid ITEMS metric/samples/ControlGrid.h metric/samples/ControlGridKernels.h)
   gpuregistration_embed_metric_kernels(
-    PreTransform ITEMS metric/samples/PreTransformMoves.h GROUPS metric/samples/PreTransformKernels.h metric/samples/PreTransformKernels.cl)
+    PreTransform ITEMS metric/samples/PreTransformMoves.h metric/samples/PreTransformKernels.h)
   gpuregistration_embed_kernels(
-    ControlStep core/Adam.h core/Evaluated.h transform/ControlVector.h ITEMS registration/free_form/ControlSteps.h
-    GROUPS core/LaneReduction.h registration/free_form/ControlLineKernels.h registration/free_form/ControlLineKernels.cl)
+    ControlStep core/Adam.h core/Evaluated.h transform/ControlVector.h core/LaneReduction.h
+    ITEMS registration/free_form/ControlSteps.h registration/free_form/ControlLineKernels.h)
   gpuregistration_embed_kernels(Displacement DOUBLES ITEMS resample/Displacement.h)
   gpuregistration_embed_kernels(Number DOUBLES ITEMS image/NumberTypes.h)
   gpuregistration_embed_kernels(
@@ -153,23 +153,18 @@ if(GPURegistration_HAS_OPENCL)
     resample/ResampleInterpolation.h
     resample/Resample.h
     resample/ResampleCut.h
-    resample/ResampleKernels.h
-    resample/ResampleKernels.cl)
+    ITEMS
+    resample/ResampleKernels.h)
   gpuregistration_embed_kernels(
-    Line
-    filter/LineRecursion.h
-    core/RoundedProduct.h
-    filter/LineConvolution.h
-    filter/GridInterpolation.h
-    filter/LineKernels.h
-    filter/LineKernels.cl)
+    Line DOUBLES filter/LineRecursion.h core/RoundedProduct.h
+    ITEMS filter/LineConvolution.h filter/GridInterpolation.h filter/LineKernels.h)
   gpuregistration_embed_kernels(
     Image DOUBLES core/Geometry.h core/RoundedProduct.h core/Strips.h image/InvalidSample.h ITEMS image/ImageValues.h image/ContentHash.h)
   gpuregistration_embed_kernels(
     MovingImage core/Geometry.h ITEMS metric/samples/MovingVoxels.h)
   gpuregistration_embed_kernels(
     ControlPenalty core/Determinant.h transform/ControlVector.h penalty/ControlPenalties.h
-    penalty/ControlPenaltyGradient.h penalty/ControlPenaltyKernels.h penalty/ControlPenaltyKernels.cl)
+    penalty/ControlPenaltyGradient.h ITEMS penalty/ControlPenaltyKernels.h)
   gpuregistration_embed_kernels(
     Field core/Adam.h core/Determinant.h core/Evaluated.h core/Strips.h transform/FixedMap.h ITEMS field/FieldGrid.h field/FieldComposition.h
     field/FieldSums.h field/FieldAdam.h field/FieldBlocks.h field/FieldSmoothing.h field/FieldInversion.h field/FieldNewton.h field/FieldAdjoint.h

@@ -10,6 +10,8 @@
 #include "kernels/core/RoundedProduct.h"
 #include "kernels/core/Strips.h"
 #include "kernels/transform/ControlVector.h"
+#include "kernels/filter/GridInterpolation.h"
+#include "kernels/filter/LineConvolution.h"
 #include "kernels/image/ContentHash.h"
 #include "kernels/image/ImageValues.h"
 #include "kernels/image/NumberTypes.h"

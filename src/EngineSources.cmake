@@ -3,6 +3,7 @@
 # package are both made of them. cmake/Backends.cmake adds those of the other devices.
 set(GPURegistration_ENGINE_SRCS
     engine/registration/Agreement.cpp
+    engine/runtime/LaunchGroups.cpp
     engine/runtime/Backend.cpp
     engine/image/BorrowedImage.cpp
     engine/transform/ChainOnDevice.cpp
@@ -125,20 +126,25 @@ set(GPURegistration_ENGINE_SRCS
     host/runtime/LargePages.cpp)
 # Passes, in a file of this name for each kind of device: .cpp of host and opencl, .cu of cuda.
 set(GPURegistration_PASSES
-    filter/LinePasses
-    metric/SimilarityPasses
     metric/histogram/CorrelationRatioPasses
     metric/histogram/JointHistogramPasses
     metric/histogram/MattesPasses
     metric/histogram/PartialVolumePasses
-    metric/neighborhood/NeighborhoodPasses
+    metric/neighborhood/NeighborhoodPasses)
+# Passes of which one file, in engine, is for all devices but the host.
+set(_group_passes
+    filter/LinePasses
+    metric/SimilarityPasses
     metric/pairs/PairPasses
     metric/samples/ControlGridPasses
     metric/samples/PreTransformPasses
     penalty/ControlPenaltyPasses
     registration/free_form/ControlLinePasses
     resample/ResamplePasses)
-foreach(_passes IN LISTS GPURegistration_PASSES)
+foreach(_passes IN LISTS GPURegistration_PASSES _group_passes)
   list(APPEND GPURegistration_ENGINE_SRCS host/${_passes}.cpp)
+endforeach()
+foreach(_passes IN LISTS _group_passes)
+  list(APPEND GPURegistration_ENGINE_SRCS engine/${_passes}.cpp)
 endforeach()
 list(TRANSFORM GPURegistration_ENGINE_SRCS PREPEND ${CMAKE_CURRENT_LIST_DIR}/)

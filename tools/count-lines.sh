@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Prints how many lines the product has, what a backend must write, and what each metric has of its own, with comments and
+# Prints how many lines the product has, what a device must have, and what each metric has of its own, with comments and
 # declarations. A metric's files are those that are named after it. Run it in a checkout.
 set -eu
 cd "$(dirname "$0")/.."
@@ -32,6 +32,14 @@ for folder in src/kernels src/engine src/host src/factories cuda opencl include 
   echo "| $folder | $(sources "$folder" | lines) |"
 done
 echo "| product (src, include, cuda, opencl, wrapping) | $(sources src include cuda opencl wrapping | lines) |"
+echo
+echo "| what a device has of its own | runtime, dialect and entry points | passes | all |"
+echo "|---|---|---|---|"
+for device in cuda opencl; do
+  all=$(sources "$device" | lines)
+  passes=$(git ls-files "$device/metric" | lines)
+  echo "| $device | $((all - passes)) | $passes | $all |"
+done
 echo
 echo "| metric | kernels | engine | host | CUDA | OpenCL | ITK class |"
 echo "|---|---|---|---|---|---|---|"

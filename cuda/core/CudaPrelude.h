@@ -41,9 +41,11 @@
 // Is defined where neighbouring items are computed by neighbouring lanes, and not one after the other.
 #define GPUREG_HAS_LANES
 #define GPUREG_MEMBER_FUNCTION GPUREG_FUNCTION
+#define GPUREG_GROUP_MEMBER_FUNCTION GPUREG_GROUP_FUNCTION
 #define GPUREG_GLOBAL
 #define GPUREG_LOCAL
 
+#include "kernels/core/GroupKernel.h"
 #include "kernels/core/ItemKernel.h"
 
 GPUREG_NAMESPACE_BEGIN

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/runtime/CudaQueue.h"
 
-#include "engine/runtime/ItemLaunch.h"
+#include "engine/runtime/KernelLaunch.h"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace gpureg
@@ -309,7 +311,6 @@ CudaQueue::DoCopy(Memory & target, const Memory & source, std::size_t bytes)
 void
 CudaQueue::RunItems(const ItemLaunch & launch)
 {
-  CountLaunch();
   // A group each for all multiprocessors, even of few items, but whole warps.
   int lanes = GetMostItemLanes(launch.itemsOfTask);
   while (lanes > 32 && launch.count < std::int64_t{ m_Multiprocessors } * lanes)
@@ -317,15 +318,48 @@ CudaQueue::RunItems(const ItemLaunch & launch)
     lanes /= 2;
   }
   std::int64_t count = launch.count;
-  void *       parameters[MostItemArguments + 1] = { &count };
+  void *       parameters[MostKernelArguments + 1] = { &count };
   for (std::size_t n = 0; n < launch.argumentCount; ++n)
   {
     parameters[n + 1] = const_cast<void *>(launch.arguments[n].value);
   }
+  this->LaunchEntry(launch, CountGroups(count, lanes), lanes, 0, parameters);
+}
+
+void
+CudaQueue::RunGroups(const GroupLaunch & launch)
+{
+  if (!launch.cudaEntry)
+  {
+    throw std::logic_error(std::string("no variant of the kernel has these constants: ") + launch.name);
+  }
+  // The constants are in the entry point.
+  void * parameters[MostKernelArguments] = {};
+  for (std::size_t n = launch.constantCount; n < launch.argumentCount; ++n)
+  {
+    parameters[n - launch.constantCount] = const_cast<void *>(launch.arguments[n].value);
+  }
+  const dim3        groups(static_cast<unsigned int>(launch.groups[0]),
+                    static_cast<unsigned int>(launch.groups[1]),
+                    static_cast<unsigned int>(launch.groups[2]));
+  const std::size_t localBytes = launch.isLocalOfLaunch ? launch.localBytes : 0;
+  this->LaunchEntry(launch, groups, launch.lanes, localBytes, parameters);
+}
+
+GroupTraits
+CudaQueue::GetGroupTraits() const
+{
+  // What a launch may have without asking for more.
+  return { 0, 0, std::size_t{ 48 } << 10 };
+}
+
+void
+CudaQueue::LaunchEntry(const KernelLaunch & launch, dim3 groups, int lanes, std::size_t localBytes, void ** parameters)
+{
+  this->CountLaunch();
   const CudaDeviceScope scope(m_Device);
-  const dim3            groups = CountGroups(count, lanes);
   CheckCuda(cudaLaunchKernel(
-              launch.cudaEntry, groups, dim3(static_cast<unsigned int>(lanes)), parameters, std::size_t{ 0 }, m_Stream),
+              launch.cudaEntry, groups, dim3(static_cast<unsigned int>(lanes)), parameters, localBytes, m_Stream),
             launch.doing,
             GetDeviceName());
 }

@@ -7,6 +7,7 @@
 #include "cuda/core/CudaPrelude.h"
 
 #include "engine/runtime/Backend.h"
+#include "engine/runtime/KernelLaunch.h"
 
 #include <cuda_runtime.h>
 
@@ -110,6 +111,10 @@ public:
   void
   RunItems(const ItemLaunch & launch) override;
   void
+  RunGroups(const GroupLaunch & launch) override;
+  GroupTraits
+  GetGroupTraits() const override;
+  void
   Finish() override;
   void
   SetFence(int number) override;
@@ -209,6 +214,9 @@ private:
   DoCopy(Memory & target, const Memory & source, std::size_t bytes) override;
   void
   Release() noexcept;
+  /** Launches an entry point. localBytes: of shared memory, besides what the kernel declares; parameters: pointers to its parameters */
+  void
+  LaunchEntry(const KernelLaunch & launch, dim3 groups, int lanes, std::size_t localBytes, void ** parameters);
   void
   CopyUp(Memory & target, std::size_t offset, const void * source, std::size_t bytes, cudaStream_t stream);
   void

@@ -29,6 +29,9 @@
 // EmbedKernels.cmake writes the entry points of these. The type only ends the line.
 #define GPUREG_ITEM_KERNEL(function, itemsOfTask, doing) struct function##Kernel
 #define GPUREG_REAL_ITEM_KERNEL(function, itemsOfTask, doing) struct function##Kernel
+#define GPUREG_GROUP_KERNEL(function, lanesOfGroup, elementsOfRow, doing) struct function##Kernel
+#define GPUREG_VARIED_GROUP_KERNEL(function, variants, lanesOfGroup, elementsOfRow, doing) struct function##Kernel
+#define GPUREG_REAL_GROUP_KERNEL(function, variants, lanesOfGroup, elementsOfRow, doing) struct function##Kernel
 #define GPUREG_GLOBAL __global
 #define GPUREG_LOCAL __local
 

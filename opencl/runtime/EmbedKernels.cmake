@@ -2,14 +2,15 @@
 # cmake -DOUTPUT=file.cpp -DNAME=OpenCL...Source -DSOURCES="a.h;b.cl" -DITEMS="a.h" -DDOUBLES=ON|OFF -P EmbedKernels.cmake
 # Joins the kernel sources, in this order, into one C++ string: the installed library needs no files. Behind them:
 # - All structures are compared with the host's, but for those of pointers, which lanes make for themselves: see OpenCLStructSizes.h.
-# - Each item kernel (see src/kernels/core/ItemKernel.h) that ITEMS declare gets an entry point, and a function that leads to it.
+# - Each item kernel and group kernel (see src/kernels/core/ItemKernel.h and GroupKernel.h) that ITEMS declare gets an entry point, and a
+#   function that leads to it.
 cmake_policy(VERSION 3.16)
 set(_checks "")
 set(_entries "")
 set(_functions "")
 set(_include "")
 if(ITEMS)
-  set(_include "\n#include \"engine/runtime/ForEachItem.h\"\n")
+  set(_include "\n#include \"engine/runtime/KernelArguments.h\"\n")
 endif()
 set(_text "// Made by EmbedKernels.cmake from the kernel sources; do not edit.
 #include \"opencl/runtime/OpenCLProgram.h\"
@@ -17,40 +18,8 @@ ${_include}
 const char * const gpureg::${NAME} =
 ")
 
-# Appends the entry point of an item kernel, whose function is in a text without comments.
-function(append_entry function text)
-  string(REGEX REPLACE "[ \n]+" " " text "${text}")
-  if(NOT text MATCHES "GPUREG_(REAL_)?FUNCTION void ${function}\\(([^()]*), i64 [A-Za-z0-9_]+\\)")
-    message(FATAL_ERROR "${function} is declared an item kernel, but no function that ends with the item")
-  endif()
-  string(REPLACE "," ";" _parameters "${CMAKE_MATCH_2}")
-  set(_declared "const i64 itemCount")
-  set(_passed "")
-  foreach(_parameter IN LISTS _parameters)
-    string(STRIP "${_parameter}" _parameter)
-    if(_parameter MATCHES "^GPUREG_GLOBAL (.*[^ ]) \\* ([A-Za-z0-9_]+)$")
-      string(REPLACE "void" "char" _type "${CMAKE_MATCH_1}")
-      string(APPEND _declared ", __global ${_type} * ${CMAKE_MATCH_2}, const i64 ${CMAKE_MATCH_2}First")
-      string(APPEND _passed "${CMAKE_MATCH_2} + ${CMAKE_MATCH_2}First, ")
-    elseif(_parameter MATCHES "^const ([A-Za-z0-9_]+) \\* ([A-Za-z0-9_]+)$")
-      string(APPEND _declared ", const ${CMAKE_MATCH_1} ${CMAKE_MATCH_2}")
-      string(APPEND _passed "&${CMAKE_MATCH_2}, ")
-    elseif(_parameter MATCHES "^([A-Za-z0-9_]+) ([A-Za-z0-9_]+)$")
-      string(APPEND _declared ", const ${CMAKE_MATCH_1} ${CMAKE_MATCH_2}")
-      string(APPEND _passed "${CMAKE_MATCH_2}, ")
-    else()
-      message(FATAL_ERROR "${function} is declared an item kernel; it cannot have the parameter ${_parameter}")
-    endif()
-  endforeach()
-  string(APPEND _entries "GPUREG_KERNEL void
-${function}Kernel(${_declared})
-{
-  if (FindItem() < itemCount)
-  {
-    ${function}(${_passed}FindItem());
-  }
-}
-")
+# Appends the function that leads to a kernel's entry point, and the entry point, a text.
+function(append_kernel function entry)
   string(APPEND _functions "
 namespace gpureg
 {
@@ -62,10 +31,104 @@ template <>
 const void *
 GetOpenCLEntry<kernels::${function}Kernel>()
 {
-  static const OpenCLItemSource source = { ${NAME}, ${_needs_doubles} };
+  static const OpenCLKernelSource source = { ${NAME}, ${_needs_doubles} };
   return &source;
 }
 }
+")
+  set(_entries "${_entries}${entry}" PARENT_SCOPE)
+  set(_functions "${_functions}" PARENT_SCOPE)
+endfunction()
+
+# Sets _declared and _passed to the parameters of an entry point, and what it passes to a kernel's function with these parameters. Each begins
+# with a comma. Sets _made to the statements before the call.
+function(read_parameters function parameters)
+  string(REPLACE "," ";" parameters "${parameters}")
+  set(_declared "")
+  set(_passed "")
+  set(_made "")
+  foreach(_parameter IN LISTS parameters)
+    string(STRIP "${_parameter}" _parameter)
+    if(_parameter MATCHES "^GPUREG_GLOBAL (.*[^ ]) \\* ([A-Za-z0-9_]+)$")
+      string(REPLACE "void" "char" _type "${CMAKE_MATCH_1}")
+      string(APPEND _declared ", __global ${_type} * ${CMAKE_MATCH_2}, const i64 ${CMAKE_MATCH_2}First")
+      string(APPEND _passed ", ${CMAKE_MATCH_2} + ${CMAKE_MATCH_2}First")
+    elseif(_parameter MATCHES "^GPUREG_LOCAL (.*[^ ]) \\* ([A-Za-z0-9_]+)$")
+      string(APPEND _declared ", __local ${CMAKE_MATCH_1} * ${CMAKE_MATCH_2}")
+      string(APPEND _passed ", ${CMAKE_MATCH_2}")
+    elseif(_parameter MATCHES "^const SampleVolumes \\* ")
+      # OpenCL 1.2 passes no structure of pointers. SampleVolumes.cl makes it.
+      string(APPEND _declared ", GPUREG_VOLUME_PARAMETERS")
+      string(APPEND _passed ", &volumes")
+      set(_made "  const SampleVolumes volumes = MakeSampleVolumes(GPUREG_VOLUMES);\n")
+    elseif(_parameter MATCHES "^const ([A-Za-z0-9_]+) \\* ([A-Za-z0-9_]+)$")
+      string(APPEND _declared ", const ${CMAKE_MATCH_1} ${CMAKE_MATCH_2}")
+      string(APPEND _passed ", &${CMAKE_MATCH_2}")
+    elseif(_parameter MATCHES "^([A-Za-z0-9_]+) ([A-Za-z0-9_]+)$")
+      string(APPEND _declared ", const ${CMAKE_MATCH_1} ${CMAKE_MATCH_2}")
+      string(APPEND _passed ", ${CMAKE_MATCH_2}")
+    else()
+      message(FATAL_ERROR "${function} is declared a kernel; it cannot have the parameter ${_parameter}")
+    endif()
+  endforeach()
+  set(_declared "${_declared}" PARENT_SCOPE)
+  set(_passed "${_passed}" PARENT_SCOPE)
+  set(_made "${_made}" PARENT_SCOPE)
+endfunction()
+
+# Appends the entry point of an item kernel, whose function is in a text without comments.
+function(append_item_kernel function text)
+  if(NOT text MATCHES "GPUREG_(REAL_)?FUNCTION void ${function}\\(([^()]*), i64 [A-Za-z0-9_]+\\)")
+    message(FATAL_ERROR "${function} is declared an item kernel, but no function that ends with the item")
+  endif()
+  read_parameters(${function} "${CMAKE_MATCH_2}")
+  string(SUBSTRING "${_passed}" 2 -1 _passed)
+  append_kernel(${function} "#ifndef GPUREG_CONSTANT_0
+GPUREG_KERNEL void
+${function}Kernel(const i64 itemCount${_declared})
+{
+  if (FindItem() < itemCount)
+  {
+    ${function}(${_passed}, FindItem());
+  }
+}
+#endif
+")
+  set(_entries "${_entries}" PARENT_SCOPE)
+  set(_functions "${_functions}" PARENT_SCOPE)
+endfunction()
+
+# Appends the entry point of a group kernel, whose function is in a text without comments. isVaried: if the function's first parameters, int,
+# are constants. Each variant is a program of its own with this entry point alone, whose options define the constants: as numbers, or, if they
+# are looked up at run time, by the names of the entry point's parameters.
+function(append_group_kernel function isVaried text)
+  if(NOT text MATCHES "GPUREG_(REAL_)?GROUP_FUNCTION void ${function}\\(([^()]*)\\)")
+    message(FATAL_ERROR "${function} is declared a group kernel, but no function of groups")
+  endif()
+  set(_parameters "${CMAKE_MATCH_2}")
+  set(_constants 0)
+  set(_before "")
+  set(_first "")
+  set(_guard "#ifndef GPUREG_CONSTANT_0")
+  if(isVaried)
+    set(_guard "#ifdef GPUREG_HAS_${function}Kernel")
+    while(_parameters MATCHES "^ *int [A-Za-z0-9_]+, (.*)$")
+      set(_parameters "${CMAKE_MATCH_1}")
+      string(APPEND _before ", const int constant${_constants}")
+      string(APPEND _first ", GPUREG_CONSTANT_${_constants}")
+      math(EXPR _constants "${_constants} + 1")
+    endwhile()
+  endif()
+  read_parameters(${function} "${_parameters}")
+  string(SUBSTRING "${_before}${_declared}" 2 -1 _declared)
+  string(SUBSTRING "${_first}${_passed}" 2 -1 _passed)
+  append_kernel(${function} "${_guard}
+GPUREG_KERNEL void
+${function}Kernel(${_declared})
+{
+${_made}  ${function}(${_passed});
+}
+#endif
 ")
   set(_entries "${_entries}" PARENT_SCOPE)
   set(_functions "${_functions}" PARENT_SCOPE)
@@ -92,10 +155,17 @@ foreach(_file IN LISTS SOURCES)
            "typedef char ${_struct}IsLaidOutAlike[sizeof(${_struct}) == GPUREG_BYTES_OF_${_struct} ? 1 : -1];\n")
   endforeach()
   if(_file IN_LIST ITEMS)
-    string(REGEX MATCHALL "GPUREG_(REAL_)?ITEM_KERNEL\\([A-Za-z0-9_]+" _declarations "${_content}")
+    string(REGEX REPLACE "[ \n]+" " " _content "${_content}")
+    string(REGEX MATCHALL "GPUREG_(REAL_|VARIED_)?(ITEM|GROUP)_KERNEL\\( ?[A-Za-z0-9_]+" _declarations "${_content}")
     foreach(_declaration IN LISTS _declarations)
-      string(REGEX REPLACE ".*\\(" "" _function "${_declaration}")
-      append_entry("${_function}" "${_content}")
+      string(REGEX REPLACE ".*\\( ?" "" _function "${_declaration}")
+      if(_declaration MATCHES "ITEM_KERNEL")
+        append_item_kernel(${_function} "${_content}")
+      elseif(_declaration MATCHES "(REAL|VARIED)_GROUP_KERNEL")
+        append_group_kernel(${_function} TRUE "${_content}")
+      else()
+        append_group_kernel(${_function} FALSE "${_content}")
+      endif()
     endforeach()
   endif()
 endforeach()

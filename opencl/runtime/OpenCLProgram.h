@@ -33,8 +33,8 @@ extern const char * const OpenCLPartialVolumeSource;
 extern const char * const OpenCLResampleSource;
 extern const char * const OpenCLSimilaritySource;
 
-/** The source with the entry point of an item kernel, to which GetOpenCLEntry() points; see ForEachItem.h. */
-struct OpenCLItemSource
+/** The source with the entry point of an item or group kernel, to which GetOpenCLEntry() points; see KernelArguments.h. */
+struct OpenCLKernelSource
 {
   const char * text;
   /** Says whether the source computes in double precision, whatever real is. */

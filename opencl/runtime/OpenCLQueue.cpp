@@ -4,9 +4,10 @@
 #include "opencl/runtime/OpenCLError.h"
 #include "opencl/runtime/OpenCLKernels.h"
 
-#include "engine/runtime/ItemLaunch.h"
+#include "engine/runtime/KernelLaunch.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -317,39 +318,107 @@ OpenCLQueue::Launch(const cl::Kernel & kernel, std::int64_t groups, int groupsY,
   KeepFirstTimed();
 }
 
-void
-OpenCLQueue::RunItems(const ItemLaunch & launch)
+cl::Kernel &
+OpenCLQueue::GetKernel(const KernelLaunch & launch, const std::string & options)
 {
-  const auto & source = *static_cast<const OpenCLItemSource *>(launch.openCLEntry);
+  const auto & source = *static_cast<const OpenCLKernelSource *>(launch.openCLEntry);
   if (source.needsDoubles || launch.precision == Precision::Double)
   {
     CheckHasDoubles(GetDevice());
   }
-  std::unique_ptr<OpenCLKernels> & kernels = m_ItemKernels[source.text];
+  std::unique_ptr<OpenCLKernels> & kernels = m_Kernels[source.text];
   if (!kernels)
   {
     kernels = std::make_unique<OpenCLKernels>(*this, source.text);
   }
-  cl::Kernel &       kernel = kernels->Get(launch.name, GetRealOption(launch.precision));
-  const std::int64_t lanes = GetDevice().GetLanes();
-  CheckOpenCL(GetDeviceName(), [&] {
-    cl_uint index = 0;
-    kernel.setArg(index++, cl_long{ launch.count });
-    for (std::size_t n = 0; n < launch.argumentCount; ++n)
+  return kernels->Get(launch.name, GetRealOption(launch.precision) + options);
+}
+
+cl_uint
+OpenCLQueue::SetArguments(cl::Kernel & kernel, cl_uint index, const KernelLaunch & launch)
+{
+  for (std::size_t n = 0; n < launch.argumentCount; ++n)
+  {
+    const KernelArgument & argument = launch.arguments[n];
+    if (argument.isArray)
     {
-      const ItemArgument & argument = launch.arguments[n];
-      if (argument.isArray)
+      kernel.setArg(index++, argument.memory ? BufferOf(*argument.memory) : cl::Buffer());
+      kernel.setArg(index++, cl_long{ argument.first });
+    }
+    else if (argument.members)
+    {
+      for (std::size_t member = 0; member < argument.memberCount; ++member)
       {
-        kernel.setArg(index++, argument.memory ? BufferOf(*argument.memory) : cl::Buffer());
-        kernel.setArg(index++, cl_long{ argument.first });
-      }
-      else
-      {
-        kernel.setArg(index++, argument.bytes, argument.value);
+        const Memory * const memory = argument.members[member];
+        kernel.setArg(index++, memory ? BufferOf(*memory) : cl::Buffer());
       }
     }
+    else
+    {
+      kernel.setArg(index++, argument.bytes, argument.value);
+    }
+  }
+  return index;
+}
+
+void
+OpenCLQueue::RunItems(const ItemLaunch & launch)
+{
+  cl::Kernel &       kernel = this->GetKernel(launch, "");
+  const std::int64_t lanes = GetDevice().GetLanes();
+  CheckOpenCL(GetDeviceName(), [&] {
+    kernel.setArg(0, cl_long{ launch.count });
+    SetArguments(kernel, 1, launch);
     this->Launch(kernel, (launch.count + lanes - 1) / lanes, 1);
   });
+}
+
+cl::Kernel &
+OpenCLQueue::GetGroupKernel(const GroupLaunch & launch)
+{
+  std::string options;
+  if (launch.constantCount > 0)
+  {
+    // The variants of a kernel are programs of their own. A GPU has one for each. On a processor, compiling these may take longer than it
+    // ever saves: then one kernel looks the constants up at run time.
+    const bool isLookedUp = launch.areLookedUp && !GetDevice().IsGpu();
+    options = std::string(" -DGPUREG_HAS_") + launch.name;
+    for (std::size_t k = 0; k < launch.constantCount; ++k)
+    {
+      const std::string name = std::to_string(k);
+      const int         value = *static_cast<const int *>(launch.arguments[k].value);
+      options +=
+        " -DGPUREG_CONSTANT_" + name + "=" + (isLookedUp ? "constant" + name : "(" + std::to_string(value) + ")");
+    }
+  }
+  return this->GetKernel(launch, options);
+}
+
+void
+OpenCLQueue::PrepareGroups(const GroupLaunch & launch)
+{
+  this->GetGroupKernel(launch);
+}
+
+void
+OpenCLQueue::RunGroups(const GroupLaunch & launch)
+{
+  cl::Kernel & kernel = this->GetGroupKernel(launch);
+  CheckOpenCL(GetDeviceName(), [&] {
+    const cl_uint index = SetArguments(kernel, 0, launch);
+    if (launch.localBytes > 0)
+    {
+      kernel.setArg(index, cl::Local(launch.localBytes));
+    }
+    this->Launch(kernel, launch.groups[0], static_cast<int>(launch.groups[1]), static_cast<int>(launch.groups[2]));
+  });
+}
+
+GroupTraits
+OpenCLQueue::GetGroupTraits() const
+{
+  const OpenCLDevice & device = GetDevice();
+  return { device.GetLanes(), device.GetTargetGroups(), device.GetLocalMemorySize() };
 }
 
 void

@@ -11,6 +11,7 @@ namespace gpureg
 {
 
 class OpenCLKernels;
+struct KernelLaunch;
 
 class OpenCLMemory : public Memory
 {
@@ -89,6 +90,12 @@ public:
   void
   RunItems(const ItemLaunch & launch) override;
   void
+  RunGroups(const GroupLaunch & launch) override;
+  void
+  PrepareGroups(const GroupLaunch & launch) override;
+  GroupTraits
+  GetGroupTraits() const override;
+  void
   Finish() override;
   void
   SetFence(int number) override;
@@ -136,6 +143,15 @@ private:
   DoStartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
   void
   DoCopy(Memory & target, const Memory & source, std::size_t bytes) override;
+  /** Returns the kernel of a launch. \throws UnsupportedError if the device cannot compute in doubles and the kernel does */
+  cl::Kernel &
+  GetKernel(const KernelLaunch & launch, const std::string & options);
+  /** Returns the kernel of the launch's variant. */
+  cl::Kernel &
+  GetGroupKernel(const GroupLaunch & launch);
+  /** Sets a kernel's arguments from number index on, and returns the number behind the last one. \throws cl::Error */
+  static cl_uint
+  SetArguments(cl::Kernel & kernel, cl_uint index, const KernelLaunch & launch);
   /** Returns the event for the next command, or null unless it is timed. */
   cl::Event *
   GetTimedEvent()
@@ -172,7 +188,7 @@ private:
   cl::Event              m_FirstTimed;
   cl::Event              m_LastTimed;
   /** By source. */
-  std::map<const char *, std::unique_ptr<OpenCLKernels>> m_ItemKernels;
+  std::map<const char *, std::unique_ptr<OpenCLKernels>> m_Kernels;
 };
 
 } // namespace gpureg

@@ -21,9 +21,7 @@
 #include <utility>
 #include <vector>
 
-// Names that a device's prelude defines and the host's does not need.
-#define GPUREG_REAL_GROUP_FUNCTION GPUREG_REAL_FUNCTION
-
+// Defines what the host's prelude only declares.
 namespace gpureg
 {
 namespace kernels
@@ -147,16 +145,32 @@ Launch(const ResampleArguments & a, int lanes, Arrays & arrays, Order order, con
       const auto runLane = [&](int lane) {
         running.lane = lane;
         beforeLane((std::int64_t{ running.groupY } * groups + running.group) * lanes + lane);
-        ResampleGroup(a.interpolation,
-                      a.chain,
-                      a.components,
-                      &a,
-                      arrays.parts.data(),
-                      arrays.vectors.data(),
-                      arrays.input.data(),
-                      arrays.input.data(),
-                      columns.data(),
-                      arrays.output.data() + arrays.first);
+        const double * const input = arrays.input.data();
+        double * const       output = arrays.output.data() + arrays.first;
+        if (a.chain == ChainFollowsRows)
+        {
+          ResampleRowsGroup(AnyInterpolation,
+                            a.components == 1,
+                            &a,
+                            input,
+                            arrays.parts.data(),
+                            arrays.vectors.data(),
+                            input,
+                            output,
+                            columns.data());
+        }
+        else
+        {
+          ResampleTileGroup(AnyInterpolation,
+                            a.chain,
+                            a.components == 1,
+                            &a,
+                            input,
+                            arrays.parts.data(),
+                            arrays.vectors.data(),
+                            input,
+                            output);
+        }
       };
       if (a.chain == ChainFollowsRows)
       {

@@ -31,7 +31,7 @@ ReadFile(const std::filesystem::path & path)
   return { std::istreambuf_iterator<char>(file), {} };
 }
 
-/** Returns the names of a text's structures, except for those of pointers. */
+/** Returns the names of a text's structures, except for those of pointers, and those of constants, which C++ alone has. */
 std::set<std::string>
 FindStructs(const std::string & text)
 {
@@ -40,7 +40,8 @@ FindStructs(const std::string & text)
   std::set<std::string> names;
   for (std::sregex_iterator found(code.begin(), code.end(), declaration), end; found != end; ++found)
   {
-    if (found->str(2).find('*') == std::string::npos)
+    const std::string members = found->str(2);
+    if (members.find('*') == std::string::npos && members.find("constexpr") == std::string::npos)
     {
       names.insert(found->str(1));
     }

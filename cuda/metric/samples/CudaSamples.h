@@ -9,6 +9,7 @@
 
 #include "kernels/core/LaneReduction.h"
 #include "kernels/metric/samples/ForceKernels.h"
+#include "kernels/metric/samples/SampleVariants.h"
 
 namespace gpureg
 {
@@ -30,26 +31,6 @@ constexpr int ChainedValueBlocks = 2;
 constexpr int ChainedForceBlocks = 1;
 constexpr int TargetChunks = 528;
 
-// The compiled variants. The plain case over a grid:
-constexpr int PlainVariant = ReadsQuads;
-// The plain case over a grid with few samples, in fixed point:
-constexpr int PlainFixedPointVariant = SamplesAreFixedPoint;
-// The plain case over points:
-constexpr int PlainPointsVariant = SamplesAreFixedPoint | SamplesArePoints;
-// All other variants that are not fixed-point (points always are), looked up at run time:
-constexpr int AnyVariant = -1;
-// All other fixed-point variants, whose integers need more registers, looked up at run time:
-constexpr int FixedPointVariant = -2;
-// Displacement fields over a grid, for values and for forces along the interpolation's derivative; some metrics have kernels for these:
-constexpr int FieldValueVariant = ReadsQuads | SamplesAreDisplaced;
-constexpr int SlopeForceVariant = FieldValueVariant | WritesForces | GradientOfInterpolation;
-// Chains, in floats and in fixed point; their arrays would take registers from the other variants:
-constexpr int ChainedVariant = -4;
-constexpr int FixedPointChainedVariant = -5;
-// For a metric that weights the border: the plain case with border weights, and all others with border weights that are not fixed-point:
-constexpr int PlainBorderVariant = ReadsQuads | WeighsBorder;
-constexpr int BorderVariant = -3;
-
 /** True for the arguments of a metric that weighs the border, as their member says, and so has the two border variants. */
 template <typename TArguments, typename = void>
 constexpr bool HasBorderWeights = false;
@@ -64,35 +45,13 @@ template <int VVariant>
 __device__ __forceinline__ int
 VariantOf(const SampleArguments & a)
 {
-  constexpr int special = SamplesAreFixedPoint | SamplesArePoints | WeighsBorder | SamplesAreChained;
-  switch (VVariant)
-  {
-    case FixedPointVariant:
-      return (a.variant & ~SamplesAreChained) | SamplesAreFixedPoint;
-    case FixedPointChainedVariant:
-      return a.variant | SamplesAreFixedPoint | SamplesAreChained;
-    case AnyVariant:
-      return a.variant & ~special;
-    case ChainedVariant:
-      return (a.variant & ~special) | SamplesAreChained;
-    case BorderVariant:
-      return (a.variant & ~(SamplesAreFixedPoint | SamplesArePoints)) | WeighsBorder;
-    default:
-      return VVariant;
-  }
+  return FindVariant(VVariant, &a);
 }
 
 constexpr bool
 IsChained(int variant)
 {
   return variant == ChainedVariant || variant == FixedPointChainedVariant;
-}
-
-/** Returns true if a batch may have this variant: candidates are linear maps only. */
-constexpr bool
-CanBeBatched(int variant)
-{
-  return !IsChained(variant) && variant != FieldValueVariant && variant != SlopeForceVariant;
 }
 
 constexpr bool
@@ -133,30 +92,22 @@ WithVariant(int variant, const TWork & work)
       return;
     }
   }
-  if (variant == PlainVariant)
+  switch (ChooseVariant(variant))
   {
-    work(std::integral_constant<int, PlainVariant>{});
-  }
-  else if (variant == PlainFixedPointVariant)
-  {
-    work(std::integral_constant<int, PlainFixedPointVariant>{});
-  }
-  else if (variant == PlainPointsVariant)
-  {
-    work(std::integral_constant<int, PlainPointsVariant>{});
-  }
-  else if (variant & SamplesAreFixedPoint)
-  {
-    variant & SamplesAreChained ? work(std::integral_constant<int, FixedPointChainedVariant>{})
-                                : work(std::integral_constant<int, FixedPointVariant>{});
-  }
-  else if (variant & SamplesAreChained)
-  {
-    work(std::integral_constant<int, ChainedVariant>{});
-  }
-  else
-  {
-    work(std::integral_constant<int, AnyVariant>{});
+    case PlainVariant:
+      return work(std::integral_constant<int, PlainVariant>{});
+    case PlainFixedPointVariant:
+      return work(std::integral_constant<int, PlainFixedPointVariant>{});
+    case PlainPointsVariant:
+      return work(std::integral_constant<int, PlainPointsVariant>{});
+    case FixedPointChainedVariant:
+      return work(std::integral_constant<int, FixedPointChainedVariant>{});
+    case FixedPointVariant:
+      return work(std::integral_constant<int, FixedPointVariant>{});
+    case ChainedVariant:
+      return work(std::integral_constant<int, ChainedVariant>{});
+    default:
+      return work(std::integral_constant<int, AnyVariant>{});
   }
 }
 
@@ -165,9 +116,9 @@ template <typename TArguments, typename TWork>
 void
 WithEachVariant(const TWork & work)
 {
-  for (const int variant : { PlainVariant,
-                             PlainFixedPointVariant,
-                             PlainPointsVariant,
+  for (const int variant : { int{ PlainVariant },
+                             int{ PlainFixedPointVariant },
+                             int{ PlainPointsVariant },
                              0,
                              SamplesAreFixedPoint | MovingHasMask,
                              int{ SamplesAreChained },

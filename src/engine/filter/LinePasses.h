@@ -15,8 +15,8 @@
 namespace gpureg
 {
 
-/** Filters lines of an array, and interpolates between its elements, on one device. src/host, cuda and opencl each implement the passes in
- *  a file of this name. Every member throws Error where the device reports a failure, or cannot compute in double precision. */
+/** Filters lines of an array, and interpolates between its elements, on one device. Files of this name implement it: src/host for the host,
+ *  src/engine for all other devices. Every member throws Error where the device reports a failure, or cannot compute in doubles. */
 class LinePasses
 {
 public:

@@ -11,7 +11,8 @@
 namespace gpureg
 {
 
-/** Computes a similarity from sums, on one device. src/host, cuda and opencl each implement the pass in a file of this name. */
+/** Computes a similarity from sums, on one device. Files of this name implement it: src/host for the host, src/engine for all other
+ *  devices. */
 class SimilarityPasses
 {
 public:

@@ -15,8 +15,8 @@
 namespace gpureg
 {
 
-/** Computes the penalties of a free-form deformation on one device. src/host, cuda and opencl each implement the passes in a file of this
- *  name. Every member throws Error where the device reports a failure. */
+/** Computes the penalties of a free-form deformation on one device. Files of this name implement it: src/host for the host, src/engine for
+ *  all other devices. Every member throws Error where the device reports a failure. */
 class ControlPenaltyPasses
 {
 public:

@@ -30,7 +30,7 @@ struct ResampleArrays
   const MemoryPointer & outside;
 };
 
-/** Resamples on one device. src/host, cuda and opencl each implement the pass in a file of this name. */
+/** Resamples on one device. Files of this name implement it: src/host for the host, src/engine for all other devices. */
 class ResamplePasses
 {
 public:

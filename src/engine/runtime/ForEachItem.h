@@ -2,9 +2,7 @@
 #ifndef gpureg_ForEachItem_h
 #define gpureg_ForEachItem_h
 
-#include "kernels/core/Prelude.h"
-
-#include "engine/runtime/ItemLaunch.h"
+#include "engine/runtime/KernelArguments.h"
 #include "gpureg/core/Precision.h"
 
 #include <cstddef>
@@ -16,158 +14,18 @@
 namespace gpureg
 {
 
-/** Stands for the type of a GPUREG_REAL_FUNCTION where its arguments are typed: Input<RealNumber>(values). */
-struct RealNumber
-{};
-
-/** Elements of a device's memory, as ForEachItem() takes them. */
-template <typename T>
-struct Elements
-{
-  /** Null where there are none. */
-  const Memory * memory;
-  /** The number of the element that the kernel's pointer points to. */
-  std::int64_t first;
-};
-
-/** Returns elements that a kernel reads. \param memory may be null, if the kernel does not read it then */
-template <typename T>
-Elements<const T>
-Input(const Memory * memory, std::int64_t first = 0)
-{
-  return { memory, first };
-}
-template <typename T>
-Elements<const T>
-Input(const Memory & memory, std::int64_t first = 0)
-{
-  return { &memory, first };
-}
-
-/** Returns elements that a kernel writes, or reads and writes. */
-template <typename T>
-Elements<T>
-Output(Memory * memory, std::int64_t first = 0)
-{
-  return { memory, first };
-}
-template <typename T>
-Elements<T>
-Output(Memory & memory, std::int64_t first = 0)
-{
-  return { &memory, first };
-}
-
-/** Returns the entry point of an item kernel on a kind of device. cuda/ItemKernels.cu and EmbedKernels.cmake define these for each. */
+/** Returns the entry point of an item kernel in CUDA. cuda/ItemKernels.cu defines it for each. */
 template <typename TKernel>
 const void *
 GetCudaEntry(Precision precision);
-template <typename TKernel>
-const void *
-GetOpenCLEntry();
 
 /** Deduces the arguments of ForEachItem() from a kernel's function. */
 namespace item
 {
-/** Says whether a type is a pointer to a structure of arguments. */
-template <typename TParameter>
-constexpr bool pointsToStructure = false;
-template <typename T>
-constexpr bool pointsToStructure<const T *> =
-  std::is_class<T>::value && !std::is_same<T, kernels::float4>::value && !std::is_same<T, RealNumber>::value;
-
-/** Returns how many of a function's first parameters, TTuple, are structures that are passed by value; see GPUREG_ITEM_KERNEL. */
-template <typename TTuple, std::size_t n = 0>
-constexpr std::size_t
-CountStructures()
-{
-  if constexpr (pointsToStructure<std::tuple_element_t<n, TTuple>>)
-  {
-    return CountStructures<TTuple, n + 1>();
-  }
-  else
-  {
-    return n;
-  }
-}
-
-/** Holds the argument for a parameter: here a number, which the parameter's type must hold without loss. isByValue: true if the parameter is
- *  one of the structures that CountStructures() counts; TTyped: the type with RealNumber for real. */
-template <bool isByValue, typename TParameter, typename TTyped>
-struct Passed
-{
-  template <typename TNumber, typename = decltype(TParameter{ std::declval<const TNumber &>() })>
-  explicit Passed(const TNumber & number)
-    : value{ number }
-  {}
-
-  ItemArgument
-  Describe() const
-  {
-    return { &value, sizeof(value), nullptr, 0, false };
-  }
-
-  TParameter value;
-};
-
-/** Holds a pointer to a structure, or to elements. */
-template <bool isByValue, typename T, typename TTyped>
-struct Passed<isByValue, T *, TTyped *>
-{
-  using Argument = std::conditional_t<isByValue, T, Elements<TTyped>>;
-
-  explicit Passed(const Argument & argument)
-  {
-    if constexpr (isByValue)
-    {
-      static_assert(std::is_trivially_copyable<T>::value && std::is_standard_layout<T>::value, "it is passed as bytes");
-      value = &argument;
-    }
-    else
-    {
-      memory = argument.memory;
-      first = argument.first;
-      void * const address = memory ? memory->GetAddress() : nullptr;
-      value = address ? Advance(static_cast<T *>(address)) : nullptr;
-    }
-  }
-
-  ItemArgument
-  Describe() const
-  {
-    if constexpr (isByValue)
-    {
-      return { value, sizeof(T), nullptr, 0, false };
-    }
-    else
-    {
-      return { &value, sizeof(value), memory, first, true };
-    }
-  }
-
-  T *            value;
-  const Memory * memory = nullptr;
-  std::int64_t   first = 0;
-
-private:
-  T *
-  Advance(T * elements) const
-  {
-    if constexpr (std::is_void<T>::value)
-    {
-      return static_cast<std::conditional_t<std::is_const<T>::value, const char, char> *>(elements) + first;
-    }
-    else
-    {
-      return elements + first;
-    }
-  }
-};
-
 /** Returns what Describe() has described as the function's parameter. */
 template <bool isByValue, typename TParameter>
 TParameter
-Read(const ItemArgument & argument)
+Read(const KernelArgument & argument)
 {
   if constexpr (isByValue)
   {
@@ -199,7 +57,7 @@ struct Typed
 
   /** Runs items on the host. The parameters are read once, so that the loop is as any other one. */
   static void
-  RunOnHost(const ItemArgument * arguments, std::int64_t begin, std::int64_t end)
+  RunOnHost(const KernelArgument * arguments, std::int64_t begin, std::int64_t end)
   {
     const auto run = [begin, end](std::tuple_element_t<n, Of>... parameters) {
       for (std::int64_t number = begin; number < end; ++number)
@@ -216,8 +74,8 @@ struct Typed
   {
     const std::tuple<Passed<(n < structures), std::tuple_element_t<n, Of>, std::tuple_element_t<n, OfTypes>>...> passed(
       arguments...);
-    const ItemArgument described[] = { std::get<n>(passed).Describe()... };
-    ItemLaunch         launch = {};
+    const KernelArgument described[] = { std::get<n>(passed).Describe()... };
+    ItemLaunch           launch = {};
     launch.name = TKernel::name;
     launch.doing = TKernel::doing;
     launch.precision = precision;
@@ -242,7 +100,7 @@ Enqueue(
   std::index_sequence<n...>, Queue & queue, std::int64_t count, Precision precision, const TArguments &... arguments)
 {
   static_assert(sizeof...(n) == sizeof...(TArguments), "one argument for each parameter but the item");
-  static_assert(sizeof...(n) <= MostItemArguments, "launches have room for so many");
+  static_assert(sizeof...(n) <= MostKernelArguments, "launches have room for so many");
   if (count > 0)
   {
     Typed<TKernel, TReal, n...>::Enqueue(queue, count, precision, arguments...);

@@ -25,6 +25,19 @@ MakePassesOn(Queue & queue);
   template <>                                                                    \
   std::unique_ptr<passes> MakePassesOn<DeviceKind::OpenCL, passes>(Queue & queue)
 
+/** Defines MakePassesOn() for all devices but the host by one class, which launches groups and takes a Queue. */
+#define GPUREG_DEFINE_GROUP_PASSES(passes, implementation)                        \
+  template <>                                                                     \
+  std::unique_ptr<passes> MakePassesOn<DeviceKind::Cuda, passes>(Queue & queue)   \
+  {                                                                               \
+    return std::make_unique<implementation>(queue);                               \
+  }                                                                               \
+  template <>                                                                     \
+  std::unique_ptr<passes> MakePassesOn<DeviceKind::OpenCL, passes>(Queue & queue) \
+  {                                                                               \
+    return std::make_unique<implementation>(queue);                               \
+  }
+
 /** Makes the passes of one class for a queue, which must outlive them. Returns null where the queue's kind of device has none. */
 template <typename TPasses>
 std::unique_ptr<TPasses>

@@ -61,6 +61,7 @@ enum class Direction
 };
 
 class Backend;
+struct GroupLaunch;
 struct ItemLaunch;
 
 /** The kinds of devices that passes are written for. */
@@ -69,6 +70,31 @@ enum class DeviceKind
   Host,
   Cuda,
   OpenCL
+};
+
+/** Describes the groups of lanes that a device runs; see LaunchGroups(). */
+struct GroupTraits
+{
+  /** The lanes of every group; 0 if each kernel has its own number. */
+  int lanes;
+  /** The number of groups that keeps the device busy; 0 if each pass has its own. */
+  int targetGroups;
+  /** The bytes of local memory that a group may have. */
+  std::size_t localBytes;
+
+  /** Returns the lanes of a kernel's groups. \param ofKernel the kernel's own number */
+  int
+  GetLanes(int ofKernel) const
+  {
+    return lanes > 0 ? lanes : ofKernel;
+  }
+
+  /** Returns how many groups keep the device busy. \param ofPass the pass' own number */
+  int
+  GetTargetGroups(int ofPass) const
+  {
+    return targetGroups > 0 ? targetGroups : ofPass;
+  }
 };
 
 /** An ordered stream of work on one device. Work runs after all work that was enqueued before it. The exceptions are
@@ -164,6 +190,19 @@ public:
   /** Enqueues an item kernel for at least one item; see ForEachItem(). */
   virtual void
   RunItems(const ItemLaunch & launch) = 0;
+
+  /** Enqueues a group kernel for at least one group; see LaunchGroups(). */
+  virtual void
+  RunGroups(const GroupLaunch & launch) = 0;
+
+  /** Compiles or loads a group kernel, so that RunGroups() does not; see PrepareGroups(). */
+  virtual void
+  PrepareGroups(const GroupLaunch &)
+  {}
+
+  /** Describes the device's groups. \throws std::logic_error on the host, which has none */
+  virtual GroupTraits
+  GetGroupTraits() const = 0;
 
   virtual void
   Finish() = 0;

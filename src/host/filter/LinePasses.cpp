@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Filters along lines in plain loops: the reference that every device is tested against, and the code that runs where there is no device.
-// cuda and opencl have their entry points in files of this name.
+// src/engine/filter/LinePasses.cpp launches the counterparts of CUDA and OpenCL.
 #include "host/runtime/HostQueue.h"
 
 #include "engine/filter/LinePasses.h"
@@ -204,7 +204,7 @@ private:
       const i64 end = std::min(rows, (task + 1) * taskRows) * rowElements;
       for (i64 element = task * taskRows * rowElements; element < end; ++element)
       {
-        InterpolateElement(&a, at, in, out, element);
+        InterpolateElement(&a, in, at, out, element);
       }
     });
   }

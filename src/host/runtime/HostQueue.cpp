@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/HostQueue.h"
 
-#include "engine/runtime/ItemLaunch.h"
+#include "engine/runtime/KernelLaunch.h"
 #include "gpureg/runtime/LargePages.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <stdexcept>
+#include <string>
 
 namespace gpureg
 {
@@ -102,6 +104,18 @@ HostQueue::RunItems(const ItemLaunch & launch)
   ForEachTask((launch.count + items - 1) / items, [&](std::int64_t task) {
     launch.runOnHost(launch.arguments, task * items, std::min(launch.count, (task + 1) * items));
   });
+}
+
+void
+HostQueue::RunGroups(const GroupLaunch & launch)
+{
+  throw std::logic_error(std::string("the host runs loops, and no groups: ") + launch.name);
+}
+
+GroupTraits
+HostQueue::GetGroupTraits() const
+{
+  throw std::logic_error("the host runs loops, and no groups");
 }
 
 void *

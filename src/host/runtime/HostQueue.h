@@ -47,6 +47,10 @@ public:
   GetFreeMemory() override;
   void
   RunItems(const ItemLaunch & launch) override;
+  void
+  RunGroups(const GroupLaunch & launch) override;
+  GroupTraits
+  GetGroupTraits() const override;
   void *
   GetHostAddress(Memory & memory) override;
   /** Returns the address of a memory's elements, also for memory that is only read. */

@@ -36,9 +36,11 @@
 #define GPUREG_REAL_GROUP_FUNCTION GPUREG_REAL_FUNCTION
 #define GPUREG_UNROLL_8
 #define GPUREG_MEMBER_FUNCTION static inline
+#define GPUREG_GROUP_MEMBER_FUNCTION static inline
 #define GPUREG_GLOBAL
 #define GPUREG_LOCAL
 
+#include "kernels/core/GroupKernel.h"
 #include "kernels/core/ItemKernel.h"
 
 GPUREG_NAMESPACE_BEGIN
@@ -276,6 +278,23 @@ AddWindow(u32 * histogram, int cell, int stride, int cells, const u32 * weights)
     histogram[(cell + k) * stride] += weights[k];
   }
 }
+
+// What the lanes of a group call. Only devices with groups define these; here they let a compiler read group kernels (GroupKernel.h), so that
+// LaunchGroups() knows their parameters. The host runs none of them.
+int
+LaneIndex();
+int
+LaneCount();
+int
+GroupIndex();
+int
+GroupIndexY();
+int
+GroupIndexZ();
+void
+LocalBarrier();
+void
+RowBarrier();
 
 /** *sum += value, which several threads may do at once. */
 inline void

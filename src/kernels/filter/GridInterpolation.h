@@ -49,8 +49,8 @@ InterpolateAtPlaces(
 /** Writes one element of the output. */
 GPUREG_REAL_FUNCTION void
 InterpolateElement(const GridInterpolationArguments * a,
-                   GPUREG_GLOBAL const GridPlace *    places,
                    GPUREG_GLOBAL const real *         input,
+                   GPUREG_GLOBAL const GridPlace *    places,
                    GPUREG_GLOBAL real *               output,
                    i64                                element)
 {
@@ -70,6 +70,8 @@ InterpolateElement(const GridInterpolationArguments * a,
   output[element] =
     (real)InterpolateAtPlaces(a, input + sample * a->components + component, px.fraction, py.fraction, pz.fraction);
 }
+
+GPUREG_REAL_ITEM_KERNEL(InterpolateElement, 65536, "interpolating");
 
 GPUREG_NAMESPACE_END
 

@@ -103,6 +103,8 @@ ConvolveElement(const ConvolutionArguments * a,
   output[element] = (real)ConvolveAt(a, line, j);
 }
 
+GPUREG_REAL_ITEM_KERNEL(ConvolveElement, 65536, "convolving");
+
 GPUREG_NAMESPACE_END
 
 #endif

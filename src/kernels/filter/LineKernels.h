@@ -67,6 +67,17 @@ RunBackwards(int                          kind,
   }
 }
 
+#ifdef __cplusplus
+/** The kinds for which kernels are compiled. */
+struct RecursionVariants
+{
+  static constexpr int constants = 1;
+  static constexpr int values[][1] = { { RecursionOfGaussian }, { RecursionOfSpline } };
+  /** False: on a processor, too, each variant has a kernel of its own. */
+  static constexpr bool areLookedUp = false;
+};
+#endif
+
 /** Filters one line per work-item. Neighbouring work-items read adjacent samples unless the line lies along the fastest axis. */
 GPUREG_REAL_FUNCTION void
 RecurseLine(int kind, const RecursionArguments * a, i64 item, GPUREG_GLOBAL real * volume, GPUREG_GLOBAL double * kept)
@@ -104,6 +115,19 @@ RecurseLine(int kind, const RecursionArguments * a, i64 item, GPUREG_GLOBAL real
     }
   }
 }
+
+/** Filters a line with each lane: see RecurseLine. */
+GPUREG_REAL_GROUP_FUNCTION void
+RecurseLines(int kind, const RecursionArguments * a, GPUREG_GLOBAL real * volume, GPUREG_GLOBAL double * kept)
+{
+  const i64 item = (i64)GroupIndex() * LaneCount() + LaneIndex();
+  if (item < a->lineCount)
+  {
+    RecurseLine(kind, a, item, volume, kept);
+  }
+}
+
+GPUREG_REAL_GROUP_KERNEL(RecurseLines, RecursionVariants, 128, 0, "recursive filtering");
 
 enum
 {
@@ -201,6 +225,8 @@ RecurseTile(int                        kind,
     LocalBarrier();
   }
 }
+
+GPUREG_REAL_GROUP_KERNEL(RecurseTile, RecursionVariants, 128, 32 * RecursionTileWidth, "recursive filtering");
 
 GPUREG_NAMESPACE_END
 

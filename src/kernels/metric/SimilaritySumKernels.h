@@ -10,8 +10,8 @@ GPUREG_NAMESPACE_BEGIN
 GPUREG_GROUP_FUNCTION void
 SimilarityGroup(const SimilaritySums *      a,
                 GPUREG_GLOBAL const float * partials,
-                GPUREG_LOCAL float *        scratch,
-                GPUREG_GLOBAL float *       evaluated)
+                GPUREG_GLOBAL float *       evaluated,
+                GPUREG_LOCAL float *        scratch)
 {
   const int lane = LaneIndex();
   const int lanes = LaneCount();
@@ -34,6 +34,8 @@ SimilarityGroup(const SimilaritySums *      a,
     FindSimilarity(a, sums, evaluated);
   }
 }
+
+GPUREG_GROUP_KERNEL(SimilarityGroup, 256, 32 * 2 * MostMoments, "finding a similarity");
 
 GPUREG_NAMESPACE_END
 

@@ -11,10 +11,10 @@ GPUREG_NAMESPACE_BEGIN
 GPUREG_GROUP_FUNCTION void
 FindEnergiesGroup(const ControlPenaltyArguments * a,
                   GPUREG_GLOBAL const float4 *    points,
-                  GPUREG_LOCAL float *            scratch,
                   GPUREG_GLOBAL float *           partials,
                   int                             writesNodeDerivatives,
-                  GPUREG_GLOBAL float4 *          nodeDerivatives)
+                  GPUREG_GLOBAL float4 *          nodeDerivatives,
+                  GPUREG_LOCAL float *            scratch)
 {
   const int            lane = LaneIndex();
   const int            lanes = LaneCount();
@@ -55,6 +55,21 @@ FindEnergiesGroup(const ControlPenaltyArguments * a,
     partials[2 * (i64)GroupIndex() + 1] = determinants[0];
   }
 }
+
+GPUREG_GROUP_KERNEL(FindEnergiesGroup, 128, 32 * 2, "finding energies of nodes");
+
+/** A lane for each control point; see CollectNumberedPoint. */
+GPUREG_GROUP_FUNCTION void
+CollectGradientGroup(const ControlPenaltyArguments * a,
+                     GPUREG_GLOBAL const float4 *    nodeDerivatives,
+                     float                           factor,
+                     int                             adds,
+                     GPUREG_GLOBAL float4 *          gradient)
+{
+  CollectNumberedPoint(a, nodeDerivatives, (i64)GroupIndex() * LaneCount() + LaneIndex(), factor, adds, gradient);
+}
+
+GPUREG_GROUP_KERNEL(CollectGradientGroup, 64, 0, "collecting a gradient of control points");
 
 GPUREG_NAMESPACE_END
 

@@ -110,29 +110,75 @@ ResampleRows(int                             interpolation,
   }
 }
 
-/** Makes this group's part of the rows that CutIntoGroups has partitioned. output: these rows; columns: used only where the chain
- *  follows rows. */
-GPUREG_REAL_GROUP_FUNCTION void
-ResampleGroup(int                             interpolation,
-              int                             chain,
-              int                             components,
-              const ResampleArguments *       a,
-              GPUREG_GLOBAL const ChainPart * parts,
-              GPUREG_GLOBAL const float4 *    vectors,
-              GPUREG_GLOBAL const real *      input,
-              GPUREG_GLOBAL const real *      outside,
-              GPUREG_LOCAL real *             columns,
-              GPUREG_GLOBAL real *            output)
+#ifdef __cplusplus
+/** The ways of resampling for which kernels are compiled: interpolation, kind of chain, and whether there is one component. On a processor one
+ *  kernel is for all. */
+struct ResampleTileVariants
 {
-  if (chain == ChainFollowsRows)
-  {
-    ResampleRows(interpolation, components, a, parts, vectors, input, outside, columns, output);
-  }
-  else
-  {
-    ResampleTile(interpolation, chain, components, a, parts, vectors, input, outside, output);
-  }
+  static constexpr int  constants = 3;
+  static constexpr int  values[][3] = { { ResampleNearest, ChainIsAffine, 1 },  { ResampleNearest, ChainIsAffine, 0 },
+                                        { ResampleNearest, ChainHasParts, 1 },  { ResampleNearest, ChainHasParts, 0 },
+                                        { ResampleLinear, ChainIsAffine, 1 },   { ResampleLinear, ChainIsAffine, 0 },
+                                        { ResampleLinear, ChainHasParts, 1 },   { ResampleLinear, ChainHasParts, 0 },
+                                        { ResampleBSpline3, ChainIsAffine, 1 }, { ResampleBSpline3, ChainHasParts, 1 },
+                                        { AnyInterpolation, ChainIsAffine, 1 }, { AnyInterpolation, ChainHasParts, 1 } };
+  static constexpr bool areLookedUp = true;
+};
+
+/** The same where the chain follows rows: interpolation, and whether there is one component. */
+struct ResampleRowsVariants
+{
+  static constexpr int  constants = 2;
+  static constexpr int  values[][2] = { { ResampleNearest, 1 }, { ResampleNearest, 0 },  { ResampleLinear, 1 },
+                                        { ResampleLinear, 0 },  { ResampleBSpline3, 1 }, { AnyInterpolation, 1 } };
+  static constexpr bool areLookedUp = true;
+};
+#endif
+
+/** Returns the interpolation for which a kernel is compiled, or the launch's if the kernel is for any. */
+GPUREG_FUNCTION int
+FindInterpolation(int interpolation, const ResampleArguments * a)
+{
+  return interpolation == AnyInterpolation ? a->interpolation : interpolation;
 }
+
+/** Makes this group's part of the rows that CutIntoGroups has partitioned. output: these rows. */
+GPUREG_REAL_GROUP_FUNCTION void
+ResampleTileGroup(int                             interpolation,
+                  int                             chain,
+                  int                             isScalar,
+                  const ResampleArguments *       a,
+                  GPUREG_GLOBAL const real *      input,
+                  GPUREG_GLOBAL const ChainPart * parts,
+                  GPUREG_GLOBAL const float4 *    vectors,
+                  GPUREG_GLOBAL const real *      outside,
+                  GPUREG_GLOBAL real *            output)
+{
+  const int components = isScalar ? 1 : a->components;
+  ResampleTile(FindInterpolation(interpolation, a), chain, components, a, parts, vectors, input, outside, output);
+}
+
+GPUREG_REAL_GROUP_KERNEL(ResampleTileGroup, ResampleTileVariants, 256, 0, "resampling");
+
+/** Makes the same where the chain follows rows. This kernel has a barrier, the other one has none, and no kernel chooses between them at run
+ *  time, where the barrier would be in one branch: PoCL 5.0 compiled such a kernel so that in most builds every lane computed lane 0's
+ *  voxels, without an error. */
+GPUREG_REAL_GROUP_FUNCTION void
+ResampleRowsGroup(int                             interpolation,
+                  int                             isScalar,
+                  const ResampleArguments *       a,
+                  GPUREG_GLOBAL const real *      input,
+                  GPUREG_GLOBAL const ChainPart * parts,
+                  GPUREG_GLOBAL const float4 *    vectors,
+                  GPUREG_GLOBAL const real *      outside,
+                  GPUREG_GLOBAL real *            output,
+                  GPUREG_LOCAL real *             columns)
+{
+  const int components = isScalar ? 1 : a->components;
+  ResampleRows(FindInterpolation(interpolation, a), components, a, parts, vectors, input, outside, columns, output);
+}
+
+GPUREG_REAL_GROUP_KERNEL(ResampleRowsGroup, ResampleRowsVariants, 256, 3 * MaximumRowColumns, "resampling");
 
 GPUREG_NAMESPACE_END
 

@@ -23,8 +23,8 @@ struct PairArrays
   MemoryPointer evaluated;
 };
 
-/** The pass of the metrics that are sums over pairs of values, on one device. src/host, cuda and opencl each implement it in a file of this
- *  name. */
+/** The pass of the metrics that are sums over pairs of values, on one device. Files of this name implement it: src/host for the host,
+ *  src/engine for all other devices. */
 class PairPasses
 {
 public:

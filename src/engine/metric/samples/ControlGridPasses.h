@@ -25,8 +25,8 @@ struct ControlTables
   MemoryPointer segmentColumns;
 };
 
-/** Interpolates between control points at voxels, and computes the adjoint, on one device. Control points are float4[z][y][x], in mm.
- *  src/host, cuda and opencl each implement the passes in a file of this name. Every member throws Error where the device reports a
+/** Interpolates between control points at voxels, and computes the adjoint, on one device. Control points are float4[z][y][x], in mm. Files
+ *  of this name implement it: src/host for the host, src/engine for all other devices. Every member throws Error where the device reports a
  *  failure. */
 class ControlGridPasses
 {

@@ -13,8 +13,8 @@
 namespace gpureg
 {
 
-/** Sums forces behind grids before an optimised linear transform, on one device. src/host, cuda and opencl each implement the passes in a
- *  file of this name. Every member throws Error where the device reports a failure. */
+/** Sums forces behind grids before an optimised linear transform, on one device. Files of this name implement it: src/host for the host,
+ *  src/engine for all other devices. Every member throws Error where the device reports a failure. */
 class PreTransformPasses
 {
 public:

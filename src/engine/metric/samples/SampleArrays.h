@@ -22,6 +22,7 @@
 #include "kernels/metric/samples/SamplePartition.h"
 
 #include "engine/metric/samples/DisplacementArray.h"
+#include "engine/runtime/KernelArguments.h"
 #include "engine/transform/ChainArrays.h"
 
 #include <cstddef>
@@ -76,6 +77,32 @@ MakeSampleVolumes(const SampleArrays & arrays, const TAddressOf & addressOf)
            get(kernels::float4{}, arrays.chain.vectors),
            get(kernels::i64{}, arrays.chain.vectors),
            get(float{}, arrays.chain.jacobians) };
+}
+
+template <>
+inline constexpr bool isArrayStructure<kernels::SampleVolumes> = true;
+
+/** Returns the arrays as LaunchGroups() takes them; opencl/metric/samples/SampleVolumes.cl has them in this order. */
+inline ArrayStructure<kernels::SampleVolumes>
+GetVolumeArguments(const SampleArrays & arrays)
+{
+  const auto address = [](const MemoryPointer & memory) { return memory ? memory->GetAddress() : nullptr; };
+  return { MakeSampleVolumes(arrays, address),
+           { arrays.fixedBins.get(),
+             arrays.fixedValues.get(),
+             arrays.fixedGradients.get(),
+             arrays.points.get(),
+             arrays.displacement.GetMemory().get(),
+             arrays.moving.get(),
+             arrays.quads.get(),
+             (arrays.coefficients ? arrays.coefficients : arrays.moving).get(),
+             arrays.gradient.get(),
+             arrays.mask.get(),
+             arrays.movingBins.get(),
+             arrays.chain.parts.get(),
+             arrays.chain.vectors.get(),
+             arrays.chain.jacobians.get() },
+           14 };
 }
 
 /** Describes how a device processes samples. */

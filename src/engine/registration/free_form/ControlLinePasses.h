@@ -10,8 +10,9 @@
 namespace gpureg
 {
 
-/** Reads all vectors of a line of control points between two steps, on one device. src/host, cuda and opencl each implement the passes in a
- *  file of this name. Every member throws Error where the device reports a failure. Vectors are float4; numbers: float[kernels::LineNumbers]. */
+/** Reads all vectors of a line of control points between two steps, on one device. Files of this name implement it: src/host for the host,
+ *  src/engine for all other devices. Every member throws Error where the device reports a failure. Vectors are float4; numbers:
+ *  float[kernels::LineNumbers]. */
 class ControlLinePasses
 {
 public:

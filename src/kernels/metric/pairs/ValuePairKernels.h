@@ -145,22 +145,53 @@ PairGroup(int                         variant,
   }
 }
 
-/** Sums one chunk of one candidate of a batch, without forces: see BatchHistogramGroup in HistogramKernels.h. */
+/** Sums one chunk with each group: see PairGroup. */
 GPUREG_GROUP_FUNCTION void
-BatchPairGroup(int                              variant,
+SumPairsGroup(int                         compiledVariant,
+              int                         task,
+              const PairArguments *       a,
+              const SampleMaps *          maps,
+              const SampleVolumes *       v,
+              GPUREG_GLOBAL const float * evaluated,
+              GPUREG_GLOBAL float *       partials,
+              GPUREG_GLOBAL float *       forces,
+              GPUREG_LOCAL float *        scratch)
+{
+  const int chunk = GroupIndex();
+  PairGroup(
+    FindVariant(compiledVariant, &a->samples), task, a, maps, v, evaluated, chunk, chunk, scratch, partials, forces);
+}
+
+GPUREG_VARIED_GROUP_KERNEL(SumPairsGroup, PairVariants, 512, GPUREG_LOCAL_OF_LAUNCH, "summing pairs of values");
+
+/** Sums one chunk of one candidate of a batch with each group, without forces: see BatchHistogramGroup in HistogramKernels.h. */
+GPUREG_GROUP_FUNCTION void
+BatchPairGroup(int                              compiledVariant,
                int                              task,
                const PairArguments *            a,
+               const SampleVolumes *            v,
+               GPUREG_GLOBAL float *            partials,
                GPUREG_GLOBAL const SampleMaps * batch,
                int                              firstCandidate,
-               const SampleVolumes *            v,
-               GPUREG_LOCAL float *             scratch,
-               GPUREG_GLOBAL float *            partials)
+               GPUREG_LOCAL float *             scratch)
 {
   const int        chunks = ChunkCount(&a->samples);
   const SampleMaps maps = batch[firstCandidate + GroupIndex() / chunks];
-  PairGroup(
-    variant, task, a, &maps, v, 0, GroupIndex() % chunks, firstCandidate * chunks + GroupIndex(), scratch, partials, 0);
+  PairGroup(FindVariant(compiledVariant, &a->samples),
+            task,
+            a,
+            &maps,
+            v,
+            0,
+            GroupIndex() % chunks,
+            firstCandidate * chunks + GroupIndex(),
+            scratch,
+            partials,
+            0);
 }
+
+GPUREG_VARIED_GROUP_KERNEL(
+  BatchPairGroup, PairBatchVariants, 512, GPUREG_LOCAL_OF_LAUNCH, "summing pairs of values of a batch");
 
 GPUREG_NAMESPACE_END
 

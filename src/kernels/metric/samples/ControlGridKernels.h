@@ -6,21 +6,26 @@
 
 GPUREG_NAMESPACE_BEGIN
 
+enum
+{
+  /** The floats of local memory of a row's segment. */
+  RowScratch = 3 * (MostSegmentColumns + SegmentVoxels)
+};
+
 /** Computes the displacements of segments of rows, with ControlRowLanes lanes each: the columns of control points with non-zero weights
  *  in a segment are summed first. rowWeights and rowFirsts: the weights along x, and the first column with a non-zero weight, or -1; in
  *  separate arrays, so that neighbouring lanes read adjacent elements. segmentColumns: for each segment of a row, its first column and
- *  the number of its columns; expanded: see ExpandAlongZ; columns: 3·MostSegmentColumns floats for each row of the group; moved:
- *  3·SegmentVoxels floats for each row, so that neighbouring lanes store adjacent floats; displacement: float[3] for each voxel. */
+ *  the number of its columns; expanded: see ExpandAlongZ; displacement: float[3] for each voxel; scratch: for each row of the group its
+ *  columns, 3·MostSegmentColumns floats, and its displacements, 3·SegmentVoxels floats, so that neighbouring lanes store adjacent floats. */
 GPUREG_GROUP_FUNCTION void
 MoveRowsGroup(const ControlGridArguments *         a,
-              GPUREG_GLOBAL const ControlWeights * weights,
               GPUREG_GLOBAL const float4 *         rowWeights,
+              GPUREG_GLOBAL const ControlWeights * weights,
               GPUREG_GLOBAL const int *            rowFirsts,
               GPUREG_GLOBAL const int *            segmentColumns,
               GPUREG_GLOBAL const float4 *         expanded,
-              GPUREG_LOCAL float *                 columns,
-              GPUREG_LOCAL float *                 moved,
-              GPUREG_GLOBAL float *                displacement)
+              GPUREG_GLOBAL float *                displacement,
+              GPUREG_LOCAL float *                 scratch)
 {
   const int lane = LaneIndex() % ControlRowLanes;
   const int rowOfGroup = LaneIndex() / ControlRowLanes;
@@ -35,7 +40,7 @@ MoveRowsGroup(const ControlGridArguments *         a,
 
   GPUREG_GLOBAL const ControlWeights * wy = weights + a->firstWeights[1] + (madeRow - z * a->virtualSize[1]);
   GPUREG_GLOBAL const float4 *         plane = expanded + (i64)z * a->size[0] * a->size[1];
-  GPUREG_LOCAL float *                 rowColumns = columns + 3 * MostSegmentColumns * rowOfGroup;
+  GPUREG_LOCAL float *                 rowColumns = scratch + RowScratch * rowOfGroup;
   const int                            firstColumn = segmentColumns[2 * segment];
   const int                            isValid = wy->first >= 0;
   for (int i = lane; isValid && i < segmentColumns[2 * segment + 1]; i += ControlRowLanes)
@@ -49,7 +54,7 @@ MoveRowsGroup(const ControlGridArguments *         a,
   RowBarrier();
   const int            begin = segment * SegmentVoxels;
   const int            end = a->virtualSize[0] - begin < SegmentVoxels ? a->virtualSize[0] : begin + SegmentVoxels;
-  GPUREG_LOCAL float * rowMoved = moved + 3 * SegmentVoxels * rowOfGroup;
+  GPUREG_LOCAL float * rowMoved = rowColumns + 3 * MostSegmentColumns;
   for (int x = begin + lane; x < end; x += ControlRowLanes)
   {
     const int first = rowFirsts[x];
@@ -70,6 +75,55 @@ MoveRowsGroup(const ControlGridArguments *         a,
   }
 }
 
+GPUREG_GROUP_KERNEL(MoveRowsGroup, 256, RowScratch, "moving voxels by control points");
+
+/** Computes the adjoint interpolation along adjacent lines, for a tile of control points: groups along x have the lines, along y the tiles, and
+ *  along z the slices along the outer axis. in: float[outer][length][inner]; out: float[outer][controls][inner]. */
+GPUREG_GROUP_FUNCTION void
+ApplyAdjointAlongGroup(const AdjointArguments *             a,
+                       GPUREG_GLOBAL const float *          in,
+                       GPUREG_GLOBAL const ControlWeights * weights,
+                       GPUREG_GLOBAL const ControlTile *    tiles,
+                       GPUREG_GLOBAL float *                out)
+{
+  const i64         line = (i64)GroupIndex() * LaneCount() * AdjointLines + LaneIndex();
+  const ControlTile tile = tiles[a->firstTile + GroupIndexY()];
+  const i64         outer = GroupIndexZ();
+  const i64         lines = (a->inner - line + LaneCount() - 1) / LaneCount();
+  if (line < a->inner)
+  {
+    ApplyAdjointAlongLines(a,
+                           weights,
+                           &tile,
+                           lines < AdjointLines ? (int)lines : AdjointLines,
+                           LaneCount(),
+                           in + outer * a->length * a->inner + line,
+                           out + outer * a->controls * a->inner + line);
+  }
+}
+
+GPUREG_GROUP_KERNEL(ApplyAdjointAlongGroup, 32, 0, "summing forces along an axis");
+
+/** Computes the adjoint interpolation along x, with a lane for each control point of ControlRowLanes side by side. Groups along x have the
+ *  rows, because there may be more of them than a device has groups along y. in: float[outer][length][3]; out: float4[outer][controls]. */
+GPUREG_GROUP_FUNCTION void
+ApplyAdjointAlongXGroup(const AdjointArguments *             a,
+                        GPUREG_GLOBAL const float *          in,
+                        GPUREG_GLOBAL const ControlWeights * weights,
+                        GPUREG_GLOBAL const ControlTile *    tiles,
+                        GPUREG_GLOBAL float4 *               out)
+{
+  const int control = GroupIndexY() * ControlRowLanes + LaneIndex() % ControlRowLanes;
+  const int outer = GroupIndex() * (LaneCount() / ControlRowLanes) + LaneIndex() / ControlRowLanes;
+  if (control < a->controls && outer < a->outer)
+  {
+    const ControlTile tile = tiles[a->firstTile + control];
+    ApplyAdjointAlongRow(a, weights, &tile, control, in + (i64)outer * a->length * 3, out + (i64)outer * a->controls);
+  }
+}
+
+GPUREG_GROUP_KERNEL(ApplyAdjointAlongXGroup, 64, 0, "summing forces along rows");
+
 /** Computes the gradient of one control point, by one group, from the samples of its cells. cellBegins: where each cell's samples begin
  *  in `order`, and one more; scratch: LaneCount() floats. */
 GPUREG_GROUP_FUNCTION void
@@ -80,8 +134,8 @@ ApplyAdjointAtSamplesGroup(const ChainPart *           part,
                            GPUREG_GLOBAL const u32 *   order,
                            GPUREG_GLOBAL const u32 *   cellBegins,
                            GPUREG_GLOBAL const float * forces,
-                           GPUREG_LOCAL float *        scratch,
-                           GPUREG_GLOBAL float4 *      controlForces)
+                           GPUREG_GLOBAL float4 *      controlForces,
+                           GPUREG_LOCAL float *        scratch)
 {
   const int row = GroupIndex() / part->size[0];
   const int control[3] = { GroupIndex() - row * part->size[0], row % part->size[1], row / part->size[1] };
@@ -120,6 +174,8 @@ ApplyAdjointAtSamplesGroup(const ChainPart *           part,
     controlForces[GroupIndex()] = TurnSum(cells->matrix, sum);
   }
 }
+
+GPUREG_GROUP_KERNEL(ApplyAdjointAtSamplesGroup, 128, 32, "summing samples' forces");
 
 GPUREG_NAMESPACE_END
 

@@ -13,8 +13,8 @@ SumPreTransformForcesGroup(const PreTransformArguments * a,
                            GPUREG_GLOBAL const i64 *     points,
                            GPUREG_GLOBAL const float *   displacement,
                            GPUREG_GLOBAL const float *   forces,
-                           GPUREG_LOCAL float *          scratch,
-                           GPUREG_GLOBAL float *         partials)
+                           GPUREG_GLOBAL float *         partials,
+                           GPUREG_LOCAL float *          scratch)
 {
   const int lane = LaneIndex();
   const int lanes = LaneCount();
@@ -39,6 +39,8 @@ SumPreTransformForcesGroup(const PreTransformArguments * a,
     partials[(i64)GroupIndex() * 2 * ForceSumCount + lane] = scratch[lane * lanes];
   }
 }
+
+GPUREG_GROUP_KERNEL(SumPreTransformForcesGroup, 256, 32 * 2 * ForceSumCount, "summing forces behind grids");
 
 GPUREG_NAMESPACE_END
 

@@ -13,8 +13,8 @@ ConjugateGroup(i64                          count,
                int                          isConjugate,
                GPUREG_GLOBAL const float4 * gradient,
                GPUREG_GLOBAL const float4 * lastGradient,
-               GPUREG_LOCAL float *         scratch,
-               GPUREG_GLOBAL float *        numbers)
+               GPUREG_GLOBAL float *        numbers,
+               GPUREG_LOCAL float *         scratch)
 {
   float squares = 0.0f;
   float squaresNow = 0.0f;
@@ -38,12 +38,14 @@ ConjugateGroup(i64                          count,
   }
 }
 
+GPUREG_GROUP_KERNEL(ConjugateGroup, 1024, 32, "conjugating a direction");
+
 /** Computes numbers[LineLongest] of a direction. */
 GPUREG_GROUP_FUNCTION void
 LongestGroup(i64                          count,
              GPUREG_GLOBAL const float4 * direction,
-             GPUREG_LOCAL float *         scratch,
-             GPUREG_GLOBAL float *        numbers)
+             GPUREG_GLOBAL float *        numbers,
+             GPUREG_LOCAL float *         scratch)
 {
   float largest = 0.0f;
   for (i64 point = LaneIndex(); point < count; point += LaneCount())
@@ -56,6 +58,8 @@ LongestGroup(i64                          count,
     numbers[LineLongest] = SqrtOf(largest);
   }
 }
+
+GPUREG_GROUP_KERNEL(LongestGroup, 1024, 32, "measuring a direction");
 
 GPUREG_NAMESPACE_END
 
