@@ -106,7 +106,7 @@ class MeanJob:
         means = []
         for n in range(self.modalities):
             files = [self.folder / person.id / warped_file(n) for person in self.people]
-            levels = levels_of([images.load_array(file) for file in files], self.people) if self.settings.normalize else None
+            levels = levels_of([images.load_array(file) for file in files], self.people, n) if self.settings.normalize else None
             means.append(average.mean_of_images((images.load_array(file) for file in files), levels))
         field = None
         if all(FIELD in record["outputs"] for record in records):
