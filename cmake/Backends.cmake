@@ -156,6 +156,8 @@ if(GPURegistration_HAS_OPENCL)
     resample/ResampleKernels.h
     resample/ResampleKernels.cl)
   gpuregistration_embed_kernels(
+    Windowed transform/BSpline.h transform/FixedMap.h transform/TransformChain.h ITEMS resample/WindowedInterpolation.h)
+  gpuregistration_embed_kernels(
     Line
     filter/LineRecursion.h
     core/RoundedProduct.h

@@ -15,6 +15,7 @@
 #include "engine/metric/pairs/PairPasses.h"
 #include "engine/metric/histogram/PartialVolumePasses.h"
 #include "engine/resample/ResamplePasses.h"
+#include "engine/resample/WindowedKernels.h"
 #include "engine/metric/SimilarityPasses.h"
 
 #include "kernels/metric/samples/MovingVoxels.h"
@@ -68,9 +69,10 @@ GetStructSizes()
     GPUREG_DEFINE_SIZE(RecursionArguments) + GPUREG_DEFINE_SIZE(Refinement) + GPUREG_DEFINE_SIZE(ResampleArguments) +
     GPUREG_DEFINE_SIZE(ResampleCut) + GPUREG_DEFINE_SIZE(SampleArguments) + GPUREG_DEFINE_SIZE(SampleCells) +
     GPUREG_DEFINE_SIZE(SampleMaps) + GPUREG_DEFINE_SIZE(SampleMoves) + GPUREG_DEFINE_SIZE(SimilaritySums) +
-    GPUREG_DEFINE_SIZE(RunningSums) + GPUREG_DEFINE_SIZE(WindowSums) + GPUREG_DEFINE_SIZE(Strips) +
-    GPUREG_DEFINE_SIZE(SumWalk) + GPUREG_DEFINE_SIZE(TileShape) + GPUREG_DEFINE_SIZE(ValuePair) +
-    GPUREG_DEFINE_SIZE(VolumeShape) + GPUREG_DEFINE_SIZE(Workload));
+    GPUREG_DEFINE_SIZE(RunningSums) + GPUREG_DEFINE_SIZE(WindowSums) + GPUREG_DEFINE_SIZE(WindowedArguments) +
+    GPUREG_DEFINE_SIZE(WindowedTaps) + GPUREG_DEFINE_SIZE(Strips) + GPUREG_DEFINE_SIZE(SumWalk) +
+    GPUREG_DEFINE_SIZE(TileShape) + GPUREG_DEFINE_SIZE(ValuePair) + GPUREG_DEFINE_SIZE(VolumeShape) +
+    GPUREG_DEFINE_SIZE(Workload));
   return sizes;
 }
 

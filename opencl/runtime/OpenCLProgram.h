@@ -31,6 +31,7 @@ extern const char * const OpenCLPairSource;
 extern const char * const OpenCLPartialVolumeSource;
 extern const char * const OpenCLResampleSource;
 extern const char * const OpenCLSimilaritySource;
+extern const char * const OpenCLWindowedSource;
 
 /** The source with the entry point of an item kernel, to which GetOpenCLEntry() points; see ForEachItem.h. */
 struct OpenCLItemSource

@@ -12,7 +12,7 @@ import pytest
 from ants_lines import TESTING
 from conftest import make_head, relative_difference
 from gpuregistration import _devices
-from gpuregistration.ants.diagnostics import find_convergences
+from gpuregistration._engine import find_convergences
 from gpuregistration.ants.intensities import find_quantiles, match_histogram, window
 from gpuregistration.ants.levels import find_factors
 from gpuregistration.ants.linear_files import write_stage
