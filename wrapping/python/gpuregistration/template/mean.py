@@ -15,13 +15,14 @@ from typing import Any, Mapping, Optional, Sequence
 
 import numpy as np
 
+from .._composite import Composite
 from .._devices import Device
 from .._engine import BadInputError
 from .._files import write_image
 from .._filters import smooth
 from .._image import Image
 from .._resample import resample_array
-from .._transforms import Affine, Composite, DisplacementField, Transform
+from .._transforms import Affine, DisplacementField, Transform
 from ..cohort.folder import making, read_record
 from ..cohort.rows import Row
 from . import average, images, pictures, places
