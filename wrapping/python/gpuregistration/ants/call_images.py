@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Callable, Optional
@@ -93,7 +94,7 @@ class CallImages:
         return self._found[name]
 
     def _read_grey(self, name: str, read: Read) -> Image:
-        with self._times.part(f"read {name}"):
+        with self._times.part(f"read {os.path.basename(name)}"):
             image = read(name)
             if image.dimension != (self._call.dimension or image.dimension):
                 raise BadInputError(f"{name}: it has {image.dimension} dimensions; expected {self._call.dimension}, as --dimensionality says")
@@ -104,7 +105,7 @@ class CallImages:
     def _window(self, name: str, reading: Future[Image]) -> Image:
         # A pool begins its work in order, so that what is read has been begun.
         image = reading.result()
-        with self._times.part(f"prepare {name}"):
+        with self._times.part(f"prepare {os.path.basename(name)}"):
             return window(image, self._call.quantiles, name)
 
     def prepared(self, metric: Metric) -> tuple[Image, Image]:
