@@ -73,7 +73,8 @@ public:
   std::size_t
   GetHeldBytes() const
   {
-    return SizeOf(m_Input) + SizeOf(m_Numbers) + SizeOf(m_Output[0]) + SizeOf(m_Output[1]) + m_Chain.GetSize();
+    return SizeOf(m_Input) + SizeOf(m_Runs) + SizeOf(m_Numbers) + SizeOf(m_Output[0]) + SizeOf(m_Output[1]) +
+           m_Chain.GetSize();
   }
 
   void
@@ -94,6 +95,17 @@ public:
       Reserve(*m_Queue, m_Input, bytes * static_cast<std::size_t>(CountOf(request.inputSize)));
       UploadArray(*m_Queue, *m_Input, 0, bytes, CountOf(request.inputSize), request.values);
       this->UploadNumbers(numbers, request.precision);
+      if (request.kernel == WindowedKernel::LabelGaussian)
+      {
+        Reserve(*m_Queue, m_Runs, static_cast<std::size_t>(CountOf(request.inputSize)));
+        ForEachItem<kernels::CountLabelRunsKernel>(*m_Queue,
+                                                   static_cast<std::int64_t>(request.inputSize[1]) *
+                                                     request.inputSize[2],
+                                                   request.precision,
+                                                   Input<RealNumber>(*m_Input),
+                                                   request.inputSize[0],
+                                                   Output<kernels::u8>(*m_Runs));
+      }
       this->MakeOutput(request);
     });
   }
@@ -141,6 +153,7 @@ private:
                                                       request.precision,
                                                       a,
                                                       Input<RealNumber>(*m_Input),
+                                                      Input<kernels::u8>(m_Runs.get()),
                                                       Input<kernels::ChainPart>(m_ChainArrays.parts.get()),
                                                       Input<kernels::float4>(m_ChainArrays.vectors.get()),
                                                       Input<RealNumber>(*m_Numbers),
@@ -156,6 +169,7 @@ private:
   ChainArrays                  m_ChainArrays;
   ChainOnDevice                m_Chain;
   MemoryPointer                m_Input;
+  MemoryPointer                m_Runs; // of equal labels
   MemoryPointer                m_Numbers;
   std::array<MemoryPointer, 2> m_Output;
 };

@@ -146,12 +146,61 @@ SumTaps(GPUREG_GLOBAL const real * first,
   return sum;
 }
 
+/** Counts for each voxel of a row of an image how many voxels have its value from there on, up to MostTaps.
+ *  \param length voxels in a row */
+GPUREG_REAL_FUNCTION void
+CountLabelRuns(GPUREG_GLOBAL const real * labels, int length, GPUREG_GLOBAL u8 * runs, i64 row)
+{
+  const i64 first = row * length;
+  int       run = 0;
+  real      before = labels[first + length - 1];
+  for (int x = length - 1; x >= 0; --x)
+  {
+    const real label = labels[first + x];
+    run = label == before ? (run < MostTaps ? run + 1 : MostTaps) : 1;
+    runs[first + x] = (u8)run;
+    before = label;
+  }
+}
+
+GPUREG_REAL_ITEM_KERNEL(CountLabelRuns, 16, "counting equal labels");
+
+/** The voxels that a label is found from. 64-bit members come first. */
+typedef struct LabelWindow
+{
+  i64 first; /* number of the first one */
+  i64 row;   /* distances of rows and planes */
+  i64 plane;
+  int counts[3]; /* voxels along each axis */
+} LabelWindow;
+
+/** Finds the least and the largest label. */
+GPUREG_REAL_FUNCTION void
+FindLabelRange(
+  const LabelWindow * a, GPUREG_GLOBAL const real * labels, GPUREG_GLOBAL const u8 * runs, real * least, real * most)
+{
+  *least = labels[a->first];
+  *most = *least;
+  for (int c = 0; c < a->counts[2]; ++c)
+  {
+    for (int b = 0; b < a->counts[1]; ++b)
+    {
+      const i64 begin = a->first + c * a->plane + b * a->row;
+      for (int t = 0; t < a->counts[0]; t += runs[begin + t])
+      {
+        const real label = labels[begin + t];
+        *least = label < *least ? label : *least;
+        *most = label > *most ? label : *most;
+      }
+    }
+  }
+}
+
 /** Returns the sum of the weights of voxels that have a label. next becomes the least label above it, if that is less than next. */
 GPUREG_REAL_FUNCTION real
-WeighLabel(GPUREG_GLOBAL const real * first,
-           i64                        row,
-           i64                        plane,
-           const WindowedTaps *       taps,
+WeighLabel(const LabelWindow *        a,
+           GPUREG_GLOBAL const real * labels,
+           GPUREG_GLOBAL const u8 *   runs,
            const real *               wx,
            const real *               wy,
            const real *               wz,
@@ -159,18 +208,24 @@ WeighLabel(GPUREG_GLOBAL const real * first,
            real *                     next)
 {
   real sum = 0.0f;
-  for (int c = 0; c < taps[2].count; ++c)
+  for (int c = 0; c < a->counts[2]; ++c)
   {
     real inPlane = 0.0f;
-    for (int b = 0; b < taps[1].count; ++b)
+    for (int b = 0; b < a->counts[1]; ++b)
     {
-      GPUREG_GLOBAL const real * const voxels = first + c * plane + b * row;
-      real                             line = 0.0f;
-      for (int t = 0; t < taps[0].count; ++t)
+      const i64 begin = a->first + c * a->plane + b * a->row;
+      real      line = 0.0f;
+      for (int t = 0; t < a->counts[0];)
       {
-        const real value = voxels[t];
-        line += value == label ? wx[t] : (real)0.0f;
+        const real value = labels[begin + t];
+        const int  behind = t + runs[begin + t];
+        const int  end = behind < a->counts[0] ? behind : a->counts[0];
         *next = value > label && value < *next ? value : *next;
+        for (; value == label && t < end; ++t)
+        {
+          line += wx[t];
+        }
+        t = end;
       }
       inPlane = MultiplyAdd(wy[b], line, inPlane);
     }
@@ -180,37 +235,24 @@ WeighLabel(GPUREG_GLOBAL const real * first,
 }
 
 /** Returns the label of the largest sum of weights; of several the least one. Each label that is there is weighed in a pass of its own, so
- *  that no table bounds their number; mostly there is one, which needs no weights. */
+ *  that no table bounds their number; mostly there is one, which needs no weights. runs: see CountLabelRuns() */
 GPUREG_REAL_FUNCTION real
-FindLabel(GPUREG_GLOBAL const real * first,
-          i64                        row,
-          i64                        plane,
-          const WindowedTaps *       taps,
+FindLabel(const LabelWindow *        a,
+          GPUREG_GLOBAL const real * labels,
+          GPUREG_GLOBAL const u8 *   runs,
           const real *               wx,
           const real *               wy,
           const real *               wz)
 {
-  real least = *first;
-  real most = *first;
-  for (int c = 0; c < taps[2].count; ++c)
-  {
-    for (int b = 0; b < taps[1].count; ++b)
-    {
-      GPUREG_GLOBAL const real * const voxels = first + c * plane + b * row;
-      for (int t = 0; t < taps[0].count; ++t)
-      {
-        least = voxels[t] < least ? voxels[t] : least;
-        most = voxels[t] > most ? voxels[t] : most;
-      }
-    }
-  }
+  real least, most;
+  FindLabelRange(a, labels, runs, &least, &most);
   real best = least;
   real largest = -1.0f;
   real label = least;
   while (least < most)
   {
     real       next = most;
-    const real weight = WeighLabel(first, row, plane, taps, wx, wy, wz, label, &next);
+    const real weight = WeighLabel(a, labels, runs, wx, wy, wz, label, &next);
     best = weight > largest ? label : best;
     largest = weight > largest ? weight : largest;
     if (!(label < most))
@@ -222,11 +264,12 @@ FindLabel(GPUREG_GLOBAL const real * first,
   return best;
 }
 
-/** Computes one voxel of the output. numbers: see WindowedCut. Outside of the half-open box [-0.5, size - 0.5) it has the value outside, as
+/** Computes one voxel of the output. runs: of labels, see CountLabelRuns(); numbers: see WindowedCut. Outside of the half-open box [-0.5, size - 0.5) it has the value outside, as
  *  itk::ResampleImageFilter. */
 GPUREG_REAL_FUNCTION void
 InterpolateWindowed(const WindowedArguments *       a,
                     GPUREG_GLOBAL const real *      input,
+                    GPUREG_GLOBAL const u8 *        runs,
                     GPUREG_GLOBAL const ChainPart * parts,
                     GPUREG_GLOBAL const float4 *    vectors,
                     GPUREG_GLOBAL const real *      numbers,
@@ -262,15 +305,16 @@ InterpolateWindowed(const WindowedArguments *       a,
                 : FindGaussianTaps(
                     table, numbers[WindowedCut + r], numbers[WindowedFactor + r], size, cell, fraction, weights[r]);
   }
-  const i64                  row = a->inputSize[0];
-  const i64                  plane = row * a->inputSize[1];
-  GPUREG_GLOBAL const real * first = input + taps[0].first + row * taps[1].first + plane * taps[2].first;
+  const i64 row = a->inputSize[0];
+  const i64 plane = row * a->inputSize[1];
+  const i64 first = taps[0].first + row * taps[1].first + plane * taps[2].first;
   if (a->kind == WindowedLabels)
   {
-    output[voxel] = FindLabel(first, row, plane, taps, weights[0], weights[1], weights[2]);
+    const LabelWindow window = { first, row, plane, { taps[0].count, taps[1].count, taps[2].count } };
+    output[voxel] = FindLabel(&window, input, runs, weights[0], weights[1], weights[2]);
     return;
   }
-  real value = SumTaps(first, row, plane, taps, weights[0], weights[1], weights[2]);
+  real value = SumTaps(input + first, row, plane, taps, weights[0], weights[1], weights[2]);
   if (a->kind == WindowedGaussian)
   {
     real sums[3] = { 0.0f, 0.0f, 0.0f };
