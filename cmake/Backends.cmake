@@ -156,6 +156,8 @@ if(GPURegistration_HAS_OPENCL)
     ITEMS
     resample/ResampleKernels.h)
   gpuregistration_embed_kernels(
+    Windowed transform/BSpline.h transform/FixedMap.h transform/TransformChain.h ITEMS resample/WindowedInterpolation.h)
+  gpuregistration_embed_kernels(
     Line DOUBLES filter/LineRecursion.h core/RoundedProduct.h
     ITEMS filter/LineConvolution.h filter/GridInterpolation.h filter/LineKernels.h)
   gpuregistration_embed_kernels(

@@ -24,5 +24,6 @@
 #include "kernels/metric/samples/PreTransformMoves.h"
 #include "kernels/registration/free_form/ControlSteps.h"
 #include "kernels/resample/Displacement.h"
+#include "engine/resample/WindowedKernels.h"
 #include "engine/field/FieldKernels.h"
 #include "engine/field/StartKernels.h"

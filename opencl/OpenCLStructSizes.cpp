@@ -16,6 +16,7 @@
 #include "engine/metric/pairs/PairPasses.h"
 #include "engine/metric/histogram/PartialVolumePasses.h"
 #include "engine/resample/ResamplePasses.h"
+#include "engine/resample/WindowedKernels.h"
 #include "engine/metric/SimilarityPasses.h"
 
 #include "kernels/metric/samples/MovingVoxels.h"
@@ -60,16 +61,17 @@ GetStructSizes()
     GPUREG_DEFINE_SIZE(GridPlace) + GPUREG_DEFINE_SIZE(HistogramArguments) + GPUREG_DEFINE_SIZE(ImageSampling) +
     GPUREG_DEFINE_SIZE(InversionRule) + GPUREG_DEFINE_SIZE(InversionState) + GPUREG_DEFINE_SIZE(JointDensityArguments) +
     GPUREG_DEFINE_SIZE(JointHistogramArguments) + GPUREG_DEFINE_SIZE(JointHistogramSummaryArguments) +
-    GPUREG_DEFINE_SIZE(LaneWalk) + GPUREG_DEFINE_SIZE(LinearCell) + GPUREG_DEFINE_SIZE(LocalCorrelation) +
-    GPUREG_DEFINE_SIZE(LongestVector) + GPUREG_DEFINE_SIZE(MattesArguments) + GPUREG_DEFINE_SIZE(NearestVoxel) +
-    GPUREG_DEFINE_SIZE(NeighborhoodArguments) + GPUREG_DEFINE_SIZE(NeighborhoodSums) + GPUREG_DEFINE_SIZE(NewtonRule) +
-    GPUREG_DEFINE_SIZE(NodesOfPoint) + GPUREG_DEFINE_SIZE(PairArguments) + GPUREG_DEFINE_SIZE(PairCentring) +
-    GPUREG_DEFINE_SIZE(PartialVolumeArguments) + GPUREG_DEFINE_SIZE(PreTransformArguments) +
-    GPUREG_DEFINE_SIZE(PreTransformCarry) + GPUREG_DEFINE_SIZE(FixedPointCell) +
-    GPUREG_DEFINE_SIZE(RecursionArguments) + GPUREG_DEFINE_SIZE(Refinement) + GPUREG_DEFINE_SIZE(ResampleArguments) +
-    GPUREG_DEFINE_SIZE(ResampleCut) + GPUREG_DEFINE_SIZE(SampleArguments) + GPUREG_DEFINE_SIZE(SampleCells) +
-    GPUREG_DEFINE_SIZE(SampleMaps) + GPUREG_DEFINE_SIZE(SampleMoves) + GPUREG_DEFINE_SIZE(SimilaritySums) +
-    GPUREG_DEFINE_SIZE(RunningSums) + GPUREG_DEFINE_SIZE(WindowSums) + GPUREG_DEFINE_SIZE(Strips) +
+    GPUREG_DEFINE_SIZE(LabelWindow) + GPUREG_DEFINE_SIZE(LaneWalk) + GPUREG_DEFINE_SIZE(LinearCell) +
+    GPUREG_DEFINE_SIZE(LocalCorrelation) + GPUREG_DEFINE_SIZE(LongestVector) + GPUREG_DEFINE_SIZE(MattesArguments) +
+    GPUREG_DEFINE_SIZE(NearestVoxel) + GPUREG_DEFINE_SIZE(NeighborhoodArguments) +
+    GPUREG_DEFINE_SIZE(NeighborhoodSums) + GPUREG_DEFINE_SIZE(NewtonRule) + GPUREG_DEFINE_SIZE(NodesOfPoint) +
+    GPUREG_DEFINE_SIZE(PairArguments) + GPUREG_DEFINE_SIZE(PairCentring) + GPUREG_DEFINE_SIZE(PartialVolumeArguments) +
+    GPUREG_DEFINE_SIZE(PreTransformArguments) + GPUREG_DEFINE_SIZE(PreTransformCarry) +
+    GPUREG_DEFINE_SIZE(FixedPointCell) + GPUREG_DEFINE_SIZE(RecursionArguments) + GPUREG_DEFINE_SIZE(Refinement) +
+    GPUREG_DEFINE_SIZE(ResampleArguments) + GPUREG_DEFINE_SIZE(ResampleCut) + GPUREG_DEFINE_SIZE(SampleArguments) +
+    GPUREG_DEFINE_SIZE(SampleCells) + GPUREG_DEFINE_SIZE(SampleMaps) + GPUREG_DEFINE_SIZE(SampleMoves) +
+    GPUREG_DEFINE_SIZE(SimilaritySums) + GPUREG_DEFINE_SIZE(RunningSums) + GPUREG_DEFINE_SIZE(WindowSums) +
+    GPUREG_DEFINE_SIZE(WindowedArguments) + GPUREG_DEFINE_SIZE(WindowedTaps) + GPUREG_DEFINE_SIZE(Strips) +
     GPUREG_DEFINE_SIZE(SumWalk) + GPUREG_DEFINE_SIZE(TileShape) + GPUREG_DEFINE_SIZE(ValuePair) +
     GPUREG_DEFINE_SIZE(VolumeShape) + GPUREG_DEFINE_SIZE(Workload));
   return sizes;

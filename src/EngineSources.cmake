@@ -104,6 +104,8 @@ set(GPURegistration_ENGINE_SRCS
     engine/resample/ResampleProblem.cpp
     engine/resample/ResampleSelfCheck.cpp
     engine/resample/Resampler.cpp
+    engine/resample/WindowedResampler.cpp
+    engine/resample/WindowedTables.cpp
     engine/metric/samples/RegularSubsample.cpp
     engine/metric/samples/SampleForces.cpp
     engine/metric/samples/SampleLoader.cpp

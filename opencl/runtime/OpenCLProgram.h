@@ -32,6 +32,7 @@ extern const char * const OpenCLPairSource;
 extern const char * const OpenCLPartialVolumeSource;
 extern const char * const OpenCLResampleSource;
 extern const char * const OpenCLSimilaritySource;
+extern const char * const OpenCLWindowedSource;
 
 /** The source with the entry point of an item or group kernel, to which GetOpenCLEntry() points; see KernelArguments.h. */
 struct OpenCLKernelSource

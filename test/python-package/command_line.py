@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from gpuregistration.command import main
+from gpuregistration.command.main import main
 
 
 def gpureg(capfd, *words):

@@ -5,7 +5,7 @@ import gpuregistration as gr
 import numpy as np
 import pytest
 from conftest import make_head, relative_difference, turn
-from gpuregistration.ants import apply_flags, kernels
+from gpuregistration.ants import apply_flags
 from gpuregistration.ants.interpolation import Interpolation, read_interpolation, resample_by
 from gpuregistration.ants.programs import main
 from gpuregistration.ants.syntax import read_values
@@ -43,10 +43,10 @@ def places(image, grid, transform):
 
 @pytest.mark.parametrize("name", WINDOWS)
 @pytest.mark.parametrize("dimension", [2, 3])
-def test_windowed_sincs_have_their_formula(rng, name, dimension):
+def test_windowed_sincs_have_their_formula(device, rng, name, dimension):
     image, grid = make_images(rng, dimension)
     transform = gr.Affine(turn(8.0, dimension), (1.0, -2.0, 0.7)[:dimension])
-    made = resample_by(image, transform, grid, Interpolation(name), -7.0).array.reshape(-1)
+    made = resample_by(image, transform, grid, Interpolation(name), -7.0, device).array.reshape(-1)
     padded = np.pad(image.array, 4)
     checked = 0
     for value, at in zip(made, places(image, grid, transform)):
@@ -65,13 +65,13 @@ def test_windowed_sincs_have_their_formula(rng, name, dimension):
 
 
 @pytest.mark.parametrize(("name", "of_simpleitk", "factor", "alpha"), [("gaussian", "sitkGaussian", 0.8, 4), ("multilabel", "sitkLabelGaussian", 1, 1)])
-def test_gaussians_are_itks(rng, name, of_simpleitk, factor, alpha):
+def test_gaussians_are_itks(device, rng, name, of_simpleitk, factor, alpha):
     image, grid = make_images(rng)
     if name == "multilabel":
         image = image.like(np.digitize(image.array, [-60, 0, 80]) * 3.0)
     # SimpleITK has these sigmas, and cuts them off there.
     interpolation = Interpolation(name, sigmas=tuple(factor * image.spacing), alpha=alpha)
-    made = resample_by(image, AFFINE, grid, interpolation, -7.0).array
+    made = resample_by(image, AFFINE, grid, interpolation, -7.0, device).array
     likes = [sitk.GetImageFromArray(one.array) for one in (image, grid)]
     for like, one in zip(likes, (image, grid)):
         like.SetSpacing(one.spacing.tolist())
@@ -85,11 +85,43 @@ def test_gaussians_are_itks(rng, name, of_simpleitk, factor, alpha):
         assert relative_difference(made, expected) < 1e-7
 
 
-def test_the_error_function_of_the_table():
-    import math
+@pytest.mark.parametrize("window", ["Lanczos", "Cosine", "Hamming", "Welch"])
+def test_windowed_sincs_are_itks(device, rng, window):
+    """Away from the edge, beyond which ITK continues an image, and ANTs takes 0. SimpleITK's have a radius of 5 voxels, and ITK's for Python
+    have no window of Blackman."""
+    itk = pytest.importorskip("itk", reason="ITK for Python is not there: pip install itk")
+    image, _ = make_images(rng)
+    inside = gr.Image(np.zeros((5, 6, 4)), (1.3, 1.7, 1.9), image.origin + image.index_to_point[:-1, :-1] @ [3.4, 3.2, 3.3], image.direction)
+    made = resample_by(image, None, inside, Interpolation(f"{window.lower()}windowedsinc"), 0.0, device).array.ravel()
+    classes = itk.WindowedSincInterpolateImageFunction
+    (kind,) = [key for key in classes.keys() if key[0] is itk.Image[itk.D, 3] and key[1] == 3 and key[2].__name__ == f"itk{window}WindowFunction3"]
+    interpolator = classes[kind].New()
+    interpolator.SetInputImage(itk.image_from_array(image.array))
+    at = places(image, inside, gr.Affine())
+    assert (at > 2.9).all() and (at < np.array(image.size) - 3.9).all()
+    # Its image has voxels of 1 mm, so that points are indices.
+    expected = [interpolator.Evaluate(one.tolist()) for one in at]
+    assert relative_difference(made, np.array(expected)) < 1e-7
 
-    x = np.linspace(-7, 7, 4001)
-    np.testing.assert_allclose(kernels._erf(x), [math.erf(one) for one in x], rtol=0, atol=1e-12)
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_labels_beside_each_other(device, kind):
+    """The label with the largest integral of a Gaussian over its voxels wins; of several with the same one the least."""
+    values = np.zeros((1, 1, 12), kind)
+    values[..., 4:] = 7
+    values[..., 8] = 9
+    image = gr.Image(np.repeat(np.repeat(values, 8, axis=0), 8, axis=1))
+    grid = gr.Image(np.zeros((1, 1, 5), kind), (1.0, 1.0, 1.0), (2.9, 3.0, 3.0))
+    made = resample_by(image, None, grid, Interpolation("multilabel", sigmas=(0.5,), alpha=4), 0.0, device).array
+    assert made.dtype == kind and made.ravel().tolist() == [0, 7, 7, 7, 7]
+    half = gr.Image(np.zeros((1, 1, 1), kind), (1.0, 1.0, 1.0), (3.5, 3.0, 3.0))
+    assert resample_by(image, None, half, Interpolation("multilabel", sigmas=(0.5,), alpha=1), 0.0, device).array.item() == 0
+
+
+def test_a_gaussian_reaches_so_far_at_most(rng):
+    image, grid = make_images(rng)
+    with pytest.raises(gr.UnsupportedError, match="a Gaussian reaches 75.0* voxels to each side, and more than 63 are not possible"):
+        resample_by(image, None, grid, Interpolation("gaussian", sigmas=(75.0 * image.spacing[0],), alpha=1))
 
 
 def test_along_a_deformation_it_is_the_same(rng):

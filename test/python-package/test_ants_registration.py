@@ -12,7 +12,7 @@ import pytest
 from ants_lines import TESTING
 from conftest import make_head, relative_difference
 from gpuregistration import _devices
-from gpuregistration.ants.diagnostics import find_convergences
+from gpuregistration._engine import find_convergences
 from gpuregistration.ants.intensities import find_quantiles, match_histogram, window
 from gpuregistration.ants.levels import find_factors
 from gpuregistration.ants.linear_files import write_stage
@@ -158,6 +158,27 @@ def test_all_files_are_put_in_their_places_or_none(here, monkeypatch, capfd):
     assert len(made(here)) == 5 and sitk.ReadTransform("p_0GenericAffine.mat").GetName() == "AffineTransform"
 
 
+def test_tells_how_long_its_parts_take(here, capfd, monkeypatch):
+    monkeypatch.setenv("GPUREG_TIMES", "1")
+    run(f"-d 3 {IMAGES} {START} {AFFINE} {SYN}")
+    told = {line.rsplit(maxsplit=2)[0]: float(line.split()[-2]) for line in capfd.readouterr().err.splitlines()}
+    named = {"start", "read f.nii.gz", "prepare m.nii.gz", "start device", "stage 0 Affine", "stage 1 SyN, registering", "make w.nii.gz", "write p_1Warp.nii.gz"}
+    assert named <= set(told) and max(told.values()) == told["total"] and told["stage 1 SyN"] >= told["stage 1 SyN, registering"]
+
+
+def test_images_stay_on_the_device_from_stage_to_stage(here, monkeypatch):
+    from gpuregistration import _image
+
+    loaded = []
+    load = _image._engine.load
+    monkeypatch.setattr(_image._engine, "load", lambda *given: loaded.append(given[2]) or load(*given))
+    run(f"-d 3 -o p_ {START} {RIGID} {AFFINE} {SYN}")
+    assert len(loaded) == 2
+    # A stage with masks of its own has other pairs.
+    run(f"-d 3 -o q_ {START} {RIGID} {AFFINE} {SYN} -x NULL -x NULL -x mask.nii.gz")
+    assert len(loaded) == 2 + 2 + 3
+
+
 def test_itks_variable_counts_before_nslots(monkeypatch):
     asked = []
     monkeypatch.setattr(_devices, "set_threads", asked.append)
@@ -235,6 +256,7 @@ def test_nipypes_line_runs_as_it_stands(here):
         (f"-d 3 -o p_ {SYN} -x mask.mgz", "does not do reading .mgz files (mask.mgz)"),
         (f"-d 3 -o p_ {SYN.replace('m.nii.gz', 'mask.txt')}", "mask.txt"),
         (f"-d 3 -o p_ {SYN} -c 3", "-c/--convergence"),
+        (f"-d 3 -o p_ {RIGID.replace(' -c', ' -m GC[f.nii.gz,m.nii.gz,1] -c')}", "does not do several metrics of the linear stage Rigid, and there is no other"),
         (f"-d 3 -o [p_,m.nii.gz] {SYN}", "m.nii.gz is read"),
         (f"-d 3 -o p_ {SYN.replace('m.nii.gz', 'nan.nii.gz')}", "file nan.nii.gz has 1 value that is infinite or not a number"),
     ],

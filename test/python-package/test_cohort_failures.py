@@ -361,7 +361,7 @@ def test_without_dask(tmp_path):
     table = make_cohort(tmp_path, 1)
     text = (
         "import sys; sys.modules['distributed'] = None\n"
-        f"from gpuregistration.command import main; sys.exit(main(['cohort', {str(table)!r}, '-o', {str(tmp_path / 'out')!r}]))"
+        f"from gpuregistration.command.main import main; sys.exit(main(['cohort', {str(table)!r}, '-o', {str(tmp_path / 'out')!r}]))"
     )
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "pip install 'gpuregistration[cohort]'" in done.stderr

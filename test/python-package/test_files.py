@@ -44,6 +44,33 @@ def test_ants_affine(tmp_path, rng):
         gr.write_transform(path, make_transform("bspline", rng))
 
 
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_matrices_have_itks_bytes(tmp_path, rng, dimension):
+    transform = gr.Affine(rng.standard_normal((dimension, dimension)), rng.standard_normal(dimension), rng.standard_normal(dimension))
+    gr.write_transform(tmp_path / "ours.mat", transform)
+    sitk.WriteTransform(transform.to_simpleitk(), str(tmp_path / "itk.mat"))
+    assert (tmp_path / "ours.mat").read_bytes() == (tmp_path / "itk.mat").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["v.nii", "v.nii.gz"])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_vectors_of_several_blocks(tmp_path, rng, monkeypatch, deflate_library, name, dimension):
+    """Values are written block by block, one component behind the other."""
+    from gpuregistration import _nifti_write
+
+    monkeypatch.setattr(_nifti_write, "BLOCK", 1000)
+    values = rng.standard_normal((*(11, 13, 17)[-dimension:], dimension)).astype(np.float32)
+    gr.write_image(tmp_path / name, gr.Image(values, is_vector=True))
+    assert np.array_equal(sitk.GetArrayFromImage(sitk.ReadImage(str(tmp_path / name))), values)
+
+
+def test_a_field_of_floats_is_the_same_as_one_of_doubles(device, rng):
+    vectors = rng.standard_normal((7, 8, 9, 3)).astype(np.float32)
+    image = gr.Image(rng.standard_normal((7, 8, 9)).astype(np.float32))
+    ours, theirs = (gr.resample(image, gr.DisplacementField(vectors.astype(kind)), image, device=device).array for kind in (np.float32, np.float64))
+    assert np.array_equal(ours, theirs) and not np.array_equal(ours, image.array)
+
+
 def test_ants_warp(tmp_path, rng):
     nibabel = pytest.importorskip("nibabel")
     field, path = make_transform("field", rng), tmp_path / "1Warp.nii.gz"

@@ -294,11 +294,33 @@ def test_images_that_do_not_fit(people, patch, tmp_path):
         "flat.mha": "row 2: the image file .*flat.mha has 2 dimensions, and the template 3",
         "constant.nii.gz": "row 2: the image file .*constant.nii.gz is constant",
         "none.nii.gz": "none.nii.gz",
-        "below.nii.gz": "0002: the image's mean intensity in the template's space is -.* by normalize=False or --no-normalize",
+        "below.nii.gz": "0002: the mean intensity of the image file .*below.nii.gz in the template's space is -.* by normalize=False or --no-normalize",
     }.items():
         with pytest.raises(gr.BadInputError, match=f"^round 0: .*{message}"):
             build_here(patch, [first, {"image": tmp_path / name}], tmp_path / "out")
         assert not (tmp_path / "out" / "rounds" / "0").exists()
+
+
+def test_a_further_modality_is_named(patch, tmp_path):
+    table = make_people(tmp_path, modalities=2)
+    whole = gr.read_image(tmp_path / "p1-1.nii.gz")
+    gr.write_image(tmp_path / "p1-1.nii.gz", whole.like(whole.array - 1000))
+    with pytest.raises(gr.BadInputError, match="^round 0: p1: the mean intensity of the image2 file .*p1-1.nii.gz in the template's space is -"):
+        build_here(patch, table, tmp_path / "out")
+
+
+def test_changes_of_shape_of_earlier_rounds_go(people, patch, tmp_path):
+    """The last one stays, which the people's transforms take in. With fewer rounds, that of the new last round is made again, to the same bits."""
+    build_here(patch, people, tmp_path / "two", rounds=2)
+    assert [path.parent.name for path in (tmp_path / "two").rglob("shape.npy")] == ["2"]
+    assert build_here(patch, people, tmp_path / "two", rounds=2)[1] == []
+    told = []
+    _, jobs = build_here(patch, people, tmp_path / "two", rounds=1, progress=lambda progress: told.append(progress.news))
+    assert jobs == ROUND + FINISH
+    assert [news for news in told if news] == ["round 1 is done again, and what follows: its shape.npy was removed by a later round"]
+    build_here(patch, people, tmp_path / "one", rounds=1)
+    one, two = files_of(tmp_path / "one"), files_of(tmp_path / "two")
+    assert one and all(two[name] == content for name, content in one.items())
 
 
 def test_modalities_want_a_stage_that_compares_them(patch, tmp_path):

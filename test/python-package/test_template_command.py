@@ -63,10 +63,10 @@ def test_a_process_that_was_killed_goes_on(ran, tmp_path):
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=60)
     assert not (tmp_path / "out" / "template.nii.gz").exists()
-    first = (tmp_path / "out" / "rounds" / "1" / "result.json").stat().st_mtime_ns
+    first = (tmp_path / "out" / "rounds" / "1" / "mean.nii.gz").stat().st_mtime_ns
     code, _, err = run_process(*words)
     assert code == 0, err
-    assert (tmp_path / "out" / "rounds" / "1" / "result.json").stat().st_mtime_ns == first
+    assert (tmp_path / "out" / "rounds" / "1" / "mean.nii.gz").stat().st_mtime_ns == first
     assert files_of(tmp_path / "out") == files_of(ran.out)
     assert not [path for path in (tmp_path / "out").rglob(".*") if path.name != ".cohort-lock"]
 

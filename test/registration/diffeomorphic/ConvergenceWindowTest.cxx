@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares ConvergenceWindow with itk::Function::WindowConvergenceMonitoringFunction.
-#include "engine/registration/diffeomorphic/ConvergenceWindow.h"
+#include "gpureg/registration/ConvergenceWindow.h"
 
 #include "itkWindowConvergenceMonitoringFunction.h"
 

@@ -19,9 +19,11 @@ ERRORS: tuple[Any, ...] = (zlib.error,) if isal_zlib is None else (zlib.error, i
 
 # Images hardly get smaller by higher levels.
 _LEVEL, _ISAL_LEVEL = 4, 2
-# Of a block, what tells how it is compressed best; and how much larger it may get where that is ten times as fast.
+# Of a block, what tells how it is compressed best; and how much larger it may get where that is ten times as fast. What stays above some share
+# hardly repeats, and zlib would find no more.
 _SAMPLE = 1 << 16
 _MOST_LARGER = 1.1
+_HARDLY_REPEATS = 0.5
 
 
 def make_inflater() -> Any:
@@ -37,8 +39,11 @@ def deflate(block: memoryview) -> bytes:
     same, as labels' background is, it tells nothing: then zlib looks.
     """
     sample = block[len(block) // 2 :][:_SAMPLE]
+    quickly = len(_deflate_by_isal(sample)) if library is not zlib else None
+    if quickly is not None and quickly > _HARDLY_REPEATS * len(sample):
+        return _deflate_by_isal(block)
     closest = len(_deflate_by_zlib(sample, zlib.Z_DEFAULT_STRATEGY))
-    if library is not zlib and len(_deflate_by_isal(sample)) <= _MOST_LARGER * closest:
+    if quickly is not None and quickly <= _MOST_LARGER * closest:
         return _deflate_by_isal(block)
     has_runs_alone = len(_deflate_by_zlib(sample, zlib.Z_RLE)) < closest
     return _deflate_by_zlib(block, zlib.Z_RLE if has_runs_alone else zlib.Z_DEFAULT_STRATEGY)

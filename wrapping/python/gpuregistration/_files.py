@@ -25,8 +25,10 @@ from ._kinds import read_image as read_any_image
 from ._kinds import to_simpleitk as image_to_simpleitk
 from ._paths import PathLike, check_can_be_written, name_of, plain, readable, to_read, to_write_in
 from ._paths import suffix_of as _suffix_of
-from ._simpleitk import import_simpleitk, read_simpleitk, to_simpleitk
-from ._transforms import Affine, DisplacementField, Transform, TransformLike, as_transform, linear_matrix
+from ._simpleitk import import_simpleitk
+from ._simpleitk_read import read_simpleitk
+from ._transform_like import as_transform
+from ._transforms import Affine, DisplacementField, Transform, TransformLike, linear_matrix
 from ._warnings import remember_input_warnings
 
 # SimpleITK asks its readers in turn whether a file is theirs, HDF5's among the first. That library is not made for several threads, and
@@ -203,26 +205,28 @@ def write_transform(
         matrix = to_flirt_matrix(linear_matrix(whole, "transform"), *_read_grids(name, fixed, moving))
         write_whole(name, lambda there: write_flirt_matrix(there, matrix))
         return
-    import_simpleitk()
     if _is_mat(name):
-        if not isinstance(whole, Affine):
-            whole = Affine.from_matrix(linear_matrix(whole, "transform"))
-        write_simpleitk_transform(name, to_simpleitk(whole))
+        from ._mat_transform import write_mat_transform
+
+        affine = whole if isinstance(whole, Affine) else Affine.from_matrix(linear_matrix(whole, "transform"))
+        write_whole(name, lambda there: write_mat_transform(there, affine))
         return
     if name.lower().endswith(_TRANSFORM_SUFFIXES):
-        write_simpleitk_transform(name, to_simpleitk(whole))
+        write_simpleitk_transform(name, whole.to_simpleitk())
         return
     if not isinstance(whole, DisplacementField):
         if fixed is None:
             kind = type(whole).__name__
             raise BadInputError(f"A {kind} can be written as displacements, {readable(name)}, only with a fixed image: give one.")
         whole = whole.to_displacement_field(fixed)
-    with np.errstate(over="ignore"):
-        vectors = whole.host_array().astype(np.float32)
-    if not np.isfinite(vectors).all():
-        raise BadInputError(
-            f"The field has displacements too large for floats of 32 bits, which the image {readable(name)} would store. Write a .h5."
-        )
+    vectors = whole.host_array()
+    if vectors.dtype != np.float32:
+        with np.errstate(over="ignore"):
+            vectors = vectors.astype(np.float32)
+        if not np.isfinite(vectors).all():
+            raise BadInputError(
+                f"The field has displacements too large for floats of 32 bits, which the image {readable(name)} would store. Write a .h5."
+            )
     write_image(name, Image(vectors, whole.spacing, whole.origin, whole.direction, is_vector=True))
 
 

@@ -8,7 +8,8 @@ import os
 import struct
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, BinaryIO
+from functools import partial
+from typing import Any, BinaryIO, Callable, Iterator
 
 from . import _deflate, _engine
 
@@ -23,7 +24,8 @@ def write_compressed(file: BinaryIO, *parts: Any, owner: Any = None) -> None:
     """Writes bytes, compressed as one member of gzip, which every reader takes.
 
     Args:
-        parts: the bytes, one part after the other, in objects of contiguous memory.
+        parts: the bytes, one part after the other, in objects of contiguous memory; or functions that make such objects, some BLOCK bytes each,
+            which the threads call.
         owner: an object that holds the memory of the parts. It is kept for as long as threads read there, which may be longer than this
             function runs, where an error or a signal ends it.
 
@@ -33,24 +35,38 @@ def write_compressed(file: BinaryIO, *parts: Any, owner: Any = None) -> None:
     file.write(_GZIP_HEADER)
     count = max(1, _engine.thread_count())
     threads = _threads(os.getpid(), count)
-    waiting: deque[Future[bytes]] = deque()
-    check, size = 0, 0
+    waiting: deque[Future[tuple[bytes, Any]]] = deque()
+    check = size = 0
+
+    def take() -> None:
+        nonlocal check, size
+        packed, block = waiting.popleft().result()
+        file.write(packed)
+        check, size = _deflate.library.crc32(block, check), size + len(block)
+
     try:
-        for part in parts:
-            content = memoryview(part).cast("B")
-            for begin in range(0, len(content), BLOCK):
-                block = content[begin : begin + BLOCK]
-                waiting.append(threads.submit(_compress, block, owner))
-                check, size = _deflate.library.crc32(block, check), size + len(block)
-                # No more in memory than keeps the threads busy.
-                if len(waiting) > 2 * count:
-                    file.write(waiting.popleft().result())
+        for make in _blocks(parts):
+            waiting.append(threads.submit(_compress, make, owner))
+            # No more in memory than keeps the threads busy.
+            if len(waiting) > 2 * count:
+                take()
         while waiting:
-            file.write(waiting.popleft().result())
+            take()
     finally:
         for one in waiting:
             one.cancel()
     file.write(_LAST_BLOCK + struct.pack("<II", check, size & 0xFFFFFFFF))
+
+
+def _blocks(parts: tuple[Any, ...]) -> Iterator[Callable[[], Any]]:
+    """Yields functions that return the blocks of all parts."""
+    for part in parts:
+        if callable(part):
+            yield part
+            continue
+        content = memoryview(part).cast("B")
+        for begin in range(0, len(content), BLOCK):
+            yield partial(content.__getitem__, slice(begin, begin + BLOCK))
 
 
 @functools.lru_cache(maxsize=1)
@@ -59,6 +75,7 @@ def _threads(process: int, count: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count, "gzip")
 
 
-def _compress(block: memoryview, owner: Any) -> bytes:
-    """Compresses a block, and holds the owner of its memory until this is over."""
-    return _deflate.deflate(block)
+def _compress(make: Callable[[], Any], owner: Any) -> tuple[bytes, memoryview]:
+    """Compresses a block, and holds the owner of its memory until this is over. Returns what it has become, and the block."""
+    block = memoryview(make()).cast("B")
+    return _deflate.deflate(block), block

@@ -7,10 +7,11 @@ from typing import Optional
 
 import numpy as np
 
+from ._composite import Composite
 from ._image import Image
 from ._inverse import InverseErrors
 from ._resample import resample_array
-from ._transforms import Composite, DisplacementField, Transform
+from ._transforms import DisplacementField, Transform
 from .report import Cut, MovingSide
 from .report.geometry import planes
 from .report.pictures import reduce_strides

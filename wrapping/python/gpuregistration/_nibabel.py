@@ -13,6 +13,7 @@ import numpy as np
 from ._checks import is_singular
 from ._engine import BadInputError
 from ._image import Image
+from ._program import hidden
 from ._unpack import Content
 from ._warnings import warn_of_input
 
@@ -56,7 +57,9 @@ class Stored:
 def import_nibabel() -> Any:
     """The library, which is wanted for NIfTI alone. Raises ImportError that says how to have it."""
     try:
-        import nibabel
+        # It would import pydicom, for extensions of headers, which takes twice as long as all the rest.
+        with hidden("pydicom"):
+            import nibabel
     except ImportError as error:
         raise ImportError("This needs nibabel: pip install gpuregistration[io]") from error
     return nibabel

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Any, Callable, Iterator
 
 import numpy as np
 
 from ._engine import BadInputError
-from ._gzip import write_compressed
+from ._gzip import BLOCK, write_compressed
 from ._image import Image
 from ._kinds import common_values, ras_affine
 from ._nibabel import has_skew, import_nibabel
@@ -32,15 +33,25 @@ def write_nifti(path: str, image: Image) -> None:
     check_has_room(image)
     values = common_values(image)
     header = header_bytes(make_header(image, values.dtype))
-    if image.is_vector:
-        # One component behind the other.
-        values = np.ascontiguousarray(np.moveaxis(values, -1, 0))
     with open(path, "wb") as file:
         if path.endswith(".gz"):
-            write_compressed(file, header, values, owner=image)
+            write_compressed(file, header, *(_component_blocks(values) if image.is_vector else [values]), owner=image)
+            return
+        file.write(header)
+        if image.is_vector:
+            for make in _component_blocks(values):
+                file.write(make().data.cast("B"))
         else:
-            file.write(header)
             file.write(values.data.cast("B"))
+
+
+def _component_blocks(values: np.ndarray) -> Iterator[Callable[[], np.ndarray]]:
+    """Yields functions that return one component's values of some voxels, one component behind the other."""
+    flat = values.reshape(-1, values.shape[-1])
+    step = max(1, BLOCK // values.itemsize)
+    for component in range(flat.shape[1]):
+        for begin in range(0, len(flat), step):
+            yield partial(np.ascontiguousarray, flat[begin : begin + step, component])
 
 
 def check_has_room(image: Image, volumes: int = 1) -> None:

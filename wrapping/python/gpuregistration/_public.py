@@ -3,6 +3,7 @@
 
 from . import ants, stages
 from ._also import ImagePair
+from ._composite import Composite
 from ._devices import Device, devices, release_memory, set_idle_memory_limit, set_threads
 from ._engine import BadInputError, DeviceError, DeviceLostError, Error, OutOfMemoryError, UnsupportedError
 from ._files import read_image, read_transform, write_image, write_transform
@@ -14,7 +15,8 @@ from ._register import Progress, Result, register
 from ._resample import resample
 from ._series import Series, read_series, write_series
 from ._stage_result import Level, StageResult
-from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform, as_transform
+from ._transform_like import as_transform
+from ._transforms import Affine, BSpline, DisplacementField, Transform
 from ._warnings import InputWarning
 
 __all__ = [

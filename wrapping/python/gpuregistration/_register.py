@@ -14,6 +14,7 @@ import numpy as np
 from . import _engine
 from ._also import COMPARE_SEVERAL, Further, ImagePair, read_also
 from ._checks import check_progress
+from ._composite import Composite
 from ._devices import DeviceLike, borrow_engine
 from ._gpu_arrays import GpuArray
 from ._image import engine_map, engine_size, matrix_of_map, shrunk_grid
@@ -23,7 +24,8 @@ from ._paths import PathLike, name_of
 from ._resample import read_default, resample_array, warp_loaded
 from ._sides import Pair, read_pair
 from ._stage_result import Level, StageResult, all_warnings
-from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform, TransformLike, as_transform, linear_matrix
+from ._transform_like import as_transform
+from ._transforms import Affine, BSpline, DisplacementField, Transform, TransformLike, linear_matrix
 from ._vectors import from_volume
 from .stages import (
     INVERTING,

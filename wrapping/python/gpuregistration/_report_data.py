@@ -12,6 +12,7 @@ from typing import Any, Mapping, Optional, Sequence
 
 import numpy as np
 
+from ._composite import Composite
 from ._devices import describe_device
 from ._engine import BadInputError
 from ._metric import MEANING
@@ -20,7 +21,7 @@ from ._resample import resample_array
 from ._sides import Pair, mask_of_image
 from ._similarity import Subsample, find_similarities_of, reached_by_moving
 from ._stage_result import StageResult, all_warnings
-from ._transforms import Affine, Composite, Transform
+from ._transforms import Affine, Transform
 from .report import Level, ReportData, Stage
 from .report.pictures import reduce_strides
 

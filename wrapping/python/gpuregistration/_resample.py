@@ -15,7 +15,8 @@ from ._gpu_arrays import GpuArray, choose_device_of
 from ._image import Image, engine_map, engine_size, host_array, real_values, require_scalar
 from ._kinds import ImageLike, Kind, read_image
 from ._slices import can_be_flat, check_planes, flattened, reshaped
-from ._transforms import Transform, TransformLike, as_transform, check_dimension
+from ._transform_like import as_transform
+from ._transforms import Transform, TransformLike, check_dimension
 
 _INTERPOLATIONS = ("linear", "nearest", "bspline")
 

@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transforms from and to SimpleITK."""
+"""SimpleITK, and transforms to it."""
 
 from __future__ import annotations
 
-import sys
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 
-from ._engine import UnsupportedError
-from ._transforms import Affine, BSpline, Composite, DisplacementField, Transform
-
-# What SimpleITK's Python raises for a transform that it has no class for, though it applies it.
-_NO_CLASS = (KeyError, RuntimeError, TypeError)
+if TYPE_CHECKING:
+    from ._transforms import Affine, BSpline, DisplacementField
 
 
 def import_simpleitk() -> Any:
@@ -24,112 +20,33 @@ def import_simpleitk() -> Any:
     return SimpleITK
 
 
-def fit_affine(transform_point: Any, dimension: int, center: Any = None) -> Affine:
-    """An affine map by where it leads points to."""
-    base = np.array(transform_point([0.0] * dimension))
-    # Far away, so that what a point is moved by hides none of what the matrix says.
-    far = 1024.0
-    columns = [np.array(transform_point([far * (n == axis) for n in range(dimension)])) - base for axis in range(dimension)]
-    whole = np.eye(dimension + 1)
-    whole[:-1, :-1] = np.stack(columns, axis=1) / far
-    whole[:-1, -1] = base
-    return Affine.from_matrix(whole, center)
+class SimpleITKWriter:
+    """Makes SimpleITK's transforms. Raises ImportError that says how to have it."""
 
+    def __init__(self) -> None:
+        self._sitk = import_simpleitk()
 
-def read_simpleitk(transform: Any) -> Optional[Transform]:
-    """SimpleITK's transform; None if it is none.
-
-    Raises:
-        UnsupportedError: of other kinds than linear, cubic B-spline, displacement field, and composites of them.
-    """
-    sitk = sys.modules.get("SimpleITK")
-    if sitk is None or not isinstance(transform, sitk.Transform):
-        return None
-    try:
-        transform = transform.Downcast()
-    except _NO_CLASS:
-        # A linear one is known by where it leads points to.
-        pass
-    if isinstance(transform, sitk.CompositeTransform):
-        return _read_composite(transform)
-    if isinstance(transform, sitk.BSplineTransform):
-        if transform.GetOrder() != 3:
-            raise UnsupportedError(
-                f"A B-spline transform is of order {transform.GetOrder()}; 3 is possible. Make it a displacement field: "
-                "SimpleITK.TransformToDisplacementField."
-            )
-        images = transform.GetCoefficientImages()
-        array = np.stack([sitk.GetArrayFromImage(image) for image in images], axis=-1)
-        return BSpline(array, images[0].GetSpacing(), images[0].GetOrigin(), images[0].GetDirection())
-    if isinstance(transform, sitk.DisplacementFieldTransform):
-        field = transform.GetDisplacementField()
-        return DisplacementField(
-            sitk.GetArrayFromImage(field), field.GetSpacing(), field.GetOrigin(), field.GetDirection()
-        )
-    if not transform.IsLinear():
-        raise UnsupportedError(
-            f"SimpleITK's {transform.GetName()} is not made of linear maps, cubic B-splines and displacement fields. Make it one: "
-            "SimpleITK.TransformToDisplacementField."
-        )
-    if isinstance(transform, sitk.AffineTransform):
-        d = transform.GetDimension()
-        return Affine(np.reshape(transform.GetMatrix(), (d, d)), transform.GetTranslation(), transform.GetCenter())
-    center = transform.GetCenter() if hasattr(transform, "GetCenter") else None
-    return fit_affine(transform.TransformPoint, transform.GetDimension(), center)
-
-
-def _read_composite(transform: Any) -> Transform:
-    """SimpleITK's composite."""
-    sitk = import_simpleitk()
-    dimension = transform.GetDimension()
-    try:
-        parts = [transform.GetNthTransform(n) for n in range(transform.GetNumberOfTransforms())]
-    except _NO_CLASS as error:
-        if transform.IsLinear():
-            return fit_affine(transform.TransformPoint, dimension)
-        raise UnsupportedError(
-            "A composite transform has a part that SimpleITK's Python has no class for. Make that part an AffineTransform, or all "
-            "of it a displacement field: SimpleITK.TransformToDisplacementField."
-        ) from error
-    if not parts:
-        return Affine(np.eye(dimension))
-    # What SimpleITK has no class for itself, such as the MatrixOffsetTransformBase of older files, it hands out as a composite
-    # whose one part is such a composite again, without end. All of those are linear.
-    if len(parts) == 1 and isinstance(parts[0], sitk.CompositeTransform) and transform.IsLinear():
-        return fit_affine(transform.TransformPoint, dimension)
-    return Composite([_read_part(part) for part in reversed(parts)])
-
-
-def _read_part(transform: Any) -> Transform:
-    part = read_simpleitk(transform)
-    assert part is not None
-    return part
-
-
-def vector_image(grid: Any) -> Any:
-    """The vectors of a grid as SimpleITK's image of doubles."""
-    sitk = import_simpleitk()
-    image = sitk.GetImageFromArray(np.ascontiguousarray(grid.host_array(), dtype=np.float64), isVector=True)
-    image.SetSpacing(grid.spacing.tolist())
-    image.SetOrigin(grid.origin.tolist())
-    image.SetDirection(grid.direction.ravel().tolist())
-    return image
-
-
-def to_simpleitk(transform: Transform) -> Any:
-    """As SimpleITK's transform."""
-    sitk = import_simpleitk()
-    if isinstance(transform, Affine):
-        made = sitk.AffineTransform(transform.dimension)
+    def affine(self, transform: Affine) -> Any:
+        made = self._sitk.AffineTransform(transform.dimension)
         made.SetMatrix(transform.matrix.ravel().tolist())
         made.SetTranslation(transform.translation.tolist())
         made.SetCenter(transform.center.tolist())
         return made
-    if isinstance(transform, BSpline):
-        vectors = vector_image(transform)
-        parts = [sitk.VectorIndexSelectionCast(vectors, axis) for axis in range(transform.dimension)]
-        return sitk.BSplineTransform(parts, 3)
-    if isinstance(transform, DisplacementField):
-        return sitk.DisplacementFieldTransform(vector_image(transform))
-    assert isinstance(transform, Composite)
-    return sitk.CompositeTransform([to_simpleitk(part) for part in reversed(transform.transforms)])
+
+    def bspline(self, transform: BSpline) -> Any:
+        vectors = self._vector_image(transform)
+        return self._sitk.BSplineTransform([self._sitk.VectorIndexSelectionCast(vectors, axis) for axis in range(transform.dimension)], 3)
+
+    def field(self, transform: DisplacementField) -> Any:
+        return self._sitk.DisplacementFieldTransform(self._vector_image(transform))
+
+    def composite(self, parts: Sequence[Any], dimension: int) -> Any:
+        return self._sitk.CompositeTransform(list(parts))
+
+    def _vector_image(self, grid: Any) -> Any:
+        """Returns the vectors of a grid as an image of doubles."""
+        image = self._sitk.GetImageFromArray(np.ascontiguousarray(grid.host_array(), dtype=np.float64), isVector=True)
+        image.SetSpacing(grid.spacing.tolist())
+        image.SetOrigin(grid.origin.tolist())
+        image.SetDirection(grid.direction.ravel().tolist())
+        return image

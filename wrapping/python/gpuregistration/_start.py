@@ -6,10 +6,13 @@ from __future__ import annotations
 import os
 import threading
 from contextlib import suppress
-from typing import Optional, Sequence
+from typing import TYPE_CHECKING, Optional, Sequence
 
 from . import _engine
 from ._paths import readable
+
+if TYPE_CHECKING:
+    from .stages import Stage
 
 
 def start_device_early(arguments: Sequence[str]) -> None:
@@ -37,9 +40,13 @@ def _start_driver(name: Optional[str]) -> None:
         _engine.start_device(readable(name) if name else _engine.best_device().name)
 
 
-def start_device(device: str) -> None:
+def start_device(device: str, stages: Optional[Sequence[Stage]] = None) -> None:
     """Has a device do a little of what registrations do, so that the next call does not wait for its start. Of the host nothing is to
-    be done."""
+    be done.
+
+    Args:
+        stages: which are run on small images; None: a linear one and free-form deformation.
+    """
     if device == "host":
         return
     import numpy as np
@@ -50,4 +57,4 @@ def start_device(device: str) -> None:
 
     z, y, x = np.ogrid[-1:1:16j, -1:1:16j, -1:1:16j]
     ball = Image(np.exp(-4 * (x * x + 1.5 * y * y + 2 * z * z)).astype(np.float32))
-    register(ball, ball, [Rigid(), FreeForm(levels=1, iterations=1)], device=device)
+    register(ball, ball, [Rigid(), FreeForm(levels=1, iterations=1)] if stages is None else list(stages), device=device)

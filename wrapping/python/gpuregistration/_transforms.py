@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional, Protocol, Sequence, Union
+from typing import TYPE_CHECKING, Any, Optional, Protocol, Sequence, Union
 
 import numpy as np
 
@@ -29,21 +29,17 @@ _ROUNDING = 1e-9
 _SAMPLES = 5
 
 
-class Library(NamedTuple):
-    """Converts transforms of another library: `read` returns None for an object that is none of its transforms."""
+class Writer(Protocol):
+    """Makes another library's transforms."""
 
-    read: Callable[[Any], Optional[Transform]]
-    write: Callable[[Transform], Any]
+    def affine(self, transform: Affine) -> Any: ...
 
+    def bspline(self, transform: BSpline) -> Any: ...
 
-def libraries() -> dict[str, Library]:
-    """Returns the other libraries whose transforms are read and written, by name."""
-    from . import _itk, _simpleitk
+    def field(self, transform: DisplacementField) -> Any: ...
 
-    return {
-        "SimpleITK": Library(_simpleitk.read_simpleitk, _simpleitk.to_simpleitk),
-        "ITK": Library(_itk.read_itk, _itk.to_itk),
-    }
+    def composite(self, parts: Sequence[Any], dimension: int) -> Any:
+        """Makes one of that library's transforms, of which the last one is applied first to a point."""
 
 
 class Transform:
@@ -127,11 +123,19 @@ class Transform:
 
     def to_simpleitk(self) -> Any:
         """Converts to SimpleITK's transform, in doubles. Raises ImportError if there is no SimpleITK."""
-        return libraries()["SimpleITK"].write(self)
+        from ._simpleitk import SimpleITKWriter
+
+        return self._write_by(SimpleITKWriter())
 
     def to_itk(self) -> Any:
         """Converts to ITK's transform, in doubles. Raises ImportError if there is no ITK for Python."""
-        return libraries()["ITK"].write(self)
+        from ._itk import ITKWriter
+
+        return self._write_by(ITKWriter())
+
+    def _write_by(self, writer: Writer) -> Any:
+        """Returns another library's transform."""
+        raise NotImplementedError
 
 
 class TransformOfITK(Protocol):
@@ -230,6 +234,9 @@ class Affine(Transform):
     def _append_to(self, chain: _engine.Chain) -> None:
         chain.append_map(engine_map(self.matrix_of()))
 
+    def _write_by(self, writer: Writer) -> Any:
+        return writer.affine(self)
+
     def _bounds(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         centre = self.matrix @ ((low + high) / 2) + self.offset
         half = np.abs(self.matrix) @ ((high - low) / 2)
@@ -319,9 +326,6 @@ class _Grid(Transform):
         """Returns the same deformation as displacements on a grid that shows it as it is."""
         raise NotImplementedError
 
-    def _engine_vectors(self) -> np.ndarray:
-        return np.ascontiguousarray(as_volume(self.host_array()), dtype=np.float64)
-
     def _bounds(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         flat = self.host_array().reshape(-1, self.dimension)
         return low + np.minimum(flat.min(axis=0), 0), high + np.maximum(flat.max(axis=0), 0)
@@ -372,7 +376,11 @@ class BSpline(_Grid):
         return self.to_displacement_field(grid, device)
 
     def _append_to(self, chain: _engine.Chain) -> None:
-        chain.append_spline(self._engine_vectors(), engine_map(self._to_grid))
+        vectors = np.ascontiguousarray(as_volume(self.host_array()), dtype=np.float64)
+        chain.append_spline(vectors, engine_map(self._to_grid))
+
+    def _write_by(self, writer: Writer) -> Any:
+        return writer.bspline(self)
 
 
 class DisplacementField(_Grid):
@@ -402,85 +410,12 @@ class DisplacementField(_Grid):
         return base.astype(np.int64), np.stack([1 - (index - base), index - base], axis=-1)
 
     def _append_to(self, chain: _engine.Chain) -> None:
-        chain.append_field(self._engine_vectors(), engine_map(self._to_grid))
+        vectors = self.host_array()
+        kind = np.float32 if vectors.dtype == np.float32 else np.float64
+        chain.append_field(np.ascontiguousarray(as_volume(vectors), dtype=kind), engine_map(self._to_grid))
 
-
-class Composite(Transform):
-    """Applies transforms one after the other.
-
-    Args:
-        transforms: the first one is applied first to a point of the fixed image. (ITK's CompositeTransform applies its last one first.)
-
-    Raises:
-        BadInputError: there is none, one is no transform of this package, or they are of different dimensions.
-    """
-
-    def __init__(self, transforms: Sequence[Transform]) -> None:
-        self.transforms: list[Transform] = []
-        for part in transforms:
-            if not isinstance(part, Transform):
-                raise BadInputError(f"A Composite is made of transforms; a {type(part).__qualname__} is none.")
-            self.transforms.extend(part.transforms if isinstance(part, Composite) else [part])
-        if not self.transforms:
-            raise BadInputError("A Composite of no transforms is not possible. Affine() leaves points where they are.")
-        self.dimension = self.transforms[0].dimension
-        for part in self.transforms:
-            check_dimension(part, self.dimension)
-
-    def matrix_of(self) -> Optional[np.ndarray]:
-        whole = np.eye(self.dimension + 1)
-        for part in self.transforms:
-            matrix = part.matrix_of()
-            if matrix is None:
-                return None
-            whole = matrix @ whole
-        return whole
-
-    def inverse(self, reference: Optional[ImageLike] = None, device: Optional[DeviceLike] = None) -> "Composite":
-        back = Composite([part.inverse(reference, device) for part in reversed(self.transforms)])
-        back.warnings = [warning for part in back.transforms for warning in part.warnings]
-        return back
-
-    def _map_points(self, points: np.ndarray) -> np.ndarray:
-        for part in self.transforms:
-            points = part._map_points(points)
-        return points
-
-    def _append_to(self, chain: _engine.Chain) -> None:
-        for part in self.transforms:
-            part._append_to(chain)
-
-    def _bounds(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        for part in self.transforms:
-            low, high = part._bounds(low, high)
-        return low, high
-
-    def __repr__(self) -> str:
-        return f"Composite({self.transforms!r})"
-
-
-def as_transform(transform: TransformLike, dimension: Optional[int] = None, what: str = "transform") -> Transform:
-    """Converts a transform of SimpleITK or of ITK to one of this package, and returns one of this package as it is.
-
-    Args:
-        dimension: that the transform is to have; None: any.
-        what: names the transform in errors.
-
-    Raises:
-        BadInputError: it is no transform, or has other dimensions.
-        UnsupportedError: it is not made of linear maps, cubic B-splines and displacement fields.
-    """
-    found = transform if isinstance(transform, Transform) else None
-    for library in libraries().values():
-        found = found or library.read(transform)
-    if found is None:
-        raise BadInputError(
-            f"The {what} is of type {type(transform).__module__}.{type(transform).__qualname__}, which is not known. Hand in one "
-            "of this package, of SimpleITK or of ITK; gpuregistration.read_transform reads files."
-        )
-    if dimension is not None:
-        check_dimension(found, dimension, what)
-    return found
+    def _write_by(self, writer: Writer) -> Any:
+        return writer.field(self)
 
 
 def linear_matrix(transform: Transform, what: str) -> np.ndarray:

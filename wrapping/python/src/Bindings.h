@@ -44,6 +44,9 @@ void
 AddResample(nanobind::module_ & module);
 
 void
+AddWindowed(nanobind::module_ & module);
+
+void
 AddMeasure(nanobind::module_ & module);
 
 } // namespace python

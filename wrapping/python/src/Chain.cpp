@@ -40,7 +40,14 @@ Chain::AppendField(const DoubleArray & vectors, const IndexMap & toGrid)
 }
 
 void
-Chain::AppendGrid(GridKind kind, const DoubleArray & vectors, const IndexMap & toGrid)
+Chain::AppendFloatField(const FloatArray & vectors, const IndexMap & toGrid)
+{
+  this->AppendGrid(GridKind::Field, vectors, toGrid);
+}
+
+template <typename TArray>
+void
+Chain::AppendGrid(GridKind kind, const TArray & vectors, const IndexMap & toGrid)
 {
   if (vectors.ndim() != 4 || vectors.shape(3) != 3)
   {
@@ -51,8 +58,8 @@ Chain::AppendGrid(GridKind kind, const DoubleArray & vectors, const IndexMap & t
   grid.size = SizeOf(Array(vectors));
   grid.toGrid = toGrid;
   // The copy keeps the array alive.
-  const auto           kept = std::make_shared<DoubleArray>(vectors);
-  const double * const from = vectors.data();
+  const auto         kept = std::make_shared<TArray>(vectors);
+  const auto * const from = vectors.data();
   grid.vectors = [kept, from](std::int64_t first, std::int64_t count, double * out) {
     std::copy(from + 3 * first, from + 3 * (first + count), out);
   };
@@ -66,7 +73,9 @@ AddChains(nb::module_ & module)
     .def(nb::init<int>())
     .def("append_map", &Chain::AppendMap)
     .def("append_spline", &Chain::AppendSpline)
-    .def("append_field", &Chain::AppendField);
+    // Without conversion: a field of floats is taken by the second one.
+    .def("append_field", &Chain::AppendField, nb::arg("vectors").noconvert(), nb::arg("to_grid"))
+    .def("append_field", &Chain::AppendFloatField, nb::arg("vectors").noconvert(), nb::arg("to_grid"));
 }
 
 } // namespace python

@@ -27,6 +27,8 @@ public:
   /** Appends displacements, interpolated linearly. \param vectors [z][y][x][3], mm. \param toGrid as above. */
   void
   AppendField(const DoubleArray & vectors, const IndexMap & toGrid);
+  void
+  AppendFloatField(const FloatArray & vectors, const IndexMap & toGrid);
 
   const TransformChain &
   Get() const
@@ -35,8 +37,9 @@ public:
   }
 
 private:
+  template <typename TArray>
   void
-  AppendGrid(GridKind kind, const DoubleArray & vectors, const IndexMap & toGrid);
+  AppendGrid(GridKind kind, const TArray & vectors, const IndexMap & toGrid);
 
   TransformChain m_Chain;
 };

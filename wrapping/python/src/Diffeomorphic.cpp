@@ -10,6 +10,7 @@
 #include "TellProgress.h"
 
 #include "gpureg/core/Error.h"
+#include "gpureg/registration/ConvergenceWindow.h"
 #include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
 
 #include <nanobind/stl/array.h>
@@ -94,6 +95,23 @@ TakeDisplacements(const Loan<DiffeomorphicRegistration> & engine, const Size & s
   return nb::cast(std::move(array));
 }
 
+/** Returns the convergence value behind each of a level's costs. \throws BadInputError for a window of fewer than 2 costs */
+std::vector<double>
+FindConvergences(const std::vector<double> & costs, std::int64_t window)
+{
+  if (window < 2)
+  {
+    throw BadInputError("a convergence window has 2 costs or more, and not " + std::to_string(window));
+  }
+  ConvergenceWindow   convergence(static_cast<std::size_t>(window));
+  std::vector<double> found;
+  for (const double cost : costs)
+  {
+    found.push_back(convergence.Add(cost));
+  }
+  return found;
+}
+
 /** Returns the similarity of a name; the registration checks whether its scheme has it. */
 SimilaritySettings
 MakeSimilarity(const std::string & name, int bins, int radius)
@@ -156,6 +174,7 @@ AddDiffeomorphic(nb::module_ & module)
     .def_rw("convergence_window", &DiffeomorphicSettings::convergenceWindow)
     .def_rw("fixed_range", &DiffeomorphicSettings::fixedRange)
     .def_rw("moving_range", &DiffeomorphicSettings::movingRange);
+  module.def("find_convergences", &FindConvergences, nb::arg("costs"), nb::arg("window"));
   nb::class_<DiffeomorphicLevelResult>(module, "DiffeomorphicLevelResult")
     .def_ro("costs", &DiffeomorphicLevelResult::costs)
     .def_ro("voxels", &DiffeomorphicLevelResult::voxels)

@@ -16,5 +16,6 @@ NB_MODULE(_engine, module)
   gpureg::python::AddDiffeomorphic(module);
   gpureg::python::AddFields(module);
   gpureg::python::AddResample(module);
+  gpureg::python::AddWindowed(module);
   gpureg::python::AddMeasure(module);
 }

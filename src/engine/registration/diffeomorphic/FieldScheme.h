@@ -3,7 +3,7 @@
 #define gpureg_FieldScheme_h
 
 #include "engine/field/FieldSmoother.h"
-#include "engine/registration/diffeomorphic/ConvergenceWindow.h"
+#include "gpureg/registration/ConvergenceWindow.h"
 #include "engine/registration/diffeomorphic/FieldAdam.h"
 #include "engine/registration/diffeomorphic/LevelGrid.h"
 #include "engine/registration/diffeomorphic/SchemeSteps.h"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m gpuregistration.ants PROGRAM ARGUMENTS…: runs antsRegistration or antsApplyTransforms."""
 
-from .programs import run_process
+from .process import run_process
 
 if __name__ == "__main__":
     run_process()

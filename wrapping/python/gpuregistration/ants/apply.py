@@ -7,13 +7,14 @@ from typing import Iterator, Optional
 
 import numpy as np
 
+from .._composite import Composite
 from .._devices import choose_device
 from .._engine import BadInputError
 from .._files import read_image, write_image, write_transform
 from .._image import Image, host_array
 from .._resample import to_type
 from .._series import is_series, read_series, write_series
-from .._transforms import Affine, Composite, Transform
+from .._transforms import Affine, Transform
 from ..command.outputs import Outputs
 from .apply_call import SERIES, VECTORS, ApplyCall, Making
 from .diagnostics import Log
@@ -84,6 +85,10 @@ def _write_moved(call: ApplyCall, transform: Transform, reference: Image, place:
         return move_image(image, transform, reference, call.making, device)
 
     if call.input_type == SERIES and call.time_index is None:
+        if not is_series(call.input):
+            # What cannot be read says that itself.
+            read_image(call.input)
+            raise BadInputError(f"-e/--input-image-type 3: {call.input} holds one volume; expected a series of several, or -e 0")
         series = read_series(call.input)
 
         def moved() -> Iterator[Image]:

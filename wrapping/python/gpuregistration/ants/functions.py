@@ -24,7 +24,8 @@ from .apply_call import SCALARS, SERIES, VECTORS, Making
 from .interpolation import read_interpolation
 from .output_files import make_inverse_warped, make_warped, name_outputs, write_outputs
 from .presets import FIXED, FIXED_MASK, MOVING, MOVING_MASK, Numbers, begins_with_identity, make_stages, takes_further_metrics
-from .runner import OtherTransform, read_image_named, register
+from .call_images import read_image_named
+from .runner import OtherTransform, register
 from .registration_call import read_registration
 from .syntax import Flag, read_values
 

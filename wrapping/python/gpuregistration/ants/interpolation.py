@@ -15,11 +15,10 @@ from .._resample import resample
 from .._simpleitk import import_simpleitk
 from .._transforms import Transform
 from .interpolation_names import INTERPOLATIONS
-from .kernel_resample import resample_by_kernels
-from .kernels import SINCS, Gaussian
 from .syntax import Value
+from .windowed import SINCS, resample_windowed
 
-# By the engine, with its names; by Gaussians, with the distance in sigmas at which ANTs cuts them off; and by sums in SINCS.
+# With the engine's names; and by Gaussians, with the distance in sigmas at which ANTs cuts them off.
 _BY_ENGINE = {"linear": "linear", "nearestneighbor": "nearest", "bspline": "bspline"}
 _BY_GAUSSIANS = {"gaussian": 1.0, "multilabel": 4.0}
 _LABELS = "genericlabel"
@@ -98,23 +97,23 @@ def resample_by(
     """Resamples an image on a grid, through a transform from the grid's points to the image's.
 
     Args:
-        image: of floats; Gaussians and sincs compute on the host.
+        image: of floats.
 
     Raises:
         BadInputError: the transform or the number of sigmas does not fit the image.
-        UnsupportedError: this SimpleITK has no such interpolation.
+        UnsupportedError: this SimpleITK has no such interpolation, or a Gaussian reaches too far.
     """
     if interpolation.name in _BY_ENGINE:
         return resample(image, transform, grid, _BY_ENGINE[interpolation.name], default, interpolation.order, device=device)
     d = image.dimension
     if interpolation.name in SINCS:
-        return grid.like(resample_by_kernels(image, transform, grid, [SINCS[interpolation.name]] * d, default, False, device))
+        return grid.like(resample_windowed(image, transform, grid, interpolation.name, (), 0.0, default, device))
     if interpolation.name in _BY_GAUSSIANS:
         sigmas = interpolation.for_image(image).sigmas
         if len(sigmas) not in (1, d):
             raise BadInputError(f"-n/--interpolation {interpolation.told}: it has {len(sigmas)} sigmas; expected one, or {d}, one for each axis")
-        kernels = [Gaussian(sigma, interpolation.alpha) for sigma in (sigmas * d if len(sigmas) == 1 else sigmas)]
-        return grid.like(resample_by_kernels(image, transform, grid, kernels, default, interpolation.name == "multilabel", device))
+        along = sigmas * d if len(sigmas) == 1 else sigmas
+        return grid.like(resample_windowed(image, transform, grid, interpolation.name, along, interpolation.alpha, default, device))
     return _resample_labels(image, transform, grid, default)
 
 

@@ -14,7 +14,7 @@ PROGRAMS = ("antsRegistration", "antsApplyTransforms")
 #: The second line of each launcher, by which it is known.
 MARK = "# gpuregistration stands in for ANTs"
 # Python would look for modules in the working folder first, which is full of the user's files.
-_RUN = "import sys; sys.path[:] = filter(None, sys.path); from gpuregistration.ants.programs import run_process; run_process()"
+_RUN = "import sys; sys.path[:] = filter(None, sys.path); from gpuregistration.ants.process import run_process; run_process()"
 
 
 def write_launchers(folder: Path) -> list[Path]:

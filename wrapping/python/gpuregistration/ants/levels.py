@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Sequence
+
 import numpy as np
 
 from .. import stages
@@ -94,6 +96,20 @@ def make_free_form_stage(stage: Stage, fixed: Image) -> stages.FreeForm:
     if stage.metric.similarity == "neighborhood_correlation":
         made.radius = stage.metric.size
     return made
+
+
+def make_first_stages(asked: Sequence[Stage]) -> list[stages.Stage]:
+    """Makes stages that take little time and the same parts of a device as those that are asked for, each part once."""
+    made: dict[tuple[str, str], stages.Stage] = {}
+    for stage in asked:
+        cost = stage.metric.similarity
+        if stage.transform == "SyN":
+            made.setdefault(("SyN", cost), stages.SyN(similarity=cost, iterations=[1], fixed_range=_ALL, moving_range=_ALL))
+        elif stage.transform == "BSpline":
+            made.setdefault(("BSpline", cost), stages.FreeForm(similarity=cost, levels=1, iterations=1))
+        elif stage.transform != "Translation":
+            made.setdefault(("linear", cost), stages.Rigid(cost=cost))
+    return list(made.values())
 
 
 def make_further(metric: Metric, first: Metric, pair: Pair, number: int) -> Further:

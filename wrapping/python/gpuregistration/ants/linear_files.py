@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._files import write_simpleitk_transform
+from .._files import write_simpleitk_transform, write_transform
 from .._simpleitk import import_simpleitk
 from .._transforms import Affine
 
@@ -25,7 +25,10 @@ def write_stage(path: str, name: str, transform: Affine) -> None:
         name: of the part of the result: "Initial", "Translation", "Rigid", "Similarity" or "Affine".
     """
     made = _of_type(name, transform)
-    write_simpleitk_transform(path, transform.to_simpleitk() if made is None else made)
+    if made is None:
+        write_transform(path, transform)
+    else:
+        write_simpleitk_transform(path, made)
 
 
 def _of_type(name: str, transform: Affine) -> Any:

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import NamedTuple, Optional, Union
 
 import numpy as np
 
+from .._composite import Composite
 from .._engine import BadInputError
 from .._files import write_image, write_transform
 from .._image import Image, host_array
-from .._transforms import Affine, Composite, Transform
+from .._transforms import Affine, Transform
 from ..command.outputs import IMAGES, Outputs
+from ..command.times import Times
 from .linear_files import write_stage
 from .interpolation import Interpolation, resample_by
 from .runner import Registered, collapse, compose_inverses
@@ -76,36 +79,45 @@ def make_inverse_warped(call: RegistrationCall, result: Registered) -> Image:
     return resample_by(_real(result.fixed, call), result.inverse, result.moving, _interpolation(call, result), device=result.device)
 
 
-def write_outputs(call: RegistrationCall, result: Registered, names: OutputNames, places: Outputs) -> None:
-    """Writes all files where they wait for the others."""
-    parts = collapse(result.parts) if call.collapses else result.parts
-    transforms: list[tuple[str, Transform, str]] = []
-    if call.writes_composite:
-        transforms.append((names.forward[0], Composite([part.transform for part in reversed(parts)]), ""))
-        back = compose_inverses(parts)
-        if back is not None:
-            transforms.append((names.inverse[0], back, ""))
-    else:
-        kept = parts if call.collapses else [part for part in parts if part.name != "File"]
-        transforms += [(path, part.transform, part.name) for part, path in zip(kept, names.forward)]
-        backs = [(part.inverse, part.name) for part in kept if part.inverse is not None]
-        transforms += [(path, back, name) for (back, name), path in zip(backs, names.inverse) if path not in names.forward]
+def write_outputs(
+    call: RegistrationCall, result: Registered, names: OutputNames, places: Outputs, times: Optional[Times] = None
+) -> None:
+    """Writes all files where they wait for the others. times counts the parts' seconds."""
+    times = Times() if times is None else times
     # The device computes images while files are written.
-    with ThreadPoolExecutor(4) as pool:
-        writing = [pool.submit(_write, places.place(path), transform, name) for path, transform, name in transforms]
+    with times.part("make and write"), ThreadPoolExecutor(4) as pool:
+        writing = [pool.submit(_write, times, path, places, transform, name) for path, transform, name in _list_transforms(call, result, names)]
         for image, make in ((call.warped, make_warped), (call.inverse_warped, make_inverse_warped)):
             if image in names.images:
-                writing.append(pool.submit(write_image, places.place(image), make(call, result)))
+                with times.part(f"make {os.path.basename(image)}"):
+                    made = make(call, result)
+                writing.append(pool.submit(_write, times, image, places, made, ""))
         for done in writing:
             done.result()
 
 
-def _write(path: str, transform: Transform, name: str) -> None:
-    """Writes a part of that name; "" stands for several."""
-    if isinstance(transform, Affine):
-        write_stage(path, name, transform)
-    else:
-        write_transform(path, transform)
+def _list_transforms(call: RegistrationCall, result: Registered, names: OutputNames) -> list[tuple[str, Transform, str]]:
+    """Lists files, the transform of each, and the name of the part that it is; "" stands for several."""
+    parts = collapse(result.parts) if call.collapses else result.parts
+    if call.writes_composite:
+        transforms: list[tuple[str, Transform, str]] = [(names.forward[0], Composite([part.transform for part in reversed(parts)]), "")]
+        back = compose_inverses(parts)
+        return transforms if back is None else [*transforms, (names.inverse[0], back, "")]
+    kept = parts if call.collapses else [part for part in parts if part.name != "File"]
+    transforms = [(path, part.transform, part.name) for part, path in zip(kept, names.forward)]
+    backs = [(part.inverse, part.name) for part in kept if part.inverse is not None]
+    return transforms + [(path, back, name) for (back, name), path in zip(backs, names.inverse) if path not in names.forward]
+
+
+def _write(times: Times, path: str, places: Outputs, content: Union[Image, Transform], name: str) -> None:
+    with times.part(f"write {os.path.basename(path)}"):
+        place = places.place(path)
+        if isinstance(content, Image):
+            write_image(place, content)
+        elif isinstance(content, Affine):
+            write_stage(place, name, content)
+        else:
+            write_transform(place, content)
 
 
 def _interpolation(call: RegistrationCall, result: Registered) -> Interpolation:

@@ -4,18 +4,16 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
-from typing import Callable, NoReturn, Sequence
+from typing import Callable, Sequence
 
 from .. import __version__
 from .._engine import Error
-from .._start import start_device_early
 from .._warnings import InputWarning
 from ..command.errors import DONE, FAILED, INTERRUPTED, TERMINATED, CommandError, Terminated, one_line
-from ..command.main import end_at_sigterm
 from ..command.native import native_messages_off
 from ..command.output import print_lines, tell_lines
+from ..command.signals import end_at_sigterm
 from . import apply_flags, hand_over, registration_flags
 from .syntax import Flag
 
@@ -23,23 +21,13 @@ from .syntax import Flag
 ANTS_VERSION = "2.5.4"
 # Variables of ITK that set the number of threads. If both are set, the first one counts.
 _THREADS = ("GPUREG_THREADS", "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS", "NSLOTS")
+# Has antsRegistration tell how long its parts take.
+_TIMES = "GPUREG_TIMES"
 _PROGRAMS = {"antsRegistration": registration_flags.FLAGS, "antsApplyTransforms": apply_flags.FLAGS}
 
 
 class Elsewhere(Exception):
     """Says what this package does not do, so that the real program is to do it."""
-
-
-def run_process() -> NoReturn:
-    """Runs a program as a process, and ends it."""
-    code = main(sys.argv[1], sys.argv[2:])
-    if sys.stdout is not None:
-        try:
-            sys.stdout.flush()
-        except OSError:
-            code = code or FAILED
-    # At once, as gpureg does.
-    os._exit(code)
 
 
 def main(program: str, words: Sequence[str]) -> int:
@@ -76,7 +64,6 @@ def main(program: str, words: Sequence[str]) -> int:
 
 def _run(program: str, words: Sequence[str]) -> int:
     _set_threads()
-    start_device_early([])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", InputWarning)
         code = (_register if program == "antsRegistration" else _apply)(words)
@@ -87,11 +74,14 @@ def _run(program: str, words: Sequence[str]) -> int:
 def _register(words: Sequence[str]) -> int:
     from ..command.inputs import check_stays
     from ..command.outputs import Outputs
+    from ..command.times import Times
+    from .call_images import names_of_images, read_image_named
     from .other_formats import names_not_read
     from .output_files import name_outputs, write_outputs
-    from .runner import OtherTransform, names_of_images, read_image_named, register
+    from .runner import OtherTransform, register
     from .registration_call import read_registration
 
+    times = Times()
     call = read_registration(words)
     call.others += names_not_read([*names_of_images(call), *(initial.file for initial in call.initial)])
     if call.others:
@@ -103,14 +93,16 @@ def _register(words: Sequence[str]) -> int:
     with Outputs(names.all) as places:
         try:
             with native_messages_off():
-                result = register(call, read_image_named({}), log)
-                write_outputs(call, result, names, places)
+                result = register(call, read_image_named({}), log, times=times)
+                write_outputs(call, result, names, places, times)
         except OtherTransform as reason:
             raise Elsewhere(str(reason)) from reason
         places.commit()
     if call.inverse_warped is not None and call.inverse_warped not in names.images:
         result.warnings.append(f"{call.inverse_warped} is not written: a B-spline has no inverse, for ANTs neither")
     tell_lines(*(f"antsRegistration: {text}" for text in result.warnings))
+    if os.environ.get(_TIMES):
+        times.print()
     return DONE
 
 

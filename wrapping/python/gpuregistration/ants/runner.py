@@ -6,31 +6,27 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Callable, Optional
+from typing import Optional
 
 import numpy as np
 
-from .._checks import check_finite
+from .._composite import Composite
 from .._devices import DeviceLike, choose_device
-from .._engine import BadInputError, UnsupportedError
-from .._grey import as_grey
-from .._image import Image, host_array
+from .._engine import UnsupportedError
+from .._image import Image
 from .._register import register_pair
-from .._resample import resample
 from .._sides import Pair, read_pair
 from .._stage_result import StageResult
-from .._transforms import Affine, Composite, Transform, linear_matrix
+from .._start import start_device
+from .._transforms import Affine, Transform, linear_matrix
+from ..command.times import Times
+from .call_images import CallImages, Read
 from .diagnostics import Log, describe_stage
 from .initial import make_initial
-from .intensities import match_histogram, window
-from .interpolation import resample_by
-from .levels import make_free_form_stage, make_further, make_linear_stage, make_syn_stage
-from .registration_call import LINEAR, Initial, Metric, RegistrationCall, Stage
+from .levels import make_first_stages, make_free_form_stage, make_further, make_linear_stage, make_syn_stage
+from .registration_call import LINEAR, Initial, RegistrationCall, Stage
 from .translation import find_translation
 
-Read = Callable[[str], Image]
-
-_HINT = "Give a file of one of them."
 # Degrees of freedom: that a matrix turns by, but for rounding.
 _ROUNDING = 1e-6
 
@@ -86,22 +82,35 @@ class Registered:
         return compose_inverses(self.parts)
 
 
-def register(call: RegistrationCall, read: Read, log: Log, device: Optional[DeviceLike] = None) -> Registered:
+def register(
+    call: RegistrationCall, read: Read, log: Log, device: Optional[DeviceLike] = None, times: Optional[Times] = None
+) -> Registered:
     """Registers.
 
     Args:
         call: what is asked for.
         read: reads an image by its name.
         log: takes the lines of --verbose.
+        times: counts the parts' seconds.
 
     Raises:
         BadInputError: a file or an image is not possible.
         OtherTransform: a transform to begin with that deforms.
     """
     begin = time.perf_counter()
-    images = _Images(call, read)
-    parts = [_begin_with(initial, images.dimension, images.read) for initial in call.initial]
-    name = choose_device(device)
+    times = Times() if times is None else times
+
+    def start() -> str:
+        with times.part("start device"):
+            name = choose_device(device)
+            start_device(name, make_first_stages(call.stages))
+        return name
+
+    with times.part("read, prepare and start"), ThreadPoolExecutor(1) as pool:
+        starting = pool.submit(start)
+        images = CallImages(call, read, times)
+        parts = [_begin_with(initial, images.dimension, images.read) for initial in call.initial]
+        name = starting.result()
     warnings: list[str] = []
     for number, stage in enumerate(call.stages):
         log(f"Stage {number}")
@@ -111,9 +120,12 @@ def register(call: RegistrationCall, read: Read, log: Log, device: Optional[Devi
         log(f"  number of levels = {len(stage.iterations)}")
         log(f"*** Running {stage.transform} registration ***")
         before = time.perf_counter() - begin
-        part, result = _run(stage, images, parts, call, name)
+        told = f"stage {number} {stage.transform}"
+        with times.part(told):
+            part, result = _run(stage, images, parts, call, name)
         parts.append(part)
         if result is not None:
+            times.seconds[f"{told}, registering"] = result.seconds
             warnings += [text for text in result.warnings if text not in warnings]
             for line in describe_stage(number, result, stage.window, before):
                 log(line)
@@ -164,7 +176,7 @@ def _matrix_of(parts: list[Part], dimension: int) -> np.ndarray:
 
 
 def _run(
-    stage: Stage, images: "_Images", parts: list[Part], call: RegistrationCall, device: str
+    stage: Stage, images: CallImages, parts: list[Part], call: RegistrationCall, device: str
 ) -> tuple[Part, Optional[StageResult]]:
     """Runs a stage. Returns what it adds to the parts before it, and its result; None if it has no iterations."""
     d = images.dimension
@@ -174,17 +186,22 @@ def _run(
     fixed, moving = images.prepared(stage.metric)
     if stage.transform in LINEAR.values() and not _can_begin_with(stage.transform, before[:-1, :-1]):
         # The stage has fewer degrees of freedom than what it begins with: the moving image's grid takes that in.
-        result = _register_linear(stage, images, fixed, _moved(moving, np.linalg.inv(before)), np.eye(d + 1), call, device)
+        moved = _moved(moving, np.linalg.inv(before))
+        pair = read_pair(fixed, moved, *images.masks(stage, stage.metric, fixed, moved), {})
+        result = _register_linear(stage, pair, np.eye(d + 1), call, device)
         return _linear(stage.transform, _affine(result)), result
     if stage.transform in LINEAR.values():
-        result = _register_linear(stage, images, fixed, moving, before, call, device)
+        if stage.transform == "Translation":
+            result = find_translation(stage, fixed, moving, images.masks(stage, stage.metric, fixed, moving), before, device)
+        else:
+            result = _register_linear(stage, images.pairs(stage)[0], before, call, device)
         return _linear(stage.transform, Affine.from_matrix(np.linalg.inv(before) @ _affine(result).matrix_of(), _affine(result).center)), result
     if stage.transform == "BSpline":
-        found = register_pair(images.pair(stage, stage.metric), [make_free_form_stage(stage, fixed)], Affine.from_matrix(before), device, call.seed)
+        found = register_pair(images.pairs(stage)[0], [make_free_form_stage(stage, fixed)], Affine.from_matrix(before), device, call.seed)
         result = found.stages[-1]
         assert isinstance(result.transform, Composite)
         return Part("BSpline", result.transform.transforms[0], None), result
-    pairs = [images.pair(stage, metric) for metric in stage.metrics]
+    pairs = images.pairs(stage)
     further = [make_further(metric, stage.metric, pair, n) for n, (metric, pair) in enumerate(zip(stage.metrics, pairs), 1) if n > 1]
     found = register_pair(pairs[0], [make_syn_stage(stage, fixed)], Affine.from_matrix(before), device, call.seed, further=further)
     result = found.stages[-1]
@@ -193,14 +210,8 @@ def _run(
     return Part("SyN", whole.transforms[0], back.transforms[-1]), result
 
 
-def _register_linear(
-    stage: Stage, images: "_Images", fixed: Image, moving: Image, before: np.ndarray, call: RegistrationCall, device: str
-) -> StageResult:
-    masks = images.masks(stage, stage.metric, fixed, moving)
-    if stage.transform == "Translation":
-        return find_translation(stage, fixed, moving, masks, before, device)
-    pair = read_pair(fixed, moving, *masks, {})
-    return register_pair(pair, [make_linear_stage(stage, fixed)], Affine.from_matrix(before), device, call.seed).stages[-1]
+def _register_linear(stage: Stage, pair: Pair, before: np.ndarray, call: RegistrationCall, device: str) -> StageResult:
+    return register_pair(pair, [make_linear_stage(stage, pair.fixed)], Affine.from_matrix(before), device, call.seed).stages[-1]
 
 
 def _affine(result: StageResult) -> Affine:
@@ -221,76 +232,3 @@ def _moved(image: Image, matrix: np.ndarray) -> Image:
     whole = matrix @ image.index_to_point
     spacing = np.linalg.norm(whole[:-1, :-1], axis=0)
     return Image(image.array, spacing, whole[:-1, -1], whole[:-1, :-1] / spacing)
-
-
-def names_of_images(call: RegistrationCall) -> list[str]:
-    """Returns the names of all images of a call, each once."""
-    names = [name for stage in call.stages for metric in stage.metrics for name in (metric.fixed, metric.moving)]
-    names += [name for stage in call.stages for name in stage.masks if name is not None]
-    names += [name for initial in call.initial for name in (initial.fixed, initial.moving)]
-    return [name for name in dict.fromkeys(names) if name]
-
-
-class _Images:
-    """Reads all images at once, and prepares their values once for each pair."""
-
-    def __init__(self, call: RegistrationCall, read: Read) -> None:
-        self._call = call
-        self._pairs: dict[tuple[str, str], tuple[Image, Image]] = {}
-        with ThreadPoolExecutor(4) as pool:
-            reading = {name: pool.submit(self._read_grey, name, read) for name in names_of_images(call)}
-        self._found = {name: one.result() for name, one in reading.items()}
-        self.dimension = self._found[call.stages[0].metric.fixed].dimension
-        for name, image in self._found.items():
-            if image.dimension != self.dimension:
-                raise BadInputError(f"{name}: it has {image.dimension} dimensions; expected {self.dimension}, as {call.stages[0].metric.fixed} has")
-
-    def read(self, name: str) -> Image:
-        return self._found[name]
-
-    def _read_grey(self, name: str, read: Read) -> Image:
-        image = read(name)
-        if image.dimension != (self._call.dimension or image.dimension):
-            raise BadInputError(f"{name}: it has {image.dimension} dimensions; expected {self._call.dimension}, as --dimensionality says")
-        grey = as_grey(image, f"file {name}", _HINT)
-        check_finite(f"file {name}", host_array(grey), True)
-        return grey
-
-    def prepared(self, metric: Metric) -> tuple[Image, Image]:
-        """Returns a metric's images, with the values that are registered."""
-        names = metric.fixed, metric.moving
-        if names not in self._pairs:
-            fixed = window(self.read(names[0]), self._call.quantiles, names[0])
-            moving = window(self.read(names[1]), self._call.quantiles, names[1])
-            self._pairs[names] = fixed, match_histogram(moving, fixed) if self._call.matches_histograms else moving
-        return self._pairs[names]
-
-    def pair(self, stage: Stage, metric: Metric) -> Pair:
-        """Returns the prepared images of one of a stage's metrics, with the stage's masks."""
-        fixed, moving = self.prepared(metric)
-        return read_pair(fixed, moving, *self.masks(stage, metric, fixed, moving), {})
-
-    def masks(self, stage: Stage, metric: Metric, fixed: Image, moving: Image) -> tuple[Optional[Image], Optional[Image]]:
-        """Returns a stage's masks, on the grids of a metric's images."""
-        fixed_mask, moving_mask = stage.masks
-        # The moving image may have been moved, and its mask goes with it.
-        own = self.read(metric.moving)
-        mask = self._mask(moving_mask, own)
-        return self._mask(fixed_mask, fixed), None if mask is None else moving.like(mask.array)
-
-    def _mask(self, name: Optional[str], image: Image) -> Optional[Image]:
-        if name is None:
-            return None
-        mask = self.read(name)
-        inside = mask.like((mask.array != 0).astype(np.uint8))
-        return inside if inside.has_grid_of(image) else resample(inside, None, image, "nearest")
-
-
-def read_image_named(images: dict[str, Image]) -> Read:
-    """Returns a function that reads an image: one of a dictionary, or else a file."""
-    from .._files import read_image
-
-    def read(name: str) -> Image:
-        return images[name] if name in images else read_image(name)
-
-    return read

@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command gpureg. Each subcommand is a module with add_parser(subparsers) and run(arguments), which returns an exit code."""
+"""The command gpureg: main.py runs it. Each subcommand is a module with add_parser(subparsers) and run(arguments), which returns an exit code.
 
-from .main import main, run_process
-
-__all__ = ["main", "run_process"]
+It imports none of them here: ANTs' commands use some of these modules and start without the others."""

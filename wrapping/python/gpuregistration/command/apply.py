@@ -123,8 +123,8 @@ def _make(
 
 def _read_transforms(arguments: argparse.Namespace, image: Image, reference: Image, device: str) -> Transform | None:
     """All of them as one."""
+    from .._composite import Composite
     from .._files import is_flirt_matrix
-    from .._transforms import Composite
 
     if not arguments.transform:
         return None

@@ -5,18 +5,17 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
-import threading
 import warnings
 from contextlib import contextmanager, suppress
-from typing import Any, Callable, Iterator, NoReturn, Optional, Sequence
+from typing import Any, Iterator, NoReturn, Optional, Sequence
 
-from .. import __version__, _start
+from .. import __version__, _program, _start
 from .._warnings import InputWarning
 from . import ants_commands, apply, bench, cohort, compare, devices, register, template
 from .errors import DONE, FAILED, INTERRUPTED, TERMINATED, WRONG_USE, CommandError, Terminated, one_line
 from .output import print_lines, tell_lines
+from .signals import end_at_sigterm
 
 #: Every subcommand, in the order of the help.
 SUBCOMMANDS = (register, cohort, template, apply, compare, devices, bench, ants_commands)
@@ -122,6 +121,7 @@ def _kept_warnings(arguments: argparse.Namespace) -> Iterator[None]:
 
 def run_process() -> NoReturn:
     """The command as a process: ends it."""
+    _program.is_program = True
     if sys.stderr is None:
         # It is closed: what libraries print there is not to end up in the next file that is opened.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
@@ -165,21 +165,3 @@ def _message(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "there is not enough memory for this; smaller images need less, or another --device"
     return f"this should not have happened: {type(error).__name__}: {one_line(error)}; --debug shows where"
-
-
-def end_at_sigterm() -> Callable[[], None]:
-    """SIGTERM raises Terminated from now on. Returns a function that restores what stood before. Does nothing where signals are not this
-    thread's."""
-    if threading.current_thread() is not threading.main_thread():
-        return lambda: None
-
-    def end(number: int, frame: Any) -> NoReturn:
-        raise Terminated
-
-    before = signal.signal(signal.SIGTERM, end)
-
-    def restore() -> None:
-        if before is not None:
-            signal.signal(signal.SIGTERM, before)
-
-    return restore

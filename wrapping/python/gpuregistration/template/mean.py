@@ -15,13 +15,14 @@ from typing import Any, Mapping, Optional, Sequence
 
 import numpy as np
 
+from .._composite import Composite
 from .._devices import Device
 from .._engine import BadInputError
 from .._files import write_image
 from .._filters import smooth
 from .._image import Image
 from .._resample import resample_array
-from .._transforms import Affine, Composite, DisplacementField, Transform
+from .._transforms import Affine, DisplacementField, Transform
 from ..cohort.folder import making, read_record
 from ..cohort.rows import Row
 from . import average, images, pictures, places
@@ -106,7 +107,7 @@ class MeanJob:
         means = []
         for n in range(self.modalities):
             files = [self.folder / person.id / warped_file(n) for person in self.people]
-            levels = levels_of([images.load_array(file) for file in files], self.people) if self.settings.normalize else None
+            levels = levels_of([images.load_array(file) for file in files], self.people, n) if self.settings.normalize else None
             means.append(average.mean_of_images((images.load_array(file) for file in files), levels))
         field = None
         if all(FIELD in record["outputs"] for record in records):

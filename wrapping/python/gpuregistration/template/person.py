@@ -10,12 +10,13 @@ from typing import Any, Mapping, Optional, Sequence
 import numpy as np
 
 from .._also import COMPARE_SEVERAL, Further, ImagePair, read_also
+from .._composite import Composite
 from .._devices import Device
 from .._image import Image
 from .._register import Result, register_pair
 from .._resample import resample_array
 from .._sides import Pair, read_pair
-from .._transforms import Affine, Composite, DisplacementField, Transform
+from .._transforms import Affine, DisplacementField, Transform
 from ..cohort.folder import making
 from ..cohort.rows import Row
 from . import images, places

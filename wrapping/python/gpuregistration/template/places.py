@@ -7,11 +7,13 @@ mean is done. Each folder has a result.json, written last, with the key of all t
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any, Mapping, Optional
 
-from ..cohort.folder import publish, read_record, remove_leftovers
+from .._json import text_of
+from ..cohort.folder import RECORD, publish, read_record, remove_leftovers
 from .table import ROUNDS
 
 
@@ -19,18 +21,19 @@ def round_folder(output: Path, number: int) -> Path:
     return output / ROUNDS / str(number)
 
 
-def find_done(folder: Path, key: str, inputs: Mapping[str, Any]) -> tuple[Optional[dict[str, Any]], str]:
+def find_done(folder: Path, key: str, inputs: Mapping[str, Any], needed: str = "") -> tuple[Optional[dict[str, Any]], str]:
     """Returns the record of work that is done, or None and why it is done again: "" if it never was done.
 
     Args:
         key: of all that the work depends on.
         inputs: path, size and time of change of each file, by which a changed one is named.
+        needed: a file of the work that is to be there still; see remove_file().
     """
     record, why = read_record(folder)
     if record is None:
         return None, why
     if record.get("key") == key:
-        return record, ""
+        return (None, f"its {needed} was removed by a later round") if needed in record.get("removed", []) else (record, "")
     before = record["inputs"]
     changed = [name for name in {**inputs, **before} if inputs.get(name) != before.get(name)]
     return None, f"changed: {', '.join(changed)}" if changed else "its settings have changed, or those of a round before"
@@ -56,6 +59,24 @@ def put(made: Path, folder: Path, key: str, inputs: Mapping[str, Any], settings:
 def remove(folder: Path) -> None:
     """Removes a folder of a person's results in a round, as far as that is possible."""
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_file(folder: Path, name: str) -> None:
+    """Removes a file of work that is done, which no later work needs, and notes that in the record.
+
+    Raises:
+        OSError: the disk is full, or fails.
+    """
+    record, _ = read_record(folder)
+    if record is None or name not in record["outputs"]:
+        return
+    record["outputs"] = [one for one in record["outputs"] if one != name]
+    record["removed"] = [*record.get("removed", []), name]
+    # The record first: without it the file would be missed.
+    there = folder / f"{RECORD}.new"
+    there.write_text(text_of(record), "utf-8")
+    os.replace(there, folder / RECORD)
+    (folder / name).unlink(missing_ok=True)
 
 
 def remove_all_leftovers(output: Path) -> None:

@@ -24,7 +24,7 @@ from .places import round_folder
 from .results import Person, Round, Template
 from .settings import Settings, key_of
 from .start import StartJob
-from .table import ROUNDS, count_modalities, mean_file, template_file
+from .table import ROUNDS, SHAPE, count_modalities, mean_file, template_file
 
 # Changes when folders and records have another form than before, so that earlier ones are done again.
 _FORMAT = 1
@@ -76,6 +76,8 @@ class Rounds:
         found = [self._start(run)]
         for number in range(1, len(self._settings.rounds) + 1):
             found.append(self._round(number, found[-1].record, run))
+            # The people's transforms take in the last change of shape alone.
+            places.remove_file(round_folder(self._folder, number - 1), SHAPE)
             if number < len(self._settings.rounds):
                 self._remove_people(number)
         people = self._finish(found[-1].record, run)
@@ -108,7 +110,8 @@ class Rounds:
         folder = round_folder(self._folder, number)
         stages = [stage.name for stage in self._settings.rounds[number - 1]]
         key = key_of(self._key_of_registrations(number, before), self._settings.describe_mean())
-        record, why = places.find_done(folder, key, self._inputs)
+        is_last = number == len(self._settings.rounds)
+        record, why = places.find_done(folder, key, self._inputs, SHAPE if is_last else "")
         if record is not None:
             return Round(number, stages, folder, record)
         self._tell_why(number, why)

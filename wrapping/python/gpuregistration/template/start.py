@@ -97,7 +97,7 @@ class StartJob:
                 resample_array(read[n], Affine.from_matrix(shift), inputs.grid, "linear", device, self.settings.default)
                 for read, shift in zip(inputs.people, inputs.shifts)
             ]
-            levels = levels_of(moved, self.people) if self.settings.normalize else None
+            levels = levels_of(moved, self.people, n) if self.settings.normalize else None
             made.append(average.mean_of_images(moved, levels).astype(np.float32))
         return made
 
@@ -123,13 +123,15 @@ def parts_of(times: Mapping[str, Any]) -> dict[str, float]:
     return {"average": times["read"], "sharpen and warp": times["register"]}
 
 
-def levels_of(moved: Sequence[np.ndarray], people: Sequence[Row]) -> list[float]:
-    """Computes the mean intensity of each person's image in the template's space. Raises BadInputError if one is not above 0."""
+def levels_of(moved: Sequence[np.ndarray], people: Sequence[Row], modality: int) -> list[float]:
+    """Computes the mean intensity of each person's image of a modality in the template's space. Raises BadInputError if one is not above 0; the
+    message names the person, the column and the file."""
+    column = image_column(modality)
     levels = [average.level_of(one) for one in moved]
     for person, level in zip(people, levels):
         if not level > 0:
             raise BadInputError(
-                f"{person.id}: the image's mean intensity in the template's space is {level:.6g}; images are divided by it, so it is to be above 0. "
+                f"{person.id}: the mean intensity of the {column} file {person.files[column]} in the template's space is {level:.6g}; images are divided by it, so it is to be above 0. "
                 "Average them as they are, by normalize=False or --no-normalize."
             )
     return levels

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is done where a process is one of this package's programs, and nobody else's."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from contextlib import contextmanager
+from typing import Any, Iterator
+
+#: Whether it is one. Programs set it before they import anything else.
+is_program = False
+
+
+@contextmanager
+def hidden(name: str) -> Iterator[None]:
+    """In a program, this thread does not find a package inside, unless it has been imported already."""
+    if not is_program or name in sys.modules:
+        yield
+        return
+    finder = _Hiding(name)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+
+
+class _Hiding:
+    """Finds no package of a name, for the thread that has made this."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._thread = threading.get_ident()
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        if name == self._name and threading.get_ident() == self._thread:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
