@@ -37,13 +37,13 @@ def open_group(folder: str) -> Any:
     zarr = import_zarr()
     try:
         return zarr.open_group(folder, mode="r")
-    except zarr.errors.ContainsArrayError as error:
+    except (zarr.errors.ContainsArrayError, zarr.errors.GroupNotFoundError) as error:
+        if isinstance(error, zarr.errors.GroupNotFoundError) and not os.path.exists(os.path.join(folder, ".zarray")):
+            raise BadInputError(f"The folder {folder} is no Zarr: it has neither a zarr.json nor a .zgroup.") from error
         raise BadInputError(
             f"{folder} is an array of a Zarr, which does not say where its voxels are. Name the folder of the image above it, with the "
-            f"level behind it: image{SUFFIX}#{os.path.basename(folder.rstrip('/'))}."
+            f"number of the level behind it, such as image{SUFFIX}#0."
         ) from error
-    except zarr.errors.GroupNotFoundError as error:
-        raise BadInputError(f"The folder {folder} is no Zarr: it has neither a zarr.json nor a .zgroup.") from error
     except Exception as error:
         raise _error_of(folder, error) from error
 

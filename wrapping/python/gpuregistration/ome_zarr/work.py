@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Iterator, Optional, Sequence
@@ -133,7 +134,8 @@ class Work:
         if self.opened.zarr is None:
             source = Source(str(folder / "values.npy"), "")
         else:
-            source = Source(self.opened.zarr.folder, self.opened.zarr.levels[self.opened.level].path)
+            # Workers may run in other folders.
+            source = Source(os.path.abspath(self.opened.zarr.folder), self.opened.zarr.levels[self.opened.level].path)
         level = content.levels[0]
         for leading in np.ndindex(*content.leading):
             for block in cut(level.shape, level.block):
