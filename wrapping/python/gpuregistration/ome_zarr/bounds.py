@@ -13,7 +13,7 @@ from typing import Optional, Sequence
 import numpy as np
 
 from .._image import Image
-from .._transforms import BSpline, Composite, DisplacementField, Transform
+from .._transforms import BSpline, Composite, DisplacementField, Transform, range_of_vectors
 
 # Voxels, and a share of a position and of a displacement: more than the engine's rounding moves a position.
 _MARGIN, _SHARE = 0.01, 1e-6
@@ -105,8 +105,7 @@ def _range_of_vectors(step: "BSpline | DisplacementField", places: _Places) -> t
         return zero, zero
     nodes = (np.clip(np.floor(low) - beside, 0, size - 1), np.clip(np.floor(high) + 1 + beside, 0, size - 1))
     slices = tuple(slice(int(a), int(b) + 1) for a, b in zip(nodes[0][::-1], nodes[1][::-1]))
-    read = vectors[slices].reshape(-1, len(size))
-    least, greatest = read.min(axis=0).astype(np.float64), read.max(axis=0).astype(np.float64)
+    least, greatest = range_of_vectors(vectors[slices])
     if (low < begin).any() or (high > end).any():
         # Points outside stay where they are.
         least, greatest = np.minimum(least, zero), np.maximum(greatest, zero)
