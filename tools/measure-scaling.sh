@@ -11,7 +11,8 @@ cd "$(dirname "$0")"
 python=${PYTHON:-python3}
 heads=$1
 devices=${DEVICES:-$("$python" -c 'from gpuregistration._devices import find_gpus; print(",".join(find_gpus() or ["host"]))')}
-counts=${2:-1,$(tr , '\n' <<< "$devices" | wc -l)}
+all=$(tr , '\n' <<< "$devices" | wc -l)
+counts=${2:-$([ "$all" = 1 ] || echo 1,)$all}
 options=(--devices "$devices" --counts "$counts" ${FOLDER:+--folder "$FOLDER"})
 mapfile -t images < <(find "$heads" -maxdepth 1 -name '*.nii.gz' ! -name '*label*' | sort)
 [ ${#images[@]} -gt 0 ] || { echo "$0: there is no *.nii.gz in $heads" >&2; exit 1; }

@@ -4,6 +4,8 @@ voxels are."""
 
 import json
 import os
+import subprocess
+import sys
 import tracemalloc
 
 import numpy as np
@@ -43,7 +45,7 @@ def test_blocks_have_the_bits_of_the_whole(big, tmp_path, name, interpolation, d
     assert 0.2 < (whole != 7).mean() < 0.95
 
 
-@pytest.mark.parametrize("kind", ["uint8", "uint16", "int16", "uint32", "float32", "float64", ">u2"])
+@pytest.mark.parametrize("kind", ["bool", "uint8", "uint16", "int16", "uint32", "float16", "float32", "float64", ">u2"])
 @pytest.mark.parametrize("version, shard", [("0.4", None), ("0.5", None), ("0.5", 32)])
 def test_types_and_formats(tmp_path, kind, version, shard):
     values = make_values((20, 30, 40), np.dtype(kind).newbyteorder("=")).astype(kind)
@@ -55,6 +57,26 @@ def test_types_and_formats(tmp_path, kind, version, shard):
     whole = gr.resample(image_of(values), transform, device="host").array
     found = read_level(tmp_path / "out.zarr")
     assert found.dtype == whole.dtype.newbyteorder("=") and (found == whole).all()
+
+
+def test_whole_numbers_of_64_bits(tmp_path):
+    """Labels that doubles do not have stay what they are."""
+    values = make_values((20, 24, 28), np.uint64) | np.uint64(1 << 62)
+    source = write_zarr(tmp_path / "in.zarr", [values], "0.5")
+    transform = make_transforms(image_of(values))["all"]
+    resample_zarr(source, tmp_path / "out.zarr", transform, interpolation="nearest", memory=4 * SMALL, chunk=[8], devices=["host"])
+    found = read_level(tmp_path / "out.zarr")
+    assert (found == gr.resample(image_of(values), transform, interpolation="nearest", device="host").array).all()
+    assert set(np.unique(found)) <= {0, *np.unique(values)} and found.dtype == np.uint64
+
+
+def test_names_that_are_no_utf_8(tmp_path):
+    folder = tmp_path / os.fsdecode(b"caf\xe9.zarr")
+    write_zarr(folder, [make_values((8, 9, 10))])
+    assert (gr.read_image(folder).array == make_values((8, 9, 10))).all()
+    assert (gr.read_image(os.fsencode(folder) + b"#0").array == make_values((8, 9, 10))).all()
+    made = resample_zarr(folder, tmp_path / os.fsdecode(b"\xe9.zarr"), devices=["host"])
+    assert (read_level(made.output) == make_values((8, 9, 10))).all()
 
 
 def test_splines_need_the_whole_image(big, tmp_path):
@@ -187,6 +209,30 @@ def test_memory_is_kept_to(tmp_path):
     # The engine's own output is not traced.
     assert peak + 8 * voxels < made.planned <= made.memory == memory
     assert peak > made.planned / 6
+
+
+MEASURE = """
+import sys, numpy as np, gpuregistration as gr
+from gpuregistration.ome_zarr import resample_zarr
+def peak(): return int(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1]) * 1024
+transform = gr.Affine([[1, 0.1, 0], [-0.1, 1, 0], [0, 0, 1]])
+resample_zarr(sys.argv[1], sys.argv[2], transform, memory=100_000_000, chunk=[64], devices=["host"])
+open("/proc/self/clear_refs", "w").write("5")
+before = peak()
+made = resample_zarr(sys.argv[1], sys.argv[2], transform, memory=int(sys.argv[3]), chunk=[32], devices=["host"])
+print(peak() - before, made.planned)
+"""
+
+
+def test_the_process_stays_within_the_memory(tmp_path):
+    """As the system counts it: what is freed is given back."""
+    source = write_zarr(tmp_path / "in.zarr", [make_values((128, 192, 192))], "0.5", chunk=32, shard=64)
+    memory = 40_000_000
+    words = [sys.executable, "-c", MEASURE, source, tmp_path / "out.zarr", str(memory)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120, env={**os.environ, "GPUREG_THREADS": "2"})
+    assert done.returncode == 0, done.stderr
+    grown, planned = map(int, done.stdout.split())
+    assert planned / 20 < grown <= memory and planned <= memory
 
 
 def test_too_little_memory(big, tmp_path):

@@ -60,6 +60,8 @@ def make_values(shape, kind=np.uint16, seed=1):
     random = np.random.default_rng(seed)
     places = np.meshgrid(*[np.linspace(0, 3, n) for n in shape], indexing="ij")
     values = 0.5 + 0.3 * np.sin(sum((k + 1) * p for k, p in enumerate(places))) + 0.2 * random.uniform(-1, 1, shape)
+    if np.dtype(kind) == bool:
+        return values > 0.5
     most = 1.0 if np.dtype(kind).kind == "f" else np.iinfo(kind).max
     return (values * most).astype(kind)
 

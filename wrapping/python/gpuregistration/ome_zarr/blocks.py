@@ -12,6 +12,7 @@ from .._devices import Device
 from .._image import Image
 from .._resample import Part, resample_array
 from .._transforms import Transform
+from .allocator import give_back_at_once
 from .bounds import find_part
 from .plan import Block
 from .pyramid import shrink
@@ -32,6 +33,7 @@ class Source:
 
     def read(self, first: Sequence[int], end: Sequence[int]) -> np.ndarray:
         """Reads the part between two indices of the whole array. Raises BadInputError if it cannot be read."""
+        give_back_at_once()
         array = open_array(self.folder, self.path) if self.path else np.load(self.folder, mmap_mode="r")
         return read_part(array, self.folder, first, end)
 

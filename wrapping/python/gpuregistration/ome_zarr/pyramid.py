@@ -23,8 +23,15 @@ def shrink(values: np.ndarray, factors: Sequence[int], of_labels: bool) -> np.nd
     Returns:
         An array of ceil(n / factor) voxels along each axis. Voxels at the end stand for as many as there are.
     """
-    if of_labels:
-        return _most_frequent(values, factors)
+    made = np.empty([-(-count // factor) for count, factor in zip(values.shape, factors)], values.dtype.newbyteorder("="))
+    find = _most_frequent if of_labels else _mean
+    # A slice at a time, which needs little memory.
+    for n in range(len(made)):
+        made[n] = find(values[factors[0] * n : factors[0] * (n + 1)], factors)[0]
+    return made
+
+
+def _mean(values: np.ndarray, factors: Sequence[int]) -> np.ndarray:
     found = values.astype(np.float64)
     for axis, factor in enumerate(factors):
         if factor == 2:

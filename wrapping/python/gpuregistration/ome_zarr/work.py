@@ -13,6 +13,7 @@ import numpy as np
 from .. import _engine
 from .._engine import BadInputError
 from .._image import Image
+from .._paths import readable
 from .._transforms import Transform
 from ..cohort.cluster import Plan
 from .blocks import ResampleJob, ShrinkJob, Source, Target, find_needed
@@ -24,9 +25,8 @@ from .run import is_here
 from .shared import Shared, count_bytes, keep_shared, write_shared, write_values
 from .sides import Opened
 
-# Bytes of a value beside its own: while means of eight are made in doubles; and of whole numbers of 64 bits, of which the nearest is found
-# by their numbers among all.
-_MEANS, _NUMBERS = 14, 24
+# Bytes of a whole number of 64 bits beside its own, where the nearest is found by the values' numbers among all.
+_NUMBERS = 24
 
 
 @dataclass
@@ -89,7 +89,7 @@ class Work:
         levels = [LevelPlan(shape, chosen, block, (1,) * d, (1,) * d)]
         for size, factors in plan_levels(shape, spacing, chosen):
             # A shard that is read whole is in memory as it is packed, too.
-            costs = Costs(kind.itemsize, chunk_bytes, _MEANS + kind.itemsize, 0, 0, kind.itemsize, vectors)
+            costs = Costs(kind.itemsize, chunk_bytes, kind.itemsize, 0, 0, kind.itemsize, vectors)
             before = levels[-1].shape
 
             def need(one: Block, factors: Sequence[int] = factors, before: Sequence[int] = before) -> Sequence[int]:
@@ -173,7 +173,7 @@ def _name_job(target: Target) -> str:
 def _name_of(opened: Opened) -> str:
     if opened.zarr is not None and opened.zarr.name:
         return opened.zarr.name
-    return Path(opened.name.rstrip("/")).name
+    return readable(Path(opened.name.rstrip("/")).name)
 
 
 def _read_chunk(chunk: Sequence[int], dimension: int) -> tuple[int, ...]:
