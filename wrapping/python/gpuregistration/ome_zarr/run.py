@@ -8,15 +8,14 @@ import os
 import queue
 import socket
 import threading
-from contextlib import ExitStack, suppress
 from typing import Any, Iterator, Optional, Sequence
 
 from .._devices import describe_device
 from .._engine import BadInputError, DeviceLostError, OutOfMemoryError, UnsupportedError
-from ..cohort.cluster import Plan, existing_client, local_client
+from ..cohort.cluster import Plan
 from ..cohort.errors import WorkerError
 from ..cohort.pipeline import PLACES, Job, Outcome, Pipeline, WorkerInfo
-from ..cohort.schedule import Schedule
+from ..cohort.workers import Workers
 
 # Seconds between two looks of who waits for jobs, so that Ctrl-C is noticed.
 _LOOK = 0.5
@@ -38,9 +37,7 @@ class Runner:
 
     def __init__(self, plan: Optional[Plan], scheduler: Optional[str]) -> None:
         self._plan = plan
-        self._scheduler = scheduler
-        self._schedule: Optional[Schedule] = None
-        self._stack = ExitStack()
+        self._workers = Workers(plan, scheduler)
         self._has_ended = threading.Event()
         self._threads: list[threading.Thread] = []
 
@@ -52,7 +49,7 @@ class Runner:
         # Nothing is written behind this: the folder may be removed.
         for thread in self._threads:
             thread.join()
-        self._stack.close()
+        self._workers.__exit__(*error)
 
     def run(self, jobs: Sequence[Job]) -> Iterator[Optional[Outcome]]:
         """Yields how each job ended, in the order in which they end, and None now and then.
@@ -60,7 +57,8 @@ class Runner:
         Raises:
             BadInputError, UnsupportedError, OutOfMemoryError, OSError, WorkerError: a job failed, as it failed.
         """
-        for outcome in self._run_here(jobs) if is_here(self._plan) else self._run_on_workers(jobs):
+        outcomes = self._run_here(jobs) if is_here(self._plan) else (outcome for outcome, _, _ in self._workers.run(jobs))
+        for outcome in outcomes:
             if outcome is not None and outcome.failed:
                 raise _error_of(outcome)
             yield outcome
@@ -96,23 +94,6 @@ class Runner:
                 except queue.Empty:
                     yield None
             yield outcome
-
-    def _run_on_workers(self, jobs: Sequence[Job]) -> Iterator[Outcome | None]:
-        if self._schedule is None:
-            opened = local_client(self._plan) if self._plan is not None else existing_client(str(self._scheduler))
-            names, threads = (self._plan.devices, self._plan.threads) if self._plan is not None else (None, 0)
-            client = self._stack.enter_context(opened)
-            self._schedule = Schedule(client, names, threads)
-            self._stack.callback(self._end)
-            for _ in self._schedule.start():
-                yield None
-        yield from self._schedule.run(jobs)
-
-    def _end(self) -> None:
-        # The error that ended the work is told, not that the scheduler is gone, too.
-        with suppress(Exception):
-            assert self._schedule is not None
-            self._schedule.end()
 
 
 def _error_of(outcome: Outcome) -> Exception:
