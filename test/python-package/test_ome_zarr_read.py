@@ -215,7 +215,7 @@ def test_no_package_zarr(tmp_path):
         assert done.stderr.count("\n") == 1
 
 
-def test_names_of_outputs(tmp_path, capfd):
+def test_names_of_outputs(tmp_path, capfd, monkeypatch):
     path = write_zarr(tmp_path / "a.zarr", [FINE])
     (tmp_path / "file.zarr").write_text("mine")
     (tmp_path / "mine.zarr").mkdir()
@@ -236,6 +236,10 @@ def test_names_of_outputs(tmp_path, capfd):
     ):
         code = 1 if why is None else 2
         assert_fails(capfd, code, why or "chunk=[8, 8] is not possible", None, "apply", path, "-o", tmp_path / "o.zarr", *words)
+    # As every command that computes on one device.
+    monkeypatch.setenv("ITK_GPU_DEVICE", "cuda:77")
+    assert_fails(capfd, 2, 'There is no device "cuda:77"', None, "apply", path, "-o", tmp_path / "o.zarr")
+    monkeypatch.delenv("ITK_GPU_DEVICE")
     assert not (tmp_path / "o.zarr").exists() and (tmp_path / "mine.zarr" / "notes.txt").read_text() == "mine"
     # An empty folder is taken.
     (tmp_path / "empty.zarr").mkdir()

@@ -15,6 +15,7 @@ pytest.importorskip("SimpleITK")
 
 import gpuregistration as gr  # noqa: E402
 from command_line import assert_fails, gpureg_json, run_process, start_process  # noqa: E402
+from gpuregistration.cohort import register_cohort  # noqa: E402
 from gpuregistration.ome_zarr import resample_zarr  # noqa: E402
 from zarr_data import image_of, make_transforms, make_values, write_zarr  # noqa: E402
 
@@ -121,6 +122,37 @@ def test_a_killed_run_is_begun_anew(big, tmp_path, capfd):
     gpureg_json(capfd, *words)
     assert os.listdir(tmp_path / "out") == ["out.zarr"]
     assert (read(tmp_path / "out" / "out.zarr") == expected(big)).all()
+
+
+def test_what_was_there_comes_back(big, tmp_path):
+    """A run that was killed between two renamings leaves what was there under another name."""
+    (tmp_path / "out" / ".making-out.zarr").mkdir()
+    write_zarr(tmp_path / "out" / ".making-out.zarr" / "before", [make_values((4, 4, 4))])
+
+    def stop(progress):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        resample_zarr(big / "big.zarr", tmp_path / "out" / "out.zarr", devices=["host"], progress=stop)
+    assert os.listdir(tmp_path / "out") == ["out.zarr"]
+    assert (gr.read_image(tmp_path / "out" / "out.zarr").array == make_values((4, 4, 4))).all()
+
+
+def test_a_cohort_of_levels(tmp_path, heads):
+    """A table names levels as the command does."""
+    names = []
+    for name, image in zip(("fixed", "moving"), heads):
+        scale, origin = image.spacing[::-1], image.origin[::-1]
+        levels = [np.zeros((8, 8, 8), np.float32), image.array]
+        path = write_zarr(tmp_path / f"{name}.zarr", levels, unit="millimeter", scale=scale / 2, translation=origin - scale / 4)
+        names.append(f"{path.name}#1")
+    (tmp_path / "pairs.csv").write_text(f"fixed,moving\n{','.join(names)}\n")
+    made = register_cohort(tmp_path / "pairs.csv", tmp_path / "results", devices=["host"])
+    assert made.failed == [] and made.done_now == 1
+    warped = gr.read_image(tmp_path / "results" / "0001" / "warped.nii.gz")
+    assert (warped.array == gr.register(*heads, device="host").warped.array).all()
+    # It is done, and known to be.
+    assert register_cohort(tmp_path / "pairs.csv", tmp_path / "results", devices=["host"]).done_now == 0
 
 
 def test_progress_and_its_end(big, tmp_path):

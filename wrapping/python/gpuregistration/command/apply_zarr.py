@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Optional
 
@@ -96,7 +97,8 @@ class _Line:
 def _read_devices(arguments: argparse.Namespace) -> Optional[list[str]]:
     devices = options.read_workers(arguments)
     if arguments.device is None:
-        return devices
+        is_named = devices is None and arguments.scheduler is None and os.environ.get("ITK_GPU_DEVICE")
+        return [options.choose_device(None)] if is_named else devices
     if devices is not None or arguments.scheduler is not None:
         raise WrongUse("--device names one, and --devices or --scheduler others: leave one of them out")
     return [options.choose_device(arguments.device)]

@@ -26,7 +26,8 @@ VERSION = "0.5"
 
 #: Begins the name of the folder in which an output is made, beside the output.
 MAKING = ".making-"
-_LOCK = "lock"
+# In that folder: the lock, and what the output replaces.
+_LOCK, _BEFORE = "lock", "before"
 # Packs in a quarter of the time of its best, into a few per cent more.
 _LEVEL_OF_ZSTD = 3
 
@@ -109,6 +110,9 @@ def making(path: str) -> Iterator[Path]:
         except BlockingIOError as error:
             raise BadInputError(readable(f"Another process makes {path}: wait for it, or give another name.")) from error
         try:
+            if (folder / _BEFORE).exists() and not place.exists():
+                # It was killed between two renamings.
+                os.rename(folder / _BEFORE, place)
             for left in folder.iterdir():
                 if left.name != _LOCK:
                     _remove(left)
@@ -125,7 +129,7 @@ def making(path: str) -> Iterator[Path]:
 def publish(made: Path, path: str) -> None:
     """Gives an output its name; what it replaces is removed then."""
     place = Path(os.path.abspath(path))
-    before = made.parent / "before"
+    before = made.parent / _BEFORE
     if place.exists():
         os.rename(place, before)
     try:

@@ -20,6 +20,7 @@ from ..cohort.folder import locked, make_folder
 from ..cohort.rows import Table
 from ..cohort.workers import Workers
 from ..stages import StagesLike, read_stages
+from ..ome_zarr.names import split_name
 from .page import write_page
 from .places import remove_all_leftovers
 from .results import Template, write_results
@@ -137,7 +138,7 @@ def build_template(
     check_places(table, people, folder)
     begins = {name: os.path.abspath(name_of(path)) for name, path in (("start", start), ("grid", grid)) if path is not None}
     for name, path in begins.items():
-        if not os.path.exists(path):
+        if not os.path.exists(split_name(path)[0]):
             raise BadInputError(readable(f"{name}={path} is not possible: there is no such file."))
     plan = plan_workers(devices, workers_per_device, scheduler)
     import_distributed()
