@@ -241,6 +241,14 @@ def test_too_little_memory(big, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+def test_chunks_that_are_too_large(tmp_path):
+    grid = gr.Image(np.broadcast_to(np.uint8(0), (2000, 2000, 2000)), [1e-4] * 3)
+    image = gr.Image(make_values((8, 8, 8)))
+    with pytest.raises(gr.BadInputError, match="Chunks of 1500 x 1500 x 1500 voxels have 6.75 GB, and Blosc packs 2 GB"):
+        resample_zarr(image, tmp_path / "out.zarr", None, grid, memory=1 << 40, chunk=[1500])
+    assert os.listdir(tmp_path) == []
+
+
 def test_the_command(big, tmp_path, capfd):
     image = image_of(make_values(SHAPE))
     transforms = make_transforms(image)

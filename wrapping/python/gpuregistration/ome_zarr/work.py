@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,7 @@ from .._paths import readable
 from .._transforms import Transform
 from ..cohort.cluster import Plan
 from .blocks import ResampleJob, ShrinkJob, Source, Target, find_needed
-from .metadata import Axis, OmeZarr, unit_of
+from .metadata import Axis, OmeZarr, readable_bytes, unit_of
 from .output import Content, LevelPlan
 from .plan import Block, Costs, choose_block, choose_chunk, cut, find_bytes
 from .pyramid import plan_levels
@@ -25,6 +26,8 @@ from .run import is_here
 from .shared import Shared, count_bytes, keep_shared, write_shared, write_values
 from .sides import Opened
 
+# Bytes that Blosc takes at a time.
+_MOST_OF_CHUNK = 2_000_000_000
 # Bytes of a whole number of 64 bits beside its own, where the nearest is found by the values' numbers among all.
 _NUMBERS = 24
 
@@ -73,6 +76,12 @@ class Work:
         else:
             chunks = None if of_reference is None else of_reference.levels[0].chunks[-d:]
         chosen = choose_chunk(shape, chunks)
+        chunk_bytes = math.prod(chosen) * kind.itemsize
+        if chunk_bytes > _MOST_OF_CHUNK:
+            raise BadInputError(
+                f"Chunks of {' x '.join(map(str, chosen[::-1]))} voxels have {readable_bytes(chunk_bytes)}, and Blosc packs 2 GB at most: ask "
+                "for smaller ones (chunk, --chunk)."
+            )
         is_exact = self.interpolation == "nearest"
         spacing = self.grid.spacing[::-1].tolist()
         vectors = count_bytes(self.transform)
@@ -85,7 +94,6 @@ class Work:
         reading = self._costs(kind, vectors)
         block = choose_block(shape, chosen, self.memory, count, reading, self._needed_shape)
         self.planned = find_bytes(shape, block, reading, self._needed_shape)
-        chunk_bytes = int(np.prod(chosen)) * kind.itemsize
         levels = [LevelPlan(shape, chosen, block, (1,) * d, (1,) * d)]
         for size, factors in plan_levels(shape, spacing, chosen):
             # A shard that is read whole is in memory as it is packed, too.
