@@ -3,19 +3,23 @@
 """How long a template of several heads takes, and where its time goes.
 
     tools/measure-template.py HEAD.nii.gz...                  # six people, four rounds, on all GPUs
+    tools/measure-template.py HEAD.nii.gz... --counts 1,4     # on one GPU, and on four
     tools/measure-template.py HEAD.nii.gz... --voxel 2 --people 3 --rounds 1 --devices host
 
 Needs the package with what cohorts need: pip install '.[cohort]'. If there are fewer heads than people, the others are made from them by
-smooth random deformations. Prints a table: seconds of each round and of its parts.
+smooth random deformations. Prints a table: seconds of each round and of its parts; and how many times as fast several devices are as the first
+number of them.
 """
 
 import argparse
+import shutil
 import sys
 import tempfile
 from pathlib import Path
 
 import gpuregistration as g
 import numpy as np
+from gpuregistration.cohort.cluster import plan_workers
 from gpuregistration.command.output import print_table
 from gpuregistration.command.stages import read_stages
 from gpuregistration.template import Template, build_template
@@ -26,20 +30,32 @@ SPACING, LARGEST = 40.0, 8.0
 
 def main() -> None:
     arguments = read_arguments()
+    devices = list(dict.fromkeys(plan_workers(arguments.devices, None).devices))
+    counts = arguments.counts or [len(devices)]
+    if max(counts) > len(devices):
+        sys.exit(f"{sys.argv[0]}: --counts {max(counts)} is more than the devices that there are: {', '.join(devices)}")
     with tempfile.TemporaryDirectory(prefix="measure-template-", dir=arguments.folder) as name:
         folder = Path(name)
         print(f"Making {arguments.people} people in {folder}", file=sys.stderr)
         rows = [{"image": make_person(arguments, folder, n)} for n in range(arguments.people)]
-        template = build_template(
-            rows,
-            folder / "study",
-            read_stages(arguments.transform, None),
-            rounds=arguments.rounds,
-            devices=arguments.devices,
-            workers_per_device=arguments.workers_per_device,
-            progress=lambda progress: print(progress.news, file=sys.stderr) if progress.news else None,
-        )
-        describe(arguments, template)
+        templates = []
+        for count in counts:
+            template = build_template(
+                rows,
+                folder / f"on-{count}",
+                read_stages(arguments.transform, None),
+                rounds=arguments.rounds,
+                devices=devices[:count],
+                workers_per_device=arguments.workers_per_device,
+                progress=lambda progress: print(progress.news, file=sys.stderr) if progress.news else None,
+            )
+            templates.append(template)
+            describe(arguments, template)
+            shutil.rmtree(template.output)
+    first = sum(one.seconds for one in templates[0].rounds[1:])
+    for count, template in zip(counts, templates):
+        seconds = sum(one.seconds for one in template.rounds[1:])
+        print(f"{count} devices: {seconds:.2f} s behind the start, {first / seconds:.2f} times as fast as {counts[0]}")
 
 
 def read_arguments() -> argparse.Namespace:
@@ -49,6 +65,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--voxel", type=float, help="mm, of voxels that the heads are resampled to (default: as they are)")
     parser.add_argument("--transform", default="affine,greedy", help="as of gpureg template (default: affine,greedy)")
+    parser.add_argument("--counts", type=lambda text: [int(count) for count in text.split(",")], metavar="N,N", help="numbers of devices (default: all)")
     parser.add_argument("--devices", type=lambda text: text.split(","), help="such as cuda:0,cuda:1 (default: all GPUs, or else the host)")
     parser.add_argument("--workers-per-device", type=int)
     parser.add_argument("--folder", help="where a folder is made, and removed (default: the system's for such)")

@@ -247,6 +247,22 @@ def test_the_tool_that_measures(tmp_path):
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("measure")] == []
 
 
+def test_the_tool_that_measures_scaling(tmp_path):
+    make_cohort(tmp_path, 0)
+    (tmp_path / "heads").mkdir()
+    (tmp_path / "fixed.nii.gz").rename(tmp_path / "heads" / "one.nii.gz")
+    tool = Path(__file__).parents[2] / "tools" / "measure-scaling.sh"
+    sizes = {"PAIRS": "3", "PEOPLE": "2", "ROUNDS": "1", "DEVICES": "host", "FOLDER": str(tmp_path), "PYTHON": sys.executable}
+    done = subprocess.run([tool, tmp_path / "heads"], env={**os.environ, **sizes}, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    names, numbers = lines[1].split("  "), lines[2].split()
+    assert lines[0] == "== Cohort" and "speed-up" in lines[1] and "to write" in lines[1], names
+    assert numbers[:3] == ["1", "3", "0"] and numbers[6] == "1.00" and float(numbers[10]) > 0
+    assert lines[-1].startswith("1 devices: ") and lines[-1].endswith("1.00 times as fast as 1")
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("measure")] == []
+
+
 @pytest.mark.parametrize(
     "progress, text",
     [

@@ -5,6 +5,7 @@ import gpuregistration as gr
 import numpy as np
 import pytest
 from conftest import turn
+from gpuregistration._transforms import range_of_vectors
 from gpuregistration.template import average
 
 
@@ -111,3 +112,25 @@ def test_sharpness_is_a_share_of_the_intensity_per_mm():
     grain = (100 + 20 * np.random.default_rng(1).random((12, 12, 12))).astype(np.float32)
     dull = gr.smooth(gr.Image(grain), 1.0, device="host").array
     assert average.sharpness(dull, (1.0, 1.0, 1.0)) < 0.5 * average.sharpness(grain, (1.0, 1.0, 1.0))
+
+
+@pytest.mark.parametrize("shape", [(1, 7), (9, 8), (1, 6, 7), (2, 5, 6), (23, 12, 13)])
+def test_bits_do_not_depend_on_threads(shape, rng):
+    """Each thread has some slices, and looks at their neighbours."""
+    array = rng.random(shape)
+    several = [rng.random(shape, dtype=np.float32) for _ in range(5)]
+    spacing = (1.0, 2.0, 1.5)[: len(shape)]
+    found = []
+    for threads in (1, 2, 7):
+        gr.set_threads(threads)
+        arrays = average.mean_of_images(several, [1, 2, 3, 1, 2]), average.laplacian(array, spacing), average.sharpen_by_laplacian(array, spacing)
+        found.append([*(one.tobytes() for one in arrays), average.sharpness(array, spacing)])
+    gr.set_threads(0)
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("count", [1, 1000, 1024, 3000])
+def test_range_of_vectors(count, rng):
+    vectors = rng.normal(size=(count, 1, 3)).astype(np.float32)
+    least, greatest = range_of_vectors(vectors)
+    assert (least == vectors.min(axis=(0, 1))).all() and (greatest == vectors.max(axis=(0, 1))).all()

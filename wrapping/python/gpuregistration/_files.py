@@ -30,6 +30,7 @@ from ._simpleitk_read import read_simpleitk
 from ._transform_like import as_transform
 from ._transforms import Affine, DisplacementField, Transform, TransformLike, linear_matrix
 from ._warnings import remember_input_warnings
+from .ome_zarr.names import is_zarr, split_name
 
 # SimpleITK asks its readers in turn whether a file is theirs, HDF5's among the first. That library is not made for several threads, and
 # neither may two use it at once. What has a reader by its name does not ask it.
@@ -55,18 +56,32 @@ _TRANSFORM_SUFFIXES = (".tfm", ".txt", ".h5", ".hdf5", ".hdf")
 _TEXT_SUFFIXES = (".tfm", ".txt")
 
 
-def read_image(path: PathLike) -> Image:
-    """Reads an image file: NIfTI, MetaImage, NRRD, …, DICOM, or a folder with the slices of a DICOM series; docs/formats.md has a table. Values
-    that are infinite or not a number are read as they are. Where a header says two different things there is an InputWarning, which the
-    image has in its `warnings`, too.
+def read_image(path: PathLike, channel: Optional[int] = None) -> Image:
+    """Reads an image file: NIfTI, MetaImage, NRRD, …, DICOM, a folder with the slices of a DICOM series, or a resolution level of an OME-Zarr;
+    docs/formats.md has a table. Values that are infinite or not a number are read as they are. Where a header says two different things
+    there is an InputWarning, which the image has in its `warnings`, too.
+
+    Args:
+        path: of an OME-Zarr the name of its folder, with "#2" behind it for level 2; else its finest level of at most 2^28 values is read.
+        channel: of an OME-Zarr's channels, or of other components, the one that is wanted, from 0 on. None: all of them.
 
     Raises:
-        BadInputError: there is no such file, it is not one image, or it is damaged.
-        ImportError: there is no nibabel, which reads NIfTI, no pydicom, which reads DICOM, or no SimpleITK, which reads the rest.
+        BadInputError: there is no such file, level or channel, it is not one image, or it is damaged.
+        ImportError: there is no nibabel, which reads NIfTI, no pydicom, which reads DICOM, no zarr, or no SimpleITK, which reads the rest.
     """
+    from ._grey import component_of
+
     warnings: list[str] = []
-    with remember_input_warnings(warnings), to_read(path) as name:
-        image = _read_image(name)
+    with remember_input_warnings(warnings):
+        level = split_name(name_of(path))
+        with to_read(level[0]) as name:
+            if is_zarr(name):
+                from .ome_zarr.read import read_zarr
+
+                image = read_zarr(name if level[1] is None else f"{name}#{level[1]}", channel)
+            else:
+                image = _read_image(name)
+                image = image if channel is None else component_of(image, channel, f"file {name}")
     image.warnings = warnings
     return image
 

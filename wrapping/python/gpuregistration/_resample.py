@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Callable, Optional
 
 import numpy as np
@@ -18,7 +19,27 @@ from ._slices import can_be_flat, check_planes, flattened, reshaped
 from ._transform_like import as_transform
 from ._transforms import Transform, TransformLike, check_dimension
 
-_INTERPOLATIONS = ("linear", "nearest", "bspline")
+INTERPOLATIONS = ("linear", "nearest", "bspline")
+
+# Values that are brought to another type at a time, so that large images need little memory for it.
+_SLICE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Part:
+    """Says which part of an image is made, of which part of another one: with the bits that it has where all is made at once.
+
+    Attributes:
+        moving, grid: the whole images, of which only the grids count.
+        first_moving, first: the first voxels of the parts along x, y (and z), as indices of the whole images.
+        chain: the transform, which stays on a device from part to part.
+    """
+
+    moving: Image
+    grid: Image
+    first_moving: tuple[int, ...]
+    first: tuple[int, ...]
+    chain: _engine.Chain
 
 
 def resample(
@@ -96,9 +117,14 @@ def resample_array(
     order: int = 3,
     extrapolate: bool = False,
     progress: Optional[Callable[[float], Any]] = None,
+    part: Optional[Part] = None,
 ) -> Any:
-    """The same of what has been read: an array of the grid's shape, of the moving one's type and components, and where that is."""
-    interpolation, order = read_choice("interpolation", interpolation, _INTERPOLATIONS), read_whole("order", order, 0, 5)
+    """The same of what has been read: an array of the grid's shape, of the moving one's type and components, and where that is.
+
+    Args:
+        part: where the moving image and the grid are parts of larger ones; the transform is its chain then.
+    """
+    interpolation, order = read_choice("interpolation", interpolation, INTERPOLATIONS), read_whole("order", order, 0, 5)
     content = moving.content
     outside = read_default(default, content.dtype)
     of_others = np.float64 if _engine.has_doubles(device) else np.float32
@@ -107,7 +133,7 @@ def resample_array(
         there, numbers = np.unique(np.append(content, to_type(np.array([outside]), content.dtype)), return_inverse=True)
         numbered = moving.like(numbers[:-1].reshape(content.shape).astype(np.int32))
         found = resample_array(
-            numbered, transform, grid, interpolation, device, float(numbers[-1]), order, extrapolate, progress
+            numbered, transform, grid, interpolation, device, float(numbers[-1]), order, extrapolate, progress, part
         )
         return there[found]
     if interpolation == "bspline" and order > 1 and not isinstance(content, GpuArray):
@@ -117,13 +143,13 @@ def resample_array(
         # The engine's splines are of one component.
         parts = [
             resample_array(
-                moving.like(host_array(moving)[..., n]), transform, grid, interpolation, device, default, order, extrapolate, progress
+                moving.like(host_array(moving)[..., n]), transform, grid, interpolation, device, default, order, extrapolate, progress, part
             )
             for n in range(moving.components)
         ]
         return np.stack(parts, axis=-1)
-    chain = _chain_of(transform, moving)
-    asked = _ask(moving, grid)
+    chain = _chain_of(transform, moving) if part is None else part.chain
+    asked = _ask(moving, grid, part)
     asked.interpolation = interpolation
     asked.order = order
     asked.outside = [outside] * moving.components
@@ -196,12 +222,16 @@ def _chain_of(transform: Optional[Transform], moving: Image) -> _engine.Chain:
     return transform.chain() if transform is not None else _engine.Chain(moving.dimension)
 
 
-def _ask(moving: Image, grid: Image) -> _engine.Resampling:
+def _ask(moving: Image, grid: Image, part: Optional[Part] = None) -> _engine.Resampling:
     """What is asked of the engine, as far as the images say it."""
     asked = _engine.Resampling()
     asked.size = engine_size(grid)
-    asked.output_to_point = engine_map(grid.index_to_point)
-    asked.point_to_input = engine_map(np.linalg.inv(moving.index_to_point))
+    whole, whole_moving = (grid, moving) if part is None else (part.grid, part.moving)
+    asked.output_to_point = engine_map(whole.index_to_point)
+    asked.point_to_input = engine_map(np.linalg.inv(whole_moving.index_to_point))
+    if part is not None:
+        asked.first_output = [*part.first, *[0] * (3 - grid.dimension)]
+        asked.first_input = [*part.first_moving, *[0] * (3 - grid.dimension)]
     asked.is_of_integers = moving.content.dtype.kind in "biu"
     return asked
 
@@ -212,6 +242,11 @@ def to_type(values: np.ndarray, kind: np.dtype) -> np.ndarray:
     if kind == bool:
         return values >= 0.5
     if kind.kind in "iu":
+        if values.size > _SLICE and values.ndim > 1:
+            made = np.empty(values.shape, kind)
+            for n, slice_of_values in enumerate(values):
+                made[n] = to_type(slice_of_values, kind)
+            return made
         limits = np.iinfo(kind)
         rounded = np.rint(values)
         low, high = rounded <= limits.min, rounded >= limits.max

@@ -4,8 +4,11 @@
 #include "Bindings.h"
 
 #include "gpureg/core/Error.h"
+#include "gpureg/core/Key.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -15,6 +18,17 @@ namespace gpureg
 {
 namespace python
 {
+
+namespace
+{
+/** Returns a key that no other grid of this process has. */
+Key
+MakeKey()
+{
+  static std::atomic<std::uintptr_t> count{ 0 };
+  return { ++count };
+}
+} // namespace
 
 Chain::Chain(int dimension)
 {
@@ -57,6 +71,8 @@ Chain::AppendGrid(GridKind kind, const TArray & vectors, const IndexMap & toGrid
   grid.kind = kind;
   grid.size = SizeOf(Array(vectors));
   grid.toGrid = toGrid;
+  // The vectors stay on a device while one chain resamples several images, such as the blocks of a large one.
+  grid.source.key = MakeKey();
   // The copy keeps the array alive.
   const auto         kept = std::make_shared<TArray>(vectors);
   const auto * const from = vectors.data();

@@ -15,6 +15,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -59,6 +61,9 @@ struct Resampling
   std::vector<double> outside;
   bool                extrapolates = false;
   bool                isOfIntegers = false;
+  /** First voxels of the parts of the output and of the input that are at hand, as indices of the two maps. */
+  std::array<std::int64_t, 3> firstOutput{};
+  std::array<std::int64_t, 3> firstInput{};
 };
 
 ResampleRequest
@@ -73,6 +78,8 @@ MakeRequest(const Resampling & asked, const Chain & chain)
   request.splineOrder = asked.order;
   request.outside = asked.outside;
   request.extrapolates = asked.extrapolates;
+  request.firstOutput = asked.firstOutput;
+  request.firstInput = asked.firstInput;
   return request;
 }
 
@@ -249,7 +256,9 @@ AddResample(nb::module_ & module)
     .def_rw("order", &Resampling::order)
     .def_rw("outside", &Resampling::outside)
     .def_rw("extrapolates", &Resampling::extrapolates)
-    .def_rw("is_of_integers", &Resampling::isOfIntegers);
+    .def_rw("is_of_integers", &Resampling::isOfIntegers)
+    .def_rw("first_output", &Resampling::firstOutput)
+    .def_rw("first_input", &Resampling::firstInput);
   nb::class_<DisplacementRequest>(module, "DisplacementRequest")
     .def(
       "__init__",

@@ -17,6 +17,7 @@ from .._json import text_of
 from .._making import told_by_places
 from .._paths import readable
 from .._parts import parts_that_are_read
+from ..ome_zarr.names import split_name
 from .settings import Settings
 from .table import Row
 
@@ -37,8 +38,9 @@ def describe_files(files: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _describe_file(path: str) -> dict[str, Any]:
-    inside = [one.stat() for one in os.scandir(path) if one.is_file()] if os.path.isdir(path) else []
-    states = inside or [os.stat(part) for part in parts_that_are_read(path)]
+    place = split_name(path)[0]
+    inside = [one.stat() for one in os.scandir(place) if one.is_file()] if os.path.isdir(place) else []
+    states = inside or [os.stat(part) for part in parts_that_are_read(place)]
     return {
         "path": path,
         "size": sum(state.st_size for state in states),

@@ -178,7 +178,9 @@ def _run_jobs(run: _Run, jobs: list[Job], schedule: Schedule) -> None:
             if outcome is not None:
                 run.outcomes.append(outcome)
                 row = rows[outcome.id]
-                run.results[row.id] = PairResult(row, outcome.record, outcome.error_type, outcome.error, outcome.trace)
+                run.results[row.id] = PairResult(
+                    row, outcome.record, outcome.error_type, outcome.error, outcome.trace, spans=outcome.spans
+                )
                 if outcome.failed:
                     news.append(f"{outcome.id} failed: {outcome.error_type}: {outcome.error}")
             # The first pairs end in a burst: the time left is an estimate once some have ended.

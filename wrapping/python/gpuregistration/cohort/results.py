@@ -6,9 +6,9 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Optional, Sequence
+from typing import Any, Mapping, Optional, Sequence
 
 from .._json import text_of
 from .._report_data import find_versions
@@ -28,6 +28,7 @@ class PairResult:
         record: the content of its result.json; None if it failed.
         error_type, error, trace: why it failed, and where.
         was_done: an earlier run has done it.
+        spans: when "read", "register" and "write" began and ended in this run, in seconds since 1970.
     """
 
     row: Row
@@ -36,6 +37,7 @@ class PairResult:
     error: str = ""
     trace: str = ""
     was_done: bool = False
+    spans: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def failed(self) -> bool:

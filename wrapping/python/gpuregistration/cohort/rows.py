@@ -13,6 +13,7 @@ from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
 from .._engine import BadInputError
 from .._paths import PathLike, has_another_name, name_of, readable
+from ..ome_zarr.names import split_name
 
 Table = Union[PathLike, Iterable[Mapping[str, Any]]]
 
@@ -166,7 +167,7 @@ def _read_rows(cells: Sequence[Mapping[str, str]], folder: Path, table: str, for
             text = row.get(name, "")
             if text:
                 path = files[name] = os.path.abspath(folder / text)
-                if not os.path.exists(path):
+                if not os.path.exists(split_name(path)[0]):
                     problems.append(f"row {number}: there is no {name} file {path}{_hint_of_encoding(text)}")
             elif name in form.needed:
                 problems.append(f"row {number}: {name} is empty")

@@ -9,12 +9,15 @@ import os
 import socket
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from typing import Any, Optional, Sequence
 
 from .. import __version__
 from .._devices import describe_device, set_threads
+from .._nibabel import import_nibabel
 from .._simpleitk import import_simpleitk
 from .._start import start_device
 from .claims import Claim, claim_device
@@ -87,6 +90,15 @@ def _serve(setup: Setup, dask_worker: Any) -> Pipeline:
         return _start(device, setup.threads, name, dask_worker.address)
 
 
+def _import_nifti() -> None:
+    """Imports what reads and writes NIfTI, and what runs pairs, which takes 0.15 to 0.3 s."""
+    # Nothing else needs nibabel: a file of NIfTI tells that it is not there.
+    with suppress(ImportError):
+        import_nibabel()
+    for name in ("_nifti", "_nifti_write", "cohort.pair"):
+        import_module(f"{__package__.rpartition('.')[0]}.{name}")
+
+
 @lru_cache(maxsize=None)
 def _start(named: Optional[str], threads: int, name: str, address: str) -> Pipeline:
     set_threads(threads)
@@ -95,8 +107,9 @@ def _start(named: Optional[str], threads: int, name: str, address: str) -> Pipel
     claim = claim_device() if named is None else Claim(named)
     if claim.warning:
         logging.getLogger("distributed.worker").warning("gpuregistration: %s", claim.warning)
-    # The first pair would wait for both of these.
+    # The first pair would wait for these.
     start_device(claim.device)
     import_simpleitk()
+    _import_nifti()
     found = describe_device(claim.device)
     return Pipeline(found, WorkerInfo(name, address, os.getpid(), socket.gethostname(), claim.device, found.description, claim.warning))

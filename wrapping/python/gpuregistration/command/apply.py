@@ -29,6 +29,11 @@ series:  of an IMAGE of four dimensions every volume is transformed, and OUT is 
 
 labels:  --interpolation nearest, which makes no values that are not in the image.
 
+zarr:    OUT that ends on .zarr is made block by block, each from the part of IMAGE that it needs: IMAGE may be an OME-Zarr that does not
+         fit into memory, and so may the reference. big.zarr#2 is the level 2 of one; without it IMAGE is the finest level. OUT is of
+         OME-NGFF 0.5, with coarser levels, and gets its name when it is whole: a killed run leaves a folder .making-OUT, which the next
+         one removes, and begins anew.
+
 FSL:     a .mat of FLIRT has a meaning with its two images alone, which IMAGE and the reference are; so it stands alone.
 """
 
@@ -53,6 +58,13 @@ def add_parser(subparsers: Any) -> None:
     )
     options.add_default(parser, "IMAGE")
     options.add_device(parser)
+    zarr = parser.add_argument_group("of an OUT that ends on .zarr")
+    memory = "that all workers of this machine take together, or each of a scheduler's, such as 8G (default: a quarter of the machine's)"
+    options.add_memory(zarr, memory)
+    zarr.add_argument(
+        "--chunk", metavar="N", help="voxels of a chunk along each axis, or NxNxN along x, y and z (default: a Zarr reference's, or 128)"
+    )
+    options.add_workers(zarr)
     options.add_printing(parser)
 
 
@@ -67,9 +79,14 @@ class _Inputs:
 
 def run(arguments: argparse.Namespace) -> int:
     from .._slices import check_planes
+    from ..ome_zarr.names import has_zarr_name
+    from . import apply_zarr
 
+    if has_zarr_name(arguments.output):
+        return apply_zarr.run(arguments)
+    apply_zarr.refuse_options(arguments)
     times = Times()
-    outputs.check_name(arguments.output, outputs.IMAGES, "an image")
+    outputs.check_name(arguments.output, (*outputs.IMAGES, ".zarr"), "an image")
     inputs.check_stays([arguments.output], [arguments.image, arguments.reference, *arguments.transform])
     with outputs.Outputs([arguments.output]) as places:
         with native_messages_off(not arguments.debug):
@@ -81,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
             files = _Inputs(image, series, image if reference is None else reference)
             inputs.check_dimensions(files.image, arguments.image, files.reference, arguments.reference or arguments.image)
             with times.part("read transforms"):
-                transform = _read_transforms(arguments, files.image, files.reference, device)
+                transform = read_transforms(arguments, files.image, files.reference, device)
             if transform is not None and transform.dimension == 2:
                 check_planes(files.reference, files.image, f"file {arguments.reference or arguments.image}", f"file {arguments.image}")
         _make(arguments, files, transform, device, places.place(arguments.output), times)
@@ -121,8 +138,8 @@ def _make(
             write_series(path, map(make, files.series), files.series)
 
 
-def _read_transforms(arguments: argparse.Namespace, image: Image, reference: Image, device: str) -> Transform | None:
-    """All of them as one."""
+def read_transforms(arguments: argparse.Namespace, image: Image, reference: Image, device: str) -> Transform | None:
+    """Reads all transforms, as one; None: there are none."""
     from .._composite import Composite
     from .._files import is_flirt_matrix
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from .._transforms import Transform
 
 
-def read_image(path: str) -> Image:
-    """An image's file, or a folder of a DICOM series's slices.
+def read_image(path: str, channel: Optional[int] = None) -> Image:
+    """An image's file, a folder of a DICOM series's slices, or a level of an OME-Zarr, of which one channel alone may be read.
 
     Raises:
         CommandError: it cannot be read; the message names it.
@@ -25,7 +25,7 @@ def read_image(path: str) -> Image:
     from .._files import read_image as read
 
     try:
-        return read(path)
+        return read(path, channel)
     except Error as error:
         raise CommandError(_naming(path, error)) from error
 
@@ -37,12 +37,10 @@ def read_scalar_image(path: str, channel: Optional[int] = None) -> Image:
         channel: of several components the one that is taken; None: what a grey image that is stored as colours shows.
     """
     from .._engine import Error
-    from .._grey import as_grey, component_of
+    from .._grey import as_grey
 
-    image = read_image(path)
+    image = read_image(path, channel)
     try:
-        if channel is not None:
-            return component_of(image, channel, f"file {path}")
         return as_grey(image, f"file {path}", "Give a file of one of them, or --channel 0 for the first one.")
     except Error as error:
         raise CommandError(one_line(error)) from error
@@ -50,7 +48,21 @@ def read_scalar_image(path: str, channel: Optional[int] = None) -> Image:
 
 def read_grid(path: str) -> Image:
     """An image whose grid alone is looked at: of a series that of its volumes."""
+    from ..ome_zarr.names import is_zarr
+
+    if is_zarr(path):
+        return _read_zarr_grid(path)
     return read_series(path)[0] if is_series(path) else read_image(path)
+
+
+def _read_zarr_grid(path: str) -> Image:
+    from .._engine import Error
+    from ..ome_zarr.read import read_zarr_grid
+
+    try:
+        return read_zarr_grid(path)
+    except Error as error:
+        raise CommandError(_naming(path, error)) from error
 
 
 def is_series(path: str) -> bool:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import textwrap
 
 
@@ -24,6 +25,23 @@ def add_channel(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--channel", metavar="N", type=int, help="of images of colours, or of other components, which one is looked at, from 0 on"
     )
+
+
+def add_memory(parser: argparse.ArgumentParser, what: str) -> None:
+    """--memory, in bytes; None unless it is given."""
+    parser.add_argument("--memory", metavar="SIZE", type=_size, help=what)
+
+
+def _size(text: str) -> int:
+    """A number of bytes, such as 500M, 8G or 8GiB."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kMGT]?)(iB|B)?", text)
+    count = 0
+    if found is not None:
+        base = 1024 if found[3] == "iB" else 1000
+        count = int(float(found[1]) * base ** ("kMGT".index(found[2]) + 1 if found[2] else 0))
+    if count < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not possible: give a number of bytes, such as 500M, 8G or 8GiB")
+    return count
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:

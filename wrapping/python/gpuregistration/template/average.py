@@ -9,27 +9,31 @@ from typing import Iterable, Optional, Sequence
 import numpy as np
 
 from .._engine import BadInputError
+from .._slabs import in_slabs
 
 
 def mean_of_images(images: Iterable[np.ndarray], levels: Optional[Sequence[float]] = None) -> np.ndarray:
     """Computes the mean of images of one shape, in doubles.
 
     Args:
-        images: one after the other.
+        images: they are all held at the same time; those of files are read where they are looked at.
         levels: mean intensity of each image; each image is divided by its own, and the mean is multiplied by the mean of all, so that a bright
             image counts no more than a dark one. None: images count as they are.
     """
     common = None if levels is None else sum(levels) / len(levels)
-    total: Optional[np.ndarray] = None
-    count = 0
-    for image in images:
-        if total is None:
-            total = np.zeros(image.shape)
-        total += image if levels is None or common is None else np.multiply(image, common / levels[count], dtype=np.float64)
-        count += 1
-    if total is None:
+    summed = list(images)
+    if not summed:
         raise ValueError("A mean of no images is not possible.")
-    total /= count
+    total = np.zeros(summed[0].shape)
+
+    def add(first: int, end: int) -> None:
+        part = total[first:end]
+        for number, image in enumerate(summed):
+            values = image[first:end]
+            part += values if levels is None or common is None else np.multiply(values, common / levels[number], dtype=np.float64)
+        part /= len(summed)
+
+    in_slabs(add, len(total))
     return total
 
 
@@ -97,6 +101,18 @@ def laplacian(array: np.ndarray, spacing: Sequence[float]) -> np.ndarray:
         spacing: mm, of the array's axes in their order.
     """
     values = np.asarray(array, dtype=np.float64)
+    total = np.empty_like(values)
+
+    def find(first: int, end: int) -> None:
+        begin = max(0, first - 1)
+        total[first:end] = _laplacian(values[begin : end + 1], spacing)[first - begin : end - begin]
+
+    in_slabs(find, len(values))
+    return total
+
+
+def _laplacian(values: np.ndarray, spacing: Sequence[float]) -> np.ndarray:
+    """Computes the same of some slices, of which those at an end are wrong where others follow."""
     total = np.zeros_like(values)
     for axis, edge in enumerate(spacing):
         # A difference of neighbours, and the difference of these; at both ends the difference to what is outside is 0.
@@ -126,12 +142,25 @@ def sharpen_by_laplacian(array: np.ndarray, spacing: Sequence[float]) -> np.ndar
     edge_low, edge_high = float(edges.min()), float(edges.max())
     if not (edge_high > edge_low and high > low):
         return values.copy()
-    edges -= edge_low
-    edges *= (high - low) / (edge_high - edge_low)
-    edges += low
-    sharp = values - edges
-    sharp += float(values.mean()) - float(sharp.mean())
-    return np.clip(sharp, low, high, out=sharp)
+    factor = (high - low) / (edge_high - edge_low)
+
+    def subtract(first: int, end: int) -> None:
+        part = edges[first:end]
+        part -= edge_low
+        part *= factor
+        part += low
+        np.subtract(values[first:end], part, out=part)
+
+    in_slabs(subtract, len(edges))
+    change = float(values.mean()) - float(edges.mean())
+
+    def restore(first: int, end: int) -> None:
+        part = edges[first:end]
+        part += change
+        np.clip(part, low, high, out=part)
+
+    in_slabs(restore, len(edges))
+    return edges
 
 
 def sharpness(array: np.ndarray, spacing: Sequence[float]) -> float:
@@ -143,12 +172,21 @@ def sharpness(array: np.ndarray, spacing: Sequence[float]) -> float:
     """
     values = np.asarray(array, dtype=np.float64)
     inside = find_head(values)
-    squares = np.zeros_like(values)
-    for axis, edge in enumerate(spacing):
-        if values.shape[axis] > 1:
-            squares += np.square(np.gradient(values, edge, axis=axis))
     level = float(values[inside].mean())
-    return float(np.sqrt(squares[inside]).mean()) / abs(level) if level else 0.0
+
+    def find(first: int, end: int) -> np.ndarray:
+        begin = max(0, first - 1)
+        part = values[begin : end + 1]
+        squares = np.zeros_like(part)
+        for axis, edge in enumerate(spacing):
+            if values.shape[axis] > 1:
+                squares += np.square(np.gradient(part, edge, axis=axis))
+        magnitudes: np.ndarray = np.sqrt(squares[first - begin : end - begin][inside[first:end]])
+        return magnitudes
+
+    # Two slices at least, which a gradient needs.
+    magnitudes = np.concatenate(in_slabs(find, len(values)))
+    return float(magnitudes.mean()) / abs(level) if level else 0.0
 
 
 def find_head(array: np.ndarray) -> np.ndarray:

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Iterator, Optional, Sequence
+from typing import Any, Callable, Optional, Sequence
 
 import numpy as np
 
@@ -16,12 +15,12 @@ from .._checks import MOST_SEED, check_progress, read_choice, read_number, read_
 from .._engine import BadInputError
 from .._paths import PathLike, name_of, readable
 from .._resample import read_default
-from ..cohort.cluster import Plan, existing_client, import_distributed, local_client, plan_workers
+from ..cohort.cluster import import_distributed, plan_workers
 from ..cohort.folder import locked, make_folder
-from ..cohort.pipeline import Job, Outcome
 from ..cohort.rows import Table
-from ..cohort.schedule import Schedule
+from ..cohort.workers import Workers
 from ..stages import StagesLike, read_stages
+from ..ome_zarr.names import split_name
 from .page import write_page
 from .places import remove_all_leftovers
 from .results import Template, write_results
@@ -139,7 +138,7 @@ def build_template(
     check_places(table, people, folder)
     begins = {name: os.path.abspath(name_of(path)) for name, path in (("start", start), ("grid", grid)) if path is not None}
     for name, path in begins.items():
-        if not os.path.exists(path):
+        if not os.path.exists(split_name(path)[0]):
             raise BadInputError(readable(f"{name}={path} is not possible: there is no such file."))
     plan = plan_workers(devices, workers_per_device, scheduler)
     import_distributed()
@@ -165,47 +164,3 @@ def _tell(
     if progress is not None:
         for one in news or [""]:
             progress(Progress(number, rounds, part, done, jobs, workers, one))
-
-
-#: How a job ended, or None now and then; how many workers there are; and what has happened to them.
-Event = tuple[Optional[Outcome], int, list[str]]
-
-
-class Workers:
-    """Dask's workers, which start when there is work, and end with the block that this object manages.
-
-    Args:
-        plan: of the workers to start on this machine; None: those of a scheduler.
-        scheduler: its address.
-    """
-
-    def __init__(self, plan: Optional[Plan], scheduler: Optional[str]) -> None:
-        self._plan = plan
-        self._scheduler = scheduler
-        self._schedule: Optional[Schedule] = None
-        self._stack = ExitStack()
-
-    def __enter__(self) -> "Workers":
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._stack.close()
-
-    def run(self, jobs: Sequence[Job]) -> Iterator[Event]:
-        """Runs jobs at the same time, and yields how each ended, in the order in which they end. Raises WorkerError."""
-        if self._schedule is None:
-            opened = local_client(self._plan) if self._plan is not None else existing_client(str(self._scheduler))
-            names, threads = (self._plan.devices, self._plan.threads) if self._plan is not None else (None, 0)
-            client = self._stack.enter_context(opened)
-            self._schedule = Schedule(client, names, threads)
-            self._stack.callback(self._end)
-            for _ in self._schedule.start():
-                yield None, 0, self._schedule.take_news()
-        for outcome in self._schedule.run(jobs):
-            yield outcome, self._schedule.workers, self._schedule.take_news()
-
-    def _end(self) -> None:
-        # The error that ended the work is told, not that the scheduler is gone, too.
-        with suppress(Exception):
-            assert self._schedule is not None
-            self._schedule.end()

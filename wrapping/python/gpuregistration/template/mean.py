@@ -22,6 +22,7 @@ from .._files import write_image
 from .._filters import smooth
 from .._image import Image
 from .._resample import resample_array
+from .._slabs import in_slabs
 from .._transforms import Affine, DisplacementField, Transform
 from ..cohort.folder import making, read_record
 from ..cohort.rows import Row
@@ -182,5 +183,12 @@ def _measure_update(vectors: Optional[np.ndarray], mean: np.ndarray, grid: Image
     if vectors is None:
         return None
     to_voxels = np.linalg.inv(grid.direction * grid.spacing)
-    voxels = np.sqrt(np.square(vectors[average.find_head(mean)].astype(np.float64) @ to_voxels.T).sum(axis=-1))
+    head = average.find_head(mean)
+
+    def find(first: int, end: int) -> np.ndarray:
+        inside = vectors[first:end][head[first:end]].astype(np.float64)
+        lengths: np.ndarray = np.sqrt(np.square(inside @ to_voxels.T).sum(axis=-1))
+        return lengths
+
+    voxels = np.concatenate(in_slabs(find, len(vectors)))
     return {"mean": float(voxels.mean()), "largest": float(voxels.max())}

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans an output's levels and blocks, and lists the jobs that make them."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Iterator, Optional, Sequence
+
+import numpy as np
+
+from .. import _engine
+from .._engine import BadInputError
+from .._image import Image
+from .._paths import readable
+from .._transforms import Transform
+from ..cohort.cluster import Plan
+from .blocks import ResampleJob, ShrinkJob, Source, Target, find_needed
+from .metadata import Axis, OmeZarr, readable_bytes, unit_of
+from .output import Content, LevelPlan
+from .plan import Block, Costs, choose_block, choose_chunk, cut, find_bytes
+from .pyramid import plan_levels
+from .run import is_here
+from .shared import Shared, count_bytes, keep_shared, write_shared, write_values
+from .sides import Opened
+
+# Bytes that Blosc takes at a time.
+_MOST_OF_CHUNK = 2_000_000_000
+# Bytes of a whole number of 64 bits beside its own, where the nearest is found by the values' numbers among all.
+_NUMBERS = 24
+
+
+@dataclass
+class Work:
+    """What is to be made.
+
+    Args:
+        opened: the image.
+        grid: of the output.
+        transform: from the output's points to the image's; None: points stay where they are.
+        interpolation, default: as resample() takes them.
+        workers: that are started here; None: a scheduler's.
+        limit: bytes that all workers of this machine may take, or each of a scheduler's.
+
+    Attributes:
+        memory: bytes that each worker may take.
+        planned: bytes that each takes at most.
+    """
+
+    opened: Opened
+    grid: Image
+    transform: Optional[Transform]
+    interpolation: str
+    default: float
+    workers: Optional[Plan]
+    limit: int
+    memory: int = field(default=0, init=False)
+    planned: int = field(default=0, init=False)
+
+    def plan(self, of_reference: Optional[OmeZarr], chunk: Optional[Sequence[int]]) -> Content:
+        """Plans the output.
+
+        Args:
+            of_reference: the OME-Zarr whose grid the output has; None: it is none.
+            chunk: voxels along x, y (and z), as they are asked for.
+
+        Raises:
+            BadInputError: the memory is too little, or chunks are not possible.
+        """
+        shape, kind, zarr = self.grid.shape, self.opened.grid.content.dtype, self.opened.zarr
+        d = self.grid.dimension
+        if chunk is not None:
+            chunks: Optional[tuple[int, ...]] = _read_chunk(chunk, d)
+        else:
+            chunks = None if of_reference is None else of_reference.levels[0].chunks[-d:]
+        chosen = choose_chunk(shape, chunks)
+        chunk_bytes = math.prod(chosen) * kind.itemsize
+        if chunk_bytes > _MOST_OF_CHUNK:
+            raise BadInputError(
+                f"Chunks of {' x '.join(map(str, chosen[::-1]))} voxels have {readable_bytes(chunk_bytes)}, and Blosc packs 2 GB at most: ask "
+                "for smaller ones (chunk, --chunk)."
+            )
+        is_exact = self.interpolation == "nearest"
+        spacing = self.grid.spacing[::-1].tolist()
+        vectors = count_bytes(self.transform)
+        count = 1 if self.workers is None else len(self.workers.devices)
+        # This process reads the transform, too.
+        beside = vectors if self.workers is not None and not is_here(self.workers) else 0
+        self.memory = (self.limit - beside) // count
+        if self.memory <= 0:
+            raise BadInputError(f"There is too little memory: the transform alone takes {vectors} bytes. Allow more (memory, --memory).")
+        reading = self._costs(kind, vectors)
+        block = choose_block(shape, chosen, self.memory, count, reading, self._needed_shape)
+        self.planned = find_bytes(shape, block, reading, self._needed_shape)
+        levels = [LevelPlan(shape, chosen, block, (1,) * d, (1,) * d)]
+        for size, factors in plan_levels(shape, spacing, chosen):
+            # A shard that is read whole is in memory as it is packed, too.
+            costs = Costs(kind.itemsize, chunk_bytes, kind.itemsize, 0, 0, kind.itemsize, vectors)
+            before = levels[-1].shape
+
+            def need(one: Block, factors: Sequence[int] = factors, before: Sequence[int] = before) -> Sequence[int]:
+                return [min(factor * b, most) - factor * a for factor, a, b, most in zip(factors, one.first, one.end, before)]
+
+            smaller = choose_chunk(size, chosen)
+            block = choose_block(size, smaller, self.memory, count, costs, need)
+            self.planned = max(self.planned, find_bytes(size, block, costs, need))
+            scale = tuple(a * b for a, b in zip(levels[-1].scale, factors))
+            levels.append(LevelPlan(size, smaller, block, factors, scale))
+        unit = unit_of(zarr) or unit_of(of_reference) or "millimeter"
+        lead = self.opened.axes[:-d]
+        return Content(
+            name=_name_of(self.opened),
+            axes=(*lead, *(Axis(name, "space", unit) for name in "zyx"[-d:])),
+            leading=self.opened.leading,
+            leading_scale=(1.0,) * len(lead) if zarr is None else zarr.levels[self.opened.level].scale[: len(lead)],
+            grid=self.grid,
+            kind=kind,
+            levels=tuple(levels),
+            is_of_labels=is_exact,
+            display=None if zarr is None else zarr.display,
+        )
+
+    def prepare(self, folder: Path) -> None:
+        """Hands this process, or by a folder the workers, what all blocks share."""
+        if self.opened.values is not None:
+            write_values(folder, self.opened.values)
+        if is_here(self.workers):
+            chain = _engine.Chain(self.grid.dimension) if self.transform is None else self.transform.chain()
+            keep_shared(str(folder), Shared(self.transform, chain, self.grid, self.opened.grid))
+        else:
+            write_shared(folder, self.transform, self.grid, self.opened.grid)
+
+    def resample_jobs(self, folder: Path, made: Path, content: Content) -> Iterator[ResampleJob]:
+        """Yields the jobs that make the finest level.
+
+        Args:
+            folder: that prepare() was given.
+            made: the output, as long as it is made.
+        """
+        if self.opened.zarr is None:
+            source = Source(str(folder / "values.npy"), "")
+        else:
+            # Workers may run in other folders.
+            source = Source(os.path.abspath(self.opened.zarr.folder), self.opened.zarr.levels[self.opened.level].path)
+        level = content.levels[0]
+        for leading in np.ndindex(*content.leading):
+            for block in cut(level.shape, level.block):
+                target = Target(str(made), "0", leading, block)
+                yield ResampleJob(_name_job(target), str(folder), source, target, self.interpolation, self.default)
+
+    def _needed_shape(self, block: Block) -> Optional[tuple[int, ...]]:
+        found = find_needed(self.transform, self.grid, self.opened.grid, block, self.interpolation)
+        return None if found is None else tuple(b - a for a, b in zip(*found))
+
+    def _costs(self, kind: np.dtype, vectors: int) -> Costs:
+        """Returns what blocks of the finest level take."""
+        is_native = kind.kind == "f" and kind.itemsize > 2
+        numbers = _NUMBERS if self.interpolation == "nearest" and kind.kind in "iu" and kind.itemsize == 8 else 0
+        chunk = 0 if self.opened.zarr is None else int(np.prod(self.opened.zarr.levels[self.opened.level].chunks)) * kind.itemsize
+        computing = (8 if self.interpolation == "bspline" else 0) if is_native else 8 + numbers
+        made = 4 if kind.kind == "f" and kind.itemsize < 8 else 8
+        return Costs(kind.itemsize, chunk, 0, computing, made, kind.itemsize, vectors)
+
+
+def shrink_jobs(made: Path, content: Content, number: int) -> Iterator[ShrinkJob]:
+    """Yields the jobs that make a level from the one before it."""
+    level, before = content.levels[number], content.levels[number - 1]
+    source = Source(str(made), str(number - 1))
+    for leading in np.ndindex(*content.leading):
+        for block in cut(level.shape, level.block):
+            target = Target(str(made), str(number), leading, block)
+            yield ShrinkJob(_name_job(target), source, target, before.shape, level.factors, content.is_of_labels)
+
+
+def _name_job(target: Target) -> str:
+    return f"block {', '.join(map(str, (*target.leading, *target.block.first)))} of level {target.path}"
+
+
+def _name_of(opened: Opened) -> str:
+    if opened.zarr is not None and opened.zarr.name:
+        return opened.zarr.name
+    return readable(Path(opened.name.rstrip("/")).name)
+
+
+def _read_chunk(chunk: Sequence[int], dimension: int) -> tuple[int, ...]:
+    sizes = tuple(int(size) for size in np.ravel(chunk))
+    sizes = sizes * dimension if len(sizes) == 1 else sizes
+    if len(sizes) != dimension or min(sizes) < 1:
+        raise BadInputError(f"chunk={chunk!r} is not possible; it is to be one whole number, or {dimension}, along x, y (and z), above 0.")
+    return sizes[::-1]
