@@ -12,8 +12,8 @@ from typing import Optional, Sequence
 
 import numpy as np
 
-from .._image import Image
 from .._composite import Composite
+from .._image import Image
 from .._transforms import BSpline, DisplacementField, Transform, range_of_vectors
 
 # Voxels, and a share of a position and of a displacement: more than the engine's rounding moves a position.
