@@ -11,6 +11,7 @@
 #include "itkSyNImageRegistrationMethod.h"
 #include "itkWindowConvergenceMonitoringFunction.h"
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,13 +28,14 @@ namespace itk
  * - one pair of images, by MeanSquaresImageToImageMetricv4, MattesMutualInformationImageToImageMetricv4 or
  *   ANTSNeighborhoodCorrelationImageToImageMetricv4 of any radius, without gradient filters and sampled points; or several pairs, each by one
  *   of these in an ObjectToObjectMultiMetricv4, with its weights and each metric's masks;
+ * - registrations that continue from FixedToMiddleTransform and MovingToMiddleTransform;
  * - initial transforms on both sides that are made of linear transforms, B-splines and displacement fields, masks that have their image's
  *   voxels, all of SyN's own settings but DownsampleImagesForMetricDerivativesOff(), and levels whose
  *   DisplacementFieldTransformParametersAdaptors follow the shrink factors.
  *
  * ITK's code computes everything else, after a warning that says why, once; its metrics, resampling and smoothing may be this module's
- * all the same. So it does where a registration continues from FixedToMiddleTransform and MovingToMiddleTransform, which hold the result
- * of the last Update(), as in ITK: for a new beginning, make a new object.
+ * all the same. Middle transforms hold the result of the last Update(), and the next one continues from there, as in ITK: for a new
+ * beginning, make a new object, or set none.
  *
  * The metric and the optimizer are read, and not changed, where ITK leaves the last level's images, masks and domain in the metric. On a
  * device AbortGenerateDataOn() ends the work with an itk::ProcessAborted. The middle transforms stay on the device until somebody asks for
@@ -145,6 +147,8 @@ protected:
 
 private:
   using ImageBaseType = ImageBase<ImageDimension>;
+  /** From fixed to middle, back, from moving to middle, and back. */
+  using MiddleFields = std::array<typename DisplacementFieldType::Pointer, 4>;
   using ConvergenceType = Function::WindowConvergenceMonitoringFunction<RealType>;
 
   /** Returns the metric, or the metrics of a multi-metric, one for each pair of images; none if one is not a metric of images. */
@@ -171,9 +175,17 @@ private:
   std::string
   FindWhatTheLevelsHave() const;
 
+  /** Returns a middle transform as the engine takes it. */
+  static gpureg::MiddleState
+  MakeState(const OutputTransformType & transform);
+
   /** Throws GPUBadInputError unless each level has its settings. */
   void
   CheckLevels() const;
+
+  /** Throws GPUBadInputError unless a registration that continues has fields to continue from. */
+  void
+  CheckState() const;
 
   /** Returns an initial transform as the engine takes it, the identity if transform is null; false in isKnown if the engine has no such
    *  transform. */
@@ -205,6 +217,12 @@ private:
   typename DisplacementFieldType::Pointer
   Download(gpureg::DeformationField field) const;
 
+  /** Returns the middle transforms' fields; null if there are no transforms. */
+  MiddleFields
+  GetMiddleFields() const;
+  void
+  SetMiddleFields(const MiddleFields & fields) const;
+
   /** Downloads the fields of the middle transforms, unless they have them. */
   void
   DownloadMiddle() const;
@@ -220,6 +238,7 @@ private:
   typename ConvergenceType::Pointer                  m_Convergence;
   typename ImageBaseType::Pointer                    m_Grid; // of the engine's fields
   mutable bool                                       m_IsMiddleOnDevice{ false };
+  bool                                               m_Continues{ false }; // from middle transforms
 };
 
 } // namespace itk

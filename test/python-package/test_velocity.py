@@ -62,8 +62,6 @@ def test_begins_with_what_was_found_before(device):
     assert mean_distance(result.displacement_field.array - [6.0, 0, 0], alone.displacement_field.array, inside) < 1e-3
     there = result.transform.transform_points(result.inverse.transform_points(points + [6.0, 0, 0]))
     assert np.linalg.norm(there - points - [6.0, 0, 0], axis=-1).mean() < 1e-3
-    with pytest.raises(gr.UnsupportedError, match="velocity: .*linear"):
-        gr.register(fixed, shifted, Velocity(**SETTINGS), initial=result.transform, device=device)
 
 
 def test_leaves_adam_to_greedy():

@@ -12,6 +12,7 @@
 #include "itkCommand.h"
 #include "itkCompositeTransform.h"
 #include "itkDisplacementFieldTransform.h"
+#include "itkImageDuplicator.h"
 
 #include <algorithm>
 #include <cmath>
@@ -105,6 +106,17 @@ ExpectLeadsBack(const Problem<VDimension> & problem, const TMethod & method)
   EXPECT_LE(errors.largest, 1e-3);
   EXPECT_LT(errors.unmappedVoxels,
             static_cast<std::int64_t>(problem.fixed->GetBufferedRegion().GetNumberOfPixels() / 4));
+}
+
+/** Returns a copy of a field. */
+template <typename TField>
+typename TField::Pointer
+Duplicate(const TField & field)
+{
+  const auto duplicator = itk::ImageDuplicator<TField>::New();
+  duplicator->SetInputImage(&field);
+  duplicator->Update();
+  return duplicator->GetOutput();
 }
 
 class DiffeomorphicMethodTest : public DeviceTest
@@ -201,18 +213,19 @@ TEST_P(DiffeomorphicMethodTest, FollowsADeformation)
     using FieldTransformType = itk::DisplacementFieldTransform<double, 2>;
     const auto field = FieldTransformType::New();
     field->SetDisplacementField(
-      dynamic_cast<const FieldTransformType &>(*first->GetTransform()).GetDisplacementField()->Clone());
+      Duplicate(*dynamic_cast<const FieldTransformType &>(*first->GetTransform()).GetDisplacementField()));
     const auto composite = itk::CompositeTransform<double, 2>::New();
     composite->AddTransform(identity);
     composite->AddTransform(field);
     method->SetInitialTransform(composite);
     method->Update();
-    EXPECT_LT(problem.GetError(*method->GetTransform()), 1.05 * problem.GetError(*first->GetTransform())) << scheme;
+    EXPECT_GT(problem.GetError(*identity), 0.9);
+    EXPECT_LT(problem.GetError(*method->GetTransform()), 0.25) << scheme;
     // A field knows its inverse if somebody sets it.
     EXPECT_THROW(method->GetInverseTransform(), itk::GPUUnsupportedError);
     const auto   inverse = first->GetInverseTransform();
     const auto & back = dynamic_cast<const FieldTransformType &>(*inverse);
-    field->SetInverseDisplacementField(back.GetDisplacementField()->Clone());
+    field->SetInverseDisplacementField(Duplicate(*back.GetDisplacementField()));
     const auto whole = method->GetInverseTransform();
     double     sum = 0;
     double     largest = 0;

@@ -41,6 +41,17 @@ struct FurtherPair
   std::optional<ValueRange> movingRange;
 };
 
+/** Holds a field to the middle and its inverse, which a registration by SyN has left. */
+struct MiddleState
+{
+  /** Of the fields' grid. */
+  Size     size{};
+  IndexMap indexToPoint;
+  /** Write displacements, float[3] a voxel, in mm; the third is 0 in two dimensions. */
+  Filler toMiddle;
+  Filler fromMiddle;
+};
+
 /** Describes the images to register. */
 struct DiffeomorphicProblem
 {
@@ -55,6 +66,9 @@ struct DiffeomorphicProblem
   TransformChain initial;
   /** Maps points of the grid of the deformation, which is the fixed image's, to points of the fixed image. The greedy scheme has none. */
   TransformChain fixedInitial;
+  /** Where SyN's first level begins, instead of fields of zeros: resampled on its grid, 0 outside of their own. Both or none; of SyN alone. */
+  std::optional<MiddleState> fixedState;
+  std::optional<MiddleState> movingState;
 };
 
 /** The displacements that a registration finds. */

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -180,6 +181,26 @@ CheckSyN(const DiffeomorphicProblem & problem, const SyNSettings & syn, std::siz
 }
 
 void
+CheckStates(const DiffeomorphicProblem & problem, DiffeomorphicScheme scheme)
+{
+  if (!problem.fixedState && !problem.movingState)
+  {
+    return;
+  }
+  if (scheme != DiffeomorphicScheme::SyN)
+  {
+    throw UnsupportedError("SyN alone continues from fields to the middle; give the deformation as initial transform");
+  }
+  for (const std::optional<MiddleState> * state : { &problem.fixedState, &problem.movingState })
+  {
+    if (!*state || !(*state)->toMiddle || !(*state)->fromMiddle || CountOf((*state)->size) <= 0)
+    {
+      throw BadInputError("SyN continues from four fields: to the middle from both images, and back; give all or none");
+    }
+  }
+}
+
+void
 CheckWeights(const std::array<double, 3> & weights, int dimension)
 {
   const auto end = weights.begin() + dimension;
@@ -244,6 +265,7 @@ CheckSettings(const DiffeomorphicProblem & problem, const DiffeomorphicSettings 
     CheckNumber("the convergence threshold", settings.convergenceThreshold, -1, 1);
   }
   CheckPairs(problem, settings);
+  CheckStates(problem, settings.scheme);
   if (settings.scheme == DiffeomorphicScheme::SyN)
   {
     CheckSyN(problem, settings.syn, settings.iterations.size());

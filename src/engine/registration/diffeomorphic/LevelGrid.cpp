@@ -50,6 +50,13 @@ ReserveIf(bool isNeeded, Queue & queue, MemoryPointer & array, std::size_t bytes
 }
 
 void
+UploadField(Queue & queue, const LevelGrid & level, const Filler & vectors, MemoryPointer & field)
+{
+  Reserve(queue, field, CountBytes(level));
+  UploadArray(queue, *field, 0, 3 * sizeof(float), kernels::CountFieldVoxels(&level.grid), vectors);
+}
+
+void
 CarryField(
   SchemeWorkspace & workspace, const LevelGrid & before, const LevelGrid & level, FieldEdge edge, MemoryPointer & field)
 {

@@ -30,6 +30,10 @@ ReserveFields(SchemeWorkspace & workspace, const LevelGrid & level);
 void
 ReserveIf(bool isNeeded, Queue & queue, MemoryPointer & array, std::size_t bytes);
 
+/** Uploads a field on a level's grid. vectors: writes float[3] a voxel. */
+void
+UploadField(Queue & queue, const LevelGrid & level, const Filler & vectors, MemoryPointer & field);
+
 /** Says what a field is outside of its grid: a grid of odd size reaches beyond that of the level before. */
 enum class FieldEdge
 {

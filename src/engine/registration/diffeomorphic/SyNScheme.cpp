@@ -90,19 +90,32 @@ SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicS
     return MiddleSources{ pair, describe(pair.pair.fixed), describe(pair.pair.moving) };
   });
   m_Forces.BeginLevel(problem, pairs, number, settings.iterations[static_cast<std::size_t>(number)], level);
-  this->BeginFields(level, settings);
+  this->BeginFields(level, problem, settings);
 }
 
 void
-SyNScheme::BeginFields(const LevelGrid & level, const DiffeomorphicSettings & settings)
+SyNScheme::BeginFields(const LevelGrid &             level,
+                       const DiffeomorphicProblem &  problem,
+                       const DiffeomorphicSettings & settings)
 {
   const LevelGrid before = this->SetLevel(level, settings);
   m_Inverter.BeginLevel(m_Level.grid);
   ReserveFactors(*m_Workspace.queue, m_Ones);
-  for (MemoryPointer * field : { &m_Fixed.toMiddle, &m_Fixed.fromMiddle, &m_Moving.toMiddle, &m_Moving.fromMiddle })
+  this->BeginSide(m_Fixed, before, problem.fixedState);
+  this->BeginSide(m_Moving, before, problem.movingState);
+}
+
+void
+SyNScheme::BeginSide(Side & side, LevelGrid before, const std::optional<MiddleState> & state)
+{
+  if (before.grid.dimension == 0 && state)
   {
-    CarryField(m_Workspace, before, m_Level, FieldEdge::IsZero, *field);
+    before = MakeLevelGrid(m_Level.grid.dimension, state->size, state->indexToPoint);
+    UploadField(*m_Workspace.queue, before, state->toMiddle, side.toMiddle);
+    UploadField(*m_Workspace.queue, before, state->fromMiddle, side.fromMiddle);
   }
+  CarryField(m_Workspace, before, m_Level, FieldEdge::IsZero, side.toMiddle);
+  CarryField(m_Workspace, before, m_Level, FieldEdge::IsZero, side.fromMiddle);
 }
 
 void

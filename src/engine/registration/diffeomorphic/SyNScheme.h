@@ -6,6 +6,7 @@
 #include "engine/registration/diffeomorphic/MiddleForces.h"
 #include "engine/registration/diffeomorphic/SyNInverter.h"
 
+#include <optional>
 #include <vector>
 
 namespace gpureg
@@ -47,11 +48,16 @@ private:
     MemoryPointer fromMiddle;
   };
 
+  /** Brings a side's fields to the current level's grid. before: the level before. state: where a first level begins, if it is there. */
+  void
+  BeginSide(Side & side, LevelGrid before, const std::optional<MiddleState> & state);
+
   void
   Move(const DiffeomorphicSettings & settings, int t) override;
 
+  /** Brings the fields to a level's grid; those of the first level are the problem's state, or zeros. */
   void
-  BeginFields(const LevelGrid & level, const DiffeomorphicSettings & settings);
+  BeginFields(const LevelGrid & level, const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings);
 
   /** Makes a smoothed update of the derivative, whose factor goes to m_Factors. */
   void
