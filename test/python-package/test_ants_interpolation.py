@@ -118,6 +118,23 @@ def test_labels_beside_each_other(device, kind):
     assert resample_by(image, None, half, Interpolation("multilabel", sigmas=(0.5,), alpha=1), 0.0, device).array.item() == 0
 
 
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_labels_in_long_rows_are_itks(device, rng, dimension):
+    """Labels lie in rows of any length: equal ones are counted in one step."""
+    shape, spacing = ((5, 6, 400)[-dimension:], (1.0, 1.3, 1.7)[:dimension])
+    labels = np.repeat(rng.integers(0, 5, (*shape[:-1], 8)), np.array([1, 2, 3, 5, 9, 30, 150, 200]), axis=-1).astype(np.float64)
+    image = gr.Image(labels, spacing)
+    # No voxel's edge lies where the Gaussian is cut off.
+    grid = gr.Image(np.zeros((4, 5, 311)[-dimension:]), (1.21, 1.4, 1.9)[:dimension], (0.37, 0.41, 0.43)[:dimension])
+    made = resample_by(image, None, grid, Interpolation("multilabel", sigmas=tuple(image.spacing), alpha=1), 0.0, device).array
+    likes = [sitk.GetImageFromArray(one.array) for one in (image, grid)]
+    for like, one in zip(likes, (image, grid)):
+        like.SetSpacing(one.spacing.tolist())
+        like.SetOrigin(one.origin.tolist())
+    expected = sitk.GetArrayFromImage(sitk.Resample(*likes, sitk.Transform(dimension, sitk.sitkIdentity), sitk.sitkLabelGaussian, 0.0))
+    assert len(np.unique(expected)) == 5 and (made == expected).all()
+
+
 def test_a_gaussian_reaches_so_far_at_most(rng):
     image, grid = make_images(rng)
     with pytest.raises(gr.UnsupportedError, match="a Gaussian reaches 75.0* voxels to each side, and more than 63 are not possible"):

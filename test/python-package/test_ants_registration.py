@@ -203,7 +203,8 @@ def test_begins_with_files_and_leaves_them_where_they_are(here):
 
 
 @pytest.mark.parametrize(("name", "most"), [("Translation", 0.6), ("Similarity", 0.4)])
-def test_other_linear_stages(here, name, most):
+def test_other_linear_stages(here, device, monkeypatch, name, most):
+    monkeypatch.setenv("ITK_GPU_DEVICE", device)
     run(f"-d 3 {IMAGES} {RIGID.replace('Rigid', name)} -x [mask.nii.gz,mask.nii.gz]")
     assert made(here) == ["i.nii.gz", "p_0GenericAffine.mat", "w.nii.gz"]
     matrix = gr.read_transform("p_0GenericAffine.mat").matrix

@@ -207,7 +207,7 @@ def test_a_codec_that_is_not_there(tmp_path, version, where):
 
 def test_no_package_zarr(tmp_path):
     path = write_zarr(tmp_path / "a.zarr", [FINE])
-    program = "import sys; sys.modules['zarr'] = None\nfrom gpuregistration.command import main\nsys.exit(main(sys.argv[1:]))"
+    program = "import sys; sys.modules['zarr'] = None\nfrom gpuregistration.command.main import main\nsys.exit(main(sys.argv[1:]))"
     for output in ("o.zarr", "o.nii.gz"):
         done = subprocess.run([sys.executable, "-c", program, "apply", path, "-o", tmp_path / output], capture_output=True, text=True)
         assert done.returncode == 1 and done.stdout == ""

@@ -45,9 +45,9 @@ def start_device(device: str, stages: Optional[Sequence[Stage]] = None) -> None:
     be done.
 
     Args:
-        stages: which are run on small images; None: a linear one and free-form deformation.
+        stages: which are run on small images, if there are any; None: a linear one and free-form deformation.
     """
-    if device == "host":
+    if device == "host" or (stages is not None and not stages):
         return
     import numpy as np
 

@@ -15,7 +15,8 @@ from .._engine import BadInputError
 from .._kinds import ImageLike
 from .._paths import PathLike, name_of
 from .._resample import INTERPOLATIONS, read_default
-from .._transforms import TransformLike, as_transform
+from .._transform_like import as_transform
+from .._transforms import TransformLike
 from ..cohort.cluster import plan_workers
 from ..cohort.pipeline import Job
 from .output import Content, along_axes, check_output, create, making, publish
