@@ -26,8 +26,9 @@ FieldScheme::FieldScheme(SchemeWorkspace & workspace, FieldBorder border)
 {}
 
 LevelGrid
-FieldScheme::SetLevel(const LevelGrid & level, const DiffeomorphicSettings & settings)
+FieldScheme::SetLevel(const LevelGrid & level, const DiffeomorphicSettings & settings, int number)
 {
+  m_Iterations = settings.iterations[static_cast<std::size_t>(number)];
   const LevelGrid before = std::exchange(m_Level, level);
   ReserveFields(m_Workspace, m_Level);
   ReserveFactors(*m_Workspace.queue, m_Factors);
@@ -40,6 +41,13 @@ FieldScheme::SetLevel(const LevelGrid & level, const DiffeomorphicSettings & set
     m_Window.emplace(static_cast<std::size_t>(settings.convergenceWindow));
   }
   return before;
+}
+
+double
+FieldScheme::GetStep(const DiffeomorphicSettings & settings, int t) const
+{
+  const double done = m_Iterations > 1 ? static_cast<double>(t) / (m_Iterations - 1) : 0;
+  return settings.step * (1 + done * (settings.stepAtEnd - 1));
 }
 
 void

@@ -90,15 +90,12 @@ SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicS
     return MiddleSources{ pair, describe(pair.pair.fixed), describe(pair.pair.moving) };
   });
   m_Forces.BeginLevel(problem, pairs, number, settings.iterations[static_cast<std::size_t>(number)], level);
-  this->BeginFields(level, problem, settings);
+  this->BeginFields(this->SetLevel(level, settings, number), problem);
 }
 
 void
-SyNScheme::BeginFields(const LevelGrid &             level,
-                       const DiffeomorphicProblem &  problem,
-                       const DiffeomorphicSettings & settings)
+SyNScheme::BeginFields(const LevelGrid & before, const DiffeomorphicProblem & problem)
 {
-  const LevelGrid before = this->SetLevel(level, settings);
   m_Inverter.BeginLevel(m_Level.grid);
   ReserveFactors(*m_Workspace.queue, m_Ones);
   this->BeginSide(m_Fixed, before, problem.fixedState);

@@ -60,7 +60,8 @@ VelocityScheme::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomor
     return this->MakeSources(pair, problem, edge, *m_Pairs[n++]);
   });
   const RegisteredImage & fixed = pairs.front().fixed.image;
-  const LevelGrid before = this->SetLevel(MakeLevelGrid(problem.dimension, fixed.size, fixed.indexToPoint), settings);
+  const LevelGrid         before =
+    this->SetLevel(MakeLevelGrid(problem.dimension, fixed.size, fixed.indexToPoint), settings, number);
   CarryField(m_Workspace, before, m_Level, FieldEdge::Continues, m_Velocity);
   m_Forces.BeginLevel(problem, pairs, number, settings.iterations[static_cast<std::size_t>(number)], m_Level);
   m_ToMiddle.Set(m_Level.grid, 0.5, SquaringsToMiddle);
@@ -147,7 +148,7 @@ VelocityScheme::MakeUpdateOf(const DiffeomorphicSettings & settings, MiddleRole 
   int            sign = 1;
   const Memory & derivative = m_Forces.Enqueue(role, t, sign);
   // Both updates together are a step long at most.
-  const double length = 0.5 * sign * settings.step;
+  const double length = 0.5 * sign * this->GetStep(settings, t);
   this->MakeUpdate(settings, derivative, update, *m_Workspace.second, update, length, kernels::FactorOfOuter);
   ScaleField(*m_Workspace.queue, 3 * kernels::CountFieldVoxels(&m_Level.grid), *m_Factors, update);
 }
