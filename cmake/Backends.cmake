@@ -143,7 +143,7 @@ if(GPURegistration_HAS_OPENCL)
     ControlStep core/Adam.h core/Evaluated.h transform/ControlVector.h core/LaneReduction.h
     ITEMS registration/free_form/ControlSteps.h registration/free_form/ControlLineKernels.h)
   gpuregistration_embed_kernels(Displacement DOUBLES ITEMS resample/Displacement.h)
-  gpuregistration_embed_kernels(Number DOUBLES ITEMS image/NumberTypes.h)
+  gpuregistration_embed_kernels(Number DOUBLES core/NumberForm.h ITEMS image/NumberTypes.h)
   gpuregistration_embed_kernels(
     Resample
     transform/BSpline.h
@@ -168,7 +168,7 @@ if(GPURegistration_HAS_OPENCL)
     ControlPenalty core/Determinant.h transform/ControlVector.h penalty/ControlPenalties.h
     penalty/ControlPenaltyGradient.h ITEMS penalty/ControlPenaltyKernels.h)
   gpuregistration_embed_kernels(
-    Field core/Adam.h core/Determinant.h core/Evaluated.h core/Strips.h transform/FixedMap.h ITEMS field/FieldGrid.h field/FieldComposition.h
+    Field core/Adam.h core/Determinant.h core/Evaluated.h core/NumberForm.h core/Strips.h transform/FixedMap.h ITEMS field/FieldGrid.h field/FieldComposition.h
     field/FieldSums.h field/FieldAdam.h field/FieldBlocks.h field/FieldSmoothing.h field/FieldInversion.h field/FieldNewton.h field/FieldAdjoint.h
     field/FieldJacobian.h field/FieldReduction.h field/MiddleImage.h field/FieldWarp.h field/BoxCorrelation.h field/SampleForces.h
     field/ForceSum.h)

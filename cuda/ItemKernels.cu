@@ -7,6 +7,7 @@
 #include "engine/metric/samples/SampleArrays.h"
 
 #include "kernels/core/Adam.h"
+#include "kernels/core/NumberForm.h"
 #include "kernels/core/RoundedProduct.h"
 #include "kernels/core/Strips.h"
 #include "kernels/transform/ControlVector.h"

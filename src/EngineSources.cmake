@@ -34,6 +34,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/free_form/FreeFormDescent.cpp
     engine/registration/free_form/FreeFormStochasticDescent.cpp
     engine/registration/free_form/FreeFormGeometry.cpp
+    engine/registration/free_form/FreeFormPlan.cpp
     engine/registration/free_form/FreeFormRegistration.cpp
     engine/runtime/Fork.cpp
     engine/metric/samples/GaussianDerivatives.cpp
@@ -44,15 +45,21 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/global/GlobalLevel.cpp
     engine/registration/global/GlobalMass.cpp
     engine/registration/global/GlobalMeasure.cpp
+    engine/registration/global/GlobalPlan.cpp
     engine/registration/global/GlobalPose.cpp
     engine/registration/global/GlobalRegistration.cpp
     engine/registration/global/GlobalRotations.cpp
     engine/registration/global/GlobalSearch.cpp
     engine/registration/global/GlobalStages.cpp
     engine/registration/diffeomorphic/DiffeomorphicChoices.cpp
+    engine/registration/diffeomorphic/DiffeomorphicPlan.cpp
     engine/registration/diffeomorphic/GreedyScheme.cpp
     engine/registration/diffeomorphic/VelocityScheme.cpp
     engine/runtime/IdleEngines.cpp
+    engine/runtime/MemoryLedger.cpp
+    engine/image/NarrowImage.cpp
+    engine/image/WideValues.cpp
+    engine/registration/MemoryPlan.cpp
     engine/filter/ImageLevel.cpp
     engine/metric/samples/ImageSampler.cpp
     engine/resample/InputSlabs.cpp

@@ -32,7 +32,7 @@ std::array<float, JacobianNumbers>
 Describe(const FieldCase<3> & its, const Floats & field, std::int64_t item)
 {
   Floats all(JacobianNumbers * its.voxels);
-  DescribeJacobian(&its.forKernels, 0.01F, its.voxels, field.data(), all.data(), item);
+  DescribeJacobian(&its.forKernels, 0.01F, 0, its.voxels, field.data(), all.data(), item);
   std::array<float, JacobianNumbers> numbers;
   for (int n = 0; n < JacobianNumbers; ++n)
   {

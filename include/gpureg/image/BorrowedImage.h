@@ -41,6 +41,12 @@ public:
   const std::string &
   GetDeviceName() const override;
 
+  std::size_t
+  GetAccountBytes() const override
+  {
+    return 0;
+  }
+
 private:
   struct Content;
   std::unique_ptr<Content> m_Content;

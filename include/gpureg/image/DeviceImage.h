@@ -3,8 +3,10 @@
 #define gpureg_DeviceImage_h
 
 #include "GPURegistrationExport.h"
+#include "gpureg/core/NumberType.h"
 #include "gpureg/core/Precision.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -34,6 +36,23 @@ public:
 
   virtual const std::string &
   GetDeviceName() const = 0;
+
+  /** Returns the values as they are stored, of GetNumberType(): those of GetMemory(), unless they are integers. Then GetMemory() returns null,
+   *  and GetPrecision() the precision that holds them exactly. */
+  virtual const Memory *
+  GetNumbers() const
+  {
+    return this->GetMemory();
+  }
+  virtual NumberType
+  GetNumberType() const
+  {
+    return TypeOf(this->GetPrecision());
+  }
+
+  /** Returns how many bytes the device's memory account counts for the values: none for what is another owner's memory. */
+  virtual std::size_t
+  GetAccountBytes() const;
 
   /** Returns the address of the values: a pointer on the GPU, or on the host; null if there is no image, and for OpenCL. */
   void *

@@ -95,6 +95,13 @@ public:
   const Memory *
   GetMemory() const override;
 
+  /** None on the host, where the values stay the caller's. */
+  std::size_t
+  GetAccountBytes() const override
+  {
+    return this->GetHeldBytes();
+  }
+
   /** Returns the statistics of the last Load(), and of Summarize(). */
   EvaluationStatistics
   GetStatistics() const;

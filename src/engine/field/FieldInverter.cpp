@@ -183,8 +183,14 @@ private:
     gpureg::Reserve(*m_Queue,
                     m_BetterInverse,
                     kernels::JacobianNumbers * sizeof(float) * static_cast<std::size_t>(m_Voxels));
-    ForEachItem<kernels::DescribeJacobianKernel>(
-      *m_Queue, m_Voxels, m_Grid, 1.0F, m_Voxels, Input<float>(*m_Field), Output<float>(*m_BetterInverse));
+    ForEachItem<kernels::DescribeJacobianKernel>(*m_Queue,
+                                                 m_Voxels,
+                                                 m_Grid,
+                                                 1.0F,
+                                                 std::int64_t{ 0 },
+                                                 m_Voxels,
+                                                 Input<float>(*m_Field),
+                                                 Output<float>(*m_BetterInverse));
     m_Reducer.Sum(*m_BetterInverse, kernels::JacobianFolded * m_Voxels, m_Voxels, *m_Numbers, 0);
     errors.foldedVoxels = std::llround(this->DownloadNumber());
     // The field itself is no longer needed.

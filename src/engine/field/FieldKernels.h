@@ -7,6 +7,7 @@
 #include "kernels/core/Adam.h"
 #include "kernels/core/Determinant.h"
 #include "kernels/core/Evaluated.h"
+#include "kernels/core/NumberForm.h"
 #include "kernels/core/Strips.h"
 #include "kernels/transform/FixedMap.h"
 #include "kernels/field/FieldGrid.h"

@@ -45,6 +45,13 @@ FieldReducer::Reserve()
   gpureg::Reserve(m_Queue, m_Joined, 2 * MostStrips / Joint * sizeof(float));
 }
 
+void
+FieldReducer::Plan(std::int64_t count, const std::string & name, MemoryLedger & ledger)
+{
+  ledger.Reserve(name + "strips", (2 * MostStrips + 2 * MostStrips / Joint) * sizeof(float));
+  ledger.Reserve(name + "parts", static_cast<std::size_t>(count) * sizeof(float));
+}
+
 Memory &
 FieldReducer::GetParts(std::int64_t count)
 {

@@ -3,10 +3,12 @@
 #define gpureg_FieldReducer_h
 
 #include "engine/field/FieldKernels.h"
+#include "engine/runtime/MemoryLedger.h"
 #include "engine/runtime/Queue.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace gpureg
 {
@@ -50,6 +52,20 @@ public:
   /** Writes the largest of the first count numbers, and their sum, to result[0] and result[1]. numbers, result: float. */
   void
   FindLargestAndSum(const Memory & numbers, std::int64_t count, Memory & result);
+
+  /** Frees all arrays. */
+  void
+  Release()
+  {
+    m_Parts.reset();
+    m_Strips.reset();
+    m_Joined.reset();
+  }
+
+  /** Writes down the arrays of reductions, which all have one size, and that of GetParts() for count numbers.
+   *  \param name what their names begin with */
+  static void
+  Plan(std::int64_t count, const std::string & name, MemoryLedger & ledger);
 
   std::size_t
   GetDeviceBytes() const

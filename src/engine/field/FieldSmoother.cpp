@@ -114,6 +114,17 @@ FieldSmoother::Enqueue(const kernels::FieldSmoothing & a,
                                                 Output<float>(parts));
 }
 
+std::size_t
+FieldSmoother::CountStateBytes(const kernels::FieldGrid & grid) const
+{
+  std::size_t most = 0;
+  for (int axis = 0; axis < grid.dimension; ++axis)
+  {
+    most = std::max(most, m_Recursion.CountGaussianBytes({ grid.size[0], grid.size[1], grid.size[2] }, 3, axis));
+  }
+  return most;
+}
+
 void
 FieldSmoother::Recurse(Memory & field)
 {

@@ -49,6 +49,13 @@ public:
       FieldBorder                border = FieldBorder::Smoothed,
       GaussianKind               kind = GaussianKind::Discrete);
 
+  /** Says whether a part of the field stays unsmoothed, which is read when the rest is done. */
+  bool
+  KeepsPart() const
+  {
+    return m_Smoothing.kept > 0;
+  }
+
   /** Enqueues the smoothing of field into smoothed. first, second: arrays of the same size, which are overwritten: first is not field, and
    *  second neither first nor smoothed. smoothed may be field or first; second may be field, unless the border is zero. */
   void
@@ -58,6 +65,10 @@ public:
   void
   SmoothAndMeasure(
     const Memory & field, Memory & first, Memory & second, Memory & smoothed, FieldReducer & reducer, Memory & longest);
+
+  /** Returns the bytes that recursions along the axes of a grid store. */
+  std::size_t
+  CountStateBytes(const kernels::FieldGrid & grid) const;
 
   std::size_t
   GetDeviceBytes() const

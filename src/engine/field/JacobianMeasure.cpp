@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace gpureg
 {
@@ -13,6 +14,8 @@ namespace
 {
 // A determinant that is less counts as this one in the deviation of the logarithms.
 constexpr float LeastDeterminant = 1e-3F;
+
+constexpr std::size_t BytesOfVoxel = kernels::JacobianNumbers * sizeof(float);
 } // namespace
 
 VolumeChanges
@@ -22,30 +25,61 @@ JacobianMeasure::Measure(const kernels::FieldGrid & grid,
                          MemoryPointer &            scratch)
 {
   const std::int64_t voxels = kernels::CountFieldVoxels(&grid);
-  Reserve(m_Queue, scratch, kernels::JacobianNumbers * sizeof(float) * static_cast<std::size_t>(voxels));
+  Reserve(m_Queue, scratch, CountScratchBytes(voxels));
+  Reserve(m_Queue, m_Numbers, BytesOfVoxel);
+  const auto room = static_cast<std::int64_t>(scratch->GetSize() / BytesOfVoxel);
+  double     logarithms = 0;
+  double     squaresOfLogarithms = 0;
+  double     folded = 0;
+  float      mostNegative = -std::numeric_limits<float>::infinity();
+  for (std::int64_t first = 0; first < voxels; first += room)
+  {
+    const Numbers numbers = this->Describe(grid, field, first, std::min(room, voxels - first), reducer, *scratch);
+    logarithms += numbers[kernels::JacobianLogarithm];
+    squaresOfLogarithms += numbers[kernels::JacobianLogarithmSquare];
+    folded += numbers[kernels::JacobianFolded];
+    mostNegative = std::max(mostNegative, numbers[kernels::JacobianNegative]);
+  }
+  const double  mean = logarithms / static_cast<double>(voxels);
+  const double  squares = squaresOfLogarithms / static_cast<double>(voxels);
+  VolumeChanges changes;
+  changes.smallestDeterminant = -mostNegative;
+  changes.foldedVoxels = std::llround(folded);
+  changes.logDeterminantDeviation = std::sqrt(std::max(0.0, squares - mean * mean));
+  return changes;
+}
+
+JacobianMeasure::Numbers
+JacobianMeasure::Describe(const kernels::FieldGrid & grid,
+                          const Memory &             field,
+                          std::int64_t               first,
+                          std::int64_t               voxels,
+                          FieldReducer &             reducer,
+                          Memory &                   scratch)
+{
   ForEachItem<kernels::DescribeJacobianKernel>(
-    m_Queue, voxels, grid, LeastDeterminant, voxels, Input<float>(field), Output<float>(*scratch));
-  Reserve(m_Queue, m_Numbers, kernels::JacobianNumbers * sizeof(float));
+    m_Queue, voxels, grid, LeastDeterminant, first, voxels, Input<float>(field), Output<float>(scratch));
   for (int n = 0; n < kernels::JacobianNumbers; ++n)
   {
     if (n == kernels::JacobianNegative)
     {
-      reducer.FindLargest(*scratch, n * voxels, voxels, *m_Numbers, n);
+      reducer.FindLargest(scratch, n * voxels, voxels, *m_Numbers, n);
     }
     else
     {
-      reducer.Sum(*scratch, n * voxels, voxels, *m_Numbers, n);
+      reducer.Sum(scratch, n * voxels, voxels, *m_Numbers, n);
     }
   }
-  float numbers[kernels::JacobianNumbers];
-  m_Queue.Download(numbers, *m_Numbers, sizeof(numbers));
-  const double  mean = numbers[kernels::JacobianLogarithm] / static_cast<double>(voxels);
-  const double  squares = numbers[kernels::JacobianLogarithmSquare] / static_cast<double>(voxels);
-  VolumeChanges changes;
-  changes.smallestDeterminant = -numbers[kernels::JacobianNegative];
-  changes.foldedVoxels = std::llround(numbers[kernels::JacobianFolded]);
-  changes.logDeterminantDeviation = std::sqrt(std::max(0.0, squares - mean * mean));
-  return changes;
+  Numbers numbers;
+  m_Queue.Download(numbers.data(), *m_Numbers, sizeof(numbers));
+  return numbers;
+}
+
+std::size_t
+JacobianMeasure::CountScratchBytes(std::int64_t voxels)
+{
+  constexpr std::size_t most = std::size_t{ 64 } << 20;
+  return std::min(most, BytesOfVoxel * static_cast<std::size_t>(voxels));
 }
 
 } // namespace gpureg

@@ -6,6 +6,7 @@
 #include "engine/field/FieldReducer.h"
 #include "engine/runtime/Queue.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -29,9 +30,14 @@ public:
     : m_Queue(queue)
   {}
 
-  /** Waits for the numbers of a field, float[3] a voxel, mm. scratch: an array, not the field, which is overwritten. */
+  /** Waits for the numbers of a field, float[3] a voxel, mm. scratch: an array, not the field, which is overwritten; as many voxels are
+   *  described at a time as it has room for. */
   VolumeChanges
   Measure(const kernels::FieldGrid & grid, const Memory & field, FieldReducer & reducer, MemoryPointer & scratch);
+
+  /** Returns the bytes that Measure() reserves in scratch for a field of so many voxels: 64 MiB at most. */
+  static std::size_t
+  CountScratchBytes(std::int64_t voxels);
 
   std::size_t
   GetDeviceBytes() const
@@ -40,6 +46,17 @@ public:
   }
 
 private:
+  using Numbers = std::array<float, kernels::JacobianNumbers>;
+
+  /** Returns the sums, and the maximum, of the numbers of JacobianNumbers over so many voxels from the first one on. */
+  Numbers
+  Describe(const kernels::FieldGrid & grid,
+           const Memory &             field,
+           std::int64_t               first,
+           std::int64_t               voxels,
+           FieldReducer &             reducer,
+           Memory &                   scratch);
+
   Queue &       m_Queue;
   MemoryPointer m_Numbers; // float: of all voxels together
 };

@@ -5,6 +5,7 @@
 #include "gpureg/image/DeviceImage.h"
 
 #include "engine/field/FieldKernels.h"
+#include "engine/image/WideValues.h"
 #include "engine/runtime/ForEachItem.h"
 
 #include <cstddef>
@@ -17,13 +18,10 @@ inline void
 WriteScaled(Queue & queue, const DeviceImage & image, double lowest, double scale, MemoryPointer & scaled)
 {
   Reserve(queue, scaled, sizeof(float) * static_cast<std::size_t>(image.GetCount()));
-  ForEachItem<kernels::ScaleValueKernel>(queue,
-                                         image.GetCount(),
-                                         image.GetPrecision(),
-                                         Input<RealNumber>(*image.GetMemory()),
-                                         lowest,
-                                         scale,
-                                         Output<float>(*scaled));
+  // The values of a narrow image are widened there, and scaled in place.
+  const Memory & values = Widen(queue, image, scaled);
+  ForEachItem<kernels::ScaleValueKernel>(
+    queue, image.GetCount(), image.GetPrecision(), Input<RealNumber>(values), lowest, scale, Output<float>(*scaled));
 }
 
 } // namespace gpureg

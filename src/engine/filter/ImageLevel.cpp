@@ -4,6 +4,7 @@
 #include "gpureg/core/Error.h"
 
 #include "engine/filter/LevelGeometry.h"
+#include "engine/image/WideValues.h"
 
 #include <algorithm>
 #include <cmath>
@@ -96,14 +97,14 @@ ImageLevel::ImageLevel(Queue & queue, std::string deviceName, Scratch * scratch)
   , m_Scratch(scratch != nullptr ? *scratch : m_OwnScratch)
 {}
 
+template <typename TShrink>
 void
-ImageLevel::Make(const DeviceImage & image, const Size & size, const Size & factors, LinePasses & passes)
+ImageLevel::Describe(const DeviceImage & image, const Size & size, const Size & factors, const TShrink & shrink)
 {
   CheckFactors(factors);
   m_Precision = image.GetPrecision();
   m_Size = size;
   m_ToImage = {};
-  m_Values = image.GetMemory();
   for (int axis = 0; axis < 3; ++axis)
   {
     const auto d = static_cast<std::size_t>(axis);
@@ -112,18 +113,71 @@ ImageLevel::Make(const DeviceImage & image, const Size & size, const Size & fact
     {
       continue;
     }
-    const int                           outputs = m_Size[d] / factor;
-    const int                           first = (m_Size[d] - outputs * factor) / 2;
-    const kernels::ConvolutionArguments a = MakeArguments(m_Size, axis, factor, outputs, first);
+    const Size before = m_Size;
+    const int  outputs = before[d] / factor;
+    const int  first = (before[d] - outputs * factor) / 2;
     m_ToImage.matrix[4 * d] = factor;
     m_ToImage.offset[d] = first + 0.5 * (factor - 1);
     m_Size[d] = outputs;
-    const bool      isLast = std::all_of(factors.begin() + axis + 1, factors.end(), [](int f) { return f == 1; });
-    MemoryPointer & target = isLast ? m_Own : m_Scratch[d];
+    const bool isLast = std::all_of(factors.begin() + axis + 1, factors.end(), [](int f) { return f == 1; });
+    shrink(axis, before, first, isLast);
+  }
+}
+
+void
+ImageLevel::Make(
+  const DeviceImage & image, const Size & size, const Size & factors, LinePasses & passes, bool keepsNarrow)
+{
+  const bool    hasAllVoxels = factors == Size{ 1, 1, 1 };
+  MemoryPointer widened; // until the level is made
+  m_Values = image.GetMemory();
+  m_Narrow = nullptr;
+  if (hasAllVoxels && (!IsNarrow(image) || keepsNarrow))
+  {
+    m_Own.reset();
+    m_Narrow = image.GetNumbers();
+  }
+  else
+  {
+    m_Values = &Widen(m_Queue, image, hasAllVoxels ? m_Own : widened);
+  }
+  m_Type = m_Values != nullptr ? TypeOf(image.GetPrecision()) : image.GetNumberType();
+  this->Describe(image, size, factors, [&](int axis, const Size & before, int first, bool isLast) {
+    const auto                          d = static_cast<std::size_t>(axis);
+    const kernels::ConvolutionArguments a = MakeArguments(before, axis, factors[d], m_Size[d], first);
+    MemoryPointer &                     target = isLast ? m_Own : m_Scratch[d];
     Reserve(m_Queue, target, BytesOf(m_Precision) * static_cast<std::size_t>(CountOf(m_Size)));
     passes.Convolve(a, m_Precision, *m_Values, *target);
     m_Values = target.get();
+  });
+}
+
+void
+ImageLevel::Plan(const DeviceImage & image,
+                 const Size &        size,
+                 const Size &        factors,
+                 bool                keepsNarrow,
+                 const std::string & name,
+                 const std::string & scratch,
+                 MemoryLedger &      ledger)
+{
+  const bool hasAllVoxels = factors == Size{ 1, 1, 1 };
+  const bool staysNarrow = hasAllVoxels && keepsNarrow;
+  m_Values = m_Narrow = nullptr;
+  m_Type = staysNarrow ? image.GetNumberType() : TypeOf(image.GetPrecision());
+  if (hasAllVoxels && (!IsNarrow(image) || keepsNarrow))
+  {
+    ledger.Free(name);
   }
+  else if (IsNarrow(image))
+  {
+    ledger.Reserve(hasAllVoxels ? name : "scratch: widened image", CountWideBytes(image));
+  }
+  this->Describe(image, size, factors, [&](int axis, const Size &, int, bool isLast) {
+    ledger.Reserve(isLast ? name : scratch + " " + "xy"[axis],
+                   BytesOf(m_Precision) * static_cast<std::size_t>(CountOf(m_Size)));
+  });
+  ledger.Free("scratch: widened image");
 }
 
 } // namespace gpureg

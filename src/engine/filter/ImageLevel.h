@@ -7,6 +7,7 @@
 #include "gpureg/image/LoadedImage.h"
 
 #include "engine/filter/LinePasses.h"
+#include "engine/runtime/MemoryLedger.h"
 #include "engine/runtime/Queue.h"
 
 #include <array>
@@ -30,14 +31,49 @@ public:
 
   /** Makes the level from an image. A voxel of the level is the mean of factors[axis] voxels along each axis, after a Gaussian whose sigma
    *  is half of that number of voxels. If factors do not divide the size, the remaining voxels are left out, half of them at either end. If
-   *  all factors are 1, the level refers to the image and copies nothing. Enqueues the work; the image must not change until it is done. */
+   *  all factors are 1, the level refers to the image, copies nothing, and frees what it had. Of a narrow image it is then a copy of floats,
+   *  unless keepsNarrow says that it may be narrow, too. Enqueues the work; the image must not change until it is done. */
   void
-  Make(const DeviceImage & image, const Size & size, const Size & factors, LinePasses & passes);
+  Make(
+    const DeviceImage & image, const Size & size, const Size & factors, LinePasses & passes, bool keepsNarrow = false);
+
+  /** Describes the level as Make() makes it, without a device, and writes its arrays down. GetMemory() returns null then.
+   *  \param name the level's, in the ledger
+   *  \param scratch that of the arrays which it shares */
+  void
+  Plan(const DeviceImage & image,
+       const Size &        size,
+       const Size &        factors,
+       bool                keepsNarrow,
+       const std::string & name,
+       const std::string & scratch,
+       MemoryLedger &      ledger);
+
+  /** Frees all arrays but a shared scratch. The level must be made again. */
+  void
+  Release()
+  {
+    m_Values = m_Narrow = nullptr;
+    m_Own.reset();
+    m_OwnScratch = {};
+  }
 
   const Memory *
   GetMemory() const override
   {
     return m_Values;
+  }
+
+  const Memory *
+  GetNumbers() const override
+  {
+    return m_Values != nullptr ? m_Values : m_Narrow;
+  }
+
+  NumberType
+  GetNumberType() const override
+  {
+    return m_Type;
   }
 
   Precision
@@ -78,9 +114,16 @@ public:
   }
 
 private:
+  /** Sets the level's shape, and calls shrink(axis, factor, size before, outputs, first, isLast) for each axis along which it is shrunk. */
+  template <typename TShrink>
+  void
+  Describe(const DeviceImage & image, const Size & size, const Size & factors, const TShrink & shrink);
+
   Queue &        m_Queue;
   std::string    m_DeviceName;
   const Memory * m_Values = nullptr;
+  const Memory * m_Narrow = nullptr; // of a narrow level, which has no m_Values
+  NumberType     m_Type = NumberType::Float32;
   MemoryPointer  m_Own;
   Scratch        m_OwnScratch;
   Scratch &      m_Scratch;

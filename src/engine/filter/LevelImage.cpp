@@ -5,6 +5,10 @@
 #include "gpureg/transform/TransformChain.h"
 
 #include "engine/image/SummarizeImage.h"
+#include "engine/image/WideValues.h"
+
+#include "kernels/core/NumberForm.h"
+#include "kernels/image/NumberTypes.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -22,16 +26,16 @@ namespace
 std::vector<double>
 DownloadChunk(Queue & queue, const DeviceImage & image, std::int64_t first, std::int64_t count)
 {
-  std::vector<double> values;
-  WithReal(image.GetPrecision(), [&](auto zero) {
-    using Real = decltype(zero);
-    const auto        at = static_cast<std::size_t>(first);
-    std::vector<Real> part(static_cast<std::size_t>(count));
-    queue.MarkMade(0);
-    queue.StartDownload(part.data(), *image.GetMemory(), sizeof(Real) * part.size(), sizeof(Real) * at, 0);
-    queue.Finish();
-    values.assign(part.begin(), part.end());
-  });
+  const std::size_t size = BytesOf(image.GetNumberType());
+  std::vector<char> part(size * static_cast<std::size_t>(count));
+  queue.MarkMade(0);
+  queue.StartDownload(part.data(), *image.GetNumbers(), part.size(), size * static_cast<std::size_t>(first), 0);
+  queue.Finish();
+  std::vector<double> values(static_cast<std::size_t>(count));
+  for (std::int64_t n = 0; n < count; ++n)
+  {
+    values[static_cast<std::size_t>(n)] = kernels::ReadNumber(part.data(), static_cast<int>(image.GetNumberType()), n);
+  }
   return values;
 }
 } // namespace
@@ -39,7 +43,7 @@ DownloadChunk(Queue & queue, const DeviceImage & image, std::int64_t first, std:
 void
 CheckImage(const RegisteredImage & image, const char * which, const std::string & deviceName)
 {
-  if (image.image == nullptr || image.image->GetMemory() == nullptr || image.image->GetCount() != CountOf(image.size))
+  if (image.image == nullptr || image.image->GetNumbers() == nullptr || image.image->GetCount() != CountOf(image.size))
   {
     throw BadInputError(std::string("the ") + which + " image is missing, or has not as many voxels as its size says");
   }
@@ -102,7 +106,7 @@ MakeLevelImage(const LevelMaker &      maker,
                ImageLevel &            madeMask)
 {
   LevelImage result;
-  made.Make(*image.image, image.size, factors, maker.lines);
+  made.Make(*image.image, image.size, factors, maker.lines, maker.keepsNarrow);
   result.image = &made;
   if (image.mask != nullptr)
   {
@@ -110,12 +114,40 @@ MakeLevelImage(const LevelMaker &      maker,
     result.mask = &madeMask;
   }
   result.toPoint = Compose(image.indexToPoint, made.GetToImage());
-  result.summary = SummarizeImage(maker.queue, made.GetPrecision(), made.GetCount(), *made.GetMemory());
+  MemoryPointer widened;
+  result.summary = SummarizeImage(maker.queue, made.GetPrecision(), made.GetCount(), Widen(maker.queue, made, widened));
   if (!(result.summary.maximum > result.summary.minimum))
   {
     throw BadInputError(std::string("the ") + which +
                         " image is constant: there is nothing to register; give one whose values vary");
   }
+  return result;
+}
+
+LevelImage
+PlanLevelImage(const Queue &           queue,
+               const RegisteredImage & image,
+               const Size &            factors,
+               bool                    keepsNarrow,
+               const std::string &     name,
+               const std::string &     scratch,
+               ImageLevel &            made,
+               ImageLevel &            madeMask,
+               MemoryLedger &          ledger)
+{
+  LevelImage result;
+  made.Plan(*image.image, image.size, factors, keepsNarrow, name, scratch, ledger);
+  result.image = &made;
+  if (image.mask != nullptr)
+  {
+    madeMask.Plan(*image.mask, image.size, factors, false, name + "'s mask", scratch, ledger);
+    result.mask = &madeMask;
+  }
+  result.toPoint = Compose(image.indexToPoint, made.GetToImage());
+  result.summary.maximum = 1;
+  result.summary.mean = 0.5;
+  ledger.Touch("scratch: summary",
+               SummaryOnDevice::CountBytes(queue, made.GetCount()) + (IsNarrow(made) ? CountWideBytes(made) : 0));
   return result;
 }
 

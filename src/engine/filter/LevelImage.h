@@ -40,6 +40,8 @@ struct LevelMaker
 {
   Queue &      queue;
   LinePasses & lines;
+  /** Whether a level that has all voxels of a narrow image is narrow, too; see ImageLevel::Make(). */
+  bool keepsNarrow = false;
 };
 
 /** Makes a level's image, and its mask if the image has one, and computes the summary.
@@ -53,6 +55,22 @@ MakeLevelImage(const LevelMaker &      maker,
                const Size &            factors,
                ImageLevel &            made,
                ImageLevel &            madeMask);
+
+/** Describes a level's image, and its mask, as MakeLevelImage() makes them, without a device, and writes their arrays down. The summary is that
+ *  of values from 0 to 1.
+ *  \param keepsNarrow see LevelMaker
+ *  \param name what the arrays' names begin with
+ *  \param scratch that of the arrays that the level shares */
+LevelImage
+PlanLevelImage(const Queue &           queue,
+               const RegisteredImage & image,
+               const Size &            factors,
+               bool                    keepsNarrow,
+               const std::string &     name,
+               const std::string &     scratch,
+               ImageLevel &            made,
+               ImageLevel &            madeMask,
+               MemoryLedger &          ledger);
 
 } // namespace gpureg
 

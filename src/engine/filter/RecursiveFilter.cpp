@@ -102,6 +102,24 @@ RecursiveFilter::GetSplineLineBytes(int length) const
   return m_Passes->GetStateBytes(kernels::RecursionOfSpline, length, 1);
 }
 
+std::size_t
+RecursiveFilter::CountGaussianBytes(const Size & size, int components, int axis) const
+{
+  const LineShape shape = ShapeOf(size, components, axis);
+  return m_Passes->GetStateBytes(kernels::RecursionOfGaussian,
+                                 shape.length,
+                                 this->FindBatch(kernels::RecursionOfGaussian, shape));
+}
+
+std::int64_t
+RecursiveFilter::FindBatch(int kind, const LineShape & shape) const
+{
+  const std::int64_t lines = shape.inner * shape.outer;
+  const std::size_t  lineBytes = m_Passes->GetStateBytes(kind, shape.length, 1);
+  return lineBytes == 0 ? lines
+                        : std::clamp<std::int64_t>(static_cast<std::int64_t>(m_MaximumSize / lineBytes), 1, lines);
+}
+
 /** Filters all lines, in as many launches as the memory for their states requires. */
 void
 RecursiveFilter::Recurse(
@@ -110,10 +128,8 @@ RecursiveFilter::Recurse(
   const std::int64_t lines = shape.inner * shape.outer;
   a.inner = shape.inner;
   a.length = shape.length;
-  const std::size_t  lineBytes = m_Passes->GetStateBytes(kind, shape.length, 1);
-  const std::int64_t batch =
-    lineBytes == 0 ? lines : std::clamp<std::int64_t>(static_cast<std::int64_t>(m_MaximumSize / lineBytes), 1, lines);
-  const std::size_t stateBytes = m_Passes->GetStateBytes(kind, shape.length, batch);
+  const std::int64_t batch = this->FindBatch(kind, shape);
+  const std::size_t  stateBytes = m_Passes->GetStateBytes(kind, shape.length, batch);
   Reserve(m_Queue, m_States, stateBytes);
   for (a.firstLine = 0; a.firstLine < lines; a.firstLine += batch)
   {

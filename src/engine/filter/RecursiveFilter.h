@@ -61,6 +61,10 @@ public:
   std::size_t
   GetSplineLineBytes(int length) const;
 
+  /** Returns the bytes of the states that ApplyGaussian() stores for later calls. */
+  std::size_t
+  CountGaussianBytes(const Size & size, int components, int axis) const;
+
   /** Returns how many bytes are stored for later calls. */
   std::size_t
   GetSize() const
@@ -76,6 +80,9 @@ public:
   }
 
 private:
+  /** Returns how many lines are filtered by one launch. */
+  std::int64_t
+  FindBatch(int kind, const LineShape & shape) const;
   void
   Recurse(int kind, kernels::RecursionArguments & a, const LineShape & shape, Precision precision, Memory & volume);
 

@@ -24,6 +24,12 @@ struct MadeImage::Content
 
 DeviceImage::~DeviceImage() = default;
 
+std::size_t
+DeviceImage::GetAccountBytes() const
+{
+  return BytesOf(this->GetNumberType()) * static_cast<std::size_t>(this->GetCount());
+}
+
 void *
 DeviceImage::GetAddress() const
 {

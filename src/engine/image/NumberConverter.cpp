@@ -7,6 +7,7 @@
 #include "engine/runtime/Operation.h"
 #include "engine/runtime/ForEachItem.h"
 
+#include "kernels/core/NumberForm.h"
 #include "kernels/image/NumberTypes.h"
 
 #include <utility>

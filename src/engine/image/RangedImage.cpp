@@ -5,6 +5,7 @@
 
 #include "engine/image/SummarizeImage.h"
 #include "engine/image/ValueRange.h"
+#include "engine/image/WideValues.h"
 #include "engine/runtime/ForEachItem.h"
 
 #include <algorithm>
@@ -90,8 +91,10 @@ RangedImage::Make(const RegisteredImage &           image,
                   const std::optional<ValueRange> & given,
                   std::vector<std::string> &        warnings)
 {
-  const DeviceImage & values = *image.image;
-  const ImageSummary  summary = SummarizeImage(m_Queue, values.GetPrecision(), values.GetCount(), *values.GetMemory());
+  const DeviceImage & stored = *image.image;
+  MemoryPointer       widened;
+  const Memory &      values = Widen(m_Queue, stored, widened);
+  const ImageSummary  summary = SummarizeImage(m_Queue, stored.GetPrecision(), stored.GetCount(), values);
   if (summary.notFinite > 0)
   {
     const bool isOne = summary.notFinite == 1;
@@ -100,7 +103,7 @@ RangedImage::Make(const RegisteredImage &           image,
                         " infinite or not a number; replace " + (isOne ? "it" : "them") + " first");
   }
   const ValueRange   all{ summary.minimum, summary.maximum };
-  const FoundRange   found = given ? FoundRange{ *given, *given } : FindValueRange(this->Pick(values), all);
+  const FoundRange   found = given ? FoundRange{ *given, *given } : FindValueRange(this->Pick(stored, values), all);
   const ValueRange & range = found.range;
   if (given)
   {
@@ -112,7 +115,7 @@ RangedImage::Make(const RegisteredImage &           image,
     m_Count = 0;
     return image;
   }
-  const auto outside = this->Clamp(image, found, !given);
+  const auto outside = this->Clamp(image, values, found, !given);
   if (!given)
   {
     warnings.push_back(DescribeOutliers(which, all, found, outside));
@@ -123,7 +126,7 @@ RangedImage::Make(const RegisteredImage &           image,
 }
 
 std::vector<double>
-RangedImage::Pick(const DeviceImage & image)
+RangedImage::Pick(const DeviceImage & image, const Memory & values)
 {
   const std::int64_t  count = std::min(SampleCount, image.GetCount());
   std::vector<double> picked;
@@ -135,7 +138,7 @@ RangedImage::Pick(const DeviceImage & image)
     ForEachItem<kernels::PickValueKernel>(m_Queue,
                                           count,
                                           image.GetPrecision(),
-                                          Input<RealNumber>(*image.GetMemory()),
+                                          Input<RealNumber>(values),
                                           image.GetCount(),
                                           count,
                                           Output<RealNumber>(*onDevice));
@@ -146,7 +149,7 @@ RangedImage::Pick(const DeviceImage & image)
 }
 
 std::array<std::int64_t, 2>
-RangedImage::Clamp(const RegisteredImage & image, const FoundRange & found, bool mends)
+RangedImage::Clamp(const RegisteredImage & image, const Memory & values, const FoundRange & found, bool mends)
 {
   m_Precision = image.image->GetPrecision();
   m_Count = image.image->GetCount();
@@ -166,7 +169,7 @@ RangedImage::Clamp(const RegisteredImage & image, const FoundRange & found, bool
                                          strips.number,
                                          m_Precision,
                                          a,
-                                         Input<RealNumber>(*image.image->GetMemory()),
+                                         Input<RealNumber>(values),
                                          Output<RealNumber>(*m_Values),
                                          Output<std::int64_t>(*onDevice));
   m_Queue.Download(numbers.data(), *onDevice, bytes);

@@ -36,6 +36,14 @@ public:
        const std::optional<ValueRange> & given,
        std::vector<std::string> &        warnings);
 
+  /** Frees the copy. */
+  void
+  Release()
+  {
+    m_Values.reset();
+    m_Count = 0;
+  }
+
   const Memory *
   GetMemory() const override
   {
@@ -67,11 +75,12 @@ public:
   }
 
 private:
+  /** Picks some of an image's values, which are in its precision. */
   std::vector<double>
-  Pick(const DeviceImage & image);
-  /** Writes the clamped values to m_Values. \return the number of values below the range, and the number above */
+  Pick(const DeviceImage & image, const Memory & values);
+  /** Writes the clamped values of an image to m_Values. \return the number of values below the range, and the number above */
   std::array<std::int64_t, 2>
-  Clamp(const RegisteredImage & image, const FoundRange & found, bool mends);
+  Clamp(const RegisteredImage & image, const Memory & values, const FoundRange & found, bool mends);
 
   Queue &       m_Queue;
   std::string   m_DeviceName;

@@ -76,6 +76,14 @@ SummaryOnDevice::Enqueue(Queue & queue, Precision precision, std::int64_t count,
     queue, m_Count, joined, Input<double>(*m_OfStrips), Output<double>(*m_Joined));
 }
 
+std::size_t
+SummaryOnDevice::CountBytes(const Queue & queue, std::int64_t count)
+{
+  const int strips = CutIntoStrips(queue, count).number;
+  return sizeof(double) * kernels::SummaryNumbers *
+         static_cast<std::size_t>(strips + (strips > MostDownloaded ? MostDownloaded : 0));
+}
+
 ImageSummary
 SummaryOnDevice::Download(Queue & queue) const
 {

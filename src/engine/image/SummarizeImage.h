@@ -32,6 +32,10 @@ public:
   ImageSummary
   Download(Queue & queue) const;
 
+  /** Returns the bytes of the arrays for the summary of count values. */
+  static std::size_t
+  CountBytes(const Queue & queue, std::int64_t count);
+
   std::size_t
   GetDeviceBytes() const
   {

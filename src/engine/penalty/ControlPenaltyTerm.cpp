@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace gpureg
 {
@@ -106,6 +107,15 @@ ControlPenaltyTerm::~ControlPenaltyTerm() = default;
 void
 ControlPenaltyTerm::SetGrid(const ControlGrid & grid)
 {
+  const std::size_t bytes = this->Plan(grid);
+  const auto        a = std::exchange(m_Arguments, {});
+  Reserve(m_Queue, m_NodeDerivatives, bytes);
+  m_Arguments = a;
+}
+
+std::size_t
+ControlPenaltyTerm::Plan(const ControlGrid & grid)
+{
   m_Arguments = {};
   CheckSize(grid);
   const Matrix3                    toIndex = Invert(GetIndexToPhysical(grid));
@@ -127,10 +137,8 @@ ControlPenaltyTerm::SetGrid(const ControlGrid & grid)
   }
   a.leastDeterminant = static_cast<float>(LeastDeterminant);
   a.logOfLeast = static_cast<float>(std::log(LeastDeterminant));
-  Reserve(m_Queue,
-          m_NodeDerivatives,
-          kernels::MostNodeDerivatives * sizeof(kernels::float4) * static_cast<std::size_t>(kernels::CountNodes(&a)));
   m_Arguments = a;
+  return kernels::MostNodeDerivatives * sizeof(kernels::float4) * static_cast<std::size_t>(kernels::CountNodes(&a));
 }
 
 std::size_t

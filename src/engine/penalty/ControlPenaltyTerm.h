@@ -54,6 +54,10 @@ public:
   void
   SetGrid(const ControlGrid & grid);
 
+  /** Sets the grid without reserving anything, and returns the bytes that evaluations need. */
+  std::size_t
+  Plan(const ControlGrid & grid);
+
   /** Returns the size of a slot in bytes, a multiple of 8. The size depends on the grid and the kind of device only. */
   std::size_t
   GetValueBytes() const;

@@ -264,17 +264,9 @@ AgreementCheck::Find(const LevelMaker &      maker,
                      const TransformChain &  transform,
                      const ParallelFor &     parallelFor)
 {
-  const int    dimension = transform.dimension;
-  const auto   edges = GetSpacing(fixed);
-  const double most = dimension == 3 ? MostVoxels3D : MostVoxels2D;
-  double       volume = static_cast<double>(CountOf(fixed.size));
-  for (std::size_t d = 0; d < static_cast<std::size_t>(dimension); ++d)
-  {
-    volume *= edges[d];
-  }
-  const double edge = std::pow(volume / most, 1.0 / dimension);
-  const Size   ofFixed = FindFactors(fixed, dimension, edge);
-  const Size   ofMoving = FindFactors(moving, dimension, edge);
+  const int  dimension = transform.dimension;
+  const Size ofFixed = FindSmallFactors(fixed, fixed, dimension);
+  const Size ofMoving = FindSmallFactors(fixed, moving, dimension);
   m_Fixed.Make(*fixed.image, fixed.size, ofFixed, maker.lines);
   m_Moving.Make(*moving.image, moving.size, ofMoving, maker.lines);
   const auto download = [&](const DeviceImage * whole, const Size & size, const Size & factors) {
@@ -323,6 +315,53 @@ AgreementCheck::Find(const LevelMaker &      maker,
     inMask = resample(m_Mask);
   }
   return FindAgreement(request.size, GetSpacing(toPoint), small, MakeSmall(std::move(values), inMask), parallelFor);
+}
+
+Size
+AgreementCheck::FindSmallFactors(const RegisteredImage & fixed, const RegisteredImage & image, int dimension)
+{
+  const auto   edges = GetSpacing(fixed);
+  const double most = dimension == 3 ? MostVoxels3D : MostVoxels2D;
+  double       volume = static_cast<double>(CountOf(fixed.size));
+  for (std::size_t d = 0; d < static_cast<std::size_t>(dimension); ++d)
+  {
+    volume *= edges[d];
+  }
+  return FindFactors(image, dimension, std::pow(volume / most, 1.0 / dimension));
+}
+
+void
+AgreementCheck::Release()
+{
+  for (ImageLevel * image : { &m_Fixed, &m_Moving, &m_Mask })
+  {
+    image->Release();
+  }
+  m_Scratch = {};
+  m_Resampler.reset();
+}
+
+void
+AgreementCheck::Plan(const RegisteredImage & fixed,
+                     const RegisteredImage & moving,
+                     int                     dimension,
+                     std::int64_t            vectors,
+                     MemoryLedger &          ledger)
+{
+  const auto plan = [&](const RegisteredImage & image, ImageLevel & made, const std::string & name) {
+    const Size        factors = FindSmallFactors(fixed, image, dimension);
+    const std::string scratch = "check of edges: shrunk image";
+    made.Plan(*image.image, image.size, factors, false, "check of edges: " + name, scratch, ledger);
+    if (image.mask != nullptr)
+    {
+      m_Mask.Plan(*image.mask, image.size, factors, false, "check of edges: mask", scratch, ledger);
+    }
+  };
+  plan(fixed, m_Fixed, "fixed");
+  plan(moving, m_Moving, "moving");
+  ledger.Reserve("check of edges: resampled",
+                 BytesOf(m_Moving.GetPrecision()) * static_cast<std::size_t>(m_Fixed.GetCount()));
+  ledger.Reserve("check of edges: transform", sizeof(kernels::float4) * static_cast<std::size_t>(vectors));
 }
 
 std::size_t

@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -84,7 +85,23 @@ public:
   std::size_t
   GetDeviceBytes() const;
 
+  /** Writes down the arrays of Find(). vectors: of the transform's grids */
+  void
+  Plan(const RegisteredImage & fixed,
+       const RegisteredImage & moving,
+       int                     dimension,
+       std::int64_t            vectors,
+       MemoryLedger &          ledger);
+
+  /** Frees all arrays. */
+  void
+  Release();
+
 private:
+  /** Returns the factors by which images of the fixed image's extent have few voxels. */
+  static Size
+  FindSmallFactors(const RegisteredImage & fixed, const RegisteredImage & image, int dimension);
+
   Queue &                    m_Queue;
   std::string                m_DeviceName;
   ImageLevel::Scratch        m_Scratch;

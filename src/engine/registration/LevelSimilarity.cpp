@@ -37,7 +37,7 @@ public:
     , m_Evaluation(core, std::forward<TArguments>(arguments)...)
   {}
 
-  const Memory &
+  Memory &
   GetForces() const override
   {
     return m_Evaluation.GetForces();
@@ -80,6 +80,13 @@ public:
     this->GetEvaluation().Prepare(mapping, Forces::OfEachSample, this->GetNeeds(), [this](TArguments & a) {
       this->SetArguments(a);
     });
+  }
+
+  void
+  PlanEvaluation(const SampleMapping & mapping, const std::string & name, MemoryLedger & ledger) override
+  {
+    this->GetEvaluation().Plan(
+      mapping, Forces::OfEachSample, this->GetNeeds(), [this](TArguments & a) { this->SetArguments(a); }, name, ledger);
   }
 
   void
@@ -199,6 +206,12 @@ public:
   }
 
   void
+  PlanEvaluation(const SampleMapping & mapping, const std::string & name, MemoryLedger & ledger) override
+  {
+    this->GetEvaluation().Plan(mapping, Forces::OfEachSample, name, ledger);
+  }
+
+  void
   EnqueueForces() override
   {
     this->GetEvaluation().EnqueuePasses(Forces::OfEachSample);
@@ -253,6 +266,12 @@ public:
   }
 
   void
+  PlanEvaluation(const SampleMapping & mapping, const std::string & name, MemoryLedger & ledger) override
+  {
+    this->GetEvaluation().Plan(mapping, m_Terms, Forces::OfEachSample, this->GetSlabBytes(), name, ledger);
+  }
+
+  void
   EnqueueForces() override
   {
     this->GetEvaluation().EnqueuePasses();
@@ -270,14 +289,15 @@ private:
   // The sum of squares that rounding leaves of a flat region with values up to 1: 729 voxels that deviate by 1e-6. Less is no structure.
   static constexpr double LeastSquares = 1e-9;
 
-  /** Returns the memory for the voxels of one slab. SyN has fields beside it, of which half a one is to do. */
+  /** Returns the memory for the voxels of one slab. SyN has fields beside it, of which half a one is to do, and a third of one component
+   *  where that is a gigabyte: a slab of 1024 x 1024 voxels then has 85 planes, of which 8 are computed twice. */
   std::size_t
   GetSlabBytes() const
   {
     constexpr std::size_t least = std::size_t{ 64 } << 20;
-    constexpr std::size_t perVoxel = 16;
+    constexpr std::size_t much = std::size_t{ 1 } << 30;
     const auto            voxels = static_cast<std::size_t>(this->GetCore().samples.GetCount());
-    return this->HasForcesOfITK() ? std::max(least, perVoxel * voxels)
+    return this->HasForcesOfITK() ? std::max({ least, std::min(16 * voxels, much), 4 * voxels })
                                   : NeighborhoodCorrelationMetric::DefaultSlabBytes;
   }
 
@@ -289,15 +309,9 @@ void
 LevelSimilarity::SetImages(
   const LevelImage & fixed, const LevelImage & moving, int dimension, int level, const ParallelFor & parallelFor)
 {
-  FixedSamples samples = MakeLevelSamples(fixed);
-  MovingImage  image =
-    MakeLevelMoving(moving, dimension, !this->GetDescription().HasNeighborhoods() && !this->HasForcesOfITK());
-  DescribeValues(m_Settings, fixed, moving, samples, image);
-  if (this->HasForcesOfITK() && this->GetDescription().HasJointHistogram())
-  {
-    // The forces' last digits decide which bins voxels are in an iteration later: docs/notebook/displacement-fields.md.
-    samples.precision = image.precision = Precision::Double;
-  }
+  FixedSamples samples;
+  MovingImage  image;
+  this->DescribeImages(fixed, moving, dimension, samples, image);
   m_All = samples;
   m_Number = level;
   const std::array<double, 3> edges = GetSpacing(fixed.toPoint);
@@ -314,6 +328,35 @@ LevelSimilarity::SetImages(
   else
   {
     this->TakeAllVoxels();
+  }
+}
+
+void
+LevelSimilarity::PlanImages(
+  const LevelImage & fixed, const LevelImage & moving, int dimension, const std::string & name, MemoryLedger & ledger)
+{
+  FixedSamples samples;
+  MovingImage  image;
+  this->DescribeImages(fixed, moving, dimension, samples, image);
+  if (m_Draws.samples > 0)
+  {
+    const RegularSubsample subsample(fixed.image->GetSize(), GetSpacing(fixed.toPoint), m_Draws.samples);
+    samples.virtualSize = subsample.GetSize();
+  }
+  m_Core.samples.Plan(samples, image, m_Core.readsQuads, name, ledger);
+}
+
+void
+LevelSimilarity::DescribeImages(
+  const LevelImage & fixed, const LevelImage & moving, int dimension, FixedSamples & samples, MovingImage & image)
+{
+  samples = MakeLevelSamples(fixed);
+  image = MakeLevelMoving(moving, dimension, !this->GetDescription().HasNeighborhoods() && !this->HasForcesOfITK());
+  DescribeValues(m_Settings, fixed, moving, samples, image);
+  if (this->HasForcesOfITK() && this->GetDescription().HasJointHistogram())
+  {
+    // The forces' last digits decide which bins voxels are in an iteration later: docs/notebook/displacement-fields.md.
+    samples.precision = image.precision = Precision::Double;
   }
 }
 

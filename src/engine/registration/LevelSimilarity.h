@@ -8,6 +8,7 @@
 #include "engine/registration/LevelSamples.h"
 #include "engine/metric/MetricCore.h"
 #include "engine/metric/samples/RegularSubsample.h"
+#include "engine/runtime/MemoryLedger.h"
 
 #include <cstdint>
 #include <memory>
@@ -78,6 +79,19 @@ public:
   virtual void
   Prepare(const SampleMapping & mapping) = 0;
 
+  /** Writes down the arrays that SetImages() makes of images which ImageLevel::Plan() has described.
+   *  \param name what the arrays' names begin with */
+  void
+  PlanImages(const LevelImage &  fixed,
+             const LevelImage &  moving,
+             int                 dimension,
+             const std::string & name,
+             MemoryLedger &      ledger);
+
+  /** Writes down the arrays that Prepare() reserves behind PlanImages(). */
+  virtual void
+  PlanEvaluation(const SampleMapping & mapping, const std::string & name, MemoryLedger & ledger) = 0;
+
   /** Enqueues an evaluation with forces; the samples must have been moved. */
   virtual void
   EnqueueForces() = 0;
@@ -86,7 +100,8 @@ public:
   virtual void
   EnqueueValue() = 0;
 
-  virtual const Memory &
+  /** Returns the forces of the last evaluation. Other work may overwrite them. */
+  virtual Memory &
   GetForces() const = 0;
 
   /** Returns the numbers of the last evaluation: float, from GetEvaluatedPlace() on; see kernels/Evaluated.h. */
@@ -146,6 +161,11 @@ protected:
   }
 
 private:
+  /** Describes the images of the samples. */
+  void
+  DescribeImages(
+    const LevelImage & fixed, const LevelImage & moving, int dimension, FixedSamples & samples, MovingImage & image);
+
   void
   SetFixed(const FixedSamples & samples);
 

@@ -49,16 +49,18 @@ enum
   JacobianNumbers = 4
 };
 
-/** Writes the numbers of JacobianNumbers for a voxel. A determinant below leastDeterminant has the logarithm of that. */
+/** Writes the numbers of JacobianNumbers for one of so many voxels that begin at the first one. A determinant below leastDeterminant has
+ *  the logarithm of that. */
 GPUREG_FUNCTION void
 DescribeJacobian(const FieldGrid *           grid,
                  float                       leastDeterminant,
+                 i64                         first,
                  i64                         voxels,
                  GPUREG_GLOBAL const float * field,
                  GPUREG_GLOBAL float *       numbers,
                  i64                         item)
 {
-  const float change = FindVolumeChange(grid, field, item);
+  const float change = FindVolumeChange(grid, field, first + item);
   const float logarithm = FindLogOfDeterminant(change, leastDeterminant);
   numbers[JacobianLogarithm * voxels + item] = logarithm;
   numbers[JacobianLogarithmSquare * voxels + item] = logarithm * logarithm;

@@ -52,11 +52,23 @@ NumberOfNearest(const FieldResampling * a, const NearestVoxel * place)
   return ((i64)place->index[2] * size[1] + place->index[1]) * size[0] + place->index[0];
 }
 
-/** Writes the image's value where a voxel comes to, interpolated linearly. Moves 16 bytes a voxel, and 4 a voxel of the image. */
+/** Returns the mean of number n of an image and the one a step further, less what is outside of the image. */
+GPUREG_FUNCTION float
+MixAlongX(GPUREG_GLOBAL const void * image, int form, float outside, i64 n, i64 step, float weight)
+{
+  return MixNumbers(ReadShortNumber(image, form, n) - outside,
+                    ReadShortNumber(image, form, n + step) - outside,
+                    weight);
+}
+
+/** Writes the image's value where a voxel comes to, interpolated linearly, less that outside of the image. The image's numbers have a
+ *  NumberForm that ReadShortNumber() reads. Moves 16 bytes a voxel, and those of a voxel of the image. */
 GPUREG_FUNCTION void
 ResampleMiddleImage(const FieldResampling *     a,
                     GPUREG_GLOBAL const float * field,
-                    GPUREG_GLOBAL const float * image,
+                    GPUREG_GLOBAL const void *  image,
+                    int                         form,
+                    float                       outside,
                     GPUREG_GLOBAL float *       values,
                     i64                         item)
 {
@@ -73,12 +85,11 @@ ResampleMiddleImage(const FieldResampling *     a,
       step[d] = other >= 0 && other < a->fieldGrid.size[d] ? stride * place.side[d] : 0;
       stride *= a->fieldGrid.size[d];
     }
-    GPUREG_GLOBAL const float * p = image + NumberOfNearest(a, &place);
-    GPUREG_GLOBAL const float * q = p + step[2];
-    const float                 p0 = MixNumbers(p[0], p[step[0]], place.weight[0]);
-    const float                 p1 = MixNumbers(p[step[1]], p[step[1] + step[0]], place.weight[0]);
-    const float                 q0 = MixNumbers(q[0], q[step[0]], place.weight[0]);
-    const float                 q1 = MixNumbers(q[step[1]], q[step[1] + step[0]], place.weight[0]);
+    const i64   nearest = NumberOfNearest(a, &place);
+    const float p0 = MixAlongX(image, form, outside, nearest, step[0], place.weight[0]);
+    const float p1 = MixAlongX(image, form, outside, nearest + step[1], step[0], place.weight[0]);
+    const float q0 = MixAlongX(image, form, outside, nearest + step[2], step[0], place.weight[0]);
+    const float q1 = MixAlongX(image, form, outside, nearest + step[2] + step[1], step[0], place.weight[0]);
     value = MixNumbers(MixNumbers(p0, p1, place.weight[1]), MixNumbers(q0, q1, place.weight[1]), place.weight[2]);
   }
   values[item] = value;

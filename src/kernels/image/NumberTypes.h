@@ -6,22 +6,6 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** The number types, in the order of gpureg::NumberType. */
-typedef enum NumberForm
-{
-  NumberIsBool,
-  NumberIsU8,
-  NumberIsI8,
-  NumberIsU16,
-  NumberIsI16,
-  NumberIsU32,
-  NumberIsI32,
-  NumberIsU64,
-  NumberIsI64,
-  NumberIsFloat,
-  NumberIsDouble
-} NumberForm;
-
 /** Returns number n of an array. Integers of more than 53 bits are rounded. */
 GPUREG_FUNCTION double
 ReadNumber(GPUREG_GLOBAL const void * numbers, int form, i64 n)

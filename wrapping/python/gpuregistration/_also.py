@@ -78,7 +78,7 @@ class Further:
         """
         with _named(self.number):
             similarity, weight, fixed_range, moving_range = self.settings(stage)
-            fixed, moving = self.pair.load(device)
+            fixed, moving = self.pair.load(device, keeps_short=True)
             return _engine.PairOfSides(fixed, moving, similarity, weight, fixed_range, moving_range)
 
     def settings(self, stage: _DenseStage) -> tuple[_engine.SimilaritySettings, float, Any, Any]:

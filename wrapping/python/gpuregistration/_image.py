@@ -207,11 +207,23 @@ def host_array(image: Image) -> np.ndarray:
     return content
 
 
-def on_device(image: Image, device: str) -> _engine.DeviceArray:
-    """An image's values on a device: an array of the host is sent there, one on that GPU is read where it is."""
+def stays_short(array: np.ndarray) -> bool:
+    """Whether an array's numbers are integers of 8 or 16 bits, as which a registration keeps them on a device."""
+    return array.dtype.kind in "iu" and array.dtype.itemsize <= 2
+
+
+def on_device(image: Image, device: str, keeps_short: bool = False) -> _engine.DeviceArray:
+    """An image's values on a device: an array of the host is sent there, one on that GPU is read where it is.
+
+    Args:
+        keeps_short: integers of 8 and 16 bits stay integers; only registrations take them. Otherwise they are sent as floats.
+    """
     content = image.content
     if isinstance(content, GpuArray):
         return content.borrow()
+    if keeps_short and stays_short(content):
+        numbers = np.ascontiguousarray(content, dtype=content.dtype.newbyteorder("="))
+        return _engine.load_narrow(device, numbers, numbers.dtype.name, content.shape)
     return _engine.load(device, real_values(image), content.shape)
 
 

@@ -11,6 +11,7 @@ from ._filters import pyramid, smooth
 from ._image import Image
 from ._inverse import InverseErrors
 from ._metric import Metric, metric
+from ._plan import Plan, PlannedLevel, PlannedStage, plan_registration
 from ._register import Progress, Result, register
 from ._resample import resample
 from ._series import Series, read_series, write_series
@@ -36,6 +37,9 @@ __all__ = [
     "Level",
     "Metric",
     "OutOfMemoryError",
+    "Plan",
+    "PlannedLevel",
+    "PlannedStage",
     "Progress",
     "Result",
     "Series",
@@ -46,6 +50,7 @@ __all__ = [
     "as_transform",
     "devices",
     "metric",
+    "plan_registration",
     "pyramid",
     "read_image",
     "read_series",

@@ -21,6 +21,7 @@ from ._image import engine_map, engine_size, matrix_of_map, shrunk_grid
 from ._inverse import InverseErrors
 from ._kinds import ImageLike
 from ._paths import PathLike, name_of
+from ._plan import plan_pair
 from ._resample import read_default, resample_array, warp_loaded
 from ._sides import Pair, read_pair
 from ._stage_result import Level, StageResult, all_warnings
@@ -237,7 +238,7 @@ def register(
         BadInputError: images, masks, settings or names that are not possible, or arrays on another GPU than is to compute; also a
             ValueError.
         DeviceError: there is no such device, or it fails; DeviceLostError for good.
-        OutOfMemoryError: also a MemoryError.
+        OutOfMemoryError: also a MemoryError; before anything is sent to a device that has no room for what plan_registration() says.
         UnsupportedError: an initial transform that a stage cannot begin with.
         KeyboardInterrupt: Ctrl-C ends it.
     """
@@ -279,7 +280,8 @@ def register_pair(
     name = pair.choose_device(device)
     begin_with = as_transform(initial, pair.dimension, "initial transform") if initial is not None else None
     found = begin_with
-    sides = pair.load(name)
+    plan_pair(pair, stages, settings, name, further).check()
+    sides = pair.load(name, keeps_short=True)
     results: list[StageResult] = []
     for number, stage in enumerate(stages):
         with named(stage):

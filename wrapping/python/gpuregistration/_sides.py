@@ -58,16 +58,13 @@ class Pair:
     def dimension(self) -> int:
         return self.fixed.dimension
 
-    def load(self, device: str) -> tuple[_engine.Side, _engine.Side]:
-        """Uploads the images and masks to a device, and returns the fixed side and the moving side."""
-        return (
-            _engine.Side(
-                on_device(self.fixed, device), _load_mask(self.fixed_mask, device), engine_map(self.fixed.index_to_point)
-            ),
-            _engine.Side(
-                on_device(self.moving, device), _load_mask(self.moving_mask, device), engine_map(self.moving.index_to_point)
-            ),
-        )
+    def load(self, device: str, keeps_short: bool = False) -> tuple[_engine.Side, _engine.Side]:
+        """Uploads the images and masks to a device, and returns the fixed side and the moving side. keeps_short: as of on_device()."""
+
+        def side(image: Image, mask: Optional[Mask]) -> _engine.Side:
+            return _engine.Side(on_device(image, device, keeps_short), _load_mask(mask, device), engine_map(image.index_to_point))
+
+        return side(self.fixed, self.fixed_mask), side(self.moving, self.moving_mask)
 
     def on_host(self) -> "Pair":
         """Returns the pair with arrays of NumPy: arrays on a GPU are downloaded."""

@@ -49,6 +49,9 @@ AddWindowed(nanobind::module_ & module);
 void
 AddMeasure(nanobind::module_ & module);
 
+void
+AddPlans(nanobind::module_ & module);
+
 } // namespace python
 } // namespace gpureg
 

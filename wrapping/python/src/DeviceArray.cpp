@@ -9,6 +9,7 @@
 #include "gpureg/image/BorrowedImage.h"
 #include "gpureg/core/Error.h"
 #include "gpureg/image/LoadedImage.h"
+#include "gpureg/image/NarrowImage.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -192,6 +193,33 @@ Load(const std::string & device, Array array, Shape shape)
   return std::make_shared<DeviceArray>(std::shared_ptr<const DeviceImage>(std::move(kept), image), std::move(shape));
 }
 
+/** Uploads an array of integers of up to 16 bits to a device, which stay integers there. The host itself reads the array in place, and keeps
+ *  it alive. type: NumPy's name of the integers' type. */
+std::shared_ptr<DeviceArray>
+LoadNarrow(const std::string & device, Array array, const std::string & type, Shape shape)
+{
+  struct Kept
+  {
+    Array                        array;
+    std::unique_ptr<NarrowImage> image;
+  };
+  const NumberType   number = GetNumberType(type);
+  const std::int64_t count = CountOf(SizeOf(shape));
+  if (static_cast<std::size_t>(count) * BytesOf(number) != array.nbytes())
+  {
+    throw BadInputError("an array of " + std::to_string(array.nbytes()) + " bytes is not of " + std::to_string(count) +
+                        " numbers of type " + type);
+  }
+  auto kept = std::make_shared<Kept>();
+  kept->array = std::move(array);
+  {
+    const nb::gil_scoped_release released;
+    kept->image = std::make_unique<NarrowImage>(device, number, kept->array.data(), count, MakeParallelFor());
+  }
+  const DeviceImage * const image = kept->image.get();
+  return std::make_shared<DeviceArray>(std::shared_ptr<const DeviceImage>(std::move(kept), image), std::move(shape));
+}
+
 /** Returns DLPack's type and number of a device. */
 std::pair<int, int>
 FindDLPackDevice(const std::string & name)
@@ -298,7 +326,7 @@ SizeOf(const Shape & shape)
 DeviceArray::DeviceArray(std::shared_ptr<const DeviceImage> image, Shape shape)
   : m_Image(std::move(image))
   , m_Shape(std::move(shape))
-  , m_Type(TypeOf(m_Image->GetPrecision()))
+  , m_Type(m_Image->GetNumberType())
   , m_DeviceName(m_Image->GetDeviceName())
   , m_Address(m_Image->GetAddress())
 {}
@@ -362,6 +390,7 @@ AddDeviceArrays(nb::module_ & module)
     .def("__dlpack_device__", [](const DeviceArray & array) { return FindDLPackDevice(array.GetDeviceName()); })
     .def_prop_ro("__cuda_array_interface__", &DescribeForCuda);
   module.def("load", &Load, nb::arg("device"), nb::arg("values"), nb::arg("shape"));
+  module.def("load_narrow", &LoadNarrow, nb::arg("device"), nb::arg("values"), nb::arg("type"), nb::arg("shape"));
   module.def("borrow", &Borrow, nb::arg("device"), nb::arg("borrowed"));
   AddLoan<NumberConverter>(module, "NumberConverter")
     .def("make_image", &MakeImage, nb::arg("borrowed"), nb::arg("of_doubles"))

@@ -37,6 +37,8 @@ AddDevices(nb::module_ & module)
   module.def("has_doubles", &HasDoubles);
   module.def("set_memory_limit", &SetMemoryLimit);
   module.def("memory_in_use", &GetMemoryInUse);
+  module.def("most_memory_in_use", &GetMostMemoryInUse);
+  module.def("count_most_memory_from_now", &CountMostMemoryFromNow);
   module.def("set_idle_memory_limit", &SetIdleMemoryLimit);
   module.def("idle_memory_limit", &GetIdleMemoryLimit);
   module.def("idle_memory_in_use", &GetIdleMemoryInUse);

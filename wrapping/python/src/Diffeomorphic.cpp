@@ -71,6 +71,37 @@ Register(const Loan<DiffeomorphicRegistration> & engine,
   });
 }
 
+/** A pair beside the first one, which is to be planned. */
+struct PlannedPair
+{
+  PlannedSide               fixed;
+  PlannedSide               moving;
+  SimilaritySettings        similarity;
+  double                    weight;
+  std::optional<ValueRange> fixedRange;
+  std::optional<ValueRange> movingRange;
+};
+
+MemoryPlan
+Plan(const Loan<DiffeomorphicRegistration> & engine,
+     int                                     dimension,
+     const PlannedSide &                     fixed,
+     const PlannedSide &                     moving,
+     const DiffeomorphicSettings &           settings,
+     const std::vector<PlannedPair> &        further)
+{
+  DiffeomorphicProblem problem;
+  problem.dimension = dimension;
+  problem.fixed = fixed.Get();
+  problem.moving = moving.Get();
+  for (const PlannedPair & pair : further)
+  {
+    problem.further.push_back(
+      { pair.fixed.Get(), pair.moving.Get(), pair.similarity, pair.weight, pair.fixedRange, pair.movingRange });
+  }
+  return engine->GetPlan(problem, settings);
+}
+
 /** Returns a field of the last registration, mm, as [z][y][x][3]. size: of the last level's grid.
  *  \throws BadInputError for another size */
 nb::object
@@ -158,6 +189,19 @@ AddDiffeomorphic(nb::module_ & module)
          nb::arg("weight"),
          nb::arg("fixed_range").none(),
          nb::arg("moving_range").none());
+  nb::class_<PlannedPair>(module, "PlannedPair")
+    .def(nb::init<PlannedSide,
+                  PlannedSide,
+                  SimilaritySettings,
+                  double,
+                  std::optional<ValueRange>,
+                  std::optional<ValueRange>>(),
+         nb::arg("fixed"),
+         nb::arg("moving"),
+         nb::arg("similarity"),
+         nb::arg("weight"),
+         nb::arg("fixed_range").none(),
+         nb::arg("moving_range").none());
   nb::class_<DiffeomorphicSettings>(module, "DiffeomorphicSettings")
     .def(nb::init<>())
     .def_rw("scheme", &DiffeomorphicSettings::scheme)
@@ -197,6 +241,13 @@ AddDiffeomorphic(nb::module_ & module)
          nb::arg("settings"),
          nb::arg("progress").none(),
          nb::arg("further") = std::vector<PairOfSides>())
+    .def("plan",
+         &Plan,
+         nb::arg("dimension"),
+         nb::arg("fixed"),
+         nb::arg("moving"),
+         nb::arg("settings"),
+         nb::arg("further") = std::vector<PlannedPair>())
     .def("take_displacements", &TakeDisplacements, nb::arg("size"), nb::arg("field") = DeformationField::Forward);
 }
 

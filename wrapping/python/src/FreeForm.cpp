@@ -51,6 +51,22 @@ Register(const Loan<FreeFormRegistration> & engine,
   });
 }
 
+MemoryPlan
+Plan(const Loan<FreeFormRegistration> & engine,
+     int                                dimension,
+     const PlannedSide &                fixed,
+     const PlannedSide &                moving,
+     const Chain &                      initial,
+     const FreeFormSettings &           settings)
+{
+  FreeFormProblem problem;
+  problem.dimension = dimension;
+  problem.fixed = fixed.Get();
+  problem.moving = moving.Get();
+  problem.initial = initial.Get();
+  return engine->GetPlan(problem, settings);
+}
+
 /** Returns the control points' displacements: [z][y][x][3], mm. */
 nb::object
 MakePoints(const FreeFormResult & result)
@@ -107,7 +123,14 @@ AddFreeForm(nb::module_ & module)
          nb::arg("moving"),
          nb::arg("initial"),
          nb::arg("settings"),
-         nb::arg("progress").none());
+         nb::arg("progress").none())
+    .def("plan",
+         &Plan,
+         nb::arg("dimension"),
+         nb::arg("fixed"),
+         nb::arg("moving"),
+         nb::arg("initial"),
+         nb::arg("settings"));
 }
 
 } // namespace python

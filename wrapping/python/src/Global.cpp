@@ -46,6 +46,20 @@ Register(const Loan<GlobalRegistration> & engine,
     report(where.stage, where.share, where.cost);
   });
 }
+
+MemoryPlan
+Plan(const Loan<GlobalRegistration> & engine,
+     int                              dimension,
+     const PlannedSide &              fixed,
+     const PlannedSide &              moving,
+     const GlobalSettings &           settings)
+{
+  GlobalProblem problem;
+  problem.dimension = dimension;
+  problem.fixed = fixed.Get();
+  problem.moving = moving.Get();
+  return engine->GetPlan(problem, settings);
+}
 } // namespace
 
 void
@@ -87,7 +101,8 @@ AddGlobal(nb::module_ & module)
          nb::arg("moving"),
          nb::arg("initial").none(),
          nb::arg("settings"),
-         nb::arg("progress").none());
+         nb::arg("progress").none())
+    .def("plan", &Plan, nb::arg("dimension"), nb::arg("fixed"), nb::arg("moving"), nb::arg("settings"));
 }
 
 } // namespace python

@@ -10,6 +10,7 @@ NB_MODULE(_engine, module)
   gpureg::python::AddDeviceArrays(module);
   gpureg::python::AddVolumes(module);
   gpureg::python::AddSides(module);
+  gpureg::python::AddPlans(module);
   gpureg::python::AddChains(module);
   gpureg::python::AddGlobal(module);
   gpureg::python::AddFreeForm(module);

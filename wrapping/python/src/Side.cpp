@@ -5,7 +5,10 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
+#include <cstdint>
 #include <utility>
 
 namespace nb = nanobind;
@@ -27,9 +30,43 @@ Side::Get() const
   return { &m_Image->GetImage(), m_Mask ? &m_Mask->GetImage() : nullptr, SizeOf(m_Image->GetShape()), m_IndexToPoint };
 }
 
+PlannedSide::PlannedSide(const std::string & device,
+                         const std::string & type,
+                         const Shape &       shape,
+                         bool                hasMask,
+                         const IndexMap &    indexToPoint,
+                         bool                isHeld,
+                         bool                hasHeldMask)
+  : m_Size(SizeOf(shape))
+  , m_IndexToPoint(indexToPoint)
+{
+  const std::int64_t count = CountOf(m_Size);
+  const auto         plan = [&](NumberType number, bool counts) {
+    const std::size_t bytes = BytesOf(number) * static_cast<std::size_t>(count);
+    return std::make_shared<const PlannedImage>(number, count, device, counts ? bytes : 0);
+  };
+  m_Image = plan(GetNumberType(type), isHeld);
+  m_Mask = hasMask ? plan(NumberType::Float32, hasHeldMask) : nullptr;
+}
+
+RegisteredImage
+PlannedSide::Get() const
+{
+  return { m_Image.get(), m_Mask.get(), m_Size, m_IndexToPoint };
+}
+
 void
 AddSides(nb::module_ & module)
 {
+  nb::class_<PlannedSide>(module, "PlannedSide")
+    .def(nb::init<const std::string &, const std::string &, const Shape &, bool, const IndexMap &, bool, bool>(),
+         nb::arg("device"),
+         nb::arg("type"),
+         nb::arg("shape"),
+         nb::arg("has_mask"),
+         nb::arg("index_to_point"),
+         nb::arg("is_held"),
+         nb::arg("has_held_mask"));
   nb::class_<Side>(module, "Side")
     .def(nb::init<std::shared_ptr<DeviceArray>, std::shared_ptr<DeviceArray>, const IndexMap &>(),
          nb::arg("image"),

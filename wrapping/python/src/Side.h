@@ -6,8 +6,10 @@
 #include "DeviceArray.h"
 
 #include "gpureg/image/RegisteredImage.h"
+#include "gpureg/registration/MemoryPlan.h"
 
 #include <memory>
+#include <string>
 
 namespace gpureg
 {
@@ -34,6 +36,31 @@ private:
   std::shared_ptr<DeviceArray> m_Image;
   std::shared_ptr<DeviceArray> m_Mask;
   IndexMap                     m_IndexToPoint;
+};
+
+/** Describes one image of a registration that is to be planned, and its mask, of which nothing is on a device. */
+class PlannedSide
+{
+public:
+  /** Makes a side.
+   *  \param type NumPy's name of the type of the image's numbers as the device will hold them
+   *  \param isHeld whether the device's memory account will count the image, and hasHeldMask whether it will count the mask */
+  PlannedSide(const std::string & device,
+              const std::string & type,
+              const Shape &       shape,
+              bool                hasMask,
+              const IndexMap &    indexToPoint,
+              bool                isHeld,
+              bool                hasHeldMask);
+
+  RegisteredImage
+  Get() const;
+
+private:
+  std::shared_ptr<const PlannedImage> m_Image;
+  std::shared_ptr<const PlannedImage> m_Mask; // null if there is none
+  Size                                m_Size;
+  IndexMap                            m_IndexToPoint;
 };
 
 } // namespace python

@@ -9,6 +9,7 @@
 #include "gpureg/image/RegisteredImage.h"
 #include "gpureg/metric/Similarity.h"
 #include "gpureg/registration/DeformationProgress.h"
+#include "gpureg/registration/MemoryPlan.h"
 #include "gpureg/registration/diffeomorphic/DiffeomorphicChoices.h"
 #include "gpureg/runtime/EngineUser.h"
 #include "gpureg/transform/TransformChain.h"
@@ -217,13 +218,20 @@ public:
    *  last 40 ms, or the last two iterations; may throw to end the work, and may be empty.
    *  \param levelDone called alike behind the last iteration of each level, with the number of its iterations.
    *  \throws BadInputError for settings out of range, images that are missing, constant or not on the device, or an initial transform
-   *  that maps the whole fixed image out of the moving image; UnsupportedError for what a scheme does not have. */
+   *  that maps the whole fixed image out of the moving image; UnsupportedError for what a scheme does not have; OutOfMemoryError, before
+   *  anything is allocated, if the device has no room for what GetPlan() says. */
   DiffeomorphicResult
   Register(const DiffeomorphicProblem &                               problem,
            const DiffeomorphicSettings &                              settings,
            const ParallelFor &                                        parallelFor,
            const std::function<void(const DiffeomorphicProgress &)> & progress = {},
            const std::function<void(const DiffeomorphicProgress &)> & levelDone = {});
+
+  /** Plans what a registration would hold on the device, level by level. The problem's images need be on no device: see PlannedImage.
+   *  An image that has outliers, of which a registration makes a copy, is counted as one without, unless its range is given.
+   *  \throws Error as Register() does for settings. */
+  MemoryPlan
+  GetPlan(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings) const;
 
   /** Passes the deformation of the last registration to take, at each voxel of the last level's grid, which is the fixed image's unless the
    *  settings shrink it: float[3], in mm, in chunks, from several threads at once. Called by progress or levelDone, it passes that of the

@@ -4,6 +4,7 @@
 
 #include "GPURegistrationExport.h"
 #include "gpureg/penalty/ControlPenalty.h"
+#include "gpureg/registration/MemoryPlan.h"
 #include "gpureg/runtime/EngineUser.h"
 #include "gpureg/core/EvaluationStatistics.h"
 #include "gpureg/registration/DeformationProgress.h"
@@ -145,12 +146,19 @@ public:
    *  last 40 ms, or the last two iterations; may throw to end the work, and may be empty.
    *  \throws BadInputError for settings out of range, images that are missing, constant or not on the device, or an initial transform
    *  that maps the whole fixed image out of the moving image; UnsupportedError for an initial transform that has a vector for each
-   *  voxel of an output. */
+   *  voxel of an output; OutOfMemoryError, before anything is allocated, if the device has no room for what GetPlan() says. */
   FreeFormResult
   Register(const FreeFormProblem &                               problem,
            const FreeFormSettings &                              settings,
            const ParallelFor &                                   parallelFor,
            const std::function<void(const FreeFormProgress &)> & progress = {});
+
+  /** Plans what a registration would hold on the device, level by level. The problem's images need be on no device: see PlannedImage. An
+   *  image that has outliers, of which a registration makes a copy, is counted as one without, unless its range is given; and masks are
+   *  taken to leave as many voxels as the levels need.
+   *  \throws Error as Register() does for settings. */
+  MemoryPlan
+  GetPlan(const FreeFormProblem & problem, const FreeFormSettings & settings) const;
 
   /** Passes the deformation of the last registration to take, at each voxel of the fixed image: float[3], in mm, in chunks, from
    *  several threads at once. */

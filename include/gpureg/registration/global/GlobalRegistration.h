@@ -3,6 +3,7 @@
 #define gpureg_GlobalRegistration_h
 
 #include "GPURegistrationExport.h"
+#include "gpureg/registration/MemoryPlan.h"
 #include "gpureg/runtime/EngineUser.h"
 #include "gpureg/core/EvaluationStatistics.h"
 #include "gpureg/core/Geometry.h"
@@ -140,12 +141,21 @@ public:
    *  \param parallelFor the threads to use.
    *  \param progress called from the caller's thread for each batch; may throw to end the work, and may be empty.
    *  \throws BadInputError for settings out of range, images that are missing, constant, of one slice or not on the device, or an
-   *  initial map that mirrors. */
+   *  initial map that mirrors; OutOfMemoryError, before anything is allocated, if the device has no room for what GetPlan() says. */
   GlobalResult
   Register(const GlobalProblem &                               problem,
            const GlobalSettings &                              settings,
            const ParallelFor &                                 parallelFor,
            const std::function<void(const GlobalProgress &)> & progress = {});
+
+  /** Plans what a registration would hold on the device, but for the sums of the poses that it evaluates at once, whose number depends on
+   *  what it finds: at most 128 MiB a level on a GPU, and little on the host. The levels are those of its images, which it makes from the
+   *  finest to the coarsest and keeps; the last one counts the searches, too. The problem's
+   *  images need be on no device: see PlannedImage. An image that has outliers, of which a registration makes a copy, is counted as one
+   *  without, unless its range is given.
+   *  \throws Error as Register() does for settings. */
+  MemoryPlan
+  GetPlan(const GlobalProblem & problem, const GlobalSettings & settings) const;
 
   /** Measures the times of the cost's kernels from the next registration on, which then waits for each kernel. Off by default. */
   void

@@ -9,6 +9,7 @@
 #include "engine/metric/MetricCore.h"
 #include "engine/metric/SimilarityChoices.h"
 #include "engine/runtime/Transfer.h"
+#include "engine/runtime/MemoryLedger.h"
 
 #include <algorithm>
 #include <array>
@@ -77,13 +78,31 @@ public:
           const HistogramNeeds & needs,
           const TSetArguments &  setArguments)
   {
-    this->SetProblem(m_Core.samples.MakeProblem(mapping, forces, this->GetGrain(), GetSampleNeeds(needs)),
-                     needs,
-                     setArguments);
+    this->DescribeEvaluation(mapping, forces, needs, setArguments);
     m_Passes->Prepare(m_Arguments.histogram.samples.variant);
-    m_Extent = MakeExtent(m_Arguments.histogram, this->CountChunks(), forces);
     this->ReserveArrays(mapping, forces);
     this->PrepareFirstPass();
+  }
+
+  /** Writes down the arrays that Prepare() reserves, for samples that SampleSet::Plan() has described.
+   *  \param name what their names begin with */
+  template <typename TSetArguments>
+  void
+  Plan(const SampleMapping &  mapping,
+       Forces                 forces,
+       const HistogramNeeds & needs,
+       const TSetArguments &  setArguments,
+       const std::string &    name,
+       MemoryLedger &         ledger)
+  {
+    this->DescribeEvaluation(mapping, forces, needs, setArguments);
+    m_Core.samples.PlanMapping(mapping, forces, name, ledger);
+    ledger.ReserveExactly(name + "histograms", this->GetChunkHistogramBytes());
+    ledger.Reserve(name + "sums", m_Extent.GetSumBytes());
+    if (forces != Forces::None)
+    {
+      ledger.ReserveExactly(name + "table", this->GetTableBytes());
+    }
   }
 
   /** Enqueues the passes that Prepare() prepared; the samples must have been moved. */
@@ -109,8 +128,8 @@ public:
     m_Passes->Table(m_Arguments, m_Arrays);
   }
 
-  /** Returns the forces of each sample that the last passes computed. */
-  const Memory &
+  /** Returns the forces of each sample that the last passes computed. Other work may overwrite them. */
+  Memory &
   GetForces() const
   {
     return m_Core.samples.GetForces().Get();
@@ -316,6 +335,35 @@ protected:
   }
 
 private:
+  /** Makes the arguments of evaluations along a mapping, and the sizes of their arrays. */
+  template <typename TSetArguments>
+  void
+  DescribeEvaluation(const SampleMapping &  mapping,
+                     Forces                 forces,
+                     const HistogramNeeds & needs,
+                     const TSetArguments &  setArguments)
+  {
+    this->SetProblem(m_Core.samples.MakeProblem(mapping, forces, this->GetGrain(), GetSampleNeeds(needs)),
+                     needs,
+                     setArguments);
+    m_Extent = MakeExtent(m_Arguments.histogram, this->CountChunks(), forces);
+  }
+
+  std::size_t
+  GetChunkHistogramBytes() const
+  {
+    return this->KeepsChunkHistograms() ? static_cast<std::size_t>(m_Extent.chunksPerLaunch) * m_Extent.histogramBytes
+                                        : 0;
+  }
+
+  std::size_t
+  GetTableBytes() const
+  {
+    const kernels::HistogramArguments & a = m_Arguments.histogram;
+    return static_cast<std::size_t>(a.rows) * a.tableColumns * kernels::TableEntryBytes(a.samples.variant) +
+           kernels::NumbersBehindTable * sizeof(float);
+  }
+
   template <typename TSetArguments>
   void
   SetProblem(const SampleProblem & problem, const HistogramNeeds & needs, const TSetArguments & setArguments)
@@ -411,21 +459,13 @@ private:
   void
   ReserveArrays(const SampleMapping & mapping, Forces forces)
   {
-    Queue &                             queue = *m_Core.queue;
-    const kernels::HistogramArguments & a = m_Arguments.histogram;
+    Queue & queue = *m_Core.queue;
     m_Core.samples.UploadMapping(mapping, forces);
-    ReserveExactly(queue,
-                   m_Arrays.chunkHistograms,
-                   this->KeepsChunkHistograms()
-                     ? static_cast<std::size_t>(m_Extent.chunksPerLaunch) * m_Extent.histogramBytes
-                     : 0);
+    ReserveExactly(queue, m_Arrays.chunkHistograms, this->GetChunkHistogramBytes());
     Reserve(queue, m_Arrays.sums, m_Extent.GetSumBytes());
     if (forces != Forces::None)
     {
-      ReserveExactly(queue,
-                     m_Arrays.table,
-                     static_cast<std::size_t>(a.rows) * a.tableColumns * kernels::TableEntryBytes(a.samples.variant) +
-                       kernels::NumbersBehindTable * sizeof(float));
+      ReserveExactly(queue, m_Arrays.table, this->GetTableBytes());
     }
     if (forces == Forces::OfEachSample)
     {

@@ -98,6 +98,7 @@ NeighborhoodEvaluation::EvaluateBatch(const CandidateMaps &     candidates,
   CheckIsPossible();
   m_Core.samples.CheckIsComplete(m_Core.readsFixedValues);
   Describe(MakeMapping(candidates, 0), terms, Forces::None, slabBytes);
+  m_Passes->Prepare(m_Arguments.samples.variant);
   if (!CanBeBatched())
   {
     return EvaluateEach(candidates, [&](const SampleMapping & mapping) {
@@ -217,7 +218,6 @@ NeighborhoodEvaluation::Describe(const SampleMapping &     mapping,
   m_Arguments.centreCount = m_CentreCount;
   m_Arguments.tileRows = m_CentreCount > 0 ? 0 : ChooseTileRows(m_Arguments, m_Passes->GetGrain());
   CutIntoSlabs(slabBytes);
-  m_Passes->Prepare(m_Arguments.samples.variant);
 }
 
 void
@@ -227,6 +227,7 @@ NeighborhoodEvaluation::Prepare(const SampleMapping &     mapping,
                                 std::size_t               slabBytes)
 {
   Describe(mapping, terms, forces, slabBytes);
+  m_Passes->Prepare(m_Arguments.samples.variant);
   m_Core.samples.UploadMapping(mapping, forces);
   if ((mapping.spline || mapping.preTransforms) && m_CentreCount > 0 && !m_Core.samples.GetForces().HasPlaces())
   {
@@ -327,28 +328,59 @@ NeighborhoodEvaluation::ReserveArrays(Forces forces)
   {
     return;
   }
-  std::size_t kept = 0;
-  std::size_t sums = 0;
-  std::size_t bufferBytes = 0;
+  const SlabBytes bytes = FindSlabBytes();
+  Reserve(queue, m_Arrays.moved, bytes.moved);
+  Reserve(queue, m_Arrays.sums, bytes.sums);
+  Reserve(queue, m_Arrays.circularBuffers, bytes.buffers);
+}
+
+void
+NeighborhoodEvaluation::Plan(const SampleMapping &     mapping,
+                             const NeighborhoodTerms & terms,
+                             Forces                    forces,
+                             std::size_t               slabBytes,
+                             const std::string &       name,
+                             MemoryLedger &            ledger)
+{
+  Describe(mapping, terms, forces, slabBytes);
+  m_Core.samples.PlanMapping(mapping, Forces::None, name, ledger);
+  ledger.Reserve(name + "partial sums", GetPartialBytes());
+  ledger.Reserve(name + "value", sizeof(float) * kernels::EvaluatedNumbers);
+  if (forces == Forces::OfEachSample)
+  {
+    const std::size_t bytes = 3 * sizeof(float) * static_cast<std::size_t>(m_Core.samples.GetCount());
+    ledger.ReserveExactly(name + "forces", bytes);
+    ledger.ReserveExactly(name + "terms of forces", m_Arguments.forces == kernels::TermsOfCentres ? bytes : 0);
+  }
+  const SlabBytes bytes = FindSlabBytes();
+  ledger.Reserve(name + "values of a slab", bytes.moved);
+  ledger.Reserve(name + "sums of a slab", bytes.sums);
+  ledger.Reserve(name + "buffers of a slab", bytes.buffers);
+}
+
+NeighborhoodEvaluation::SlabBytes
+NeighborhoodEvaluation::FindSlabBytes() const
+{
+  SlabBytes bytes;
   for (const kernels::NeighborhoodArguments & a : m_Slabs)
   {
-    kept = std::max(kept, static_cast<std::size_t>(KeptVoxels(&a)));
-    sums = std::max(sums, static_cast<std::size_t>(a.tileRows > 0 ? CentreVoxels(&a) : KeptVoxels(&a)));
+    const auto kept = static_cast<std::size_t>(KeptVoxels(&a));
+    bytes.moved = std::max(bytes.moved, kept * sizeof(kernels::i64));
+    bytes.sums =
+      std::max(bytes.sums, SlidingBytes * (a.tileRows > 0 ? static_cast<std::size_t>(CentreVoxels(&a)) : kept));
     for (int axis = 0; a.tileRows == 0 && axis < 3; ++axis)
     {
       const int length = LengthOfWindow(&a, axis);
       if (m_Passes->NeedsCircularBuffers(length))
       {
         const NeighborhoodGrain grain = m_Passes->GetGrain();
-        bufferBytes = std::max(bufferBytes,
-                               SlidingBytes * static_cast<std::size_t>(CountNeighborhoodGroups(a, axis, grain)) *
-                                 grain.lanes * length);
+        bytes.buffers = std::max(bytes.buffers,
+                                 SlidingBytes * static_cast<std::size_t>(CountNeighborhoodGroups(a, axis, grain)) *
+                                   grain.lanes * length);
       }
     }
   }
-  Reserve(queue, m_Arrays.moved, kept * sizeof(kernels::i64));
-  Reserve(queue, m_Arrays.sums, sums * SlidingBytes);
-  Reserve(queue, m_Arrays.circularBuffers, bufferBytes);
+  return bytes;
 }
 
 std::size_t

@@ -8,10 +8,12 @@
 #include "engine/metric/MetricCore.h"
 #include "engine/metric/neighborhood/NeighborhoodPasses.h"
 #include "engine/metric/SimilarityPasses.h"
+#include "engine/runtime/MemoryLedger.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace gpureg
@@ -63,8 +65,18 @@ public:
   void
   EnqueueSimilarity();
 
-  /** Returns the forces of each voxel that the last passes computed. */
-  const Memory &
+  /** Writes down the arrays that Prepare() reserves for all voxels of a grid, for samples that SampleSet::Plan() has described.
+   *  \param name what their names begin with */
+  void
+  Plan(const SampleMapping &     mapping,
+       const NeighborhoodTerms & terms,
+       Forces                    forces,
+       std::size_t               slabBytes,
+       const std::string &       name,
+       MemoryLedger &            ledger);
+
+  /** Returns the forces of each voxel that the last passes computed. Other work may overwrite them. */
+  Memory &
   GetForces() const
   {
     return *m_Arrays.forces;
@@ -101,6 +113,15 @@ private:
   CutIntoSlabs(std::size_t slabBytes);
   void
   ReserveArrays(Forces forces);
+  /** The bytes of arrays that all slabs share. */
+  struct SlabBytes
+  {
+    std::size_t moved = 0;
+    std::size_t sums = 0;
+    std::size_t buffers = 0;
+  };
+  SlabBytes
+  FindSlabBytes() const;
   std::size_t
   GetPartialBytes() const;
   NeighborhoodResult

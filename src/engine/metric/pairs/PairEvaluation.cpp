@@ -183,8 +183,25 @@ PairEvaluation::CheckHas(const SampleMapping & mapping, Forces forces) const
   }
 }
 
+void
+PairEvaluation::Plan(const SampleMapping & mapping, Forces forces, const std::string & name, MemoryLedger & ledger)
+{
+  m_Pass = this->DescribePass(mapping, forces, {});
+  m_Core.samples.PlanMapping(mapping, forces, name, ledger);
+  ledger.Reserve(name + "sums", this->GetPartialBytes());
+  ledger.Reserve(name + "value", sizeof(float) * kernels::EvaluatedNumbers);
+}
+
 PairEvaluation::Pass
 PairEvaluation::MakePass(const SampleMapping & mapping, Forces forces, const DemonsTerms & terms)
+{
+  Pass pass = this->DescribePass(mapping, forces, terms);
+  m_Passes->Prepare(pass.arguments.samples.variant, pass.arguments.task);
+  return pass;
+}
+
+PairEvaluation::Pass
+PairEvaluation::DescribePass(const SampleMapping & mapping, Forces forces, const DemonsTerms & terms) const
 {
   const SampleProblem problem = m_Core.samples.MakeProblem(mapping, forces, m_Passes->GetGrain(), Needs);
   Pass                pass;
@@ -194,7 +211,6 @@ PairEvaluation::MakePass(const SampleMapping & mapping, Forces forces, const Dem
   pass.arguments.inverseNormalizer = static_cast<float>(1.0 / terms.normalizer);
   pass.arguments.leastDifference = static_cast<float>(terms.leastDifference);
   pass.arguments.leastDenominator = static_cast<float>(terms.leastDenominator);
-  m_Passes->Prepare(pass.arguments.samples.variant, pass.arguments.task);
   return pass;
 }
 

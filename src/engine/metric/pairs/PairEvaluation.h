@@ -10,10 +10,12 @@
 #include "engine/metric/MetricCore.h"
 #include "engine/metric/pairs/PairPasses.h"
 #include "engine/metric/SimilarityPasses.h"
+#include "engine/runtime/MemoryLedger.h"
 
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace gpureg
@@ -44,6 +46,11 @@ public:
   void
   Prepare(const SampleMapping & mapping, Forces forces, const DemonsTerms & terms);
 
+  /** Writes down the arrays that Prepare() reserves, for samples that SampleSet::Plan() has described.
+   *  \param name what their names begin with */
+  void
+  Plan(const SampleMapping & mapping, Forces forces, const std::string & name, MemoryLedger & ledger);
+
   /** Enqueues the passes that Prepare() prepared; the samples must have been moved. The forces of each sample of a correlation need two
    *  passes, because their weights depend on the values of all samples. */
   void
@@ -65,7 +72,7 @@ public:
   }
 
   /** Returns the forces of each sample that the last passes computed. */
-  const Memory &
+  Memory &
   GetForces() const
   {
     return m_Core.samples.GetForces().Get();
@@ -88,6 +95,9 @@ private:
 
   Pass
   MakePass(const SampleMapping & mapping, Forces forces, const DemonsTerms & terms);
+  /** Makes a pass whose kernels need not be there. */
+  Pass
+  DescribePass(const SampleMapping & mapping, Forces forces, const DemonsTerms & terms) const;
   void
   EnqueueSimilarity(const kernels::PairArguments & arguments);
   void

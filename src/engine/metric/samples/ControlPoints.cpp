@@ -121,6 +121,29 @@ ControlPoints::SetGeometry(const DisplacementGrid & grid, int dimension, const M
   m_Points = std::move(points);
 }
 
+void
+ControlPoints::Plan(const DisplacementGrid & grid,
+                    int                      dimension,
+                    const MovedSamples &     samples,
+                    const std::string &      name,
+                    MemoryLedger &           ledger)
+{
+  const auto bytesOf = [](std::size_t bytesOfElement, std::int64_t a, std::int64_t b, std::int64_t c) {
+    return bytesOfElement * static_cast<std::size_t>(a * b * c);
+  };
+  const Size & controls = grid.size;
+  const Size & voxels = samples.virtualSize;
+  ledger.ReserveExactly(name + "control points",
+                        bytesOf(sizeof(kernels::float4), controls[0], controls[1], controls[2]));
+  ledger.ReserveExactly(name + "control points along z",
+                        dimension > 2 ? bytesOf(sizeof(kernels::float4), controls[0], controls[1], voxels[2]) : 0);
+  if (dimension > 2)
+  {
+    ledger.Reserve(name + "scratch x", bytesOf(3 * sizeof(float), voxels[0], voxels[1], controls[2]));
+  }
+  ledger.Reserve(name + "scratch y", bytesOf(3 * sizeof(float), voxels[0], controls[1], controls[2]));
+}
+
 bool
 ControlPoints::IsAlongAxes() const
 {

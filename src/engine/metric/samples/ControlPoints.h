@@ -6,10 +6,12 @@
 
 #include "engine/metric/samples/ControlGridPasses.h"
 #include "engine/core/Matrix3.h"
+#include "engine/runtime/MemoryLedger.h"
 
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace gpureg
@@ -29,6 +31,16 @@ public:
    *  \throws UnsupportedError for another order, BadInputError for fewer control points along an axis than the order needs */
   void
   SetGeometry(const DisplacementGrid & grid, int dimension, const MovedSamples & samples);
+
+  /** Writes down the arrays that SetGeometry() makes, and those of ApplyAdjoint(), for a grid whose axes are parallel to the samples'; its
+   *  tables, which are as long as the grid's axes, are left out.
+   *  \param name what the arrays' names begin with */
+  static void
+  Plan(const DisplacementGrid & grid,
+       int                      dimension,
+       const MovedSamples &     samples,
+       const std::string &      name,
+       MemoryLedger &           ledger);
 
   /** Uploads the control points grid.vectors. */
   void

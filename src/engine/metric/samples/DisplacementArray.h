@@ -58,7 +58,7 @@ public:
     return *m_Memory;
   }
 
-  const Memory &
+  Memory &
   GetForces() const
   {
     return this->Get(Content::Forces);
@@ -87,7 +87,7 @@ private:
     Forces
   };
 
-  const Memory &
+  Memory &
   Get(Content content) const
   {
     if (m_Content != content)

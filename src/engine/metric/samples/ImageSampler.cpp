@@ -3,6 +3,7 @@
 
 #include "gpureg/core/Error.h"
 #include "gpureg/image/DeviceImage.h"
+#include "engine/image/WideValues.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/Transfer.h"
 
@@ -61,7 +62,7 @@ MakeArguments(const ImageSamples & samples, const BinEdges * bins, kernels::Kept
 void
 Check(const DeviceImage & image, const ImageSamples & samples)
 {
-  if (image.GetMemory() == nullptr || image.GetCount() != CountOf(samples.imageSize))
+  if (image.GetNumbers() == nullptr || image.GetCount() != CountOf(samples.imageSize))
   {
     throw BadInputError("an image of " + std::to_string(CountOf(samples.imageSize)) +
                         " voxels is to be sampled, and the one that is loaded has " + std::to_string(image.GetCount()));
@@ -101,11 +102,12 @@ ImageSampler::Fill(const DeviceImage &  image,
       UploadArray(m_Queue, *m_Edges, edges);
     }
   });
+  MemoryPointer widened;
   ForEachItem<kernels::KeepImageValueKernel>(m_Queue,
                                              count,
                                              image.GetPrecision(),
                                              a,
-                                             Input<RealNumber>(*image.GetMemory()),
+                                             Input<RealNumber>(Widen(m_Queue, image, widened)),
                                              Input<RealNumber>(m_Edges.get()),
                                              Input<kernels::u8>(mask),
                                              Output<void>(*kept));

@@ -4,6 +4,7 @@
 #include "gpureg/image/DeviceImage.h"
 
 #include "engine/metric/samples/IntegerValues.h"
+#include "engine/image/WideValues.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/Transfer.h"
 
@@ -155,6 +156,36 @@ MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArra
       m_Queue, count, ShapeOf(image), Input<float>(*values), Output<kernels::float4>(*arrays.quads));
   }
   this->FillGradient(image, values, arrays.gradient);
+}
+
+bool
+MovingVolumes::Plan(
+  const MovingImage & image, bool deviceReadsQuads, bool keepsLarger, const std::string & name, MemoryLedger & ledger)
+{
+  const auto count = static_cast<std::size_t>(CountOf(image.size));
+  ledger.ReserveExactly(name + "moving mask",
+                        image.maskImage != nullptr ? static_cast<std::size_t>(CountOf(image.maskSize)) : 0);
+  ledger.ReserveExactly(name + "moving bins", HasBins(image) ? sizeof(kernels::u64) * count : 0);
+  if (HasBins(image))
+  {
+    ledger.Touch(name + "bins", count);
+    ledger.Free(name + "moving values");
+    ledger.Free(name + "quads");
+    return false;
+  }
+  const bool readsQuads = !IsFixedPoint(image) && deviceReadsQuads;
+  ledger.ReserveExactly(name + "moving values",
+                        readsQuads ? 0 : (IsFixedPoint(image) ? sizeof(kernels::i64) : sizeof(float)) * count);
+  const std::size_t widened = image.image != nullptr && IsNarrow(*image.image) ? CountWideBytes(*image.image) : 0;
+  const bool        borrows = keepsLarger && ledger.GetSize(name + "displacements") >= sizeof(float) * count;
+  if (readsQuads && !borrows)
+  {
+    ledger.Reserve(name + "scaled values", sizeof(float) * count);
+  }
+  ledger.Touch("scratch: widened image", widened);
+  ledger.ReserveExactly(name + "quads", readsQuads ? sizeof(kernels::float4) * count : 0);
+  ledger.Free(name + "scaled values");
+  return readsQuads;
 }
 
 void

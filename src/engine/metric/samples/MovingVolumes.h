@@ -7,6 +7,9 @@
 #include "engine/metric/samples/GaussianDerivatives.h"
 #include "engine/metric/samples/ImageSampler.h"
 #include "engine/metric/samples/SampleArrays.h"
+#include "engine/runtime/MemoryLedger.h"
+
+#include <string>
 
 namespace gpureg
 {
@@ -26,6 +29,12 @@ public:
    *  \param readsQuads true if the device interpolates faster from quads */
   void
   Fill(const MovingImage & image, bool readsQuads, SampleArrays & arrays);
+
+  /** Writes down the arrays that Fill() makes of an image without bins' fillers, gradients and coefficients.
+   *  \param name what their names begin with
+   *  \return whether there are quads */
+  static bool
+  Plan(const MovingImage & image, bool readsQuads, bool keepsLarger, const std::string & name, MemoryLedger & ledger);
 
 private:
   void

@@ -46,7 +46,7 @@ public:
   }
 
   /** Returns the forces that were written last. \throws std::logic_error if the samples' displacements have overwritten them */
-  const Memory &
+  Memory &
   Get() const
   {
     return m_Mover.HasDisplacementsLikeForces() ? m_Arrays.displacement.GetForces() : *m_Own;

@@ -3,6 +3,7 @@
 
 #include "gpureg/core/Error.h"
 
+#include "engine/image/WideValues.h"
 #include "engine/metric/samples/IntegerValues.h"
 #include "engine/runtime/Transfer.h"
 #include "engine/transform/FixedPoint.h"
@@ -171,6 +172,33 @@ SampleLoader::Load(const FixedSamples & samples, SampleArrays & arrays)
   }
   m_Gradients.Fill(samples, count, arrays.fixedGradients);
   return points.GetFarthest();
+}
+
+void
+SampleLoader::Plan(const FixedSamples & samples, const std::string & name, MemoryLedger & ledger)
+{
+  const SampledImage & sampled = *samples.sampled;
+  const auto           count = static_cast<std::size_t>(CountOf(samples.virtualSize));
+  const std::size_t    bytesOfValue = GetPrecision(samples) == Precision::Double ? sizeof(kernels::i64) : sizeof(float);
+  if (!sampled.bins)
+  {
+    ledger.Free(name + "fixed bins");
+  }
+  if (!sampled.wantsValues)
+  {
+    ledger.Free(name + "fixed values");
+  }
+  ledger.Reserve(name + "fixed mask", sampled.mask != nullptr ? count : 0);
+  if (sampled.bins)
+  {
+    ledger.ReserveExactly(name + "fixed bins", sizeof(kernels::u16) * count);
+  }
+  if (sampled.wantsValues)
+  {
+    ledger.ReserveExactly(name + "fixed values", bytesOfValue * count);
+  }
+  ledger.Touch("scratch: widened image", IsNarrow(*sampled.image) ? CountWideBytes(*sampled.image) : 0);
+  ledger.Free(name + "fixed mask");
 }
 
 void

@@ -7,6 +7,9 @@
 #include "engine/metric/samples/FixedGradients.h"
 #include "engine/metric/samples/ImageSampler.h"
 #include "engine/metric/samples/SampleArrays.h"
+#include "engine/runtime/MemoryLedger.h"
+
+#include <string>
 
 namespace gpureg
 {
@@ -26,6 +29,11 @@ public:
    *  \throws BadInputError for a combination that the device does not compute from an image */
   double
   Load(const FixedSamples & samples, SampleArrays & arrays);
+
+  /** Writes down the arrays that Load() makes of samples of an image on the device, which have no gradients.
+   *  \param name what their names begin with */
+  static void
+  Plan(const FixedSamples & samples, const std::string & name, MemoryLedger & ledger);
 
   /** Returns the precision in which samples are stored. */
   static Precision

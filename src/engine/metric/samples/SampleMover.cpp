@@ -82,6 +82,29 @@ SampleMover::Upload(const SampleMapping & mapping, Forces forces)
   }
 }
 
+bool
+SampleMover::Plan(const SampleMapping & mapping, const std::string & name, MemoryLedger & ledger)
+{
+  const bool  isFixedPoint = MovesInFixedPoint(m_Samples, mapping);
+  std::size_t vectors = 0;
+  for (const ChainStep & step : mapping.chain.transform.steps)
+  {
+    vectors += static_cast<std::size_t>(CountOf(step.grid.size));
+  }
+  ledger.Reserve(name + "initial transform",
+                 vectors * (isFixedPoint ? sizeof(FixedPointMove) : sizeof(kernels::float4)));
+  if (mapping.spline)
+  {
+    m_ControlPoints.Plan(mapping.spline->grid, mapping.spline->dimension, m_Samples.GetMoved(m_Arrays), name, ledger);
+  }
+  if (mapping.spline || mapping.isDisplacedOnDevice)
+  {
+    ledger.ReserveExactly(name + "displacements",
+                          GetMoveBytes(isFixedPoint) * static_cast<std::size_t>(m_Samples.GetCount()));
+  }
+  return mapping.isDisplacedOnDevice || (mapping.spline && !isFixedPoint);
+}
+
 void
 SampleMover::UploadChain(const SampleMapping & mapping, Forces forces, bool isFixedPoint)
 {

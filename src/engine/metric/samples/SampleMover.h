@@ -6,9 +6,11 @@
 #include "engine/metric/samples/PreTransforms.h"
 #include "engine/metric/samples/SampleProblem.h"
 #include "engine/transform/ChainOnDevice.h"
+#include "engine/runtime/MemoryLedger.h"
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace gpureg
 {
@@ -31,6 +33,12 @@ public:
    *  \param forces the forces that will be computed */
   void
   Upload(const SampleMapping & mapping, Forces forces);
+
+  /** Writes down the arrays that Upload() makes for a mapping without pre-transforms and without a field of the host.
+   *  \param name what their names begin with
+   *  \return true if displacements are as large as forces */
+  bool
+  Plan(const SampleMapping & mapping, const std::string & name, MemoryLedger & ledger);
 
   /** Enqueues the computation of the samples' displacements from the mapping that Upload() uploaded. */
   void

@@ -61,6 +61,33 @@ SampleSet::SetMoving(const MovingImage & image, bool readsQuads, const ParallelF
 }
 
 void
+SampleSet::Plan(const FixedSamples & samples,
+                const MovingImage &  image,
+                bool                 readsQuads,
+                const std::string &  name,
+                MemoryLedger &       ledger)
+{
+  m_Samples.isEmpty = false;
+  m_Samples.moving = image;
+  m_Samples.readsQuads = readsQuads;
+  m_Samples.hasQuads = MovingVolumes::Plan(image, readsQuads, m_Queue.KeepsLargerArrays(), name, ledger);
+  m_Samples.fixed = samples;
+  m_Samples.fixed.precision = SampleLoader::GetPrecision(samples);
+  SampleLoader::Plan(samples, name, ledger);
+}
+
+void
+SampleSet::PlanMapping(const SampleMapping & mapping, Forces forces, const std::string & name, MemoryLedger & ledger)
+{
+  const bool overwrites = m_Mover.Plan(mapping, name, ledger);
+  if (forces == Forces::OfEachSample)
+  {
+    ledger.ReserveExactly(name + "forces",
+                          overwrites ? 0 : 3 * sizeof(float) * static_cast<std::size_t>(m_Samples.GetCount()));
+  }
+}
+
+void
 SampleSet::CheckIsComplete(bool readsFixedValues) const
 {
   if (!(readsFixedValues ? HasValues(m_Samples.fixed) : HasBins(m_Samples.fixed)) || !HasValues(m_Samples.moving))

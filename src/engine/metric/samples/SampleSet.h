@@ -7,10 +7,12 @@
 #include "engine/metric/samples/SampleLoader.h"
 #include "engine/metric/samples/SampleMover.h"
 #include "engine/metric/samples/SamplePartition.h"
+#include "engine/runtime/MemoryLedger.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace gpureg
 {
@@ -42,6 +44,20 @@ public:
   /** Uploads the moving image. \throws Error if it has more rows, or more voxels in a slice, than 32 bits count */
   void
   SetMoving(const MovingImage & image, bool readsQuads, const ParallelFor & parallelFor);
+
+  /** Describes samples and moving image, which need be on no device, instead of setting them, and writes down the arrays that SetFixed() and
+   *  SetMoving() make of images on the device. MakeProblem() then makes the arguments of evaluations, whose arrays can be counted.
+   *  \param name what the arrays' names begin with */
+  void
+  Plan(const FixedSamples & samples,
+       const MovingImage &  image,
+       bool                 readsQuads,
+       const std::string &  name,
+       MemoryLedger &       ledger);
+
+  /** Writes down the arrays of a mapping that UploadMapping() makes, and those of the forces of each sample, if there are such forces. */
+  void
+  PlanMapping(const SampleMapping & mapping, Forces forces, const std::string & name, MemoryLedger & ledger);
 
   /** \throws Error unless samples and moving image are set, have one precision, and the samples have their values, or their bins if
    *  readsFixedValues is false */

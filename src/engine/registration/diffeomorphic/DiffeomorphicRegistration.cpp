@@ -3,7 +3,9 @@
 
 #include "engine/field/JacobianMeasure.h"
 #include "engine/image/RangedImage.h"
+#include "engine/registration/MemoryPlanning.h"
 #include "engine/registration/diffeomorphic/DiffeomorphicChecks.h"
+#include "engine/registration/diffeomorphic/DiffeomorphicPlan.h"
 #include "engine/registration/diffeomorphic/GreedyScheme.h"
 #include "engine/registration/diffeomorphic/ImagePairs.h"
 #include "engine/registration/diffeomorphic/SyNScheme.h"
@@ -82,6 +84,12 @@ public:
       });
     }
     CheckSettings(problem, settings);
+    CheckRoom(
+      *m_Backend,
+      *m_Queue,
+      this->GetName(),
+      [&](bool hasChanges) { return this->MakePlan(hasChanges ? &PlanDiffeomorphic : &PlanScheme, problem, settings); },
+      [this] { this->Release(); });
     ++m_Registrations;
     MarkAsOneSource(problem.initial, m_Registrations);
     MarkAsOneSource(problem.fixedInitial, m_Registrations);
@@ -97,6 +105,13 @@ public:
     }
     result.milliseconds = MillisecondsSince(start);
     return result;
+  }
+
+  MemoryPlan
+  GetPlan(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings) const
+  {
+    CheckSettings(problem, settings);
+    return this->MakePlan(&PlanDiffeomorphic, problem, settings);
   }
 
   void
@@ -135,17 +150,39 @@ public:
   GetStatistics() const
   {
     EvaluationStatistics statistics = m_Queue->GetStatistics();
-    std::size_t          bytes =
+    statistics.deviceBytes = static_cast<std::int64_t>(this->CountHeldBytes());
+    return statistics;
+  }
+
+private:
+  template <typename TPlan>
+  MemoryPlan
+  MakePlan(const TPlan & plan, const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings) const
+  {
+    SchemeWorkspace workspace{ m_Backend, m_Queue, *m_Lines, this->GetName(), FieldReducer(*m_Queue), {}, {}, {} };
+    return plan(problem, settings, [&workspace](DiffeomorphicScheme scheme) { return MakeScheme(scheme, workspace); });
+  }
+
+  void
+  Release()
+  {
+    m_Scheme.reset();
+    m_Ranged.clear();
+    m_Workspace.Release();
+  }
+
+  std::size_t
+  CountHeldBytes() const
+  {
+    std::size_t bytes =
       m_Workspace.GetDeviceBytes() + m_Jacobian.GetDeviceBytes() + (m_Scheme ? m_Scheme->GetDeviceBytes() : 0);
     for (const auto & ranged : m_Ranged)
     {
       bytes += ranged->fixed.GetDeviceBytes() + ranged->moving.GetDeviceBytes();
     }
-    statistics.deviceBytes = static_cast<std::int64_t>(bytes);
-    return statistics;
+    return bytes;
   }
 
-private:
   /** The copies of a pair's images whose values lie in their ranges. */
   struct RangedPair
   {
@@ -312,6 +349,12 @@ std::size_t
 DiffeomorphicRegistration::GetHeldBytes() const
 {
   return static_cast<std::size_t>(m_Implementation->GetStatistics().deviceBytes);
+}
+
+MemoryPlan
+DiffeomorphicRegistration::GetPlan(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings) const
+{
+  return m_Implementation->GetPlan(problem, settings);
 }
 
 DiffeomorphicResult

@@ -5,6 +5,7 @@
 #include "engine/field/FieldReducer.h"
 #include "engine/filter/LevelImage.h"
 #include "engine/registration/diffeomorphic/StartTransform.h"
+#include "engine/runtime/MemoryLedger.h"
 #include "kernels/core/Prelude.h"
 #include "kernels/field/FieldGrid.h"
 
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace gpureg
 {
@@ -57,6 +59,15 @@ public:
 
   virtual std::size_t
   GetDeviceBytes() const = 0;
+
+  /** Writes down the arrays that SetImages() reserves for images which ImageLevel::Plan() has described.
+   *  \param name what their names begin with */
+  virtual void
+  Plan(const kernels::FieldGrid & grid,
+       const LevelImage &         fixed,
+       const LevelImage &         moving,
+       const std::string &        name,
+       MemoryLedger &             ledger) = 0;
 };
 
 /** Makes the forces of a similarity, on a queue of a backend.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/diffeomorphic/FieldScheme.h"
 
+#include "engine/field/CountBlocks.h"
 #include "engine/field/FieldSums.h"
 #include "engine/runtime/ForEachItem.h"
 
@@ -17,6 +18,11 @@ namespace
 // voxels.
 constexpr kernels::NewtonRule Refinement{ 16, 1e-4F, 0, 1 };
 } // namespace
+bool
+HasWeights(const DiffeomorphicSettings & settings)
+{
+  return std::any_of(settings.weights.begin(), settings.weights.end(), [](double weight) { return weight != 1; });
+}
 
 FieldScheme::FieldScheme(SchemeWorkspace & workspace, FieldBorder border)
   : m_Workspace(workspace)
@@ -30,7 +36,7 @@ FieldScheme::SetLevel(const LevelGrid & level, const DiffeomorphicSettings & set
 {
   m_Iterations = settings.iterations[static_cast<std::size_t>(number)];
   const LevelGrid before = std::exchange(m_Level, level);
-  ReserveFields(m_Workspace, m_Level);
+  Reserve(*m_Workspace.queue, m_Workspace.first, CountBytes(m_Level.grid));
   ReserveFactors(*m_Workspace.queue, m_Factors);
   Reserve(*m_Workspace.queue, m_Longest, sizeof(float));
   this->SetSmoothing(settings);
@@ -89,17 +95,28 @@ FieldScheme::Iterate(const DiffeomorphicSettings & settings, int t)
   return !m_Window || m_Window->Add(this->DownloadCosts(t + 1).back()) >= settings.convergenceThreshold;
 }
 
-const Memory &
-FieldScheme::Weigh(const Memory & forces, const std::array<double, 3> & weights)
+Memory &
+FieldScheme::FindSecond(const DiffeomorphicSettings & settings, Memory & forces)
 {
-  if (std::all_of(weights.begin(), weights.end(), [](double weight) { return weight == 1; }))
+  if (!m_UpdateSmoother.KeepsPart() || HasWeights(settings))
   {
     return forces;
   }
-  const std::int64_t elements = 3 * kernels::CountFieldVoxels(&m_Level.grid);
-  Reserve(*m_Workspace.queue, m_Weighted, sizeof(float) * static_cast<std::size_t>(elements));
+  Reserve(*m_Workspace.queue, m_Workspace.second, CountBytes(m_Level.grid));
+  return *m_Workspace.second;
+}
+
+const Memory &
+FieldScheme::Weigh(const Memory & forces, const DiffeomorphicSettings & settings)
+{
+  if (!HasWeights(settings))
+  {
+    return forces;
+  }
+  Reserve(*m_Workspace.queue, m_Weighted, CountBytes(m_Level.grid));
+  const std::int64_t    elements = 3 * kernels::CountFieldVoxels(&m_Level.grid);
   kernels::FieldWeights factors{};
-  std::copy(weights.begin(), weights.end(), factors.first);
+  std::copy(settings.weights.begin(), settings.weights.end(), factors.first);
   AddFields(*m_Workspace.queue, elements, factors, forces, forces, *m_Weighted);
   return *m_Weighted;
 }
@@ -114,7 +131,7 @@ FieldScheme::MakeUpdate(const DiffeomorphicSettings & settings,
                         int                           slot)
 {
   m_UpdateSmoother.SmoothAndMeasure(
-    this->Weigh(forces, settings.weights), first, second, update, m_Workspace.reducer, *m_Longest);
+    this->Weigh(forces, settings), first, second, update, m_Workspace.reducer, *m_Longest);
   kernels::LongestVector longest{};
   longest.length = static_cast<float>(length);
   if (m_Adam)
@@ -138,6 +155,31 @@ FieldScheme::RefineInverse(const Memory & deformation, Memory & inverse, Memory 
                                              Input<RealNumber>(deformation),
                                              Output<RealNumber>(inverse),
                                              Output<float>(errors));
+}
+
+void
+FieldScheme::PlanUpdates(const kernels::FieldGrid & grid, const DiffeomorphicSettings & settings, MemoryLedger & ledger)
+{
+  const std::size_t field = CountBytes(grid);
+  ledger.Reserve("scratch: first field", field);
+  if (HasWeights(settings))
+  {
+    ledger.Reserve("scratch: weighted update", field);
+  }
+  if (settings.optimizer == DiffeomorphicOptimizer::Adam)
+  {
+    ledger.Reserve("fields: first means of Adam", field);
+    ledger.Reserve("fields: second means of Adam", field);
+  }
+  if (settings.smoothing == DiffeomorphicSmoothing::Recursive)
+  {
+    const auto plan = [&](double sigma, const FieldSmoother & smoother, const char * name) {
+      ledger.Reserve(name, sigma > 0 ? smoother.CountStateBytes(grid) : 0);
+    };
+    plan(settings.updateSigma, m_UpdateSmoother, "scratch: states of the update's Gaussian");
+    plan(settings.fieldSigma, m_FieldSmoother, "scratch: states of the field's Gaussian");
+  }
+  FieldReducer::Plan(CountBlocks(*m_Workspace.queue, grid, 2, kernels::DeviceBlockLength), "scratch: ", ledger);
 }
 
 std::size_t

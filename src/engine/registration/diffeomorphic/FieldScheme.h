@@ -15,6 +15,10 @@
 namespace gpureg
 {
 
+/** Says whether the settings give an update's components other weights than 1. */
+bool
+HasWeights(const DiffeomorphicSettings & settings);
+
 /** Holds what every scheme has: the grid of a level, the Gaussians, how an update gets its weights and its length, and when a level ends. */
 class FieldScheme : public SchemeSteps
 {
@@ -66,10 +70,14 @@ protected:
              double                        length,
              int                           slot);
 
-  /** Enqueues Newton's steps from an inverse of a deformation on, until it undoes the deformation to 1e-4 voxels. errors: float[3] a voxel, is
+  /** Enqueues Newton's steps from an inverse of a deformation on, until it undoes the deformation to 1e-4 voxels. errors: float a voxel, is
    *  overwritten. */
   void
   RefineInverse(const Memory & deformation, Memory & inverse, Memory & errors);
+
+  /** Returns an array that MakeUpdate() may overwrite as its second one: that of forces themselves, unless smoothing reads them to the end. */
+  Memory &
+  FindSecond(const DiffeomorphicSettings & settings, Memory & forces);
 
   /** Says whether the field is smoothed after an update. */
   bool
@@ -77,6 +85,10 @@ protected:
   {
     return m_FieldSigma > 0;
   }
+
+  /** Writes down the arrays of SetLevel() and of updates on a level's grid. */
+  void
+  PlanUpdates(const kernels::FieldGrid & grid, const DiffeomorphicSettings & settings, MemoryLedger & ledger);
 
   /** Returns the size of this class's own arrays. */
   std::size_t
@@ -98,7 +110,7 @@ private:
 
   /** Returns forces times the weights of their components: forces themselves where all weights are 1. */
   const Memory &
-  Weigh(const Memory & forces, const std::array<double, 3> & weights);
+  Weigh(const Memory & forces, const DiffeomorphicSettings & settings);
 
   FieldBorder                      m_Border;
   int                              m_Iterations = 0;  // of the level

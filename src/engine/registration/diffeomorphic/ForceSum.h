@@ -28,6 +28,13 @@ public:
   void
   Add(FieldReducer & reducer, std::int64_t elements, const Memory & forces, double weight, bool isFirst, Memory & sum);
 
+  /** Writes down the arrays of the reducer that sums of so many elements need. */
+  static void
+  Plan(std::int64_t elements, MemoryLedger & ledger)
+  {
+    FieldReducer::Plan(CutIntoStrips(elements).number, "scratch: ", ledger);
+  }
+
   std::size_t
   GetDeviceBytes() const
   {

@@ -17,6 +17,7 @@ void
 GreedyScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
 {
   const LevelGrid before = this->SetLevel(m_Forces.BeginLevel(problem, settings, number), settings, number);
+  Reserve(*m_Workspace.queue, m_Workspace.second, CountBytes(m_Level.grid));
   CarryField(m_Workspace, before, m_Level, FieldEdge::Continues, m_Field);
 }
 
@@ -55,6 +56,19 @@ std::size_t
 GreedyScheme::GetDeviceBytes() const
 {
   return this->GetUpdateBytes() + m_Forces.GetDeviceBytes() + SizeOf(m_Field);
+}
+
+kernels::FieldGrid
+GreedyScheme::PlanLevel(const DiffeomorphicProblem &  problem,
+                        const DiffeomorphicSettings & settings,
+                        int                           number,
+                        MemoryLedger &                ledger)
+{
+  const kernels::FieldGrid grid = m_Forces.PlanLevel(problem, settings, number, ledger);
+  this->PlanUpdates(grid, settings, ledger);
+  ledger.Reserve("scratch: second field", CountBytes(grid));
+  ledger.Reserve("fields: deformation", CountBytes(grid));
+  return grid;
 }
 
 } // namespace gpureg

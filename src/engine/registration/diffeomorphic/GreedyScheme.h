@@ -31,6 +31,12 @@ public:
   std::size_t
   GetDeviceBytes() const override;
 
+  kernels::FieldGrid
+  PlanLevel(const DiffeomorphicProblem &  problem,
+            const DiffeomorphicSettings & settings,
+            int                           number,
+            MemoryLedger &                ledger) override;
+
 private:
   void
   Move(const DiffeomorphicSettings & settings, int t) override;

@@ -14,26 +14,16 @@
 namespace gpureg
 {
 
-namespace
-{
 std::size_t
-CountBytes(const LevelGrid & level)
+CountBytes(const kernels::FieldGrid & grid)
 {
-  return 3 * sizeof(float) * static_cast<std::size_t>(kernels::CountFieldVoxels(&level.grid));
+  return 3 * sizeof(float) * static_cast<std::size_t>(kernels::CountFieldVoxels(&grid));
 }
-} // namespace
 
 LevelGrid
 MakeLevelGrid(int dimension, const Size & size, const IndexMap & toPoint)
 {
   return { MakeFieldGrid(dimension, size, toPoint), toPoint };
-}
-
-void
-ReserveFields(SchemeWorkspace & workspace, const LevelGrid & level)
-{
-  Reserve(*workspace.queue, workspace.first, CountBytes(level));
-  Reserve(*workspace.queue, workspace.second, CountBytes(level));
 }
 
 void
@@ -52,7 +42,7 @@ ReserveIf(bool isNeeded, Queue & queue, MemoryPointer & array, std::size_t bytes
 void
 UploadField(Queue & queue, const LevelGrid & level, const Filler & vectors, MemoryPointer & field)
 {
-  Reserve(queue, field, CountBytes(level));
+  Reserve(queue, field, CountBytes(level.grid));
   UploadArray(queue, *field, 0, 3 * sizeof(float), kernels::CountFieldVoxels(&level.grid), vectors);
 }
 
@@ -64,7 +54,7 @@ CarryField(
   const std::int64_t voxels = kernels::CountFieldVoxels(&level.grid);
   if (before.grid.dimension == 0)
   {
-    Reserve(queue, field, CountBytes(level));
+    Reserve(queue, field, CountBytes(level.grid));
     ForEachItem<kernels::ClearElementKernel>(queue, 3 * voxels, Output<float>(*field));
     return;
   }
@@ -75,7 +65,7 @@ CarryField(
   a.continues = edge == FieldEdge::Continues;
   ForEachItem<kernels::ResampleFieldKernel>(
     queue, voxels, Precision::Single, a, Input<RealNumber>(*field), Output<RealNumber>(*workspace.first));
-  Reserve(queue, field, CountBytes(level));
+  Reserve(queue, field, CountBytes(level.grid));
   std::swap(field, workspace.first);
 }
 

@@ -22,9 +22,9 @@ struct LevelGrid
 LevelGrid
 MakeLevelGrid(int dimension, const Size & size, const IndexMap & toPoint);
 
-/** Reserves the workspace's arrays for fields on a level's grid. */
-void
-ReserveFields(SchemeWorkspace & workspace, const LevelGrid & level);
+/** Returns the bytes of a field on a grid. */
+std::size_t
+CountBytes(const kernels::FieldGrid & grid);
 
 /** Reserves an array that some registrations need, or frees that of another registration. */
 void

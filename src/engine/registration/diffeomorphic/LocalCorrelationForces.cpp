@@ -166,4 +166,26 @@ LocalCorrelationForces::GetDeviceBytes() const
   return bytes;
 }
 
+void
+LocalCorrelationForces::Plan(const kernels::FieldGrid & grid,
+                             const LevelImage &         fixed,
+                             const LevelImage &         moving,
+                             const std::string &        name,
+                             MemoryLedger &             ledger)
+{
+  const std::int64_t      voxels = kernels::CountFieldVoxels(&grid);
+  const bool              hasMovingMask = moving.mask != nullptr;
+  const bool              hasFixedMask = fixed.mask != nullptr;
+  kernels::BoxCorrelation correlation{};
+  correlation.hasWeights = hasMovingMask || hasFixedMask;
+  ledger.Reserve(name + "fixed values", CountBytes(fixed.image->GetCount(), 1));
+  ledger.Reserve(name + "moving values", CountBytes(moving.image->GetCount(), 1));
+  ledger.Reserve(name + "warped values", CountBytes(voxels, 1));
+  ledger.Reserve(name + "sums", CountBytes(voxels, kernels::CountBoxSums(&correlation)));
+  ledger.Reserve(name + "weights", hasMovingMask ? CountBytes(voxels, 1) : 0);
+  ledger.Reserve(name + "moving mask", hasMovingMask ? CountBytes(moving.image->GetCount(), 1) : 0);
+  ledger.Reserve(name + "fixed weights", hasFixedMask ? CountBytes(voxels, 1) : 0);
+  FieldReducer::Plan(CountBlocks(m_Queue, grid, 2, kernels::DeviceBoxesLength), "scratch: ", ledger);
+}
+
 } // namespace gpureg

@@ -37,6 +37,13 @@ public:
   std::size_t
   GetDeviceBytes() const override;
 
+  void
+  Plan(const kernels::FieldGrid & grid,
+       const LevelImage &         fixed,
+       const LevelImage &         moving,
+       const std::string &        name,
+       MemoryLedger &             ledger) override;
+
 private:
   Queue &                 m_Queue;
   int                     m_Radius;

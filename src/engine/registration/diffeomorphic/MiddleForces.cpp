@@ -40,6 +40,7 @@ MiddleForces::BeginLevel(const DiffeomorphicProblem &       problem,
   Queue & queue = *m_Workspace.queue;
   m_FixedStart.BeginLevel(problem.fixedInitial, level);
   m_MovingStart.BeginLevel(problem.initial, level);
+  m_Scratch = nullptr;
   ResizeItems(m_Pairs, pairs.size(), [this] { return std::make_unique<MiddlePair>(m_Workspace); });
   for (std::size_t n = 0; n < pairs.size(); ++n)
   {
@@ -51,6 +52,27 @@ MiddleForces::BeginLevel(const DiffeomorphicProblem &       problem,
   m_Elements = 3 * kernels::CountFieldVoxels(&level.grid);
   ReserveIf(m_Pairs.size() > 1, queue, m_OfAll, sizeof(float) * static_cast<std::size_t>(m_Elements));
   Reserve(queue, m_Values, 2 * sizeof(float) * m_Pairs.size() * static_cast<std::size_t>(std::max(1, iterations)));
+}
+
+void
+MiddleForces::PlanLevel(const std::vector<MiddleSources> & pairs,
+                        int                                iterations,
+                        const LevelGrid &                  level,
+                        MemoryLedger &                     ledger)
+{
+  ResizeItems(m_Pairs, pairs.size(), [this] { return std::make_unique<MiddlePair>(m_Workspace); });
+  for (std::size_t n = 0; n < pairs.size(); ++n)
+  {
+    m_Pairs[n]->Plan(m_Filter, pairs[n], level, ledger);
+  }
+  ledger.Free("scratch: states of filters");
+  if (pairs.size() > 1)
+  {
+    ledger.Reserve("scratch: forces of all pairs", CountBytes(level.grid));
+    ForceSum::Plan(3 * kernels::CountFieldVoxels(&level.grid), ledger);
+  }
+  ledger.Reserve("scratch: costs",
+                 2 * sizeof(float) * pairs.size() * static_cast<std::size_t>(std::max(1, iterations)));
 }
 
 void
@@ -91,7 +113,7 @@ MiddleForces::SetRanges(bool isFirst)
   }
 }
 
-const Memory &
+Memory &
 MiddleForces::Enqueue(MiddleRole role, int t, int & sign)
 {
   const bool areSeveral = m_Pairs.size() > 1;
@@ -105,7 +127,8 @@ MiddleForces::Enqueue(MiddleRole role, int t, int & sign)
       m_Sum.Add(m_Workspace.reducer, m_Elements, pair.GetForces(), pair.GetSign() * pair.GetWeight(), n == 0, *m_OfAll);
     }
   }
-  return areSeveral ? *m_OfAll : m_Pairs.front()->GetForces();
+  m_Scratch = areSeveral ? m_OfAll.get() : &m_Pairs.front()->GetForces();
+  return *m_Scratch;
 }
 
 std::int64_t

@@ -57,9 +57,17 @@ public:
 
   /** Enqueues the evaluations of iteration t.
    *  \param sign gets 1 if the derivative points to where the images are more similar, otherwise -1
-   *  \return the derivative, or the sum of those of several pairs, float[3] a voxel, until the next evaluation */
-  const Memory &
+   *  \return the derivative, or the sum of those of several pairs, float[3] a voxel, until the next evaluation. Other work may overwrite
+   *  it. */
+  Memory &
   Enqueue(MiddleRole role, int t, int & sign);
+
+  /** Returns the array of the last derivative, which other work may overwrite; null if there is none yet on the level's grid. */
+  Memory *
+  FindScratch() const
+  {
+    return m_Scratch;
+  }
 
   /** Waits, and returns the costs of the level's first count iterations: the mean of both evaluations of the first pair, as ITK has it.
    *  \throws BadInputError if they say that there is nothing to register, or that the fields have grown beyond all numbers */
@@ -68,6 +76,10 @@ public:
 
   std::size_t
   GetDeviceBytes() const;
+
+  /** Writes down the arrays that BeginLevel() and Enqueue() reserve. */
+  void
+  PlanLevel(const std::vector<MiddleSources> & pairs, int iterations, const LevelGrid & level, MemoryLedger & ledger);
 
 private:
   /** Returns the place in m_Values of a pair's similarity at iteration t. */
@@ -80,9 +92,10 @@ private:
   StartTransform                           m_MovingStart;
   ForceSum                                 m_Sum;
   std::vector<std::unique_ptr<MiddlePair>> m_Pairs;
-  std::int64_t                             m_Elements = 0; // of a field
-  MemoryPointer                            m_OfAll;        // float[3] a voxel: the sum of several pairs
-  MemoryPointer                            m_Values;       // float: see FindSlot()
+  std::int64_t                             m_Elements = 0;      // of a field
+  Memory *                                 m_Scratch = nullptr; // see FindScratch()
+  MemoryPointer                            m_OfAll;             // float[3] a voxel: the sum of several pairs
+  MemoryPointer                            m_Values;            // float: see FindSlot()
 };
 
 } // namespace gpureg

@@ -4,10 +4,12 @@
 #include "engine/field/ScaledValues.h"
 #include "engine/filter/LevelGeometry.h"
 #include "engine/image/SummarizeImage.h"
+#include "engine/image/WideValues.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/transform/FixedPoint.h"
 
 #include "gpureg/core/Error.h"
+#include "gpureg/registration/MemoryPlan.h"
 #include "gpureg/transform/TransformChain.h"
 
 #include <algorithm>
@@ -25,15 +27,14 @@ MiddleImage::MiddleImage(SchemeWorkspace & workspace)
 {}
 
 const Memory *
-MiddleImage::GetFloats(const DeviceImage & image, double outside, bool copies, MemoryPointer & own)
+MiddleImage::GetFloats(const DeviceImage & image, bool copies, MemoryPointer & own)
 {
-  Queue & queue = *m_Workspace.queue;
-  if (image.GetPrecision() == Precision::Single && outside == 0 && !copies)
+  if (!copies && image.GetPrecision() == Precision::Single)
   {
     own.reset();
-    return image.GetMemory();
+    return image.GetNumbers();
   }
-  WriteScaled(queue, image, outside, 1, own);
+  WriteScaled(*m_Workspace.queue, image, 0, 1, own);
   return own.get();
 }
 
@@ -48,7 +49,9 @@ MiddleImage::BeginLevel(RecursiveFilter &             filter,
 {
   Queue &    queue = *m_Workspace.queue;
   const bool isSmoothed = std::any_of(sigmas.begin(), sigmas.end(), [](double sigma) { return sigma > 0; });
-  m_Image = this->GetFloats(*image.image, outside, isSmoothed, m_Smoothed);
+  m_Image = this->GetFloats(*image.image, isSmoothed, m_Smoothed);
+  m_Form = static_cast<int>(m_Smoothed ? NumberType::Float32 : image.image->GetNumberType());
+  m_Outside = static_cast<float>(outside);
   // itk::SmoothingRecursiveGaussianImageFilter smooths along the last axis first.
   for (int n = 0; n < grid.grid.dimension; ++n)
   {
@@ -59,7 +62,7 @@ MiddleImage::BeginLevel(RecursiveFilter &             filter,
       filter.ApplyGaussian(*m_Smoothed, image.size, 1, Precision::Single, axis, MakeRecursiveGaussian(sigma));
     }
   }
-  m_Mask = image.mask != nullptr ? this->GetFloats(*image.mask, 0, false, m_FloatMask) : nullptr;
+  m_Mask = image.mask != nullptr ? this->GetFloats(*image.mask, false, m_FloatMask) : nullptr;
 
   const DisplacedMap toImage = Compose(InvertMap(image.indexToPoint), initial);
   m_Places.toField = ToFixedMap(Compose(toImage.ofPoints, grid.toPoint));
@@ -81,14 +84,74 @@ MiddleImage::BeginLevel(RecursiveFilter &             filter,
     m_Resampled.mask = &m_WeightLevel;
   }
   m_Resampled.toPoint = grid.toPoint;
-  m_Resampled.summary = SummarizeImage(queue, Precision::Single, image.image->GetCount(), *m_Image);
+  MemoryPointer  widened;
+  const Memory & floats = m_Smoothed ? *m_Smoothed : Widen(queue, *image.image, widened);
+  m_Resampled.summary = SummarizeImage(queue, Precision::Single, image.image->GetCount(), floats);
   if (!(m_Resampled.summary.maximum > m_Resampled.summary.minimum))
   {
     throw BadInputError(std::string("the ") + which +
                         " image is constant: there is nothing to register; give one whose values vary");
   }
-  m_Resampled.summary.minimum = std::min(m_Resampled.summary.minimum, 0.0);
-  m_Resampled.summary.maximum = std::max(m_Resampled.summary.maximum, 0.0);
+  // As the resampled floats are.
+  const auto aboveOutside = [this](double value) { return static_cast<float>(value) - m_Outside; };
+  m_Resampled.summary.minimum = std::min(aboveOutside(m_Resampled.summary.minimum), 0.0F);
+  m_Resampled.summary.maximum = std::max(aboveOutside(m_Resampled.summary.maximum), 0.0F);
+  m_Resampled.summary.mean -= m_Outside;
+}
+
+void
+MiddleImage::Plan(const RecursiveFilter &       filter,
+                  const RegisteredImage &       image,
+                  const std::array<double, 3> & sigmas,
+                  const LevelGrid &             grid,
+                  const std::string &           name,
+                  MemoryLedger &                ledger)
+{
+  const Queue &      queue = *m_Workspace.queue;
+  const std::int64_t count = image.image->GetCount();
+  const std::int64_t voxels = kernels::CountFieldVoxels(&grid.grid);
+  const auto         bytesOf = [](std::int64_t floats) { return sizeof(float) * static_cast<std::size_t>(floats); };
+  const auto         planFloats = [&](const DeviceImage & from, bool copies, const std::string & array) {
+    if (from.GetPrecision() == Precision::Single && !copies)
+    {
+      ledger.Free(array);
+    }
+    else
+    {
+      ledger.Reserve(array, bytesOf(count));
+    }
+  };
+  const bool isSmoothed = std::any_of(sigmas.begin(), sigmas.end(), [](double sigma) { return sigma > 0; });
+  planFloats(*image.image, isSmoothed, name + " smoothed");
+  for (int axis = 0; axis < grid.grid.dimension; ++axis)
+  {
+    if (sigmas[static_cast<std::size_t>(axis)] > 0)
+    {
+      ledger.Reserve("scratch: states of filters", filter.CountGaussianBytes(image.size, 1, axis));
+    }
+  }
+  const Size        size{ grid.grid.size[0], grid.grid.size[1], grid.grid.size[2] };
+  const std::string middle = name + " in the middle";
+  // The level has all voxels, and needs no array of its own.
+  const auto planMiddle = [&](const std::string & array, ImageLevel & level) {
+    ledger.Reserve(array, bytesOf(voxels));
+    level.Plan(
+      PlannedImage(NumberType::Float32, voxels, m_Workspace.deviceName, 0), size, { 1, 1, 1 }, false, "", "", ledger);
+    return &level;
+  };
+  m_Resampled = {};
+  m_Resampled.image = planMiddle(middle, m_ValueLevel);
+  m_Resampled.toPoint = grid.toPoint;
+  m_Resampled.summary.maximum = 1;
+  if (image.mask != nullptr)
+  {
+    planFloats(*image.mask, false, name + "'s mask as floats");
+    m_Resampled.mask = planMiddle(middle + "'s mask", m_WeightLevel);
+  }
+  const bool isWidened = IsNarrow(*image.image) && !isSmoothed;
+  ledger.Touch("scratch: summary",
+               SummaryOnDevice::CountBytes(queue, count) + (isWidened ? CountWideBytes(*image.image) : 0));
+  ledger.Reserve(middle + "'s range", SummaryOnDevice::CountBytes(queue, voxels));
 }
 
 void
@@ -96,8 +159,14 @@ MiddleImage::Resample(const Memory & field)
 {
   Queue &            queue = *m_Workspace.queue;
   const std::int64_t voxels = kernels::CountFieldVoxels(&m_Places.grid);
-  ForEachItem<kernels::ResampleMiddleImageKernel>(
-    queue, voxels, m_Places, Input<float>(field), Input<float>(*m_Image), Output<float>(m_Values.GetValues()));
+  ForEachItem<kernels::ResampleMiddleImageKernel>(queue,
+                                                  voxels,
+                                                  m_Places,
+                                                  Input<float>(field),
+                                                  Input<void>(*m_Image),
+                                                  m_Form,
+                                                  m_Outside,
+                                                  Output<float>(m_Values.GetValues()));
   if (m_Mask != nullptr)
   {
     ForEachItem<kernels::ResampleMiddleMaskKernel>(

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstddef>
+#include <string>
 
 namespace gpureg
 {
@@ -67,6 +68,16 @@ public:
     return m_Resampled;
   }
 
+  /** Writes down the arrays that BeginLevel() reserves, and describes the resampled image, which GetResampled() returns.
+   *  \param name what the arrays' names begin with */
+  void
+  Plan(const RecursiveFilter &       filter,
+       const RegisteredImage &       image,
+       const std::array<double, 3> & sigmas,
+       const LevelGrid &             grid,
+       const std::string &           name,
+       MemoryLedger &                ledger);
+
   std::size_t
   GetDeviceBytes() const
   {
@@ -75,17 +86,19 @@ public:
   }
 
 private:
-  /** Returns an image's values minus outside as floats: its own, or a copy in own. */
+  /** Returns an image's numbers, of its own type, or, if they are doubles or copies says so, a copy as floats in own. */
   const Memory *
-  GetFloats(const DeviceImage & image, double outside, bool copies, MemoryPointer & own);
+  GetFloats(const DeviceImage & image, bool copies, MemoryPointer & own);
 
   SchemeWorkspace &        m_Workspace;
   kernels::FieldResampling m_Places{};
-  // The values and the mask that are resampled, floats, which the pointers behind them hold if they are not the image's own.
+  // The values and the mask that are resampled, which the pointers behind them hold if they are not the image's own. The mask is of floats.
   const Memory *  m_Image = nullptr;
   const Memory *  m_Mask = nullptr;
   MemoryPointer   m_Smoothed;
   MemoryPointer   m_FloatMask;
+  int             m_Form = 0; // a kernels::NumberForm: the type of the values
+  float           m_Outside = 0;
   SummaryOnDevice m_Range;
   FloatImage      m_Values;
   FloatImage      m_Weights;

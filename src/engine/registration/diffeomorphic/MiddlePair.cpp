@@ -4,6 +4,7 @@
 #include "kernels/core/Evaluated.h"
 
 #include <algorithm>
+#include <string>
 
 namespace gpureg
 {
@@ -33,18 +34,50 @@ MiddlePair::BeginLevel(RecursiveFilter &     filter,
     };
   begin(m_Fixed, sources.fixed, fixedInitial, "fixed");
   begin(m_Moving, sources.moving, initial, "moving");
-  if (!m_Similarity || !(m_Settings == pair.pair.similarity))
-  {
-    m_Similarity.reset();
-    m_Core = std::make_unique<MetricCore>(m_Workspace.backend, m_Workspace.queue);
-    m_Similarity = MakeLevelSimilarity(*m_Core, pair.pair.similarity, {}, LevelForces::OfITK);
-    m_Settings = pair.pair.similarity;
-  }
+  this->MakeSimilarity(pair.pair.similarity);
   const ImageSummary & fixed = m_Fixed.GetResampled().summary;
   const ImageSummary & moving = m_Moving.GetResampled().summary;
   const double         range = std::max(fixed.maximum, moving.maximum) - std::min(fixed.minimum, moving.minimum);
   const auto &         description = m_Similarity->GetDescription();
   m_CostUnit = description.sign * (description.values == ValueForm::OneUnit ? range * range : 1.0);
+}
+
+void
+MiddlePair::MakeSimilarity(const SimilaritySettings & settings)
+{
+  if (!m_Similarity || !(m_Settings == settings))
+  {
+    m_Similarity.reset();
+    m_Core = std::make_unique<MetricCore>(m_Workspace.backend, m_Workspace.queue);
+    m_Similarity = MakeLevelSimilarity(*m_Core, settings, {}, LevelForces::OfITK);
+    m_Settings = settings;
+  }
+}
+
+void
+MiddlePair::Plan(const RecursiveFilter & filter,
+                 const MiddleSources &   sources,
+                 const LevelGrid &       level,
+                 MemoryLedger &          ledger)
+{
+  const std::string name = "pair " + std::to_string(sources.pair.number + 1);
+  const auto        plan = [&](MiddleImage & made, const MiddleSource & from, const char * which) {
+    made.Plan(filter, from.image, from.sigmas, level, "images: " + name + " " + which, ledger);
+  };
+  plan(m_Fixed, sources.fixed, "fixed");
+  plan(m_Moving, sources.moving, "moving");
+  this->MakeSimilarity(sources.pair.pair.similarity);
+  const LevelImage & fixed = m_Fixed.GetResampled();
+  const LevelImage & moving = m_Moving.GetResampled();
+  for (const bool isExchanged : { this->ReadsFixedGradient(), !this->ReadsFixedGradient() })
+  {
+    m_Similarity->PlanImages(isExchanged ? moving : fixed,
+                             isExchanged ? fixed : moving,
+                             level.grid.dimension,
+                             "similarity: " + name + " ",
+                             ledger);
+    m_Similarity->PlanEvaluation(m_Mapping, "similarity: " + name + " ", ledger);
+  }
 }
 
 void

@@ -85,8 +85,8 @@ public:
   void
   EnqueueForces(MiddleRole role, Memory & values, std::int64_t slot);
 
-  /** Returns the derivative: float[3] a voxel, until the next evaluation. */
-  const Memory &
+  /** Returns the derivative: float[3] a voxel, until the next evaluation. Other work may overwrite it. */
+  Memory &
   GetForces() const
   {
     return m_Similarity->GetForces();
@@ -124,7 +124,15 @@ public:
   std::size_t
   GetDeviceBytes() const;
 
+  /** Writes down the arrays that BeginLevel() and EnqueueForces() reserve. */
+  void
+  Plan(const RecursiveFilter & filter, const MiddleSources & sources, const LevelGrid & level, MemoryLedger & ledger);
+
 private:
+  /** Makes the similarity, unless it is there. */
+  void
+  MakeSimilarity(const SimilaritySettings & settings);
+
   /** Returns the ranges of the fixed and the moving image in the middle. Overwrites the workspace's first array.
    *  \throws BadInputError if an image does not vary */
   std::array<ImageSummary, 2>

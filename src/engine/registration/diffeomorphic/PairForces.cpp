@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
 
 namespace gpureg
 {
@@ -46,7 +47,7 @@ PairForces::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomorphic
 {
   Queue &                        queue = *m_Workspace.queue;
   const std::vector<WeighedPair> pairs = ListWeighedPairs(problem, settings);
-  const LevelMaker               maker{ queue, m_Workspace.lines };
+  const LevelMaker               maker{ queue, m_Workspace.lines, true };
   const int                      coarser = static_cast<int>(settings.iterations.size()) - 1 - number;
   const double                   edge = std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), coarser);
   LevelGrid                      level;
@@ -66,17 +67,16 @@ PairForces::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomorphic
         };
       const LevelImage fixed = make(pair.fixed, "fixed", term.fixed, term.fixedMask);
       const LevelImage moving = make(pair.moving, "moving", term.moving, term.movingMask);
+      if (coarser == 0)
+      {
+        m_Workspace.FreeImageScratch();
+      }
       if (n == 0)
       {
         level = MakeLevelGrid(problem.dimension, fixed.image->GetSize(), fixed.toPoint);
         m_Start.BeginLevel(problem.initial, level);
       }
-      if (!term.forces || !(term.similarity == pair.similarity))
-      {
-        term.forces.reset();
-        term.forces = MakeFieldForces(m_Workspace.backend, m_Workspace.queue, pair.similarity);
-        term.similarity = pair.similarity;
-      }
+      this->MakeForces(pair.similarity, term);
       term.forces->SetImages(level.grid, fixed, moving, m_Start.GetMap(), number, queue.GetParallelFor());
     });
   }
@@ -87,6 +87,71 @@ PairForces::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomorphic
   const int iterations = std::max(1, settings.iterations[static_cast<std::size_t>(number)]);
   Reserve(queue, m_Values, sizeof(float) * m_Terms.size() * static_cast<std::size_t>(iterations));
   return level;
+}
+
+kernels::FieldGrid
+PairForces::PlanLevel(const DiffeomorphicProblem &  problem,
+                      const DiffeomorphicSettings & settings,
+                      int                           number,
+                      MemoryLedger &                ledger)
+{
+  Queue &                        queue = *m_Workspace.queue;
+  const std::vector<WeighedPair> pairs = ListWeighedPairs(problem, settings);
+  const int                      coarser = static_cast<int>(settings.iterations.size()) - 1 - number;
+  const double                   edge = std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), coarser);
+  LevelGrid                      level;
+  ResizeItems(m_Terms, pairs.size(), [this] { return std::make_unique<Term>(m_Workspace); });
+  for (std::size_t n = 0; n < pairs.size(); ++n)
+  {
+    const FurtherPair & pair = pairs[n].pair;
+    Term &              term = *m_Terms[n];
+    const std::string   name = "pair " + std::to_string(pairs[n].number + 1) + " ";
+    const auto          plan =
+      [&](const RegisteredImage & image, const char * which, ImageLevel & values, ImageLevel & weights) {
+        const RegisteredImage & measured = &image == &pair.fixed ? problem.fixed : image;
+        return PlanLevelImage(queue,
+                              image,
+                              FindFactors(measured, problem.dimension, edge),
+                              true,
+                              "levels of images: " + name + which,
+                              "scratch: shrunk image",
+                              values,
+                              weights,
+                              ledger);
+      };
+    const LevelImage fixed = plan(pair.fixed, "fixed", term.fixed, term.fixedMask);
+    const LevelImage moving = plan(pair.moving, "moving", term.moving, term.movingMask);
+    if (coarser == 0)
+    {
+      SchemeWorkspace::PlanNoImageScratch(ledger);
+    }
+    if (n == 0)
+    {
+      level = MakeLevelGrid(problem.dimension, fixed.image->GetSize(), fixed.toPoint);
+    }
+    this->MakeForces(pair.similarity, term);
+    term.forces->Plan(level.grid, fixed, moving, "similarity: " + name, ledger);
+  }
+  const int iterations = std::max(1, settings.iterations[static_cast<std::size_t>(number)]);
+  ledger.Reserve("scratch: field behind the initial transform", problem.initial.steps.empty() ? 0 : CountBytes(level.grid));
+  if (pairs.size() > 1)
+  {
+    ledger.Reserve("scratch: forces of a pair", CountBytes(level.grid));
+    ForceSum::Plan(3 * kernels::CountFieldVoxels(&level.grid), ledger);
+  }
+  ledger.Reserve("scratch: costs", sizeof(float) * pairs.size() * static_cast<std::size_t>(iterations));
+  return level.grid;
+}
+
+void
+PairForces::MakeForces(const SimilaritySettings & similarity, Term & term)
+{
+  if (!term.forces || !(term.similarity == similarity))
+  {
+    term.forces.reset();
+    term.forces = MakeFieldForces(m_Workspace.backend, m_Workspace.queue, similarity);
+    term.similarity = similarity;
+  }
 }
 
 void

@@ -41,8 +41,19 @@ public:
   std::size_t
   GetDeviceBytes() const;
 
+  /** Writes down the arrays that BeginLevel() and Enqueue() reserve, and returns the grid of the level's fields. */
+  kernels::FieldGrid
+  PlanLevel(const DiffeomorphicProblem &  problem,
+            const DiffeomorphicSettings & settings,
+            int                           number,
+            MemoryLedger &                ledger);
+
 private:
   struct Term;
+
+  /** Makes the forces of a pair, unless they are there. */
+  void
+  MakeForces(const SimilaritySettings & similarity, Term & term);
 
   SchemeWorkspace &                  m_Workspace;
   std::vector<std::unique_ptr<Term>> m_Terms;

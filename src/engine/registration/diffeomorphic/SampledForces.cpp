@@ -93,4 +93,15 @@ SampledForces::GetDeviceBytes() const
   return bytes;
 }
 
+void
+SampledForces::Plan(const kernels::FieldGrid & grid,
+                    const LevelImage &         fixed,
+                    const LevelImage &         moving,
+                    const std::string &        name,
+                    MemoryLedger &             ledger)
+{
+  m_Similarity->PlanImages(fixed, moving, grid.dimension, name, ledger);
+  m_Similarity->PlanEvaluation(m_Mapping, name, ledger);
+}
+
 } // namespace gpureg

@@ -43,6 +43,13 @@ public:
   std::size_t
   GetDeviceBytes() const override;
 
+  void
+  Plan(const kernels::FieldGrid & grid,
+       const LevelImage &         fixed,
+       const LevelImage &         moving,
+       const std::string &        name,
+       MemoryLedger &             ledger) override;
+
 private:
   kernels::FieldGrid               m_Grid{};
   MetricCore                       m_Core;

@@ -6,6 +6,7 @@
 #include "engine/field/FieldReducer.h"
 #include "engine/filter/ImageLevel.h"
 #include "engine/filter/LinePasses.h"
+#include "engine/runtime/MemoryLedger.h"
 #include "engine/runtime/Queue.h"
 
 #include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
@@ -27,9 +28,32 @@ struct SchemeWorkspace
   const std::string &      deviceName;
   FieldReducer             reducer;
   ImageLevel::Scratch      imageScratch;
-  /** Arrays of any contents, which each use overwrites. */
+  /** Arrays of any contents, which each use overwrites. The first one is as large as a field of the level; who uses the second one reserves
+   *  it. */
   MemoryPointer first;
   MemoryPointer second;
+
+  /** Frees what shrinking an image takes. */
+  void
+  FreeImageScratch()
+  {
+    imageScratch = {};
+  }
+  /** Frees all arrays. */
+  void
+  Release()
+  {
+    this->FreeImageScratch();
+    reducer.Release();
+    first.reset();
+    second.reset();
+  }
+  static void
+  PlanNoImageScratch(MemoryLedger & ledger)
+  {
+    ledger.Free("scratch: shrunk image x");
+    ledger.Free("scratch: shrunk image y");
+  }
 
   std::size_t
   GetDeviceBytes() const
@@ -79,6 +103,15 @@ public:
   /** Returns the size of the scheme's own arrays. */
   virtual std::size_t
   GetDeviceBytes() const = 0;
+
+  /** Writes down the arrays of a level, as BeginLevel() and Iterate() reserve them, behind those of the level before. The problem's images
+   *  need be on no device.
+   *  \return the grid of the level's fields */
+  virtual kernels::FieldGrid
+  PlanLevel(const DiffeomorphicProblem &  problem,
+            const DiffeomorphicSettings & settings,
+            int                           number,
+            MemoryLedger &                ledger) = 0;
 };
 
 } // namespace gpureg

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/diffeomorphic/SyNScheme.h"
 
+#include "engine/field/FieldGaussian.h"
 #include "engine/field/FieldGeometry.h"
 #include "engine/field/FieldSums.h"
 #include "engine/filter/LevelGeometry.h"
@@ -11,7 +12,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace gpureg
 {
@@ -70,6 +73,19 @@ MakeShrunkGrid(const DiffeomorphicProblem & problem, const DiffeomorphicSettings
   }
   return level;
 }
+
+/** Returns all pairs as they are at a level. */
+std::vector<MiddleSources>
+MakeSources(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
+{
+  const auto describe = [&](const RegisteredImage & image) {
+    return MiddleSource{ image, GetSigmas(image, problem.dimension, settings, number) };
+  };
+  const auto weighed = ListWeighedPairs(problem, settings, FirstPair::IsKept);
+  return ListMiddleSources(weighed, [&](const WeighedPair & pair) {
+    return MiddleSources{ pair, describe(pair.pair.fixed), describe(pair.pair.moving) };
+  });
+}
 } // namespace
 
 SyNScheme::SyNScheme(SchemeWorkspace & workspace)
@@ -82,13 +98,7 @@ void
 SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
 {
   const LevelGrid level = MakeShrunkGrid(problem, settings, GetFactors(problem, settings, number));
-  const auto      describe = [&](const RegisteredImage & image) {
-    return MiddleSource{ image, GetSigmas(image, problem.dimension, settings, number) };
-  };
-  const auto weighed = ListWeighedPairs(problem, settings, FirstPair::IsKept);
-  const auto pairs = ListMiddleSources(weighed, [&](const WeighedPair & pair) {
-    return MiddleSources{ pair, describe(pair.pair.fixed), describe(pair.pair.moving) };
-  });
+  const auto      pairs = MakeSources(problem, settings, number);
   m_Forces.BeginLevel(problem, pairs, number, settings.iterations[static_cast<std::size_t>(number)], level);
   this->BeginFields(this->SetLevel(level, settings, number), problem);
 }
@@ -158,10 +168,11 @@ SyNScheme::MoveByAverages(const DiffeomorphicSettings & settings, int t)
 void
 SyNScheme::MakeUpdateOf(const DiffeomorphicSettings & settings, MiddleRole role, int t, Memory & update)
 {
-  int            sign = 1;
-  const Memory & derivative = m_Forces.Enqueue(role, t, sign);
-  const double   length = sign * settings.step;
-  this->MakeUpdate(settings, derivative, update, *m_Workspace.second, update, length, kernels::FactorOfOuter);
+  int          sign = 1;
+  Memory &     derivative = m_Forces.Enqueue(role, t, sign);
+  Memory &     second = this->FindSecond(settings, derivative);
+  const double length = sign * settings.step;
+  this->MakeUpdate(settings, derivative, update, second, update, length, kernels::FactorOfOuter);
 }
 
 void
@@ -179,7 +190,7 @@ SyNScheme::MoveSide(Side & side, const Memory & factors, const Memory & update)
                                             Output<RealNumber>(*side.toMiddle));
   if (this->SmoothsField())
   {
-    m_FieldSmoother.Smooth(*side.toMiddle, *m_Workspace.first, *m_Workspace.second, *side.toMiddle);
+    m_FieldSmoother.Smooth(*side.toMiddle, *m_Workspace.first, *m_Forces.FindScratch(), *side.toMiddle);
   }
   m_Inverter.Enqueue(
     &side == &m_Fixed ? 0 : 1, *side.toMiddle, *side.fromMiddle, m_Workspace.reducer, *m_Workspace.first);
@@ -218,11 +229,20 @@ SyNScheme::MakeField(DeformationField field)
       this->ComposeHalves(m_Moving, m_Fixed, *m_Workspace.first);
       break;
     case DeformationField::RefinedInverse:
-      this->ReserveOtherUpdate();
-      this->ComposeHalves(m_Fixed, m_Moving, *m_OtherUpdate);
+    {
+      // The deformation lies where forces were, if there were some on the level's grid.
+      Memory * deformation = m_Forces.FindScratch();
+      if (deformation == nullptr)
+      {
+        this->ReserveOtherUpdate();
+        deformation = m_OtherUpdate.get();
+      }
+      this->ComposeHalves(m_Fixed, m_Moving, *deformation);
       this->ComposeHalves(m_Moving, m_Fixed, *m_Workspace.first);
-      this->RefineInverse(*m_OtherUpdate, *m_Workspace.first, *m_Workspace.second);
+      Reserve(*m_Workspace.queue, m_Workspace.second, CountBytes(m_Level.grid) / 3);
+      this->RefineInverse(*deformation, *m_Workspace.first, *m_Workspace.second);
       break;
+    }
   }
   return *m_Workspace.first;
 }
@@ -230,9 +250,7 @@ SyNScheme::MakeField(DeformationField field)
 void
 SyNScheme::ReserveOtherUpdate()
 {
-  Reserve(*m_Workspace.queue,
-          m_OtherUpdate,
-          3 * sizeof(float) * static_cast<std::size_t>(kernels::CountFieldVoxels(&m_Level.grid)));
+  Reserve(*m_Workspace.queue, m_OtherUpdate, CountBytes(m_Level.grid));
 }
 
 std::size_t
@@ -245,6 +263,37 @@ SyNScheme::GetDeviceBytes() const
     bytes += SizeOf(*array);
   }
   return bytes;
+}
+
+kernels::FieldGrid
+SyNScheme::PlanLevel(const DiffeomorphicProblem &  problem,
+                     const DiffeomorphicSettings & settings,
+                     int                           number,
+                     MemoryLedger &                ledger)
+{
+  const LevelGrid level = MakeShrunkGrid(problem, settings, GetFactors(problem, settings, number));
+  m_Forces.PlanLevel(MakeSources(problem, settings, number),
+                     settings.iterations[static_cast<std::size_t>(number)],
+                     level,
+                     ledger);
+  this->PlanUpdates(level.grid, settings, ledger);
+  const std::size_t field = CountBytes(level.grid);
+  for (const char * name : { "fixed to middle", "middle to fixed", "moving to middle", "middle to moving" })
+  {
+    ledger.Reserve(std::string("fields: ") + name, field);
+  }
+  ledger.Reserve("scratch: other update", settings.syn.averagesGradients ? field : 0);
+  if (FindKeptPart(settings.updateSigma * settings.updateSigma) > 0 && settings.updateSigma > 0 &&
+      !HasWeights(settings))
+  {
+    ledger.Reserve("scratch: second field", field);
+  }
+  if (number + 1 == static_cast<int>(settings.iterations.size()))
+  {
+    // The errors of the inverse that is refined.
+    ledger.Reserve("scratch: second field", field / 3);
+  }
+  return level.grid;
 }
 
 } // namespace gpureg

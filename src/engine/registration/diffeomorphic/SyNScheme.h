@@ -40,6 +40,12 @@ public:
   std::size_t
   GetDeviceBytes() const override;
 
+  kernels::FieldGrid
+  PlanLevel(const DiffeomorphicProblem &  problem,
+            const DiffeomorphicSettings & settings,
+            int                           number,
+            MemoryLedger &                ledger) override;
+
 private:
   /** Leads from the space of one image to the middle. */
   struct Side

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 namespace gpureg
 {
@@ -50,15 +51,18 @@ VelocityScheme::VelocityScheme(SchemeWorkspace & workspace)
 void
 VelocityScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
 {
-  Queue &      queue = *m_Workspace.queue;
   const int    coarser = static_cast<int>(settings.iterations.size()) - 1 - number;
   const double edge = std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), coarser);
   const auto   weighed = ListWeighedPairs(problem, settings, FirstPair::IsKept);
   ResizeItems(m_Pairs, weighed.size(), [this] { return std::make_unique<LevelPair>(m_Workspace); });
-  std::size_t             n = 0;
-  const auto              pairs = ListMiddleSources(weighed, [&](const WeighedPair & pair) {
+  std::size_t n = 0;
+  const auto  pairs = ListMiddleSources(weighed, [&](const WeighedPair & pair) {
     return this->MakeSources(pair, problem, edge, *m_Pairs[n++]);
   });
+  if (coarser == 0)
+  {
+    m_Workspace.FreeImageScratch();
+  }
   const RegisteredImage & fixed = pairs.front().fixed.image;
   const LevelGrid         before =
     this->SetLevel(MakeLevelGrid(problem.dimension, fixed.size, fixed.indexToPoint), settings, number);
@@ -66,7 +70,7 @@ VelocityScheme::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomor
   m_Forces.BeginLevel(problem, pairs, number, settings.iterations[static_cast<std::size_t>(number)], m_Level);
   m_ToMiddle.Set(m_Level.grid, 0.5, SquaringsToMiddle);
   m_Whole.Set(m_Level.grid, 1.0, SquaringsToMiddle + 1);
-  Reserve(queue, m_Update, 3 * sizeof(float) * static_cast<std::size_t>(kernels::CountFieldVoxels(&m_Level.grid)));
+  Reserve(*m_Workspace.queue, m_Update, CountBytes(m_Level.grid));
 }
 
 MiddleSources
@@ -75,7 +79,7 @@ VelocityScheme::MakeSources(const WeighedPair &          pair,
                             double                       edge,
                             LevelPair &                  made)
 {
-  const LevelMaker maker{ *m_Workspace.queue, m_Workspace.lines };
+  const LevelMaker maker{ *m_Workspace.queue, m_Workspace.lines, true };
   const auto       makeImage = [&](const RegisteredImage & image, const char * which, LevelValues & its) {
     return MakeLevelImage(maker, image, which, FindFactors(image, problem.dimension, edge), its.values, its.mask);
   };
@@ -103,7 +107,7 @@ VelocityScheme::Move(const DiffeomorphicSettings & settings, int t)
   AddFields(queue, elements, MakeWeights(1, 1), *m_Velocity, update, *m_Velocity);
   if (this->SmoothsField())
   {
-    m_FieldSmoother.Smooth(*m_Velocity, *m_Workspace.first, *m_Workspace.second, *m_Velocity);
+    m_FieldSmoother.Smooth(*m_Velocity, *m_Workspace.first, update, *m_Velocity);
   }
 }
 
@@ -113,7 +117,7 @@ VelocityScheme::End()
   int left = this->SmoothsField() ? MostSmoothings : 0;
   while (left > 0 && this->CountFoldedVoxels() > 0)
   {
-    m_FieldSmoother.Smooth(*m_Velocity, *m_Workspace.first, *m_Workspace.second, *m_Velocity);
+    m_FieldSmoother.Smooth(*m_Velocity, *m_Workspace.first, *m_Update, *m_Velocity);
     --left;
   }
 }
@@ -124,7 +128,7 @@ VelocityScheme::CountFoldedVoxels()
   std::int64_t folded = 0;
   for (const bool isInverse : { false, true })
   {
-    m_Whole.Enqueue(*m_Velocity, isInverse, *m_Workspace.second, *m_Workspace.first);
+    m_Whole.Enqueue(*m_Velocity, isInverse, *m_Update, *m_Workspace.first);
     folded +=
       m_Jacobian.Measure(m_Level.grid, *m_Workspace.first, m_Workspace.reducer, m_Workspace.second).foldedVoxels;
   }
@@ -135,21 +139,21 @@ void
 VelocityScheme::ResampleImages()
 {
   Memory & field = *m_Workspace.first;
-  Memory & scratch = *m_Workspace.second;
-  m_ToMiddle.Enqueue(*m_Velocity, true, scratch, field);
-  m_Forces.ResampleFixed(field, scratch);
-  m_ToMiddle.Enqueue(*m_Velocity, false, scratch, field);
-  m_Forces.ResampleMoving(field, scratch);
+  m_ToMiddle.Enqueue(*m_Velocity, true, *m_Update, field);
+  m_Forces.ResampleFixed(field, *m_Update);
+  m_ToMiddle.Enqueue(*m_Velocity, false, *m_Update, field);
+  m_Forces.ResampleMoving(field, *m_Update);
 }
 
 void
 VelocityScheme::MakeUpdateOf(const DiffeomorphicSettings & settings, MiddleRole role, int t, Memory & update)
 {
-  int            sign = 1;
-  const Memory & derivative = m_Forces.Enqueue(role, t, sign);
+  int      sign = 1;
+  Memory & derivative = m_Forces.Enqueue(role, t, sign);
+  Memory & second = this->FindSecond(settings, derivative);
   // Both updates together are a step long at most.
   const double length = 0.5 * sign * this->GetStep(settings, t);
-  this->MakeUpdate(settings, derivative, update, *m_Workspace.second, update, length, kernels::FactorOfOuter);
+  this->MakeUpdate(settings, derivative, update, second, update, length, kernels::FactorOfOuter);
   ScaleField(*m_Workspace.queue, 3 * kernels::CountFieldVoxels(&m_Level.grid), *m_Factors, update);
 }
 
@@ -159,7 +163,7 @@ VelocityScheme::MakeField(DeformationField field)
   switch (field)
   {
     case DeformationField::Forward:
-      m_Whole.Enqueue(*m_Velocity, false, *m_Workspace.second, *m_Workspace.first);
+      m_Whole.Enqueue(*m_Velocity, false, *m_Update, *m_Workspace.first);
       break;
     case DeformationField::Inverse:
     case DeformationField::RefinedInverse:
@@ -174,15 +178,18 @@ VelocityScheme::MakeField(DeformationField field)
 void
 VelocityScheme::MakeInverse()
 {
-  Queue &            queue = *m_Workspace.queue;
-  const std::int64_t voxels = kernels::CountFieldVoxels(&m_Level.grid);
-  Memory &           inverse = *m_Workspace.first;
-  Memory &           scratch = *m_Workspace.second;
-  Reserve(queue, m_Deformation, 3 * sizeof(float) * static_cast<std::size_t>(voxels));
-  m_Whole.Enqueue(*m_Velocity, false, scratch, *m_Deformation);
-  m_Whole.Enqueue(*m_Velocity, true, scratch, inverse);
+  Memory & inverse = *m_Workspace.first;
+  Memory * scratch = m_Forces.FindScratch();
+  if (scratch == nullptr)
+  {
+    Reserve(*m_Workspace.queue, m_Workspace.second, CountBytes(m_Level.grid));
+    scratch = m_Workspace.second.get();
+  }
+  Memory & deformation = *m_Update;
+  m_Whole.Enqueue(*m_Velocity, false, *scratch, deformation);
+  m_Whole.Enqueue(*m_Velocity, true, *scratch, inverse);
   // Both are interpolated between voxels, where they lose a little of each other.
-  this->RefineInverse(*m_Deformation, inverse, scratch);
+  this->RefineInverse(deformation, inverse, *scratch);
 }
 
 std::size_t
@@ -196,11 +203,52 @@ VelocityScheme::GetDeviceBytes() const
       bytes += image->values.GetDeviceBytes() + image->mask.GetDeviceBytes();
     }
   }
-  for (const MemoryPointer * array : { &m_Velocity, &m_Update, &m_Deformation })
+  for (const MemoryPointer * array : { &m_Velocity, &m_Update })
   {
     bytes += SizeOf(*array);
   }
   return bytes;
+}
+
+kernels::FieldGrid
+VelocityScheme::PlanLevel(const DiffeomorphicProblem &  problem,
+                          const DiffeomorphicSettings & settings,
+                          int                           number,
+                          MemoryLedger &                ledger)
+{
+  const int    coarser = static_cast<int>(settings.iterations.size()) - 1 - number;
+  const double edge = std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), coarser);
+  const auto   weighed = ListWeighedPairs(problem, settings, FirstPair::IsKept);
+  ResizeItems(m_Pairs, weighed.size(), [this] { return std::make_unique<LevelPair>(m_Workspace); });
+  std::size_t n = 0;
+  const auto  pairs = ListMiddleSources(weighed, [&](const WeighedPair & pair) {
+    LevelPair & made = *m_Pairs[n++];
+    const auto  plan = [&](const RegisteredImage & image, const char * which, LevelValues & its) {
+      return PlanLevelImage(*m_Workspace.queue,
+                            image,
+                            FindFactors(image, problem.dimension, edge),
+                            true,
+                            "levels of images: pair " + std::to_string(pair.number + 1) + " " + which,
+                            "scratch: shrunk image",
+                            its.values,
+                            its.mask,
+                            ledger);
+    };
+    return MiddleSources{ pair,
+                          { DescribeLevel(plan(pair.pair.fixed, "fixed", made.fixed)), {} },
+                          { DescribeLevel(plan(pair.pair.moving, "moving", made.moving)), {} } };
+  });
+  if (coarser == 0)
+  {
+    SchemeWorkspace::PlanNoImageScratch(ledger);
+  }
+  const RegisteredImage & fixed = pairs.front().fixed.image;
+  const LevelGrid         level = MakeLevelGrid(problem.dimension, fixed.size, fixed.indexToPoint);
+  this->PlanUpdates(level.grid, settings, ledger);
+  m_Forces.PlanLevel(pairs, settings.iterations[static_cast<std::size_t>(number)], level, ledger);
+  ledger.Reserve("fields: velocity", CountBytes(level.grid));
+  ledger.Reserve("scratch: update", CountBytes(level.grid));
+  return level.grid;
 }
 
 } // namespace gpureg

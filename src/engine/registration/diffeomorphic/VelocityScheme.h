@@ -48,6 +48,12 @@ public:
   std::size_t
   GetDeviceBytes() const override;
 
+  kernels::FieldGrid
+  PlanLevel(const DiffeomorphicProblem &  problem,
+            const DiffeomorphicSettings & settings,
+            int                           number,
+            MemoryLedger &                ledger) override;
+
 private:
   void
   Move(const DiffeomorphicSettings & settings, int t) override;
@@ -77,12 +83,11 @@ private:
   MiddleSources
   MakeSources(const WeighedPair & pair, const DiffeomorphicProblem & problem, double edge, LevelPair & made);
 
-  /** Resamples all images in the middle. Overwrites the workspace's arrays. */
+  /** Resamples all images in the middle. Overwrites the workspace's first array, and the update. */
   void
   ResampleImages();
 
-  /** Makes the update of iteration t that moves one image of each pair to the other one, length voxels at most. Overwrites the workspace's
-   *  second array. */
+  /** Makes the update of iteration t that moves one image of each pair to the other one, length voxels at most. */
   void
   MakeUpdateOf(const DiffeomorphicSettings & settings, MiddleRole role, int t, Memory & update);
 
@@ -99,10 +104,9 @@ private:
   FieldExponential                        m_ToMiddle;
   FieldExponential                        m_Whole;
   JacobianMeasure                         m_Jacobian;
-  // float[3] a voxel: v; one of its two updates; the deformation that an inverse is refined by, from the first inverse on.
+  // float[3] a voxel: v; one of its two updates, which serves as scratch while it is not.
   MemoryPointer m_Velocity;
   MemoryPointer m_Update;
-  MemoryPointer m_Deformation;
 };
 
 } // namespace gpureg

@@ -4,6 +4,7 @@
 #include "gpureg/core/Error.h"
 
 #include "engine/registration/Agreement.h"
+#include "engine/registration/MemoryPlanning.h"
 #include "engine/registration/free_form/ControlSteps.h"
 #include "engine/transform/ControlVectors.h"
 #include "engine/transform/InitialChain.h"
@@ -12,6 +13,7 @@
 #include "engine/registration/free_form/FreeFormDescent.h"
 #include "engine/registration/free_form/FreeFormGeometry.h"
 #include "engine/registration/free_form/FreeFormLevel.h"
+#include "engine/registration/free_form/FreeFormPlan.h"
 #include "engine/filter/LevelGeometry.h"
 #include "engine/image/RangedImage.h"
 #include "engine/image/SummarizeImage.h"
@@ -61,6 +63,14 @@ public:
     MarkAsOneSource(problem.initial, ++m_RegistrationNumber);
     CheckImage(problem.fixed, "fixed", this->GetName());
     CheckImage(problem.moving, "moving", this->GetName());
+    CheckRoom(
+      *m_Backend,
+      *m_Queue,
+      this->GetName(),
+      [&](bool hasChanges) {
+        return (hasChanges ? &PlanFreeFormWithChanges : &PlanFreeForm)(m_Backend, m_Queue, problem, given);
+      },
+      [this] { this->Release(); });
     m_IsRegistered = false;
     FreeFormResult result;
     Operate(*m_Queue, parallelFor, [&] {
@@ -85,6 +95,13 @@ public:
     m_IsRegistered = true;
     result.milliseconds = MillisecondsSince(start);
     return result;
+  }
+
+  MemoryPlan
+  GetPlan(const FreeFormProblem & problem, const FreeFormSettings & settings) const
+  {
+    CheckSettings(problem, settings);
+    return PlanFreeFormWithChanges(m_Backend, m_Queue, problem, settings);
   }
 
   void
@@ -131,6 +148,15 @@ private:
   GetName() const
   {
     return m_Backend->GetDescription().name;
+  }
+
+  void
+  Release()
+  {
+    m_Level.reset();
+    m_Fixed.Release();
+    m_Moving.Release();
+    m_Check.Release();
   }
 
   /** Returns the share of an image's voxels that lies inside its mask; 1 without a mask. */
@@ -206,7 +232,7 @@ private:
   void
   MakeImages(const FreeFormProblem & problem, int number, const ParallelFor & parallelFor, Level & level)
   {
-    const LevelMaker maker{ *m_Queue, *m_Lines };
+    const LevelMaker maker{ *m_Queue, *m_Lines, true };
     const auto       make = [&](const RegisteredImage & image, const char * name, auto & made, auto & mask) {
       return MakeLevelImage(maker, image, name, FindLevelFactors(problem, image, number), made, mask);
     };
@@ -352,6 +378,12 @@ std::size_t
 FreeFormRegistration::GetHeldBytes() const
 {
   return static_cast<std::size_t>(m_Implementation->GetStatistics().deviceBytes);
+}
+
+MemoryPlan
+FreeFormRegistration::GetPlan(const FreeFormProblem & problem, const FreeFormSettings & settings) const
+{
+  return m_Implementation->GetPlan(problem, settings);
 }
 
 FreeFormResult

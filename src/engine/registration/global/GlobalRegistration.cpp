@@ -4,10 +4,12 @@
 #include "gpureg/core/Error.h"
 
 #include "engine/registration/Agreement.h"
+#include "engine/registration/MemoryPlanning.h"
 #include "engine/runtime/Backend.h"
 #include "engine/runtime/Operation.h"
 #include "engine/registration/global/GlobalChecks.h"
 #include "engine/registration/global/GlobalMass.h"
+#include "engine/registration/global/GlobalPlan.h"
 #include "engine/registration/global/GlobalSearch.h"
 #include "engine/filter/LevelGeometry.h"
 #include "engine/metric/histogram/MattesEvaluation.h"
@@ -58,10 +60,7 @@ public:
     , m_Moving(*m_Queue, this->GetName())
     , m_Check(*m_Queue, this->GetName())
   {
-    for (auto & level : m_Levels)
-    {
-      level = std::make_unique<GlobalLevel>(this->GetName(), *m_Queue);
-    }
+    this->Release();
   }
 
   const Backend &
@@ -83,9 +82,22 @@ public:
     CheckImage(problem.moving, "moving", this->GetName());
     CheckHasSlices(problem.fixed, problem.dimension, "fixed");
     CheckHasSlices(problem.moving, problem.dimension, "moving");
+    CheckRoom(
+      *m_Backend,
+      *m_Queue,
+      this->GetName(),
+      [&](bool hasChanges) { return (hasChanges ? &PlanGlobalWithChanges : &PlanGlobal)(*m_Queue, problem, settings); },
+      [this] { this->Release(); });
     Operate(*m_Queue, parallelFor, [&] { this->Search(problem, settings, parallelFor, progress); });
     m_Result.milliseconds = MillisecondsSince(start);
     return m_Result;
+  }
+
+  MemoryPlan
+  GetPlan(const GlobalProblem & problem, const GlobalSettings & settings) const
+  {
+    CheckSettings(problem, settings);
+    return PlanGlobalWithChanges(*m_Queue, problem, settings);
   }
 
   void
@@ -134,6 +146,18 @@ private:
     m_Stages.StopReporting();
     this->MakeResult(best);
     this->FindWarnings(problem.dimension, began, best);
+  }
+
+  void
+  Release()
+  {
+    for (auto & level : m_Levels)
+    {
+      level = std::make_unique<GlobalLevel>(this->GetName(), *m_Queue);
+    }
+    m_Fixed.Release();
+    m_Moving.Release();
+    m_Check.Release();
   }
 
   const std::string &
@@ -350,6 +374,12 @@ std::size_t
 GlobalRegistration::GetHeldBytes() const
 {
   return static_cast<std::size_t>(m_Implementation->GetStatistics().deviceBytes);
+}
+
+MemoryPlan
+GlobalRegistration::GetPlan(const GlobalProblem & problem, const GlobalSettings & settings) const
+{
+  return m_Implementation->GetPlan(problem, settings);
 }
 
 GlobalResult

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .._also import Further
     from .._image import Image
     from .._inverse import InverseErrors
+    from .._plan import Plan
     from .._register import Result
     from .._sides import Pair
     from .._transforms import Transform
@@ -75,6 +76,9 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--moving-mask", metavar="FILE", help="the same of the moving image")
     parser.add_argument("--initial", metavar="FILE", help="a transform to begin with")
     parser.add_argument("--mat", choices=("ants", "fsl"), default="ants", help="whose .mat --output-transform writes (default: ants)")
+    parser.add_argument(
+        "--plan", action="store_true", help="print what would be held on the device, level by level, and register nothing"
+    )
     add_also(parser)
     options.add_default(parser, "MOVING")
     options.add_channel(parser)
@@ -96,6 +100,8 @@ def run(arguments: argparse.Namespace) -> int:
     times = Times()
     stages = read_stages(arguments.transform, arguments.metric)
     arguments.also = read_also(arguments.also, stages)
+    if arguments.plan:
+        return _plan(arguments, stages, times)
     _check_names(arguments, stages)
     made = [arguments.output, arguments.output_transform, arguments.output_inverse, arguments.output_field, arguments.report]
     read = [arguments.fixed, arguments.moving, arguments.mask, arguments.moving_mask, arguments.initial]
@@ -110,6 +116,41 @@ def run(arguments: argparse.Namespace) -> int:
         places.commit()
     _tell(arguments, result, stages, times)
     return DONE
+
+
+def _plan(arguments: argparse.Namespace, stages: list[Stage], times: Times) -> int:
+    """Prints the plan of what would be held."""
+    from .._plan import plan_pair
+    from ..stages import read_settings
+
+    device, files = _begin(arguments, stages, times)
+    settings = read_settings(stages, files.pair.fixed.spacing.tolist(), arguments.seed)
+    plan = plan_pair(files.pair, stages, settings, device, files.further)
+    if arguments.json:
+        print_json(_describe_plan(plan))
+    else:
+        print_lines(*str(plan).splitlines())
+    return DONE
+
+
+def _describe_plan(plan: Plan) -> dict[str, Any]:
+    return {
+        "device": plan.device,
+        "room": plan.room,
+        "bytes": plan.bytes,
+        "images": plan.images,
+        "fits": plan.fits,
+        "stages": [
+            {
+                "name": stage.name,
+                "bytes": stage.bytes,
+                "levels": [{"size": list(level.size), "bytes": level.bytes} for level in stage.levels],
+                "arrays": stage.arrays,
+                "changes": stage.changes,
+            }
+            for stage in plan.stages
+        ],
+    }
 
 
 def _check_names(arguments: argparse.Namespace, stages: list[Stage]) -> None:

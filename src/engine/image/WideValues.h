@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Floats of images whose values are stored as integers of up to 16 bits.
+#ifndef gpureg_WideValues_h
+#define gpureg_WideValues_h
+
+#include "gpureg/image/DeviceImage.h"
+
+#include "engine/runtime/Queue.h"
+
+#include <cstddef>
+
+namespace gpureg
+{
+
+/** Says whether an image's values are stored as integers: see DeviceImage::GetNumbers(). */
+inline bool
+IsNarrow(const DeviceImage & image)
+{
+  return image.GetNumberType() != TypeOf(image.GetPrecision());
+}
+
+/** Returns the bytes of an image's values in its precision. */
+inline std::size_t
+CountWideBytes(const DeviceImage & image)
+{
+  return BytesOf(image.GetPrecision()) * static_cast<std::size_t>(image.GetCount());
+}
+
+/** Returns an image's values in its precision: its own, or those of a narrow image, which it enqueues to write to made. */
+const Memory &
+Widen(Queue & queue, const DeviceImage & image, MemoryPointer & made);
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the plans of all registration methods share.
+#ifndef gpureg_MemoryPlanning_h
+#define gpureg_MemoryPlanning_h
+
+#include "engine/runtime/MemoryLedger.h"
+
+#include "gpureg/image/RegisteredImage.h"
+#include "gpureg/registration/MemoryPlan.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+namespace gpureg
+{
+
+class Backend;
+class Queue;
+
+/** Returns bytes in words, such as "1.50 GiB". */
+std::string
+NameBytes(std::size_t bytes);
+
+/** Returns FindMemoryRoom() of a backend's device. queue: any of the device's. */
+std::size_t
+FindRoom(Backend & backend, Queue & queue);
+
+/** Frees what an engine keeps of its last registration, if there is no room beside it for all that the next one would hold: a plan is that of
+ *  an engine without arrays. Throws if there is not enough room then, either.
+ *  \param makePlan returns a plan without, or, if its argument is true, with changes
+ *  \param release frees the engine's arrays
+ *  \throws OutOfMemoryError as CheckFits() does */
+template <typename TMakePlan, typename TRelease>
+void
+CheckRoom(Backend &           backend,
+          Queue &             queue,
+          const std::string & deviceName,
+          const TMakePlan &   makePlan,
+          const TRelease &    release)
+{
+  const MemoryPlan plan = makePlan(false);
+  if (plan.bytes - plan.images <= FindRoom(backend, queue))
+  {
+    return;
+  }
+  release();
+  const std::size_t room = plan.images + FindRoom(backend, queue);
+  if (plan.bytes > room)
+  {
+    CheckFits(makePlan(true), deviceName, room);
+  }
+}
+
+/** Returns a plan without levels: the most that a ledger has seen, and what was held then. */
+MemoryPlan
+MakePlan(const MemoryLedger & ledger);
+
+/** Writes down an image and its mask, and the copy whose values lie in a range that is given.
+ *  \param name such as "fixed"
+ *  \return the bytes of image and mask */
+std::size_t
+PlanRegisteredImage(const RegisteredImage &           image,
+                    const std::optional<ValueRange> & range,
+                    const std::string &               name,
+                    MemoryLedger &                    ledger);
+
+/** Describes images that would take the places of others, and keeps them. */
+class StandIns
+{
+public:
+  /** Returns an image, with its mask, of half as many voxels along each axis of 16 voxels or more. */
+  RegisteredImage
+  Halve(const RegisteredImage & image);
+
+  /** Returns an image of integers of 16 bits, if its own numbers are longer, with its mask. */
+  RegisteredImage
+  Shorten(const RegisteredImage & image);
+
+private:
+  const DeviceImage *
+  Keep(const DeviceImage & image, NumberType type, std::int64_t count);
+
+  std::deque<PlannedImage> m_Images;
+};
+
+/** Calls consider(what, change) for changes of images by which every method holds less: change is a member of StandIns. */
+template <typename TConsider>
+void
+ForEachChangeOfImages(const TConsider & consider)
+{
+  consider("images of integers of 16 bits", &StandIns::Shorten);
+  consider("images of half as many voxels along each axis", &StandIns::Halve);
+}
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/registration/free_form/FreeFormPlan.h"
+
+#include "engine/registration/Agreement.h"
+#include "engine/registration/MemoryPlanning.h"
+#include "engine/registration/free_form/FreeFormChecks.h"
+#include "engine/registration/free_form/FreeFormDescent.h"
+#include "engine/registration/free_form/FreeFormGeometry.h"
+#include "engine/registration/free_form/FreeFormLevel.h"
+#include "engine/runtime/Backend.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpureg
+{
+
+namespace
+{
+/** Plans the levels of a registration, whose settings are complete. */
+class Planner
+{
+public:
+  Planner(const std::shared_ptr<Backend> & backend,
+          const std::shared_ptr<Queue> &   queue,
+          const FreeFormProblem &          problem,
+          const FreeFormSettings &         settings)
+    : m_Problem(problem)
+    , m_Settings(settings)
+    , m_Queue(queue)
+    , m_Level(settings, backend, queue)
+    , m_All(settings, backend, queue)
+    , m_Check(*queue, backend->GetDescription().name)
+  {}
+
+  MemoryPlan
+  Plan()
+  {
+    const std::size_t fixed = PlanRegisteredImage(m_Problem.fixed, m_Settings.fixedRange, "fixed", m_Ledger);
+    const std::size_t moving = PlanRegisteredImage(m_Problem.moving, m_Settings.movingRange, "moving", m_Ledger);
+    std::vector<PlannedLevel> levels;
+    for (int number = m_Settings.levels - 1; number >= 0; --number)
+    {
+      m_Ledger.BeginLevel();
+      this->PlanLevel(number);
+      if (number == 0)
+      {
+        std::int64_t vectors = CountOf(m_Level.grid.size);
+        for (const ChainStep & step : m_Problem.initial.steps)
+        {
+          vectors += CountOf(step.grid.size);
+        }
+        m_Check.Plan(m_Problem.fixed, m_Problem.moving, m_Problem.dimension, vectors, m_Ledger);
+      }
+      levels.push_back({ m_Level.fixed.GetSize(), m_Ledger.GetMostOfLevel() });
+    }
+    MemoryPlan plan = MakePlan(m_Ledger);
+    plan.levels = std::move(levels);
+    plan.images = fixed + moving;
+    return plan;
+  }
+
+private:
+  void
+  PlanLevel(int number)
+  {
+    const auto plan = [&](const RegisteredImage & image, const char * which, ImageLevel & made, ImageLevel & mask) {
+      return PlanLevelImage(*m_Queue,
+                            image,
+                            FindLevelFactors(m_Problem, image, number),
+                            true,
+                            std::string("levels of images: ") + which,
+                            "similarity: scratch",
+                            made,
+                            mask,
+                            m_Ledger);
+    };
+    const LevelImage fixed = plan(m_Problem.fixed, "fixed", m_Level.fixed, m_Level.fixedMask);
+    const LevelImage moving = plan(m_Problem.moving, "moving", m_Level.moving, m_Level.movingMask);
+    m_Level.grid = MakeLevelGrid(m_Problem, m_Settings, number);
+    this->PlanSimilarity(*m_Level.similarity, fixed, moving);
+    this->PlanControls(number);
+    if (number == 0 && m_Settings.samples > 0)
+    {
+      // The displacements of the result are computed at all voxels.
+      FreeFormSettings ofAll = m_Settings;
+      ofAll.samples = 0;
+      const auto similarity = MakeLevelSimilarity(m_All.core, GetSimilarity(ofAll), {});
+      this->PlanSimilarity(*similarity, fixed, moving);
+    }
+  }
+
+  void
+  PlanSimilarity(LevelSimilarity & similarity, const LevelImage & fixed, const LevelImage & moving)
+  {
+    SampleMapping mapping;
+    mapping.chain.transform = MakeLevelChain(m_Problem);
+    mapping.derivesChain = !m_Problem.initial.steps.empty();
+    mapping.spline.emplace();
+    mapping.spline->dimension = m_Problem.dimension;
+    mapping.spline->grid.order = FreeFormOrder;
+    mapping.spline->grid.size = m_Level.grid.size;
+    similarity.PlanImages(fixed, moving, m_Problem.dimension, "similarity: ", m_Ledger);
+    similarity.PlanEvaluation(mapping, "similarity: ", m_Ledger);
+  }
+
+  /** Plans the arrays of control points, and of penalties. */
+  void
+  PlanControls(int number)
+  {
+    const std::size_t points = sizeof(kernels::float4) * static_cast<std::size_t>(CountOf(m_Level.grid.size));
+    const int         slots = CountFreeFormSlots(m_Settings);
+    ControlGrid       grid;
+    grid.size = m_Level.grid.size;
+    grid.dimension = m_Problem.dimension;
+    grid.indexToPhysical = Compose(m_Problem.fixed.indexToPoint, m_Level.grid.toImage).matrix;
+    m_Ledger.Reserve("control points: derivatives of penalties", m_Level.penalties.Plan(grid));
+    m_Ledger.ReserveExactly("control points: values of penalties",
+                            m_Level.penalties.GetValueBytes() *
+                              static_cast<std::size_t>(
+                                std::max<std::int64_t>(1, slots * CountWeightedPenalties(m_Settings))));
+    for (const char * name : { "forces", "penalty", "first means", "second means" })
+    {
+      m_Ledger.ReserveExactly(std::string("control points: ") + name, points);
+    }
+    m_Ledger.ReserveExactly("control points: costs", static_cast<std::size_t>(slots) * sizeof(float));
+    if (number > 0)
+    {
+      m_Ledger.Reserve("control points: of the level before", points);
+    }
+  }
+
+  const FreeFormProblem &  m_Problem;
+  const FreeFormSettings & m_Settings;
+  std::shared_ptr<Queue>   m_Queue;
+  MemoryLedger             m_Ledger{ true };
+  FreeFormLevel            m_Level;
+  FreeFormLevel            m_All; // whose core describes all voxels
+  AgreementCheck           m_Check;
+};
+} // namespace
+
+MemoryPlan
+PlanFreeForm(const std::shared_ptr<Backend> & backend,
+             const std::shared_ptr<Queue> &   queue,
+             const FreeFormProblem &          problem,
+             const FreeFormSettings &         settings)
+{
+  const FreeFormSettings complete = CompleteSettings(problem, settings, MaskShares{ 1, 1 });
+  return Planner(backend, queue, problem, complete).Plan();
+}
+
+MemoryPlan
+PlanFreeFormWithChanges(const std::shared_ptr<Backend> & backend,
+                        const std::shared_ptr<Queue> &   queue,
+                        const FreeFormProblem &          problem,
+                        const FreeFormSettings &         settings)
+{
+  MemoryPlan plan = PlanFreeForm(backend, queue, problem, settings);
+  const auto considerProblem =
+    [&](const std::string & what, const FreeFormProblem & its, const FreeFormSettings & changed) {
+      const std::size_t bytes = PlanFreeForm(backend, queue, its, changed).bytes;
+      if (bytes < plan.bytes)
+      {
+        plan.changes.push_back({ what, bytes });
+      }
+    };
+  const auto consider = [&](const std::string & what, const FreeFormSettings & changed) {
+    considerProblem(what, problem, changed);
+  };
+  const FreeFormSettings complete = CompleteSettings(problem, settings, MaskShares{ 1, 1 });
+  FreeFormSettings       changed = settings;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dimension); ++d)
+  {
+    changed.spacing[d] = 2 * complete.spacing[d];
+  }
+  consider("control points twice as far apart", changed);
+  if (Describe(settings.similarity).HasNeighborhoods())
+  {
+    changed = settings;
+    changed.similarity = SimilarityKind::NormalizedMutualInformation;
+    consider("normalized mutual information", changed);
+    changed.similarity = SimilarityKind::MeanSquares;
+    consider("mean squares", changed);
+  }
+  ForEachChangeOfImages([&](const char * what, RegisteredImage (StandIns::*change)(const RegisteredImage &)) {
+    StandIns        images;
+    FreeFormProblem its = problem;
+    its.fixed = (images.*change)(problem.fixed);
+    its.moving = (images.*change)(problem.moving);
+    considerProblem(what, its, settings);
+  });
+  return plan;
+}
+
+} // namespace gpureg

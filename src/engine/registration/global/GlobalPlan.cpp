@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/registration/global/GlobalPlan.h"
+
+#include "engine/filter/LevelGeometry.h"
+#include "engine/filter/LevelImage.h"
+#include "engine/image/WideValues.h"
+#include "engine/metric/neighborhood/NeighborhoodEvaluation.h"
+#include "engine/metric/samples/MovingVolumes.h"
+#include "engine/metric/samples/SampleLoader.h"
+#include "engine/registration/Agreement.h"
+#include "engine/registration/LevelSamples.h"
+#include "engine/registration/MemoryPlanning.h"
+#include "engine/registration/global/GlobalStages.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpureg
+{
+
+namespace
+{
+/** The images of a level, of which each has scratch of its own. */
+struct PlannedSides
+{
+  explicit PlannedSides(Queue & queue)
+    : fixed(queue, "")
+    , fixedMask(queue, "")
+    , moving(queue, "")
+    , movingMask(queue, "")
+  {}
+
+  ImageLevel fixed;
+  ImageLevel fixedMask;
+  ImageLevel moving;
+  ImageLevel movingMask;
+  LevelImage ofFixed;
+  LevelImage ofMoving;
+};
+
+RegisteredImage
+AsRegistered(const LevelImage & level)
+{
+  return { level.image, level.mask, level.image->GetSize(), level.toPoint };
+}
+
+/** Writes down the images of a level. */
+void
+PlanLevel(Queue &                 queue,
+          const RegisteredImage & fixed,
+          const RegisteredImage & moving,
+          int                     dimension,
+          double                  edge,
+          const std::string &     level,
+          PlannedSides &          sides,
+          MemoryLedger &          ledger)
+{
+  // As GlobalLevel::MakeImages() has it.
+  constexpr int leastVoxels = 16;
+  const auto    plan = [&](const RegisteredImage & image, const char * which, ImageLevel & made, ImageLevel & mask) {
+    const std::string name = level + which;
+    return PlanLevelImage(queue,
+                          image,
+                          FindFactors(image, dimension, edge, leastVoxels),
+                          false,
+                          "levels of images: " + name,
+                          "scratch: shrunk image of " + name,
+                          made,
+                          mask,
+                          ledger);
+  };
+  sides.ofFixed = plan(fixed, "fixed", sides.fixed, sides.fixedMask);
+  sides.ofMoving = plan(moving, "moving", sides.moving, sides.movingMask);
+}
+
+/** Writes down the samples of a level, and what a metric needs for each of them. */
+void
+PlanSearch(Queue &                    queue,
+           const PlannedSides &       sides,
+           int                        dimension,
+           const SimilaritySettings & cost,
+           const std::string &        name,
+           MemoryLedger &             ledger)
+{
+  FixedSamples samples = MakeLevelSamples(sides.ofFixed);
+  MovingImage  image = MakeLevelMoving(sides.ofMoving, dimension, true);
+  DescribeValues(cost, sides.ofFixed, sides.ofMoving, samples, image);
+  const SimilarityDescription & description = Describe(cost.kind);
+  MovingVolumes::Plan(image, queue.GetKind() == DeviceKind::Cuda, false, name, ledger);
+  SampleLoader::Plan(samples, name, ledger);
+  const auto voxels = static_cast<std::size_t>(CountOf(samples.virtualSize));
+  if (description.HasNeighborhoods())
+  {
+    // Forces, their terms, and a slab.
+    constexpr std::size_t bytesOfSlab = sizeof(double) + kernels::NeighborhoodSumCount * sizeof(double);
+    ledger.Reserve(name + "forces", 6 * sizeof(float) * voxels);
+    ledger.Reserve(name + "slab", std::min(NeighborhoodCorrelationMetric::DefaultSlabBytes, bytesOfSlab * voxels));
+  }
+}
+} // namespace
+
+MemoryPlan
+PlanGlobal(Queue & queue, const GlobalProblem & problem, const GlobalSettings & settings)
+{
+  MemoryLedger      ledger(false);
+  const std::size_t images = PlanRegisteredImage(problem.fixed, settings.fixedRange, "fixed", ledger) +
+                             PlanRegisteredImage(problem.moving, settings.movingRange, "moving", ledger);
+  // Where values are looked through, one image after the other.
+  for (const RegisteredImage * image : { &problem.fixed, &problem.moving })
+  {
+    ledger.Touch("scratch: widened image", IsNarrow(*image->image) ? CountWideBytes(*image->image) : 0);
+  }
+  const double finest =
+    settings.finestEdge > 0 ? settings.finestEdge : FindUsualEdge({ problem.fixed, problem.moving }, problem.dimension);
+  constexpr std::size_t                      levels = std::tuple_size<GlobalLevels>::value;
+  std::vector<std::unique_ptr<PlannedSides>> sides;
+  RegisteredImage                            fixed = problem.fixed;
+  RegisteredImage                            moving = problem.moving;
+  std::vector<PlannedLevel>                  planned;
+  for (std::size_t level = 0; level < levels; ++level)
+  {
+    ledger.BeginLevel();
+    sides.push_back(std::make_unique<PlannedSides>(queue));
+    const double      edge = std::ldexp(finest, static_cast<int>(level));
+    const std::string name = "level " + std::to_string(level) + " ";
+    PlanLevel(queue, fixed, moving, problem.dimension, edge, name, *sides.back(), ledger);
+    if (level == 0)
+    {
+      fixed = AsRegistered(sides.back()->ofFixed);
+      moving = AsRegistered(sides.back()->ofMoving);
+    }
+    planned.push_back({ sides.back()->fixed.GetSize(), ledger.GetMostOfLevel() });
+  }
+  const int bins = settings.bins > 0 ? settings.bins : Describe(settings.cost).bins.usual;
+  for (std::size_t level = levels; level-- > 0;)
+  {
+    const std::string name = "searches: level " + std::to_string(level) + " ";
+    PlanSearch(queue, *sides[level], problem.dimension, { settings.cost, bins }, name, ledger);
+  }
+  AgreementCheck check(queue, "");
+  check.Plan(AsRegistered(sides[At2mm]->ofFixed), AsRegistered(sides[At2mm]->ofMoving), problem.dimension, 0, ledger);
+  planned.back().bytes = ledger.GetMostOfLevel();
+  MemoryPlan plan = MakePlan(ledger);
+  plan.levels = std::move(planned);
+  plan.images = images;
+  return plan;
+}
+
+MemoryPlan
+PlanGlobalWithChanges(Queue & queue, const GlobalProblem & problem, const GlobalSettings & settings)
+{
+  MemoryPlan   plan = PlanGlobal(queue, problem, settings);
+  const double finest =
+    settings.finestEdge > 0 ? settings.finestEdge : FindUsualEdge({ problem.fixed, problem.moving }, problem.dimension);
+  const auto consider = [&](const std::string & what, const GlobalProblem & its, const GlobalSettings & changed) {
+    const std::size_t bytes = PlanGlobal(queue, its, changed).bytes;
+    if (bytes < plan.bytes)
+    {
+      plan.changes.push_back({ what, bytes });
+    }
+  };
+  GlobalSettings changed = settings;
+  changed.finestEdge = 2 * finest;
+  consider("a finest level of voxels twice as long", problem, changed);
+  ForEachChangeOfImages([&](const char * what, RegisteredImage (StandIns::*change)(const RegisteredImage &)) {
+    StandIns      images;
+    GlobalProblem its = problem;
+    its.fixed = (images.*change)(problem.fixed);
+    its.moving = (images.*change)(problem.moving);
+    consider(what, its, settings);
+  });
+  return plan;
+}
+
+} // namespace gpureg

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests plan_registration(): what is planned is what the device's account counts, on every device, for what changes memory; and what is
+said where there is too little."""
+
+import re
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from command_line import gpureg, gpureg_json
+from conftest import make_head
+from gpuregistration import _engine, stages
+
+SHAPE = (29, 34, 31)
+ITERATIONS = (2, 2, 1)
+
+
+def head(shift=0.0, dtype=np.uint8, shape=SHAPE):
+    z, y, x = np.meshgrid(*[np.linspace(-1, 1, length) for length in shape], indexing="ij")
+    values = 60 * np.exp(-3 * ((x - shift) ** 2 + y**2 + z**2)) * (2 + np.sin(9 * (x - shift)) + np.cos(8 * y))
+    return gr.Image(values.astype(np.uint8 if np.dtype(dtype).itemsize > 1 else dtype).astype(dtype), (1.0, 1.0, 1.2))
+
+
+def box(inset, shape=SHAPE):
+    mask = np.zeros(shape, np.uint8)
+    mask[inset:-inset, inset:-inset, inset:-inset] = 1
+    return gr.Image(mask, (1.0, 1.0, 1.2))
+
+
+def counted(device, register):
+    """Returns the most bytes that the device's account counted while register() ran, beside what was held before."""
+    gr.release_memory(device)
+    before = _engine.memory_in_use(device)
+    _engine.count_most_memory_from_now(device)
+    result = register()
+    return _engine.most_memory_in_use(device) - before, result
+
+
+def check(device, transform, fixed=None, moving=None, within=0.01, **more):
+    fixed = head() if fixed is None else fixed
+    moving = head(0.05) if moving is None else moving
+    plan = gr.plan_registration(fixed, moving, transform, device=device, **more)
+    most, result = counted(device, lambda: gr.register(fixed, moving, transform, device=device, **more))
+    assert plan.bytes == pytest.approx(most, rel=within)
+    assert plan.fits and plan.room > plan.bytes
+    assert [stage.name for stage in plan.stages] == [stage.name for stage in result.stages]
+    return plan, result
+
+
+DENSE = {
+    "greedy": stages.Greedy,
+    "syn": stages.SyN,
+    "velocity": stages.Velocity,
+}
+
+
+@pytest.mark.parametrize("scheme", DENSE)
+@pytest.mark.parametrize("similarity", stages.dense.FIELD_SIMILARITIES)
+def test_each_scheme_and_similarity(device, scheme, similarity):
+    if scheme == "syn" and similarity not in stages.dense.SYN_SIMILARITIES:
+        return
+    plan, result = check(device, DENSE[scheme](similarity=similarity, iterations=ITERATIONS))
+    levels = plan.stages[0].levels
+    assert [int(np.prod(level.size)) for level in levels] == [level.voxels for level in result.stages[0].levels]
+    assert levels[-1].size == SHAPE[::-1] and levels[-1].bytes == plan.bytes
+    assert levels[0].bytes < levels[1].bytes < levels[2].bytes
+
+
+@pytest.mark.parametrize(
+    "stage",
+    [
+        stages.Greedy(iterations=ITERATIONS, optimizer="adam"),
+        stages.Greedy(iterations=ITERATIONS, weights=(1, 0.5, 1)),
+        stages.Greedy(iterations=ITERATIONS, field_sigma=0, update_sigma=0),
+        stages.Greedy(iterations=2),
+        stages.Greedy(iterations=2, fixed_range=(20, 100)),
+        stages.Greedy(iterations=ITERATIONS, convergence_window=2),
+        stages.SyN(iterations=ITERATIONS, average=1),
+        stages.SyN(iterations=ITERATIONS, update_variance=0.3),
+        stages.SyN(iterations=ITERATIONS, field_variance=0.3),
+        stages.SyN(iterations=ITERATIONS, update_variance=0.3, weights=(1, 0.5, 1)),
+        stages.SyN(iterations=ITERATIONS, shrink_factors=(4, 2, 2), smoothing_sigmas=(2, 1, 0)),
+        stages.SyN(iterations=ITERATIONS, smoothing_sigmas=(2, 1, 1)),
+        stages.Velocity(iterations=ITERATIONS, field_sigma=0),
+        stages.Velocity(iterations=ITERATIONS, update_sigma=0),
+        stages.FreeForm(levels=3, iterations=2),
+        stages.FreeForm(levels=2, iterations=2, spacing=4, bending_weight=0.01, jacobian_weight=0.01),
+        stages.FreeForm(levels=2, iterations=2, similarity="neighborhood_correlation"),
+        stages.FreeForm(levels=2, iterations=2, similarity="mean_squares", samples=2000),
+        stages.FreeForm(levels=2, iterations=2, similarity="correlation_ratio"),
+    ],
+    ids=repr,
+)
+def test_each_setting_that_changes_memory(device, stage):
+    # Tables and checks of free-form deformations, and copies of outliers, are left out.
+    check(device, stage, within=0.05)
+
+
+@pytest.mark.parametrize("scheme", DENSE)
+@pytest.mark.parametrize("sides", [("fixed",), ("moving",), ("fixed", "moving")])
+def test_masks(device, scheme, sides):
+    masks = {f"{side}_mask": box(3) for side in sides}
+    check(device, DENSE[scheme](iterations=ITERATIONS), **masks)
+
+
+def test_masks_of_free_form_deformations(device):
+    check(device, stages.FreeForm(levels=2, iterations=2), within=0.05, fixed_mask=box(2), moving_mask=box(2))
+
+
+@pytest.mark.parametrize("scheme", DENSE)
+def test_several_pairs(device, scheme):
+    other = gr.ImagePair(head(0.0, np.float32), head(0.05, np.float64), "mean_squares", 2.0)
+    check(device, DENSE[scheme](iterations=ITERATIONS), also=[other, gr.ImagePair(head(), head(0.05), weight=0.5)])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int16, np.int32, np.float32, np.float64])
+@pytest.mark.parametrize("scheme", DENSE)
+def test_types_of_values(device, scheme, dtype):
+    check(device, DENSE[scheme](iterations=ITERATIONS), head(0.0, dtype), head(0.05, dtype))
+
+
+@pytest.mark.parametrize("scheme", DENSE)
+def test_two_dimensions_and_a_moving_image_of_another_size(device, scheme):
+    fixed, moving = (gr.Image(head(shift, shape=(9, 131, 117)).array[4], (1.0, 1.1)) for shift in (0.0, 0.05))
+    check(device, DENSE[scheme](iterations=ITERATIONS), fixed, moving)
+    check(device, DENSE[scheme](iterations=ITERATIONS), head(), head(0.05, shape=(40, 25, 37)))
+
+
+def test_linear_stages_hold_what_is_planned_and_sums_of_poses(device):
+    fixed, moving = (make_head(shape=(90, 100, 95), spacing=(1, 1, 1), origin=origin) for origin in ((-45, -50, -45), (-43, -51, -46)))
+    for dtype in (np.uint8, np.float32):
+        images = [gr.Image(image.array.astype(dtype), image.spacing) for image in (fixed, moving)]
+        plan = gr.plan_registration(*images, "affine", device=device)
+        most, _ = counted(device, lambda: gr.register(*images, "affine", device=device))
+        assert plan.bytes <= most < plan.bytes + 2**27
+
+
+@pytest.mark.parametrize("scheme", DENSE)
+def test_short_integers_and_floats_have_the_same_bits(device, scheme):
+    stage = DENSE[scheme](iterations=ITERATIONS)
+    fields = []
+    for dtype in (np.uint8, np.int16, np.float32):
+        result = gr.register(head(0.0, dtype), head(0.05, dtype), stage, device=device)
+        fields.append(result.transform.array)
+        assert np.abs(fields[-1]).max() > 0.1
+    np.testing.assert_array_equal(fields[0], fields[2])
+    np.testing.assert_array_equal(fields[1], fields[2])
+
+
+@pytest.mark.parametrize("transform", ["rigid", stages.FreeForm(levels=2, iterations=3)], ids=repr)
+def test_short_integers_and_floats_have_the_same_bits_in_other_stages(device, transform):
+    found = [gr.register(head(0.0, dtype), head(0.05, dtype), transform, device=device).transform for dtype in (np.uint8, np.float32)]
+    points = [transform.matrix if hasattr(transform, "matrix") else transform.array for transform in found]
+    np.testing.assert_array_equal(*points)
+
+
+@pytest.fixture
+def limit(device):
+    """Returns a function that limits the device's memory to so many bytes beside what is held; the limit is lifted afterwards."""
+    gr.release_memory(device)
+
+    def set_limit(size):
+        gr.release_memory(device)
+        _engine.set_memory_limit(device, _engine.memory_in_use(device) + size)
+
+    yield set_limit
+    _engine.set_memory_limit(device, 0)
+    gr.release_memory(device)
+
+
+@pytest.mark.parametrize(
+    "stage, hint",
+    [
+        (stages.Greedy(iterations=ITERATIONS, optimizer="adam"), "longest vector"),
+        (stages.SyN(iterations=ITERATIONS, average=1), "not averaged"),
+        (stages.SyN(iterations=ITERATIONS), "greedy scheme|shrunk by twice"),
+        (stages.Velocity(iterations=ITERATIONS), "greedy scheme"),
+        (stages.Greedy(iterations=ITERATIONS), "half as many voxels"),
+        (stages.FreeForm(levels=2, iterations=2, spacing=4), "twice as far apart|half as many"),
+    ],
+    ids=repr,
+)
+def test_too_little_memory_is_said_before_anything_is_sent(device, limit, stage, hint):
+    plan = gr.plan_registration(head(), head(0.05), stage, device=device)
+    limit(plan.bytes - 1)
+    before = _engine.memory_in_use(device)
+    _engine.count_most_memory_from_now(device)
+    short = gr.plan_registration(head(), head(0.05), stage, device=device)
+    assert not short.fits and short.room == plan.bytes - 1
+    with pytest.raises(gr.OutOfMemoryError, match=hint) as caught:
+        gr.register(head(), head(0.05), stage, device=device)
+    assert isinstance(caught.value, MemoryError)
+    assert _engine.most_memory_in_use(device) == before
+    said = str(caught.value)
+    assert f"{plan.bytes / 2**20:.2f} MiB" in said and device in said
+    # What is said to fit does.
+    promised = float(re.search(r"would hold ([0-9.]+) MiB$", said)[1])
+    assert promised * 2**20 <= plan.bytes
+
+
+@pytest.mark.parametrize(
+    "stage",
+    [stages.Greedy(iterations=ITERATIONS), stages.SyN(iterations=ITERATIONS), stages.Velocity(iterations=ITERATIONS)],
+    ids=lambda stage: stage.name,
+)
+def test_what_just_fits_runs(device, limit, stage):
+    fixed, moving = head(), head(0.05)
+    plan = gr.plan_registration(fixed, moving, stage, device=device)
+    expected = gr.register(fixed, moving, stage, device=device).transform.array
+    # What a plan leaves out, such as the Gaussians' weights.
+    limit(plan.bytes + 4096)
+    found = gr.register(fixed, moving, stage, device=device)
+    np.testing.assert_array_equal(found.transform.array, expected)
+
+
+def test_what_an_error_names_fits(device, limit):
+    stage = stages.Greedy(iterations=ITERATIONS, optimizer="adam")
+    plan = gr.plan_registration(head(), head(0.05), stage, device=device)
+    (what, size), *_ = plan.stages[0].changes.items()
+    assert "longest vector" in what
+    limit(size + 4096)
+    with pytest.raises(gr.OutOfMemoryError, match="longest vector"):
+        gr.register(head(), head(0.05), stage, device=device)
+    gr.register(head(), head(0.05), stages.Greedy(iterations=ITERATIONS), device=device)
+
+
+def test_idle_memory_counts_as_room(device, limit):
+    stage = stages.Greedy(iterations=ITERATIONS)
+    plan = gr.plan_registration(head(), head(0.05), stage, device=device)
+    limit(plan.bytes + 4096)
+    for _ in range(2):
+        gr.register(head(), head(0.05), stage, device=device)
+    assert _engine.idle_memory_in_use(device) > 0.5 * plan.bytes
+    again = gr.plan_registration(head(), head(0.05), stage, device=device)
+    assert again.fits and again.bytes == plan.bytes
+
+
+def test_a_volume_of_a_thousand_voxels_an_axis_is_planned_without_having_it(device):
+    """An H200 has 139 bytes for each of them."""
+    size = 1024
+    grid = _engine.make_map(np.eye(3).ravel().tolist(), [0, 0, 0])
+    side = _engine.PlannedSide(device, "uint8", (size,) * 3, False, grid, device != "host", False)
+    held = {}
+    for name, stage in DENSE.items():
+        plan = _engine.DiffeomorphicRegistration(device).plan(3, side, side, stage().settings([1.0] * 3))
+        held[name] = plan.bytes / size**3
+        assert list(plan.levels[-1].size) == [size] * 3
+    assert held["greedy"] < 72 and held["velocity"] < 80 and held["syn"] < 104
+
+
+def test_the_command_prints_the_plan(device, tmp_path, capfd):
+    for name, shift in (("fixed", 0.0), ("moving", 0.05)):
+        gr.write_image(tmp_path / f"{name}.nii", head(shift))
+    files = [str(tmp_path / f"{name}.nii") for name in ("fixed", "moving")]
+    line = ["register", *files, "--transform", "rigid,greedy:iterations=2x2", "--device", device, "--plan"]
+    code, printed, _ = gpureg(capfd, *line)
+    assert code == 0
+    plan = gr.plan_registration(head(), head(0.05), ["rigid", stages.Greedy(iterations=(2, 2))], device=device)
+    assert printed.splitlines()[0].split() == ["stage", "level", "grid", "GiB", "bytes", "a", "voxel"]
+    assert re.search(rf"greedy +1 +31 x 34 x 29 +{plan.stages[1].bytes / 2**30:.4f}", printed)
+    assert "fits" in printed
+    told = gpureg_json(capfd, *line)
+    assert told["bytes"] == plan.bytes and told["fits"] is True
+    assert told["stages"][1]["levels"][1]["size"] == [31, 34, 29]
