@@ -5,6 +5,7 @@
 #include "engine/runtime/Operation.h"
 
 #include "kernels/core/Geometry.h"
+#include "kernels/core/NumberForm.h"
 #include "kernels/image/NumberTypes.h"
 #include "kernels/metric/samples/MovingVoxels.h"
 

@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterator
 
 import numpy as np
 
+from ._chunks import is_large, write_chunks
 from ._engine import BadInputError
 from ._gzip import BLOCK, write_compressed
 from ._image import Image
@@ -42,7 +43,12 @@ def write_nifti(path: str, image: Image) -> None:
             for make in _component_blocks(values):
                 file.write(make().data.cast("B"))
         else:
-            file.write(values.data.cast("B"))
+            content = values.data.cast("B")
+            if is_large(len(content)):
+                file.flush()
+                write_chunks(file.fileno(), len(header), content)
+            else:
+                file.write(content)
 
 
 def _component_blocks(values: np.ndarray) -> Iterator[Callable[[], np.ndarray]]:

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, Iterator
 
 import numpy as np
 
+from ._chunks import is_large, read_chunks
 from ._engine import BadInputError
 from ._warnings import warn_of_input
 
@@ -80,7 +81,11 @@ class Content:
         if self.path.stat().st_size * (_MOST_PACKED if self.is_packed else 1) < wanted:
             self._tell_end(wanted)
         array = np.empty(shape, dtype, order="F")
-        self._take_into(array.ravel(order="K").view(np.uint8).data)
+        target = array.ravel(order="K").view(np.uint8).data
+        if not self.is_packed and is_large(len(target)):
+            self.skip(read_chunks(self.path, self.taken, target))
+        else:
+            self._take_into(target)
         if self.taken < wanted:
             self._tell_end(wanted)
         return array

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Registers two synthetic volumes of N x N x N voxels, between which the deformation is known, by each method, and prints for each: what
+was planned and what the device's account counted, seconds, and the error against the known deformation.
+
+    python benchmark/large_volumes.py --size 1024 --type uint8 --device cuda:0
+    python benchmark/large_volumes.py --size 96 --device host --methods greedy,syn --files /tmp
+
+The volumes are made plane by plane on --threads threads, the same for each run, so that the host needs little beside them: of 1024 voxels
+an axis 1 GiB each as uint8, and 12 GiB for each field of displacements that a method returns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Callable, Optional
+
+import numpy as np
+
+import gpuregistration as gr
+from gpuregistration import _engine, stages
+
+METHODS = ("affine", "ffd", "greedy", "syn", "velocity")
+#: Waves of the texture: periods as shares of the volume, and directions and phases of a fixed seed.
+_PERIODS = (1 / 4, 1 / 5, 1 / 7, 1 / 9, 1 / 11, 1 / 14, 1 / 17, 1 / 21)
+#: The longest displacement, as a share of the volume, and of the affine map its largest change of a coordinate.
+_AMPLITUDE = 0.012
+_AFFINE = np.array([[0.02, -0.03, 0.01], [0.025, -0.015, 0.02], [-0.01, 0.02, 0.015]])
+_SHIFT = np.array([0.01, -0.008, 0.012])
+
+#: Maps coordinates from -1 to 1 along x, y, z, of which each may be broadcast, to others.
+Move = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+
+
+class Texture:
+    """A body of waves, without edges, at points whose coordinates are from -1 to 1."""
+
+    def __init__(self) -> None:
+        rng = np.random.default_rng(20)
+        directions = rng.normal(size=(len(_PERIODS), 3))
+        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+        self._waves = (directions * np.pi / np.array(_PERIODS)[:, None]).astype(np.float32)
+        self._phases = rng.uniform(0, 2 * np.pi, len(_PERIODS)).astype(np.float32)
+
+    def find(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Returns values from 0 to 1."""
+        sum_of_waves = np.zeros(np.broadcast_shapes(x.shape, y.shape, z.shape), np.float32)
+        for (a, b, c), phase in zip(self._waves, self._phases):
+            sum_of_waves += np.sin(a * x + b * y + (c * z + phase))
+        inside = np.exp(np.float32(-2.5) * (x * x + y * y + z * z))
+        return inside * (np.float32(0.5) + np.float32(0.5 / len(_PERIODS)) * sum_of_waves)
+
+
+def displace(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Returns the points of the moving volume that show what the fixed one shows at x, y, z."""
+    k, a = np.float32(2.2), np.float32(2 * _AMPLITUDE)
+    return (
+        x + a * np.sin(k * y + np.float32(0.4)) * np.cos(k * z),
+        y + a * np.cos(k * x) * np.sin(k * z + np.float32(0.9)),
+        z + a * np.sin(k * x + k * y),
+    )
+
+
+def map_linearly(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Does that for the affine map."""
+    rows = (np.eye(3) + _AFFINE).astype(np.float32)
+    shift = (2 * _SHIFT).astype(np.float32)
+    return tuple(rows[d, 0] * x + rows[d, 1] * y + (rows[d, 2] * z + shift[d]) for d in range(3))  # type: ignore[return-value]
+
+
+def coordinates(size: int) -> np.ndarray:
+    """Returns the coordinates, from -1 to 1, of voxels along an axis."""
+    return ((np.arange(size) + 0.5) * (2 / size) - 1).astype(np.float32)
+
+
+def make_volume(size: int, dtype: Any, threads: int, move: Optional[Move] = None) -> gr.Image:
+    """Makes a volume plane by plane. move: where in the texture a voxel's value lies; None: at the voxel."""
+    texture, c = Texture(), coordinates(size)
+    most = np.float32(0.9 * np.iinfo(dtype).max)
+    volume = np.empty((size, size, size), dtype)
+
+    def make(plane: int) -> None:
+        points = c[None, :], c[:, None], c[plane : plane + 1, None]
+        volume[plane] = np.rint(most * texture.find(*(move(*points) if move else points)))
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(make, range(size)))
+    return gr.Image(volume)
+
+
+def find_errors(transform: gr.Transform, size: int, move: Move) -> np.ndarray:
+    """Returns the distances in voxels between a transform and the known one, at some hundred thousand voxels in the body."""
+    rng = np.random.default_rng(7)
+    index = rng.integers(size // 5, size - size // 5, size=(200_000, 3))
+    unit = coordinates(size)[index]
+    body = np.sum(unit**2, axis=1) < 0.36
+    index, unit = index[body], unit[body]
+    truth = np.stack(move(*unit.T), axis=1)
+    wanted = (truth.astype(np.float64) + 1) * (size / 2) - 0.5
+    found = transform.transform_points(index.astype(np.float64))
+    return np.linalg.norm(found - wanted, axis=1)
+
+
+def make_stage(method: str, iterations: Optional[list[int]]) -> Any:
+    if method == "affine":
+        return stages.Affine()
+    if method == "ffd":
+        return stages.FreeForm(iterations=iterations[0] if iterations else 60)
+    kind = {"greedy": stages.Greedy, "syn": stages.SyN, "velocity": stages.Velocity}[method]
+    if method == "syn":
+        return kind(iterations=iterations or (60, 40, 20, 5), step=0.25, radius=2)
+    return kind(iterations=iterations or (60, 40, 20, 8), step=0.5)
+
+
+def show(*columns: Any) -> None:
+    widths = (10, 12, 12, 12, 9, 9, 9, 9, 9)
+    print("  ".join(str(column).rjust(width) for column, width in zip(columns, widths)), flush=True)
+
+
+def run_method(method: str, fixed: gr.Image, moving: gr.Image, device: str, move: Move, iterations: Optional[list[int]]) -> None:
+    size = fixed.size[0]
+    stage = make_stage(method, iterations)
+    plan = gr.plan_registration(fixed, moving, stage, device=device)
+    print(plan, flush=True)
+    gr.release_memory(device)
+    before = _engine.memory_in_use(device)
+    _engine.count_most_memory_from_now(device)
+    begin = time.perf_counter()
+    result = gr.register(fixed, moving, stage, device=device)
+    seconds = time.perf_counter() - begin
+    most = _engine.most_memory_in_use(device) - before
+    errors = find_errors(result.transform, size, move)
+    start = find_errors(gr.Affine(np.eye(3), np.zeros(3)), size, move)
+    show("method", "planned GiB", "counted GiB", "bytes/voxel", "stage s", "whole s", "before", "mean", "95 %")
+    show(
+        method,
+        f"{plan.bytes / 2**30:.3f}",
+        f"{most / 2**30:.3f}",
+        f"{most / size**3:.1f}",
+        f"{result.stages[-1].seconds:.2f}",
+        f"{seconds:.2f}",
+        f"{start.mean():.3f}",
+        f"{errors.mean():.3f}",
+        f"{np.percentile(errors, 95):.3f}",
+    )
+    levels = ", ".join(f"{level.name}: {level.seconds:.2f} s" for level in result.stages[-1].levels)
+    print(f"{method}: {levels}; warnings: {result.warnings or 'none'}", flush=True)
+    gr.release_memory(device)
+
+
+def time_files(fixed: gr.Image, folder: str) -> None:
+    """Writes and reads the volume in some formats."""
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        for name in ("volume.nii", "volume.nrrd", "volume.mha", "volume.nii.gz"):
+            path = Path(place) / name
+            begin = time.perf_counter()
+            gr.write_image(path, fixed)
+            written = time.perf_counter()
+            again = gr.read_image(path)
+            read = time.perf_counter()
+            assert np.array_equal(again.array, fixed.array)
+            gibibytes = fixed.array.nbytes / 2**30
+            print(
+                f"{name}: written in {written - begin:.2f} s ({gibibytes / (written - begin):.2f} GiB/s), "
+                f"read in {read - written:.2f} s ({gibibytes / (read - written):.2f} GiB/s)",
+                flush=True,
+            )
+            path.unlink()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size", type=int, default=128, help="voxels along each axis (default: 128)")
+    parser.add_argument("--type", choices=("uint8", "uint16"), default="uint8", help="of the voxels (default: uint8)")
+    parser.add_argument("--methods", default=",".join(METHODS), help=f"some of these: {','.join(METHODS)} (default: all)")
+    parser.add_argument("--device", help="such as cuda:0 or host (default: the best one)")
+    parser.add_argument("--iterations", help="of each level of the dense methods, such as 60x40x20x5; the first one of ffd")
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="that make the volumes (default: as many as there are)")
+    parser.add_argument("--files", metavar="FOLDER", help="write and read the fixed volume there, too")
+    arguments = parser.parse_args()
+    device = arguments.device or next(iter(gr.devices())).name
+    iterations = [int(number) for number in arguments.iterations.split("x")] if arguments.iterations else None
+    dtype = np.dtype(arguments.type)
+    methods = arguments.methods.split(",")
+    begin = time.perf_counter()
+    moving = make_volume(arguments.size, dtype, arguments.threads)
+    print(f"{arguments.size}^3 {dtype} on {device}; moving volume made in {time.perf_counter() - begin:.1f} s", flush=True)
+    for move, of_method in ((map_linearly, ("affine",)), (displace, ("ffd", "greedy", "syn", "velocity"))):
+        wanted = [method for method in methods if method in of_method]
+        if not wanted:
+            continue
+        begin = time.perf_counter()
+        fixed = make_volume(arguments.size, dtype, arguments.threads, move)
+        print(f"fixed volume made in {time.perf_counter() - begin:.1f} s", flush=True)
+        for method in wanted:
+            run_method(method, fixed, moving, device, move, iterations)
+    if arguments.files:
+        time_files(moving, arguments.files)
+
+
+if __name__ == "__main__":
+    main()
