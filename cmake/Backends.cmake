@@ -29,13 +29,13 @@ if(GPURegistration_HAS_CUDA)
   list(APPEND GPURegistration_SRCS ${_cuda_sources})
 endif()
 if(GPURegistration_HAS_OPENCL)
-  # gpuregistration_embed_kernels(NAME [DOUBLES] FILE... [ITEMS FILE...] [GROUPS FILE...]): makes the program NAME part of the library, a
-  # text, of opencl/core/Prelude.cl and these files, in the order in which they build on each other: headers of src/kernels and .cl files of
-  # opencl. The program has the entry points of the item kernels that the headers behind ITEMS declare. DOUBLES: it computes in double
-  # precision, whatever real is.
+  # gpuregistration_embed_kernels(NAME [DOUBLES] FILE... [ITEMS FILE...]): makes the program NAME part of the library, a text, of
+  # opencl/core/Prelude.cl and these files, in the order in which they build on each other: headers of src/kernels and .cl files of opencl.
+  # The program has the entry points of the item kernels and group kernels that the headers behind ITEMS declare. DOUBLES: it computes in
+  # double precision, whatever real is.
   function(gpuregistration_embed_kernels name)
-    cmake_parse_arguments(PARSE_ARGV 1 _embed "DOUBLES" "" "ITEMS;GROUPS")
-    set(_sources core/Prelude.cl ${_embed_UNPARSED_ARGUMENTS} ${_embed_ITEMS} ${_embed_GROUPS})
+    cmake_parse_arguments(PARSE_ARGV 1 _embed "DOUBLES" "" "ITEMS")
+    set(_sources core/Prelude.cl ${_embed_UNPARSED_ARGUMENTS} ${_embed_ITEMS})
     foreach(_files _sources _embed_ITEMS)
       list(TRANSFORM ${_files} PREPEND ${_opencl_dir}/ REGEX "[.]cl$")
       list(TRANSFORM ${_files} PREPEND ${GPURegistration_SOURCE_DIR}/src/kernels/ REGEX "[.]h$")

@@ -24,17 +24,17 @@ struct ResampleTileGroupKernel;
 struct SumPairsGroupKernel;
 } // namespace kernels
 
-// Small groups, as many at once as registers allow. If 32 fit, lanes have 64 registers; with line numbers of 64 bits, they would need 68.
-template <typename TReal, typename TConstants>
-constexpr int leastCudaGroups<kernels::ApplyAdjointAlongGroupKernel, TReal, TConstants> =
+// The adjoint interpolation has small groups, as many at once as registers allow: 32 where a multiprocessor runs so many. Lanes then have 64
+// registers along an axis; with line numbers of 64 bits, they would need 68.
 #if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
-  32;
+constexpr int AdjointGroups = 32;
 #else
-  16;
+constexpr int AdjointGroups = 16;
 #endif
-// As many groups as a multiprocessor has: lanes that wait for memory.
 template <typename TReal, typename TConstants>
-constexpr int leastCudaGroups<kernels::ApplyAdjointAlongXGroupKernel, TReal, TConstants> = 32;
+constexpr int leastCudaGroups<kernels::ApplyAdjointAlongGroupKernel, TReal, TConstants> = AdjointGroups;
+template <typename TReal, typename TConstants>
+constexpr int leastCudaGroups<kernels::ApplyAdjointAlongXGroupKernel, TReal, TConstants> = AdjointGroups;
 template <>
 inline constexpr bool knowsCudaLanes<kernels::ApplyAdjointAlongGroupKernel> = true;
 template <>
@@ -46,8 +46,8 @@ constexpr int leastCudaGroups<kernels::RecurseLinesKernel, TReal, TConstants> = 
 template <typename TReal, typename TConstants>
 constexpr int leastCudaGroups<kernels::RecurseTileKernel, TReal, TConstants> = 4;
 
-/** Returns the number of a resampler's groups on a multiprocessor: the number that hides the loads best, as measured. Chains of parts spill some
- *  60 bytes; with more groups, which spill twice as much, a B-spline takes 1.12 times as long, and a field 0.95 times. */
+/** Returns the number of a resampler's groups on a multiprocessor: the number that hides the loads best, as measured. Chains of parts spill
+ *  some 60 bytes; with more groups, which spill twice as much, a B-spline takes 1.12 times as long, and a field 0.95 times. */
 constexpr int
 CountResampleGroups(int interpolation, int chain, bool isScalar, std::size_t realSize)
 {

@@ -17,8 +17,8 @@ template <int... values>
 struct CudaConstants
 {};
 
-/** The fewest groups that must fit on a multiprocessor, which limits the registers of a lane; 0 leaves them to the compiler. cuda/CudaTuning.h has
- *  those that were measured. */
+/** The fewest groups that must fit on a multiprocessor, which limits the registers of a lane; 0 leaves them to the compiler. cuda/CudaTuning.h
+ *  has those that were measured. */
 template <typename TKernel, typename TReal, typename TConstants>
 constexpr int leastCudaGroups = 0;
 

@@ -29,8 +29,8 @@ struct GroupNumbers
 void
 CheckGroupNumbers(const GroupNumbers & groups, const char * doing);
 
-/** Returns the entry point of a group kernel in CUDA, or null if the constants are no variant. cuda/GroupKernels.cu defines it for each kernel.
- *  constants: TKernel::Variants::constants numbers */
+/** Returns the entry point of a group kernel in CUDA, or null if the constants are no variant. cuda/GroupKernels.cu and cuda/PairKernels.cu
+ *  define it for each kernel. constants: TKernel::Variants::constants numbers */
 template <typename TKernel>
 const void *
 GetCudaGroupEntry(Precision precision, const int * constants);
@@ -170,7 +170,9 @@ template <typename TKernel, typename... TConstants>
 void
 PrepareGroups(Queue & queue, TConstants... constants)
 {
-  static_assert(sizeof...(constants) == TKernel::Variants::constants && !TKernel::isOverReal, "all constants");
+  static_assert(sizeof...(constants) == TKernel::Variants::constants, "all constants");
+  static_assert(sizeof...(constants) > 0 && !TKernel::isOverReal,
+                "other kernels are in programs that all kernels share");
   const int            values[] = { constants..., 0 };
   const KernelArgument described[] = { { &constants, sizeof(int), nullptr, 0, false, nullptr, 0 }... };
   GroupLaunch          launch = {};
