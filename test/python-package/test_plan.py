@@ -245,7 +245,7 @@ def test_a_volume_of_a_thousand_voxels_an_axis_is_planned_without_having_it(devi
         plan = _engine.DiffeomorphicRegistration(device).plan(3, side, side, stage().settings([1.0] * 3))
         held[name] = plan.bytes / size**3
         assert list(plan.levels[-1].size) == [size] * 3
-    assert held["greedy"] < 72 and held["velocity"] < 80 and held["syn"] < 104
+    assert held["greedy"] < 72 and held["velocity"] < 80 and held["syn"] < 110
 
 
 def test_the_command_prints_the_plan(device, tmp_path, capfd):

@@ -18,8 +18,8 @@ from .stages import DEFORMING, FreeForm, Greedy, MetricsLike, Stage, StagesLike,
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-# A vector of a deformation that "ffd" begins with, on the device.
-_BYTES_OF_VECTOR = 16
+# A vector of a deformation that a stage begins with, on the device; and one of the field behind it, which "greedy" makes.
+_BYTES_OF_VECTOR, _BYTES_OF_MOVED = 16, 12
 
 
 @dataclass(frozen=True)
@@ -161,8 +161,8 @@ def plan_pair(
     begins = 0  # vectors of the deformation that a stage begins with
     for stage, its in zip(stages, settings):
         with named(stage):
-            plan, vectors = _plan_stage(stage, its, pair, sides, device, further), begins if isinstance(stage, FreeForm) else 0
-        extra = _BYTES_OF_VECTOR * vectors
+            plan = _plan_stage(stage, its, pair, sides, device, further)
+        extra = _count_start(stage, begins, int(pair.fixed.content.size))
         levels = [PlannedLevel(tuple(level.size[: pair.dimension]), level.bytes + extra) for level in plan.levels]
         changes = {change.what: change.bytes + extra for change in plan.changes}
         planned.append(PlannedStage(stage.name, levels, plan.bytes + extra, {one.name: one.bytes for one in plan.arrays}, changes))
@@ -171,6 +171,19 @@ def plan_pair(
             begins += int(pair.fixed.content.size)
     images = plans[0].images
     return Plan(device, images, planned, _engine.find_memory_room(device), plans)
+
+
+def _count_start(stage: Stage, vectors: int, voxels: int) -> int:
+    """Returns the bytes of what a stage begins with.
+
+    Args:
+        vectors: of the deformations that the stages before have found.
+        voxels: of the fixed image.
+    """
+    if vectors == 0 or not isinstance(stage, DEFORMING):
+        return 0
+    moves = isinstance(stage, Greedy) and not isinstance(stage, Velocity)
+    return _BYTES_OF_VECTOR * vectors + (_BYTES_OF_MOVED * voxels if moves else 0)
 
 
 def _plan_sides(pair: Pair, device: str) -> tuple[_engine.PlannedSide, _engine.PlannedSide]:

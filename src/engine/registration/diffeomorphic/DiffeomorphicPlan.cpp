@@ -81,7 +81,7 @@ PlanScheme(const DiffeomorphicProblem &  problem,
   PlanStart(problem.initial, "moving", ledger);
   PlanStart(problem.fixedInitial, "fixed", ledger);
   std::vector<PlannedLevel> levels;
-  std::int64_t                       voxels = 0;
+  std::int64_t              voxels = 0;
   for (int number = 0; number < static_cast<int>(settings.iterations.size()); ++number)
   {
     ledger.BeginLevel();

@@ -133,7 +133,8 @@ PairForces::PlanLevel(const DiffeomorphicProblem &  problem,
     term.forces->Plan(level.grid, fixed, moving, "similarity: " + name, ledger);
   }
   const int iterations = std::max(1, settings.iterations[static_cast<std::size_t>(number)]);
-  ledger.Reserve("scratch: field behind the initial transform", problem.initial.steps.empty() ? 0 : CountBytes(level.grid));
+  ledger.Reserve("scratch: field behind the initial transform",
+                 problem.initial.steps.empty() ? 0 : CountBytes(level.grid));
   if (pairs.size() > 1)
   {
     ledger.Reserve("scratch: forces of a pair", CountBytes(level.grid));
