@@ -121,10 +121,6 @@ public:
   itkSetMacro(Step, double);
   itkGetConstMacro(Step, double);
 
-  /** Sets the share of Step that is left at a level's end, 0 to 1: steps shrink evenly towards it. Default: 1. */
-  itkSetMacro(StepAtEnd, double);
-  itkGetConstMacro(StepAtEnd, double);
-
   /** Sets how long a step is, as an enumerator or by its name: "LongestVector" (the default: the longest vector of each update has the length
    * Step) or "Adam" (Kingma & Ba 2015: each component's step follows from its past, and is of the length Step at most). Adam is for the greedy
    * scheme.
@@ -237,7 +233,6 @@ private:
   double               m_UpdateSmoothingSigma;
   double               m_FieldSmoothingSigma;
   double               m_Step;
-  double               m_StepAtEnd;
   SmoothingEnum        m_Smoothing;
   OptimizerEnum        m_Optimizer;
   double               m_ConvergenceThreshold;

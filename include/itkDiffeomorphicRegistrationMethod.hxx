@@ -25,7 +25,6 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::DiffeomorphicRegistr
   m_UpdateSmoothingSigma = settings.updateSigma;
   m_FieldSmoothingSigma = settings.fieldSigma;
   m_Step = settings.step;
-  m_StepAtEnd = settings.stepAtEnd;
   m_Smoothing = settings.smoothing;
   m_Optimizer = settings.optimizer;
   m_ConvergenceThreshold = settings.convergenceThreshold;
@@ -102,7 +101,6 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
   settings.updateSigma = m_UpdateSmoothingSigma;
   settings.fieldSigma = m_FieldSmoothingSigma;
   settings.step = m_Step;
-  settings.stepAtEnd = m_StepAtEnd;
   settings.smoothing = m_Smoothing;
   settings.optimizer = m_Optimizer;
   settings.convergenceThreshold = m_ConvergenceThreshold;
@@ -219,7 +217,6 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std::ostre
   os << indent << "FieldSmoothingSigma: " << m_FieldSmoothingSigma << std::endl;
   os << indent << "Smoothing: " << m_Smoothing << std::endl;
   os << indent << "Step: " << m_Step << std::endl;
-  os << indent << "StepAtEnd: " << m_StepAtEnd << std::endl;
   os << indent << "Optimizer: " << m_Optimizer << std::endl;
   os << indent << "ConvergenceThreshold: " << m_ConvergenceThreshold << std::endl;
   os << indent << "ConvergenceWindowSize: " << m_ConvergenceWindowSize << std::endl;

@@ -67,6 +67,7 @@ GetPrograms()
     { "PreTransform", OpenCLPreTransformSource },
     { "Line", OpenCLLineSource },
     { "Mattes", OpenCLMattesSource },
+    { "MattesVoxelForces", OpenCLMattesVoxelForcesSource },
     { "MovingImage", OpenCLMovingImageSource },
     { "Neighborhood", OpenCLNeighborhoodSource },
     { "Number", OpenCLNumberSource },
@@ -74,6 +75,7 @@ GetPrograms()
     { "PartialVolume", OpenCLPartialVolumeSource },
     { "Resample", OpenCLResampleSource },
     { "Similarity", OpenCLSimilaritySource },
+    { "Windowed", OpenCLWindowedSource },
   };
   return programs;
 }

@@ -67,6 +67,7 @@ FindMemoryRoom(const std::string & deviceName)
 std::size_t
 FindRoom(Backend & backend, Queue & queue)
 {
+  queue.CheckIsUsable();
   // What idle engines keep is freed where memory is short.
   return queue.GetFreeMemory() + backend.GetIdleEngines().GetHeldBytes();
 }

@@ -67,7 +67,8 @@ struct OneVariant
 
 enum
 {
-  AnyConstant = -1
+  /** No kernel has it as a constant of its own. */
+  AnyConstant = -1000
 };
 
 GPUREG_NAMESPACE_END

@@ -37,8 +37,8 @@ enum
   /** Lanes side by side along a row; a group has as many rows as it has lanes for. With two rows to a warp, reads touch the fewest cache
    *  lines, however the input is oriented (measured). */
   ResampleTileLanes = 16,
-  /** Stands for any interpolation where kernels are compiled for one. */
-  AnyInterpolation = -1,
+  /** Stands for any interpolation where kernels are compiled for one: AnyConstant. */
+  AnyInterpolation = -1000,
   /** Lanes side by side where a part of the chain follows rows: a warp shares a row's columns of control points. */
   ResampleRowLanes = 32,
   /** Voxels that a lane makes, one after the other, from what it computes once. */

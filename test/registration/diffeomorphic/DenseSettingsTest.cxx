@@ -138,40 +138,6 @@ TEST_P(DenseSettingsTest, FollowsSigmasThatProgressChanges)
   changed(&gpureg::DiffeomorphicSettings::fieldSigma);
 }
 
-TEST_P(DenseSettingsTest, ShrinksTheStepsOfALevel)
-{
-  auto settings = this->MakeSettings();
-  settings.iterations = { 3 };
-  settings.fieldSigma = 0;
-  settings.stepAtEnd = 0.5;
-  if (settings.scheme == DiffeomorphicScheme::SyN)
-  {
-    EXPECT_THROW(this->Register(settings), gpureg::UnsupportedError);
-    return;
-  }
-  // Steps of 1, 3/4 and 1/2 of 0.25 voxels.
-  const Found shrunk = this->Register(settings);
-  settings.stepAtEnd = 1;
-  const Found byHand = this->Register(settings, [&settings](const gpureg::DiffeomorphicProgress & progress) {
-    settings.step = 0.25 * (1 - 0.25 * progress.iteration);
-  });
-  settings.step = 0.25;
-  const Found even = this->Register(settings);
-  EXPECT_EQ(shrunk.field, byHand.field);
-  EXPECT_NE(shrunk.field, even.field);
-  // A step of nothing changes nothing.
-  settings.iterations = { 1 };
-  const Found one = this->Register(settings);
-  settings.iterations = { 2 };
-  settings.stepAtEnd = 0;
-  EXPECT_EQ(this->Register(settings).field, one.field);
-  for (const double share : { -0.1, 1.5, std::numeric_limits<double>::quiet_NaN() })
-  {
-    settings.stepAtEnd = share;
-    this->ExpectRefused(settings, "share of the step");
-  }
-}
-
 TEST_P(DenseSettingsTest, KeepsTheFieldAtTheFarEdgeFromLevelToLevel)
 {
   if (std::get<1>(GetParam()) == DiffeomorphicScheme::SyN)

@@ -129,9 +129,6 @@ struct DiffeomorphicSettings
   DiffeomorphicSmoothing smoothing = DiffeomorphicSmoothing::Discrete;
   /** Length of the longest vector of each update, in a level's voxels; of a velocity, at most. */
   double step = 1;
-  /** The share of the step that is left at a level's end, 0 to 1: steps shrink evenly towards it. With steps that stay as long a level ends as
-   *  far from the optimum as a step leads. Not for SyN, whose steps are ITK's. */
-  double stepAtEnd = 1;
   /** How long a step is: of the longest vector, or by Adam, whose steps are of that length at most. Adam is for the greedy scheme, and takes 24
    *  bytes a voxel more. */
   DiffeomorphicOptimizer optimizer = DiffeomorphicOptimizer::LongestVector;

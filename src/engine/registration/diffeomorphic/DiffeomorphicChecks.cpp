@@ -239,11 +239,6 @@ CheckSettings(const DiffeomorphicProblem & problem, const DiffeomorphicSettings 
     throw BadInputError("a step of " + NameNumber(settings.step) + " voxels; it is to be above 0, and " +
                         NameNumber(LongestStep) + " at most");
   }
-  CheckNumber("the share of the step at a level's end", settings.stepAtEnd, 0, 1);
-  if (settings.stepAtEnd != 1 && settings.scheme == DiffeomorphicScheme::SyN)
-  {
-    throw UnsupportedError("SyN's steps are ITK's, which all have one length: leave stepAtEnd at 1");
-  }
   if (settings.optimizer == DiffeomorphicOptimizer::Adam && settings.scheme != DiffeomorphicScheme::Greedy)
   {
     throw UnsupportedError("Adam makes the steps of the greedy scheme alone: choose LongestVector");

@@ -32,9 +32,8 @@ FieldScheme::FieldScheme(SchemeWorkspace & workspace, FieldBorder border)
 {}
 
 LevelGrid
-FieldScheme::SetLevel(const LevelGrid & level, const DiffeomorphicSettings & settings, int number)
+FieldScheme::SetLevel(const LevelGrid & level, const DiffeomorphicSettings & settings)
 {
-  m_Iterations = settings.iterations[static_cast<std::size_t>(number)];
   const LevelGrid before = std::exchange(m_Level, level);
   Reserve(*m_Workspace.queue, m_Workspace.first, CountBytes(m_Level.grid));
   ReserveFactors(*m_Workspace.queue, m_Factors);
@@ -47,13 +46,6 @@ FieldScheme::SetLevel(const LevelGrid & level, const DiffeomorphicSettings & set
     m_Window.emplace(static_cast<std::size_t>(settings.convergenceWindow));
   }
   return before;
-}
-
-double
-FieldScheme::GetStep(const DiffeomorphicSettings & settings, int t) const
-{
-  const double done = m_Iterations > 1 ? static_cast<double>(t) / (m_Iterations - 1) : 0;
-  return settings.step * (1 + done * (settings.stepAtEnd - 1));
 }
 
 void

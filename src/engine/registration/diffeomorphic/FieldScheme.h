@@ -50,11 +50,7 @@ protected:
 
   /** Makes level the current one, reserves what its updates need, sets the Gaussians, and returns the level before. */
   LevelGrid
-  SetLevel(const LevelGrid & level, const DiffeomorphicSettings & settings, int number);
-
-  /** Returns the length of the step of the level's iteration number t, in voxels. */
-  double
-  GetStep(const DiffeomorphicSettings & settings, int t) const;
+  SetLevel(const LevelGrid & level, const DiffeomorphicSettings & settings);
 
   /** Enqueues the smoothing of weighted forces into an update, as FieldSmoother::Smooth() takes the arrays, makes Adam's step of it where the
    *  settings ask for that, and writes the factor that brings its longest vector to a length to m_Factors; Adam's step is no more than
@@ -113,7 +109,6 @@ private:
   Weigh(const Memory & forces, const DiffeomorphicSettings & settings);
 
   FieldBorder                      m_Border;
-  int                              m_Iterations = 0;  // of the level
   double                           m_UpdateSigma = 0; // that the smoothers are set to
   double                           m_FieldSigma = 0;
   DiffeomorphicSmoothing           m_Smoothing = DiffeomorphicSmoothing::Discrete;

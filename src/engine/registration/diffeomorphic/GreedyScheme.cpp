@@ -16,7 +16,7 @@ GreedyScheme::GreedyScheme(SchemeWorkspace & workspace)
 void
 GreedyScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
 {
-  const LevelGrid before = this->SetLevel(m_Forces.BeginLevel(problem, settings, number), settings, number);
+  const LevelGrid before = this->SetLevel(m_Forces.BeginLevel(problem, settings, number), settings);
   Reserve(*m_Workspace.queue, m_Workspace.second, CountBytes(m_Level.grid));
   CarryField(m_Workspace, before, m_Level, FieldEdge::Continues, m_Field);
 }
@@ -29,7 +29,7 @@ GreedyScheme::Move(const DiffeomorphicSettings & settings, int t)
   const std::int64_t voxels = kernels::CountFieldVoxels(&m_Level.grid);
   m_Forces.Enqueue(*m_Field, second, update, t);
   // The smoothed update lies where it was smoothed along x.
-  this->MakeUpdate(settings, update, second, update, second, this->GetStep(settings, t), kernels::FactorOfInner);
+  this->MakeUpdate(settings, update, second, update, second, settings.step, kernels::FactorOfInner);
   ForEachItem<kernels::ComposeFieldsKernel>(*m_Workspace.queue,
                                             voxels,
                                             Precision::Single,

@@ -100,12 +100,15 @@ SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicS
   const LevelGrid level = MakeShrunkGrid(problem, settings, GetFactors(problem, settings, number));
   const auto      pairs = MakeSources(problem, settings, number);
   m_Forces.BeginLevel(problem, pairs, number, settings.iterations[static_cast<std::size_t>(number)], level);
-  this->BeginFields(this->SetLevel(level, settings, number), problem);
+  this->BeginFields(level, problem, settings);
 }
 
 void
-SyNScheme::BeginFields(const LevelGrid & before, const DiffeomorphicProblem & problem)
+SyNScheme::BeginFields(const LevelGrid &             level,
+                       const DiffeomorphicProblem &  problem,
+                       const DiffeomorphicSettings & settings)
 {
+  const LevelGrid before = this->SetLevel(level, settings);
   m_Inverter.BeginLevel(m_Level.grid);
   ReserveFactors(*m_Workspace.queue, m_Ones);
   this->BeginSide(m_Fixed, before, problem.fixedState);

@@ -61,9 +61,9 @@ private:
   void
   Move(const DiffeomorphicSettings & settings, int t) override;
 
-  /** Brings the fields from the grid of the level before to the level's; those of the first level are the problem's state, or zeros. */
+  /** Brings the fields to a level's grid; those of the first level are the problem's state, or zeros. */
   void
-  BeginFields(const LevelGrid & before, const DiffeomorphicProblem & problem);
+  BeginFields(const LevelGrid & level, const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings);
 
   /** Makes a smoothed update of the derivative, whose factor goes to m_Factors. */
   void

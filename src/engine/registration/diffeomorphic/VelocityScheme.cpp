@@ -64,8 +64,7 @@ VelocityScheme::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomor
     m_Workspace.FreeImageScratch();
   }
   const RegisteredImage & fixed = pairs.front().fixed.image;
-  const LevelGrid         before =
-    this->SetLevel(MakeLevelGrid(problem.dimension, fixed.size, fixed.indexToPoint), settings, number);
+  const LevelGrid before = this->SetLevel(MakeLevelGrid(problem.dimension, fixed.size, fixed.indexToPoint), settings);
   CarryField(m_Workspace, before, m_Level, FieldEdge::Continues, m_Velocity);
   m_Forces.BeginLevel(problem, pairs, number, settings.iterations[static_cast<std::size_t>(number)], m_Level);
   m_ToMiddle.Set(m_Level.grid, 0.5, SquaringsToMiddle);
@@ -125,14 +124,8 @@ VelocityScheme::End()
 std::int64_t
 VelocityScheme::CountFoldedVoxels()
 {
-  std::int64_t folded = 0;
-  for (const bool isInverse : { false, true })
-  {
-    m_Whole.Enqueue(*m_Velocity, isInverse, *m_Update, *m_Workspace.first);
-    folded +=
-      m_Jacobian.Measure(m_Level.grid, *m_Workspace.first, m_Workspace.reducer, m_Workspace.second).foldedVoxels;
-  }
-  return folded;
+  m_Whole.Enqueue(*m_Velocity, false, *m_Update, *m_Workspace.first);
+  return m_Jacobian.Measure(m_Level.grid, *m_Workspace.first, m_Workspace.reducer, m_Workspace.second).foldedVoxels;
 }
 
 void
@@ -152,7 +145,7 @@ VelocityScheme::MakeUpdateOf(const DiffeomorphicSettings & settings, MiddleRole 
   Memory & derivative = m_Forces.Enqueue(role, t, sign);
   Memory & second = this->FindSecond(settings, derivative);
   // Both updates together are a step long at most.
-  const double length = 0.5 * sign * this->GetStep(settings, t);
+  const double length = 0.5 * sign * settings.step;
   this->MakeUpdate(settings, derivative, update, second, update, length, kernels::FactorOfOuter);
   ScaleField(*m_Workspace.queue, 3 * kernels::CountFieldVoxels(&m_Level.grid), *m_Factors, update);
 }

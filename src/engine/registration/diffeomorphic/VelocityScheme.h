@@ -21,9 +21,9 @@ namespace gpureg
  *  - computes the similarity and its derivative by the moving image's points, and the same with exchanged roles, as SyN does,
  *  - smooths each derivative, scales it to half a step, and adds the first one to v, minus the second one,
  *  - smooths v.
- *  At the end v is smoothed further while exp(v) or exp(-v) folds at a voxel: exact exponentials never do, but these are known at voxels, and
+ *  At the end v is smoothed further while exp(v) folds at a voxel: exact exponentials never do, but this one is known at voxels, and
  *  interpolated linearly between them, which is too little where v is roughest.
- *  So exchanged images have the opposite velocity. A level's images are shrunk. */
+ *  So, where nothing folds, exchanged images have the opposite velocity. A level's images are shrunk. */
 class VelocityScheme : public FieldScheme
 {
 public:
@@ -91,7 +91,7 @@ private:
   void
   MakeUpdateOf(const DiffeomorphicSettings & settings, MiddleRole role, int t, Memory & update);
 
-  /** Returns at how many voxels exp(v) and exp(-v) fold. Overwrites the workspace's arrays. */
+  /** Returns at how many voxels exp(v) folds. Overwrites the workspace's arrays. */
   std::int64_t
   CountFoldedVoxels();
 

@@ -55,9 +55,9 @@ class _KeptPair(Pair):
 
     _sides: dict[str, tuple[_engine.Side, _engine.Side]] = field(default_factory=dict)
 
-    def load(self, device: str) -> tuple[_engine.Side, _engine.Side]:
+    def load(self, device: str, keeps_short: bool = False) -> tuple[_engine.Side, _engine.Side]:
         if device not in self._sides:
-            self._sides[device] = super().load(device)
+            self._sides[device] = super().load(device, keeps_short)
         return self._sides[device]
 
 

@@ -42,7 +42,6 @@ class Greedy:
         smoothing: "discrete", Gaussians by sums of neighbours, or "recursive", by recursions along lines, which take the same time for any
             sigma, and are no Gaussians for one below half a voxel.
         step: length of the longest vector of an update, voxels of a level.
-        step_at_end: share of the step that is left at a level's end, 0 to 1: steps shrink evenly towards it.
         optimizer: "longest_vector", or "adam": each component's step follows from its past, and is of the length step at most (Kingma & Ba
             2015). Adam is for "greedy" alone.
         convergence_threshold, convergence_window: a level ends when the change of its last costs, so many of them, is less than this; a
@@ -60,7 +59,6 @@ class Greedy:
     field_sigma: float = 0.6
     smoothing: str = "discrete"
     step: float = 1.0
-    step_at_end: float = 1.0
     optimizer: str = "longest_vector"
     convergence_threshold: float = 1e-6
     convergence_window: int = 0
@@ -83,7 +81,6 @@ class Greedy:
         settings.field_sigma = read_number("field_sigma", self.field_sigma, 0)
         smoothing = engine_name(read_choice("smoothing", self.smoothing, FIELD_SMOOTHINGS))
         settings.smoothing = getattr(_engine.DiffeomorphicSmoothing, smoothing)
-        settings.step_at_end = read_number("step_at_end", self.step_at_end, 0, 1)
         settings.optimizer = getattr(_engine.DiffeomorphicOptimizer, engine_name(read_choice("optimizer", self.optimizer, FIELD_OPTIMIZERS)))
         return settings
 
@@ -102,7 +99,6 @@ class Velocity(Greedy):
             0: none; less than Greedy's, since v is smoothed where the deformation is its exponential. Without enough smoothing the
             deformation folds.
         step: length of the longest vector of an update of v at most, voxels of a level.
-        step_at_end: as of Greedy.
     """
 
     update_sigma: float = 1.414
