@@ -25,9 +25,11 @@ def test_finds_a_known_deformation_and_its_inverse(device, dimension, similarity
     costs = result.stages[0].levels[-1].costs
     assert costs[-1] < costs[0] and result.cost == costs[-1]
     points = np.stack(np.nonzero(inside)[::-1], axis=-1) * fixed.spacing + fixed.origin
+    # The inverse undoes the deformation at its own voxels; between them it is interpolated.
+    there = result.transform.transform_points(result.inverse.transform_points(points))
+    assert np.linalg.norm(there - points, axis=-1).max() < 1e-3
     back = result.inverse.transform_points(result.transform.transform_points(points))
     assert np.linalg.norm(back - points, axis=-1).mean() < 0.02
-    assert np.linalg.norm(back - points, axis=-1).max() < 0.2
 
 
 def test_begins_with_what_was_found_before(device):
