@@ -30,7 +30,7 @@ TEST_P(RefinedInverseTest, UndoesTheDeformation)
       const auto                        result = registration.Register(pair.Load(), settings, OnThreads(2));
       const auto                        voxels = result.levels.back().voxels;
       const Floats                      forward = TakeField(registration, voxels);
-      const Floats composed = TakeField(registration, voxels, gpureg::DeformationField::Inverse);
+      const Floats                      composed = TakeField(registration, voxels, gpureg::DeformationField::Inverse);
       const Floats refined = TakeField(registration, voxels, gpureg::DeformationField::RefinedInverse);
       const auto   before = FindInverseErrors(pair.grid, forward, composed);
       const auto   after = FindInverseErrors(pair.grid, forward, refined);
