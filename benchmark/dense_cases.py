@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is registered in the comparison of dense registrations, and how a result is scored: two people's heads, or a known deformation.
+"""Make the cases of the comparison of dense registrations, two people's heads or a known deformation, and score what a tool returns.
 
 A case lies in a folder of its own, and jobs of other processes read it there.
 """

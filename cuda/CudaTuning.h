@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was measured for group kernels in CUDA, besides the lanes of their groups, which each kernel declares.
+// These numbers were measured for group kernels in CUDA. A kernel itself declares the lanes of its groups.
 #ifndef gpureg_CudaTuning_h
 #define gpureg_CudaTuning_h
 

@@ -22,7 +22,7 @@
             typename TPointSet>
 #define itkGPUSyN GPUSyNImageRegistrationMethod<TFixedImage, TMovingImage, TOutputTransform, TVirtualImage, TPointSet>
 
-// What the class reads of its settings and inputs.
+// This file defines the functions that read the settings and inputs.
 #include "itkGPUSyNImageRegistrationMethodInputs.hxx"
 
 namespace itk

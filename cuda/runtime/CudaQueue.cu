@@ -349,7 +349,7 @@ CudaQueue::RunGroups(const GroupLaunch & launch)
 GroupTraits
 CudaQueue::GetGroupTraits() const
 {
-  // What a launch may have without asking for more.
+  // A launch has so much local memory without asking for more.
   return { 0, 0, std::size_t{ 48 } << 10 };
 }
 

@@ -5,10 +5,8 @@
 #include "engine/penalty/ControlPenaltyPasses.h"
 #include "engine/registration/free_form/ControlSteps.h"
 #include "engine/resample/ResamplePasses.h"
-#include "engine/runtime/Backend.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/LaunchGroups.h"
-#include "engine/runtime/Operation.h"
 
 #include "kernels/core/LaneReduction.h"
 #include "kernels/filter/LineKernels.h"
@@ -18,13 +16,12 @@
 
 #include "gpureg/core/Error.h"
 
+#include "DeviceArrays.h"
 #include "TestDevices.h"
-#include "TestParallelFor.h"
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -77,44 +74,21 @@ static_assert(takes<FindEnergiesGroupKernel, 0, ControlPenaltyArguments>);
 static_assert(!takes<FindEnergiesGroupKernel, 0, RecursionArguments>, "another structure");
 static_assert(takes<RecurseTileKernel, 2, Elements<RealNumber>> && !takes<RecurseTileKernel, 2, Elements<float>>);
 
-/** A queue of a device, and arrays there. */
-class GroupKernelTest : public DeviceTest
+/** Kernels on a device, and arrays there. */
+class GroupKernelTest
+  : public DeviceTest
+  , protected DeviceArrays
 {
 protected:
   GroupKernelTest()
-    : m_Backend(GetBackend(GetParam()))
-    , m_Queue(m_Backend->CreateQueue())
-    , m_Operation(*m_Queue, OnThreads(2))
+    : DeviceArrays(GetParam())
   {}
-
-  template <typename T>
-  MemoryPointer
-  Send(const std::vector<T> & elements)
-  {
-    MemoryPointer memory = m_Queue->Allocate(sizeof(T) * elements.size());
-    m_Queue->Upload(*memory, 0, elements.data(), memory->GetSize());
-    m_Queue->Finish();
-    return memory;
-  }
-
-  template <typename T>
-  std::vector<T>
-  Download(const MemoryPointer & memory)
-  {
-    std::vector<T> elements(memory->GetSize() / sizeof(T));
-    m_Queue->Download(elements.data(), *memory, memory->GetSize());
-    return elements;
-  }
 
   int
   GetLaunches() const
   {
     return m_Queue->GetStatistics().launches;
   }
-
-  std::shared_ptr<Backend> m_Backend;
-  std::unique_ptr<Queue>   m_Queue;
-  Operation                m_Operation;
 };
 
 /** A device that has groups. */
@@ -155,8 +129,8 @@ TEST_P(GroupDeviceTest, LetsAllLanesOfAGroupWorkTogether)
     {
       std::vector<float4> vectors(static_cast<std::size_t>(count), float4{ 0, 1, 0, 99 });
       vectors[static_cast<std::size_t>(longest)] = { 3, 0, 4, 0 };
-      const MemoryPointer direction = this->Send(vectors);
-      const MemoryPointer numbers = this->Send(std::vector<float>(kernels::LineNumbers, -7.0f));
+      const MemoryPointer direction = this->Upload(vectors);
+      const MemoryPointer numbers = this->Upload(std::vector<float>(kernels::LineNumbers, -7.0f));
       const int           launches = this->GetLaunches();
       LaunchGroups<LongestGroupKernel>(
         *m_Queue, GroupNumbers{ 1 }, count, Input<float4>(*direction), Output<float>(*numbers));
@@ -172,8 +146,8 @@ TEST_P(GroupDeviceTest, LetsAllLanesOfAGroupWorkTogether)
 
 TEST_P(GroupDeviceTest, BeginsAtAnElement)
 {
-  const MemoryPointer direction = this->Send(std::vector<float4>{ { 9, 0, 0, 0 }, { 1, 0, 0, 0 }, { 2, 0, 0, 0 } });
-  const MemoryPointer numbers = this->Send(std::vector<float>(2 * kernels::LineNumbers, -7.0f));
+  const MemoryPointer direction = this->Upload(std::vector<float4>{ { 9, 0, 0, 0 }, { 1, 0, 0, 0 }, { 2, 0, 0, 0 } });
+  const MemoryPointer numbers = this->Upload(std::vector<float>(2 * kernels::LineNumbers, -7.0f));
   LaunchGroups<LongestGroupKernel>(
     *m_Queue, GroupNumbers{ 1 }, 2, Input<float4>(*direction, 1), Output<float>(*numbers, kernels::LineNumbers));
   const auto after = this->Download<float>(numbers);
@@ -192,9 +166,9 @@ TEST_P(GroupDeviceTest, RunsEachGroupOnce)
     EXPECT_EQ(groups.x,
               (nodes + GetGroupLanes<FindEnergiesGroupKernel>(*m_Queue) - 1) /
                 GetGroupLanes<FindEnergiesGroupKernel>(*m_Queue));
-    const MemoryPointer points = this->Send(std::vector<float4>(static_cast<std::size_t>(width * 30)));
+    const MemoryPointer points = this->Upload(std::vector<float4>(static_cast<std::size_t>(width * 30)));
     const auto          pairs = static_cast<std::size_t>(groups.x) + 2;
-    const MemoryPointer partials = this->Send(std::vector<float>(2 * pairs, -7.0f));
+    const MemoryPointer partials = this->Upload(std::vector<float>(2 * pairs, -7.0f));
     LaunchGroups<FindEnergiesGroupKernel>(
       *m_Queue, groups, a, Input<float4>(*points), Output<float>(*partials, 2), false, Output<float4>(nullptr));
     const auto after = this->Download<float>(partials);
@@ -216,7 +190,7 @@ TEST_P(GroupDeviceTest, RunsAVariantInEitherPrecisionOrRefuses)
   const auto recurse = [&](auto zero, Precision precision, auto tag) {
     using real = decltype(zero);
     using Kernel = decltype(tag);
-    const MemoryPointer volume = this->Send(std::vector<real>(300 * 5, real{ 2 }));
+    const MemoryPointer volume = this->Upload(std::vector<real>(300 * 5, real{ 2 }));
     const MemoryPointer states = m_Queue->Allocate(sizeof(double) * 4 * 300);
     LaunchGroups<Kernel>(*m_Queue,
                          CountGroupsFor<Kernel>(*m_Queue, a.lineCount),
@@ -246,8 +220,8 @@ TEST_P(GroupDeviceTest, RunsAVariantInEitherPrecisionOrRefuses)
 
 TEST_P(GroupDeviceTest, DoesNothingWithoutGroups)
 {
-  const MemoryPointer direction = this->Send(std::vector<float4>(4));
-  const MemoryPointer numbers = this->Send(std::vector<float>(kernels::LineNumbers, -7.0f));
+  const MemoryPointer direction = this->Upload(std::vector<float4>(4));
+  const MemoryPointer numbers = this->Upload(std::vector<float>(kernels::LineNumbers, -7.0f));
   const int           launches = this->GetLaunches();
   for (const GroupNumbers & groups : { GroupNumbers{ 0 }, GroupNumbers{ 1, 0 }, GroupNumbers{ 1, 1, 0 } })
   {
@@ -259,8 +233,8 @@ TEST_P(GroupDeviceTest, DoesNothingWithoutGroups)
 
 TEST_P(GroupDeviceTest, RefusesMoreGroupsThanADeviceCounts)
 {
-  const MemoryPointer direction = this->Send(std::vector<float4>(4));
-  const MemoryPointer numbers = this->Send(std::vector<float>(kernels::LineNumbers, -7.0f));
+  const MemoryPointer direction = this->Upload(std::vector<float4>(4));
+  const MemoryPointer numbers = this->Upload(std::vector<float>(kernels::LineNumbers, -7.0f));
   const int           launches = this->GetLaunches();
   for (const GroupNumbers & groups :
        { GroupNumbers{ std::int64_t{ 1 } << 31 }, GroupNumbers{ 1, 65536 }, GroupNumbers{ 1, 1, 65536 } })
@@ -288,8 +262,8 @@ TEST_P(GroupKernelTest, IsNotForTheHost)
   {
     GTEST_SKIP() << "for the host alone";
   }
-  const MemoryPointer direction = this->Send(std::vector<float4>(4));
-  const MemoryPointer numbers = this->Send(std::vector<float>(kernels::LineNumbers));
+  const MemoryPointer direction = this->Upload(std::vector<float4>(4));
+  const MemoryPointer numbers = this->Upload(std::vector<float>(kernels::LineNumbers));
   EXPECT_THROW(LaunchGroups<LongestGroupKernel>(
                  *m_Queue, GroupNumbers{ 1 }, 4, Input<float4>(*direction), Output<float>(*numbers)),
                std::logic_error);
@@ -301,7 +275,7 @@ TEST_P(GroupDeviceTest, RefusesConstantsThatNoVariantHas)
   {
     GTEST_SKIP() << "OpenCL compiles the variant that is wanted";
   }
-  const MemoryPointer volume = this->Send(std::vector<float>(4));
+  const MemoryPointer volume = this->Upload(std::vector<float>(4));
   EXPECT_THROW(LaunchGroups<RecurseLinesKernel>(*m_Queue,
                                                 GroupNumbers{ 1 },
                                                 Precision::Single,

@@ -11,13 +11,12 @@
 
 #include "gpureg/core/Error.h"
 
+#include "DeviceArrays.h"
 #include "TestDevices.h"
-#include "TestParallelFor.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <numeric>
 #include <string>
 #include <tuple>
@@ -66,38 +65,15 @@ static_assert(structures<const GradientColumn *, const float4 *, const GradientC
 static_assert(structures<const GradientColumn *, const GradientColumn *, float *> == 2);
 static_assert(structures<GradientColumn *> == 0, "an array that is written");
 
-/** A queue of a device, and arrays there. */
-class ItemKernelTest : public DeviceTest
+/** Kernels on a device, and arrays there. */
+class ItemKernelTest
+  : public DeviceTest
+  , protected DeviceArrays
 {
 protected:
   ItemKernelTest()
-    : m_Backend(GetBackend(GetParam()))
-    , m_Queue(m_Backend->CreateQueue())
-    , m_Operation(*m_Queue, OnThreads(2))
+    : DeviceArrays(GetParam())
   {}
-
-  template <typename T>
-  MemoryPointer
-  Send(const std::vector<T> & elements)
-  {
-    MemoryPointer memory = m_Queue->Allocate(sizeof(T) * elements.size());
-    m_Queue->Upload(*memory, 0, elements.data(), memory->GetSize());
-    m_Queue->Finish();
-    return memory;
-  }
-
-  template <typename T>
-  std::vector<T>
-  Download(const MemoryPointer & memory)
-  {
-    std::vector<T> elements(memory->GetSize() / sizeof(T));
-    m_Queue->Download(elements.data(), *memory, memory->GetSize());
-    return elements;
-  }
-
-  std::shared_ptr<Backend> m_Backend;
-  std::unique_ptr<Queue>   m_Queue;
-  Operation                m_Operation;
 };
 
 std::vector<float>
@@ -116,7 +92,7 @@ TEST_P(ItemKernelTest, ComputesEachItemOnceAndNoOther)
   {
     const auto          floats = 3 * static_cast<std::size_t>(count);
     const auto          before = Count(floats + 3);
-    const MemoryPointer gradients = this->Send(before);
+    const MemoryPointer gradients = this->Upload(before);
     const int           launches = m_Queue->GetStatistics().launches;
     ForEachItem<ScaleGradientKernel>(*m_Queue, count, 2.0f, Output<float>(*gradients));
     EXPECT_EQ(m_Queue->GetStatistics().launches - launches, count > 0 ? 1 : 0);
@@ -131,7 +107,7 @@ TEST_P(ItemKernelTest, ComputesEachItemOnceAndNoOther)
 TEST_P(ItemKernelTest, BeginsAtAnElement)
 {
   const auto          before = Count(30);
-  const MemoryPointer gradients = this->Send(before);
+  const MemoryPointer gradients = this->Upload(before);
   ForEachItem<ScaleGradientKernel>(*m_Queue, 4, 2.0f, Output<float>(*gradients, 7));
   const auto after = this->Download<float>(gradients);
   for (std::size_t n = 0; n < after.size(); ++n)
@@ -146,8 +122,8 @@ TEST_P(ItemKernelTest, CountsBytesWhereAnArrayHasNoType)
   {
     GTEST_SKIP() << GetParam() << " has no doubles";
   }
-  const MemoryPointer values = this->Send(Count(6));
-  const MemoryPointer numbers = this->Send(std::vector<std::uint16_t>(8, 77));
+  const MemoryPointer values = this->Upload(Count(6));
+  const MemoryPointer numbers = this->Upload(std::vector<std::uint16_t>(8, 77));
   ForEachItem<RealToNumberKernel>(*m_Queue,
                                   4,
                                   Precision::Single,
@@ -159,10 +135,10 @@ TEST_P(ItemKernelTest, CountsBytesWhereAnArrayHasNoType)
 
 TEST_P(ItemKernelTest, DoesWithoutAnOptionalArray)
 {
-  const MemoryPointer values = this->Send(Count(2));
+  const MemoryPointer values = this->Upload(Count(2));
   for (const Memory * const given : { static_cast<const Memory *>(nullptr), static_cast<const Memory *>(values.get()) })
   {
-    const MemoryPointer packed = this->Send(std::vector<float4>{ { 1, 2, 3, 4 }, { 5, 6, 7, 8 } });
+    const MemoryPointer packed = this->Upload(std::vector<float4>{ { 1, 2, 3, 4 }, { 5, 6, 7, 8 } });
     ForEachItem<ReplaceValueKernel>(*m_Queue, 2, Input<float>(given), given != nullptr, 3.0f, Output<float4>(*packed));
     const auto after = this->Download<float4>(packed);
     EXPECT_EQ(after[1].x, 15.0f);
@@ -173,8 +149,8 @@ TEST_P(ItemKernelTest, DoesWithoutAnOptionalArray)
 
 TEST_P(ItemKernelTest, PassesAStructureByValue)
 {
-  const MemoryPointer derivative = this->Send(Count(2));
-  const MemoryPointer packed = this->Send(std::vector<float4>{ { 1, 2, 3, 4 }, { 5, 6, 7, 8 } });
+  const MemoryPointer derivative = this->Upload(Count(2));
+  const MemoryPointer packed = this->Upload(std::vector<float4>{ { 1, 2, 3, 4 }, { 5, 6, 7, 8 } });
   {
     GradientColumn column = { { 10.0f, 20.0f, 30.0f } };
     ForEachItem<AddToPackedKernel>(*m_Queue, 2, column, Input<float>(*derivative), Output<float4>(*packed));
@@ -191,7 +167,7 @@ TEST_P(ItemKernelTest, PassesAStructureByValue)
 TEST_P(ItemKernelTest, ComputesInEitherPrecisionOrRefuses)
 {
   const std::vector<double> given{ 0.1, -2, 1e300 };
-  const MemoryPointer       numbers = this->Send(given);
+  const MemoryPointer       numbers = this->Upload(given);
   const MemoryPointer       values = m_Queue->Allocate(sizeof(double) * given.size());
   const auto                read = [&](Precision precision) {
     ForEachItem<NumberToRealKernel>(*m_Queue,

@@ -2,6 +2,7 @@
 // Compares MergeChain, which combines all linear transforms between two grids to one affine map, with the chain step by step.
 #include "engine/transform/MergedChain.h"
 
+#include "IndexMaps.h"
 #include "TestImages.h"
 #include "TestSeeds.h"
 
@@ -19,17 +20,6 @@ using gpureg::MergedChain;
 using gpureg::Vector3;
 
 constexpr double Unit = 4294967296.0;
-
-Vector3
-Apply(const IndexMap & map, const Vector3 & x)
-{
-  Vector3 y = gpureg::Multiply(map.matrix, x);
-  for (std::size_t r = 0; r < 3; ++r)
-  {
-    y[r] += map.offset[r];
-  }
-  return y;
-}
 
 IndexMap
 DrawMap(Random & random)

@@ -95,7 +95,7 @@ public:
   const Memory *
   GetMemory() const override;
 
-  /** None on the host, where the values stay the caller's. */
+  /** Returns 0 on the host, where the values stay the caller's. */
   std::size_t
   GetAccountBytes() const override
   {

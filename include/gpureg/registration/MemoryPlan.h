@@ -35,7 +35,7 @@ struct PlannedArray
 /** A change of images or settings, and the most bytes that a registration then holds. */
 struct PlannedChange
 {
-  /** What is changed, as the beginning of a sentence that goes on with "would hold". */
+  /** Names the change. A sentence begins with it and goes on with "would hold". */
   std::string what;
   std::size_t bytes = 0;
 };
@@ -50,7 +50,7 @@ struct MemoryPlan
   std::size_t images = 0;
   /** The most bytes that are held at once, the images included. */
   std::size_t bytes = 0;
-  /** What is held then, the largest first. */
+  /** Lists the arrays that are held then, the largest first. */
   std::vector<PlannedArray> arrays;
   /** Changes that would hold less, in the order in which they are to be tried. */
   std::vector<PlannedChange> changes;

@@ -43,7 +43,7 @@ struct WindowedRequest : ChainedGrid
   /** Writes the input's values, floats or doubles by the precision, which are those of the output, too. */
   Filler         values;
   WindowedKernel kernel = WindowedKernel::LanczosSinc;
-  /** Of a Gaussian: its standard deviation along each axis of the input, in voxels, and how many of them it reaches. */
+  /** Give a Gaussian's standard deviation along each axis of the input, in voxels, and how many of them it reaches. */
   std::array<double, 3> sigmas{};
   double                cutoff = 1;
   /** The value of voxels outside of the input. */

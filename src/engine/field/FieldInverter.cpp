@@ -4,6 +4,7 @@
 #include "engine/field/FieldGeometry.h"
 #include "engine/field/FieldKernels.h"
 #include "engine/field/FieldReducer.h"
+#include "engine/field/JacobianMeasure.h"
 #include "engine/runtime/Backend.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/Fork.h"
@@ -38,6 +39,7 @@ public:
     : m_Backend(gpureg::GetBackend(deviceName))
     , m_Queue(m_Backend->CreateQueue())
     , m_Reducer(*m_Queue)
+    , m_Jacobian(*m_Queue)
   {}
 
   const Backend &
@@ -78,7 +80,7 @@ public:
   GetStatistics() const
   {
     EvaluationStatistics statistics = m_Queue->GetStatistics();
-    std::size_t          bytes = m_Reducer.GetDeviceBytes();
+    std::size_t          bytes = m_Reducer.GetDeviceBytes() + m_Jacobian.GetDeviceBytes();
     for (const MemoryPointer * array :
          { &m_Field, &m_Inverse, &m_BetterInverse, &m_Errors, &m_BetterErrors, &m_Numbers })
     {
@@ -180,19 +182,7 @@ private:
   Judge()
   {
     InverseErrors errors;
-    gpureg::Reserve(*m_Queue,
-                    m_BetterInverse,
-                    kernels::JacobianNumbers * sizeof(float) * static_cast<std::size_t>(m_Voxels));
-    ForEachItem<kernels::DescribeJacobianKernel>(*m_Queue,
-                                                 m_Voxels,
-                                                 m_Grid,
-                                                 1.0F,
-                                                 std::int64_t{ 0 },
-                                                 m_Voxels,
-                                                 Input<float>(*m_Field),
-                                                 Output<float>(*m_BetterInverse));
-    m_Reducer.Sum(*m_BetterInverse, kernels::JacobianFolded * m_Voxels, m_Voxels, *m_Numbers, 0);
-    errors.foldedVoxels = std::llround(this->DownloadNumber());
+    errors.foldedVoxels = m_Jacobian.Measure(m_Grid, *m_Field, m_Reducer, m_BetterInverse).foldedVoxels;
     // The field itself is no longer needed.
     ForEachItem<kernels::JudgeInverseKernel>(*m_Queue,
                                              m_Voxels,
@@ -219,6 +209,7 @@ private:
   std::shared_ptr<Backend> m_Backend;
   std::unique_ptr<Queue>   m_Queue;
   FieldReducer             m_Reducer;
+  JacobianMeasure          m_Jacobian;
   kernels::FieldGrid       m_Grid{};
   std::int64_t             m_Voxels = 0;
   // float[3] a voxel.

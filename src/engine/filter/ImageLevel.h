@@ -114,7 +114,7 @@ public:
   }
 
 private:
-  /** Sets the level's shape, and calls shrink(axis, factor, size before, outputs, first, isLast) for each axis along which it is shrunk. */
+  /** Sets the level's shape, and calls shrink(axis, size before, first, isLast) for each axis along which it is shrunk. */
   template <typename TShrink>
   void
   Describe(const DeviceImage & image, const Size & size, const Size & factors, const TShrink & shrink);

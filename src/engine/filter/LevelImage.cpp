@@ -40,6 +40,12 @@ DownloadChunk(Queue & queue, const DeviceImage & image, std::int64_t first, std:
 }
 } // namespace
 
+RegisteredImage
+AsRegistered(const LevelImage & level)
+{
+  return { level.image, level.mask, level.image->GetSize(), level.toPoint };
+}
+
 void
 CheckImage(const RegisteredImage & image, const char * which, const std::string & deviceName)
 {

@@ -35,12 +35,16 @@ struct LevelImage
   IndexMap toPoint;
 };
 
+/** Returns a level as an image that could be registered. */
+RegisteredImage
+AsRegistered(const LevelImage & level);
+
 /** The queue and the passes that make levels. */
 struct LevelMaker
 {
   Queue &      queue;
   LinePasses & lines;
-  /** Whether a level that has all voxels of a narrow image is narrow, too; see ImageLevel::Make(). */
+  /** Says whether a level that has all voxels of a narrow image is narrow, too; see ImageLevel::Make(). */
   bool keepsNarrow = false;
 };
 

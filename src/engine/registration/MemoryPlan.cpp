@@ -68,7 +68,7 @@ std::size_t
 FindRoom(Backend & backend, Queue & queue)
 {
   queue.CheckIsUsable();
-  // What idle engines keep is freed where memory is short.
+  // Idle engines free their arrays where memory is short.
   return queue.GetFreeMemory() + backend.GetIdleEngines().GetHeldBytes();
 }
 
@@ -105,6 +105,15 @@ CheckFits(const MemoryPlan & plan, const std::string & deviceName, std::size_t r
   text += fits != plan.changes.end() ? fits->what + " would hold " + NameBytes(fits->bytes)
                                      : "take smaller images, or a device with more memory";
   throw OutOfMemoryError(text);
+}
+
+void
+AddChangeIfLess(MemoryPlan & plan, const std::string & what, std::size_t bytes)
+{
+  if (bytes < plan.bytes)
+  {
+    plan.changes.push_back({ what, bytes });
+  }
 }
 
 MemoryPlan

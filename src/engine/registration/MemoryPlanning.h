@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plans of all registration methods share.
+// The plans of all registration methods share these functions.
 #ifndef gpureg_MemoryPlanning_h
 #define gpureg_MemoryPlanning_h
 
@@ -86,13 +86,26 @@ private:
   std::deque<PlannedImage> m_Images;
 };
 
-/** Calls consider(what, change) for changes of images by which every method holds less: change is a member of StandIns. */
-template <typename TConsider>
+/** Adds a change to a plan, if fewer bytes are held with it. what: as in PlannedChange */
 void
-ForEachChangeOfImages(const TConsider & consider)
+AddChangeIfLess(MemoryPlan & plan, const std::string & what, std::size_t bytes);
+
+/** Calls consider(what, changed, change) for changes of images by which every method holds less. changed: the problem with a changed fixed
+ *  and a changed moving image; change(image) returns any other image of the problem, changed. Both are there for the call alone. */
+template <typename TProblem, typename TConsider>
+void
+ForEachChangeOfImages(const TProblem & problem, const TConsider & consider)
 {
-  consider("images of integers of 16 bits", &StandIns::Shorten);
-  consider("images of half as many voxels along each axis", &StandIns::Halve);
+  const auto call = [&](const char * what, RegisteredImage (StandIns::*member)(const RegisteredImage &)) {
+    StandIns   images;
+    const auto change = [&](const RegisteredImage & image) { return (images.*member)(image); };
+    TProblem   changed = problem;
+    changed.fixed = change(problem.fixed);
+    changed.moving = change(problem.moving);
+    consider(what, changed, change);
+  };
+  call("images of integers of 16 bits", &StandIns::Shorten);
+  call("images of half as many voxels along each axis", &StandIns::Halve);
 }
 
 } // namespace gpureg

@@ -32,4 +32,15 @@ MarkAsOneSource(TransformChain & chain, std::uintptr_t registration)
   }
 }
 
+std::size_t
+CountVectors(const TransformChain & chain)
+{
+  std::size_t vectors = 0;
+  for (const ChainStep & step : chain.steps)
+  {
+    vectors += static_cast<std::size_t>(CountOf(step.grid.size));
+  }
+  return vectors;
+}
+
 } // namespace gpureg

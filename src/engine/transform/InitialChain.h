@@ -5,6 +5,7 @@
 
 #include "gpureg/transform/TransformChain.h"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace gpureg
@@ -19,6 +20,10 @@ CheckMapsPoints(const TransformChain & chain);
  *  its levels, and read anew by the next registration. */
 void
 MarkAsOneSource(TransformChain & chain, std::uintptr_t registration);
+
+/** Returns the number of vectors of all grids of a chain. */
+std::size_t
+CountVectors(const TransformChain & chain);
 
 } // namespace gpureg
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values of similarities along a field, and their derivatives by its vectors, against double precision and finite differences.
+#include "IndexMaps.h"
 #include "TestDevices.h"
 #include "TestParallelFor.h"
 
@@ -30,38 +31,7 @@ namespace
 using gpureg::IndexMap;
 using gpureg::SimilarityKind;
 using Floats = std::vector<float>;
-using Point = std::array<double, 3>;
-
-Point
-Apply(const IndexMap & map, const Point & p)
-{
-  Point q = map.offset;
-  for (std::size_t r = 0; r < 3; ++r)
-  {
-    for (std::size_t c = 0; c < 3; ++c)
-    {
-      q[r] += map.matrix[3 * r + c] * p[c];
-    }
-  }
-  return q;
-}
-
-IndexMap
-MakeMap(double angle, const Point & spacing, const Point & offset)
-{
-  IndexMap map;
-  map.matrix = { spacing[0] * std::cos(angle),
-                 -spacing[1] * std::sin(angle),
-                 0,
-                 spacing[0] * std::sin(angle),
-                 spacing[1] * std::cos(angle),
-                 0,
-                 0,
-                 0,
-                 spacing[2] };
-  map.offset = offset;
-  return map;
-}
+using Point = gpureg::Vector3;
 
 /** Two images of different grids and contrasts, a linear map, and a field along which no voxel leaves the moving image. */
 struct Case
@@ -70,15 +40,14 @@ struct Case
     : dimension(itsDimension)
     , size{ itsDimension == 3 ? 23 : 53, itsDimension == 3 ? 19 : 47, itsDimension == 3 ? 11 : 1 }
     , movingSize{ itsDimension == 3 ? 45 : 95, itsDimension == 3 ? 41 : 91, itsDimension == 3 ? 29 : 1 }
-    , toPoint(MakeMap(0.3, { 1.0, 1.25, itsDimension == 3 ? 1.5 : 1.0 }, { 40, -30, itsDimension == 3 ? 12.0 : 0.0 }))
-    , initial(MakeMap(-0.2, { 1.02, 0.97, 1.0 }, { 3, 2, 0 }))
-    , movingToPoint(MakeMap(-0.1, { 0.9, 1.1, itsDimension == 3 ? 1.2 : 1.0 }, { 0, 0, 0 }))
+    , toPoint(
+        MakeRotatedMap(0.3, { 1.0, 1.25, itsDimension == 3 ? 1.5 : 1.0 }, { 40, -30, itsDimension == 3 ? 12.0 : 0.0 }))
+    , initial(MakeRotatedMap(-0.2, { 1.02, 0.97, 1.0 }, { 3, 2, 0 }))
+    , movingToPoint(MakeRotatedMap(-0.1, { 0.9, 1.1, itsDimension == 3 ? 1.2 : 1.0 }, { 0, 0, 0 }))
   {
     // The middle of the moving image is where the middle of the fixed one comes to.
-    const Point centre =
-      Apply(initial, Apply(toPoint, { (size[0] - 1) / 2.0, (size[1] - 1) / 2.0, (size[2] - 1) / 2.0 }));
-    const Point middle =
-      Apply(movingToPoint, { (movingSize[0] - 1) / 2.0, (movingSize[1] - 1) / 2.0, (movingSize[2] - 1) / 2.0 });
+    const Point centre = Apply(initial, Apply(toPoint, GetMiddle(size)));
+    const Point middle = Apply(movingToPoint, GetMiddle(movingSize));
     for (std::size_t d = 0; d < 3; ++d)
     {
       movingToPoint.offset[d] = centre[d] - middle[d];
@@ -98,14 +67,6 @@ struct Case
         field.push_back(static_cast<float>(component));
       }
     }
-  }
-
-  static Point
-  GetIndex(const gpureg::Size & size, std::int64_t n)
-  {
-    return { static_cast<double>(n % size[0]),
-             static_cast<double>(n / size[0] % size[1]),
-             static_cast<double>(n / size[0] / size[1]) };
   }
 
   static double

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a chain of transforms behind a field leads, and forces that it passes back, on every device against double precision.
+#include "IndexMaps.h"
 #include "TestDevices.h"
 #include "TestParallelFor.h"
 
@@ -25,37 +26,14 @@ namespace
 using gpureg::GridKind;
 using gpureg::IndexMap;
 using Floats = std::vector<float>;
-using Point = std::array<double, 3>;
+using Point = gpureg::Vector3;
 
-Point
-Apply(const IndexMap & map, const Point & p)
-{
-  Point q = map.offset;
-  for (std::size_t r = 0; r < 3; ++r)
-  {
-    for (std::size_t c = 0; c < 3; ++c)
-    {
-      q[r] += map.matrix[3 * r + c] * p[c];
-    }
-  }
-  return q;
-}
-
-/** Returns a map from a grid's indices to points: rotated, and such that the grid's middle comes to centre. */
+/** Returns a rotated map from a grid's indices to points, such that the grid's middle comes to centre. */
 IndexMap
 MakeMap(double angle, const Point & spacing, const gpureg::Size & size, const Point & centre)
 {
-  IndexMap map;
-  map.matrix = { spacing[0] * std::cos(angle),
-                 -spacing[1] * std::sin(angle),
-                 0,
-                 spacing[0] * std::sin(angle),
-                 spacing[1] * std::cos(angle),
-                 0,
-                 0,
-                 0,
-                 spacing[2] };
-  const Point middle = Apply(map, { (size[0] - 1) / 2.0, (size[1] - 1) / 2.0, (size[2] - 1) / 2.0 });
+  IndexMap    map = MakeRotatedMap(angle, spacing, {});
+  const Point middle = Apply(map, GetMiddle(size));
   for (std::size_t d = 0; d < 3; ++d)
   {
     map.offset[d] = centre[d] - middle[d];
@@ -183,11 +161,7 @@ struct Case
   Point
   Lead(std::int64_t n, const Point & u) const
   {
-    const auto z = size[0] * size[1];
-    Point      p = Apply(toPoint,
-                    { static_cast<double>(n % size[0]),
-                           static_cast<double>(n / size[0] % size[1]),
-                           static_cast<double>(n / z) });
+    Point p = Apply(toPoint, GetIndex(size, n));
     for (std::size_t c = 0; c < 3; ++c)
     {
       p[c] += u[c];
@@ -201,11 +175,7 @@ struct Case
   Point
   LeadAffinely(std::int64_t n, const float * w) const
   {
-    const auto z = size[0] * size[1];
-    Point      p = Apply(toPoint,
-                    { static_cast<double>(n % size[0]),
-                           static_cast<double>(n / size[0] % size[1]),
-                           static_cast<double>(n / z) });
+    Point p = Apply(toPoint, GetIndex(size, n));
     p = Apply(maps[2], Apply(maps[1], Apply(maps[0], p)));
     return { p[0] + w[0], p[1] + w[1], p[2] + w[2] };
   }

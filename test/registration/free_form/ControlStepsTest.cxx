@@ -7,21 +7,18 @@
 #include "kernels/transform/ControlVector.h"
 #include "kernels/registration/free_form/ControlSteps.h"
 
-#include "engine/runtime/Backend.h"
 #include "engine/registration/free_form/ControlLine.h"
 
 #include "BSplineDefinition.h"
+#include "DeviceArrays.h"
 #include "TestDevices.h"
 #include "TestImages.h"
-#include "TestParallelFor.h"
 #include "TestSeeds.h"
-#include "engine/runtime/Operation.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -45,47 +42,6 @@ using Numbers = std::vector<float>;
 constexpr std::int64_t Counts[] = { 1, 77, 4500, 60000 };
 // The largest difference between devices, and from the definition, relative to the norm: errors of rounding floats add up.
 constexpr double Rounding = 1e-6;
-
-/** A device's queue, and arrays to give it. */
-class Target
-{
-public:
-  explicit Target(const std::string & device, std::int64_t threads = 2)
-    : m_Backend(gpureg::GetBackend(device))
-    , m_Queue(m_Backend->CreateQueue())
-    , m_Operation(*m_Queue, OnThreads(threads))
-  {}
-
-  gpureg::Queue &
-  GetQueue()
-  {
-    return *m_Queue;
-  }
-
-  template <typename T>
-  MemoryPointer
-  Upload(const std::vector<T> & elements)
-  {
-    MemoryPointer memory = m_Queue->Allocate(sizeof(T) * elements.size());
-    m_Queue->Upload(*memory, 0, elements.data(), sizeof(T) * elements.size());
-    m_Queue->Finish();
-    return memory;
-  }
-
-  template <typename T>
-  std::vector<T>
-  Download(const MemoryPointer & memory)
-  {
-    std::vector<T> elements(memory->GetSize() / sizeof(T));
-    m_Queue->Download(elements.data(), *memory, memory->GetSize());
-    return elements;
-  }
-
-private:
-  std::shared_ptr<gpureg::Backend> m_Backend;
-  std::unique_ptr<gpureg::Queue>   m_Queue;
-  gpureg::Operation                m_Operation;
-};
 
 Vector
 XyzOf(const float4 & v)
@@ -235,7 +191,7 @@ EvaluateSpline(const Vectors & points, const int * size, double step, const Vect
 }
 
 Vectors
-Refine(Target & target, const Refinement & a, const Vectors & coarse)
+Refine(DeviceArrays & target, const Refinement & a, const Vectors & coarse)
 {
   const MemoryPointer in = target.Upload(coarse);
   const MemoryPointer out =
@@ -322,7 +278,7 @@ struct AdamState
 };
 
 AdamState<Vectors>
-MoveByAdam(Target & target, const AdamProblem & problem, const ControlStep & step)
+MoveByAdam(DeviceArrays & target, const AdamProblem & problem, const ControlStep & step)
 {
   const auto          count = static_cast<std::int64_t>(problem.points.size());
   const MemoryPointer points = target.Upload(problem.points);
@@ -403,7 +359,7 @@ struct Line
 
 /** Returns the next line, from the previous one and a gradient. */
 Line
-TurnLine(Target & target, bool isConjugate, const Vectors & gradient, const Line & before)
+TurnLine(DeviceArrays & target, bool isConjugate, const Vectors & gradient, const Line & before)
 {
   const MemoryPointer now = target.Upload(gradient);
   const MemoryPointer last = target.Upload(before.lastGradient);
@@ -476,7 +432,7 @@ ExpectLine(const Line & line, const Vectors & gradient, const LineDefinition & e
  *  one array */
 Vectors
 PlaceOnLine(
-  Target & target, float length, float longest, const Vectors & begin, const Vectors & direction, bool isInPlace)
+  DeviceArrays & target, float length, float longest, const Vectors & begin, const Vectors & direction, bool isInPlace)
 {
   const MemoryPointer   along = target.Upload(direction);
   const MemoryPointer   from = target.Upload(begin);
@@ -493,7 +449,7 @@ PlaceOnLine(
 // The gradient of the cost
 
 Vectors
-FindGradient(Target &        target,
+FindGradient(DeviceArrays &  target,
              float           similarity,
              float           factor,
              const Vectors & controlForces,
@@ -521,7 +477,7 @@ struct AllResults
   AllResults(const std::string & device, std::int64_t threads)
   {
     constexpr std::int64_t count = 60000;
-    Target                 target(device, threads);
+    DeviceArrays           target(device, threads);
     Random                 random(41);
     const Refinement       a = MakeRefinement({ 46, 33, 28 });
     vectors.push_back(Refine(target, a, MakeVectors(CountCoarsePoints(a), 2.0, random)));
@@ -547,8 +503,8 @@ class ControlStepsTest : public DeviceTest
 
 TEST_P(ControlStepsTest, ClearsAsManyAsItIsTold)
 {
-  Target target(GetParam());
-  Random random(1);
+  DeviceArrays target(GetParam());
+  Random       random(1);
   for (const std::int64_t count : Counts)
   {
     const Vectors       before = MakeVectors(count + 3, 1.0, random);
@@ -563,8 +519,8 @@ TEST_P(ControlStepsTest, ClearsAsManyAsItIsTold)
 /** A refined grid has the same spline, for domains of odd and of even lengths. */
 TEST_P(ControlStepsTest, RefiningKeepsTheSpline)
 {
-  Random random(GetSeeds(2, 1).first);
-  Target target(GetParam());
+  Random       random(GetSeeds(2, 1).first);
+  DeviceArrays target(GetParam());
   for (const auto & lengths : RefinedLengths)
   {
     SCOPED_TRACE(::testing::PrintToString(lengths));
@@ -590,7 +546,7 @@ TEST_P(ControlStepsTest, RefiningKeepsTheSpline)
     EXPECT_LT(furthest, 1e-6);
     if (GetParam() != "host")
     {
-      Target host("host");
+      DeviceArrays host("host");
       EXPECT_LT(FindDistance(fine, ToDoubles(Refine(host, a, coarse))), Rounding);
     }
   }
@@ -599,7 +555,7 @@ TEST_P(ControlStepsTest, RefiningKeepsTheSpline)
 TEST_P(ControlStepsTest, MovesByAdamsDefinition)
 {
   std::uint64_t seed = GetSeeds(3, 1).first;
-  Target        target(GetParam());
+  DeviceArrays  target(GetParam());
   for (const std::int64_t count : Counts)
   {
     const AdamProblem problem(count, seed++);
@@ -619,7 +575,7 @@ TEST_P(ControlStepsTest, MovesByAdamsDefinition)
 
 TEST_P(ControlStepsTest, KeepsTheValueOfAnEvaluation)
 {
-  Target              target(GetParam());
+  DeviceArrays        target(GetParam());
   const Numbers       left = MakeEvaluated(3.0f, 0.375f);
   const MemoryPointer evaluated = target.Upload(left);
   const MemoryPointer values = target.Upload(ValuesBefore);
@@ -639,7 +595,7 @@ TEST_P(ControlStepsTest, GradientsAreForcesAndPenaltiesByTheirWeights)
   constexpr float similarity = 4.0f;
   constexpr float factor = -1.7f;
   Random          random(GetSeeds(4, 1).first);
-  Target          target(GetParam());
+  DeviceArrays    target(GetParam());
   for (const std::int64_t count : Counts)
   {
     const Vectors controlForces = MakeVectors(count, 3.0, random);
@@ -667,8 +623,8 @@ TEST_P(ControlStepsTest, GradientsAreForcesAndPenaltiesByTheirWeights)
 /** A line against the gradient, and one that is conjugate to the previous one. */
 TEST_P(ControlStepsTest, TurnsALineByItsDefinition)
 {
-  Random random(GetSeeds(5, 1).first);
-  Target target(GetParam());
+  Random       random(GetSeeds(5, 1).first);
+  DeviceArrays target(GetParam());
   for (const std::int64_t count : Counts)
   {
     const Line before = MakeLine(count, random);
@@ -694,7 +650,7 @@ TEST_P(ControlStepsTest, TurnsALineByItsDefinition)
 TEST_P(ControlStepsTest, TurnsALineAgainstTheGradientWhereNoneIsConjugate)
 {
   Random        random(GetSeeds(7, 1).first);
-  Target        target(GetParam());
+  DeviceArrays  target(GetParam());
   const Line    before = MakeLine(4500, random);
   const Vectors gradient = MakeVectors(4500, 2.5, random);
   Line          atRest = before;
@@ -722,7 +678,7 @@ TEST_P(ControlStepsTest, PlacesPointsOnALineByItsDefinition)
 {
   constexpr float length = 0.7f;
   Random          random(GetSeeds(8, 1).first);
-  Target          target(GetParam());
+  DeviceArrays    target(GetParam());
   for (const std::int64_t count : Counts)
   {
     const Vectors begin = MakeVectors(count, 4.0, random);

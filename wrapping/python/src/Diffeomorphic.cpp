@@ -31,17 +31,31 @@ namespace python
 
 namespace
 {
-/** A pair beside the first one, as Python holds it: the sides keep their images on the device. */
-struct PairOfSides
+/** A pair beside the first one, as Python holds it. TSide: Side, which keeps its image on the device, or PlannedSide. */
+template <typename TSide>
+struct PairOf
 {
-  Side               fixed;
-  Side               moving;
+  TSide              fixed;
+  TSide              moving;
   SimilaritySettings similarity;
   double             weight;
   // None: as DiffeomorphicSettings has it.
   std::optional<ValueRange> fixedRange;
   std::optional<ValueRange> movingRange;
 };
+
+template <typename TSide>
+DiffeomorphicProblem
+MakeProblemOfPairs(int dimension, const TSide & fixed, const TSide & moving, const std::vector<PairOf<TSide>> & further)
+{
+  auto problem = MakeProblem<DiffeomorphicProblem>(dimension, fixed, moving);
+  for (const PairOf<TSide> & pair : further)
+  {
+    problem.further.push_back(
+      { pair.fixed.Get(), pair.moving.Get(), pair.similarity, pair.weight, pair.fixedRange, pair.movingRange });
+  }
+  return problem;
+}
 
 DiffeomorphicResult
 Register(const Loan<DiffeomorphicRegistration> & engine,
@@ -51,18 +65,10 @@ Register(const Loan<DiffeomorphicRegistration> & engine,
          const Chain &                           initial,
          const DiffeomorphicSettings &           settings,
          const nb::object &                      progress,
-         const std::vector<PairOfSides> &        further)
+         const std::vector<PairOf<Side>> &       further)
 {
-  DiffeomorphicProblem problem;
-  problem.dimension = dimension;
-  problem.fixed = fixed.Get();
-  problem.moving = moving.Get();
+  DiffeomorphicProblem problem = MakeProblemOfPairs(dimension, fixed, moving, further);
   problem.initial = initial.Get();
-  for (const PairOfSides & pair : further)
-  {
-    problem.further.push_back(
-      { pair.fixed.Get(), pair.moving.Get(), pair.similarity, pair.weight, pair.fixedRange, pair.movingRange });
-  }
   const Reporter               report(progress);
   const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
   const nb::gil_scoped_release released;
@@ -71,35 +77,15 @@ Register(const Loan<DiffeomorphicRegistration> & engine,
   });
 }
 
-/** A pair beside the first one, which is to be planned. */
-struct PlannedPair
-{
-  PlannedSide               fixed;
-  PlannedSide               moving;
-  SimilaritySettings        similarity;
-  double                    weight;
-  std::optional<ValueRange> fixedRange;
-  std::optional<ValueRange> movingRange;
-};
-
 MemoryPlan
-Plan(const Loan<DiffeomorphicRegistration> & engine,
-     int                                     dimension,
-     const PlannedSide &                     fixed,
-     const PlannedSide &                     moving,
-     const DiffeomorphicSettings &           settings,
-     const std::vector<PlannedPair> &        further)
+Plan(const Loan<DiffeomorphicRegistration> &  engine,
+     int                                      dimension,
+     const PlannedSide &                      fixed,
+     const PlannedSide &                      moving,
+     const DiffeomorphicSettings &            settings,
+     const std::vector<PairOf<PlannedSide>> & further)
 {
-  DiffeomorphicProblem problem;
-  problem.dimension = dimension;
-  problem.fixed = fixed.Get();
-  problem.moving = moving.Get();
-  for (const PlannedPair & pair : further)
-  {
-    problem.further.push_back(
-      { pair.fixed.Get(), pair.moving.Get(), pair.similarity, pair.weight, pair.fixedRange, pair.movingRange });
-  }
-  return engine->GetPlan(problem, settings);
+  return engine->GetPlan(MakeProblemOfPairs(dimension, fixed, moving, further), settings);
 }
 
 /** Returns a field of the last registration, mm, as [z][y][x][3]. size: of the last level's grid.
@@ -156,6 +142,21 @@ MakeSimilarity(const std::string & name, int bins, int radius)
   }
   throw BadInputError("there is no similarity " + name);
 }
+
+template <typename TSide>
+void
+AddPair(nb::module_ & module, const char * name)
+{
+  using Range = std::optional<ValueRange>;
+  nb::class_<PairOf<TSide>>(module, name)
+    .def(nb::init<TSide, TSide, SimilaritySettings, double, Range, Range>(),
+         nb::arg("fixed"),
+         nb::arg("moving"),
+         nb::arg("similarity"),
+         nb::arg("weight"),
+         nb::arg("fixed_range").none(),
+         nb::arg("moving_range").none());
+}
 } // namespace
 
 void
@@ -181,27 +182,8 @@ AddDiffeomorphic(nb::module_ & module)
     .def_rw("averages_gradients", &SyNSettings::averagesGradients);
   nb::class_<SimilaritySettings>(module, "SimilaritySettings")
     .def_static("make", &MakeSimilarity, nb::arg("name"), nb::arg("bins"), nb::arg("radius"));
-  nb::class_<PairOfSides>(module, "PairOfSides")
-    .def(nb::init<Side, Side, SimilaritySettings, double, std::optional<ValueRange>, std::optional<ValueRange>>(),
-         nb::arg("fixed"),
-         nb::arg("moving"),
-         nb::arg("similarity"),
-         nb::arg("weight"),
-         nb::arg("fixed_range").none(),
-         nb::arg("moving_range").none());
-  nb::class_<PlannedPair>(module, "PlannedPair")
-    .def(nb::init<PlannedSide,
-                  PlannedSide,
-                  SimilaritySettings,
-                  double,
-                  std::optional<ValueRange>,
-                  std::optional<ValueRange>>(),
-         nb::arg("fixed"),
-         nb::arg("moving"),
-         nb::arg("similarity"),
-         nb::arg("weight"),
-         nb::arg("fixed_range").none(),
-         nb::arg("moving_range").none());
+  AddPair<Side>(module, "PairOfSides");
+  AddPair<PlannedSide>(module, "PlannedPair");
   nb::class_<DiffeomorphicSettings>(module, "DiffeomorphicSettings")
     .def(nb::init<>())
     .def_rw("scheme", &DiffeomorphicSettings::scheme)
@@ -239,14 +221,14 @@ AddDiffeomorphic(nb::module_ & module)
          nb::arg("initial"),
          nb::arg("settings"),
          nb::arg("progress").none(),
-         nb::arg("further") = std::vector<PairOfSides>())
+         nb::arg("further") = std::vector<PairOf<Side>>())
     .def("plan",
          &Plan,
          nb::arg("dimension"),
          nb::arg("fixed"),
          nb::arg("moving"),
          nb::arg("settings"),
-         nb::arg("further") = std::vector<PlannedPair>())
+         nb::arg("further") = std::vector<PairOf<PlannedSide>>())
     .def("take_displacements", &TakeDisplacements, nb::arg("size"), nb::arg("field") = DeformationField::Forward);
 }
 

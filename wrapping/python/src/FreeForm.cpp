@@ -38,10 +38,7 @@ Register(const Loan<FreeFormRegistration> & engine,
          const FreeFormSettings &           settings,
          const nb::object &                 progress)
 {
-  FreeFormProblem problem;
-  problem.dimension = dimension;
-  problem.fixed = fixed.Get();
-  problem.moving = moving.Get();
+  auto problem = MakeProblem<FreeFormProblem>(dimension, fixed, moving);
   problem.initial = initial.Get();
   const Reporter               report(progress);
   const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
@@ -59,10 +56,7 @@ Plan(const Loan<FreeFormRegistration> & engine,
      const Chain &                      initial,
      const FreeFormSettings &           settings)
 {
-  FreeFormProblem problem;
-  problem.dimension = dimension;
-  problem.fixed = fixed.Get();
-  problem.moving = moving.Get();
+  auto problem = MakeProblem<FreeFormProblem>(dimension, fixed, moving);
   problem.initial = initial.Get();
   return engine->GetPlan(problem, settings);
 }

@@ -34,10 +34,7 @@ Register(const Loan<GlobalRegistration> & engine,
          const GlobalSettings &           settings,
          const nb::object &               progress)
 {
-  GlobalProblem problem;
-  problem.dimension = dimension;
-  problem.fixed = fixed.Get();
-  problem.moving = moving.Get();
+  auto problem = MakeProblem<GlobalProblem>(dimension, fixed, moving);
   problem.initial = initial;
   const Reporter               report(progress);
   const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
@@ -54,11 +51,7 @@ Plan(const Loan<GlobalRegistration> & engine,
      const PlannedSide &              moving,
      const GlobalSettings &           settings)
 {
-  GlobalProblem problem;
-  problem.dimension = dimension;
-  problem.fixed = fixed.Get();
-  problem.moving = moving.Get();
-  return engine->GetPlan(problem, settings);
+  return engine->GetPlan(MakeProblem<GlobalProblem>(dimension, fixed, moving), settings);
 }
 } // namespace
 

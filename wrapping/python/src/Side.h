@@ -63,6 +63,18 @@ private:
   IndexMap                            m_IndexToPoint;
 };
 
+/** Returns a registration's problem of these images. TSide: Side or PlannedSide. */
+template <typename TProblem, typename TSide>
+TProblem
+MakeProblem(int dimension, const TSide & fixed, const TSide & moving)
+{
+  TProblem problem;
+  problem.dimension = dimension;
+  problem.fixed = fixed.Get();
+  problem.moving = moving.Get();
+  return problem;
+}
+
 } // namespace python
 } // namespace gpureg
 

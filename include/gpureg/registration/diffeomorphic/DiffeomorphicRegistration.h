@@ -45,7 +45,7 @@ struct FurtherPair
 /** Holds a field to the middle and its inverse, which a registration by SyN has left. */
 struct MiddleState
 {
-  /** Of the fields' grid. */
+  /** Give the size of the fields' grid, and the map from its indices to points in mm. */
   Size     size{};
   IndexMap indexToPoint;
   /** Write displacements, float[3] a voxel, in mm; the third is 0 in two dimensions. */

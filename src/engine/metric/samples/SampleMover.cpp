@@ -2,6 +2,7 @@
 #include "engine/metric/samples/SampleMover.h"
 
 #include "engine/metric/samples/SampleLoader.h"
+#include "engine/transform/InitialChain.h"
 #include "engine/transform/PackedVectors.h"
 
 #include <algorithm>
@@ -85,14 +86,10 @@ SampleMover::Upload(const SampleMapping & mapping, Forces forces)
 bool
 SampleMover::Plan(const SampleMapping & mapping, const std::string & name, MemoryLedger & ledger)
 {
-  const bool  isFixedPoint = MovesInFixedPoint(m_Samples, mapping);
-  std::size_t vectors = 0;
-  for (const ChainStep & step : mapping.chain.transform.steps)
-  {
-    vectors += static_cast<std::size_t>(CountOf(step.grid.size));
-  }
+  const bool isFixedPoint = MovesInFixedPoint(m_Samples, mapping);
   ledger.Reserve(name + "initial transform",
-                 vectors * (isFixedPoint ? sizeof(FixedPointMove) : sizeof(kernels::float4)));
+                 CountVectors(mapping.chain.transform) *
+                   (isFixedPoint ? sizeof(FixedPointMove) : sizeof(kernels::float4)));
   if (mapping.spline)
   {
     m_ControlPoints.Plan(mapping.spline->grid, mapping.spline->dimension, m_Samples.GetMoved(m_Arrays), name, ledger);

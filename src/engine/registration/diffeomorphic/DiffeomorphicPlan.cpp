@@ -4,6 +4,8 @@
 #include "engine/field/JacobianMeasure.h"
 #include "engine/registration/MemoryPlanning.h"
 #include "engine/registration/diffeomorphic/ImagePairs.h"
+#include "engine/registration/diffeomorphic/SyNScheme.h"
+#include "engine/transform/InitialChain.h"
 
 #include <algorithm>
 #include <set>
@@ -49,12 +51,7 @@ PlanImages(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & s
 void
 PlanStart(const TransformChain & chain, const char * which, MemoryLedger & ledger)
 {
-  std::size_t vectors = 0;
-  for (const ChainStep & step : chain.steps)
-  {
-    vectors += static_cast<std::size_t>(CountOf(step.grid.size));
-  }
-  ledger.Reserve(std::string("initial transform: ") + which, sizeof(kernels::float4) * vectors);
+  ledger.Reserve(std::string("initial transform: ") + which, sizeof(kernels::float4) * CountVectors(chain));
 }
 
 /** Returns factors by which no axis has fewer voxels than SyN needs, twice as large where that is possible. */
@@ -105,11 +102,7 @@ PlanDiffeomorphic(const DiffeomorphicProblem &  problem,
   MemoryPlan plan = PlanScheme(problem, settings, makeSteps);
   const auto considerProblem =
     [&](const std::string & what, const DiffeomorphicProblem & its, const DiffeomorphicSettings & changed) {
-      const std::size_t bytes = PlanScheme(its, changed, makeSteps).bytes;
-      if (bytes < plan.bytes)
-      {
-        plan.changes.push_back({ what, bytes });
-      }
+      AddChangeIfLess(plan, what, PlanScheme(its, changed, makeSteps).bytes);
     };
   const auto consider = [&](const std::string & what, const DiffeomorphicSettings & changed) {
     considerProblem(what, problem, changed);
@@ -137,31 +130,19 @@ PlanDiffeomorphic(const DiffeomorphicProblem &  problem,
   if (settings.scheme == DiffeomorphicScheme::SyN)
   {
     changed = settings;
-    const std::size_t levels = settings.iterations.size();
-    if (settings.syn.shrinkFactors.empty())
+    changed.syn.shrinkFactors.clear();
+    for (int number = 0; number < static_cast<int>(settings.iterations.size()); ++number)
     {
-      for (std::size_t coarser = levels; coarser > 0; --coarser)
-      {
-        Size factors{ 1, 1, 1 };
-        for (std::size_t n = 1; n < coarser; ++n)
-        {
-          factors = DoubleFactors(problem, factors);
-        }
-        changed.syn.shrinkFactors.push_back(factors);
-      }
+      changed.syn.shrinkFactors.push_back(GetShrinkFactors(problem, settings, number));
     }
     changed.syn.shrinkFactors.back() = DoubleFactors(problem, changed.syn.shrinkFactors.back());
     consider("a last level shrunk by twice the factor", changed);
   }
-  ForEachChangeOfImages([&](const char * what, RegisteredImage (StandIns::*change)(const RegisteredImage &)) {
-    StandIns             images;
-    DiffeomorphicProblem its = problem;
-    its.fixed = (images.*change)(problem.fixed);
-    its.moving = (images.*change)(problem.moving);
+  ForEachChangeOfImages(problem, [&](const char * what, DiffeomorphicProblem its, const auto & change) {
     for (FurtherPair & pair : its.further)
     {
-      pair.fixed = (images.*change)(pair.fixed);
-      pair.moving = (images.*change)(pair.moving);
+      pair.fixed = change(pair.fixed);
+      pair.moving = change(pair.moving);
     }
     considerProblem(what, its, settings);
   });

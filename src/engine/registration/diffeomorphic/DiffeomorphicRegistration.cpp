@@ -54,7 +54,7 @@ public:
     : m_Backend(gpureg::GetBackend(deviceName))
     , m_Queue(m_Backend->CreateQueue())
     , m_Lines(MakePasses<LinePasses>(*m_Queue))
-    , m_Workspace{ m_Backend, m_Queue, *m_Lines, this->GetName(), FieldReducer(*m_Queue), {}, {}, {} }
+    , m_Workspace(this->MakeWorkspace())
     , m_Jacobian(*m_Queue)
   {
     m_Queue->KeepLargerArrays();
@@ -155,11 +155,17 @@ public:
   }
 
 private:
+  SchemeWorkspace
+  MakeWorkspace() const
+  {
+    return { m_Backend, m_Queue, *m_Lines, this->GetName(), FieldReducer(*m_Queue), {}, {}, {} };
+  }
+
   template <typename TPlan>
   MemoryPlan
   MakePlan(const TPlan & plan, const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings) const
   {
-    SchemeWorkspace workspace{ m_Backend, m_Queue, *m_Lines, this->GetName(), FieldReducer(*m_Queue), {}, {}, {} };
+    SchemeWorkspace workspace = this->MakeWorkspace();
     return plan(problem, settings, [&workspace](DiffeomorphicScheme scheme) { return MakeScheme(scheme, workspace); });
   }
 
@@ -220,7 +226,6 @@ private:
     {
       result.levels.push_back(this->RegisterLevel(problem, settings, number, progress, levelDone));
     }
-    m_Scheme->End();
     this->MeasureFolding(result);
   }
 
@@ -298,13 +303,24 @@ private:
   }
 
   /** Computes how the deformation changes volumes, from its Jacobian at each voxel. */
+  VolumeChanges
+  MeasureVolumes()
+  {
+    return m_Jacobian.Measure(m_Scheme->GetGrid(),
+                              m_Scheme->MakeField(DeformationField::Forward),
+                              m_Workspace.reducer,
+                              m_Workspace.second);
+  }
+
+  /** Lets the scheme smooth a deformation that folds, and writes down how the last one changes volumes. */
   void
   MeasureFolding(DiffeomorphicResult & result)
   {
-    const VolumeChanges changes = m_Jacobian.Measure(m_Scheme->GetGrid(),
-                                                     m_Scheme->MakeField(DeformationField::Forward),
-                                                     m_Workspace.reducer,
-                                                     m_Workspace.second);
+    VolumeChanges changes = this->MeasureVolumes();
+    while (changes.foldedVoxels > 0 && m_Scheme->SmoothFurther())
+    {
+      changes = this->MeasureVolumes();
+    }
     result.smallestDeterminant = changes.smallestDeterminant;
     result.foldedVoxels = changes.foldedVoxels;
     result.logDeterminantDeviation = changes.logDeterminantDeviation;

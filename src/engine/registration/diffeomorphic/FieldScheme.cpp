@@ -18,6 +18,7 @@ namespace
 // voxels.
 constexpr kernels::NewtonRule Refinement{ 16, 1e-4F, 0, 1 };
 } // namespace
+
 bool
 HasWeights(const DiffeomorphicSettings & settings)
 {

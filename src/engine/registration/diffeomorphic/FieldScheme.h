@@ -3,10 +3,11 @@
 #define gpureg_FieldScheme_h
 
 #include "engine/field/FieldSmoother.h"
-#include "gpureg/registration/ConvergenceWindow.h"
 #include "engine/registration/diffeomorphic/FieldAdam.h"
 #include "engine/registration/diffeomorphic/LevelGrid.h"
 #include "engine/registration/diffeomorphic/SchemeSteps.h"
+
+#include "gpureg/registration/ConvergenceWindow.h"
 
 #include <array>
 #include <cstddef>

@@ -81,10 +81,13 @@ public:
   virtual bool
   Iterate(const DiffeomorphicSettings & settings, int t) = 0;
 
-  /** Ends the last level. */
-  virtual void
-  End()
-  {}
+  /** Smooths the last level's deformation once more, because it folds. Returns false, and does nothing, where the scheme has no such step or
+   *  has taken as many as it may. */
+  virtual bool
+  SmoothFurther()
+  {
+    return false;
+  }
 
   /** Waits, and returns the costs of the level's first count iterations.
    *  \throws BadInputError if they say that there is nothing to register, or that the fields have grown beyond all numbers */

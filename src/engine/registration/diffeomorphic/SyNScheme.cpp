@@ -21,21 +21,6 @@ namespace gpureg
 
 namespace
 {
-/** Returns how many voxels along each axis one of a level's grid stands for. */
-Size
-GetFactors(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
-{
-  const auto & given = settings.syn.shrinkFactors;
-  if (!given.empty())
-  {
-    return given[static_cast<std::size_t>(number)];
-  }
-  const int coarser = static_cast<int>(settings.iterations.size()) - 1 - number;
-  return FindFactors(problem.fixed,
-                     problem.dimension,
-                     std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), coarser));
-}
-
 /** Returns the standard deviations of a level's smoothing, in an image's voxels. */
 std::array<double, 3>
 GetSigmas(const RegisteredImage & image, int dimension, const DiffeomorphicSettings & settings, int number)
@@ -88,6 +73,20 @@ MakeSources(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & 
 }
 } // namespace
 
+Size
+GetShrinkFactors(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
+{
+  const auto & given = settings.syn.shrinkFactors;
+  if (!given.empty())
+  {
+    return given[static_cast<std::size_t>(number)];
+  }
+  const int coarser = static_cast<int>(settings.iterations.size()) - 1 - number;
+  return FindFactors(problem.fixed,
+                     problem.dimension,
+                     std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), coarser));
+}
+
 SyNScheme::SyNScheme(SchemeWorkspace & workspace)
   : FieldScheme(workspace, FieldBorder::Zero)
   , m_Inverter(*workspace.queue)
@@ -97,7 +96,7 @@ SyNScheme::SyNScheme(SchemeWorkspace & workspace)
 void
 SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
 {
-  const LevelGrid level = MakeShrunkGrid(problem, settings, GetFactors(problem, settings, number));
+  const LevelGrid level = MakeShrunkGrid(problem, settings, GetShrinkFactors(problem, settings, number));
   const auto      pairs = MakeSources(problem, settings, number);
   m_Forces.BeginLevel(problem, pairs, number, settings.iterations[static_cast<std::size_t>(number)], level);
   this->BeginFields(level, problem, settings);
@@ -274,7 +273,7 @@ SyNScheme::PlanLevel(const DiffeomorphicProblem &  problem,
                      int                           number,
                      MemoryLedger &                ledger)
 {
-  const LevelGrid level = MakeShrunkGrid(problem, settings, GetFactors(problem, settings, number));
+  const LevelGrid level = MakeShrunkGrid(problem, settings, GetShrinkFactors(problem, settings, number));
   m_Forces.PlanLevel(MakeSources(problem, settings, number),
                      settings.iterations[static_cast<std::size_t>(number)],
                      level,

@@ -12,6 +12,10 @@
 namespace gpureg
 {
 
+/** Returns how many voxels of the fixed image, along each axis, one of a level's grid stands for. */
+Size
+GetShrinkFactors(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number);
+
 /** The scheme of itk::SyNImageRegistrationMethod (Avants 2008), step by step. Two fields lead from the fixed and from the moving image's
  *  space to the middle, and each has its inverse. An iteration
  *  - resamples both images of each pair in the middle, along the inverses,

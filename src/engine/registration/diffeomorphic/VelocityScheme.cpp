@@ -22,17 +22,6 @@ constexpr int SquaringsToMiddle = 5;
 
 // Further smoothings of v where it folds: together they are as one of √20 times the sigma.
 constexpr int MostSmoothings = 20;
-
-RegisteredImage
-DescribeLevel(const LevelImage & level)
-{
-  RegisteredImage image;
-  image.image = level.image;
-  image.mask = level.mask;
-  image.size = level.image->GetSize();
-  image.indexToPoint = level.toPoint;
-  return image;
-}
 } // namespace
 
 VelocityScheme::LevelValues::LevelValues(SchemeWorkspace & workspace)
@@ -45,7 +34,6 @@ VelocityScheme::VelocityScheme(SchemeWorkspace & workspace)
   , m_Forces(workspace)
   , m_ToMiddle(*workspace.queue)
   , m_Whole(*workspace.queue)
-  , m_Jacobian(*workspace.queue)
 {}
 
 void
@@ -69,6 +57,7 @@ VelocityScheme::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomor
   m_Forces.BeginLevel(problem, pairs, number, settings.iterations[static_cast<std::size_t>(number)], m_Level);
   m_ToMiddle.Set(m_Level.grid, 0.5, SquaringsToMiddle);
   m_Whole.Set(m_Level.grid, 1.0, SquaringsToMiddle + 1);
+  m_FurtherSmoothings = 0;
   Reserve(*m_Workspace.queue, m_Update, CountBytes(m_Level.grid));
 }
 
@@ -85,7 +74,7 @@ VelocityScheme::MakeSources(const WeighedPair &          pair,
   const LevelImage fixed = makeImage(pair.pair.fixed, "fixed", made.fixed);
   const LevelImage moving = makeImage(pair.pair.moving, "moving", made.moving);
   const double     lowest = std::min(fixed.summary.minimum, moving.summary.minimum);
-  return { pair, { DescribeLevel(fixed), {}, lowest }, { DescribeLevel(moving), {}, lowest } };
+  return { pair, { AsRegistered(fixed), {}, lowest }, { AsRegistered(moving), {}, lowest } };
 }
 
 void
@@ -110,22 +99,16 @@ VelocityScheme::Move(const DiffeomorphicSettings & settings, int t)
   }
 }
 
-void
-VelocityScheme::End()
+bool
+VelocityScheme::SmoothFurther()
 {
-  int left = this->SmoothsField() ? MostSmoothings : 0;
-  while (left > 0 && this->CountFoldedVoxels() > 0)
+  if (!this->SmoothsField() || m_FurtherSmoothings == MostSmoothings)
   {
-    m_FieldSmoother.Smooth(*m_Velocity, *m_Workspace.first, *m_Update, *m_Velocity);
-    --left;
+    return false;
   }
-}
-
-std::int64_t
-VelocityScheme::CountFoldedVoxels()
-{
-  m_Whole.Enqueue(*m_Velocity, false, *m_Update, *m_Workspace.first);
-  return m_Jacobian.Measure(m_Level.grid, *m_Workspace.first, m_Workspace.reducer, m_Workspace.second).foldedVoxels;
+  m_FieldSmoother.Smooth(*m_Velocity, *m_Workspace.first, *m_Update, *m_Velocity);
+  ++m_FurtherSmoothings;
+  return true;
 }
 
 void
@@ -188,7 +171,7 @@ VelocityScheme::MakeInverse()
 std::size_t
 VelocityScheme::GetDeviceBytes() const
 {
-  std::size_t bytes = this->GetUpdateBytes() + m_Forces.GetDeviceBytes() + m_Jacobian.GetDeviceBytes();
+  std::size_t bytes = this->GetUpdateBytes() + m_Forces.GetDeviceBytes();
   for (const auto & pair : m_Pairs)
   {
     for (const LevelValues * image : { &pair->fixed, &pair->moving })
@@ -228,8 +211,8 @@ VelocityScheme::PlanLevel(const DiffeomorphicProblem &  problem,
                             ledger);
     };
     return MiddleSources{ pair,
-                          { DescribeLevel(plan(pair.pair.fixed, "fixed", made.fixed)), {} },
-                          { DescribeLevel(plan(pair.pair.moving, "moving", made.moving)), {} } };
+                          { AsRegistered(plan(pair.pair.fixed, "fixed", made.fixed)), {} },
+                          { AsRegistered(plan(pair.pair.moving, "moving", made.moving)), {} } };
   });
   if (coarser == 0)
   {

@@ -3,12 +3,10 @@
 #define gpureg_VelocityScheme_h
 
 #include "engine/field/FieldExponential.h"
-#include "engine/field/JacobianMeasure.h"
 #include "engine/filter/ImageLevel.h"
 #include "engine/registration/diffeomorphic/FieldScheme.h"
 #include "engine/registration/diffeomorphic/MiddleForces.h"
 
-#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -33,8 +31,8 @@ public:
   void
   BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number) override;
 
-  void
-  End() override;
+  bool
+  SmoothFurther() override;
 
   std::vector<double>
   DownloadCosts(int count) override
@@ -91,10 +89,6 @@ private:
   void
   MakeUpdateOf(const DiffeomorphicSettings & settings, MiddleRole role, int t, Memory & update);
 
-  /** Returns at how many voxels exp(v) folds. Overwrites the workspace's arrays. */
-  std::int64_t
-  CountFoldedVoxels();
-
   /** Makes the inverse in the workspace's first array. */
   void
   MakeInverse();
@@ -103,7 +97,7 @@ private:
   MiddleForces                            m_Forces;
   FieldExponential                        m_ToMiddle;
   FieldExponential                        m_Whole;
-  JacobianMeasure                         m_Jacobian;
+  int                                     m_FurtherSmoothings = 0; // of the current level
   // float[3] a voxel: v; one of its two updates, which serves as scratch while it is not.
   MemoryPointer m_Velocity;
   MemoryPointer m_Update;

@@ -162,11 +162,7 @@ PlanFreeFormWithChanges(const std::shared_ptr<Backend> & backend,
   MemoryPlan plan = PlanFreeForm(backend, queue, problem, settings);
   const auto considerProblem =
     [&](const std::string & what, const FreeFormProblem & its, const FreeFormSettings & changed) {
-      const std::size_t bytes = PlanFreeForm(backend, queue, its, changed).bytes;
-      if (bytes < plan.bytes)
-      {
-        plan.changes.push_back({ what, bytes });
-      }
+      AddChangeIfLess(plan, what, PlanFreeForm(backend, queue, its, changed).bytes);
     };
   const auto consider = [&](const std::string & what, const FreeFormSettings & changed) {
     considerProblem(what, problem, changed);
@@ -186,11 +182,7 @@ PlanFreeFormWithChanges(const std::shared_ptr<Backend> & backend,
     changed.similarity = SimilarityKind::MeanSquares;
     consider("mean squares", changed);
   }
-  ForEachChangeOfImages([&](const char * what, RegisteredImage (StandIns::*change)(const RegisteredImage &)) {
-    StandIns        images;
-    FreeFormProblem its = problem;
-    its.fixed = (images.*change)(problem.fixed);
-    its.moving = (images.*change)(problem.moving);
+  ForEachChangeOfImages(problem, [&](const char * what, const FreeFormProblem & its, const auto &) {
     considerProblem(what, its, settings);
   });
   return plan;

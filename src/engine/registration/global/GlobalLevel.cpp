@@ -49,11 +49,9 @@ void
 GlobalLevel::MakeImages(
   const LevelMaker & maker, const RegisteredImage & fixed, const RegisteredImage & moving, int dimension, double edge)
 {
-  // With fewer voxels a search from far away fails.
-  constexpr int leastVoxels = 16;
-  const auto    make = [&](const RegisteredImage & image, const char * which, Side & side) {
+  const auto make = [&](const RegisteredImage & image, const char * which, Side & side) {
     side.level =
-      MakeLevelImage(maker, image, which, FindFactors(image, dimension, edge, leastVoxels), side.image, side.mask);
+      MakeLevelImage(maker, image, which, FindFactors(image, dimension, edge, LeastVoxels), side.image, side.mask);
   };
   m_Dimension = dimension;
   make(fixed, "fixed", m_Fixed);
@@ -109,12 +107,6 @@ GlobalLevel::TakeRanges(const GlobalLevel & other)
     level->summary = level->mask != nullptr ? from->summary : level->summary;
   }
   m_Share = other.m_Share;
-}
-
-RegisteredImage
-GlobalLevel::AsRegistered(const LevelImage & level)
-{
-  return { level.image, level.mask, level.image->GetSize(), level.toPoint };
 }
 
 RegisteredImage

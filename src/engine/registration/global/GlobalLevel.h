@@ -36,6 +36,9 @@ struct PosedSlope : PosedCost
 class GlobalLevel
 {
 public:
+  /** The voxels along each axis that a level keeps where its image has them: with fewer of them a search from far away fails. */
+  static constexpr int LeastVoxels = 16;
+
   GlobalLevel(const std::string & deviceName, Queue & queue);
 
   /** Makes the level's images, with voxels of about the given edge, and waits for them.
@@ -138,8 +141,6 @@ private:
   /** Limits a level's range to the values inside its mask. \return the share of all voxels that lies inside the mask */
   double
   NarrowRange(LevelImage & level);
-  static RegisteredImage
-  AsRegistered(const LevelImage & level);
   /** Returns samples at every stride-th voxel of the fixed image along each axis. */
   FixedSamples
   MakeSamples(int stride);

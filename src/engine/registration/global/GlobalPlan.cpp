@@ -10,6 +10,7 @@
 #include "engine/registration/Agreement.h"
 #include "engine/registration/LevelSamples.h"
 #include "engine/registration/MemoryPlanning.h"
+#include "engine/registration/global/GlobalLevel.h"
 #include "engine/registration/global/GlobalStages.h"
 
 #include <algorithm>
@@ -42,12 +43,6 @@ struct PlannedSides
   LevelImage ofMoving;
 };
 
-RegisteredImage
-AsRegistered(const LevelImage & level)
-{
-  return { level.image, level.mask, level.image->GetSize(), level.toPoint };
-}
-
 /** Writes down the images of a level. */
 void
 PlanLevel(Queue &                 queue,
@@ -59,13 +54,11 @@ PlanLevel(Queue &                 queue,
           PlannedSides &          sides,
           MemoryLedger &          ledger)
 {
-  // As GlobalLevel::MakeImages() has it.
-  constexpr int leastVoxels = 16;
-  const auto    plan = [&](const RegisteredImage & image, const char * which, ImageLevel & made, ImageLevel & mask) {
+  const auto plan = [&](const RegisteredImage & image, const char * which, ImageLevel & made, ImageLevel & mask) {
     const std::string name = level + which;
     return PlanLevelImage(queue,
                           image,
-                          FindFactors(image, dimension, edge, leastVoxels),
+                          FindFactors(image, dimension, edge, GlobalLevel::LeastVoxels),
                           false,
                           "levels of images: " + name,
                           "scratch: shrunk image of " + name,
@@ -157,20 +150,12 @@ PlanGlobalWithChanges(Queue & queue, const GlobalProblem & problem, const Global
   const double finest =
     settings.finestEdge > 0 ? settings.finestEdge : FindUsualEdge({ problem.fixed, problem.moving }, problem.dimension);
   const auto consider = [&](const std::string & what, const GlobalProblem & its, const GlobalSettings & changed) {
-    const std::size_t bytes = PlanGlobal(queue, its, changed).bytes;
-    if (bytes < plan.bytes)
-    {
-      plan.changes.push_back({ what, bytes });
-    }
+    AddChangeIfLess(plan, what, PlanGlobal(queue, its, changed).bytes);
   };
   GlobalSettings changed = settings;
   changed.finestEdge = 2 * finest;
   consider("a finest level of voxels twice as long", problem, changed);
-  ForEachChangeOfImages([&](const char * what, RegisteredImage (StandIns::*change)(const RegisteredImage &)) {
-    StandIns      images;
-    GlobalProblem its = problem;
-    its.fixed = (images.*change)(problem.fixed);
-    its.moving = (images.*change)(problem.moving);
+  ForEachChangeOfImages(problem, [&](const char * what, const GlobalProblem & its, const auto &) {
     consider(what, its, settings);
   });
   return plan;
