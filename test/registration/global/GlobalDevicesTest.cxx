@@ -68,21 +68,20 @@ FindDistance(const GlobalProblem<VDimension> & problem,
   const auto   onHost = search("host");
   const auto   onDevice = search(device);
   const double distance = FindFarthest(problem, *onHost->GetTransform(), *onDevice->GetTransform());
-  // If a step gains nearly nothing, the cost's last digits decide whether it is taken. With NVIDIA's OpenCL the largest distance of 29
-  // searches from the host's was 0.016 voxels.
-  EXPECT_LT(distance, 0.03 * problem.grid.spacing[1]);
+  // A search ends where the cost's last digits hide its slope. Of 15 searches by PoCL the farthest ends 0.0044 voxels from the host's.
+  EXPECT_LT(distance, 0.01 * problem.grid.spacing[1]);
   // Both results are equally good.
   EXPECT_NEAR(onDevice->GetFinalCost(), onHost->GetFinalCost(), 1e-5);
   return distance;
 }
 
-/** Expects most searches to take the same steps, except for rounding: with PoCL four of five, whose corners then differ by 4e-8 to 7e-6
- *  mm. A GPU rounds differently, since it fuses products and sums. */
+/** Expects most searches to end at the same place, except for rounding: of PoCL's searches in 2D most end 2e-8 to 1e-5 mm from the host's,
+ *  and the median of three in 3D 4e-4 mm. \param voxel its edge, mm */
 void
-ExpectMostAreTheSame(std::vector<double> distances)
+ExpectMostAreTheSame(std::vector<double> distances, double voxel)
 {
   std::sort(distances.begin(), distances.end());
-  EXPECT_LT(distances[distances.size() / 2], 1e-4);
+  EXPECT_LT(distances[distances.size() / 2], 2e-4 * voxel);
 }
 } // namespace
 
@@ -94,14 +93,16 @@ TEST_P(GlobalDevicesTest, TransformsAreTheHostsIn3D)
     const GlobalProblem<3> problem(degrees, 16 * Degrees);
     distances.push_back(FindDistance(problem, GetParam(), "CorrelationRatio", degrees, 20));
   }
-  distances.push_back(FindDistance(GlobalProblem<3>(12, 130 * Degrees), GetParam(), "CorrelationRatio", 12, 180));
-  ExpectMostAreTheSame(distances);
+  const GlobalProblem<3> far(12, 130 * Degrees);
+  distances.push_back(FindDistance(far, GetParam(), "CorrelationRatio", 12, 180));
+  ExpectMostAreTheSame(distances, far.grid.spacing[1]);
 }
 
 TEST_P(GlobalDevicesTest, TransformsAreTheHostsByEachCostIn2D)
 {
   using ProblemType = GlobalProblem<2>;
   std::vector<double> distances;
+  double              voxel = 0;
   for (const char * const cost : { "CorrelationRatio",
                                    "MattesMutualInformation",
                                    "NormalizedMutualInformation",
@@ -112,10 +113,11 @@ TEST_P(GlobalDevicesTest, TransformsAreTheHostsByEachCostIn2D)
     for (const unsigned int degrees : { 6u, 9u })
     {
       const ProblemType problem(degrees, 100 * Degrees, ProblemType::Contrast::Same);
+      voxel = problem.grid.spacing[1];
       distances.push_back(FindDistance(problem, GetParam(), cost, degrees, 180));
     }
   }
-  ExpectMostAreTheSame(distances);
+  ExpectMostAreTheSame(distances, voxel);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, GlobalDevicesTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);

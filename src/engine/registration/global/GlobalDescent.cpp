@@ -11,6 +11,9 @@ namespace gpureg
 
 namespace
 {
+// Costs' last digits: devices differ by less than this share, and a cost has jumps of that height where a sample changes its bin.
+constexpr double Noise = 1e-6;
+
 /** Returns the position of the minimum of the parabola through three values at -1, 0 and 1; 0 if it is not convex. */
 double
 FindParabolasEnd(double before, double middle, double behind)
@@ -87,8 +90,7 @@ OrderByCost(const std::vector<PosedCost> & poses)
   {
     largest = std::max(largest, std::abs(pose.cost));
   }
-  // Devices differ by less than this unit, and smaller differences of costs do not matter.
-  const double        unit = 1e-6 * largest;
+  const double        unit = Noise * largest;
   std::vector<double> digits;
   for (const PosedCost & pose : poses)
   {
@@ -130,11 +132,11 @@ SearchLines(
 }
 
 QuasiNewtonSearch::QuasiNewtonSearch(
-  GlobalLevel & level, const Freedom & freedom, double firstStep, double tolerance, std::vector<PosedCost> & poses)
+  GlobalLevel & level, const Freedom & freedom, double firstStep, const SearchEnd & end, std::vector<PosedCost> & poses)
   : m_Level(level)
   , m_Freedom(freedom)
   , m_FirstStep(firstStep)
-  , m_Tolerance(tolerance)
+  , m_End(end)
   , m_Poses(poses)
 {
   for (std::size_t n = 0; n < poses.size(); ++n)
@@ -201,10 +203,22 @@ QuasiNewtonSearch::ChooseDirection(Candidate & candidate) const
   candidate.length = 1;
 }
 
+bool
+QuasiNewtonSearch::IsLower(const Candidate & candidate, const PosedSlope & there) const
+{
+  constexpr double enough = 1e-4; // share of the decrease that the slope predicts
+  constexpr double flat = 0.8;    // of the slope along the step before it
+  if (there.cost <= candidate.cost + enough * candidate.length * candidate.descent)
+  {
+    return true;
+  }
+  const double noise = Noise * std::max(std::abs(candidate.cost), std::abs(m_Level.GetUnrelatedCost()));
+  return there.cost <= candidate.cost + noise && Dot(there.slope, candidate.direction) <= -flat * candidate.descent;
+}
+
 void
 QuasiNewtonSearch::Try(Candidate & candidate)
 {
-  constexpr double    enough = 1e-4; // share of the decrease that the slope predicts
   const auto          n = m_Freedom.size();
   std::vector<double> along = candidate.along;
   std::vector<double> step(n);
@@ -216,7 +230,7 @@ QuasiNewtonSearch::Try(Candidate & candidate)
   const double     length = std::sqrt(Dot(step, step));
   const PosedSlope there = m_Level.FindSlope(candidate.base, m_Freedom, along);
   const double     promised = candidate.length * candidate.descent;
-  if (there.cost <= candidate.cost + enough * promised)
+  if (this->IsLower(candidate, there))
   {
     std::vector<double> change(n);
     std::transform(
@@ -224,7 +238,8 @@ QuasiNewtonSearch::Try(Candidate & candidate)
     candidate.along = along;
     this->Arrive(candidate, there);
     this->UpdateHessian(candidate, step, change);
-    candidate.hasEnded = length < m_Tolerance;
+    candidate.shortSteps = length < m_End.tolerance ? candidate.shortSteps + 1 : 0;
+    candidate.hasEnded = candidate.shortSteps == m_End.shortSteps;
     if (!candidate.hasEnded)
     {
       this->ChooseDirection(candidate);
@@ -235,7 +250,7 @@ QuasiNewtonSearch::Try(Candidate & candidate)
   const double curvature = there.cost - candidate.cost - promised;
   const double part = curvature > 0 ? std::clamp(-0.5 * promised / curvature, 0.1, 0.5) : 0.5;
   candidate.length *= part;
-  if (part * length < m_Tolerance)
+  if (part * length < m_End.tolerance)
   {
     // The curvature may be wrong, so steepest descent is tried once.
     candidate.hasEnded = !candidate.hasCurvature;
@@ -244,7 +259,7 @@ QuasiNewtonSearch::Try(Candidate & candidate)
     {
       this->ChooseDirection(candidate);
       const double steepest = std::sqrt(Dot(candidate.direction, candidate.direction));
-      candidate.length = std::min(1.0, 4 * m_Tolerance / steepest);
+      candidate.length = std::min(1.0, 4 * m_End.tolerance / steepest);
     }
   }
 }
@@ -264,7 +279,7 @@ QuasiNewtonSearch::UpdateHessian(Candidate &                 candidate,
   std::vector<double> & h = candidate.inverseHessian;
   if (!candidate.hasCurvature)
   {
-    candidate.hasCurvature = true;
+    candidate.hasCurvature = candidate.hasLearnt = true;
     std::fill(h.begin(), h.end(), 0.0);
     for (std::size_t i = 0; i < n; ++i)
     {
@@ -313,6 +328,8 @@ QuasiNewtonSearch::Resume()
     {
       this->Arrive(candidate, m_Level.FindSlope(candidate.base, m_Freedom, candidate.along));
       candidate.hasEnded = false;
+      candidate.shortSteps = 0;
+      candidate.hasCurvature = candidate.hasLearnt;
       this->ChooseDirection(candidate);
     }
   }

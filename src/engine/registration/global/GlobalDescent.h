@@ -26,15 +26,27 @@ void
 SearchLines(
   GlobalLevel & level, const Freedom & freedom, double firstStep, double lastStep, std::vector<PosedCost> & poses);
 
+/** Says when a quasi-Newton search of a candidate ends: after so many steps in a row that are shorter than the tolerance. One short step may
+ *  be the first one after the curvature was lost, far from the minimum. */
+struct SearchEnd
+{
+  double tolerance = 0; // mm
+  int    shortSteps = 1;
+};
+
 /** Makes quasi-Newton steps (Broyden, Fletcher, Goldfarb & Shanno 1970; Nocedal & Wright 2006, section 6.1). A step that does not reduce
- *  the cost enough is tried again, shortened to the minimum of the parabola through the cost and slope before it and the cost after it. */
+ *  the cost enough is tried again, shortened to the minimum of the parabola through the cost and slope before it and the cost after it.
+ *  Where costs differ by their last digits only, slopes decide (Hager & Zhang 2005, equation 4.1). */
 class QuasiNewtonSearch
 {
 public:
   /** \param firstStep mm; no step is longer than four times that length
-   *  \param tolerance mm; a candidate ends after a step that is shorter */
-  QuasiNewtonSearch(
-    GlobalLevel & level, const Freedom & freedom, double firstStep, double tolerance, std::vector<PosedCost> & poses);
+   *  \param end of each candidate's search */
+  QuasiNewtonSearch(GlobalLevel &            level,
+                    const Freedom &          freedom,
+                    double                   firstStep,
+                    const SearchEnd &        end,
+                    std::vector<PosedCost> & poses);
 
   /** Makes, or tries, rounds steps of each candidate that has not ended. */
   void
@@ -61,8 +73,10 @@ private:
     double              descent = 0; // slope along direction
     double              length = 1;  // of the next step, in multiples of direction
     bool                hasCurvature = false;
-    bool                hasEnded = false;
-    bool                isLeftOut = false;
+    bool hasLearnt = false; // inverseHessian is that of steps, though a failed step may have put it aside
+    bool hasEnded = false;
+    bool isLeftOut = false;
+    int  shortSteps = 0; // accepted in a row
   };
 
   /** Moves a candidate to an evaluated pose. */
@@ -70,6 +84,9 @@ private:
   Arrive(Candidate & candidate, const PosedSlope & there);
   void
   ChooseDirection(Candidate & candidate) const;
+  /** Returns true if a step leads to a lower cost, or to one that is as low but for rounding and less steep along the step. */
+  bool
+  IsLower(const Candidate & candidate, const PosedSlope & there) const;
   void
   Try(Candidate & candidate);
   void
@@ -78,7 +95,7 @@ private:
   GlobalLevel &            m_Level;
   const Freedom            m_Freedom;
   double                   m_FirstStep;
-  double                   m_Tolerance;
+  const SearchEnd          m_End;
   std::vector<PosedCost> & m_Poses;
   std::vector<Candidate>   m_Candidates;
 };

@@ -68,6 +68,13 @@ public:
   double
   GetEdge() const;
 
+  /** Returns the cost of unrelated images, which Begin() was given. */
+  double
+  GetUnrelatedCost() const
+  {
+    return m_Unrelated;
+  }
+
   /** Returns the shortest edge in mm, of the image whose shortest edge is longer. A search ends at the resolution of this image. */
   double
   GetShortEdge() const;

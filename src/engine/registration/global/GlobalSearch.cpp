@@ -26,11 +26,11 @@ constexpr double      PerturbedAngle = 9 * Degree;
 constexpr double      PerturbedScales[] = { 0.8, 0.9, 1.1, 1.2 };
 constexpr std::size_t BestCount = 3;
 
-// The limits of a quasi-Newton search, which often ends after 10 steps: the number of steps, and the last step's length in voxels before
-// the last stage and in it.
-constexpr int    MostRounds = 40;
-constexpr double Tolerance = 0.01;
-constexpr double FinalTolerance = 0.003;
+// The limits of a quasi-Newton search, which often ends after 10 steps: the number of steps, and its end before the last stage and in it,
+// with the last steps' length in voxels.
+constexpr int       MostRounds = 40;
+constexpr SearchEnd CoarseEnd{ 0.01, 1 };
+constexpr SearchEnd FinalEnd{ 0.003, 3 };
 // The last steps along lines, in voxels.
 constexpr double FinalLine = 0.04;
 
@@ -47,6 +47,13 @@ constexpr Selection MovedSelection{ 96, 22 * Degree };
 constexpr Selection TurnedSelection{ 64, 6 * Degree };
 constexpr Selection ValleySelection{ 24, 6 * Degree };
 constexpr Selection BestSelection{ BestCount, PerturbedAngle };
+
+/** Returns an end whose tolerance is in mm. \param edge of a voxel, mm */
+SearchEnd
+InMillimetres(const SearchEnd & end, double edge)
+{
+  return { end.tolerance * edge, end.shortSteps };
+}
 
 /** Returns the best poses, each rotated relative to better ones by more than the selection's angle. */
 std::vector<PosedCost>
@@ -355,7 +362,7 @@ GlobalSearch::SearchAt1mm(PosedCost best, const Pose & start)
   }
   else
   {
-    QuasiNewtonSearch search(level, freedom, firstStep, FinalTolerance * level.GetShortEdge(), poses);
+    QuasiNewtonSearch search(level, freedom, firstStep, InMillimetres(FinalEnd, level.GetShortEdge()), poses);
     search.Advance(MostRounds);
     this->BeginLastStage(level, poses);
     search.Resume();
@@ -385,7 +392,7 @@ GlobalSearch::Descend(GlobalLevel &                level,
     SearchLines(level, freedom, firstStep, FinalLine * level.GetShortEdge(), poses);
     return;
   }
-  QuasiNewtonSearch search(level, freedom, firstStep, Tolerance * level.GetShortEdge(), poses);
+  QuasiNewtonSearch search(level, freedom, firstStep, InMillimetres(CoarseEnd, level.GetShortEdge()), poses);
   for (const Pruning & pruning : prunings)
   {
     search.Advance(pruning.rounds);
