@@ -20,6 +20,7 @@
 #include "kernels/field/FieldNewton.h"
 #include "kernels/field/FieldAdjoint.h"
 #include "kernels/field/FieldJacobian.h"
+#include "kernels/field/FieldUnfolding.h"
 #include "kernels/field/FieldReduction.h"
 #include "kernels/field/MiddleImage.h"
 #include "kernels/field/FieldWarp.h"

@@ -314,6 +314,13 @@ TEST_P(VelocityRegistrationTest, SmoothsWhatFolds)
   const Floats                      after = TakeField(registration, count);
   EXPECT_GT(CountFolded(pair.grid, before), 0);
   EXPECT_EQ(CountFolded(pair.grid, after), 0);
+  // Only what leads to a fold is smoothed.
+  std::int64_t same = 0;
+  for (std::int64_t n = 0; n < count; ++n)
+  {
+    same += std::equal(&before[3 * n], &before[3 * n] + 3, &after[3 * n]) ? 1 : 0;
+  }
+  EXPECT_GT(same, count / 4);
   EXPECT_EQ(result.foldedVoxels, 0);
   EXPECT_GT(result.smallestDeterminant, 0);
   EXPECT_TRUE(result.warnings.empty());

@@ -312,12 +312,12 @@ private:
                               m_Workspace.second);
   }
 
-  /** Lets the scheme smooth a deformation that folds, and writes down how the last one changes volumes. */
+  /** Lets the scheme unfold a deformation that folds, and writes down how the last one changes volumes. */
   void
   MeasureFolding(DiffeomorphicResult & result)
   {
     VolumeChanges changes = this->MeasureVolumes();
-    while (changes.foldedVoxels > 0 && m_Scheme->SmoothFurther())
+    while (changes.foldedVoxels > 0 && m_Scheme->Unfold())
     {
       changes = this->MeasureVolumes();
     }

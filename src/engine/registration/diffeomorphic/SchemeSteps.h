@@ -81,10 +81,10 @@ public:
   virtual bool
   Iterate(const DiffeomorphicSettings & settings, int t) = 0;
 
-  /** Smooths the last level's deformation once more, because it folds. Returns false, and does nothing, where the scheme has no such step or
-   *  has taken as many as it may. */
+  /** Changes the last level's deformation where it folds. The last call was MakeField(DeformationField::Forward). Returns false, and does
+   *  nothing, where the scheme has no such step or has taken as many as it may. */
   virtual bool
-  SmoothFurther()
+  Unfold()
   {
     return false;
   }

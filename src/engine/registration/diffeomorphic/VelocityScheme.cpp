@@ -20,8 +20,11 @@ namespace
 // v/2 is squared so often, and v once more, so that both begin with the same steps: half a voxel where v has 32.
 constexpr int SquaringsToMiddle = 5;
 
-// Further smoothings of v where it folds: together they are as one of √20 times the sigma.
-constexpr int MostSmoothings = 20;
+// Smoothings of v where exp(v) folds: together they are as one of √20 times the sigma.
+constexpr int MostUnfoldings = 20;
+
+// Steps in which marks of folds are carried along v. An even number, so that the last marks lie where the first ones did.
+constexpr int MarkSteps = 16;
 } // namespace
 
 VelocityScheme::LevelValues::LevelValues(SchemeWorkspace & workspace)
@@ -57,7 +60,7 @@ VelocityScheme::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomor
   m_Forces.BeginLevel(problem, pairs, number, settings.iterations[static_cast<std::size_t>(number)], m_Level);
   m_ToMiddle.Set(m_Level.grid, 0.5, SquaringsToMiddle);
   m_Whole.Set(m_Level.grid, 1.0, SquaringsToMiddle + 1);
-  m_FurtherSmoothings = 0;
+  m_Unfoldings = 0;
   Reserve(*m_Workspace.queue, m_Update, CountBytes(m_Level.grid));
 }
 
@@ -100,15 +103,46 @@ VelocityScheme::Move(const DiffeomorphicSettings & settings, int t)
 }
 
 bool
-VelocityScheme::SmoothFurther()
+VelocityScheme::Unfold()
 {
-  if (!this->SmoothsField() || m_FurtherSmoothings == MostSmoothings)
+  if (!this->SmoothsField() || m_Unfoldings == MostUnfoldings)
   {
     return false;
   }
-  m_FieldSmoother.Smooth(*m_Velocity, *m_Workspace.first, *m_Update, *m_Velocity);
-  ++m_FurtherSmoothings;
+  Queue &            queue = *m_Workspace.queue;
+  const std::int64_t voxels = kernels::CountFieldVoxels(&m_Level.grid);
+  Memory &           deformation = *m_Workspace.first;
+  Memory &           marks = *m_Update;
+  ForEachItem<kernels::MarkFoldsKernel>(queue, voxels, m_Level.grid, Input<float>(deformation), Output<float>(marks));
+  for (int step = 0; step < MarkSteps; ++step)
+  {
+    const std::int64_t before = step % 2 == 0 ? 0 : voxels;
+    ForEachItem<kernels::SpreadMarksKernel>(queue,
+                                            voxels,
+                                            m_Level.grid,
+                                            1.0F / MarkSteps,
+                                            before,
+                                            voxels - before,
+                                            Input<float>(*m_Velocity),
+                                            Output<float>(marks));
+  }
+  Memory & smoothed = deformation;
+  m_FieldSmoother.Smooth(*m_Velocity, smoothed, this->FindScratch(), smoothed);
+  ForEachItem<kernels::TakeWhereMarkedKernel>(
+    queue, voxels, m_Level.grid, Input<float>(marks), Input<float>(smoothed), Output<float>(*m_Velocity));
+  ++m_Unfoldings;
   return true;
+}
+
+Memory &
+VelocityScheme::FindScratch()
+{
+  if (Memory * const scratch = m_Forces.FindScratch())
+  {
+    return *scratch;
+  }
+  Reserve(*m_Workspace.queue, m_Workspace.second, CountBytes(m_Level.grid));
+  return *m_Workspace.second;
 }
 
 void
@@ -155,17 +189,12 @@ void
 VelocityScheme::MakeInverse()
 {
   Memory & inverse = *m_Workspace.first;
-  Memory * scratch = m_Forces.FindScratch();
-  if (scratch == nullptr)
-  {
-    Reserve(*m_Workspace.queue, m_Workspace.second, CountBytes(m_Level.grid));
-    scratch = m_Workspace.second.get();
-  }
+  Memory & scratch = this->FindScratch();
   Memory & deformation = *m_Update;
-  m_Whole.Enqueue(*m_Velocity, false, *scratch, deformation);
-  m_Whole.Enqueue(*m_Velocity, true, *scratch, inverse);
+  m_Whole.Enqueue(*m_Velocity, false, scratch, deformation);
+  m_Whole.Enqueue(*m_Velocity, true, scratch, inverse);
   // Both are interpolated between voxels, where they lose a little of each other.
-  this->RefineInverse(deformation, inverse, *scratch);
+  this->RefineInverse(deformation, inverse, scratch);
 }
 
 std::size_t

@@ -19,8 +19,9 @@ namespace gpureg
  *  - computes the similarity and its derivative by the moving image's points, and the same with exchanged roles, as SyN does,
  *  - smooths each derivative, scales it to half a step, and adds the first one to v, minus the second one,
  *  - smooths v.
- *  At the end v is smoothed further while exp(v) folds at a voxel: exact exponentials never do, but this one is known at voxels, and
- *  interpolated linearly between them, which is too little where v is roughest.
+ *  At the end v is smoothed while exp(v) folds at a voxel, along the way of the points around that voxel (kernels/field/FieldUnfolding.h):
+ *  exact exponentials never fold, but this one is known at voxels, and interpolated linearly between them, which is too little where v is
+ *  roughest.
  *  So, where nothing folds, exchanged images have the opposite velocity. A level's images are shrunk. */
 class VelocityScheme : public FieldScheme
 {
@@ -32,7 +33,7 @@ public:
   BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number) override;
 
   bool
-  SmoothFurther() override;
+  Unfold() override;
 
   std::vector<double>
   DownloadCosts(int count) override
@@ -89,6 +90,10 @@ private:
   void
   MakeUpdateOf(const DiffeomorphicSettings & settings, MiddleRole role, int t, Memory & update);
 
+  /** Returns an array as large as a field, of any contents, beside the update and the workspace's first one. */
+  Memory &
+  FindScratch();
+
   /** Makes the inverse in the workspace's first array. */
   void
   MakeInverse();
@@ -97,7 +102,7 @@ private:
   MiddleForces                            m_Forces;
   FieldExponential                        m_ToMiddle;
   FieldExponential                        m_Whole;
-  int                                     m_FurtherSmoothings = 0; // of the current level
+  int                                     m_Unfoldings = 0; // of the current level
   // float[3] a voxel: v; one of its two updates, which serves as scratch while it is not.
   MemoryPointer m_Velocity;
   MemoryPointer m_Update;
