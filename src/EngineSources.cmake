@@ -23,6 +23,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/field/FieldReducer.cpp
     engine/field/FieldSmoother.cpp
     engine/field/JacobianMeasure.cpp
+    engine/field/NewtonInverter.cpp
     engine/transform/FindPlanes.cpp
     engine/metric/samples/FixedGradients.cpp
     engine/transform/InitialChain.cpp

@@ -5,6 +5,7 @@
 #include "engine/field/FieldKernels.h"
 #include "engine/field/FieldReducer.h"
 #include "engine/field/JacobianMeasure.h"
+#include "engine/field/NewtonInverter.h"
 #include "engine/runtime/Backend.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/Fork.h"
@@ -14,7 +15,6 @@
 #include "gpureg/core/Error.h"
 
 #include <cmath>
-#include <utility>
 
 namespace gpureg
 {
@@ -27,9 +27,6 @@ constexpr float Tolerance = 0.1F;
 
 // A voxel converges in 4 to 6 readings of the field, unless steps must be halved.
 constexpr int Readings = 32;
-
-// Each round brings good inverses one voxel further into a part of the field where Newton's method did not converge by itself.
-constexpr int Rounds = 64;
 } // namespace
 
 class FieldInverter::Implementation
@@ -40,6 +37,7 @@ public:
     , m_Queue(m_Backend->CreateQueue())
     , m_Reducer(*m_Queue)
     , m_Jacobian(*m_Queue)
+    , m_Inverter(*m_Queue)
   {}
 
   const Backend &
@@ -80,9 +78,8 @@ public:
   GetStatistics() const
   {
     EvaluationStatistics statistics = m_Queue->GetStatistics();
-    std::size_t          bytes = m_Reducer.GetDeviceBytes() + m_Jacobian.GetDeviceBytes();
-    for (const MemoryPointer * array :
-         { &m_Field, &m_Inverse, &m_BetterInverse, &m_Errors, &m_BetterErrors, &m_Numbers })
+    std::size_t          bytes = m_Reducer.GetDeviceBytes() + m_Jacobian.GetDeviceBytes() + m_Inverter.GetDeviceBytes();
+    for (const MemoryPointer * array : { &m_Field, &m_Inverse, &m_Errors, &m_JacobianScratch, &m_Number })
     {
       bytes += SizeOf(*array);
     }
@@ -91,13 +88,6 @@ public:
   }
 
 private:
-  /** The first two numbers of the reducer's results. */
-  struct Errors
-  {
-    float largest;
-    float sum;
-  };
-
   static void
   CheckIsFinite(float number)
   {
@@ -115,8 +105,8 @@ private:
     {
       gpureg::Reserve(*m_Queue, *vectors, 3 * sizeof(float) * voxels);
     }
-    gpureg::Reserve(*m_Queue, m_Errors, sizeof(float) * voxels);
-    gpureg::Reserve(*m_Queue, m_Numbers, sizeof(Errors));
+    gpureg::Reserve(*m_Queue, m_Errors, 2 * sizeof(float) * voxels);
+    gpureg::Reserve(*m_Queue, m_Number, sizeof(float));
   }
 
   /** Finds the inverse, as good as it becomes. */
@@ -125,55 +115,14 @@ private:
   {
     const kernels::NewtonRule rule{ Readings, SmallError, 0, 0 };
     ForEachItem<kernels::ClearElementKernel>(*m_Queue, 3 * m_Voxels, Output<float>(*m_Inverse));
-    ForEachItem<kernels::InvertByNewtonKernel>(*m_Queue,
-                                               m_Voxels,
-                                               Precision::Single,
-                                               m_Grid,
-                                               rule,
-                                               Input<RealNumber>(*m_Field),
-                                               Output<RealNumber>(*m_Inverse),
-                                               Output<float>(*m_Errors));
-    Errors errors = this->MeasureErrors();
-    for (int round = 0; round < Rounds && errors.largest > SmallError; ++round)
-    {
-      gpureg::Reserve(*m_Queue, m_BetterInverse, 3 * sizeof(float) * static_cast<std::size_t>(m_Voxels));
-      gpureg::Reserve(*m_Queue, m_BetterErrors, sizeof(float) * static_cast<std::size_t>(m_Voxels));
-      ForEachItem<kernels::InvertFromNeighboursKernel>(*m_Queue,
-                                                       m_Voxels,
-                                                       Precision::Single,
-                                                       m_Grid,
-                                                       rule,
-                                                       Input<RealNumber>(*m_Field),
-                                                       Input<RealNumber>(*m_Inverse),
-                                                       Input<float>(*m_Errors),
-                                                       Output<RealNumber>(*m_BetterInverse),
-                                                       Output<float>(*m_BetterErrors));
-      std::swap(m_Inverse, m_BetterInverse);
-      std::swap(m_Errors, m_BetterErrors);
-      const Errors before = std::exchange(errors, this->MeasureErrors());
-      if (!(errors.sum < before.sum))
-      {
-        break;
-      }
-    }
-  }
-
-  /** Returns the largest of the voxels' errors, and their sum. */
-  Errors
-  MeasureErrors()
-  {
-    m_Reducer.FindLargestAndSum(*m_Errors, m_Voxels, *m_Numbers);
-    Errors errors{};
-    m_Queue->Download(&errors, *m_Numbers, sizeof(errors));
-    CheckIsFinite(errors.sum);
-    return errors;
+    CheckIsFinite(m_Inverter.Improve(m_Grid, rule, *m_Field, *m_Inverse, *m_Errors, m_Reducer).sum);
   }
 
   double
   DownloadNumber()
   {
     float number = 0;
-    m_Queue->Download(&number, *m_Numbers, sizeof(number));
+    m_Queue->Download(&number, *m_Number, sizeof(number));
     CheckIsFinite(number);
     return number;
   }
@@ -182,7 +131,7 @@ private:
   Judge()
   {
     InverseErrors errors;
-    errors.foldedVoxels = m_Jacobian.Measure(m_Grid, *m_Field, m_Reducer, m_BetterInverse).foldedVoxels;
+    errors.foldedVoxels = m_Jacobian.Measure(m_Grid, *m_Field, m_Reducer, m_JacobianScratch).foldedVoxels;
     // The field itself is no longer needed.
     ForEachItem<kernels::JudgeInverseKernel>(*m_Queue,
                                              m_Voxels,
@@ -195,7 +144,7 @@ private:
                                              Input<float>(*m_Errors),
                                              Output<float>(*m_Field));
     const auto find = [this](int number, auto reduce) {
-      (m_Reducer.*reduce)(*m_Field, number * m_Voxels, m_Voxels, *m_Numbers, 0);
+      (m_Reducer.*reduce)(*m_Field, number * m_Voxels, m_Voxels, *m_Number, 0);
       return this->DownloadNumber();
     };
     errors.unmappedVoxels = std::llround(find(kernels::InverseUnmapped, &FieldReducer::Sum));
@@ -210,17 +159,15 @@ private:
   std::unique_ptr<Queue>   m_Queue;
   FieldReducer             m_Reducer;
   JacobianMeasure          m_Jacobian;
+  NewtonInverter           m_Inverter;
   kernels::FieldGrid       m_Grid{};
   std::int64_t             m_Voxels = 0;
   // float[3] a voxel.
   MemoryPointer m_Field;
   MemoryPointer m_Inverse;
-  MemoryPointer m_BetterInverse;
-  // float a voxel: lengths of errors, in voxels.
-  MemoryPointer m_Errors;
-  MemoryPointer m_BetterErrors;
-  // float: results of the reducer.
-  MemoryPointer m_Numbers;
+  MemoryPointer m_Errors; // float[2] a voxel: lengths of errors, in voxels
+  MemoryPointer m_JacobianScratch;
+  MemoryPointer m_Number; // float: a result of the reducer
 };
 
 FieldInverter::FieldInverter(const std::string & deviceName)

@@ -29,6 +29,7 @@ FieldScheme::FieldScheme(SchemeWorkspace & workspace, FieldBorder border)
   : m_Workspace(workspace)
   , m_UpdateSmoother(*workspace.queue)
   , m_FieldSmoother(*workspace.queue)
+  , m_NewtonInverter(*workspace.queue)
   , m_Border(border)
 {}
 
@@ -140,14 +141,7 @@ FieldScheme::MakeUpdate(const DiffeomorphicSettings & settings,
 void
 FieldScheme::RefineInverse(const Memory & deformation, Memory & inverse, Memory & errors)
 {
-  ForEachItem<kernels::InvertByNewtonKernel>(*m_Workspace.queue,
-                                             kernels::CountFieldVoxels(&m_Level.grid),
-                                             Precision::Single,
-                                             m_Level.grid,
-                                             Refinement,
-                                             Input<RealNumber>(deformation),
-                                             Output<RealNumber>(inverse),
-                                             Output<float>(errors));
+  m_NewtonInverter.Improve(m_Level.grid, Refinement, deformation, inverse, errors, m_Workspace.reducer);
 }
 
 void
@@ -179,7 +173,7 @@ std::size_t
 FieldScheme::GetUpdateBytes() const
 {
   return m_UpdateSmoother.GetDeviceBytes() + m_FieldSmoother.GetDeviceBytes() + SizeOf(m_Factors) + SizeOf(m_Weighted) +
-         SizeOf(m_Longest) + (m_Adam ? m_Adam->GetDeviceBytes() : 0);
+         SizeOf(m_Longest) + m_NewtonInverter.GetDeviceBytes() + (m_Adam ? m_Adam->GetDeviceBytes() : 0);
 }
 
 } // namespace gpureg

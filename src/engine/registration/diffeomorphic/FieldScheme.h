@@ -3,6 +3,7 @@
 #define gpureg_FieldScheme_h
 
 #include "engine/field/FieldSmoother.h"
+#include "engine/field/NewtonInverter.h"
 #include "engine/registration/diffeomorphic/FieldAdam.h"
 #include "engine/registration/diffeomorphic/LevelGrid.h"
 #include "engine/registration/diffeomorphic/SchemeSteps.h"
@@ -67,7 +68,7 @@ protected:
              double                        length,
              int                           slot);
 
-  /** Enqueues Newton's steps from an inverse of a deformation on, until it undoes the deformation to 1e-4 voxels. errors: float a voxel, is
+  /** Takes Newton's steps from an inverse of a deformation on, until it undoes the deformation to 1e-4 voxels. errors: float[2] a voxel, is
    *  overwritten. */
   void
   RefineInverse(const Memory & deformation, Memory & inverse, Memory & errors);
@@ -94,6 +95,7 @@ protected:
   SchemeWorkspace & m_Workspace;
   FieldSmoother     m_UpdateSmoother;
   FieldSmoother     m_FieldSmoother;
+  NewtonInverter    m_NewtonInverter;
   LevelGrid         m_Level;   // of dimension 0 before the first level
   MemoryPointer     m_Factors; // float: see kernels::ComposeFields
 

@@ -241,7 +241,7 @@ SyNScheme::MakeField(DeformationField field)
       }
       this->ComposeHalves(m_Fixed, m_Moving, *deformation);
       this->ComposeHalves(m_Moving, m_Fixed, *m_Workspace.first);
-      Reserve(*m_Workspace.queue, m_Workspace.second, CountBytes(m_Level.grid) / 3);
+      Reserve(*m_Workspace.queue, m_Workspace.second, CountBytes(m_Level.grid) / 3 * 2);
       this->RefineInverse(*deformation, *m_Workspace.first, *m_Workspace.second);
       break;
     }
