@@ -109,7 +109,7 @@ Measure(Method & method)
 
 template <typename TGet>
 double
-FindMedian(const std::vector<Times> & runs, const TGet & get)
+ComputeMedian(const std::vector<Times> & runs, const TGet & get)
 {
   std::vector<double> values;
   for (const Times & run : runs)
@@ -132,7 +132,7 @@ PrintSearch(Method & method, const Pair & pair, const std::string & title, std::
   bench::Table table(title, { "stage", "ms", "first, ms", "evaluations", "rounds", "us a round", "least cost" });
   for (unsigned int stage = 0; stage < method.GetNumberOfStages(); ++stage)
   {
-    const double seconds = FindMedian(runs, [stage](const Times & run) { return run.stages[stage]; });
+    const double seconds = ComputeMedian(runs, [stage](const Times & run) { return run.stages[stage]; });
     const auto   rounds = static_cast<double>(method.GetStageRounds(stage));
     table.AddRow({ method.GetStageName(stage),
                    Format(1e3 * seconds),
@@ -144,7 +144,7 @@ PrintSearch(Method & method, const Pair & pair, const std::string & title, std::
   }
   const auto addWhole = [&](const std::string & name, double Times::*seconds) {
     table.AddRow({ name,
-                   Format(1e3 * FindMedian(runs, [seconds](const Times & run) { return run.*seconds; })),
+                   Format(1e3 * ComputeMedian(runs, [seconds](const Times & run) { return run.*seconds; })),
                    Format(1e3 * first.*seconds),
                    bench::Table::none,
                    bench::Table::none,
@@ -166,7 +166,7 @@ PrintSearch(Method & method, const Pair & pair, const std::string & title, std::
               << example::Compare(method.GetTransform(), pair.truth, example::FindHead(pair.fixed)) << '\n';
   }
   std::cout << '\n';
-  return FindMedian(runs, [](const Times & run) { return run.loaded; });
+  return ComputeMedian(runs, [](const Times & run) { return run.loaded; });
 }
 
 /** Times of whole searches, by cost and optimizer, and device. */

@@ -259,7 +259,7 @@ MakeProblem(const Case & which, std::uint64_t number, double field, const itk::G
 
 /** Returns the root mean square of equation 5 of Li 2015 over the overlap, which is where a resampled image of ones is one. */
 double
-FindRMS(const Problem & problem, const itk::Transform<double, 3, 3> * transform, const itk::GPUDevice & device)
+ComputeRMS(const Problem & problem, const itk::Transform<double, 3, 3> * transform, const itk::GPUDevice & device)
 {
   const auto ones = Volume::New();
   ones->CopyInformation(problem.moving);
@@ -509,7 +509,7 @@ PrintComparison(const example::CommandLine & line, const Case & which, const itk
       }
       seconds += method->GetElapsedSeconds();
       errors += outcome.error;
-      rms += FindRMS(problem, method->GetTransform(), device);
+      rms += ComputeRMS(problem, method->GetTransform(), device);
     }
     const auto n = std::max(1.0, static_cast<double>(starts) - thrown);
     table.AddRow(

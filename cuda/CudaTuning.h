@@ -70,7 +70,7 @@ constexpr int leastCudaGroups<kernels::ResampleRowsGroupKernel, TReal, CudaConst
 constexpr int
 CountPairGroups(int variant, int task)
 {
-  if (!(task & kernels::PairsFindForces))
+  if (!(task & kernels::PairsComputeForces))
   {
     return IsChained(variant) ? ChainedValueBlocks : IsFixedPoint(variant) ? FixedPointBlocks : ValueBlocks;
   }

@@ -23,7 +23,7 @@ using Adaptor = itk::BSplineTransformParametersAdaptor<SplineTransform>;
 
 /** Returns the number of cells along each axis with which their edges are closest to a length. */
 SplineTransform::MeshSizeType
-FindMeshSize(const Volume * fixed, double edge)
+ComputeMeshSize(const Volume * fixed, double edge)
 {
   SplineTransform::MeshSizeType mesh;
   for (unsigned int d = 0; d < 3; ++d)
@@ -63,7 +63,7 @@ SetAdaptors(Registration & registration, const SplineTransform & spline, const V
     adaptor->SetRequiredTransformDomainDirection(spline.GetTransformDomainDirection());
     adaptor->SetRequiredTransformDomainPhysicalDimensions(spline.GetTransformDomainPhysicalDimensions());
     adaptor->SetRequiredTransformDomainMeshSize(
-      FindMeshSize(fixed, std::ldexp(spacing, static_cast<int>(levels - 1 - level))));
+      ComputeMeshSize(fixed, std::ldexp(spacing, static_cast<int>(levels - 1 - level))));
     adaptors.push_back(adaptor.GetPointer());
   }
   registration.SetTransformParametersAdaptorsPerLevel(adaptors);
@@ -95,7 +95,7 @@ RegisterBySpline(const Volume * fixed, const Volume * moving, const SplineSettin
   initializer->SetTransform(spline);
   initializer->SetImage(fixed);
   initializer->SetTransformDomainMeshSize(
-    FindMeshSize(fixed, std::ldexp(settings.spacing, static_cast<int>(settings.levels) - 1)));
+    ComputeMeshSize(fixed, std::ldexp(settings.spacing, static_cast<int>(settings.levels) - 1)));
   initializer->InitializeTransform();
   spline->SetIdentity();
 

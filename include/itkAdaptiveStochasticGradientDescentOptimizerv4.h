@@ -196,7 +196,7 @@ private:
   typename Superclass::ScalesEstimatorType::Pointer
   MakeStepEstimator() const;
   double
-  FindMaximumStepLength() const;
+  ComputeMaximumStepLength() const;
   void
   AdvanceOneStep();
   double

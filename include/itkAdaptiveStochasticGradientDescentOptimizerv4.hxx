@@ -188,7 +188,7 @@ itkAdaptiveStochasticClass::EstimateGain(const std::vector<DerivativeType> & gra
     displacement += static_cast<double>(estimator->EstimateStepScale(this->m_Gradient)) / gradients.size();
   }
   // Nothing moves if all derivatives are 0, whatever the gain.
-  const double step = displacement > 0 ? this->FindMaximumStepLength() / displacement : 1.0;
+  const double step = displacement > 0 ? this->ComputeMaximumStepLength() / displacement : 1.0;
   m_CurrentGain = m_NoiseFactor * step * std::pow(m_GainOffset, m_GainExponent);
 }
 
@@ -216,7 +216,7 @@ itkAdaptiveStochasticClass::MakeStepEstimator() const
 }
 
 itkAdaptiveStochasticTemplate double
-itkAdaptiveStochasticClass::FindMaximumStepLength() const
+itkAdaptiveStochasticClass::ComputeMaximumStepLength() const
 {
   if (m_MaximumStepLength > 0)
   {

@@ -98,7 +98,7 @@ private:
   struct Corners;
 
   void
-  FindRanges();
+  ComputeRanges();
   SizeValueType
   FindBin(double value, const Range & range) const;
   std::array<double, 9>

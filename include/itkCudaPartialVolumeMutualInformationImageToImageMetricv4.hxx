@@ -45,7 +45,7 @@ itkCudaPartialVolumeClass::Initialize()
   m_Adapter.Initialize(
     [this] {
       Superclass::Initialize();
-      this->FindRanges();
+      this->ComputeRanges();
       m_InitializedBins = m_NumberOfHistogramBins;
     },
     [this] { this->UpdateEngine(true); });
@@ -53,7 +53,7 @@ itkCudaPartialVolumeClass::Initialize()
 
 itkGPUMetricTemplate
 void
-itkCudaPartialVolumeClass::FindRanges()
+itkCudaPartialVolumeClass::ComputeRanges()
 {
   m_Adapter.CheckNumberOfBins(m_NumberOfHistogramBins);
   const auto & images = m_Adapter.GetImages();

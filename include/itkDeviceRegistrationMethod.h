@@ -82,7 +82,7 @@ public:
   itkSetConstObjectMacro(InitialTransform, TransformType);
   itkGetConstObjectMacro(InitialTransform, TransformType);
 
-  /** Set the least and the greatest value that the method tells apart in an image: it takes a value outside this range for the nearer
+  /** Set the least and the greatest value that the method distinguishes in an image: it takes a value outside this range for the nearer
    * end. Two equal numbers, the default, let the method choose a range without outliers; it warns if there are any. The range from
    * -infinity to infinity contains all values. */
   itkSetMacro(FixedImageRange, ValueRangeType);

@@ -194,7 +194,7 @@ private:
   void
   WarnOfFewVoxels() const;
   void
-  KeepTransform();
+  StoreTransform();
 
   SimilarityEnum m_Similarity{ SimilarityEnum::NormalizedMutualInformation };
   OptimizerEnum  m_Optimizer{ OptimizerEnum::Adam };

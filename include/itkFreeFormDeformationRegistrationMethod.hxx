@@ -78,7 +78,7 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::RegisterDeform
       m_RegisteredLevels = static_cast<unsigned int>(progress.levels);
     });
   this->WarnOfFewVoxels();
-  this->KeepTransform();
+  this->StoreTransform();
 }
 
 template <typename TFixedImage, typename TMovingImage>
@@ -100,7 +100,7 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::WarnOfFewVoxel
  * inside the grid. */
 template <typename TFixedImage, typename TMovingImage>
 void
-FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::KeepTransform()
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::StoreTransform()
 {
   m_Deformation = DeformationType::New();
   typename DeformationType::PhysicalDimensionsType dimensions;

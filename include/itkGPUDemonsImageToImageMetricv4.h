@@ -65,7 +65,7 @@ private:
   itkGPUPairFriendsMacro();
 
   gpureg::DemonsTerms
-  FindDemonsTerms(const GPURegistrationDetail::MetricScales & scales) const;
+  ComputeDemonsTerms(const GPURegistrationDetail::MetricScales & scales) const;
 
   GPURegistrationDetail::DeviceUse                 m_Use;
   mutable GPURegistrationDetail::PairAdapter<Self> m_Adapter{ *this, gpureg::PairMeasure::Demons };

@@ -31,7 +31,7 @@ itkGPUDemonsClass::Initialize()
 
 itkGPUMetricTemplate
 gpureg::DemonsTerms
-itkGPUDemonsClass::FindDemonsTerms(const GPURegistrationDetail::MetricScales & scales) const
+itkGPUDemonsClass::ComputeDemonsTerms(const GPURegistrationDetail::MetricScales & scales) const
 {
   gpureg::DemonsTerms terms;
   terms.normalizer = static_cast<double>(this->GetNormalizer());
@@ -46,7 +46,7 @@ itkGPUDemonsClass::GetValueAndDerivativeExecute() const
 {
   m_Adapter.Evaluate(
     [this](gpureg::PairMetric & engine, const GPURegistrationDetail::MetricScales & scales) {
-      engine.SetDemonsTerms(this->FindDemonsTerms(scales));
+      engine.SetDemonsTerms(this->ComputeDemonsTerms(scales));
     },
     [this](const gpureg::PairResult & result, const GPURegistrationDetail::MetricScales & scales) {
       const_cast<Self *>(this)->m_Value = m_Adapter.MakeMeanSquare(result, scales);

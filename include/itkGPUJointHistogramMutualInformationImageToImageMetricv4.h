@@ -113,7 +113,7 @@ private:
   void
   ShapeJointPDF();
   double
-  FindPlace(double value, const Range & range) const;
+  ComputePlace(double value, const Range & range) const;
   SizeValueType
   FindBin(double value, const Range & range) const;
   std::vector<bool>

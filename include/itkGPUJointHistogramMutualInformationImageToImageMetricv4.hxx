@@ -115,7 +115,7 @@ itkGPUJointHistogramClass::ShapeJointPDF()
 /** Returns the continuous bin index of a value in its image's range. */
 itkGPUMetricTemplate
 double
-itkGPUJointHistogramClass::FindPlace(double value, const Range & range) const
+itkGPUJointHistogramClass::ComputePlace(double value, const Range & range) const
 {
   using ValueType = TInternalComputationValueType;
   const auto                             minimum = static_cast<ValueType>(range.first);
@@ -129,7 +129,7 @@ itkGPUMetricTemplate
 SizeValueType
 itkGPUJointHistogramClass::FindBin(double value, const Range & range) const
 {
-  const double place = this->FindPlace(value, range);
+  const double place = this->ComputePlace(value, range);
   // outside the histogram, or not a number
   if (!(place >= -0.5 && place < static_cast<double>(m_InitializedBins) - 0.5))
   {
@@ -215,7 +215,7 @@ itkGPUJointHistogramClass::UpdateEngine(bool isInitializing) const
   };
   const auto binOf = [this](auto value) { return this->FindBin(static_cast<double>(value), m_FixedRange); };
   const auto placeOf = [this](auto value) {
-    const double place = this->FindPlace(static_cast<double>(value), m_FixedRange);
+    const double place = this->ComputePlace(static_cast<double>(value), m_FixedRange);
     return place - std::floor(place + 0.5);
   };
   std::optional<double> placeOfMinimum;

@@ -89,7 +89,7 @@ itkGPUSyN::RegisterOnDevice()
     problem.movingState = MakeState(*this->m_MovingToMiddleTransform);
   }
 
-  // Brings back what was there before.
+  // Restores the previous state.
   const auto forget = [this,
                        fixed = this->m_FixedToMiddleTransform,
                        moving = this->m_MovingToMiddleTransform,

@@ -75,7 +75,7 @@ public:
   itkSetMacro(Weight, double);
   itkGetConstMacro(Weight, double);
 
-  /** Set the least and the greatest value that are told apart, as DeviceRegistrationMethod::SetFixedImageRange() does. */
+  /** Set the least and the greatest value that the method distinguishes, as DeviceRegistrationMethod::SetFixedImageRange() does. */
   itkSetMacro(FixedImageRange, ValueRangeType);
   itkGetConstReferenceMacro(FixedImageRange, ValueRangeType);
   itkSetMacro(MovingImageRange, ValueRangeType);

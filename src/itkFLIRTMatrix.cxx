@@ -42,7 +42,7 @@ MakeMatrix(const gpureg::IndexMap & map)
 Matrix4
 Invert(const Matrix4 & matrix, const char * what)
 {
-  // Of a matrix that is singular rounding leaves a determinant that is not quite 0.
+  // The determinant of a singular matrix is not exactly 0, because of rounding.
   const auto linear = matrix.GetVnlMatrix().extract(3, 3);
   if (!(std::abs(vnl_determinant(linear)) > 1e-12 * std::pow(linear.frobenius_norm(), 3)))
   {
@@ -51,7 +51,7 @@ Invert(const Matrix4 & matrix, const char * what)
   return Matrix4(matrix.GetInverse());
 }
 
-/** Whether a NIfTI file that an image was read from says where its voxels are, as far as the image tells of it. */
+/** Returns false if an image's metadata has a qform_code and an sform_code of 0: its NIfTI file does not place it in space. */
 bool
 IsPlaced(const FLIRTMatrix::ImageType & image)
 {
@@ -66,21 +66,22 @@ IsPlaced(const FLIRTMatrix::ImageType & image)
   return false;
 }
 
-/** The determinant that FSL counts x by, which takes what is not placed for radiological, where ITK's reader gives it the identity. */
+/** Returns the determinant by whose sign FSL chooses the direction of x. FSL takes an image without qform and sform for radiological, so the
+ *  determinant is negative; ITK's reader gives such an image the identity. */
 double
-FindDeterminant(const FLIRTMatrix::ImageType & image)
+ComputeDeterminant(const FLIRTMatrix::ImageType & image)
 {
   return IsPlaced(image) ? vnl_determinant(image.GetDirection().GetVnlMatrix()) : -1.0;
 }
 
-/** From an image's points to FSL's coordinates of it. */
+/** Returns the matrix from an image's points to FSL's coordinates in the image. */
 Matrix4
 MakePointToFSL(const FLIRTMatrix::ImageType & image)
 {
   const auto             region = image.GetLargestPossibleRegion();
   const auto             spacing = image.GetSpacing();
   const gpureg::IndexMap toFSL = gpureg::MakeIndexToFLIRT({ spacing[0], spacing[1], spacing[2] },
-                                                          FindDeterminant(image),
+                                                          ComputeDeterminant(image),
                                                           static_cast<double>(region.GetSize(0)));
   return MakeMatrix(toFSL) * MakeMatrix(GPURegistrationGeometry::GetPointToIndexMap<3>(image, region));
 }

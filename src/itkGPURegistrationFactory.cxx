@@ -103,7 +103,7 @@ GetClasses()
   return classes;
 }
 
-/** Those that RegisterClass() has registered, by the class' name. ITK may have forgotten them since. */
+/** The factories that RegisterClass() has registered, by the class' name. ITK may have unregistered some of them since. */
 struct Registered
 {
   gpureg::ForkSafeMutex                                  mutex;

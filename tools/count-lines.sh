@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Prints how many lines the product has, what a device must have, and what each metric has of its own, with comments and
-# declarations. A metric's files are those that are named after it. Run it in a checkout.
+# Prints how many lines the product has, what a device must have, what each metric has of its own, and what a new metric needs, with
+# comments and declarations. A metric's files are those that are named after it. Run it in a checkout.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -24,6 +24,16 @@ row()
 {
   echo "| $1 | $(count "$2" src/kernels) | $(count "$2" src/engine include/gpureg) | $(count "$2" src/host) |" \
     "$(count "$2" cuda) | $(count "$2" opencl) | $(count "$2" include/*.h include/*.hxx include/GPURegistrationDetail) |"
+}
+
+# need METRIC NAME: the files and lines of a metric whose files and classes are named so, and the other files and lines of the product and
+# its build that name it.
+need()
+{
+  own=$(git ls-files src cuda opencl include wrapping | grep "/[^/]*$2[^/]*$")
+  others=$(git grep -l "$2" -- src cuda opencl include wrapping cmake | grep -v "/[^/]*$2[^/]*$")
+  named=$(echo "$others" | xargs grep -h "$2" | wc -l)
+  echo "| $1 | $(echo "$own" | wc -l) | $(echo "$own" | lines) | $(echo "$others" | wc -l) | $named |"
 }
 
 echo "| code | lines |"
@@ -51,3 +61,8 @@ row "what these two share" "Entropy|HostEntropy|CudaEntropy|OpenCLEntropy|JointD
 row "correlation ratio, by six schemes" "CorrelationRatio|BorderWeight|SortedSamples|CudaSort"
 row "joint histogram" "JointHistogram|JointDensityArguments|SmoothedDensity"
 row "neighborhood correlation" "Neighborhood|ANTSNeighborhood"
+echo
+echo "| what a new metric needs, as this one has it | files of its own | lines | other files that name it | lines there |"
+echo "|---|---|---|---|---|"
+need "of pairs of values: mean absolute differences" MeanAbsoluteDifferences
+need "with a histogram: partial volume" PartialVolume

@@ -55,8 +55,8 @@ AddCudaCode(std::vector<CudaCode> & codes, const std::string & word, const std::
     }
     return;
   }
-  // The other words leave the numbers to the compiler. "native" is machine code for the GPUs that it found; an unknown word may stand for
-  // anything.
+  // For the other words the compiler chose the architectures. "native" is machine code for the GPUs of the machine that compiled; an
+  // unknown word may stand for any code.
   const bool isAll = word == "all" || word == "all-major";
   for (const int capability : compiled)
   {

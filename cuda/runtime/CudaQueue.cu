@@ -333,7 +333,7 @@ CudaQueue::RunGroups(const GroupLaunch & launch)
   {
     throw std::logic_error(std::string("no variant of the kernel has these constants: ") + launch.name);
   }
-  // The constants are in the entry point.
+  // Only what follows the constants is passed: the constants are compiled into the entry point.
   void * parameters[MostKernelArguments] = {};
   for (std::size_t n = launch.constantCount; n < launch.argumentCount; ++n)
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which types the factory stands in for. What is made of one type of pixel is compiled in one file, for ITK's filters are
+// Lists the types that the factory overrides. The overrides for one type of pixel are compiled in one file, since ITK's filters are
 // made of each other: Floats2D.cxx and so on.
 #ifndef FilterOverrides_h
 #define FilterOverrides_h

@@ -19,7 +19,7 @@
 namespace gpuregfactories
 {
 
-/** Puts TOurs into the place of TTheirs, for images of a pixel type: to the same type, and of integers to float, too. */
+/** Overrides TTheirs by TOurs for input images of a pixel type: with outputs of the same type, and with outputs of float for integers. */
 template <template <typename, typename> class TTheirs,
           template <typename, typename>
           class TOurs,

@@ -18,7 +18,7 @@ struct Images
 
 /** Σ S, by its definition: box by box. */
 double
-FindByDefinition(const FieldGrid & grid, const BoxCorrelation & a, const Images & images)
+ComputeByDefinition(const FieldGrid & grid, const BoxCorrelation & a, const Images & images)
 {
   double total = 0;
   ForEachItem(CountFieldVoxels(&grid), [&](std::int64_t centre) {
@@ -59,7 +59,7 @@ FindByDefinition(const FieldGrid & grid, const BoxCorrelation & a, const Images 
 /** Σ S and its derivative by each moving value, by the kernels. */
 template <typename TReal>
 double
-FindByKernels(const FieldGrid & grid, const BoxCorrelation & a, const Images & images, std::vector<TReal> & forces)
+ComputeByKernels(const FieldGrid & grid, const BoxCorrelation & a, const Images & images, std::vector<TReal> & forces)
 {
   const std::int64_t       voxels = CountFieldVoxels(&grid);
   const std::vector<TReal> fixed(images.fixed.begin(), images.fixed.end());
@@ -73,13 +73,13 @@ FindByKernels(const FieldGrid & grid, const BoxCorrelation & a, const Images & i
     SumProductsInPlane(&grid, &a, fixed.data(), moving.data(), weights.data(), summed.data(), item);
   });
   ForEachItem(alongZ, [&](std::int64_t item) {
-    FindCorrelationTerms(&grid, &a, summed.data(), weights.data(), values.data(), terms.data(), item);
+    ComputeCorrelationTerms(&grid, &a, summed.data(), weights.data(), values.data(), terms.data(), item);
   });
   ForEachItem(alongY, [&](std::int64_t item) { SumTermsInPlane(&grid, &a, terms.data(), summed.data(), item); });
   forces.resize(3 * voxels);
   double total = 0;
   ForEachItem(alongZ, [&](std::int64_t item) {
-    FindCorrelationForces(
+    ComputeCorrelationForces(
       &grid, &a, summed.data(), fixed.data(), moving.data(), weights.data(), gradients.data(), forces.data(), item);
     total += values[item];
   });
@@ -116,11 +116,11 @@ TestCorrelation()
       Images       images = DrawImages(random, its.voxels);
       Doubles      forces;
       Floats       inFloat;
-      const double value = FindByKernels(its.forKernels, a, images, forces);
+      const double value = ComputeByKernels(its.forKernels, a, images, forces);
       const double scale = static_cast<double>(its.voxels);
-      EXPECT_NEAR(value, FindByDefinition(its.forKernels, a, images), 1e-11 * scale);
+      EXPECT_NEAR(value, ComputeByDefinition(its.forKernels, a, images), 1e-11 * scale);
       // A box's variances are 1e-2 at least where there are many voxels, of means of squares that floats know to 1e-7.
-      EXPECT_NEAR(FindByKernels(its.forKernels, a, images, inFloat), value, 1e-4 * scale);
+      EXPECT_NEAR(ComputeByKernels(its.forKernels, a, images, inFloat), value, 1e-4 * scale);
       double largest = 0;
       for (const double force : forces)
       {
@@ -132,9 +132,9 @@ TestCorrelation()
         const double      before = images.moving[voxel];
         const double      step = 1e-5;
         images.moving[voxel] = before + step;
-        const double above = FindByDefinition(its.forKernels, a, images);
+        const double above = ComputeByDefinition(its.forKernels, a, images);
         images.moving[voxel] = before - step;
-        const double below = FindByDefinition(its.forKernels, a, images);
+        const double below = ComputeByDefinition(its.forKernels, a, images);
         images.moving[voxel] = before;
         EXPECT_NEAR(forces[3 * voxel + 1], (above - below) / (2.0 * step), 1e-6 * (1.0 + largest));
         EXPECT_NEAR(inFloat[3 * voxel + 1], forces[3 * voxel + 1], 1e-3 * (1e-2 + largest));
@@ -162,7 +162,7 @@ TEST(BoxCorrelation, OfFlatImagesIsNothing)
   {
     const BoxCorrelation a{ { 2, 2, 2 }, 1, variance };
     Floats               forces;
-    EXPECT_NEAR(FindByKernels(its.forKernels, a, { flat, flat, Doubles(its.voxels, 1.0) }, forces), 0.0, 1e-6);
+    EXPECT_NEAR(ComputeByKernels(its.forKernels, a, { flat, flat, Doubles(its.voxels, 1.0) }, forces), 0.0, 1e-6);
     for (const float force : forces)
     {
       EXPECT_TRUE(std::isfinite(force));
@@ -178,7 +178,7 @@ TEST(BoxCorrelation, WithoutWeightIsNothing)
   Images               images = DrawImages(random, its.voxels);
   Floats               forces;
   std::fill(images.weights.begin(), images.weights.end(), 0.0);
-  EXPECT_EQ(FindByKernels(its.forKernels, a, images, forces), 0.0);
+  EXPECT_EQ(ComputeByKernels(its.forKernels, a, images, forces), 0.0);
   EXPECT_EQ(forces, Floats(forces.size()));
 }
 

@@ -73,7 +73,7 @@ struct FieldCase
   explicit FieldCase(const Grid<VDimension> & itsGrid)
     : grid(itsGrid)
     , forKernels(gpureg::MakeFieldGrid(GetGeometry(itsGrid)))
-    , toVoxels(gpureg::Invert(gpureg::FindIndexToPhysical(GetGeometry(itsGrid)).matrix))
+    , toVoxels(gpureg::Invert(gpureg::ComputeIndexToPhysical(GetGeometry(itsGrid)).matrix))
     , voxels(gpureg::kernels::CountFieldVoxels(&forKernels))
   {}
 
@@ -81,10 +81,10 @@ struct FieldCase
   std::array<double, 3>
   FromVoxels(const std::array<double, 3> & steps) const
   {
-    return gpureg::Multiply(gpureg::FindIndexToPhysical(GetGeometry(grid)).matrix, steps);
+    return gpureg::Multiply(gpureg::ComputeIndexToPhysical(GetGeometry(grid)).matrix, steps);
   }
 
-  /** Of any vectors, up to so many voxels along each axis. */
+  /** Makes a field of random vectors, whose components are at most the given number of voxels long. */
   Floats
   DrawField(Random & random, double most) const
   {
@@ -103,7 +103,7 @@ struct FieldCase
     return field;
   }
 
-  /** Of waves no shorter than so many voxels, of vectors up to about `most` voxels. */
+  /** Makes a field of waves that are no shorter than the given number of voxels, with vectors of up to about `most` voxels. */
   Floats
   DrawSmoothField(Random & random, double most, double shortest) const
   {
@@ -173,7 +173,7 @@ struct FieldCase
   /** The length of their difference at a voxel, in voxels. */
   template <typename TReal>
   double
-  FindDifference(const std::vector<TReal> & ours, const ImageType & itks, std::int64_t item) const
+  ComputeDifference(const std::vector<TReal> & ours, const ImageType & itks, std::int64_t item) const
   {
     std::array<double, 3> difference{ 0, 0, 0 };
     for (unsigned int d = 0; d < VDimension; ++d)
@@ -190,14 +190,14 @@ struct FieldCase
   {
     double largest = 0;
     ForEachItem(voxels, [&](std::int64_t item) {
-      const double difference = this->FindDifference(ours, itks, item);
+      const double difference = this->ComputeDifference(ours, itks, item);
       // NaN, too, shall show.
       largest = difference <= largest ? largest : difference;
     });
     return largest;
   }
 
-  /** What rounding leaves of vectors in mm that are up to so many voxels along each axis, in voxels: on oblique grids with thick slices far
+  /** Returns the error, in voxels, that rounding causes in vectors in mm of up to the given number of voxels: on oblique grids with thick slices far
    *  more than 2^-24 of their lengths in voxels. */
   double
   FindRounding(double most) const

@@ -57,7 +57,7 @@ TestComposition()
       ComposeFields(&its.forKernels, FactorsOfOne, outer.data(), inner.data(), composed.data(), item);
       if (!IsAtEdge(its, &inner[3 * item], item))
       {
-        EXPECT_LE(its.FindDifference(composed, *filter->GetOutput(), item), Roundings * its.FindRounding(3.0));
+        EXPECT_LE(its.ComputeDifference(composed, *filter->GetOutput(), item), Roundings * its.FindRounding(3.0));
       }
     });
     // In place, and by factors: to the bit.
@@ -312,13 +312,13 @@ TEST(FieldSums, MeasureLengthsOfAnySize)
   for (const float scale : { 1.0F, 1e-30F, 1e30F, 1e-15F, 1e15F })
   {
     const float  vector[] = { -0.05F * scale, 50.0F * scale, 2.6F * scale };
-    const double length = FindLengthInVoxels(&its.forKernels, vector);
+    const double length = ComputeLengthInVoxels(&its.forKernels, vector);
     EXPECT_NEAR(length / scale, 3.0, 1e-6) << scale;
   }
   const float zero[] = { 0.0F, 0.0F, 0.0F };
-  EXPECT_EQ(FindLengthInVoxels(&its.forKernels, zero), 0.0F);
+  EXPECT_EQ(ComputeLengthInVoxels(&its.forKernels, zero), 0.0F);
   const float nan[] = { 0.0F, std::numeric_limits<float>::quiet_NaN(), 0.0F };
-  EXPECT_TRUE(std::isnan(FindLengthInVoxels(&its.forKernels, nan)));
+  EXPECT_TRUE(std::isnan(ComputeLengthInVoxels(&its.forKernels, nan)));
 }
 
 TEST(FieldSums, ScaleToTheLongestVector)
@@ -326,7 +326,7 @@ TEST(FieldSums, ScaleToTheLongestVector)
   LongestVector rule{ 0.25F, 0, FactorOfOuter };
   float         factors[] = { 7.0F, 7.0F };
   const auto    find = [&](float longest) {
-    FindScaleFactor(&rule, &longest, factors, 0);
+    ComputeScaleFactor(&rule, &longest, factors, 0);
     return factors[rule.slot];
   };
   EXPECT_EQ(find(2.0F), 0.125F);

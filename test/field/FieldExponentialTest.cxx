@@ -46,7 +46,7 @@ FindLargestMagnitude(const Doubles & field)
 {
   float largest = 0;
   ForEachItem(static_cast<std::int64_t>(field.size()),
-              [&](std::int64_t item) { largest = std::max(largest, FindMagnitude(field.data(), item)); });
+              [&](std::int64_t item) { largest = std::max(largest, ComputeMagnitude(field.data(), item)); });
   return largest;
 }
 
@@ -55,7 +55,7 @@ Doubles
 CarryBack(const FieldGrid & grid, const std::vector<Doubles> & fields, Doubles gradient, Way way)
 {
   const std::int64_t         voxels = CountFieldVoxels(&grid);
-  const float                units = gpureg::FindScatterUnits(voxels);
+  const float                units = gpureg::ComputeScatterUnits(voxels);
   std::vector<std::uint64_t> sums(gradient.size());
   for (std::size_t n = fields.size() - 1; n-- > 0;)
   {
@@ -125,7 +125,7 @@ Plus(const Doubles & a, double factor, const Doubles & b)
 
 /** The derivative of squaring u along v, by its definition: v + ∂u/∂x·v, and v itself interpolated where u leads. */
 Doubles
-FindTangent(const FieldGrid & grid, const Doubles & u, const Doubles & v)
+ComputeTangent(const FieldGrid & grid, const Doubles & u, const Doubles & v)
 {
   Doubles tangent = v;
   ForEachItem(CountFieldVoxels(&grid), [&](std::int64_t item) {
@@ -135,7 +135,7 @@ FindTangent(const FieldGrid & grid, const Doubles & u, const Doubles & v)
     if (MoveFromVoxel(&grid, index, &u[3 * item], cell, fraction))
     {
       InterpolateFieldAndSlopes(&grid, u.data(), cell, fraction, moved, slopes);
-      FindFieldGradient(&grid, slopes, gradient);
+      ComputeFieldGradient(&grid, slopes, gradient);
       InterpolateField(&grid, v.data(), cell, fraction, moved);
       for (int r = 0; r < 3; ++r)
       {
@@ -168,7 +168,7 @@ TestTranspose()
       Doubles       tangent = v;
       for (int n = 0; n < squarings; ++n)
       {
-        tangent = FindTangent(grid, fields[n], tangent);
+        tangent = ComputeTangent(grid, fields[n], tangent);
       }
       for (double & component : tangent)
       {
@@ -312,7 +312,7 @@ TEST(FieldAdjoint, ScattersTheSameBitsInAnyOrder)
   // Many vectors lead to the same few voxels.
   Floats       inner = its.DrawField(random, 4.0);
   const Floats gradient = its.DrawField(random, 1.0);
-  const float  units = gpureg::FindScatterUnits(its.voxels);
+  const float  units = gpureg::ComputeScatterUnits(its.voxels);
   const float  largest = *std::max_element(gradient.begin(), gradient.end());
   const auto   scatter = [&](std::vector<std::uint64_t> & sums, std::int64_t item) {
     ScatterToOuter(&its.forKernels, units, &largest, FactorsOfOne, inner.data(), gradient.data(), sums.data(), item);
@@ -341,9 +341,9 @@ TEST(FieldAdjoint, HasRoomForAllVoxelsInOne)
   for (const std::int64_t voxels :
        { std::int64_t{ 1 }, std::int64_t{ 8 } << 20, (std::int64_t{ 8 } << 20) + 1, std::int64_t{ 1 } << 33 })
   {
-    const double most = static_cast<double>(gpureg::FindScatterUnits(voxels)) * static_cast<double>(voxels);
+    const double most = static_cast<double>(gpureg::ComputeScatterUnits(voxels)) * static_cast<double>(voxels);
     EXPECT_LE(most, std::ldexp(1.0, 62)) << voxels;
-    EXPECT_GE(gpureg::FindScatterUnits(voxels), std::ldexp(1.0F, 29)) << voxels;
+    EXPECT_GE(gpureg::ComputeScatterUnits(voxels), std::ldexp(1.0F, 29)) << voxels;
   }
 }
 

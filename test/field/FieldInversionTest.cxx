@@ -15,7 +15,7 @@ using namespace gpureg::kernels;
 
 /** The error at a voxel, in voxels. */
 float
-FindInversionError(
+ComputeInversionError(
   const FieldGrid & grid, const InversionState & state, const Floats & field, const Floats & inverse, std::int64_t item)
 {
   static Floats lengths;
@@ -38,7 +38,7 @@ struct Inverse
       float  largest[Parts] = {};
       double sums[Parts] = {};
       ForEachItem(rule.voxels, [&](std::int64_t item) {
-        const float error = FindInversionError(grid, state, field, vectors, item);
+        const float error = ComputeInversionError(grid, state, field, vectors, item);
         largest[item % Parts] = std::max(largest[item % Parts], error);
         sums[item % Parts] += error;
       });
@@ -62,7 +62,7 @@ FindLargestError(const FieldGrid & grid, const Floats & field, const Floats & in
   const InversionState state{};
   float                largest = 0;
   ForEachItem(CountFieldVoxels(&grid), [&](std::int64_t item) {
-    largest = std::max(largest, FindInversionError(grid, state, field, inverse, item));
+    largest = std::max(largest, ComputeInversionError(grid, state, field, inverse, item));
   });
   return largest;
 }
@@ -172,8 +172,8 @@ TEST(FieldInversion, ByNewtonNeverMakesAnErrorLarger)
     const InversionState state{};
     float                left = -1;
     InvertByNewton(&its.forKernels, &rule, field.data(), inverse.data(), &left - item, item);
-    const float before = FindInversionError(its.forKernels, state, field, estimate, item);
-    const float after = FindInversionError(its.forKernels, state, field, inverse, item);
+    const float before = ComputeInversionError(its.forKernels, state, field, estimate, item);
+    const float after = ComputeInversionError(its.forKernels, state, field, inverse, item);
     EXPECT_LE(after, before);
     EXPECT_EQ(left, after);
     better += after < before;

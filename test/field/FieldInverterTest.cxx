@@ -35,7 +35,7 @@ Invert(gpureg::FieldInverter &       inverter,
   const auto            geometry = GetGeometry(its.grid);
   request.dimension = VDimension;
   request.size = geometry.size;
-  request.indexToPoint = gpureg::FindIndexToPhysical(geometry);
+  request.indexToPoint = gpureg::ComputeIndexToPhysical(geometry);
   request.displacements = [&field](std::int64_t first, std::int64_t count, void * out) {
     std::copy_n(field.data() + 3 * first, 3 * count, static_cast<float *>(out));
   };
@@ -50,7 +50,7 @@ Invert(gpureg::FieldInverter &       inverter,
 /** Returns how far, in voxels, the field's transform leads from each voxel's inverse past that voxel. */
 template <unsigned int VDimension>
 std::vector<double>
-FindErrors(const FieldCase<VDimension> & its, const Floats & field, const Floats & inverse)
+ComputeErrors(const FieldCase<VDimension> & its, const Floats & field, const Floats & inverse)
 {
   const auto transform = itk::DisplacementFieldTransform<double, VDimension>::New();
   const auto image = its.MakeImage(field);
@@ -127,7 +127,7 @@ TestSmoothFields()
       Floats field = its.DrawSmoothField(random, 2.0, 14.0);
       its.FadeTowardsEdge(8.0, field);
       const Inverse             inverse = Invert(inverter, its, field);
-      const std::vector<double> errors = FindErrors(its, field, inverse.vectors);
+      const std::vector<double> errors = ComputeErrors(its, field, inverse.vectors);
       const double              largest = *std::max_element(errors.begin(), errors.end());
       EXPECT_LE(largest, 1.5e-4);
       EXPECT_NEAR(inverse.errors.largest, largest, 2e-5);
@@ -154,7 +154,7 @@ TestSwirls()
       SCOPED_TRACE(angle);
       const Floats              field = MakeSwirl(its, angle);
       const Inverse             inverse = Invert(inverter, its, field);
-      const std::vector<double> errors = FindErrors(its, field, inverse.vectors);
+      const std::vector<double> errors = ComputeErrors(its, field, inverse.vectors);
       EXPECT_LE(*std::max_element(errors.begin(), errors.end()), 1.5e-4);
       EXPECT_EQ(inverse.errors.offVoxels, 0);
       EXPECT_EQ(inverse.errors.unmappedVoxels, 0);
@@ -174,7 +174,7 @@ TestGrids()
       Floats field = its.DrawSmoothField(random, 0.6, 12.0);
       its.FadeTowardsEdge(3.0, field);
       const Inverse             inverse = Invert(inverter, its, field);
-      const std::vector<double> errors = FindErrors(its, field, inverse.vectors);
+      const std::vector<double> errors = ComputeErrors(its, field, inverse.vectors);
       EXPECT_LE(*std::max_element(errors.begin(), errors.end()), 1e-4 + 4 * its.FindRounding(3.0));
       EXPECT_EQ(inverse.errors.offVoxels, 0);
       EXPECT_EQ(inverse.errors.unmappedVoxels, 0);
@@ -262,7 +262,7 @@ TEST(FieldInverter, CountsVoxelsWhereTheFieldFoldsAndLeadsToOneOfSeveralPoints)
       }
     });
     const Inverse             inverse = Invert(inverter, its, field);
-    const std::vector<double> errors = FindErrors(its, field, inverse.vectors);
+    const std::vector<double> errors = ComputeErrors(its, field, inverse.vectors);
     // Central differences see the step of -4 voxels at two voxels of each row.
     EXPECT_EQ(inverse.errors.foldedVoxels, 2 * its.voxels / its.forKernels.size[0]);
     EXPECT_LE(*std::max_element(errors.begin(), errors.end()), 1.5e-4);

@@ -62,7 +62,7 @@ TestDeterminants()
     }
     ForEachItem(its.voxels, [&](std::int64_t item) {
       const double itks = filter->GetOutput()->GetBufferPointer()[item];
-      EXPECT_NEAR(1.0F + FindVolumeChange(&grid, field.data(), item), itks, 1e-6 * std::pow(largest, VDimension));
+      EXPECT_NEAR(1.0F + ComputeVolumeChange(&grid, field.data(), item), itks, 1e-6 * std::pow(largest, VDimension));
     });
   });
 }
@@ -86,7 +86,7 @@ TEST(FieldJacobian, OfALinearMapIsItsDeterminantOnAnyGrid)
   {
     plusOne[4 * d] += 1.0;
   }
-  const double determinant = gpureg::FindDeterminant(plusOne);
+  const double determinant = gpureg::ComputeDeterminant(plusOne);
   for (const auto & grid : MakeFieldGrids<3>())
   {
     const FieldCase<3> its(grid);

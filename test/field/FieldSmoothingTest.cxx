@@ -83,7 +83,7 @@ TestSmoothing()
       const Floats smoothed = Smooth(its.forKernels, field, variance, longest);
       EXPECT_LE(its.FindLargestDifference(smoothed, *itks), rounding) << variance;
       ForEachItem(its.voxels, [&](std::int64_t item) {
-        expected = std::max(expected, FindLengthOfVector(&its.forKernels, smoothed.data(), item));
+        expected = std::max(expected, ComputeLengthOfVector(&its.forKernels, smoothed.data(), item));
       });
       EXPECT_EQ(longest, expected);
     }
@@ -105,9 +105,9 @@ TestScaling()
       float         factors[] = { 1.0F, 1.0F };
       Floats        scaled(field.size());
       ForEachItem(its.voxels, [&](std::int64_t item) {
-        longest = std::max(longest, FindLengthOfVector(&its.forKernels, field.data(), item));
+        longest = std::max(longest, ComputeLengthOfVector(&its.forKernels, field.data(), item));
       });
-      FindScaleFactor(&rule, &longest, factors, 0);
+      ComputeScaleFactor(&rule, &longest, factors, 0);
       ForEachItem(3 * its.voxels, [&](std::int64_t item) { ScaleField(factors, field.data(), scaled.data(), item); });
       const auto itks = smoother->ScaleUpdateField(its.MakeImage(field));
       // A vector is up to 0.25 voxels by ITK's measure; by ours up to that times how much spacings differ.

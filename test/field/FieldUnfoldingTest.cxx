@@ -138,9 +138,9 @@ TestMarking(const std::string & device)
     const Doubles exact(field.begin(), field.end());
     std::int64_t  compared = 0;
     ForEachItem(its.voxels, [&](std::int64_t item) {
-      const double determinant = 1.0 + FindVolumeChange(&its.forKernels, exact.data(), item);
+      const double determinant = 1.0 + ComputeVolumeChange(&its.forKernels, exact.data(), item);
       // On oblique grids of thick slices floats lose much of it.
-      const double rounding = std::abs(1.0 + FindVolumeChange(&its.forKernels, field.data(), item) - determinant);
+      const double rounding = std::abs(1.0 + ComputeVolumeChange(&its.forKernels, field.data(), item) - determinant);
       if (std::abs(determinant) > 1e-4 + 10 * rounding)
       {
         ++compared;

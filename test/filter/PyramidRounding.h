@@ -44,9 +44,9 @@ ForEachEndOfARow(const itk::ImageRegion<VDimension> & region, const TWork & work
 /** Returns the continuous index, in the image from which a level is made, to which ITK maps a voxel of the level by way of its point. */
 template <unsigned int VDimension>
 itk::ContinuousIndex<double, VDimension>
-FindContinuousIndex(const itk::ImageBase<VDimension> & image,
-                    const itk::ImageBase<VDimension> & level,
-                    const itk::Index<VDimension> &     index)
+ComputeContinuousIndex(const itk::ImageBase<VDimension> & image,
+                       const itk::ImageBase<VDimension> & level,
+                       const itk::Index<VDimension> &     index)
 {
   typename itk::ImageBase<VDimension>::PointType point;
   level.TransformIndexToPhysicalPoint(index, point);
@@ -62,12 +62,12 @@ AreRowsAlike(const itk::ImageBase<VDimension> & image, const itk::ImageBase<VDim
   const auto region = level.GetLargestPossibleRegion();
   bool       areAlike = true;
   ForEachEndOfARow(region, [&](const itk::Index<VDimension> & index) {
-    const auto there = FindContinuousIndex(image, level, index);
+    const auto there = ComputeContinuousIndex(image, level, index);
     for (unsigned int d = 0; d < VDimension; ++d)
     {
       auto onAxis = region.GetIndex();
       onAxis[d] = index[d];
-      areAlike = areAlike && there[d] == FindContinuousIndex(image, level, onAxis)[d];
+      areAlike = areAlike && there[d] == ComputeContinuousIndex(image, level, onAxis)[d];
     }
   });
   return areAlike;
@@ -79,14 +79,14 @@ AreRowsAlike(const itk::ImageBase<VDimension> & image, const itk::ImageBase<VDim
  *  begin) is moved no further than the ends, except for the rounding of its four operations. */
 template <unsigned int VDimension>
 std::array<double, VDimension>
-FindDisplacement(const itk::ImageBase<VDimension> & image,
-                 const itk::ImageBase<VDimension> & level,
-                 const PyramidFactors<VDimension> & factors)
+ComputeDisplacement(const itk::ImageBase<VDimension> & image,
+                    const itk::ImageBase<VDimension> & level,
+                    const PyramidFactors<VDimension> & factors)
 {
   std::array<double, VDimension> displacement{};
   std::array<double, VDimension> largestIndex{};
   ForEachEndOfARow(level.GetLargestPossibleRegion(), [&](const itk::Index<VDimension> & index) {
-    const auto there = FindContinuousIndex(image, level, index);
+    const auto there = ComputeContinuousIndex(image, level, index);
     for (unsigned int d = 0; d < VDimension; ++d)
     {
       const double exact = static_cast<double>(factors[d]) * static_cast<double>(index[d]) + 0.5 * (factors[d] - 1.0);
@@ -129,10 +129,10 @@ FindLargestStep(const TImage & image, unsigned int axis)
  *  - ITK interpolates at a displaced position; the error of the value is the displacement times the step. */
 template <typename TImage>
 double
-FindLevelTolerance(const TImage &                                 image,
-                   const TImage &                                 level,
-                   const PyramidFactors<TImage::ImageDimension> & factors,
-                   bool                                           interpolates)
+ComputeLevelTolerance(const TImage &                                 image,
+                      const TImage &                                 level,
+                      const PyramidFactors<TImage::ImageDimension> & factors,
+                      bool                                           interpolates)
 {
   using PixelType = typename TImage::PixelType;
   static_assert(std::is_floating_point<PixelType>::value, "integers are cut off");
@@ -147,7 +147,7 @@ FindLevelTolerance(const TImage &                                 image,
   double       tolerance = (ofSums + ofPixels) * largestValue;
   if (interpolates)
   {
-    const auto displacement = FindDisplacement<TImage::ImageDimension>(image, level, factors);
+    const auto displacement = ComputeDisplacement<TImage::ImageDimension>(image, level, factors);
     for (unsigned int d = 0; d < TImage::ImageDimension; ++d)
     {
       tolerance += displacement[d] * FindLargestStep(image, d);

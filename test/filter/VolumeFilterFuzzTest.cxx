@@ -140,7 +140,7 @@ protected:
       }
       else
       {
-        tolerance += isCopy ? 0 : FindLevelTolerance(image, expected, factors, !setUp.shrinks);
+        tolerance += isCopy ? 0 : ComputeLevelTolerance(image, expected, factors, !setUp.shrinks);
       }
       EXPECT_EQ(CountFurtherApart(expected, *filter.GetOutput(level), tolerance), 0u)
         << "further apart than " << tolerance << ", level " << level;

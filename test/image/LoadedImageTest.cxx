@@ -29,8 +29,8 @@ namespace gpuregtest
 
 namespace
 {
+using itk::GPURegistrationDetail::ComputeBinEdges;
 using itk::GPURegistrationDetail::FindBinBetween;
-using itk::GPURegistrationDetail::FindBinEdges;
 using itk::GPURegistrationDetail::NumberLine;
 
 /** Returns a filler that copies from an array, which must outlive it. */
@@ -153,7 +153,7 @@ FindValue(const Placement & place, const std::vector<float> & values, std::int64
 /** Returns the stored number of each sample: ofValue(its value), or invalid. */
 template <typename T, typename TOfValue>
 std::vector<T>
-KeepEach(const Placement & place, const std::vector<float> & values, T invalid, const TOfValue & ofValue)
+StoreEach(const Placement & place, const std::vector<float> & values, T invalid, const TOfValue & ofValue)
 {
   std::vector<T> kept(static_cast<std::size_t>(gpureg::CountOf(place.size)), invalid);
   for (std::size_t n = 0; n < kept.size(); ++n)
@@ -267,7 +267,7 @@ TEST(BinEdgesTest, AreWhereBinsBegin)
     {
       continue;
     }
-    const auto found = FindBinEdges(minimum, maximum, binOf);
+    const auto found = ComputeBinEdges(minimum, maximum, binOf);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->first, 0);
     ASSERT_EQ(found->edges.size(), bins - 1);
@@ -285,7 +285,7 @@ TEST(BinEdgesTest, OfAllThatDoublesReach)
   for (const auto & range : { std::pair<double, double>{ -1e308, 1e307 }, { -1e-310, 1e-309 }, { 1.0, 1.0 + 1e-15 } })
   {
     const double middle = range.first / 2 + range.second / 2;
-    const auto   found = FindBinEdges(range.first, range.second, [&](double v) { return v < middle ? 4 : 6; });
+    const auto   found = ComputeBinEdges(range.first, range.second, [&](double v) { return v < middle ? 4 : 6; });
     ASSERT_TRUE(found);
     EXPECT_EQ(found->first, 4);
     // The bin between the two equal edges is empty.
@@ -295,23 +295,23 @@ TEST(BinEdgesTest, OfAllThatDoublesReach)
 
 TEST(BinEdgesTest, OfOneValueAndOfTooManyBins)
 {
-  const auto one = FindBinEdges(3.0, 3.0, [](double) { return 7; });
+  const auto one = ComputeBinEdges(3.0, 3.0, [](double) { return 7; });
   ASSERT_TRUE(one);
   EXPECT_EQ(one->first, 7);
   EXPECT_TRUE(one->edges.empty());
-  EXPECT_FALSE(FindBinEdges(0.0, 1.0, [](double value) { return value < 0.5 ? 0 : 0xFFFF; }));
-  EXPECT_FALSE(FindBinEdges(0.0, 1.0, [](double value) { return value < 0.5 ? 9 : 3; }));
+  EXPECT_FALSE(ComputeBinEdges(0.0, 1.0, [](double value) { return value < 0.5 ? 0 : 0xFFFF; }));
+  EXPECT_FALSE(ComputeBinEdges(0.0, 1.0, [](double value) { return value < 0.5 ? 9 : 3; }));
 }
 
 TEST(NumberLineTest, GoesUpByTheLeastStep)
 {
   for (const double number : { -1e300, -1.0, -std::numeric_limits<double>::denorm_min(), 0.0, 1e-310, 2.0, 1e300 })
   {
-    const std::int64_t place = NumberLine<double>::FindPlace(number);
+    const std::int64_t place = NumberLine<double>::ComputePlace(number);
     EXPECT_EQ(NumberLine<double>::GetNumber(place), number);
     EXPECT_EQ(NumberLine<double>::GetNumber(place + 1), std::nextafter(number, 2e300));
   }
-  EXPECT_EQ(NumberLine<float>::FindPlace(-0.0f), NumberLine<float>::FindPlace(0.0f));
+  EXPECT_EQ(NumberLine<float>::ComputePlace(-0.0f), NumberLine<float>::ComputePlace(0.0f));
 }
 
 TEST_P(LoadedImageTest, SummaryOfFloatsAndDoubles)
@@ -433,14 +433,14 @@ TEST_P(LoadedImageTest, MetricsTakeBinsAsTheHostGivesThem)
     {
       const auto          values = MakeValues<float>(ImageSize, offset, 11);
       const auto          binOf = [&](float value) { return FindBinBetween(value, offset, offset + 100.0, bins); };
-      const auto          kept = KeepEach<std::uint16_t>(place, values, 0xFFFF, binOf);
+      const auto          kept = StoreEach<std::uint16_t>(place, values, 0xFFFF, binOf);
       gpureg::LoadedImage image(GetParam());
       Load(image, values);
       gpureg::FixedSamples given;
       given.virtualSize = place.size;
       given.bins = CopyFrom(kept);
       gpureg::FixedSamples taken = this->MakeSampled(image, place);
-      taken.sampled->bins = FindBinEdges(values.front(), values.back(), binOf);
+      taken.sampled->bins = ComputeBinEdges(values.front(), values.back(), binOf);
       std::vector<float>   movingValues;
       const auto           moving = MakeMoving(place.size, movingValues, bins - 4.0);
       gpureg::MattesMetric engine(GetParam(), bins);
@@ -464,10 +464,10 @@ TEST_P(LoadedImageTest, MetricsTakeValuesAsTheHostGivesThem)
     {
       const double offset = 1e4;
       const auto   values = MakeValues<float>(ImageSize, offset, 12);
-      const auto   scaled = KeepEach<float>(place, values, static_cast<float>(gpureg::NoFixedValue), [=](float v) {
+      const auto   scaled = StoreEach<float>(place, values, static_cast<float>(gpureg::NoFixedValue), [=](float v) {
         return (v - offset) / 100.0;
       });
-      const auto   above = KeepEach<double>(place, values, gpureg::NoFixedValue, [=](float v) { return v - offset; });
+      const auto   above = StoreEach<double>(place, values, gpureg::NoFixedValue, [=](float v) { return v - offset; });
       gpureg::LoadedImage image(GetParam());
       Load(image, values);
       gpureg::FixedSamples given;
@@ -512,8 +512,8 @@ TEST_P(LoadedImageTest, MetricsTakePlacesAsTheHostGivesThem)
     SCOPED_TRACE(place.name);
     const auto values = MakeValues<float>(ImageSize, 0.0, 13);
     const auto binOf = [](float v) { return static_cast<int>(std::floor(v / unit + 2.5)); };
-    const auto keptBins = KeepEach<std::uint16_t>(place, values, 0xFFFF, binOf);
-    const auto keptPlaces = KeepEach<float>(place, values, static_cast<float>(gpureg::NoFixedValue), [&](float v) {
+    const auto keptBins = StoreEach<std::uint16_t>(place, values, 0xFFFF, binOf);
+    const auto keptPlaces = StoreEach<float>(place, values, static_cast<float>(gpureg::NoFixedValue), [&](float v) {
       return v / unit + 2.0 - binOf(v);
     });
     gpureg::LoadedImage image(GetParam());
@@ -525,7 +525,7 @@ TEST_P(LoadedImageTest, MetricsTakePlacesAsTheHostGivesThem)
     given.scale.range = given.scale.largest = bins - 5;
     gpureg::FixedSamples taken = this->MakeSampled(image, place);
     taken.scale = given.scale;
-    taken.sampled->bins = FindBinEdges(values.front(), values.back(), binOf);
+    taken.sampled->bins = ComputeBinEdges(values.front(), values.back(), binOf);
     taken.sampled->wantsValues = true;
     taken.sampled->unit = unit;
     taken.sampled->placeOfMinimum = 2.0;
@@ -608,9 +608,9 @@ TEST_P(LoadedImageTest, MetricsLeaveOutWhatIsOutside)
     SCOPED_TRACE(place.name);
     const auto                values = MakeValues<float>(ImageSize, 0.0, 21);
     const auto                binOf = [](float value) { return FindBinBetween(value, 0.0, 100.0, bins); };
-    auto                      keptBins = KeepEach<std::uint16_t>(place, values, 0xFFFF, binOf);
+    auto                      keptBins = StoreEach<std::uint16_t>(place, values, 0xFFFF, binOf);
     const auto                none = static_cast<float>(gpureg::NoFixedValue);
-    auto                      keptValues = KeepEach<float>(place, values, none, [](float v) { return v / 100.0; });
+    auto                      keptValues = StoreEach<float>(place, values, none, [](float v) { return v / 100.0; });
     std::vector<std::uint8_t> inside(keptBins.size());
     for (std::size_t n = 0; n < inside.size(); ++n)
     {
@@ -628,7 +628,7 @@ TEST_P(LoadedImageTest, MetricsLeaveOutWhatIsOutside)
     given.bins = CopyFrom(keptBins);
     gpureg::FixedSamples taken = this->MakeSampled(image, place);
     taken.sampled->inside = CopyFrom(inside);
-    taken.sampled->bins = FindBinEdges(values.front(), values.back(), binOf);
+    taken.sampled->bins = ComputeBinEdges(values.front(), values.back(), binOf);
     std::vector<float>   movingValues;
     auto                 moving = MakeMoving(place.size, movingValues, bins - 4.0);
     gpureg::MattesMetric mattes(GetParam(), bins);
@@ -787,7 +787,7 @@ TEST_P(LoadedImageTest, PartialVolumeReadsBinsAsTheHostGivesThem)
     given.values = CopyFrom(none);
     given.bins = CopyFrom(movingBins);
     taken.image = &image;
-    taken.binEdges = FindBinEdges(-20.0, 80.0, binOf);
+    taken.binEdges = ComputeBinEdges(-20.0, 80.0, binOf);
     gpureg::SampleMapping mapping;
     mapping.toMoving.offset = { 0.3, size[1] > 1 ? 0.2 : 0.0, size[2] > 1 ? -0.1 : 0.0 };
     const std::array<double, 9> indexByMm{ 1, 0, 0, 0, 1, 0, 0, 0, 1 };

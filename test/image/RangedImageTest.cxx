@@ -34,7 +34,7 @@ FindAll(const Values & values)
 }
 
 gpureg::ValueRange
-FindRange(const Values & values)
+ComputeRange(const Values & values)
 {
   return gpureg::FindValueRange(values, FindAll(values)).range;
 }
@@ -67,7 +67,7 @@ Repeat(double value, int count)
 void
 ExpectKept(const Values & values)
 {
-  EXPECT_EQ(FindRange(values), FindAll(values));
+  EXPECT_EQ(ComputeRange(values), FindAll(values));
 }
 } // namespace
 
@@ -99,29 +99,29 @@ TEST(ValueRangeTest, FewValuesFarAwayAreOutliers)
   const Values head = Join(Repeat(0, 4000), Spread(1, 1000, 4000));
   for (const double outlier : { 1e4, 1e7, 1e9, 1e38, 1e300 })
   {
-    const auto above = FindRange(Join(head, { outlier }));
+    const auto above = ComputeRange(Join(head, { outlier }));
     EXPECT_EQ(above[0], 0);
     // One interquantile range beyond the quantile of a thousandth.
     EXPECT_NEAR(above[1], 2000, 10) << outlier;
-    const auto both = FindRange(Join(head, { outlier, -outlier, outlier }));
+    const auto both = ComputeRange(Join(head, { outlier, -outlier, outlier }));
     EXPECT_NEAR(both[0], -1000, 10) << outlier;
     EXPECT_NEAR(both[1], 2000, 10) << outlier;
   }
   // As many values as a hip's metal has, from 8000 to 30000: half an interquantile range beyond the quantile of a hundredth.
-  const auto metal = FindRange(Join(Spread(-1000, 1200, 8000), Spread(8000, 50000, 40)));
+  const auto metal = ComputeRange(Join(Spread(-1000, 1200, 8000), Spread(8000, 50000, 40)));
   EXPECT_EQ(metal[0], -1000);
   EXPECT_NEAR(metal[1], 1200 + 0.5 * 2200, 60);
   // One outlier in a mask.
-  EXPECT_EQ(FindRange(Join(Join(Repeat(0, 5000), Repeat(1, 3000)), { 1e7 }))[1], 2);
+  EXPECT_EQ(ComputeRange(Join(Join(Repeat(0, 5000), Repeat(1, 3000)), { 1e7 }))[1], 2);
 }
 
 TEST(ValueRangeTest, WhatIsWrittenWhereThereIsNoImageIsAnOutlier)
 {
   const Values rest = Spread(100, 1100, 4000);
-  const auto   below = FindRange(Join(Repeat(-1e30, 6000), rest));
+  const auto   below = ComputeRange(Join(Repeat(-1e30, 6000), rest));
   EXPECT_NEAR(below[0], 101 - 998, 1);
   EXPECT_EQ(below[1], 1100);
-  const auto above = FindRange(Join(Repeat(65535, 3000), rest));
+  const auto above = ComputeRange(Join(Repeat(65535, 3000), rest));
   EXPECT_EQ(above[0], 100);
   EXPECT_NEAR(above[1], 1099 + 998, 1);
 }
@@ -257,7 +257,7 @@ TEST_P(RangedImageTest, AnOutlierAmongOutliersBecomesTheEndOfTheRange)
     image.values[n] = -1e30F;
   }
   const auto mended = image.Download(image.Make(std::nullopt));
-  const auto range = FindRange({ image.values.begin(), image.values.end() });
+  const auto range = ComputeRange({ image.values.begin(), image.values.end() });
   EXPECT_EQ(mended[11 * 3 + 5], static_cast<float>(range[0]));
   EXPECT_LT(range[0], -900);
   EXPECT_GT(range[0], -1100);

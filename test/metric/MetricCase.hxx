@@ -40,10 +40,10 @@ namespace gpuregtest
  *  rounded to 2^-33; if samples are many, displacements of up to 5 voxels are floats. */
 constexpr double EdgeDistance = 5e-8;
 constexpr double EdgeDistanceOfMany = 1e-6;
-/** The same distance from the ends of the histogram's range, relative to the range: values are floats, too. */
+/** The least distance from the ends of the histogram's range, relative to the range: values are floats. */
 constexpr double RangeDistance = 5e-7;
 
-/** The same distance from the edges of a joint histogram's bins, relative to the range. Samples are counted in the nearest bin, so a
+/** The least distance from the edges of a joint histogram's bins, relative to the range. Samples are counted in the nearest bin, so a
  *  single one in another bin shows. The distance covers the error of interpolation in floats, or of rounding to a float;
  *  FixedPointBinDistance covers that of a position's rounding to 2^-32 voxel, for values of more digits. */
 constexpr double BinDistance = 2e-7;
@@ -51,9 +51,9 @@ constexpr double FixedPointBinDistance = 2e-9;
 /** The largest error observed in a spline's value in floats (RMS: 5e-8): 16 or more coefficients are added up, some of them larger than
  *  the range. */
 constexpr double SplineDistance = 4e-7;
-/** The same error for the value of a single voxel, which is rounded once. */
+/** The error of the value of a single voxel, which is rounded once. */
 constexpr double VoxelBinDistance = 7e-8;
-/** The same distance for positions, in voxels: some steps of 2^-32, to which positions and maps are rounded. */
+/** The least distance of a position from an edge, in voxels: some steps of 2^-32, to which positions and maps are rounded. */
 constexpr double PlaceDistance = 2e-9;
 
 /** Draws random linear transforms about a centre. */
@@ -357,7 +357,7 @@ public:
   /** Returns how much a metric's results change if rounding errors of the expected size are added to its input. */
   template <typename TMetric>
   Sensitivity
-  FindSensitivity(const Answer & answer)
+  ComputeSensitivity(const Answer & answer)
   {
     Sensitivity most;
     if (this->IsSensitive())
@@ -388,7 +388,7 @@ public:
   bool
   IsFlat() const
   {
-    return FindRanges(*m_Fixed, m_FixedMask).IsFlat() || FindRanges(*m_Moving, m_MovingMask).IsFlat();
+    return ComputeRanges(*m_Fixed, m_FixedMask).IsFlat() || ComputeRanges(*m_Moving, m_MovingMask).IsFlat();
   }
 
 private:
@@ -400,7 +400,7 @@ private:
   void
   AddSensitivityToValues(const Answer & answer, Sensitivity & most)
   {
-    const Ranges range = FindRanges(*m_Moving, m_MovingMask);
+    const Ranges range = ComputeRanges(*m_Moving, m_MovingMask);
     const bool   isSplineInFloats = m_Case.interpolation == Interpolation::BSpline && m_Case.many;
     const double step = (isSplineInFloats ? SplineDistance : GetValueDistance()) * (range.high - range.low);
     const typename ImageType::Pointer unchanged = m_Moving;
@@ -814,8 +814,8 @@ private:
   {
     using SplineType = itk::BSplineTransform<double, VDimension, VOrder>;
     const bool isSlice = m_Case.geometry == Geometry::OneSlice && VDimension == 3;
-    // Where it does not cover the whole domain, some samples are not moved. This is done at random only, since such a sample may lie on an
-    // edge.
+    // A spline that does not cover the whole domain leaves some samples in place. Such splines are made in random cases only, since a sample
+    // that is left in place may lie on an edge.
     const bool coversAll = m_Case.geometry == Geometry::Plain || m_Case.many || m_Random() % 4 > 0;
     const auto turn = MakeRotation<VDimension>(isSlice ? 0.0 : angle);
     const auto direction = m_VirtualGrid.direction * turn;
@@ -1008,7 +1008,7 @@ private:
   };
 
   static Ranges
-  FindRanges(const ImageType & image, const MaskType * mask)
+  ComputeRanges(const ImageType & image, const MaskType * mask)
   {
     Ranges ranges;
     for (itk::ImageRegionConstIteratorWithIndex<ImageType> it(&image, image.GetBufferedRegion()); !it.IsAtEnd(); ++it)
@@ -1044,7 +1044,7 @@ private:
     {
       return false;
     }
-    const Ranges         range = FindRanges(*m_Moving, m_MovingMask);
+    const Ranges         range = ComputeRanges(*m_Moving, m_MovingMask);
     const TPixel * const values = m_Moving->GetBufferPointer();
     return std::any_of(values, values + m_Moving->GetBufferedRegion().GetNumberOfPixels(), [&](double value) {
       return IsNearBinEdge(value, range, VoxelBinDistance);
@@ -1118,7 +1118,7 @@ private:
   {
     const auto interpolator = MakeInterpolator();
     interpolator->SetInputImage(m_Moving);
-    const Ranges range = FindRanges(*m_Moving, m_MovingMask);
+    const Ranges range = ComputeRanges(*m_Moving, m_MovingMask);
     const double distance = RangeDistance * (range.high - range.low);
 
     // If the range is that of the whole image, only a spline leaves it.
@@ -1268,7 +1268,7 @@ CompareMetrics(TSetUp & setUp, const std::vector<std::string> & deviceNames)
   };
   if (std::any_of(comparison.devices.begin(), comparison.devices.end(), isAside))
   {
-    comparison.sensitivity = setUp.template FindSensitivity<TTheirs>(comparison.itk);
+    comparison.sensitivity = setUp.template ComputeSensitivity<TTheirs>(comparison.itk);
   }
   return comparison;
 }

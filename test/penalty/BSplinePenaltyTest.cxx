@@ -145,7 +145,7 @@ AskOf(PenaltyOf<VDimension> & penalty, typename PenaltyOf<VDimension>::MovingTra
 /** Returns the bending energy by its definition. */
 template <unsigned int VDimension>
 double
-FindBending(const SplineOf<VDimension> & spline)
+ComputeBending(const SplineOf<VDimension> & spline)
 {
   return Definition(GetControlGrid<VDimension>(spline))
     .Evaluate(PenaltyKind::BendingEnergy, GetPoints<VDimension>(spline.GetParameters()), nullptr);
@@ -752,7 +752,9 @@ TEST_P(BSplinePenaltyTest, RegistersByAWeightedSum)
     double                  value = 0;
     SumType::DerivativeType derivative;
     sum->GetValueAndDerivative(value, derivative);
-    EXPECT_NEAR(sum->GetValueArray()[1], bendingUnit * FindBending<2>(*images.spline), 1e-6 * sum->GetValueArray()[1]);
+    EXPECT_NEAR(sum->GetValueArray()[1],
+                bendingUnit * ComputeBending<2>(*images.spline),
+                1e-6 * sum->GetValueArray()[1]);
     similarities.push_back(sum->GetValueArray()[0]);
     bendings.push_back(sum->GetValueArray()[1]);
     EXPECT_NEAR(value, (1.0 - alpha) * similarities.back() + alpha * bendings.back(), 1e-12 * value);
@@ -804,7 +806,7 @@ TEST_P(BSplinePenaltyTest, RegistersByItksMultiMetric)
     const auto optimizer = MakeGradientDescent(multi, 30, 0.3);
     images.Register(*multi, *optimizer, alpha, { { 2, 1.0 }, { 1, 0.0 } }, true);
     EXPECT_EQ(images.spline->GetFixedParameters()[0], 9.0); // refined
-    bendings.push_back(FindBending<2>(*images.spline));
+    bendings.push_back(ComputeBending<2>(*images.spline));
     const double atEnd = similarity->GetValue();
     images.spline->SetIdentity();
     const double atStart = similarity->GetValue();

@@ -61,12 +61,12 @@ MakeField(unsigned int seed)
 }
 
 gpureg::Agreement
-FindAgreement(const gpureg::Size &          size,
-              const std::array<double, 3> & spacing,
-              const gpureg::SmallImage &    fixed,
-              const gpureg::SmallImage &    moving)
+ComputeAgreement(const gpureg::Size &          size,
+                 const std::array<double, 3> & spacing,
+                 const gpureg::SmallImage &    fixed,
+                 const gpureg::SmallImage &    moving)
 {
-  return gpureg::FindAgreement(size, spacing, fixed, moving, OnThreads(3));
+  return gpureg::ComputeAgreement(size, spacing, fixed, moving, OnThreads(3));
 }
 } // namespace
 
@@ -74,7 +74,7 @@ TEST(AgreementTest, IsOneOfAnotherContrastInItsPlace)
 {
   const Field field = MakeField(1);
   const auto  other = [&field](double x, double y, double z) { return std::exp(-0.3 * field(x, y, z)); };
-  const auto  found = FindAgreement(Grid, Spacing, Make(field), Make(other));
+  const auto  found = ComputeAgreement(Grid, Spacing, Make(field), Make(other));
   ASSERT_TRUE(found.isKnown);
   EXPECT_GT(found.here, 0.9);
   EXPECT_LT(found.beside, 0.6);
@@ -85,12 +85,12 @@ TEST(AgreementTest, IsOneOfAnotherContrastInItsPlace)
 /** For independent directions the mean squared cosine is a third, or a half in the plane. */
 TEST(AgreementTest, IsByChanceOfOtherThings)
 {
-  const auto found = FindAgreement(Grid, Spacing, Make(MakeField(1)), Make(MakeField(2)));
+  const auto found = ComputeAgreement(Grid, Spacing, Make(MakeField(1)), Make(MakeField(2)));
   ASSERT_TRUE(found.isKnown);
   EXPECT_NEAR(found.here, 1.0 / 3, 0.05);
   EXPECT_TRUE(found.IsDoubtful());
   constexpr gpureg::Size plane{ 90, 80, 1 };
-  const auto             flat = FindAgreement(plane, Spacing, Make(MakeField(3), plane), Make(MakeField(4), plane));
+  const auto             flat = ComputeAgreement(plane, Spacing, Make(MakeField(3), plane), Make(MakeField(4), plane));
   ASSERT_TRUE(flat.isKnown);
   EXPECT_NEAR(flat.here, 0.5, 0.05);
   EXPECT_TRUE(flat.IsDoubtful());
@@ -101,14 +101,14 @@ TEST(AgreementTest, IsBetterBesideWhereThatIsThePlace)
   const Field field = MakeField(5);
   // An eighth of 24 voxels.
   const auto moved = [&field](double x, double y, double z) { return field(x - 3, y, z); };
-  const auto found = FindAgreement(Grid, Spacing, Make(field), Make(moved));
+  const auto found = ComputeAgreement(Grid, Spacing, Make(field), Make(moved));
   EXPECT_NEAR(found.beside, 1, 1e-9);
   EXPECT_TRUE(found.IsDoubtful());
 }
 
 TEST(AgreementTest, IsUnknownWithoutEdges)
 {
-  const auto flat = FindAgreement(Grid, Spacing, Make(MakeField(1)), Make([](auto...) { return 3.0; }));
+  const auto flat = ComputeAgreement(Grid, Spacing, Make(MakeField(1)), Make([](auto...) { return 3.0; }));
   EXPECT_FALSE(flat.isKnown);
   EXPECT_FALSE(flat.IsDoubtful());
   auto half = Make(MakeField(1));
@@ -116,9 +116,9 @@ TEST(AgreementTest, IsUnknownWithoutEdges)
   {
     half.isInside[n] = false;
   }
-  EXPECT_EQ(FindAgreement(Grid, Spacing, Make(MakeField(1)), half).overlap, 0.5);
+  EXPECT_EQ(ComputeAgreement(Grid, Spacing, Make(MakeField(1)), half).overlap, 0.5);
   constexpr gpureg::Size small{ 3, 3, 3 };
-  EXPECT_FALSE(FindAgreement(small, Spacing, Make(MakeField(1), small), Make(MakeField(1), small)).isKnown);
+  EXPECT_FALSE(ComputeAgreement(small, Spacing, Make(MakeField(1), small), Make(MakeField(1), small)).isKnown);
 }
 
 TEST(AgreementTest, SaysHowMuchOverlaps)

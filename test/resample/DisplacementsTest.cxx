@@ -35,7 +35,7 @@ MakeRequest(int dimension)
 }
 
 std::vector<double>
-FindByTheMap(const gpureg::DisplacementRequest & request)
+ComputeByTheMap(const gpureg::DisplacementRequest & request)
 {
   std::vector<double>      all;
   const gpureg::IndexMap & toPoint = request.outputToPoint;
@@ -97,7 +97,7 @@ TEST_P(DisplacementsTest, AreWhatTheMapSays)
   for (const int dimension : { 2, 3 })
   {
     const auto                request = MakeRequest(dimension);
-    const std::vector<double> expected = FindByTheMap(request);
+    const std::vector<double> expected = ComputeByTheMap(request);
     const std::vector<double> found = Find(engine, request);
     ASSERT_EQ(found.size(), expected.size());
     const auto width = static_cast<std::size_t>(request.size[0]);

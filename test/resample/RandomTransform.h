@@ -309,7 +309,7 @@ private:
    *  to cell. */
   template <unsigned int VOrder, typename TSpline>
   static std::function<bool(const PointType &)>
-  FindSplineJumps(const TSpline & transform)
+  ComputeSplineJumps(const TSpline & transform)
   {
     return [image = transform.GetCoefficientImages()[0]](const PointType & point) {
       const VectorType index = FindIndex(*image, point);
@@ -348,7 +348,7 @@ private:
       this->DrawParameters(transform->GetCoefficientImages()[0]->GetBufferedRegion().GetSize()));
     auto result = Single(transform.GetPointer(),
                          "B-spline of order " + std::to_string(VOrder) + " " + Describe(cover),
-                         FindSplineJumps<VOrder>(*transform));
+                         ComputeSplineJumps<VOrder>(*transform));
     // No device has ITK's spline of order 0.
     result.isSampled = VOrder == 0;
     return result;
@@ -387,7 +387,7 @@ private:
       transform->SetBulkTransform(this->DrawAffine().transform);
       words += " and bulk";
     }
-    return Single(transform.GetPointer(), words, FindSplineJumps<VOrder>(*transform));
+    return Single(transform.GetPointer(), words, ComputeSplineJumps<VOrder>(*transform));
   }
 
   ResultType

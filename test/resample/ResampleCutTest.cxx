@@ -356,7 +356,7 @@ ForgetVectorsOfOtherRows(const ResampleArguments & a, Arrays & arrays)
     {
       const i64 position = ApplyFixedRow(&part.toGrid, r, 0, row % a.outputSize[1], row / a.outputSize[1]);
       cell[r] = CellOf(position);
-      FindFraction(position, fraction + r);
+      ComputeFraction(position, fraction + r);
     }
     if (FindControlPointColumns(RowSplineOrder, &part, cell, fraction, first, wy, wz))
     {
@@ -384,7 +384,7 @@ ResamplePlainly(const ResampleArguments & a, const Arrays & arrays, double * out
       i64       position[3];
       double    d[3] = { 0, 0, 0 };
       DisplaceByChain(a.partCount, arrays.parts.data(), arrays.vectors.data(), x, y, z, d);
-      FindInputPosition(&a, x, y, z, position);
+      ComputeInputPosition(&a, x, y, z, position);
       ResampleMoved(a.interpolation,
                     a.components,
                     &a,
@@ -580,7 +580,7 @@ TEST(ResampleCutTest, TheColumnsOfARowAreThoseThatItsVoxelsRead)
       double    fraction = 0;
       double    t = 0;
       int       first = 0;
-      FindFraction(position, &fraction);
+      ComputeFraction(position, &fraction);
       if (FindControlPoints(RowSplineOrder, &part, 0, CellOf(position), fraction, &first, &t))
       {
         ++read;
@@ -651,8 +651,8 @@ TEST(ResampleCutTest, PositionStepIsFromALanesVoxelToItsNext)
     EXPECT_GT(a.cut.rowStep, 0);
     i64       here[3], next[3];
     const int x = draw(100), y = draw(100), z = draw(100);
-    FindInputPosition(&a, x, y, z, here);
-    FindInputPosition(&a, x, y + a.cut.stepY, z + a.cut.stepZ, next);
+    ComputeInputPosition(&a, x, y, z, here);
+    ComputeInputPosition(&a, x, y + a.cut.stepY, z + a.cut.stepZ, next);
     for (int r = 0; r < 3; ++r)
     {
       EXPECT_EQ(a.cut.positionStep[r], next[r] - here[r]) << "axis " << r;

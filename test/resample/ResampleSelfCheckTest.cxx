@@ -71,7 +71,7 @@ TEST_P(ResampleSelfCheckTest, DevicesResampleAsTheHost)
         if (precision == Precision::Single || m_Backend->HasDoubles())
         {
           const ResampleArguments use = MakeUse(interpolation, chain, interpolation <= ResampleLinear ? 2 : 1);
-          EXPECT_EQ(FindDifferenceFromHost(*m_Queue, *passes, use, precision), "") << interpolation << ' ' << chain;
+          EXPECT_EQ(ComputeDifferenceFromHost(*m_Queue, *passes, use, precision), "") << interpolation << ' ' << chain;
         }
       }
     }
@@ -86,7 +86,7 @@ TEST_P(ResampleSelfCheckTest, WrongPassesAreFound)
     {
       ForgetfulPasses   passes(*m_Queue, what);
       const std::string difference =
-        FindDifferenceFromHost(*m_Queue, passes, MakeUse(ResampleLinear, chain, 1), Precision::Single);
+        ComputeDifferenceFromHost(*m_Queue, passes, MakeUse(ResampleLinear, chain, 1), Precision::Single);
       EXPECT_NE(difference.find("on the host"), std::string::npos) << what << ' ' << chain;
     }
   }

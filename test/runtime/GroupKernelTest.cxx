@@ -35,9 +35,9 @@ namespace
 {
 using namespace gpureg;
 using kernels::CollectGradientGroupKernel;
+using kernels::ComputeEnergiesGroupKernel;
 using kernels::ControlPenaltyArguments;
 using kernels::ConvolveElementKernel;
-using kernels::FindEnergiesGroupKernel;
 using kernels::float4;
 using kernels::LongestGroupKernel;
 using kernels::RecurseLinesKernel;
@@ -50,7 +50,7 @@ using Shape = group::Shape<TKernel, float>;
 static_assert(Shape<LongestGroupKernel>::constants == 0 && Shape<LongestGroupKernel>::endOfStructures == 0);
 static_assert(Shape<LongestGroupKernel>::end == 3, "local memory is no argument");
 static_assert(Shape<LongestGroupKernel>::GetLocalElementBytes() == sizeof(float));
-static_assert(Shape<FindEnergiesGroupKernel>::isStructure<0> && !Shape<FindEnergiesGroupKernel>::isStructure<1>);
+static_assert(Shape<ComputeEnergiesGroupKernel>::isStructure<0> && !Shape<ComputeEnergiesGroupKernel>::isStructure<1>);
 static_assert(Shape<CollectGradientGroupKernel>::end == 5, "there is no local memory");
 static_assert(Shape<CollectGradientGroupKernel>::GetLocalElementBytes() == 0);
 static_assert(Shape<RecurseTileKernel>::constants == 1 && Shape<RecurseTileKernel>::end == 4);
@@ -70,8 +70,8 @@ static_assert(takes<LongestGroupKernel, 0, std::int64_t> && !takes<LongestGroupK
 static_assert(takes<LongestGroupKernel, 1, Elements<const float4>>);
 static_assert(!takes<LongestGroupKernel, 1, Elements<const float>>, "another type");
 static_assert(!takes<LongestGroupKernel, 2, Elements<const float>>, "what is written must not be constant");
-static_assert(takes<FindEnergiesGroupKernel, 0, ControlPenaltyArguments>);
-static_assert(!takes<FindEnergiesGroupKernel, 0, RecursionArguments>, "another structure");
+static_assert(takes<ComputeEnergiesGroupKernel, 0, ControlPenaltyArguments>);
+static_assert(!takes<ComputeEnergiesGroupKernel, 0, RecursionArguments>, "another structure");
 static_assert(takes<RecurseTileKernel, 2, Elements<RealNumber>> && !takes<RecurseTileKernel, 2, Elements<float>>);
 
 /** Kernels on a device, and arrays there. */
@@ -162,14 +162,14 @@ TEST_P(GroupDeviceTest, RunsEachGroupOnce)
   {
     const ControlPenaltyArguments a = DescribeGrid(width, 6, 5);
     const std::int64_t            nodes = CountNodes(&a);
-    const GroupNumbers            groups = CountGroupsFor<FindEnergiesGroupKernel>(*m_Queue, nodes);
+    const GroupNumbers            groups = CountGroupsFor<ComputeEnergiesGroupKernel>(*m_Queue, nodes);
     EXPECT_EQ(groups.x,
-              (nodes + GetGroupLanes<FindEnergiesGroupKernel>(*m_Queue) - 1) /
-                GetGroupLanes<FindEnergiesGroupKernel>(*m_Queue));
+              (nodes + GetGroupLanes<ComputeEnergiesGroupKernel>(*m_Queue) - 1) /
+                GetGroupLanes<ComputeEnergiesGroupKernel>(*m_Queue));
     const MemoryPointer points = this->Upload(std::vector<float4>(static_cast<std::size_t>(width * 30)));
     const auto          pairs = static_cast<std::size_t>(groups.x) + 2;
     const MemoryPointer partials = this->Upload(std::vector<float>(2 * pairs, -7.0f));
-    LaunchGroups<FindEnergiesGroupKernel>(
+    LaunchGroups<ComputeEnergiesGroupKernel>(
       *m_Queue, groups, a, Input<float4>(*points), Output<float>(*partials, 2), false, Output<float4>(nullptr));
     const auto after = this->Download<float>(partials);
     for (std::size_t n = 0; n < pairs; ++n)

@@ -48,7 +48,7 @@ struct Failure : std::runtime_error
 
 /** Uploads values through staging memory and downloads them. To be called in an operation. */
 Values
-SendAndFetch(Queue & queue, const Values & values)
+UploadAndDownload(Queue & queue, const Values & values)
 {
   const MemoryPointer memory = queue.Allocate(sizeof(float) * values.size());
   UploadArray(queue, *memory, values);
@@ -141,7 +141,7 @@ TEST_P(OperationTest, NothingIsEnqueuedOutsideOne)
 
 TEST_P(OperationTest, NestedOperationsResetStatisticsOnce)
 {
-  const auto send = [&] { EXPECT_EQ(SendAndFetch(*m_Queue, m_Values), m_Values); };
+  const auto send = [&] { EXPECT_EQ(UploadAndDownload(*m_Queue, m_Values), m_Values); };
   for (int repeat = 0; repeat < 2; ++repeat)
   {
     Operate(*m_Queue, OneAfterTheOther, [&] {
@@ -197,7 +197,7 @@ TEST_P(OperationTest, AfterAnExceptionTheQueueWorks)
 {
   const auto fail = [&] {
     m_Queue->GetStaging(Direction::Down, 1, 4096);
-    EXPECT_EQ(SendAndFetch(*m_Queue, m_Values), m_Values);
+    EXPECT_EQ(UploadAndDownload(*m_Queue, m_Values), m_Values);
     throw Failure();
   };
   EXPECT_THROW(Operate(*m_Queue, OneAfterTheOther, fail), Failure);
@@ -205,7 +205,7 @@ TEST_P(OperationTest, AfterAnExceptionTheQueueWorks)
   EXPECT_GE(this->CountTakenStaging(), 4096u) << "staging memory stays with the queue";
   Operate(*m_Queue, OneAfterTheOther, [&] {
     EXPECT_THROW(Operate(*m_Queue, OneAfterTheOther, fail), Failure);
-    EXPECT_EQ(SendAndFetch(*m_Queue, m_Values), m_Values) << "the outer operation goes on";
+    EXPECT_EQ(UploadAndDownload(*m_Queue, m_Values), m_Values) << "the outer operation goes on";
   });
   EXPECT_EQ(m_Queue->GetStatistics().copiesUp, this->Copies(2));
   EXPECT_EQ(this->CountTakenStaging(), 0u) << "the next operation returned it";
@@ -216,13 +216,13 @@ TEST_P(OperationTest, TwoQueuesHaveTheirOwn)
   const auto other = this->MakeQueue();
   Operate(*m_Queue, OneAfterTheOther, [&] {
     EXPECT_THROW(other->Allocate(4), std::logic_error);
-    EXPECT_EQ(SendAndFetch(*m_Queue, m_Values), m_Values);
+    EXPECT_EQ(UploadAndDownload(*m_Queue, m_Values), m_Values);
     Operate(*other, OneAfterTheOther, [&] {
-      EXPECT_EQ(SendAndFetch(*other, m_Values), m_Values);
-      EXPECT_EQ(SendAndFetch(*m_Queue, m_Values), m_Values);
+      EXPECT_EQ(UploadAndDownload(*other, m_Values), m_Values);
+      EXPECT_EQ(UploadAndDownload(*m_Queue, m_Values), m_Values);
     });
     EXPECT_THROW(other->Allocate(4), std::logic_error);
-    EXPECT_EQ(SendAndFetch(*m_Queue, m_Values), m_Values);
+    EXPECT_EQ(UploadAndDownload(*m_Queue, m_Values), m_Values);
   });
   EXPECT_EQ(m_Queue->GetStatistics().copiesUp, this->Copies(3));
   EXPECT_EQ(other->GetStatistics().copiesUp, this->Copies(1));
@@ -235,7 +235,7 @@ TEST_P(OperationTest, TwoQueuesInTwoThreads)
     for (int n = 0; n < 50; ++n)
     {
       const Values values(1000, value + static_cast<float>(n));
-      EXPECT_EQ(Operate(queue, OneAfterTheOther, [&] { return SendAndFetch(queue, values); }), values);
+      EXPECT_EQ(Operate(queue, OneAfterTheOther, [&] { return UploadAndDownload(queue, values); }), values);
       EXPECT_LE(queue.GetStatistics().copiesUp, 1);
     }
   };
@@ -245,7 +245,7 @@ TEST_P(OperationTest, TwoQueuesInTwoThreads)
   EXPECT_EQ(this->CountTakenStaging(), 0u);
 }
 
-/** An engine whose user goes on in a child is told so, whatever it is asked first; on the host it computes. */
+/** Tests that the first call of an engine in a forked child throws an error about the fork, for each function; on the host it computes. */
 TEST_P(OperationTest, AForkIsNoticedByEveryEntry)
 {
   constexpr int      edge = 16;

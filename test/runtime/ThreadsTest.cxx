@@ -132,7 +132,7 @@ TEST_P(ThreadsTest, NoMoreThreadsThanAskedFor)
   }
 }
 
-/** So threads do not write to the same pages. */
+/** Tests that two threads begin with tasks that are far apart, so that they do not write to the same pages. */
 TEST_P(ThreadsTest, ThreadsBeginFarFromEachOther)
 {
   for (const std::int64_t count : { 2, 99, 100 })

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// itk::BSplineTransform with a valid region that includes both ends, whatever rounding does to a point on them, as in this module. In ITK
+// itk::BSplineTransform with a valid region that includes both ends even if a point on them was rounded outwards, as in this module. In ITK
 // the upper end is inside, within four floating-point steps; at the lower end rounding decides.
 #ifndef InclusiveSpline_h
 #define InclusiveSpline_h

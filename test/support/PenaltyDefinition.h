@@ -50,7 +50,7 @@ Transpose(const Matrix & m)
 
 /** Returns the determinant's derivatives by each element. */
 inline Matrix
-FindCofactors(const Matrix & m)
+ComputeCofactors(const Matrix & m)
 {
   return { m[4] * m[8] - m[5] * m[7], m[5] * m[6] - m[3] * m[8], m[3] * m[7] - m[4] * m[6],
            m[2] * m[7] - m[1] * m[8], m[0] * m[8] - m[2] * m[6], m[1] * m[6] - m[0] * m[7],
@@ -58,17 +58,17 @@ FindCofactors(const Matrix & m)
 }
 
 inline double
-FindDeterminant(const Matrix & m)
+ComputeDeterminant(const Matrix & m)
 {
-  const Matrix cofactors = FindCofactors(m);
+  const Matrix cofactors = ComputeCofactors(m);
   return m[0] * cofactors[0] + m[1] * cofactors[1] + m[2] * cofactors[2];
 }
 
 inline Matrix
 Invert(const Matrix & m)
 {
-  Matrix       inverse = Transpose(FindCofactors(m));
-  const double determinant = FindDeterminant(m);
+  Matrix       inverse = Transpose(ComputeCofactors(m));
+  const double determinant = ComputeDeterminant(m);
   for (double & element : inverse)
   {
     element /= determinant;
@@ -264,14 +264,14 @@ private:
       {
         jacobian[4 * r] += 1.0;
       }
-      determinant = FindDeterminant(jacobian);
+      determinant = ComputeDeterminant(jacobian);
       const double log = std::log(std::max(determinant, least));
       const double slope = 2.0 * log / std::max(determinant, least);
       // Products of up to three elements, each rounded, cancel in the determinant.
       const double length = std::sqrt(std::inner_product(physical.begin(), physical.end(), physical.begin(), 0.0));
       rounding = 5e-8 * std::abs(slope) * length * (1.0 + length) * (1.0 + length);
       energy = log * log + (determinant < least ? slope * (determinant - least) : 0.0);
-      byPhysical = FindCofactors(jacobian);
+      byPhysical = ComputeCofactors(jacobian);
       for (double & element : byPhysical)
       {
         element *= slope;

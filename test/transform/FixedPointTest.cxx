@@ -1079,7 +1079,7 @@ TEST(BorderWeightTest, RisesFromTheEdges)
   border.perMillimetre[1 * 3 + 0] = 0.1f;
   const auto weigh = [&](double x, double y) {
     const i64 position[3] = { std::llround(std::ldexp(x, 32)), std::llround(std::ldexp(y, 32)), 0 };
-    return FindBorderWeight(&border, &shape, position);
+    return ComputeBorderWeight(&border, &shape, position);
   };
   EXPECT_EQ(weigh(-0.5, 4.5), 0.0f);
   EXPECT_EQ(weigh(20, -0.5), 0.0f);
@@ -1096,7 +1096,7 @@ TEST(BorderWeightTest, RisesFromTheEdges)
       const double step = 1e-3;
       const i64    position[3] = { std::llround(std::ldexp(x, 32)), std::llround(std::ldexp(y, 32)), 0 };
       float        gradient[3];
-      EXPECT_EQ(FindBorderWeightAndGradient(&border, &shape, position, gradient), weigh(x, y));
+      EXPECT_EQ(ComputeBorderWeightAndGradient(&border, &shape, position, gradient), weigh(x, y));
       EXPECT_NEAR(gradient[0], (weigh(x, y + step) - weigh(x, y - step)) / (2 * step), 2e-4);
       EXPECT_NEAR(gradient[1], -(weigh(x + step, y) - weigh(x - step, y)) / (2 * step) / 2, 2e-4);
       EXPECT_EQ(gradient[2], 0.0f);

@@ -204,7 +204,7 @@ public:
   }
 
   void
-  FindForces(const TArguments & a, const SampleMaps & maps, const HistogramArrays & arrays) override
+  ComputeForces(const TArguments & a, const SampleMaps & maps, const HistogramArrays & arrays) override
   {
     WithVariant<TArguments>(a.histogram.samples.variant, [&](auto variant) {
       m_Queue.Launch("summing the derivative's forces",

@@ -225,17 +225,17 @@ __launch_bounds__(PlaneLanes)
 
 template <int VVariant>
 __global__ void
-__launch_bounds__(PlaneLanes) FindForcesOfTermsKernel(const __grid_constant__ NeighborhoodArguments a,
-                                                      i64                                           count,
-                                                      const SampleVolumes                           v,
-                                                      const float *                                 terms,
-                                                      float *                                       forces,
-                                                      const __grid_constant__ SampleMaps            maps)
+__launch_bounds__(PlaneLanes) ComputeForcesOfTermsKernel(const __grid_constant__ NeighborhoodArguments a,
+                                                         i64                                           count,
+                                                         const SampleVolumes                           v,
+                                                         const float *                                 terms,
+                                                         float *                                       forces,
+                                                         const __grid_constant__ SampleMaps            maps)
 {
   const i64 voxel = i64{ blockIdx.x } * PlaneLanes + threadIdx.x;
   if (voxel < count)
   {
-    FindForceOfTerms(VariantOf<VVariant>(a.samples), &a, &maps, &v, voxel, terms, forces);
+    ComputeForceOfTerms(VariantOf<VVariant>(a.samples), &a, &maps, &v, voxel, terms, forces);
   }
 }
 

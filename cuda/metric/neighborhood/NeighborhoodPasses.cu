@@ -237,15 +237,15 @@ public:
   }
 
   void
-  FindForcesOfTerms(const NeighborhoodArguments & a,
-                    const SampleMaps &            maps,
-                    const NeighborhoodArrays &    arrays,
-                    const Memory &                terms,
-                    Memory &                      forces) override
+  ComputeForcesOfTerms(const NeighborhoodArguments & a,
+                       const SampleMaps &            maps,
+                       const NeighborhoodArrays &    arrays,
+                       const Memory &                terms,
+                       Memory &                      forces) override
   {
     const auto launch = [&](auto variant) {
-      m_Queue.LaunchFor("finding forces of neighborhoods",
-                        FindForcesOfTermsKernel<variant.value>,
+      m_Queue.LaunchFor("computing forces of neighborhoods",
+                        ComputeForcesOfTermsKernel<variant.value>,
                         CountVoxels(a),
                         PlaneLanes,
                         a,

@@ -53,7 +53,7 @@ MakeSource(const TImage & image)
   return source;
 }
 
-/** Tells what a composite's SetParameters() does to displacement fields. If it sets several transforms, it writes into a field's buffer
+/** Describes what a composite's SetParameters() does to displacement fields. If it sets several transforms, it writes into a field's buffer
  * without changing a time stamp of the field or of its transform. It does change the time stamp of a linear or B-spline transform that
  * is set along with the field. */
 template <typename TScalar, unsigned int VDimension>

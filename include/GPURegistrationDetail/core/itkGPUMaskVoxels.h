@@ -68,7 +68,7 @@ FindMaskVoxels(const ImageBase<VDimension> & image, const SpatialObject<VDimensi
   });
   // The mask takes the nearest voxel, which is the image's own voxel, however the mask rounds.
   constexpr double farthest = 0.01;
-  return Geometry::FindLargestShift(toMask, size) < farthest ? maskImage.GetBufferPointer() : nullptr;
+  return Geometry::ComputeLargestShift(toMask, size) < farthest ? maskImage.GetBufferPointer() : nullptr;
 }
 
 } // namespace GPURegistrationDetail

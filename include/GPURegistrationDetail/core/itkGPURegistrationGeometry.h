@@ -155,7 +155,7 @@ FitIndexMap(const ImageBase<VDimension> & image, const TFunction & function)
 /** Returns the largest displacement by a map of indices within a size, in voxels, summed over all axes. */
 template <unsigned int VDimension>
 double
-FindLargestShift(const gpureg::IndexMap & map, const Size<VDimension> & size)
+ComputeLargestShift(const gpureg::IndexMap & map, const Size<VDimension> & size)
 {
   double shift = 0;
   for (unsigned int r = 0; r < VDimension; ++r)

@@ -8,7 +8,7 @@
 
 namespace itk
 {
-/** Tells which pixels itk::ShrinkImageFilter keeps. */
+/** Describes which pixels itk::ShrinkImageFilter samples. */
 namespace GPUShrinkGeometry
 {
 

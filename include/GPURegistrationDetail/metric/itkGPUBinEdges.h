@@ -36,7 +36,7 @@ class NumberLine
 
 public:
   static std::int64_t
-  FindPlace(TReal number)
+  ComputePlace(TReal number)
   {
     Bits bits;
     std::memcpy(&bits, &number, sizeof(bits));
@@ -70,7 +70,7 @@ private:
  *  \param binOf returns the bin of a number, which must not decrease as numbers increase. */
 template <typename TReal, typename TBinOf>
 std::optional<gpureg::BinEdges>
-FindBinEdges(TReal minimum, TReal maximum, const TBinOf & binOf)
+ComputeBinEdges(TReal minimum, TReal maximum, const TBinOf & binOf)
 {
   using Line = NumberLine<TReal>;
   const auto         first = static_cast<std::int64_t>(binOf(minimum));
@@ -82,12 +82,12 @@ FindBinEdges(TReal minimum, TReal maximum, const TBinOf & binOf)
   }
   gpureg::BinEdges bins;
   bins.first = static_cast<int>(first);
-  std::int64_t below = Line::FindPlace(minimum);
+  std::int64_t below = Line::ComputePlace(minimum);
   for (std::int64_t bin = first + 1; bin <= last; ++bin)
   {
     // The least number whose bin is `bin` or a later one is above `low`, and not above `found`.
     std::int64_t low = below;
-    std::int64_t found = Line::FindPlace(maximum);
+    std::int64_t found = Line::ComputePlace(maximum);
     while (low + 1 < found)
     {
       const std::int64_t middle = low / 2 + found / 2 + (low % 2 + found % 2) / 2;

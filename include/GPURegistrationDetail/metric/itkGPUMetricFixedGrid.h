@@ -43,7 +43,7 @@ public:
     });
     const auto size = metric.GetVirtualRegion().GetSize();
     m_IsOneGrid = size == fixedImage.GetBufferedRegion().GetSize() &&
-                  Geometry::FindLargestShift<ImageDimension>(m_ToFixed, size) < LargestShift;
+                  Geometry::ComputeLargestShift<ImageDimension>(m_ToFixed, size) < LargestShift;
   }
 
   /** Largest distance in voxels of samples from the voxels that they count as. ITK's own rounding moves them by less. */

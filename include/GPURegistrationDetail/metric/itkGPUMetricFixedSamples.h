@@ -309,7 +309,9 @@ private:
       // A range with its ends reversed means that nothing is inside the mask.
       if (range.first <= range.second)
       {
-        return FindBinEdges(static_cast<FixedPixelType>(range.first), static_cast<FixedPixelType>(range.second), binOf);
+        return ComputeBinEdges(static_cast<FixedPixelType>(range.first),
+                               static_cast<FixedPixelType>(range.second),
+                               binOf);
       }
     }
     return std::nullopt;

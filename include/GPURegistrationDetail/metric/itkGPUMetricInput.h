@@ -351,7 +351,7 @@ private:
     make(static_cast<const gpureg::LoadedImage *>(nullptr));
   }
 
-  /** Tells how an upload may differ from that of an Initialize(). */
+  /** Describes how an upload may differ from the upload of an Initialize(). */
   struct SinceInitialize
   {
     /** True if the fixed image's gradient stays. */

@@ -160,7 +160,7 @@ public:
   gpureg::IndexMap
   GetMapBeforeOptimized() const
   {
-    return FindAffine(*this->MakeChain(0, m_Begin));
+    return ComputeAffine(*this->MakeChain(0, m_Begin));
   }
 
   /** Returns the derivative of the point or index to which an evaluation's forces refer, with respect to the point behind the optimised
@@ -284,7 +284,7 @@ private:
 
   /** Returns the affine part of a chain. */
   static gpureg::IndexMap
-  FindAffine(const gpureg::TransformChain & chain)
+  ComputeAffine(const gpureg::TransformChain & chain)
   {
     gpureg::IndexMap affine = chain.first;
     for (const gpureg::ChainStep & step : chain.steps)
@@ -332,7 +332,7 @@ private:
       Geometry::GetIndexToPointMap<ImageDimension>(moving, moving.GetBufferedRegion()).matrix;
     mapping.forcesFollowChain = CanFollowBack(rest);
     rest.first = gpureg::Compose(rest.first, before);
-    mapping.toMoving = gpureg::Compose(grid.pointToInput, gpureg::Compose(FindAffine(rest), grid.outputToPoint));
+    mapping.toMoving = gpureg::Compose(grid.pointToInput, gpureg::Compose(ComputeAffine(rest), grid.outputToPoint));
     grid.transform = std::move(rest);
     return mapping;
   }
@@ -356,7 +356,7 @@ private:
   {
     gpureg::TransformChain before = *this->MakeChain(0, m_Begin);
     const gpureg::IndexMap optimized = this->MakeChain(m_Begin, m_End)->first;
-    gpureg::SampleMapping  mapping = this->MakeMappingBehind(gpureg::Compose(optimized, FindAffine(before)));
+    gpureg::SampleMapping  mapping = this->MakeMappingBehind(gpureg::Compose(optimized, ComputeAffine(before)));
     gpureg::IndexMap       behind;
     behind.matrix = mapping.displacementToIndex;
     mapping.displacementToIndex = gpureg::Compose(behind, optimized).matrix;

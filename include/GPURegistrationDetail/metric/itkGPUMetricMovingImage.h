@@ -150,7 +150,7 @@ private:
       if (side.image != nullptr)
       {
         const auto range = m_Images.GetWholeMovingRange();
-        side.binEdges = FindBinEdges(
+        side.binEdges = ComputeBinEdges(
           static_cast<PixelType>(range.first), static_cast<PixelType>(range.second), [this](PixelType value) {
             return FindBinBetween(static_cast<double>(value), m_Scales.minimum, m_Scales.maximum, m_Scales.bins);
           });

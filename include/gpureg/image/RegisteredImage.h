@@ -10,7 +10,7 @@
 namespace gpureg
 {
 
-/** Holds the least and the greatest value of an image that a registration tells apart. The registration takes values outside this range
+/** Holds the least and the greatest value of an image that a registration distinguishes. The registration takes values outside this range
  *  for the nearer end; the image itself does not change. */
 using ValueRange = std::array<double, 2>;
 

@@ -43,7 +43,7 @@ GPURegistration_EXPORT
 std::vector<std::uint64_t>
 HashContents(const std::vector<const std::vector<MemoryRange> *> & memories, const ParallelFor & parallelFor);
 
-/** Remembers the source of an array on a device, to tell whether another source is the same. */
+/** Stores the source of an array on a device, to compare it with another source. */
 class GPURegistration_EXPORT ResidentSource
 {
 public:

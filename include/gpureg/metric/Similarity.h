@@ -112,8 +112,8 @@ struct SimilarityDescription
 /** Describes all similarities, in the order of the enumeration. */
 // clang-format off
 inline constexpr SimilarityDescription Similarities[] = {
-  // kind and name, phrase, values, bins, sign, force factor, cost of unrelated images, for global searches, for free-form
-  // deformations, for fields, for SyN
+  // Columns: kind, name, phrase, values, bins, sign, force factor, cost of unrelated images; true if it may be used for global searches,
+  // free-form deformations, fields, SyN.
   { SimilarityKind::MeanSquares, "MeanSquares", "mean squares",
     ValueForm::OneUnit, {}, 1, -2, std::numeric_limits<double>::quiet_NaN(), true, true, true, true },
   { SimilarityKind::MeanAbsoluteDifferences, "MeanAbsoluteDifferences", "mean absolute differences",

@@ -40,7 +40,7 @@ struct PlannedChange
   std::size_t bytes = 0;
 };
 
-/** Tells what a registration will hold on its device, before anything is uploaded or allocated. It counts what the device's memory account
+/** Lists what a registration will hold on its device, before anything is uploaded or allocated. It counts what the device's memory account
  *  counts: images, masks, and the arrays of one engine that begins without any. */
 struct MemoryPlan
 {

@@ -23,15 +23,15 @@ namespace gpureg
 /** Interpolation kernels that a window cuts off. */
 enum class WindowedKernel
 {
-  /** itk::WindowedSincInterpolateImageFunction with a radius of 3 voxels, beyond the image's edge 0, and one of ITK's windows. */
+  /** itk::WindowedSincInterpolateImageFunction with one of ITK's windows and a radius of 3 voxels; voxels beyond the image's edge are 0. */
   LanczosSinc,
   CosineSinc,
   HammingSinc,
   WelchSinc,
   BlackmanSinc,
-  /** itk::GaussianInterpolateImageFunction: integrals of a Gaussian over voxels, of which only those of the image count. */
+  /** itk::GaussianInterpolateImageFunction: the image's values weighted by the integrals of a Gaussian over their voxels. */
   Gaussian,
-  /** itk::LabelImageGaussianInterpolateImageFunction: the value that has the largest sum of the Gaussian's integrals. */
+  /** itk::LabelImageGaussianInterpolateImageFunction: the value whose voxels have the largest sum of the Gaussian's integrals. */
   LabelGaussian
 };
 
@@ -40,7 +40,7 @@ struct WindowedRequest : ChainedGrid
 {
   Size      inputSize{};
   Precision precision = Precision::Single;
-  /** Writes the input's values, floats or doubles by the precision, which are those of the output, too. */
+  /** Writes the input's values. The precision says whether input and output are floats or doubles. */
   Filler         values;
   WindowedKernel kernel = WindowedKernel::LanczosSinc;
   /** Give a Gaussian's standard deviation along each axis of the input, in voxels, and how many of them it reaches. */

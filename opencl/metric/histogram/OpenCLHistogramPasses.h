@@ -123,7 +123,7 @@ public:
   }
 
   void
-  FindForces(const TArguments & a, const SampleMaps & maps, const HistogramArrays & arrays) override
+  ComputeForces(const TArguments & a, const SampleMaps & maps, const HistogramArrays & arrays) override
   {
     CheckOpenCL(m_Queue.GetDeviceName(), [&] {
       cl::Kernel &      kernel = m_Kernels.Get().forces;

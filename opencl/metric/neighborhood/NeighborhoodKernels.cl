@@ -139,7 +139,7 @@ SumTerms(const MetricArguments  arguments,
 }
 
 GPUREG_KERNEL void
-FindForcesOfTerms(const MetricArguments arguments,
+ComputeForcesOfTerms(const MetricArguments arguments,
                   const SampleMaps      maps,
                   GPUREG_VOLUME_PARAMETERS,
                   GPUREG_NEIGHBORHOOD_PARAMETERS,
@@ -151,7 +151,7 @@ FindForcesOfTerms(const MetricArguments arguments,
   const i64 voxel = FindItem();
   if (voxel < count)
   {
-    FindForceOfTerms(GPUREG_VARIANT, &arguments, &maps, &volumes, voxel, terms, found);
+    ComputeForceOfTerms(GPUREG_VARIANT, &arguments, &maps, &volumes, voxel, terms, found);
   }
 }
 #endif

@@ -133,15 +133,15 @@ public:
   }
 
   void
-  FindForcesOfTerms(const NeighborhoodArguments & a,
-                    const SampleMaps &            maps,
-                    const NeighborhoodArrays &    arrays,
-                    const Memory &                terms,
-                    Memory &                      forces) override
+  ComputeForcesOfTerms(const NeighborhoodArguments & a,
+                       const SampleMaps &            maps,
+                       const NeighborhoodArrays &    arrays,
+                       const Memory &                terms,
+                       Memory &                      forces) override
   {
     const int lanes = m_Queue.GetDevice().GetLanes();
     this->Launch(Terms,
-                 "FindForcesOfTerms",
+                 "ComputeForcesOfTerms",
                  a,
                  maps,
                  arrays,

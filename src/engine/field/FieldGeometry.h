@@ -30,7 +30,7 @@ struct FieldGeometry
 
 /** Returns the map from indices, counted from geometry's first voxel, to points. */
 inline IndexMap
-FindIndexToPhysical(const FieldGeometry & geometry)
+ComputeIndexToPhysical(const FieldGeometry & geometry)
 {
   IndexMap map;
   map.offset = geometry.origin;
@@ -81,7 +81,7 @@ inline kernels::FieldGrid
 MakeFieldGrid(const FieldGeometry & geometry)
 {
   kernels::FieldGrid grid =
-    MakeFieldGrid(geometry.dimension, geometry.size, FindIndexToPhysical(geometry).matrix, geometry.spacing);
+    MakeFieldGrid(geometry.dimension, geometry.size, ComputeIndexToPhysical(geometry).matrix, geometry.spacing);
   for (std::size_t d = 0; d < 3; ++d)
   {
     grid.upperBorder[d] -= 2 * geometry.firstIndex[d];
@@ -94,8 +94,8 @@ MakeFieldGrid(const FieldGeometry & geometry)
 inline kernels::FixedMap
 FindMapBetween(const FieldGeometry & from, const FieldGeometry & to)
 {
-  const IndexMap fromIndex = FindIndexToPhysical(from);
-  const IndexMap toPhysical = FindIndexToPhysical(to);
+  const IndexMap fromIndex = ComputeIndexToPhysical(from);
+  const IndexMap toPhysical = ComputeIndexToPhysical(to);
   const Matrix3  toIndex = Invert(toPhysical.matrix);
   const Vector3  between{ fromIndex.offset[0] - toPhysical.offset[0],
                          fromIndex.offset[1] - toPhysical.offset[1],

@@ -25,7 +25,8 @@ struct FieldParts
   int            count;
 };
 
-/** Sums and maxima over a device's arrays, which stay on the device. The same to the bit on each device for any number of threads. */
+/** Computes sums and maxima over a device's arrays; the results stay on the device. On one device their bits are the same for any number of
+ *  threads. */
 class FieldReducer
 {
 public:

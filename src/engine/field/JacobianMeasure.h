@@ -13,7 +13,7 @@
 namespace gpureg
 {
 
-/** Tells how a deformation changes volumes, over all voxels of its grid. */
+/** Describes how a deformation changes volumes, over all voxels of its grid. */
 struct VolumeChanges
 {
   double       smallestDeterminant = 1;

@@ -21,7 +21,7 @@ CountSquarings(double longest, double step, int most)
 
 /** Returns 2^bits, the units of what kernels::ScatterToOuter() adds up: as many as leave room for all voxels' sum, up to 2^40. */
 inline float
-FindScatterUnits(std::int64_t voxels)
+ComputeScatterUnits(std::int64_t voxels)
 {
   const int bitsOfCount = static_cast<int>(std::ceil(std::log2(static_cast<double>(voxels))));
   return std::ldexp(1.0F, std::min(40, 62 - bitsOfCount));

@@ -24,7 +24,7 @@ GetSpacing(const IndexMap & indexToPoint)
 }
 
 Size
-FindFactors(const RegisteredImage & image, int dimension, double edge, int leastVoxels)
+ComputeFactors(const RegisteredImage & image, int dimension, double edge, int leastVoxels)
 {
   const std::array<double, 3> spacing = GetSpacing(image);
   Size                        factors{ 1, 1, 1 };

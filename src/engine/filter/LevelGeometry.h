@@ -41,7 +41,7 @@ FindUsualEdge(const std::vector<RegisteredImage> & images, int dimension);
 /** Returns how many voxels along each axis one voxel of a level replaces: as many as bring its edges closest to the given length, but at
  *  most MostFactor, and so few that leastVoxels voxels remain along each axis. */
 Size
-FindFactors(const RegisteredImage & image, int dimension, double edge, int leastVoxels = 8);
+ComputeFactors(const RegisteredImage & image, int dimension, double edge, int leastVoxels = 8);
 
 IndexMap
 InvertMap(const IndexMap & map);

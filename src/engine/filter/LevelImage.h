@@ -44,7 +44,7 @@ struct LevelMaker
 {
   Queue &      queue;
   LinePasses & lines;
-  /** Says whether a level that has all voxels of a narrow image is narrow, too; see ImageLevel::Make(). */
+  /** True if a level with all voxels of an image of 8 or 16 bits may have such numbers itself; see ImageLevel::Make(). */
   bool keepsNarrow = false;
 };
 

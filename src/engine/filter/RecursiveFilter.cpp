@@ -19,7 +19,7 @@ constexpr double Tolerance = 1e-10;
 /** Returns the poles of a B-spline (Unser, B-spline signal processing: part II, 1993, table I). \throws Error for an order that has none
  *  there */
 std::vector<double>
-FindPoles(int order)
+ComputePoles(int order)
 {
   switch (order)
   {
@@ -77,7 +77,7 @@ void
 RecursiveFilter::MakeSplineCoefficients(
   Memory & volume, const Size & size, int components, Precision precision, int order, int axis)
 {
-  const std::vector<double> poles = FindPoles(order);
+  const std::vector<double> poles = ComputePoles(order);
   double                    gain = 1.0;
   for (const double pole : poles)
   {

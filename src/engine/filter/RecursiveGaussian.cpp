@@ -28,7 +28,7 @@ using Polynomial = std::array<double, 5>;
 
 /** Returns the polynomial whose roots are the poles of the waves: the denominator of the recursion. */
 Polynomial
-FindDenominator(double sigma)
+ComputeDenominator(double sigma)
 {
   Polynomial product{ 1, 0, 0, 0, 0 };
   for (const Wave & wave : Waves)
@@ -68,7 +68,7 @@ MakeRecursiveGaussian(double sigma)
   {
     throw BadInputError("a Gaussian's sigma is to be greater than 0, not " + std::to_string(sigma));
   }
-  const Polynomial  denominator = FindDenominator(sigma);
+  const Polynomial  denominator = ComputeDenominator(sigma);
   RecursiveGaussian weights;
   double            numeratorSum = 0;
   double            denominatorSum = denominator[0];

@@ -20,7 +20,7 @@ namespace gpureg
 
 namespace
 {
-// The number of values from which an image's range is computed. Of values that one voxel in a thousand has, about eight are picked.
+// The number of values from which an image's range is computed. If one voxel in a thousand has a value, about eight of them are picked.
 constexpr std::int64_t SampleCount = 8192;
 
 /** Returns the warning about values outside an image's range. */

@@ -45,7 +45,7 @@ using Values = std::vector<double>;
 
 /** Returns the share of sorted values that lies in [from, to]. */
 double
-FindShare(const Values & values, double from, double to)
+ComputeShare(const Values & values, double from, double to)
 {
   const auto first = std::lower_bound(values.begin(), values.end(), from);
   return static_cast<double>(std::upper_bound(first, values.end(), to) - first) / static_cast<double>(values.size());
@@ -69,7 +69,8 @@ FindCommon(const Values & sample)
 {
   Values     common;
   const auto add = [&](double value, double leastShare) {
-    if (FindShare(sample, value, value) > leastShare && std::find(common.begin(), common.end(), value) == common.end())
+    if (ComputeShare(sample, value, value) > leastShare &&
+        std::find(common.begin(), common.end(), value) == common.end())
     {
       common.push_back(value);
     }
@@ -130,9 +131,9 @@ void
 CutPadding(const Sample & sample, FoundRange & found)
 {
   const double least = sample.all.front();
-  const bool   isPadded = least < LeastUnit && FindShare(sample.all, least, least) > CommonShare;
-  if (isPadded && FindShare(sample.rest, AirFrom, AirTo) >= LeastAir &&
-      FindShare(sample.rest, least, AirFrom) <= MostBelowAir)
+  const bool   isPadded = least < LeastUnit && ComputeShare(sample.all, least, least) > CommonShare;
+  if (isPadded && ComputeShare(sample.rest, AirFrom, AirTo) >= LeastAir &&
+      ComputeShare(sample.rest, least, AirFrom) <= MostBelowAir)
   {
     const auto from = std::lower_bound(sample.rest.begin(), sample.rest.end(), AirFrom);
     const auto to = std::upper_bound(from, sample.rest.end(), AirTo);

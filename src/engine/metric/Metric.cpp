@@ -61,7 +61,7 @@ void
 Metric::TakeForces(const std::function<void(std::int64_t, std::int64_t, const float *)> & take,
                    const ParallelFor &                                                    parallelFor)
 {
-  const Memory * const forces = m_Core->FindForces();
+  const Memory * const forces = m_Core->ComputeForces();
   if (forces == nullptr)
   {
     throw BadInputError("the last evaluation kept no forces: ask it for those of each sample");
@@ -87,7 +87,7 @@ Metric::GatherForces(const ParallelFor & parallelFor)
 {
   return m_Core->Continue(parallelFor, [&] {
     Queue &              queue = *m_Core->queue;
-    const Memory * const forces = m_Core->FindForces();
+    const Memory * const forces = m_Core->ComputeForces();
     bool                 hasSpline = false;
     if (forces != nullptr)
     {
@@ -110,7 +110,7 @@ Metric::GatherForces(const ParallelFor & parallelFor)
 ForceResult
 Metric::SumForces(const ParallelFor & parallelFor)
 {
-  const Memory * const forces = m_Core->FindForces();
+  const Memory * const forces = m_Core->ComputeForces();
   if (forces == nullptr || !m_Core->samples.HasPreTransforms())
   {
     throw BadInputError(

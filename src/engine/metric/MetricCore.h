@@ -90,14 +90,14 @@ public:
 
   /** Notes that the evaluation that runs has stored the force of each sample. The memory must keep the forces until the next evaluation. */
   void
-  KeepForces(const Memory & forces)
+  StoreForces(const Memory & forces)
   {
     m_Forces = &forces;
   }
 
   /** Returns the forces of each sample that the last evaluation stored, or null. Valid until the next evaluation. */
   const Memory *
-  FindForces() const
+  ComputeForces() const
   {
     return m_Forces;
   }

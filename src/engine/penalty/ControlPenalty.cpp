@@ -139,13 +139,13 @@ private:
       Enqueue(*m_Queue, m_IsTiming, [&] {
         if (findsGradient)
         {
-          m_Term.FindValueAndGradient(kind,
-                                      *m_Points,
-                                      *m_Values,
-                                      slot,
-                                      penalties[n].weight,
-                                      n == 0 ? GradientUse::Replaces : GradientUse::Adds,
-                                      *m_Gradient);
+          m_Term.ComputeValueAndGradient(kind,
+                                         *m_Points,
+                                         *m_Values,
+                                         slot,
+                                         penalties[n].weight,
+                                         n == 0 ? GradientUse::Replaces : GradientUse::Adds,
+                                         *m_Gradient);
         }
         else
         {

@@ -22,23 +22,23 @@ public:
   std::int64_t
   CountPartials(const ControlPenaltyArguments & a) const override
   {
-    return CountGroupsFor<FindEnergiesGroupKernel>(m_Queue, CountNodes(&a)).x;
+    return CountGroupsFor<ComputeEnergiesGroupKernel>(m_Queue, CountNodes(&a)).x;
   }
 
   void
-  FindEnergies(const ControlPenaltyArguments & a,
-               const Memory &                  points,
-               Memory &                        partials,
-               std::int64_t                    firstPartial,
-               Memory *                        nodeDerivatives) override
+  ComputeEnergies(const ControlPenaltyArguments & a,
+                  const Memory &                  points,
+                  Memory &                        partials,
+                  std::int64_t                    firstPartial,
+                  Memory *                        nodeDerivatives) override
   {
-    LaunchGroups<FindEnergiesGroupKernel>(m_Queue,
-                                          CountGroupsFor<FindEnergiesGroupKernel>(m_Queue, CountNodes(&a)),
-                                          a,
-                                          Input<float4>(points),
-                                          Output<float>(partials, 2 * firstPartial),
-                                          nodeDerivatives != nullptr,
-                                          Output<float4>(nodeDerivatives));
+    LaunchGroups<ComputeEnergiesGroupKernel>(m_Queue,
+                                             CountGroupsFor<ComputeEnergiesGroupKernel>(m_Queue, CountNodes(&a)),
+                                             a,
+                                             Input<float4>(points),
+                                             Output<float>(partials, 2 * firstPartial),
+                                             nodeDerivatives != nullptr,
+                                             Output<float4>(nodeDerivatives));
   }
 
   void

@@ -22,7 +22,7 @@ class ControlPenaltyPasses
 public:
   virtual ~ControlPenaltyPasses() = default;
 
-  /** Returns how many pairs of floats FindEnergies() writes. The number depends on the grid and the kind of device only. */
+  /** Returns how many pairs of floats ComputeEnergies() writes. The number depends on the grid and the kind of device only. */
   virtual std::int64_t
   CountPartials(const kernels::ControlPenaltyArguments & a) const = 0;
 
@@ -31,11 +31,11 @@ public:
    *  \param partials from pair firstPartial on: the sum of the energies of some nodes, and the smallest determinant of these nodes, float
    *  each */
   virtual void
-  FindEnergies(const kernels::ControlPenaltyArguments & a,
-               const Memory &                           points,
-               Memory &                                 partials,
-               std::int64_t                             firstPartial,
-               Memory *                                 nodeDerivatives) = 0;
+  ComputeEnergies(const kernels::ControlPenaltyArguments & a,
+                  const Memory &                           points,
+                  Memory &                                 partials,
+                  std::int64_t                             firstPartial,
+                  Memory *                                 nodeDerivatives) = 0;
 
   /** Computes the energies' derivative with respect to the control points. gradient, float4[z][y][x], is replaced by factor times the
    *  derivative, or factor times the derivative is added to it. */

@@ -150,19 +150,19 @@ ControlPenaltyTerm::GetValueBytes() const
 void
 ControlPenaltyTerm::FindValue(PenaltyKind kind, const Memory & points, Memory & values, std::int64_t slot)
 {
-  this->FindEnergies(kind, points, values, slot, nullptr);
+  this->ComputeEnergies(kind, points, values, slot, nullptr);
 }
 
 void
-ControlPenaltyTerm::FindValueAndGradient(PenaltyKind    kind,
-                                         const Memory & points,
-                                         Memory &       values,
-                                         std::int64_t   slot,
-                                         double         factor,
-                                         GradientUse    use,
-                                         Memory &       gradient)
+ControlPenaltyTerm::ComputeValueAndGradient(PenaltyKind    kind,
+                                            const Memory & points,
+                                            Memory &       values,
+                                            std::int64_t   slot,
+                                            double         factor,
+                                            GradientUse    use,
+                                            Memory &       gradient)
 {
-  this->FindEnergies(kind, points, values, slot, m_NodeDerivatives.get());
+  this->ComputeEnergies(kind, points, values, slot, m_NodeDerivatives.get());
   const double ofSum = factor / static_cast<double>(kernels::CountNodes(&m_Arguments));
   m_Passes->CollectGradient(
     m_Arguments, *m_NodeDerivatives, static_cast<float>(ofSum), use == GradientUse::Adds, gradient);
@@ -185,7 +185,7 @@ ControlPenaltyTerm::ReadValue(const void * slot) const
 }
 
 void
-ControlPenaltyTerm::FindEnergies(
+ControlPenaltyTerm::ComputeEnergies(
   PenaltyKind kind, const Memory & points, Memory & values, std::int64_t slot, Memory * nodeDerivatives)
 {
   if (kernels::CountNodes(&m_Arguments) == 0)
@@ -193,7 +193,7 @@ ControlPenaltyTerm::FindEnergies(
     throw BadInputError("a penalty of control points has no grid; set one first");
   }
   m_Arguments.kind = GetKernelKind(kind);
-  m_Passes->FindEnergies(m_Arguments, points, values, slot * m_Passes->CountPartials(m_Arguments), nodeDerivatives);
+  m_Passes->ComputeEnergies(m_Arguments, points, values, slot * m_Passes->CountPartials(m_Arguments), nodeDerivatives);
 }
 
 } // namespace gpureg

@@ -22,7 +22,7 @@ namespace gpureg
  *  MemoryPointer values = queue.Allocate(iterations * term.GetValueBytes());
  *  for (std::int64_t i = 0; i < iterations; ++i) // gradient holds the similarity's gradient
  *  {
- *    term.FindValueAndGradient(PenaltyKind::BendingEnergy, *points, *values, i, alpha, GradientUse::Adds, *gradient);
+ *    term.ComputeValueAndGradient(PenaltyKind::BendingEnergy, *points, *values, i, alpha, GradientUse::Adds, *gradient);
  *    …
  *  }
  *  queue.Download(host.data(), *values, iterations * term.GetValueBytes());
@@ -72,13 +72,13 @@ public:
    *  float4[z][y][x], is replaced by factor times the derivative, or factor times the derivative is added to it. gradient must not be
    *  points. */
   void
-  FindValueAndGradient(PenaltyKind    kind,
-                       const Memory & points,
-                       Memory &       values,
-                       std::int64_t   slot,
-                       double         factor,
-                       GradientUse    use,
-                       Memory &       gradient);
+  ComputeValueAndGradient(PenaltyKind    kind,
+                          const Memory & points,
+                          Memory &       values,
+                          std::int64_t   slot,
+                          double         factor,
+                          GradientUse    use,
+                          Memory &       gradient);
 
   /** Returns the value in a slot that was copied to the host. The grid must not have changed since. A value is not finite if displacements
    *  are not finite, or are too large to be squared. */
@@ -94,7 +94,8 @@ public:
 
 private:
   void
-  FindEnergies(PenaltyKind kind, const Memory & points, Memory & values, std::int64_t slot, Memory * nodeDerivatives);
+  ComputeEnergies(
+    PenaltyKind kind, const Memory & points, Memory & values, std::int64_t slot, Memory * nodeDerivatives);
 
   Queue &                               m_Queue;
   std::unique_ptr<ControlPenaltyPasses> m_Passes;

@@ -11,8 +11,8 @@ namespace gpureg
 {
 
 /** Returns the step of Adam behind which t others lie.
- *  \param length of a step if the gradient does not change
- *  \param secondDecay of the mean of the gradient's square
+ *  \param length the length of a step if the gradient does not change
+ *  \param secondDecay the decay of the mean of the gradient's square
  *  \param epsilon added to the denominator, in the gradient's unit */
 inline kernels::AdamStep
 MakeAdamStep(double length, int t, double secondDecay, double epsilon)

@@ -93,14 +93,17 @@ private:
 };
 
 double
-FindDot(const Gradient & a, const Gradient & b)
+ComputeDot(const Gradient & a, const Gradient & b)
 {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
 /** Returns the agreement with the moving image moved by a shift; not a number where too few voxels have edges. */
 double
-FindCosine(const kernels::VolumeShape & shape, const Gradients & fixed, const Gradients & moving, const Shift & shift)
+ComputeCosine(const kernels::VolumeShape & shape,
+              const Gradients &            fixed,
+              const Gradients &            moving,
+              const Shift &                shift)
 {
   double       sum = 0;
   double       weights = 0;
@@ -124,10 +127,10 @@ FindCosine(const kernels::VolumeShape & shape, const Gradients & fixed, const Gr
         }
         const Gradient & f = fixed.Get(voxel);
         const Gradient & m = moving.Get(voxel + offset);
-        const double     lengths = std::sqrt(FindDot(f, f) * FindDot(m, m));
+        const double     lengths = std::sqrt(ComputeDot(f, f) * ComputeDot(m, m));
         if (lengths > 0)
         {
-          sum += FindDot(f, m) * FindDot(f, m) / lengths;
+          sum += ComputeDot(f, m) * ComputeDot(f, m) / lengths;
           weights += lengths;
           ++count;
         }
@@ -216,11 +219,11 @@ MakeSmall(std::vector<double> values, const std::vector<double> & mask)
 } // namespace
 
 Agreement
-FindAgreement(const Size &                  size,
-              const std::array<double, 3> & spacing,
-              const SmallImage &            fixed,
-              const SmallImage &            moving,
-              const ParallelFor &           parallelFor)
+ComputeAgreement(const Size &                  size,
+                 const std::array<double, 3> & spacing,
+                 const SmallImage &            fixed,
+                 const SmallImage &            moving,
+                 const ParallelFor &           parallelFor)
 {
   Agreement agreement;
   double    all = 0;
@@ -238,7 +241,7 @@ FindAgreement(const Size &                  size,
   std::vector<double>        cosines(shifts.size());
   parallelFor(static_cast<std::int64_t>(shifts.size()), [&](std::int64_t task) {
     const auto n = static_cast<std::size_t>(task);
-    cosines[n] = FindCosine(shape, fixedEdges, movingEdges, shifts[n]);
+    cosines[n] = ComputeCosine(shape, fixedEdges, movingEdges, shifts[n]);
   });
   agreement.here = cosines.front();
   for (auto beside = cosines.begin() + 1; beside != cosines.end(); ++beside)
@@ -265,8 +268,8 @@ AgreementCheck::Find(const LevelMaker &      maker,
                      const ParallelFor &     parallelFor)
 {
   const int  dimension = transform.dimension;
-  const Size ofFixed = FindSmallFactors(fixed, fixed, dimension);
-  const Size ofMoving = FindSmallFactors(fixed, moving, dimension);
+  const Size ofFixed = ComputeSmallFactors(fixed, fixed, dimension);
+  const Size ofMoving = ComputeSmallFactors(fixed, moving, dimension);
   m_Fixed.Make(*fixed.image, fixed.size, ofFixed, maker.lines);
   m_Moving.Make(*moving.image, moving.size, ofMoving, maker.lines);
   const auto download = [&](const DeviceImage * whole, const Size & size, const Size & factors) {
@@ -314,11 +317,11 @@ AgreementCheck::Find(const LevelMaker &      maker,
     m_Queue.Finish();
     inMask = resample(m_Mask);
   }
-  return FindAgreement(request.size, GetSpacing(toPoint), small, MakeSmall(std::move(values), inMask), parallelFor);
+  return ComputeAgreement(request.size, GetSpacing(toPoint), small, MakeSmall(std::move(values), inMask), parallelFor);
 }
 
 Size
-AgreementCheck::FindSmallFactors(const RegisteredImage & fixed, const RegisteredImage & image, int dimension)
+AgreementCheck::ComputeSmallFactors(const RegisteredImage & fixed, const RegisteredImage & image, int dimension)
 {
   const auto   edges = GetSpacing(fixed);
   const double most = dimension == 3 ? MostVoxels3D : MostVoxels2D;
@@ -327,7 +330,7 @@ AgreementCheck::FindSmallFactors(const RegisteredImage & fixed, const Registered
   {
     volume *= edges[d];
   }
-  return FindFactors(image, dimension, std::pow(volume / most, 1.0 / dimension));
+  return ComputeFactors(image, dimension, std::pow(volume / most, 1.0 / dimension));
 }
 
 void
@@ -349,7 +352,7 @@ AgreementCheck::Plan(const RegisteredImage & fixed,
                      MemoryLedger &          ledger)
 {
   const auto plan = [&](const RegisteredImage & image, ImageLevel & made, const std::string & name) {
-    const Size        factors = FindSmallFactors(fixed, image, dimension);
+    const Size        factors = ComputeSmallFactors(fixed, image, dimension);
     const std::string scratch = "check of edges: shrunk image";
     made.Plan(*image.image, image.size, factors, false, "check of edges: " + name, scratch, ledger);
     if (image.mask != nullptr)

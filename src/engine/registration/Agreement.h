@@ -26,7 +26,7 @@ namespace gpureg
 struct SmallImage
 {
   std::vector<double> values;
-  /** Each entry tells whether that voxel exists and lies inside of the mask. */
+  /** Each entry is true if that voxel exists and lies inside of the mask. */
   std::vector<bool> isInside;
 };
 
@@ -38,7 +38,7 @@ struct Agreement
   double here = 0;
   /** The largest agreement with the moving image shifted by an eighth of the fixed image's mean length, along an axis or between axes. */
   double beside = 0;
-  /** True if enough voxels have edges, here and beside, to tell anything. */
+  /** True if enough voxels have edges, here and beside, to judge the registration. */
   bool isKnown = false;
   /** The share of the fixed image's voxels, inside its mask, that lie in the moving image, inside its mask. */
   double overlap = 0;
@@ -54,11 +54,11 @@ struct Agreement
 
 /** Compares the edges of two images on one grid. \param spacing the grid's spacing */
 Agreement
-FindAgreement(const Size &                  size,
-              const std::array<double, 3> & spacing,
-              const SmallImage &            fixed,
-              const SmallImage &            moving,
-              const ParallelFor &           parallelFor);
+ComputeAgreement(const Size &                  size,
+                 const std::array<double, 3> & spacing,
+                 const SmallImage &            fixed,
+                 const SmallImage &            moving,
+                 const ParallelFor &           parallelFor);
 
 /** Makes two images small on a device, and compares their edges. Keeps its arrays for the next images of the same size. */
 class AgreementCheck
@@ -100,7 +100,7 @@ public:
 private:
   /** Returns the factors by which images of the fixed image's extent have few voxels. */
   static Size
-  FindSmallFactors(const RegisteredImage & fixed, const RegisteredImage & image, int dimension);
+  ComputeSmallFactors(const RegisteredImage & fixed, const RegisteredImage & image, int dimension);
 
   Queue &                    m_Queue;
   std::string                m_DeviceName;

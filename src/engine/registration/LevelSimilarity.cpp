@@ -201,7 +201,7 @@ public:
   void
   Prepare(const SampleMapping & mapping) override
   {
-    this->GetEvaluation().Prepare(mapping, Forces::OfEachSample, this->FindDemonsTerms());
+    this->GetEvaluation().Prepare(mapping, Forces::OfEachSample, this->ComputeDemonsTerms());
     this->GetEvaluation().PrepareValue(mapping);
   }
 
@@ -231,7 +231,7 @@ public:
 private:
   /** Returns the terms that itk::DemonsImageToImageMetricv4 has by default, in scaled values. */
   DemonsTerms
-  FindDemonsTerms() const
+  ComputeDemonsTerms() const
   {
     const double unit = this->GetCore().samples.GetMoving().scale.range;
     DemonsTerms  terms;

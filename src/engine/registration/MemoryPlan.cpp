@@ -135,7 +135,7 @@ MakePlan(const MemoryLedger & ledger)
 }
 
 RegisteredImage
-StandIns::Halve(const RegisteredImage & image)
+PlannedImages::Halve(const RegisteredImage & image)
 {
   constexpr int   least = 16;
   RegisteredImage halved = image;
@@ -157,7 +157,7 @@ StandIns::Halve(const RegisteredImage & image)
 }
 
 RegisteredImage
-StandIns::Shorten(const RegisteredImage & image)
+PlannedImages::Shorten(const RegisteredImage & image)
 {
   RegisteredImage shorter = image;
   if (!IsNarrow(*image.image))
@@ -168,7 +168,7 @@ StandIns::Shorten(const RegisteredImage & image)
 }
 
 const DeviceImage *
-StandIns::Keep(const DeviceImage & image, NumberType type, std::int64_t count)
+PlannedImages::Keep(const DeviceImage & image, NumberType type, std::int64_t count)
 {
   const std::size_t bytes = BytesOf(type) * static_cast<std::size_t>(count);
   m_Images.emplace_back(type, count, image.GetDeviceName(), image.GetAccountBytes() > 0 ? bytes : 0);

@@ -68,7 +68,7 @@ PlanRegisteredImage(const RegisteredImage &           image,
                     MemoryLedger &                    ledger);
 
 /** Describes images that would take the places of others, and keeps them. */
-class StandIns
+class PlannedImages
 {
 public:
   /** Returns an image, with its mask, of half as many voxels along each axis of 16 voxels or more. */
@@ -96,16 +96,16 @@ template <typename TProblem, typename TConsider>
 void
 ForEachChangeOfImages(const TProblem & problem, const TConsider & consider)
 {
-  const auto call = [&](const char * what, RegisteredImage (StandIns::*member)(const RegisteredImage &)) {
-    StandIns   images;
-    const auto change = [&](const RegisteredImage & image) { return (images.*member)(image); };
-    TProblem   changed = problem;
+  const auto call = [&](const char * what, RegisteredImage (PlannedImages::*member)(const RegisteredImage &)) {
+    PlannedImages images;
+    const auto    change = [&](const RegisteredImage & image) { return (images.*member)(image); };
+    TProblem      changed = problem;
     changed.fixed = change(problem.fixed);
     changed.moving = change(problem.moving);
     consider(what, changed, change);
   };
-  call("images of integers of 16 bits", &StandIns::Shorten);
-  call("images of half as many voxels along each axis", &StandIns::Halve);
+  call("images of integers of 16 bits", &PlannedImages::Shorten);
+  call("images of half as many voxels along each axis", &PlannedImages::Halve);
 }
 
 } // namespace gpureg

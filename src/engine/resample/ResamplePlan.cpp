@@ -13,7 +13,7 @@ constexpr std::size_t GridShares = 4;
 
 /** Rounds rows down to whole planes if they are at least one plane, because groups of the device are cut by planes. */
 std::int64_t
-KeepPlanes(const ResampleSizes & s, std::int64_t rows)
+RoundUpToPlanes(const ResampleSizes & s, std::int64_t rows)
 {
   return rows < s.rowsOfPlane ? rows : rows / s.rowsOfPlane * s.rowsOfPlane;
 }
@@ -21,7 +21,7 @@ KeepPlanes(const ResampleSizes & s, std::int64_t rows)
 std::int64_t
 CountRows(const ResampleSizes & s, std::size_t bytes)
 {
-  return KeepPlanes(s, std::clamp<std::int64_t>(static_cast<std::int64_t>(bytes / s.rowBytes), 1, s.rows));
+  return RoundUpToPlanes(s, std::clamp<std::int64_t>(static_cast<std::int64_t>(bytes / s.rowBytes), 1, s.rows));
 }
 
 /** Returns a plan for everything but the input. */
@@ -138,8 +138,8 @@ FindBestCut(const ResampleSizes & s, const Room & room, bool cutsGrid)
     }
   }
   // If memory is so short that a share holds a single row, tries fewer rows.
-  for (std::int64_t rows = KeepPlanes(s, CountRows(s, room.free / Shares) / 2); !best && rows > 0;
-       rows = KeepPlanes(s, rows / 2))
+  for (std::int64_t rows = RoundUpToPlanes(s, CountRows(s, room.free / Shares) / 2); !best && rows > 0;
+       rows = RoundUpToPlanes(s, rows / 2))
   {
     ResamplePlan plan = PlanOutput(s, rows, 1, cutsGrid);
     if (CutInput(s, room, 1, plan))

@@ -155,7 +155,7 @@ struct CheckedUses
 } // namespace
 
 std::string
-FindDifferenceFromHost(Queue & queue, ResamplePasses & passes, const ResampleArguments & like, Precision precision)
+ComputeDifferenceFromHost(Queue & queue, ResamplePasses & passes, const ResampleArguments & like, Precision precision)
 {
   const ResampleArguments a = MakeArguments(like);
   const auto              hostQueue = GetBackend("host")->CreateQueue();
@@ -191,7 +191,8 @@ CheckResamplesRightly(Backend & backend, const ResampleArguments & like, Precisi
   if (checked.uses.count(use) == 0)
   {
     const auto        queue = backend.CreateQueue();
-    const std::string difference = FindDifferenceFromHost(*queue, *MakePasses<ResamplePasses>(*queue), like, precision);
+    const std::string difference =
+      ComputeDifferenceFromHost(*queue, *MakePasses<ResamplePasses>(*queue), like, precision);
     if (!difference.empty())
     {
       const DeviceDescription & device = backend.GetDescription();

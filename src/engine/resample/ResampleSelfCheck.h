@@ -14,10 +14,10 @@ namespace gpureg
 /** Resamples a small image by the passes, which belong to the queue, and on the host. like: has the interpolation, the components and the
  *  way of applying the chain. Returns what differs, in words; nothing if the images agree. */
 std::string
-FindDifferenceFromHost(Queue &                            queue,
-                       ResamplePasses &                   passes,
-                       const kernels::ResampleArguments & like,
-                       Precision                          precision);
+ComputeDifferenceFromHost(Queue &                            queue,
+                          ResamplePasses &                   passes,
+                          const kernels::ResampleArguments & like,
+                          Precision                          precision);
 
 /** Compares the device with the host at a process' first use of each interpolation, way of applying the chain, number of components and
  *  precision, if the device's driver compiles the kernels (OpenCL). Does nothing for other devices.

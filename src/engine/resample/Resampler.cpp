@@ -402,10 +402,10 @@ private:
     {
       m_Displacement->firstVoxel = rows.first * request.size[0];
       Enqueue(*m_Queue, m_IsTiming, [&] {
-        ForEachItem<kernels::FindDisplacementKernel>(*m_Queue,
-                                                     rows.count * request.size[0],
-                                                     *m_Displacement,
-                                                     Output<double>(out));
+        ForEachItem<kernels::ComputeDisplacementKernel>(*m_Queue,
+                                                        rows.count * request.size[0],
+                                                        *m_Displacement,
+                                                        Output<double>(out));
       });
     }
   }

@@ -94,7 +94,7 @@ MakeWindowedNumbers(const WindowedRequest & request)
       throw BadInputError("a Gaussian is to have a standard deviation and a reach above 0, and not " +
                           std::to_string(sigma) + " and " + std::to_string(cut) + " voxels");
     }
-    // It reaches into a voxel more than twice its cut.
+    // The Gaussian reaches into one voxel more than twice its cut-off radius.
     constexpr double most = 0.5 * kernels::MostTaps - 1;
     if (cut > most)
     {

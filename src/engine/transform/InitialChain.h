@@ -16,7 +16,7 @@ namespace gpureg
 void
 CheckMapsPoints(const TransformChain & chain);
 
-/** Gives the vectors of a chain a source of their own, which is known by the number of a registration: so they are uploaded once for all of
+/** Gives the vectors of a chain a source that is identified by a registration's number, so that they are uploaded once for all of
  *  its levels, and read anew by the next registration. */
 void
 MarkAsOneSource(TransformChain & chain, std::uintptr_t registration);

@@ -53,7 +53,7 @@ MakeMap(const IndexMap & map, const ChainedGrid & grid, const std::array<std::in
  *  of the fixed-point matrix is rounded by half a unit, and this error is multiplied by the number of voxels on the way; far origins add
  *  the rounding of doubles. The result does not depend on which region of the output is made. */
 int
-FindSlack(const IndexMap & toGrid, const DisplacementGrid & grid, int dimension)
+ComputeSlack(const IndexMap & toGrid, const DisplacementGrid & grid, int dimension)
 {
   constexpr double units = 4294967296.0;
   constexpr double own = 4.0;
@@ -108,7 +108,7 @@ MergeChain(const ChainedGrid & grid)
     part.kind = ToKernel(step.grid.kind);
     part.order = step.grid.order;
     part.isOpen = step.grid.isOpen;
-    part.slack = FindSlack(toGrid, step.grid, grid.transform.dimension);
+    part.slack = ComputeSlack(toGrid, step.grid, grid.transform.dimension);
     for (std::size_t axis = 0; axis < 3; ++axis)
     {
       part.size[axis] = step.grid.size[axis];

@@ -107,7 +107,7 @@ void
 ConvolveColumns(const ConvolutionArguments & a, const real * input, int j, i64 first, i64 count, real * output)
 {
   double    sums[Chunk];
-  const int position = FindPosition(&a, j);
+  const int position = ComputePosition(&a, j);
   for (int tap = 0; tap < a.tapCount; ++tap)
   {
     const real * const row = input + FindSample(&a, position, tap) * a.inner + first;

@@ -22,7 +22,7 @@ public:
   void
   Find(const SimilaritySums & a, const Memory & partials, Memory & evaluated) override
   {
-    float sums[2 * MostMoments] = {};
+    float sums[2 * MostPairSums] = {};
     m_Queue.CountLaunch();
     for (int chunk = 0; chunk < a.chunks; ++chunk)
     {

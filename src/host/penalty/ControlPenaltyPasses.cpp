@@ -33,11 +33,11 @@ public:
   }
 
   void
-  FindEnergies(const ControlPenaltyArguments & a,
-               const Memory &                  points,
-               Memory &                        partials,
-               std::int64_t                    firstPartial,
-               Memory *                        nodeDerivatives) override
+  ComputeEnergies(const ControlPenaltyArguments & a,
+                  const Memory &                  points,
+                  Memory &                        partials,
+                  std::int64_t                    firstPartial,
+                  Memory *                        nodeDerivatives) override
   {
     const float4 * const in = m_Queue.AddressIn<const float4>(points);
     float * const        sums = m_Queue.AddressIn<float>(partials) + 2 * firstPartial;
@@ -51,7 +51,7 @@ public:
       {
         float4 ofNode[MostNodeDerivatives];
         float  determinant;
-        sum += FindNodeEnergy(&a, in, node, &determinant, ofNode);
+        sum += ComputeNodeEnergy(&a, in, node, &determinant, ofNode);
         smallest = node == task * NodesOfPartial ? determinant : SmallerOf(smallest, determinant);
         for (int s = 0; out && s < CountNodeDerivatives(a.kind); ++s)
         {

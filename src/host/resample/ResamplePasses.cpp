@@ -89,7 +89,7 @@ ResampleRow(TInterpolation                interpolation,
     SumColumnsOfRow(v.parts, v.vectors, firstColumn, columnCount, 0, 1, y, z, columns.data());
   }
   i64 position[3];
-  FindInputPosition(&a, 0, y, z, position);
+  ComputeInputPosition(&a, 0, y, z, position);
   for (int x = 0; x < width; ++x)
   {
     real d[3] = { 0, 0, 0 };

@@ -19,7 +19,7 @@ typedef struct AdamStep
 
 /** Returns the step along one axis, and updates the means of its gradient. */
 GPUREG_FUNCTION float
-FindAdamStep(const AdamStep * a, float gradient, float * firstMean, float * secondMean)
+ComputeAdamStep(const AdamStep * a, float gradient, float * firstMean, float * secondMean)
 {
   *firstMean = MultiplyAdd(a->firstDecay, *firstMean, (1.0f - a->firstDecay) * gradient);
   *secondMean = MultiplyAdd(a->secondDecay, *secondMean, (1.0f - a->secondDecay) * gradient * gradient);

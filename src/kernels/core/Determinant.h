@@ -8,7 +8,7 @@ GPUREG_NAMESPACE_BEGIN
 
 /** The minor of a matrix without this row and column, with its sign: the determinant's derivative by what stands there. */
 GPUREG_REAL_FUNCTION real
-FindCofactor(const real * m, int r, int c)
+ComputeCofactor(const real * m, int r, int c)
 {
   const int r1 = (r + 1) % 3;
   const int r2 = (r + 2) % 3;
@@ -19,12 +19,12 @@ FindCofactor(const real * m, int r, int c)
 
 /** det(I + F) - 1 = tr F + F's principal minors + det F, which loses nothing where F is small. */
 GPUREG_REAL_FUNCTION real
-FindDeterminantBeyondOne(const real * f)
+ComputeDeterminantBeyondOne(const real * f)
 {
   real beyond = 0.0f;
   for (int r = 0; r < 3; ++r)
   {
-    beyond += f[4 * r] + MultiplyAdd(f[r], FindCofactor(f, 0, r), FindCofactor(f, r, r));
+    beyond += f[4 * r] + MultiplyAdd(f[r], ComputeCofactor(f, 0, r), ComputeCofactor(f, r, r));
   }
   return beyond;
 }

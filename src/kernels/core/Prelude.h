@@ -279,7 +279,7 @@ AddWindow(u32 * histogram, int cell, int stride, int cells, const u32 * weights)
   }
 }
 
-// What the lanes of a group call. Only devices with groups define these; here they let a compiler read group kernels (GroupKernel.h), so that
+// The functions that lanes of a group call. Only devices with groups define them; here they let a compiler read group kernels (GroupKernel.h), so that
 // LaunchGroups() knows their parameters. The host runs none of them.
 int
 LaneIndex();

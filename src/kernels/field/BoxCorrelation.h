@@ -5,7 +5,7 @@
 // and Σ S over all boxes has by the moving value of a voxel the derivative
 //   f Σ A - m Σ B + Σ C,  A = 2|c|/(F·M·n),  B = 2 S/(M·n),  C = B m̄ - A f̄,
 // summed over the boxes that the voxel is in: those whose centres are in its own. So sums over boxes are made twice, in planes and then
-// along z: SumProductsInPlane, FindCorrelationTerms; SumTermsInPlane, FindCorrelationForces. FieldBlocks.h has what an item of them sums.
+// along z: SumProductsInPlane, ComputeCorrelationTerms; SumTermsInPlane, ComputeCorrelationForces. FieldBlocks.h has what an item of them sums.
 // Without weights a box has all its voxels, those outside of the grid with values of 0. With weights n is the sum of a box's weights, the
 // means are weighed, and so is each S by its centre's weight: a mask's 0 and 1, or a channel's confidence.
 // NeighborhoodCorrelation.h has ITK's metric, and its derivative of a box's own centre.
@@ -16,7 +16,7 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** The sums over a box: arrays of one a voxel, behind each other. */
+/** The sums over a box. Each sum has an array with one number per voxel; the arrays follow each other in memory. */
 enum
 {
   BoxFixed = 0,
@@ -29,7 +29,7 @@ enum
   BoxWeighedSums = 6
 };
 
-/** The terms of the derivative, likewise. */
+/** The terms of the derivative. Each term has an array with one number per voxel; the arrays follow each other in memory. */
 enum
 {
   BoxTermOfFixed = 0,  /* A */
@@ -52,7 +52,7 @@ CountBoxSums(const BoxCorrelation * a)
   return a->hasWeights ? BoxWeighedSums : BoxUnweighedSums;
 }
 
-/** Returns the first place along an axis of a block's sums, and the last one: so many places before it and behind it, inside of the grid. */
+/** Computes the first and the last row that a block's sums read along an axis: radius rows before and behind the block, inside of the grid. */
 GPUREG_FUNCTION void
 FindRowsOfSums(const FieldBlock * block, int first, int radius, int size, int * begin, int * last)
 {
@@ -61,8 +61,8 @@ FindRowsOfSums(const FieldBlock * block, int first, int radius, int size, int * 
   *last = end < size ? end : size - 1;
 }
 
-/** Adds a row at a place to those of a block's sums that it belongs to. arrays: how many sums there are of each voxel; row: [arrays]
- *  [BlockWidth]; first: the block's first place along the axis; sums: [BoxesLength][arrays][BlockWidth]. */
+/** Adds the row at a place along an axis to each of a block's sums whose box contains the row. arrays: the number of sums per voxel;
+ *  row: [arrays][BlockWidth]; first: the block's first place along the axis; sums: [BoxesLength][arrays][BlockWidth]. */
 GPUREG_REAL_FUNCTION void
 AddRowToSums(const FieldBlock * block, int radius, int first, int place, int arrays, const real * row, real * sums)
 {
@@ -83,7 +83,7 @@ AddRowToSums(const FieldBlock * block, int radius, int first, int place, int arr
   }
 }
 
-/** Writes the sums of a block along y: of voxel number n's array s, to summed[s·voxels + n]. kept: how many of the arrays are written. */
+/** Writes the sums of a block along y: sum s of voxel n goes to summed[s·voxels + n]. kept: the number of sums per voxel that are written. */
 GPUREG_REAL_FUNCTION void
 StoreSumsInPlane(const FieldGrid *    grid,
                  const FieldBlock *   block,
@@ -123,7 +123,7 @@ AddProducts(real fixed, real moving, int i, real * row)
   row[BoxProducts * BlockWidth + i] = MultiplyAdd(fixed, moving, row[BoxProducts * BlockWidth + i]);
 }
 
-/** Adds them times a weight, and the weight. */
+/** Adds a weight, and the values of a sample and their products times the weight, to element i of a row's sums. */
 GPUREG_REAL_FUNCTION void
 AddWeighedProducts(real weight, real fixed, real moving, int i, real * row)
 {
@@ -167,7 +167,7 @@ SumProductsInPlane(const FieldGrid *          grid,
       for (int by = firstMove; by <= lastMove; ++by)
       {
         int firstInside, endInside;
-        FindMovedRow(grid, &block, by, &firstInside, &endInside);
+        ComputeMovedRow(grid, &block, by, &firstInside, &endInside);
         GPUREG_FOR_ELEMENTS(i, 1, firstInside, endInside)
         {
           AddWeighedProducts(weightsRow[by + i], fixedRow[by + i], movingRow[by + i], i, row);
@@ -179,7 +179,7 @@ SumProductsInPlane(const FieldGrid *          grid,
       GPUREG_UNROLL_4 for (int by = firstMove; by <= lastMove; ++by)
       {
         int firstInside, endInside;
-        FindMovedRow(grid, &block, by, &firstInside, &endInside);
+        ComputeMovedRow(grid, &block, by, &firstInside, &endInside);
         GPUREG_FOR_ELEMENTS(i, 1, firstInside, endInside)
         {
           AddProducts(fixedRow[by + i], movingRow[by + i], i, row);
@@ -217,7 +217,7 @@ SumTermsInPlane(const FieldGrid *          grid,
     GPUREG_UNROLL_4 for (int by = firstMove; by <= lastMove; ++by)
     {
       int firstInside, endInside;
-      FindMovedRow(grid, &block, by, &firstInside, &endInside);
+      ComputeMovedRow(grid, &block, by, &firstInside, &endInside);
       GPUREG_UNROLL_ALL for (int t = 0; t < BoxTerms; ++t)
       {
         GPUREG_GLOBAL const real * its = terms + t * voxels + first;
@@ -234,7 +234,7 @@ SumTermsInPlane(const FieldGrid *          grid,
 
 GPUREG_REAL_ITEM_KERNEL(SumTermsInPlane, 4, "summing over neighborhoods");
 
-/** Sums arrays along z, of a block of voxels. kept: how many of the arrays there are; the others' sums are 0. */
+/** Sums the arrays of a block of voxels along z. kept: the number of arrays that exist; the sums of the others are 0. */
 GPUREG_REAL_FUNCTION void
 SumAlongZ(const FieldGrid *          grid,
           const FieldBlock *         block,
@@ -267,9 +267,9 @@ SumAlongZ(const FieldGrid *          grid,
   }
 }
 
-/** Finds S of a box and the derivative's terms from its sums: element i of each array. weight: of its centre. */
+/** Computes S of a box, and the derivative's terms, from the box's sums: element i of each array. weight: the weight of the box's centre. */
 GPUREG_REAL_FUNCTION real
-FindTermsOfBox(const BoxCorrelation * a, real weight, const real * sums, int i, real * terms)
+ComputeTermsOfBox(const BoxCorrelation * a, real weight, const real * sums, int i, real * terms)
 {
   const real count = sums[BoxWeights * BlockWidth + i];
   const real perCount = 1.0f / count;
@@ -292,13 +292,13 @@ FindTermsOfBox(const BoxCorrelation * a, real weight, const real * sums, int i, 
 
 /** Finishes the sums of a block of boxes, and writes the derivative's terms, and the sum of the block's S to values[item]. */
 GPUREG_REAL_FUNCTION void
-FindCorrelationTerms(const FieldGrid *          grid,
-                     const BoxCorrelation *     a,
-                     GPUREG_GLOBAL const real * summed,
-                     GPUREG_GLOBAL const real * weights,
-                     GPUREG_GLOBAL real *       values,
-                     GPUREG_GLOBAL real *       terms,
-                     i64                        item)
+ComputeCorrelationTerms(const FieldGrid *          grid,
+                        const BoxCorrelation *     a,
+                        GPUREG_GLOBAL const real * summed,
+                        GPUREG_GLOBAL const real * weights,
+                        GPUREG_GLOBAL real *       values,
+                        GPUREG_GLOBAL real *       terms,
+                        i64                        item)
 {
   const i64  voxels = CountFieldVoxels(grid);
   const real box = (real)((2 * a->radius[0] + 1) * (2 * a->radius[1] + 1)) * (real)(2 * a->radius[2] + 1);
@@ -325,7 +325,7 @@ FindCorrelationTerms(const FieldGrid *          grid,
       }
       GPUREG_FOR_ELEMENTS(i, 1, 0, block.width)
       {
-        value[i] += FindTermsOfBox(a, weight[i], of, i, found);
+        value[i] += ComputeTermsOfBox(a, weight[i], of, i, found);
       }
       GPUREG_UNROLL_ALL for (int t = 0; t < BoxTerms; ++t)
       {
@@ -343,20 +343,20 @@ FindCorrelationTerms(const FieldGrid *          grid,
   values[item] = total;
 }
 
-GPUREG_REAL_ITEM_KERNEL(FindCorrelationTerms, 4, "correlating neighborhoods");
+GPUREG_REAL_ITEM_KERNEL(ComputeCorrelationTerms, 4, "correlating neighborhoods");
 
-/** Finishes the sums of terms around a block of voxels, and writes the derivative by each moving value times the moving image's gradient
- *  there: by the displacement, where that gradient is the derivative of how the moving value was interpolated. gradients, forces: fields. */
+/** Finishes the sums of terms around a block of voxels, and writes the derivative by each moving value times the moving image's gradient.
+ *  This is the derivative by the displacement if the gradient is that of the interpolation. gradients, forces: fields. */
 GPUREG_REAL_FUNCTION void
-FindCorrelationForces(const FieldGrid *          grid,
-                      const BoxCorrelation *     a,
-                      GPUREG_GLOBAL const real * summed,
-                      GPUREG_GLOBAL const real * fixed,
-                      GPUREG_GLOBAL const real * moving,
-                      GPUREG_GLOBAL const real * weights,
-                      GPUREG_GLOBAL const real * gradients,
-                      GPUREG_GLOBAL real *       forces,
-                      i64                        item)
+ComputeCorrelationForces(const FieldGrid *          grid,
+                         const BoxCorrelation *     a,
+                         GPUREG_GLOBAL const real * summed,
+                         GPUREG_GLOBAL const real * fixed,
+                         GPUREG_GLOBAL const real * moving,
+                         GPUREG_GLOBAL const real * weights,
+                         GPUREG_GLOBAL const real * gradients,
+                         GPUREG_GLOBAL real *       forces,
+                         i64                        item)
 {
   FieldBlock block;
   real       row[BoxTerms * BlockWidth];
@@ -385,7 +385,7 @@ FindCorrelationForces(const FieldGrid *          grid,
   }
 }
 
-GPUREG_REAL_ITEM_KERNEL(FindCorrelationForces, 4, "deriving a correlation over neighborhoods");
+GPUREG_REAL_ITEM_KERNEL(ComputeCorrelationForces, 4, "deriving a correlation over neighborhoods");
 
 GPUREG_NAMESPACE_END
 

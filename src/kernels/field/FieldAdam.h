@@ -6,8 +6,8 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Replaces a vector of a smoothed update by Adam's step along it, mm, and writes the step's length in voxels. The gradient is minus the update
- *  in units of its longest vector, in voxels, so that the step's epsilon is a share of that.
+/** Replaces a vector of a smoothed update by Adam's step, in mm, and writes the step's length in voxels. Adam's gradient is minus the update
+ *  divided by the length of the longest vector in voxels, so Adam's epsilon is relative to that length.
  *  longest: the length of the update's longest vector, voxels; firstMeans, secondMeans: the means of the gradient and of its square, float[3] a
  *  voxel, initially 0. Moves 76 bytes a voxel, of floats. */
 GPUREG_REAL_FUNCTION void
@@ -28,15 +28,15 @@ MoveFieldByAdam(const FieldGrid *           grid,
     const float gradient = -(float)update[element] * grid->perSpacing[d] * unit;
     float       first = firstMeans[element];
     float       second = secondMeans[element];
-    moved[d] = (real)(FindAdamStep(step, gradient, &first, &second) / grid->perSpacing[d]);
+    moved[d] = (real)(ComputeAdamStep(step, gradient, &first, &second) / grid->perSpacing[d]);
     firstMeans[element] = first;
     secondMeans[element] = second;
     update[element] = moved[d];
   }
-  lengths[item] = FindLengthInVoxels(grid, moved);
+  lengths[item] = ComputeLengthInVoxels(grid, moved);
 }
 
-GPUREG_REAL_ITEM_KERNEL(MoveFieldByAdam, 1 << 12, "finding a step");
+GPUREG_REAL_ITEM_KERNEL(MoveFieldByAdam, 1 << 12, "computing a step");
 
 GPUREG_NAMESPACE_END
 

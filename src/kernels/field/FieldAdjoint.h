@@ -3,9 +3,9 @@
 // With g the gradient by composed, that by inner is a (g + b (∂outer/∂x)ᵀ g), at x + a·inner(x), and that by outer, at the corners of the
 // cell there, b·g times the weight that linear interpolation gives each. A squaring has u for both, and its gradient is the sum.
 //
-// The gradient by outer is found in two ways, which differ by roundings alone:
+// The gradient by outer is computed in one of two ways, which differ only in rounding:
 // - gathered: a voxel looks among its neighbours for those that come to its cells. Exact, and 48 bytes a voxel, but (2·radius + 1)³
-//   readings: for fields whose longest vector is a voxel or so, as in the first squarings of an exponential.
+//   reads: for fields whose longest vector has about a voxel, as in the first squarings of an exponential.
 // - scattered, for any field: each voxel adds to the 8 corners, as integers, so that the sum does not depend on the order of threads. A
 //   unit is 2^-bits of the gradient's largest component, with as many bits as the sum over all voxels has room for: 39 for 8 million.
 //   144 bytes a voxel, of 24 atomic additions, and 24 bytes a voxel for the sums.
@@ -41,7 +41,7 @@ CarryToInner(const FieldGrid *           grid,
   if (MoveFromVoxel(grid, index, vector, cell, fraction))
   {
     InterpolateFieldAndSlopes(grid, outer, cell, fraction, moved, slopes);
-    FindFieldGradient(grid, slopes, jacobian);
+    ComputeFieldGradient(grid, slopes, jacobian);
   }
   for (int c = 0; c < 3; ++c)
   {
@@ -50,7 +50,8 @@ CarryToInner(const FieldGrid *           grid,
   }
 }
 
-/** Finds the weights of the lower and the upper corner along an axis; where there is no upper one, the lower has them both. */
+/** Computes the weights of the lower and the upper corner along an axis. At the grid's end, without an upper corner, the lower corner gets
+ *  both weights. */
 GPUREG_REAL_FUNCTION void
 WeighCorners(i64 step, real fraction, real * weights)
 {
@@ -60,7 +61,7 @@ WeighCorners(i64 step, real fraction, real * weights)
 
 /** Returns an element's magnitude, for the largest component of a gradient. */
 GPUREG_REAL_FUNCTION float
-FindMagnitude(GPUREG_GLOBAL const real * field, i64 item)
+ComputeMagnitude(GPUREG_GLOBAL const real * field, i64 item)
 {
   const float value = (float)field[item];
   return value < 0.0f ? -value : value;
@@ -112,8 +113,8 @@ ScatterToOuter(const FieldGrid *           grid,
   }
 }
 
-/** Adds an element of what was scattered to the gradient that was carried to the inner field, and sets it to 0 for the next time. Moves 24
- *  bytes an element. */
+/** Adds an element of the scattered sums to the gradient by the inner field, and sets the sum to 0 for the next use. Moves 24 bytes an
+ *  element. */
 GPUREG_REAL_FUNCTION void
 AddScattered(float                       units,
              GPUREG_GLOBAL const float * largest,
@@ -129,7 +130,7 @@ AddScattered(float                       units,
 
 /** Returns the weight that linear interpolation at a place along an axis gives to a voxel there. */
 GPUREG_REAL_FUNCTION real
-FindWeightOfVoxel(int size, int cell, real fraction, int voxel)
+ComputeWeightOfVoxel(int size, int cell, real fraction, int voxel)
 {
   if (cell < 0 || cell >= size - 1)
   {
@@ -138,8 +139,8 @@ FindWeightOfVoxel(int size, int cell, real fraction, int voxel)
   return voxel == cell ? 1.0f - fraction : (voxel == cell + 1 ? fraction : (real)0.0f);
 }
 
-/** Adds the gradient by the outer field at a voxel to what was carried to the inner one. radius: neighbours along each axis that may come
- *  here, no less than the longest component of inner times its factor, in voxels, rounded up, and 1. */
+/** Adds the gradient by the outer field at a voxel to the gradient by the inner field. radius: the number of neighbours along each axis that
+ *  inner may displace to this voxel: at least 1, and at least the largest component of inner times its factor, in voxels. */
 GPUREG_REAL_FUNCTION void
 GatherToOuter(const FieldGrid *           grid,
               int                         radius,
@@ -174,7 +175,7 @@ GatherToOuter(const FieldGrid *           grid,
           real weight = 1.0f;
           for (int d = 0; d < 3; ++d)
           {
-            weight *= FindWeightOfVoxel(grid->size[d], cell[d], fraction[d], index[d]);
+            weight *= ComputeWeightOfVoxel(grid->size[d], cell[d], fraction[d], index[d]);
           }
           for (int r = 0; r < 3; ++r)
           {

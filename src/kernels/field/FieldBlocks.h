@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of voxels: what an item computes of a sum over neighbours along y or z. It adds each row that it reads to all of its own sums that
-// the row belongs to, so that a block of n rows reads n + 2·radius rows, and not n·(2·radius + 1). Each sum has its terms in the order of
-// their places, whatever the block: the bits do not depend on it.
+// Blocks of voxels, for sums over neighbours along y or z. An item computes the sums of one block. It adds each row that it reads to all sums
+// of the block that contain the row, so a block of n rows reads n + 2·radius rows instead of n·(2·radius + 1). Each sum adds its terms in the
+// order of their places, so its bits do not depend on how the grid is cut into blocks.
 // - On a device a block is one voxel wide, so that neighbouring lanes read side by side, and its sums stay in registers.
 // - On the host it is as wide as a compiler makes vectors of, and its sums stay in the nearest cache.
 // Shared by C++, CUDA C++ and OpenCL C.
@@ -10,8 +10,8 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Voxels of a block along x (width), and along y or z (length). A block of boxes has five or six sums a voxel, and a lane has not the
- *  registers for eight voxels of them. */
+/** Voxels of a block along x (width), and along y or z (length). A block of boxes has five or six sums a voxel; a lane does not have the
+ *  registers for the sums of eight voxels. */
 enum
 {
   HostBlockWidth = 192,
@@ -53,14 +53,14 @@ typedef struct FieldBlock
   int length;
 } FieldBlock;
 
-/** Returns how many blocks there are along so many voxels. */
+/** Returns the number of blocks of a length that cover the given number of voxels. */
 GPUREG_FUNCTION int
 CountBlocksAlong(int voxels, int ofBlock)
 {
   return (voxels + ofBlock - 1) / ofBlock;
 }
 
-/** Returns the number of blocks of a grid that are long along an axis, 1 or 2. width, length: a block's, on the device. */
+/** Returns the number of blocks of a grid. axis: 1 or 2, the axis along which blocks are long; width, length: a block's, on the device. */
 GPUREG_FUNCTION i64
 CountFieldBlocks(const FieldGrid * grid, int axis, int width, int length)
 {
@@ -69,7 +69,7 @@ CountFieldBlocks(const FieldGrid * grid, int axis, int width, int length)
   return (i64)CountBlocksAlong(grid->size[0], width) * alongY * alongZ;
 }
 
-/** Finds block number item of those that are so long along an axis, 1 or 2. */
+/** Finds the block with number item. axis: 1 or 2, the axis along which blocks are long; length: a block's. */
 GPUREG_FUNCTION void
 FindFieldBlock(const FieldGrid * grid, int axis, int length, i64 item, FieldBlock * block)
 {
@@ -113,7 +113,7 @@ IsWithin(int radius, int place, int other)
   return (u32)(place - other + radius) <= (u32)(2 * radius);
 }
 
-/** Finds the moves along x, from first to last and at most a radius far, that leave voxels of a block inside of the grid. */
+/** Finds the shifts along x, from first to last and at most radius far, that leave at least one voxel of a block inside of the grid. */
 GPUREG_FUNCTION void
 FindMoves(const FieldGrid * grid, const FieldBlock * block, int radius, int * first, int * last)
 {
@@ -123,10 +123,10 @@ FindMoves(const FieldGrid * grid, const FieldBlock * block, int radius, int * fi
   *last = behind < radius ? behind : radius;
 }
 
-/** Finds which voxels, begin to before end, of a block's row are inside of the grid when they are moved along x. by: of FindMoves(), which
- *  leave a lane's voxel inside. */
+/** Finds the voxels of a block's row, from begin to before end, that are inside of the grid when shifted by `by` along x. by: a shift that
+ *  FindMoves() allows, which leaves a lane's voxel inside. */
 GPUREG_FUNCTION void
-FindMovedRow(const FieldGrid * grid, const FieldBlock * block, int by, int * begin, int * end)
+ComputeMovedRow(const FieldGrid * grid, const FieldBlock * block, int by, int * begin, int * end)
 {
 #ifdef GPUREG_HAS_LANES
   *begin = 0;

@@ -95,7 +95,7 @@ ResampleField(const FieldResampling * a, GPUREG_GLOBAL const real * field, GPURE
   {
     const i64 position = ApplyFixedRow(&a->toField, d, index[0], index[1], index[2]);
     cell[d] = CellOf(position);
-    FindFraction(position, fraction + d);
+    ComputeFraction(position, fraction + d);
   }
   if (a->continues)
   {

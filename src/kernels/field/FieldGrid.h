@@ -2,7 +2,7 @@
 // Fields of displacements on a grid of voxels: how they lie in memory, and how they are read between voxels.
 //
 // A field is real [z][y][x][3]: a voxel's vector, in mm, along the physical axes, is interleaved, as ITK keeps it and as the metrics
-// write their forces. In two dimensions the third component is 0. What was weighed, for volumes that a cache does not hold:
+// write their forces. In two dimensions the third component is 0. The reasons, for volumes that do not fit into a cache:
 // - Bytes. An operation is bound by what it reads and writes: 12 bytes a vector. A float4 takes 16, a third more time and memory;
 //   three arrays, one a component, take 12 as well.
 // - Reads between voxels. Interleaved, the 8 vectors around a place lie in 4 runs of 24 bytes, of 1 or 2 sectors of 32 bytes each;
@@ -180,7 +180,8 @@ InterpolateField(
   }
 }
 
-/** Does that, and finds the derivatives of what is interpolated, by steps of the grid: slopes[3·k + c] is component c's along axis k. */
+/** Interpolates a field at a place inside as InterpolateField() does, and computes the derivatives of the interpolated vector by steps of the
+ *  grid: slopes[3·k + c] is component c's derivative along axis k. */
 GPUREG_REAL_FUNCTION void
 InterpolateFieldAndSlopes(const FieldGrid *          grid,
                           GPUREG_GLOBAL const real * field,
@@ -211,9 +212,9 @@ InterpolateFieldAndSlopes(const FieldGrid *          grid,
   }
 }
 
-/** From slopes to ∂u_r/∂x_c, by rows. */
+/** Converts derivatives by steps of the grid to derivatives by mm: ∂u_r/∂x_c, by rows. slopes: see InterpolateFieldAndSlopes(). */
 GPUREG_REAL_FUNCTION void
-FindFieldGradient(const FieldGrid * grid, const real * slopes, real * gradient)
+ComputeFieldGradient(const FieldGrid * grid, const real * slopes, real * gradient)
 {
   for (int r = 0; r < 3; ++r)
   {

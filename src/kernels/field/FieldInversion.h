@@ -33,7 +33,8 @@ typedef struct InversionState
   int   isDone; /* nothing more is to be done */
 } InversionState;
 
-/** Begins an inversion whose field is what another inversion, of state before, finds: does nothing unless that one has ended. For one item. */
+/** Begins an inversion of a field that is the result of another inversion. before: the other inversion's state; does nothing unless that
+ *  inversion has ended. For one item. */
 GPUREG_FUNCTION void
 BeginInversion(GPUREG_GLOBAL InversionState * state, GPUREG_GLOBAL const InversionState * before, i64 item)
 {
@@ -43,9 +44,9 @@ BeginInversion(GPUREG_GLOBAL InversionState * state, GPUREG_GLOBAL const Inversi
 
 GPUREG_ITEM_KERNEL(BeginInversion, 1, "inverting a deformation");
 
-/** Finds e at a voxel, and its length in voxels. */
+/** Computes e at a voxel, and its length in voxels. */
 GPUREG_REAL_FUNCTION float
-FindInverseError(
+ComputeInverseError(
   const FieldGrid * grid, const int * index, GPUREG_GLOBAL const real * field, const real * inverse, real * error)
 {
   int  cell[3];
@@ -59,7 +60,7 @@ FindInverseError(
   {
     error[r] = inverse[r] + moved[r];
   }
-  return FindLengthInVoxels(grid, error);
+  return ComputeLengthInVoxels(grid, error);
 }
 
 /** Writes n at a voxel, in voxels, for a maximum and a sum over all of them; 0 once inversion is done. Moves 28 bytes a voxel. */
@@ -78,7 +79,7 @@ MeasureInversionError(const FieldGrid *                    grid,
   {
     const real vector[3] = { inverse[3 * item], inverse[3 * item + 1], inverse[3 * item + 2] };
     FindVoxelIndex(grid, item, index);
-    length = FindInverseError(grid, index, field, vector, error);
+    length = ComputeInverseError(grid, index, field, vector, error);
   }
   lengths[item] = length;
 }
@@ -132,7 +133,7 @@ StepInverse(const FieldGrid *                    grid,
   }
   const real vector[3] = { inverse[3 * item], inverse[3 * item + 1], inverse[3 * item + 2] };
   FindVoxelIndex(grid, item, index);
-  const float length = FindInverseError(grid, index, field, vector, error);
+  const float length = ComputeInverseError(grid, index, field, vector, error);
   const float longest = state->step * state->largestError;
   const float step = length > longest ? state->step * (longest / length) : state->step;
   const int   isOnBorder = IsOnFieldBorder(grid, index);

@@ -11,7 +11,7 @@ GPUREG_NAMESPACE_BEGIN
 /** Returns det(I + ∂u/∂x) - 1 at a voxel. At the edge the neighbour that is not there is the voxel itself, and the difference is taken over
  *  two steps all the same: ITK's rule. */
 GPUREG_REAL_FUNCTION real
-FindVolumeChange(const FieldGrid * grid, GPUREG_GLOBAL const real * field, i64 item)
+ComputeVolumeChange(const FieldGrid * grid, GPUREG_GLOBAL const real * field, i64 item)
 {
   int  index[3];
   real slopes[9], gradient[9];
@@ -28,13 +28,13 @@ FindVolumeChange(const FieldGrid * grid, GPUREG_GLOBAL const real * field, i64 i
     }
     stride *= grid->size[k];
   }
-  FindFieldGradient(grid, slopes, gradient);
-  return FindDeterminantBeyondOne(gradient);
+  ComputeFieldGradient(grid, slopes, gradient);
+  return ComputeDeterminantBeyondOne(gradient);
 }
 
 /** Returns the logarithm of a determinant 1 + change, or of leastDeterminant if that is larger. */
 GPUREG_FUNCTION float
-FindLogOfDeterminant(float change, float leastDeterminant)
+ComputeLogOfDeterminant(float change, float leastDeterminant)
 {
   return LogOfOnePlus(change + 1.0f >= leastDeterminant ? change : leastDeterminant - 1.0f);
 }
@@ -60,8 +60,8 @@ DescribeJacobian(const FieldGrid *           grid,
                  GPUREG_GLOBAL float *       numbers,
                  i64                         item)
 {
-  const float change = FindVolumeChange(grid, field, first + item);
-  const float logarithm = FindLogOfDeterminant(change, leastDeterminant);
+  const float change = ComputeVolumeChange(grid, field, first + item);
+  const float logarithm = ComputeLogOfDeterminant(change, leastDeterminant);
   numbers[JacobianLogarithm * voxels + item] = logarithm;
   numbers[JacobianLogarithmSquare * voxels + item] = logarithm * logarithm;
   numbers[JacobianFolded * voxels + item] = change + 1.0f > 0.0f ? 0.0f : 1.0f;

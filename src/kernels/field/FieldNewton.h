@@ -2,7 +2,7 @@
 // The inverse w of a field u by Newton's method: each voxel by itself looks for the root of e(w) = w + u(x + w), whose derivative
 // I + ∂u/∂x the linear interpolation of u has at hand. One launch takes as many steps as a voxel needs, so it moves 36 bytes a voxel in
 // all, where FieldInversion.h moves 60 in each iteration; and it converges quadratically, to the rounding of the fields' numbers.
-// A step that does not make the error smaller is halved. Where u folds, w stays the best that was met.
+// A step that does not make the error smaller is halved. Where u folds, w becomes the vector with the smallest error of all steps.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_FieldNewton_h
 #define gpureg_kernels_FieldNewton_h
@@ -18,18 +18,19 @@ typedef struct NewtonRule
   int   continues; /* u's edge continues outside of the grid, where it is 0 otherwise */
 } NewtonRule;
 
-/** Below this a determinant is none to divide by: the step is e itself then, as if u were constant. */
+/** The smallest determinant to divide by. Below this determinant the step is e itself, as if u were constant. */
 #define GPUREG_LEAST_NEWTON_DETERMINANT 0.01f
 
-/** Finds e at a voxel, its derivative I + ∂u/∂x, and returns its length in voxels along the grid's own axes. continues: see NewtonRule. */
+/** Computes e at a voxel and its derivative I + ∂u/∂x. Returns the length of e in voxels along the grid's own axes. continues: see
+ *  NewtonRule. */
 GPUREG_REAL_FUNCTION float
-FindInverseErrorAndJacobian(const FieldGrid *          grid,
-                            int                        continues,
-                            const int *                index,
-                            GPUREG_GLOBAL const real * field,
-                            const real *               inverse,
-                            real *                     error,
-                            real *                     jacobian)
+ComputeInverseErrorAndJacobian(const FieldGrid *          grid,
+                               int                        continues,
+                               const int *                index,
+                               GPUREG_GLOBAL const real * field,
+                               const real *               inverse,
+                               real *                     error,
+                               real *                     jacobian)
 {
   int  cell[3], isInside;
   real fraction[3], slopes[9];
@@ -46,7 +47,7 @@ FindInverseErrorAndJacobian(const FieldGrid *          grid,
   if (isInside || continues)
   {
     InterpolateFieldAndSlopes(grid, field, cell, fraction, moved, slopes);
-    FindFieldGradient(grid, slopes, jacobian);
+    ComputeFieldGradient(grid, slopes, jacobian);
   }
   for (int r = 0; r < 3; ++r)
   {
@@ -62,14 +63,14 @@ FindInverseErrorAndJacobian(const FieldGrid *          grid,
   return SqrtOf((float)squares);
 }
 
-/** Finds the step that leads from e to 0 along the derivative. */
+/** Computes Newton's step, which would make e 0 if its derivative were constant. */
 GPUREG_REAL_FUNCTION void
-FindNewtonStep(const real * jacobian, const real * error, real * step)
+ComputeNewtonStep(const real * jacobian, const real * error, real * step)
 {
   real cofactors[9];
   for (int k = 0; k < 9; ++k)
   {
-    cofactors[k] = FindCofactor(jacobian, k / 3, k % 3);
+    cofactors[k] = ComputeCofactor(jacobian, k / 3, k % 3);
   }
   const real determinant =
     MultiplyAdd(jacobian[0], cofactors[0], MultiplyAdd(jacobian[1], cofactors[1], jacobian[2] * cofactors[2]));
@@ -89,8 +90,8 @@ ImproveByNewton(
 {
   real  error[3], jacobian[9], step[3];
   real  length = 1.0f;
-  float least = FindInverseErrorAndJacobian(grid, rule->continues, index, field, best, error, jacobian);
-  FindNewtonStep(jacobian, error, step);
+  float least = ComputeInverseErrorAndJacobian(grid, rule->continues, index, field, best, error, jacobian);
+  ComputeNewtonStep(jacobian, error, step);
   for (int n = 1; n < rule->readings && least > rule->error; ++n)
   {
     real tried[3];
@@ -98,12 +99,12 @@ ImproveByNewton(
     {
       tried[r] = MultiplyAdd(length, step[r], best[r]);
     }
-    const float found = FindInverseErrorAndJacobian(grid, rule->continues, index, field, tried, error, jacobian);
+    const float found = ComputeInverseErrorAndJacobian(grid, rule->continues, index, field, tried, error, jacobian);
     if (found < least)
     {
       least = found;
       length = 1.0f;
-      FindNewtonStep(jacobian, error, step);
+      ComputeNewtonStep(jacobian, error, step);
       for (int r = 0; r < 3; ++r)
       {
         best[r] = tried[r];
@@ -236,7 +237,7 @@ JudgeInverse(const FieldGrid *           grid,
   const real  vector[3] = { inverse[3 * item], inverse[3 * item + 1], inverse[3 * item + 2] };
   const float error = errors[item];
   FindVoxelIndex(grid, item, index);
-  /* An error that is no number is large. */
+  /* Written so that NaN counts as a large error. */
   const int isUnmapped = !(error <= smallError) && LeadsToEdge(grid, index, vector);
   numbers[InverseError * voxels + item] = isUnmapped ? 0.0f : error;
   numbers[InverseIsOff * voxels + item] = isUnmapped || error <= tolerance ? 0.0f : 1.0f;

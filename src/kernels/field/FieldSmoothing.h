@@ -9,8 +9,8 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Smoothing by three kernels. The weights of an axis are those of the centre and of neighbours 1 … radius on either side, and WeightZeros
- *  zeros; the axes' lie behind each other. 32-bit members only. */
+/** Smoothing by three kernels. An axis has the weights of the centre and of neighbours 1 … radius on either side, followed by WeightZeros
+ *  zeros; the weights of the three axes follow each other. 32-bit members only. */
 typedef struct FieldSmoothing
 {
   int   radius[3];    /* neighbours on either side; 0 and a weight of 1: nothing is smoothed along that axis */
@@ -19,7 +19,7 @@ typedef struct FieldSmoothing
   float kept; /* part of the unsmoothed field in the result, 0 to 1: ITK keeps 2·variance where that is below 1 */
 } FieldSmoothing;
 
-/** Zeros behind an axis' weights: as many as a block's sums are away from a place that none of the others is near. */
+/** The number of zeros behind an axis' weights. They are the weights of a row in those sums of a block that do not contain the row. */
 enum
 {
   WeightZeros = HostBlockLength
@@ -27,7 +27,7 @@ enum
 
 /** Returns an axis' weights of all weights. */
 GPUREG_FUNCTION GPUREG_GLOBAL const float *
-FindWeightsOfAxis(const FieldSmoothing * a, GPUREG_GLOBAL const float * weights, int axis)
+ComputeWeightsOfAxis(const FieldSmoothing * a, GPUREG_GLOBAL const float * weights, int axis)
 {
   for (int before = 0; before < axis; ++before)
   {
@@ -45,7 +45,7 @@ MakeGridOfNumbers(const FieldGrid * grid)
   return numbers;
 }
 
-/** Returns the place inside of a line that stands for one before or behind it. */
+/** Returns the place inside of a line whose value continues to the given place before or behind the line. */
 GPUREG_FUNCTION int
 ClampPlace(int place, int size)
 {
@@ -88,7 +88,7 @@ AddMovedRows(const FieldGrid *          numbers,
   }
 #else
   int begin, end;
-  FindMovedRow(numbers, block, by, &begin, &end);
+  ComputeMovedRow(numbers, block, by, &begin, &end);
   for (int j = 0; j < block->length; ++j)
   {
     const real * line = lines + (i64)j * width;
@@ -109,8 +109,8 @@ AddMovedRows(const FieldGrid *          numbers,
 #endif
 }
 
-/** Moves the weights of a block's sums on to the next place along the axis. weights: the axis'; away: of that place from the block's first
- *  one; window: [BlockLength], all 0 before the first place, which is a radius before the block. */
+/** Updates the weights of a block's sums for the next place along the axis. weights: the axis'; away: the distance of that place from the
+ *  block's first one; window: [BlockLength], all 0 before the first place, which is a radius before the block. */
 GPUREG_REAL_FUNCTION void
 AdvanceWeights(GPUREG_GLOBAL const float * weights, int away, real * window)
 {
@@ -129,7 +129,7 @@ WeighRow(const FieldBlock * block, int perVoxel, const real * window, const real
   GPUREG_UNROLL_ALL for (int j = 0; j < BlockLength; ++j)
   {
 #ifndef GPUREG_HAS_LANES
-    /* A device's lanes would wait for each other. */
+    /* Devices add zeros as well: lanes that branch differently would wait for each other. */
     if (window[j] == 0.0f)
     {
       continue;
@@ -194,7 +194,7 @@ SmoothFieldAlongY(const FieldGrid *           grid,
                   GPUREG_GLOBAL real *        smoothed,
                   i64                         item)
 {
-  GPUREG_GLOBAL const float * alongY = FindWeightsOfAxis(a, weights, 1);
+  GPUREG_GLOBAL const float * alongY = ComputeWeightsOfAxis(a, weights, 1);
   const FieldGrid             numbers = MakeGridOfNumbers(grid);
   FieldBlock                  block;
   i64                         first;
@@ -254,7 +254,7 @@ FinishSmoothing(const FieldGrid *          grid,
   {
     GPUREG_FOR_ELEMENTS(i, 1, 0, block->width)
     {
-      longest = LargerOf(longest, FindLengthInVoxels(grid, row + 3 * i));
+      longest = LargerOf(longest, ComputeLengthInVoxels(grid, row + 3 * i));
     }
   }
   return longest;
@@ -272,7 +272,7 @@ SmoothFieldAlongZ(const FieldGrid *           grid,
                   GPUREG_GLOBAL float *       longest,
                   i64                         item)
 {
-  GPUREG_GLOBAL const float * alongZ = FindWeightsOfAxis(a, weights, 2);
+  GPUREG_GLOBAL const float * alongZ = ComputeWeightsOfAxis(a, weights, 2);
   float                       found = 0.0f;
   const i64                   ofPlane = 3 * (i64)grid->size[0] * grid->size[1];
   FieldBlock                  block;

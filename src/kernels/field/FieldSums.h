@@ -46,7 +46,7 @@ GPUREG_REAL_ITEM_KERNEL(AddFields, 1 << 14, "adding up deformations");
 /** Returns a vector's length in voxels as ITK measures it: by the spacing of axis d along the physical axis d, whichever way the grid is
  *  turned. No square leaves the range of floats. */
 GPUREG_REAL_FUNCTION float
-FindLengthInVoxels(const FieldGrid * grid, const real * vector)
+ComputeLengthInVoxels(const FieldGrid * grid, const real * vector)
 {
   float steps[3];
   float largest = 0.0f;
@@ -76,10 +76,10 @@ FindLengthInVoxels(const FieldGrid * grid, const real * vector)
 
 /** Returns the length of a field's vector in voxels. Reads 12 bytes a voxel. */
 GPUREG_REAL_FUNCTION float
-FindLengthOfVector(const FieldGrid * grid, GPUREG_GLOBAL const real * field, i64 item)
+ComputeLengthOfVector(const FieldGrid * grid, GPUREG_GLOBAL const real * field, i64 item)
 {
   const real vector[3] = { field[3 * item], field[3 * item + 1], field[3 * item + 2] };
-  return FindLengthInVoxels(grid, vector);
+  return ComputeLengthInVoxels(grid, vector);
 }
 
 /** Describes the length that a field's longest vector is to have. */
@@ -93,14 +93,17 @@ typedef struct LongestVector
 /** Writes what a field is to be multiplied by; longest[0]: the length of its longest vector. A field of zeros is multiplied by the length
  *  itself, as in itk::SyNImageRegistrationMethod::ScaleUpdateField(). For one item. */
 GPUREG_FUNCTION void
-FindScaleFactor(const LongestVector * a, GPUREG_GLOBAL const float * longest, GPUREG_GLOBAL float * factors, i64 item)
+ComputeScaleFactor(const LongestVector *       a,
+                   GPUREG_GLOBAL const float * longest,
+                   GPUREG_GLOBAL float *       factors,
+                   i64                         item)
 {
   const float found = longest[item];
   const int   staysAsIs = a->onlyShrinks && found <= a->length;
   factors[a->slot] = staysAsIs ? 1.0f : (found > 0.0f ? a->length / found : a->length);
 }
 
-GPUREG_ITEM_KERNEL(FindScaleFactor, 1, "scaling a step");
+GPUREG_ITEM_KERNEL(ComputeScaleFactor, 1, "scaling a step");
 
 /** Multiplies an element of a field by the factor of the outer one. scaled may be the field. Moves 24 bytes a voxel: where the field is
  *  composed with another next, ComposeFields() applies the factor for nothing. */

@@ -15,7 +15,7 @@ GPUREG_NAMESPACE_BEGIN
 GPUREG_FUNCTION void
 MarkFolds(const FieldGrid * grid, GPUREG_GLOBAL const float * field, GPUREG_GLOBAL float * marks, i64 item)
 {
-  marks[item] = FindVolumeChange(grid, field, item) + 1.0f > 0.0f ? 0.0f : 1.0f;
+  marks[item] = ComputeVolumeChange(grid, field, item) + 1.0f > 0.0f ? 0.0f : 1.0f;
 }
 
 GPUREG_ITEM_KERNEL(MarkFolds, 1 << 12, "unfolding a deformation");

@@ -28,7 +28,7 @@ ToImageVoxels(const FieldWarp * warp, int r, const float * vector)
 /** Computes where a voxel comes to in the image. Returns 1 if that is between the centres of the image's outer voxels, otherwise 0.
  *  cell: is the last voxel but one at most, or 0 along an axis of one voxel. */
 GPUREG_FUNCTION int
-FindWarpedPlace(const FieldWarp * warp, GPUREG_GLOBAL const float * field, i64 item, int * cell, float * fraction)
+ComputeWarpedPlace(const FieldWarp * warp, GPUREG_GLOBAL const float * field, i64 item, int * cell, float * fraction)
 {
   int         index[3];
   int         isInside = 1;
@@ -39,7 +39,7 @@ FindWarpedPlace(const FieldWarp * warp, GPUREG_GLOBAL const float * field, i64 i
     const i64 position = ApplyFixedRow(&warp->toImage, d, index[0], index[1], index[2]);
     const int last = warp->imageSize[d] - 1;
     cell[d] = CellOf(position);
-    FindFraction(position, fraction + d);
+    ComputeFraction(position, fraction + d);
     MovePosition(ToImageVoxels(warp, d, vector), cell + d, fraction + d);
     if (last == 0)
     {
@@ -79,7 +79,7 @@ WarpImage(const FieldWarp *           warp,
   float     value = 0.0f;
   float     weight = 0.0f;
   float     slopes[3] = { 0.0f, 0.0f, 0.0f };
-  const int isInside = FindWarpedPlace(warp, field, item, cell, fraction);
+  const int isInside = ComputeWarpedPlace(warp, field, item, cell, fraction);
   if (isInside)
   {
     const i64                   x = warp->imageSize[0] > 1 ? 1 : 0;

@@ -60,13 +60,13 @@ GPUREG_ITEM_KERNEL(SumSquaredForces, 16, "measuring forces");
 
 /** Writes the factor of forces in the sum. Forces of 0 count as 0. For one item. */
 GPUREG_FUNCTION void
-FindForceFactor(float weight, GPUREG_GLOBAL float * numbers, i64 item)
+ComputeForceFactor(float weight, GPUREG_GLOBAL float * numbers, i64 item)
 {
   const float magnitude = numbers[item + ForceLargest] * SqrtOf(numbers[item + ForceSquares]);
   numbers[item + ForceFactor] = magnitude > GPUREG_LEAST_FORCES ? weight / magnitude : 0.0f;
 }
 
-GPUREG_ITEM_KERNEL(FindForceFactor, 1, "adding up forces");
+GPUREG_ITEM_KERNEL(ComputeForceFactor, 1, "adding up forces");
 
 /** Adds an element of forces to the sum; the first forces replace it, and may lie there. Moves 36 bytes a voxel, 24 for the first forces. */
 GPUREG_FUNCTION void

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An image and its mask on the grid of a field, where the field leads: so itk::SyNImageRegistrationMethod brings both images into the
-// middle. As itk::ResampleImageFilter with linear and with nearest neighbour interpolation, 0 outside.
+// Resamples an image and its mask at the places to which a field displaces the voxels of its grid, as itk::SyNImageRegistrationMethod
+// resamples both images in the middle: as itk::ResampleImageFilter with linear and nearest neighbour interpolation, 0 outside.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_MiddleImage_h
 #define gpureg_kernels_MiddleImage_h
@@ -13,11 +13,11 @@ typedef struct NearestVoxel
   int   index[3];
   int   side[3]; /* 1 or -1: where the place's other neighbour is */
   float weight
-    [3]; /* of that neighbour, at most a half. So a place just below a voxel keeps its digits, as one just above does */
+    [3]; /* the weight of that neighbour, at most a half: a place just below a voxel keeps as many digits as one just above */
 } NearestVoxel;
 
-/** Finds where a voxel of a->grid comes to in an image, whose grid a->fieldGrid is: a->toField maps the voxel's index there, and
- *  a->fieldGrid.toIndex the displacement. Says whether that is in the image's buffer. */
+/** Computes the place in an image to which a voxel of a->grid is displaced. a->fieldGrid is the image's grid: a->toField maps the voxel's
+ *  index to it, and a->fieldGrid.toIndex maps the displacement. Returns true if the place is in the image's buffer. */
 GPUREG_FUNCTION int
 MoveToImage(const FieldResampling * a, GPUREG_GLOBAL const float * field, i64 item, NearestVoxel * place)
 {
@@ -29,11 +29,11 @@ MoveToImage(const FieldResampling * a, GPUREG_GLOBAL const float * field, i64 it
   {
     const i64 position = ApplyFixedRow(&a->toField, d, index[0], index[1], index[2]);
     float     fraction;
-    FindFraction(position, &fraction);
+    ComputeFraction(position, &fraction);
     const float moved = fraction + ToVoxels(&a->fieldGrid, d, vector);
     const float whole = FloorOf(moved);
     const int   isNearNext = moved - whole >= 0.5f;
-    /* Neither is so of what is not a number. */
+    /* Both conditions are false for NaN. */
     const int isNear = whole > -GPUREG_FARTHEST_DISPLACEMENT && whole < GPUREG_FARTHEST_DISPLACEMENT;
     const i64 nearest = (i64)CellOf(position) + (isNear ? (int)whole : 0) + isNearNext;
     isInside &= isNear && nearest >= 0 && nearest < a->fieldGrid.size[d];
@@ -52,7 +52,7 @@ NumberOfNearest(const FieldResampling * a, const NearestVoxel * place)
   return ((i64)place->index[2] * size[1] + place->index[1]) * size[0] + place->index[0];
 }
 
-/** Returns the mean of number n of an image and the one a step further, less what is outside of the image. */
+/** Interpolates linearly between number n of an image and the number a step further, and subtracts the value outside of the image. */
 GPUREG_FUNCTION float
 MixAlongX(GPUREG_GLOBAL const void * image, int form, float outside, i64 n, i64 step, float weight)
 {
@@ -61,8 +61,8 @@ MixAlongX(GPUREG_GLOBAL const void * image, int form, float outside, i64 n, i64 
                     weight);
 }
 
-/** Writes the image's value where a voxel comes to, interpolated linearly, less that outside of the image. The image's numbers have a
- *  NumberForm that ReadShortNumber() reads. Moves 16 bytes a voxel, and those of a voxel of the image. */
+/** Writes the image's value, interpolated linearly at the place to which a voxel is displaced, minus the value outside of the image. The
+ *  image's numbers have a NumberForm that ReadShortNumber() reads. Moves 16 bytes and one number of the image per voxel. */
 GPUREG_FUNCTION void
 ResampleMiddleImage(const FieldResampling *     a,
                     GPUREG_GLOBAL const float * field,

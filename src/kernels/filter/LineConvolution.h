@@ -34,7 +34,7 @@ typedef struct ConvolutionArguments
 } ConvolutionArguments;
 
 GPUREG_FUNCTION int
-FindPosition(const ConvolutionArguments * a, int j)
+ComputePosition(const ConvolutionArguments * a, int j)
 {
   const int position = a->first + j / a->run * a->step + j % a->run;
   return position < 0 ? 0 : (position < a->length ? position : a->length - 1);
@@ -62,7 +62,7 @@ ConvolveAt(const ConvolutionArguments * a, GPUREG_GLOBAL const real * line, int 
   {
     return 0.0;
   }
-  const int position = FindPosition(a, j);
+  const int position = ComputePosition(a, j);
   const int first = position - a->left;
   if (a->tapCount == 1)
   {

@@ -17,13 +17,13 @@ FindState(const RecursionArguments * a, int kind, int block, int state, i64 item
 }
 
 GPUREG_REAL_FUNCTION void
-KeepStateAndRunForwards(int                        kind,
-                        const RecursionArguments * a,
-                        int                        block,
-                        i64                        item,
-                        const real *               x,
-                        double *                   state,
-                        GPUREG_GLOBAL double *     kept)
+StoreStateAndRunForwards(int                        kind,
+                         const RecursionArguments * a,
+                         int                        block,
+                         i64                        item,
+                         const real *               x,
+                         double *                   state,
+                         GPUREG_GLOBAL double *     kept)
 {
   for (int s = 0; s < CountKeptStates(kind); ++s)
   {
@@ -94,7 +94,7 @@ RecurseLine(int kind, const RecursionArguments * a, i64 item, GPUREG_GLOBAL real
       const int i = block * RecursionBlock + k;
       x[k] = i < a->length ? line[i * a->inner] : (real)0;
     }
-    KeepStateAndRunForwards(kind, a, block, item, x, state, kept);
+    StoreStateAndRunForwards(kind, a, block, item, x, state, kept);
   }
   StartAnticausal(kind, a, (double)line[(a->length - 1) * a->inner], state, back);
   for (int block = blocks - 1; block >= 0; --block)
@@ -194,7 +194,7 @@ RecurseTile(int                        kind,
       {
         x[k] = own[k];
       }
-      KeepStateAndRunForwards(kind, a, block, item, x, state, kept);
+      StoreStateAndRunForwards(kind, a, block, item, x, state, kept);
     }
     LocalBarrier();
   }

@@ -8,14 +8,14 @@
 GPUREG_NAMESPACE_BEGIN
 
 /** The forms in which a metric stores a value. */
-typedef enum KeptAs
+typedef enum StoredAs
 {
-  KeptAsBin,    /* u16: bin */
-  KeptAsByte,   /* u8: bin, of at most 256 */
-  KeptAsScaled, /* float: (v - minimum)/unit */
-  KeptAsPlace,  /* float: place relative to the bin: (v - minimum)/unit + placeOfMinimum - bin */
-  KeptAsInteger /* i64: v - minimum, in units of 2^-exponent */
-} KeptAs;
+  StoredAsBin,    /* u16: bin */
+  StoredAsByte,   /* u8: bin, of at most 256 */
+  StoredAsScaled, /* float: (v - minimum)/unit */
+  StoredAsPlace,  /* float: place relative to the bin: (v - minimum)/unit + placeOfMinimum - bin */
+  StoredAsInteger /* i64: v - minimum, in units of 2^-exponent */
+} StoredAs;
 
 enum
 {
@@ -33,7 +33,7 @@ typedef struct ImageSampling
   double      unitsPerValue[2]; /* their product is 2^exponent, which might be too small for one double */
   VolumeShape sampleShape;
   VolumeShape imageShape;
-  int         form;      /* one of KeptAs */
+  int         form;      /* one of StoredAs */
   int         edgeCount; /* edges of bins, see FindImageBin */
   int         firstBin;
   int         isOneGrid; /* sample n is voxel n; toImage is not used */
@@ -302,28 +302,28 @@ FindImageValue(const ImageSampling * a, GPUREG_GLOBAL const real * values, i64 s
 
 /** Writes one sample's value in the form a->form. edges: see FindImageBin; mask: one byte a sample, read if a->hasMask. */
 GPUREG_REAL_FUNCTION void
-KeepImageValue(const ImageSampling *      a,
-               GPUREG_GLOBAL const real * values,
-               GPUREG_GLOBAL const real * edges,
-               GPUREG_GLOBAL const u8 *   mask,
-               GPUREG_GLOBAL void *       kept,
-               i64                        sample)
+StoreImageValue(const ImageSampling *      a,
+                GPUREG_GLOBAL const real * values,
+                GPUREG_GLOBAL const real * edges,
+                GPUREG_GLOBAL const u8 *   mask,
+                GPUREG_GLOBAL void *       kept,
+                i64                        sample)
 {
   real         value = 0;
   const int    isValid = FindImageValue(a, values, sample, &value) && (!a->hasMask || mask[sample] != 0);
   const double above = isValid ? (double)value - a->minimum : GPUREG_NO_VALUE;
   switch (a->form)
   {
-    case KeptAsBin:
+    case StoredAsBin:
       ((GPUREG_GLOBAL u16 *)kept)[sample] = (u16)(isValid ? FindImageBin(a, edges, value) : InvalidBin);
       break;
-    case KeptAsByte:
+    case StoredAsByte:
       ((GPUREG_GLOBAL u8 *)kept)[sample] = (u8)FindImageBin(a, edges, value);
       break;
-    case KeptAsScaled:
+    case StoredAsScaled:
       ((GPUREG_GLOBAL float *)kept)[sample] = isValid ? (float)(above / a->unit) : (float)GPUREG_NO_VALUE;
       break;
-    case KeptAsPlace:
+    case StoredAsPlace:
       ((GPUREG_GLOBAL float *)kept)[sample] =
         isValid ? (float)(above / a->unit + a->placeOfMinimum - FindImageBin(a, edges, value)) : (float)GPUREG_NO_VALUE;
       break;
@@ -332,7 +332,7 @@ KeepImageValue(const ImageSampling *      a,
   }
 }
 
-GPUREG_REAL_ITEM_KERNEL(KeepImageValue, 16384, "keeping an image's values");
+GPUREG_REAL_ITEM_KERNEL(StoreImageValue, 16384, "storing an image's values");
 
 GPUREG_NAMESPACE_END
 

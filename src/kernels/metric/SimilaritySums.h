@@ -16,7 +16,7 @@ typedef struct SimilaritySums
   int   isCorrelation;
   int   chunks;
   int   stride;     /* floats from a chunk to the next */
-  int   count;      /* number of sums of a chunk: 2 (N and S), or MostMoments */
+  int   count;      /* number of sums of a chunk: 2 (N and S), or MostPairSums */
   int   haveRests;  /* what rounding leaves of the sums follows them */
   float fixedUnit;  /* for a correlation: scaled values per unit of the sums */
   float movingUnit; /* likewise; for a mean: the factor of S */
@@ -60,16 +60,16 @@ SubtractProducts(FloatAndRest a, FloatAndRest b, FloatAndRest c, FloatAndRest d)
 
 /** Computes the numbers of a correlation. For values that do not vary, but for rounding, the correlation is 0. */
 GPUREG_FUNCTION void
-FindCorrelation(const SimilaritySums * a, const float * sums, GPUREG_GLOBAL float * evaluated)
+ComputeCorrelation(const SimilaritySums * a, const float * sums, GPUREG_GLOBAL float * evaluated)
 {
-  const FloatAndRest n = SumAt(a, sums, MomentOfCount);
-  const FloatAndRest f = SumAt(a, sums, MomentOfFixed);
-  const FloatAndRest m = SumAt(a, sums, MomentOfMoving);
-  const float        ff = SubtractProducts(n, SumAt(a, sums, MomentOfFixedSquares), f, f);
-  const float        mm = SubtractProducts(n, SumAt(a, sums, MomentOfMovingSquares), m, m);
-  const float        fm = SubtractProducts(n, SumAt(a, sums, MomentOfProducts), f, m);
+  const FloatAndRest n = SumAt(a, sums, CountSum);
+  const FloatAndRest f = SumAt(a, sums, FixedSum);
+  const FloatAndRest m = SumAt(a, sums, MovingSum);
+  const float        ff = SubtractProducts(n, SumAt(a, sums, FixedSquareSum), f, f);
+  const float        mm = SubtractProducts(n, SumAt(a, sums, MovingSquareSum), m, m);
+  const float        fm = SubtractProducts(n, SumAt(a, sums, ProductSum), f, m);
   const float        least = (a->haveRests ? GPUREG_LEAST_OF_FIXED_POINT_SQUARES : GPUREG_LEAST_OF_SQUARES) * n.value;
-  const int          varies = ff > least * sums[MomentOfFixedSquares] && mm > least * sums[MomentOfMovingSquares];
+  const int          varies = ff > least * sums[FixedSquareSum] && mm > least * sums[MovingSquareSum];
   /* Divide first: the products of large sums would overflow. */
   evaluated[EvaluatedValue] = varies ? (fm / ff) * (fm / mm) : 0.0f;
   evaluated[EvaluatedFactor] = varies ? 2.0f * (fm / ff) * (n.value / mm) / (a->fixedUnit * a->movingUnit) : 0.0f;
@@ -93,7 +93,7 @@ FindSimilarity(const SimilaritySums * a, const float * sums, GPUREG_GLOBAL float
   }
   else if (a->isCorrelation)
   {
-    FindCorrelation(a, sums, evaluated);
+    ComputeCorrelation(a, sums, evaluated);
   }
   else
   {

@@ -24,22 +24,22 @@ enum
   PairsDemons = 2,
   PairsCorrelation = 3,
   PairsMeasureBits = 3,
-  PairsFindForces = 4,
+  PairsComputeForces = 4,
   /** For a correlation whose means and slope are known: forces have one weight, the correlation's own. */
   PairsCentred = 8
 };
 
-/** Places of the sums over pairs, see FindMoments. */
+/** Places of the sums over pairs, see ComputeSummands. */
 enum
 {
-  MomentOfCount = 0,
-  MomentOfDifferences = 1,
-  MomentOfFixed = 1,
-  MomentOfMoving = 2,
-  MomentOfFixedSquares = 3,
-  MomentOfMovingSquares = 4,
-  MomentOfProducts = 5,
-  MostMoments = 6,
+  CountSum = 0,
+  DifferenceSum = 1,
+  FixedSum = 1,
+  MovingSum = 2,
+  FixedSquareSum = 3,
+  MovingSquareSum = 4,
+  ProductSum = 5,
+  MostPairSums = 6,
   MostPairWeights = 3
 };
 
@@ -87,7 +87,7 @@ typedef struct ValuePair
 
 /** In fixed-point variants, the sums are of integers in units of 2^46: the conversion loses nothing, and no float overflows. */
 #define GPUREG_BITS_OF_MOMENTS 46
-#define GPUREG_UNIT_OF_MOMENTS 1.4210854715202004e-14f
+#define GPUREG_UNIT_OF_SUMMANDS 1.4210854715202004e-14f
 
 GPUREG_FUNCTION int
 MeasureOfTask(int task)
@@ -98,7 +98,7 @@ MeasureOfTask(int task)
 GPUREG_FUNCTION int
 TaskFindsForces(int task)
 {
-  return (task & PairsFindForces) != 0;
+  return (task & PairsComputeForces) != 0;
 }
 
 GPUREG_FUNCTION int
@@ -108,9 +108,9 @@ TaskIsCentred(int task)
 }
 
 GPUREG_FUNCTION int
-MomentCount(int task)
+PairSumCount(int task)
 {
-  return MeasureOfTask(task) == PairsCorrelation ? MostMoments : MomentOfDifferences + 1;
+  return MeasureOfTask(task) == PairsCorrelation ? MostPairSums : DifferenceSum + 1;
 }
 
 /** Returns the number of force sums that a task computes, one for each weight. */
@@ -133,7 +133,7 @@ FloatsOfSum(int variant)
 GPUREG_FUNCTION int
 PairPartialCount(int variant, int task)
 {
-  return FloatsOfSum(variant) * MomentCount(task) + PairForceSums(variant, task) * PartialCount(variant);
+  return FloatsOfSum(variant) * PairSumCount(task) + PairForceSums(variant, task) * PartialCount(variant);
 }
 
 /** Returns 1 if the fixed image and its mask have a value for a sample. */
@@ -201,49 +201,49 @@ FindPair(int                   variant,
 
 /** Computes what a pair adds to each sum. */
 GPUREG_FUNCTION void
-FindMoments(int task, const ValuePair * pair, float * moments)
+ComputeSummands(int task, const ValuePair * pair, float * summands)
 {
   const int   measure = MeasureOfTask(task);
   const float d = pair->difference;
-  moments[MomentOfCount] = 1.0f;
+  summands[CountSum] = 1.0f;
   if (measure == PairsCorrelation)
   {
-    moments[MomentOfFixed] = pair->fixed;
-    moments[MomentOfMoving] = pair->moving;
-    moments[MomentOfFixedSquares] = pair->fixed * pair->fixed;
-    moments[MomentOfMovingSquares] = pair->moving * pair->moving;
-    moments[MomentOfProducts] = pair->fixed * pair->moving;
+    summands[FixedSum] = pair->fixed;
+    summands[MovingSum] = pair->moving;
+    summands[FixedSquareSum] = pair->fixed * pair->fixed;
+    summands[MovingSquareSum] = pair->moving * pair->moving;
+    summands[ProductSum] = pair->fixed * pair->moving;
   }
   else
   {
-    moments[MomentOfDifferences] = measure == PairsMeanAbsoluteDifferences ? LargerOf(d, -d) : d * d;
+    summands[DifferenceSum] = measure == PairsMeanAbsoluteDifferences ? LargerOf(d, -d) : d * d;
   }
 }
 
 /** Computes what a pair adds to each sum in fixed-point variants. A float's square is known to 6e-8, which shows in a sum of few
  *  samples. */
 GPUREG_FUNCTION void
-FindFixedPointMoments(int task, const ValuePair * pair, FloatAndRest * moments)
+ComputeFixedPointSummands(int task, const ValuePair * pair, FloatAndRest * summands)
 {
   const int measure = MeasureOfTask(task);
-  moments[MomentOfCount].value = 1.0f;
-  moments[MomentOfCount].rest = 0.0f;
+  summands[CountSum].value = 1.0f;
+  summands[CountSum].rest = 0.0f;
   if (measure == PairsCorrelation)
   {
-    const FloatAndRest fixed = SplitInteger(pair->fixedInFixedPoint, GPUREG_UNIT_OF_MOMENTS);
-    const FloatAndRest moving = SplitInteger(pair->movingInFixedPoint, GPUREG_UNIT_OF_MOMENTS);
-    moments[MomentOfFixed] = fixed;
-    moments[MomentOfMoving] = moving;
-    moments[MomentOfFixedSquares] = MultiplyExactly(fixed, fixed);
-    moments[MomentOfMovingSquares] = MultiplyExactly(moving, moving);
-    moments[MomentOfProducts] = MultiplyExactly(fixed, moving);
+    const FloatAndRest fixed = SplitInteger(pair->fixedInFixedPoint, GPUREG_UNIT_OF_SUMMANDS);
+    const FloatAndRest moving = SplitInteger(pair->movingInFixedPoint, GPUREG_UNIT_OF_SUMMANDS);
+    summands[FixedSum] = fixed;
+    summands[MovingSum] = moving;
+    summands[FixedSquareSum] = MultiplyExactly(fixed, fixed);
+    summands[MovingSquareSum] = MultiplyExactly(moving, moving);
+    summands[ProductSum] = MultiplyExactly(fixed, moving);
   }
   else
   {
     const i64          difference = pair->fixedInFixedPoint - pair->movingInFixedPoint;
     const i64          distance = difference < 0 ? -difference : difference;
-    const FloatAndRest d = SplitInteger(distance, GPUREG_UNIT_OF_MOMENTS);
-    moments[MomentOfDifferences] = measure == PairsMeanAbsoluteDifferences ? d : MultiplyExactly(d, d);
+    const FloatAndRest d = SplitInteger(distance, GPUREG_UNIT_OF_SUMMANDS);
+    summands[DifferenceSum] = measure == PairsMeanAbsoluteDifferences ? d : MultiplyExactly(d, d);
   }
 }
 
@@ -274,12 +274,12 @@ LoadCentring(int task, GPUREG_GLOBAL const float * evaluated)
 
 /** Computes the weights of a pair's forces. */
 GPUREG_FUNCTION void
-FindPairWeights(const PairArguments * a,
-                int                   task,
-                const PairCentring *  centring,
-                const ValuePair *     pair,
-                const float *         gradient,
-                float *               weights)
+ComputePairWeights(const PairArguments * a,
+                   int                   task,
+                   const PairCentring *  centring,
+                   const ValuePair *     pair,
+                   const float *         gradient,
+                   float *               weights)
 {
   const int   measure = MeasureOfTask(task);
   const float d = pair->difference;
@@ -308,9 +308,9 @@ FindPairWeights(const PairArguments * a,
 }
 
 /** Returns weight k with some 48 bits, for fixed-point variants: with few samples, its rounding to float shows in the derivative.
- *  weight: that of FindPairWeights, which is exact for all other measures. */
+ *  weight: that of ComputePairWeights, which is exact for all other measures. */
 GPUREG_FUNCTION FloatAndRest
-FindFixedPointWeight(int task, const SampleMaps * maps, const ValuePair * pair, int k, float weight)
+ComputeFixedPointWeight(int task, const SampleMaps * maps, const ValuePair * pair, int k, float weight)
 {
   const int measure = MeasureOfTask(task);
   if (measure == PairsMeanSquares)

@@ -100,7 +100,7 @@ Scale4(float factor, float4 v)
 /** Computes a node's derivatives of u along the grid's axes, in steps of the grid. The weights of each derivative add up to 0, so the
  *  node's own control point is subtracted first: a common displacement, however large, causes no rounding error. */
 GPUREG_FUNCTION void
-FindSlopesAndCurves(
+ComputeSlopesAndCurves(
   const ControlPenaltyArguments * a, GPUREG_GLOBAL const float4 * points, i64 node, float4 * slopes, float4 * curves)
 {
   const int                    isFlat = IsFlat(a);
@@ -166,7 +166,7 @@ FindSlopesAndCurves(
  *  the grid, those in mm are Gᵀ·H·G, and the sum of their squares is the sum of the products of corresponding elements of H and K·H·K, K
  *  = G·Gᵀ: orthonormal directions cancel out. */
 GPUREG_FUNCTION float
-FindBendingEnergy(const ControlPenaltyArguments * a, const float4 * curves, float4 * nodeDerivatives)
+ComputeBendingEnergy(const ControlPenaltyArguments * a, const float4 * curves, float4 * nodeDerivatives)
 {
   float4 product[9]; /* K·H */
   for (int r = 0; r < 3; ++r)
@@ -201,7 +201,7 @@ FindBendingEnergy(const ControlPenaltyArguments * a, const float4 * curves, floa
 
 /** Computes ∂u_r/∂x_c, by rows. */
 GPUREG_FUNCTION void
-FindDisplacementGradient(const ControlPenaltyArguments * a, const float4 * slopes, float * gradient)
+ComputeDisplacementGradient(const ControlPenaltyArguments * a, const float4 * slopes, float * gradient)
 {
   for (int c = 0; c < 3; ++c)
   {
@@ -233,7 +233,7 @@ ConvertToSlopes(const ControlPenaltyArguments * a, const float * byGradient, flo
 
 /** Returns the linear energy of a displacement's gradient, and computes its derivative by the gradient. */
 GPUREG_FUNCTION float
-FindStrainEnergy(const float * gradient, float * byGradient)
+ComputeStrainEnergy(const float * gradient, float * byGradient)
 {
   float energy = 0.0f;
   for (int r = 0; r < 3; ++r)
@@ -252,9 +252,12 @@ FindStrainEnergy(const float * gradient, float * byGradient)
  *  tr F + F's principal minors + det F; the logarithm is computed from the difference to 1, which loses no digits for small
  *  deformations. */
 GPUREG_FUNCTION float
-FindJacobianEnergy(const ControlPenaltyArguments * a, const float * gradient, float * byGradient, float * determinant)
+ComputeJacobianEnergy(const ControlPenaltyArguments * a,
+                      const float *                   gradient,
+                      float *                         byGradient,
+                      float *                         determinant)
 {
-  const float excess = FindDeterminantBeyondOne(gradient);
+  const float excess = ComputeDeterminantBeyondOne(gradient);
   float       jacobian[9];
   for (int r = 0; r < 3; ++r)
   {
@@ -271,7 +274,7 @@ FindJacobianEnergy(const ControlPenaltyArguments * a, const float * gradient, fl
   {
     for (int c = 0; c < 3; ++c)
     {
-      byGradient[3 * r + c] = slope * FindCofactor(jacobian, r, c);
+      byGradient[3 * r + c] = slope * ComputeCofactor(jacobian, r, c);
     }
   }
   return isFolded ? MultiplyAdd(slope, *determinant - a->leastDeterminant, log * log) : log * log;
@@ -279,11 +282,11 @@ FindJacobianEnergy(const ControlPenaltyArguments * a, const float * gradient, fl
 
 /** Returns a node's energy, and computes its partial derivatives and, for PenaltyOfJacobian, its determinant; 1 for the others. */
 GPUREG_FUNCTION float
-FindNodeEnergy(const ControlPenaltyArguments * a,
-               GPUREG_GLOBAL const float4 *    points,
-               i64                             node,
-               float *                         determinant,
-               float4 *                        nodeDerivatives)
+ComputeNodeEnergy(const ControlPenaltyArguments * a,
+                  GPUREG_GLOBAL const float4 *    points,
+                  i64                             node,
+                  float *                         determinant,
+                  float4 *                        nodeDerivatives)
 {
   float4 slopes[SlopeCount];
   float4 curves[CurveCount];
@@ -291,14 +294,14 @@ FindNodeEnergy(const ControlPenaltyArguments * a,
   float  byGradient[9];
   float  energy;
   *determinant = 1.0f;
-  FindSlopesAndCurves(a, points, node, slopes, curves);
+  ComputeSlopesAndCurves(a, points, node, slopes, curves);
   if (a->kind == PenaltyOfBending)
   {
-    return FindBendingEnergy(a, curves, nodeDerivatives);
+    return ComputeBendingEnergy(a, curves, nodeDerivatives);
   }
-  FindDisplacementGradient(a, slopes, gradient);
-  energy = a->kind == PenaltyOfStrain ? FindStrainEnergy(gradient, byGradient)
-                                      : FindJacobianEnergy(a, gradient, byGradient, determinant);
+  ComputeDisplacementGradient(a, slopes, gradient);
+  energy = a->kind == PenaltyOfStrain ? ComputeStrainEnergy(gradient, byGradient)
+                                      : ComputeJacobianEnergy(a, gradient, byGradient, determinant);
   ConvertToSlopes(a, byGradient, nodeDerivatives);
   return energy;
 }

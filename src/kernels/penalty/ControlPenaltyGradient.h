@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradient of a penalty at its control points, from the partial derivatives of the nodes' energies: the adjoint of FindSlopesAndCurves()
+// The gradient of a penalty at its control points, from the partial derivatives of the nodes' energies: the adjoint of ComputeSlopesAndCurves()
 // in ControlPenalties.h.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_ControlPenaltyGradient_h
@@ -136,7 +136,7 @@ StoreGradient(float factor, int adds, float4 sum, GPUREG_GLOBAL float4 * gradien
   *gradient = MultiplyAdd4(factor, sum, adds ? *gradient : ZeroFloat4());
 }
 
-/** Computes the gradient at the control points (x, y, firstZ) to before (x, y, endZ): the adjoint of FindSlopesAndCurves. Each plane of
+/** Computes the gradient at the control points (x, y, firstZ) to before (x, y, endZ): the adjoint of ComputeSlopesAndCurves. Each plane of
  *  nodes is summed once, for the three control points of the column to which it contributes. */
 GPUREG_FUNCTION void
 CollectColumn(const ControlPenaltyArguments * a,

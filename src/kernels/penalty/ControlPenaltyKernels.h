@@ -9,12 +9,12 @@ GPUREG_NAMESPACE_BEGIN
 /** A lane for each node. Writes the group's partials: the sum of energies and the smallest determinant, two floats a group from
  *  partials on; and each node's nodeDerivatives, if they are asked for. scratch: 2·LaneCount() floats. */
 GPUREG_GROUP_FUNCTION void
-FindEnergiesGroup(const ControlPenaltyArguments * a,
-                  GPUREG_GLOBAL const float4 *    points,
-                  GPUREG_GLOBAL float *           partials,
-                  int                             writesNodeDerivatives,
-                  GPUREG_GLOBAL float4 *          nodeDerivatives,
-                  GPUREG_LOCAL float *            scratch)
+ComputeEnergiesGroup(const ControlPenaltyArguments * a,
+                     GPUREG_GLOBAL const float4 *    points,
+                     GPUREG_GLOBAL float *           partials,
+                     int                             writesNodeDerivatives,
+                     GPUREG_GLOBAL float4 *          nodeDerivatives,
+                     GPUREG_LOCAL float *            scratch)
 {
   const int            lane = LaneIndex();
   const int            lanes = LaneCount();
@@ -22,11 +22,11 @@ FindEnergiesGroup(const ControlPenaltyArguments * a,
   const i64            node = (i64)GroupIndex() * lanes + lane;
   GPUREG_LOCAL float * energies = scratch;
   GPUREG_LOCAL float * determinants = scratch + lanes;
-  /* What lanes without a node compute at the last one counts for nothing. */
+  /* A lane without a node computes at the last node, and its result is not used. */
   const i64 read = node < nodes ? node : nodes - 1;
   float4    ofNode[MostNodeDerivatives];
   float     determinant;
-  float     energy = FindNodeEnergy(a, points, read, &determinant, ofNode);
+  float     energy = ComputeNodeEnergy(a, points, read, &determinant, ofNode);
   if (writesNodeDerivatives && node < nodes)
   {
     for (int s = 0; s < MostNodeDerivatives; ++s)
@@ -56,7 +56,7 @@ FindEnergiesGroup(const ControlPenaltyArguments * a,
   }
 }
 
-GPUREG_GROUP_KERNEL(FindEnergiesGroup, 128, 32 * 2, "finding energies of nodes");
+GPUREG_GROUP_KERNEL(ComputeEnergiesGroup, 128, 32 * 2, "computing energies of nodes");
 
 /** A lane for each control point; see CollectNumberedPoint. */
 GPUREG_GROUP_FUNCTION void

@@ -6,7 +6,7 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Arguments of FindDisplacement. 64-bit members come first. */
+/** Arguments of ComputeDisplacement. 64-bit members come first. */
 typedef struct DisplacementArguments
 {
   double matrix[9]; /* of the map from the grid's indices to points, by rows */
@@ -20,7 +20,7 @@ typedef struct DisplacementArguments
 
 /** Computes the displacement of one voxel of a chunk. places: [voxel][component], in fractions of the box; they are replaced by mm. */
 GPUREG_FUNCTION void
-FindDisplacement(const DisplacementArguments * a, GPUREG_GLOBAL double * places, i64 voxel)
+ComputeDisplacement(const DisplacementArguments * a, GPUREG_GLOBAL double * places, i64 voxel)
 {
   const i64 whole = a->firstVoxel + voxel;
   const i64 row = whole / a->size[0];
@@ -36,7 +36,7 @@ FindDisplacement(const DisplacementArguments * a, GPUREG_GLOBAL double * places,
   }
 }
 
-GPUREG_ITEM_KERNEL(FindDisplacement, 16384, "finding displacements");
+GPUREG_ITEM_KERNEL(ComputeDisplacement, 16384, "computing displacements");
 
 GPUREG_NAMESPACE_END
 

@@ -83,7 +83,7 @@ ResampleAt(int                        interpolation,
 
 /** Computes the position of an output index in the input by the affine map alone. */
 GPUREG_FUNCTION void
-FindInputPosition(const ResampleArguments * a, int x, int y, int z, i64 * position)
+ComputeInputPosition(const ResampleArguments * a, int x, int y, int z, i64 * position)
 {
   for (int r = 0; r < 3; ++r)
   {
@@ -107,7 +107,7 @@ ResampleMoved(int                        interpolation,
   for (int r = 0; r < 3; ++r)
   {
     cell[r] = CellOf(position[r]);
-    FindFraction(position[r], fraction + r);
+    ComputeFraction(position[r], fraction + r);
     if (d)
     {
       MovePosition(d[r], cell + r, fraction + r);

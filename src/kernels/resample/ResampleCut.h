@@ -29,7 +29,7 @@ CountPlanes(const ResampleArguments * a)
  *  | one plane      | ResampleTileLanes  | rows x steps           | rows on             |
  *  | rows followed  | ResampleRowLanes   | rows                   | a warp's width on   |
  *
- *  \param lanes of a group; `rows` in the table is lanes divided by the lanes side by side */
+ *  \param lanes the lanes of a group; `rows` in the table is lanes divided by the lanes side by side */
 GPUREG_FUNCTION void
 CutIntoGroups(ResampleArguments * a, int lanes)
 {

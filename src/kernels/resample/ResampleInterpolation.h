@@ -198,7 +198,7 @@ SumSupport(int                        order,
 /** Computes the first coefficient along an axis with a weight at cell + fraction, and the order + 1 weights. Along an axis of a single
  *  voxel, there is one weight only. Returns the number of weights. */
 GPUREG_REAL_FUNCTION int
-FindCoefficients(int order, int size, int cell, real fraction, int * first, real * weights)
+ComputeCoefficients(int order, int size, int cell, real fraction, int * first, real * weights)
 {
   if (size == 1)
   {
@@ -265,9 +265,9 @@ ResampleBySpline(int                        order,
 {
   int  first[3], taps[3];
   real wx[MaximumSplineOrder + 1], wy[MaximumSplineOrder + 1], wz[MaximumSplineOrder + 1];
-  taps[0] = FindCoefficients(order, a->inputSize[0], cell[0], fraction[0], first, wx);
-  taps[1] = FindCoefficients(order, a->inputSize[1], cell[1], fraction[1], first + 1, wy);
-  taps[2] = FindCoefficients(order, a->inputSize[2], cell[2], fraction[2], first + 2, wz);
+  taps[0] = ComputeCoefficients(order, a->inputSize[0], cell[0], fraction[0], first, wx);
+  taps[1] = ComputeCoefficients(order, a->inputSize[1], cell[1], fraction[1], first + 1, wy);
+  taps[2] = ComputeCoefficients(order, a->inputSize[2], cell[2], fraction[2], first + 2, wz);
   const int isInside = taps[0] == order + 1 && taps[1] == order + 1 && first[0] >= 0 && first[1] >= 0 &&
                        first[2] >= 0 && first[0] + order < a->inputSize[0] && first[1] + order < a->inputSize[1] &&
                        first[2] + taps[2] <= a->inputSize[2];

@@ -38,7 +38,7 @@ ResampleTile(int                             interpolation,
     z += a->cut.stepZ;
   }
   i64 position[3];
-  FindInputPosition(a, x, y, z, position);
+  ComputeInputPosition(a, x, y, z, position);
   GPUREG_GLOBAL real * out = output + ((i64)row * a->outputSize[0] + x) * components;
   const i64            outStep = (i64)a->cut.rowStep * a->outputSize[0] * components;
   for (; row < end; row += a->cut.rowStep, out += outStep)
@@ -96,7 +96,7 @@ ResampleRows(int                             interpolation,
     return;
   }
   i64 gridPosition = ApplyFixedRow(&part.toGrid, 0, firstX + lane, y, z);
-  FindInputPosition(a, firstX + lane, y, z, position);
+  ComputeInputPosition(a, firstX + lane, y, z, position);
   GPUREG_GLOBAL real * out = output + ((i64)row * a->outputSize[0] + firstX + lane) * components;
   for (int x = firstX + lane; x < endX; x += ResampleRowLanes, out += ResampleRowLanes * components)
   {
@@ -125,7 +125,7 @@ struct ResampleTileVariants
   static constexpr bool areLookedUp = true;
 };
 
-/** The same where the chain follows rows: interpolation, and whether there is one component. */
+/** Variants of the kernel whose chain follows rows: interpolation, and whether there is one component. */
 struct ResampleRowsVariants
 {
   static constexpr int  constants = 2;

@@ -72,7 +72,7 @@ InterpolateErf(GPUREG_GLOBAL const real * table, real x)
 
 /** Finds the voxels of a windowed sinc that the image has, and their weights, linear between the rows of the table: within 2e-8. */
 GPUREG_REAL_FUNCTION WindowedTaps
-FindSincTaps(GPUREG_GLOBAL const real * table, int size, int cell, real fraction, real * weights)
+ComputeSincTaps(GPUREG_GLOBAL const real * table, int size, int cell, real fraction, real * weights)
 {
   const real                 place = fraction * (real)SincParts;
   const int                  low = (int)place < SincParts ? (int)place : SincParts - 1;
@@ -95,7 +95,7 @@ FindSincTaps(GPUREG_GLOBAL const real * table, int size, int cell, real fraction
  *  but for rounding, the voxel beyond is left out, as it is where nothing is rounded.
  *  \param cut distance at which it is cut off, voxels; factor from voxels to the error function's argument */
 GPUREG_REAL_FUNCTION WindowedTaps
-FindGaussianTaps(
+ComputeGaussianTaps(
   GPUREG_GLOBAL const real * table, real cut, real factor, int size, int cell, real fraction, real * weights)
 {
   const real   halfVoxel = 0.5f;
@@ -292,7 +292,7 @@ InterpolateWindowed(const WindowedArguments *       a,
     const int size = a->inputSize[r];
     int       cell = CellOf(position);
     real      fraction;
-    FindFraction(position, &fraction);
+    ComputeFraction(position, &fraction);
     MovePosition(d[r], &cell, &fraction);
     const int rounded = cell + (fraction >= 0.5f);
     if (rounded < 0 || rounded >= size)
@@ -301,8 +301,8 @@ InterpolateWindowed(const WindowedArguments *       a,
       return;
     }
     taps[r] = a->kind == WindowedSinc
-                ? FindSincTaps(table, size, cell, fraction, weights[r])
-                : FindGaussianTaps(
+                ? ComputeSincTaps(table, size, cell, fraction, weights[r])
+                : ComputeGaussianTaps(
                     table, numbers[WindowedCut + r], numbers[WindowedFactor + r], size, cell, fraction, weights[r]);
   }
   const i64 row = a->inputSize[0];

@@ -103,7 +103,7 @@ CellOf(i64 position)
 
 /** Computes the fractional part of a fixed-point position, in [0, 1]: rounded to float it may be 1. */
 GPUREG_REAL_FUNCTION void
-FindFraction(i64 position, real * fraction)
+ComputeFraction(i64 position, real * fraction)
 {
   *fraction = (real)(u32)position * (real)GPUREG_FIXED_UNIT;
 }

@@ -215,7 +215,7 @@ LocateMoved(const i64 * position, const real * d, int * cell, real * fraction)
   for (int r = 0; r < 3; ++r)
   {
     cell[r] = CellOf(position[r]);
-    FindFraction(position[r], fraction + r);
+    ComputeFraction(position[r], fraction + r);
     MovePosition(d[r], cell + r, fraction + r);
   }
 }
@@ -344,7 +344,7 @@ SumColumnsOfRow(const ChainPart *            part,
   {
     const i64 position = ApplyFixedRow(&part->toGrid, r, 0, y, z);
     cell[r] = CellOf(position);
-    FindFraction(position, fraction + r);
+    ComputeFraction(position, fraction + r);
   }
   if (!FindControlPointColumns(RowSplineOrder, part, cell, fraction, first, wy, wz))
   {
@@ -373,7 +373,7 @@ AddFromColumns(const ChainPart * part, GPUREG_LOCAL const real * columns, int fi
 {
   real fraction, t, wx[RowSplineOrder + 1];
   int  first;
-  FindFraction(position, &fraction);
+  ComputeFraction(position, &fraction);
   if (FindControlPoints(RowSplineOrder, part, 0, CellOf(position), fraction, &first, &t))
   {
     GPUREG_LOCAL const real * column = columns + 3 * (first - firstColumn);

@@ -81,9 +81,9 @@ public:
   {
     m_Fixed->SetInputImage(problem.fixed);
     problem.interpolator->SetInputImage(problem.moving);
-    FindRange();
+    ComputeRange();
     problem.ForEachPoint([this](const PointType & point) { this->Add(point); });
-    FindMoments();
+    ComputeSummands();
   }
 
   double
@@ -111,7 +111,7 @@ public:
       const double fromMean = s.value - m_All.mean;
       const auto   force =
         FindGradient(s.moved) * (-2.0 / m_Deviations * s.weight * (fromBin - answer.value * fromMean)) +
-        FindSlope(s.moved) * (-1.0 / m_Deviations * (fromBin * fromBin - answer.value * fromMean * fromMean));
+        ComputeSlope(s.moved) * (-1.0 / m_Deviations * (fromBin * fromBin - answer.value * fromMean * fromMean));
       for (unsigned int p = 0; p < jacobian.cols(); ++p)
       {
         for (unsigned int d = 0; d < VDimension; ++d)
@@ -161,7 +161,7 @@ private:
 
   /** Returns the derivative of the weight by the moved point. */
   VectorType
-  FindSlope(const PointType & moved) const
+  ComputeSlope(const PointType & moved) const
   {
     VectorType slope;
     for (unsigned int d = 0; d < VDimension; ++d)
@@ -194,7 +194,7 @@ private:
   }
 
   void
-  FindRange()
+  ComputeRange()
   {
     m_Minimum = std::numeric_limits<double>::max();
     m_Maximum = std::numeric_limits<double>::lowest();
@@ -258,7 +258,7 @@ private:
   }
 
   void
-  FindMoments()
+  ComputeSummands()
   {
     m_Bins.resize(m_Problem.bins);
     for (const Sample & s : m_Samples)

@@ -446,7 +446,7 @@ TEST_P(CorrelationRatioTest, RefusesWhatIsNotANumberInTheFixedImage)
   EXPECT_GT(metric->GetValue(), 0.0);
 }
 
-/** ITK's classes refuse them, too. */
+/** Tests that numbers of bins out of range are refused with an interpolator that only ITK computes, too. */
 TEST_P(CorrelationRatioTest, RefusesBinsWithAnyInterpolator)
 {
   Problem<float, 3> problem(6);

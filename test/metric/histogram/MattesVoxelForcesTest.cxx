@@ -83,7 +83,7 @@ protected:
 
   /** Returns the forces of all samples, which are voxels, or the same places as points. */
   std::vector<float>
-  FindForces(const VoxelCase & c, const Images & images, bool arePoints)
+  ComputeForces(const VoxelCase & c, const Images & images, bool arePoints)
   {
     gpureg::FixedSamples fixed;
     fixed.precision = gpureg::Precision::Double;
@@ -150,8 +150,8 @@ TEST_P(MattesVoxelForcesTest, AreThoseOfPoints)
   {
     SCOPED_TRACE(c.name + ", seed " + std::to_string(++seed));
     const Images             images = MakeImages(c, seed);
-    const std::vector<float> atVoxels = this->FindForces(c, images, false);
-    const std::vector<float> atPoints = this->FindForces(c, images, true);
+    const std::vector<float> atVoxels = this->ComputeForces(c, images, false);
+    const std::vector<float> atPoints = this->ComputeForces(c, images, true);
     EXPECT_GT(std::count_if(atPoints.begin(), atPoints.end(), [](float force) { return force != 0; }),
               static_cast<std::ptrdiff_t>(images.bins.size() / 2));
     EXPECT_EQ(std::memcmp(atVoxels.data(), atPoints.data(), sizeof(float) * atPoints.size()), 0);

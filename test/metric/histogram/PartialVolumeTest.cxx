@@ -60,8 +60,8 @@ public:
   explicit VolumeDefinition(const ProblemType & problem)
     : m_Problem(problem)
     , m_Fixed(itk::LinearInterpolateImageFunction<ImageType, double>::New())
-    , m_FixedRange(FindRange(*problem.fixed, problem.fixedMask))
-    , m_MovingRange(FindRange(*problem.moving, problem.movingMask))
+    , m_FixedRange(ComputeRange(*problem.fixed, problem.fixedMask))
+    , m_MovingRange(ComputeRange(*problem.moving, problem.movingMask))
   {
     m_Fixed->SetInputImage(problem.fixed);
     problem.ForEachPoint([this](const PointType & point) { this->Add(point); });
@@ -149,7 +149,7 @@ private:
 
   template <typename TMaskPointer>
   static Range
-  FindRange(const ImageType & image, const TMaskPointer & mask)
+  ComputeRange(const ImageType & image, const TMaskPointer & mask)
   {
     Range range{ std::numeric_limits<double>::max(), std::numeric_limits<double>::lowest() };
     for (itk::ImageRegionConstIteratorWithIndex<ImageType> it(&image, image.GetBufferedRegion()); !it.IsAtEnd(); ++it)

@@ -71,7 +71,7 @@ Sample(const Grid & grid, const TMove & move)
   return field;
 }
 
-/** Moves points by a part of the deformation between a pair's images. */
+/** Moves a point by a share of its displacement between a pair's images. share: from 0 to 1 */
 Point
 MovePartly(const Pair & pair, const Point & p, double share)
 {
@@ -132,12 +132,12 @@ TEST_P(DenseStartTest, FindsTheRestOfADeformation)
       auto       problem = pair.Load();
       problem.initial.Append(Sample(pair.grid, start));
       const Floats nothing(3 * pair.fixed.size());
-      const double before = pair.FindError(Follow(pair.grid, nothing, start));
-      EXPECT_NEAR(before, (1 - share) * pair.FindError(nothing), 0.02);
+      const double before = pair.ComputeError(Follow(pair.grid, nothing, start));
+      EXPECT_NEAR(before, (1 - share) * pair.ComputeError(nothing), 0.02);
       for (const auto scheme : { DiffeomorphicScheme::Greedy, DiffeomorphicScheme::Velocity })
       {
         const Floats field = Register(GetParam(), problem, scheme);
-        const double after = pair.FindError(Follow(pair.grid, field, start));
+        const double after = pair.ComputeError(Follow(pair.grid, field, start));
         EXPECT_LT(after, 0.13) << GetName(scheme) << ", " << dimension << "D, " << share;
       }
     }
@@ -208,7 +208,7 @@ TEST_P(DenseStartTest, MovesTheFixedImageOfAVelocity)
   problem.fixedInitial.dimension = 3;
   problem.fixedInitial.Append(Sample(pair.grid, start));
   const Floats field = Register(GetParam(), problem, DiffeomorphicScheme::Velocity);
-  EXPECT_LT(pair.FindError(Follow(pair.grid, field, start)), 0.13);
+  EXPECT_LT(pair.ComputeError(Follow(pair.grid, field, start)), 0.13);
 }
 
 TEST_P(DenseStartTest, IsTheSameOnEachDeviceAndForAnyNumberOfThreads)

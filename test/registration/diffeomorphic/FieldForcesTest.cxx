@@ -113,7 +113,7 @@ struct Case
   /** Returns the demons' force at a voxel, by mm of its displacement, up to a common factor (Thirion 1998): along the moving image's gradient, from
    *  central differences, which the linear map turns. */
   Point
-  FindDemonsForce(std::int64_t n) const
+  ComputeDemonsForce(std::int64_t n) const
   {
     Point p = Apply(toPoint, GetIndex(size, n));
     for (std::size_t c = 0; c < 3; ++c)
@@ -157,7 +157,7 @@ struct Case
 
   /** Returns the cost in double precision, of mean squares or of a correlation. */
   double
-  FindCost(SimilarityKind kind, const std::vector<double> & along) const
+  ComputeCost(SimilarityKind kind, const std::vector<double> & along) const
   {
     double     n = 0, f = 0, m = 0, ff = 0, mm = 0, fm = 0;
     const auto ends = std::minmax({ *std::min_element(fixed.begin(), fixed.end()),
@@ -248,7 +248,7 @@ public:
       m_Queue->Download(&value, *m_Values, sizeof(float));
       m_Queue->Download(forces.data(), *m_Found, sizeof(float) * forces.size());
     });
-    const auto cost = m_Forces->FindCost(value);
+    const auto cost = m_Forces->ComputeCost(value);
     EXPECT_TRUE(cost);
     return cost.value_or(0.0);
   }
@@ -311,7 +311,7 @@ TEST_P(FieldForcesTest, AreTheDerivativeOfTheCost)
         }
         costs[side] = evaluator.Evaluate(moved, others);
       }
-      // Those of a correlation over neighborhoods are of the sum over all voxels.
+      // The derivatives of a correlation over neighborhoods are those of the sum over all voxels, not of the mean.
       const bool   isOfSum = gpureg::Describe(kind).HasNeighborhoods();
       const double factor = isOfSum ? static_cast<double>(its.fixed.size()) : 1.0;
       // Slopes jump where voxels pass from cell to cell.
@@ -332,7 +332,7 @@ TEST_P(FieldForcesTest, AreThoseOfDoublePrecision)
       SCOPED_TRACE(std::string(gpureg::GetName(kind)) + ", " + std::to_string(dimension) + "D");
       Evaluator evaluator(GetParam(), its, kind);
       Floats    forces;
-      EXPECT_NEAR(evaluator.Evaluate(its.field, forces), its.FindCost(kind, field), 2e-6);
+      EXPECT_NEAR(evaluator.Evaluate(its.field, forces), its.ComputeCost(kind, field), 2e-6);
       double largest = 0;
       for (const float force : forces)
       {
@@ -348,9 +348,9 @@ TEST_P(FieldForcesTest, AreThoseOfDoublePrecision)
         constexpr double    step = 1e-4;
         std::vector<double> moved = field;
         moved[k] = field[k] + step;
-        const double above = its.FindCost(kind, moved);
+        const double above = its.ComputeCost(kind, moved);
         moved[k] = field[k] - step;
-        EXPECT_NEAR(forces[k], (its.FindCost(kind, moved) - above) / (2 * step), 1e-3 * largest) << k;
+        EXPECT_NEAR(forces[k], (its.ComputeCost(kind, moved) - above) / (2 * step), 1e-3 * largest) << k;
       }
     }
   }
@@ -370,7 +370,7 @@ TEST_P(FieldForcesTest, AreThoseOfDemonsInTurnedImages)
     double largest = 0;
     for (std::int64_t n = 0; n < gpureg::CountOf(its.size); ++n)
     {
-      const Point expected = its.FindDemonsForce(n);
+      const Point expected = its.ComputeDemonsForce(n);
       for (std::size_t c = 0; c < 3; ++c)
       {
         const double force = forces[3 * static_cast<std::size_t>(n) + c];
@@ -384,7 +384,7 @@ TEST_P(FieldForcesTest, AreThoseOfDemonsInTurnedImages)
     double error = 0;
     for (std::int64_t n = 0; n < gpureg::CountOf(its.size); ++n)
     {
-      const Point expected = its.FindDemonsForce(n);
+      const Point expected = its.ComputeDemonsForce(n);
       for (std::size_t c = 0; c < 3; ++c)
       {
         error = std::max(error, std::abs(forces[3 * static_cast<std::size_t>(n) + c] / factor - expected[c]));

@@ -53,9 +53,9 @@ TEST_P(GreedyRegistrationTest, ComputesAKnownDeformation)
     {
       Pair         pair(GetParam(), dimension, edge);
       const Floats nothing(3 * pair.fixed.size());
-      ASSERT_GT(pair.FindError(nothing), 1.2);
+      ASSERT_GT(pair.ComputeError(nothing), 1.2);
       EXPECT_TRUE(IsWithinRecord(GetParam(),
-                                 pair.FindError(Register(GetParam(), pair, MakeSettings())),
+                                 pair.ComputeError(Register(GetParam(), pair, MakeSettings())),
                                  dimension == 2 ? 0.0663 : 0.0883))
         << dimension << "D, " << edge << " mm";
     }
@@ -74,7 +74,7 @@ TEST_P(GreedyRegistrationTest, ComputesItByEachSimilarity)
     Pair pair(GetParam(), 2, 1.0);
     auto settings = MakeSettings();
     settings.similarity.kind = kind;
-    EXPECT_LT(pair.FindError(Register(GetParam(), pair, settings)), 0.2) << kind;
+    EXPECT_LT(pair.ComputeError(Register(GetParam(), pair, settings)), 0.2) << kind;
     EXPECT_EQ(Register(GetParam(), pair, settings, 1), Register(GetParam(), pair, settings, 3)) << kind;
   }
 }
@@ -90,7 +90,7 @@ TEST_P(GreedyRegistrationTest, ComputesItByAdam)
       settings.optimizer = gpureg::DiffeomorphicOptimizer::Adam;
       settings.updateSigma = 1;
       const Floats field = Register(GetParam(), pair, settings, 1);
-      EXPECT_TRUE(IsWithinRecord(GetParam(), pair.FindError(field), dimension == 2 ? 0.128 : 0.27))
+      EXPECT_TRUE(IsWithinRecord(GetParam(), pair.ComputeError(field), dimension == 2 ? 0.128 : 0.27))
         << dimension << "D, " << edge << " mm";
       EXPECT_EQ(field, Register(GetParam(), pair, settings, 3));
     }
@@ -190,14 +190,15 @@ TEST_P(GreedyRegistrationTest, BeginsWithALinearTransform)
   problem.initial.Append(shift);
   gpureg::DiffeomorphicRegistration registration(GetParam());
   const auto                        result = registration.Register(problem, MakeSettings(), OnThreads(2));
-  EXPECT_TRUE(IsWithinRecord(GetParam(), pair.FindError(TakeField(registration, result.levels.back().voxels)), 0.0883));
+  EXPECT_TRUE(
+    IsWithinRecord(GetParam(), pair.ComputeError(TakeField(registration, result.levels.back().voxels)), 0.0883));
 }
 
 TEST_P(GreedyRegistrationTest, LooksInsideOfMasks)
 {
   for (const bool isFixed : { true, false })
   {
-    const MaskErrors errors = FindMaskErrors(GetParam(), MakeSettings(), isFixed);
+    const MaskErrors errors = ComputeMaskErrors(GetParam(), MakeSettings(), isFixed);
     EXPECT_TRUE(IsWithinRecord(GetParam(), errors.masked, 0.128)) << (isFixed ? "fixed" : "moving");
     EXPECT_GT(errors.unmasked, 1.5 * errors.masked) << (isFixed ? "fixed" : "moving");
   }
@@ -264,7 +265,7 @@ TEST_P(GreedyRegistrationTest, SaysWhatIsWrongAndGoesOn)
                gpureg::Error);
   registration.Register(pair.Load(), MakeSettings(), OnThreads(2));
   EXPECT_TRUE(
-    IsWithinRecord(GetParam(), pair.FindError(TakeField(registration, gpureg::CountOf(pair.grid.size))), 0.0883));
+    IsWithinRecord(GetParam(), pair.ComputeError(TakeField(registration, gpureg::CountOf(pair.grid.size))), 0.0883));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, GreedyRegistrationTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);

@@ -119,14 +119,14 @@ public:
   }
 
   double
-  FindError(const Floats & field) const
+  ComputeError(const Floats & field) const
   {
-    return this->FindError(field, 0, gpureg::CountOf(grid.size));
+    return this->ComputeError(field, 0, gpureg::CountOf(grid.size));
   }
 
   /** Returns the mean distance in voxels between u and a field, where the texture is strong, over voxels begin to before end. */
   double
-  FindError(const Floats & field, std::int64_t begin, std::int64_t end) const
+  ComputeError(const Floats & field, std::int64_t begin, std::int64_t end) const
   {
     double       sum = 0;
     std::int64_t voxels = 0;
@@ -200,7 +200,7 @@ struct MaskErrors
 
 /** Registers a pair of which one image has wrong values in its last slices, which a mask of that image leaves out. */
 inline MaskErrors
-FindMaskErrors(const std::string & device, const gpureg::DiffeomorphicSettings & settings, bool isFixed)
+ComputeMaskErrors(const std::string & device, const gpureg::DiffeomorphicSettings & settings, bool isFixed)
 {
   const Grid         grid = MakeGrid(3, 1.0);
   const std::int64_t count = gpureg::CountOf(grid.size);
@@ -220,7 +220,7 @@ FindMaskErrors(const std::string & device, const gpureg::DiffeomorphicSettings &
     (isFixed ? problem.fixed : problem.moving).mask = itsMask;
     gpureg::DiffeomorphicRegistration registration(device);
     registration.Register(problem, settings, OnThreads(2));
-    return pair.FindError(TakeField(registration, count), 16 * slice, 20 * slice);
+    return pair.ComputeError(TakeField(registration, count), 16 * slice, 20 * slice);
   };
   return { findError(&loaded), findError(nullptr) };
 }
@@ -240,7 +240,7 @@ IsInner(const Grid & grid, std::int64_t voxel)
 
 /** Returns the mean and the largest length of w(y) + u(y + w(y)), in voxels, over the inner voxels of a grid. */
 inline std::array<double, 2>
-FindInverseErrors(const Grid & grid, const Floats & u, const Floats & w)
+ComputeInverseErrors(const Grid & grid, const Floats & u, const Floats & w)
 {
   const auto &          m = grid.toPoint.matrix;
   const double          determinant = m[0] * m[4] - m[1] * m[3];

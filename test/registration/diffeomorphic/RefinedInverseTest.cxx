@@ -32,8 +32,8 @@ TEST_P(RefinedInverseTest, UndoesTheDeformation)
       const Floats                      forward = TakeField(registration, voxels);
       const Floats                      composed = TakeField(registration, voxels, gpureg::DeformationField::Inverse);
       const Floats refined = TakeField(registration, voxels, gpureg::DeformationField::RefinedInverse);
-      const auto   before = FindInverseErrors(pair.grid, forward, composed);
-      const auto   after = FindInverseErrors(pair.grid, forward, refined);
+      const auto   before = ComputeInverseErrors(pair.grid, forward, composed);
+      const auto   after = ComputeInverseErrors(pair.grid, forward, refined);
       EXPECT_EQ(result.foldedVoxels, 0);
       EXPECT_GT(before[1], 1e-2);
       EXPECT_LT(after[0], 1e-4);

@@ -129,7 +129,7 @@ Register(gpureg::DiffeomorphicRegistration &   registration,
 
 /** Returns the mean vector of the voxels that are some voxels inside. */
 std::array<double, 3>
-FindMean(const Floats & field, const gpureg::Size & size)
+ComputeMean(const Floats & field, const gpureg::Size & size)
 {
   std::array<double, 3> sum{};
   int                   voxels = 0;
@@ -187,12 +187,12 @@ TEST_P(SeveralPairsTest, EachMovesAlongWhatItShows)
   {
     Images     images(this->GetDevice(), dimension);
     const auto settings = MakeSettings(this->GetScheme());
-    const auto alone = FindMean(Register(registration, images.MakeProblem({}), settings), images.size);
+    const auto alone = ComputeMean(Register(registration, images.MakeProblem({}), settings), images.size);
     EXPECT_NEAR(alone[0], Shift, 0.2);
     EXPECT_NEAR(alone[1], 0, 0.02);
     const std::vector<std::size_t> axes =
       dimension == 3 ? std::vector<std::size_t>{ 1, 2 } : std::vector<std::size_t>{ 1 };
-    const auto all = FindMean(Register(registration, images.MakeProblem(axes), settings), images.size);
+    const auto all = ComputeMean(Register(registration, images.MakeProblem(axes), settings), images.size);
     for (std::size_t d = 0; d < static_cast<std::size_t>(dimension); ++d)
     {
       EXPECT_NEAR(all[d], Shift, 0.25) << dimension << "D, axis " << d;
@@ -214,12 +214,12 @@ TEST_P(SeveralPairsTest, WeighsThem)
   EXPECT_LT(FindLargestDifference(Register(registration, images.MakeProblem({ 0, 0 }), settings), alone), 5e-3);
   // The first pair may be the one without a weight.
   settings.weight = 0;
-  const auto second = FindMean(Register(registration, images.MakeProblem({ 1 }), settings), images.size);
+  const auto second = ComputeMean(Register(registration, images.MakeProblem({ 1 }), settings), images.size);
   EXPECT_NEAR(second[0], 0, 0.02);
   EXPECT_NEAR(second[1], Shift, 0.3);
   // The heavier one goes ahead.
   settings = MakeSettings(this->GetScheme(), 3);
-  const auto early = FindMean(Register(registration, images.MakeProblem({ 1 }, 0.2), settings), images.size);
+  const auto early = ComputeMean(Register(registration, images.MakeProblem({ 1 }, 0.2), settings), images.size);
   EXPECT_GT(early[0], 3 * early[1]);
   EXPECT_GT(early[1], 0.01);
 }
@@ -251,7 +251,7 @@ TEST_P(SeveralPairsTest, FreesArraysOfFormerPairs)
   };
   const std::int64_t alone = count({});
   EXPECT_GT(count({ 1, 2 }), alone + 3 * static_cast<std::int64_t>(sizeof(float)) * gpureg::CountOf(images.size));
-  // What is kept, the strips of sums, does not grow with the images.
+  // Only the sums of strips stay allocated; their size does not depend on the images' size.
   EXPECT_LE(count({}), alone + 140000);
 }
 

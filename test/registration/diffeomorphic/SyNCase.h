@@ -38,7 +38,7 @@ struct SyNCase
   typename MaskType::Pointer   movingMask;
   typename AffineType::Pointer initial;
   typename AffineType::Pointer fixedInitial;
-  /** The same for both; voxels of all levels are as many along each axis. */
+  /** The settings of both registrations. A level's voxels are shrunk by the same factor along each axis. */
   gpureg::DiffeomorphicSettings settings;
 };
 

@@ -121,7 +121,10 @@ public:
 
   /** Returns (fixed - moving) ∇moving, by central differences, whose longest vector is scaled to a length. spacing: mm */
   Doubles
-  FindUpdate(const Doubles & fixed, const Doubles & moving, double length, const std::array<double, 2> & spacing) const
+  ComputeUpdate(const Doubles &               fixed,
+                const Doubles &               moving,
+                double                        length,
+                const std::array<double, 2> & spacing) const
   {
     Doubles update(2 * fixed.size());
     double  longest = 0;
@@ -233,8 +236,8 @@ TEST_P(VelocityRegistrationTest, TakesTheStepsOfItsFormulas)
   {
     const Doubles inMiddle[2] = { plane.Resample(f, plane.Exponentiate(v, -0.5, 5)),
                                   plane.Resample(m, plane.Exponentiate(v, 0.5, 5)) };
-    const Doubles ofMoving = plane.FindUpdate(inMiddle[0], inMiddle[1], 0.5 * step, spacing);
-    const Doubles ofFixed = plane.FindUpdate(inMiddle[1], inMiddle[0], 0.5 * step, spacing);
+    const Doubles ofMoving = plane.ComputeUpdate(inMiddle[0], inMiddle[1], 0.5 * step, spacing);
+    const Doubles ofFixed = plane.ComputeUpdate(inMiddle[1], inMiddle[0], 0.5 * step, spacing);
     double        squares = 0;
     for (std::size_t i = 0; i < f.size(); ++i)
     {
@@ -276,15 +279,15 @@ TEST_P(VelocityRegistrationTest, ComputesAKnownDeformationAndItsInverse)
       const Floats                      nothing(3 * pair.fixed.size());
       const Floats                      forward = TakeField(registration, voxels);
       const Floats                      inverse = TakeField(registration, voxels, gpureg::DeformationField::Inverse);
-      ASSERT_GT(pair.FindError(nothing), 1.2);
-      EXPECT_TRUE(IsWithinRecord(GetParam(), pair.FindError(forward), dimension == 2 ? 0.0287 : 0.0972))
+      ASSERT_GT(pair.ComputeError(nothing), 1.2);
+      EXPECT_TRUE(IsWithinRecord(GetParam(), pair.ComputeError(forward), dimension == 2 ? 0.0287 : 0.0972))
         << dimension << "D, " << edge << " mm";
       EXPECT_EQ(result.foldedVoxels, 0);
       EXPECT_LT(result.levels.back().costs.back(), result.levels.front().costs.front());
-      const auto errors = FindInverseErrors(pair.grid, forward, inverse);
+      const auto errors = ComputeInverseErrors(pair.grid, forward, inverse);
       EXPECT_LT(errors[0], 1e-4);
       EXPECT_LT(errors[1], 1e-3);
-      EXPECT_GT(FindInverseErrors(pair.grid, forward, nothing)[0], 0.5);
+      EXPECT_GT(ComputeInverseErrors(pair.grid, forward, nothing)[0], 0.5);
       EXPECT_EQ(TakeField(registration, voxels), forward);
       EXPECT_THROW(TakeField(registration, voxels, gpureg::DeformationField::FixedToMiddle), gpureg::BadInputError);
     }
@@ -378,7 +381,7 @@ TEST_P(VelocityRegistrationTest, ComputesItByEachSimilarity)
     auto settings = MakeSettings();
     settings.similarity.kind = kind;
     const Floats field = Register(GetParam(), pair, settings, 1);
-    EXPECT_LT(pair.FindError(field), 0.4) << kind;
+    EXPECT_LT(pair.ComputeError(field), 0.4) << kind;
     EXPECT_EQ(field, Register(GetParam(), pair, settings, 3)) << kind;
   }
 }
@@ -414,7 +417,7 @@ TEST_P(VelocityRegistrationTest, BeginsWithALinearTransformAndTakesAnyValuesOuts
     settings.iterations = { 12, 8 };
     gpureg::DiffeomorphicRegistration registration(GetParam());
     const auto                        result = registration.Register(problem, settings, OnThreads(2));
-    return pair.FindError(TakeField(registration, result.levels.back().voxels));
+    return pair.ComputeError(TakeField(registration, result.levels.back().voxels));
   };
   Pair         pair(GetParam(), 3, 1.0);
   const double error = findError(pair, 0);
@@ -434,7 +437,7 @@ TEST_P(VelocityRegistrationTest, LooksInsideOfMasks)
 {
   for (const bool isFixed : { true, false })
   {
-    const MaskErrors errors = FindMaskErrors(GetParam(), MakeSettings(), isFixed);
+    const MaskErrors errors = ComputeMaskErrors(GetParam(), MakeSettings(), isFixed);
     EXPECT_TRUE(IsWithinRecord(GetParam(), errors.masked, isFixed ? 0.183 : 0.242)) << (isFixed ? "fixed" : "moving");
     EXPECT_GT(errors.unmasked, 1.2 * errors.masked) << (isFixed ? "fixed" : "moving");
   }

@@ -584,7 +584,7 @@ TEST_P(ControlStepsTest, KeepsTheValueOfAnEvaluation)
   arrays.evaluatedPlace = EvaluatedPlace;
   arrays.values = values.get();
   arrays.valuePlace = ValuePlace;
-  gpureg::KeepValue(target.GetQueue(), arrays);
+  gpureg::CopyValue(target.GetQueue(), arrays);
   EXPECT_EQ(target.Download<float>(values), MakeValues(0.375f));
   EXPECT_EQ(target.Download<float>(evaluated), left);
 }

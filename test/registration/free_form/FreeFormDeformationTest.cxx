@@ -721,7 +721,7 @@ TEST_P(FreeFormDeformationTest, AnAbortEndsItWithTheIterationThatAskedForIt)
   EXPECT_EQ(iterations, 7u);
 }
 
-/** So progress is reported while it is made, and an abort takes effect in time. */
+/** Tests that progress is reported while the device works, and that an abort takes effect in time. */
 TEST_P(FreeFormDeformationTest, TheHostIsNotFarAheadOfTheDevice)
 {
   constexpr unsigned int iterations = 200;

@@ -845,7 +845,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, GlobalAffineRegistrationTest, ::testing::Value
 
 namespace
 {
-using gpureg::FreedomKind;
+using gpureg::PoseKind;
 
 gpureg::PoseFrame
 MakeFrame(int dimension)
@@ -895,24 +895,22 @@ TEST(GlobalPose, IsFoundInItsMap)
  *  are the same. */
 TEST(GlobalPose, StepsAreAMillimetre)
 {
-  const std::pair<FreedomKind, std::size_t> kinds[] = {
-    { FreedomKind::Translation, 0 }, { FreedomKind::TranslationAndScale, 1 },
-    { FreedomKind::Rigid, 2 },       { FreedomKind::Similarity, 3 },
-    { FreedomKind::Scales, 4 },      { FreedomKind::Affine, 5 }
-  };
-  const std::size_t sizes[2][6] = { { 2, 3, 3, 4, 5, 6 }, { 3, 4, 6, 7, 9, 12 } };
+  const std::pair<PoseKind, std::size_t> kinds[] = { { PoseKind::Translation, 0 }, { PoseKind::TranslationAndScale, 1 },
+                                                     { PoseKind::Rigid, 2 },       { PoseKind::Similarity, 3 },
+                                                     { PoseKind::Scales, 4 },      { PoseKind::Affine, 5 } };
+  const std::size_t                      sizes[2][6] = { { 2, 3, 3, 4, 5, 6 }, { 3, 4, 6, 7, 9, 12 } };
   for (const int dimension : { 2, 3 })
   {
     const auto frame = MakeFrame(dimension);
     for (const auto & [kind, number] : kinds)
     {
-      const auto freedom = gpureg::MakeFreedom(frame, kind);
-      EXPECT_EQ(freedom.size(), sizes[dimension - 2][number]);
-      for (std::size_t n = 0; n < freedom.size(); ++n)
+      const auto directions = gpureg::MakePoseDirections(frame, kind);
+      EXPECT_EQ(directions.size(), sizes[dimension - 2][number]);
+      for (std::size_t n = 0; n < directions.size(); ++n)
       {
-        std::vector<double> along(freedom.size(), 0.0);
+        std::vector<double> along(directions.size(), 0.0);
         along[n] = 1e-3;
-        const auto map = gpureg::MakePointMap(frame, gpureg::MovePose(gpureg::Pose(), freedom, along.data()));
+        const auto map = gpureg::MakePointMap(frame, gpureg::MovePose(gpureg::Pose(), directions, along.data()));
         const auto still = gpureg::MakePointMap(frame, gpureg::Pose());
         // The corners of a box have the same mean square along all axes.
         double    squares = 0;
@@ -946,7 +944,7 @@ TEST(GlobalRotations, AreThoseOfAllAnglesWithoutDuplicates)
   const auto                              coarse = gpureg::MakeRotations(all, 60 * Degrees);
   // Half of the 6³ triples of angles are duplicates of other rotations.
   EXPECT_EQ(coarse.size(), 108u);
-  EXPECT_EQ(gpureg::FindAngle(coarse.front(), gpureg::MakeRotation({ 0, 0, 0 })), 0.0);
+  EXPECT_EQ(gpureg::ComputeAngle(coarse.front(), gpureg::MakeRotation({ 0, 0, 0 })), 0.0);
   const auto fine = gpureg::MakeRotations(all, 18 * Degrees);
   // Half of the 20³ triples are duplicates; at 90 degrees about y, 20 triples are one rotation.
   EXPECT_EQ(fine.size(), 18u * 20 * 20 / 2 + 2 * 20);
@@ -954,17 +952,17 @@ TEST(GlobalRotations, AreThoseOfAllAnglesWithoutDuplicates)
   ASSERT_EQ(nearest.size(), fine.size());
   for (std::size_t n = 0; n < fine.size(); ++n)
   {
-    const double angle = gpureg::FindAngle(coarse[nearest[n]], fine[n]);
+    const double angle = gpureg::ComputeAngle(coarse[nearest[n]], fine[n]);
     EXPECT_LT(angle, 62.8 * Degrees);
     for (const auto & other : coarse)
     {
-      EXPECT_GE(gpureg::FindAngle(other, fine[n]), angle - 1e-6);
+      EXPECT_GE(gpureg::ComputeAngle(other, fine[n]), angle - 1e-6);
     }
   }
   const std::array<gpureg::AngleRange, 3> some{ { { 0, 0 }, { -0.5, 0.1 }, { 0.3, 0.3 } } };
   const auto                              few = gpureg::MakeRotations(some, 0.25);
   ASSERT_EQ(few.size(), 3u);
-  EXPECT_NEAR(gpureg::FindAngle(few[0], few[2]), 0.5, 1e-12);
+  EXPECT_NEAR(gpureg::ComputeAngle(few[0], few[2]), 0.5, 1e-12);
 }
 
 } // namespace gpuregtest

@@ -70,7 +70,7 @@ struct Phantom
  *  with a point and its value */
 template <typename TImage, typename TOne, typename TOther, typename TIsInside>
 double
-FindMeanDistance(const TImage & image, const TOne & one, const TOther & other, const TIsInside & isInside)
+ComputeMeanDistance(const TImage & image, const TOne & one, const TOther & other, const TIsInside & isInside)
 {
   double      sum = 0;
   std::size_t count = 0;
@@ -90,9 +90,9 @@ FindMeanDistance(const TImage & image, const TOne & one, const TOther & other, c
 /** Returns the mean distance for a phantom, which is where values are above 20. */
 template <typename TImage, typename TOne, typename TOther>
 double
-FindMeanDistanceInPhantom(const TImage & image, const TOne & one, const TOther & other)
+ComputeMeanDistanceInPhantom(const TImage & image, const TOne & one, const TOther & other)
 {
-  return FindMeanDistance(image, one, other, [](const auto &, double value) { return value > 20; });
+  return ComputeMeanDistance(image, one, other, [](const auto &, double value) { return value > 20; });
 }
 
 /** A phantom, and another image of it, moved by a transform. */
@@ -160,7 +160,7 @@ struct GlobalProblem
   double
   GetError(const TransformType & transform) const
   {
-    return FindMeanDistanceInPhantom(*fixed, transform, *truth);
+    return ComputeMeanDistanceInPhantom(*fixed, transform, *truth);
   }
 
   Grid<VDimension>             grid;

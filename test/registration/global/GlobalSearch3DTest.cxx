@@ -90,9 +90,10 @@ TEST_P(GlobalSearch3DTest, Masks)
   method->SetSearchAngles(-20, 20);
   // The error is a mean over the phantom alone, and not over the bright objects beside it.
   const auto getError = [&] {
-    return FindMeanDistance(*problem.fixed, *method->GetTransform(), *problem.truth, [&](const PointType & p, double) {
-      return inFixed(p) > 20;
-    });
+    return ComputeMeanDistance(*problem.fixed,
+                               *method->GetTransform(),
+                               *problem.truth,
+                               [&](const PointType & p, double) { return inFixed(p) > 20; });
   };
   method->Update();
   EXPECT_GT(getError(), 5.0) << "without masks";

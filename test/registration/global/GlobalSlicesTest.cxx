@@ -129,7 +129,7 @@ GlobalSlicesTest::ExpectFound(const Slices & slices) const
   }
   method->Update();
   const double error =
-    FindMeanDistanceInPhantom<ImageType, GlobalMethodOf<3>::TransformType>(*fixed, *method->GetTransform(), *truth);
+    ComputeMeanDistanceInPhantom<ImageType, GlobalMethodOf<3>::TransformType>(*fixed, *method->GetTransform(), *truth);
   EXPECT_LT(error, slices.bound);
   // The remaining distance is that of the smallest cost, not an error of the search: starting at the truth leads there, too.
   const double cost = method->GetFinalCost();

@@ -114,7 +114,7 @@ TakeDisplacements(const Loan<DiffeomorphicRegistration> & engine, const Size & s
 
 /** Returns the convergence value behind each of a level's costs. \throws BadInputError for a window of fewer than 2 costs */
 std::vector<double>
-FindConvergences(const std::vector<double> & costs, std::int64_t window)
+ComputeConvergences(const std::vector<double> & costs, std::int64_t window)
 {
   if (window < 2)
   {
@@ -200,7 +200,7 @@ AddDiffeomorphic(nb::module_ & module)
     .def_rw("convergence_window", &DiffeomorphicSettings::convergenceWindow)
     .def_rw("fixed_range", &DiffeomorphicSettings::fixedRange)
     .def_rw("moving_range", &DiffeomorphicSettings::movingRange);
-  module.def("find_convergences", &FindConvergences, nb::arg("costs"), nb::arg("window"));
+  module.def("find_convergences", &ComputeConvergences, nb::arg("costs"), nb::arg("window"));
   nb::class_<DiffeomorphicLevelResult>(module, "DiffeomorphicLevelResult")
     .def_ro("costs", &DiffeomorphicLevelResult::costs)
     .def_ro("voxels", &DiffeomorphicLevelResult::voxels)

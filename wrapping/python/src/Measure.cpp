@@ -138,20 +138,20 @@ public:
   /** Computes the value and its derivative. \param map of points, M·(x - centre) + centre + t.
    *  \returns the value, and its derivatives by M, by rows, and t. */
   nb::tuple
-  FindDerivative(const IndexMap & map, const std::array<double, 3> & centre)
+  ComputeDerivative(const IndexMap & map, const std::array<double, 3> & centre)
   {
     CheckSignals();
     const ParallelFor parallelFor = MakeInterruptibleParallelFor();
     MeasuredForces    measured;
     {
       const nb::gil_scoped_release released;
-      measured = m_Measure->FindForces(this->MakeIndexMap(map), parallelFor);
+      measured = m_Measure->ComputeForces(this->MakeIndexMap(map), parallelFor);
     }
     double * elements = nullptr;
     auto     array = MakeArray<double>(elements, { 12 });
     for (std::size_t n = 0; n < 12; ++n)
     {
-      elements[n] = measured.factor * SumAlong(measured.forces, this->FindChange(n, centre));
+      elements[n] = measured.factor * SumAlong(measured.forces, this->ComputeChange(n, centre));
     }
     const double value = measured.isKnown ? measured.value : std::numeric_limits<double>::quiet_NaN();
     return nb::make_tuple(value, nb::cast(std::move(array)));
@@ -191,7 +191,7 @@ private:
    *  forces are derivatives with respect to.
    *  \param number 0 to 8: of the matrix, row by row, about the centre; 9 to 11: of the translation. */
   IndexMap
-  FindChange(std::size_t number, const std::array<double, 3> & centre) const
+  ComputeChange(std::size_t number, const std::array<double, 3> & centre) const
   {
     IndexMap ofPoints;
     ofPoints.matrix = {};
@@ -254,7 +254,7 @@ AddMeasure(nb::module_ & module)
       nb::keep_alive<1, 5>())
     .def_prop_ro("warnings", &Measure::GetWarnings)
     .def("find_values", &Measure::FindValues)
-    .def("find_derivative", &Measure::FindDerivative);
+    .def("find_derivative", &Measure::ComputeDerivative);
 }
 
 } // namespace python

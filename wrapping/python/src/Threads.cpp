@@ -91,7 +91,7 @@ private:
   std::condition_variable                   m_AllDone;
 };
 
-/** Threads that wait for loops. Once it has run a loop it is never destroyed: its threads end with the process. */
+/** A pool of threads that wait for loops to run. A pool that has run a loop is never destroyed: its threads end with the process. */
 class Pool
 {
 public:

@@ -195,12 +195,12 @@ Download(const DeviceArray & array)
 
 /** Computes how many voxels become one voxel of a level, whose edges are 2^level times the shortest edge. */
 Size
-FindLevelFactors(int dimension, const Size & size, const IndexMap & indexToPoint, int level)
+ComputeLevelFactors(int dimension, const Size & size, const IndexMap & indexToPoint, int level)
 {
   RegisteredImage image;
   image.size = size;
   image.indexToPoint = indexToPoint;
-  return FindFactors(image, dimension, std::ldexp(FindShortestEdge(image, dimension), level));
+  return ComputeFactors(image, dimension, std::ldexp(FindShortestEdge(image, dimension), level));
 }
 } // namespace
 
@@ -220,7 +220,7 @@ AddVolumes(nb::module_ & module)
     .def("take_image", &Filter::TakeImage)
     .def("give_back", &Filter::GiveBack)
     .def_prop_ro("statistics", &Filter::GetStatistics);
-  module.def("find_level_factors", &FindLevelFactors);
+  module.def("find_level_factors", &ComputeLevelFactors);
   module.def("make_level", &MakeLevel);
   module.def("download", &Download);
 }

@@ -12,18 +12,18 @@
 namespace gpureg
 {
 
-/** Says how a deformation is found. */
+/** Names the scheme that computes a deformation. */
 enum class DiffeomorphicScheme : std::uint8_t
 {
-  /** Finds one field, and composes each step with it. */
+  /** Computes one field, with which each step is composed. */
   Greedy,
-  /** Finds two fields, to the middle and back, and keeps their inverses, as itk::SyNImageRegistrationMethod does (Avants 2008). */
+  /** Computes two fields, from the middle to either image, and stores their inverses, as itk::SyNImageRegistrationMethod does (Avants 2008). */
   SyN,
-  /** Finds a stationary velocity v; the deformation is exp(v), and its inverse exp(-v) (Arsigny 2006; Vercauteren 2008). */
+  /** Computes a stationary velocity v; the deformation is exp(v), and its inverse exp(-v) (Arsigny 2006; Vercauteren 2008). */
   Velocity
 };
 
-/** Says how long a step along an update is. */
+/** Names the rule for the length of a step along an update. */
 enum class DiffeomorphicOptimizer : std::uint8_t
 {
   /** The longest vector of each step has the same length. */
@@ -32,14 +32,14 @@ enum class DiffeomorphicOptimizer : std::uint8_t
   Adam
 };
 
-/** Says how the Gaussians that smooth updates and fields are computed. */
+/** Names the algorithm of the Gaussians that smooth updates and fields. */
 enum class DiffeomorphicSmoothing : std::uint8_t
 {
-  /** With the weights of a discrete Gaussian, that are cut off where a thousandth is left: those of itk::GaussianOperator. The time grows with
-   *  sigma. */
+  /** Convolves with the weights of itk::GaussianOperator, a discrete Gaussian that is cut off where a thousandth of its sum is left. The time
+   *  grows with sigma. */
   Discrete,
-  /** By recursions, as itk::RecursiveGaussianImageFilter. The time is the same for any sigma; below a sigma of half a voxel the result is no
-   *  Gaussian. */
+  /** Computes recursions, as itk::RecursiveGaussianImageFilter does. The time is the same for any sigma; below a sigma of half a voxel the
+   *  result is no Gaussian. */
   Recursive
 };
 

@@ -30,7 +30,7 @@ namespace gpureg
  *  a label map; several pairs may have the same images, and other similarities. */
 struct FurtherPair
 {
-  /** Lies in the first fixed image's space; greedily it has that image's voxels. */
+  /** Lies in the first fixed image's space; in the greedy scheme it has that image's grid. */
   RegisteredImage fixed;
   /** Lies in the first moving image's space, on any grid. */
   RegisteredImage moving;
@@ -67,16 +67,18 @@ struct DiffeomorphicProblem
   TransformChain initial;
   /** Maps points of the grid of the deformation, which is the fixed image's, to points of the fixed image. The greedy scheme has none. */
   TransformChain fixedInitial;
-  /** Where SyN's first level begins, instead of fields of zeros: resampled on its grid, 0 outside of their own. Both or none; of SyN alone. */
+  /** The fields with which SyN's first level begins; null: fields of zeros. They are resampled on the level's grid, 0 outside of their own
+   *  grid. Give both or none; no other scheme takes them. */
   std::optional<MiddleState> fixedState;
   std::optional<MiddleState> movingState;
 };
 
-/** The displacements that a registration finds. */
+/** Names the displacements that a registration computes. */
 enum class DeformationField
 {
-  /** From points of the fixed image to those of the moving one, before DiffeomorphicProblem::initial; and its inverse, which the greedy
-   *  scheme does not find. SyN's is the composition of the halves' inverses, as ITK has it, which do not end before their errors are small. */
+  /** The displacements of the fixed image's points to the moving image's, before DiffeomorphicProblem::initial; and their inverse, which the
+   *  greedy scheme does not have. SyN's inverse is the composition of the halves' inverses, as in ITK, which are iterated until their errors
+   *  are small. */
   Forward,
   Inverse,
   /** The inverse, refined until it undoes the deformation to 1e-4 voxels at each voxel that does not fold. */
@@ -97,7 +99,7 @@ struct SyNSettings
   /** Standard deviations by which a level's images are smoothed; they are not shrunk. One a level; empty: the number of finer levels, in
    *  voxels. */
   std::vector<double> smoothingSigmas;
-  /** False: the given ones are in each image's voxels. */
+  /** False: the given standard deviations are in each image's voxels. */
   bool sigmasAreInMillimetres = false;
   /** True to move both images by the mean of both updates. */
   bool averagesGradients = false;

@@ -58,7 +58,7 @@ struct GlobalSettings
   /** Share of the fixed image, or of the moving image if it is smaller, that should overlap. With less overlap a cost counts for less,
    *  down to the cost of unrelated images. */
   double leastOverlap = 0.25;
-  /** Ranges of values that the cost tells apart in each image. Without a range the engine excludes outliers, see FindValueRange(). A
+  /** Ranges of values that the cost distinguishes in each image. Without a range the engine excludes outliers, see FindValueRange(). A
    *  range from -infinity to infinity contains all values. */
   std::optional<ValueRange> fixedRange;
   std::optional<ValueRange> movingRange;

@@ -22,7 +22,7 @@ constexpr const char * SchemeNames[NumberOfCorrelationRatioSchemes] = { "GlobalA
 /** Returns the most samples of a chunk whose sums in the histogram's unit fit into 32 bits. HistogramEvaluation chooses the unit by the
  *  chunks that it cuts. */
 int
-FindMostOfChunk(const kernels::HistogramArguments & a)
+ComputeMostOfChunk(const kernels::HistogramArguments & a)
 {
   int most = kernels::MostSamplesOfCorrelationRatio + 1;
   for (float unit = 1 << 18; unit < a.countUnit && !kernels::CountsHalves(a.samples.variant); unit *= 2)
@@ -157,7 +157,7 @@ CorrelationRatioEvaluation::CutChunks(SchemeLaunch & launch) const
   }
   else
   {
-    needs.mostOfChunk = FindMostOfChunk(launch.arguments.histogram);
+    needs.mostOfChunk = ComputeMostOfChunk(launch.arguments.histogram);
     while (launch.shape.lanes > needs.mostOfChunk)
     {
       launch.shape.lanes /= 2;

@@ -19,7 +19,7 @@ namespace gpureg
 
 /** Returns mutual information. \param sums N, and Σ n ln n over the cells, the fixed bins and the moving bins, in units of 1/countUnit */
 inline MutualInformation
-FindMutualInformation(const std::array<std::int64_t, kernels::SummaryCount> & sums, double countUnit)
+ComputeMutualInformation(const std::array<std::int64_t, kernels::SummaryCount> & sums, double countUnit)
 {
   MutualInformation value;
   if (sums[0] > 0)
@@ -38,7 +38,7 @@ FindMutualInformation(const std::array<std::int64_t, kernels::SummaryCount> & su
 /** Returns mutual information, computed from the histogram. */
 template <typename TResult>
 MutualInformation
-FindMutualInformation(const TResult & result, int bins)
+ComputeMutualInformation(const TResult & result, int bins)
 {
   MutualInformation  value;
   const JointDensity density(std::vector<double>(result.histogram.begin(), result.histogram.end()),
@@ -56,23 +56,23 @@ FindMutualInformation(const TResult & result, int bins)
  *  evaluate(mapping) returns for each candidate. */
 template <typename TEvaluate>
 std::vector<MutualInformation>
-FindMutualInformation(const std::optional<HistogramSummaries> & summaries,
-                      const CandidateMaps &                     candidates,
-                      int                                       bins,
-                      const TEvaluate &                         evaluate)
+ComputeMutualInformation(const std::optional<HistogramSummaries> & summaries,
+                         const CandidateMaps &                     candidates,
+                         int                                       bins,
+                         const TEvaluate &                         evaluate)
 {
   std::vector<MutualInformation> values;
   if (summaries)
   {
     for (const auto & sums : summaries->sums)
     {
-      values.push_back(FindMutualInformation(sums, summaries->countUnit));
+      values.push_back(ComputeMutualInformation(sums, summaries->countUnit));
     }
     return values;
   }
   for (std::int64_t n = 0; n < candidates.count; ++n)
   {
-    values.push_back(FindMutualInformation(evaluate(MakeMapping(candidates, n)), bins));
+    values.push_back(ComputeMutualInformation(evaluate(MakeMapping(candidates, n)), bins));
   }
   return values;
 }

@@ -125,7 +125,7 @@ public:
 
   /** Pass 2 over every chunk: writes partials behind the sums, or forces. */
   virtual void
-  FindForces(const TArguments & a, const kernels::SampleMaps & maps, const HistogramArrays & arrays) = 0;
+  ComputeForces(const TArguments & a, const kernels::SampleMaps & maps, const HistogramArrays & arrays) = 0;
 };
 
 } // namespace gpureg

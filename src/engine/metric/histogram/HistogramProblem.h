@@ -61,7 +61,7 @@ struct HistogramSummaries
 /** Returns the integer that a weight of 1 is counted as: as large as a chunk's 32-bit sums allow, but at most 2^22, where a float's
  *  rounding is coarser. */
 inline float
-FindCountUnit(const kernels::SampleArguments & a, int lanes, int mostSamples)
+ComputeCountUnit(const kernels::SampleArguments & a, int lanes, int mostSamples)
 {
   if (kernels::CountsHalves(a.variant))
   {

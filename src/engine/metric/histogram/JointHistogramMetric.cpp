@@ -121,7 +121,7 @@ JointHistogramMetric::ReadCounts(const std::uint64_t * counts) const
   }
   result.countOfForces = GetCore().samples.GetMoving().checksRange ? inRange : result.count;
   const int bits =
-    GetPrecision() == Precision::Double ? kernels::FindCountBits(static_cast<kernels::u64>(result.count)) : 0;
+    GetPrecision() == Precision::Double ? kernels::ComputeCountBits(static_cast<kernels::u64>(result.count)) : 0;
   result.divisor = std::ldexp(static_cast<double>(result.count), bits) / GetRangeEnd(m_Bins);
   return result;
 }

@@ -61,7 +61,7 @@ StepsAreAlongAxes(const kernels::SampleArguments & a, const kernels::SampleMaps 
   return true;
 }
 
-/** Returns true if FindMattesForceAtVoxel() computes the forces of these samples. */
+/** Returns true if ComputeMattesForceAtVoxel() computes the forces of these samples. */
 bool
 AreAtVoxels(const kernels::SampleArguments & a, const kernels::SampleMaps & maps)
 {
@@ -83,16 +83,16 @@ MattesEvaluation::EnqueueForces()
     return;
   }
   const HistogramArrays & arrays = GetArrays();
-  ForEachItem<kernels::FindMattesForceAtVoxelKernel>(*GetCore().queue,
-                                                     std::int64_t{ a.virtualShape.size[0] } * a.virtualShape.size[1] *
-                                                       a.virtualShape.size[2],
-                                                     GetArguments(),
-                                                     GetMaps(),
-                                                     Input<kernels::u16>(arrays.samples->fixedBins.get()),
-                                                     Input<i64>(arrays.samples->moving.get()),
-                                                     Input<kernels::u8>(arrays.samples->mask.get()),
-                                                     Input<i64>(arrays.table.get()),
-                                                     Output<float>(arrays.forces));
+  ForEachItem<kernels::ComputeMattesForceAtVoxelKernel>(*GetCore().queue,
+                                                        std::int64_t{ a.virtualShape.size[0] } *
+                                                          a.virtualShape.size[1] * a.virtualShape.size[2],
+                                                        GetArguments(),
+                                                        GetMaps(),
+                                                        Input<kernels::u16>(arrays.samples->fixedBins.get()),
+                                                        Input<i64>(arrays.samples->moving.get()),
+                                                        Input<kernels::u8>(arrays.samples->mask.get()),
+                                                        Input<i64>(arrays.table.get()),
+                                                        Output<float>(arrays.forces));
 }
 
 } // namespace gpureg

@@ -15,7 +15,7 @@ public:
   using HistogramEvaluation::HistogramEvaluation;
 
 protected:
-  /** Enqueues FindMattesForceAtVoxel() where samples lie at voxels. */
+  /** Enqueues ComputeMattesForceAtVoxel() where samples lie at voxels. */
   void
   EnqueueForces() override;
 };

@@ -58,7 +58,7 @@ MattesMetric::EvaluateBatch(const CandidateMaps & candidates, const ParallelFor 
     m_Implementation->Summarize(candidates, GetMattesNeeds(m_Bins), parallelFor, [this](kernels::MattesArguments & a) {
       this->SetArguments(a);
     });
-  return FindMutualInformation(summaries, candidates, m_Bins, [&](const SampleMapping & mapping) {
+  return ComputeMutualInformation(summaries, candidates, m_Bins, [&](const SampleMapping & mapping) {
     return this->Evaluate(mapping, Forces::None, false, parallelFor);
   });
 }

@@ -83,7 +83,7 @@ PartialVolumeMetric::EvaluateBatch(const CandidateMaps & candidates, const Paral
     m_Implementation->Summarize(candidates, Needs, parallelFor, [this](kernels::PartialVolumeArguments & a) {
       this->SetArguments(a);
     });
-  return FindMutualInformation(summaries, candidates, m_Bins, [&](const SampleMapping & mapping) {
+  return ComputeMutualInformation(summaries, candidates, m_Bins, [&](const SampleMapping & mapping) {
     return this->Evaluate(mapping, Forces::None, false, {}, parallelFor);
   });
 }

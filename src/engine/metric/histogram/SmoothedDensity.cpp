@@ -13,7 +13,7 @@ namespace gpureg
 namespace
 {
 double
-FindMutualInformation(const kernels::JointDensityArguments & a, int bins, const double * joint)
+ComputeMutualInformation(const kernels::JointDensityArguments & a, int bins, const double * joint)
 {
   std::vector<double> marginals(2 * static_cast<std::size_t>(bins));
   std::vector<double> ofCells(bins);
@@ -59,7 +59,7 @@ SmoothedDensity::SmoothedDensity(const std::vector<std::uint64_t> & counts,
       m_Joint[row * bins + column] = kernels::SmoothDensity(&a, bins, &alongMoving[column], bins, row);
     }
   }
-  m_MutualInformation = FindMutualInformation(a, bins, m_Joint.data());
+  m_MutualInformation = ComputeMutualInformation(a, bins, m_Joint.data());
 }
 
 } // namespace gpureg

@@ -21,7 +21,7 @@ using ForceSums = std::array<double, kernels::ForceSumCount>;
 /** The bytes of each stored voxel: its moving value and its sums. */
 constexpr std::size_t KeptBytes = sizeof(kernels::i64) + kernels::NeighborhoodSumCount * sizeof(double);
 
-constexpr std::size_t SlidingBytes = kernels::NeighborhoodSumCount * sizeof(double);
+constexpr std::size_t RunningSumBytes = kernels::NeighborhoodSumCount * sizeof(double);
 
 // A segment along z has at least the length of so many neighborhoods, because each segment first reads a neighborhood's length less one
 // voxel without a result.
@@ -155,7 +155,7 @@ NeighborhoodEvaluation::EvaluateTogether(const CandidateMaps & candidates,
       if (m_CentreCount == 0)
       {
         Reserve(queue, m_Arrays.moved, atOnce * static_cast<std::size_t>(KeptVoxels(&a)) * sizeof(kernels::i64));
-        Reserve(queue, m_Arrays.sums, atOnce * static_cast<std::size_t>(CentreVoxels(&a)) * SlidingBytes);
+        Reserve(queue, m_Arrays.sums, atOnce * static_cast<std::size_t>(CentreVoxels(&a)) * RunningSumBytes);
       }
       upload({ 0, static_cast<int>(subBatch) });
     },
@@ -328,7 +328,7 @@ NeighborhoodEvaluation::ReserveArrays(Forces forces)
   {
     return;
   }
-  const SlabBytes bytes = FindSlabBytes();
+  const SlabBytes bytes = ComputeSlabBytes();
   Reserve(queue, m_Arrays.moved, bytes.moved);
   Reserve(queue, m_Arrays.sums, bytes.sums);
   Reserve(queue, m_Arrays.circularBuffers, bytes.buffers);
@@ -352,14 +352,14 @@ NeighborhoodEvaluation::Plan(const SampleMapping &     mapping,
     ledger.ReserveExactly(name + "forces", bytes);
     ledger.ReserveExactly(name + "terms of forces", m_Arguments.forces == kernels::TermsOfCentres ? bytes : 0);
   }
-  const SlabBytes bytes = FindSlabBytes();
+  const SlabBytes bytes = ComputeSlabBytes();
   ledger.Reserve(name + "values of a slab", bytes.moved);
   ledger.Reserve(name + "sums of a slab", bytes.sums);
   ledger.Reserve(name + "buffers of a slab", bytes.buffers);
 }
 
 NeighborhoodEvaluation::SlabBytes
-NeighborhoodEvaluation::FindSlabBytes() const
+NeighborhoodEvaluation::ComputeSlabBytes() const
 {
   SlabBytes bytes;
   for (const kernels::NeighborhoodArguments & a : m_Slabs)
@@ -367,7 +367,7 @@ NeighborhoodEvaluation::FindSlabBytes() const
     const auto kept = static_cast<std::size_t>(KeptVoxels(&a));
     bytes.moved = std::max(bytes.moved, kept * sizeof(kernels::i64));
     bytes.sums =
-      std::max(bytes.sums, SlidingBytes * (a.tileRows > 0 ? static_cast<std::size_t>(CentreVoxels(&a)) : kept));
+      std::max(bytes.sums, RunningSumBytes * (a.tileRows > 0 ? static_cast<std::size_t>(CentreVoxels(&a)) : kept));
     for (int axis = 0; a.tileRows == 0 && axis < 3; ++axis)
     {
       const int length = LengthOfWindow(&a, axis);
@@ -375,7 +375,7 @@ NeighborhoodEvaluation::FindSlabBytes() const
       {
         const NeighborhoodGrain grain = m_Passes->GetGrain();
         bytes.buffers = std::max(bytes.buffers,
-                                 SlidingBytes * static_cast<std::size_t>(CountNeighborhoodGroups(a, axis, grain)) *
+                                 RunningSumBytes * static_cast<std::size_t>(CountNeighborhoodGroups(a, axis, grain)) *
                                    grain.lanes * length);
       }
     }
@@ -418,7 +418,7 @@ NeighborhoodEvaluation::EnqueuePasses(bool findsForces)
   {
     m_Passes->SumTerms(0, m_Arguments, *m_Arrays.forces, *m_Arrays.terms);
     m_Passes->SumTerms(1, m_Arguments, *m_Arrays.terms, *m_Arrays.forces);
-    m_Passes->FindForcesOfTerms(m_Arguments, m_Maps, m_Arrays, *m_Arrays.forces, *m_Arrays.terms);
+    m_Passes->ComputeForcesOfTerms(m_Arguments, m_Maps, m_Arrays, *m_Arrays.forces, *m_Arrays.terms);
     std::swap(m_Arrays.forces, m_Arrays.terms);
   }
 }
@@ -429,7 +429,7 @@ NeighborhoodEvaluation::EnqueueSimilarity()
   kernels::SimilaritySums a{};
   a.chunks = m_PartialGroups;
   a.stride = kernels::NeighborhoodPartialCount(&m_Arguments);
-  a.count = kernels::CentreMoments;
+  a.count = kernels::MostCentreSums;
   a.haveRests = 1;
   a.fixedUnit = a.movingUnit = 1;
   m_SimilarityPasses->Find(a, *m_Arrays.partials, *m_Evaluated);
@@ -444,7 +444,7 @@ NeighborhoodEvaluation::MakeResult(Forces forces)
   NeighborhoodResult result = AddUp(static_cast<const float *>(staging));
   if (forces == Forces::OfEachSample)
   {
-    m_Core.KeepForces(*m_Arrays.forces);
+    m_Core.StoreForces(*m_Arrays.forces);
   }
   return result;
 }
@@ -452,18 +452,18 @@ NeighborhoodEvaluation::MakeResult(Forces forces)
 NeighborhoodResult
 NeighborhoodEvaluation::AddUp(const float * partials) const
 {
-  std::array<double, kernels::CentreMoments> moments{};
-  ForceSums                                  forces{};
-  const bool hasForces = NeighborhoodPartialCount(&m_Arguments) > 2 * kernels::CentreMoments;
+  std::array<double, kernels::MostCentreSums> ofCentres{};
+  ForceSums                                   forces{};
+  const bool hasForces = NeighborhoodPartialCount(&m_Arguments) > 2 * kernels::MostCentreSums;
   for (int group = 0; group < m_PartialGroups; ++group)
   {
     // Both kinds of sums are followed by their rounding errors.
-    partials = AddPartials(partials, kernels::CentreMoments, 2, moments.data());
+    partials = AddPartials(partials, kernels::MostCentreSums, 2, ofCentres.data());
     partials = AddPartials(partials, kernels::ForceSumCount, hasForces ? 2 : 0, forces.data());
   }
   NeighborhoodResult result;
-  result.count = moments[kernels::MomentOfCentres];
-  result.correlations = moments[kernels::MomentOfCorrelations];
+  result.count = ofCentres[kernels::CentreCountSum];
+  result.correlations = ofCentres[kernels::CorrelationSum];
   static_cast<ForceResult &>(result) = m_Core.samples.MakeForceResult(m_Arguments.samples, forces);
   return result;
 }

@@ -121,7 +121,7 @@ private:
     std::size_t buffers = 0;
   };
   SlabBytes
-  FindSlabBytes() const;
+  ComputeSlabBytes() const;
   std::size_t
   GetPartialBytes() const;
   NeighborhoodResult

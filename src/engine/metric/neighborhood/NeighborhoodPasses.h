@@ -180,11 +180,11 @@ public:
 
   /** Sums terms along z, and computes the forces that follow, float[3] per voxel. */
   virtual void
-  FindForcesOfTerms(const kernels::NeighborhoodArguments & a,
-                    const kernels::SampleMaps &            maps,
-                    const NeighborhoodArrays &             arrays,
-                    const Memory &                         terms,
-                    Memory &                               forces) = 0;
+  ComputeForcesOfTerms(const kernels::NeighborhoodArguments & a,
+                       const kernels::SampleMaps &            maps,
+                       const NeighborhoodArrays &             arrays,
+                       const Memory &                         terms,
+                       Memory &                               forces) = 0;
 };
 
 GPUREG_DECLARE_PASSES(NeighborhoodPasses);

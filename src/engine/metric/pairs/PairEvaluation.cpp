@@ -35,26 +35,26 @@ GetTask(PairMeasure measure, Forces forces)
                     : measure == PairMeasure::MeanAbsoluteDifferences ? kernels::PairsMeanAbsoluteDifferences
                     : measure == PairMeasure::Demons && !isValue      ? kernels::PairsDemons
                                                                       : kernels::PairsMeanSquares;
-  return isValue ? task : task | kernels::PairsFindForces | (IsCentred(measure, forces) ? kernels::PairsCentred : 0);
+  return isValue ? task : task | kernels::PairsComputeForces | (IsCentred(measure, forces) ? kernels::PairsCentred : 0);
 }
 
 using ForceSums = std::array<double, kernels::ForceSumCount>;
-using Moments = std::array<double, kernels::MostMoments>;
+using PairSumArray = std::array<double, kernels::MostPairSums>;
 
 /** Returns true if rounding to floats destroys a correlation because the values lie much farther from 0 than they vary, as in a mask of
  *  almost nothing but background. Floats resolve Σ fm to about 1.5e-7 of the sum of its terms, and Σ f₁m₁ is the rest of it. */
 bool
-LosesToRounding(const Moments & sums)
+LosesToRounding(const PairSumArray & sums)
 {
   constexpr double most = 16; // 16 · 2 · 1.5e-7: 5e-6 of the value
-  const double     count = sums[kernels::MomentOfCount];
+  const double     count = sums[kernels::CountSum];
   const auto       loses = [&](int first, int second, int product) {
     const double ofMeans = sums[first] * sums[second] / count;
     return std::abs(ofMeans) > most * std::abs(sums[product] - ofMeans);
   };
-  return count > 0 && (loses(kernels::MomentOfFixed, kernels::MomentOfFixed, kernels::MomentOfFixedSquares) ||
-                       loses(kernels::MomentOfMoving, kernels::MomentOfMoving, kernels::MomentOfMovingSquares) ||
-                       loses(kernels::MomentOfFixed, kernels::MomentOfMoving, kernels::MomentOfProducts));
+  return count > 0 && (loses(kernels::FixedSum, kernels::FixedSum, kernels::FixedSquareSum) ||
+                       loses(kernels::MovingSum, kernels::MovingSum, kernels::MovingSquareSum) ||
+                       loses(kernels::FixedSum, kernels::MovingSum, kernels::ProductSum));
 }
 
 /** The requirements of a pass. */
@@ -64,7 +64,7 @@ constexpr SampleNeeds Needs{ LeastSamplesOfChunk, MostSamplesOfChunk, 1.0 };
 /** The sums of all chunks. */
 struct PairEvaluation::Sums
 {
-  Moments                                         moments{};
+  PairSumArray                                    ofPairs{};
   std::array<ForceSums, kernels::MostPairWeights> forces{};
 
   /** Returns a correlation's sums of forces; see kernels/ValuePairs.h. */
@@ -116,7 +116,7 @@ PairEvaluation::Evaluate(const SampleMapping & mapping,
       Sums sums = DownloadSums();
       if (AreLost(sums))
       {
-        CountFrom(sums.moments);
+        CountFrom(sums.ofPairs);
         // Forces may have overwritten the displacements.
         m_Core.samples.Move();
         EnqueuePasses(forces);
@@ -124,7 +124,7 @@ PairEvaluation::Evaluate(const SampleMapping & mapping,
       }
       if (forces == Forces::OfEachSample)
       {
-        m_Core.KeepForces(GetForces());
+        m_Core.StoreForces(GetForces());
       }
       return MakeResult(sums);
     });
@@ -133,17 +133,17 @@ PairEvaluation::Evaluate(const SampleMapping & mapping,
 bool
 PairEvaluation::AreLost(const Sums & sums) const
 {
-  return m_Measure == PairMeasure::Correlation && !m_Core.samples.IsFixedPoint() && LosesToRounding(sums.moments);
+  return m_Measure == PairMeasure::Correlation && !m_Core.samples.IsFixedPoint() && LosesToRounding(sums.ofPairs);
 }
 
 void
-PairEvaluation::CountFrom(const std::array<double, kernels::MostMoments> & moments)
+PairEvaluation::CountFrom(const std::array<double, kernels::MostPairSums> & pairSums)
 {
-  const double count = moments[kernels::MomentOfCount];
+  const double count = pairSums[kernels::CountSum];
   for (kernels::PairArguments * const arguments : { &m_Pass.arguments, &m_ValuePass.arguments })
   {
-    arguments->fixedCentre = static_cast<float>(moments[kernels::MomentOfFixed] / count);
-    arguments->movingCentre = static_cast<float>(moments[kernels::MomentOfMoving] / count);
+    arguments->fixedCentre = static_cast<float>(pairSums[kernels::FixedSum] / count);
+    arguments->movingCentre = static_cast<float>(pairSums[kernels::MovingSum] / count);
   }
 }
 
@@ -260,14 +260,14 @@ PairEvaluation::EnqueueValue()
 void
 PairEvaluation::EnqueueSimilarity(const kernels::PairArguments & arguments)
 {
-  const double            fixedUnit = GetUnitOfMoments(m_Core.samples.GetFixed().scale);
-  const double            movingUnit = GetUnitOfMoments(m_Core.samples.GetMoving().scale);
+  const double            fixedUnit = GetUnitOfSums(m_Core.samples.GetFixed().scale);
+  const double            movingUnit = GetUnitOfSums(m_Core.samples.GetMoving().scale);
   const bool              isSquare = m_Measure == PairMeasure::MeanSquares || m_Measure == PairMeasure::Demons;
   kernels::SimilaritySums a{};
   a.isCorrelation = m_Measure == PairMeasure::Correlation;
   a.chunks = kernels::ChunkCount(&arguments.samples);
   a.stride = kernels::PairPartialCount(arguments.samples.variant, arguments.task);
-  a.count = kernels::MomentCount(arguments.task);
+  a.count = kernels::PairSumCount(arguments.task);
   a.haveRests = kernels::FloatsOfSum(arguments.samples.variant) > 1;
   a.fixedUnit = static_cast<float>(fixedUnit);
   a.movingUnit = static_cast<float>(isSquare ? movingUnit * movingUnit : movingUnit);
@@ -278,12 +278,12 @@ PairEvaluation::Sums
 PairEvaluation::AddChunksUp(const kernels::PairArguments & a, const float * partials)
 {
   const int  variant = a.samples.variant;
-  const int  moments = kernels::MomentCount(a.task);
+  const int  pairSums = kernels::PairSumCount(a.task);
   const auto floats = static_cast<std::size_t>(kernels::FloatsOfSum(variant));
   Sums       sums;
   for (int chunk = 0; chunk < kernels::ChunkCount(&a.samples); ++chunk)
   {
-    partials = AddPartials(partials, moments, floats, sums.moments.data());
+    partials = AddPartials(partials, pairSums, floats, sums.ofPairs.data());
     for (int k = 0; k < kernels::PairForceSums(variant, a.task); ++k)
     {
       partials = AddPartials(partials, kernels::ForceSumCount, floats, sums.forces[k].data());
@@ -359,37 +359,37 @@ PairEvaluation::DownloadSums()
 }
 
 double
-PairEvaluation::GetUnitOfMoments(const ValueScale & scale) const
+PairEvaluation::GetUnitOfSums(const ValueScale & scale) const
 {
   return m_Core.samples.IsFixedPoint()
-           ? std::ldexp(1.0, GPUREG_BITS_OF_MOMENTS - FindValueExponent(scale)) / scale.range
+           ? std::ldexp(1.0, GPUREG_BITS_OF_MOMENTS - ComputeValueExponent(scale)) / scale.range
            : 1.0;
 }
 
 PairResult
 PairEvaluation::MakeResult(const Sums & sums) const
 {
-  const double fixedUnit = GetUnitOfMoments(m_Core.samples.GetFixed().scale);
-  const double movingUnit = GetUnitOfMoments(m_Core.samples.GetMoving().scale);
+  const double fixedUnit = GetUnitOfSums(m_Core.samples.GetFixed().scale);
+  const double movingUnit = GetUnitOfSums(m_Core.samples.GetMoving().scale);
   PairResult   result;
   ForceSums    forces = sums.forces[0];
-  result.count = sums.moments[kernels::MomentOfCount];
+  result.count = sums.ofPairs[kernels::CountSum];
   if (m_Measure == PairMeasure::Correlation)
   {
     const double count = std::max(1.0, result.count);
-    const double fixedMean = sums.moments[kernels::MomentOfFixed] / count;
-    const double movingMean = sums.moments[kernels::MomentOfMoving] / count;
-    result.fixedSquares = sums.moments[kernels::MomentOfFixedSquares] - count * fixedMean * fixedMean;
-    result.movingSquares = sums.moments[kernels::MomentOfMovingSquares] - count * movingMean * movingMean;
-    result.products = sums.moments[kernels::MomentOfProducts] - count * fixedMean * movingMean;
+    const double fixedMean = sums.ofPairs[kernels::FixedSum] / count;
+    const double movingMean = sums.ofPairs[kernels::MovingSum] / count;
+    result.fixedSquares = sums.ofPairs[kernels::FixedSquareSum] - count * fixedMean * fixedMean;
+    result.movingSquares = sums.ofPairs[kernels::MovingSquareSum] - count * movingMean * movingMean;
+    result.products = sums.ofPairs[kernels::ProductSum] - count * fixedMean * movingMean;
     const double fixedCentre = m_Pass.arguments.fixedCentre;
     const double movingCentre = m_Pass.arguments.movingCentre;
     const double least = m_Core.samples.IsFixedPoint() ? GPUREG_LEAST_OF_FIXED_POINT_SQUARES : GPUREG_LEAST_OF_SQUARES;
     const auto   dropRounding = [&](double & squares, double sum, double centre) {
       squares = squares <= least * sum + GPUREG_LEAST_OF_FIXED_POINT_SQUARES * count * centre * centre ? 0.0 : squares;
     };
-    dropRounding(result.fixedSquares, sums.moments[kernels::MomentOfFixedSquares], fixedCentre);
-    dropRounding(result.movingSquares, sums.moments[kernels::MomentOfMovingSquares], movingCentre);
+    dropRounding(result.fixedSquares, sums.ofPairs[kernels::FixedSquareSum], fixedCentre);
+    dropRounding(result.movingSquares, sums.ofPairs[kernels::MovingSquareSum], movingCentre);
     result.fixedSquares *= fixedUnit * fixedUnit;
     result.movingSquares *= movingUnit * movingUnit;
     result.products *= fixedUnit * movingUnit;
@@ -401,7 +401,7 @@ PairEvaluation::MakeResult(const Sums & sums) const
   else
   {
     const bool isSquare = m_Measure != PairMeasure::MeanAbsoluteDifferences;
-    result.differences = sums.moments[kernels::MomentOfDifferences] * movingUnit * (isSquare ? movingUnit : 1.0);
+    result.differences = sums.ofPairs[kernels::DifferenceSum] * movingUnit * (isSquare ? movingUnit : 1.0);
   }
   static_cast<ForceResult &>(result) = m_Core.samples.MakeForceResult(m_Pass.arguments.samples, forces);
   return result;

@@ -115,10 +115,10 @@ private:
   AreLost(const Sums & sums) const;
   /** Makes the next passes sum a correlation's values about the means that follow from the given sums. */
   void
-  CountFrom(const std::array<double, kernels::MostMoments> & moments);
+  CountFrom(const std::array<double, kernels::MostPairSums> & pairSums);
   /** Returns the factor from the unit of an image's sums to its scaled values. */
   double
-  GetUnitOfMoments(const ValueScale & scale) const;
+  GetUnitOfSums(const ValueScale & scale) const;
   PairResult
   MakeResult(const Sums & sums) const;
   static Sums

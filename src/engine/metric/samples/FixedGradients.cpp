@@ -65,7 +65,7 @@ FixedGradients::Make(const FixedSamples & samples, MemoryPointer & gradients)
     ImageSamples places;
     places.sampleSize = places.imageSize = sampled.size;
     places.unit = values.unit;
-    m_Sampler.Fill(*sampled.image, places, nullptr, kernels::KeptAsScaled, nullptr, scaled);
+    m_Sampler.Fill(*sampled.image, places, nullptr, kernels::StoredAsScaled, nullptr, scaled);
     values.scaled = scaled.get();
   }
   const std::int64_t count = CountOf(sampled.size);

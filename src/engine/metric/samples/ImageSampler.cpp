@@ -20,15 +20,15 @@ static_assert(GPUREG_NO_VALUE == NoFixedValue, "one value for all");
 namespace
 {
 std::size_t
-BytesOf(kernels::KeptAs form)
+BytesOf(kernels::StoredAs form)
 {
   switch (form)
   {
-    case kernels::KeptAsBin:
+    case kernels::StoredAsBin:
       return sizeof(kernels::u16);
-    case kernels::KeptAsByte:
+    case kernels::StoredAsByte:
       return sizeof(kernels::u8);
-    case kernels::KeptAsInteger:
+    case kernels::StoredAsInteger:
       return sizeof(kernels::i64);
     default:
       return sizeof(float);
@@ -36,7 +36,7 @@ BytesOf(kernels::KeptAs form)
 }
 
 kernels::ImageSampling
-MakeArguments(const ImageSamples & samples, const BinEdges * bins, kernels::KeptAs form)
+MakeArguments(const ImageSamples & samples, const BinEdges * bins, kernels::StoredAs form)
 {
   const Size &           size = samples.sampleSize;
   kernels::ImageSampling a{};
@@ -82,7 +82,7 @@ void
 ImageSampler::Fill(const DeviceImage &  image,
                    const ImageSamples & samples,
                    const BinEdges *     bins,
-                   kernels::KeptAs      form,
+                   kernels::StoredAs    form,
                    const Memory *       mask,
                    MemoryPointer &      kept)
 {
@@ -103,14 +103,14 @@ ImageSampler::Fill(const DeviceImage &  image,
     }
   });
   MemoryPointer widened;
-  ForEachItem<kernels::KeepImageValueKernel>(m_Queue,
-                                             count,
-                                             image.GetPrecision(),
-                                             a,
-                                             Input<RealNumber>(Widen(m_Queue, image, widened)),
-                                             Input<RealNumber>(m_Edges.get()),
-                                             Input<kernels::u8>(mask),
-                                             Output<void>(*kept));
+  ForEachItem<kernels::StoreImageValueKernel>(m_Queue,
+                                              count,
+                                              image.GetPrecision(),
+                                              a,
+                                              Input<RealNumber>(Widen(m_Queue, image, widened)),
+                                              Input<RealNumber>(m_Edges.get()),
+                                              Input<kernels::u8>(mask),
+                                              Output<void>(*kept));
   // The caller may load the image anew afterwards.
   m_Queue.Finish();
 }
@@ -119,7 +119,7 @@ void
 ImageSampler::FillMask(const DeviceImage & image, const ImageSamples & samples, MemoryPointer & mask)
 {
   const BinEdges half{ 0, { 0.5 } };
-  this->Fill(image, samples, &half, kernels::KeptAsByte, nullptr, mask);
+  this->Fill(image, samples, &half, kernels::StoredAsByte, nullptr, mask);
 }
 
 void
@@ -135,16 +135,16 @@ ImageSampler::RoundToFloat(std::int64_t count, const Memory & doubles, double un
 {
   kernels::ImageSampling a{};
   a.unit = unit;
-  a.form = kernels::KeptAsScaled;
+  a.form = kernels::StoredAsScaled;
   a.isOneGrid = 1;
-  ForEachItem<kernels::KeepImageValueKernel>(m_Queue,
-                                             count,
-                                             Precision::Double,
-                                             a,
-                                             Input<RealNumber>(doubles),
-                                             Input<RealNumber>(nullptr),
-                                             Input<kernels::u8>(nullptr),
-                                             Output<void>(floats));
+  ForEachItem<kernels::StoreImageValueKernel>(m_Queue,
+                                              count,
+                                              Precision::Double,
+                                              a,
+                                              Input<RealNumber>(doubles),
+                                              Input<RealNumber>(nullptr),
+                                              Input<kernels::u8>(nullptr),
+                                              Output<void>(floats));
 }
 
 } // namespace gpureg

@@ -40,7 +40,7 @@ public:
   Fill(const DeviceImage &  image,
        const ImageSamples & samples,
        const BinEdges *     bins,
-       kernels::KeptAs      form,
+       kernels::StoredAs    form,
        const Memory *       mask,
        MemoryPointer &      kept);
 

@@ -23,7 +23,7 @@ using kernels::MostValueBits;
 } // namespace
 
 int
-FindValueExponent(const ValueScale & scale)
+ComputeValueExponent(const ValueScale & scale)
 {
   const int rangeExponent = std::ilogb(scale.range);
   int       exponent =

@@ -11,7 +11,7 @@ namespace gpureg
 /** Returns the exponent of integer values, which are in units of 2^-exponent. The range of the values has 46 bits. It has fewer, but at
  *  least 31, if values or coefficients lie far outside of the range, or if values are rounded to float and the range lies far from 0. */
 int
-FindValueExponent(const ValueScale & scale);
+ComputeValueExponent(const ValueScale & scale);
 
 /** Returns a filler that converts doubles to such integers. A NaN becomes the smallest integer. */
 Filler

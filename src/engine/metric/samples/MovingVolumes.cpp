@@ -28,7 +28,7 @@ IsFixedPoint(const MovingImage & image)
 Filler
 MakeKeptFiller(const MovingImage & image, const Filler & filler)
 {
-  return IsFixedPoint(image) && filler ? MakeIntegerFiller(filler, FindValueExponent(image.scale)) : filler;
+  return IsFixedPoint(image) && filler ? MakeIntegerFiller(filler, ComputeValueExponent(image.scale)) : filler;
 }
 
 /** Returns a filler of scaled floats, whatever the samples' precision is. */
@@ -200,7 +200,7 @@ MovingVolumes::FillBins(const MovingImage & image, MemoryPointer & cells)
   MemoryPointer bins;
   if (image.binEdges)
   {
-    this->Keep(image, kernels::KeptAsByte, bins);
+    this->Keep(image, kernels::StoredAsByte, bins);
   }
   else
   {
@@ -219,7 +219,7 @@ MovingVolumes::FillValues(const MovingImage & image, MemoryPointer & values)
   }
   else if (image.image != nullptr)
   {
-    this->Keep(image, kernels::KeptAsInteger, values);
+    this->Keep(image, kernels::StoredAsInteger, values);
   }
   else
   {
@@ -232,7 +232,7 @@ MovingVolumes::FillScaled(const MovingImage & image, MemoryPointer & values)
 {
   if (image.image != nullptr)
   {
-    this->Keep(image, kernels::KeptAsScaled, values);
+    this->Keep(image, kernels::StoredAsScaled, values);
   }
   else
   {
@@ -241,13 +241,13 @@ MovingVolumes::FillScaled(const MovingImage & image, MemoryPointer & values)
 }
 
 void
-MovingVolumes::Keep(const MovingImage & image, kernels::KeptAs form, MemoryPointer & values)
+MovingVolumes::Keep(const MovingImage & image, kernels::StoredAs form, MemoryPointer & values)
 {
   ImageSamples places;
   places.sampleSize = places.imageSize = image.size;
   places.minimum = image.scale.minimum;
   places.unit = image.unit;
-  places.exponent = FindValueExponent(image.scale);
+  places.exponent = ComputeValueExponent(image.scale);
   m_Sampler.Fill(*image.image, places, image.binEdges ? &*image.binEdges : nullptr, form, nullptr, values);
 }
 

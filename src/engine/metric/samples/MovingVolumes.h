@@ -46,7 +46,7 @@ private:
   FillScaled(const MovingImage & image, MemoryPointer & values);
   /** Fills values from the image on the device. */
   void
-  Keep(const MovingImage & image, kernels::KeptAs form, MemoryPointer & values);
+  Keep(const MovingImage & image, kernels::StoredAs form, MemoryPointer & values);
   void
   FillGradient(const MovingImage & image, const MemoryPointer & values, MemoryPointer & packed);
   void

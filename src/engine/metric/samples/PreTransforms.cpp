@@ -17,7 +17,7 @@ namespace
 {
 /** Returns the matrix of a chain's affine part, from indices to points. */
 Matrix3
-FindAffineMatrix(const ChainedGrid & grid)
+ComputeAffineMatrix(const ChainedGrid & grid)
 {
   Matrix3 matrix = Multiply(grid.transform.first.matrix, grid.outputToPoint.matrix);
   for (const ChainStep & step : grid.transform.steps)
@@ -55,7 +55,7 @@ PreTransforms::SetGrids(const ChainedGrid &  grid,
                         const Matrix3 &      toMoves,
                         bool                 isFixedPoint)
 {
-  m_FromVirtual = FindAffineMatrix(grid);
+  m_FromVirtual = ComputeAffineMatrix(grid);
   m_ToMoves = toMoves;
   m_Chain.SetChain(grid, isFixedPoint);
   m_Chain.SetPlanes(m_Chain.CountPlanes(), false);

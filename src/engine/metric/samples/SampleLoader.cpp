@@ -107,7 +107,7 @@ MakeValueFiller(const FixedSamples & samples, const PointFiller & points)
     return {};
   }
   return SampleLoader::GetPrecision(samples) == Precision::Double
-           ? MakeIntegerFiller(points.LeaveOut(samples.values, NoFixedValue), FindValueExponent(samples.scale))
+           ? MakeIntegerFiller(points.LeaveOut(samples.values, NoFixedValue), ComputeValueExponent(samples.scale))
            : points.LeaveOut(samples.values, static_cast<float>(NoFixedValue));
 }
 } // namespace
@@ -222,7 +222,7 @@ SampleLoader::Sample(const FixedSamples & samples, SampleArrays & arrays)
   places.minimum = sampled.minimum;
   places.unit = sampled.unit;
   places.placeOfMinimum = sampled.placeOfMinimum;
-  places.exponent = FindValueExponent(samples.scale);
+  places.exponent = ComputeValueExponent(samples.scale);
   const BinEdges * const bins = sampled.bins ? &*sampled.bins : nullptr;
   // Arrays that are filled again stay allocated if they have the right size, because other samples may come at each iteration.
   if (bins == nullptr)
@@ -244,13 +244,13 @@ SampleLoader::Sample(const FixedSamples & samples, SampleArrays & arrays)
   }
   if (bins != nullptr)
   {
-    m_Sampler.Fill(*sampled.image, places, bins, kernels::KeptAsBin, mask.get(), arrays.fixedBins);
+    m_Sampler.Fill(*sampled.image, places, bins, kernels::StoredAsBin, mask.get(), arrays.fixedBins);
   }
   if (sampled.wantsValues)
   {
-    const kernels::KeptAs form = GetPrecision(samples) == Precision::Double ? kernels::KeptAsInteger
-                                 : bins != nullptr                          ? kernels::KeptAsPlace
-                                                                            : kernels::KeptAsScaled;
+    const kernels::StoredAs form = GetPrecision(samples) == Precision::Double ? kernels::StoredAsInteger
+                                   : bins != nullptr                          ? kernels::StoredAsPlace
+                                                                              : kernels::StoredAsScaled;
     m_Sampler.Fill(*sampled.image, places, bins, form, mask.get(), arrays.fixedValues);
   }
 }

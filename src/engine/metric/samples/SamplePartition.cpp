@@ -18,13 +18,13 @@ DividedUp(std::int64_t a, std::int64_t b)
 /** Reshapes a grid of one slice into slabs as high as a tile, so that lanes can walk along them. The height is a power of two, so the map
  *  is not rounded. */
 void
-StackSlice(SampleProblem & problem, int lanes)
+ReshapeSlice(SampleProblem & problem, int lanes)
 {
   kernels::SampleArguments & a = problem.arguments;
   const int                  rows = a.virtualShape.size[1];
   const int                  height = lanes / kernels::TileWidth;
   a.missingRows = 0;
-  a.stackedRows = 0;
+  a.rowsOfSlab = 0;
   if ((a.variant & kernels::SamplesArePoints) || a.virtualShape.size[2] > 1 || rows <= height)
   {
     return;
@@ -32,8 +32,8 @@ StackSlice(SampleProblem & problem, int lanes)
   const int slices = DividedUp(rows, height);
   a.virtualShape = kernels::MakeVolumeShape(a.virtualShape.size[0], height, slices);
   a.missingRows = (height - rows % height) % height;
-  a.stackedRows = height;
-  StackMap(height, problem.maps);
+  a.rowsOfSlab = height;
+  ReshapeMap(height, problem.maps);
   a.centre[2] = std::floor(a.centre[1] / static_cast<float>(height));
   a.centre[1] -= static_cast<float>(height) * a.centre[2];
 }
@@ -61,7 +61,7 @@ Partition(kernels::SampleArguments & a, const SampleGrain & grain, const SampleN
 } // namespace
 
 void
-StackMap(int rows, kernels::SampleMaps & maps)
+ReshapeMap(int rows, kernels::SampleMaps & maps)
 {
   for (int r = 0; rows > 0 && r < 3; ++r)
   {
@@ -72,12 +72,12 @@ StackMap(int rows, kernels::SampleMaps & maps)
 void
 CutIntoChunks(SampleProblem & problem, const SampleGrain & grain, const SampleNeeds & needs)
 {
-  StackSlice(problem, grain.lanes);
+  ReshapeSlice(problem, grain.lanes);
   Partition(problem.arguments, grain, needs);
 }
 
 void
-UnstackSums(const kernels::SampleArguments & a, const Size & virtualSize, ForceResult & result)
+UndoReshapeOfSums(const kernels::SampleArguments & a, const Size & virtualSize, ForceResult & result)
 {
   if (a.virtualShape.size[2] == virtualSize[2])
   {

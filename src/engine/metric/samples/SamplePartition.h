@@ -23,7 +23,7 @@ struct SampleNeeds
 /** Converts the map of a grid of one slice to the map of the grid reshaped into slabs of the given number of rows. 0 rows: the grid is not
  *  reshaped. */
 void
-StackMap(int rows, kernels::SampleMaps & maps);
+ReshapeMap(int rows, kernels::SampleMaps & maps);
 
 /** Cuts the samples of a problem into chunks. Reshapes a grid of one slice into slabs, so that lanes can walk along them. */
 void
@@ -31,7 +31,7 @@ CutIntoChunks(SampleProblem & problem, const SampleGrain & grain, const SampleNe
 
 /** Converts the sums over a slice that was reshaped into slabs to the slice's own rows. */
 void
-UnstackSums(const kernels::SampleArguments & a, const Size & virtualSize, ForceResult & result);
+UndoReshapeOfSums(const kernels::SampleArguments & a, const Size & virtualSize, ForceResult & result);
 
 /** Returns the number of floats to which chunks sum their forces, if each chunk has parts sets of sums. */
 std::size_t

@@ -190,14 +190,14 @@ MakeMaps(const SampleDescription & samples, const IndexMap & toMoving, double sc
   if (samples.IsFixedPoint())
   {
     const ValueScale & scale = samples.moving.scale;
-    const int          exponent = FindValueExponent(scale);
+    const int          exponent = ComputeValueExponent(scale);
     maps.range = std::llround(std::ldexp(scale.range, exponent));
     maps.minimum = scale.roundsToFloat ? std::llround(std::ldexp(scale.minimum, exponent)) : 0;
     maps.roundsToFloat = scale.roundsToFloat;
     maps.unitsToValues = static_cast<float>(scaledRange / static_cast<double>(maps.range));
     maps.valuesPerUnit = std::llround(std::ldexp(scaledRange / static_cast<double>(maps.range), 80));
-    maps.unitsToFixedValues =
-      static_cast<float>(std::ldexp(scaledRange / samples.fixed.scale.range, -FindValueExponent(samples.fixed.scale)));
+    maps.unitsToFixedValues = static_cast<float>(
+      std::ldexp(scaledRange / samples.fixed.scale.range, -ComputeValueExponent(samples.fixed.scale)));
   }
   return maps;
 }

@@ -106,7 +106,7 @@ SampleSet::AreCountedAlike() const
 {
   return m_Samples.fixed.scale.minimum == m_Samples.moving.scale.minimum &&
          m_Samples.fixed.scale.range == m_Samples.moving.scale.range &&
-         FindValueExponent(m_Samples.fixed.scale) == FindValueExponent(m_Samples.moving.scale);
+         ComputeValueExponent(m_Samples.fixed.scale) == ComputeValueExponent(m_Samples.moving.scale);
 }
 
 void
@@ -151,7 +151,7 @@ kernels::SampleMaps
 SampleSet::MakeMaps(const IndexMap & toMoving, const kernels::SampleArguments & arguments, double scaledRange) const
 {
   kernels::SampleMaps maps = gpureg::MakeMaps(m_Samples, toMoving, scaledRange);
-  StackMap(arguments.stackedRows, maps);
+  ReshapeMap(arguments.rowsOfSlab, maps);
   return maps;
 }
 
@@ -170,7 +170,7 @@ SampleSet::MakeForceResult(const kernels::SampleArguments &                   ar
   ForceResult result;
   result.forceSums = sums;
   std::copy(arguments.centre, arguments.centre + 3, result.centre.begin());
-  UnstackSums(arguments, m_Samples.fixed.virtualSize, result);
+  UndoReshapeOfSums(arguments, m_Samples.fixed.virtualSize, result);
   return result;
 }
 

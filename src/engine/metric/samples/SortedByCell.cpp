@@ -70,8 +70,8 @@ SortByCell(Queue & queue, const kernels::ChainPart & part, const MovedSamples & 
       kernels::i64 position[3];
       int          first[3];
       float        weights[3][kernels::MostControlTaps];
-      kernels::FindSamplePosition(&shape, cells.isOfPoints, points.data(), n, position);
-      if (kernels::FindControlWeights(&part, position, first, weights))
+      kernels::ComputeSamplePosition(&shape, cells.isOfPoints, points.data(), n, position);
+      if (kernels::ComputeControlWeights(&part, position, first, weights))
       {
         cellOf[static_cast<std::size_t>(n)] =
           (std::int64_t{ first[2] } * cells.size[1] + first[1]) * cells.size[0] + first[0];

@@ -278,7 +278,7 @@ private:
         to({ number, levels, t, (number + ofLevel) / levels, [this, t] {
               return t > 0 ? m_Scheme->DownloadCosts(t).back() : std::numeric_limits<double>::quiet_NaN();
             } });
-        // It may have changed the settings.
+        // levelDone may have changed the settings.
         CheckSettings(problem, settings);
         const auto index = static_cast<std::size_t>(number);
         iterations = index < settings.iterations.size() ? std::min(most, settings.iterations[index]) : t;

@@ -20,14 +20,14 @@ public:
     : m_Workspace(workspace)
   {}
 
-  /** Brings the means to a level's grid. before: the level before; of dimension 0 if there was none, and then steps count from 0. */
+  /** Resamples the means on a level's grid. before: the previous level; if its dimension is 0 this is the first level, and steps count from 0. */
   void
   BeginLevel(const LevelGrid & before, const LevelGrid & level);
 
   /** Enqueues the replacement of an update, float[3] a voxel, mm, by Adam's step.
-   *  \param length of a step, voxels
+   *  \param length the length of a step, in voxels
    *  \param lengths float[1] a voxel, which is overwritten
-   *  \param longest has the length of the update's longest vector, and gets that of the step, voxels, float */
+   *  \param longest holds the length of the update's longest vector, float, in voxels; is replaced by that of the step's longest vector */
   void
   Enqueue(double length, Memory & update, Memory & lengths, Memory & longest);
 

@@ -43,7 +43,7 @@ public:
             const ParallelFor &        parallelFor) = 0;
 
   /** Enqueues an evaluation. field: float[3] a voxel, mm; scratch: an array of that size, which is overwritten; forces: gets derivatives
-   *  that point to more similar images, float[3] a voxel, by mm; values: gets what FindCost() reads, at the slot, float. */
+   *  that point to more similar images, float[3] a voxel, by mm; values: gets what ComputeCost() reads, at the slot, float. */
   virtual void
   Enqueue(FieldReducer & reducer,
           const Memory & field,
@@ -55,7 +55,7 @@ public:
   /** Returns the cost that an evaluation's value stands for; nothing if it had no voxel. The derivatives are those of minus the cost, times
    *  one factor for all voxels. */
   virtual std::optional<double>
-  FindCost(float value) const = 0;
+  ComputeCost(float value) const = 0;
 
   virtual std::size_t
   GetDeviceBytes() const = 0;

@@ -134,7 +134,7 @@ FieldScheme::MakeUpdate(const DiffeomorphicSettings & settings,
     longest.onlyShrinks = 1;
   }
   longest.slot = slot;
-  ForEachItem<kernels::FindScaleFactorKernel>(
+  ForEachItem<kernels::ComputeScaleFactorKernel>(
     *m_Workspace.queue, 1, longest, Input<float>(*m_Longest), Output<float>(*m_Factors));
 }
 

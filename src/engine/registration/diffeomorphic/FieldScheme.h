@@ -43,7 +43,7 @@ public:
 
 protected:
   /** workspace must outlive it.
-   *  \param border what smoothing does at the grid's border */
+   *  \param border the rule of smoothing at the grid's border */
   FieldScheme(SchemeWorkspace & workspace, FieldBorder border);
 
   /** Enqueues the level's iteration number t. */
@@ -54,9 +54,9 @@ protected:
   LevelGrid
   SetLevel(const LevelGrid & level, const DiffeomorphicSettings & settings);
 
-  /** Enqueues the smoothing of weighted forces into an update, as FieldSmoother::Smooth() takes the arrays, makes Adam's step of it where the
-   *  settings ask for that, and writes the factor that brings its longest vector to a length to m_Factors; Adam's step is no more than
-   *  shortened. second is overwritten.
+  /** Enqueues the smoothing of weighted forces into an update; the arrays are those of FieldSmoother::Smooth(). If the settings ask for
+   *  Adam, replaces the update by Adam's step. Writes to m_Factors the factor that gives the update's longest vector the length; Adam's step
+   *  is shortened, but never lengthened. second is overwritten.
    *  \param length in voxels; negative for forces that point the other way
    *  \param slot kernels::FactorOfOuter or kernels::FactorOfInner */
   void
@@ -73,7 +73,7 @@ protected:
   void
   RefineInverse(const Memory & deformation, Memory & inverse, Memory & errors);
 
-  /** Returns an array that MakeUpdate() may overwrite as its second one: that of forces themselves, unless smoothing reads them to the end. */
+  /** Returns an array that MakeUpdate() may overwrite as its second one: forces, unless smoothing still reads forces at its end. */
   Memory &
   FindSecond(const DiffeomorphicSettings & settings, Memory & forces);
 
@@ -103,7 +103,7 @@ private:
   void
   SetSmoothing(const DiffeomorphicSettings & settings);
 
-  /** Begins Adam's steps on the current level, or forgets them. */
+  /** Begins Adam's steps on the current level, or frees Adam's arrays if the settings do not use Adam. */
   void
   BeginAdam(const LevelGrid & before, const DiffeomorphicSettings & settings);
 

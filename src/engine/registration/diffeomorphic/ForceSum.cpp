@@ -19,7 +19,7 @@ ForceSum::Add(
   ForEachItem<kernels::SumSquaredForcesKernel>(
     m_Queue, strips.number, strips, Input<float>(forces), Input<float>(*m_Numbers), Output<float>(parts));
   reducer.Sum(parts, 0, strips.number, *m_Numbers, kernels::ForceSquares);
-  ForEachItem<kernels::FindForceFactorKernel>(m_Queue, 1, static_cast<float>(weight), Output<float>(*m_Numbers));
+  ForEachItem<kernels::ComputeForceFactorKernel>(m_Queue, 1, static_cast<float>(weight), Output<float>(*m_Numbers));
   ForEachItem<kernels::AddForceToSumKernel>(
     m_Queue, elements, static_cast<int>(isFirst), Input<float>(*m_Numbers), Input<float>(forces), Output<float>(sum));
 }

@@ -23,7 +23,7 @@ public:
 
   /** Enqueues the addition of forces to a sum.
    *  \param elements number of elements of forces and of sum, which are float
-   *  \param weight of these forces; negative for forces that point the other way
+   *  \param weight the weight of these forces; negative for forces that point the other way
    *  \param isFirst true if the sum begins with these forces, which then may lie in sum */
   void
   Add(FieldReducer & reducer, std::int64_t elements, const Memory & forces, double weight, bool isFirst, Memory & sum);

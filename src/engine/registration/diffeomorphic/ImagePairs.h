@@ -43,7 +43,7 @@ ListWeighedPairs(const DiffeomorphicProblem &  problem,
 std::string
 NamePair(std::size_t number);
 
-/** Makes a vector have count items, which make() makes; those that are there already stay. So no place is empty, also if make() throws. */
+/** Resizes a vector to count items. Existing items stay; make() makes each new one. If make() throws, the vector has no empty item. */
 template <typename TItem, typename TMake>
 void
 ResizeItems(std::vector<std::unique_ptr<TItem>> & items, std::size_t count, const TMake & make)
@@ -58,7 +58,7 @@ ResizeItems(std::vector<std::unique_ptr<TItem>> & items, std::size_t count, cons
   }
 }
 
-/** Calls call(); errors that it throws name the pair. */
+/** Calls call(), and adds the pair's name to the message of an error that call() throws. */
 template <typename TCall>
 auto
 WithPairNamed(std::size_t number, const TCall & call)

@@ -42,7 +42,7 @@ enum class FieldEdge
   IsZero
 };
 
-/** Brings a field, float[3] a voxel, from the grid of the level before to a level's: resampled, or zeros if there was no level before.
+/** Resamples a field, float[3] a voxel, from the grid of the previous level on a level's grid. Makes zeros if there was no previous level.
  *  Overwrites the workspace's first array. */
 void
 CarryField(SchemeWorkspace & workspace,
@@ -51,7 +51,7 @@ CarryField(SchemeWorkspace & workspace,
            FieldEdge         edge,
            MemoryPointer &   field);
 
-/** Makes the factors of a composition, see kernels::ComposeFields, which are 1, unless they are there. */
+/** Makes the factors of a composition, which are 1; see kernels::ComposeFields. Does nothing if factors exist. */
 void
 ReserveFactors(Queue & queue, MemoryPointer & factors);
 

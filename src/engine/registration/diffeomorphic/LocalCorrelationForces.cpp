@@ -116,15 +116,15 @@ LocalCorrelationForces::Enqueue(
                                                  Output<RealNumber>(*m_Sums));
   // The terms wait where the forces will be.
   Memory & parts = reducer.GetParts(blocksAlongZ);
-  ForEachItem<kernels::FindCorrelationTermsKernel>(m_Queue,
-                                                   blocksAlongZ,
-                                                   Precision::Single,
-                                                   grid,
-                                                   m_Correlation,
-                                                   Input<RealNumber>(*m_Sums),
-                                                   Input<RealNumber>(weights),
-                                                   Output<RealNumber>(parts),
-                                                   Output<RealNumber>(forces));
+  ForEachItem<kernels::ComputeCorrelationTermsKernel>(m_Queue,
+                                                      blocksAlongZ,
+                                                      Precision::Single,
+                                                      grid,
+                                                      m_Correlation,
+                                                      Input<RealNumber>(*m_Sums),
+                                                      Input<RealNumber>(weights),
+                                                      Output<RealNumber>(parts),
+                                                      Output<RealNumber>(forces));
   reducer.Sum(parts, 0, blocksAlongZ, values, slot);
   ForEachItem<kernels::SumTermsInPlaneKernel>(m_Queue,
                                               blocksAlongY,
@@ -133,21 +133,21 @@ LocalCorrelationForces::Enqueue(
                                               m_Correlation,
                                               Input<RealNumber>(forces),
                                               Output<RealNumber>(*m_Sums));
-  ForEachItem<kernels::FindCorrelationForcesKernel>(m_Queue,
-                                                    blocksAlongZ,
-                                                    Precision::Single,
-                                                    grid,
-                                                    m_Correlation,
-                                                    Input<RealNumber>(*m_Sums),
-                                                    Input<RealNumber>(*m_Fixed),
-                                                    Input<RealNumber>(*m_Warped),
-                                                    Input<RealNumber>(weights),
-                                                    Input<RealNumber>(gradients),
-                                                    Output<RealNumber>(forces));
+  ForEachItem<kernels::ComputeCorrelationForcesKernel>(m_Queue,
+                                                       blocksAlongZ,
+                                                       Precision::Single,
+                                                       grid,
+                                                       m_Correlation,
+                                                       Input<RealNumber>(*m_Sums),
+                                                       Input<RealNumber>(*m_Fixed),
+                                                       Input<RealNumber>(*m_Warped),
+                                                       Input<RealNumber>(weights),
+                                                       Input<RealNumber>(gradients),
+                                                       Output<RealNumber>(forces));
 }
 
 std::optional<double>
-LocalCorrelationForces::FindCost(float value) const
+LocalCorrelationForces::ComputeCost(float value) const
 {
   // Minus the mean over all voxels. A sum of 0 means that no voxel had a weight.
   return value == 0 ? std::nullopt

@@ -12,7 +12,7 @@ namespace gpureg
 class LocalCorrelationForces : public FieldForces
 {
 public:
-  /** queue must outlive it. \param radius of a neighborhood, voxels, along each axis of more than one voxel */
+  /** queue must outlive it. \param radius the radius of a neighborhood, in voxels, along each axis of more than one voxel */
   LocalCorrelationForces(Queue & queue, int radius);
 
   void
@@ -32,7 +32,7 @@ public:
           std::int64_t   slot) override;
 
   std::optional<double>
-  FindCost(float value) const override;
+  ComputeCost(float value) const override;
 
   std::size_t
   GetDeviceBytes() const override;

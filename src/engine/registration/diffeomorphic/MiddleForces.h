@@ -51,7 +51,8 @@ public:
   void
   CheckImages();
 
-  /** Does that for the first images of a level, and sets their ranges where similarities have bins of them, as ITK does. */
+  /** Checks that none of a level's first images in the middle is constant, and sets their ranges for similarities with bins, as ITK does.
+   *  Overwrites the workspace's first array. */
   void
   SetRanges(bool isFirst);
 
@@ -69,7 +70,8 @@ public:
     return m_Scratch;
   }
 
-  /** Waits, and returns the costs of the level's first count iterations: the mean of both evaluations of the first pair, as ITK has it.
+  /** Waits for the device, and returns the costs of the level's first count iterations: the mean of both evaluations of the first pair, as
+   *  ITK has it.
    *  \throws BadInputError if they say that there is nothing to register, or that the fields have grown beyond all numbers */
   std::vector<double>
   DownloadCosts(int count) const;

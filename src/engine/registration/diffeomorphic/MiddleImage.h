@@ -49,7 +49,7 @@ public:
   void
   EnqueueRange();
 
-  /** Waits for that range.
+  /** Waits for the range of the resampled image's values.
    *  \throws BadInputError if all values are equal */
   ImageSummary
   DownloadRange() const;

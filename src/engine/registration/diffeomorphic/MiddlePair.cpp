@@ -86,7 +86,7 @@ MiddlePair::SetRanges(bool isFirst)
   const bool hasBins = m_Similarity->GetDescription().HasJointHistogram();
   if (hasBins || isFirst)
   {
-    const std::array<ImageSummary, 2> ranges = this->FindRanges();
+    const std::array<ImageSummary, 2> ranges = this->ComputeRanges();
     if (hasBins)
     {
       m_Fixed.SetRange(ranges[0]);
@@ -98,11 +98,11 @@ MiddlePair::SetRanges(bool isFirst)
 void
 MiddlePair::CheckImages()
 {
-  this->FindRanges();
+  this->ComputeRanges();
 }
 
 std::array<ImageSummary, 2>
-MiddlePair::FindRanges()
+MiddlePair::ComputeRanges()
 {
   // One wait serves both.
   m_Fixed.EnqueueRange();

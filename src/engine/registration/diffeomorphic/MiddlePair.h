@@ -129,14 +129,14 @@ public:
   Plan(const RecursiveFilter & filter, const MiddleSources & sources, const LevelGrid & level, MemoryLedger & ledger);
 
 private:
-  /** Makes the similarity, unless it is there. */
+  /** Makes the similarity if there is none yet. */
   void
   MakeSimilarity(const SimilaritySettings & settings);
 
   /** Returns the ranges of the fixed and the moving image in the middle. Overwrites the workspace's first array.
    *  \throws BadInputError if an image does not vary */
   std::array<ImageSummary, 2>
-  FindRanges();
+  ComputeRanges();
 
   /** Says whether the gradient in the forces is the fixed image's, as itk::DemonsImageToImageMetricv4 has it by default. Then the forces are
    *  minus those of the exchanged images, whose moving image is the fixed one. */

@@ -59,12 +59,14 @@ PairForces::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomorphic
     term.weight = pair.weight;
     term.number = pairs[n].number;
     WithPairNamed(term.number, [&] {
-      const auto make =
-        [&](const RegisteredImage & image, const char * which, ImageLevel & values, ImageLevel & weights) {
-          // All fixed images have the grid of the first one, but for roundings of their geometry.
-          const RegisteredImage & measured = &image == &pair.fixed ? problem.fixed : image;
-          return MakeLevelImage(maker, image, which, FindFactors(measured, problem.dimension, edge), values, weights);
-        };
+      const auto make = [&](const RegisteredImage & image,
+                            const char *            which,
+                            ImageLevel &            values,
+                            ImageLevel &            weights) {
+        // All fixed images have the grid of the first one, but for roundings of their geometry.
+        const RegisteredImage & measured = &image == &pair.fixed ? problem.fixed : image;
+        return MakeLevelImage(maker, image, which, ComputeFactors(measured, problem.dimension, edge), values, weights);
+      };
       const LevelImage fixed = make(pair.fixed, "fixed", term.fixed, term.fixedMask);
       const LevelImage moving = make(pair.moving, "moving", term.moving, term.movingMask);
       if (coarser == 0)
@@ -111,7 +113,7 @@ PairForces::PlanLevel(const DiffeomorphicProblem &  problem,
         const RegisteredImage & measured = &image == &pair.fixed ? problem.fixed : image;
         return PlanLevelImage(queue,
                               image,
-                              FindFactors(measured, problem.dimension, edge),
+                              ComputeFactors(measured, problem.dimension, edge),
                               true,
                               "levels of images: " + name + which,
                               "scratch: shrunk image",
@@ -196,7 +198,7 @@ PairForces::DownloadCosts(int count) const
         throw BadInputError(
           "the deformation has grown beyond all numbers: take a shorter step, or a larger fieldSigma");
       }
-      const std::optional<double> cost = term.forces->FindCost(value);
+      const std::optional<double> cost = term.forces->ComputeCost(value);
       hasVoxels = hasVoxels || cost;
       costs[t] += term.weight * cost.value_or(0.0);
     }

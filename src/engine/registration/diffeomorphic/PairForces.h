@@ -33,7 +33,7 @@ public:
   void
   Enqueue(const Memory & field, Memory & scratch, Memory & forces, int t);
 
-  /** Waits, and returns the costs of the level's first count iterations.
+  /** Waits for the device, and returns the costs of the level's first count iterations.
    *  \throws BadInputError if no voxel of a pair was compared, or if a cost is no number */
   std::vector<double>
   DownloadCosts(int count) const;
@@ -51,7 +51,7 @@ public:
 private:
   struct Term;
 
-  /** Makes the forces of a pair, unless they are there. */
+  /** Makes the forces of a pair if there are none yet. */
   void
   MakeForces(const SimilaritySettings & similarity, Term & term);
 

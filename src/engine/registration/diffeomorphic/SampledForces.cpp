@@ -75,7 +75,7 @@ SampledForces::Enqueue(
 }
 
 std::optional<double>
-SampledForces::FindCost(float value) const
+SampledForces::ComputeCost(float value) const
 {
   return value == GPUREG_NO_EVALUATED_VALUE
            ? std::nullopt

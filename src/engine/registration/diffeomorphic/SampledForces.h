@@ -38,7 +38,7 @@ public:
           std::int64_t   slot) override;
 
   std::optional<double>
-  FindCost(float value) const override;
+  ComputeCost(float value) const override;
 
   std::size_t
   GetDeviceBytes() const override;

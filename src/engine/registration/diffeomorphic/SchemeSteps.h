@@ -73,7 +73,7 @@ public:
   virtual void
   Begin() = 0;
 
-  /** Makes the images of a level, and brings the fields to its grid: those of the level before, or zeros. */
+  /** Makes the images of a level, and resamples the previous level's fields on its grid; the first level's fields are zeros. */
   virtual void
   BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number) = 0;
 
@@ -89,7 +89,7 @@ public:
     return false;
   }
 
-  /** Waits, and returns the costs of the level's first count iterations.
+  /** Waits for the device, and returns the costs of the level's first count iterations.
    *  \throws BadInputError if they say that there is nothing to register, or that the fields have grown beyond all numbers */
   virtual std::vector<double>
   DownloadCosts(int count) = 0;

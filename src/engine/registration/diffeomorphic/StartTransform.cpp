@@ -12,7 +12,7 @@ namespace
 {
 /** Returns the point of the middle of a level's grid. */
 Vector3
-FindCentre(const LevelGrid & level)
+ComputeCentre(const LevelGrid & level)
 {
   Vector3 centre = level.toPoint.offset;
   for (std::size_t r = 0; r < 3; ++r)
@@ -57,7 +57,7 @@ StartTransform::BeginLevel(const TransformChain & chain, const LevelGrid & level
   grid.outputToPoint = level.toPoint;
   grid.transform = chain;
   // Displacements alone are read, in mm. Places are counted from the middle on, since fixed point does not reach far.
-  const Vector3 middle = Multiply(m_Affine.matrix, FindCentre(level));
+  const Vector3 middle = Multiply(m_Affine.matrix, ComputeCentre(level));
   for (std::size_t r = 0; r < 3; ++r)
   {
     grid.pointToInput.offset[r] = -(middle[r] + m_Affine.offset[r]);

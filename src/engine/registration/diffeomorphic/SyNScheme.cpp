@@ -82,9 +82,9 @@ GetShrinkFactors(const DiffeomorphicProblem & problem, const DiffeomorphicSettin
     return given[static_cast<std::size_t>(number)];
   }
   const int coarser = static_cast<int>(settings.iterations.size()) - 1 - number;
-  return FindFactors(problem.fixed,
-                     problem.dimension,
-                     std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), coarser));
+  return ComputeFactors(problem.fixed,
+                        problem.dimension,
+                        std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), coarser));
 }
 
 SyNScheme::SyNScheme(SchemeWorkspace & workspace)

@@ -12,7 +12,7 @@
 namespace gpureg
 {
 
-/** Returns how many voxels of the fixed image, along each axis, one of a level's grid stands for. */
+/** Returns the number of the fixed image's voxels, along each axis, per voxel of a level's grid. */
 Size
 GetShrinkFactors(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number);
 
@@ -58,14 +58,14 @@ private:
     MemoryPointer fromMiddle;
   };
 
-  /** Brings a side's fields to the current level's grid. before: the level before. state: where a first level begins, if it is there. */
+  /** Resamples a side's fields on the current level's grid. before: the previous level; state: the fields of the first level, or null. */
   void
   BeginSide(Side & side, LevelGrid before, const std::optional<MiddleState> & state);
 
   void
   Move(const DiffeomorphicSettings & settings, int t) override;
 
-  /** Brings the fields to a level's grid; those of the first level are the problem's state, or zeros. */
+  /** Resamples the fields on a level's grid. The first level's fields are the problem's state, or zeros. */
   void
   BeginFields(const LevelGrid & level, const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings);
 

@@ -72,7 +72,7 @@ VelocityScheme::MakeSources(const WeighedPair &          pair,
 {
   const LevelMaker maker{ *m_Workspace.queue, m_Workspace.lines, true };
   const auto       makeImage = [&](const RegisteredImage & image, const char * which, LevelValues & its) {
-    return MakeLevelImage(maker, image, which, FindFactors(image, problem.dimension, edge), its.values, its.mask);
+    return MakeLevelImage(maker, image, which, ComputeFactors(image, problem.dimension, edge), its.values, its.mask);
   };
   const LevelImage fixed = makeImage(pair.pair.fixed, "fixed", made.fixed);
   const LevelImage moving = makeImage(pair.pair.moving, "moving", made.moving);
@@ -231,7 +231,7 @@ VelocityScheme::PlanLevel(const DiffeomorphicProblem &  problem,
     const auto  plan = [&](const RegisteredImage & image, const char * which, LevelValues & its) {
       return PlanLevelImage(*m_Workspace.queue,
                             image,
-                            FindFactors(image, problem.dimension, edge),
+                            ComputeFactors(image, problem.dimension, edge),
                             true,
                             "levels of images: pair " + std::to_string(pair.number + 1) + " " + which,
                             "scratch: shrunk image",

@@ -41,7 +41,7 @@ public:
   void
   Turn(bool isConjugate)
   {
-    m_Passes->FindConjugation(m_Count, isConjugate, *m_Arrays.gradient, *m_Arrays.lastGradient, *m_Arrays.numbers);
+    m_Passes->ComputeConjugation(m_Count, isConjugate, *m_Arrays.gradient, *m_Arrays.lastGradient, *m_Arrays.numbers);
     ForEachItem<kernels::TurnDirectionKernel>(m_Queue,
                                               m_Count,
                                               Input<float>(m_Arrays.numbers),

@@ -22,11 +22,11 @@ public:
   {}
 
   void
-  FindConjugation(std::int64_t   count,
-                  bool           isConjugate,
-                  const Memory & gradient,
-                  const Memory & lastGradient,
-                  Memory &       numbers) override
+  ComputeConjugation(std::int64_t   count,
+                     bool           isConjugate,
+                     const Memory & gradient,
+                     const Memory & lastGradient,
+                     Memory &       numbers) override
   {
     LaunchGroups<ConjugateGroupKernel>(m_Queue,
                                        GroupNumbers{ 1 },

@@ -21,7 +21,7 @@ public:
   /** Computes numbers[LineProduct] and numbers[LineConjugation] of count vectors.
    *  \param isConjugate true: the direction is to be conjugate to the last one; false: it is to oppose the gradient */
   virtual void
-  FindConjugation(
+  ComputeConjugation(
     std::int64_t count, bool isConjugate, const Memory & gradient, const Memory & lastGradient, Memory & numbers) = 0;
 
   /** Computes numbers[LineLongest] of count vectors. */

@@ -24,9 +24,9 @@ MoveByAdam(Queue & queue, const kernels::ControlStep & a, std::int64_t count, co
 }
 
 void
-KeepValue(Queue & queue, const StepArrays & arrays)
+CopyValue(Queue & queue, const StepArrays & arrays)
 {
-  ForEachItem<kernels::KeepValueKernel>(queue,
+  ForEachItem<kernels::CopyValueKernel>(queue,
                                         1,
                                         Input<float>(arrays.evaluated, arrays.evaluatedPlace),
                                         Output<float>(arrays.values, arrays.valuePlace));

@@ -39,9 +39,9 @@ MoveByAdam(Queue & queue, const kernels::ControlStep & a, std::int64_t count, co
 
 /** Enqueues the copy of an evaluation's value to values[valuePlace]. */
 void
-KeepValue(Queue & queue, const StepArrays & arrays);
+CopyValue(Queue & queue, const StepArrays & arrays);
 
-/** Enqueues the computation of the cost's gradient, float4; see kernels::FindCostGradient. gradient may be arrays.controlForces. */
+/** Enqueues the computation of the cost's gradient, float4; see kernels::ComputeCostGradient. gradient may be arrays.controlForces. */
 void
 FindGradient(Queue & queue, float similarity, std::int64_t count, const StepArrays & arrays, Memory & gradient);
 

@@ -20,7 +20,7 @@ FreeFormCost::FreeFormCost(const FreeFormProblem &  problem,
   : m_Settings(settings)
   , m_Level(level)
 {
-  this->FindMaps(problem);
+  this->ComputeMaps(problem);
   this->PrepareSimilarity();
   this->PreparePenalties(problem, slots);
   Queue & queue = *level.core.queue;
@@ -32,7 +32,7 @@ FreeFormCost::FreeFormCost(const FreeFormProblem &  problem,
 }
 
 void
-FreeFormCost::FindMaps(const FreeFormProblem & problem)
+FreeFormCost::ComputeMaps(const FreeFormProblem & problem)
 {
   const bool     isByIndex = !m_Level.similarity->GetDescription().HasNeighborhoods();
   const IndexMap movingToPoint = Compose(problem.moving.indexToPoint, m_Level.moving.GetToImage());
@@ -157,13 +157,13 @@ FreeFormCost::EnqueueGradient(int slot)
   StepArrays arrays = this->MakeArrays(slot);
   this->ForEachPenalty(slot,
                        [&](const WeightedPenalty & penalty, ControlPenaltyTerm & term, double unit, std::int64_t its) {
-                         term.FindValueAndGradient(penalty.kind,
-                                                   points.GetPoints(),
-                                                   *m_Level.penaltyValues,
-                                                   its,
-                                                   penalty.weight * unit,
-                                                   arrays.penalty == nullptr ? Use::Replaces : Use::Adds,
-                                                   *m_Level.penalty);
+                         term.ComputeValueAndGradient(penalty.kind,
+                                                      points.GetPoints(),
+                                                      *m_Level.penaltyValues,
+                                                      its,
+                                                      penalty.weight * unit,
+                                                      arrays.penalty == nullptr ? Use::Replaces : Use::Adds,
+                                                      *m_Level.penalty);
                          arrays.penalty = m_Level.penalty.get();
                        });
   return arrays;
@@ -180,7 +180,7 @@ FreeFormCost::EnqueueValue(int slot)
 {
   m_Level.core.samples.Move();
   m_Level.similarity->EnqueueValue();
-  KeepValue(*m_Level.core.queue, this->MakeArrays(slot));
+  CopyValue(*m_Level.core.queue, this->MakeArrays(slot));
   this->ForEachPenalty(slot, [&](const WeightedPenalty & penalty, ControlPenaltyTerm & term, double, std::int64_t its) {
     term.FindValue(penalty.kind, m_Level.core.samples.GetControlPoints().GetPoints(), *m_Level.penaltyValues, its);
   });

@@ -46,7 +46,7 @@ public:
 
 private:
   void
-  FindMaps(const FreeFormProblem & problem);
+  ComputeMaps(const FreeFormProblem & problem);
   /** Prepares the similarity for its current samples. */
   void
   PrepareSimilarity();

@@ -30,7 +30,7 @@ constexpr int    MostTrials = 12;
 
 /** Returns the mean of the costs that are numbers; not a number if none is. An iteration whose drawn samples miss a mask has no cost. */
 double
-FindMeanCost(std::vector<double>::const_iterator first, std::vector<double>::const_iterator end)
+ComputeMeanCost(std::vector<double>::const_iterator first, std::vector<double>::const_iterator end)
 {
   const auto isNumber = [](double cost) { return !std::isnan(cost); };
   const auto add = [&](double sum, double cost) { return isNumber(cost) ? sum + cost : sum; };
@@ -45,8 +45,8 @@ HasConverged(const FreeFormSettings & settings, const std::vector<double> & cost
   {
     return false;
   }
-  const double last = FindMeanCost(costs.end() - window, costs.end());
-  const double before = FindMeanCost(costs.end() - 2 * window, costs.end() - window);
+  const double last = ComputeMeanCost(costs.end() - window, costs.end());
+  const double before = ComputeMeanCost(costs.end() - 2 * window, costs.end() - window);
   return before - last <= settings.convergenceThreshold * std::abs(before);
 }
 
@@ -68,7 +68,7 @@ DescendByAdam(const FreeFormSettings &         settings,
               const std::function<void(int)> & onIteration)
 {
   const std::int64_t count = CountOf(level.grid.size);
-  Throttle           pace(*level.core.queue);
+  Throttle           throttle(*level.core.queue);
   int                done = 0;
   for (; done < settings.iterations && !HasConverged(settings, cost, done); ++done)
   {
@@ -78,7 +78,7 @@ DescendByAdam(const FreeFormSettings &         settings,
     kernels::ControlStep a = MakeStep(settings, level, cost.GetSimilarityUnit(), done);
     a.hasPenalty = arrays.penalty != nullptr;
     MoveByAdam(*level.core.queue, a, count, arrays);
-    pace.EndStep();
+    throttle.EndStep();
   }
   return cost.Download(done);
 }

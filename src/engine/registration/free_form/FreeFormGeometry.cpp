@@ -30,7 +30,7 @@ CountUsefulLevels(const FreeFormProblem & problem, const FreeFormSettings & sett
   int                    levels = 1;
   // If axes have few voxels, a level may equal the one before.
   while (levels < mostLevels && CountLevelVoxels(problem, shares, levels) >= least &&
-         FindLevelFactors(problem, problem.fixed, levels) != FindLevelFactors(problem, problem.fixed, levels - 1))
+         ComputeLevelFactors(problem, problem.fixed, levels) != ComputeLevelFactors(problem, problem.fixed, levels - 1))
   {
     ++levels;
   }
@@ -49,7 +49,7 @@ FindLeastVoxels(const FreeFormSettings & settings)
 std::int64_t
 CountLevelVoxels(const FreeFormProblem & problem, const MaskShares & shares, int level)
 {
-  const Size factors = FindLevelFactors(problem, problem.fixed, level);
+  const Size factors = ComputeLevelFactors(problem, problem.fixed, level);
   Size       size = problem.fixed.size;
   std::transform(size.begin(), size.end(), factors.begin(), size.begin(), std::divides<>());
   const double room = shares.moving * static_cast<double>(CountOf(problem.moving.size)) *
@@ -80,11 +80,11 @@ CompleteSettings(const FreeFormProblem & problem, const FreeFormSettings & setti
 }
 
 Size
-FindLevelFactors(const FreeFormProblem & problem, const RegisteredImage & image, int level)
+ComputeLevelFactors(const FreeFormProblem & problem, const RegisteredImage & image, int level)
 {
   const double edge =
     std::min(FindShortestEdge(problem.fixed, problem.dimension), FindShortestEdge(problem.moving, problem.dimension));
-  return FindFactors(image, problem.dimension, std::ldexp(edge, level));
+  return ComputeFactors(image, problem.dimension, std::ldexp(edge, level));
 }
 
 LevelGrid

@@ -44,7 +44,7 @@ CountLevelVoxels(const FreeFormProblem & problem, const MaskShares & shares, int
 
 /** Returns how many voxels of an image along each axis one voxel of a level replaces. Level 0 is the finest: the image itself. */
 Size
-FindLevelFactors(const FreeFormProblem & problem, const RegisteredImage & image, int level);
+ComputeLevelFactors(const FreeFormProblem & problem, const RegisteredImage & image, int level);
 
 LevelGrid
 MakeLevelGrid(const FreeFormProblem & problem, const FreeFormSettings & settings, int level);

@@ -31,7 +31,7 @@ public:
   {
     const StepArrays evaluated = m_Cost.EnqueueGradient(slot);
     Queue &          queue = *m_Level.core.queue;
-    KeepValue(queue, evaluated);
+    CopyValue(queue, evaluated);
     gpureg::FindGradient(
       queue, static_cast<float>(m_Cost.GetSimilarityUnit()), m_Count, evaluated, *m_Level.controlForces);
   }

@@ -70,7 +70,7 @@ private:
     const auto plan = [&](const RegisteredImage & image, const char * which, ImageLevel & made, ImageLevel & mask) {
       return PlanLevelImage(*m_Queue,
                             image,
-                            FindLevelFactors(m_Problem, image, number),
+                            ComputeLevelFactors(m_Problem, image, number),
                             true,
                             std::string("levels of images: ") + which,
                             "similarity: scratch",

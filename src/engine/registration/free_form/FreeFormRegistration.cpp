@@ -78,7 +78,7 @@ public:
       problem.moving = m_Moving.Make(problem.moving, "moving", given.movingRange, result.warnings);
       CheckVaries(*m_Queue, problem.fixed, "fixed");
       CheckVaries(*m_Queue, problem.moving, "moving");
-      const MaskShares       shares{ this->FindMaskShare(problem.fixed), this->FindMaskShare(problem.moving) };
+      const MaskShares       shares{ this->ComputeMaskShare(problem.fixed), this->ComputeMaskShare(problem.moving) };
       const FreeFormSettings settings = CompleteSettings(problem, given, shares);
       this->ReserveLevel(settings);
       m_Level->coarseSize = {};
@@ -161,7 +161,7 @@ private:
 
   /** Returns the share of an image's voxels that lies inside its mask; 1 without a mask. */
   double
-  FindMaskShare(const RegisteredImage & image)
+  ComputeMaskShare(const RegisteredImage & image)
   {
     if (image.mask == nullptr)
     {
@@ -222,7 +222,7 @@ private:
     }
     else
     {
-      this->KeepPoints(level);
+      this->StorePoints(level);
     }
     result.milliseconds = MillisecondsSince(start);
     return result;
@@ -234,7 +234,7 @@ private:
   {
     const LevelMaker maker{ *m_Queue, *m_Lines, true };
     const auto       make = [&](const RegisteredImage & image, const char * name, auto & made, auto & mask) {
-      return MakeLevelImage(maker, image, name, FindLevelFactors(problem, image, number), made, mask);
+      return MakeLevelImage(maker, image, name, ComputeLevelFactors(problem, image, number), made, mask);
     };
     const LevelImage fixed = make(problem.fixed, "fixed", level.fixed, level.fixedMask);
     const LevelImage moving = make(problem.moving, "moving", level.moving, level.movingMask);
@@ -266,7 +266,7 @@ private:
 
   /** Copies the control points for the next level. */
   void
-  KeepPoints(Level & level)
+  StorePoints(Level & level)
   {
     const std::size_t bytes = sizeof(kernels::float4) * static_cast<std::size_t>(CountOf(level.grid.size));
     Reserve(*m_Queue, level.coarsePoints, bytes);

@@ -52,7 +52,7 @@ using GradientPair = std::array<Gradient, 2>;
 
 /** Returns a noise whose square is the mean squared noise of the pair's gradients. */
 Gradient
-FindNoise(const GradientPair & pair)
+ComputeNoise(const GradientPair & pair)
 {
   Gradient noise(pair[0].size());
   std::transform(pair[0].begin(), pair[0].end(), pair[1].begin(), noise.begin(), [](double a, double b) {
@@ -125,7 +125,7 @@ EstimateGain(const std::vector<GradientPair> & measured, double firstStep)
     // The noises of both gradients are independent.
     power += GetInnerProduct(pair[0], pair[1]) / places;
     longest += 0.5 * (FindLongest(pair[0]) + FindLongest(pair[1])) / places;
-    const Gradient noise = FindNoise(pair);
+    const Gradient noise = ComputeNoise(pair);
     noisePower += GetInnerProduct(noise, noise) / places;
     for (const Gradient & other : noises)
     {

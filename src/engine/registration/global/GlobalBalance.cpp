@@ -20,7 +20,7 @@ constexpr double LeastOwn = 1e-3;
 /** Returns how a place, relative to the fixed centre, moves in the fixed image's space if a pose moves along a direction by 1.
  *  \param toFixed the inverse of the pose's matrix */
 IndexMap
-FindChange(const PoseFrame & frame, const Pose & pose, const PoseStep & direction, const Matrix3 & toFixed)
+ComputeChange(const PoseFrame & frame, const Pose & pose, const PoseStep & direction, const Matrix3 & toFixed)
 {
   // Differences of doubles suffice, because a map is a smooth function of its pose.
   constexpr double step = 1e-3;
@@ -104,7 +104,7 @@ GradientSums::AddSlice(const RegisteredImage & image, const ImageMass & mass, st
 }
 
 double
-GradientSums::FindProduct(const IndexMap & first, const IndexMap & second) const
+GradientSums::ComputeProduct(const IndexMap & first, const IndexMap & second) const
 {
   const auto get = [](const IndexMap & change, std::size_t i) {
     const std::size_t component = i / Coordinates;
@@ -122,27 +122,30 @@ GradientSums::FindProduct(const IndexMap & first, const IndexMap & second) const
   return product;
 }
 
-Freedom
-BalanceFreedom(const PoseFrame & frame, const Freedom & freedom, const Pose & pose, const GradientSums & moments)
+PoseDirections
+BalanceDirections(const PoseFrame &      frame,
+                  const PoseDirections & directions,
+                  const Pose &           pose,
+                  const GradientSums &   gradients)
 {
-  const std::size_t     count = freedom.size();
+  const std::size_t     count = directions.size();
   const Matrix3         toFixed = Invert(MakePointMap(frame, pose).matrix);
   std::vector<IndexMap> changes;
-  for (const PoseStep & direction : freedom)
+  for (const PoseStep & direction : directions)
   {
-    changes.push_back(FindChange(frame, pose, direction, toFixed));
+    changes.push_back(ComputeChange(frame, pose, direction, toFixed));
   }
   // Computes the Cholesky factor of the products row by row, and applies it to the directions, as Gram and Schmidt do.
   std::vector<double> factor(count * count, 0.0);
   double              mean = 0;
-  Freedom             balanced = freedom;
+  PoseDirections      balanced = directions;
   for (std::size_t n = 0; n < count; ++n)
   {
-    const double whole = moments.FindProduct(changes[n], changes[n]);
+    const double whole = gradients.ComputeProduct(changes[n], changes[n]);
     double       own = whole;
     for (std::size_t m = 0; m < n; ++m)
     {
-      double shared = moments.FindProduct(changes[n], changes[m]);
+      double shared = gradients.ComputeProduct(changes[n], changes[m]);
       for (std::size_t k = 0; k < m; ++k)
       {
         shared -= factor[n * count + k] * factor[m * count + k];
@@ -159,7 +162,7 @@ BalanceFreedom(const PoseFrame & frame, const Freedom & freedom, const Pose & po
     if (!(length > 0))
     {
       // An image without gradients along an axis gives no information.
-      return freedom;
+      return directions;
     }
     factor[n * count + n] = length;
     for (double & part : balanced[n])

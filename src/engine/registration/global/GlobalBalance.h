@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of an image's gradients, which tell how strongly changes of a map show in the image.
+// Sums of an image's gradients, from which follows how strongly a change of a map changes the image.
 #ifndef gpureg_GlobalBalance_h
 #define gpureg_GlobalBalance_h
 
@@ -27,7 +27,7 @@ public:
   /** Returns how two changes show together: the sum over voxels of the product of the changes of the voxel's value.
    *  \param first, second matrix · x + offset is the displacement of a place x relative to the centre */
   double
-  FindProduct(const IndexMap & first, const IndexMap & second) const;
+  ComputeProduct(const IndexMap & first, const IndexMap & second) const;
 
 private:
   static constexpr std::size_t Coordinates = 4;
@@ -44,9 +44,12 @@ private:
  *  namely as much as those of the given directions do on average, and independently of the others, so that a cost has equal curvature along
  *  all of them. Without it, a search would end early: a rotation and a skew of an elongated object act nearly alike, and along short edges,
  *  or across thin objects, either hardly shows.
- *  \param moments sums of the fixed image about the frame's centre */
-Freedom
-BalanceFreedom(const PoseFrame & frame, const Freedom & freedom, const Pose & pose, const GradientSums & moments);
+ *  \param gradients sums of the fixed image about the frame's centre */
+PoseDirections
+BalanceDirections(const PoseFrame &      frame,
+                  const PoseDirections & directions,
+                  const Pose &           pose,
+                  const GradientSums &   gradients);
 
 } // namespace gpureg
 

@@ -19,19 +19,19 @@ namespace
 constexpr double Degree = GlobalSettings::Pi / 180;
 } // namespace
 
-FreedomKind
-GetFreedomKind(int degreesOfFreedom)
+PoseKind
+GetPoseKind(int degreesOfFreedom)
 {
   switch (degreesOfFreedom)
   {
     case 6:
-      return FreedomKind::Rigid;
+      return PoseKind::Rigid;
     case 7:
-      return FreedomKind::Similarity;
+      return PoseKind::Similarity;
     case 9:
-      return FreedomKind::Scales;
+      return PoseKind::Scales;
     case 12:
-      return FreedomKind::Affine;
+      return PoseKind::Affine;
     default:
       throw BadInputError("there are no " + std::to_string(degreesOfFreedom) +
                           " degrees of freedom; set 6, 7, 9 or 12, of two dimensions, too");
@@ -48,7 +48,7 @@ CheckSettings(const GlobalProblem & problem, const GlobalSettings & settings)
   // Each function throws for a value that it does not know.
   CheckServes("cost", settings.cost, &SimilarityDescription::isForGlobal);
   GetName(settings.optimizer);
-  GetFreedomKind(settings.degreesOfFreedom);
+  GetPoseKind(settings.degreesOfFreedom);
   if (settings.bins != 0)
   {
     CheckSettings({ settings.cost, settings.bins });

@@ -11,8 +11,8 @@ namespace gpureg
 
 /** Returns the kind of a map of so many degrees of freedom.
  *  \throws BadInputError unless there are 6, 7, 9 or 12. */
-FreedomKind
-GetFreedomKind(int degreesOfFreedom);
+PoseKind
+GetPoseKind(int degreesOfFreedom);
 
 /** Checks the settings of a search.
  *  \throws BadInputError for what is out of range. */

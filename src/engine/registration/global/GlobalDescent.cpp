@@ -16,7 +16,7 @@ constexpr double Noise = 1e-6;
 
 /** Returns the position of the minimum of the parabola through three values at -1, 0 and 1; 0 if it is not convex. */
 double
-FindParabolasEnd(double before, double middle, double behind)
+ComputeParabolasEnd(double before, double middle, double behind)
 {
   const double curvature = before - 2 * middle + behind;
   return curvature > 0 ? std::clamp(0.5 * (before - behind) / curvature, -1.0, 1.0) : 0.0;
@@ -29,14 +29,14 @@ Dot(const std::vector<double> & a, const std::vector<double> & b)
 }
 
 std::vector<PosedCost>
-FindCosts(GlobalLevel & level, const std::vector<PosedCost> & poses)
+ComputeCosts(GlobalLevel & level, const std::vector<PosedCost> & poses)
 {
   std::vector<Pose> all;
   for (const PosedCost & pose : poses)
   {
     all.push_back(pose.pose);
   }
-  return level.FindCosts(all);
+  return level.ComputeCosts(all);
 }
 
 /** Searches for all poses along one direction. */
@@ -44,10 +44,10 @@ void
 SearchLine(GlobalLevel & level, const PoseStep & direction, double step, std::vector<PosedCost> & poses)
 {
   // The pose itself is the middle place.
-  constexpr int Places = 5;
-  constexpr int Middle = 2;
-  const Freedom along{ direction };
-  const auto    move = [&](const Pose & pose, double places) {
+  constexpr int        Places = 5;
+  constexpr int        Middle = 2;
+  const PoseDirections along{ direction };
+  const auto           move = [&](const Pose & pose, double places) {
     const double distance = places * step;
     return MovePose(pose, along, &distance);
   };
@@ -59,7 +59,7 @@ SearchLine(GlobalLevel & level, const PoseStep & direction, double step, std::ve
       trials.push_back(move(pose.pose, place));
     }
   }
-  const std::vector<PosedCost> tried = level.FindCosts(trials);
+  const std::vector<PosedCost> tried = level.ComputeCosts(trials);
   std::vector<Pose>            ends;
   std::vector<PosedCost>       best;
   for (std::size_t n = 0; n < poses.size(); ++n)
@@ -70,11 +70,11 @@ SearchLine(GlobalLevel & level, const PoseStep & direction, double step, std::ve
       std::min_element(line, line + Places, [](const PosedCost & a, const PosedCost & b) { return a.cost < b.cost; }) -
       line;
     const auto   middle = std::clamp<std::ptrdiff_t>(least, 1, Places - 2);
-    const double end = FindParabolasEnd(line[middle - 1].cost, line[middle].cost, line[middle + 1].cost);
+    const double end = ComputeParabolasEnd(line[middle - 1].cost, line[middle].cost, line[middle + 1].cost);
     best.push_back(line[least]);
     ends.push_back(move(poses[n].pose, static_cast<double>(middle - Middle) + end));
   }
-  const std::vector<PosedCost> atEnds = level.FindCosts(ends);
+  const std::vector<PosedCost> atEnds = level.ComputeCosts(ends);
   for (std::size_t n = 0; n < poses.size(); ++n)
   {
     poses[n] = atEnds[n].cost < best[n].cost ? atEnds[n] : best[n];
@@ -104,14 +104,14 @@ OrderByCost(const std::vector<PosedCost> & poses)
 
 void
 SearchLines(GlobalLevel &               level,
-            const Freedom &             freedom,
+            const PoseDirections &      directions,
             const std::vector<double> & steps,
             std::vector<PosedCost> &    poses)
 {
-  poses = FindCosts(level, poses);
+  poses = ComputeCosts(level, poses);
   for (const double step : steps)
   {
-    for (const PoseStep & direction : freedom)
+    for (const PoseStep & direction : directions)
     {
       SearchLine(level, direction, step, poses);
     }
@@ -119,8 +119,11 @@ SearchLines(GlobalLevel &               level,
 }
 
 void
-SearchLines(
-  GlobalLevel & level, const Freedom & freedom, double firstStep, double lastStep, std::vector<PosedCost> & poses)
+SearchLines(GlobalLevel &            level,
+            const PoseDirections &   directions,
+            double                   firstStep,
+            double                   lastStep,
+            std::vector<PosedCost> & poses)
 {
   std::vector<double> steps;
   for (double step = firstStep; step > 0.999 * lastStep; step *= 0.5)
@@ -128,13 +131,16 @@ SearchLines(
     // Two sweeps for each length, because parameters depend on each other.
     steps.insert(steps.end(), 2, step);
   }
-  SearchLines(level, freedom, steps, poses);
+  SearchLines(level, directions, steps, poses);
 }
 
-QuasiNewtonSearch::QuasiNewtonSearch(
-  GlobalLevel & level, const Freedom & freedom, double firstStep, const SearchEnd & end, std::vector<PosedCost> & poses)
+QuasiNewtonSearch::QuasiNewtonSearch(GlobalLevel &            level,
+                                     const PoseDirections &   directions,
+                                     double                   firstStep,
+                                     const SearchEnd &        end,
+                                     std::vector<PosedCost> & poses)
   : m_Level(level)
-  , m_Freedom(freedom)
+  , m_Directions(directions)
   , m_FirstStep(firstStep)
   , m_End(end)
   , m_Poses(poses)
@@ -144,9 +150,9 @@ QuasiNewtonSearch::QuasiNewtonSearch(
     Candidate candidate;
     candidate.number = n;
     candidate.base = poses[n].pose;
-    candidate.along.assign(freedom.size(), 0.0);
-    this->Arrive(candidate, m_Level.FindSlope(candidate.base, m_Freedom, candidate.along));
-    candidate.inverseHessian.assign(freedom.size() * freedom.size(), 0.0);
+    candidate.along.assign(directions.size(), 0.0);
+    this->Arrive(candidate, m_Level.ComputeSlope(candidate.base, m_Directions, candidate.along));
+    candidate.inverseHessian.assign(directions.size() * directions.size(), 0.0);
     this->ChooseDirection(candidate);
     m_Candidates.push_back(candidate);
   }
@@ -163,7 +169,7 @@ QuasiNewtonSearch::Arrive(Candidate & candidate, const PosedSlope & there)
 void
 QuasiNewtonSearch::ChooseDirection(Candidate & candidate) const
 {
-  const std::size_t n = m_Freedom.size();
+  const std::size_t n = m_Directions.size();
   const double      steepness = std::sqrt(Dot(candidate.slope, candidate.slope));
   candidate.direction.assign(n, 0.0);
   if (!(steepness > 0))
@@ -219,7 +225,7 @@ QuasiNewtonSearch::IsLower(const Candidate & candidate, const PosedSlope & there
 void
 QuasiNewtonSearch::Try(Candidate & candidate)
 {
-  const auto          n = m_Freedom.size();
+  const auto          n = m_Directions.size();
   std::vector<double> along = candidate.along;
   std::vector<double> step(n);
   for (std::size_t i = 0; i < n; ++i)
@@ -228,7 +234,7 @@ QuasiNewtonSearch::Try(Candidate & candidate)
     along[i] += step[i];
   }
   const double     length = std::sqrt(Dot(step, step));
-  const PosedSlope there = m_Level.FindSlope(candidate.base, m_Freedom, along);
+  const PosedSlope there = m_Level.ComputeSlope(candidate.base, m_Directions, along);
   const double     promised = candidate.length * candidate.descent;
   if (this->IsLower(candidate, there))
   {
@@ -269,7 +275,7 @@ QuasiNewtonSearch::UpdateHessian(Candidate &                 candidate,
                                  const std::vector<double> & step,
                                  const std::vector<double> & change) const
 {
-  const auto   n = m_Freedom.size();
+  const auto   n = m_Directions.size();
   const double product = Dot(step, change);
   const double square = Dot(change, change);
   if (!(product > 1e-10 * std::sqrt(Dot(step, step) * square)))
@@ -326,7 +332,7 @@ QuasiNewtonSearch::Resume()
   {
     if (!candidate.isLeftOut)
     {
-      this->Arrive(candidate, m_Level.FindSlope(candidate.base, m_Freedom, candidate.along));
+      this->Arrive(candidate, m_Level.ComputeSlope(candidate.base, m_Directions, candidate.along));
       candidate.hasEnded = false;
       candidate.shortSteps = 0;
       candidate.hasCurvature = candidate.hasLearnt;

@@ -17,14 +17,17 @@ namespace gpureg
  *  \param steps step lengths in mm */
 void
 SearchLines(GlobalLevel &               level,
-            const Freedom &             freedom,
+            const PoseDirections &      directions,
             const std::vector<double> & steps,
             std::vector<PosedCost> &    poses);
 
 /** Searches along lines with step lengths in mm that are halved from firstStep down to lastStep, with two sweeps for each length. */
 void
-SearchLines(
-  GlobalLevel & level, const Freedom & freedom, double firstStep, double lastStep, std::vector<PosedCost> & poses);
+SearchLines(GlobalLevel &            level,
+            const PoseDirections &   directions,
+            double                   firstStep,
+            double                   lastStep,
+            std::vector<PosedCost> & poses);
 
 /** Says when a quasi-Newton search of a candidate ends: after so many steps in a row that are shorter than the tolerance. One short step may
  *  be the first one after the curvature was lost, far from the minimum. */
@@ -43,12 +46,12 @@ public:
   /** \param firstStep mm; no step is longer than four times that length
    *  \param end of each candidate's search */
   QuasiNewtonSearch(GlobalLevel &            level,
-                    const Freedom &          freedom,
+                    const PoseDirections &   directions,
                     double                   firstStep,
                     const SearchEnd &        end,
                     std::vector<PosedCost> & poses);
 
-  /** Makes, or tries, rounds steps of each candidate that has not ended. */
+  /** Takes, or tries to take, the given number of steps of each candidate that has not ended. */
   void
   Advance(int rounds);
 
@@ -93,7 +96,7 @@ private:
   UpdateHessian(Candidate & candidate, const std::vector<double> & step, const std::vector<double> & change) const;
 
   GlobalLevel &            m_Level;
-  const Freedom            m_Freedom;
+  const PoseDirections     m_Directions;
   double                   m_FirstStep;
   const SearchEnd          m_End;
   std::vector<PosedCost> & m_Poses;

@@ -51,7 +51,7 @@ GlobalLevel::MakeImages(
 {
   const auto make = [&](const RegisteredImage & image, const char * which, Side & side) {
     side.level =
-      MakeLevelImage(maker, image, which, FindFactors(image, dimension, edge, LeastVoxels), side.image, side.mask);
+      MakeLevelImage(maker, image, which, ComputeFactors(image, dimension, edge, LeastVoxels), side.image, side.mask);
   };
   m_Dimension = dimension;
   make(fixed, "fixed", m_Fixed);
@@ -212,7 +212,7 @@ GlobalLevel::Weigh(const MeasuredValue & value, PosedCost & posed) const
 }
 
 std::vector<PosedCost>
-GlobalLevel::FindCosts(const std::vector<Pose> & poses)
+GlobalLevel::ComputeCosts(const std::vector<Pose> & poses)
 {
   std::vector<PosedCost> costs(poses.size());
   if (poses.empty())
@@ -240,15 +240,15 @@ GlobalLevel::FindCosts(const std::vector<Pose> & poses)
 }
 
 PosedSlope
-GlobalLevel::FindSlope(const Pose & base, const Freedom & freedom, std::vector<double> along)
+GlobalLevel::ComputeSlope(const Pose & base, const PoseDirections & directions, std::vector<double> along)
 {
   m_OnRound();
   ++m_Stage->derivatives;
   ++m_Stage->rounds;
   PosedSlope result;
-  const auto getPose = [&] { return MovePose(base, freedom, along.data()); };
+  const auto getPose = [&] { return MovePose(base, directions, along.data()); };
   result.pose = getPose();
-  const MeasuredForces measured = m_Measure->FindForces(this->MakeIndexMap(result.pose), m_ParallelFor);
+  const MeasuredForces measured = m_Measure->ComputeForces(this->MakeIndexMap(result.pose), m_ParallelFor);
   this->Count();
   const double weight = this->Weigh(measured, result);
   // The map is a simple and smooth function of the pose: differences of doubles give its derivative to about 1e-9.

@@ -114,11 +114,11 @@ public:
 
   /** Evaluates the poses in one batch. */
   std::vector<PosedCost>
-  FindCosts(const std::vector<Pose> & poses);
+  ComputeCosts(const std::vector<Pose> & poses);
 
-  /** Evaluates the cost and its derivatives at base, moved by along, in mm, along the directions of freedom. */
+  /** Evaluates the cost and its derivatives at base, moved by along, in mm, along the directions. */
   PosedSlope
-  FindSlope(const Pose & base, const Freedom & freedom, std::vector<double> along);
+  ComputeSlope(const Pose & base, const PoseDirections & directions, std::vector<double> along);
 
   /** Counts the following evaluations in a stage. */
   void

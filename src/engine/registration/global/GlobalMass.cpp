@@ -51,7 +51,7 @@ GetVoxelPoint(const RegisteredImage & image, std::size_t voxel)
   return point;
 }
 ImageMass
-FindMass(Queue & queue, const RegisteredImage & image, const char * which)
+ComputeMass(Queue & queue, const RegisteredImage & image, const char * which)
 {
   ImageMass mass;
   mass.values = DownloadValues(queue, *image.image);
@@ -67,7 +67,7 @@ FindMass(Queue & queue, const RegisteredImage & image, const char * which)
     throw BadInputError(std::string("of the ") + which +
                         " image, the mask leaves no voxel of the coarsest level; set a larger one, or none");
   }
-  mass.volume = static_cast<double>(inside) * std::abs(FindDeterminant(image.indexToPoint.matrix));
+  mass.volume = static_cast<double>(inside) * std::abs(ComputeDeterminant(image.indexToPoint.matrix));
   const std::vector<double> weights = Weigh(mass.values, mass.isInside, inside);
   double                    sum = 0;
   for (std::size_t n = 0; n < weights.size(); ++n)
@@ -102,11 +102,11 @@ FindMass(Queue & queue, const RegisteredImage & image, const char * which)
 }
 
 Matrix3
-FindAxes(const IndexMap & indexToPoint)
+ComputeAxes(const IndexMap & indexToPoint)
 {
   IndexMap map;
   map.matrix = indexToPoint.matrix;
-  if (FindDeterminant(map.matrix) < 0)
+  if (ComputeDeterminant(map.matrix) < 0)
   {
     for (std::size_t r = 0; r < 3; ++r)
     {

@@ -31,7 +31,7 @@ struct ImageMass
 
 /** Computes the mass of an image. \throws BadInputError if no voxel lies inside the mask, or all of these voxels have one value */
 ImageMass
-FindMass(Queue & queue, const RegisteredImage & image, const char * which);
+ComputeMass(Queue & queue, const RegisteredImage & image, const char * which);
 
 /** Returns the point of a voxel. \param voxel the voxel's number in the order of the values */
 Vector3
@@ -40,7 +40,7 @@ GetVoxelPoint(const RegisteredImage & image, std::size_t voxel);
 /** Returns, as columns, the orthonormal, right-handed axes closest to a grid's axes. The first one may be reversed to make them
  *  right-handed. */
 Matrix3
-FindAxes(const IndexMap & indexToPoint);
+ComputeAxes(const IndexMap & indexToPoint);
 
 } // namespace gpureg
 

@@ -36,7 +36,7 @@ public:
   {}
 
   MeasuredForces
-  FindForces(const IndexMap & toMoving, const ParallelFor & parallelFor) override
+  ComputeForces(const IndexMap & toMoving, const ParallelFor & parallelFor) override
   {
     const PairResult result = this->GetMetric().Evaluate(MakeLinearMapping(toMoving), Forces::Summed, parallelFor);
     const double     sumUnit =
@@ -72,7 +72,7 @@ public:
   {}
 
   MeasuredForces
-  FindForces(const IndexMap & toMoving, const ParallelFor & parallelFor) override
+  ComputeForces(const IndexMap & toMoving, const ParallelFor & parallelFor) override
   {
     const auto result = this->GetMetric().Evaluate(MakeLinearMapping(toMoving), Forces::Summed, parallelFor);
     return this->MakeForces(this->MakeValue(result), result, 1.0 / result.all);
@@ -98,11 +98,11 @@ public:
   {}
 
   MeasuredForces
-  FindForces(const IndexMap & toMoving, const ParallelFor & parallelFor) override
+  ComputeForces(const IndexMap & toMoving, const ParallelFor & parallelFor) override
   {
     const auto result =
       this->GetMetric().Evaluate(MakeLinearMapping(toMoving), Forces::Summed, this->IsNormalized(), parallelFor);
-    const auto value = this->MakeValue(FindMutualInformation(result, this->GetSettings().bins));
+    const auto value = this->MakeValue(ComputeMutualInformation(result, this->GetSettings().bins));
     return this->MakeForces(value, result, 1.0 / value.count);
   }
 
@@ -151,7 +151,7 @@ public:
 
   /** Throws: nearest bins have no derivative. ITK's metric of that name returns an uphill direction that is not the value's derivative. */
   MeasuredForces
-  FindForces(const IndexMap &, const ParallelFor &) override
+  ComputeForces(const IndexMap &, const ParallelFor &) override
   {
     throw UnsupportedError("a joint histogram of nearest bins has no derivative; Mattes' mutual information has one");
   }
@@ -169,12 +169,12 @@ public:
   {}
 
   MeasuredForces
-  FindForces(const IndexMap & toMoving, const ParallelFor & parallelFor) override
+  ComputeForces(const IndexMap & toMoving, const ParallelFor & parallelFor) override
   {
     constexpr std::array<double, 9> byIndex{ 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     const PartialVolumeResult       result =
       this->GetMetric().Evaluate(MakeLinearMapping(toMoving), Forces::Summed, false, byIndex, parallelFor);
-    const auto value = this->MakeValue(FindMutualInformation(result, this->GetSettings().bins));
+    const auto value = this->MakeValue(ComputeMutualInformation(result, this->GetSettings().bins));
     return this->MakeForces(value, result, 1.0 / value.count);
   }
 
@@ -236,7 +236,7 @@ public:
   }
 
   MeasuredForces
-  FindForces(const IndexMap & toMoving, const ParallelFor & parallelFor) override
+  ComputeForces(const IndexMap & toMoving, const ParallelFor & parallelFor) override
   {
     const NeighborhoodResult result =
       this->GetMetric().Evaluate(MakeLinearMapping(toMoving), m_Terms, Forces::OfEachSample, parallelFor);
@@ -280,7 +280,7 @@ SumAlong(const ForceResult & forces, const IndexMap & change)
 }
 
 double
-FindUnrelatedCost(SimilarityKind kind, const std::vector<double> & fixed, const std::vector<double> & moving)
+ComputeUnrelatedCost(SimilarityKind kind, const std::vector<double> & fixed, const std::vector<double> & moving)
 {
   const double unrelated = Describe(kind).unrelatedCost;
   if (!std::isnan(unrelated))

@@ -41,7 +41,7 @@ SumAlong(const ForceResult & forces, const IndexMap & change);
 
 /** Returns the cost of unrelated images. \param fixed, moving values of a level's images, in any order */
 double
-FindUnrelatedCost(SimilarityKind kind, const std::vector<double> & fixed, const std::vector<double> & moving);
+ComputeUnrelatedCost(SimilarityKind kind, const std::vector<double> & fixed, const std::vector<double> & moving);
 
 class GlobalMeasure
 {
@@ -64,7 +64,7 @@ public:
   FindValues(const CandidateMaps & candidates, const ParallelFor & parallelFor) = 0;
 
   virtual MeasuredForces
-  FindForces(const IndexMap & toMoving, const ParallelFor & parallelFor) = 0;
+  ComputeForces(const IndexMap & toMoving, const ParallelFor & parallelFor) = 0;
 
   /** Returns the statistics of the last call of a function above. */
   virtual EvaluationStatistics

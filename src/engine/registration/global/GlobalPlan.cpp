@@ -58,7 +58,7 @@ PlanLevel(Queue &                 queue,
     const std::string name = level + which;
     return PlanLevelImage(queue,
                           image,
-                          FindFactors(image, dimension, edge, GlobalLevel::LeastVoxels),
+                          ComputeFactors(image, dimension, edge, GlobalLevel::LeastVoxels),
                           false,
                           "levels of images: " + name,
                           "scratch: shrunk image of " + name,

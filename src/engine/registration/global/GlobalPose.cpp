@@ -49,44 +49,44 @@ Dot(const Vector3 & a, const Vector3 & b)
 }
 } // namespace
 
-Freedom
-MakeFreedom(const PoseFrame & frame, FreedomKind kind)
+PoseDirections
+MakePoseDirections(const PoseFrame & frame, PoseKind kind)
 {
-  const auto   dimension = static_cast<std::size_t>(frame.dimension);
-  const double perAxis = std::sqrt(static_cast<double>(dimension)) / frame.radius;
-  Freedom      freedom;
-  if (kind > FreedomKind::TranslationAndScale)
+  const auto     dimension = static_cast<std::size_t>(frame.dimension);
+  const double   perAxis = std::sqrt(static_cast<double>(dimension)) / frame.radius;
+  PoseDirections directions;
+  if (kind > PoseKind::TranslationAndScale)
   {
     // In three dimensions, two thirds of the mean square distance from the centre are perpendicular to a rotation's axis.
     const double angle = dimension == 3 ? std::sqrt(1.5) / frame.radius : 1.0 / frame.radius;
     for (std::size_t axis = dimension == 3 ? 0 : 2; axis < 3; ++axis)
     {
-      freedom.push_back(MakeStep(Rotations + axis, 1, angle));
+      directions.push_back(MakeStep(Rotations + axis, 1, angle));
     }
   }
   for (std::size_t axis = 0; axis < dimension; ++axis)
   {
-    freedom.push_back(MakeStep(Translations + axis, 1, 1.0));
+    directions.push_back(MakeStep(Translations + axis, 1, 1.0));
   }
-  if (kind == FreedomKind::Similarity || kind == FreedomKind::TranslationAndScale)
+  if (kind == PoseKind::Similarity || kind == PoseKind::TranslationAndScale)
   {
-    freedom.push_back(MakeStep(LogScales, dimension, 1.0 / frame.radius));
+    directions.push_back(MakeStep(LogScales, dimension, 1.0 / frame.radius));
   }
-  if (kind == FreedomKind::Scales || kind == FreedomKind::Affine)
+  if (kind == PoseKind::Scales || kind == PoseKind::Affine)
   {
     for (std::size_t axis = 0; axis < dimension; ++axis)
     {
-      freedom.push_back(MakeStep(LogScales + axis, 1, perAxis));
+      directions.push_back(MakeStep(LogScales + axis, 1, perAxis));
     }
   }
-  if (kind == FreedomKind::Affine)
+  if (kind == PoseKind::Affine)
   {
     for (std::size_t n = 0; n < (dimension == 3 ? 3u : 1u); ++n)
     {
-      freedom.push_back(MakeStep(Skews + n, 1, perAxis));
+      directions.push_back(MakeStep(Skews + n, 1, perAxis));
     }
   }
-  return freedom;
+  return directions;
 }
 
 IndexMap
@@ -103,14 +103,14 @@ MakePointMap(const PoseFrame & frame, const Pose & pose)
 }
 
 Pose
-MovePose(const Pose & pose, const Freedom & freedom, const double * along)
+MovePose(const Pose & pose, const PoseDirections & directions, const double * along)
 {
   PoseStep step{};
-  for (std::size_t n = 0; n < freedom.size(); ++n)
+  for (std::size_t n = 0; n < directions.size(); ++n)
   {
     for (std::size_t i = 0; i < step.size(); ++i)
     {
-      step[i] += along[n] * freedom[n][i];
+      step[i] += along[n] * directions[n][i];
     }
   }
   Pose moved = pose;
@@ -153,7 +153,7 @@ FindPose(const PoseFrame & frame, const IndexMap & pointMap)
                             turned[2][1], turned[0][2], turned[1][2], turned[2][2] };
   Pose          pose;
   pose.rotation = Multiply(turnedAxes, Transpose(frame.axes));
-  if (!(FindDeterminant(pose.rotation) > 0))
+  if (!(ComputeDeterminant(pose.rotation) > 0))
   {
     throw BadInputError(
       "the initial transform is singular, or mirrors; give one whose matrix has a positive determinant");
@@ -172,17 +172,17 @@ FindPose(const PoseFrame & frame, const IndexMap & pointMap)
 }
 
 Pose
-RestrictPose(const PoseFrame & frame, Pose pose, FreedomKind kind)
+RestrictPose(const PoseFrame & frame, Pose pose, PoseKind kind)
 {
-  if (kind != FreedomKind::Affine)
+  if (kind != PoseKind::Affine)
   {
     pose.skew = {};
   }
-  if (kind == FreedomKind::Rigid || kind == FreedomKind::Translation)
+  if (kind == PoseKind::Rigid || kind == PoseKind::Translation)
   {
     pose.logScale = {};
   }
-  if (kind == FreedomKind::Similarity || kind == FreedomKind::TranslationAndScale)
+  if (kind == PoseKind::Similarity || kind == PoseKind::TranslationAndScale)
   {
     const auto dimension = static_cast<std::ptrdiff_t>(frame.dimension);
     double     sum = 0;
@@ -207,7 +207,7 @@ MakeRotation(const Vector3 & v)
 }
 
 double
-FindAngle(const Matrix3 & a, const Matrix3 & b)
+ComputeAngle(const Matrix3 & a, const Matrix3 & b)
 {
   return std::acos(std::clamp(0.5 * (TraceOfProduct(a, b) - 1.0), -1.0, 1.0));
 }

@@ -43,9 +43,9 @@ struct Pose
 using PoseStep = std::array<double, 12>;
 
 /** Directions in which a pose may move. A step of 1 along any direction moves the object by 1 mm, root mean square. */
-using Freedom = std::vector<PoseStep>;
+using PoseDirections = std::vector<PoseStep>;
 
-enum class FreedomKind
+enum class PoseKind
 {
   Translation,         // 3 in three dimensions, 2 in two
   TranslationAndScale, // 4, 3
@@ -55,8 +55,8 @@ enum class FreedomKind
   Affine               // 12, 6
 };
 
-Freedom
-MakeFreedom(const PoseFrame & frame, FreedomKind kind);
+PoseDirections
+MakePoseDirections(const PoseFrame & frame, PoseKind kind);
 
 /** Returns the map from the fixed image's points to the moving image's points. */
 IndexMap
@@ -64,15 +64,15 @@ MakePointMap(const PoseFrame & frame, const Pose & pose);
 
 /** Returns a pose moved along directions. \param along one length per direction, in mm */
 Pose
-MovePose(const Pose & pose, const Freedom & freedom, const double * along);
+MovePose(const Pose & pose, const PoseDirections & directions, const double * along);
 
 /** Returns the pose of a map. \throws BadInputError if the map is singular, or mirrors */
 Pose
 FindPose(const PoseFrame & frame, const IndexMap & pointMap);
 
-/** Returns the nearest pose that this kind of freedom reaches from a pose without scale and skew. */
+/** Returns the nearest pose that this kind reaches from a pose without scale and skew. */
 Pose
-RestrictPose(const PoseFrame & frame, Pose pose, FreedomKind kind);
+RestrictPose(const PoseFrame & frame, Pose pose, PoseKind kind);
 
 /** Returns the rotation about a vector's axis by the vector's length in radians, right-handed. */
 Matrix3
@@ -87,7 +87,7 @@ IsNearer(const Matrix3 & a, const Matrix3 & b, double cosine)
 
 /** Returns the angle between two rotations in radians, from 0 to π. */
 double
-FindAngle(const Matrix3 & a, const Matrix3 & b);
+ComputeAngle(const Matrix3 & a, const Matrix3 & b);
 
 } // namespace gpureg
 

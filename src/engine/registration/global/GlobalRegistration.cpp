@@ -35,7 +35,7 @@ constexpr double MostStretch = 1.4;
 
 /** Returns the largest factor by which a pose stretches one direction relative to another. */
 double
-FindStretch(const Pose & pose, int dimension)
+ComputeStretch(const Pose & pose, int dimension)
 {
   const auto end = pose.logScale.begin() + dimension;
   const auto [least, most] = std::minmax_element(pose.logScale.begin(), end);
@@ -130,7 +130,7 @@ private:
   {
     m_Input.settings = settings;
     this->CountInEdges(problem);
-    m_Input.kind = GetFreedomKind(settings.degreesOfFreedom);
+    m_Input.kind = GetPoseKind(settings.degreesOfFreedom);
     m_Input.parallelFor = parallelFor;
     m_Input.initial = problem.initial;
     m_Stages.Restart(GlobalSearch::CountStages(settings, problem.dimension), m_Unit, progress);
@@ -252,21 +252,21 @@ private:
   MakeFrame(const GlobalProblem & problem)
   {
     const GlobalLevel & level = this->GetLevel(At8mm);
-    const ImageMass     fixed = FindMass(*m_Queue, level.GetFixed(), "fixed");
-    const ImageMass     moving = FindMass(*m_Queue, level.GetMoving(), "moving");
+    const ImageMass     fixed = ComputeMass(*m_Queue, level.GetFixed(), "fixed");
+    const ImageMass     moving = ComputeMass(*m_Queue, level.GetMoving(), "moving");
     // At 8 mm, values beside a mask blend into it.
     CheckVaries(*m_Queue, problem.fixed, "fixed");
     CheckVaries(*m_Queue, problem.moving, "moving");
     // A small moving image, such as some slices of a head, can cover only a part of the fixed image.
     m_SmallerShare = std::min(1.0, moving.volume / fixed.volume);
     m_Input.leastOverlap = m_Input.settings.leastOverlap * m_SmallerShare;
-    m_Input.unrelated = FindUnrelatedCost(m_Input.settings.cost, fixed.values, moving.values);
+    m_Input.unrelated = ComputeUnrelatedCost(m_Input.settings.cost, fixed.values, moving.values);
     m_Input.frame = {};
     m_Input.frame.dimension = problem.dimension;
     m_Input.frame.fixedCentre = fixed.centre;
     m_Input.frame.movingCentre = moving.centre;
     m_Input.frame.radius = std::max(fixed.radius, level.GetEdge());
-    m_Input.frame.axes = FindAxes(problem.fixed.indexToPoint);
+    m_Input.frame.axes = ComputeAxes(problem.fixed.indexToPoint);
     m_Input.gradients = GradientSums(level.GetFixed(), fixed, m_Input.parallelFor);
   }
 
@@ -314,7 +314,7 @@ private:
                                   ? m_Input.leastOverlap
                                   : std::max(m_Input.leastOverlap, AgreementCheck::UsualOverlap * m_SmallerShare),
                                 m_Result.warnings);
-    const double stretch = FindStretch(best.pose, dimension);
+    const double stretch = ComputeStretch(best.pose, dimension);
     if (stretch > MostStretch)
     {
       m_Result.warnings.push_back(
@@ -322,7 +322,7 @@ private:
         " times as much as another, as images of one thing hardly want it: they are in a wrong place, or of different "
         "things; look at the result, begin nearer to the right place, or with a rigid stage");
     }
-    const PosedCost began = this->GetLevel(At1mm).FindCosts({ start }).front();
+    const PosedCost began = this->GetLevel(At1mm).ComputeCosts({ start }).front();
     // Relative to how far the cost lies below that of unrelated images.
     const double known = 1e-3 * std::abs(m_Input.unrelated - best.cost);
     if (began.overlap > 0 && began.cost < best.cost - known)

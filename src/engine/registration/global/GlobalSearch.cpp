@@ -149,7 +149,7 @@ GlobalSearch::MakeStarts(const Pose & start, GlobalLevel & level) const
   }
   Pose centred = start;
   centred.translation = {};
-  if (level.FindCosts({ start }).front().overlap <= 0.5 * m_Input.leastOverlap)
+  if (level.ComputeCosts({ start }).front().overlap <= 0.5 * m_Input.leastOverlap)
   {
     return { centred };
   }
@@ -167,20 +167,20 @@ GlobalSearch::Turn(const Pose & start, const Matrix3 & rotation)
   return pose;
 }
 
-Freedom
-GlobalSearch::MakeFreedomWithin(FreedomKind kind) const
+PoseDirections
+GlobalSearch::MakeDirectionsWithin(PoseKind kind) const
 {
-  const bool isRigid = m_Input.kind == FreedomKind::Rigid;
-  return MakeFreedom(m_Input.frame,
-                     !isRigid                                   ? kind
-                     : kind == FreedomKind::TranslationAndScale ? FreedomKind::Translation
-                                                                : FreedomKind::Rigid);
+  const bool isRigid = m_Input.kind == PoseKind::Rigid;
+  return MakePoseDirections(m_Input.frame,
+                            !isRigid                                ? kind
+                            : kind == PoseKind::TranslationAndScale ? PoseKind::Translation
+                                                                    : PoseKind::Rigid);
 }
 
-Freedom
-GlobalSearch::MakeFreedomWithin(FreedomKind kind, const Pose & pose) const
+PoseDirections
+GlobalSearch::MakeDirectionsWithin(PoseKind kind, const Pose & pose) const
 {
-  return BalanceFreedom(m_Input.frame, this->MakeFreedomWithin(kind), pose, m_Input.gradients);
+  return BalanceDirections(m_Input.frame, this->MakeDirectionsWithin(kind), pose, m_Input.gradients);
 }
 
 std::vector<PosedCost>
@@ -198,14 +198,14 @@ GlobalSearch::FindFine(GlobalLevel &                  level,
       fine.push_back(pose);
       pose.translation = next.translation;
       fine.push_back(pose);
-      if (m_Input.kind != FreedomKind::Rigid)
+      if (m_Input.kind != PoseKind::Rigid)
       {
         pose.logScale = next.logScale;
         fine.push_back(pose);
       }
     }
   }
-  const std::vector<PosedCost> costs = level.FindCosts(fine);
+  const std::vector<PosedCost> costs = level.ComputeCosts(fine);
   const auto                   ofEach = static_cast<std::ptrdiff_t>(fine.size() / m_Fine.size());
   std::vector<PosedCost>       best;
   for (auto first = costs.begin(); first != costs.end(); first += ofEach)
@@ -222,11 +222,11 @@ GlobalSearch::SearchAt8mm(const Pose & start)
 {
   m_Stages.Begin(At8mm, SearchesAngles(m_Input.settings, m_Input.frame.dimension) ? ": coarse rotations" : "");
   // A small overlap has a low cost by chance. Nothing is certain at this stage, so it requires more overlap than later stages.
-  GlobalLevel & level = this->BeginLevel(At8mm, std::min(1.0, 2 * m_Input.leastOverlap));
-  const double  edge = level.GetEdge();
-  const auto    starts = this->MakeStarts(start, level);
-  const Freedom moves = this->MakeFreedomWithin(FreedomKind::TranslationAndScale);
-  const Freedom turns = this->MakeFreedomWithin(FreedomKind::Similarity);
+  GlobalLevel &        level = this->BeginLevel(At8mm, std::min(1.0, 2 * m_Input.leastOverlap));
+  const double         edge = level.GetEdge();
+  const auto           starts = this->MakeStarts(start, level);
+  const PoseDirections moves = this->MakeDirectionsWithin(PoseKind::TranslationAndScale);
+  const PoseDirections turns = this->MakeDirectionsWithin(PoseKind::Similarity);
   if (!SearchesAngles(m_Input.settings, m_Input.frame.dimension))
   {
     std::vector<PosedCost> poses{ { starts.front(), 0, 0 } };
@@ -282,12 +282,12 @@ GlobalSearch::Perturb(std::vector<PosedCost> poses) const
     }
     for (const double scale : PerturbedScales)
     {
-      if (m_Input.kind != FreedomKind::Rigid)
+      if (m_Input.kind != PoseKind::Rigid)
       {
         poses.push_back(poses[n]);
         const double along = std::log(scale) * m_Input.frame.radius;
         poses.back().pose =
-          MovePose(poses[n].pose, { MakeFreedom(m_Input.frame, FreedomKind::TranslationAndScale).back() }, &along);
+          MovePose(poses[n].pose, { MakePoseDirections(m_Input.frame, PoseKind::TranslationAndScale).back() }, &along);
       }
     }
   }
@@ -299,9 +299,9 @@ GlobalSearch::SearchAt4mm(std::vector<PosedCost> poses)
 {
   const bool isThinned = poses.size() > 1;
   m_Stages.Begin(At4mm, isThinned ? Thinned : "");
-  GlobalLevel & level = this->BeginLevel(At4mm, m_Input.leastOverlap, isThinned ? 2 : 1);
-  const double  edge = level.GetEdge();
-  const Freedom turns = this->MakeFreedomWithin(FreedomKind::Similarity);
+  GlobalLevel &        level = this->BeginLevel(At4mm, m_Input.leastOverlap, isThinned ? 2 : 1);
+  const double         edge = level.GetEdge();
+  const PoseDirections turns = this->MakeDirectionsWithin(PoseKind::Similarity);
   if (isThinned)
   {
     SearchLines(level, turns, { edge, 0.5 * edge }, poses);
@@ -329,12 +329,15 @@ GlobalSearch::SearchAt2mm(PosedCost best)
   m_Stages.Begin(At2mm);
   GlobalLevel &          level = this->BeginLevel(At2mm, m_Input.leastOverlap);
   std::vector<PosedCost> poses{ best };
-  for (const FreedomKind kind : { FreedomKind::Similarity, FreedomKind::Scales, FreedomKind::Affine })
+  for (const PoseKind kind : { PoseKind::Similarity, PoseKind::Scales, PoseKind::Affine })
   {
-    if (kind <= std::max(m_Input.kind, FreedomKind::Similarity))
+    if (kind <= std::max(m_Input.kind, PoseKind::Similarity))
     {
-      this->Descend(
-        level, this->MakeFreedomWithin(kind, poses.front().pose), 0.5 * level.GetEdge(), poses, { { MostRounds, 1 } });
+      this->Descend(level,
+                    this->MakeDirectionsWithin(kind, poses.front().pose),
+                    0.5 * level.GetEdge(),
+                    poses,
+                    { { MostRounds, 1 } });
     }
   }
   m_Stages.End(poses.front().cost);
@@ -347,22 +350,22 @@ GlobalSearch::SearchAt1mm(PosedCost best, const Pose & start)
   m_Stages.Begin(At1mm, Thinned);
   GlobalLevel & level = this->BeginLevel(At1mm, m_Input.leastOverlap, 2);
   // If coarser levels have led away from a better start, continues from the start.
-  const std::vector<PosedCost> both = level.FindCosts({ best.pose, start });
+  const std::vector<PosedCost> both = level.ComputeCosts({ best.pose, start });
   best = both[1].overlap > 0 && both[1].cost < both[0].cost ? both[1] : both[0];
-  const Freedom          freedom = this->MakeFreedomWithin(m_Input.kind, best.pose);
+  const PoseDirections   directions = this->MakeDirectionsWithin(m_Input.kind, best.pose);
   const double           firstStep = 0.25 * level.GetEdge();
   std::vector<PosedCost> poses{ best };
   if (m_Input.settings.optimizer == GlobalOptimizer::Lines)
   {
     // With few voxels line searches are cheap. A second one adapts each parameter to what the first one changed in the others.
-    this->Descend(level, freedom, firstStep, poses, {});
-    this->Descend(level, freedom, firstStep, poses, {});
+    this->Descend(level, directions, firstStep, poses, {});
+    this->Descend(level, directions, firstStep, poses, {});
     this->BeginLastStage(level, poses);
-    SearchLines(level, freedom, { FinalLine * level.GetShortEdge() }, poses);
+    SearchLines(level, directions, { FinalLine * level.GetShortEdge() }, poses);
   }
   else
   {
-    QuasiNewtonSearch search(level, freedom, firstStep, InMillimetres(FinalEnd, level.GetShortEdge()), poses);
+    QuasiNewtonSearch search(level, directions, firstStep, InMillimetres(FinalEnd, level.GetShortEdge()), poses);
     search.Advance(MostRounds);
     this->BeginLastStage(level, poses);
     search.Resume();
@@ -382,17 +385,17 @@ GlobalSearch::BeginLastStage(GlobalLevel & level, const std::vector<PosedCost> &
 
 void
 GlobalSearch::Descend(GlobalLevel &                level,
-                      const Freedom &              freedom,
+                      const PoseDirections &       directions,
                       double                       firstStep,
                       std::vector<PosedCost> &     poses,
                       const std::vector<Pruning> & prunings) const
 {
   if (m_Input.settings.optimizer == GlobalOptimizer::Lines)
   {
-    SearchLines(level, freedom, firstStep, FinalLine * level.GetShortEdge(), poses);
+    SearchLines(level, directions, firstStep, FinalLine * level.GetShortEdge(), poses);
     return;
   }
-  QuasiNewtonSearch search(level, freedom, firstStep, InMillimetres(CoarseEnd, level.GetShortEdge()), poses);
+  QuasiNewtonSearch search(level, directions, firstStep, InMillimetres(CoarseEnd, level.GetShortEdge()), poses);
   for (const Pruning & pruning : prunings)
   {
     search.Advance(pruning.rounds);

@@ -20,7 +20,7 @@ namespace gpureg
 struct GlobalSearchInput
 {
   GlobalSettings          settings;
-  FreedomKind             kind = FreedomKind::Affine;
+  PoseKind                kind = PoseKind::Affine;
   std::optional<IndexMap> initial;
   PoseFrame               frame;
   /** The sums of the fixed image's gradients at 8 mm. */
@@ -89,12 +89,12 @@ private:
   Turn(const Pose & start, const Matrix3 & rotation);
 
   /** Returns the degrees of freedom of a kind, without those that the settings exclude from the result. */
-  Freedom
-  MakeFreedomWithin(FreedomKind kind) const;
+  PoseDirections
+  MakeDirectionsWithin(PoseKind kind) const;
 
   /** Returns the degrees of freedom of a kind, balanced around a pose. */
-  Freedom
-  MakeFreedomWithin(FreedomKind kind, const Pose & pose) const;
+  PoseDirections
+  MakeDirectionsWithin(PoseKind kind, const Pose & pose) const;
 
   /** Returns the best pose for each fine rotation. The translation and scale of the nearest coarse rotation may be misleading, so
    *  three poses are tried: with both, with the translation alone, and with neither. Without scales there are two.
@@ -124,7 +124,7 @@ private:
   /** Searches locally around poses, by the optimizer of the settings. */
   void
   Descend(GlobalLevel &                level,
-          const Freedom &              freedom,
+          const PoseDirections &       directions,
           double                       firstStep,
           std::vector<PosedCost> &     poses,
           const std::vector<Pruning> & prunings) const;

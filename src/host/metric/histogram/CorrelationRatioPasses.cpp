@@ -25,12 +25,12 @@ public:
     CorrelationRatioSums all{};
     GetQueue().CountLaunch();
     const i64 within = SumDeviations(a.histogram, histogram, all);
-    const i64 mean = FindMean(&all);
+    const i64 mean = ComputeMean(&all);
     const i64 ratio = RatioOfDeviations(within, SumOfDeviations(&all));
     for (int row = 0; row < a.histogram.rows; ++row)
     {
       const CorrelationRatioSums ofBin = ReadSums(histogram + row * a.histogram.columns);
-      WriteTableRow(a.histogram.samples.variant, row, FindMean(&ofBin), mean, ratio, AddressOf<char>(arrays.table));
+      WriteTableRow(a.histogram.samples.variant, row, ComputeMean(&ofBin), mean, ratio, AddressOf<char>(arrays.table));
     }
     WriteNumbersBehindTable(a.histogram.samples.variant, a.histogram.rows, &all, ratio, AddressOf<char>(arrays.table));
   }

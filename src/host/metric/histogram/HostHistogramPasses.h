@@ -99,7 +99,7 @@ public:
   }
 
   void
-  FindForces(const TArguments & a, const SampleMaps & maps, const HistogramArrays & arrays) override
+  ComputeForces(const TArguments & a, const SampleMaps & maps, const HistogramArrays & arrays) override
   {
     const HistogramArguments & h = a.histogram;
     const SampleVolumes        v = GetVolumes(*arrays.samples);
@@ -122,10 +122,11 @@ public:
           if (valid)
           {
             MapSample(variant, &h.samples, &maps, &v, &walk, x, position);
-            valid = VariantHas(variant, SamplesAreFixedPoint)
-                      ? FindFixedPointForce(
-                          variant, &a, &maps, &v, walk.sample, position, fixedPointTable + row * h.tableColumns, force)
-                      : FindForce(variant, &a, &maps, &v, walk.sample, position, table + row * h.tableColumns, force);
+            valid =
+              VariantHas(variant, SamplesAreFixedPoint)
+                ? ComputeFixedPointForce(
+                    variant, &a, &maps, &v, walk.sample, position, fixedPointTable + row * h.tableColumns, force)
+                : ComputeForce(variant, &a, &maps, &v, walk.sample, position, table + row * h.tableColumns, force);
             FollowForceBack(variant, &h.samples, &v, &walk, force);
           }
           if (VariantHas(variant, WritesForces))
@@ -135,7 +136,7 @@ public:
           else if (valid)
           {
             float fromCentre[3];
-            FindOffsetFromCentre(&h.samples, x, fromCentre);
+            ComputeOffsetFromCentre(&h.samples, x, fromCentre);
             AddForce(rowSums, force, fromCentre);
           }
           if (++pending == (VariantHas(variant, SamplesAreFixedPoint) ? 1 : TileWidth))

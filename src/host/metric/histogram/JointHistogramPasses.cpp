@@ -70,7 +70,7 @@ private:
     {
       sum += histogram[CellOfHistogram(&a, cell)];
     }
-    const int bits = FindCountBits(sum);
+    const int bits = ComputeCountBits(sum);
     ForEachCell(queue, a, [&](int cell) { PutFixedPointJointCount(&a, histogram, cell, bits, table); });
     ForEachCell(queue, a, [&](int cell) { SmoothAlongMovingInFixedPoint(&a, cell, table); });
     ForEachCell(queue, a, [&](int cell) { SmoothAlongFixedInFixedPoint(&a, cell, table); });

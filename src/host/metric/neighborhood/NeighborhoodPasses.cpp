@@ -91,7 +91,7 @@ public:
           for (int i = 0; i < size[0]; ++i)
           {
             const LaneWalk at = StartWalkAtVoxel(&a.samples, &maps, i, j, k);
-            n.moved[row * size[0] + i] = FindMovedValue(variant, &a, &maps, &v, &at);
+            n.moved[row * size[0] + i] = ComputeMovedValue(variant, &a, &maps, &v, &at);
           }
         }
       });
@@ -201,11 +201,11 @@ public:
   }
 
   void
-  FindForcesOfTerms(const NeighborhoodArguments & a,
-                    const SampleMaps &            maps,
-                    const NeighborhoodArrays &    arrays,
-                    const Memory &                terms,
-                    Memory &                      forces) override
+  ComputeForcesOfTerms(const NeighborhoodArguments & a,
+                       const SampleMaps &            maps,
+                       const NeighborhoodArrays &    arrays,
+                       const Memory &                terms,
+                       Memory &                      forces) override
   {
     const SampleVolumes v = GetVolumes(*arrays.samples);
     const auto * const  in = m_Queue.AddressIn<const float>(terms);
@@ -285,8 +285,8 @@ private:
     float *   out = AddressOf<float>(arrays.partials) + static_cast<i64>(a.firstPartial) * count;
     for (const CentreSums & ofGroup : sums)
     {
-      std::copy(ofGroup.moments, ofGroup.moments + 2 * CentreMoments, out);
-      std::copy(ofGroup.forces, ofGroup.forces + count - 2 * CentreMoments, out + 2 * CentreMoments);
+      std::copy(ofGroup.ofCentres, ofGroup.ofCentres + 2 * MostCentreSums, out);
+      std::copy(ofGroup.forces, ofGroup.forces + count - 2 * MostCentreSums, out + 2 * MostCentreSums);
       out += count;
     }
   }

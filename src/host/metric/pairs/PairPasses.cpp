@@ -25,24 +25,24 @@ AsDouble(const FloatAndRest & number)
 /** The sums of a chunk's samples: floats for a row of samples, doubles for all rows. */
 struct PairSums
 {
-  std::array<float, MostMoments>    rowMoments{};
-  std::array<float, MostForceSums>  rowForces{};
-  std::array<double, MostMoments>   moments{};
+  std::array<float, MostPairSums>   ofRow{};
+  std::array<float, MostForceSums>  forcesOfRow{};
+  std::array<double, MostPairSums>  ofPairs{};
   std::array<double, MostForceSums> forces{};
 
   void
   FinishRow()
   {
-    for (int s = 0; s < MostMoments; ++s)
+    for (int s = 0; s < MostPairSums; ++s)
     {
-      moments[s] += rowMoments[s];
+      ofPairs[s] += ofRow[s];
     }
     for (int s = 0; s < MostForceSums; ++s)
     {
-      forces[s] += rowForces[s];
+      forces[s] += forcesOfRow[s];
     }
-    rowMoments = {};
-    rowForces = {};
+    ofRow = {};
+    forcesOfRow = {};
   }
 };
 
@@ -80,7 +80,7 @@ public:
       });
       const int variant = a.samples.variant;
       float *   out = partials + chunk * PairPartialCount(variant, a.task);
-      out = WriteSums(sums.moments.data(), MomentCount(a.task), FloatsOfSum(variant), out);
+      out = WriteSums(sums.ofPairs.data(), PairSumCount(a.task), FloatsOfSum(variant), out);
       for (int k = 0; k < PairForceSums(variant, a.task); ++k)
       {
         out = WriteSums(sums.forces.data() + k * ForceSumCount, ForceSumCount, FloatsOfSum(variant), out);
@@ -98,12 +98,12 @@ private:
     {
       case PairsMeanSquares:
         return work(std::integral_constant<int, PairsMeanSquares>{});
-      case PairsMeanSquares | PairsFindForces:
-        return work(std::integral_constant<int, PairsMeanSquares | PairsFindForces>{});
+      case PairsMeanSquares | PairsComputeForces:
+        return work(std::integral_constant<int, PairsMeanSquares | PairsComputeForces>{});
       case PairsCorrelation:
         return work(std::integral_constant<int, PairsCorrelation>{});
-      case PairsCorrelation | PairsFindForces:
-        return work(std::integral_constant<int, PairsCorrelation | PairsFindForces>{});
+      case PairsCorrelation | PairsComputeForces:
+        return work(std::integral_constant<int, PairsCorrelation | PairsComputeForces>{});
       default:
         return work(task);
     }
@@ -134,27 +134,27 @@ private:
       }
       if (isValid)
       {
-        AddMoments(variant, task, pair, sums);
+        AddSummands(variant, task, pair, sums);
         if (TaskFindsForces(task))
         {
-          FindPairWeights(&a, task, &centring, &pair, gradient, weights);
+          ComputePairWeights(&a, task, &centring, &pair, gradient, weights);
           FollowForceBack(variant, &a.samples, &v, &walk, gradient);
         }
         float fromCentre[3];
-        FindOffsetFromCentre(&a.samples, x, fromCentre);
+        ComputeOffsetFromCentre(&a.samples, x, fromCentre);
         for (int k = 0; k < PairForceSums(variant, task); ++k)
         {
           if (VariantHas(variant, SamplesAreFixedPoint))
           {
             FloatAndRest force[3];
-            WeighGradientExactly(FindFixedPointWeight(task, &maps, &pair, k, weights[k]), gradient, force);
+            WeighGradientExactly(ComputeFixedPointWeight(task, &maps, &pair, k, weights[k]), gradient, force);
             const double whole[3] = { AsDouble(force[0]), AsDouble(force[1]), AsDouble(force[2]) };
             AddForceInDoubles(whole, fromCentre, sums.forces.data() + k * ForceSumCount);
           }
           else
           {
             const float force[3] = { weights[k] * gradient[0], weights[k] * gradient[1], weights[k] * gradient[2] };
-            AddForce(sums.rowForces.data() + k * ForceSumCount, force, fromCentre);
+            AddForce(sums.forcesOfRow.data() + k * ForceSumCount, force, fromCentre);
           }
         }
       }
@@ -176,23 +176,23 @@ private:
 
   template <typename TVariant, typename TTask>
   static void
-  AddMoments(TVariant variant, TTask task, const ValuePair & pair, PairSums & sums)
+  AddSummands(TVariant variant, TTask task, const ValuePair & pair, PairSums & sums)
   {
     if (VariantHas(variant, SamplesAreFixedPoint))
     {
-      FloatAndRest moments[MostMoments];
-      FindFixedPointMoments(task, &pair, moments);
-      for (int s = 0; s < MomentCount(task); ++s)
+      FloatAndRest summands[MostPairSums];
+      ComputeFixedPointSummands(task, &pair, summands);
+      for (int s = 0; s < PairSumCount(task); ++s)
       {
-        sums.moments[s] += AsDouble(moments[s]);
+        sums.ofPairs[s] += AsDouble(summands[s]);
       }
       return;
     }
-    float moments[MostMoments];
-    FindMoments(task, &pair, moments);
-    for (int s = 0; s < MomentCount(task); ++s)
+    float summands[MostPairSums];
+    ComputeSummands(task, &pair, summands);
+    for (int s = 0; s < PairSumCount(task); ++s)
     {
-      sums.rowMoments[s] += moments[s];
+      sums.ofRow[s] += summands[s];
     }
   }
 

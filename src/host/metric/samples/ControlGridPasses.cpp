@@ -177,8 +177,8 @@ private:
       {
         WeighedSample & sample = samples[static_cast<std::size_t>(s)];
         i64             position[3];
-        FindSamplePosition(&shape, points != nullptr, points, order[s], position);
-        if (!FindControlWeights(&part, position, sample.first, sample.weights))
+        ComputeSamplePosition(&shape, points != nullptr, points, order[s], position);
+        if (!ComputeControlWeights(&part, position, sample.first, sample.weights))
         {
           sample = {};
         }

@@ -52,7 +52,7 @@ public:
         if (HasForce(from, sample))
         {
           float place[3];
-          FindPreTransformPlace(&a, at, moved, sample, place);
+          ComputePreTransformPlace(&a, at, moved, sample, place);
           const double force[3] = { from[3 * sample], from[3 * sample + 1], from[3 * sample + 2] };
           AddForceInDoubles(force, place, sums);
         }

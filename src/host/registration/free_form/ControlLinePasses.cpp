@@ -22,11 +22,11 @@ public:
   {}
 
   void
-  FindConjugation(std::int64_t   count,
-                  bool           isConjugate,
-                  const Memory & gradient,
-                  const Memory & lastGradient,
-                  Memory &       numbers) override
+  ComputeConjugation(std::int64_t   count,
+                     bool           isConjugate,
+                     const Memory & gradient,
+                     const Memory & lastGradient,
+                     Memory &       numbers) override
   {
     const auto * const now = m_Queue.AddressIn<const float4>(gradient);
     const auto * const last = m_Queue.AddressIn<const float4>(lastGradient);

@@ -36,7 +36,7 @@ WeighAlongAxis(const BorderArguments * border, const VolumeShape * shape, int ax
 
 /** Returns the weight of a valid sample at a position. */
 GPUREG_FUNCTION float
-FindBorderWeight(const BorderArguments * border, const VolumeShape * shape, const i64 * position)
+ComputeBorderWeight(const BorderArguments * border, const VolumeShape * shape, const i64 * position)
 {
   float slope;
   float weight = 1.0f;
@@ -49,10 +49,10 @@ FindBorderWeight(const BorderArguments * border, const VolumeShape * shape, cons
 
 /** Returns the weight of a valid sample at a position, and computes its gradient along physical axes, per mm. */
 GPUREG_FUNCTION float
-FindBorderWeightAndGradient(const BorderArguments * border,
-                            const VolumeShape *     shape,
-                            const i64 *             position,
-                            float *                 gradient)
+ComputeBorderWeightAndGradient(const BorderArguments * border,
+                               const VolumeShape *     shape,
+                               const i64 *             position,
+                               float *                 gradient)
 {
   float weights[3], slopes[3];
   for (int axis = 0; axis < 3; ++axis)

@@ -112,12 +112,12 @@ FindWindow(int                               variant,
 /** Computes the fixed-point moving value of the sample at a position, scaled to [0, 1] in units of 2^-32. Returns 0 if the sample is not
  *  valid. */
 GPUREG_FUNCTION int
-FindFixedPointScaledValue(int                               variant,
-                          const CorrelationRatioArguments * a,
-                          const SampleMaps *                maps,
-                          const SampleVolumes *             v,
-                          const i64 *                       position,
-                          i64 *                             y)
+ComputeFixedPointScaledValue(int                               variant,
+                             const CorrelationRatioArguments * a,
+                             const SampleMaps *                maps,
+                             const SampleVolumes *             v,
+                             const i64 *                       position,
+                             i64 *                             y)
 {
   i64 value;
   if (!SampleFixedPointValue(variant, &a->histogram.samples, maps, v, position, &value))
@@ -141,7 +141,7 @@ FindFixedValue(int                               variant,
 {
   if (VariantHas(variant, SamplesAreFixedPoint))
   {
-    return FindFixedPointScaledValue(variant, a, maps, v, position, y);
+    return ComputeFixedPointScaledValue(variant, a, maps, v, position, y);
   }
   float value = 0.0f;
   if (!SampleMovingValue(variant, &a->histogram.samples, maps, v, position, &value))
@@ -173,7 +173,7 @@ FindFixedPointWindow(int                               variant,
   weights[CorrelationRatioPoints] = 0;
   if (VariantHas(variant, WeighsBorder))
   {
-    const float weight = FindBorderWeight(&a->border, &a->histogram.samples.movingShape, position);
+    const float weight = ComputeBorderWeight(&a->border, &a->histogram.samples.movingShape, position);
     weights[CorrelationRatioCount] = (i64)(weight * GPUREG_FIXED_UNITS);
     weights[CorrelationRatioSum] = MultiplyFixedToNearest(weights[CorrelationRatioCount], y);
     weights[CorrelationRatioPoints] = GPUREG_FIXED_ONE;
@@ -199,7 +199,8 @@ AddBorderForce(
   const CorrelationRatioArguments * a, const i64 * position, float fromBin, float fromMean, float ratio, float * force)
 {
   float       gradient[3];
-  const float weight = FindBorderWeightAndGradient(&a->border, &a->histogram.samples.movingShape, position, gradient);
+  const float weight =
+    ComputeBorderWeightAndGradient(&a->border, &a->histogram.samples.movingShape, position, gradient);
   const float ofWeight = 0.5f * MultiplyAdd(-ratio * fromMean, fromMean, fromBin * fromBin);
   for (int r = 0; r < 3; ++r)
   {
@@ -209,14 +210,14 @@ AddBorderForce(
 
 /** Pass 2: computes the force of the sample at a position, from its fixed bin's row of the table. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
-FindForce(int                               variant,
-          const CorrelationRatioArguments * a,
-          const SampleMaps *                maps,
-          const SampleVolumes *             v,
-          i64                               sample,
-          const i64 *                       position,
-          GPUREG_LOCAL const float *        tableRow,
-          float *                           force)
+ComputeForce(int                               variant,
+             const CorrelationRatioArguments * a,
+             const SampleMaps *                maps,
+             const SampleVolumes *             v,
+             i64                               sample,
+             const i64 *                       position,
+             GPUREG_LOCAL const float *        tableRow,
+             float *                           force)
 {
   (void)sample;
   float gradient[3], y = 0.0f;
@@ -242,19 +243,19 @@ FindForce(int                               variant,
 /** Pass 2: computes the force of the sample at a position, from its fixed bin's row of a table in units of 2^-32. Returns 0 if the
  *  sample is not valid. */
 GPUREG_FUNCTION int
-FindFixedPointForce(int                               variant,
-                    const CorrelationRatioArguments * a,
-                    const SampleMaps *                maps,
-                    const SampleVolumes *             v,
-                    i64                               sample,
-                    const i64 *                       position,
-                    GPUREG_LOCAL const i64 *          tableRow,
-                    float *                           force)
+ComputeFixedPointForce(int                               variant,
+                       const CorrelationRatioArguments * a,
+                       const SampleMaps *                maps,
+                       const SampleVolumes *             v,
+                       i64                               sample,
+                       const i64 *                       position,
+                       GPUREG_LOCAL const i64 *          tableRow,
+                       float *                           force)
 {
   (void)sample;
   i64   y;
   float gradient[3];
-  if (!FindFixedPointScaledValue(variant, a, maps, v, position, &y))
+  if (!ComputeFixedPointScaledValue(variant, a, maps, v, position, &y))
   {
     return 0;
   }
@@ -382,7 +383,7 @@ ReadSums(GPUREG_GLOBAL const u64 * cells)
 
 /** Returns the mean Σ Y/N, in units of 2^-32. */
 GPUREG_FUNCTION i64
-FindMean(const CorrelationRatioSums * sums)
+ComputeMean(const CorrelationRatioSums * sums)
 {
   return DivideFixed(sums->sum, sums->count);
 }
@@ -391,7 +392,7 @@ FindMean(const CorrelationRatioSums * sums)
 GPUREG_FUNCTION u64
 SquareOfSum(const CorrelationRatioSums * sums)
 {
-  const i64 mean = FindMean(sums);
+  const i64 mean = ComputeMean(sums);
   return (u64)MultiplyFixed(mean, 2 * (i64)sums->sum - MultiplyFixed(mean, (i64)sums->count));
 }
 

@@ -39,12 +39,12 @@ TableGroup(int                               variant,
 {
   CorrelationRatioSums all;
   const i64            within = SumDeviationsOverLanes(&a->histogram, histogram, (GPUREG_LOCAL u64 *)integers, &all);
-  const i64            mean = FindMean(&all);
+  const i64            mean = ComputeMean(&all);
   const i64            ratio = RatioOfDeviations(within, SumOfDeviations(&all));
   for (int row = LaneIndex(); row < a->histogram.rows; row += LaneCount())
   {
     const CorrelationRatioSums ofBin = ReadSums(histogram + row * a->histogram.columns);
-    WriteTableRow(variant, row, FindMean(&ofBin), mean, ratio, table);
+    WriteTableRow(variant, row, ComputeMean(&ofBin), mean, ratio, table);
   }
   if (LaneIndex() == 0)
   {

@@ -3,7 +3,7 @@
 // row of cells: the moving bins of a joint histogram, or sums of powers of moving values. A sample adds to some cells of its row, as a rule
 // to four adjacent ones, its window. A fixed bin also has a row of a table, which gives the weights of its samples' forces.
 // A metric defines CountSample(), or FindWindow() and includes WindowCount.h; CountLaneSum(), or includes LaneSum.h; ReadChunk() and
-// FindForce(); and the fixed-point counterparts of these.
+// ComputeForce(); and the fixed-point counterparts of these.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_Histogram_h
 #define gpureg_kernels_Histogram_h

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work-groups of the two passes of every metric that has a histogram, for the devices that have work-groups: CUDA and OpenCL.
-// MetricArguments is the metric's own; its CountSample(), CountLaneSum(), ReadChunk(), FindForce() and FindFixedPointForce() must be defined
+// MetricArguments is the metric's own; its CountSample(), CountLaneSum(), ReadChunk(), ComputeForce() and ComputeFixedPointForce() must be defined
 // before this header is included. src/host/metric/histogram/HostHistogramPasses.h computes the same in plain loops; tests compare the two.
 //
 // A prelude for these adds: GPUREG_LOCAL, GPUREG_GROUP_FUNCTION, GPUREG_METRIC_GROUP_FUNCTION, LaneIndex(), LaneCount(), GroupIndex(),
@@ -221,9 +221,9 @@ ForceGroup(int                        variant,
     {
       MapSample(variant, &h->samples, maps, v, &walk, x, position);
       isValid = VariantHas(variant, SamplesAreFixedPoint)
-                  ? FindFixedPointForce(
+                  ? ComputeFixedPointForce(
                       variant, a, maps, v, walk.sample, position, fixedPointRows + row * h->tableColumns, force)
-                  : FindForce(variant, a, maps, v, walk.sample, position, scratch + row * h->tableColumns, force);
+                  : ComputeForce(variant, a, maps, v, walk.sample, position, scratch + row * h->tableColumns, force);
       FollowForceBack(variant, &h->samples, v, &walk, force);
     }
     if (VariantHas(variant, WritesForces))

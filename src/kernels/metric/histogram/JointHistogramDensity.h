@@ -34,7 +34,7 @@ SmoothDensity(const JointDensityArguments * a, int bins, GPUREG_LOCAL const doub
   for (int r = 1; r <= a->smoothingRadius; ++r)
   {
     int before, behind;
-    FindSmoothedBins(bins, place, r, &before, &behind);
+    ComputeSmoothedBins(bins, place, r, &before, &behind);
     sum += RoundedProduct(a->smoothing[r], line[before * stride] + line[behind * stride]);
   }
   return sum;

@@ -9,7 +9,7 @@ GPUREG_NAMESPACE_BEGIN
 /** Returns the place of a value among the bins, plus half a bin, in units of 2^-32, rounded to the nearest: the largest value lies
  *  exactly on the last bin; just before it, a little of the neighbour's marginal would enter where its own is 0. */
 GPUREG_FUNCTION i64
-FindFixedPointPlace(const SampleMaps * maps, i64 value)
+ComputeFixedPointPlace(const SampleMaps * maps, i64 value)
 {
   const i64 fromFirst = (MultiplyFixed(value, maps->valuesPerUnit) + ((i64)1 << 15)) >> 16;
   return fromFirst + ((i64)JointHistogramPadding << 32) + GPUREG_FIXED_HALF;
@@ -37,7 +37,7 @@ FindFixedPointMovingBin(int                             variant,
   {
     return 0;
   }
-  const i64 place = FindFixedPointPlace(maps, value);
+  const i64 place = ComputeFixedPointPlace(maps, value);
   const int isTie = (u32)(place + 2) <= 4u;
   *bin = isTie ? CellOf(place + 2) - TieGoesDown(a, CellOf(place + 2)) : CellOf(place);
   *hasForce = IsInFixedPointRange(variant, maps, value);
@@ -85,16 +85,16 @@ InterpolateFixedPointBins(i64 before, i64 middle, i64 behind, i64 t)
   return count > unknown ? count : 0;
 }
 
-/** Computes FindForce in fixed point. Differences of the table's entries are taken before they become floats. */
+/** Computes ComputeForce in fixed point. Differences of the table's entries are taken before they become floats. */
 GPUREG_FUNCTION int
-FindFixedPointForce(int                             variant,
-                    const JointHistogramArguments * a,
-                    const SampleMaps *              maps,
-                    const SampleVolumes *           v,
-                    i64                             sample,
-                    const i64 *                     position,
-                    GPUREG_LOCAL const i64 *        tableRow,
-                    float *                         force)
+ComputeFixedPointForce(int                             variant,
+                       const JointHistogramArguments * a,
+                       const SampleMaps *              maps,
+                       const SampleVolumes *           v,
+                       i64                             sample,
+                       const i64 *                     position,
+                       GPUREG_LOCAL const i64 *        tableRow,
+                       float *                         force)
 {
   i64       value;
   float     gradient[3];
@@ -106,11 +106,11 @@ FindFixedPointForce(int                             variant,
   }
   SampleFixedPointGradient(variant, &a->histogram.samples, maps, v, position, gradient);
   const i64 inRange = value < 0 ? 0 : (value < maps->range ? value : maps->range);
-  const i64 place = FindFixedPointPlace(maps, inRange);
+  const i64 place = ComputeFixedPointPlace(maps, inRange);
   const int bin = CellOf(place);
   const i64 t = (i64)(u32)place - GPUREG_FIXED_HALF;
   float     below, above;
-  FindSlopeWeights(bins, bin, (float)(u32)place * GPUREG_FIXED_UNIT, &below, &above);
+  ComputeSlopeWeights(bins, bin, (float)(u32)place * GPUREG_FIXED_UNIT, &below, &above);
 
   // In units of 2^-32 of a bin.
   const i64                fixedPlace = ToFixed((float)v->fixedValuesInFixedPoint[sample] * maps->unitsToFixedValues);

@@ -67,7 +67,7 @@ FillFixedPointJointTable(const JointHistogramArguments * a,
     {
       sum += marginals[row];
     }
-    marginals[bins] = FindCountBits((u64)sum);
+    marginals[bins] = ComputeCountBits((u64)sum);
   }
   LocalBarrier();
   for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())

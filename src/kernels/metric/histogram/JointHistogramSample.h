@@ -101,7 +101,7 @@ ReadChunk(
 /** Computes the weights of the slopes below and above a value. ITK takes the difference over one bin's width around the value, and
  *  clamps its ends to the range of values except in its first bin; in half of the first bin the slope is 0. */
 GPUREG_FUNCTION void
-FindSlopeWeights(int bins, int bin, float t, float * below, float * above)
+ComputeSlopeWeights(int bins, int bin, float t, float * below, float * above)
 {
   const int first = JointHistogramPadding + 1;
   const int last = bins - first;
@@ -136,14 +136,14 @@ InterpolateBins(float before, float middle, float behind, float t, float below, 
 
 /** Pass 2: computes the force of the sample at a position, from its fixed bin's row of the table. Returns 0 if the sample has no force. */
 GPUREG_FUNCTION int
-FindForce(int                             variant,
-          const JointHistogramArguments * a,
-          const SampleMaps *              maps,
-          const SampleVolumes *           v,
-          i64                             sample,
-          const i64 *                     position,
-          GPUREG_LOCAL const float *      tableRow,
-          float *                         force)
+ComputeForce(int                             variant,
+             const JointHistogramArguments * a,
+             const SampleMaps *              maps,
+             const SampleVolumes *           v,
+             i64                             sample,
+             const i64 *                     position,
+             GPUREG_LOCAL const float *      tableRow,
+             float *                         force)
 {
   float gradient[3], t, u = 0.0f;
   if (!SampleMovingValueAndGradient(variant, &a->histogram.samples, maps, v, position, &u, gradient) ||
@@ -157,7 +157,7 @@ FindForce(int                             variant,
   const int   bin = (int)place;
   t = place - (float)bin;
   float below, above;
-  FindSlopeWeights(bins, bin, t, &below, &above);
+  ComputeSlopeWeights(bins, bin, t, &below, &above);
 
   // The place of the fixed value between its bin and the next one.
   const float                fixedPlace = v->fixedValues[sample];

@@ -15,7 +15,7 @@ enum
 
 /** Finds the two bins to which the Gaussian's weight number r belongs, around a place in a line of `bins` bins. */
 GPUREG_FUNCTION void
-FindSmoothedBins(int bins, int place, int r, int * before, int * behind)
+ComputeSmoothedBins(int bins, int place, int r, int * before, int * behind)
 {
   const int last = bins - 1;
   *before = place > r ? place - r : 0;

@@ -33,7 +33,7 @@ SmoothLine(const JointHistogramArguments * a, GPUREG_GLOBAL const float * line, 
   for (int r = 1; r <= a->smoothingRadius; ++r)
   {
     int before, behind;
-    FindSmoothedBins(a->histogram.rows, place, r, &before, &behind);
+    ComputeSmoothedBins(a->histogram.rows, place, r, &before, &behind);
     sum = MultiplyAdd((float)a->smoothing[r] * unit, line[(i64)before * stride] + line[(i64)behind * stride], sum);
   }
   return sum;
@@ -95,7 +95,7 @@ FinishJointEntries(const JointHistogramArguments * a, int cell, float marginal, 
 /** Returns the number of bits for the fixed-point counterparts of these steps below: counts are in units of 2^-bits there, so that the
  *  sum of all counts has some 60 bits. */
 GPUREG_FUNCTION int
-FindCountBits(u64 sum)
+ComputeCountBits(u64 sum)
 {
   int bits = 60;
   while (bits > 0 && (sum >> (60 - bits)) > 0)
@@ -112,7 +112,7 @@ SmoothFixedPointLine(const JointHistogramArguments * a, GPUREG_GLOBAL const i64 
   for (int r = 1; r <= a->smoothingRadius; ++r)
   {
     int before, behind;
-    FindSmoothedBins(a->histogram.rows, place, r, &before, &behind);
+    ComputeSmoothedBins(a->histogram.rows, place, r, &before, &behind);
     sum += MultiplyFixedToNearest(line[(i64)before * stride], (i64)a->smoothing[r] << 2) +
            MultiplyFixedToNearest(line[(i64)behind * stride], (i64)a->smoothing[r] << 2);
   }

@@ -17,14 +17,14 @@ FitFixedPointIntoRange(int variant, const SampleMaps * maps, i64 exact, i64 * va
   return !VariantHas(variant, ChecksRange) || (exact >= -slack && exact <= maps->range + slack);
 }
 
-/** Computes FindMattesValue in fixed point, in units of a value. */
+/** Computes ComputeMattesValue in fixed point, in units of a value. */
 GPUREG_FUNCTION int
-FindFixedPointMattesValue(int                     variant,
-                          const MattesArguments * a,
-                          const SampleMaps *      maps,
-                          const SampleVolumes *   v,
-                          const i64 *             position,
-                          i64 *                   value)
+ComputeFixedPointMattesValue(int                     variant,
+                             const MattesArguments * a,
+                             const SampleMaps *      maps,
+                             const SampleVolumes *   v,
+                             const i64 *             position,
+                             i64 *                   value)
 {
   i64 exact;
   return SampleFixedPointValue(variant, &a->histogram.samples, maps, v, position, &exact) &&
@@ -64,7 +64,7 @@ FindFixedPointWindow(int                     variant,
                      u32 *                   low)
 {
   i64 value, t;
-  if (!FindFixedPointMattesValue(variant, a, maps, v, position, &value))
+  if (!ComputeFixedPointMattesValue(variant, a, maps, v, position, &value))
   {
     return 0;
   }
@@ -86,19 +86,19 @@ FixedPointParzenForce(i64 t, i64 r0, i64 r1, i64 r2, i64 r3)
 /** Pass 2: computes the force of the sample at a position, from its fixed bin's row of FixedPointTableEntry. Returns 0 if the sample is not
  *  valid. */
 GPUREG_FUNCTION int
-FindFixedPointForce(int                      variant,
-                    const MattesArguments *  a,
-                    const SampleMaps *       maps,
-                    const SampleVolumes *    v,
-                    i64                      sample,
-                    const i64 *              position,
-                    GPUREG_LOCAL const i64 * tableRow,
-                    float *                  force)
+ComputeFixedPointForce(int                      variant,
+                       const MattesArguments *  a,
+                       const SampleMaps *       maps,
+                       const SampleVolumes *    v,
+                       i64                      sample,
+                       const i64 *              position,
+                       GPUREG_LOCAL const i64 * tableRow,
+                       float *                  force)
 {
   (void)sample;
   i64   value, t;
   float gradient[3];
-  if (!FindFixedPointMattesValue(variant, a, maps, v, position, &value))
+  if (!ComputeFixedPointMattesValue(variant, a, maps, v, position, &value))
   {
     return 0;
   }

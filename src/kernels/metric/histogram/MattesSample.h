@@ -39,12 +39,12 @@ FitIntoRange(int variant, const MattesArguments * a, float * u)
 
 /** Computes the moving value at a position. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
-FindMattesValue(int                     variant,
-                const MattesArguments * a,
-                const SampleMaps *      maps,
-                const SampleVolumes *   v,
-                const i64 *             position,
-                float *                 u)
+ComputeMattesValue(int                     variant,
+                   const MattesArguments * a,
+                   const SampleMaps *      maps,
+                   const SampleVolumes *   v,
+                   const i64 *             position,
+                   float *                 u)
 {
   return SampleMovingValue(variant, &a->histogram.samples, maps, v, position, u) && FitIntoRange(variant, a, u);
 }
@@ -84,7 +84,7 @@ FindWindow(int                     variant,
            u32 *                   weights)
 {
   float t, u = 0.0f;
-  if (!FindMattesValue(variant, a, maps, v, position, &u))
+  if (!ComputeMattesValue(variant, a, maps, v, position, &u))
   {
     return 0;
   }
@@ -112,14 +112,14 @@ ParzenForce(float t, float r0, float r1, float r2, float r3)
 
 /** Pass 2: computes the force of the sample at a position, from its fixed bin's row of the table. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
-FindForce(int                        variant,
-          const MattesArguments *    a,
-          const SampleMaps *         maps,
-          const SampleVolumes *      v,
-          i64                        sample,
-          const i64 *                position,
-          GPUREG_LOCAL const float * tableRow,
-          float *                    force)
+ComputeForce(int                        variant,
+             const MattesArguments *    a,
+             const SampleMaps *         maps,
+             const SampleVolumes *      v,
+             i64                        sample,
+             const i64 *                position,
+             GPUREG_LOCAL const float * tableRow,
+             float *                    force)
 {
   (void)sample;
   float gradient[3], t, u = 0.0f;

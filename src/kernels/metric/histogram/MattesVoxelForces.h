@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forces of Mattes' metric between two images of one grid, in fixed point: FindFixedPointForce() for samples that lie at voxels, where
+// Forces of Mattes' metric between two images of one grid, in fixed point: ComputeFixedPointForce() for samples that lie at voxels, where
 // nothing is interpolated. The images in the middle of a symmetric registration are such.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_MattesVoxelForces_h
@@ -25,11 +25,11 @@ DifferenceAcrossVoxel(GPUREG_GLOBAL const i64 * there, int at, int size, int str
 /** Computes FixedPointDifference() along each physical axis, each of which is an axis of the image, in either direction. \param voxel the
  *  index of a voxel */
 GPUREG_FUNCTION void
-FindGradientAtVoxel(const SampleArguments *   a,
-                    const SampleMaps *        maps,
-                    GPUREG_GLOBAL const i64 * there,
-                    const int *               voxel,
-                    float *                   gradient)
+ComputeGradientAtVoxel(const SampleArguments *   a,
+                       const SampleMaps *        maps,
+                       GPUREG_GLOBAL const i64 * there,
+                       const int *               voxel,
+                       float *                   gradient)
 {
   for (int axis = 0; axis < 3; ++axis)
   {
@@ -51,14 +51,14 @@ FindGradientAtVoxel(const SampleArguments *   a,
  *  \param bins the fixed image's bins, or InvalidBin; moving: its values; mask: read if the variant has MovingHasMask; table: of
  *  FixedPointTableEntry; forces: float[3] of each voxel */
 GPUREG_FUNCTION void
-FindMattesForceAtVoxel(const MattesArguments *   a,
-                       const SampleMaps *        maps,
-                       GPUREG_GLOBAL const u16 * bins,
-                       GPUREG_GLOBAL const i64 * moving,
-                       GPUREG_GLOBAL const u8 *  mask,
-                       GPUREG_GLOBAL const i64 * table,
-                       GPUREG_GLOBAL float *     forces,
-                       i64                       sample)
+ComputeMattesForceAtVoxel(const MattesArguments *   a,
+                          const SampleMaps *        maps,
+                          GPUREG_GLOBAL const u16 * bins,
+                          GPUREG_GLOBAL const i64 * moving,
+                          GPUREG_GLOBAL const u8 *  mask,
+                          GPUREG_GLOBAL const i64 * table,
+                          GPUREG_GLOBAL float *     forces,
+                          i64                       sample)
 {
   const SampleArguments * samples = &a->histogram.samples;
   const int               bin = bins[sample];
@@ -84,7 +84,7 @@ FindMattesForceAtVoxel(const MattesArguments *   a,
       table + (i64)bin * a->histogram.tableColumns + FirstFixedPointParzenBin(a, maps, value, &t);
     const float weight =
       (float)FixedPointParzenForce(t, window[0], window[1], window[2], window[3]) * GPUREG_FIXED_UNIT;
-    FindGradientAtVoxel(samples, maps, moving + sample, voxel, force);
+    ComputeGradientAtVoxel(samples, maps, moving + sample, voxel, force);
     for (int r = 0; r < 3; ++r)
     {
       force[r] = weight * force[r];
@@ -95,7 +95,7 @@ FindMattesForceAtVoxel(const MattesArguments *   a,
   forces[3 * sample + 2] = force[2];
 }
 
-GPUREG_ITEM_KERNEL(FindMattesForceAtVoxel, 16384, "computing forces at voxels");
+GPUREG_ITEM_KERNEL(ComputeMattesForceAtVoxel, 16384, "computing forces at voxels");
 
 GPUREG_NAMESPACE_END
 

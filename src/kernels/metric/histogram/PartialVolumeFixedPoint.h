@@ -9,7 +9,7 @@ GPUREG_NAMESPACE_BEGIN
 
 /** Computes the corners' weights in units of 2^-32. */
 GPUREG_FUNCTION void
-FindFixedPointCornerWeights(const FixedPointCell * cell, i64 * weights)
+ComputeFixedPointCornerWeights(const FixedPointCell * cell, i64 * weights)
 {
   const i64 far = cell->fraction[2];
   for (int z = 0; z < 2; ++z)
@@ -50,7 +50,7 @@ CountSample(int                            variant,
     i64                  weights[CellCorners];
     const FixedPointCell cell = FindFixedPointCell(shape, position);
     const u64            bins = v->movingBins[cell.offset];
-    FindFixedPointCornerWeights(&cell, weights);
+    ComputeFixedPointCornerWeights(&cell, weights);
     for (int corner = 0; corner < CellCorners; ++corner)
     {
       const int at = rowCell + BinOfCorner(bins, corner);
@@ -67,7 +67,7 @@ CountSample(int                            variant,
     return;
   }
   u32 weights[CellCorners];
-  FindCornerWeights(cell, a->histogram.countUnit, weights);
+  ComputeCornerWeights(cell, a->histogram.countUnit, weights);
   for (int corner = 0; corner < CellCorners; ++corner)
   {
     // In an image of one slice, four corners have no weight.
@@ -78,16 +78,16 @@ CountSample(int                            variant,
   }
 }
 
-/** Computes FindForce from a table in units of 2^-32. Differences of its entries are taken before they become floats. */
+/** Computes ComputeForce from a table in units of 2^-32. Differences of its entries are taken before they become floats. */
 GPUREG_FUNCTION int
-FindFixedPointForce(int                            variant,
-                    const PartialVolumeArguments * a,
-                    const SampleMaps *             maps,
-                    const SampleVolumes *          v,
-                    i64                            sample,
-                    const i64 *                    position,
-                    GPUREG_LOCAL const i64 *       tableRow,
-                    float *                        force)
+ComputeFixedPointForce(int                            variant,
+                       const PartialVolumeArguments * a,
+                       const SampleMaps *             maps,
+                       const SampleVolumes *          v,
+                       i64                            sample,
+                       const i64 *                    position,
+                       GPUREG_LOCAL const i64 *       tableRow,
+                       float *                        force)
 {
   (void)sample;
   if (!IsSampleValid(variant, &a->histogram.samples, maps, v, position))
@@ -102,13 +102,13 @@ FindFixedPointForce(int                            variant,
   {
     entries[corner] = (float)(tableRow[BinOfCorner(bins, corner)] - first) * GPUREG_FIXED_UNIT;
   }
-  FindCornerForce(a,
-                  position,
-                  entries,
-                  (float)cell.fraction[0] * GPUREG_FIXED_UNIT,
-                  (float)cell.fraction[1] * GPUREG_FIXED_UNIT,
-                  (float)cell.fraction[2] * GPUREG_FIXED_UNIT,
-                  force);
+  ComputeCornerForce(a,
+                     position,
+                     entries,
+                     (float)cell.fraction[0] * GPUREG_FIXED_UNIT,
+                     (float)cell.fraction[1] * GPUREG_FIXED_UNIT,
+                     (float)cell.fraction[2] * GPUREG_FIXED_UNIT,
+                     force);
   return 1;
 }
 

@@ -43,7 +43,7 @@ IsOneBin(u64 bins)
 /** Computes the corners' weights in units of 1/countUnit. Each axis divides the weights of the axes before, so that they sum to
  *  countUnit. */
 GPUREG_FUNCTION void
-FindCornerWeights(LinearCell cell, float countUnit, u32 * weights)
+ComputeCornerWeights(LinearCell cell, float countUnit, u32 * weights)
 {
   const u32 unit = (u32)countUnit;
   const u32 far = ToCount(cell.fz, countUnit);
@@ -70,13 +70,13 @@ HasSlope(const VolumeShape * shape, int axis, i64 position)
 
 /** Computes the force along physical axes, from the differences of the corners' table entries to the first corner's entry. */
 GPUREG_FUNCTION void
-FindCornerForce(const PartialVolumeArguments * a,
-                const i64 *                    position,
-                const float *                  entries,
-                float                          fx,
-                float                          fy,
-                float                          fz,
-                float *                        force)
+ComputeCornerForce(const PartialVolumeArguments * a,
+                   const i64 *                    position,
+                   const float *                  entries,
+                   float                          fx,
+                   float                          fy,
+                   float                          fz,
+                   float *                        force)
 {
   const VolumeShape * shape = &a->histogram.samples.movingShape;
   const float         x = Mix(Mix(entries[1] - entries[0], entries[3] - entries[2], fy),
@@ -106,14 +106,14 @@ ReadChunk(int variant, const PartialVolumeArguments * a, GPUREG_GLOBAL const u32
 
 /** Pass 2: computes the force of the sample at a position, from its fixed bin's row of the table. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
-FindForce(int                            variant,
-          const PartialVolumeArguments * a,
-          const SampleMaps *             maps,
-          const SampleVolumes *          v,
-          i64                            sample,
-          const i64 *                    position,
-          GPUREG_LOCAL const float *     tableRow,
-          float *                        force)
+ComputeForce(int                            variant,
+             const PartialVolumeArguments * a,
+             const SampleMaps *             maps,
+             const SampleVolumes *          v,
+             i64                            sample,
+             const i64 *                    position,
+             GPUREG_LOCAL const float *     tableRow,
+             float *                        force)
 {
   (void)sample;
   if (!IsSampleValid(variant, &a->histogram.samples, maps, v, position))
@@ -133,7 +133,7 @@ FindForce(int                            variant,
   {
     entries[corner] = tableRow[BinOfCorner(bins, corner)] - first;
   }
-  FindCornerForce(a, position, entries, cell.fx, cell.fy, cell.fz, force);
+  ComputeCornerForce(a, position, entries, cell.fx, cell.fy, cell.fz, force);
   return 1;
 }
 

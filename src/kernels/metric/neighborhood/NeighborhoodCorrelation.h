@@ -28,9 +28,9 @@ enum
 /** Places of the sums over all centres, besides forces. */
 enum
 {
-  MomentOfCentres = 0,
-  MomentOfCorrelations = 1,
-  CentreMoments = 2
+  CentreCountSum = 0,
+  CorrelationSum = 1,
+  MostCentreSums = 2
 };
 
 /** The results of a centre besides its correlation. */
@@ -99,12 +99,12 @@ GPUREG_FUNCTION int
 NeighborhoodPartialCount(const NeighborhoodArguments * a)
 {
   const int hasForceSums = a->forces == ForcesOfCentres && !VariantHas(a->samples.variant, WritesForces);
-  return 2 * CentreMoments + (hasForceSums ? PartialCount(a->samples.variant) : 0);
+  return 2 * MostCentreSums + (hasForceSums ? PartialCount(a->samples.variant) : 0);
 }
 
 /** Returns the moving value at the position to which a voxel maps, or one below GPUREG_LEAST_MOVED_VALUE if the voxel is not valid. */
 GPUREG_LARGE_FUNCTION i64
-FindMovedValue(
+ComputeMovedValue(
   int variant, const NeighborhoodArguments * a, const SampleMaps * maps, const SampleVolumes * v, const LaneWalk * walk)
 {
   float x[3];
@@ -142,7 +142,7 @@ MultiplyAsPixels(double a, double b, int areFloats)
 
 /** Returns what one voxel adds to the sums. */
 GPUREG_FUNCTION NeighborhoodSums
-FindSumsOfVoxel(const NeighborhoodArguments * a, const SampleMaps * maps, i64 fixed, i64 moved)
+ComputeSumsOfVoxel(const NeighborhoodArguments * a, const SampleMaps * maps, i64 fixed, i64 moved)
 {
   NeighborhoodSums one;
   const int        isValid = moved > GPUREG_LEAST_MOVED_VALUE;
@@ -262,7 +262,7 @@ typedef struct LocalCorrelation
 } LocalCorrelation;
 
 GPUREG_FUNCTION LocalCorrelation
-FindLocalCorrelation(const NeighborhoodArguments * a, const NeighborhoodSums * sums, double fixed, double moving)
+ComputeLocalCorrelation(const NeighborhoodArguments * a, const NeighborhoodSums * sums, double fixed, double moving)
 {
   LocalCorrelation found;
   const double     count = sums->sum[SumOfCount];
@@ -301,16 +301,16 @@ FindLocalCorrelation(const NeighborhoodArguments * a, const NeighborhoodSums * s
 /** Holds the sums over the centres of a lane, each followed by what rounding leaves of them. */
 typedef struct CentreSums
 {
-  float moments[2 * CentreMoments];
+  float ofCentres[2 * MostCentreSums];
   float forces[2 * ForceSumCount];
 } CentreSums;
 
 GPUREG_FUNCTION void
 ClearCentreSums(CentreSums * sums)
 {
-  for (int s = 0; s < 2 * CentreMoments; ++s)
+  for (int s = 0; s < 2 * MostCentreSums; ++s)
   {
-    sums->moments[s] = 0.0f;
+    sums->ofCentres[s] = 0.0f;
   }
   for (int s = 0; s < 2 * ForceSumCount; ++s)
   {
@@ -331,11 +331,11 @@ AddCentre(int                           variant,
           float *                       force)
 {
   const double           fixed = ScaledFixedValue(maps, v->fixedValuesInFixedPoint[walk->sample]);
-  const LocalCorrelation found = FindLocalCorrelation(a, neighborhood, fixed, ScaledMovingValue(maps, moved));
+  const LocalCorrelation found = ComputeLocalCorrelation(a, neighborhood, fixed, ScaledMovingValue(maps, moved));
   const float            correlation = (float)found.correlation;
-  AddExactly(1.0f, sums->moments + MomentOfCentres, sums->moments + CentreMoments + MomentOfCentres);
-  AddExactly(correlation, sums->moments + MomentOfCorrelations, sums->moments + CentreMoments + MomentOfCorrelations);
-  sums->moments[CentreMoments + MomentOfCorrelations] += (float)(found.correlation - correlation);
+  AddExactly(1.0f, sums->ofCentres + CentreCountSum, sums->ofCentres + MostCentreSums + CentreCountSum);
+  AddExactly(correlation, sums->ofCentres + CorrelationSum, sums->ofCentres + MostCentreSums + CorrelationSum);
+  sums->ofCentres[MostCentreSums + CorrelationSum] += (float)(found.correlation - correlation);
   if (a->forces == TermsOfCentres)
   {
     for (int t = 0; t < 3; ++t)
@@ -360,7 +360,7 @@ AddCentre(int                           variant,
   if (!VariantHas(variant, WritesForces))
   {
     float fromCentre[3];
-    FindOffsetFromCentre(&a->samples, x, fromCentre);
+    ComputeOffsetFromCentre(&a->samples, x, fromCentre);
     AddForceExactly(sums->forces, force, fromCentre);
   }
 }

@@ -22,7 +22,7 @@ MovePlanesGroup(int                           variant,
     if (inPlane < VoxelsOfPlane(a))
     {
       const LaneWalk at = StartWalkAtVoxel(&a->samples, maps, i, j, a->firstKept + plane);
-      moved[plane * VoxelsOfPlane(a) + inPlane] = FindMovedValue(variant, a, maps, v, &at);
+      moved[plane * VoxelsOfPlane(a) + inPlane] = ComputeMovedValue(variant, a, maps, v, &at);
     }
   }
 }
@@ -69,18 +69,18 @@ WriteCentreSums(const NeighborhoodArguments * a,
   const int             lanes = LaneCount();
   const int             count = NeighborhoodPartialCount(a);
   GPUREG_GLOBAL float * out = partials + (i64)(a->firstPartial + GroupIndex()) * count;
-  SumEachOverLanes(SamplesAreFixedPoint, CentreMoments, sums->moments, scratch);
+  SumEachOverLanes(SamplesAreFixedPoint, MostCentreSums, sums->ofCentres, scratch);
   // Not a loop that starts at the lane's number: PoCL 3.1 wrote beyond the end there.
-  if (lane < 2 * CentreMoments)
+  if (lane < 2 * MostCentreSums)
   {
     out[lane] = scratch[lane * lanes];
   }
-  if (count > 2 * CentreMoments)
+  if (count > 2 * MostCentreSums)
   {
     SumEachOverLanes(SamplesAreFixedPoint, ForceSumCount, sums->forces, scratch);
     if (lane < 2 * ForceSumCount)
     {
-      out[2 * CentreMoments + lane] = scratch[lane * lanes];
+      out[2 * MostCentreSums + lane] = scratch[lane * lanes];
     }
   }
 }

@@ -71,7 +71,7 @@ WriteForceOfTerms(int                           variant,
                   GPUREG_GLOBAL float *         forces)
 {
   const LaneWalk at = StartWalkAtVoxel(&a->samples, maps, place[0], place[1], place[2]);
-  const i64      moved = FindMovedValue(variant, a, maps, v, &at);
+  const i64      moved = ComputeMovedValue(variant, a, maps, v, &at);
   float          force[3] = { 0.0f, 0.0f, 0.0f };
   if (moved > GPUREG_LEAST_MOVED_VALUE)
   {
@@ -96,13 +96,13 @@ WriteForceOfTerms(int                           variant,
 
 /** Sums terms along z, and writes the force that follows from the sums. */
 GPUREG_FUNCTION void
-FindForceOfTerms(int                           variant,
-                 const NeighborhoodArguments * a,
-                 const SampleMaps *            maps,
-                 const SampleVolumes *         v,
-                 i64                           voxel,
-                 GPUREG_GLOBAL const float *   terms,
-                 GPUREG_GLOBAL float *         forces)
+ComputeForceOfTerms(int                           variant,
+                    const NeighborhoodArguments * a,
+                    const SampleMaps *            maps,
+                    const SampleVolumes *         v,
+                    i64                           voxel,
+                    GPUREG_GLOBAL const float *   terms,
+                    GPUREG_GLOBAL float *         forces)
 {
   int   place[3];
   float sums[3];

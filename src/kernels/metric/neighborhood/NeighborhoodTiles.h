@@ -119,12 +119,12 @@ CountZBlocks(const NeighborhoodArguments * a)
 
 /** Returns what a voxel adds to the sums: nothing, if its plane is not stored. */
 GPUREG_FUNCTION NeighborhoodSums
-FindSumsInPlane(const NeighborhoodArguments * a,
-                const SampleMaps *            maps,
-                const SampleVolumes *         v,
-                const NeighborhoodVolumes *   n,
-                i64                           inPlane,
-                int                           plane)
+ComputeSumsInPlane(const NeighborhoodArguments * a,
+                   const SampleMaps *            maps,
+                   const SampleVolumes *         v,
+                   const NeighborhoodVolumes *   n,
+                   i64                           inPlane,
+                   int                           plane)
 {
   // Read in any case, so that the reads need not wait for a branch.
   const int last = a->keptPlanes - 1;
@@ -133,7 +133,7 @@ FindSumsInPlane(const NeighborhoodArguments * a,
   const i64 voxel = nearest * VoxelsOfPlane(a) + inPlane;
   const i64 fixed = v->fixedValuesInFixedPoint[FirstKeptVoxel(a) + voxel];
   const i64 moved = n->moved[voxel];
-  return FindSumsOfVoxel(a, maps, fixed, kept == nearest ? moved : 2 * GPUREG_LEAST_MOVED_VALUE);
+  return ComputeSumsOfVoxel(a, maps, fixed, kept == nearest ? moved : 2 * GPUREG_LEAST_MOVED_VALUE);
 }
 
 /** Computes the sums along z around WindowsAtOnce voxels of a column. */
@@ -157,7 +157,7 @@ SumZBlock(const NeighborhoodArguments * a,
   {
     for (int w = 0; w < WindowsAtOnce; ++w)
     {
-      const NeighborhoodSums one = FindSumsInPlane(a, maps, v, n, inPlane, first + w);
+      const NeighborhoodSums one = ComputeSumsInPlane(a, maps, v, n, inPlane, first + w);
       for (int s = 0; s < NeighborhoodSumCount; ++s)
       {
         windows[s].sum[w] = one.sum[s];
@@ -168,7 +168,7 @@ SumZBlock(const NeighborhoodArguments * a,
   {
     for (int i = 0; i < WindowsAtOnce - 1; ++i)
     {
-      const NeighborhoodSums one = FindSumsInPlane(a, maps, v, n, inPlane, first + i);
+      const NeighborhoodSums one = ComputeSumsInPlane(a, maps, v, n, inPlane, first + i);
       for (int s = 0; s < NeighborhoodSumCount; ++s)
       {
         AddToFirstWindows(i, one.sum[s], windows + s);
@@ -176,7 +176,7 @@ SumZBlock(const NeighborhoodArguments * a,
     }
     for (int i = WindowsAtOnce - 1; i < length; ++i)
     {
-      const NeighborhoodSums one = FindSumsInPlane(a, maps, v, n, inPlane, first + i);
+      const NeighborhoodSums one = ComputeSumsInPlane(a, maps, v, n, inPlane, first + i);
       for (int s = 0; s < NeighborhoodSumCount; ++s)
       {
         AddToAllWindows(one.sum[s], windows + s);
@@ -188,7 +188,7 @@ SumZBlock(const NeighborhoodArguments * a,
     }
     for (int w = 1; w < WindowsAtOnce; ++w)
     {
-      const NeighborhoodSums one = FindSumsInPlane(a, maps, v, n, inPlane, first + length - 1 + w);
+      const NeighborhoodSums one = ComputeSumsInPlane(a, maps, v, n, inPlane, first + length - 1 + w);
       for (int s = 0; s < NeighborhoodSumCount; ++s)
       {
         FinishWindow(w, one.sum[s], windows + s);

@@ -12,7 +12,7 @@ GPUREG_NAMESPACE_BEGIN
 /** The arrays of the planes that a device processes at present. */
 typedef struct NeighborhoodVolumes
 {
-  GPUREG_GLOBAL i64 * moved; /* one for each stored voxel: FindMovedValue */
+  GPUREG_GLOBAL i64 * moved; /* one for each stored voxel: ComputeMovedValue */
   GPUREG_GLOBAL double *
     sums; /* NeighborhoodSumCount arrays, of one for each stored voxel; for tiles, for each centre */
   GPUREG_GLOBAL const i64 * centres; /* offsets of voxels, if the centres are a list */
@@ -85,7 +85,7 @@ StepSumWalk(int                           axis,
   }
   else if (axis == 0)
   {
-    sums = FindSumsOfVoxel(a, maps, v->fixedValuesInFixedPoint[FirstKeptVoxel(a) + voxel], n->moved[voxel]);
+    sums = ComputeSumsOfVoxel(a, maps, v->fixedValuesInFixedPoint[FirstKeptVoxel(a) + voxel], n->moved[voxel]);
   }
   else
   {
@@ -223,8 +223,8 @@ SumNeighborhood(
       for (int x = FirstWithin(i, a->radius[0]); x < EndWithin(i, a->radius[0], size[0]); ++x)
       {
         const LaneWalk         at = StartWalkAtVoxel(&a->samples, maps, x, y, z);
-        const i64              moved = FindMovedValue(variant, a, maps, v, &at);
-        const NeighborhoodSums one = FindSumsOfVoxel(a, maps, v->fixedValuesInFixedPoint[at.sample], moved);
+        const i64              moved = ComputeMovedValue(variant, a, maps, v, &at);
+        const NeighborhoodSums one = ComputeSumsOfVoxel(a, maps, v->fixedValuesInFixedPoint[at.sample], moved);
         AddNeighborhoodSums(&one, &sums);
       }
     }
@@ -248,7 +248,7 @@ CorrelateListedCentre(int                           variant,
   const int      j = (int)(voxel / size[0] % size[1]);
   const int      k = (int)(voxel / VoxelsOfPlane(a));
   const LaneWalk at = StartWalkAtVoxel(&a->samples, maps, i, j, k);
-  const i64      moved = FindMovedValue(variant, a, maps, v, &at);
+  const i64      moved = ComputeMovedValue(variant, a, maps, v, &at);
   float          force[3] = { 0.0f, 0.0f, 0.0f };
   if (moved > GPUREG_LEAST_MOVED_VALUE)
   {

@@ -24,7 +24,7 @@ ChoosePairVariant(int variant)
 constexpr bool
 IsPossible(int variant, int task)
 {
-  const bool findsForces = (task & PairsFindForces) != 0;
+  const bool findsForces = (task & PairsComputeForces) != 0;
   const int  measure = task & PairsMeasureBits;
   const bool isField =
     variant == FieldForceVariant || variant == FixedFieldForceVariant || variant == SlopeForceVariant;
@@ -44,8 +44,8 @@ IsPossible(int variant, int task)
 constexpr bool
 IsPossibleInBatch(int variant, int task)
 {
-  return CanBeBatched(variant) && !(task & PairsFindForces) && ChoosePairVariant(variant) == ChooseVariant(variant) &&
-         IsPossible(variant, task);
+  return CanBeBatched(variant) && !(task & PairsComputeForces) &&
+         ChoosePairVariant(variant) == ChooseVariant(variant) && IsPossible(variant, task);
 }
 
 /** Visits each compiled variant with each task that is possible. */
@@ -65,7 +65,7 @@ ForEachPairVariant(bool isBatch, TVisitor & visit)
                              +ChainedVariant,
                              +FixedPointChainedVariant })
   {
-    for (int task = 0; task <= (PairsMeasureBits | PairsFindForces | PairsCentred); ++task)
+    for (int task = 0; task <= (PairsMeasureBits | PairsComputeForces | PairsCentred); ++task)
     {
       if (isBatch ? IsPossibleInBatch(variant, task) : IsPossible(variant, task))
       {

@@ -8,24 +8,24 @@ GPUREG_NAMESPACE_BEGIN
 
 /** Adds a pair to its lane's sums; in fixed-point variants, what rounding leaves follows the sums. */
 GPUREG_FUNCTION void
-AddMoments(int variant, int task, const ValuePair * pair, float * sums)
+AddSummands(int variant, int task, const ValuePair * pair, float * sums)
 {
   if (VariantHas(variant, SamplesAreFixedPoint))
   {
-    FloatAndRest moments[MostMoments];
-    FindFixedPointMoments(task, pair, moments);
-    for (int s = 0; s < MomentCount(task); ++s)
+    FloatAndRest summands[MostPairSums];
+    ComputeFixedPointSummands(task, pair, summands);
+    for (int s = 0; s < PairSumCount(task); ++s)
     {
-      AddWithRest(moments[s], sums + s, sums + MomentCount(task) + s);
+      AddWithRest(summands[s], sums + s, sums + PairSumCount(task) + s);
     }
   }
   else
   {
-    float moments[MostMoments];
-    FindMoments(task, pair, moments);
-    for (int s = 0; s < MomentCount(task); ++s)
+    float summands[MostPairSums];
+    ComputeSummands(task, pair, summands);
+    for (int s = 0; s < PairSumCount(task); ++s)
     {
-      sums[s] += moments[s];
+      sums[s] += summands[s];
     }
   }
 }
@@ -48,9 +48,9 @@ AddPairForces(int                   variant,
     if (VariantHas(variant, SamplesAreFixedPoint))
     {
       float fromCentre[3];
-      FindOffsetFromCentre(&a->samples, x, fromCentre);
+      ComputeOffsetFromCentre(&a->samples, x, fromCentre);
       FloatAndRest force[3];
-      WeighGradientExactly(FindFixedPointWeight(task, maps, pair, k, weights[k]), gradient, force);
+      WeighGradientExactly(ComputeFixedPointWeight(task, maps, pair, k, weights[k]), gradient, force);
       AddFixedPointForce(ofWeight, force, fromCentre);
     }
     else
@@ -80,11 +80,11 @@ PairGroup(int                         variant,
   const int          lanes = LaneCount();
   const int          forceSums = PairForceSums(variant, task);
   const PairCentring centring = LoadCentring(task, evaluated);
-  float              moments[2 * MostMoments];
+  float              pairSums[2 * MostPairSums];
   float              sums[MostPairWeights * 2 * ForceSumCount];
-  for (int s = 0; s < FloatsOfSum(variant) * MomentCount(task); ++s)
+  for (int s = 0; s < FloatsOfSum(variant) * PairSumCount(task); ++s)
   {
-    moments[s] = 0.0f;
+    pairSums[s] = 0.0f;
   }
   for (int s = 0; s < forceSums * PartialCount(variant); ++s)
   {
@@ -104,10 +104,10 @@ PairGroup(int                         variant,
     }
     if (isValid)
     {
-      AddMoments(variant, task, &pair, moments);
+      AddSummands(variant, task, &pair, pairSums);
       if (TaskFindsForces(task))
       {
-        FindPairWeights(a, task, &centring, &pair, gradient, weights);
+        ComputePairWeights(a, task, &centring, &pair, gradient, weights);
         FollowForceBack(variant, &a->samples, v, &walk, gradient);
       }
       AddPairForces(variant, task, a, maps, &pair, weights, gradient, x, sums);
@@ -124,12 +124,12 @@ PairGroup(int                         variant,
   }
 
   GPUREG_GLOBAL float * out = partials + (i64)slot * PairPartialCount(variant, task);
-  SumEachOverLanes(variant, MomentCount(task), moments, scratch);
-  if (lane < FloatsOfSum(variant) * MomentCount(task))
+  SumEachOverLanes(variant, PairSumCount(task), pairSums, scratch);
+  if (lane < FloatsOfSum(variant) * PairSumCount(task))
   {
     out[lane] = scratch[lane * lanes];
   }
-  out += FloatsOfSum(variant) * MomentCount(task);
+  out += FloatsOfSum(variant) * PairSumCount(task);
   for (int k = 0; k < forceSums; ++k, out += PartialCount(variant))
   {
     float * ofWeight = sums + k * PartialCount(variant);

@@ -291,7 +291,7 @@ ApplyAdjointAlongRow(const AdjointArguments *             a,
 /** Computes the weights of a sample's control points, and the first control point with a non-zero weight. Returns 0 outside of the valid
  *  region. */
 GPUREG_FUNCTION int
-FindControlWeights(const ChainPart * part, const i64 * position, int * first, float weights[3][MostControlTaps])
+ComputeControlWeights(const ChainPart * part, const i64 * position, int * first, float weights[3][MostControlTaps])
 {
   for (int axis = 0; axis < 3; ++axis)
   {
@@ -303,7 +303,7 @@ FindControlWeights(const ChainPart * part, const i64 * position, int * first, fl
       continue;
     }
     const i64 inGrid = ApplyFixedRowAt(&part->toGrid, axis, position);
-    FindFraction(inGrid, &fraction);
+    ComputeFraction(inGrid, &fraction);
     if (!FindControlPoints(part->order, part, axis, CellOf(inGrid), fraction, first + axis, &t))
     {
       return 0;
@@ -334,12 +334,12 @@ MoveSampleBySpline(const SampleMoves *          a,
   int   cell[3];
   float fraction[3];
   float moved[3] = { 0.0f, 0.0f, 0.0f };
-  FindSamplePosition(&a->shape, a->arePoints, samplePoints, sample, position);
+  ComputeSamplePosition(&a->shape, a->arePoints, samplePoints, sample, position);
   for (int axis = 0; axis < 3; ++axis)
   {
     const i64 inGrid = ApplyFixedRowAt(&a->part.toGrid, axis, position);
     cell[axis] = CellOf(inGrid);
-    FindFraction(inGrid, fraction + axis);
+    ComputeFraction(inGrid, fraction + axis);
   }
   AddSplineDisplacement(a->part.order, &a->part, points, cell, fraction, moved);
   for (int r = 0; r < 3; ++r)
@@ -362,7 +362,7 @@ MoveSampleBySplineInFixedPoint(const SampleMoves *       a,
   i64 position[3];
   i64 inGrid[3];
   i64 moved[3] = { 0, 0, 0 };
-  FindSamplePosition(&a->shape, a->arePoints, samplePoints, sample, position);
+  ComputeSamplePosition(&a->shape, a->arePoints, samplePoints, sample, position);
   for (int axis = 0; axis < 3; ++axis)
   {
     inGrid[axis] = ApplyFixedRowAt(&a->part.toGrid, axis, position);
@@ -388,12 +388,12 @@ typedef struct SampleCells
 
 /** Returns the weight of control point (i, j, k) for a sample; 0 outside of its support. */
 GPUREG_FUNCTION float
-FindWeightOfControl(const ChainPart * part, const i64 * position, const int * control)
+ComputeWeightOfControl(const ChainPart * part, const i64 * position, const int * control)
 {
   int   first[3];
   float weights[3][MostControlTaps];
   float weight = 1.0f;
-  if (!FindControlWeights(part, position, first, weights))
+  if (!ComputeControlWeights(part, position, first, weights))
   {
     return 0.0f;
   }
@@ -424,8 +424,8 @@ AddForcesOfCell(const ChainPart *           part,
   {
     const i64 sample = order[s];
     i64       position[3];
-    FindSamplePosition(shape, isOfPoints, points, sample, position);
-    const float weight = FindWeightOfControl(part, position, control);
+    ComputeSamplePosition(shape, isOfPoints, points, sample, position);
+    const float weight = ComputeWeightOfControl(part, position, control);
     for (int r = 0; r < 3; ++r)
     {
       sum[r] = MultiplyAdd(weight, forces[3 * sample + r], sum[r]);

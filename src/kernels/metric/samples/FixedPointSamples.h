@@ -88,7 +88,7 @@ InterpolateLine(GPUREG_GLOBAL const i64 * p, int step, i64 fraction)
   return fraction == 0 ? p[0] : MixFixed(p[0], p[step], fraction);
 }
 
-/** Does that between two lines. */
+/** Interpolates linearly between two lines of fixed-point values. */
 GPUREG_FUNCTION i64
 InterpolatePlane(GPUREG_GLOBAL const i64 * p, const VolumeShape * shape, const i64 * fraction)
 {

@@ -27,7 +27,7 @@ AddForceOfSample(int variant, const SampleArguments * a, const float * force, co
   if (VariantHas(variant, SamplesAreFixedPoint))
   {
     float fromCentre[3];
-    FindOffsetFromCentre(a, x, fromCentre);
+    ComputeOffsetFromCentre(a, x, fromCentre);
     AddForceExactly(sums, force, fromCentre);
   }
   else

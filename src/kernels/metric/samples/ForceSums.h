@@ -91,13 +91,13 @@ AddFixedPointForce(float * sums, const FloatAndRest * force, const float * x)
 {
   for (int s = 0; s < ForceSumCount; ++s)
   {
-    FloatAndRest moment = force[s % 3];
+    FloatAndRest summand = force[s % 3];
     if (s >= 3)
     {
       const FloatAndRest place = { x[s / 3 - 1], 0.0f };
-      moment = MultiplyExactly(moment, place);
+      summand = MultiplyExactly(summand, place);
     }
-    AddWithRest(moment, sums + s, sums + ForceSumCount + s);
+    AddWithRest(summand, sums + s, sums + ForceSumCount + s);
   }
 }
 

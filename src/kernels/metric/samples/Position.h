@@ -43,7 +43,8 @@ NearestVoxelOffset(const VolumeShape * shape, const i64 * position)
 
 /** Computes the virtual position of a sample, which is a point or a voxel of the grid. */
 GPUREG_FUNCTION void
-FindSamplePosition(const VolumeShape * shape, int isPoint, GPUREG_GLOBAL const i64 * points, i64 sample, i64 * position)
+ComputeSamplePosition(
+  const VolumeShape * shape, int isPoint, GPUREG_GLOBAL const i64 * points, i64 sample, i64 * position)
 {
   if (isPoint)
   {

@@ -29,7 +29,7 @@ SumPreTransformForcesGroup(const PreTransformArguments * a,
     {
       const float force[3] = { forces[3 * sample], forces[3 * sample + 1], forces[3 * sample + 2] };
       float       place[3];
-      FindPreTransformPlace(a, points, displacement, sample, place);
+      ComputePreTransformPlace(a, points, displacement, sample, place);
       AddForceExactly(sums, force, place);
     }
   }

@@ -31,7 +31,7 @@ MoveByPreTransforms(const PreTransformArguments *   a,
 {
   i64   virtualPosition[3];
   float u[3] = { 0.0f, 0.0f, 0.0f };
-  FindSamplePosition(&a->shape, a->arePoints, points, sample, virtualPosition);
+  ComputeSamplePosition(&a->shape, a->arePoints, points, sample, virtualPosition);
   for (int k = 0; k < a->partCount; ++k)
   {
     const ChainPart part = parts[k];
@@ -66,7 +66,7 @@ MoveByPreTransformsInFixedPoint(const PreTransformArguments *   a,
 {
   i64 virtualPosition[3];
   i64 u[3] = { 0, 0, 0 };
-  FindSamplePosition(&a->shape, a->arePoints, points, sample, virtualPosition);
+  ComputeSamplePosition(&a->shape, a->arePoints, points, sample, virtualPosition);
   for (int k = 0; k < a->partCount; ++k)
   {
     const ChainPart part = parts[k];
@@ -112,14 +112,14 @@ GPUREG_ITEM_KERNEL(CarryByPreTransforms, 128, "carrying displacements");
 
 /** Computes w - centre of a sample. */
 GPUREG_FUNCTION void
-FindPreTransformPlace(const PreTransformArguments * a,
-                      GPUREG_GLOBAL const i64 *     points,
-                      GPUREG_GLOBAL const float *   displacement,
-                      i64                           sample,
-                      float *                       place)
+ComputePreTransformPlace(const PreTransformArguments * a,
+                         GPUREG_GLOBAL const i64 *     points,
+                         GPUREG_GLOBAL const float *   displacement,
+                         i64                           sample,
+                         float *                       place)
 {
   i64 position[3];
-  FindSamplePosition(&a->shape, a->arePoints, points, sample, position);
+  ComputeSamplePosition(&a->shape, a->arePoints, points, sample, position);
   for (int r = 0; r < 3; ++r)
   {
     place[r] = (float)(position[r] - ((i64)a->centre[r] << 32)) * GPUREG_FIXED_UNIT;

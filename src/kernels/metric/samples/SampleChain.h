@@ -71,12 +71,12 @@ MoveSampleInFixedPoint(int                     variant,
 
 /** Computes d_0 of the sample at which a walk is: its displacement by the displacement field, in the units of the grid that follows. */
 GPUREG_FUNCTION void
-FindFirstDisplacement(int                     variant,
-                      const SampleArguments * a,
-                      const SampleVolumes *   v,
-                      const LaneWalk *        walk,
-                      const i64 *             virtualPosition,
-                      float *                 d)
+ComputeFirstDisplacement(int                     variant,
+                         const SampleArguments * a,
+                         const SampleVolumes *   v,
+                         const LaneWalk *        walk,
+                         const i64 *             virtualPosition,
+                         float *                 d)
 {
   float u[3] = { 0.0f, 0.0f, 0.0f };
   if (!VariantHas(variant, SamplesArePoints) || a->hasOwnDisplacements)
@@ -96,7 +96,7 @@ FindFirstDisplacement(int                     variant,
 
 /** Computes the virtual index of the sample at which a walk is, in units of 2^-32. */
 GPUREG_FUNCTION void
-FindVirtualPosition(
+ComputeVirtualPosition(
   int variant, const SampleArguments * a, const SampleVolumes * v, const LaneWalk * walk, i64 * position)
 {
   if (VariantHas(variant, SamplesArePoints))
@@ -108,8 +108,8 @@ FindVirtualPosition(
   }
   const int z = (int)walk->x[2];
   position[0] = (i64)(int)walk->x[0] << 32;
-  position[1] = (i64)((int)walk->x[1] + z * a->stackedRows) << 32;
-  position[2] = a->stackedRows > 0 ? 0 : (i64)z << 32;
+  position[1] = (i64)((int)walk->x[1] + z * a->rowsOfSlab) << 32;
+  position[2] = a->rowsOfSlab > 0 ? 0 : (i64)z << 32;
 }
 
 /** Reads the J of a part at the voxel of its grid that is nearest to a position, from the host's array. */
@@ -281,7 +281,7 @@ DisplaceSample(int variant, const SampleArguments * a, const SampleVolumes * v, 
 {
   float d[3] = { 0.0f, 0.0f, 0.0f };
   i64   virtualPosition[3];
-  FindVirtualPosition(variant, a, v, walk, virtualPosition);
+  ComputeVirtualPosition(variant, a, v, walk, virtualPosition);
   if (MovesInFixedPoint(variant, a))
   {
     i64 move[3] = { 0, 0, 0 };
@@ -293,7 +293,7 @@ DisplaceSample(int variant, const SampleArguments * a, const SampleVolumes * v, 
   }
   if (VariantHas(variant, SamplesAreDisplaced))
   {
-    FindFirstDisplacement(variant, a, v, walk, virtualPosition, d);
+    ComputeFirstDisplacement(variant, a, v, walk, virtualPosition, d);
   }
   if (VariantHas(variant, SamplesAreChained))
   {
@@ -317,7 +317,7 @@ FollowForceBack(int variant, const SampleArguments * a, const SampleVolumes * v,
   float jacobian[9] = { 1.0f, 0.0f, 0.0f, 0.0f, 1.0f, 0.0f, 0.0f, 0.0f, 1.0f };
   float byIndex[3];
   i64   virtualPosition[3];
-  FindVirtualPosition(variant, a, v, walk, virtualPosition);
+  ComputeVirtualPosition(variant, a, v, walk, virtualPosition);
   if (MovesInFixedPoint(variant, a))
   {
     i64 move[3] = { 0, 0, 0 };
@@ -327,7 +327,7 @@ FollowForceBack(int variant, const SampleArguments * a, const SampleVolumes * v,
   {
     if (VariantHas(variant, SamplesAreDisplaced))
     {
-      FindFirstDisplacement(variant, a, v, walk, virtualPosition, d);
+      ComputeFirstDisplacement(variant, a, v, walk, virtualPosition, d);
     }
     FollowChain(a, v, virtualPosition, 1, d, jacobian);
   }

@@ -63,14 +63,14 @@ typedef struct SampleArguments
   int         tileCount[3]; /* partition of the domain into chunks, see SamplePartition.h */
   int         tileDepth;
   int         missingRows;         /* rows that the last slab of a reshaped grid lacks, see SamplePartition.h */
-  int         stackedRows;         /* rows of a slab of a reshaped grid; 0 if the grid is not reshaped */
+  int         rowsOfSlab;          /* rows of a slab of a reshaped grid; 0 if the grid is not reshaped */
   int         movesInFixedPoint;   /* displacements and the chain's vectors are fixed-point, see FixedPointGrid.h */
   int         partCount;           /* number of parts of the chain */
   int         hasOwnDisplacements; /* one displacement for each sample, not for each voxel of the virtual grid */
   int         forcesFollowChain;   /* 0, or one of the enumerators above */
 } SampleArguments;
 
-/** Those arguments of the samples for which 32 bits are too few. Each member lies at a multiple of its size. */
+/** The arguments of the samples for which 32 bits are too few. Each member lies at a multiple of its size. */
 typedef struct SampleMaps
 {
   FixedMap toMoving;          /* virtual voxel (or point) -> position in the moving buffer */
@@ -123,7 +123,7 @@ VariantHas(int variant, int flag)
 
 /** Computes the offset of a virtual index x from the centre to which the sums f x refer. */
 GPUREG_FUNCTION void
-FindOffsetFromCentre(const SampleArguments * a, const float * x, float * fromCentre)
+ComputeOffsetFromCentre(const SampleArguments * a, const float * x, float * fromCentre)
 {
   for (int d = 0; d < 3; ++d)
   {

@@ -18,18 +18,18 @@ typedef struct ControlStep
 /** Returns the gradient of the cost at a control point. evaluated: see Evaluated.h; similarity: see ControlStep; controlForces: the control
  *  point's forces; penalty: the gradient of the rest of the cost, or null if there is none. */
 GPUREG_FUNCTION float4
-FindCostGradient(float                        similarity,
-                 i64                          point,
-                 GPUREG_GLOBAL const float *  evaluated,
-                 GPUREG_GLOBAL const float4 * controlForces,
-                 int                          hasPenalty,
-                 GPUREG_GLOBAL const float4 * penalty)
+ComputeCostGradient(float                        similarity,
+                    i64                          point,
+                    GPUREG_GLOBAL const float *  evaluated,
+                    GPUREG_GLOBAL const float4 * controlForces,
+                    int                          hasPenalty,
+                    GPUREG_GLOBAL const float4 * penalty)
 {
   const float factor = similarity * evaluated[EvaluatedFactor];
   return MultiplyAdd4(factor, controlForces[point], hasPenalty ? penalty[point] : ZeroFloat4());
 }
 
-/** Writes the gradient of the cost at a control point; see FindCostGradient. gradient may be controlForces. */
+/** Writes the gradient of the cost at a control point; see ComputeCostGradient. gradient may be controlForces. */
 GPUREG_FUNCTION void
 WriteCostGradient(float                        similarity,
                   GPUREG_GLOBAL const float *  evaluated,
@@ -39,19 +39,19 @@ WriteCostGradient(float                        similarity,
                   GPUREG_GLOBAL float4 *       gradient,
                   i64                          point)
 {
-  gradient[point] = FindCostGradient(similarity, point, evaluated, controlForces, hasPenalty, penalty);
+  gradient[point] = ComputeCostGradient(similarity, point, evaluated, controlForces, hasPenalty, penalty);
 }
 
-GPUREG_ITEM_KERNEL(WriteCostGradient, 4096, "finding a gradient");
+GPUREG_ITEM_KERNEL(WriteCostGradient, 4096, "computing a gradient");
 
 /** Copies the value of an evaluation. number: 0. */
 GPUREG_FUNCTION void
-KeepValue(GPUREG_GLOBAL const float * evaluated, GPUREG_GLOBAL float * value, i64 number)
+CopyValue(GPUREG_GLOBAL const float * evaluated, GPUREG_GLOBAL float * value, i64 number)
 {
   value[number] = evaluated[EvaluatedValue];
 }
 
-GPUREG_ITEM_KERNEL(KeepValue, 1, "keeping a value");
+GPUREG_ITEM_KERNEL(CopyValue, 1, "copying a value");
 
 /** Sets a vector to 0. */
 GPUREG_FUNCTION void
@@ -62,7 +62,7 @@ ClearVector(GPUREG_GLOBAL float4 * vectors, i64 number)
 
 GPUREG_ITEM_KERNEL(ClearVector, 4096, "clearing vectors");
 
-/** Moves a control point; the first one also copies the evaluation's value. evaluated, controlForces, penalty: see FindCostGradient;
+/** Moves a control point; the first one also copies the evaluation's value. evaluated, controlForces, penalty: see ComputeCostGradient;
  *  firstMeans, secondMeans: the running means of the gradient and of its square, initially 0. */
 GPUREG_FUNCTION void
 MoveByAdam(const ControlStep *          a,
@@ -77,9 +77,9 @@ MoveByAdam(const ControlStep *          a,
 {
   if (point == 0)
   {
-    KeepValue(evaluated, value, 0);
+    CopyValue(evaluated, value, 0);
   }
-  const float4 g = FindCostGradient(a->similarity, point, evaluated, controlForces, a->hasPenalty, penalty);
+  const float4 g = ComputeCostGradient(a->similarity, point, evaluated, controlForces, a->hasPenalty, penalty);
   const float4 before = points[point];
   const float  gradient[3] = { g.x, g.y, g.z };
   float        first[3] = { firstMeans[point].x, firstMeans[point].y, firstMeans[point].z };
@@ -87,7 +87,7 @@ MoveByAdam(const ControlStep *          a,
   float        step[3];
   for (int r = 0; r < 3; ++r)
   {
-    step[r] = FindAdamStep(&a->adam, gradient[r], first + r, second + r);
+    step[r] = ComputeAdamStep(&a->adam, gradient[r], first + r, second + r);
   }
   firstMeans[point] = MakeFloat4(first[0], first[1], first[2], 0.0f);
   secondMeans[point] = MakeFloat4(second[0], second[1], second[2], 0.0f);
@@ -152,7 +152,7 @@ typedef struct Refinement
 /** Computes the coarse control points along an axis from which a fine one is made, and their weights: the cubic B-spline's two-scale
  *  relation. Returns their number. */
 GPUREG_FUNCTION int
-FindRefinedWeights(int j, int * first, float * weights)
+ComputeRefinedWeights(int j, int * first, float * weights)
 {
   if (j & 1)
   {
@@ -179,7 +179,7 @@ RefineControlPoint(const Refinement * a, GPUREG_GLOBAL const float4 * coarse, GP
   float     weights[3][3] = { { 1.0f }, { 1.0f }, { 1.0f } };
   for (int axis = 0; axis < a->dimension; ++axis)
   {
-    taps[axis] = FindRefinedWeights(place[axis], first + axis, weights[axis]);
+    taps[axis] = ComputeRefinedWeights(place[axis], first + axis, weights[axis]);
   }
   float4 sum = ZeroFloat4();
   for (int c = 0; c < taps[2]; ++c)
