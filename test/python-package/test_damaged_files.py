@@ -152,7 +152,7 @@ def test_headers_of_gzip(tmp_path, monkeypatch, deflate_library, part):
     with pytest.raises(gr.BadInputError, match="a.nii.gz is damaged.*checksum of its header"):
         gr.read_image(path)
     whole = make_member(content, 0)
-    for behind, words in ((struct.pack("<II", 1, len(content)), "its checksum is"), (whole[-8:-4] + bytes(4), "and 0 are told")):
+    for behind, words in ((struct.pack("<II", 1, len(content)), "its checksum is"), (whole[-8:-4] + bytes(4), "and 0 are stated")):
         path.write_bytes(whole[:-8] + behind)
         with pytest.raises(gr.BadInputError, match=f"a.nii.gz is damaged.*{words}"):
             gr.read_image(path)

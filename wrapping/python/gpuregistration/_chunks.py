@@ -17,7 +17,7 @@ _MOST_THREADS = 8
 
 
 def is_large(size: int) -> bool:
-    """Tells whether so many bytes are read and written by chunks."""
+    """Returns whether so many bytes are read and written by chunks."""
     return size > 2 * _CHUNK and hasattr(os, "preadv") and hasattr(os, "pwrite")
 
 

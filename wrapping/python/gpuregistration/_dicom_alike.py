@@ -32,8 +32,8 @@ def check_are_alike(source: Source, frames: Sequence[Frame], names: Sequence[str
         ("colours", "PhotometricInterpretation", lambda header: str(header.get("PhotometricInterpretation"))),
         ("systems of coordinates", "FrameOfReferenceUID", lambda header: str(header.get("FrameOfReferenceUID"))),
     )
-    for what, keywords, tell in texts:
-        _check_same(source, names, what, keywords, _tell_all(frames, headers, tell))
+    for what, keywords, read in texts:
+        _check_same(source, names, what, keywords, _read_all(frames, headers, read))
     _check_quantities(source, frames, names, headers)
     axes = [frame.axes for frame in frames]
     _check(source, names, "directions", "ImageOrientationPatient", axes, [_are_near(one, axes[0], _MOST_TURNED) for one in axes])
@@ -46,7 +46,7 @@ def _check_quantities(source: Source, frames: Sequence[Frame], names: Sequence[s
     """Raises BadInputError if values are of different quantities, of different patients, or of several points in time."""
 
     def find(keyword: str) -> list[Optional[str]]:
-        return _tell_all(frames, headers, lambda header: str(header.get(keyword) or "") or None)
+        return _read_all(frames, headers, lambda header: str(header.get(keyword) or "") or None)
 
     for keyword in _UNITS:
         _check_same(source, names, "units", keyword, [text or "none" for text in find(keyword)])
@@ -66,10 +66,10 @@ def _check_quantities(source: Source, frames: Sequence[Frame], names: Sequence[s
         _check_same(source, names, "points in time", "TemporalPositionIdentifier, TemporalPositionIndex", moments)
 
 
-def _tell_all(frames: Sequence[Frame], headers: dict[Path, Any], tell: Callable[[Any], Any]) -> list[Any]:
-    """What is told of each frame's file, which is asked once."""
-    told = {path: tell(header) for path, header in headers.items()}
-    return [told[frame.path] for frame in frames]
+def _read_all(frames: Sequence[Frame], headers: dict[Path, Any], read: Callable[[Any], Any]) -> list[Any]:
+    """Returns read(header) of each frame; a file that holds several frames is read once."""
+    values = {path: read(header) for path, header in headers.items()}
+    return [values[frame.path] for frame in frames]
 
 
 def _check_known(source: Source, names: Sequence[str], what: str, keyword: str, found: Sequence[Optional[str]]) -> None:
@@ -93,7 +93,7 @@ def _check(source: Source, names: Sequence[str], what: str, keywords: str, found
 
 
 def _are_near(numbers: Optional[Sequence[Decimal]], others: Optional[Sequence[Decimal]], most: float) -> bool:
-    """Whether numbers are the same, but for rounding. What has none is not told of here."""
+    """Whether numbers are the same, but for rounding. Something else than numbers is checked elsewhere."""
     if numbers is None or others is None or numbers == others:
         return True
     return bool(np.abs(np.array(numbers, np.float64) - np.array(others, np.float64)).max() <= most)

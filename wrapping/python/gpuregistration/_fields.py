@@ -55,13 +55,13 @@ def field_of_nifti(stored: Stored, name: str) -> DisplacementField:
         BadInputError: its header says that it is something else, or its values are none of a field.
     """
     header = stored.header
-    intent, told = int(header["intent_code"]), _text(header["intent_name"])
+    intent, intent_name = int(header["intent_code"]), _text(header["intent_name"])
     if intent in _FSL:
         raise BadInputError(
             f"The file {name} holds {_FSL[intent]} (intent_code {intent}), which have a meaning with FSL's two images alone. Convert it: "
             "wb_command -convert-warpfield -from-fnirt FIELD SOURCE -to-itk new.nii.gz."
         )
-    kind = _kind_of_niftyreg(float(header["intent_p1"]), name) if told == "NREG_TRANS" else None
+    kind = _kind_of_niftyreg(float(header["intent_p1"]), name) if intent_name == "NREG_TRANS" else None
     if kind is not None and kind not in (_POSITIONS_OF_NIFTYREG, _DISPLACEMENTS_OF_NIFTYREG):
         raise BadInputError(
             f"The file {name} holds {_NIFTYREG.get(kind, 'a transform')} of NiftyReg's (intent_p1 {kind}), which is no field of displacements. "
@@ -77,7 +77,7 @@ def field_of_nifti(stored: Stored, name: str) -> DisplacementField:
             f"The file {name} is a field, and its header's lengths are not in mm (xyzt_units): programs do not agree on what its vectors "
             "are in. Write it in mm."
         )
-    if (kind is not None or told == "Mapping") and int(header["sform_code"]) <= 0 and int(header["qform_code"]) <= 0:
+    if (kind is not None or intent_name == "Mapping") and int(header["sform_code"]) <= 0 and int(header["qform_code"]) <= 0:
         raise BadInputError(
             f"The file {name} holds positions or displacements in a space that its header does not tell: its qform_code and sform_code "
             "are both 0. Write it with an sform."
@@ -85,18 +85,18 @@ def field_of_nifti(stored: Stored, name: str) -> DisplacementField:
     field = field_of_image(image_of(stored, "A field of displacements has 2 or 3, and as many components a voxel."), name)
     if kind == _DISPLACEMENTS_OF_NIFTYREG:
         return _turned(field)
-    if kind == _POSITIONS_OF_NIFTYREG or told == "Mapping":
+    if kind == _POSITIONS_OF_NIFTYREG or intent_name == "Mapping":
         return _from_positions(_turned(field))
-    for words in (told, _text(header["descrip"])):
+    for words in (intent_name, _text(header["descrip"])):
         if _VELOCITIES.search(words):
             raise BadInputError(
                 f"The file {name} is no field of displacements: its header calls it {words!r}. Have the program that wrote it make "
                 "displacements or a deformation of it."
             )
     # NIfTI's own displacements may have any name.
-    if intent != _DISPLACEMENTS and told and "displacement" not in told.lower():
+    if intent != _DISPLACEMENTS and intent_name and "displacement" not in intent_name.lower():
         raise BadInputError(
-            f"The file {name} has vectors of which it is not known what they are: its header calls them {told!r} (intent_name). Where they are "
+            f"The file {name} has vectors of which it is not known what they are: its header calls them {intent_name!r} (intent_name). Where they are "
             "ITK's displacements, make intent_name empty."
         )
     if intent == _DISPLACEMENTS:
@@ -114,14 +114,14 @@ def field_of_nifti(stored: Stored, name: str) -> DisplacementField:
     return field
 
 
-def _kind_of_niftyreg(told: float, name: str) -> int:
+def _kind_of_niftyreg(number: float, name: str) -> int:
     """What a transform of NiftyReg's is, by intent_p1. Raises BadInputError if that is no whole number."""
-    if not told.is_integer():
+    if not number.is_integer():
         raise BadInputError(
-            f"The file {name} does not say which of NiftyReg's transforms it is: its intent_p1 is {told:g}, which is to be a whole number. Make "
+            f"The file {name} does not say which of NiftyReg's transforms it is: its intent_p1 is {number:g}, which is to be a whole number. Make "
             "it again: reg_transform -ref FIXED -disp FILE new.nii.gz."
         )
-    return int(told)
+    return int(number)
 
 
 def _text(value: Any) -> str:

@@ -250,7 +250,7 @@ def _is_mat(name: str) -> bool:
 
 
 def is_flirt_matrix(path: PathLike) -> bool:
-    """Tells whether a file is a matrix of FSL's FLIRT, which has a meaning only with its two images."""
+    """Returns whether a file is a matrix of FSL's FLIRT, which has a meaning only with its two images."""
     from ._flirt import parse_flirt_matrix
 
     name = name_of(path)
@@ -293,7 +293,7 @@ def _check_is_one_transform(name: str) -> None:
 
 
 def is_nifti_file(name: str) -> bool:
-    """Tells whether a file is read as NIfTI: by its name, or by how it begins."""
+    """Returns whether a file is read as NIfTI: by its name, or by how it begins."""
     if not Path(name).is_file() or _suffix_of(name) in READERS:
         return False
     from ._nifti import is_nifti

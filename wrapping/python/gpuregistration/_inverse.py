@@ -35,12 +35,12 @@ class InverseErrors(NamedTuple):
 
     def warnings(self) -> list[str]:
         """Returns sentences that warn of voxels without an inverse."""
-        told = []
+        texts = []
         if self.folded_voxels:
-            told.append(f"the deformation folds at {self.folded_voxels} voxels: there its inverse leads to one of several points")
+            texts.append(f"the deformation folds at {self.folded_voxels} voxels: there its inverse leads to one of several points")
         if self.off_voxels:
-            told.append(f"the inverse is off by up to {self.largest:.3g} voxels, and by more than 0.1 at {self.off_voxels} voxels")
-        return told
+            texts.append(f"the inverse is off by up to {self.largest:.3g} voxels, and by more than 0.1 at {self.off_voxels} voxels")
+        return texts
 
 
 def invert_vectors(
@@ -66,5 +66,5 @@ def invert_vectors(
         raise BadInputError("A deformation with displacements too large for floats of 32 bits has no inverse here.")
     with borrow_engine(_engine.FieldInverter, choose_device(device)) as engine:
         inverse, errors = engine.invert(dimension, np.ascontiguousarray(as_volume(floats)), engine_map(index_to_point))
-    told = InverseErrors(errors.mean, errors.largest, errors.off_voxels, errors.unmapped_voxels, errors.folded_voxels)
-    return from_volume(np.asarray(inverse), dimension), told
+    measured = InverseErrors(errors.mean, errors.largest, errors.off_voxels, errors.unmapped_voxels, errors.folded_voxels)
+    return from_volume(np.asarray(inverse), dimension), measured

@@ -106,17 +106,17 @@ def _hand_array_over(image: Any, made: Image) -> Any:
 
 
 def is_image_with_grid(image: Any) -> bool:
-    """Tells whether it is an image that has a grid, as arrays have not."""
+    """Returns whether it is an image that has a grid, as arrays have not."""
     return isinstance(image, Image) or _is_simpleitk(image) or _is_nibabel(image) or _is_itk(image) or _is_antspy(image)
 
 
 def is_bare_array(image: Any) -> bool:
-    """Tells whether it is an array, of NumPy or another library."""
+    """Returns whether it is an array, of NumPy or another library."""
     return isinstance(image, np.ndarray) or (_is_of_a_library(image) and not is_image_with_grid(image))
 
 
 def _is_of_a_library(image: Any) -> bool:
-    """Tells whether it is an array that DLPack or CUDA's array interface reads."""
+    """Returns whether it is an array that DLPack or CUDA's array interface reads."""
     return hasattr(image, "__dlpack_device__") or hasattr(image, "__cuda_array_interface__")
 
 

@@ -9,31 +9,32 @@ from typing import Callable, Mapping, Optional, Union
 from ._engine import BadInputError, UnsupportedError
 
 
-def told_by_places(
+def reworded_by_places(
     error: Optional[BaseException], places: Mapping[Path, Path]
 ) -> Optional[Union[OSError, BadInputError, UnsupportedError]]:
-    """An error whose message names the folders that files belong in, instead of those that they are made in, which nobody knows.
+    """Returns an error of the same type whose message names the final folders of files instead of the temporary ones.
 
     Args:
-        places: by where files are made, where they belong.
+        error: an OSError, BadInputError or UnsupportedError.
+        places: maps the temporary folder in which files are made to their final folder.
 
     Returns:
-        One of the same type; None of an error that names none of these folders, and of other types.
+        The new error; None if the message names no temporary folder, or if the error has another type.
     """
-    return told_by(error, lambda text: by_places(text, places))
+    return reworded(error, lambda text: by_places(text, places))
 
 
 def by_places(text: str, places: Mapping[Path, Path]) -> str:
-    """The same of a text."""
+    """Returns a text with the final folders of files instead of the temporary ones. places: as in reworded_by_places()."""
     for made, place in places.items():
         text = text.replace(str(made), str(place))
     return text
 
 
-def told_by(
-    error: Optional[BaseException], tell: Callable[[str], str]
+def reworded(
+    error: Optional[BaseException], reword: Callable[[str], str]
 ) -> Optional[Union[OSError, BadInputError, UnsupportedError]]:
-    """An error in other words, of the same type. None of one whose words stay, and of other types."""
+    """Returns an error of the same type whose message is reword(message); None if that changes nothing, or for other types of errors."""
     if isinstance(error, OSError):
         before = error.strerror or str(error)
         before = before if error.filename is None else f"{error.filename}: {before}"
@@ -41,7 +42,7 @@ def told_by(
         before = str(error)
     else:
         return None
-    text = tell(before)
+    text = reword(before)
     if text == before:
         return None
     return OSError(error.errno, text) if isinstance(error, OSError) else type(error)(text)

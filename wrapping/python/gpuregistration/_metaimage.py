@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a MetaImage is one, and its values are all there."""
+"""Checks that a file is a MetaImage, and that all its values are there."""
 
 from __future__ import annotations
 

@@ -250,11 +250,11 @@ def _warn_of_contradictions(stored: Stored, unit: float) -> None:
                 "Set them alike, or the code of the wrong one to 0."
             )
         return
-    told = np.asarray(header["pixdim"][1 : 1 + dimension], dtype=np.float64)
-    apart = np.abs(told - spacing) * (np.array(shape[:dimension]) - 1)
+    stated = np.asarray(header["pixdim"][1 : 1 + dimension], dtype=np.float64)
+    apart = np.abs(stated - spacing) * (np.array(shape[:dimension]) - 1)
     if not (apart <= _MOST_APART * spacing).all():
         warn_of_input(
-            f"The {name} says two things of its voxels: they are {_times(spacing)} by its sform and {_times(told)} by pixdim. The sform is "
+            f"The {name} says two things of its voxels: they are {_times(spacing)} by its sform and {_times(stated)} by pixdim. The sform is "
             "taken. Set pixdim to its lengths."
         )
 

@@ -61,7 +61,7 @@ class Opened:
         """Warns of bytes that are left behind the values."""
         if left:
             some = f"{left} byte{'' if left == 1 else 's'}"
-            warn_of_input(f"The file {self.content.path} has {some} behind the last value that its header tells of: they are left out.")
+            warn_of_input(f"The file {self.content.path} has {some} behind the last value that its header describes: they are left out.")
 
     def store(self, values: np.ndarray) -> Stored:
         """Some of its values, and what the header says of them. Raises BadInputError if that is impossible."""
@@ -159,7 +159,7 @@ def _make_header(block: bytes, length: int, is_pair: bool, path: Path) -> Any:
     }
     try:
         header = kinds[length][is_pair](block, check=False)
-        told = header["pixdim"].copy()
+        stated = header["pixdim"].copy()
         # What can be mended in it is, with what nibabel's log would tell.
         header.check_fix(logger=_Log(path), error_level=40)
         header.get_data_dtype()
@@ -169,7 +169,7 @@ def _make_header(block: bytes, length: int, is_pair: bool, path: Path) -> Any:
     shape = header.get_data_shape()
     if not shape or min(shape) < 1:
         raise BadInputError(f"{_impossible(path)}: it has dim {header['dim'].tolist()}. Write the file again.")
-    wrong = told[1 : 1 + min(3, len(shape))]
+    wrong = stated[1 : 1 + min(3, len(shape))]
     if int(header["sform_code"]) > 0:
         # Where the sform wins, a voxel of 0 mm is what the header says of it, not the 1 mm that nibabel puts there.
         header["pixdim"][1 : 1 + len(wrong)][wrong == 0] = 0

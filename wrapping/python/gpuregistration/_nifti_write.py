@@ -21,14 +21,14 @@ _SCANNER, _NO_EXTENSION = 1, bytes(4)
 
 
 def write_nifti(path: str, image: Image) -> None:
-    """Writes an image with a qform and an sform that agree; of skew axes, which a qform does not hold, with an sform alone. Components
-    are vectors, along the fifth axis.
+    """Writes an image with a qform and an sform that agree. Skew axes, which a qform cannot express, are written as an sform alone.
+    Components are written as a vector, along the fifth axis.
 
     Args:
-        path: .nii or .nii.gz.
+        path: the name of a .nii or .nii.gz file.
 
     Raises:
-        BadInputError: NIfTI has no room for so many voxels along an axis.
+        BadInputError: the image has more voxels along an axis than NIfTI can store.
         OSError: the disk is full, or fails.
     """
     check_has_room(image)
@@ -63,9 +63,9 @@ def _component_blocks(values: np.ndarray) -> Iterator[Callable[[], np.ndarray]]:
 def check_has_room(image: Image, volumes: int = 1) -> None:
     """Raises BadInputError if NIfTI has no room for so many voxels along an axis, or volumes."""
     if max(image.components, volumes, *image.size) > _MOST_VOXELS:
-        told = f"{volumes} volumes, " if volumes > 1 else ""
+        series = f"{volumes} volumes, " if volumes > 1 else ""
         raise BadInputError(
-            f"The image has {told}{max(image.size)} voxels along an axis and {image.components} components, and NIfTI has room for "
+            f"The image has {series}{max(image.size)} voxels along an axis and {image.components} components, and NIfTI has room for "
             f"{_MOST_VOXELS}. Write a .mha."
         )
 

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, Iterator, Mapping, Union
 
 from ._engine import BadInputError
-from ._making import by_places, told_by
+from ._making import by_places, reworded
 from ._parts import parts_that_are_read
 from ._warnings import keep_input_warnings, warn_of_input
 
@@ -82,12 +82,12 @@ def to_read(path: PathLike) -> Iterator[str]:
     _check_is_there(name)
     is_folder = os.path.isdir(name)
     if not has_another_name(name) and not (is_folder and any(map(has_another_name, os.listdir(name)))):
-        with told_as_shown():
+        with names_as_shown():
             yield name
         return
     with tempfile.TemporaryDirectory(prefix="gpureg-") as folder:
         links = _link_folder(Path(name), Path(folder)) if is_folder else _link_file(Path(name), Path(folder))
-        with told_as_shown(links):
+        with names_as_shown(links):
             yield str(next(iter(links)))
 
 
@@ -153,8 +153,10 @@ def _hint_of_home(name: str) -> str:
 
 
 def _link_folder(target: Path, folder: Path) -> Mapping[Path, Path]:
-    """Links to a folder's files, in a folder of their own. Returns what they are links to: that folder first, and names of files, which are
-    told without it."""
+    """Makes links to a folder's files, in a folder of their own.
+
+    Returns what messages are to name instead of the links: the folder first, and then names of files, without their folder.
+    """
     made = folder / "folder"
     made.mkdir()
     links = {made: target}
@@ -169,9 +171,9 @@ def _link_folder(target: Path, folder: Path) -> Mapping[Path, Path]:
 
 
 def _link_file(target: Path, folder: Path) -> Mapping[Path, Path]:
-    """Links to a file, and to what it has its values in. Returns what they are links to; that of the file is the first."""
+    """Makes links to a file, and to the files that hold its values. Returns the links' targets by link, the file's own first."""
     if not has_another_name(target.name):
-        # What stands beside it is reached, too.
+        # The link is to the folder, so that a header reaches the files beside it.
         beside = folder / "folder"
         beside.symlink_to(os.path.abspath(target.parent))
         return {beside / target.name: target, beside: target.parent}
@@ -188,10 +190,10 @@ def _link_file(target: Path, folder: Path) -> Mapping[Path, Path]:
 
 
 @contextmanager
-def told_as_shown(links: Mapping[Path, Path] = MappingProxyType({})) -> Iterator[None]:
-    """Errors that are raised in here, and warnings, name what links lead to, and files as they are shown."""
+def names_as_shown(links: Mapping[Path, Path] = MappingProxyType({})) -> Iterator[None]:
+    """Rewords errors and warnings that are raised inside: they name the links' targets, and files as they are shown to people."""
 
-    def tell(text: str) -> str:
+    def rename(text: str) -> str:
         return readable(by_places(text, links))
 
     warnings: list[str] = []
@@ -199,10 +201,10 @@ def told_as_shown(links: Mapping[Path, Path] = MappingProxyType({})) -> Iterator
         with keep_input_warnings(warnings):
             yield
     except Exception as error:
-        told: Any = told_by(error, tell)
-        if told is None:
+        changed: Any = reworded(error, rename)
+        if changed is None:
             raise
-        raise told from error
+        raise changed from error
     finally:
         for warning in warnings:
-            warn_of_input(tell(warning))
+            warn_of_input(rename(warning))

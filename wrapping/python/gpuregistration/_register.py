@@ -183,8 +183,8 @@ class Result:
 
     def __repr__(self) -> str:
         names = ", ".join(stage.name for stage in self.stages)
-        told = f", warnings={self.warnings}" if self.warnings else ""
-        return f"Result(stages=[{names}], cost={self.cost:.6g}, device={self.device!r}, seconds={self.seconds:.3f}{told})"
+        warned = f", warnings={self.warnings}" if self.warnings else ""
+        return f"Result(stages=[{names}], cost={self.cost:.6g}, device={self.device!r}, seconds={self.seconds:.3f}{warned})"
 
 
 def register(

@@ -16,7 +16,7 @@ from ._files import READERS, is_nifti_file, read_by_simpleitk, write_whole
 from ._image import Image
 from ._kinds import common_values
 from ._kinds import read_image as read_any_image
-from ._paths import PathLike, name_of, readable, suffix_of, to_read, told_as_shown
+from ._paths import PathLike, name_of, readable, suffix_of, to_read, names_as_shown
 from ._simpleitk import import_simpleitk
 from ._warnings import keep_input_warnings, remember_input_warnings, warn_of_input
 
@@ -60,7 +60,7 @@ class Series(Sequence):
 
 
 def is_series(path: PathLike) -> bool:
-    """Tells whether a file holds several volumes. A file that cannot be read holds none: reading it raises the error."""
+    """Returns whether a file holds several volumes. A file that cannot be read holds none: reading it raises the error."""
     name = name_of(path)
     if not os.path.isfile(name):
         return False
@@ -153,17 +153,17 @@ def _read_nifti(name: str) -> Series:
     opened.tell_left(content.count_behind(opened.begin + volume_bytes * count * components))
     # All volumes of one component stand together.
     runs = [_Runs(content.path, opened.begin + volume_bytes * count * n) for n in range(components)]
-    lock, told = threading.Lock(), []
+    lock, warned = threading.Lock(), []
 
     def read(number: int) -> Image:
         warnings: list[str] = []
-        with lock, told_as_shown():
+        with lock, names_as_shown():
             with keep_input_warnings(warnings):
                 parts = [image_of(opened.store(run.take(volume_bytes * number, shape[:3], kind)), "") for run in runs]
             # Each defect of a header is said once.
             for warning in warnings:
-                if warning not in told:
-                    told.append(warning)
+                if warning not in warned:
+                    warned.append(warning)
                     warn_of_input(warning)
         volume = parts[0] if components == 1 else parts[0].like(np.stack([part.array for part in parts], axis=-1))
         volume.warnings = [readable(text) for text in warnings]

@@ -75,7 +75,7 @@ class Subsample:
 
     @property
     def is_whole(self) -> bool:
-        """Tells whether the subsample has all voxels."""
+        """Returns whether the subsample has all voxels."""
         return max(self.steps) == 1
 
     @property

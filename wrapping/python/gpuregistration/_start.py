@@ -41,11 +41,10 @@ def _start_driver(name: Optional[str]) -> None:
 
 
 def start_device(device: str, stages: Optional[Sequence[Stage]] = None) -> None:
-    """Has a device do a little of what registrations do, so that the next call does not wait for its start. Of the host nothing is to
-    be done.
+    """Runs small registrations on a device, so that the next call does not wait for the device's start. Does nothing for the host.
 
     Args:
-        stages: which are run on small images, if there are any; None: a linear one and free-form deformation.
+        stages: the stages to run on small images; None: a linear stage and free-form deformation.
     """
     if device == "host" or (stages is not None and not stages):
         return

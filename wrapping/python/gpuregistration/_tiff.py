@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a TIFF is whole: it names the place of each of its parts, of which its reader takes what there is."""
+"""Checks that a TIFF is complete. The file names the place of each of its parts; SimpleITK reads what there is, without an error."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class Content:
         return done
 
     def _has_rest(self) -> bool:
-        """Tells whether there are more bytes, and makes some of them ready."""
+        """Returns whether there are more bytes, and makes some of them ready."""
         if not self._rest:
             self._rest = memoryview(next(self._parts, b""))
         return len(self._rest) > 0
@@ -198,11 +198,11 @@ def _read_member(file: BinaryIO, path: Path, packed: bytes) -> Any:
         if not packed:
             raise _cut_off(path)
     end = _fill(file, path, work.unused_data, _TRAILER.size)
-    told_check, told_size = _TRAILER.unpack_from(end)
-    if told_check != check:
-        raise _damaged(path, f"its checksum is {check:08x}, and {told_check:08x} is told")
-    if told_size != size % (1 << 32):
-        raise _damaged(path, f"it has {size} bytes, and {told_size} are told")
+    stated_check, stated_size = _TRAILER.unpack_from(end)
+    if stated_check != check:
+        raise _damaged(path, f"its checksum is {check:08x}, and {stated_check:08x} is stated")
+    if stated_size != size % (1 << 32):
+        raise _damaged(path, f"it has {size} bytes, and {stated_size} are stated")
     return end[_TRAILER.size :]
 
 

@@ -41,13 +41,13 @@ def keep_input_warnings(kept: list[str]) -> Iterator[None]:
 @contextmanager
 def remember_input_warnings(remembered: list[str]) -> Iterator[None]:
     """Adds this thread's warnings to the list `remembered`, each once, and gives them at the end."""
-    told: list[str] = []
+    texts: list[str] = []
     try:
-        with keep_input_warnings(told):
+        with keep_input_warnings(texts):
             yield
     finally:
-        remembered += [text for text in told if text not in remembered]
-        for text in told:
+        remembered += [text for text in texts if text not in remembered]
+        for text in texts:
             warn_of_input(text)
 
 

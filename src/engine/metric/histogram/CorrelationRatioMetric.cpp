@@ -2,6 +2,7 @@
 #include "gpureg/metric/histogram/CorrelationRatioMetric.h"
 
 #include "engine/metric/histogram/CorrelationRatioEvaluation.h"
+#include "engine/metric/SimilarityChoices.h"
 
 #include <algorithm>
 #include <cmath>

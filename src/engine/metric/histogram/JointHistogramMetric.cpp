@@ -6,6 +6,7 @@
 #include "engine/metric/histogram/HistogramEvaluation.h"
 #include "engine/metric/histogram/JointDensityArguments.h"
 #include "engine/metric/histogram/JointHistogramPasses.h"
+#include "engine/metric/SimilarityChoices.h"
 #include "engine/runtime/MakePasses.h"
 
 #include <algorithm>

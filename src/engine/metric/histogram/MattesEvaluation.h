@@ -5,6 +5,7 @@
 
 #include "engine/metric/histogram/HistogramEvaluation.h"
 #include "engine/metric/histogram/MattesPasses.h"
+#include "engine/metric/SimilarityChoices.h"
 
 namespace gpureg
 {

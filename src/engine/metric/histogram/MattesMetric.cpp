@@ -3,6 +3,7 @@
 
 #include "engine/metric/histogram/EntropySums.h"
 #include "engine/metric/histogram/MattesEvaluation.h"
+#include "engine/metric/SimilarityChoices.h"
 #include "engine/runtime/MakePasses.h"
 
 #include <memory>

@@ -4,6 +4,7 @@
 #include "engine/metric/histogram/EntropySums.h"
 #include "engine/metric/histogram/HistogramEvaluation.h"
 #include "engine/metric/histogram/PartialVolumePasses.h"
+#include "engine/metric/SimilarityChoices.h"
 #include "engine/runtime/MakePasses.h"
 
 #include <algorithm>

@@ -14,7 +14,7 @@ from typing import Any, Iterator, Mapping, Optional
 
 from .._engine import BadInputError
 from .._json import text_of
-from .._making import told_by_places
+from .._making import reworded_by_places
 from .._paths import readable
 from .._parts import parts_that_are_read
 from ..ome_zarr.names import split_name
@@ -86,10 +86,10 @@ def making(folder: Path) -> Iterator[Path]:
     try:
         yield made
     except (OSError, BadInputError) as error:
-        told = told_by_places(error, {made: folder})
-        if told is None:
+        renamed = reworded_by_places(error, {made: folder})
+        if renamed is None:
             raise
-        raise told from error
+        raise renamed from error
     finally:
         shutil.rmtree(made, ignore_errors=True)
 

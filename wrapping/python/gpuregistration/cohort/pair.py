@@ -111,7 +111,7 @@ def read(job: Job) -> Inputs:
     with ThreadPoolExecutor(len(paths)) as pool:
         read_files = dict(zip(paths, pool.map(_read_file, paths.values())))
     images = {name: image for name, (image, _) in read_files.items()}
-    warnings = [warning for _, told in read_files.values() for warning in told]
+    warnings = [warning for _, texts in read_files.values() for warning in texts]
     for name in ("labels", "fixed_labels"):
         if name in images:
             images[name] = as_grey(images[name], f"file {paths[name]}", ONE_IN_FILE)

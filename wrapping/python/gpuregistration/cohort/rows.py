@@ -19,8 +19,8 @@ Table = Union[PathLike, Iterable[Mapping[str, Any]]]
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LONGEST_ID = 200
-# An error tells at most so many problems, and the number of the others.
-_TOLD = 20
+# An error lists at most so many problems, and the number of the others.
+_LISTED = 20
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def read_rows(table: Table, form: Form) -> list[Row]:
         form: what the table has.
 
     Raises:
-        BadInputError: columns, ids or files are missing or not possible; the error tells all of them.
+        BadInputError: columns, ids or files are missing or not possible; the error lists all of them.
     """
     if isinstance(table, (str, bytes, os.PathLike)):
         path = Path(name_of(table))
@@ -188,7 +188,7 @@ def _hint_of_encoding(name: str) -> str:
 def _raise(problems: list[str], table: str, what_to_do: str) -> None:
     if not problems:
         return
-    told = "; ".join(problems[:_TOLD])
-    more = f"; and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
+    listed = "; ".join(problems[:_LISTED])
+    more = f"; and {len(problems) - _LISTED} more" if len(problems) > _LISTED else ""
     ending = f"; {what_to_do}" if what_to_do else ""
-    raise BadInputError(readable(f"{table} cannot be used: {told}{more}{ending}."))
+    raise BadInputError(readable(f"{table} cannot be used: {listed}{more}{ending}."))

@@ -103,7 +103,7 @@ def wrapped(head: str, text: str) -> str:
 
 
 def choose_device(name: str | None) -> str:
-    """The name of the device that is to compute. Raises WrongUse if there is none of that name."""
+    """Returns the name of the device that is to compute. Raises WrongUse if there is no such device."""
     from .. import _devices
     from .._engine import DeviceError
     from .errors import WrongUse, one_line

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Optional, Sequence
 
-from .._making import told_by_places
+from .._making import reworded_by_places
 from .._parts import parts_that_are_written
 from .errors import CommandError, WrongUse, one_line
 
@@ -84,9 +84,9 @@ class Outputs:
         self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
     ) -> None:
         self._remove()
-        told = told_by_places(error, {folder: target for target, folder in self._folders.items()})
-        if told is not None:
-            raise told from error
+        renamed = reworded_by_places(error, {folder: target for target, folder in self._folders.items()})
+        if renamed is not None:
+            raise renamed from error
 
     def _make_folder(self, path: str, target: Path) -> None:
         if target.is_dir():

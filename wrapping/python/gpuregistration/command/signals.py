@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The signal SIGTERM."""
+"""Handles the signal SIGTERM."""
 
 from __future__ import annotations
 

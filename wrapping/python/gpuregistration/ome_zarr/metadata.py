@@ -210,8 +210,8 @@ def _read_axes(folder: str, described: Sequence[Mapping[str, Any]]) -> tuple[Axi
             warn_of_input(f"{folder} does not say the unit of its axis {axis.name}: it is taken for mm.")
         elif axis.kind == "space" and _name_of_unit(axis.unit) not in MILLIMETERS:
             raise BadInputError(f"{folder} has the unit {axis.unit!r} along {axis.name}: those that are known are {', '.join(MILLIMETERS)}.")
-    for axis, told in zip(axes, described):
-        orientation = told.get("orientation")
+    for axis, item in zip(axes, described):
+        orientation = item.get("orientation")
         value = orientation.get("value") if isinstance(orientation, Mapping) else orientation
         if value is not None and value != _LPS.get(axis.name):
             warn_of_input(f"{folder} says that its axis {axis.name} leads {value}, which is not looked at: it is taken for {_LPS.get(axis.name)}.")
@@ -253,15 +253,15 @@ def _read_level(
         raise BadInputError(f"The {where} has no voxels: its shape is {array.shape}.")
     scale, translation = np.ones(len(axes)), np.zeros(len(axes))
     for step in [*dataset["coordinateTransformations"], *overall]:
-        told = step.get("type")
-        if told == "identity":
+        operation = step.get("type")
+        if operation == "identity":
             continue
-        if told not in ("scale", "translation") or told not in step:
+        if operation not in ("scale", "translation") or operation not in step:
             raise BadInputError(f"The {where} has a transformation {dict(step)}: known are those of scale and translation, with their numbers.")
-        numbers = np.asarray(step[told], np.float64)
+        numbers = np.asarray(step[operation], np.float64)
         if numbers.shape != scale.shape or not np.isfinite(numbers).all():
-            raise BadInputError(f"The {where} has the {told} {step[told]}: it is to have one number for each of the {len(axes)} axes.")
-        scale, translation = (scale * numbers, translation * numbers) if told == "scale" else (scale, translation + numbers)
+            raise BadInputError(f"The {where} has the {operation} {step[operation]}: it is to have one number for each of the {len(axes)} axes.")
+        scale, translation = (scale * numbers, translation * numbers) if operation == "scale" else (scale, translation + numbers)
     is_space = np.array([axis.kind == "space" for axis in axes])
     if not (scale[is_space] > 0).all():
         raise BadInputError(f"The {where} has the scale {scale.tolist()}: along space it is to be greater than 0.")

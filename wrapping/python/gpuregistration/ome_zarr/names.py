@@ -31,7 +31,7 @@ def split_name(name: str) -> tuple[str, Optional[int]]:
 
 
 def is_zarr(name: str) -> bool:
-    """Tells whether a name, with or without a level, is that of a Zarr: a folder with its metadata, or one that is called .zarr."""
+    """Returns whether a name, with or without a level, is that of a Zarr: a folder with its metadata, or one that is called .zarr."""
     folder = split_name(name)[0]
     if not os.path.isdir(folder):
         return False
@@ -39,5 +39,5 @@ def is_zarr(name: str) -> bool:
 
 
 def has_zarr_name(name: str) -> bool:
-    """Tells whether a name ends on .zarr."""
+    """Returns whether a name ends on .zarr."""
     return name.rstrip("/").lower().endswith(SUFFIX)

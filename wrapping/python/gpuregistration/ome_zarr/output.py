@@ -16,7 +16,7 @@ import numpy as np
 from .. import __version__
 from .._engine import BadInputError
 from .._image import Image
-from .._making import told_by_places
+from .._making import reworded_by_places
 from .._paths import readable
 from .metadata import MILLIMETERS, Axis
 from .names import has_zarr_name, is_zarr
@@ -118,10 +118,10 @@ def making(path: str) -> Iterator[Path]:
                     _remove(left)
             yield folder
         except (OSError, BadInputError) as error:
-            told = told_by_places(error, {folder / place.name: place})
-            if told is None:
+            renamed = reworded_by_places(error, {folder / place.name: place})
+            if renamed is None:
                 raise
-            raise told from error
+            raise renamed from error
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 

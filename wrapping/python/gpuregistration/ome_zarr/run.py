@@ -23,7 +23,7 @@ _ERRORS = {one.__name__: one for one in (BadInputError, UnsupportedError, OutOfM
 
 
 def is_here(plan: Optional[Plan]) -> bool:
-    """Tells whether this process does the work."""
+    """Returns whether this process does the work."""
     return plan is not None and len(plan.devices) == 1
 
 

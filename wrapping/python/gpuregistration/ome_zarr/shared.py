@@ -47,11 +47,11 @@ def write_shared(folder: Path, transform: Optional[Transform], grid: Image, movi
     steps = [] if transform is None else transform.transforms if isinstance(transform, Composite) else [transform]
     for number, step in enumerate(steps):
         if isinstance(step, Affine):
-            told = {"matrix": step.matrix, "translation": step.translation, "center": step.center}
+            stored = {"matrix": step.matrix, "translation": step.translation, "center": step.center}
         else:
             assert isinstance(step, (BSpline, DisplacementField))
-            told = {"array": step.host_array(), "spacing": step.spacing, "origin": step.origin, "direction": step.direction}
-        np.savez(folder / _TRANSFORM.format(number), kind=np.array(type(step).__name__), **told)
+            stored = {"array": step.host_array(), "spacing": step.spacing, "origin": step.origin, "direction": step.direction}
+        np.savez(folder / _TRANSFORM.format(number), kind=np.array(type(step).__name__), **stored)
     grids = {}
     for name, image in (("grid", grid), ("moving", moving)):
         grids.update({f"{name}_shape": np.array(image.shape), f"{name}_kind": np.array(image.content.dtype.str)})
@@ -91,19 +91,19 @@ def forget_shared() -> None:
 def _read_folder(folder: Path) -> Shared:
     steps: list[Transform] = []
     while os.path.exists(folder / _TRANSFORM.format(len(steps))):
-        with np.load(folder / _TRANSFORM.format(len(steps)), allow_pickle=False) as told:
-            named = {name: told[name] for name in told.files if name != "kind"}
-            steps.append(_CLASSES[str(told["kind"])](**named))
+        with np.load(folder / _TRANSFORM.format(len(steps)), allow_pickle=False) as stored:
+            named = {name: stored[name] for name in stored.files if name != "kind"}
+            steps.append(_CLASSES[str(stored["kind"])](**named))
     transform = Composite(steps) if steps else None
-    with np.load(folder / _GRIDS, allow_pickle=False) as told:
-        grid, moving = (_read_grid(told, name) for name in ("grid", "moving"))
+    with np.load(folder / _GRIDS, allow_pickle=False) as stored:
+        grid, moving = (_read_grid(stored, name) for name in ("grid", "moving"))
     chain = _engine.Chain(grid.dimension) if transform is None else transform.chain()
     return Shared(transform, chain, grid, moving)
 
 
-def _read_grid(told: Any, name: str) -> Image:
-    values = np.broadcast_to(np.zeros((), str(told[f"{name}_kind"])), tuple(told[f"{name}_shape"].tolist()))
-    return Image(values, *(told[f"{name}_{part}"] for part in ("spacing", "origin", "direction")))
+def _read_grid(stored: Any, name: str) -> Image:
+    values = np.broadcast_to(np.zeros((), str(stored[f"{name}_kind"])), tuple(stored[f"{name}_shape"].tolist()))
+    return Image(values, *(stored[f"{name}_{part}"] for part in ("spacing", "origin", "direction")))
 
 
 def count_bytes(transform: Optional[Transform]) -> int:

@@ -11,14 +11,14 @@ import numpy as np
 
 
 class Level(NamedTuple):
-    """One resolution of a stage. A plain pair serves as well."""
+    """Describes one resolution level of a stage. A tuple of the same values can be used instead."""
 
     name: str
     costs: Sequence[float]
 
 
 class Stage(NamedTuple):
-    """One stage of the registration. A plain triple serves as well."""
+    """Describes one stage of the registration. A tuple of the same values can be used instead."""
 
     name: str
     milliseconds: float
@@ -26,7 +26,7 @@ class Stage(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """A plane of the moving image, and the same plane of the fixed one that the inverse has brought there: rows from top to bottom."""
+    """Holds a plane of the moving image, and the fixed image in that plane as the inverse resamples it: rows from top to bottom."""
 
     name: str
     moving: np.ndarray
@@ -36,7 +36,7 @@ class Cut(NamedTuple):
 
 
 class MovingSide(NamedTuple):
-    """What the registration's inverse does."""
+    """Describes the registration's inverse."""
 
     cuts: Sequence[Cut]
     #: a sentence on how well it leads back
@@ -45,7 +45,7 @@ class MovingSide(NamedTuple):
 
 @dataclasses.dataclass
 class ReportData:
-    """A registration's images and numbers. All arrays lie on the fixed image's grid.
+    """Holds a registration's images and numbers. All arrays lie on the fixed image's grid.
 
     Arrays are in NumPy's order: (z, y, x), or (y, x) in 2D. Spacing, origin and direction are ITK's: x first, in mm, in
     patient coordinates that grow to the left, the posterior and the superior (LPS).

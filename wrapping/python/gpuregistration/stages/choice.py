@@ -12,13 +12,13 @@ from .dense import Greedy, SyN, Velocity
 from .free_form import FreeForm
 from .linear import Affine, Global, Rigid
 
-#: The stages whose result is a deformation, which no matrix holds.
+#: The stages whose result is a deformation and not a matrix.
 DEFORMING = (FreeForm, Greedy, SyN)
-#: Those that find its inverse as well.
+#: The stages that also compute the deformation's inverse.
 INVERTING = (SyN, Velocity)
 
 Stage = Union[Rigid, Affine, Global, FreeForm, Greedy, SyN, Velocity]
-#: One of them, or the name of one.
+#: A stage, or the name of one.
 StageLike = Union[str, Stage]
 #: Types of register()'s arguments: one stage or several behind each other, and one metric for all stages or one for each.
 StagesLike = Union[StageLike, Iterable[StageLike]]
@@ -32,8 +32,8 @@ def read_stages(transform: StagesLike, metric: MetricsLike) -> list[Stage]:
 
     Args:
         transform: a name, a stage, or a list of them.
-        metric: of the stages that are given by name: a name for all, or a list with one for each stage, in which None is what the
-            stage has by itself. None: all have their own.
+        metric: the metric of the stages that are given by name: one name for all stages, or a list with a name for each stage. None, also
+            in the list, stands for the stage's default.
 
     Raises:
         BadInputError: there is no such stage, a metric is no name, or it is one of a stage that has its own.
@@ -50,7 +50,7 @@ def read_stages(transform: StagesLike, metric: MetricsLike) -> list[Stage]:
 
 
 def _read_list(given: Any, kinds: tuple[type, ...], what: str) -> list[Any]:
-    """One of some kinds, or several."""
+    """Returns a list of what is given: one object of one of the kinds, or several. what: the objects' name in the error."""
     if isinstance(given, kinds):
         return [given]
     try:
@@ -78,13 +78,13 @@ def _read_stage(one: Any, metric: Optional[str]) -> Stage:
 
 
 def read_settings(stages: Sequence[Stage], edges: Optional[Sequence[float]] = None, seed: int = 1) -> list[Any]:
-    """Each stage's settings as the engine takes them.
+    """Returns each stage's settings as the engine takes them.
 
     Args:
-        edges, seed: as of Rigid.settings().
+        edges, seed: as of Rigid.settings(). Without edges, settings are checked as far as that is possible without images.
 
     Raises:
-        BadInputError: a setting that is not possible, or a seed; as far as that is known without images where there are no edges.
+        BadInputError: a setting, or the seed, is not possible.
     """
     read_whole("seed", seed, 0, MOST_SEED)
     settings = []
@@ -96,7 +96,7 @@ def read_settings(stages: Sequence[Stage], edges: Optional[Sequence[float]] = No
 
 @contextmanager
 def named(stage: Stage) -> Iterator[None]:
-    """Errors inside say which stage they are of."""
+    """Adds the stage's name to the messages of errors that are raised inside."""
     try:
         yield
     except (BadInputError, OutOfMemoryError, UnsupportedError) as error:

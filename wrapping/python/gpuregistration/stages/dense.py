@@ -19,36 +19,38 @@ GREEDY_ITERATIONS = (100, 100, 100, 50)
 SYN_ITERATIONS = (100, 70, 50, 20)
 
 MOST_DENSE_LEVELS = 6
-#: How long a step of Greedy is.
+#: The rules for the length of Greedy's steps.
 FIELD_OPTIMIZERS = ("longest_vector", "adam")
-#: How the Gaussians of Greedy and Velocity are computed.
+#: The algorithms of Greedy's and Velocity's Gaussians.
 FIELD_SMOOTHINGS = ("discrete", "recursive")
 
 
 @dataclass
 class Greedy:
-    """A displacement for each voxel, found greedily, behind which what was found before is applied. Each iteration smooths the gradient of the
-    similarity, scales it to a step, composes the deformation with it, and smooths the deformation (Avants 2008; Yushkevich 2016).
+    """Computes a displacement for each voxel by greedy diffeomorphic registration (Avants 2008; Yushkevich 2016).
+
+    Each iteration smooths the gradient of the similarity, scales it to a step, composes the deformation with the step, and smooths the
+    deformation. The results of earlier stages are applied after the deformation.
 
     Attributes:
         similarity: "neighborhood_correlation", "normalized_mutual_information", "mattes_mutual_information", "correlation_ratio",
-            "mean_squares", "correlation" or "demons" (mean squares, and the direction of Thirion 1998 along the moving image's gradient).
-        iterations: of each level, the coarsest first; or one number, for a single level. Voxels are twice as long from level to level, and
-            the last level has the fixed image's.
-        radius: of a neighborhood, voxels of a level.
-        bins: number of bins, of a similarity that has bins.
-        update_sigma, field_sigma: standard deviations of the Gaussians that smooth each update, and the whole deformation after it, voxels of
-            a level; 0: none. Without enough smoothing the deformation folds.
-        smoothing: "discrete", Gaussians by sums of neighbours, or "recursive", by recursions along lines, which take the same time for any
-            sigma, and are no Gaussians for one below half a voxel.
-        step: length of the longest vector of an update, voxels of a level.
-        optimizer: "longest_vector", or "adam": each component's step follows from its past, and is of the length step at most (Kingma & Ba
-            2015). Adam is for "greedy" alone.
-        convergence_threshold, convergence_window: a level ends when the change of its last costs, so many of them, is less than this; a
-            window of 0: never.
-        weights: factors of an update's components along x, y (and z), physical axes: 0 where nothing is to move; with "adam" 0 or 1. None: 1
-            each.
-        fixed_range, moving_range: as of Rigid.
+            "mean_squares", "correlation" or "demons" (mean squares, with the forces of Thirion 1998 along the moving image's gradient).
+        iterations: the number of iterations at each level, the coarsest first; or one number for a single level. The last level has the
+            fixed image's voxels; each level before it has voxels twice as long as the next.
+        radius: the radius of a neighborhood, in voxels of a level.
+        bins: the number of bins of a similarity with a histogram.
+        update_sigma, field_sigma: the standard deviations of the Gaussians that smooth each update, and the whole deformation after each
+            update, in voxels of a level; 0: no smoothing. With too little smoothing the deformation folds.
+        smoothing: "discrete": convolution with a discrete Gaussian; "recursive": recursions along lines, whose time does not depend on sigma,
+            but which approximate no Gaussian below a sigma of half a voxel.
+        step: the length of the longest vector of an update, in voxels of a level.
+        optimizer: "longest_vector": all updates have the length `step`; "adam": each component's step depends on its earlier gradients, and
+            no step is longer than `step` (Kingma & Ba 2015). Velocity and SyN do not have Adam.
+        convergence_threshold, convergence_window: a level ends when the change of its last `convergence_window` costs is less than the
+            threshold; with a window of 0 it does all its iterations.
+        weights: factors of an update's components along the physical axes x, y (and z): 0 along an axis that nothing is to move along; with
+            "adam" 0 or 1. None: 1 for all axes.
+        fixed_range, moving_range: as in Rigid.
     """
 
     similarity: str = "neighborhood_correlation"
@@ -87,18 +89,20 @@ class Greedy:
 
 @dataclass
 class Velocity(Greedy):
-    """A displacement for each voxel, and its inverse, which a stationary velocity leads to, behind which what was found before is applied. The
-    deformation is exp(v), of a velocity v for each voxel, and its inverse is exp(-v), both by scaling and squaring. Both images move to the
-    middle, along exp(v/2) and exp(-v/2); each iteration smooths the difference of the similarity's gradients by both, scales it to a step,
-    adds it to v, and smooths v. So exchanged images have the inverse deformation (Arsigny 2006; Vercauteren 2008; Avants 2008).
+    """Computes a deformation and its inverse from a stationary velocity (Arsigny 2006; Vercauteren 2008; Avants 2008).
+
+    The velocity v has a vector for each voxel. The deformation is exp(v), and its inverse is exp(-v); both are computed by scaling and
+    squaring. The images meet in the middle, along exp(v/2) and exp(-v/2). Each iteration smooths the difference of the similarity's gradients
+    by both images, scales it to a step, adds it to v, and smooths v. If the images are exchanged, the result is the inverse deformation. The
+    results of earlier stages are applied after the deformation.
 
     Attributes:
-        similarity: as of Greedy; "demons" take the gradient of each image in turn.
-        iterations, radius, bins, smoothing, convergence_threshold, convergence_window, weights, fixed_range, moving_range: as of Greedy.
-        update_sigma, field_sigma: standard deviations of the Gaussians that smooth each update, and the velocity after it, voxels of a level;
-            0: none; less than Greedy's, since v is smoothed where the deformation is its exponential. Without enough smoothing the
-            deformation folds.
-        step: length of the longest vector of an update of v at most, voxels of a level.
+        similarity: as in Greedy; "demons" take the gradient of each image in turn.
+        iterations, radius, bins, smoothing, convergence_threshold, convergence_window, weights, fixed_range, moving_range: as in Greedy.
+        update_sigma, field_sigma: the standard deviations of the Gaussians that smooth each update, and the velocity after each update, in
+            voxels of a level; 0: no smoothing. The defaults are smaller than Greedy's, since the exponential of v smooths the deformation
+            further. With too little smoothing the deformation folds.
+        step: the greatest length of an update of v, in voxels of a level.
     """
 
     update_sigma: float = 1.414
@@ -115,26 +119,29 @@ class Velocity(Greedy):
 
 @dataclass
 class SyN:
-    """A displacement for each voxel, and its inverse, found as ITK's and ANTs' SyN find them, behind which what was found before is applied. Both
-    images move to the middle; each iteration smooths the derivative of the similarity, scales it to a step, composes the way to the middle
-    with it, and inverts that (Avants 2008).
+    """Computes a deformation and its inverse by symmetric normalization, as ITK's and ANTs' SyN compute them (Avants 2008).
+
+    Both images move to the middle. Each iteration smooths the derivative of the similarity, scales it to a step, composes the displacements to
+    the middle with the step, and inverts the composition. The results of earlier stages are applied after the deformation.
 
     Attributes:
         similarity: "neighborhood_correlation", "mean_squares", "mattes_mutual_information" or "demons".
-        iterations: of each level, the coarsest first, at most; or one number, for a single level. Voxels are twice as long from level to
-            level, and the last level has the fixed image's. Images are smoothed by as many of their voxels as there are finer levels.
-        bins: of the joint histogram.
-        radius: of a neighborhood, voxels of a level.
-        update_variance, field_variance: of the Gaussians that smooth each update, and the way to the middle after it, squared voxels of a
-            level; 0: none.
-        step: length of the longest vector of an update, voxels of a level.
-        average: both images move by the mean of both updates.
-        convergence_threshold, convergence_window, weights: as of Greedy.
-        shrink_factors: voxels along each axis that a voxel of a level stands for: one number a level, or, in Python, one for each axis. None:
-            as iterations says. The result has the last level's voxels.
-        smoothing_sigmas: standard deviations by which a level's images are smoothed, in their voxels, one a level. None: as iterations says.
-        sigmas_in_mm: 1: these are in mm.
-        fixed_range, moving_range: as of Rigid.
+        iterations: the greatest number of iterations at each level, the coarsest first; or one number for a single level. The last level
+            has the fixed image's voxels; each level before it has voxels twice as long as the next. A level's images are smoothed with a
+            standard deviation of as many of their voxels as there are finer levels.
+        bins: the number of bins along each axis of the joint histogram.
+        radius: the radius of a neighborhood, in voxels of a level.
+        update_variance, field_variance: the variances of the Gaussians that smooth each update, and the displacements to the middle after
+            each update, in squared voxels of a level; 0: no smoothing.
+        step: the length of the longest vector of an update, in voxels of a level.
+        average: 1: both images move by the mean of both updates; 0: each image moves by its own update.
+        convergence_threshold, convergence_window, weights: as in Greedy.
+        shrink_factors: the number of the fixed image's voxels along each axis per voxel of a level: one number for each level, or, in Python,
+            one for each level and axis. None: as described under iterations. The result has the last level's voxels.
+        smoothing_sigmas: the standard deviations by which each level's images are smoothed, in their voxels. None: as described under
+            iterations.
+        sigmas_in_mm: 1: smoothing_sigmas are in mm; 0: in voxels.
+        fixed_range, moving_range: as in Rigid.
     """
 
     similarity: str = "neighborhood_correlation"
@@ -191,7 +198,7 @@ def _read_shared(stage: Union[Greedy, SyN], edges: Optional[Sequence[float]]) ->
 
 
 def _possible_counts(edges: Optional[Sequence[float]]) -> tuple[int, ...]:
-    """Returns how many axes there are, or may be where edges, which are one for each axis, are not known yet."""
+    """Returns the possible numbers of axes. edges: one for each axis; None: not known yet."""
     return (2, 3) if edges is None else (len(edges),)
 
 
@@ -206,7 +213,7 @@ def _read_weights(weights: Optional[Sequence[float]], edges: Optional[Sequence[f
 
 
 def _read_factors(level: Any, edges: Optional[Sequence[float]]) -> list[int]:
-    """Returns a level's shrink factors along three axes, of one for all axes or of one for each. edges: as of Rigid.settings()."""
+    """Returns a level's shrink factors along three axes. level: one factor, or one for each axis. edges: as of Rigid.settings()."""
     factors = [read_whole("shrink_factors", factor, 1) for factor in as_list(level)]
     if len(factors) == 1:
         return factors * 3

@@ -16,39 +16,40 @@ from .values import ValueRange, a_range, read_bins, read_numbers, set_ranges
 #: The similarities of FreeForm.
 SIMILARITIES = tuple(name for name, one in _similarities.SIMILARITIES.items() if one.is_for_free_form)
 FREE_FORM_OPTIMIZERS = ("adam", "conjugate_gradient", "adaptive_stochastic_gradient_descent")
-#: mm between control points, of a head of 1 mm, whose lengths follow from its voxels.
+#: An example for the help, in mm: the spacing of control points for a head with voxels of 1 mm.
 SPACING = 5.0
 
 MOST_FREE_FORM_LEVELS = 5
 _AXES = "xyz"
-# A spacing that is a voxel's edge but for its last digits is one.
+# A spacing this share of a voxel's edge or larger counts as at least a voxel's edge: the last digits may differ.
 _NEARLY = 0.999
 
 
 @dataclass
 class FreeForm:
-    """A free-form deformation by cubic B-splines, behind which what was found before is applied.
+    """Computes a free-form deformation by cubic B-splines. The results of earlier stages are applied after the deformation.
 
     Attributes:
         similarity: "normalized_mutual_information", "correlation_ratio", "mean_squares", "correlation" or
             "neighborhood_correlation".
-        levels: of a pyramid whose voxels are twice as long from level to level; 1 to 5. None: 4, or as many as leave the coarsest one
-            enough voxels inside of masks: of mutual information one for four cells of the joint histogram, 1024 of 64 by 64 bins, of a
-            correlation ratio 16 a bin, of others 256.
-        spacing: mm, between control points at the finest level, along the fixed image's axes x, y (and z), or one for all; a voxel's
-            edge at least. None: five voxels along that axis, or five of the shortest where these are longer: 5 mm of a head of 1 mm; of
-            images of more than some 400 voxels along an axis as many more as leave about 280 of them.
-        bins: of the joint histogram.
-        radius: of a neighborhood, voxels.
-        bending_weight, linear_weight, jacobian_weight: of the penalties in the cost.
+        levels: the number of levels of a pyramid, 1 to 5; each level has voxels twice as long as the next. None: 4, or fewer if the coarsest
+            level would have too few voxels inside of the masks. Mutual information needs a voxel for every four cells of the joint histogram
+            (1024 for 64 by 64 bins), a correlation ratio 16 voxels per bin, and other similarities 256 voxels.
+        spacing: the distance between control points at the finest level, in mm, along the fixed image's axes x, y (and z), or one number for
+            all axes; at least a voxel's edge. None: five voxels along the axis, or five of the shortest voxel edges where these are longer:
+            5 mm for a head with voxels of 1 mm. For images of more than some 400 voxels along an axis, the spacing grows as if the image had
+            about 280 voxels along that axis.
+        bins: the number of bins along each axis of the joint histogram.
+        radius: the radius of a neighborhood, in voxels.
+        bending_weight, linear_weight, jacobian_weight: the weights of the penalties in the cost.
         optimizer: "adam", "conjugate_gradient" or "adaptive_stochastic_gradient_descent".
-        iterations: of a level, at most.
-        first_step: of a level, in its voxels.
-        samples: voxels that an iteration looks at, at most; 0: all.
-        seed: of the random numbers that samples are placed by. None: register's.
+        iterations: the greatest number of iterations of a level.
+        first_step: the length of a level's first step, in voxels of the level.
+        samples: the greatest number of voxels that an iteration compares; 0: all.
+        seed: the seed of the random numbers that place samples. None: the seed of register().
         convergence_threshold: a level ends when the mean cost of the last iterations falls by no more than this share; 0: never.
-        convergence_window: how many iterations that are.
-        fixed_range, moving_range: as of Rigid.
+        convergence_window: the number of these last iterations.
+        fixed_range, moving_range: as in Rigid.
     """
 
     similarity: str = "normalized_mutual_information"
@@ -82,7 +83,7 @@ class FreeForm:
         settings = _engine.FreeFormSettings()
         settings.similarity = engine_name(self.metric)
         settings.optimizer = engine_name(read_choice("optimizer", self.optimizer, FREE_FORM_OPTIMIZERS))
-        # 0 stands for what the engine finds of use.
+        # With 0 the engine chooses the number of levels.
         settings.levels = 0 if self.levels is None else read_whole("levels", self.levels, 1, MOST_FREE_FORM_LEVELS)
         settings.spacing = self._find_spacing(edges)
         settings.bins = read_bins(self.metric, self.bins)
@@ -100,13 +101,13 @@ class FreeForm:
         return settings
 
     def _find_spacing(self, edges: Optional[Sequence[float]]) -> list[float]:
-        """mm along x, y and z; the last one twice in two dimensions."""
+        """Returns the spacing along x, y and z, in mm; in two dimensions the spacing along y twice."""
         if self.spacing is None:
-            # The engine knows.
+            # The engine chooses.
             return [0.0, 0.0, 0.0]
         spacing = np.atleast_1d(read_numbers("spacing", self.spacing))
         if edges is None:
-            # Spacings along each axis are as many as the images have dimensions.
+            # Before the images are known, the number of spacings stands for the number of dimensions.
             edges = (0.0,) * (3 if spacing.shape == (1,) else spacing.size)
         if len(edges) not in (2, 3) or spacing.shape not in ((1,), (len(edges),)):
             raise BadInputError(f"spacing={self.spacing} is not possible: give one number, or {len(edges)}, of mm.")

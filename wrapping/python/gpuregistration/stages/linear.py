@@ -13,10 +13,10 @@ from .._checks import engine_name, read_choice, read_number, read_whole
 from .._engine import BadInputError
 from .values import ValueRange, a_range, read_bins, read_numbers, set_ranges
 
-#: What linear stages compare images by, and how they go down.
+#: The costs and the optimizers of linear stages.
 COSTS = tuple(name for name, one in _similarities.SIMILARITIES.items() if one.is_for_global)
 LINEAR_OPTIMIZERS = ("quasi_newton", "lines")
-#: mm, a voxel's edge at the finest level, of a head of 1 mm, whose lengths follow from its voxels.
+#: An example for the help, in mm: the finest level's voxel edge for a head with voxels of 1 mm.
 FINEST_EDGE = 1.0
 
 _DEGREES_OF_FREEDOM = (6, 7, 9, 12)
@@ -24,19 +24,20 @@ _DEGREES_OF_FREEDOM = (6, 7, 9, 12)
 
 @dataclass
 class Rigid:
-    """A rotation and a translation, from where it begins on: from the initial transform, or with the images' centres of mass laid
-    on each other.
+    """Computes a rotation and a translation.
+
+    The optimization begins at the initial transform; without one, at the translation that aligns the images' centres of mass.
 
     Attributes:
         cost: "correlation_ratio", "mattes_mutual_information", "normalized_mutual_information", "correlation", "mean_squares" or
             "mean_absolute_differences".
-        finest_edge: mm, a voxel's edge at the finest level; 2, 4 and 8 times as much at the others. None: that of the images' shortest
-            voxels, or, of images of more than some 400 voxels along an axis, of so many that about 280 are left.
-        bins: of the histogram; 0: 256 of a correlation ratio, else 64.
+        finest_edge: the edge of the finest level's voxels, in mm; the coarser levels have 2, 4 and 8 times this edge. None: the edge of the
+            images' shortest voxels; for images of more than some 400 voxels along an axis, a multiple of it that leaves about 280 voxels.
+        bins: the number of the histogram's bins; 0: 256 for a correlation ratio, otherwise 64.
         optimizer: "quasi_newton" or "lines".
-        least_overlap: the share of the smaller image that has to overlap.
-        fixed_range, moving_range: (from, to) of an image's values: what lies beyond is registered as if it were the nearer end. None: all
-            values but for outliers, of which there is a warning. "all": all of them.
+        least_overlap: the share of the smaller image that has to overlap with the other one.
+        fixed_range, moving_range: (from, to), the range of an image's values; a value outside of it counts as the nearer end. None: all
+            values except outliers, with a warning if there are any. "all": all values.
     """
 
     cost: str = "correlation_ratio"
@@ -49,27 +50,27 @@ class Rigid:
     moving_range: ValueRange = a_range()
 
     name: ClassVar[str] = "rigid"
-    #: The setting that names what images are compared by.
+    #: The name of the setting that names the cost or the similarity.
     metric_setting: ClassVar[str] = "cost"
 
     @property
     def metric(self) -> str:
-        """What images are compared by. Raises BadInputError if there is no such cost."""
+        """The name of the cost that compares the images. Raises BadInputError if there is no such cost."""
         return read_choice("cost", self.cost, COSTS)
 
     def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.GlobalSettings:
         """Returns the settings as the engine takes them.
 
         Args:
-            edges: mm, of the fixed image's voxels along x, y (and z); None: not known yet.
-            seed: of random numbers, where a stage has none of its own.
+            edges: the edges of the fixed image's voxels along x, y (and z), in mm; None: not known yet.
+            seed: the seed of random numbers for a stage without a seed of its own.
 
         Raises:
-            BadInputError: a setting that is not possible.
+            BadInputError: a setting is not possible.
         """
         settings = _engine.GlobalSettings()
         settings.cost = engine_name(self.metric)
-        # 0 stands for what follows from the images.
+        # With 0 the engine chooses the edge by the images.
         settings.finest_edge = 0.0 if self.finest_edge is None else read_number("finest_edge", self.finest_edge, above=0)
         settings.bins = read_whole("bins", self.bins) and read_bins(self.metric, self.bins)
         settings.optimizer = engine_name(read_choice("optimizer", self.optimizer, LINEAR_OPTIMIZERS))
@@ -88,11 +89,11 @@ class Rigid:
 
 @dataclass
 class Affine(Rigid):
-    """A linear map, from where it begins on, as Rigid.
+    """Computes a linear map. The optimization begins as Rigid's.
 
     Attributes:
-        degrees_of_freedom: 12: any map; 9: without skews; 7: a rotation, a translation and one scale; 6: without scales. Of two
-            dimensions, too, where fewer are left of them.
+        degrees_of_freedom: 12: any linear map; 9: no skews; 7: a rotation, a translation and one scale; 6: a rotation and a translation. In
+            two dimensions the same numbers name the same kinds of maps, which have 6, 5, 4 and 3 degrees of freedom.
     """
 
     degrees_of_freedom: int = 12
@@ -108,11 +109,11 @@ class Affine(Rigid):
 
 @dataclass
 class Global(Affine):
-    """A linear map, searched for among all rotations: from any start.
+    """Computes a linear map by a search among all rotations, which needs no good start.
 
     Attributes:
-        angles: radians, from and to, about x, y and z, around where the search begins; one pair serves all axes. About an axis
-            with 0 twice nothing is searched.
+        angles: the range of rotation angles about x, y and z, in radians, relative to the start: three pairs (from, to), or one pair for all
+            axes. The search does not rotate about an axis with the pair (0, 0).
     """
 
     angles: Union[Sequence[float], Sequence[Sequence[float]]] = (-np.pi, np.pi)
@@ -125,7 +126,7 @@ class Global(Affine):
             angles = np.tile(angles, (3, 1))
         if angles.shape != (3, 2):
             raise BadInputError(f"The angles {self.angles} are not possible: give one pair (from, to), or three.")
-        # Of a full circle that somebody made of degrees, the last digit may be another.
+        # A full circle that was converted from degrees may differ from 2 pi in the last digit.
         ranges = angles[:, 1] - angles[:, 0]
         if not np.isfinite(angles).all() or (ranges < 0).any() or (ranges > 2 * np.pi + 1e-9).any():
             raise BadInputError(f"The angles {self.angles} are not possible: each is to lead up, by 2 pi at most.")

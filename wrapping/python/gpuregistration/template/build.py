@@ -147,7 +147,7 @@ def build_template(
         remove_all_leftovers(folder)
         try:
             with Workers(plan, scheduler) as workers:
-                made = Rounds(folder, people, settings, begins, lambda *told: _tell(progress, len(settings.rounds), *told))
+                made = Rounds(folder, people, settings, begins, lambda *state: _report(progress, len(settings.rounds), *state))
                 template = made.build(workers.run, begin, command)
         finally:
             # A scheduler's workers may still run, and remove their own files.
@@ -158,7 +158,7 @@ def build_template(
         return template
 
 
-def _tell(
+def _report(
     progress: Optional[Callable[[Progress], Any]], rounds: int, number: int, part: str, done: int, jobs: int, workers: int, news: Sequence[str]
 ) -> None:
     if progress is not None:

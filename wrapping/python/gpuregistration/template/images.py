@@ -34,8 +34,8 @@ def read(path: str) -> Image:
         BadInputError: it cannot be read, or has values that are not finite.
         OSError: it has gone.
     """
-    told = describe_files({"": path})[""]
-    key = (path, told["size"], told["changed_ns"])
+    file = describe_files({"": path})[""]
+    key = (path, file["size"], file["changed_ns"])
     with _lock:
         found = _kept.get(key)
         if found is not None:

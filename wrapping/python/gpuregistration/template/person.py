@@ -171,6 +171,6 @@ def _vectors_of(deformation: Transform, grid: Image, device: str) -> np.ndarray:
 
 
 def _lies_on(field: DisplacementField, grid: Image) -> bool:
-    """Tells whether a field has exactly the voxels of a grid."""
+    """Returns whether a field has exactly the voxels of a grid."""
     same = [np.array_equal(getattr(field, name), getattr(grid, name)) for name in ("spacing", "origin", "direction")]
     return all(same) and field.host_array().shape[:-1] == grid.shape

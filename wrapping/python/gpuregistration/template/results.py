@@ -39,16 +39,18 @@ class Round:
 
     @property
     def was_done(self) -> bool:
-        """Tells whether an earlier run has done it."""
+        """Returns whether an earlier run has done it."""
         return self.seconds is None
 
     def numbers(self) -> dict[str, Any]:
-        """Returns the round's numbers, as plain data.
+        """Returns the round's numbers, as plain data. A number that is not known is None.
 
-        "sharpness" has each modality's mean gradient in the head as a share of its intensity there, per mm, before the mean is sharpened;
-        "update" by how many voxels the shape update moved the head, in the mean and at most; "scales" the mean affine map's, the largest first;
-        "cost" the registrations' mean cost; "seconds" the time of the round in this run, and "parts" what its parts took: a person's in the
-        mean, and the mean's. Unknown ones are None.
+        "sharpness": each modality's mean gradient in the head, divided by its mean intensity there, per mm, before the mean is sharpened.
+        "update": the mean and the largest displacement of the head by the shape update, in voxels.
+        "scales": the scales of the mean affine map, the largest first.
+        "cost": the mean cost of the registrations.
+        "seconds": the time that the round took in this run.
+        "parts": the times of the round's parts: those for a person, averaged over people, and those for the mean.
         """
         record = self.record
         return {
@@ -123,20 +125,20 @@ class Template:
     @property
     def warnings(self) -> list[str]:
         """Returns sentences that warn of what may have gone wrong, each of which begins with what it is about."""
-        told = list(self.rounds[0].record["warnings"])
-        told += [f"{person.row.id}: {warning}" for person in self.people for warning in person.record["warnings"]]
+        texts = list(self.rounds[0].record["warnings"])
+        texts += [f"{person.row.id}: {warning}" for person in self.people for warning in person.record["warnings"]]
         last, before = self.rounds[-1].record, self.rounds[-2].record
         update: Optional[dict[str, float]] = last.get("update")
         if update is not None and update["mean"] > _LARGE_UPDATE:
-            told.append(
+            texts.append(
                 f"template: the last round still moved the mean shape by {update['mean']:.2g} voxels in the mean: more rounds bring it closer"
             )
         if last["sharpness"][0] < before["sharpness"][0]:
-            told.append(
+            texts.append(
                 f"template: the mean of the last round is less sharp than that of the round before ({last['sharpness'][0]:.3g} and "
                 f"{before['sharpness'][0]:.3g} per mm): do all images show the same, and do they lie on each other?"
             )
-        return told
+        return texts
 
     def summary(self) -> dict[str, Any]:
         """Returns the numbers of the whole template, as plain data."""

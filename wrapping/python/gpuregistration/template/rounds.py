@@ -31,8 +31,8 @@ _FORMAT = 1
 
 #: Runs jobs at the same time, and yields how each ended or None, how many workers there are, and what has happened to them.
 Run = Callable[[Sequence[Job]], Iterator[tuple[Optional[Outcome], int, list[str]]]]
-#: Tells of a round, its part, how many jobs of that have ended, how many there are, the number of workers, and news.
-Tell = Callable[[int, str, int, int, int, Sequence[str]], None]
+#: Is called with the number of a round, its part, how many jobs of that have ended, how many there are, the number of workers, and news.
+Report = Callable[[int, str, int, int, int, Sequence[str]], None]
 
 
 class Rounds:
@@ -43,21 +43,21 @@ class Rounds:
         people: of the table.
         settings: of the template.
         begins: files to begin with: "start" and "grid", as far as they are given.
-        tell: is told how far the work is.
+        report: is called with the state of the work.
     """
 
-    def __init__(self, folder: Path, people: Sequence[Row], settings: Settings, begins: Mapping[str, str], tell: Tell) -> None:
+    def __init__(self, folder: Path, people: Sequence[Row], settings: Settings, begins: Mapping[str, str], report: Report) -> None:
         self._folder = folder
         self._people = people
         self._settings = settings
         self._begins = begins
-        self._tell = tell
+        self._report = report
         self._modalities = count_modalities(people)
         # Before files are read, so that the next run notices changes in the meantime.
-        self._files = {person.id: {f"{name} of {person.id}": told for name, told in describe_files(person.files).items()} for person in people}
-        self._inputs = {**describe_files(begins), **{name: told for files in self._files.values() for name, told in files.items()}}
+        self._files = {person.id: {f"{name} of {person.id}": file for name, file in describe_files(person.files).items()} for person in people}
+        self._inputs = {**describe_files(begins), **{name: file for files in self._files.values() for name, file in files.items()}}
         self._outcomes: list[Outcome] = []
-        self._has_told_why = False
+        self._has_said_why = False
         self._workers = 0
 
     def build(self, run: Run, begin: float, command: str) -> Template:
@@ -176,25 +176,25 @@ class Rounds:
         if not jobs:
             return []
         ended: dict[str, Outcome] = {}
-        self._tell(number, part, 0, len(jobs), self._workers, [])
+        self._report(number, part, 0, len(jobs), self._workers, [])
         for outcome, self._workers, news in run(jobs):
             if outcome is not None:
                 ended[outcome.id] = outcome
                 self._outcomes.append(outcome)
-            self._tell(number, part, len(ended), len(jobs), self._workers, news)
+            self._report(number, part, len(ended), len(jobs), self._workers, news)
         failed = [ended[job.id] for job in jobs if ended[job.id].failed]
         if failed:
             raise _error_of(failed, number, len(jobs))
         return [ended[job.id].record or {} for job in jobs]
 
     def _tell_why(self, number: int, why: str) -> None:
-        """Tells why the first of the rounds is done again; the rounds behind it are for that reason."""
-        if why and not self._has_told_why:
-            self._has_told_why = True
-            self._tell(number, "images" if number else "mean", 0, 0, self._workers, [f"round {number} is done again, and what follows: {why}"])
+        """Reports why the first of the rounds is done again; the rounds behind it are for that reason."""
+        if why and not self._has_said_why:
+            self._has_said_why = True
+            self._report(number, "images" if number else "mean", 0, 0, self._workers, [f"round {number} is done again, and what follows: {why}"])
 
     def _remove_people(self, number: int) -> None:
-        """Removes what a round has found for each person, which is large."""
+        """Removes the large files that a round made for each person."""
         for person in self._people:
             places.remove(round_folder(self._folder, number) / person.id)
 
