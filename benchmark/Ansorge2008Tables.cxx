@@ -37,7 +37,7 @@ Registers two heads of 240 x 256 x 176 voxels of one contrast by the downhill si
 device.
   --device A,B,…     such as cuda:0,host; default: all there are
   --threads N        of the host device; default: ITK's
-  --repetitions N    of each registration, of which the median is told; default: 5
+  --repetitions N    of each registration, of which the median is printed; default: 5
 )";
 
 const char * const Footnote =

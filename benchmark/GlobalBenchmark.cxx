@@ -38,7 +38,7 @@ are given, find it. "levels" smooths and thins both images; "as called" is Updat
 evaluations   of the cost, with and without its derivative: those of a round are one batch on a device
 rounds        batches, or single evaluations with derivatives: each is waited for, which bounds a stage of few samples
 Li 2015, section 4.3, two heads of 256 x 256 x 160: 2.63 s on a GTX TITAN, 145.3 s on one core of an Intel Q8300. FSL's flirt, of
-two such heads, 8.5 minutes, as Ansorge 2008 cites it. Its schemes, of which table 5 tells, sum one evaluation: Li2015Tables has ours.
+two such heads, 8.5 minutes, as Ansorge 2008 cites it. Its schemes, those of table 5, sum one evaluation: Li2015Tables has ours.
 )";
 
 void

@@ -44,7 +44,7 @@ constexpr char Usage[] =
 constexpr char Help[] =
   R"(Each start has a number, which seeds it: rotation by up to 180 degrees about a random axis, shifts of up to 60 mm along each,
 scale from 0.8 to 1.25, and one of the cases in turn. It has failed if the mean error in the head is above 1 mm; then the same
-search is refined from the truth, which tells whether the search has missed a lower cost, or the cost is lower elsewhere. It has failed,
+search is refined from the truth, which shows whether the search has missed a lower cost, or the cost is lower elsewhere. It has failed,
 too, if the search throws.
   T1, T2     a head in register in two contrasts; BRAIN: a brain alone, which is registered to itself and to another contrast
   --starts   how many; default: 200. --first: the first one's number; default: 1

@@ -56,7 +56,7 @@ Times the functions of a free-form deformation of 181 x 217 x 181 voxels by 40 x
 registration, on host threads and on each device.
   --device A,B,…     such as cuda:0,host; default: all there are
   --threads N        of the host device; default: ITK's
-  --repetitions N    of each function, of which the median is told; default: 5
+  --repetitions N    of each function, of which the median is printed; default: 5
   --registrations N  of each whole registration behind its first one; default: 3, on the host 0
   --functions        the functions alone, for on few cores the whole registrations take minutes
   --divide N         images of an N-th of the paper's size along each axis, to try the program; default: 1
@@ -75,7 +75,7 @@ paper finds elsewhere. Bending energy and its gradient are at the control points
 as a metric they are itk::GPUBSplinePenaltyMetric's, from the transform's parameters to the derivative by them.
 Whole registrations begin with images in the host's memory and end with the transform and the warped image, in s; all voxels, NMI, a
 bending weight of 0.01. Conjugate gradients are the paper's, of three levels and 300 lines each at most, which end where no trial leads
-down; Adam's are 100 steps on each of four levels, what the method does unless told.
+down; Adam's are 100 steps on each of four levels, what the method does by default.
   error     mean distance in the head from where the truth takes it, mm
 )";
 

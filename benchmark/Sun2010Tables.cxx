@@ -27,7 +27,7 @@ const char * const Usage =
 Evaluates the mutual information of two heads by interpolation and by partial volume, as Sun 2010 does, on each device.
   --device A,B,…     such as cuda:0,host; default: all there are
   --threads N        of the host device; default: ITK's
-  --repetitions N    of each evaluation, of which the median is told; default: 50
+  --repetitions N    of each evaluation, of which the median is printed; default: 50
 )";
 
 const char * const Footnote =

@@ -6,7 +6,7 @@
 
 FOLDER holds head_NAME_t1.nii.gz, head_NAME_t2.nii.gz and head_NAME_labels.nii.gz of two people or more; for --known t1.mha and t2.mha, or
 t1.nii.gz and t2.nii.gz, in register. All programs start from one affine transform, which this package finds. A program that is not installed
-is told as skipped. FireANTs is not compared: benchmark/README.md says why.
+is listed as skipped. FireANTs is not compared: benchmark/README.md says why.
 dice is the mean overlap of the labels; s the standard deviation of log det J by central differences, two voxels of the edge left out, and
 s_head the same within the labels; seconds are the registration's alone, on --threads threads; inv_mean and inv_max are of the length of
 φ(φ⁻¹(y)) − y, in voxels, within the labels. Errors of --known are in mm: of all voxels that are not 0, and of the head.

@@ -66,7 +66,7 @@ RegisterAsAnts<float>(const Volume *, const Volume *, const AntsSettings &);
 extern template AntsResult
 RegisterAsAnts<double>(const Volume *, const Volume *, const AntsSettings &);
 
-/** Tells how far apart two registrations map the fixed image's voxels, mm. */
+/** Measures how far apart two registrations map the fixed image's voxels, in mm. */
 struct AntsDifference
 {
   double mean;

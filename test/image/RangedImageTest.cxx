@@ -174,9 +174,9 @@ public:
   std::vector<float>
   Download(const gpureg::RegisteredImage & image)
   {
-    std::vector<float> brought(values.size());
-    queue->Download(brought.data(), *image.image->GetMemory(), sizeof(float) * brought.size());
-    return brought;
+    std::vector<float> downloaded(values.size());
+    queue->Download(downloaded.data(), *image.image->GetMemory(), sizeof(float) * downloaded.size());
+    return downloaded;
   }
 
   std::vector<float>       values;

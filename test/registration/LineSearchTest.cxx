@@ -98,7 +98,7 @@ protected:
 };
 } // namespace
 
-TEST_P(LineSearchTest, TellsWhenNoCodeOfTheProgramRuns)
+TEST_P(LineSearchTest, SaysWhenNoCodeOfTheProgramRuns)
 {
   const auto                 metric = RecordingMetric::New();
   const auto                 optimizer = MakeOptimizer(*metric);

@@ -425,7 +425,7 @@ TEST_P(ResampleBadInput, BadInputOfTheEngineIsReported)
     try
     {
       resampler.Resample(input, request, inOrder);
-      ADD_FAILURE() << "not told: " << words;
+      ADD_FAILURE() << "not in the message: " << words;
     }
     catch (const gpureg::Error & error)
     {

@@ -222,14 +222,14 @@ TEST_P(ResampleContract, ProgressIsReportedAndAbortIsObeyed)
   float      last = 0;
   int        events = 0;
   auto       progress = itk::CStyleCommand::New();
-  struct Told
+  struct Observed
   {
     float * last;
     int *   events;
-  } told{ &last, &events };
-  progress->SetClientData(&told);
+  } observed{ &last, &events };
+  progress->SetClientData(&observed);
   progress->SetCallback([](itk::Object * caller, const itk::EventObject &, void * data) {
-    auto * const client = static_cast<Told *>(data);
+    auto * const client = static_cast<Observed *>(data);
     *client->last = static_cast<itk::ProcessObject *>(caller)->GetProgress();
     ++*client->events;
   });

@@ -283,7 +283,7 @@ TEST_F(CudaBackendTest, AnErrorIsReportedOnceWhileAnotherStreamIsBusy)
 void
 LoseTheDevice()
 {
-  bool told = false;
+  bool isExplained = false;
   {
     MattesMetric metric("cuda:0", Bins);
     metric.SetFixedSamples(MakeFixedSide({ 32, 32, 32 }), RunOnThreads);
@@ -298,12 +298,12 @@ LoseTheDevice()
     catch (const Error & error)
     {
       fprintf(stderr, "%s\n", error.what());
-      told = std::string(error.what()).find("the device is gone for this process") != std::string::npos;
+      isExplained = std::string(error.what()).find("the device is gone for this process") != std::string::npos;
     }
   }
   const std::vector<std::uint64_t> histogram = EvaluateOn("host");
   const bool                       computed = *std::max_element(histogram.begin(), histogram.end()) > 0;
-  std::_Exit(told && computed ? 0 : 1);
+  std::_Exit(isExplained && computed ? 0 : 1);
 }
 
 /** Tests that each run in a process of their own, in which nothing has used a device. */

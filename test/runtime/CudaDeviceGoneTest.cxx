@@ -52,7 +52,7 @@ LoseTheMetricsDevice()
   metric->Initialize();
   metric->GetValue();
   LoseCudaDevice();
-  bool told = false;
+  bool isExplained = false;
   try
   {
     metric->GetValue();
@@ -60,11 +60,11 @@ LoseTheMetricsDevice()
   catch (const itk::ExceptionObject & error)
   {
     std::fprintf(stderr, "%s\n", error.GetDescription());
-    told = std::string(error.GetDescription()).find("the device is gone for this process") != std::string::npos;
+    isExplained = std::string(error.GetDescription()).find("the device is gone for this process") != std::string::npos;
   }
   metric->SetDevice(itk::GPUDevice::FromName("host"));
   metric->Initialize();
-  std::_Exit(told && metric->GetValue() == expected ? 0 : 1);
+  std::_Exit(isExplained && metric->GetValue() == expected ? 0 : 1);
 }
 
 ImageType::Pointer

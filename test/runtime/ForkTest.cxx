@@ -99,7 +99,7 @@ protected:
     catch (const itk::GPUDeviceLostError & error)
     {
       const std::string text = error.GetDescription();
-      return text.find("forked") != std::string::npos && text.find("spawn") != std::string::npos ? "told" : text;
+      return text.find("forked") != std::string::npos && text.find("spawn") != std::string::npos ? "an error" : text;
     }
   }
 };
@@ -140,7 +140,7 @@ TEST_P(Fork, AChildsDefaultIsTheHost)
 TEST_P(Fork, AParentsFilterReportsIt)
 {
   const auto        filter = FilterType::New();
-  const std::string onHost = this->GetDevice().IsHost() ? Update(*filter, 0.25) : "told";
+  const std::string onHost = this->GetDevice().IsHost() ? Update(*filter, 0.25) : "an error";
   filter->SetDevice(this->GetDevice());
   Update(*filter, 0.5);
   EXPECT_EQ(RunInChild([&] { return this->Outcome([&] { return Update(*filter, 0.25); }); }), onHost);
@@ -177,7 +177,7 @@ TEST_P(Fork, AMetricReportsItAndIsFreed)
               metric = nullptr;
               return outcome;
             }),
-            this->GetDevice().IsHost() ? std::to_string(value) : "told");
+            this->GetDevice().IsHost() ? std::to_string(value) : "an error");
 }
 
 /** A metric that is an override continues to work in a child, initialized there again or not, and new ones work, too. */
@@ -220,7 +220,7 @@ TEST_P(Fork, AnInitializedMetricReportsIt)
                 return std::string("initialised");
               });
             }),
-            this->GetDevice().IsHost() ? "initialised" : "told");
+            this->GetDevice().IsHost() ? "initialised" : "an error");
 }
 
 TEST_P(Fork, AChildFreesItsParentsFiltersAndExits)
@@ -285,7 +285,7 @@ TEST_P(Fork, AChildThatRequestsTheParentsDeviceGetsAnError)
 {
   FilterType::New()->SetDevice(this->GetDevice());
   EXPECT_EQ(RunInChild([&] { return this->Outcome([&] { return itk::GPUDevice::FromName(GetParam()).GetName(); }); }),
-            this->GetDevice().IsHost() ? "host" : "told");
+            this->GetDevice().IsHost() ? "host" : "an error");
 }
 
 TEST_P(Fork, AChildOfAChildComputesToo)

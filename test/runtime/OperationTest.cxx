@@ -365,11 +365,11 @@ TEST_P(OperationTest, AForkIsNoticedByEveryEntry)
                 }
                 catch (const DeviceLostError &)
                 {
-                  return "told";
+                  return "an error";
                 }
                 return "computed";
               }),
-              m_Queue->IsHost() ? "computed" : "told")
+              m_Queue->IsHost() ? "computed" : "an error")
       << entry.first;
   }
   for (const Entry & entry : entries)

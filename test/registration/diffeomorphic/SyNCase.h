@@ -21,7 +21,7 @@ constexpr gpureg::SimilarityKind AllKinds[] = { gpureg::SimilarityKind::Neighbor
                                                 gpureg::SimilarityKind::MattesMutualInformation,
                                                 gpureg::SimilarityKind::Demons };
 
-/** Two images to register, with what ITK's class is to be told. */
+/** Two images to register, and the settings of ITK's class. */
 template <unsigned int VDimension>
 struct SyNCase
 {

@@ -757,13 +757,13 @@ TEST_P(FreeFormDeformationTest, TakesOutliersForTheirNeighboursAndWarnsOfOtherTh
   method->SetNumberOfIterations(5);
   problem.moving->GetBufferPointer()[5000] = 1e9F;
   problem.moving->Modified();
-  const std::string told = "the moving image has 1 value above ";
+  const std::string warning = "the moving image has 1 value above ";
   const std::string doubted = "the edges of the images agree no better";
   const Listening   listening;
   method->Update();
   ASSERT_FALSE(method->GetWarnings().empty());
-  EXPECT_EQ(method->GetWarnings().front().find(told), 0u) << method->GetWarnings().front();
-  EXPECT_EQ(listening.window->Count(told), 1u);
+  EXPECT_EQ(method->GetWarnings().front().find(warning), 0u) << method->GetWarnings().front();
+  EXPECT_EQ(listening.window->Count(warning), 1u);
   EXPECT_EQ(listening.window->Count(doubted), 0u);
   std::mt19937                          random(1);
   std::uniform_real_distribution<float> any(0, 1);

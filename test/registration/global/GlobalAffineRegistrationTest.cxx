@@ -714,20 +714,20 @@ TEST_P(GlobalAffineRegistrationTest, TakesOutliersForTheirNeighboursAndWarnsOfTh
   method->SetDegreesOfFreedom(6);
   problem.fixed->GetBufferPointer()[5000] = 1e9F;
   problem.fixed->Modified();
-  const std::string told = "the fixed image has 1 value above ";
+  const std::string warning = "the fixed image has 1 value above ";
   const Listening   listening;
   method->Update();
   EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), 0.00643));
   ASSERT_FALSE(method->GetWarnings().empty());
-  EXPECT_EQ(method->GetWarnings().front().find(told), 0u) << method->GetWarnings().front();
-  EXPECT_EQ(listening.window->Count(told), 1u);
+  EXPECT_EQ(method->GetWarnings().front().find(warning), 0u) << method->GetWarnings().front();
+  EXPECT_EQ(listening.window->Count(warning), 1u);
   // With a given range there is no warning.
   auto range = method->GetFixedImageRange();
   range[0] = -1e4;
   range[1] = 1e4;
   method->SetFixedImageRange(range);
   method->Update();
-  EXPECT_EQ(listening.window->Count(told), 1u);
+  EXPECT_EQ(listening.window->Count(warning), 1u);
 }
 
 TEST_P(GlobalAffineRegistrationTest, WarnsOfImagesOfOtherThings)

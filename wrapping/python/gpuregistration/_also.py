@@ -173,7 +173,7 @@ def _read_one(
 
 @contextmanager
 def _named(number: int) -> Iterator[None]:
-    """Errors inside say which pair they are of."""
+    """Adds the pair's name to the messages of errors that are raised inside."""
     try:
         yield
     except (BadInputError, UnsupportedError) as error:

@@ -18,7 +18,7 @@ MOST_SEED = 2**64 - 1
 
 
 def is_singular(matrix: np.ndarray) -> bool:
-    """Whether a square matrix has no inverse: of such a one rounding leaves a determinant that is not quite 0."""
+    """Returns whether a square matrix has no inverse. Rounding may leave such a matrix a small determinant that is not 0."""
     return not abs(np.linalg.det(matrix)) > 1e-12 * np.linalg.norm(matrix) ** len(matrix)
 
 
@@ -39,12 +39,12 @@ def check_finite(name: str, array: np.ndarray, is_of_file: bool = False) -> None
 
 
 def say_not_finite(count: int) -> str:
-    """So many values, in words."""
+    """Returns a number of values in words."""
     return f"{count} value{' that is' if count == 1 else 's that are'} infinite or not a number"
 
 
 def read_whole(name: str, value: Any, least: int = 0, most: int = MOST_INT) -> int:
-    """A whole number, of any type that has some: 3, numpy.int64(3) and 3.0.
+    """Returns a whole number of any type as an int: 3, numpy.int64(3) and 3.0.
 
     Raises:
         BadInputError: it is none, or out of bounds.
@@ -65,7 +65,7 @@ def _as_whole(value: Any) -> Optional[int]:
 
 
 def read_number(name: str, value: Any, least: float = -math.inf, most: float = math.inf, above: Optional[float] = None) -> float:
-    """A finite number.
+    """Returns a finite number as a float.
 
     Args:
         least, most: its bounds.
@@ -90,7 +90,7 @@ def check_progress(progress: Any) -> None:
 
 
 def read_numbers(what: str, value: Any) -> np.ndarray:
-    """Numbers of any shape, as doubles, a copy.
+    """Returns a copy of numbers of any shape as doubles.
 
     Args:
         what: they are, such as "The image's spacing".
@@ -118,7 +118,7 @@ def _as_number(value: Any) -> Optional[float]:
 
 
 def engine_name(name: str) -> str:
-    """A name as the engine has it, of one such as "correlation_ratio"; its own names stay as they are."""
+    """Returns the engine's name for a name such as "correlation_ratio". The engine's own names stay as they are."""
     return "".join(word[:1].upper() + word[1:] for word in name.replace("-", "_").split("_"))
 
 
@@ -128,7 +128,7 @@ def python_name(name: str) -> str:
 
 
 def read_choice(what: str, value: Any, names: Sequence[str]) -> str:
-    """One of some names, as it stands among them; the engine's own, such as "CorrelationRatio", is as good.
+    """Returns one of the given names. The engine's name, such as "CorrelationRatio", stands for the same choice.
 
     Args:
         what: is chosen, such as a metric.

@@ -37,12 +37,12 @@ DeviceLike = Union[str, Device]
 
 
 def devices() -> list[Device]:
-    """The devices of this machine, the best first; the host is always among them."""
+    """Returns the devices of this machine, the best first; the host is always among them."""
     return [_read(found) for found in _engine.devices()]
 
 
 def find_gpus() -> list[str]:
-    """The names of those that are better than the host, all by the way that leads to the best one: a GPU may be found by two."""
+    """Returns the names of the GPUs. All are of the best device's kind, since a GPU may be found both by CUDA and by OpenCL."""
     found: list[Device] = []
     for device in devices():
         if device.kind == "host":
@@ -52,7 +52,7 @@ def find_gpus() -> list[str]:
 
 
 def find_hardware_id(name: str) -> str:
-    """What a device is to all processes of this machine, whichever number each of them knows it by; "" where that is not known.
+    """Returns an identifier of a device that is the same in all processes of this machine; "" if it is not known.
 
     Raises:
         BadInputError: there is no such device.
@@ -61,7 +61,7 @@ def find_hardware_id(name: str) -> str:
 
 
 def describe_device(name: str) -> Device:
-    """The device of that name. Drivers of other kinds of devices are not looked for. Raises DeviceError if there is none."""
+    """Returns the device of a name. Drivers of other kinds of devices are not looked for. Raises DeviceError if there is none."""
     return _read(_find(name))
 
 
@@ -78,13 +78,13 @@ def _find(name: str) -> _engine.DeviceDescription:
 
 
 def list_devices() -> str:
-    """For errors: the names of what computes here, and what is wrong with drivers that have none; the end of a sentence."""
+    """Returns, for the end of an error's sentence, the names of this machine's devices, and the problems of drivers without devices."""
     names = ", ".join(device.name for device in _engine.devices())
     return f"{names}." + "".join(f" {text}." for text in _engine.device_complaints())
 
 
 def choose_device(name: Optional[DeviceLike] = None) -> str:
-    """The name of the device that is asked for, or else of the default one: what the environment variable ITK_GPU_DEVICE names,
+    """Returns the name of the requested device, or of the default one: what the environment variable ITK_GPU_DEVICE names,
     or the best.
 
     Raises:
@@ -99,7 +99,7 @@ def choose_device(name: Optional[DeviceLike] = None) -> str:
 
 
 def set_threads(count: int = 0) -> None:
-    """How many threads the host uses from now on. 0: what the environment variable GPUREG_THREADS says, or as many as there are.
+    """Sets the number of threads that the host uses from now on. 0: what the environment variable GPUREG_THREADS says, or as many as there are.
 
     Raises:
         BadInputError: it is no whole number, or negative.
@@ -147,7 +147,7 @@ _Engine = TypeVar("_Engine", bound=_Loan)
 
 @contextmanager
 def borrow_engine(kind: Callable[[str], _Engine], device: str) -> Iterator[_Engine]:
-    """An engine of a class, such as _engine.Resampler, for one call at a time. Then it waits for the next call, with its arrays, until
+    """Lends an engine of a class, such as _engine.Resampler, for one call. Afterwards it waits for the next call, with its arrays, until
     a device's memory is short. One whose work raises is not used again."""
     engine = kind(device)
     yield engine

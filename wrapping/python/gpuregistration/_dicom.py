@@ -26,7 +26,7 @@ _SUFFIXES = (".dcm", ".dicom", ".ima")
 
 
 def read_dicom(path: Path) -> Image:
-    """A file, or the one series in a folder, as an image.
+    """Reads a file, or the one series in a folder, as an image.
 
     Slices stand in the order of their places. An image of two dimensions is what has one frame, and does not say where it is. Values are what
     the header gives numbers as a meaning: multiplied by a slope, with an intercept added. MONOCHROME1, which is shown with the least
@@ -72,7 +72,7 @@ def _read_file(path: Path) -> dict[Path, Any]:
 
 
 def _read_folder(folder: Path) -> dict[Path, Any]:
-    """The headers of the one series in a folder."""
+    """Reads the headers of the one series in a folder."""
     headers: dict[Path, Any] = {}
     for path in sorted(folder.iterdir()):
         # What macOS keeps beside a file has its suffix.
@@ -105,7 +105,7 @@ def _name_frame(source: Source, frame: Frame) -> str:
 
 
 def _find_places(source: Source, frames: Sequence[Frame], names: Sequence[str]) -> tuple[tuple[Decimal, ...], list[Sequence[Decimal]]]:
-    """The directions of all frames, and the position of each. Raises BadInputError unless all of them say where they are."""
+    """Returns the directions of all frames, and the position of each. Raises BadInputError if a frame has no position."""
     lacking = [name for name, frame in zip(names, frames) if frame.position is None]
     if len(lacking) == len(frames):
         raise BadInputError(
@@ -125,13 +125,13 @@ def _find_places(source: Source, frames: Sequence[Frame], names: Sequence[str]) 
 
 
 def _make_picture(frames: Sequence[Frame], headers: dict[Path, Any]) -> Image:
-    """An image of two dimensions, of a frame that does not say where it is."""
+    """Makes an image of two dimensions from a frame without a position."""
     values = _read_values(frames, headers)[0]
     return Image(values, [float(length) for length in frames[0].spacing or (1, 1)], is_vector=values.ndim > 2)
 
 
 def _make_volume(frames: Sequence[Frame], headers: dict[Path, Any], distance: float) -> Image:
-    """An image of frames in their order, the first of which says where it is."""
+    """Makes an image of frames in their order. The image's position is the first frame's."""
     first = frames[0]
     assert first.axes is not None and first.position is not None and first.spacing is not None
     values = _read_values(frames, headers)
@@ -141,7 +141,7 @@ def _make_volume(frames: Sequence[Frame], headers: dict[Path, Any], distance: fl
 
 
 def _read_values(frames: Sequence[Frame], headers: dict[Path, Any]) -> np.ndarray:
-    """What frames' numbers mean, in the order of the frames. Of each file that is done with the header goes."""
+    """Returns the values that the frames' numbers mean, in the order of the frames. Drops a file's header when its frames are done."""
     places = {(frame.path, frame.number): place for place, frame in enumerate(frames)}
     kind = find_type(frames, headers)
     made = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether frames of DICOM can be slices of one volume, but for their places."""
+"""Returns whether frames of DICOM can be slices of one volume, but for their places."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _read_all(frames: Sequence[Frame], headers: dict[Path, Any], read: Callable[
 
 
 def _check_known(source: Source, names: Sequence[str], what: str, keyword: str, found: Sequence[Optional[str]]) -> None:
-    """As _check_same(), of those that have a text."""
+    """Checks the texts that are not None as _check_same() does."""
     known = [(name, text) for name, text in zip(names, found) if text is not None]
     if known:
         _check_same(source, [name for name, _ in known], what, keyword, [text for _, text in known])
@@ -93,7 +93,7 @@ def _check(source: Source, names: Sequence[str], what: str, keywords: str, found
 
 
 def _are_near(numbers: Optional[Sequence[Decimal]], others: Optional[Sequence[Decimal]], most: float) -> bool:
-    """Whether numbers are the same, but for rounding. Something else than numbers is checked elsewhere."""
+    """Returns whether numbers are equal but for rounding. Missing numbers count as equal: they are checked elsewhere."""
     if numbers is None or others is None or numbers == others:
         return True
     return bool(np.abs(np.array(numbers, np.float64) - np.array(others, np.float64)).max() <= most)

@@ -54,7 +54,7 @@ class Frame:
 
 
 def read_frames(header: Any, path: Path) -> list[Frame]:
-    """The frames of a file, in its order.
+    """Returns the frames of a file, in its order.
 
     Args:
         header: pydicom's data set.
@@ -67,7 +67,7 @@ def read_frames(header: Any, path: Path) -> list[Frame]:
 
 
 def count_frames(header: Any, path: Path) -> int:
-    """How many frames a header says that there are: 1 where it says nothing."""
+    """Returns the number of frames in a header; 1 if the header does not have it."""
     found = find_numbers(header, "NumberOfFrames", path, 1)
     count = 1 if found is None else int(found[0])
     if count < 1:
@@ -76,7 +76,7 @@ def count_frames(header: Any, path: Path) -> int:
 
 
 def find_numbers(header: Any, keyword: str, path: Path, count: Optional[int] = None) -> Optional[tuple[Decimal, ...]]:
-    """An element's numbers, with the digits that they have in the file. None if there is no such element, or it is empty.
+    """Returns an element's numbers, with the digits that they have in the file. None if there is no such element, or it is empty.
 
     Args:
         count: how many there are to be; None: any.
@@ -162,7 +162,7 @@ class _HeaderReader:
         )
 
     def _find(self, number: int, group: str, keyword: str, count: int) -> Optional[tuple[Decimal, ...]]:
-        """Numbers of a frame: of its own group, the one for all frames, or the whole file's."""
+        """Returns numbers of a frame: from its own group, the group for all frames, or the whole file."""
         return self._find_in_groups(number, group, keyword, count) or find_numbers(self.header, keyword, self.path, count)
 
     def _find_in_groups(self, number: int, group: str, keyword: str, count: int) -> Optional[tuple[Decimal, ...]]:
@@ -174,7 +174,7 @@ class _HeaderReader:
         return None
 
     def _find_stack(self) -> Optional[list[list[Decimal]]]:
-        """The places of frames that lie along the first one's normal, as of doses and of nuclear medicine. None: the file is no such one."""
+        """Returns the places of frames along the first one's normal, as in doses and nuclear medicine; None for other files."""
         detectors = list(self.header.get("DetectorInformationSequence") or [])
         holder = detectors[0] if len(detectors) == 1 and "ImagePositionPatient" not in self.header else self.header
         axes = find_numbers(holder, "ImageOrientationPatient", self.path, 6)
@@ -192,7 +192,7 @@ class _HeaderReader:
         return [[start + offset * part for start, part in zip(first, normal)] for offset in offsets]
 
     def _find_dose_offsets(self, axes: tuple[Decimal, ...], first: Sequence[Decimal]) -> Optional[list[Decimal]]:
-        """A dose's distances from its first frame, along the normal: as they are, or as places along the patient's axis."""
+        """Returns the distances of a dose's frames from the first one, along the normal. The file has distances, or places along the patient's axis."""
         offsets = find_numbers(self.header, "GridFrameOffsetVector", self.path, self.count)
         if offsets is None:
             return None
@@ -207,7 +207,7 @@ class _HeaderReader:
         return [(offset - offsets[0]) * (1 if along > 0 else -1) for offset in offsets]
 
     def _find_slice_offsets(self) -> Optional[list[Decimal]]:
-        """Of nuclear medicine, which numbers its slices. What is less than 0 lies before the first one."""
+        """Returns the distances of the slices of nuclear medicine, which have numbers. A negative distance lies before the first slice."""
         numbers = find_numbers(self.header, "SliceVector", self.path, self.count)
         distance = find_numbers(self.header, "SpacingBetweenSlices", self.path, 1)
         if numbers is None or distance is None or distance[0] == 0:

@@ -19,7 +19,7 @@ VALUES = ("PixelData", "FloatPixelData", "DoubleFloatPixelData")
 
 
 def import_pydicom() -> Any:
-    """The library, which is wanted for DICOM alone. Raises ImportError that says how to have it."""
+    """Imports pydicom, which only DICOM needs. Raises an ImportError that says how to install it."""
     try:
         import pydicom
     except ImportError as error:
@@ -28,7 +28,7 @@ def import_pydicom() -> Any:
 
 
 def is_dicom(path: Path) -> bool:
-    """Whether a file begins as one of DICOM does, be it without the preamble."""
+    """Returns whether a file begins like a file of DICOM, with or without a preamble."""
     # What is read from a pipe is not there for others.
     if not path.is_file():
         return False
@@ -50,7 +50,7 @@ def _begins_with_element(begin: bytes) -> bool:
 
 
 def read_header(path: Path) -> Any:
-    """A file's header, as pydicom's data set, in which long values are read when they are asked for. None if the file is not DICOM's, or
+    """Reads a file's header as pydicom's data set, which reads long values when they are first used. None if the file is not DICOM's, or
     of DICOM, but no image.
 
     Raises:
@@ -84,13 +84,13 @@ def read_header(path: Path) -> Any:
 
 
 def damaged(path: Path, error: Exception) -> BadInputError:
-    """What to raise of a file or a folder where pydicom raises an error of its own."""
+    """Returns the error to raise for a file or a folder for which pydicom raises its own error."""
     kind = "folder" if path.is_dir() else "file"
     return BadInputError(f"The {kind} {path} is damaged, or no DICOM: {error}. Copy it again from where it is whole.")
 
 
 def _guessed_syntax(header: Any) -> str:
-    """How values are stored in a file that says nothing of it: as its header is."""
+    """Returns the transfer syntax of a file that does not name one: the values are stored as the header is."""
     uid = import_pydicom().uid
     found = getattr(header, "original_encoding", None)
     # What versions before 3 have instead.

@@ -50,7 +50,7 @@ class Source:
 # Most frames have the same.
 @lru_cache(maxsize=256)
 def find_directions(axes: tuple[Decimal, ...]) -> np.ndarray:
-    """The matrix whose columns are the directions of rows, of columns and of the normal, at right angles. Not to be changed.
+    """Returns the matrix whose columns are the orthogonal directions of rows, columns and normal. The caller must not change it.
 
     Args:
         axes: a header's ImageOrientationPatient, which may be rounded.
@@ -73,7 +73,7 @@ def find_directions(axes: tuple[Decimal, ...]) -> np.ndarray:
 def order_slices(
     source: Source, names: Sequence[str], positions: Sequence[Sequence[Decimal]], axes: tuple[Decimal, ...]
 ) -> tuple[np.ndarray, float]:
-    """The order of slices along their normal, and the distance between two of them in mm, which is one for all.
+    """Returns the order of slices along their normal, and the one distance between neighbours, in mm.
 
     Args:
         names: of the slices, at least two.
@@ -121,5 +121,5 @@ def order_slices(
 
 
 def last_digit(numbers: Sequence[Decimal]) -> float:
-    """What the last digit of numbers is worth, which are taken to be rounded to a tenth at the most."""
+    """Returns the value of the last digit of numbers; at most 0.1."""
     return 10.0 ** min(-1, *(int(number.normalize().as_tuple().exponent) for number in numbers))

@@ -68,7 +68,7 @@ def check_is_read(header: Any, path: Path) -> None:
 
 
 def stored_type(header: Any, path: Path) -> np.dtype:
-    """The type of a file's numbers, in this machine's order of bytes.
+    """Returns the type of a file's numbers, in this machine's order of bytes.
 
     Raises:
         BadInputError: there is no such type, or it has no room for the bits that are stored.
@@ -92,7 +92,7 @@ def _high_bit(header: Any) -> int:
 
 
 def read_stored(header: Any, path: Path) -> np.ndarray:
-    """A file's numbers as they are stored, of shape [frame, y, x], or, of colours, [frame, y, x, 3]. The header is done with.
+    """Returns a file's numbers as they are stored, [frame, y, x], or [frame, y, x, 3] for colours. The header is not usable afterwards.
 
     Raises:
         BadInputError: they cannot be read, are fewer or more than the header says, or have more bits.
@@ -112,7 +112,7 @@ def read_stored(header: Any, path: Path) -> np.ndarray:
 
 
 def _take_plain(header: Any, path: Path, element: Any, shape: Sequence[int], kind: np.dtype) -> np.ndarray:
-    """Numbers that are not packed."""
+    """Returns numbers that are not compressed."""
     wanted, found = math.prod(shape) * kind.itemsize, len(element.value)
     if found < wanted:
         raise BadInputError(
@@ -139,7 +139,7 @@ def _take_plain(header: Any, path: Path, element: Any, shape: Sequence[int], kin
 
 
 def _unpack(header: Any, path: Path, shape: Sequence[int], kind: np.dtype) -> np.ndarray:
-    """Numbers that are packed by JPEG and others, which SimpleITK unpacks, of a file that says nothing of what they mean.
+    """Returns numbers that are compressed by JPEG and others. SimpleITK decompresses them from a file without slope and intercept.
 
     Args:
         header: of which no more is left than is needed.
@@ -181,7 +181,7 @@ class _StoredBits:
         self.has_overlay = any(header.get((group, 0x0102)) is not None for group in range(0x6000, 0x6020, 2))
 
     def take(self, values: np.ndarray) -> np.ndarray:
-        """What numbers are by their own bits. Raises BadInputError if others are used, and nothing says what for."""
+        """Returns numbers without the bits that are not theirs. Raises BadInputError if other bits are set without a known meaning."""
         if self.stored == self.allocated:
             return values
         taken = values << (self.allocated - 1 - self.high) >> (self.allocated - self.stored)
@@ -198,7 +198,7 @@ class _StoredBits:
 
 
 def find_type(frames: Sequence[Frame], headers: dict[Path, Any]) -> np.dtype:
-    """A type that has room for what all frames' numbers mean: of floats, where one of them may be no whole number."""
+    """Returns a type that can hold the values of all frames: floats if a value may not be a whole number."""
     stored = {path: stored_type(header, path) for path, header in headers.items()}
     if all(frame.slope == 1 and frame.intercept == 0 for frame in frames):
         return np.result_type(*stored.values())

@@ -35,7 +35,7 @@ _TURN = np.array([-1.0, -1.0, 1.0])
 
 
 def field_of_image(image: Image, name: str) -> DisplacementField:
-    """A field whose vectors are ITK's: displacements in mm, left, posterior and superior.
+    """Returns a field whose vectors are ITK's: displacements in mm, left, posterior and superior.
 
     Raises:
         BadInputError: it has another number of components than of dimensions, or values that are not finite.
@@ -49,7 +49,7 @@ def field_of_image(image: Image, name: str) -> DisplacementField:
 
 
 def field_of_nifti(stored: Stored, name: str) -> DisplacementField:
-    """The field of a file of NIfTI: as ITK and ANTs, NiftyReg or SPM write them.
+    """Returns the field of a NIfTI file that ITK, ANTs, NiftyReg or SPM wrote.
 
     Raises:
         BadInputError: its header says that it is something else, or its values are none of a field.
@@ -115,7 +115,7 @@ def field_of_nifti(stored: Stored, name: str) -> DisplacementField:
 
 
 def _kind_of_niftyreg(number: float, name: str) -> int:
-    """What a transform of NiftyReg's is, by intent_p1. Raises BadInputError if that is no whole number."""
+    """Returns the kind of a transform of NiftyReg, its intent_p1. Raises BadInputError if that is no whole number."""
     if not number.is_integer():
         raise BadInputError(
             f"The file {name} does not say which of NiftyReg's transforms it is: its intent_p1 is {number:g}, which is to be a whole number. Make "
@@ -129,12 +129,12 @@ def _text(value: Any) -> str:
 
 
 def _turned(field: DisplacementField) -> DisplacementField:
-    """The same of vectors whose first axes point right and anterior."""
+    """Converts vectors whose first axes point right and anterior to ITK's."""
     return DisplacementField(field.array * _TURN[: field.dimension], field.spacing, field.origin, field.direction)
 
 
 def _from_positions(field: DisplacementField) -> DisplacementField:
-    """Of positions that voxels are led to, how far that is."""
+    """Converts the positions to which voxels are mapped to displacements."""
     size = field.array.shape[-2::-1]
     steps = field.direction * field.spacing
     points = field.origin

@@ -24,7 +24,7 @@ _MOST_VOXELS = 2000
 
 
 def smooth(image: Kind, sigma_mm: ArrayLike, device: Optional[DeviceLike] = None) -> Kind:
-    """An image, smoothed by a recursive Gaussian (Deriche 1993), as ITK's SmoothingRecursiveGaussianImageFilter.
+    """Smooths an image by a recursive Gaussian (Deriche 1993), as ITK's SmoothingRecursiveGaussianImageFilter does.
 
     Args:
         image: of any kind.
@@ -68,7 +68,7 @@ def smooth(image: Kind, sigma_mm: ArrayLike, device: Optional[DeviceLike] = None
 
 
 def pyramid(image: Kind, levels: int, device: Optional[DeviceLike] = None) -> list[Kind]:
-    """The levels of an image as free-form registrations look at them: from one to the next, voxels are twice as long, or as near to
+    """Makes the levels of an image that free-form registrations use: from one level to the next, voxels are twice as long, or as near to
     that as the image's are; each is the mean of those it stands for, after a Gaussian of half as many voxels.
 
     Args:

@@ -30,7 +30,7 @@ def _point_to_fsl(image: Image) -> np.ndarray:
 
 
 def to_flirt_matrix(matrix: np.ndarray, fixed: Image, moving: Image) -> np.ndarray:
-    """Of a homogeneous matrix, (4, 4), from the fixed image's points to the moving one's, in mm: FLIRT's, (4, 4).
+    """Converts a homogeneous matrix (4, 4), from the fixed image's points to the moving image's points in mm, to FLIRT's matrix (4, 4).
 
     Raises:
         BadInputError: it has no inverse, or it, or an image, is not of 3 dimensions.
@@ -46,7 +46,7 @@ def to_flirt_matrix(matrix: np.ndarray, fixed: Image, moving: Image) -> np.ndarr
 
 
 def from_flirt_matrix(matrix: np.ndarray, fixed: Image, moving: Image) -> np.ndarray:
-    """The other way round. Errors: the same."""
+    """Converts FLIRT's matrix (4, 4) to a homogeneous matrix, with the errors of to_flirt_matrix()."""
     if is_singular(matrix[:3, :3]):
         raise BadInputError("FSL's matrix has no inverse: take that of a registration.")
     whole = np.linalg.inv(_point_to_fsl(moving)) @ np.linalg.inv(matrix) @ _point_to_fsl(fixed)
@@ -55,7 +55,7 @@ def from_flirt_matrix(matrix: np.ndarray, fixed: Image, moving: Image) -> np.nda
 
 
 def parse_flirt_matrix(name: str) -> Optional[np.ndarray]:
-    """A text's four lines of four numbers; None if the file is no text.
+    """Returns a text's four lines of four numbers; None if the file is no text.
 
     Raises:
         BadInputError: it is a text of something else.
@@ -77,7 +77,7 @@ def parse_flirt_matrix(name: str) -> Optional[np.ndarray]:
 
 
 def write_flirt_matrix(name: str, matrix: np.ndarray) -> None:
-    """With as many digits as a double has."""
+    """Writes a matrix with all digits of a double."""
     rows = np.vstack([matrix[:3], [0, 0, 0, 1]])
     with open(name, "w", encoding="ascii") as file:
         for row in rows:

@@ -91,12 +91,12 @@ class GpuArray:
             return converter.make_image(borrowed, np.dtype(of_others) == np.float64)
 
     def borrow_mask(self) -> _engine.DeviceArray:
-        """The same of a mask: 1 where it is not 0."""
+        """Lends a mask as borrow() lends an image: 1 where the mask is not 0."""
         with borrow_engine(_engine.NumberConverter, self.device) as converter:
             return converter.make_mask(self._read(self.shape))
 
     def make_alike(self, made: _engine.DeviceArray, copies: bool = False) -> Any:
-        """What the engine has made, of the type of this array's elements, for this array's library: see hand_over.
+        """Converts an array that the engine made to this array's type of elements and library: see hand_over.
 
         Args:
             copies: even if it is of that type: what keeps more than itself.
@@ -122,7 +122,7 @@ class GpuArray:
 
 
 def hand_over(made: Any, array: Any) -> Any:
-    """An array for the library of another one.
+    """Converts an array to the library of another array.
 
     Args:
         made: of NumPy, or the engine's.
@@ -137,7 +137,7 @@ def hand_over(made: Any, array: Any) -> Any:
 
 
 def read_content(array: Any) -> Union[np.ndarray, GpuArray]:
-    """An array of any library, or what NumPy makes one of, such as a list: without a copy, where it is an array. Raises: as of
+    """Reads an array of any library, without a copy, or what NumPy converts to an array, such as a list. Raises the errors of
     read_array, and BadInputError of a masked array."""
     if isinstance(array, np.ma.MaskedArray):
         raise BadInputError(
@@ -149,7 +149,7 @@ def read_content(array: Any) -> Union[np.ndarray, GpuArray]:
 
 
 def read_array(array: Any) -> Union[None, np.ndarray, GpuArray]:
-    """An array of another library, without a copy: NumPy's of one that is on the host, a GpuArray of one on a GPU; None if it is no
+    """Reads an array of another library, without a copy: NumPy's of one that is on the host, a GpuArray of one on a GPU; None if it is no
     such array.
 
     Raises:
@@ -170,7 +170,7 @@ def read_array(array: Any) -> Union[None, np.ndarray, GpuArray]:
 
 
 def choose_device_of(name: Optional[DeviceLike], **contents: Any) -> str:
-    """The name of the device that computes with some arrays: that of those on a GPU, which stay there, or else of the one that is
+    """Returns the name of the device that computes with some arrays: that of arrays on a GPU, which stay there, or else of the one that is
     asked for, or of the default one.
 
     Args:
@@ -213,7 +213,7 @@ def _read_gpu_array(array: Any) -> GpuArray:
 
 
 def find_device(array: Any) -> str:
-    """The name of the GPU that an array is on; empty if that is not known."""
+    """Returns the name of the GPU that an array is on; empty if it is not known."""
     if not hasattr(array, "__dlpack_device__"):
         return _engine.find_device_of(_view_cuda(array).address)
     kind, number = array.__dlpack_device__()

@@ -18,7 +18,7 @@ _OF_PICTURES = (np.uint8, np.uint16)
 
 
 def as_grey(image: Image, name: str, hint: str) -> Image:
-    """An image of one number a voxel: itself, or what it shows if its colours are grey, and all of it is equally opaque.
+    """Returns an image with one number per voxel: the image itself, or the grey values of a picture that is grey and equally opaque everywhere.
 
     Args:
         name: such as "moving image", for what is raised.
@@ -47,7 +47,7 @@ def as_grey(image: Image, name: str, hint: str) -> Image:
 
 
 def _split_cover(content: np.ndarray) -> tuple[np.ndarray, bool]:
-    """A picture's colours, and whether the channel of its opacity, if it has one, is the same everywhere."""
+    """Returns a picture's colours, and whether its opacity is the same everywhere."""
     if content.dtype not in _OF_PICTURES or content.shape[-1] not in (2, 4):
         return content, True
     cover = content[..., -1]
@@ -55,7 +55,7 @@ def _split_cover(content: np.ndarray) -> tuple[np.ndarray, bool]:
 
 
 def component_of(image: Image, number: int, name: str) -> Image:
-    """One of an image's components; one of one number a voxel is itself.
+    """Returns one of an image's components; the image itself if it has one number per voxel.
 
     Args:
         number: from 0 on.

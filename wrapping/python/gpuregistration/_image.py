@@ -94,7 +94,7 @@ class Image:
         return matrix
 
     def like(self, array: Union[AnyArray, ArrayLike]) -> "Image":
-        """Another array on the same grid: of its shape, or with an axis of components behind that.
+        """Returns an image of another array on the same grid. The array has the image's shape, or an axis of components more.
 
         Raises:
             BadInputError: the array has another shape, or values that are not real numbers.
@@ -111,12 +111,12 @@ class Image:
         return image
 
     def on_host(self) -> "Image":
-        """Itself, or, where its array is on a GPU, a copy in NumPy's, of the same type."""
+        """Returns the image itself, or, if its array is on a GPU, a copy in a NumPy array of the same type."""
         content = self.content
         return self.like(content.download().astype(content.dtype)) if isinstance(content, GpuArray) else self
 
     def has_grid_of(self, other: "Image") -> bool:
-        """Whether its voxels are where the other one's are, to 1/1000 of a voxel."""
+        """Returns whether the voxels of both images have the same places, to 1/1000 of a voxel."""
         return self.shape == other.shape and bool(np.abs(self.corners - other.corners).max() <= 1e-3 * self.spacing.min())
 
     @property
@@ -177,13 +177,13 @@ def _read_direction(direction: Optional[ArrayLike], dimension: int) -> np.ndarra
 
 
 def as_volume(array: np.ndarray) -> np.ndarray:
-    """An array of two dimensions as one slice, [1, y, x]."""
+    """Returns an array of two dimensions as one slice, [1, y, x]."""
     return array if array.ndim == 3 else array[np.newaxis]
 
 
 def real_values(image: Image, of_others: Any = np.float32) -> np.ndarray:
-    """An image's values as the engine takes them, contiguous, [z, y, x] and components: floats and doubles as they are, others
-    converted. It is not on a GPU."""
+    """Returns an image's values as the engine takes them, contiguous, [z, y, x] and components: floats and doubles as they are, others
+    converted. The result is on the host."""
     array = host_array(image)
     is_native = array.dtype.kind == "f" and array.dtype.itemsize in (4, 8)
     dtype = array.dtype.newbyteorder("=") if is_native else np.dtype(of_others)
@@ -193,7 +193,7 @@ def real_values(image: Image, of_others: Any = np.float32) -> np.ndarray:
 
 
 def host_array(image: Image) -> np.ndarray:
-    """An image's array, for what the host alone does.
+    """Returns an image's array on the host.
 
     Raises:
         BadInputError: it is on a GPU.
@@ -208,12 +208,12 @@ def host_array(image: Image) -> np.ndarray:
 
 
 def stays_short(array: np.ndarray) -> bool:
-    """Whether an array's numbers are integers of 8 or 16 bits, as which a registration keeps them on a device."""
+    """Returns whether an array has integers of 8 or 16 bits, which a registration does not convert on a device."""
     return array.dtype.kind in "iu" and array.dtype.itemsize <= 2
 
 
 def on_device(image: Image, device: str, keeps_short: bool = False) -> _engine.DeviceArray:
-    """An image's values on a device: an array of the host is sent there, one on that GPU is read where it is.
+    """Returns an image's values on a device: uploads an array of the host, and reads an array on that GPU in place.
 
     Args:
         keeps_short: integers of 8 and 16 bits stay integers; only registrations take them. Otherwise they are sent as floats.
@@ -253,7 +253,7 @@ def shrunk_grid(image: Image, factors: Sequence[int]) -> Image:
 
 
 def engine_map(matrix: np.ndarray) -> _engine.IndexMap:
-    """A homogeneous matrix of two or three dimensions as the engine's map."""
+    """Converts a homogeneous matrix of two or three dimensions to the engine's map."""
     dimension = len(matrix) - 1
     linear = np.eye(3)
     linear[:dimension, :dimension] = matrix[:dimension, :dimension]
@@ -263,7 +263,7 @@ def engine_map(matrix: np.ndarray) -> _engine.IndexMap:
 
 
 def matrix_of_map(map: _engine.IndexMap, dimension: int) -> np.ndarray:
-    """The other way round."""
+    """Converts the engine's map to a homogeneous matrix."""
     matrix = np.eye(dimension + 1)
     matrix[:-1, :-1] = np.reshape(map.matrix, (3, 3))[:dimension, :dimension]
     matrix[:-1, -1] = map.offset[:dimension]

@@ -15,7 +15,7 @@ from ._transforms import Affine, BSpline, DisplacementField, Transform
 
 
 def read_itk(transform: Any) -> Optional[Transform]:
-    """ITK's transform; None if it is none.
+    """Reads ITK's transform; returns None for any other object.
 
     Raises:
         UnsupportedError: of other kinds than linear, cubic B-spline, displacement field, and composites of them.

@@ -15,7 +15,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def plain(value: Any) -> Any:
-    """Of Python's own types alone. What is not a finite number is None: JSON has none."""
+    """Converts a value to Python's own types. A number that is not finite becomes None: JSON has none."""
     if isinstance(value, dict):
         return {str(key): plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
@@ -28,6 +28,6 @@ def plain(value: Any) -> Any:
 
 
 def text_of(value: Any) -> str:
-    """The text of a file that people look into, too."""
+    """Returns the text of a JSON file that people can read."""
     text = json.dumps(plain(value), indent=1, allow_nan=False, ensure_ascii=False) + "\n"
     return _SURROGATES.sub(lambda found: f"\\u{ord(found.group()):04x}", text)

@@ -31,7 +31,7 @@ _PART_BYTES = 1 << 20
 
 
 def check_metaimage_is_whole(name: str) -> None:
-    """SimpleITK does not tell it: the reason that it gives is whatever failed last, anywhere, if it fails at all. Packed values are unpacked
+    """Checks that a MetaImage is complete. SimpleITK may not fail, or gives the reason of whatever failed last. Packed values are unpacked
     once more for it.
 
     Raises:
@@ -83,7 +83,7 @@ def check_metaimage_is_whole(name: str) -> None:
 
 
 def _check_header(name: str, header: bytes) -> None:
-    """Of what is wrong with it SimpleITK tells the last lines alone."""
+    """Checks a header. SimpleITK's error names only the last lines of a wrong header."""
     if _DIMENSIONS.search(header) is None:
         raise BadInputError(
             f"The file {name} is no image that can be read: it does not begin as a MetaImage does, which its name says: NDims is missing. Give "
@@ -108,7 +108,7 @@ def _check_size(holder: Path, wanted: int) -> None:
 
 
 def _unpacked_bytes(path: Path, begin: int) -> int:
-    """How many bytes a file's packed values are, from a place on, with a checksum at their end that is theirs; -1 if they are damaged."""
+    """Returns the number of bytes of a file's compressed values, from a place on, whose checksum is right; -1 if they are damaged."""
     unpacking, count = zlib.decompressobj(wbits=_ZLIB_OR_GZIP), 0
     with open(path, "rb") as file:
         file.seek(begin)

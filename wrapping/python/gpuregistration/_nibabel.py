@@ -55,7 +55,7 @@ class Stored:
 
 
 def import_nibabel() -> Any:
-    """The library, which is wanted for NIfTI alone. Raises ImportError that says how to have it."""
+    """Imports nibabel, which only NIfTI needs. Raises an ImportError that says how to install it."""
     try:
         # It would import pydicom, for extensions of headers, which takes twice as long as all the rest.
         with hidden("pydicom"):
@@ -66,7 +66,7 @@ def import_nibabel() -> Any:
 
 
 def stored_of(image: Any) -> Stored:
-    """Nibabel's image.
+    """Reads nibabel's image.
 
     Raises:
         BadInputError: its file is missing, or damaged, or of Analyze, which says nothing of where left is.
@@ -95,7 +95,7 @@ def stored_of(image: Any) -> Stored:
 
 
 def _take_unscaled(proxy: Any) -> np.ndarray:
-    """The values of a file that nibabel has not read yet. Of what is compressed nibabel leaves the checksum out."""
+    """Reads the values of a file that nibabel has not read yet, since nibabel does not check the checksum of compressed files."""
     is_of_file = isinstance(proxy.file_like, (str, os.PathLike)) and str(proxy.file_like).lower().endswith(".gz")
     if is_of_file and getattr(proxy, "_order", "F") == "F":
         content = Content(Path(proxy.file_like))
@@ -107,7 +107,7 @@ def _take_unscaled(proxy: Any) -> np.ndarray:
 
 
 def image_of(stored: Stored, hint: str) -> Image:
-    """An Image in ITK's points and mm. Warns where its header says two different things.
+    """Converts to an Image in ITK's points and mm. Warns if the header contradicts itself.
 
     Args:
         hint: what to do with several volumes.
@@ -137,7 +137,7 @@ def image_of(stored: Stored, hint: str) -> Image:
 
 
 def find_unit(stored: Stored) -> float:
-    """mm in the header's unit of length."""
+    """Returns the header's unit of length in mm."""
     header = stored.header
     if "xyzt_units" not in getattr(header, "keys", tuple)():
         return 1.0
@@ -148,17 +148,17 @@ def find_unit(stored: Stored) -> float:
 
 
 def has_skew(image: Image) -> bool:
-    """Whether an image's axes are not at right angles, or not of length 1: then a qform does not hold them."""
+    """Returns whether an image's axes are not at right angles, or not of length 1, so that a qform cannot express them."""
     return bool(np.abs(image.direction.T @ image.direction - np.eye(image.dimension)).max() > _MOST_SKEW)
 
 
 def has_colours(stored: Stored) -> bool:
-    """Whether a voxel's value is a colour: of red, green and blue."""
+    """Returns whether a voxel's value is a colour of red, green and blue."""
     return stored.values.dtype.names in _COLOURS
 
 
 def _read_values(stored: Stored) -> np.ndarray:
-    """Of this machine's byte order, and scaled."""
+    """Returns the values in this machine's byte order, scaled."""
     values = stored.values
     if has_colours(stored):
         return values
@@ -186,7 +186,7 @@ def _read_values(stored: Stored) -> np.ndarray:
 
 
 def _find_grid(stored: Stored, dimension: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Spacing, origin and direction."""
+    """Returns spacing, origin and direction."""
     to_point, unit = LPS_OF_RAS @ stored.affine, find_unit(stored)
     to_point[:3] *= unit
     linear = to_point[:3, :3]
@@ -209,7 +209,7 @@ def _find_grid(stored: Stored, dimension: int) -> tuple[np.ndarray, np.ndarray, 
 
 
 def _warn_of_contradictions(stored: Stored, unit: float) -> None:
-    """Where qform, sform, pixdim or the scale of a header of NIfTI do not agree, or say nothing.
+    """Warns if qform, sform, pixdim or the scale of a NIfTI header disagree, or are missing.
 
     Args:
         unit: mm in the header's.

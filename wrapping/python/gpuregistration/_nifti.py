@@ -27,7 +27,7 @@ _FOLLOWING, _APART = (b"n+1", b"n+2"), (b"ni1", b"ni2")
 
 
 def is_nifti(path: Path) -> bool:
-    """Whether a file is to be read as NIfTI: by its name, or, where that says nothing, by how it begins."""
+    """Returns whether a file is to be read as NIfTI: by its name, or, if the name has no known suffix, by its first bytes."""
     inside = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     if inside.suffix.lower() in NIFTI_SUFFIXES:
         return True
@@ -64,7 +64,7 @@ class Opened:
             warn_of_input(f"The file {self.content.path} has {some} behind the last value that its header describes: they are left out.")
 
     def store(self, values: np.ndarray) -> Stored:
-        """Some of its values, and what the header says of them. Raises BadInputError if that is impossible."""
+        """Reads some of the values, and what the header says about them. Raises BadInputError if that is impossible."""
         nibabel = import_nibabel()
         try:
             slope, inter = self.header.get_slope_inter()
@@ -75,7 +75,7 @@ class Opened:
 
 
 def read_nifti(path: Path) -> Stored:
-    """A file's header and values.
+    """Reads a file's header and values.
 
     Raises:
         BadInputError: it is no NIfTI, cut off or damaged, or its header is impossible.
@@ -136,7 +136,7 @@ def open_nifti(path: Path, prepare: Callable[[Content], None] = lambda content: 
 
 
 def _read_header(content: Content) -> tuple[int, bytes]:
-    """How many bytes its header says that it has, and the header."""
+    """Returns the number of bytes that the header states, and the header."""
     block = content.take(4)
     for order in "<>":
         length = struct.unpack(f"{order}i", block)[0] if len(block) == 4 else 0

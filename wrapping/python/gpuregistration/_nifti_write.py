@@ -71,7 +71,7 @@ def check_has_room(image: Image, volumes: int = 1) -> None:
 
 
 def make_header(image: Image, dtype: np.dtype, volumes: int = 1) -> Any:
-    """Nibabel's, of an image, or of so many volumes like it."""
+    """Makes nibabel's header of an image, or of a series of volumes like it."""
     header = import_nibabel().Nifti1Header(endianness="<")
     header.set_data_dtype(dtype)
     affine = ras_affine(image)
@@ -93,5 +93,5 @@ def make_header(image: Image, dtype: np.dtype, volumes: int = 1) -> Any:
 
 
 def header_bytes(header: Any) -> bytes:
-    """A header as it stands before the values."""
+    """Returns a header's bytes, which stand before the values."""
     return header.binaryblock + _NO_EXTENSION

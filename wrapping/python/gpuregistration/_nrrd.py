@@ -29,7 +29,7 @@ _OF_SPACE = ("domain", "space", "???", "none")
 
 
 def check_nrrd_is_whole(name: str) -> None:
-    """SimpleITK tells where text is missing; of what is compressed it looks at no checksum, and of other values it tells no cause.
+    """Checks that an NRRD file is complete. SimpleITK reports missing text, but does not check checksums, and gives no cause for other errors.
 
     Raises:
         BadInputError: values are missing or damaged, in it or in the files beside it that it names, or compressed by bzip2, which is not read.
@@ -50,7 +50,7 @@ def check_nrrd_is_whole(name: str) -> None:
 
 
 def _check_is_not_cut_off(name: str, header: bytes) -> None:
-    """Of values that are neither compressed nor text, in one file. SimpleITK itself refuses others, and headers that say less."""
+    """Checks values that are neither compressed nor text, in one file. SimpleITK itself refuses other files and incomplete headers."""
     kind, sizes, holder = (_value(header, field) for field in (b"type", b"sizes", b"data ?file"))
     size_of_value = next((count for word, count in _BYTES.items() if word in (kind or b"").lower()), 0)
     if sizes is None or not sizes.replace(b" ", b"").isdigit() or (holder is not None and (holder.startswith(b"LIST") or b"%" in holder)):
@@ -66,19 +66,19 @@ def _check_is_not_cut_off(name: str, header: bytes) -> None:
 
 
 def _value(header: bytes, field: bytes) -> Optional[bytes]:
-    """What stands behind a field's name, if it does."""
+    """Returns the text behind a field's name; None if there is no such field."""
     found = re.search(rb"^" + field + rb":(?!=)[ \t]*(.*?)[ \t\r]*$", header, re.MULTILINE | re.IGNORECASE)
     return None if found is None else found.group(1)
 
 
 def _number(header: bytes, field: bytes) -> int:
-    """A field's whole number; 0 if it has none."""
+    """Returns a field's whole number; 0 if it has none."""
     found = re.match(rb"-?\d+$", _value(header, field) or b"")
     return int(found.group()) if found else 0
 
 
 def _begin(path: Path, begin: int, lines: int) -> int:
-    """Where in a file values begin, behind so many lines."""
+    """Returns the place in a file at which values begin, behind a number of lines."""
     with open(path, "rb") as file:
         file.seek(begin)
         for _ in range(lines):
@@ -87,7 +87,7 @@ def _begin(path: Path, begin: int, lines: int) -> int:
 
 
 def find_nrrd_unit(name: str, dimension: int) -> float:
-    """mm in the unit of a file's lengths: of ``space units``, else of ``units``. Warns of one that is not known, which is taken for mm.
+    """Returns the unit of a file's lengths in mm: of ``space units``, else of ``units``. Warns of one that is not known, which is taken for mm.
 
     Args:
         dimension: of the image that SimpleITK has read of it.
@@ -114,7 +114,7 @@ def find_nrrd_unit(name: str, dimension: int) -> float:
 
 
 def _words(header: bytes, field: bytes) -> Optional[list[str]]:
-    """What a header has in a field, word by word, of which those with spaces are quoted; None if it has no such field."""
+    """Returns the words of a header's field, of which those with spaces are quoted; None if there is no such field."""
     value = _value(header, field)
     if value is None:
         return None

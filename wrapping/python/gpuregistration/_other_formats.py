@@ -52,7 +52,7 @@ def refuse_packed(name: str) -> None:
 
 
 def check_other_is_whole(name: str, image: Any) -> None:
-    """Of a format of which something can be told.
+    """Checks that a file is complete, as far as its format allows that.
 
     Args:
         image: what SimpleITK has read of it.
@@ -132,7 +132,7 @@ def _check_bmp(path: Path, image: Any) -> None:
 
 
 def _check_picture(path: Path, image: Any) -> None:
-    """By Pillow, which reads all of it once more."""
+    """Checks a picture by Pillow, which reads all of it once more."""
     from PIL import Image, UnidentifiedImageError
 
     try:

@@ -10,7 +10,7 @@ from typing import Optional
 
 
 def metaimage_key(name: bytes, value: bytes) -> "re.Pattern[bytes]":
-    """The pattern of a line of a MetaImage's header, as freely as its reader takes it: values in any case, names in their own. The value
+    """Returns the pattern of a line of a MetaImage's header, as freely as its reader takes it: values in any case, names in their own. The value
     ends its line."""
     return re.compile(rb"^[ \t]*" + name + rb"[ \t]*[=:][ \t]*(?i:" + value + rb")[ \t\r]*$", re.MULTILINE)
 
@@ -30,14 +30,14 @@ _PAIR = re.compile(r"\.(hdr|img)(\.gz)?$", re.IGNORECASE)
 
 
 def parts_that_are_written(path: str) -> list[Path]:
-    """A file, and those beside it that its format may put the values in."""
+    """Returns a file, and the files beside it in which its format may store the values."""
     whole = Path(path)
     return [whole, *(whole.with_suffix(suffix) for suffix in _WRITTEN.get(whole.suffix.lower(), ()))]
 
 
 def find_beside(path: Path, kind: str) -> Optional[Path]:
-    """Of NIfTI's header and its values, "hdr" and "img", the file of that kind, compressed or not, in capitals or not. None if there is
-    none."""
+    """Returns the file of a kind, "hdr" (NIfTI's header) or "img" (its values), beside another one, compressed or not, in
+    capitals or not. None if there is none."""
     found = _PAIR.search(path.name)
     if found is None:
         return None
@@ -52,19 +52,19 @@ def find_beside(path: Path, kind: str) -> Optional[Path]:
 
 
 def read_nrrd_header(path: Path) -> bytes:
-    """A NRRD's header, with the empty line that ends it; all of a file that has nothing else. Empty if it cannot be read."""
+    """Returns an NRRD's header, with the empty line that ends it; all of a file that has nothing else. Empty if it cannot be read."""
     content = _read_begin(path)
     end = _NRRD_END.search(content)
     return content[: end.end()] if end else content
 
 
 def is_detached(nrrd_header: bytes) -> bool:
-    """Whether the values are in other files."""
+    """Returns whether the values are in other files."""
     return _NRRD_VALUES.search(nrrd_header) is not None
 
 
 def parts_that_are_read(path: str) -> list[Path]:
-    """A file, and those that it says its values are in, as far as they are there."""
+    """Returns a file, and those files with its values that exist."""
     whole = Path(path)
     suffix = whole.suffix.lower()
     if _PAIR.search(whole.name):
@@ -92,7 +92,7 @@ def parts_that_are_read(path: str) -> list[Path]:
 
 
 def _read_begin(path: Path) -> bytes:
-    """What a header is in. Empty if it cannot be read."""
+    """Returns the first bytes of a file, which contain its header; empty if it cannot be read."""
     try:
         with open(path, "rb") as file:
             return file.read(_HEADER_BYTES)

@@ -29,7 +29,7 @@ _UNNAMEABLE = re.compile(r"[\\\x00-\x1f\x7f%\ud800-\udfff]|^[\s~]|\s$")
 
 
 def readable(text: str) -> str:
-    """A text that any stream of UTF-8 takes: a name's byte that is no UTF-8 as \\xe9."""
+    """Returns a text that any stream of UTF-8 takes: a byte of a name that is no UTF-8 becomes \\xe9."""
     return _SURROGATES.sub(lambda found: _escaped(ord(found.group())), text)
 
 
@@ -38,7 +38,7 @@ def _escaped(code: int) -> str:
 
 
 def name_of(path: PathLike) -> str:
-    """A path of any kind as text.
+    """Returns a path of any kind as text.
 
     Raises:
         BadInputError: it is none, or one that no file can have.
@@ -60,19 +60,19 @@ def name_of(path: PathLike) -> str:
 
 
 def has_another_name(name: str) -> bool:
-    """Whether a name is one that libraries do not take."""
+    """Returns whether a name is one that libraries do not take."""
     return _SURROGATES.search(name) is not None
 
 
 def suffix_of(name: str) -> str:
-    """In small letters; of a compressed file, that of what is in it."""
+    """Returns a file's suffix in small letters; of a compressed file, the suffix of its content."""
     lower = name.lower()
     return Path(lower[: -len(".gz")] if lower.endswith(".gz") else lower).suffix
 
 
 @contextmanager
 def to_read(path: PathLike) -> Iterator[str]:
-    """The name to read a file, or a folder, by, in here: its own, or of one that is not in UTF-8 that of a link to it. Errors and warnings
+    """Provides a name by which a file or a folder can be read inside: its own name, or, if that is not UTF-8, a link's. Errors and warnings
     name the file as it is shown.
 
     Raises:
@@ -93,7 +93,7 @@ def to_read(path: PathLike) -> Iterator[str]:
 
 @contextmanager
 def to_write_in(folder: str) -> Iterator[Path]:
-    """The name by which files are written in a folder, in here: its own, or that of a link to it."""
+    """Provides a name by which files can be written in a folder inside: its own name, or a link's."""
     if not has_another_name(folder):
         yield Path(folder)
         return
@@ -126,7 +126,7 @@ def check_can_be_written(name: str) -> None:
 
 
 def plain(name: str) -> str:
-    """A name that libraries take, of the same length and the same suffix."""
+    """Returns a name that libraries take, of the same length and with the same suffix."""
     return _SURROGATES.sub("_", name)
 
 

@@ -90,7 +90,7 @@ class Plan:
                 _engine.check_fits(plan, self.device, self.room - (stage.bytes - plan.bytes))
 
     def __str__(self) -> str:
-        """A table of stages and levels: their grids, their bytes and those of a voxel of the grid."""
+        """Returns a table of stages and levels: their grids, their bytes, and their bytes per voxel of the grid."""
         rows = [("stage", "level", "grid", "GiB", "bytes a voxel")]
         for stage in self.stages:
             for number, level in enumerate(stage.levels):

@@ -14,7 +14,7 @@ is_program = False
 
 @contextmanager
 def hidden(name: str) -> Iterator[None]:
-    """In a program, this thread does not find a package inside, unless it has been imported already."""
+    """Hides a package from this thread's imports inside, if this process is a program and has not imported the package already."""
     if not is_program or name in sys.modules:
         yield
         return

@@ -53,7 +53,7 @@ def resample(
     device: Optional[DeviceLike] = None,
     progress: Optional[Callable[[float], Any]] = None,
 ) -> Kind:
-    """An image, moved by a transform, on the grid of a reference.
+    """Resamples an image through a transform on the grid of a reference.
 
     Args:
         image: the moving image, of any kind (see Image and register).
@@ -99,7 +99,7 @@ def resample(
 
 
 def _of_dimension(moving: Image, grid: Image, transform: Optional[Transform]) -> tuple[Image, Image]:
-    """Two images, flat if they can be, and the transform, or one of them, is of two dimensions."""
+    """Returns two images, as images of two dimensions if they can be so and the transform, or one of them, has two dimensions."""
     wanted = transform.dimension if transform is not None else min(moving.dimension, grid.dimension)
     if wanted == 2 and can_be_flat(moving) and can_be_flat(grid):
         check_planes(grid, moving, "reference", "image")
@@ -119,7 +119,7 @@ def resample_array(
     progress: Optional[Callable[[float], Any]] = None,
     part: Optional[Part] = None,
 ) -> Any:
-    """The same of what has been read: an array of the grid's shape, of the moving one's type and components, and where that is.
+    """Resamples images that have been read. Returns an array of the grid's shape, of the moving one's type and components, and where that is.
 
     Args:
         part: where the moving image and the grid are parts of larger ones; the transform is its chain then.
@@ -163,7 +163,7 @@ def resample_array(
 
 
 def read_default(default: Any, kind: np.dtype) -> float:
-    """The value outside of an image.
+    """Reads the value outside of an image.
 
     Args:
         kind: the type of the image's values.
@@ -180,7 +180,7 @@ def read_default(default: Any, kind: np.dtype) -> float:
 
 
 def _holds(kind: np.dtype, value: float) -> bool:
-    """Whether a number is one of a type's, but for the digits that floats have."""
+    """Returns whether a type can hold a number, but for the digits that floats lack."""
     if kind.kind == "f":
         return abs(value) <= float(np.finfo(kind).max) or not np.isfinite(value)
     least, most = _range_of(kind)
@@ -200,7 +200,7 @@ def _describe_values(kind: np.dtype) -> str:
 
 
 def _are_too_large(content: np.ndarray, real: Any) -> bool:
-    """Whether an array has whole numbers that floats or doubles do not have."""
+    """Returns whether an array has whole numbers that floats or doubles cannot hold."""
     digits = np.finfo(real).nmant + 1
     if content.dtype.kind not in "iu" or 8 * content.dtype.itemsize <= digits:
         return False
@@ -210,7 +210,7 @@ def _are_too_large(content: np.ndarray, real: Any) -> bool:
 def warp_loaded(
     loaded: _engine.DeviceArray, moving: Image, transform: Transform, grid: Image, device: str, default: float
 ) -> np.ndarray:
-    """The same, linear, of an image whose values are on the device already, as resample_array() would send them."""
+    """Resamples linearly an image whose values are on the device already, as resample_array() would upload them."""
     asked = _ask(moving, grid)
     asked.outside = [default]
     with borrow_engine(_engine.Resampler, device) as resampler:
@@ -223,7 +223,7 @@ def _chain_of(transform: Optional[Transform], moving: Image) -> _engine.Chain:
 
 
 def _ask(moving: Image, grid: Image, part: Optional[Part] = None) -> _engine.Resampling:
-    """What is asked of the engine, as far as the images say it."""
+    """Makes the engine's request, as far as the images determine it."""
     asked = _engine.Resampling()
     asked.size = engine_size(grid)
     whole, whole_moving = (grid, moving) if part is None else (part.grid, part.moving)
@@ -237,7 +237,7 @@ def _ask(moving: Image, grid: Image, part: Optional[Part] = None) -> _engine.Res
 
 
 def to_type(values: np.ndarray, kind: np.dtype) -> np.ndarray:
-    """Values of another type: rounded, and no further than its range, where that is of whole numbers."""
+    """Converts values to another type; for whole numbers, values are rounded and clamped to the type's range."""
     kind = kind.newbyteorder("=")
     if kind == bool:
         return values >= 0.5

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def import_simpleitk() -> Any:
-    """The library, which is wanted for some things alone. Raises ImportError that says how to have it."""
+    """Imports SimpleITK, which only some functions need. Raises an ImportError that says how to install it."""
     try:
         import SimpleITK
     except ImportError as error:

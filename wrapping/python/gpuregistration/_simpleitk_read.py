@@ -18,7 +18,7 @@ _NO_CLASS = (KeyError, RuntimeError, TypeError)
 
 
 def fit_affine(transform_point: Any, dimension: int, center: Any = None) -> Affine:
-    """An affine map by where it leads points to."""
+    """Computes an affine map from where it maps points."""
     base = np.array(transform_point([0.0] * dimension))
     # Far away, so that what a point is moved by hides none of what the matrix says.
     far = 1024.0
@@ -30,7 +30,7 @@ def fit_affine(transform_point: Any, dimension: int, center: Any = None) -> Affi
 
 
 def read_simpleitk(transform: Any) -> Optional[Transform]:
-    """SimpleITK's transform; None if it is none.
+    """Reads SimpleITK's transform; returns None for any other object.
 
     Raises:
         UnsupportedError: of other kinds than linear, cubic B-spline, displacement field, and composites of them.
@@ -72,7 +72,7 @@ def read_simpleitk(transform: Any) -> Optional[Transform]:
 
 
 def _read_composite(transform: Any) -> Transform:
-    """SimpleITK's composite."""
+    """Reads SimpleITK's composite."""
     sitk = import_simpleitk()
     dimension = transform.GetDimension()
     try:

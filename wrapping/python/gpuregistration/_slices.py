@@ -17,17 +17,17 @@ _MOST_TURNED = 30.0
 
 
 def is_slice(image: Image) -> bool:
-    """Whether an image has three dimensions, and one voxel along one of them alone."""
+    """Returns whether an image has three dimensions, and one voxel along exactly one of them."""
     return image.dimension == 3 and sum(n == 1 for n in image.shape) == 1 and hasattr(image.array, "reshape")
 
 
 def can_be_flat(image: Image) -> bool:
-    """Whether an image is of two dimensions, or can be made so."""
+    """Returns whether an image has two dimensions, or can be converted to two."""
     return image.dimension == 2 or is_slice(image)
 
 
 def flattened(image: Image) -> Image:
-    """A slice as an image of two dimensions, of the same values; one of two is itself.
+    """Returns a slice as an image of two dimensions, with the same values; an image of two dimensions as it is.
 
     Its points are those in the slice's plane, by the two of the patient's axes that lie in it: of an axial slice x and y, as of an image
     of two dimensions. Axes that are oblique are turned into the plane on the shortest way, so that slices of parallel planes have the same
@@ -60,18 +60,18 @@ def check_planes(first: Image, second: Image, first_name: str, second_name: str)
 
 
 def reshaped(array: Any, shape: Sequence[int]) -> Any:
-    """An array of any library in another shape. One that tells no shape, as of a library that has DLPack alone, is no flat slice."""
+    """Returns an array of any library in another shape. An array without a shape, of a library with DLPack alone, is returned as it is."""
     return array if tuple(getattr(array, "shape", shape)) == tuple(shape) else array.reshape(tuple(shape))
 
 
 def _axes_along(image: Image) -> list[int]:
-    """The two axes of a slice that have several voxels."""
+    """Returns the two axes of a slice that have several voxels."""
     thin = image.size.index(1)
     return [axis for axis in range(3) if axis != thin]
 
 
 def _spanning(image: Image) -> np.ndarray:
-    """The directions, (3, 2), of these."""
+    """Returns the directions, (3, 2), of the two axes of a slice that have several voxels."""
     return image.direction[:, _axes_along(image)]
 
 
@@ -82,7 +82,7 @@ def _normal_of(spanning: np.ndarray) -> np.ndarray:
 
 
 def _axes_of_plane(spanning: np.ndarray) -> np.ndarray:
-    """The two axes, (2, 3), by which points in a plane are told.
+    """Returns the two axes, (2, 3), that give the coordinates of points in a plane.
 
     Args:
         spanning: (3, 2), two directions in it.

@@ -68,7 +68,7 @@ class StageResult:
         return None if self._find_inverse is None else self._find_inverse()
 
     def numbers(self) -> dict[str, Any]:
-        """All but the transforms, as plain data."""
+        """Returns all but the transforms, as plain data."""
         return {
             "name": self.name,
             "metric": self.metric,

@@ -113,7 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _read(path: str) -> tuple[Image, Optional[Series]]:
-    """An image, or the first volume of a series, and the series."""
+    """Reads an image, or the first volume of a series, and the series."""
     series = inputs.read_series(path) if inputs.is_series(path) else None
     return (inputs.read_image(path) if series is None else series[0]), series
 

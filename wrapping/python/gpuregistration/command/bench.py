@@ -111,7 +111,7 @@ def _fill(row: _Row, column: str, work: Callable[[], Any], share: float) -> None
 
 
 def measure(work: Callable[[], Any], share: float) -> float:
-    """The least time of some calls, in seconds.
+    """Returns the least time of some calls, in seconds.
 
     Args:
         work: what is called: once where that takes longer than the share, else once more than counts.

@@ -42,7 +42,7 @@ class Task:
 
 
 def make_tasks(size: int, threads: int) -> list[Task]:
-    """All tasks, of heads of ``size`` voxels along each axis.
+    """Makes all tasks, with heads of ``size`` voxels along each axis.
 
     Raises:
         ImportError: there is no SimpleITK.
@@ -107,7 +107,7 @@ def _filters(sitk: Any, image: Image, moved: Affine) -> list[Task]:
 
 
 def _metrics(sitk: Any, fixed: Image, moving: Image) -> list[Task]:
-    """A value, of images that a device has, after the first one."""
+    """Makes the tasks of a metric's value, of images that are on the device, after the first value."""
     f, m = to_simpleitk(fixed), to_simpleitk(moving)
     made: dict[tuple[str, str], Any] = {}
 
@@ -162,7 +162,7 @@ def _register_free_form(sitk: Any, fixed: Any, moving: Any) -> Any:
 
 
 def _make_head(size: int, transform: Affine) -> Image:
-    """A body with parts, where a transform leads the image's points."""
+    """Makes an image of a body with parts, moved by a transform."""
     grid = Image(np.zeros((size, size, size), np.float32), origin=[-(size - 1) / 2] * 3)
     z, y, x = np.meshgrid(*[np.arange(size) - (size - 1) / 2] * 3, indexing="ij")
     point = transform.transform_points(np.stack([x, y, z], axis=-1)) / size

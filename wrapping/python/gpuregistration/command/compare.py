@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _naming_file(warning: str, arguments: argparse.Namespace) -> str:
-    """A warning by a metric, whose fixed image is A and whose moving one is B, with their files' names as they were given."""
+    """Returns a metric's warning with the names of files A (the fixed image) and B (the moving one) as they were given."""
     for which, path in (("the fixed image ", arguments.a), ("the moving image ", arguments.b)):
         if warning.startswith(which):
             return f"{path} {warning[len(which):]}"
@@ -127,7 +127,7 @@ def _tell_gaps(image: Image, path: str) -> None:
 
 
 def _compute_dice(images: list[Image], paths: list[str], transform: Optional[Transform], device: str) -> dict[str, Any]:
-    """Dice's coefficient of each label that one of the two has, and their mean. Labels of B are resampled by the nearest one."""
+    """Computes Dice's coefficient of each label that A or B has, and their mean. Labels of B are resampled by nearest neighbours."""
     from .._labels import check_labels, compute_dice
     from .._resample import resample
 

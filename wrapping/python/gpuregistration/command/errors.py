@@ -28,7 +28,7 @@ class Terminated(BaseException):
 
 
 def one_line(error: BaseException) -> str:
-    """An exception's message without breaks of lines."""
+    """Returns an exception's message without line breaks."""
     text = str(error)
     if isinstance(error, OSError) and error.strerror:
         # Without its number.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def read_image(path: str, channel: Optional[int] = None) -> Image:
-    """An image's file, a folder of a DICOM series's slices, or a level of an OME-Zarr, of which one channel alone may be read.
+    """Reads an image's file, a folder with a DICOM series, or a level of an OME-Zarr; or one channel of it.
 
     Raises:
         CommandError: it cannot be read; the message names it.
@@ -31,7 +31,7 @@ def read_image(path: str, channel: Optional[int] = None) -> Image:
 
 
 def read_scalar_image(path: str, channel: Optional[int] = None) -> Image:
-    """The same of one number a voxel.
+    """Reads an image with one number per voxel as read_image() does.
 
     Args:
         channel: of several components the one that is taken; None: what a grey image that is stored as colours shows.
@@ -47,7 +47,7 @@ def read_scalar_image(path: str, channel: Optional[int] = None) -> Image:
 
 
 def read_grid(path: str) -> Image:
-    """An image whose grid alone is looked at: of a series that of its volumes."""
+    """Reads an image whose grid alone is used; of a series, the grid of its volumes."""
     from ..ome_zarr.names import is_zarr
 
     if is_zarr(path):
@@ -66,14 +66,14 @@ def _read_zarr_grid(path: str) -> Image:
 
 
 def is_series(path: str) -> bool:
-    """Whether a file holds several volumes."""
+    """Returns whether a file holds several volumes."""
     from .._series import is_series as is_one
 
     return is_one(path)
 
 
 def read_series(path: str) -> Series:
-    """A series of volumes. Raises CommandError if it cannot be read."""
+    """Reads a series of volumes. Raises CommandError if it cannot be read."""
     from .._engine import Error
     from .._series import read_series as read
 
@@ -84,7 +84,7 @@ def read_series(path: str) -> Series:
 
 
 def read_transform(path: str, fixed: Optional[Image] = None, moving: Optional[Image] = None) -> Transform:
-    """A transform's file. Raises CommandError if it cannot be read."""
+    """Reads a transform's file. Raises CommandError if it cannot be read."""
     from .._engine import Error
     from .._files import read_transform as read
 

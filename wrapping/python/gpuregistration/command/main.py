@@ -39,7 +39,7 @@ class _Parser(argparse.ArgumentParser):
         self.exit(WRONG_USE, f"gpureg: {message}; see {self.prog} --help\n")
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Help and versions go where all goes that is told."""
+        """Prints help and versions as all other output is printed."""
         if file is sys.stdout:
             print_lines(message.rstrip("\n"))
         else:
@@ -47,7 +47,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command."""
+    """Makes the parser of the whole command."""
     parser = _Parser(
         prog="gpureg",
         description="Registers images on GPUs, or on the host's threads.",
@@ -120,7 +120,7 @@ def _kept_warnings(arguments: argparse.Namespace) -> Iterator[None]:
 
 
 def run_process() -> NoReturn:
-    """The command as a process: ends it."""
+    """Runs the command as a process, and ends the process."""
     _program.is_program = True
     if sys.stderr is None:
         # It is closed: what libraries print there is not to end up in the next file that is opened.
@@ -140,7 +140,7 @@ def run_process() -> NoReturn:
 
 
 def _explain(error: BaseException) -> int:
-    """One line, and the exit code."""
+    """Prints an error in one line, and returns the exit code."""
     if isinstance(error, KeyboardInterrupt):
         tell_lines("gpureg: interrupted")
         return INTERRUPTED

@@ -15,7 +15,7 @@ def add_device(parser: argparse.ArgumentParser) -> None:
 
 
 def add_default(parser: argparse.ArgumentParser, image: str) -> None:
-    """--default, the value outside of an image of that name."""
+    """Adds --default, the value outside of an image of a name."""
     parser.add_argument(
         "--default", type=float, default=0.0, metavar="VALUE", help=f"outside of {image}; one that its type of values holds (default: 0)"
     )
@@ -28,12 +28,12 @@ def add_channel(parser: argparse.ArgumentParser) -> None:
 
 
 def add_memory(parser: argparse.ArgumentParser, what: str) -> None:
-    """--memory, in bytes; None unless it is given."""
+    """Adds --memory, in bytes; None unless it is given."""
     parser.add_argument("--memory", metavar="SIZE", type=_size, help=what)
 
 
 def _size(text: str) -> int:
-    """A number of bytes, such as 500M, 8G or 8GiB."""
+    """Reads a number of bytes, such as 500M, 8G or 8GiB."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kMGT]?)(iB|B)?", text)
     count = 0
     if found is not None:
@@ -66,14 +66,14 @@ def add_quiet(parser: argparse.ArgumentParser) -> None:
 
 
 def add_printing(parser: argparse.ArgumentParser) -> None:
-    """--json, --times and --quiet."""
+    """Adds --json, --times and --quiet."""
     add_json(parser)
     parser.add_argument("--times", action="store_true", help="print on standard error how long each part took")
     add_quiet(parser)
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
-    """--devices, --workers-per-device and --scheduler."""
+    """Adds --devices, --workers-per-device and --scheduler."""
     parser.add_argument("--devices", metavar="NAMES", help="what computes, such as cuda:0,cuda:1 (default: all GPUs, or else the host)")
     parser.add_argument(
         "--workers-per-device", metavar="N", type=int, help="processes that share one (default: 1; of the host 1 for 4 cores)"
@@ -98,7 +98,7 @@ def read_workers(arguments: argparse.Namespace) -> list[str] | None:
 
 
 def wrapped(head: str, text: str) -> str:
-    """A paragraph of the help behind its head."""
+    """Returns a paragraph of the help behind its head."""
     return textwrap.fill(text, 130, initial_indent=head, subsequent_indent=" " * len(head)) + "\n"
 
 

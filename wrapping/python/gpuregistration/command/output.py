@@ -16,7 +16,7 @@ from .errors import CommandError, one_line
 
 
 def print_lines(*lines: str) -> None:
-    """Lines, which are written when this returns: what cannot be told is known before files are put in their places.
+    """Writes lines to standard output, and flushes it, so that an error is known before files are put in their places.
 
     Raises:
         CommandError: standard output cannot be written.
@@ -35,12 +35,12 @@ def print_lines(*lines: str) -> None:
 
 
 def tell_lines(*lines: str) -> None:
-    """Lines on standard error."""
+    """Writes lines to standard error."""
     tell(sys.stderr, "".join(f"{line}\n" for line in lines))
 
 
 def tell(stream: TextIO, text: str) -> None:
-    """What is no result, as far as the stream takes it: nothing fails for want of it."""
+    """Writes a text that is no result to a stream. An error of the stream is ignored."""
     try:
         stream.write(_fit(text, stream))
         stream.flush()
@@ -51,19 +51,19 @@ def tell(stream: TextIO, text: str) -> None:
 
 
 def _fit(text: str, stream: TextIO) -> str:
-    """A text as a stream takes it: what its encoding does not have is escaped."""
+    """Returns a text with escapes for what the stream's encoding does not have."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     return readable(text).encode(encoding, "backslashreplace").decode(encoding)
 
 
 def print_json(content: dict[str, Any]) -> None:
-    """One JSON object on one line. What is not a finite number is null: JSON has none. A byte of a
+    """Writes one JSON object on one line. A number that is not finite becomes null: JSON has none. A byte of a
     file's name that is not in UTF-8 is an escaped lone surrogate, of which os.fsencode() makes the byte again."""
     print_lines(json.dumps(plain(content), allow_nan=False))
 
 
 def print_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns as wide as they need to be; the first one and the last one to the left."""
+    """Writes a table with columns as wide as they need to be; the first and the last one are aligned to the left."""
     table = [list(names), *[list(row) for row in rows]]
     widths = [max(len(row[n]) for row in table) for n in range(len(names))]
     lines = []

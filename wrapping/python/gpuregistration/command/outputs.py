@@ -55,7 +55,7 @@ class Outputs:
             raise
 
     def place(self, path: str) -> str:
-        """Where to write what will be the file of that name."""
+        """Returns the temporary place at which to write the file of a name."""
         target = self._targets[path]
         return str(self._folders[target.parent] / target.name)
 

@@ -33,7 +33,7 @@ class StatusLine:
         self._last: Optional[float] = None
 
     def is_due(self) -> bool:
-        """Whether it is time for a state that is much like the last one."""
+        """Returns whether enough time has passed to show a state that is much like the last one."""
         interval = _INTERVAL if self._is_terminal else _SPARSE_INTERVAL
         return self._last is None or time.perf_counter() - self._last >= interval
 
@@ -42,7 +42,7 @@ class StatusLine:
         tell(self._stream, f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}" if self._is_terminal else text + "\n")
 
     def tell(self, text: str) -> None:
-        """A line that stays."""
+        """Writes a line that stays."""
         self.end()
         tell(self._stream, text + "\n")
 
@@ -99,7 +99,7 @@ class ProgressLine:
 
 
 def work_done(progress: Progress, dimension: int) -> float:
-    """The share of a stage's work, 0 to 1. A finer level of "ffd" has as many times more voxels as each one is split into."""
+    """Returns the share of a stage's work that is done, 0 to 1. A finer level of "ffd" has as many times more voxels as each one is split into."""
     levels = progress.levels
     if levels is None:
         return progress.stage_share

@@ -215,7 +215,7 @@ def _read_further(arguments: argparse.Namespace, stages: list[Stage], pair: Pair
 
 
 def _image_files(arguments: argparse.Namespace) -> dict[str, str]:
-    """By what each one is; masks as far as there are some."""
+    """Returns the names of image files by what each one is; masks if there are any."""
     paths = {
         "fixed": arguments.fixed,
         "moving": arguments.moving,
@@ -249,7 +249,7 @@ def _register(arguments: argparse.Namespace, stages: list[Stage], files: _Inputs
 def _write(
     arguments: argparse.Namespace, result: Result, files: _Inputs, places: outputs.Outputs, times: Times
 ) -> None:
-    """The device computes while files are written."""
+    """Writes the results. The device computes while files are written."""
     from .._files import write_image, write_transform
 
     def write(what: str, path: str, save: Any, *content: Any) -> None:
@@ -283,18 +283,18 @@ def _write(
 
 
 def _format(arguments: argparse.Namespace, path: str) -> Optional[str]:
-    """The format of a transform's file, where its name does not say it."""
+    """Returns the format of a transform's file whose name does not say it."""
     return "fsl" if arguments.mat == "fsl" and path.lower().endswith(".mat") else None
 
 
 def _repeating(arguments: argparse.Namespace, result: Result) -> str:
-    """The command line that does the same again, on the same device."""
+    """Returns the command line that repeats this registration on the same device."""
     line = list(arguments.command_line)
     return shlex.join(line if arguments.device is not None else [*line, "--device", result.device])
 
 
 def _print(arguments: argparse.Namespace, result: Result, times: Times) -> None:
-    """The result, on standard output."""
+    """Prints the result on standard output."""
     if arguments.json:
         print_json(_describe(arguments, result, times))
     elif not arguments.quiet:
@@ -303,7 +303,7 @@ def _print(arguments: argparse.Namespace, result: Result, times: Times) -> None:
 
 
 def _tell(arguments: argparse.Namespace, result: Result, stages: list[Stage], times: Times) -> None:
-    """What is no result, on standard error: when files are in their places, which do not depend on it."""
+    """Prints what is no result on standard error, when all files are in their places."""
     if arguments.times:
         times.print()
     if not arguments.quiet:
@@ -349,6 +349,6 @@ def _describe(arguments: argparse.Namespace, result: Result, times: Times) -> di
 
 
 def _stem(path: str) -> str:
-    """A name without what says its format."""
+    """Returns a file's name without its suffix."""
     suffix = max((one for one in outputs.IMAGES if path.lower().endswith(one)), key=len, default="")
     return path[: len(path) - len(suffix)]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def read_stages(transform: str, metric: Optional[str]) -> list[Stage]:
-    """What --transform and --metric ask for.
+    """Reads the stages that --transform and --metric ask for.
 
     Args:
         transform: names with commas between them, each with settings behind it: ``name:setting=value:setting=value``.
@@ -63,7 +63,7 @@ def _lacks_metric(stage: Stage) -> bool:
 
 
 def describe_stages() -> str:
-    """The stages and their settings, for the help."""
+    """Describes the stages and their settings for the help."""
     from ..stages import STAGES
 
     return "\n".join(
@@ -79,7 +79,7 @@ def writable_settings(kind: Any) -> list[Any]:
 
 
 def _typical(field: Any) -> Any:
-    """A value of the setting's type: what it is by itself, or mostly."""
+    """Returns a value of the setting's type: its default, or a typical value."""
     return field.metadata.get("typical", field.default)
 
 
@@ -125,7 +125,7 @@ def read_value(where: str, setting: str, field: Any, value: str) -> Any:
 
 
 def write_stages(stages: Sequence[Stage]) -> Optional[str]:
-    """The other way round: what --transform has for these. None where a setting cannot be written, such as a range of angles."""
+    """Returns the text of --transform for stages; None if a setting cannot be written there, such as a range of angles."""
     return None if any(_write_stage(stage) is None for stage in stages) else ",".join(str(_write_stage(stage)) for stage in stages)
 
 

@@ -33,11 +33,11 @@ class Times:
             self.seconds[name] += time.perf_counter() - begin
 
     def all(self) -> dict[str, float]:
-        """All that is known, and the total, from the process's start on."""
+        """Returns all times that are known, and the total since the process's start."""
         return {**self.seconds, "total": self._before + time.perf_counter() - self._start}
 
     def print(self) -> None:
-        """A line each, on standard error."""
+        """Prints the times on standard error, a line each."""
         print_times(self.all())
 
 

@@ -101,7 +101,7 @@ class ResampleJob:
         return _Input(values.reshape(values.shape[len(leading) :]), first)
 
     def compute(self, inputs: _Input, device: str) -> np.ndarray:
-        """Resamples. The part is held no longer than that."""
+        """Resamples, and then frees the part."""
         shared, block = read_shared(self.shared), self.target.block
         values, inputs.values = inputs.values, None
         kind = shared.moving.content.dtype

@@ -19,7 +19,7 @@ ValueRange = Union[None, str, Sequence[float]]
 
 
 def a_range() -> Any:
-    """A setting, which a command line has as two numbers, or as a word."""
+    """Makes a setting that a command line has as two numbers, or as a word."""
     return field(default=None, metadata={"typical": ALL_VALUES, "numbers": 2})
 
 
@@ -43,7 +43,7 @@ def set_ranges(settings: Any, stage: Any) -> None:
 
 
 def read_range(name: str, value: ValueRange) -> Optional[list[float]]:
-    """A range of an image's values as the engine takes it. Raises BadInputError if it is none."""
+    """Converts a range of an image's values to the engine's. Raises BadInputError if it is none."""
     if value is None:
         return None
     if isinstance(value, str) and value == ALL_VALUES:
