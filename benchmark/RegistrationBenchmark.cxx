@@ -106,7 +106,8 @@ public:
   {
     if (m_Smoothing.calls == 0 || m_Shrinking.calls == 0 || TimedScales::times.calls == 0)
     {
-      throw std::runtime_error("The pipeline does not use the classes that are timed: its shares of the time are not known.");
+      throw std::runtime_error(
+        "The pipeline does not use the classes that are timed: its shares of the time are not known.");
     }
     return { { "smoothing_ms", m_Smoothing.seconds },
              { "shrinking_ms", m_Shrinking.seconds },
