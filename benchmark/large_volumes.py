@@ -183,10 +183,15 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="that make the volumes (default: as many as there are)")
     parser.add_argument("--files", metavar="FOLDER", help="write and read the fixed volume there, too")
     arguments = parser.parse_args()
+    methods = arguments.methods.split(",")
+    unknown = [method for method in methods if method not in METHODS]
+    if unknown:
+        parser.error(f"--methods {','.join(unknown)} is not known: give some of {','.join(METHODS)}")
+    if arguments.iterations and not all(number.isdecimal() for number in arguments.iterations.split("x")):
+        parser.error(f"--iterations {arguments.iterations} is not possible: give whole numbers with an x between two, such as 60x40x20x5")
     device = arguments.device or next(iter(gr.devices())).name
     iterations = [int(number) for number in arguments.iterations.split("x")] if arguments.iterations else None
     dtype = np.dtype(arguments.type)
-    methods = arguments.methods.split(",")
     begin = time.perf_counter()
     moving = make_volume(arguments.size, dtype, arguments.threads)
     print(f"{arguments.size}^3 {dtype} on {device}; moving volume made in {time.perf_counter() - begin:.1f} s", flush=True)

@@ -84,10 +84,10 @@ public:
   using CostEnum = gpureg::GlobalCost;
   using OptimizerEnum = gpureg::GlobalOptimizer;
 
-  /** Sets the degrees of freedom. 6: rotation and translation; 7: and one scale; 9: and one scale along each axis of the fixed image;
-   * 12, the default: and skews. In 2D these numbers stand for 3, 4, 5 and 6 degrees of freedom. The result is an Euler3DTransform for
-   * 6, a Similarity3DTransform for 7, and an AffineTransform for 9 and 12; in 2D an Euler2DTransform, a Similarity2DTransform or an
-   * AffineTransform. */
+  /** Sets the degrees of freedom. 3: translation; 6: and rotation; 7: and one scale; 9: and one scale along each axis of the fixed image;
+   * 12, the default: and skews. In 2D these numbers stand for 2, 3, 4, 5 and 6 degrees of freedom. A translation has no angles to search. The
+   * result is an Euler3DTransform for 6, a Similarity3DTransform for 7, and an AffineTransform for 3, 9 and 12; in 2D an Euler2DTransform,
+   * a Similarity2DTransform or an AffineTransform. */
   itkSetMacro(DegreesOfFreedom, unsigned int);
   itkGetConstMacro(DegreesOfFreedom, unsigned int);
 

@@ -46,12 +46,15 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/global/GlobalLevel.cpp
     engine/registration/global/GlobalMass.cpp
     engine/registration/global/GlobalMeasure.cpp
+    engine/registration/global/GlobalPairLevel.cpp
+    engine/registration/global/GlobalPairs.cpp
     engine/registration/global/GlobalPlan.cpp
     engine/registration/global/GlobalPose.cpp
     engine/registration/global/GlobalRegistration.cpp
     engine/registration/global/GlobalRotations.cpp
     engine/registration/global/GlobalSearch.cpp
     engine/registration/global/GlobalStages.cpp
+    engine/registration/global/Information.cpp
     engine/registration/diffeomorphic/DiffeomorphicChoices.cpp
     engine/registration/diffeomorphic/DiffeomorphicPlan.cpp
     engine/registration/diffeomorphic/GreedyScheme.cpp
@@ -77,7 +80,8 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/diffeomorphic/FieldForces.cpp
     engine/registration/diffeomorphic/FieldScheme.cpp
     engine/registration/diffeomorphic/ForceSum.cpp
-    engine/registration/diffeomorphic/ImagePairs.cpp
+    engine/registration/diffeomorphic/DiffeomorphicPairs.cpp
+    engine/registration/ImagePairs.cpp
     engine/registration/diffeomorphic/LevelGrid.cpp
     engine/registration/diffeomorphic/LocalCorrelationForces.cpp
     engine/registration/diffeomorphic/SampledForces.cpp

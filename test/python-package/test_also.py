@@ -8,7 +8,8 @@ import sys
 import gpuregistration as gr
 import numpy as np
 import pytest
-from gpuregistration.stages import Greedy, SyN, Velocity
+from conftest import make_head
+from gpuregistration.stages import Affine, Greedy, Rigid, SyN, Velocity
 
 GREEDY = Greedy("mean_squares", iterations=40, step=0.25, update_sigma=2.5)
 SYN = SyN("mean_squares", iterations=40, step=0.25, update_variance=6.0)
@@ -89,10 +90,54 @@ def test_also_follows_other_stages_and_takes_other_grids(device):
     assert np.isfinite(gr.register(*heads, by_syn, device=device, also=gr.ImagePair(fine_fixed, fine)).cost)
 
 
+def find_cost(fixed, moving, found):
+    """Returns half the logarithm of 1 - r^2 and a thousandth, of the voxels that a map leads into the moving image."""
+    inside = gr.resample(moving.like(np.ones(moving.shape, np.float32)), found, fixed, device="host").array > 0.999
+    warped = gr.resample(moving, found, fixed, device="host").array
+    return 0.5 * np.log(1.001 - np.corrcoef(fixed.array[inside].astype(float), warped[inside].astype(float))[0, 1] ** 2)
+
+
+def test_linear_stages_find_the_least_mean_in_nats(device):
+    """Two pairs that lie 1.8 mm apart: neither where the first one wants it nor where the second one does is the mean's minimum."""
+    heads = [make_head(lambda points, shift=shift: points - shift) for shift in ([2.6, -2.2, 0.7], [0.0, 0.0, 0.0], [2.6, -0.4, 0.7])]
+    # Of another contrast, so that 1 - r^2 is far from 0, and without noise, which interpolation smooths more between voxels than at them.
+    for fixed in (heads[0], heads[2]):
+        fixed.array[...] = np.sqrt(np.abs(fixed.array))
+    also = gr.ImagePair(heads[2], heads[1], "correlation", weight=3.0)
+    stage = Rigid("correlation", fixed_range="all", moving_range="all")
+    result = gr.register(*heads[:2], stage, device=device, also=also, initial=gr.Affine(np.eye(3)))
+    mean = lambda found: (find_cost(*heads[:2], found) + 3 * find_cost(heads[2], heads[1], found)) / 4  # noqa: E731
+    least = mean(result.transform)
+    assert result.cost == pytest.approx(least, abs=1e-6)
+    matrix = result.transform.matrix_of()
+    for axis in range(3):
+        shifts = np.eye(3)[axis] * 0.1
+        beside = [mean(gr.Affine.from_matrix(matrix + np.pad(sign * shifts[:, None], ((0, 1), (3, 0))))) for sign in (-1, 1)]
+        # The vertex of a parabola through all three is less than a twentieth of a voxel away.
+        assert abs(0.1 * (beside[0] - beside[1]) / (2 * (sum(beside) - 2 * least))) < 0.1
+    shift = result.transform.transform_points(np.zeros((1, 3)))[0, 1]
+    assert 0.6 < shift < 2.0
+
+
+def test_linear_stages_before_a_deformation_compare_the_first_pair_alone(device):
+    images = make_stripes(0, 1.5), make_stripes(0)
+    stage = Affine(degrees_of_freedom=3, cost="correlation")
+    alone = gr.register(*images, stage, device=device).transform.matrix_of()
+    before = gr.register(*images, [stage, Greedy("mean_squares", iterations=1)], device=device, also=make_pair(1)).stages[0].transform.matrix_of()
+    both = gr.register(*images, [stage, stage], device=device, also=make_pair(1)).transform.matrix_of()
+    np.testing.assert_array_equal(before, alone)
+    assert alone[0, 2] == pytest.approx(1.5, abs=0.02) and both[:2, 2] == pytest.approx([1.5, 1.5], abs=0.02)
+    np.testing.assert_array_equal(both[:2, :2], np.eye(2))
+
+
 @pytest.mark.parametrize(
     "stage, pair, message",
     [
-        ("rigid", {}, "no stage that compares them: rigid; greedy, syn and velocity do"),
+        (["rigid", "ffd"], {}, "no stage that compares them: rigid, ffd; greedy, syn and velocity do, and linear stages where no stage deforms"),
+        ("rigid", {"weight": -1.0}, "pair 2: weight=-1.0 is not possible"),
+        ("rigid", {"metric": "demons"}, "pair 2: .*demons"),
+        ("rigid", {"metric": "mattes_mutual_information", "bins": 3}, "pair 2: bins=3"),
+        (["rigid", "affine"], {"moving": np.full((40, 44), 7.0)}, "pair 2: The moving image is constant"),
         ("greedy", {"weight": -1.0}, "pair 2: weight=-1.0 is not possible"),
         ("greedy", {"weight": float("nan")}, "pair 2: weight=nan is not possible"),
         ("greedy", {"metric": "mean_absolute_differences"}, "pair 2: .*mean_absolute_differences"),
@@ -146,5 +191,9 @@ def test_command(tmp_path):
     ]:
         failed = run("--transform", "greedy", *options)
         assert failed.returncode != 0 and message in failed.stderr, (options, failed.stderr)
-    failed = run("--also", "fy.nii", "my.nii")
-    assert failed.returncode != 0 and "--also is of greedy, syn and velocity" in failed.stderr
+    failed = run("--transform", "ffd", "--also", "fy.nii", "my.nii")
+    assert failed.returncode != 0 and "--also is of greedy, syn and velocity, and of linear stages where no stage deforms" in failed.stderr
+    done = run("--transform", "affine:cost=correlation:degrees_of_freedom=3", *also)
+    assert done.returncode == 0 and "--also" not in done.stderr, done.stderr
+    found = gr.read_transform(tmp_path / "u.nii").array.mean(axis=(0, 1))
+    assert found[:2] == pytest.approx([1.5, 1.5], abs=0.02)

@@ -55,6 +55,72 @@ def test_syn_has_ants_field(here, metrics):
     assert np.linalg.norm(theirs, axis=-1).mean() > 1 and apart.mean() < 2e-4 and apart.max() < 5e-3
 
 
+CORNERS = np.array(np.meshgrid([-25.0, 25.0], [-30.0, 30.0], [-20.0, 20.0])).reshape(3, -1).T
+
+
+def write_textured(matrix):
+    """Writes two pairs of a head with waves in it, f and m, and of another contrast f2 and m2, each with noise of its own. matrix: homogeneous, leads
+    points of the fixed ones to the moving ones."""
+    rng = np.random.default_rng(8)
+    for name, transform in (("f", gr.Affine.from_matrix(matrix)), ("m", gr.Affine(np.eye(3)))):
+
+        def move(points, transform=transform):
+            return transform.transform_points(points.reshape(-1, 3)).reshape(points.shape)
+
+        head = make_head(move)
+        index = np.stack(np.meshgrid(*[np.arange(n) for n in head.shape], indexing="ij"), axis=-1)[..., ::-1]
+        x, y, z = np.moveaxis(move(index @ head.index_to_point[:-1, :-1].T + head.origin), -1, 0)
+        textured = head.array * (1 + 0.3 * np.sin(0.21 * x + 1) * np.cos(0.17 * y) + 0.25 * np.cos(0.23 * z + 0.1 * x))
+        for suffix, values in (("", textured), ("2", 120 - 9 * np.sqrt(np.abs(textured)))):
+            noisy = values + 0.3 * rng.standard_normal(head.shape)
+            gr.write_image(f"{name}{suffix}.nii.gz", head.like(noisy.astype(np.float32)))
+
+
+def find_points_and_measures(prefix, pairs):
+    """Returns where the map that a program has written leads CORNERS, and by SimpleITK the measures of pairs of files."""
+    found = sitk.ReadTransform(f"{prefix}_0GenericAffine.mat")
+    measures = []
+    for name, fixed, moving in pairs:
+        measure = sitk.ImageRegistrationMethod()
+        {"MI": lambda: measure.SetMetricAsMattesMutualInformation(32), "GC": measure.SetMetricAsCorrelation}[name]()
+        measure.SetInitialTransform(found)
+        measure.SetInterpolator(sitk.sitkLinear)
+        measures.append(measure.MetricEvaluate(*(sitk.ReadImage(file, sitk.sitkFloat32) for file in (fixed, moving))))
+    return np.array([found.TransformPoint(tuple(corner)) for corner in CORNERS]), measures
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [("MI", "f.nii.gz", "m.nii.gz"), ("GC", "f.nii.gz", "m.nii.gz")],
+        [("MI", "f.nii.gz", "m.nii.gz"), ("MI", "f2.nii.gz", "m2.nii.gz")],
+    ],
+)
+@pytest.mark.parametrize(("name", "most"), [("Translation", 0.02), ("Rigid", 0.3), ("Affine", 0.8)])
+def test_linear_stages_of_several_metrics_come_to_ants_place(here, pairs, name, most):
+    truth = np.eye(4)
+    truth[:3, 3] = 3.3, -2.2, 1.7
+    if name != "Translation":
+        truth[:3, :3] = np.array([[0.995, -0.0998, 0.0], [0.0998, 0.995, 0.0], [0.0, 0.0, 1.0]])
+    if name == "Affine":
+        truth[:3, :3] = truth[:3, :3] @ [[1.05, 0.02, 0.0], [0.0, 0.96, -0.03], [0.01, 0.0, 1.02]]
+    write_textured(truth)
+    metrics = " ".join(f"-m {metric}[{fixed},{moving},1{',32' if metric == 'MI' else ''}]" for metric, fixed, moving in pairs)
+    line = f"-d 3 -o P_ -t {name}[0.1] {metrics} -c [100x50,1e-7,10] -f 2x1 -s 1x0vox"
+    assert main("antsRegistration", line.replace("P_", "ours_").split()) == 0
+    assert internal.get_lib_fn("antsRegistration")(line.replace("P_", "ants_").split()) == 0
+    (ours, our_measures), (theirs, their_measures) = (find_points_and_measures(which, pairs) for which in ("ours", "ants"))
+    wanted = CORNERS @ truth[:3, :3].T + truth[:3, 3]
+    apart, our_error, their_error = (np.linalg.norm(a - b, axis=1).max() for a, b in ((ours, theirs), (ours, wanted), (theirs, wanted)))
+    # Voxels are of 2 mm. ANTs stops farther from the truth.
+    assert apart < most and our_error < their_error + 0.02
+    nats = [
+        sum(0.5 * np.log(1 + one) if metric == "GC" else one for (metric, *_), one in zip(pairs, measures))
+        for measures in (our_measures, their_measures)
+    ]
+    assert nats[0] < nats[1] + 3e-3
+
+
 @pytest.mark.parametrize("feature", [0, 1, 2])
 def test_begins_where_ants_begins(here, feature):
     moved = gr.read_image("m.nii.gz")

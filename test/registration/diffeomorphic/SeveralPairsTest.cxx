@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers several pairs of images by one deformation, greedily and by SyN, on every device.
+#include "PairImages.h"
 #include "TestDevices.h"
 #include "TestParallelFor.h"
 
@@ -27,53 +28,11 @@ using Floats = std::vector<float>;
 using gpureg::DiffeomorphicScheme;
 using gpureg::SimilarityKind;
 
-constexpr double Shift = 1.2; // voxels, along the axis that a pair shows
-
-/** Images on a device that vary along one axis alone, so that a pair of them moves nothing along the others. */
-class Images
+/** Makes problems, too. */
+class Images : public PairImages
 {
 public:
-  Images(const std::string & device, int dimension)
-    : size{ 28, 26, dimension == 3 ? 24 : 1 }
-    , m_Device(device)
-    , m_Dimension(dimension)
-  {}
-
-  /** Returns stripes across an axis. shift: of their pattern, voxels. */
-  gpureg::RegisteredImage
-  MakeStripes(std::size_t axis, double shift)
-  {
-    return this->Load([&](const std::array<int, 3> & index) { return std::sin(0.45 * (index[axis] + shift)); });
-  }
-
-  template <typename TFunction>
-  gpureg::RegisteredImage
-  Load(const TFunction & getValue)
-  {
-    Floats & values = m_Values.emplace_back();
-    for (int n = 0; n < gpureg::CountOf(size); ++n)
-    {
-      values.push_back(
-        static_cast<float>(getValue(std::array<int, 3>{ n % size[0], n / size[0] % size[1], n / size[0] / size[1] })));
-    }
-    gpureg::LoadedImage & loaded = m_Loaded.emplace_back(m_Device);
-    loaded.Load({}, gpureg::Precision::Single, values.data(), gpureg::CountOf(size), OnThreads(2));
-    gpureg::RegisteredImage image;
-    image.image = &loaded;
-    image.size = size;
-    return image;
-  }
-
-  gpureg::FurtherPair
-  MakePair(std::size_t axis, double weight = 1)
-  {
-    gpureg::FurtherPair pair;
-    pair.fixed = this->MakeStripes(axis, Shift);
-    pair.moving = this->MakeStripes(axis, 0);
-    pair.similarity.kind = SimilarityKind::MeanSquares;
-    pair.weight = weight;
-    return pair;
-  }
+  using PairImages::PairImages;
 
   /** Returns a problem whose first pair shows axis 0, and whose further ones the given ones. */
   gpureg::DiffeomorphicProblem
@@ -89,14 +48,6 @@ public:
     }
     return problem;
   }
-
-  gpureg::Size size;
-
-private:
-  std::string                     m_Device;
-  int                             m_Dimension;
-  std::deque<Floats>              m_Values;
-  std::deque<gpureg::LoadedImage> m_Loaded;
 };
 
 gpureg::DiffeomorphicSettings

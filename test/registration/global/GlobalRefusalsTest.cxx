@@ -111,7 +111,7 @@ TEST_P(GlobalRefusalsTest, Settings)
   const std::string lengthAboveNone = "set a length above 0";
   const std::string share = "set a share from 0 to 1";
   const std::string anotherNumber = "set another number of bins";
-  const std::string kinds = "set 6, 7, 9 or 12";
+  const std::string kinds = "set 3, 6, 7, 9 or 12";
   const Refusal     refusals[] = {
         { degrees(0), { "there are no 0 degrees of freedom", kinds } },
         { degrees(5), { "there are no 5 degrees of freedom", kinds } },

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs of images that a dense stage compares beside the two that register() is given."""
+"""Pairs of images that stages compare beside the two that register() is given."""
 
 from __future__ import annotations
 
@@ -13,31 +13,53 @@ from ._devices import DeviceLike
 from ._engine import BadInputError, UnsupportedError
 from ._kinds import ImageLike, is_bare_array
 from ._sides import Pair, read_pair
-from .stages import FIELD_SIMILARITIES, SYN_SIMILARITIES, Greedy, Stage, SyN, ValueRange, Velocity, a_range, read_bins, read_range
+from .stages import (
+    COSTS,
+    DEFORMING,
+    FIELD_SIMILARITIES,
+    SYN_SIMILARITIES,
+    Greedy,
+    Rigid,
+    Stage,
+    SyN,
+    ValueRange,
+    Velocity,
+    a_range,
+    read_bins,
+    read_range,
+)
 
-#: The stages that compare several pairs at once.
+#: The stages that deform and compare several pairs at once.
 COMPARE_SEVERAL = (Greedy, SyN, Velocity)
+_Comparing = Union[Greedy, SyN, Rigid]
+
+
+def kinds_that_compare(stages: Sequence[Stage]) -> tuple[type[_Comparing], ...]:
+    """Returns the classes of those stages that compare several pairs: where no stage deforms the linear ones, and else those of
+    COMPARE_SEVERAL, before which linear stages compare the first pair alone."""
+    return COMPARE_SEVERAL if any(isinstance(stage, DEFORMING) for stage in stages) else (Rigid,)
 
 
 def name_those_that_compare_several() -> str:
+    """Returns the names of the stages that deform and compare several pairs, for errors."""
     *most, last = (kind.name for kind in COMPARE_SEVERAL)
     return f"{', '.join(most)} and {last}"
 
-_DenseStage = Union[Greedy, SyN]
-
-
 @dataclass
 class ImagePair:
-    """Two images that are compared beside the two of register(), by the same transform: T2-weighted ones beside T1-weighted ones, channels of
+    """Two images that are compared beside the two of register(), along the same transform: T2-weighted ones beside T1-weighted ones, channels of
     label maps, or the same images once more by another metric. They lie in the spaces of register()'s images, whose initial transform and
     results of earlier stages they share.
 
     Attributes:
         fixed: image of any kind that register() takes. For "greedy" it has the voxels of register()'s fixed image: resample it first; for
-            "syn" and "velocity" it may have others.
+            other stages it may have others.
         moving: the same, on any grid.
         metric: name of a similarity that the stage has; None: the stage's own.
-        weight: this pair's share of each update, relative to the 1 of register()'s images; 0 leaves the pair out.
+        weight: this pair's share of each update, or of a linear stage's cost, relative to the 1 of register()'s images; 0 leaves the pair
+            out. The cost of a linear stage is then the mean by the weights in nats a voxel (Roche 2000): minus mutual information; half the
+            logarithm of 1 - r^2, of the correlation ratio, or of mean squares relative to those of unrelated images; the logarithm of such absolute
+            differences.
         fixed_mask, moving_mask: images of the shapes of fixed and moving; what is not 0 is looked at. None: all voxels.
         bins: number of bins, of a similarity that has bins. None: the stage's.
         radius: of a neighborhood, voxels of a level. None: the stage's.
@@ -70,7 +92,7 @@ class Further:
     pair: Pair
     number: int
 
-    def load(self, stage: _DenseStage, device: str) -> _engine.PairOfSides:
+    def load(self, stage: _Comparing, device: str) -> _engine.PairOfSides:
         """Uploads the images, and returns them with the settings that a stage compares them by.
 
         Raises:
@@ -81,17 +103,22 @@ class Further:
             fixed, moving = self.pair.load(device, keeps_short=True)
             return _engine.PairOfSides(fixed, moving, similarity, weight, fixed_range, moving_range)
 
-    def settings(self, stage: _DenseStage) -> tuple[_engine.SimilaritySettings, float, Any, Any]:
+    def settings(self, stage: _Comparing) -> tuple[_engine.SimilaritySettings, float, Any, Any]:
         """Returns the similarity, the weight and the ranges of values as the engine takes them.
 
         Raises:
             BadInputError: a setting that is not possible.
         """
         asked = self.asked
-        names = SYN_SIMILARITIES if isinstance(stage, SyN) else FIELD_SIMILARITIES
+        is_linear = isinstance(stage, Rigid)
+        names = COSTS if is_linear else SYN_SIMILARITIES if isinstance(stage, SyN) else FIELD_SIMILARITIES
         metric = stage.metric if asked.metric is None else read_choice("metric", asked.metric, names)
-        bins = read_bins(metric, stage.bins if asked.bins is None else asked.bins)
-        radius = read_whole("radius", stage.radius if asked.radius is None else asked.radius, 1)
+        bins = stage.bins if asked.bins is None else asked.bins
+        # 0 stands for a linear stage's usual number.
+        bins = 0 if is_linear and bins == 0 else read_bins(metric, bins)
+        # Linear stages have no neighborhoods.
+        of_stage = 1 if isinstance(stage, Rigid) else stage.radius
+        radius = read_whole("radius", of_stage if asked.radius is None else asked.radius, 1)
         return (
             _engine.SimilaritySettings.make(engine_name(metric), bins, radius),
             read_number("weight", asked.weight, 0),
@@ -125,11 +152,11 @@ def read_also(
     pairs = _list_pairs(also)
     if not pairs:
         return []
-    serving = [stage for stage in stages if isinstance(stage, COMPARE_SEVERAL)]
+    serving = [stage for stage in stages if isinstance(stage, kinds_that_compare(stages))]
     if not serving:
         raise BadInputError(
             f"There are further pairs of images, and no stage that compares them: {', '.join(stage.name for stage in stages)}; "
-            f"{name_those_that_compare_several()} do."
+            f"{name_those_that_compare_several()} do, and linear stages where no stage deforms."
         )
     return [
         _read_one(one, number, first, serving, geometry, device, files[number - 2] if files else None)

@@ -69,3 +69,10 @@ class Composite(Transform):
 
     def __repr__(self) -> str:
         return f"Composite({self.transforms!r})"
+
+
+def parts_of(transform: Optional[Transform]) -> list[Transform]:
+    """Returns a Composite's transforms, in a new list, or another transform alone; None of no transform."""
+    if transform is None:
+        return []
+    return list(transform.transforms) if isinstance(transform, Composite) else [transform]

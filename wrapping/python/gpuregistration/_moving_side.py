@@ -7,7 +7,7 @@ from typing import Optional
 
 import numpy as np
 
-from ._composite import Composite
+from ._composite import Composite, parts_of
 from ._image import Image
 from ._inverse import InverseErrors
 from ._resample import resample_array
@@ -47,7 +47,7 @@ def find_moving_side(fixed: Image, moving: Image, found: Transform, inverse: Opt
                 (float(moving.spacing[across]), float(moving.spacing[down])),
             )
         )
-    errors = [part.inverse_errors for part in _parts(back) if isinstance(part, DisplacementField)]
+    errors = [part.inverse_errors for part in parts_of(back) if isinstance(part, DisplacementField)]
     return MovingSide(cuts, _describe(errors, tuple(grid.spacing.tolist())))
 
 
@@ -64,10 +64,6 @@ def _invert(found: Transform, grid: Image, device: str) -> Transform:
         return found.inverse(grid, device)
     first, *others = found.transforms
     return Composite([*(part.inverse(device=device) for part in reversed(others)), first.inverse(grid, device)])
-
-
-def _parts(transform: Transform) -> list[Transform]:
-    return transform.transforms if isinstance(transform, Composite) else [transform]
 
 
 def _cut(image: Image, axis: int) -> Image:

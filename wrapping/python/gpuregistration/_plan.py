@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
 from . import _engine
-from ._also import COMPARE_SEVERAL, Further, ImagePair, read_also
+from ._also import Further, ImagePair, kinds_that_compare, read_also
 from ._devices import DeviceLike, borrow_engine
 from ._gpu_arrays import GpuArray
 from ._image import Image, engine_map, stays_short
 from ._kinds import ImageLike
-from ._sides import Mask, Pair, read_pair
+from ._sides import Mask, Pair, read_geometry, read_pair
 from .stages import DEFORMING, FreeForm, Greedy, MetricsLike, Stage, StagesLike, SyN, Velocity, named, read_settings, read_stages
 
 if TYPE_CHECKING:
@@ -94,9 +95,7 @@ class Plan:
         rows = [("stage", "level", "grid", "GiB", "bytes a voxel")]
         for stage in self.stages:
             for number, level in enumerate(stage.levels):
-                voxels = 1
-                for length in level.size:
-                    voxels *= length
+                voxels = math.prod(level.size)
                 rows.append((stage.name, str(number), " x ".join(map(str, level.size)), _gibibytes(level.bytes), f"{level.bytes / voxels:.1f}"))
             rows.append((stage.name, "most", "", _gibibytes(stage.bytes), ""))
         widths = [max(len(row[n]) for row in rows) for n in range(5)]
@@ -138,9 +137,7 @@ def plan_registration(
         BadInputError: as register() does.
         DeviceError: there is no such device.
     """
-    geometry = {
-        name: value for name, value in (("spacing", spacing), ("origin", origin), ("direction", direction)) if value is not None
-    }
+    geometry = read_geometry(spacing, origin, direction)
     stages = read_stages(transform, metric)
     pair = read_pair(fixed, moving, fixed_mask, moving_mask, geometry)
     further = read_also(also, pair, stages, geometry, device)
@@ -161,7 +158,8 @@ def plan_pair(
     begins = 0  # vectors of the deformation that a stage begins with
     for stage, its in zip(stages, settings):
         with named(stage):
-            plan = _plan_stage(stage, its, pair, sides, device, further)
+            compared = further if isinstance(stage, kinds_that_compare(stages)) else ()
+            plan = _plan_stage(stage, its, pair, sides, device, compared)
         extra = _count_start(stage, begins, int(pair.fixed.content.size))
         levels = [PlannedLevel(tuple(level.size[: pair.dimension]), level.bytes + extra) for level in plan.levels]
         changes = {change.what: change.bytes + extra for change in plan.changes}
@@ -212,15 +210,15 @@ def _plan_stage(
     if isinstance(stage, FreeForm):
         with borrow_engine(_engine.FreeFormRegistration, device) as engine:
             return engine.plan(d, *sides, _engine.Chain(d), settings)
+    pairs = []
+    for one in further:
+        similarity, weight, fixed_range, moving_range = one.settings(stage)
+        pairs.append(_engine.PlannedPair(*_plan_sides(one.pair, device), similarity, weight, fixed_range, moving_range))
     if isinstance(stage, (Greedy, SyN, Velocity)):
-        pairs = []
-        for one in further if isinstance(stage, COMPARE_SEVERAL) else ():
-            similarity, weight, fixed_range, moving_range = one.settings(stage)
-            pairs.append(_engine.PlannedPair(*_plan_sides(one.pair, device), similarity, weight, fixed_range, moving_range))
         with borrow_engine(_engine.DiffeomorphicRegistration, device) as engine:
             return engine.plan(d, *sides, settings, pairs)
     with borrow_engine(_engine.GlobalRegistration, device) as engine:
-        return engine.plan(d, *sides, settings)
+        return engine.plan(d, *sides, settings, pairs)
 
 
 def _gibibytes(size: int) -> str:

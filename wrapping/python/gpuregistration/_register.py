@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, Sequence, Un
 import numpy as np
 
 from . import _engine
-from ._also import COMPARE_SEVERAL, Further, ImagePair, read_also
+from ._also import COMPARE_SEVERAL, Further, ImagePair, kinds_that_compare, read_also
 from ._checks import check_progress
-from ._composite import Composite
+from ._composite import Composite, parts_of
 from ._devices import DeviceLike, borrow_engine
 from ._gpu_arrays import GpuArray
 from ._image import engine_map, engine_size, matrix_of_map, shrunk_grid
@@ -23,7 +23,7 @@ from ._kinds import ImageLike
 from ._paths import PathLike, name_of
 from ._plan import plan_pair
 from ._resample import read_default, resample_array, warp_loaded
-from ._sides import Pair, read_pair
+from ._sides import Pair, read_geometry, read_pair
 from ._stage_result import Level, StageResult, all_warnings
 from ._transform_like import as_transform
 from ._transforms import Affine, BSpline, DisplacementField, Transform, TransformLike, linear_matrix
@@ -151,7 +151,7 @@ class Result:
     def inverse_errors(self) -> list[InverseErrors]:
         """The errors of the inverse of each deformation in the transform, in the inverse's order; empty if the transform is linear, or if "syn"
         or "velocity" has found the inverse."""
-        parts = self.inverse.transforms if isinstance(self.inverse, Composite) else [self.inverse]
+        parts = parts_of(self.inverse)
         return [part.inverse_errors for part in parts if isinstance(part, DisplacementField) and part.inverse_errors is not None]
 
     @property
@@ -220,7 +220,8 @@ def register(
             looked at.
         initial: a transform of this package, of SimpleITK or of ITK, from the fixed image's points to the moving one's: where the
             first stage begins. A linear stage wants a linear one, and leaves out of it what it has no degrees of freedom for; stages that
-            deform take any, also a BSpline, a DisplacementField or a Composite, and leave it as it is behind their own deformation. None: linear stages lay the centres of mass on each other, the others begin with the identity.
+            deform take any, also a BSpline, a DisplacementField or a Composite, and leave it as it is behind their own deformation. None:
+            linear stages lay the centres of mass on each other, the others begin with the identity.
         device: a name such as "cuda:0", "opencl:0" or "host", or one of devices(). None: that of an array on a GPU, or else the default
             one, which is the first GPU, or else the host.
         seed: of random numbers, where a stage uses some. Two runs of one seed on one device give the same bits.
@@ -228,8 +229,8 @@ def register(
         spacing, origin, direction: of bare arrays, as Image has them. Where one image is a bare array, and the other one says where its
             voxels are, the array's spacing is needed.
         default: the value of the warped image outside of the moving image; the moving image's type must hold it.
-        also: an ImagePair, or a list of them: further images that "greedy", "syn" and "velocity" compare at the same time. Other
-            stages compare fixed and moving alone.
+        also: an ImagePair, or a list of them: further images that "greedy", "syn" and "velocity" compare at the same time, and linear
+            stages where no stage deforms. Other stages compare fixed and moving alone.
 
     Returns:
         A Result.
@@ -244,9 +245,7 @@ def register(
     """
     begin = time.perf_counter()
     check_progress(progress)
-    geometry = {
-        name: value for name, value in (("spacing", spacing), ("origin", origin), ("direction", direction)) if value is not None
-    }
+    geometry = read_geometry(spacing, origin, direction)
     stages = read_stages(transform, metric)
     pair = read_pair(fixed, moving, fixed_mask, moving_mask, geometry)
     further = read_also(also, pair, stages, geometry, device)
@@ -287,8 +286,10 @@ def register_pair(
         with named(stage):
             given = settings[number], pair, sides, found, name, _Reporter(progress, number, len(stages), stage.name)
             several: dict[str, Any] = {}
+            if isinstance(stage, kinds_that_compare(stages)):
+                several["further"] = [one.load(stage, name) for one in further]
             if isinstance(stage, COMPARE_SEVERAL):
-                several = {"further": [one.load(stage, name) for one in further], "before": results[-1] if results else None}
+                several["before"] = results[-1] if results else None
             came_to = _RUNS.get(type(stage), _run_linear)(stage, *given, **several)
         results.append(came_to)
         found = results[-1].transform
@@ -329,12 +330,19 @@ def _level_name(name: str) -> str:
 
 
 def _run_linear(
-    stage: Rigid, settings: Any, pair: Pair, sides: Any, found: Optional[Transform], device: str, reporter: _Reporter
+    stage: Rigid,
+    settings: Any,
+    pair: Pair,
+    sides: Any,
+    found: Optional[Transform],
+    device: str,
+    reporter: _Reporter,
+    further: Sequence[_engine.PairOfSides] = (),
 ) -> StageResult:
     d = pair.dimension
     begins = None if found is None else engine_map(linear_matrix(found, "transform to begin with"))
     with borrow_engine(_engine.GlobalRegistration, device) as engine:
-        result = engine.register(d, sides[0], sides[1], begins, settings, reporter.linear())
+        result = engine.register(d, sides[0], sides[1], begins, settings, reporter.linear(), list(further))
     return StageResult(
         stage.name,
         stage.metric,

@@ -12,7 +12,7 @@ from typing import Any, Mapping, Optional, Sequence
 
 import numpy as np
 
-from ._composite import Composite
+from ._composite import Composite, parts_of
 from ._devices import describe_device
 from ._engine import BadInputError
 from ._metric import MEANING
@@ -123,8 +123,7 @@ def deformation_from(initial: Optional[Transform], found: Transform) -> Transfor
     it, `found` followed by the inverse of `initial`."""
     if initial is None:
         return found
-    parts = found.transforms if isinstance(found, Composite) else [found]
-    begin = initial.transforms if isinstance(initial, Composite) else [initial]
+    parts, begin = parts_of(found), parts_of(initial)
     if len(parts) > len(begin) and all(one is other for one, other in zip(parts[-len(begin) :], begin)):
         return Composite(parts[: -len(begin)])
     # A linear stage begins with linear transforms alone.

@@ -158,6 +158,12 @@ def read_pair(
     return Pair(fixed_image, moving_image, masks[0], masks[1], wrap, grids[0], list(dict.fromkeys(warnings)))
 
 
+def read_geometry(spacing: Any, origin: Any, direction: Any) -> dict[str, Any]:
+    """Returns the geometry of bare arrays, by the names that read_pair() and read_also() take, as far as it is given: None is left out."""
+    given = {"spacing": spacing, "origin": origin, "direction": direction}
+    return {name: value for name, value in given.items() if value is not None}
+
+
 def _make_flat(*images: Image) -> Sequence[Image]:
     """Returns the images in two dimensions if all of them can be flat, and as they are otherwise."""
     return [flattened(image) for image in images] if all(can_be_flat(image) for image in images) else images

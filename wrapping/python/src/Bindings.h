@@ -29,6 +29,9 @@ void
 AddVolumes(nanobind::module_ & module);
 
 void
+AddPairs(nanobind::module_ & module);
+
+void
 AddGlobal(nanobind::module_ & module);
 
 void

@@ -6,7 +6,7 @@
 #include "Chain.h"
 #include "Loan.h"
 #include "Names.h"
-#include "Side.h"
+#include "Pairs.h"
 #include "TellProgress.h"
 
 #include "gpureg/core/Error.h"
@@ -31,32 +31,6 @@ namespace python
 
 namespace
 {
-/** A pair beside the first one, as Python holds it. TSide: Side, which keeps its image on the device, or PlannedSide. */
-template <typename TSide>
-struct PairOf
-{
-  TSide              fixed;
-  TSide              moving;
-  SimilaritySettings similarity;
-  double             weight;
-  // None: as DiffeomorphicSettings has it.
-  std::optional<ValueRange> fixedRange;
-  std::optional<ValueRange> movingRange;
-};
-
-template <typename TSide>
-DiffeomorphicProblem
-MakeProblemOfPairs(int dimension, const TSide & fixed, const TSide & moving, const std::vector<PairOf<TSide>> & further)
-{
-  auto problem = MakeProblem<DiffeomorphicProblem>(dimension, fixed, moving);
-  for (const PairOf<TSide> & pair : further)
-  {
-    problem.further.push_back(
-      { pair.fixed.Get(), pair.moving.Get(), pair.similarity, pair.weight, pair.fixedRange, pair.movingRange });
-  }
-  return problem;
-}
-
 DiffeomorphicResult
 Register(const Loan<DiffeomorphicRegistration> & engine,
          int                                     dimension,
@@ -67,7 +41,7 @@ Register(const Loan<DiffeomorphicRegistration> & engine,
          const nb::object &                      progress,
          const std::vector<PairOf<Side>> &       further)
 {
-  DiffeomorphicProblem problem = MakeProblemOfPairs(dimension, fixed, moving, further);
+  auto problem = MakeProblemOfPairs<DiffeomorphicProblem>(dimension, fixed, moving, further);
   problem.initial = initial.Get();
   const Reporter               report(progress);
   const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
@@ -85,7 +59,7 @@ Plan(const Loan<DiffeomorphicRegistration> &  engine,
      const DiffeomorphicSettings &            settings,
      const std::vector<PairOf<PlannedSide>> & further)
 {
-  return engine->GetPlan(MakeProblemOfPairs(dimension, fixed, moving, further), settings);
+  return engine->GetPlan(MakeProblemOfPairs<DiffeomorphicProblem>(dimension, fixed, moving, further), settings);
 }
 
 /** Returns a field of the last registration, mm, as [z][y][x][3]. size: of the last level's grid.
@@ -128,35 +102,6 @@ ComputeConvergences(const std::vector<double> & costs, std::int64_t window)
   }
   return found;
 }
-
-/** Returns the similarity of a name; the registration checks whether its scheme has it. */
-SimilaritySettings
-MakeSimilarity(const std::string & name, int bins, int radius)
-{
-  for (const SimilarityDescription & description : Similarities)
-  {
-    if (description.name == name)
-    {
-      return { description.kind, bins, radius };
-    }
-  }
-  throw BadInputError("there is no similarity " + name);
-}
-
-template <typename TSide>
-void
-AddPair(nb::module_ & module, const char * name)
-{
-  using Range = std::optional<ValueRange>;
-  nb::class_<PairOf<TSide>>(module, name)
-    .def(nb::init<TSide, TSide, SimilaritySettings, double, Range, Range>(),
-         nb::arg("fixed"),
-         nb::arg("moving"),
-         nb::arg("similarity"),
-         nb::arg("weight"),
-         nb::arg("fixed_range").none(),
-         nb::arg("moving_range").none());
-}
 } // namespace
 
 void
@@ -180,10 +125,6 @@ AddDiffeomorphic(nb::module_ & module)
     .def_rw("smoothing_sigmas", &SyNSettings::smoothingSigmas)
     .def_rw("sigmas_are_in_millimetres", &SyNSettings::sigmasAreInMillimetres)
     .def_rw("averages_gradients", &SyNSettings::averagesGradients);
-  nb::class_<SimilaritySettings>(module, "SimilaritySettings")
-    .def_static("make", &MakeSimilarity, nb::arg("name"), nb::arg("bins"), nb::arg("radius"));
-  AddPair<Side>(module, "PairOfSides");
-  AddPair<PlannedSide>(module, "PlannedPair");
   nb::class_<DiffeomorphicSettings>(module, "DiffeomorphicSettings")
     .def(nb::init<>())
     .def_rw("scheme", &DiffeomorphicSettings::scheme)

@@ -5,7 +5,7 @@
 #include "Cancel.h"
 #include "Loan.h"
 #include "Names.h"
-#include "Side.h"
+#include "Pairs.h"
 
 #include "gpureg/registration/global/GlobalRegistration.h"
 
@@ -26,15 +26,16 @@ namespace python
 namespace
 {
 GlobalResult
-Register(const Loan<GlobalRegistration> & engine,
-         int                              dimension,
-         const Side &                     fixed,
-         const Side &                     moving,
-         const std::optional<IndexMap> &  initial,
-         const GlobalSettings &           settings,
-         const nb::object &               progress)
+Register(const Loan<GlobalRegistration> &  engine,
+         int                               dimension,
+         const Side &                      fixed,
+         const Side &                      moving,
+         const std::optional<IndexMap> &   initial,
+         const GlobalSettings &            settings,
+         const nb::object &                progress,
+         const std::vector<PairOf<Side>> & further)
 {
-  auto problem = MakeProblem<GlobalProblem>(dimension, fixed, moving);
+  auto problem = MakeProblemOfPairs<GlobalProblem>(dimension, fixed, moving, further);
   problem.initial = initial;
   const Reporter               report(progress);
   const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
@@ -45,13 +46,14 @@ Register(const Loan<GlobalRegistration> & engine,
 }
 
 MemoryPlan
-Plan(const Loan<GlobalRegistration> & engine,
-     int                              dimension,
-     const PlannedSide &              fixed,
-     const PlannedSide &              moving,
-     const GlobalSettings &           settings)
+Plan(const Loan<GlobalRegistration> &         engine,
+     int                                      dimension,
+     const PlannedSide &                      fixed,
+     const PlannedSide &                      moving,
+     const GlobalSettings &                   settings,
+     const std::vector<PairOf<PlannedSide>> & further)
 {
-  return engine->GetPlan(MakeProblem<GlobalProblem>(dimension, fixed, moving), settings);
+  return engine->GetPlan(MakeProblemOfPairs<GlobalProblem>(dimension, fixed, moving, further), settings);
 }
 } // namespace
 
@@ -94,8 +96,15 @@ AddGlobal(nb::module_ & module)
          nb::arg("moving"),
          nb::arg("initial").none(),
          nb::arg("settings"),
-         nb::arg("progress").none())
-    .def("plan", &Plan, nb::arg("dimension"), nb::arg("fixed"), nb::arg("moving"), nb::arg("settings"));
+         nb::arg("progress").none(),
+         nb::arg("further") = std::vector<PairOf<Side>>())
+    .def("plan",
+         &Plan,
+         nb::arg("dimension"),
+         nb::arg("fixed"),
+         nb::arg("moving"),
+         nb::arg("settings"),
+         nb::arg("further") = std::vector<PairOf<PlannedSide>>());
 }
 
 } // namespace python

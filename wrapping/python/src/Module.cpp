@@ -12,6 +12,7 @@ NB_MODULE(_engine, module)
   gpureg::python::AddSides(module);
   gpureg::python::AddPlans(module);
   gpureg::python::AddChains(module);
+  gpureg::python::AddPairs(module);
   gpureg::python::AddGlobal(module);
   gpureg::python::AddFreeForm(module);
   gpureg::python::AddDiffeomorphic(module);

@@ -9,6 +9,7 @@
 #include "gpureg/image/RegisteredImage.h"
 #include "gpureg/metric/Similarity.h"
 #include "gpureg/registration/DeformationProgress.h"
+#include "gpureg/registration/FurtherPair.h"
 #include "gpureg/registration/MemoryPlan.h"
 #include "gpureg/registration/diffeomorphic/DiffeomorphicChoices.h"
 #include "gpureg/runtime/EngineUser.h"
@@ -25,22 +26,6 @@
 
 namespace gpureg
 {
-
-/** Describes a pair of images that is compared beside the first pair, such as a T2-weighted one beside a T1-weighted one, or the channels of
- *  a label map; several pairs may have the same images, and other similarities. */
-struct FurtherPair
-{
-  /** Lies in the first fixed image's space; in the greedy scheme it has that image's grid. */
-  RegisteredImage fixed;
-  /** Lies in the first moving image's space, on any grid. */
-  RegisteredImage moving;
-  /** See DiffeomorphicSettings::similarity. */
-  SimilaritySettings similarity{ SimilarityKind::NeighborhoodCorrelation, 32, 2 };
-  /** See DiffeomorphicSettings::weight. */
-  double                    weight = 1;
-  std::optional<ValueRange> fixedRange;
-  std::optional<ValueRange> movingRange;
-};
 
 /** Holds a field to the middle and its inverse, which a registration by SyN has left. */
 struct MiddleState

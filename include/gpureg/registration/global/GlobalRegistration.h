@@ -3,6 +3,7 @@
 #define gpureg_GlobalRegistration_h
 
 #include "GPURegistrationExport.h"
+#include "gpureg/registration/FurtherPair.h"
 #include "gpureg/registration/MemoryPlan.h"
 #include "gpureg/runtime/EngineUser.h"
 #include "gpureg/core/EvaluationStatistics.h"
@@ -35,14 +36,22 @@ struct GlobalProblem
    *  leaves too little overlap, the search begins with the images' centres of mass on each other; if angles are searched, it begins at
    *  both. A part of the map that the degrees of freedom lack, such as skews, is ignored. */
   std::optional<IndexMap> initial;
+  /** Further pairs, which the one map aligns too: see GlobalSettings::cost. */
+  std::vector<FurtherPair> further;
 };
 
 /** Holds the settings of a search. */
 struct GlobalSettings
 {
+  /** Of several pairs the mean of their costs by their weights, of which the first pair's is 1, is minimised. It is in nats a voxel, 0 of
+   *  unrelated images, since each cost is a likelihood (Roche 2000): minus the mutual information; half the logarithm of 1 - r², of the
+   *  correlation ratio, and of mean squares relative to those of unrelated images; the logarithm of such absolute differences.
+   *  itk::ObjectToObjectMultiMetricv4 has one unit by another way: it divides each derivative by its length, and follows no function's
+   *  derivative. A further pair's bins of 0 are the usual ones. Without an initial map the first pair's centres of mass are laid on each
+   *  other. */
   GlobalCost cost = GlobalCost::CorrelationRatio;
-  /** 6: rotation and translation; 7: and one scale; 9: and one scale along each axis of the fixed image; 12: and skews. In two
-   *  dimensions these numbers stand for 3, 4, 5 and 6 degrees of freedom. */
+  /** 3: translation; 6: and rotation; 7: and one scale; 9: and one scale along each axis of the fixed image; 12: and skews. In two
+   *  dimensions these numbers stand for 2, 3, 4, 5 and 6 degrees of freedom. A translation has no angles to search. */
   int degreesOfFreedom = 12;
   /** Ranges of rotation angles in radians, from and to, about each axis, relative to where the search begins; in two dimensions about z
    *  alone. Both are 0 for an axis about which nothing is searched; if all are 0, the search refines the initial transform. */
@@ -104,7 +113,7 @@ struct GlobalResult
   std::array<double, 3> centre{};
   /** Cost of the result at the finest level. */
   double cost = 0;
-  /** Share of the fixed image's voxels that the result maps into the moving image, at the finest level. */
+  /** Share of the first fixed image's voxels that the result maps into the first moving image, at the finest level. */
   double                         overlap = 0;
   std::vector<GlobalStageResult> stages;
   /** Warnings: each is a sentence, without a full stop, on something that may have gone wrong. */
@@ -135,13 +144,13 @@ public:
   std::size_t
   GetHeldBytes() const override;
 
-  /** Registers two images.
+  /** Registers two images, or several pairs of them.
    *  \param problem the images, with masks, and the initial map.
    *  \param settings the settings.
    *  \param parallelFor the threads to use.
    *  \param progress called from the caller's thread for each batch; may throw to end the work, and may be empty.
-   *  \throws BadInputError for settings out of range, images that are missing, constant, of one slice or not on the device, or an
-   *  initial map that mirrors; OutOfMemoryError, before anything is allocated, if the device has no room for what GetPlan() says. */
+   *  \throws BadInputError for settings out of range, images that are missing, constant, of one slice, not on the device, or that do not
+   *  overlap, or an initial map that mirrors; the message names a further pair; OutOfMemoryError, before anything is allocated, if the device has no room for what GetPlan() says. */
   GlobalResult
   Register(const GlobalProblem &                               problem,
            const GlobalSettings &                              settings,

@@ -4,7 +4,7 @@
 #include "engine/core/NumberNames.h"
 #include "engine/filter/LevelGeometry.h"
 #include "engine/metric/SimilarityChoices.h"
-#include "engine/registration/diffeomorphic/ImagePairs.h"
+#include "engine/registration/diffeomorphic/DiffeomorphicPairs.h"
 #include "engine/transform/InitialChain.h"
 
 #include "gpureg/core/Error.h"

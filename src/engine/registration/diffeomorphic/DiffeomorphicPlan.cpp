@@ -3,12 +3,11 @@
 
 #include "engine/field/JacobianMeasure.h"
 #include "engine/registration/MemoryPlanning.h"
-#include "engine/registration/diffeomorphic/ImagePairs.h"
+#include "engine/registration/diffeomorphic/DiffeomorphicPairs.h"
 #include "engine/registration/diffeomorphic/SyNScheme.h"
 #include "engine/transform/InitialChain.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,35 +17,6 @@ namespace gpureg
 
 namespace
 {
-/** Writes the images of all pairs down, each once, and returns their bytes. */
-std::size_t
-PlanImages(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, MemoryLedger & ledger)
-{
-  std::size_t                    bytes = 0;
-  std::set<const DeviceImage *>  known;
-  const std::vector<FurtherPair> pairs = ListPairs(problem, settings);
-  for (std::size_t number = 0; number < pairs.size(); ++number)
-  {
-    const auto plan = [&](const RegisteredImage & image, const std::optional<ValueRange> & range, const char * which) {
-      RegisteredImage its = image;
-      // Several pairs may have the same images, and masks.
-      const std::string name = "pair " + std::to_string(number + 1) + " " + which;
-      const bool        isNew = known.insert(image.image).second;
-      const bool        hasNewMask = image.mask != nullptr && known.insert(image.mask).second;
-      its.mask = hasNewMask ? image.mask : nullptr;
-      bytes += PlanRegisteredImage(its, range, name, ledger);
-      if (!isNew)
-      {
-        ledger.Free("images: " + name);
-        bytes -= image.image->GetAccountBytes();
-      }
-    };
-    plan(pairs[number].fixed, pairs[number].fixedRange, "fixed");
-    plan(pairs[number].moving, pairs[number].movingRange, "moving");
-  }
-  return bytes;
-}
-
 /** Writes down the vectors of an initial transform. */
 void
 PlanStart(const TransformChain & chain, const char * which, MemoryLedger & ledger)
@@ -73,7 +43,7 @@ PlanScheme(const DiffeomorphicProblem &  problem,
 {
   MemoryLedger                       ledger(true);
   const std::unique_ptr<SchemeSteps> steps = makeSteps(settings.scheme);
-  const std::size_t                  images = PlanImages(problem, settings, ledger);
+  const std::size_t                  images = PlanPairs(ListPairs(problem, settings), ledger);
   // The vectors of transforms that are not linear stay on the device from the first level on.
   PlanStart(problem.initial, "moving", ledger);
   PlanStart(problem.fixedInitial, "fixed", ledger);
@@ -139,11 +109,7 @@ PlanDiffeomorphic(const DiffeomorphicProblem &  problem,
     consider("a last level shrunk by twice the factor", changed);
   }
   ForEachChangeOfImages(problem, [&](const char * what, DiffeomorphicProblem its, const auto & change) {
-    for (FurtherPair & pair : its.further)
-    {
-      pair.fixed = change(pair.fixed);
-      pair.moving = change(pair.moving);
-    }
+    ChangeFurther(its.further, change);
     considerProblem(what, its, settings);
   });
   return plan;

@@ -2,12 +2,11 @@
 #include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
 
 #include "engine/field/JacobianMeasure.h"
-#include "engine/image/RangedImage.h"
 #include "engine/registration/MemoryPlanning.h"
 #include "engine/registration/diffeomorphic/DiffeomorphicChecks.h"
 #include "engine/registration/diffeomorphic/DiffeomorphicPlan.h"
 #include "engine/registration/diffeomorphic/GreedyScheme.h"
-#include "engine/registration/diffeomorphic/ImagePairs.h"
+#include "engine/registration/diffeomorphic/DiffeomorphicPairs.h"
 #include "engine/registration/diffeomorphic/SyNScheme.h"
 #include "engine/registration/diffeomorphic/VelocityScheme.h"
 #include "engine/runtime/Backend.h"
@@ -56,6 +55,7 @@ public:
     , m_Lines(MakePasses<LinePasses>(*m_Queue))
     , m_Workspace(this->MakeWorkspace())
     , m_Jacobian(*m_Queue)
+    , m_Ranged(*m_Queue, this->GetName())
   {
     m_Queue->KeepLargerArrays();
   }
@@ -173,33 +173,16 @@ private:
   Release()
   {
     m_Scheme.reset();
-    m_Ranged.clear();
+    m_Ranged.Release();
     m_Workspace.Release();
   }
 
   std::size_t
   CountHeldBytes() const
   {
-    std::size_t bytes =
-      m_Workspace.GetDeviceBytes() + m_Jacobian.GetDeviceBytes() + (m_Scheme ? m_Scheme->GetDeviceBytes() : 0);
-    for (const auto & ranged : m_Ranged)
-    {
-      bytes += ranged->fixed.GetDeviceBytes() + ranged->moving.GetDeviceBytes();
-    }
-    return bytes;
+    return m_Workspace.GetDeviceBytes() + m_Jacobian.GetDeviceBytes() + m_Ranged.GetDeviceBytes() +
+           (m_Scheme ? m_Scheme->GetDeviceBytes() : 0);
   }
-
-  /** The copies of a pair's images whose values lie in their ranges. */
-  struct RangedPair
-  {
-    RangedPair(Queue & queue, const std::string & deviceName)
-      : fixed(queue, deviceName)
-      , moving(queue, deviceName)
-    {}
-
-    RangedImage fixed;
-    RangedImage moving;
-  };
 
   const std::string &
   GetName() const
@@ -235,26 +218,17 @@ private:
               const DiffeomorphicSettings & settings,
               std::vector<std::string> &    warnings)
   {
-    const std::vector<FurtherPair> pairs = ListPairs(problem, settings);
-    ResizeItems(m_Ranged, pairs.size(), [this] { return std::make_unique<RangedPair>(*m_Queue, this->GetName()); });
+    const std::vector<FurtherPair> pairs = m_Ranged.Make(ListPairs(problem, settings), warnings);
     for (std::size_t number = 0; number < pairs.size(); ++number)
     {
-      const FurtherPair &      pair = pairs[number];
-      RangedPair &             ranged = *m_Ranged[number];
-      RegisteredImage &        fixed = number == 0 ? problem.fixed : problem.further[number - 1].fixed;
-      RegisteredImage &        moving = number == 0 ? problem.moving : problem.further[number - 1].moving;
-      std::vector<std::string> itsWarnings;
       WithPairNamed(number, [&] {
-        fixed = ranged.fixed.Make(pair.fixed, "fixed", pair.fixedRange, itsWarnings);
-        moving = ranged.moving.Make(pair.moving, "moving", pair.movingRange, itsWarnings);
-        CheckVaries(*m_Queue, fixed, "fixed");
-        CheckVaries(*m_Queue, moving, "moving");
+        CheckVaries(*m_Queue, pairs[number].fixed, "fixed");
+        CheckVaries(*m_Queue, pairs[number].moving, "moving");
       });
-      for (const std::string & warning : itsWarnings)
-      {
-        warnings.push_back(NamePair(number) + warning);
-      }
     }
+    problem.fixed = pairs.front().fixed;
+    problem.moving = pairs.front().moving;
+    problem.further.assign(pairs.begin() + 1, pairs.end());
   }
 
   DiffeomorphicLevelResult
@@ -338,9 +312,8 @@ private:
   DiffeomorphicScheme          m_SchemeName = DiffeomorphicScheme::Greedy;
   std::unique_ptr<SchemeSteps> m_Scheme;
   JacobianMeasure              m_Jacobian;
-  // One a pair.
-  std::vector<std::unique_ptr<RangedPair>> m_Ranged;
-  std::uintptr_t                           m_Registrations = 0;
+  RangedPairs                  m_Ranged;
+  std::uintptr_t               m_Registrations = 0;
   // Voxels of the current or the last registration's field; 0 if there is none.
   std::int64_t m_Voxels = 0;
   bool         m_IsTimed = false;

@@ -3,7 +3,7 @@
 #define gpureg_MiddlePair_h
 
 #include "engine/registration/LevelSimilarity.h"
-#include "engine/registration/diffeomorphic/ImagePairs.h"
+#include "engine/registration/diffeomorphic/DiffeomorphicPairs.h"
 #include "engine/registration/diffeomorphic/MiddleImage.h"
 
 #include <array>

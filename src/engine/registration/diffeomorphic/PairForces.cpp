@@ -2,7 +2,7 @@
 #include "engine/registration/diffeomorphic/PairForces.h"
 
 #include "engine/filter/LevelGeometry.h"
-#include "engine/registration/diffeomorphic/ImagePairs.h"
+#include "engine/registration/diffeomorphic/DiffeomorphicPairs.h"
 
 #include "gpureg/core/Error.h"
 

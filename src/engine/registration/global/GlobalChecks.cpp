@@ -3,6 +3,8 @@
 
 #include "engine/core/NumberNames.h"
 #include "engine/metric/SimilarityChoices.h"
+#include "engine/registration/global/GlobalPairs.h"
+#include "engine/registration/global/GlobalSearch.h"
 
 #include "gpureg/core/Error.h"
 
@@ -10,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace gpureg
 {
@@ -17,6 +20,21 @@ namespace gpureg
 namespace
 {
 constexpr double Degree = GlobalSettings::Pi / 180;
+
+void
+CheckPair(const FurtherPair & pair)
+{
+  CheckServes("cost", pair.similarity.kind, &SimilarityDescription::isForGlobal);
+  if (pair.similarity.bins != 0)
+  {
+    CheckSettings(pair.similarity);
+  }
+  if (!(pair.weight >= 0 && std::isfinite(pair.weight)))
+  {
+    throw BadInputError("a pair's weight is " + NameNumber(pair.weight) +
+                        "; give 0 or more, relative to the 1 of the first pair");
+  }
+}
 } // namespace
 
 PoseKind
@@ -24,6 +42,8 @@ GetPoseKind(int degreesOfFreedom)
 {
   switch (degreesOfFreedom)
   {
+    case 3:
+      return PoseKind::Translation;
     case 6:
       return PoseKind::Rigid;
     case 7:
@@ -34,7 +54,7 @@ GetPoseKind(int degreesOfFreedom)
       return PoseKind::Affine;
     default:
       throw BadInputError("there are no " + std::to_string(degreesOfFreedom) +
-                          " degrees of freedom; set 6, 7, 9 or 12, of two dimensions, too");
+                          " degrees of freedom; set 3, 6, 7, 9 or 12, of two dimensions, too");
   }
 }
 
@@ -46,12 +66,12 @@ CheckSettings(const GlobalProblem & problem, const GlobalSettings & settings)
     throw BadInputError("images of " + std::to_string(problem.dimension) + " dimensions; give 2 or 3");
   }
   // Each function throws for a value that it does not know.
-  CheckServes("cost", settings.cost, &SimilarityDescription::isForGlobal);
   GetName(settings.optimizer);
   GetPoseKind(settings.degreesOfFreedom);
-  if (settings.bins != 0)
+  const std::vector<FurtherPair> pairs = ListPairs(problem, settings);
+  for (std::size_t number = 0; number < pairs.size(); ++number)
   {
-    CheckSettings({ settings.cost, settings.bins });
+    WithPairNamed(number, [&] { CheckPair(pairs[number]); });
   }
   for (std::size_t axis = 0; axis < settings.angles.size(); ++axis)
   {
@@ -63,6 +83,10 @@ CheckSettings(const GlobalProblem & problem, const GlobalSettings & settings)
                           NameNumber(range[0] / Degree) + " to " + NameNumber(range[1] / Degree) +
                           " degrees; give a range from the smaller to the larger one, of 360 at most");
     }
+  }
+  if (settings.degreesOfFreedom == 3 && GlobalSearch::SearchesAngles(settings, problem.dimension))
+  {
+    throw BadInputError("a translation, of 3 degrees of freedom, has no angles to search; set the search angles to 0");
   }
   if (!(settings.finestEdge >= 0 && std::isfinite(settings.finestEdge)))
   {

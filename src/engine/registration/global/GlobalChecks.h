@@ -10,7 +10,7 @@ namespace gpureg
 {
 
 /** Returns the kind of a map of so many degrees of freedom.
- *  \throws BadInputError unless there are 6, 7, 9 or 12. */
+ *  \throws BadInputError unless there are 3, 6, 7, 9 or 12. */
 PoseKind
 GetPoseKind(int degreesOfFreedom);
 

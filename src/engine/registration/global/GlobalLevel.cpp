@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/global/GlobalLevel.h"
 
-#include "gpureg/transform/TransformChain.h"
-
-#include "engine/filter/LevelGeometry.h"
-
 #include <algorithm>
-#include <functional>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 namespace gpureg
@@ -14,121 +11,39 @@ namespace gpureg
 
 namespace
 {
-/** Subtracts other from map. */
+/** Adds the cost of another pair at the same pose. */
 void
-Subtract(IndexMap & map, const IndexMap & other)
+AddCost(PosedCost & sum, const PosedCost & other)
 {
-  const auto subtract = [](auto & from, const auto & what) {
-    std::transform(from.begin(), from.end(), what.begin(), from.begin(), std::minus<double>());
-  };
-  subtract(map.matrix, other.matrix);
-  subtract(map.offset, other.offset);
+  sum.cost += other.cost;
+  sum.overlap = other.overlap > 0 ? sum.overlap : 0;
 }
 } // namespace
 
 GlobalLevel::GlobalLevel(const std::string & deviceName, Queue & queue)
   : m_Queue(queue)
   , m_DeviceName(deviceName)
-  , m_Fixed(queue, deviceName)
-  , m_Moving(queue, deviceName)
 {}
 
 void
-GlobalLevel::SetCost(const SimilaritySettings & cost, bool isTimed)
+GlobalLevel::MakeImages(const LevelMaker & maker, const std::vector<WeighedPair> & pairs, int dimension, double edge)
 {
-  if (!m_Measure || !(m_Cost == cost))
+  ResizeItems(m_Pairs, pairs.size(), [this] { return std::make_unique<GlobalPairLevel>(m_DeviceName, m_Queue); });
+  for (std::size_t place = 0; place < pairs.size(); ++place)
   {
-    m_Measure = MakeGlobalMeasure(cost, m_DeviceName);
-    m_Cost = cost;
+    WithPairNamed(pairs[place].number, [&] {
+      m_Pairs[place]->MakeImages(maker, pairs[place].pair.fixed, pairs[place].pair.moving, dimension, edge);
+    });
   }
-  m_Measure->SetTiming(isTimed);
-  m_Statistics = {};
-}
-
-void
-GlobalLevel::MakeImages(
-  const LevelMaker & maker, const RegisteredImage & fixed, const RegisteredImage & moving, int dimension, double edge)
-{
-  const auto make = [&](const RegisteredImage & image, const char * which, Side & side) {
-    side.level =
-      MakeLevelImage(maker, image, which, ComputeFactors(image, dimension, edge, LeastVoxels), side.image, side.mask);
-  };
-  m_Dimension = dimension;
-  make(fixed, "fixed", m_Fixed);
-  make(moving, "moving", m_Moving);
-  m_PointToMoving = InvertMap(m_Moving.level.toPoint);
-  m_Share = 1;
-}
-
-double
-GlobalLevel::NarrowRange(LevelImage & level)
-{
-  if (level.mask == nullptr)
-  {
-    return 1;
-  }
-  const std::vector<double> values = DownloadValues(m_Queue, *level.image);
-  const std::vector<double> mask = DownloadValues(m_Queue, *level.mask);
-  ImageSummary              inside;
-  inside.minimum = level.summary.maximum;
-  inside.maximum = level.summary.minimum;
-  double count = 0;
-  for (std::size_t n = 0; n < values.size(); ++n)
-  {
-    if (mask[n] >= 0.5)
-    {
-      inside.minimum = std::min(inside.minimum, values[n]);
-      inside.maximum = std::max(inside.maximum, values[n]);
-      inside.mean += values[n];
-      ++count;
-    }
-  }
-  if (inside.maximum > inside.minimum)
-  {
-    inside.mean /= count;
-    level.summary = inside;
-  }
-  return count / static_cast<double>(values.size());
-}
-
-void
-GlobalLevel::NarrowRanges()
-{
-  m_Share = this->NarrowRange(m_Fixed.level);
-  this->NarrowRange(m_Moving.level);
-}
-
-void
-GlobalLevel::TakeRanges(const GlobalLevel & other)
-{
-  for (const auto & [level, from] :
-       { std::make_pair(&m_Fixed.level, &other.m_Fixed.level), std::make_pair(&m_Moving.level, &other.m_Moving.level) })
-  {
-    level->summary = level->mask != nullptr ? from->summary : level->summary;
-  }
-  m_Share = other.m_Share;
-}
-
-RegisteredImage
-GlobalLevel::GetFixed() const
-{
-  return AsRegistered(m_Fixed.level);
-}
-
-RegisteredImage
-GlobalLevel::GetMoving() const
-{
-  return AsRegistered(m_Moving.level);
 }
 
 double
 GlobalLevel::GetEdge() const
 {
   double longest = 0;
-  for (const Side * side : { &m_Fixed, &m_Moving })
+  for (const auto & pair : m_Pairs)
   {
-    const auto spacing = GetSpacing(side->level.toPoint);
-    longest = std::max(longest, *std::max_element(spacing.begin(), spacing.begin() + m_Dimension));
+    longest = std::max(longest, pair->GetEdge());
   }
   return longest;
 }
@@ -136,151 +51,99 @@ GlobalLevel::GetEdge() const
 double
 GlobalLevel::GetShortEdge() const
 {
-  double longer = 0;
-  for (const Side * side : { &m_Fixed, &m_Moving })
+  double shortest = std::numeric_limits<double>::infinity();
+  for (const auto & pair : m_Pairs)
   {
-    longer = std::max(longer, FindShortestEdge(AsRegistered(side->level), m_Dimension));
+    shortest = std::min(shortest, pair->GetShortEdge());
   }
-  return longer;
+  return shortest;
 }
 
 void
-GlobalLevel::Begin(const PoseFrame &             frame,
-                   double                        leastOverlap,
-                   double                        unrelated,
-                   int                           stride,
-                   const ParallelFor &           parallelFor,
-                   const std::function<void()> & onRound)
+GlobalLevel::Begin(const PoseFrame &              frame,
+                   const std::vector<PairShare> & shares,
+                   int                            stride,
+                   const ParallelFor &            parallelFor,
+                   const std::function<void()> &  onRound)
 {
   m_Frame = frame;
-  m_LeastOverlap = leastOverlap;
-  m_Unrelated = unrelated;
+  m_UnrelatedCost = shares.size() > 1 ? 0 : shares.front().unrelated;
   m_ParallelFor = parallelFor;
   m_OnRound = onRound;
-  // The measure reads the images on its own queue.
+  // Measures read the images on their own queues.
   m_Queue.Finish();
-  const LevelImage & moving = m_Moving.level;
-  m_Measure->SetImages(
-    m_Fixed.level, moving, this->MakeSamples(stride), MakeLevelMoving(moving, m_Dimension, true), parallelFor);
-  this->Count();
+  for (std::size_t place = 0; place < m_Pairs.size(); ++place)
+  {
+    m_Pairs[place]->Begin(shares[place], stride, parallelFor);
+  }
 }
 
 void
 GlobalLevel::Thin(int stride)
 {
-  m_Measure->SetSamples(this->MakeSamples(stride), m_ParallelFor);
-  this->Count();
-}
-
-FixedSamples
-GlobalLevel::MakeSamples(int stride)
-{
-  FixedSamples samples = MakeLevelSamples(m_Fixed.level);
-  const Size   size = samples.virtualSize;
-  IndexMap     toImage;
-  for (std::size_t d = 0; d < static_cast<std::size_t>(m_Dimension); ++d)
+  for (const auto & pair : m_Pairs)
   {
-    const int step = std::min(stride, size[d]);
-    samples.virtualSize[d] = size[d] / step;
-    toImage.matrix[4 * d] = step;
-    // Centres the samples within the voxels.
-    toImage.offset[d] = (size[d] - 1 - (samples.virtualSize[d] - 1) * step) / 2;
+    pair->Thin(stride, m_ParallelFor);
   }
-  samples.sampled->isOneGrid = stride == 1;
-  samples.sampled->toImage = toImage;
-  m_SampleToPoint = Compose(m_Fixed.level.toPoint, toImage);
-  m_Samples = std::max(1.0, m_Share * static_cast<double>(CountOf(samples.virtualSize)));
-  return samples;
-}
-
-IndexMap
-GlobalLevel::MakeIndexMap(const Pose & pose) const
-{
-  return Compose(m_PointToMoving, Compose(MakePointMap(m_Frame, pose), m_SampleToPoint));
-}
-
-double
-GlobalLevel::Weigh(const MeasuredValue & value, PosedCost & posed) const
-{
-  // The number of samples inside the mask is estimated from a share of all voxels, at the finest level from the next level's share, so it
-  // may be exceeded slightly.
-  posed.overlap = std::min(1.0, value.count / m_Samples);
-  const double enough = m_LeastOverlap > 0 ? std::min(1.0, posed.overlap / m_LeastOverlap) : 1.0;
-  const double weight = value.isKnown ? enough : 0.0;
-  posed.cost = m_Unrelated + weight * (value.value - m_Unrelated);
-  return weight;
 }
 
 std::vector<PosedCost>
 GlobalLevel::ComputeCosts(const std::vector<Pose> & poses)
 {
-  std::vector<PosedCost> costs(poses.size());
   if (poses.empty())
   {
-    return costs;
+    return {};
   }
-  m_OnRound();
-  m_Stage->values += static_cast<std::int64_t>(poses.size());
-  ++m_Stage->rounds;
-  const CandidateMaps candidates{ static_cast<std::int64_t>(poses.size()),
-                                  [&](std::int64_t first, std::int64_t number, IndexMap * maps) {
-                                    for (std::int64_t n = 0; n < number; ++n)
-                                    {
-                                      maps[n] = this->MakeIndexMap(poses[static_cast<std::size_t>(first + n)]);
-                                    }
-                                  } };
-  const auto values = m_Measure->FindValues(candidates, m_ParallelFor);
-  this->Count();
-  for (std::size_t n = 0; n < poses.size(); ++n)
+  std::vector<PosedCost> costs;
+  for (const auto & pair : m_Pairs)
   {
-    costs[n].pose = poses[n];
-    this->Weigh(values[n], costs[n]);
+    m_OnRound();
+    m_Stage->values += static_cast<std::int64_t>(poses.size());
+    ++m_Stage->rounds;
+    std::vector<PosedCost> ofPair = pair->ComputeCosts(m_Frame, poses, m_ParallelFor);
+    if (costs.empty())
+    {
+      costs = std::move(ofPair);
+      continue;
+    }
+    for (std::size_t n = 0; n < poses.size(); ++n)
+    {
+      AddCost(costs[n], ofPair[n]);
+    }
   }
   return costs;
 }
 
 PosedSlope
-GlobalLevel::ComputeSlope(const Pose & base, const PoseDirections & directions, std::vector<double> along)
+GlobalLevel::ComputeSlope(const Pose & base, const PoseDirections & directions, const std::vector<double> & along)
 {
-  m_OnRound();
-  ++m_Stage->derivatives;
-  ++m_Stage->rounds;
-  PosedSlope result;
-  const auto getPose = [&] { return MovePose(base, directions, along.data()); };
-  result.pose = getPose();
-  const MeasuredForces measured = m_Measure->ComputeForces(this->MakeIndexMap(result.pose), m_ParallelFor);
-  this->Count();
-  const double weight = this->Weigh(measured, result);
-  // The map is a simple and smooth function of the pose: differences of doubles give its derivative to about 1e-9.
-  constexpr double step = 1e-3;
-  for (double & coordinate : along)
+  PosedSlope sum;
+  for (const auto & pair : m_Pairs)
   {
-    const double here = coordinate;
-    coordinate = here + step;
-    IndexMap change = this->MakeIndexMap(getPose());
-    coordinate = here - step;
-    Subtract(change, this->MakeIndexMap(getPose()));
-    coordinate = here;
-    const double sum = SumAlong(measured.forces, change);
-    result.slope.push_back(weight * measured.factor * sum / (2 * step));
+    m_OnRound();
+    ++m_Stage->derivatives;
+    ++m_Stage->rounds;
+    const PosedSlope ofPair = pair->ComputeSlope(m_Frame, base, directions, along, m_ParallelFor);
+    if (sum.slope.empty())
+    {
+      sum = ofPair;
+      continue;
+    }
+    AddCost(sum, ofPair);
+    std::transform(sum.slope.begin(), sum.slope.end(), ofPair.slope.begin(), sum.slope.begin(), [](double a, double b) {
+      return a + b;
+    });
   }
-  return result;
-}
-
-void
-GlobalLevel::Count()
-{
-  m_Statistics = Add(m_Statistics, m_Measure->GetStatistics());
+  return sum;
 }
 
 EvaluationStatistics
 GlobalLevel::GetStatistics() const
 {
-  EvaluationStatistics statistics = m_Statistics;
-  statistics.deviceBytes = m_Measure ? m_Measure->GetStatistics().deviceBytes : 0;
-  for (const Side * side : { &m_Fixed, &m_Moving })
+  EvaluationStatistics statistics;
+  for (const auto & pair : m_Pairs)
   {
-    statistics.deviceBytes += static_cast<std::int64_t>(side->image.GetDeviceBytes() + side->mask.GetDeviceBytes());
+    statistics = Add(statistics, pair->GetStatistics());
   }
   return statistics;
 }

@@ -10,7 +10,7 @@
 #include "engine/registration/Agreement.h"
 #include "engine/registration/LevelSamples.h"
 #include "engine/registration/MemoryPlanning.h"
-#include "engine/registration/global/GlobalLevel.h"
+#include "engine/registration/global/GlobalPairs.h"
 #include "engine/registration/global/GlobalStages.h"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ PlanLevel(Queue &                 queue,
     const std::string name = level + which;
     return PlanLevelImage(queue,
                           image,
-                          ComputeFactors(image, dimension, edge, GlobalLevel::LeastVoxels),
+                          ComputeFactors(image, dimension, edge, GlobalPairLevel::LeastVoxels),
                           false,
                           "levels of images: " + name,
                           "scratch: shrunk image of " + name,
@@ -94,48 +94,65 @@ PlanSearch(Queue &                    queue,
     ledger.Reserve(name + "slab", std::min(NeighborhoodCorrelationMetric::DefaultSlabBytes, bytesOfSlab * voxels));
   }
 }
+
+/** Returns what names of a pair's arrays at a level begin with. */
+std::string
+NameLevel(std::size_t number, std::size_t level)
+{
+  return "level " + std::to_string(level) + (number == 0 ? " " : " pair " + std::to_string(number + 1) + " ");
+}
 } // namespace
 
 MemoryPlan
 PlanGlobal(Queue & queue, const GlobalProblem & problem, const GlobalSettings & settings)
 {
-  MemoryLedger      ledger(false);
-  const std::size_t images = PlanRegisteredImage(problem.fixed, settings.fixedRange, "fixed", ledger) +
-                             PlanRegisteredImage(problem.moving, settings.movingRange, "moving", ledger);
+  MemoryLedger             ledger(false);
+  std::vector<FurtherPair> pairs = ListPairs(problem, settings);
+  const std::size_t        images = PlanPairs(pairs, ledger);
   // Where values are looked through, one image after the other.
-  for (const RegisteredImage * image : { &problem.fixed, &problem.moving })
+  for (const FurtherPair & pair : pairs)
   {
-    ledger.Touch("scratch: widened image", IsNarrow(*image->image) ? CountWideBytes(*image->image) : 0);
+    for (const RegisteredImage * image : { &pair.fixed, &pair.moving })
+    {
+      ledger.Touch("scratch: widened image", IsNarrow(*image->image) ? CountWideBytes(*image->image) : 0);
+    }
   }
-  const double finest =
-    settings.finestEdge > 0 ? settings.finestEdge : FindUsualEdge({ problem.fixed, problem.moving }, problem.dimension);
-  constexpr std::size_t                      levels = std::tuple_size<GlobalLevels>::value;
-  std::vector<std::unique_ptr<PlannedSides>> sides;
-  RegisteredImage                            fixed = problem.fixed;
-  RegisteredImage                            moving = problem.moving;
-  std::vector<PlannedLevel>                  planned;
+  const double finest = settings.finestEdge > 0 ? settings.finestEdge : FindUsualEdge(pairs, problem.dimension);
+  constexpr std::size_t levels = std::tuple_size<GlobalLevels>::value;
+  // Of each level, and of each pair.
+  std::vector<std::vector<std::unique_ptr<PlannedSides>>> sides(levels);
+  std::vector<PlannedLevel>                               planned;
   for (std::size_t level = 0; level < levels; ++level)
   {
     ledger.BeginLevel();
-    sides.push_back(std::make_unique<PlannedSides>(queue));
-    const double      edge = std::ldexp(finest, static_cast<int>(level));
-    const std::string name = "level " + std::to_string(level) + " ";
-    PlanLevel(queue, fixed, moving, problem.dimension, edge, name, *sides.back(), ledger);
-    if (level == 0)
+    const double edge = std::ldexp(finest, static_cast<int>(level));
+    for (std::size_t number = 0; number < pairs.size(); ++number)
     {
-      fixed = AsRegistered(sides.back()->ofFixed);
-      moving = AsRegistered(sides.back()->ofMoving);
+      FurtherPair & pair = pairs[number];
+      sides[level].push_back(std::make_unique<PlannedSides>(queue));
+      PlannedSides & made = *sides[level].back();
+      PlanLevel(queue, pair.fixed, pair.moving, problem.dimension, edge, NameLevel(number, level), made, ledger);
+      if (level == 0)
+      {
+        pair.fixed = AsRegistered(made.ofFixed);
+        pair.moving = AsRegistered(made.ofMoving);
+      }
     }
-    planned.push_back({ sides.back()->fixed.GetSize(), ledger.GetMostOfLevel() });
+    planned.push_back({ sides[level].front()->fixed.GetSize(), ledger.GetMostOfLevel() });
   }
-  const int bins = settings.bins > 0 ? settings.bins : Describe(settings.cost).bins.usual;
   for (std::size_t level = levels; level-- > 0;)
   {
-    const std::string name = "searches: level " + std::to_string(level) + " ";
-    PlanSearch(queue, *sides[level], problem.dimension, { settings.cost, bins }, name, ledger);
+    for (std::size_t number = 0; number < pairs.size(); ++number)
+    {
+      SimilaritySettings cost = pairs[number].similarity;
+      cost.bins = cost.bins > 0 ? cost.bins : Describe(cost.kind).bins.usual;
+      PlanSearch(
+        queue, *sides[level][number], problem.dimension, cost, "searches: " + NameLevel(number, level), ledger);
+    }
   }
-  AgreementCheck check(queue, "");
-  check.Plan(AsRegistered(sides[At2mm]->ofFixed), AsRegistered(sides[At2mm]->ofMoving), problem.dimension, 0, ledger);
+  const PlannedSides & checked = *sides[At2mm].front();
+  AgreementCheck       check(queue, "");
+  check.Plan(AsRegistered(checked.ofFixed), AsRegistered(checked.ofMoving), problem.dimension, 0, ledger);
   planned.back().bytes = ledger.GetMostOfLevel();
   MemoryPlan plan = MakePlan(ledger);
   plan.levels = std::move(planned);
@@ -148,14 +165,15 @@ PlanGlobalWithChanges(Queue & queue, const GlobalProblem & problem, const Global
 {
   MemoryPlan   plan = PlanGlobal(queue, problem, settings);
   const double finest =
-    settings.finestEdge > 0 ? settings.finestEdge : FindUsualEdge({ problem.fixed, problem.moving }, problem.dimension);
+    settings.finestEdge > 0 ? settings.finestEdge : FindUsualEdge(ListPairs(problem, settings), problem.dimension);
   const auto consider = [&](const std::string & what, const GlobalProblem & its, const GlobalSettings & changed) {
     AddChangeIfLess(plan, what, PlanGlobal(queue, its, changed).bytes);
   };
   GlobalSettings changed = settings;
   changed.finestEdge = 2 * finest;
   consider("a finest level of voxels twice as long", problem, changed);
-  ForEachChangeOfImages(problem, [&](const char * what, const GlobalProblem & its, const auto &) {
+  ForEachChangeOfImages(problem, [&](const char * what, GlobalProblem its, const auto & change) {
+    ChangeFurther(its.further, change);
     consider(what, its, settings);
   });
   return plan;

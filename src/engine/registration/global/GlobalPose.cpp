@@ -182,6 +182,10 @@ RestrictPose(const PoseFrame & frame, Pose pose, PoseKind kind)
   {
     pose.logScale = {};
   }
+  if (kind == PoseKind::Translation)
+  {
+    pose.rotation = Pose().rotation;
+  }
   if (kind == PoseKind::Similarity || kind == PoseKind::TranslationAndScale)
   {
     const auto dimension = static_cast<std::ptrdiff_t>(frame.dimension);

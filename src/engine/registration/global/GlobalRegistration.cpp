@@ -9,12 +9,12 @@
 #include "engine/runtime/Operation.h"
 #include "engine/registration/global/GlobalChecks.h"
 #include "engine/registration/global/GlobalMass.h"
+#include "engine/registration/global/GlobalPairs.h"
 #include "engine/registration/global/GlobalPlan.h"
 #include "engine/registration/global/GlobalSearch.h"
 #include "engine/filter/LevelGeometry.h"
 #include "engine/metric/histogram/MattesEvaluation.h"
 #include "engine/core/NumberNames.h"
-#include "engine/image/RangedImage.h"
 
 #include "engine/runtime/MakePasses.h"
 
@@ -56,8 +56,7 @@ public:
     : m_Backend(gpureg::GetBackend(deviceName))
     , m_Queue(m_Backend->CreateQueue())
     , m_Lines(MakePasses<LinePasses>(*m_Queue))
-    , m_Fixed(*m_Queue, this->GetName())
-    , m_Moving(*m_Queue, this->GetName())
+    , m_Ranged(*m_Queue, this->GetName())
     , m_Check(*m_Queue, this->GetName())
   {
     this->Release();
@@ -70,18 +69,25 @@ public:
   }
 
   GlobalResult
-  Register(const GlobalProblem &                               given,
+  Register(const GlobalProblem &                               problem,
            const GlobalSettings &                              settings,
            const ParallelFor &                                 parallelFor,
            const std::function<void(const GlobalProgress &)> & progress)
   {
-    GlobalProblem problem = given;
-    const auto    start = Clock::now();
+    const auto start = Clock::now();
     CheckSettings(problem, settings);
-    CheckImage(problem.fixed, "fixed", this->GetName());
-    CheckImage(problem.moving, "moving", this->GetName());
-    CheckHasSlices(problem.fixed, problem.dimension, "fixed");
-    CheckHasSlices(problem.moving, problem.dimension, "moving");
+    const std::vector<FurtherPair> pairs = ListPairs(problem, settings);
+    for (std::size_t number = 0; number < pairs.size(); ++number)
+    {
+      WithPairNamed(number, [&] {
+        for (const auto & [image, which] :
+             { std::make_pair(&pairs[number].fixed, "fixed"), std::make_pair(&pairs[number].moving, "moving") })
+        {
+          CheckImage(*image, which, this->GetName());
+          CheckHasSlices(*image, problem.dimension, which);
+        }
+      });
+    }
     CheckRoom(
       *m_Backend,
       *m_Queue,
@@ -114,8 +120,7 @@ public:
     {
       statistics = Add(statistics, level->GetStatistics());
     }
-    statistics.deviceBytes +=
-      static_cast<std::int64_t>(m_Fixed.GetDeviceBytes() + m_Moving.GetDeviceBytes() + m_Check.GetDeviceBytes());
+    statistics.deviceBytes += static_cast<std::int64_t>(m_Ranged.GetDeviceBytes() + m_Check.GetDeviceBytes());
     statistics.evaluateMilliseconds = m_Result.milliseconds;
     return statistics;
   }
@@ -123,23 +128,23 @@ public:
 private:
   /** Registers the images of a checked problem. Sets the result. */
   void
-  Search(GlobalProblem &                                     problem,
+  Search(const GlobalProblem &                               problem,
          const GlobalSettings &                              settings,
          const ParallelFor &                                 parallelFor,
          const std::function<void(const GlobalProgress &)> & progress)
   {
     m_Input.settings = settings;
-    this->CountInEdges(problem);
+    m_Input.initial = problem.initial;
+    std::vector<FurtherPair> pairs = ListPairs(problem, settings);
+    this->CountInEdges(pairs, problem.dimension);
     m_Input.kind = GetPoseKind(settings.degreesOfFreedom);
     m_Input.parallelFor = parallelFor;
-    m_Input.initial = problem.initial;
     m_Stages.Restart(GlobalSearch::CountStages(settings, problem.dimension), m_Unit, progress);
     m_Result = {};
     m_Stages.Begin("levels");
-    problem.fixed = m_Fixed.Make(problem.fixed, "fixed", settings.fixedRange, m_Result.warnings);
-    problem.moving = m_Moving.Make(problem.moving, "moving", settings.movingRange, m_Result.warnings);
-    this->MakeImages(problem);
-    this->MakeFrame(problem);
+    m_Pairs = WeighPairs(m_Ranged.Make(std::move(pairs), m_Result.warnings), FirstPair::IsKept);
+    this->MakeImages(problem.dimension);
+    this->MakeFrame(problem.dimension);
     m_Stages.End(0);
     const Pose      began = m_Search.FindStart();
     const PosedCost best = m_Search.Find(began);
@@ -155,8 +160,7 @@ private:
     {
       level = std::make_unique<GlobalLevel>(this->GetName(), *m_Queue);
     }
-    m_Fixed.Release();
-    m_Moving.Release();
+    m_Ranged.Release();
     m_Check.Release();
   }
 
@@ -169,48 +173,55 @@ private:
   /** Makes the shortest edge of the images' voxels the unit of all lengths until the result is converted back. Images with equal voxels
    *  then have equal results, mostly to the last bit, whatever the voxels' size is. Completes the settings. */
   void
-  CountInEdges(GlobalProblem & problem)
+  CountInEdges(std::vector<FurtherPair> & pairs, int dimension)
   {
-    const double usual = FindUsualEdge({ problem.fixed, problem.moving }, problem.dimension);
-    m_Unit =
-      std::min(FindShortestEdge(problem.fixed, problem.dimension), FindShortestEdge(problem.moving, problem.dimension));
+    const double usual = FindUsualEdge(pairs, dimension);
+    m_Unit = std::numeric_limits<double>::infinity();
+    for (const FurtherPair & pair : pairs)
+    {
+      m_Unit = std::min({ m_Unit, FindShortestEdge(pair.fixed, dimension), FindShortestEdge(pair.moving, dimension) });
+    }
     m_Input.settings.finestEdge = (m_Input.settings.finestEdge > 0 ? m_Input.settings.finestEdge : usual) / m_Unit;
     const auto count = [this](Vector3 & lengths) {
       std::for_each(lengths.begin(), lengths.end(), [this](double & length) { length /= m_Unit; });
     };
-    for (RegisteredImage * image : { &problem.fixed, &problem.moving })
+    for (FurtherPair & pair : pairs)
     {
-      count(image->indexToPoint.offset);
-      // In two dimensions the third axis has no length.
-      for (std::size_t n = 0; n < image->indexToPoint.matrix.size(); ++n)
+      for (RegisteredImage * image : { &pair.fixed, &pair.moving })
       {
-        image->indexToPoint.matrix[n] /= n % 3 < static_cast<std::size_t>(problem.dimension) ? m_Unit : 1.0;
+        count(image->indexToPoint.offset);
+        // In two dimensions the third axis has no length.
+        for (std::size_t n = 0; n < image->indexToPoint.matrix.size(); ++n)
+        {
+          image->indexToPoint.matrix[n] /= n % 3 < static_cast<std::size_t>(dimension) ? m_Unit : 1.0;
+        }
       }
     }
-    if (problem.initial)
+    if (m_Input.initial)
     {
-      count(problem.initial->offset);
+      count(m_Input.initial->offset);
     }
   }
 
-  /** Returns the number of bins of a level, 0 for a cost without bins: fewer at coarse levels, and, unless the caller has set it, no more than the samples fill. With
-   *  too few samples per bin, a smaller overlap would have a lower cost by chance. */
+  /** Returns the number of bins of a pair at a level, 0 for a cost without bins: fewer at coarse levels, and, unless the caller has set it, no
+   *  more than the samples fill. With too few samples per bin, a smaller overlap would have a lower cost by chance. */
   int
-  GetBins(int level) const
+  GetBins(int level, std::size_t place) const
   {
     constexpr int                 least = 32;
-    const SimilarityDescription & cost = Describe(m_Input.settings.cost);
+    const SimilaritySettings &    settings = m_Pairs[place].pair.similarity;
+    const SimilarityDescription & cost = Describe(settings.kind);
     if (!cost.HasBins())
     {
       return 0;
     }
-    const int bins = m_Input.settings.bins > 0 ? m_Input.settings.bins : cost.bins.usual;
+    const int bins = settings.bins > 0 ? settings.bins : cost.bins.usual;
     const int ofLevel = std::max(std::min(bins, least), bins >> std::max(0, level - At2mm));
-    if (m_Input.settings.bins > 0)
+    if (settings.bins > 0)
     {
       return ofLevel;
     }
-    const auto   samples = static_cast<double>(this->GetLevel(level).GetVoxelCount());
+    const auto   samples = static_cast<double>(this->GetLevel(level).GetPair(place).GetVoxelCount());
     const double filled =
       cost.HasJointHistogram() ? std::sqrt(samples / 8) + 2 * kernels::HistogramPadding : samples / 16;
     return static_cast<int>(std::clamp<double>(filled, 2 * kernels::HistogramPadding + 1, ofLevel));
@@ -224,61 +235,87 @@ private:
 
   /** Makes the finest level from the images, and each coarser level from the level before. */
   void
-  MakeImages(const GlobalProblem & problem)
+  MakeImages(int dimension)
   {
-    const LevelMaker maker{ *m_Queue, *m_Lines };
-    RegisteredImage  fixed = problem.fixed;
-    RegisteredImage  moving = problem.moving;
+    const LevelMaker         maker{ *m_Queue, *m_Lines };
+    std::vector<WeighedPair> pairs = m_Pairs;
     for (int level = 0; level < static_cast<int>(m_Levels.size()); ++level)
     {
       GlobalLevel & made = this->GetLevel(level);
-      made.MakeImages(maker, fixed, moving, problem.dimension, std::ldexp(m_Input.settings.finestEdge, level));
-      if (level == 0)
+      made.MakeImages(maker, pairs, dimension, std::ldexp(m_Input.settings.finestEdge, level));
+      for (std::size_t place = 0; place < pairs.size(); ++place)
       {
-        fixed = made.GetFixed();
-        moving = made.GetMoving();
+        GlobalPairLevel & pair = made.GetPair(place);
+        if (level == 0)
+        {
+          pairs[place].pair.fixed = pair.GetFixed();
+          pairs[place].pair.moving = pair.GetMoving();
+        }
+        else
+        {
+          pair.NarrowRanges();
+        }
+        pair.SetCost({ m_Pairs[place].pair.similarity.kind, this->GetBins(level, place) }, m_IsTimed);
       }
-      else
-      {
-        made.NarrowRanges();
-      }
-      made.SetCost({ m_Input.settings.cost, this->GetBins(level) }, m_IsTimed);
     }
     // The finest level has too many voxels to examine on the host.
-    this->GetLevel(At1mm).TakeRanges(this->GetLevel(At2mm));
+    for (std::size_t place = 0; place < pairs.size(); ++place)
+    {
+      this->GetLevel(At1mm).GetPair(place).TakeRanges(this->GetLevel(At2mm).GetPair(place));
+    }
   }
 
+  /** Makes the frame of poses by the first pair, and the share of each pair. */
   void
-  MakeFrame(const GlobalProblem & problem)
+  MakeFrame(int dimension)
   {
     const GlobalLevel & level = this->GetLevel(At8mm);
-    const ImageMass     fixed = ComputeMass(*m_Queue, level.GetFixed(), "fixed");
-    const ImageMass     moving = ComputeMass(*m_Queue, level.GetMoving(), "moving");
-    // At 8 mm, values beside a mask blend into it.
-    CheckVaries(*m_Queue, problem.fixed, "fixed");
-    CheckVaries(*m_Queue, problem.moving, "moving");
-    // A small moving image, such as some slices of a head, can cover only a part of the fixed image.
-    m_SmallerShare = std::min(1.0, moving.volume / fixed.volume);
-    m_Input.leastOverlap = m_Input.settings.leastOverlap * m_SmallerShare;
-    m_Input.unrelated = ComputeUnrelatedCost(m_Input.settings.cost, fixed.values, moving.values);
-    m_Input.frame = {};
-    m_Input.frame.dimension = problem.dimension;
-    m_Input.frame.fixedCentre = fixed.centre;
-    m_Input.frame.movingCentre = moving.centre;
-    m_Input.frame.radius = std::max(fixed.radius, level.GetEdge());
-    m_Input.frame.axes = ComputeAxes(problem.fixed.indexToPoint);
-    m_Input.gradients = GradientSums(level.GetFixed(), fixed, m_Input.parallelFor);
+    m_Input.shares.clear();
+    for (std::size_t place = 0; place < m_Pairs.size(); ++place)
+    {
+      WithPairNamed(m_Pairs[place].number, [&] {
+        const RegisteredImage image = level.GetPair(place).GetFixed();
+        const ImageMass       fixed = ComputeMass(*m_Queue, image, "fixed");
+        const ImageMass       moving = ComputeMass(*m_Queue, level.GetPair(place).GetMoving(), "moving");
+        // At 8 mm, values beside a mask blend into it.
+        CheckVaries(*m_Queue, m_Pairs[place].pair.fixed, "fixed");
+        CheckVaries(*m_Queue, m_Pairs[place].pair.moving, "moving");
+        // A small moving image, such as some slices of a head, can cover only a part of the fixed image.
+        const double smallerShare = std::min(1.0, moving.volume / fixed.volume);
+        m_Input.shares.push_back(this->MakeShare(m_Pairs[place].pair, fixed, moving, smallerShare));
+        if (place == 0)
+        {
+          m_SmallerShare = smallerShare;
+          m_Input.frame = {};
+          m_Input.frame.dimension = dimension;
+          m_Input.frame.fixedCentre = fixed.centre;
+          m_Input.frame.movingCentre = moving.centre;
+          m_Input.frame.radius = std::max(fixed.radius, level.GetEdge());
+          m_Input.frame.axes = ComputeAxes(m_Pairs[place].pair.fixed.indexToPoint);
+          m_Input.gradients = GradientSums(image, fixed, m_Input.parallelFor);
+        }
+      });
+    }
+  }
+
+  PairShare
+  MakeShare(const FurtherPair & pair, const ImageMass & fixed, const ImageMass & moving, double smallerShare) const
+  {
+    PairShare share;
+    share.unrelated = ComputeUnrelatedCost(pair.similarity.kind, fixed.values, moving.values);
+    share.leastOverlap = m_Input.settings.leastOverlap * smallerShare;
+    share.weight = pair.weight;
+    share.isOfSeveral = m_Pairs.size() > 1;
+    return share;
   }
 
   /** \throws BadInputError if the images do not overlap */
   void
   MakeResult(const PosedCost & best)
   {
-    if (!(best.overlap > 0))
+    for (std::size_t place = 0; place < m_Pairs.size() && !(best.overlap > 0); ++place)
     {
-      throw BadInputError(
-        "no voxel of the fixed image comes to lie in the moving one, wherever it is moved to; give larger "
-        "masks, or images of the same thing");
+      WithPairNamed(m_Pairs[place].number, [&] { this->CheckOverlaps(place, best.pose); });
     }
     m_Result.pointMap = MakePointMap(m_Input.frame, best.pose);
     m_Result.centre = m_Input.frame.fixedCentre;
@@ -296,23 +333,36 @@ private:
     m_Result.stages = m_Stages.GetResults();
   }
 
-  /** Adds warnings about a result that may be wrong. */
+  /** \throws BadInputError if the images of a pair do not overlap at a pose */
+  void
+  CheckOverlaps(std::size_t place, const Pose & pose) const
+  {
+    GlobalPairLevel & pair = this->GetLevel(At1mm).GetPair(place);
+    if (!(pair.ComputeCosts(m_Input.frame, { pose }, m_Input.parallelFor).front().overlap > 0))
+    {
+      throw BadInputError(
+        "no voxel of the fixed image comes to lie in the moving one, wherever it is moved to; give larger "
+        "masks, or images of the same thing");
+    }
+  }
+
+  /** Adds warnings about a result that may be wrong. Whether images agree is told by the first pair. */
   void
   FindWarnings(int dimension, const Pose & start, const PosedCost & best)
   {
-    const LevelMaker    maker{ *m_Queue, *m_Lines };
-    const GlobalLevel & level = this->GetLevel(At2mm);
-    TransformChain      found;
+    const LevelMaker        maker{ *m_Queue, *m_Lines };
+    const GlobalPairLevel & level = this->GetLevel(At2mm).GetPair(0);
+    TransformChain          found;
     found.dimension = dimension;
     found.first = MakePointMap(m_Input.frame, best.pose);
     Agreement agreement = m_Check.Find(maker, level.GetFixed(), level.GetMoving(), found, m_Input.parallelFor);
     agreement.overlap = best.overlap;
+    const double leastOverlap = m_Input.shares.front().leastOverlap;
     // A caller who asks for less overlap than usual expects less.
     const bool expectsLess = m_Input.settings.leastOverlap < GlobalSettings().leastOverlap;
     AgreementCheck::AddWarnings(agreement,
-                                expectsLess
-                                  ? m_Input.leastOverlap
-                                  : std::max(m_Input.leastOverlap, AgreementCheck::UsualOverlap * m_SmallerShare),
+                                expectsLess ? leastOverlap
+                                            : std::max(leastOverlap, AgreementCheck::UsualOverlap * m_SmallerShare),
                                 m_Result.warnings);
     const double stretch = ComputeStretch(best.pose, dimension);
     if (stretch > MostStretch)
@@ -324,7 +374,7 @@ private:
     }
     const PosedCost began = this->GetLevel(At1mm).ComputeCosts({ start }).front();
     // Relative to how far the cost lies below that of unrelated images.
-    const double known = 1e-3 * std::abs(m_Input.unrelated - best.cost);
+    const double known = 1e-3 * std::abs(this->GetLevel(At1mm).GetUnrelatedCost() - best.cost);
     if (began.overlap > 0 && began.cost < best.cost - known)
     {
       m_Result.warnings.push_back(
@@ -342,8 +392,7 @@ private:
   std::shared_ptr<Backend>    m_Backend;
   std::shared_ptr<Queue>      m_Queue;
   std::unique_ptr<LinePasses> m_Lines;
-  RangedImage                 m_Fixed;
-  RangedImage                 m_Moving;
+  RangedPairs                 m_Ranged;
   AgreementCheck              m_Check;
   GlobalLevels                m_Levels;
   GlobalStages                m_Stages{ m_Levels };
@@ -352,6 +401,7 @@ private:
   bool                        m_IsTimed = false;
   double                      m_Unit = 1;         // in mm
   double                      m_SmallerShare = 1; // the share of the fixed image that the moving image could cover
+  std::vector<WeighedPair>    m_Pairs;            // those that are compared
   GlobalResult                m_Result;
 };
 

@@ -105,12 +105,15 @@ GlobalSearch::Find(const Pose & start)
 }
 
 GlobalLevel &
-GlobalSearch::BeginLevel(GlobalLevelNumber number, double leastOverlap, int stride)
+GlobalSearch::BeginLevel(GlobalLevelNumber number, int stride, double overlap)
 {
-  GlobalLevel & level = *m_Levels[number];
-  level.Begin(m_Input.frame, leastOverlap, m_Input.unrelated, stride, m_Input.parallelFor, [this] {
-    m_Stages.Report();
-  });
+  GlobalLevel &          level = *m_Levels[number];
+  std::vector<PairShare> shares = m_Input.shares;
+  for (PairShare & share : shares)
+  {
+    share.leastOverlap = std::min(1.0, overlap * share.leastOverlap);
+  }
+  level.Begin(m_Input.frame, shares, stride, m_Input.parallelFor, [this] { m_Stages.Report(); });
   return level;
 }
 
@@ -149,7 +152,7 @@ GlobalSearch::MakeStarts(const Pose & start, GlobalLevel & level) const
   }
   Pose centred = start;
   centred.translation = {};
-  if (level.ComputeCosts({ start }).front().overlap <= 0.5 * m_Input.leastOverlap)
+  if (level.ComputeCosts({ start }).front().overlap <= 0.5 * m_Input.shares.front().leastOverlap)
   {
     return { centred };
   }
@@ -170,11 +173,11 @@ GlobalSearch::Turn(const Pose & start, const Matrix3 & rotation)
 PoseDirections
 GlobalSearch::MakeDirectionsWithin(PoseKind kind) const
 {
-  const bool isRigid = m_Input.kind == PoseKind::Rigid;
-  return MakePoseDirections(m_Input.frame,
-                            !isRigid                                ? kind
-                            : kind == PoseKind::TranslationAndScale ? PoseKind::Translation
-                                                                    : PoseKind::Rigid);
+  if (m_Input.kind == PoseKind::Rigid)
+  {
+    kind = kind == PoseKind::TranslationAndScale ? PoseKind::Translation : PoseKind::Rigid;
+  }
+  return MakePoseDirections(m_Input.frame, m_Input.kind == PoseKind::Translation ? PoseKind::Translation : kind);
 }
 
 PoseDirections
@@ -222,7 +225,7 @@ GlobalSearch::SearchAt8mm(const Pose & start)
 {
   m_Stages.Begin(At8mm, SearchesAngles(m_Input.settings, m_Input.frame.dimension) ? ": coarse rotations" : "");
   // A small overlap has a low cost by chance. Nothing is certain at this stage, so it requires more overlap than later stages.
-  GlobalLevel &        level = this->BeginLevel(At8mm, std::min(1.0, 2 * m_Input.leastOverlap));
+  GlobalLevel &        level = this->BeginLevel(At8mm, 1, 2);
   const double         edge = level.GetEdge();
   const auto           starts = this->MakeStarts(start, level);
   const PoseDirections moves = this->MakeDirectionsWithin(PoseKind::TranslationAndScale);
@@ -299,7 +302,7 @@ GlobalSearch::SearchAt4mm(std::vector<PosedCost> poses)
 {
   const bool isThinned = poses.size() > 1;
   m_Stages.Begin(At4mm, isThinned ? Thinned : "");
-  GlobalLevel &        level = this->BeginLevel(At4mm, m_Input.leastOverlap, isThinned ? 2 : 1);
+  GlobalLevel &        level = this->BeginLevel(At4mm, isThinned ? 2 : 1);
   const double         edge = level.GetEdge();
   const PoseDirections turns = this->MakeDirectionsWithin(PoseKind::Similarity);
   if (isThinned)
@@ -327,7 +330,7 @@ PosedCost
 GlobalSearch::SearchAt2mm(PosedCost best)
 {
   m_Stages.Begin(At2mm);
-  GlobalLevel &          level = this->BeginLevel(At2mm, m_Input.leastOverlap);
+  GlobalLevel &          level = this->BeginLevel(At2mm);
   std::vector<PosedCost> poses{ best };
   for (const PoseKind kind : { PoseKind::Similarity, PoseKind::Scales, PoseKind::Affine })
   {
@@ -348,7 +351,7 @@ PosedCost
 GlobalSearch::SearchAt1mm(PosedCost best, const Pose & start)
 {
   m_Stages.Begin(At1mm, Thinned);
-  GlobalLevel & level = this->BeginLevel(At1mm, m_Input.leastOverlap, 2);
+  GlobalLevel & level = this->BeginLevel(At1mm, 2);
   // If coarser levels have led away from a better start, continues from the start.
   const std::vector<PosedCost> both = level.ComputeCosts({ best.pose, start });
   best = both[1].overlap > 0 && both[1].cost < both[0].cost ? both[1] : both[0];

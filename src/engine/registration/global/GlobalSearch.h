@@ -25,11 +25,9 @@ struct GlobalSearchInput
   PoseFrame               frame;
   /** The sums of the fixed image's gradients at 8 mm. */
   GradientSums gradients;
-  /** GlobalSettings::leastOverlap times the share of the fixed image that the moving image could cover. */
-  double leastOverlap = 0;
-  /** The cost of unrelated images. */
-  double      unrelated = 0;
-  ParallelFor parallelFor;
+  /** What each pair counts for, the first one first. */
+  std::vector<PairShare> shares;
+  ParallelFor            parallelFor;
 };
 
 /** Searches for the pose of least cost through all levels, from coarse to fine, as Li 2015, section 2.2, with more poses and along
@@ -70,10 +68,10 @@ private:
   };
 
   /** Prepares a level for this search.
-   *  \param leastOverlap see GlobalSettings
-   *  \param stride evaluates each stride-th voxel along each axis */
+   *  \param stride evaluates each stride-th voxel along each axis
+   *  \param overlap factor of the least overlap of each pair */
   GlobalLevel &
-  BeginLevel(GlobalLevelNumber number, double leastOverlap, int stride = 1);
+  BeginLevel(GlobalLevelNumber number, int stride = 1, double overlap = 1);
 
   /** Makes the rotations to search, unless the angles have not changed. */
   void

@@ -129,11 +129,16 @@ class CallImages:
         self._kept = made
         return [made[metric.fixed, metric.moving, stage.masks] for metric in stage.metrics]
 
-    def _read_pair(self, stage: Stage, metric: Metric) -> Pair:
-        fixed, moving = self.prepared(metric)
-        return _KeptPair(**vars(read_pair(fixed, moving, *self.masks(stage, metric, fixed, moving), {})))
+    def moved_pairs(self, stage: Stage, matrix: np.ndarray) -> list[Pair]:
+        """Returns the same with moving images whose points have been moved by a homogeneous matrix. They stay for this stage alone."""
+        return [self._read_pair(stage, metric, matrix) for metric in stage.metrics]
 
-    def masks(self, stage: Stage, metric: Metric, fixed: Image, moving: Image) -> tuple[Optional[Image], Optional[Image]]:
+    def _read_pair(self, stage: Stage, metric: Metric, matrix: Optional[np.ndarray] = None) -> Pair:
+        fixed, moving = self.prepared(metric)
+        moving = moving if matrix is None else _moved(moving, matrix)
+        return _KeptPair(**vars(read_pair(fixed, moving, *self._masks(stage, metric, fixed, moving), {})))
+
+    def _masks(self, stage: Stage, metric: Metric, fixed: Image, moving: Image) -> tuple[Optional[Image], Optional[Image]]:
         """Returns a stage's masks, on the grids of a metric's images."""
         fixed_mask, moving_mask = stage.masks
         # The moving image may have been moved, and its mask goes with it.
@@ -147,3 +152,10 @@ class CallImages:
         mask = self.read(name)
         inside = mask.like((mask.array != 0).astype(np.uint8))
         return inside if inside.has_grid_of(image) else resample(inside, None, image, "nearest")
+
+
+def _moved(image: Image, matrix: np.ndarray) -> Image:
+    """Returns an image whose points have been moved by a matrix."""
+    whole = matrix @ image.index_to_point
+    spacing = np.linalg.norm(whole[:-1, :-1], axis=0)
+    return Image(image.array, spacing, whole[:-1, -1], whole[:-1, :-1] / spacing)

@@ -15,7 +15,7 @@ from .._sides import Pair
 from .registration_call import Metric, Stage
 
 _ALL = stages.ALL_VALUES
-_DEGREES = {"Similarity": 7, "Affine": 12}
+_DEGREES = {"Translation": 3, "Similarity": 7, "Affine": 12}
 # Shares of the penalty of bending, of metrics of values from 0 to 1. Squares of differences are the smallest.
 _BENDING = {"mean_squares": 1e-4, "correlation": 1e-3, "neighborhood_correlation": 1e-3}
 
@@ -30,7 +30,7 @@ def find_factors(image: Image, factor: int) -> list[int]:
 
 
 def make_linear_stage(stage: Stage, fixed: Image) -> stages.Rigid:
-    """Makes the linear stage that has a stage's metric, and its finest level that has iterations."""
+    """Makes the linear stage that has a stage's first metric, and its finest level that has iterations."""
     finest = [factor for factor, iterations in zip(stage.shrink_factors, stage.iterations) if iterations > 0][-1]
     made = stages.Rigid() if stage.transform == "Rigid" else stages.Affine(degrees_of_freedom=_DEGREES[stage.transform])
     made.cost, made.bins = stage.metric.similarity, stage.metric.size
@@ -102,18 +102,18 @@ def make_first_stages(asked: Sequence[Stage]) -> list[stages.Stage]:
     """Makes stages that take little time and the same parts of a device as those that are asked for, each part once."""
     made: dict[tuple[str, str], stages.Stage] = {}
     for stage in asked:
-        cost = stage.metric.similarity
-        if stage.transform == "SyN":
-            made.setdefault(("SyN", cost), stages.SyN(similarity=cost, iterations=[1], fixed_range=_ALL, moving_range=_ALL))
-        elif stage.transform == "BSpline":
-            made.setdefault(("BSpline", cost), stages.FreeForm(similarity=cost, levels=1, iterations=1))
-        elif stage.transform != "Translation":
-            made.setdefault(("linear", cost), stages.Rigid(cost=cost))
+        for cost in (metric.similarity for metric in stage.metrics):
+            if stage.transform == "SyN":
+                made.setdefault(("SyN", cost), stages.SyN(similarity=cost, iterations=[1], fixed_range=_ALL, moving_range=_ALL))
+            elif stage.transform == "BSpline":
+                made.setdefault(("BSpline", cost), stages.FreeForm(similarity=cost, levels=1, iterations=1))
+            else:
+                made.setdefault(("linear", cost), stages.Rigid(cost=cost))
     return list(made.values())
 
 
 def make_further(metric: Metric, first: Metric, pair: Pair, number: int) -> Further:
-    """Makes the pair of images that SyN compares by a metric beside its first one.
+    """Makes the pair of images that a stage compares by a metric beside its first one.
 
     Args:
         pair: the metric's images and masks.

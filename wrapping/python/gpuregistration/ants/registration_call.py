@@ -89,7 +89,7 @@ class Stage:
     Attributes:
         transform: "Translation", "Rigid", "Similarity", "Affine", "SyN" or "BSpline".
         step, update_variance, total_variance: the numbers in the transform's brackets.
-        metrics: those with a weight, in their order; one at least, and one alone where the stage is linear.
+        metrics: those with a weight, in their order; one at least, and one alone where the stage is BSpline.
         masks: names of the fixed and the moving image's masks; None if there is none.
         weights: factors of the components of a deformation.
         mesh: of BSpline, cells along each axis at the coarsest level, or one number for all axes.
@@ -305,8 +305,6 @@ def _read_stage(
         read_metrics = [metric for metric in read_metrics if metric.weight > 0]
         if not read_metrics:
             raise metrics[0].wrong("a weight above 0 of one of the stage's metrics")
-    if len(read_metrics) > 1 and name in LINEAR.values():
-        others.append(f"several metrics of the linear stage {name}")
     stage = Stage(name, *numbers, read_metrics, iterations, threshold, window, read_factors, read_sigmas, in_mm)
     if name == "BSpline":
         stage.mesh = transform.wholes(transform.parameter(1), 1)

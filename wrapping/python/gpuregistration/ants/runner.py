@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Optional
+from typing import Callable, Optional, Sequence
 
 import numpy as np
 
@@ -15,20 +15,22 @@ from .._devices import DeviceLike, choose_device
 from .._engine import UnsupportedError
 from .._image import Image
 from .._register import register_pair
-from .._sides import Pair, read_pair
+from .._sides import Pair
 from .._stage_result import StageResult
 from .._start import start_device
 from .._transforms import Affine, Transform, linear_matrix
 from ..command.times import Times
+from ..stages import Stage as AnyStage
 from .call_images import CallImages, Read
 from .diagnostics import Log, describe_stage
 from .initial import make_initial
 from .levels import make_first_stages, make_free_form_stage, make_further, make_linear_stage, make_syn_stage
 from .registration_call import LINEAR, Initial, RegistrationCall, Stage
-from .translation import find_translation
 
 # Degrees of freedom: that a matrix turns by, but for rounding.
 _ROUNDING = 1e-6
+# What makes stages that deform; others are linear.
+_MAKERS: dict[str, Callable[[Stage, Image], AnyStage]] = {"SyN": make_syn_stage, "BSpline": make_free_form_stage}
 
 
 class OtherTransform(UnsupportedError):
@@ -183,35 +185,34 @@ def _run(
     before = _matrix_of(parts, d)
     if not any(stage.iterations) and stage.transform in LINEAR.values():
         return _linear(stage.transform, Affine(np.eye(d))), None
-    fixed, moving = images.prepared(stage.metric)
-    if stage.transform in LINEAR.values() and not _can_begin_with(stage.transform, before[:-1, :-1]):
-        # The stage has fewer degrees of freedom than what it begins with: the moving image's grid takes that in.
-        moved = _moved(moving, np.linalg.inv(before))
-        pair = read_pair(fixed, moved, *images.masks(stage, stage.metric, fixed, moved), {})
-        result = _register_linear(stage, pair, np.eye(d + 1), call, device)
-        return _linear(stage.transform, _affine(result)), result
     if stage.transform in LINEAR.values():
-        if stage.transform == "Translation":
-            result = find_translation(stage, fixed, moving, images.masks(stage, stage.metric, fixed, moving), before, device)
-        else:
-            result = _register_linear(stage, images.pairs(stage)[0], before, call, device)
-        return _linear(stage.transform, Affine.from_matrix(np.linalg.inv(before) @ _affine(result).matrix_of(), _affine(result).center)), result
-    if stage.transform == "BSpline":
-        found = register_pair(images.pairs(stage)[0], [make_free_form_stage(stage, fixed)], Affine.from_matrix(before), device, call.seed)
-        result = found.stages[-1]
-        assert isinstance(result.transform, Composite)
-        return Part("BSpline", result.transform.transforms[0], None), result
-    pairs = images.pairs(stage)
-    further = [make_further(metric, stage.metric, pair, n) for n, (metric, pair) in enumerate(zip(stage.metrics, pairs), 1) if n > 1]
-    found = register_pair(pairs[0], [make_syn_stage(stage, fixed)], Affine.from_matrix(before), device, call.seed, further=further)
-    result = found.stages[-1]
+        if _can_begin_with(stage.transform, before[:-1, :-1]):
+            result = _register(stage, images.pairs(stage), before, call, device)
+            own = np.linalg.inv(before) @ _affine(result).matrix_of()
+            return _linear(stage.transform, Affine.from_matrix(own, _affine(result).center)), result
+        # The stage has fewer degrees of freedom than what it begins with: the moving images' grids take that in.
+        result = _register(stage, images.moved_pairs(stage, np.linalg.inv(before)), np.eye(d + 1), call, device)
+        return _linear(stage.transform, _affine(result)), result
+    result = _register(stage, images.pairs(stage), before, call, device)
     whole, back = result.transform, result.inverse
-    assert isinstance(whole, Composite) and isinstance(back, Composite)
+    assert isinstance(whole, Composite)
+    if stage.transform == "BSpline":
+        return Part("BSpline", whole.transforms[0], None), result
+    assert isinstance(back, Composite)
     return Part("SyN", whole.transforms[0], back.transforms[-1]), result
 
 
-def _register_linear(stage: Stage, pair: Pair, before: np.ndarray, call: RegistrationCall, device: str) -> StageResult:
-    return register_pair(pair, [make_linear_stage(stage, pair.fixed)], Affine.from_matrix(before), device, call.seed).stages[-1]
+def _register(stage: Stage, pairs: Sequence[Pair], before: np.ndarray, call: RegistrationCall, device: str) -> StageResult:
+    """Registers the images of a stage's metrics.
+
+    Args:
+        pairs: of each metric.
+        before: the homogeneous matrix of the map to begin with.
+    """
+    make = _MAKERS.get(stage.transform, make_linear_stage)
+    further = [make_further(metric, stage.metric, pair, n) for n, (metric, pair) in enumerate(zip(stage.metrics, pairs), 1) if n > 1]
+    made = make(stage, pairs[0].fixed)
+    return register_pair(pairs[0], [made], Affine.from_matrix(before), device, call.seed, further=further).stages[-1]
 
 
 def _affine(result: StageResult) -> Affine:
@@ -224,11 +225,7 @@ def _can_begin_with(transform: str, matrix: np.ndarray) -> bool:
     square = matrix.T @ matrix
     scale = float(np.trace(square)) / len(square)
     is_similarity = np.abs(square - scale * np.eye(len(square))).max() < _ROUNDING * scale and np.linalg.det(matrix) > 0
-    return transform in ("Affine", "Translation") or (is_similarity and (transform == "Similarity" or abs(scale - 1) < _ROUNDING))
+    if transform == "Translation":
+        return bool(np.abs(matrix - np.eye(len(matrix))).max() < _ROUNDING)
+    return transform == "Affine" or (is_similarity and (transform == "Similarity" or abs(scale - 1) < _ROUNDING))
 
-
-def _moved(image: Image, matrix: np.ndarray) -> Image:
-    """Returns an image whose points have been moved by a matrix."""
-    whole = matrix @ image.index_to_point
-    spacing = np.linalg.norm(whole[:-1, :-1], axis=0)
-    return Image(image.array, spacing, whole[:-1, -1], whole[:-1, :-1] / spacing)

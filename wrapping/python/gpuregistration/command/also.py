@@ -46,8 +46,8 @@ def add_also(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="append",
         default=[],
-        help="images that greedy, syn and velocity compare beside FIXED and MOVING, in the same spaces, such as T2-weighted ones; may be repeated, behind "
-        "FIXED and MOVING. Settings may follow: metric=NAME weight=0.5 mask=FILE moving_mask=FILE bins=32 radius=2 fixed_range=all "
+        help="images that greedy, syn and velocity, or linear stages alone, compare beside FIXED and MOVING, in the same spaces, such as T2-weighted ones; may "
+        "be repeated, behind FIXED and MOVING. Settings may follow: metric=NAME weight=0.5 mask=FILE moving_mask=FILE bins=32 radius=2 fixed_range=all "
         "moving_range=0x100. FIXED and MOVING have the weight 1",
     )
 
@@ -59,10 +59,13 @@ def read_also(asked: Sequence[Sequence[str]], stages: Sequence[Stage]) -> list[A
         WrongUse: there are not two files, there is no such setting, or no stage compares several pairs.
     """
     if asked:
-        from .._also import COMPARE_SEVERAL, name_those_that_compare_several
+        from .._also import kinds_that_compare, name_those_that_compare_several
 
-        if not any(isinstance(stage, COMPARE_SEVERAL) for stage in stages):
-            raise WrongUse(f"--also is of {name_those_that_compare_several()}, and --transform has only {', '.join(stage.name for stage in stages)}")
+        if not any(isinstance(stage, kinds_that_compare(stages)) for stage in stages):
+            raise WrongUse(
+                f"--also is of {name_those_that_compare_several()}, and of linear stages where no stage deforms, and --transform has only "
+                f"{', '.join(stage.name for stage in stages)}"
+            )
     return [_read_one(words) for words in asked]
 
 
@@ -87,7 +90,7 @@ def _read_one(words: Sequence[str]) -> AskedPair:
 
 def describe_what_ignores(asked: Sequence[AskedPair], stages: Sequence[Stage]) -> list[str]:
     """Returns a line on the stages that compare FIXED and MOVING alone; none if there are no further pairs, or no such stages."""
-    from .._also import COMPARE_SEVERAL
+    from .._also import kinds_that_compare
 
-    alone = [stage.name for stage in stages if not isinstance(stage, COMPARE_SEVERAL)] if asked else []
+    alone = [stage.name for stage in stages if not isinstance(stage, kinds_that_compare(stages))] if asked else []
     return [f"gpureg: --also is not of {', '.join(alone)}: FIXED and MOVING alone are compared there"] if alone else []

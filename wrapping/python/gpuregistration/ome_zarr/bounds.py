@@ -12,7 +12,7 @@ from typing import Optional, Sequence
 
 import numpy as np
 
-from .._composite import Composite
+from .._composite import parts_of
 from .._image import Image
 from .._transforms import BSpline, DisplacementField, Transform, range_of_vectors
 
@@ -73,7 +73,7 @@ def find_part(
     begin = np.array(first, np.float64)
     zero = np.zeros(grid.dimension)
     places = _Places(np.eye(grid.dimension), zero, begin, begin + np.array(size) - 1, zero, zero).mapped(grid.index_to_point)
-    for step in _steps(transform):
+    for step in parts_of(transform):
         matrix = step.matrix_of()
         if matrix is not None:
             places = places.mapped(matrix)
@@ -86,12 +86,6 @@ def find_part(
     start = np.maximum(np.floor(low), 0)
     end = np.minimum(np.floor(high) + 2, whole)
     return None if (start >= end).any() else (start.astype(np.int64), end.astype(np.int64))
-
-
-def _steps(transform: Optional[Transform]) -> Sequence[Transform]:
-    if transform is None:
-        return []
-    return transform.transforms if isinstance(transform, Composite) else [transform]
 
 
 def _range_of_vectors(step: "BSpline | DisplacementField", places: _Places) -> tuple[np.ndarray, np.ndarray]:

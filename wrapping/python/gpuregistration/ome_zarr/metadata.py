@@ -12,7 +12,7 @@ import numpy as np
 from .._engine import BadInputError
 from .._image import Image
 from .._warnings import warn_of_input
-from .storage import open_group
+from .storage import open_array_of, open_group
 
 #: mm, by the names of lengths that OME-NGFF takes from UDUNITS-2.
 MILLIMETERS = {
@@ -239,8 +239,6 @@ def _millimeters(unit: Optional[str]) -> float:
 def _read_level(
     folder: str, group: Any, axes: Sequence[Axis], dataset: Mapping[str, Any], overall: Sequence[Mapping[str, Any]]
 ) -> Level:
-    from .storage import open_array_of
-
     path = str(dataset["path"])
     array = open_array_of(folder, group, path)
     where = f"level {path} of {folder}"

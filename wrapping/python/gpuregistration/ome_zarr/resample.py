@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -175,10 +176,7 @@ def _run(
 
 
 def _count_blocks(content: Content) -> int:
-    leading = 1
-    for count in content.leading:
-        leading *= count
-    return leading * sum(count_blocks(level.shape, level.block) for level in content.levels)
+    return math.prod(content.leading) * sum(count_blocks(level.shape, level.block) for level in content.levels)
 
 
 def _check_apart(output: str, folder: str) -> None:

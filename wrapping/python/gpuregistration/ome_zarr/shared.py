@@ -7,19 +7,20 @@ import os
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional, Sequence
+from typing import Any, Optional
 
 import numpy as np
 
 from .. import _engine
+from .._composite import Composite, parts_of
 from .._image import Image
-from .._composite import Composite
 from .._transforms import Affine, BSpline, DisplacementField, Transform
 
 _CLASSES = {one.__name__: one for one in (Affine, BSpline, DisplacementField)}
 _TRANSFORM = "transform-{}.npz"
 _GRIDS = "grids.npz"
-_VALUES = "values.npy"
+#: Names the file of an image's values.
+VALUES = "values.npy"
 
 _lock = threading.Lock()
 #: What this process has read last, by its folder: a process works for one output at a time, mostly.
@@ -44,8 +45,7 @@ class Shared:
 
 def write_shared(folder: Path, transform: Optional[Transform], grid: Image, moving: Image) -> None:
     """Writes what read_shared() reads, to the bit."""
-    steps = [] if transform is None else transform.transforms if isinstance(transform, Composite) else [transform]
-    for number, step in enumerate(steps):
+    for number, step in enumerate(parts_of(transform)):
         if isinstance(step, Affine):
             stored = {"matrix": step.matrix, "translation": step.translation, "center": step.center}
         else:
@@ -57,13 +57,6 @@ def write_shared(folder: Path, transform: Optional[Transform], grid: Image, movi
         grids.update({f"{name}_shape": np.array(image.shape), f"{name}_kind": np.array(image.content.dtype.str)})
         grids.update({f"{name}_{part}": getattr(image, part) for part in ("spacing", "origin", "direction")})
     np.savez(folder / _GRIDS, **grids)
-
-
-def write_values(folder: Path, values: np.ndarray) -> str:
-    """Writes an image's values so that workers read parts of them. Returns the file's name."""
-    place = folder / _VALUES
-    np.save(place, values)
-    return str(place)
 
 
 def read_shared(folder: str) -> Shared:
@@ -108,6 +101,5 @@ def _read_grid(stored: Any, name: str) -> Image:
 
 def count_bytes(transform: Optional[Transform]) -> int:
     """Returns the bytes that a worker holds of a transform's vectors: as they are, and as doubles."""
-    steps: Sequence[Transform] = [] if transform is None else transform.transforms if isinstance(transform, Composite) else [transform]
-    grids = [step.host_array() for step in steps if isinstance(step, (BSpline, DisplacementField))]
+    grids = [step.host_array() for step in parts_of(transform) if isinstance(step, (BSpline, DisplacementField))]
     return sum(array.nbytes + (0 if array.dtype == np.float64 and array.flags.c_contiguous else 8 * array.size) for array in grids)

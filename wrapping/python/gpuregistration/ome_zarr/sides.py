@@ -81,9 +81,7 @@ def open_grid(reference: Union[PathLike, ImageLike, Opened]) -> tuple[Image, Opt
 def _open_zarr(name: str) -> tuple[OmeZarr, int]:
     folder, level = split_name(name)
     zarr = read_metadata(folder)
-    number = level or 0
-    zarr.level(number)
-    return zarr, number
+    return zarr, level or 0
 
 
 def _opened(name: str, image: Image) -> Opened:

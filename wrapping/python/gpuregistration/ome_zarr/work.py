@@ -23,7 +23,7 @@ from .output import Content, LevelPlan
 from .plan import Block, Costs, choose_block, choose_chunk, cut, find_bytes
 from .pyramid import plan_levels
 from .run import is_here
-from .shared import Shared, count_bytes, keep_shared, write_shared, write_values
+from .shared import VALUES, Shared, count_bytes, keep_shared, write_shared
 from .sides import Opened
 
 # Bytes that Blosc takes at a time.
@@ -125,7 +125,8 @@ class Work:
     def prepare(self, folder: Path) -> None:
         """Hands this process, or by a folder the workers, what all blocks share."""
         if self.opened.values is not None:
-            write_values(folder, self.opened.values)
+            # Workers read parts of it.
+            np.save(folder / VALUES, self.opened.values)
         if is_here(self.workers):
             chain = _engine.Chain(self.grid.dimension) if self.transform is None else self.transform.chain()
             keep_shared(str(folder), Shared(self.transform, chain, self.grid, self.opened.grid))
@@ -140,7 +141,7 @@ class Work:
             made: the output, as long as it is made.
         """
         if self.opened.zarr is None:
-            source = Source(str(folder / "values.npy"), "")
+            source = Source(str(folder / VALUES), "")
         else:
             # Workers may run in other folders.
             source = Source(os.path.abspath(self.opened.zarr.folder), self.opened.zarr.levels[self.opened.level].path)

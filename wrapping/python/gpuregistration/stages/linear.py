@@ -19,7 +19,7 @@ LINEAR_OPTIMIZERS = ("quasi_newton", "lines")
 #: An example for the help, in mm: the finest level's voxel edge for a head with voxels of 1 mm.
 FINEST_EDGE = 1.0
 
-_DEGREES_OF_FREEDOM = (6, 7, 9, 12)
+_DEGREES_OF_FREEDOM = (3, 6, 7, 9, 12)
 
 
 @dataclass
@@ -92,8 +92,8 @@ class Affine(Rigid):
     """Computes a linear map. The optimization begins as Rigid's.
 
     Attributes:
-        degrees_of_freedom: 12: any linear map; 9: no skews; 7: a rotation, a translation and one scale; 6: a rotation and a translation. In
-            two dimensions the same numbers name the same kinds of maps, which have 6, 5, 4 and 3 degrees of freedom.
+        degrees_of_freedom: 12: any linear map; 9: no skews; 7: a rotation, a translation and one scale; 6: a rotation and a translation; 3: a
+            translation. In two dimensions the same numbers name the same kinds of maps, which have 6, 5, 4, 3 and 2 degrees of freedom.
     """
 
     degrees_of_freedom: int = 12
@@ -103,7 +103,7 @@ class Affine(Rigid):
     def _degrees(self) -> int:
         degrees = read_whole("degrees_of_freedom", self.degrees_of_freedom)
         if degrees not in _DEGREES_OF_FREEDOM:
-            raise BadInputError(f"degrees_of_freedom={degrees} is not possible; it is to be 6, 7, 9 or 12, of two dimensions, too.")
+            raise BadInputError(f"degrees_of_freedom={degrees} is not possible; it is to be 3, 6, 7, 9 or 12, of two dimensions, too.")
         return degrees
 
 

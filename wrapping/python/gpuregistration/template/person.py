@@ -10,7 +10,7 @@ from typing import Any, Mapping, Optional, Sequence
 import numpy as np
 
 from .._also import COMPARE_SEVERAL, Further, ImagePair, read_also
-from .._composite import Composite
+from .._composite import Composite, parts_of
 from .._devices import Device
 from .._image import Image
 from .._register import Result, register_pair
@@ -153,7 +153,7 @@ class PersonJob:
 
 def split(transform: Transform) -> tuple[np.ndarray, Optional[Transform]]:
     """Splits a transform into its linear parts at the end, as one homogeneous matrix, and what is before them, or None."""
-    parts = list(transform.transforms) if isinstance(transform, Composite) else [transform]
+    parts = parts_of(transform)
     linear: list[Transform] = []
     while parts and parts[-1].matrix_of() is not None:
         linear.insert(0, parts.pop())
@@ -164,7 +164,7 @@ def split(transform: Transform) -> tuple[np.ndarray, Optional[Transform]]:
 
 def _vectors_of(deformation: Transform, grid: Image, device: str) -> np.ndarray:
     """Returns the displacements of a deformation on a grid, in floats."""
-    parts = deformation.transforms if isinstance(deformation, Composite) else [deformation]
+    parts = parts_of(deformation)
     if len(parts) == 1 and isinstance(parts[0], DisplacementField) and _lies_on(parts[0], grid):
         return np.ascontiguousarray(parts[0].host_array(), dtype=np.float32)
     return np.ascontiguousarray(deformation.to_displacement_field(grid, device).host_array(), dtype=np.float32)

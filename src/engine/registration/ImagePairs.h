@@ -4,7 +4,10 @@
 #define gpureg_ImagePairs_h
 
 #include "gpureg/core/Error.h"
-#include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
+#include "gpureg/registration/FurtherPair.h"
+
+#include "engine/image/RangedImage.h"
+#include "engine/runtime/MemoryLedger.h"
 
 #include <cstddef>
 #include <memory>
@@ -13,10 +16,6 @@
 
 namespace gpureg
 {
-
-/** Returns all pairs, the first one included. */
-std::vector<FurtherPair>
-ListPairs(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings);
 
 /** A pair that is compared. */
 struct WeighedPair
@@ -35,13 +34,27 @@ enum class FirstPair
 
 /** Returns the pairs whose weights are above 0, with weights that add up to 1. A pair without a weight costs nothing, and changes nothing. */
 std::vector<WeighedPair>
-ListWeighedPairs(const DiffeomorphicProblem &  problem,
-                 const DiffeomorphicSettings & settings,
-                 FirstPair                     first = FirstPair::IsDropped);
+WeighPairs(const std::vector<FurtherPair> & pairs, FirstPair first);
 
 /** Returns what a message about a pair begins with: "pair 2: " for number 1, and nothing for the first pair. */
 std::string
 NamePair(std::size_t number);
+
+/** Writes the images of all pairs down, each once, and returns their bytes. */
+std::size_t
+PlanPairs(const std::vector<FurtherPair> & pairs, MemoryLedger & ledger);
+
+/** Replaces the images of further pairs by changed ones. \param change as of ForEachChangeOfImages() */
+template <typename TChange>
+void
+ChangeFurther(std::vector<FurtherPair> & further, const TChange & change)
+{
+  for (FurtherPair & pair : further)
+  {
+    pair.fixed = change(pair.fixed);
+    pair.moving = change(pair.moving);
+  }
+}
 
 /** Resizes a vector to count items. Existing items stay; make() makes each new one. If make() throws, the vector has no empty item. */
 template <typename TItem, typename TMake>
@@ -76,6 +89,43 @@ WithPairNamed(std::size_t number, const TCall & call)
     throw UnsupportedError(NamePair(number) + error.what());
   }
 }
+
+/** Keeps copies of the images of pairs, where their values do not lie in their ranges. */
+class RangedPairs
+{
+public:
+  RangedPairs(Queue & queue, std::string deviceName);
+
+  /** Returns the pairs with images whose values lie in their ranges: see RangedImage::Make(). Warnings name the pair. */
+  std::vector<FurtherPair>
+  Make(std::vector<FurtherPair> pairs, std::vector<std::string> & warnings);
+
+  /** Frees the copies. */
+  void
+  Release()
+  {
+    m_Pairs.clear();
+  }
+
+  std::size_t
+  GetDeviceBytes() const;
+
+private:
+  struct Ranged
+  {
+    Ranged(Queue & queue, const std::string & deviceName)
+      : fixed(queue, deviceName)
+      , moving(queue, deviceName)
+    {}
+
+    RangedImage fixed;
+    RangedImage moving;
+  };
+
+  Queue &                              m_Queue;
+  std::string                          m_DeviceName;
+  std::vector<std::unique_ptr<Ranged>> m_Pairs;
+};
 
 } // namespace gpureg
 

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_DiffeomorphicPairs_h
+#define gpureg_DiffeomorphicPairs_h
+
+#include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
+
+#include "engine/registration/ImagePairs.h"
+
+#include <vector>
+
+namespace gpureg
+{
+
+/** Returns all pairs, the first one included. */
+std::vector<FurtherPair>
+ListPairs(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings);
+
+/** Returns those that WeighPairs() does. */
+std::vector<WeighedPair>
+ListWeighedPairs(const DiffeomorphicProblem &  problem,
+                 const DiffeomorphicSettings & settings,
+                 FirstPair                     first = FirstPair::IsDropped);
+
+} // namespace gpureg
+
+#endif

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The unit in which costs of several pairs are added.
+#ifndef gpureg_Information_h
+#define gpureg_Information_h
+
+#include "gpureg/metric/Similarity.h"
+
+namespace gpureg
+{
+
+/** A cost in nats a voxel, and its derivative by the cost itself. */
+struct Information
+{
+  double nats = 0;
+  double slope = 0;
+};
+
+/** Returns a cost in the unit that all costs share: minus the logarithm of a voxel's likelihood relative to that of unrelated images (Roche 2000).
+ *  It is that of normal residuals for mean squares, a correlation and a correlation ratio, and that of Laplace's for absolute differences.
+ *  Mutual information has this unit; its normalised form is taken as it is. \param unrelated the cost of unrelated images */
+Information
+FindInformation(SimilarityKind kind, double cost, double unrelated);
+
+} // namespace gpureg
+
+#endif
