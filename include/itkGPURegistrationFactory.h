@@ -60,7 +60,7 @@ using GPUStandIn = GPUOverride<TBase, TOverride>;
 #endif
 
 /** \class GPURegistrationFactory
- * \brief Replaces ITK's filters, metrics and SyN by this module's, in a program that does not name this module.
+ * \brief Replaces ITK's filters, metrics and registration methods by this module's, in a program that does not name this module.
  *
  * After RegisterAll(), New() of itk::ResampleImageFilter and of the other classes in GetClassNames() returns this module's class, on
  * the default device (GPUDevice::GetDefault(), the environment variable ITK_GPU_DEVICE), under the name of ITK's class. If there is no
@@ -75,6 +75,8 @@ using GPUStandIn = GPUOverride<TBase, TOverride>;
  *   is computed in double;
  * - for SyNImageRegistrationMethod, images of float and of double with displacement fields of double, and images of float with those of
  *   float;
+ * - for ImageRegistrationMethodv4, the same images with transforms of the same numbers: Euler2DTransform, Euler3DTransform,
+ *   Similarity2DTransform, Similarity3DTransform, AffineTransform, TranslationTransform, and Transform, the default;
  * - for the other filters, images of float and double to the same type, and of unsigned char, short, unsigned short, int and unsigned
  *   int to the same type and to float; for BSplineDecompositionImageFilter, these integer types to double, and float to float.
  *

@@ -42,7 +42,8 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
             << input.GetBufferedRegion();
     throw gpureg::BadInputError(message.str());
   }
-  if (m_Engine.GetDevice().IsHost())
+  // An unmodified program wants the pixels on the host, where they are.
+  if (m_Engine.GetDevice().IsHost() || m_Engine.OverridesParent())
   {
     this->TakeOnHost(first);
   }

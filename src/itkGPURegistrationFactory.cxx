@@ -63,6 +63,15 @@ GetClasses()
       [](Factory & factory) { AddEachMetric(factory, [](Factory & f, auto of) { of.AddDemons(f); }); } },
     { "GradientDescentLineSearchOptimizerv4Template",
       [](Factory & factory) { gpuregfactories::AddGradientDescentLineSearch(factory); } },
+    { "ImageRegistrationMethodv4",
+      []([[maybe_unused]] Factory & factory) {
+#ifndef GPUREG_FILTER_OVERRIDES_ONLY
+        gpuregfactories::RegistrationOverrides<3>::AddLinear(factory);
+#endif
+#ifndef GPUREG_FEW_OVERRIDES
+        gpuregfactories::RegistrationOverrides<2>::AddLinear(factory);
+#endif
+      } },
     { "JointHistogramMutualInformationImageToImageMetricv4",
       [](Factory & factory) { AddEachMetric(factory, [](Factory & f, auto of) { of.AddJointHistogram(f); }); } },
     { "MattesMutualInformationImageToImageMetricv4",
@@ -128,7 +137,7 @@ GetRegistered()
 const char *
 GPURegistrationFactory::GetDescription() const
 {
-  return "ITK's filters, metrics and SyN on GPUs and host threads, by GPURegistration";
+  return "ITK's filters, metrics and registration methods on GPUs and host threads, by GPURegistration";
 }
 
 std::vector<std::string>

@@ -15,6 +15,12 @@ thread_local std::uint64_t current = 0;
 
 Undisturbed::Undisturbed()
 {
+  End();
+}
+
+void
+Undisturbed::Begin()
+{
   static std::atomic<std::uint64_t> last{ 0 };
   current = ++last;
 }

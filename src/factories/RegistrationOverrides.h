@@ -9,12 +9,15 @@ namespace gpuregfactories
 {
 
 /** The overrides of a dimension: with transforms of double for images of float and double, with transforms of float for images of
- *  float. */
+ *  float. Linear registrations are those by Euler's, similarity, affine and translation transforms, and those that name none,
+ *  as ITK's Python has them. */
 template <unsigned int VDimension>
 struct RegistrationOverrides
 {
   static void
   AddSyN(itk::GPURegistrationFactory & factory);
+  static void
+  AddLinear(itk::GPURegistrationFactory & factory);
 };
 
 } // namespace gpuregfactories

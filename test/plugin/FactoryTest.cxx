@@ -5,19 +5,26 @@
 #include "itkGPUResampleImageFilter.h"
 
 #include "itkANTSNeighborhoodCorrelationImageToImageMetricv4.h"
+#include "itkAffineTransform.h"
 #include "itkBSplineDecompositionImageFilter.h"
 #include "itkConjugateGradientLineSearchOptimizerv4.h"
 #include "itkCorrelationImageToImageMetricv4.h"
 #include "itkDemonsImageToImageMetricv4.h"
 #include "itkGradientDescentLineSearchOptimizerv4.h"
+#include "itkEuler2DTransform.h"
+#include "itkEuler3DTransform.h"
+#include "itkImageRegistrationMethodv4.h"
 #include "itkJointHistogramMutualInformationImageToImageMetricv4.h"
 #include "itkMattesMutualInformationImageToImageMetricv4.h"
 #include "itkMeanSquaresImageToImageMetricv4.h"
 #include "itkRGBPixel.h"
 #include "itkRecursiveMultiResolutionPyramidImageFilter.h"
 #include "itkShrinkImageFilter.h"
+#include "itkSimilarity2DTransform.h"
+#include "itkSimilarity3DTransform.h"
 #include "itkSmoothingRecursiveGaussianImageFilter.h"
 #include "itkSyNImageRegistrationMethod.h"
+#include "itkTranslationTransform.h"
 #include "itkVectorImage.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +59,7 @@ IsOursOf()
   return IsOurs<itk::Image<TPixel, VDimension>>();
 }
 
-/** Returns the names of ITK's classes that New() overrides; metrics and SyN are overridden for images of floats.
+/** Returns the names of ITK's classes that New() overrides; metrics and registration methods are overridden for images of floats.
  *  \tparam TInternal the metrics' internal type. */
 template <typename TInput, typename TOutput, typename TInternal = double>
 std::vector<std::string>
@@ -83,6 +90,8 @@ FindReplaced()
   add(itk::GradientDescentLineSearchOptimizerv4Template<TInternal>::New());
   if constexpr (std::is_floating_point<typename TInput::PixelType>::value)
   {
+    using TransformType = itk::AffineTransform<TInternal, TInput::ImageDimension>;
+    add(itk::ImageRegistrationMethodv4<TInput, TOutput, TransformType>::New());
     add(itk::JointHistogramMutualInformationImageToImageMetricv4<TInput, TOutput, TInput, TInternal>::New());
     add(itk::MattesMutualInformationImageToImageMetricv4<TInput, TOutput, TInput, TInternal>::New());
     add(itk::MeanSquaresImageToImageMetricv4<TInput, TOutput, TInput, TInternal>::New());
@@ -139,14 +148,14 @@ TEST_F(Factory, EveryClassIsReplacedTogetherAndAlone)
   using FloatType = itk::Image<float, 3>;
   using ShortType = itk::Image<unsigned short, 2>;
   const std::vector<std::string> all = itk::GPURegistrationFactory::GetClassNames();
-  ASSERT_EQ(all.size(), 16u);
+  ASSERT_EQ(all.size(), 17u);
   EXPECT_EQ((FindReplaced<FloatType, FloatType>()), std::vector<std::string>());
   itk::GPURegistrationFactory::RegisterAll();
   EXPECT_EQ((FindReplaced<FloatType, FloatType>()), all);
   EXPECT_EQ((FindReplaced<FloatType, FloatType, float>()), all);
   std::vector<std::string> filters;
   std::copy_if(all.begin(), all.end(), std::back_inserter(filters), [](const std::string & name) {
-    return name.find("Metric") == std::string::npos && name != "SyNImageRegistrationMethod";
+    return name.find("Metric") == std::string::npos && name.find("RegistrationMethod") == std::string::npos;
   });
   EXPECT_EQ((FindReplaced<ShortType, ShortType>()), filters);
   for (const std::string & name : all)
@@ -155,6 +164,44 @@ TEST_F(Factory, EveryClassIsReplacedTogetherAndAlone)
     itk::GPURegistrationFactory::RegisterClass(name);
     EXPECT_EQ((FindReplaced<FloatType, FloatType>()), std::vector<std::string>{ name });
   }
+}
+
+/** Returns true if New() gives an override for each of some transforms. */
+template <typename TImage, typename... TTransforms>
+bool
+OverridesRegistrationsBy()
+{
+  const auto isOverride = [](const itk::LightObject & object) {
+    return std::string(typeid(object).name()).find("GPUOverride") != std::string::npos;
+  };
+  return (isOverride(*itk::ImageRegistrationMethodv4<TImage, TImage, TTransforms>::New()) && ...);
+}
+
+template <typename TPixel, typename TReal>
+bool
+OverridesLinearRegistrations()
+{
+  return OverridesRegistrationsBy<itk::Image<TPixel, 2>,
+                                  itk::Euler2DTransform<TReal>,
+                                  itk::Similarity2DTransform<TReal>,
+                                  itk::AffineTransform<TReal, 2>,
+                                  itk::TranslationTransform<TReal, 2>,
+                                  itk::Transform<TReal, 2, 2>>() &&
+         OverridesRegistrationsBy<itk::Image<TPixel, 3>,
+                                  itk::Euler3DTransform<TReal>,
+                                  itk::Similarity3DTransform<TReal>,
+                                  itk::AffineTransform<TReal, 3>,
+                                  itk::TranslationTransform<TReal, 3>,
+                                  itk::Transform<TReal, 3, 3>>();
+}
+
+TEST_F(Factory, RegistrationsByEachLinearTransformAreReplaced)
+{
+  EXPECT_FALSE((OverridesRegistrationsBy<itk::Image<float, 3>, itk::AffineTransform<double, 3>>()));
+  itk::GPURegistrationFactory::RegisterAll();
+  EXPECT_TRUE((OverridesLinearRegistrations<double, double>()));
+  EXPECT_TRUE((OverridesLinearRegistrations<float, double>()));
+  EXPECT_TRUE((OverridesLinearRegistrations<float, float>()));
 }
 
 /** itk::ObjectFactoryBase::ReHash() unregisters all factories, too. */

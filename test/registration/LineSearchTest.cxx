@@ -109,9 +109,10 @@ TEST_P(LineSearchTest, SaysWhenNoCodeOfTheProgramRuns)
     counts.push_back(metric->ofValues.size());
   });
   optimizer->StartOptimization();
-  EXPECT_EQ(metric->ofDerivatives, std::vector<std::uint64_t>(4, 0));
   EXPECT_EQ(ofObserver, std::vector<std::uint64_t>(4, 0));
-  // Each search has a time of its own.
+  // Each iteration has a time of its own, from the observers of the one before on; the first one from its search on.
+  ASSERT_EQ(metric->ofDerivatives.size(), 4u);
+  EXPECT_EQ(metric->ofDerivatives[0], 0u);
   std::set<std::uint64_t> times;
   std::size_t             begin = 0;
   for (const std::size_t end : counts)
@@ -120,6 +121,10 @@ TEST_P(LineSearchTest, SaysWhenNoCodeOfTheProgramRuns)
     const std::set<std::uint64_t> ofSearch(metric->ofValues.begin() + begin, metric->ofValues.begin() + end);
     EXPECT_EQ(ofSearch.size(), 1u);
     EXPECT_EQ(ofSearch.count(0), 0u);
+    if (!times.empty())
+    {
+      EXPECT_EQ(metric->ofDerivatives[times.size()], *ofSearch.begin());
+    }
     times.insert(*ofSearch.begin());
     begin = end;
   }
@@ -135,6 +140,7 @@ TEST_P(LineSearchTest, WithoutItsObserverItTellsNothing)
   optimizer->StartOptimization();
   EXPECT_GT(metric->ofValues.size(), 8u);
   EXPECT_EQ(metric->ofValues, std::vector<std::uint64_t>(metric->ofValues.size(), 0));
+  EXPECT_EQ(metric->ofDerivatives, std::vector<std::uint64_t>(metric->ofDerivatives.size(), 0));
 }
 
 /** The program's observers write to the moving image in place: that of the optimizer after each step, where another evaluates the metric,

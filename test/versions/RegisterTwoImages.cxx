@@ -2,7 +2,8 @@
 // Evaluates every metric of the module, and fails unless each has a finite value and derivative, equal to those of ITK's class of the same
 // name if there is one, with any ITK version. Then registers two small images of different contrast rigidly, with itk::CudaMattesNMI in an
 // unmodified itk::ImageRegistrationMethodv4, and fails unless it recovers the transform that moved one of them; deforms one of two images
-// that are a shift apart; moves them by SyN, as ITK's class does; and searches for a large rotation.
+// that are a shift apart; moves them by SyN, as ITK's class does; draws a registration's points as ITK's class does; and searches for a
+// large rotation.
 // RegisterTwoImages [device]: fails if another device computes, or if this machine has any other device.
 #include "RegistrationSetUp.h"
 
@@ -14,6 +15,7 @@
 #include "itkGPUANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 #include "itkGPUCorrelationImageToImageMetricv4.h"
 #include "itkGPUDemonsImageToImageMetricv4.h"
+#include "itkGPUImageRegistrationMethodv4.h"
 #include "itkGPUJointHistogramMutualInformationImageToImageMetricv4.h"
 #include "itkGPUMeanSquaresImageToImageMetricv4.h"
 #include "itkGPUSyNImageRegistrationMethod.h"
@@ -34,6 +36,7 @@
 #include <iostream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 namespace
 {
@@ -292,6 +295,53 @@ CompareSyN()
   return moves > 0.2 && apart < 1e-3 * spacing && back < 0.1 * spacing && ours->GetEvaluationStatistics().launches > 0;
 }
 
+/** Draws the points of a registration's level. */
+template <typename TMethod>
+class Sampler : public TMethod
+{
+public:
+  using Self = Sampler;
+  using Pointer = itk::SmartPointer<Self>;
+  itkFactorylessNewMacro(Self);
+
+  /** Returns the coordinates of regular or random points, of a seed. */
+  std::vector<float>
+  Draw(itk::ImageRegistrationMethodv4Enums::MetricSamplingStrategy strategy)
+  {
+    const auto metric = itk::GPUMeanSquaresImageToImageMetricv4<ImageType, ImageType>::New();
+    metric->SetVirtualDomainFromImage(MakeImage(*TransformType::New(), false));
+    this->SetMetric(metric);
+    this->SetMetricSamplingStrategy(strategy);
+    this->SetMetricSamplingPercentage(0.3);
+    this->m_CurrentLevel = 0;
+    this->m_CurrentRandomSeed = 11;
+    this->SetMetricSamplePoints();
+    std::vector<float> coordinates;
+    for (const auto & point : metric->GetVirtualSampledPointSet()->GetPoints()->CastToSTLConstContainer())
+    {
+      coordinates.insert(coordinates.end(), point.Begin(), point.End());
+    }
+    return coordinates;
+  }
+};
+
+/** Returns true if a registration draws its points as ITK's class does, to the last bit. */
+bool
+CompareSamplePoints()
+{
+  using Strategy = itk::ImageRegistrationMethodv4Enums::MetricSamplingStrategy;
+  const auto ours = Sampler<itk::GPUImageRegistrationMethodv4<ImageType, ImageType, TransformType>>::New();
+  const auto itks = Sampler<itk::ImageRegistrationMethodv4<ImageType, ImageType, TransformType>>::New();
+  bool       areSame = true;
+  for (const Strategy strategy : { Strategy::REGULAR, Strategy::RANDOM })
+  {
+    const auto points = ours->Draw(strategy);
+    areSame = areSame && points.size() > 20000 && points == itks->Draw(strategy);
+  }
+  std::cout << "A registration's points are " << (areSame ? "" : "not ") << "ITK's\n";
+  return areSame;
+}
+
 /** Returns true if a global search finds the phantom, rotated by 80 degrees and with the other contrast. */
 bool
 SearchGlobally(const ImageType * fixed)
@@ -366,6 +416,7 @@ RegisterPhantom()
   return complainUnless(RegisterRigidly(fixed), "The transform was not recovered.\n") &&
          complainUnless(DeformImages(fixed), "The deformation was not found.\n") &&
          complainUnless(CompareSyN(), "SyN is not ITK's.\n") &&
+         complainUnless(CompareSamplePoints(), "A registration's points are not ITK's.\n") &&
          complainUnless(SearchGlobally(fixed), "The rotation was not found.\n");
 }
 

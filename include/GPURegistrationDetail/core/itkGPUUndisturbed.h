@@ -13,14 +13,18 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** A time in which no code of the program runs on this thread, only ITK's and this module's: what was proved about the program's memory
- *  stays true. It ends with this object, or before, when an event of ITK calls the program's observers. */
+/** Bounds times in which no code of the program runs on this thread: what was proved about the program's memory stays true. A time begins
+ *  with Begin(), and ends when an event of ITK calls the program's observers, or with this object, whose beginning ends one, too. */
 class GPURegistration_EXPORT Undisturbed
 {
 public:
   Undisturbed();
   ~Undisturbed();
   ITK_DISALLOW_COPY_AND_MOVE(Undisturbed);
+
+  /** Begins another time of this thread, within an object of this class. */
+  static void
+  Begin();
 
   /** Ends this thread's time. */
   static void

@@ -3,6 +3,7 @@
 #ifndef itkGPUMetricInput_h
 #define itkGPUMetricInput_h
 
+#include "GPURegistrationDetail/core/itkGPUConstantMemory.h"
 #include "GPURegistrationDetail/core/itkGPUDeviceUse.h"
 #include "GPURegistrationDetail/metric/itkGPUMetricFixedGrid.h"
 #include "GPURegistrationDetail/metric/itkGPUMetricFixedSamples.h"
@@ -82,8 +83,8 @@ public:
   {
     m_Scales = findScales();
     Sources sources = this->CompareSources();
-    m_InitialFixedHash = sources.fixed.found.hash;
-    m_InitialMovingHash = sources.moving.found.hash;
+    m_InitialFixedHash = GetHashOfAll(sources.fixed);
+    m_InitialMovingHash = GetHashOfAll(sources.moving);
     sources.moving.found.isSame = sources.moving.found.isSame && !m_IsGradientOfOldValues;
     m_IsGradientOfOldValues = false;
     this->Upload(engine, describe, sources, { false, false });
@@ -254,6 +255,13 @@ private:
     return gpureg::HashContent(source.memory, this->GetParallelFor());
   }
 
+  /** Returns true if a part of a source's memory is constant, so that its hash leaves out this part. */
+  static bool
+  HasConstantMemory(const gpureg::Source & source)
+  {
+    return ConstantMemory::GetVariable(source.memory).size() < source.memory.size();
+  }
+
   /** Returns the source of the moving image, including how its voxels are stored on the device. */
   gpureg::Source
   GetMovingSource() const
@@ -275,6 +283,13 @@ private:
     gpureg::ResidentSource::Comparison found;
   };
 
+  /** Returns the hash of a source, which comparisons with later hashes of all its memory need; none if it leaves out constant memory. */
+  static std::optional<std::uint64_t>
+  GetHashOfAll(const Compared & compared)
+  {
+    return HasConstantMemory(compared.source) ? std::nullopt : compared.found.hash;
+  }
+
   /** Holds the comparisons of the samples, of the points, and of the moving image. */
   struct Sources
   {
@@ -284,7 +299,7 @@ private:
   };
 
   /** Compares the sources with what the engine has. If keys are not trusted, it hashes all of them, new ones as well, since the next
-   * evaluation compares with their hashes. */
+   * evaluation compares with their hashes. Constant memory is left out: where it is, the key tells. */
   Sources
   CompareSources()
   {
@@ -298,8 +313,10 @@ private:
       const std::uint64_t time = this->FindUndisturbedTime();
       if (time == 0 || time != m_TimeOfHashes)
       {
-        const auto found =
-          gpureg::HashContents({ &fixed.memory, &points.memory, &moving.memory }, this->GetParallelFor());
+        const auto ofFixed = ConstantMemory::GetVariable(fixed.memory);
+        const auto ofPoints = ConstantMemory::GetVariable(points.memory);
+        const auto ofMoving = ConstantMemory::GetVariable(moving.memory);
+        const auto found = gpureg::HashContents({ &ofFixed, &ofPoints, &ofMoving }, this->GetParallelFor());
         std::copy(found.begin(), found.end(), m_Hashes.begin());
         m_TimeOfHashes = time;
       }

@@ -12,9 +12,9 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** One of ITK's optimizers that search along a line, which tells this module's metrics that no code of the program runs between two
- *  evaluations of a search. A metric that replaces ITK's then looks at the images' values once for a search, not at each evaluation.
- *  The optimizer's own numbers are ITK's.
+/** One of ITK's optimizers that search along a line, which tells this module's metrics that no code of the program runs from one event to
+ *  the next: between the observers of one iteration and those of the next one. A metric that replaces ITK's then looks at the program's
+ *  values once for an iteration, not at each evaluation. The optimizer's own numbers are ITK's.
  *  \tparam TOptimizer the optimizer's class. */
 template <typename TOptimizer>
 class LineSearch : public TOptimizer
@@ -26,6 +26,13 @@ public:
   using Superclass = TOptimizer;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
+
+  void
+  ResumeOptimization() override
+  {
+    const Undisturbed times;
+    Superclass::ResumeOptimization();
+  }
 
 protected:
   /** The program's observers are called after this one, which is the first that the object has. */
@@ -42,16 +49,28 @@ protected:
   void
   AdvanceOneStep() override
   {
-    const Undisturbed time;
-    if (this->GetCommand(m_Observer) == nullptr)
+    if (Undisturbed::GetCurrent() == 0)
     {
-      // The program has removed all observers, and may have added others.
-      Undisturbed::End();
+      this->BeginTime();
     }
+    // ends with the event of the iteration
     Superclass::AdvanceOneStep();
+    this->BeginTime();
   }
 
 private:
+  /** Begins a time without the program's code, which the next event ends. */
+  void
+  BeginTime()
+  {
+    Undisturbed::End();
+    // The program may have removed all observers, and have added others.
+    if (this->GetCommand(m_Observer) != nullptr)
+    {
+      Undisturbed::Begin();
+    }
+  }
+
   const unsigned long m_Observer;
 };
 
