@@ -236,7 +236,7 @@ case ${1-} in
     test_layers
     say "Building, without warnings"
     configure --preset release -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DGPURegistration_FEW_OVERRIDES=OFF \
-              -DGPURegistration_QUICK_PROGRAMS=ON -DGPURegistration_USE_CUDA=AUTO
+              -DGPURegistration_QUICK_PROGRAMS=ON -DGPURegistration_JOIN_PROGRAMS=ON -DGPURegistration_USE_CUDA=AUTO
     build build
     say "Testing"
     ctest --preset release --parallel "$(nproc)"

@@ -69,10 +69,11 @@ Run(const example::CommandLine & line)
             };
           });
         };
-        table.Register(name + "/ITK", [=](auto & state) { MeasureITK(state, load()); });
+        table.Register(name + "/ITK", [=](auto & state) { MeasureITKResample(state, load()); });
         for (const itk::GPUDevice & device : hardware.devices)
         {
-          table.Register(name + "/" + device.GetName(), [=](auto & state) { MeasureOurs(state, load(), device); });
+          table.Register(name + "/" + device.GetName(),
+                         [=](auto & state) { MeasureOurResample(state, load(), device); });
         }
       }
     }

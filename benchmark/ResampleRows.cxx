@@ -294,7 +294,7 @@ MakeTransform(const std::string & name, unsigned int size)
 }
 
 void
-MeasureITK(benchmark::State & state, LoadedResampleCase & loaded)
+MeasureITKResample(benchmark::State & state, LoadedResampleCase & loaded)
 {
   auto filter = itk::ResampleImageFilter<ImageType, ImageType>::New();
   SetUp(*filter, loaded);
@@ -306,7 +306,7 @@ MeasureITK(benchmark::State & state, LoadedResampleCase & loaded)
 }
 
 void
-MeasureOurs(benchmark::State & state, LoadedResampleCase & loaded, const itk::GPUDevice & device)
+MeasureOurResample(benchmark::State & state, LoadedResampleCase & loaded, const itk::GPUDevice & device)
 {
   auto filter = itk::GPUResampleImageFilter<ImageType, ImageType>::New();
   filter->SetDevice(device);

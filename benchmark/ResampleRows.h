@@ -44,10 +44,10 @@ struct LoadedResampleCase
 
 /** Measures ITK's filter, whose result is the expected one. */
 void
-MeasureITK(benchmark::State & state, LoadedResampleCase & loaded);
+MeasureITKResample(benchmark::State & state, LoadedResampleCase & loaded);
 
 void
-MeasureOurs(benchmark::State & state, LoadedResampleCase & loaded, const itk::GPUDevice & device);
+MeasureOurResample(benchmark::State & state, LoadedResampleCase & loaded, const itk::GPUDevice & device);
 
 } // namespace bench
 

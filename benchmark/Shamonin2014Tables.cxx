@@ -152,8 +152,8 @@ public:
                 };
               });
             },
-            MeasureITK,
-            MeasureOurs);
+            MeasureITKResample,
+            MeasureOurResample);
         }
       }
     }

@@ -26,6 +26,7 @@ option(BUILD_BENCHMARKS "Build the benchmarks" OFF)
 option(GPURegistration_QUICK_PROGRAMS "Optimise examples, benchmarks and overrides little: half of their compiler's time"
        OFF)
 mark_as_advanced(GPURegistration_QUICK_PROGRAMS)
+include(${PROJECT_SOURCE_DIR}/cmake/JoinSources.cmake)
 
 if(NOT MSVC)
   add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra>")

@@ -2,11 +2,16 @@
 # Functions that add tests to ctest.
 set(_gpuregistration_expect_output ${CMAKE_CURRENT_LIST_DIR}/ExpectOutput.cmake)
 
-# gpuregistration_run_cases(TARGET [SECONDS n] [PROPERTIES name value …]): adds tests that run all cases of a GoogleTest program. SECONDS is
-# the processor time that they take on the host and on PoCL, if it is long. The longest tests start first. Cases of more than 40 s are
-# divided into tests of about 20 s or less, TARGET.0, TARGET.1, …
+# gpuregistration_run_cases(TARGET [PROGRAM joined] [SECONDS n] [PROPERTIES name value …]): adds tests that run all cases of a GoogleTest
+# program, or those of TARGET.cxx in a program that is joined from several sources. SECONDS is the processor time that they take on the host
+# and on PoCL, if it is long. The longest tests start first. Cases of more than 40 s are divided into tests of about 20 s or less,
+# TARGET.0, TARGET.1, …
 function(gpuregistration_run_cases target)
-  cmake_parse_arguments(PARSE_ARGV 1 _run "" "SECONDS" "PROPERTIES")
+  cmake_parse_arguments(PARSE_ARGV 1 _run "" "PROGRAM;SECONDS" "PROPERTIES")
+  set(command ${target})
+  if(_run_PROGRAM AND NOT _run_PROGRAM STREQUAL target)
+    set(command ${_run_PROGRAM} ${target})
+  endif()
   if(NOT _run_SECONDS)
     set(_run_SECONDS 0)
   endif()
@@ -22,7 +27,7 @@ function(gpuregistration_run_cases target)
     if(shards GREATER 1)
       set(name ${target}.${shard})
     endif()
-    add_test(NAME ${name} COMMAND ${target})
+    add_test(NAME ${name} COMMAND ${command})
     # A program that skips all its cases is skipped.
     set_tests_properties(
       ${name}

@@ -37,10 +37,10 @@ MakeSettings(DiffeomorphicScheme scheme)
  *  \param move gives the point that a point is moved to */
 template <typename TMove>
 gpureg::DisplacementGrid
-Sample(const Grid & grid, const TMove & move)
+Sample(const VoxelGrid & grid, const TMove & move)
 {
   constexpr int Margin = 8;
-  Grid          wide = grid;
+  VoxelGrid     wide = grid;
   for (std::size_t d = 0; d < static_cast<std::size_t>(grid.dimension); ++d)
   {
     wide.size[d] += 2 * Margin;
@@ -92,7 +92,7 @@ Register(const std::string & device, const gpureg::DiffeomorphicProblem & proble
 /** Returns the field of a deformation and, behind it, of a start that is known at any point. */
 template <typename TMove>
 Floats
-Follow(const Grid & grid, const Floats & field, const TMove & move)
+Follow(const VoxelGrid & grid, const Floats & field, const TMove & move)
 {
   Floats whole = field;
   for (std::size_t v = 0; v < field.size(); v += 3)

@@ -21,7 +21,7 @@ using Floats = std::vector<float>;
 using Point = std::array<double, 3>;
 
 /** An image's voxels, and where they lie. */
-struct Grid
+struct VoxelGrid
 {
   int              dimension;
   gpureg::Size     size;
@@ -46,10 +46,10 @@ struct Grid
 };
 
 /** Returns a grid of odd size, anisotropic, oblique, and far from the origin. edge: of a voxel, mm, about. */
-inline Grid
+inline VoxelGrid
 MakeGrid(int dimension, double edge)
 {
-  Grid                        grid;
+  VoxelGrid                   grid;
   const std::array<double, 3> spacing{ edge, 1.25 * edge, dimension == 3 ? 1.5 * edge : 1.0 };
   const double                angle = 0.3;
   grid.dimension = dimension;
@@ -149,9 +149,9 @@ public:
     return sum / static_cast<double>(voxels);
   }
 
-  Grid   grid;
-  Floats fixed;
-  Floats moving;
+  VoxelGrid grid;
+  Floats    fixed;
+  Floats    moving;
 
 private:
   Point
@@ -202,7 +202,7 @@ struct MaskErrors
 inline MaskErrors
 ComputeMaskErrors(const std::string & device, const gpureg::DiffeomorphicSettings & settings, bool isFixed)
 {
-  const Grid         grid = MakeGrid(3, 1.0);
+  const VoxelGrid    grid = MakeGrid(3, 1.0);
   const std::int64_t count = gpureg::CountOf(grid.size);
   const std::int64_t slice = std::int64_t{ grid.size[0] } * grid.size[1];
   Floats             mask(static_cast<std::size_t>(count), 1.0F);
@@ -227,7 +227,7 @@ ComputeMaskErrors(const std::string & device, const gpureg::DiffeomorphicSetting
 
 /** Says whether a voxel is 5 voxels or more away from the grid's edge. */
 inline bool
-IsInner(const Grid & grid, std::int64_t voxel)
+IsInner(const VoxelGrid & grid, std::int64_t voxel)
 {
   bool isInner = true;
   for (std::size_t d = 0; d < static_cast<std::size_t>(grid.dimension); ++d, voxel /= grid.size[d - 1])
@@ -240,7 +240,7 @@ IsInner(const Grid & grid, std::int64_t voxel)
 
 /** Returns the mean and the largest length of w(y) + u(y + w(y)), in voxels, over the inner voxels of a grid. */
 inline std::array<double, 2>
-ComputeInverseErrors(const Grid & grid, const Floats & u, const Floats & w)
+ComputeInverseErrors(const VoxelGrid & grid, const Floats & u, const Floats & w)
 {
   const auto &          m = grid.toPoint.matrix;
   const double          determinant = m[0] * m[4] - m[1] * m[3];

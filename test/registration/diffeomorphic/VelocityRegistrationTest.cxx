@@ -156,7 +156,7 @@ private:
 
 /** Returns the number of pixels of a plane at which x + u(x) folds, by central differences. */
 int
-CountFolded(const Grid & grid, const Floats & u)
+CountFolded(const VoxelGrid & grid, const Floats & u)
 {
   const auto & m = grid.toPoint.matrix;
   const double determinant = m[0] * m[4] - m[1] * m[3];
