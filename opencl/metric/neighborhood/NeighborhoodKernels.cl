@@ -140,12 +140,12 @@ SumTerms(const MetricArguments  arguments,
 
 GPUREG_KERNEL void
 ComputeForcesOfTerms(const MetricArguments arguments,
-                  const SampleMaps      maps,
-                  GPUREG_VOLUME_PARAMETERS,
-                  GPUREG_NEIGHBORHOOD_PARAMETERS,
-                  const i64              count,
-                  __global const float * terms,
-                  __global float *       found)
+                     const SampleMaps      maps,
+                     GPUREG_VOLUME_PARAMETERS,
+                     GPUREG_NEIGHBORHOOD_PARAMETERS,
+                     const i64              count,
+                     __global const float * terms,
+                     __global float *       found)
 {
   GPUREG_NEIGHBORHOOD_BEGINNING;
   const i64 voxel = FindItem();
