@@ -72,12 +72,37 @@ def test_reads_the_lines_of_scripts_and_programs():
 
 
 def test_one_mask_serves_all_stages_and_sigmas_have_units():
-    line = "-d 2 -o P -x m.nii.gz -t Rigid[0.1] -m GC[f,m] -c 10x5 -f 2x1 -s 3x1mm -t SyN[0.1] -m MeanSquares[f,m,1] -c 10x5 -f 2x1 -s 2 -g 1x0"
+    line = "-d 2 -o P -x m.nii.gz -t Rigid[0.1] -m GC[f,m] -c 10x5 -f 2x1 -s 3x1mm -t SyN[0.1] -m MeanSquares[f,m,1] -c 10x5 -f 2x1 -s 2 -g 0x1x1"
     call = read_registration(line.split())
     assert [stage.masks for stage in call.stages] == [("m.nii.gz", None)] * 2
     assert [(stage.sigmas, stage.sigmas_in_mm) for stage in call.stages] == [([3, 1], True), ([2, 2], False)]
     # One list is the first stage's, as ANTs has it.
-    assert [stage.weights for stage in call.stages] == [[1, 0], None] and call.others == ["--restrict-deformation of Rigid"]
+    assert [(stage.degrees, stage.weights) for stage in call.stages] == [("Translation", None), ("SyN", None)] and not call.others
+    restricted = read_registration([*line.split()[:-2], "-g", "1x1x1", "-g", "1x0"])
+    assert [(stage.degrees, stage.weights) for stage in restricted.stages] == [("Rigid", None), ("SyN", [1, 0])] and not restricted.others
+
+
+@pytest.mark.parametrize(
+    ("name", "factors", "degrees"),
+    [
+        ("Rigid", "0x0x0x1x1x1", "Translation"),
+        ("Similarity", "1x1x1x1x1x1x0", "Rigid"),
+        ("Similarity", "0x0x0x1x1x1x0", "Translation"),
+        ("Affine", "0x0x0x0x0x0x0x0x0x1x1x1", "Translation"),
+        ("Similarity", "0x1x1x1", "Rigid"),
+        ("Similarity", "0x0x1x1", "Translation"),
+        ("Affine", "0x0x0x0x1x1", "Translation"),
+        ("Rigid", "1x1x1x1x1x1", "Rigid"),
+        ("Rigid", "0x1x1x1x1x1", ""),
+        ("Affine", "1x1x0", ""),
+        ("Translation", "1x1x0", ""),
+        ("Rigid", "0x0x0x1x1x0.5", ""),
+    ],
+)
+def test_a_restriction_may_leave_a_transform_of_fewer_degrees(name, factors, degrees):
+    call = read_registration(f"-o P -t {name}[0.1] -m GC[f,m] -c 10 -f 1 -s 0 -g {factors}".split())
+    assert call.others == ([] if degrees else [f"--restrict-deformation {factors} of {name}"])
+    assert not degrees or (call.stages[0].transform, call.stages[0].degrees) == (name, degrees)
 
 
 def test_reads_several_metrics_of_a_stage():
@@ -104,10 +129,12 @@ def test_reads_several_metrics_of_a_stage():
         ("CC[f,m,1,4]", "GC[f,m,1]", "metric GC in a stage SyN"),
         ("SyN[0.1] -m CC[f,m,1,4]", "BSpline[0.1,4] -m MI[f,m]", "metric MI in a stage BSpline"),
         ("SyN[0.1] -m CC[f,m,1,4]", "BSpline[0.1,4] -m GC[f,m] -m CC[f,m]", "several metrics of the stage BSpline"),
-        ("SyN[0.1]", "BSpline[0.1,4] -g 1x1x0", "restrict-deformation of BSpline"),
+        ("SyN[0.1]", "BSpline[0.1,4] -g 1x1x0", "restrict-deformation 1x1x0 of BSpline"),
         ("SyN[0.1] -m CC[f,m,1,4] -c [10x5,1e-6,10] -f 2x1", "BSpline[0.1,4] -m GC[f,m] -c 10x5 -f 3x1", "do not halve"),
         ("SyN[0.1] -m CC[f,m,1,4] -c [10x5,1e-6,10]", "BSpline[0.1,4] -m GC[f,m] -c 10x0", "without iterations"),
-        ("SyN[0.1]", "BSpline[0.1,4] -m GC[f,m] -c 5x5 -f 2x1 -s 1x0 -t SyN[0.1]", "a stage behind BSpline"),
+        ("SyN[0.1]", "BSpline[0.1,4] -m GC[f,m] -c 5x5 -f 2x1 -s 1x0 -t SyN[0.1]", "a stage SyN behind BSpline"),
+        ("SyN[0.1]", "SyN[0.1] -m CC[f,m] -c 5x5 -f 2x1 -s 1x0 -t Affine[0.1] -m MI[f,m] -c 5x5 -f 2x1 -s 1x0 -t SyN[0.1]", "a stage Affine behind SyN"),
+        ("-o P", "-o P -a 1 -z 0 -i 1 -t SyN[0.1] -m CC[f,m] -c 5x5 -f 2x1 -s 1x0", "initialize-transforms-per-stage of SyN behind SyN"),
         ("-d 3", "-d 4", "four dimensions"),
         ("-o P", "-o P -q a.mat", "initial-fixed-transform"),
         ("-o P", "-o P -j state.h5", "save-state"),
@@ -135,6 +162,8 @@ def test_knows_what_the_real_program_has_to_do(before, after, reason):
         ("-o P", "-o P --random-seed -1", ["--random-seed -1", "whole number"]),
         ("-o P", "-o P -x a -x b", ["-x/--masks", "2 times for 1"]),
         ("-o P", "-o P -x [a,b,c]", ["-x/--masks [a,b,c]"]),
+        ("-o P", "-o P -i 1", ["-i/--initialize-transforms-per-stage 1", "-a 1 and -z 0"]),
+        ("-o P", "-o P -i 1 -a 1", ["-i/--initialize-transforms-per-stage 1", "-a 1 and -z 0"]),
         ("-o P", "-o P -g 1x0", ["-g/--restrict-deformation 1x0", "axis"]),
         ("SyN[0.1]", "SyM[0.1]", ["-t/--transform SyM[0.1]", "SyN[step"]),
         ("SyN[0.1]", "SyN[0.1,3,0,1]", ["-t/--transform SyN[0.1,3,0,1]"]),

@@ -252,6 +252,13 @@ def test_nipypes_line_runs_as_it_stands(here):
         (f"-d 3 -o p_ {SYN} -r f.nii.gz", "f.nii.gz"),
         (f"-d 2 -o p_ {SYN}", "f.nii.gz: it has 3 dimensions; expected 2"),
         (f"-d 3 -o no/p_ {SYN}", "no folder"),
+        (f"-d 3 -o p_ -r warp.nii.gz {RIGID}", "does not do a stage Rigid behind the deformation warp.nii.gz, and there is no other"),
+        (f"-d 3 -o p_ -r spline.h5 {SYN}", "does not do the B-spline spline.h5 to begin with, and there is no other"),
+        (f"-d 3 -o p_ -r [warp.nii.gz,1] {SYN}", "[warp.nii.gz,1]: it deforms; expected the file of its inverse"),
+        (f"-d 2 -o p_ -r warp.nii.gz {SYN}", "warp.nii.gz: it is a transform of 3 dimensions; expected one of 2"),
+        (f"-o p_ -r flat.mat {SYN}", "flat.mat: it is a transform of 2 dimensions; expected one of 3"),
+        (f"-d 3 -o p_ -r warp.nii.gz -r other.nii.gz {SYN}", "-z/--collapse-output-transforms 1: displacements"),
+        (f"-d 3 -o p_ {SYN} {SYN.replace('-f 2x1', '-f 4x2')}", "-z/--collapse-output-transforms 1: displacements"),
         (f"-d 3 -o [p_,w.xyz] {SYN}", "-o/--output: w.xyz"),
         (f"-d 3 -o [p_,w.mgz] {SYN}", "does not do writing .mgz files (w.mgz)"),
         (f"-d 3 -o p_ {SYN} -x mask.mgz", "does not do reading .mgz files (mask.mgz)"),
@@ -270,6 +277,10 @@ def test_leaves_nothing_behind_where_it_fails(here, capfd, line, part):
     hole.array[3, 4, 5] = np.nan
     gr.write_image("nan.nii.gz", hole)
     gr.write_image("flat.nii.gz", hole.like(np.full(hole.shape, 3.0, np.float32)))
+    gr.write_transform("flat.mat", gr.Affine(np.eye(2)))
+    gr.write_transform("warp.nii.gz", gr.DisplacementField(np.zeros((10, 12, 11, 3)), 8.0 * np.ones(3), (-40.0, -45.0, -35.0)))
+    gr.write_transform("other.nii.gz", gr.DisplacementField(np.zeros((10, 12, 12, 3)), 8.0 * np.ones(3), (-40.0, -45.0, -35.0)))
+    gr.write_transform("spline.h5", gr.BSpline(np.zeros((7, 8, 7, 3)), 16.0 * np.ones(3), (-56.0, -61.0, -51.0)))
     before = sorted(here.iterdir())
     run(line, 1)
     captured = capfd.readouterr()
@@ -319,14 +330,6 @@ def test_the_first_initial_transform_is_nearest_to_the_fixed_image(here):
     run("-d 3 -o p_ -r turn.mat -r move.mat -m MeanSquares[f.nii.gz,m.nii.gz,1] -t Rigid[0.1] -c 0 -f 1 -s 0")
     matrix = gr.read_transform("p_0GenericAffine.mat").matrix_of()
     np.testing.assert_allclose(matrix, move.matrix_of() @ turn.matrix_of(), atol=1e-9)
-
-
-def test_a_deformation_to_begin_with_is_handed_over(here, capfd, monkeypatch):
-    monkeypatch.setenv("PATH", "/usr/bin")
-    field = gr.DisplacementField(np.zeros((20, 24, 22, 3)), 4.0 * np.ones(3), (-40.0, -45.0, -35.0))
-    gr.write_transform("warp.nii.gz", field)
-    run(f"-d 3 -o p_ -r warp.nii.gz {SYN}", 1)
-    assert "the deformation warp.nii.gz to begin with" in capfd.readouterr().err and made(here) == ["warp.nii.gz"]
 
 
 def test_the_scheduled_syn_is_the_usual_one():

@@ -394,7 +394,7 @@ def _run_dense(
         vectors = from_volume(np.asarray(engine.take_displacements(engine_size(grid), which)), d)
         return DisplacementField(vectors, grid.spacing, grid.origin, grid.direction)
 
-    back: Optional[Transform] = None
+    back: Optional[DisplacementField] = None
     with borrow_engine(_engine.DiffeomorphicRegistration, device) as engine:
         result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form(), list(further))
         deformation = take(_engine.DeformationField.Forward)
@@ -408,7 +408,7 @@ def _run_dense(
         known = before.inverse if before is not None else None
         return Composite([found.inverse(device=device) if known is None else known, back])
 
-    return _make_result(stage, deformation, found, result, [], None if back is None else find_inverse)
+    return _make_result(stage, deformation, found, result, [], back, None if back is None else find_inverse)
 
 
 def _make_result(
@@ -417,6 +417,7 @@ def _make_result(
     found: Optional[Transform],
     result: Any,
     warnings: list[str],
+    own_inverse: Optional[Transform] = None,
     find_inverse: Optional[Callable[[], Transform]] = None,
 ) -> StageResult:
     """Returns the result of a stage that deforms.
@@ -425,6 +426,7 @@ def _make_result(
         found: the transform behind the deformation; None: there is none.
         result: of the engine.
         warnings: further ones, beside the engine's.
+        own_inverse: of the deformation; None: it is not known.
         find_inverse: returns the inverse of the deformation and what is behind it; None: it is not known.
     """
     levels = [Level(str(n), 1e-3 * part.milliseconds, part.costs, voxels=part.voxels) for n, part in enumerate(result.levels)]
@@ -439,6 +441,7 @@ def _make_result(
         levels,
         smallest_determinant=result.smallest_determinant,
         warnings=[*result.warnings, *warnings],
+        own_inverse=own_inverse,
         _find_inverse=find_inverse,
     )
 

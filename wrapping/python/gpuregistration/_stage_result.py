@@ -45,6 +45,7 @@ class StageResult:
         smallest_determinant: of stages that deform, of the deformation's Jacobian, over the control points or the voxels: below 0
             it has folded. None of others.
         warnings: sentences on what may have gone wrong.
+        own_inverse: of "syn" and "velocity", the inverse of the stage's own deformation, without what the stage began with. None of others.
     """
 
     name: str
@@ -56,6 +57,7 @@ class StageResult:
     overlap: Optional[float] = None
     smallest_determinant: Optional[float] = None
     warnings: list[str] = field(default_factory=list)
+    own_inverse: Optional[Transform] = field(default=None, repr=False)
     _find_inverse: Optional[Callable[[], Transform]] = field(default=None, repr=False, compare=False)
 
     @cached_property

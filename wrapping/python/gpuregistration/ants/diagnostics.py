@@ -19,7 +19,7 @@ def describe_stage(number: int, result: StageResult, window: int, before: float)
         window: the number of costs that the convergence is found from.
         before: seconds from the registration's start to the stage's.
     """
-    deforms = result.inverse is not None
+    deforms = result.own_inverse is not None
     head, mark = ("XXDIAGNOSTIC", " 1DIAGNOSTIC") if deforms else ("DIAGNOSTIC", " 2DIAGNOSTIC")
     lines = []
     seconds = 0.0

@@ -21,11 +21,12 @@ from ..command.outputs import Outputs
 from .apply import compose as compose_transforms
 from .apply import cut_to_type, move_image
 from .apply_call import SCALARS, SERIES, VECTORS, Making
+from .initial import read_beginnings, reasons_against
 from .interpolation import read_interpolation
 from .output_files import make_inverse_warped, make_warped, name_outputs, write_outputs
 from .presets import FIXED, FIXED_MASK, MOVING, MOVING_MASK, Numbers, begins_with_identity, make_stages, takes_further_metrics
 from .call_images import read_image_named
-from .runner import OtherTransform, register
+from .runner import register
 from .registration_call import read_registration
 from .syntax import Flag, read_values
 
@@ -68,7 +69,8 @@ def registration(
     Args:
         fixed, moving: images of any kind that register() takes, ANTsPy's among them.
         type_of_transform: such as "SyN", "SyNRA", "SyNCC", "SyNOnly", "Rigid", "Affine" or "antsRegistrationSyN[s]".
-        initial_transform: files, "Identity", or None, which lays the centres of mass on each other.
+        initial_transform: files, of which the first one is nearest to the fixed image, "Identity", or None, which lays the centres of mass on each
+            other. Files of deformations go with SyNOnly.
         outprefix: what the names of the files of transforms begin with; "": a folder of its own among the temporary files.
         mask, moving_mask: what is not 0 is looked at, by the last stage; with mask_all_stages by all of them.
         grad_step, flow_sigma, total_sigma: SyN's step in voxels, and the variances of its Gaussians in squared voxels.
@@ -77,7 +79,8 @@ def registration(
         write_composite_transform: writes one file of all transforms, and one of the way back.
         verbose: prints lines as antsRegistration does.
         multivariate_extras: further metrics of SyNOnly and antsRegistrationSyN…, each (name, fixed, moving, weight, bins or radius).
-        restrict_transformation: factors of the components along x, y (and z) of a deformation without stages before it.
+        restrict_transformation: factors of the components along x, y (and z) of a deformation without stages before it, or of the parameters of
+            the first linear stage, where they leave a transform of fewer degrees of freedom.
         smoothing_in_mm: aff_smoothing_sigmas are in mm, and not in voxels.
         singleprecision: computes warped images as floats, and not as doubles.
         use_legacy_histogram_matching: gives the moving image the fixed one's histogram first.
@@ -87,7 +90,7 @@ def registration(
     Returns:
         "warpedmovout" and "warpedfixout", images on the other one's grid, of the moving and the fixed image's kind and of the fixed image's type
         of values, without decimals where that is of whole numbers; "fwdtransforms" and "invtransforms", the files for apply_transforms(), or
-        one composite file each.
+        one composite file each. A deformation of initial_transform has no inverse: "warpedfixout" is None then, and "invtransforms" empty.
 
     Raises:
         BadInputError: an argument is not possible; the message names it.
@@ -112,30 +115,30 @@ def registration(
     if random_seed is not None:
         words += ["--random-seed", str(random_seed)]
     call = read_registration(words)
-    if call.others:
-        raise UnsupportedError(f"This is not possible here: {' and '.join(dict.fromkeys(call.others))}.")
+    begins = [] if call.others else read_beginnings(call)
+    others = call.others or reasons_against(call, begins)
+    if others:
+        raise UnsupportedError(f"This is not possible here: {' and '.join(dict.fromkeys(others))}.")
     own_folder = None if outprefix else tempfile.mkdtemp(prefix="gpureg-ants-")
     call.prefix = outprefix or os.path.join(str(own_folder), "")
-    names = name_outputs(call)
+    names = name_outputs(call, begins)
     try:
         with Outputs(names.all) as places:
-            result = register(call, read_image_named(images), print if verbose else lambda line: None, device)
+            result = register(call, begins, read_image_named(images), print if verbose else lambda line: None, device)
             write_outputs(call, result, names, places)
             places.commit()
     except BaseException as error:
         if own_folder is not None:
             shutil.rmtree(own_folder, ignore_errors=True)
-        if isinstance(error, OtherTransform):
-            raise UnsupportedError(f"This is not possible here: {error}.") from error
         if isinstance(error, CommandError):
             raise BadInputError(f"outprefix={outprefix!r}: {error}") from error
         raise
     forward, inverse = names.forward[::-1], names.inverse
     return {
         "warpedmovout": wraps[1](_of_type(make_warped(call, result), images[FIXED])),
-        "warpedfixout": wraps[0](_of_type(make_inverse_warped(call, result), images[FIXED])),
+        "warpedfixout": None if result.inverse is None else wraps[0](_of_type(make_inverse_warped(call, result), images[FIXED])),
         "fwdtransforms": forward[0] if write_composite_transform else forward,
-        "invtransforms": inverse[0] if write_composite_transform else inverse,
+        "invtransforms": [] if result.inverse is None else inverse[0] if write_composite_transform else inverse,
     }
 
 

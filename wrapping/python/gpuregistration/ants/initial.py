@@ -3,51 +3,129 @@
 
 from __future__ import annotations
 
-from typing import Callable, Optional
+from dataclasses import dataclass
+from typing import Callable, Optional, Sequence
 
 import numpy as np
 
+from .._composite import parts_of
 from .._engine import BadInputError
 from .._files import read_transform
 from .._image import Image, host_array
 from .._transforms import Affine, Transform
-from .registration_call import Initial
+from .parts import B_SPLINE, FIELD, LINEAR_FORM, Kind, Part, kind_of_file, kind_of_stage, linear_part, takes_place_of
+from .registration_call import DEFORMING, Initial, RegistrationCall
 
 _MIDDLES, _MASSES, _ORIGINS = range(3)
 
 
-def make_initial(initial: Initial, dimension: int, read: Callable[[str], Image]) -> Transform:
-    """Makes a transform that the registration begins with, from the fixed image's points to the moving one's.
+@dataclass(frozen=True)
+class Beginning:
+    """A transform that the registration begins with, read from its file.
+
+    Attributes:
+        initial: what the command line says.
+        transforms: what the file holds, in the order of parts of the result: the last one is applied first to a point of the fixed image. None
+            if there is no file.
+    """
+
+    initial: Initial
+    transforms: Optional[list[Transform]] = None
+
+    @property
+    def kinds(self) -> list[Kind]:
+        if self.transforms is None:
+            return [Kind("File" if self.initial.file else "Initial", LINEAR_FORM, True)]
+        return [kind_of_file(transform) for transform in self.transforms]
+
+
+def read_beginnings(call: RegistrationCall) -> list[Beginning]:
+    """Reads the files of the transforms that a registration begins with.
+
+    Raises:
+        BadInputError: a file cannot be read, is of other dimensions than the call says, or is a deformation whose inverse is asked for.
+    """
+    read = []
+    for initial in call.initial:
+        if initial.file and initial.file != "Identity":
+            transform = read_part(initial.file, initial.is_inverse, call.dimension)
+            read.append(Beginning(initial, parts_of(transform)[::-1]))
+        else:
+            read.append(Beginning(initial))
+    return read
+
+
+def list_kinds(call: RegistrationCall, begins: Sequence[Beginning]) -> list[Kind]:
+    """Returns the kinds of the parts that the result will have."""
+    kinds = [kind for begin in begins for kind in begin.kinds]
+    for stage in call.stages:
+        if call.merges and kinds and takes_place_of(stage.transform, kinds[-1]):
+            kinds.pop()
+        kinds.append(kind_of_stage(stage.transform))
+    return kinds
+
+
+def reasons_against(call: RegistrationCall, begins: Sequence[Beginning]) -> list[str]:
+    """Returns why this package does not begin with what files hold, each a short noun phrase."""
+    reasons = []
+    for begin in begins:
+        forms = {kind.form for kind in begin.kinds}
+        if B_SPLINE in forms:
+            reasons.append(f"the B-spline {begin.initial.file} to begin with")
+        elif FIELD in forms:
+            reasons += [f"a stage {stage.transform} behind the deformation {begin.initial.file}" for stage in call.stages if stage.transform not in DEFORMING]
+    return reasons
+
+
+def begin(begins: Sequence[Beginning], dimension: int, read: Callable[[str], Image]) -> list[Part]:
+    """Makes the parts of the result that the registration begins with, from the fixed image's points to the moving one's.
 
     Args:
         read: reads an image by its name.
 
     Raises:
-        BadInputError: a file cannot be read, or is of other dimensions.
+        BadInputError: a transform is of other dimensions, or an image has no centre of mass.
     """
-    if initial.file == "Identity":
-        return Affine(np.eye(dimension))
+    parts = []
+    for one in begins:
+        if one.transforms is None:
+            parts.append(_begin_without_file(one.initial, dimension, read))
+        for transform in one.transforms or []:
+            _check_dimension(transform, one.initial.file, dimension)
+            matrix = transform.matrix_of()
+            if matrix is None:
+                parts.append(Part("File", transform, None))
+            else:
+                parts.append(linear_part("File", transform if isinstance(transform, Affine) else Affine.from_matrix(matrix)))
+    return parts
+
+
+def _begin_without_file(initial: Initial, dimension: int, read: Callable[[str], Image]) -> Part:
     if initial.file:
-        return read_part(initial.file, initial.is_inverse, dimension)
+        return linear_part("File", Affine(np.eye(dimension)))
     fixed, moving = (_find_point(read(name), initial.feature, name) for name in (initial.fixed, initial.moving))
-    return Affine(np.eye(dimension), moving - fixed, fixed)
+    return linear_part("Initial", Affine(np.eye(dimension), moving - fixed, fixed))
 
 
 def read_part(file: str, is_inverse: bool, dimension: int, device: Optional[str] = None) -> Transform:
-    """Reads a file's transform, or its inverse.
+    """Reads a file's transform, or its inverse. dimension: 0 if any is possible.
 
     Raises:
         BadInputError: it cannot be read, is of other dimensions, or is a deformation whose inverse is asked for: that has a file of its own.
     """
     transform = read_transform(file)
-    if transform.dimension != dimension:
-        raise BadInputError(f"{file}: it is a transform of {transform.dimension} dimensions; expected one of {dimension}")
+    _check_dimension(transform, file, dimension or transform.dimension)
     if not is_inverse:
         return transform
     matrix = transform.matrix_of()
     if matrix is None:
         raise BadInputError(f"[{file},1]: it deforms; expected the file of its inverse, such as PREFIX1InverseWarp.nii.gz")
     return Affine.from_matrix(matrix, transform.center if isinstance(transform, Affine) else None).inverse()
+
+
+def _check_dimension(transform: Transform, file: str, dimension: int) -> None:
+    if transform.dimension != dimension:
+        raise BadInputError(f"{file}: it is a transform of {transform.dimension} dimensions; expected one of {dimension}")
 
 
 def _find_point(image: Image, feature: int, name: str) -> np.ndarray:

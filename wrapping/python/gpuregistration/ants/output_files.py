@@ -5,26 +5,27 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, Optional, Union
+from typing import NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
-from .._composite import Composite
 from .._engine import BadInputError
 from .._files import write_image, write_transform
 from .._image import Image, host_array
 from .._transforms import Affine, Transform
 from ..command.outputs import IMAGES, Outputs
 from ..command.times import Times
+from .initial import Beginning, list_kinds
 from .linear_files import write_stage
 from .interpolation import Interpolation, resample_by
-from .runner import Registered, collapse, compose_inverses
-from .registration_call import DEFORMING, RegistrationCall
+from .parts import FIELD, LINEAR_FORM, Kind, collapse, compose, compose_inverses, group
+from .runner import Registered
+from .registration_call import RegistrationCall
 
 
 class OutputNames(NamedTuple):
     """Names of files: those of the transforms, of each stage's or of all as one, those of the way back, and those of images. A linear
-    transform's way back has the same file, and a B-spline has none."""
+    transform's way back has the same file; a B-spline and a file's field have none."""
 
     forward: list[str]
     inverse: list[str]
@@ -35,8 +36,11 @@ class OutputNames(NamedTuple):
         return list(dict.fromkeys([*self.forward, *self.inverse, *self.images]))
 
 
-def name_outputs(call: RegistrationCall) -> OutputNames:
+def name_outputs(call: RegistrationCall, begins: Sequence[Beginning]) -> OutputNames:
     """Names all files that a registration will write, as antsRegistration does, before any work.
+
+    Args:
+        begins: what the registration begins with.
 
     Returns:
         Names of the transforms in the order of the stages, those of the way back, and those of images.
@@ -48,24 +52,37 @@ def name_outputs(call: RegistrationCall) -> OutputNames:
     for name in images:
         if not name.lower().endswith(IMAGES):
             raise BadInputError(f"-o/--output: {name} is no name of an image; expected one that ends on one of {' '.join(IMAGES)}")
-    last = call.stages[-1].transform
-    deforms = last in DEFORMING
-    if last == "BSpline":
+    kinds = list_kinds(call, begins)
+    has_inverse = all(kind.has_inverse for kind in kinds)
+    if not has_inverse:
         # As ANTs, which writes none either.
         images = [name for name in images if name != call.inverse_warped]
     if call.writes_composite:
-        return OutputNames([f"{call.prefix}Composite.h5"], [] if last == "BSpline" else [f"{call.prefix}InverseComposite.h5"], images)
+        # Without -z 1 ANTs writes what is computed from images, too.
+        initial = [] if call.collapses else _name_initial(call, begins)
+        return OutputNames([f"{call.prefix}Composite.h5", *initial], [f"{call.prefix}InverseComposite.h5", *initial] if has_inverse else [], images)
     if call.collapses:
-        kinds = (["GenericAffine"] if call.initial or len(call.stages) > int(deforms) else []) + ([last] if deforms else [])
-        numbered = list(enumerate(kinds))
+        joined = [kinds[numbers[0]] for numbers in group(kinds)]
+        numbered = [(n, kind._replace(name="GenericAffine") if kind.form == LINEAR_FORM else kind) for n, kind in enumerate(joined)]
     else:
         # Those of files are there already.
-        initial = ["" if one.file else "DerivedInitialMovingTranslation" for one in call.initial]
-        numbered = [(n, kind) for n, kind in enumerate([*initial, *(stage.transform for stage in call.stages)]) if kind]
-    endings = {"SyN": "Warp.nii.gz", "BSpline": "BSpline.txt"}
-    forward = [f"{call.prefix}{n}{endings.get(kind, kind + '.mat')}" for n, kind in numbered]
-    inverse = [f"{call.prefix}{n}{'InverseWarp.nii.gz' if kind == 'SyN' else kind + '.mat'}" for n, kind in numbered if kind != "BSpline"]
+        numbered = [(n, kind) for n, kind in enumerate(kinds) if kind.name != "File"]
+    forward = [f"{call.prefix}{n}{_end(kind)}" for n, kind in numbered]
+    inverse = [f"{call.prefix}{n}{_end(kind, 'Inverse')}" for n, kind in numbered if kind.has_inverse]
     return OutputNames(forward, inverse, images)
+
+
+def _name_initial(call: RegistrationCall, begins: Sequence[Beginning]) -> list[str]:
+    """Names the files of those transforms to begin with that are computed from images."""
+    kinds = [kind for one in begins for kind in one.kinds]
+    return [f"{call.prefix}{n}{_end(kind)}" for n, kind in enumerate(kinds) if kind.name == "Initial"]
+
+
+def _end(kind: Kind, way: str = "") -> str:
+    """Returns what the name of a part's file ends on. way: "Inverse" for the way back."""
+    if kind.form == LINEAR_FORM:
+        return f"{'DerivedInitialMovingTranslation' if kind.name == 'Initial' else kind.name}.mat"
+    return f"{way}Warp.nii.gz" if kind.form == FIELD else "BSpline.txt"
 
 
 def make_warped(call: RegistrationCall, result: Registered) -> Image:
@@ -98,10 +115,11 @@ def write_outputs(
 
 def _list_transforms(call: RegistrationCall, result: Registered, names: OutputNames) -> list[tuple[str, Transform, str]]:
     """Lists files, the transform of each, and the name of the part that it is; "" stands for several."""
-    parts = collapse(result.parts) if call.collapses else result.parts
+    parts = collapse(result.parts, result.device) if call.collapses else result.parts
     if call.writes_composite:
-        transforms: list[tuple[str, Transform, str]] = [(names.forward[0], Composite([part.transform for part in reversed(parts)]), "")]
+        transforms: list[tuple[str, Transform, str]] = [(names.forward[0], compose(parts), "")]
         back = compose_inverses(parts)
+        transforms += [(path, part.transform, part.name) for path, part in zip(names.forward[1:], result.initial)]
         return transforms if back is None else [*transforms, (names.inverse[0], back, "")]
     kept = parts if call.collapses else [part for part in parts if part.name != "File"]
     transforms = [(path, part.transform, part.name) for part, path in zip(kept, names.forward)]

@@ -23,6 +23,7 @@ ANTS_VERSION = "2.5.4"
 _THREADS = ("GPUREG_THREADS", "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS", "NSLOTS")
 # Has antsRegistration tell how long its parts take.
 _TIMES = "GPUREG_TIMES"
+_WITHOUT_INVERSE = "a B-spline, and a deformation that is read from a file, have no inverse, for ANTs neither"
 _PROGRAMS = {"antsRegistration": registration_flags.FLAGS, "antsApplyTransforms": apply_flags.FLAGS}
 
 
@@ -77,8 +78,9 @@ def _register(words: Sequence[str]) -> int:
     from ..command.times import Times
     from .call_images import names_of_images, read_image_named
     from .other_formats import names_not_read
+    from .initial import read_beginnings, reasons_against
     from .output_files import name_outputs, write_outputs
-    from .runner import OtherTransform, register
+    from .runner import register
     from .registration_call import read_registration
 
     times = Times()
@@ -86,20 +88,22 @@ def _register(words: Sequence[str]) -> int:
     call.others += names_not_read([*names_of_images(call), *(initial.file for initial in call.initial)])
     if call.others:
         raise Elsewhere(" and ".join(dict.fromkeys(call.others)))
-    names = name_outputs(call)
+    with times.part("read transforms"), native_messages_off():
+        begins = read_beginnings(call)
+    others = reasons_against(call, begins)
+    if others:
+        raise Elsewhere(" and ".join(dict.fromkeys(others)))
+    names = name_outputs(call, begins)
     check_stays(names.all, [*names_of_images(call), *(initial.file for initial in call.initial if initial.file != "Identity")])
     log = _log(call.is_verbose)
     log(f"Using {'single' if call.is_single else 'double'} precision for images.")
     with Outputs(names.all) as places:
-        try:
-            with native_messages_off():
-                result = register(call, read_image_named({}), log, times=times)
-                write_outputs(call, result, names, places, times)
-        except OtherTransform as reason:
-            raise Elsewhere(str(reason)) from reason
+        with native_messages_off():
+            result = register(call, begins, read_image_named({}), log, times=times)
+            write_outputs(call, result, names, places, times)
         places.commit()
     if call.inverse_warped is not None and call.inverse_warped not in names.images:
-        result.warnings.append(f"{call.inverse_warped} is not written: a B-spline has no inverse, for ANTs neither")
+        result.warnings.append(f"{call.inverse_warped} is not written: {_WITHOUT_INVERSE}")
     tell_lines(*(f"antsRegistration: {text}" for text in result.warnings))
     if os.environ.get(_TIMES):
         times.print()

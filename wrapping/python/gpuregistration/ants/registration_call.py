@@ -45,8 +45,20 @@ SIMILARITIES = {
 }
 _OTHER_METRICS = ("mi2", "icp", "pse", "jhct", "igdm", "global correlation")
 _SAMPLINGS = ("none", "regular", "random", "")
-#: Transforms of this package that deform. Each of them is the last stage.
+#: Transforms of this package that deform. Linear stages come before them, and BSpline is the last stage.
 DEFORMING = ("SyN", "BSpline")
+# What a restriction leaves of a linear stage, by its transform and the factors of ITK's parameters in two and in three dimensions: turns and
+# shifts of rigid maps, the size behind them or, in two dimensions, before them, and a matrix and shifts of affine maps.
+_RESTRICTED = {
+    ("Rigid", (0, 1, 1)): "Translation",
+    ("Rigid", (0, 0, 0, 1, 1, 1)): "Translation",
+    ("Similarity", (0, 1, 1, 1)): "Rigid",
+    ("Similarity", (1, 1, 1, 1, 1, 1, 0)): "Rigid",
+    ("Similarity", (0, 0, 1, 1)): "Translation",
+    ("Similarity", (0, 0, 0, 1, 1, 1, 0)): "Translation",
+    ("Affine", (0, 0, 0, 0, 1, 1)): "Translation",
+    ("Affine", (*(0,) * 9, 1, 1, 1)): "Translation",
+}
 # Names the metrics of ANTs that free-form deformation computes.
 _OF_BSPLINE = ("mean_squares", "correlation", "neighborhood_correlation")
 _NO_MASK = ("null", "na", "")
@@ -93,6 +105,7 @@ class Stage:
         masks: names of the fixed and the moving image's masks; None if there is none.
         weights: factors of the components of a deformation.
         mesh: of BSpline, cells along each axis at the coarsest level, or one number for all axes.
+        restricted: of a linear stage, the transform with fewer degrees of freedom that a restriction leaves of it; "" if all are free.
     """
 
     transform: str
@@ -109,6 +122,12 @@ class Stage:
     masks: tuple[Optional[str], Optional[str]] = (None, None)
     weights: Optional[list[float]] = None
     mesh: Sequence[int] = ()
+    restricted: str = ""
+
+    @property
+    def degrees(self) -> str:
+        """The transform whose degrees of freedom a linear stage has."""
+        return self.restricted or self.transform
 
     @property
     def metric(self) -> Metric:
@@ -122,6 +141,8 @@ class RegistrationCall:
 
     Attributes:
         dimension: of the images; 0: that of the first one.
+        collapses: whether parts of the result become one: see parts.Kind.joins().
+        merges: whether a linear stage goes on from the part before it, and takes its place: see parts.takes_place_of().
         others: reasons why the real antsRegistration has to do it, each a short noun phrase; empty if this package does it.
     """
 
@@ -136,6 +157,7 @@ class RegistrationCall:
     interpolation: Interpolation = Interpolation("linear")
     writes_composite: bool = False
     collapses: bool = True
+    merges: bool = False
     is_single: bool = False
     is_verbose: bool = False
     seed: int = 1
@@ -165,6 +187,7 @@ def read_registration(words: Sequence[str]) -> RegistrationCall:
         read_interpolation(last(values["interpolation"])),
         _truth(values, "write-composite-transform"),
         _truth(values, "collapse-output-transforms", True),
+        _truth(values, "initialize-transforms-per-stage"),
         _truth(values, "float"),
         _truth(values, "verbose"),
         _read_seed(last(values["random-seed"])),
@@ -174,10 +197,19 @@ def read_registration(words: Sequence[str]) -> RegistrationCall:
     for name in ("initial-fixed-transform", "save-state", "restore-state"):
         if values[name]:
             others.append(f"--{name}")
-    for name in ("initialize-transforms-per-stage", "minc"):
-        if _truth(values, name):
-            others.append(f"--{name}")
+    if _truth(values, "minc"):
+        others.append("--minc")
+    if call.merges:
+        _check_merging(call)
     return call
+
+
+def _check_merging(call: RegistrationCall) -> None:
+    """Checks what ANTs demands of --initialize-transforms-per-stage 1."""
+    if not call.writes_composite or call.collapses:
+        raise BadInputError("-i/--initialize-transforms-per-stage 1: expected -a 1 and -z 0 with it, as of ANTs: stages become one in the composite file")
+    if [stage.transform for stage in call.stages].count("SyN") > 1:
+        call.others.append("--initialize-transforms-per-stage of SyN behind SyN")
 
 
 def _truth(values: dict[str, list[Value]], name: str, default: bool = False) -> bool:
@@ -270,9 +302,15 @@ def _read_stages(values: dict[str, list[Value]], dimension: int, others: list[st
         )
         stage.masks, stage.weights = masks[number], weights[number]
         if stage.weights is not None and stage.transform != "SyN":
-            others.append(f"--restrict-deformation of {transform.name}")
+            stage.restricted = _RESTRICTED.get((stage.transform, tuple(stage.weights)), "")
+            stage.weights = None
+            if not stage.restricted:
+                others.append(f"--restrict-deformation {values['restrict-deformation'][number]} of {transform.name}")
         stages.append(stage)
-    others += [f"a stage behind {stage.transform}" for stage in stages[:-1] if stage.transform in DEFORMING]
+    for number, stage in enumerate(stages):
+        before = [one.transform for one in stages[:number] if one.transform in DEFORMING]
+        if "BSpline" in before or (before and stage.transform not in DEFORMING):
+            others.append(f"a stage {transforms[number].name} behind {before[0]}")
     if any(stage.transform == "SyN" and len(stage.iterations) > MOST_DENSE_LEVELS for stage in stages):
         others.append(f"more than {MOST_DENSE_LEVELS} levels of SyN")
     return stages

@@ -5,55 +5,33 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Callable, Optional, Sequence
 
 import numpy as np
 
-from .._composite import Composite
+from .._composite import parts_of
 from .._devices import DeviceLike, choose_device
-from .._engine import UnsupportedError
-from .._image import Image
+from .._engine import BadInputError
+from .._image import Image, shrunk_grid
 from .._register import register_pair
 from .._sides import Pair
 from .._stage_result import StageResult
 from .._start import start_device
-from .._transforms import Affine, Transform, linear_matrix
+from .._transforms import Affine, DisplacementField, Transform
 from ..command.times import Times
 from ..stages import Stage as AnyStage
 from .call_images import CallImages, Read
 from .diagnostics import Log, describe_stage
-from .initial import make_initial
-from .levels import make_first_stages, make_free_form_stage, make_further, make_linear_stage, make_syn_stage
-from .registration_call import LINEAR, Initial, RegistrationCall, Stage
+from .initial import Beginning, begin, list_kinds
+from .levels import find_factors, make_first_stages, make_free_form_stage, make_further, make_linear_stage, make_syn_stage
+from .parts import LINEAR_FORM, Part, compose, compose_inverses, grid_of, group, linear_part, matrix_of_parts, merge, takes_place_of
+from .registration_call import DEFORMING, RegistrationCall, Stage
 
 # Degrees of freedom: that a matrix turns by, but for rounding.
 _ROUNDING = 1e-6
 # What makes stages that deform; others are linear.
 _MAKERS: dict[str, Callable[[Stage, Image], AnyStage]] = {"SyN": make_syn_stage, "BSpline": make_free_form_stage}
-
-
-class OtherTransform(UnsupportedError):
-    """What begins the registration is none that this package goes on from. The real antsRegistration does."""
-
-
-@dataclass
-class Part:
-    """A transform of the result, in the order of stages: the last one is applied first to a point of the fixed image.
-
-    Attributes:
-        name: "Rigid", …, "SyN", "BSpline", "GenericAffine" for some linear ones as one, "Initial" for one computed from images, "File" for one
-            of a file.
-        inverse: None of a B-spline, which has none.
-    """
-
-    name: str
-    transform: Transform
-    inverse: Optional[Transform]
-
-    @property
-    def is_linear(self) -> bool:
-        return self.transform.matrix_of() is not None
 
 
 @dataclass
@@ -62,12 +40,14 @@ class Registered:
 
     Attributes:
         parts: its transforms.
+        initial: those that were computed from images before the first stage.
         fixed, moving: the images of the first metric, with their own values.
         device: the name of the device that computed.
         warnings: sentences on what may have gone wrong.
     """
 
     parts: list[Part]
+    initial: list[Part]
     fixed: Image
     moving: Image
     device: str
@@ -76,30 +56,30 @@ class Registered:
     @property
     def transform(self) -> Transform:
         """The map from the fixed image's points to the moving image's."""
-        return Composite([part.transform for part in reversed(self.parts)])
+        return compose(self.parts)
 
     @property
     def inverse(self) -> Optional[Transform]:
-        """The map from the moving image's points to the fixed image's; None if there is none."""
+        """The map from the moving image's points to the fixed image's; None if a part has no inverse."""
         return compose_inverses(self.parts)
 
 
 def register(
-    call: RegistrationCall, read: Read, log: Log, device: Optional[DeviceLike] = None, times: Optional[Times] = None
+    call: RegistrationCall, begins: Sequence[Beginning], read: Read, log: Log, device: Optional[DeviceLike] = None, times: Optional[Times] = None
 ) -> Registered:
     """Registers.
 
     Args:
         call: what is asked for.
+        begins: what it begins with.
         read: reads an image by its name.
         log: takes the lines of --verbose.
         times: counts the parts' seconds.
 
     Raises:
         BadInputError: a file or an image is not possible.
-        OtherTransform: a transform to begin with that deforms.
     """
-    begin = time.perf_counter()
+    began = time.perf_counter()
     times = Times() if times is None else times
 
     def start() -> str:
@@ -111,7 +91,10 @@ def register(
     with times.part("read, prepare and start"), ThreadPoolExecutor(1) as pool:
         starting = pool.submit(start)
         images = CallImages(call, read, times)
-        parts = [_begin_with(initial, images.dimension, images.read) for initial in call.initial]
+        parts = begin(begins, images.dimension, images.read)
+        if call.collapses:
+            _check_grids(call, begins, images)
+        initial = [part for part in parts if part.name == "Initial"]
         name = starting.result()
     warnings: list[str] = []
     for number, stage in enumerate(call.stages):
@@ -121,60 +104,38 @@ def register(
         log(f"  convergence window size = {stage.window}")
         log(f"  number of levels = {len(stage.iterations)}")
         log(f"*** Running {stage.transform} registration ***")
-        before = time.perf_counter() - begin
+        before = time.perf_counter() - began
         told = f"stage {number} {stage.transform}"
         with times.part(told):
             part, result = _run(stage, images, parts, call, name)
+            if call.merges and parts and takes_place_of(stage.transform, parts[-1].kind):
+                part = merge(parts.pop(), part)
         parts.append(part)
         if result is not None:
             times.seconds[f"{told}, registering"] = result.seconds
             warnings += [text for text in result.warnings if text not in warnings]
             for line in describe_stage(number, result, stage.window, before):
                 log(line)
-    log(f"Total elapsed time: {time.perf_counter() - begin:.4e}")
+    log(f"Total elapsed time: {time.perf_counter() - began:.4e}")
     first = call.stages[0].metric
-    return Registered(parts, images.read(first.fixed), images.read(first.moving), name, warnings)
+    return Registered(parts, initial, images.read(first.fixed), images.read(first.moving), name, warnings)
 
 
-def compose_inverses(parts: list[Part]) -> Optional[Transform]:
-    """Returns the inverse of all parts as one; None if one of them has none."""
-    inverses = [part.inverse for part in parts if part.inverse is not None]
-    return Composite(inverses) if len(inverses) == len(parts) else None
-
-
-def collapse(parts: list[Part]) -> list[Part]:
-    """Makes one of each row of linear transforms."""
-    made: list[Part] = []
-    for part in parts:
-        if part.is_linear and made and made[-1].is_linear:
-            matrix = linear_matrix(made[-1].transform, "transform") @ linear_matrix(part.transform, "transform")
-            center = made[-1].transform.center if isinstance(made[-1].transform, Affine) else None
-            made[-1] = _linear("GenericAffine", Affine.from_matrix(matrix, center))
-        else:
-            made.append(replace(part, name="GenericAffine") if part.is_linear else part)
-    return made
-
-
-def _linear(name: str, transform: Affine) -> Part:
-    return Part(name, transform, transform.inverse())
-
-
-def _begin_with(initial: Initial, dimension: int, read: Read) -> Part:
-    transform = make_initial(initial, dimension, read)
-    matrix = transform.matrix_of()
-    if matrix is None:
-        raise OtherTransform(f"the deformation {initial.file} to begin with")
-    if not isinstance(transform, Affine):
-        transform = Affine.from_matrix(matrix)
-    return _linear("File" if initial.file else "Initial", transform)
-
-
-def _matrix_of(parts: list[Part], dimension: int) -> np.ndarray:
-    """Returns the matrix of linear parts together."""
-    whole = np.eye(dimension + 1)
-    for part in parts:
-        whole = whole @ linear_matrix(part.transform, "transform")
-    return whole
+def _check_grids(call: RegistrationCall, begins: Sequence[Beginning], images: CallImages) -> None:
+    """Checks that displacements of which one field is to be made have the same grid, before any of them is found."""
+    grids: list[Optional[Image]] = []
+    for beginning in begins:
+        grids += [grid_of(one) if isinstance(one, DisplacementField) else None for one in beginning.transforms or [None]]
+    for stage in call.stages:
+        fixed = images.read(stage.metric.fixed)
+        grids.append(shrunk_grid(fixed, find_factors(fixed, stage.shrink_factors[-1])) if stage.transform == "SyN" else None)
+    for numbers in group(list_kinds(call, begins)):
+        together = [grid for grid in (grids[number] for number in numbers) if grid is not None]
+        if any(not grid.has_grid_of(together[0]) for grid in together[1:]):
+            raise BadInputError(
+                "-z/--collapse-output-transforms 1: displacements of stages or files behind each other are on different grids, and cannot become one "
+                "field; expected -z 0, or the same last shrink factor and the same grid for all of them"
+            )
 
 
 def _run(
@@ -182,37 +143,42 @@ def _run(
 ) -> tuple[Part, Optional[StageResult]]:
     """Runs a stage. Returns what it adds to the parts before it, and its result; None if it has no iterations."""
     d = images.dimension
-    before = _matrix_of(parts, d)
-    if not any(stage.iterations) and stage.transform in LINEAR.values():
-        return _linear(stage.transform, Affine(np.eye(d))), None
-    if stage.transform in LINEAR.values():
-        if _can_begin_with(stage.transform, before[:-1, :-1]):
-            result = _register(stage, images.pairs(stage), before, call, device)
-            own = np.linalg.inv(before) @ _affine(result).matrix_of()
-            return _linear(stage.transform, Affine.from_matrix(own, _affine(result).center)), result
-        # The stage has fewer degrees of freedom than what it begins with: the moving images' grids take that in.
-        result = _register(stage, images.moved_pairs(stage, np.linalg.inv(before)), np.eye(d + 1), call, device)
-        return _linear(stage.transform, _affine(result)), result
-    result = _register(stage, images.pairs(stage), before, call, device)
-    whole, back = result.transform, result.inverse
-    assert isinstance(whole, Composite)
-    if stage.transform == "BSpline":
-        return Part("BSpline", whole.transforms[0], None), result
-    assert isinstance(back, Composite)
-    return Part("SyN", whole.transforms[0], back.transforms[-1]), result
+    if stage.transform in DEFORMING:
+        result = _register(stage, images.pairs(stage), _join(parts, d), call, device)
+        own = parts_of(result.transform)[0]
+        return Part(stage.transform, own, result.own_inverse), result
+    if not any(stage.iterations):
+        return linear_part(stage.transform, Affine(np.eye(d))), None
+    before = matrix_of_parts(parts, d)
+    if _can_begin_with(stage.degrees, before[:-1, :-1]):
+        result = _register(stage, images.pairs(stage), Affine.from_matrix(before), call, device)
+        matrix = np.linalg.inv(before) @ _affine(result).matrix_of()
+        return linear_part(stage.transform, Affine.from_matrix(matrix, _affine(result).center)), result
+    # The stage has fewer degrees of freedom than what it begins with: the moving images' grids take that in.
+    result = _register(stage, images.moved_pairs(stage, np.linalg.inv(before)), Affine(np.eye(d)), call, device)
+    return linear_part(stage.transform, _affine(result)), result
 
 
-def _register(stage: Stage, pairs: Sequence[Pair], before: np.ndarray, call: RegistrationCall, device: str) -> StageResult:
+def _join(parts: Sequence[Part], dimension: int) -> Transform:
+    """Returns all parts as one transform, linear ones as one matrix."""
+    if all(part.kind.form == LINEAR_FORM for part in parts):
+        return Affine.from_matrix(matrix_of_parts(parts, dimension))
+    return compose(parts)
+
+
+def _register(
+    stage: Stage, pairs: Sequence[Pair], before: Transform, call: RegistrationCall, device: str
+) -> StageResult:
     """Registers the images of a stage's metrics.
 
     Args:
         pairs: of each metric.
-        before: the homogeneous matrix of the map to begin with.
+        before: the map to begin with.
     """
     make = _MAKERS.get(stage.transform, make_linear_stage)
     further = [make_further(metric, stage.metric, pair, n) for n, (metric, pair) in enumerate(zip(stage.metrics, pairs), 1) if n > 1]
     made = make(stage, pairs[0].fixed)
-    return register_pair(pairs[0], [made], Affine.from_matrix(before), device, call.seed, further=further).stages[-1]
+    return register_pair(pairs[0], [made], before, device, call.seed, further=further).stages[-1]
 
 
 def _affine(result: StageResult) -> Affine:
