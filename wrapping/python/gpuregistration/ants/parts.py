@@ -37,7 +37,7 @@ class Kind(NamedTuple):
 
 #: Parts whose place a linear stage takes where it goes on from them, by its transform: those of ITK's types with as many degrees of freedom or
 #: fewer. A transform that is computed from images is of a rigid type, and one of a file is taken for an affine one.
-_BEFORE = {"Translation": ("Translation",)}
+_BEFORE: dict[str, tuple[str, ...]] = {"Translation": ("Translation",)}
 _BEFORE["Rigid"] = (*_BEFORE["Translation"], "Initial", "Rigid")
 _BEFORE["Similarity"] = (*_BEFORE["Rigid"], "Similarity")
 _BEFORE["Affine"] = (*_BEFORE["Similarity"], "Affine", "File")

@@ -49,7 +49,7 @@ _SAMPLINGS = ("none", "regular", "random", "")
 DEFORMING = ("SyN", "BSpline")
 # What a restriction leaves of a linear stage, by its transform and the factors of ITK's parameters in two and in three dimensions: turns and
 # shifts of rigid maps, the size behind them or, in two dimensions, before them, and a matrix and shifts of affine maps.
-_RESTRICTED = {
+_RESTRICTED: dict[tuple[str, tuple[float, ...]], str] = {
     ("Rigid", (0, 1, 1)): "Translation",
     ("Rigid", (0, 0, 0, 1, 1, 1)): "Translation",
     ("Similarity", (0, 1, 1, 1)): "Rigid",

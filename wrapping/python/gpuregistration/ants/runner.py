@@ -125,7 +125,8 @@ def _check_grids(call: RegistrationCall, begins: Sequence[Beginning], images: Ca
     """Checks that displacements of which one field is to be made have the same grid, before any of them is found."""
     grids: list[Optional[Image]] = []
     for beginning in begins:
-        grids += [grid_of(one) if isinstance(one, DisplacementField) else None for one in beginning.transforms or [None]]
+        transforms = beginning.transforms
+        grids += [None] if transforms is None else [grid_of(one) if isinstance(one, DisplacementField) else None for one in transforms]
     for stage in call.stages:
         fixed = images.read(stage.metric.fixed)
         grids.append(shrunk_grid(fixed, find_factors(fixed, stage.shrink_factors[-1])) if stage.transform == "SyN" else None)
