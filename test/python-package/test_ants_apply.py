@@ -272,7 +272,7 @@ def test_functions_have_antspys_arguments(heads_of):
         ({"type_of_transform": "SyNOnly", "multivariate_extras": [("CC", 1)]}, gr.BadInputError, "multivariate_extras[0] has 2 entries"),
         ({"type_of_transform": ("SyN", "Rigid")}, gr.BadInputError, "give one name"),
         ({"aff_iterations": (10, 10, 10)}, gr.BadInputError, "have 3, 2, 2 entries"),
-        ({"type_of_transform": "Rigid", "restrict_transformation": (1, 1, 0, 1, 1, 0)}, gr.UnsupportedError, "restrict-deformation of Rigid"),
+        ({"type_of_transform": "Rigid", "restrict_transformation": (1, 1, 0, 1, 1, 0)}, gr.UnsupportedError, "restrict-deformation 1x1x0x1x1x0 of Rigid"),
         ({"outprefix": "/nowhere/p_"}, gr.BadInputError, "/nowhere"),
         ({"initial_transform": "no.mat"}, gr.BadInputError, "no.mat"),
     ],

@@ -73,7 +73,8 @@ def reasons_against(call: RegistrationCall, begins: Sequence[Beginning]) -> list
         if B_SPLINE in forms:
             reasons.append(f"the B-spline {begin.initial.file} to begin with")
         elif FIELD in forms:
-            reasons += [f"a stage {stage.transform} behind the deformation {begin.initial.file}" for stage in call.stages if stage.transform not in DEFORMING]
+            linear = [stage.transform for stage in call.stages if stage.transform not in DEFORMING]
+            reasons += [f"a stage {transform} behind the deformation {begin.initial.file}" for transform in linear]
     return reasons
 
 

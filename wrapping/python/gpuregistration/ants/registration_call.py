@@ -207,7 +207,9 @@ def read_registration(words: Sequence[str]) -> RegistrationCall:
 def _check_merging(call: RegistrationCall) -> None:
     """Checks what ANTs demands of --initialize-transforms-per-stage 1."""
     if not call.writes_composite or call.collapses:
-        raise BadInputError("-i/--initialize-transforms-per-stage 1: expected -a 1 and -z 0 with it, as of ANTs: stages become one in the composite file")
+        raise BadInputError(
+            "-i/--initialize-transforms-per-stage 1: expected -a 1 and -z 0 with it, as of ANTs: stages become one in the composite file"
+        )
     if [stage.transform for stage in call.stages].count("SyN") > 1:
         call.others.append("--initialize-transforms-per-stage of SyN behind SyN")
 

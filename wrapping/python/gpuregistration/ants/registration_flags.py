@@ -10,6 +10,7 @@ METRICS_THAT_RUN = (
     "MeanSquares[fixed,moving,weight], Demons[fixed,moving,weight] or GC[fixed,moving,weight]"
 )
 _TRUTH = "0 or 1"
+_FACTORS = "NxN, one number for each axis, or for each parameter of a linear stage; one list for each stage"
 
 FLAGS = (
     Flag("d", "dimensionality", "dimensions of the images", "2 or 3"),
@@ -25,7 +26,7 @@ FLAGS = (
     Flag("w", "winsorize-image-intensities", "quantiles to which values are cut", "[LOWER,UPPER], two numbers from 0 to 1, such as [0.005,0.995]"),
     Flag("u", "use-histogram-matching", "gives the moving image the fixed one's histogram", _TRUTH),
     Flag("n", "interpolation", "how the warped images are interpolated", INTERPOLATIONS),
-    Flag("g", "restrict-deformation", "factors of a deformation's components, or of a linear stage's parameters", "NxN, one number for each axis, or for each parameter of a linear stage; one list for each stage"),
+    Flag("g", "restrict-deformation", "factors of a deformation's components, or of a linear stage's parameters", _FACTORS),
     Flag("a", "write-composite-transform", "writes PREFIXComposite.h5 instead of several files", _TRUTH),
     Flag("z", "collapse-output-transforms", "0: writes a file for each stage", _TRUTH),
     Flag("i", "initialize-transforms-per-stage", "begins each linear stage with the last one's parameters", _TRUTH),
