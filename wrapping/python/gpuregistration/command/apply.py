@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import inputs, options, outputs
-from .errors import DONE, CommandError
+from .applied_transforms import read_transforms
+from .errors import DONE
 from .native import native_messages_off
 from .output import print_json
 from .times import Times
@@ -136,31 +137,3 @@ def _make(
     else:
         with times.part("read, resample and write"):
             write_series(path, map(make, files.series), files.series)
-
-
-def read_transforms(arguments: argparse.Namespace, image: Image, reference: Image, device: str) -> Transform | None:
-    """Reads all transforms, as one; None: there are none."""
-    from .._composite import Composite
-    from .._files import is_flirt_matrix
-
-    if not arguments.transform:
-        return None
-    read = []
-    for path in arguments.transform:
-        if len(arguments.transform) > 1 and is_flirt_matrix(path):
-            raise CommandError(f"{path} is FSL's, which has a meaning with its two images alone: apply it by itself, or convert it to ITK's")
-        # Of the way back the image is what stood still.
-        fixed, moving = (image, reference) if arguments.inverse else (reference, image)
-        transform = inputs.read_transform(path, fixed, moving)
-        inputs.check_transform(transform, path, image)
-        read.append(_invert(transform, path, device) if arguments.inverse else transform)
-    return Composite(read[::-1] if arguments.inverse else read)
-
-
-def _invert(transform: Transform, path: str, device: str) -> Transform:
-    from .._warnings import warn_of_input
-
-    inverse = transform.inverse(device=device)
-    for warning in inverse.warnings:
-        warn_of_input(f"{path}: {warning}")
-    return inverse

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Optional
 
 from . import inputs, options
+from .applied_transforms import read_transforms
 from .errors import DONE, WrongUse
 from .native import native_messages_off
 from .output import print_json
@@ -38,7 +39,6 @@ def refuse_options(arguments: argparse.Namespace) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from ..ome_zarr import resample_zarr
     from ..ome_zarr.sides import open_image
-    from .apply import read_transforms
 
     times = Times()
     devices = _read_devices(arguments)
