@@ -32,7 +32,7 @@ SplitAtCommas(const std::string & list);
 /** The devices and the number of threads for the measurements. */
 struct Hardware
 {
-  /** Of ITK, and of the host device. */
+  /** Number of threads of ITK and of the host device. */
   unsigned int                threads;
   std::vector<itk::GPUDevice> devices;
 };

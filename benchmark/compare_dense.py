@@ -33,7 +33,7 @@ NMI = "similarity=normalized_mutual_information"
 AVERAGED = "syn:radius=2:step=0.25:update_variance=2:average=1:convergence_window=0"
 ADAM = "greedy:optimizer=adam:update_sigma=0.8:step="
 SLOW = ":iterations=300x300x300x300x200"
-#: Of heads and of known deformations, by whether contrasts are the same: this package's stages, and other programs.
+#: By whether the deformation is known and whether contrasts are the same: this package's stages, and other programs.
 DEFAULTS = {
     (False, True): (
         ["greedy", "greedy:radius=4:field_sigma=0.707", f"{ADAM}0.5", f"{ADAM}1", "syn", AVERAGED, "velocity"],

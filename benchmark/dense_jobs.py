@@ -38,7 +38,7 @@ class Limits:
     end: Optional[float] = None
 
     def seconds_left(self) -> Optional[float]:
-        """Returns the seconds until the end; None if there is none. Raises Skipped if there are none left."""
+        """Returns the seconds until the deadline; None without a deadline. Raises Skipped once it has passed."""
         if self.end is None:
             return None
         left = self.end - time.time()
@@ -75,8 +75,8 @@ class Job:
 
 
 def run_all(cases: Sequence[Any], jobs: Sequence[Job], limits: Limits) -> Iterator[Row]:
-    """Prepares all cases, and runs the jobs, the longest first. Yields a row for each as it ends; a job that breaks off has the reason in its
-    row's "skipped", as one has that is not finished in time.
+    """Prepares all cases, and runs the jobs, the longest first. Yields a row for each as it ends. A job that fails or runs out of time has the
+    reason in `skipped`.
 
     Raises:
         Exception: a case cannot be prepared.

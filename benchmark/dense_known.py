@@ -28,7 +28,7 @@ def half_otsu(values: np.ndarray) -> float:
 
 
 def _draw_landmarks(image: gr.Image, random: np.random.Generator) -> np.ndarray:
-    """Draws landmarks in the head, not too near to each other, lest the space between them folds."""
+    """Draws landmarks in the head that keep a distance from each other, so that the space between them seldom folds."""
     head = points_of(image, image.array > half_otsu(image.array))
     distance = 0.7 * np.cbrt(len(head) * np.prod(image.spacing) / LANDMARKS)
     landmarks: list[np.ndarray] = []

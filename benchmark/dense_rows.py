@@ -17,7 +17,7 @@ KNOWN_COLUMNS = {
     "mean": "{:.4f}", "median": "{:.4f}", "p95": "{:.4f}", "head_mean": "{:.4f}", "head_median": "{:.4f}", "head_p95": "{:.4f}",
     "s": "{:.3f}", "s_head": "{:.3f}", "least": "{:.3f}", "folded": "{:.0f}", "seconds": "{:.2f}",
 }
-#: What a row has besides numbers; skipped: why it has none.
+#: A row has these words besides numbers; skipped: why it has no numbers.
 WORDS = ("contrast", "pair", "program", "settings", "where", "skipped")
 
 Row = dict[str, Any]

@@ -194,7 +194,7 @@ public:
     return m_Result.logDeterminantDeviation;
   }
 
-  /** Returns the cost before each iteration of a level; the coarsest level is level 0.
+  /** Returns the cost before each iteration of a level; the coarsest level has the number 0.
    *  \throws itk::GPUBadInputError if the last registration had no such level. */
   const std::vector<double> &
   GetCosts(unsigned int level) const;

@@ -157,8 +157,8 @@ public:
     return m_Result.smallestDeterminant;
   }
 
-  /** Returns the cost before each iteration of a level; the coarsest level is level 0. The cost is not a number for an iteration none
-   *  of whose samples was inside the masks: such an iteration moves nothing.
+  /** Returns the cost before each iteration of a level; the coarsest level has the number 0. The cost is not a number for an iteration
+   *  none of whose samples was inside the masks: such an iteration moves nothing.
    *  \throws itk::GPUBadInputError if the last registration had no such level. */
   const std::vector<double> &
   GetCosts(unsigned int level) const;
@@ -169,7 +169,7 @@ public:
   {
     return 1e-3 * m_Result.milliseconds;
   }
-  /** Returns the seconds of one level of the last registration; the coarsest level is level 0.
+  /** Returns the seconds of one level of the last registration; the coarsest level has the number 0.
    * \throws itk::GPUBadInputError if the last registration had no such level. */
   double
   GetElapsedSeconds(unsigned int level) const;

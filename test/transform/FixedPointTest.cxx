@@ -238,7 +238,8 @@ TEST(FixedMapTest, ProductsAreRoundedDown)
   });
 }
 
-/** Each of three products is rounded down. The sum's 79 bits may round by a tenth of a unit here. */
+/** Three products are rounded down, each by less than a unit. The exact sum needs 79 bits, so the reference, a long double, may be off by up
+ *  to a tenth of a unit. */
 TEST(FixedMapTest, PositionsAreMapped)
 {
   Repeat(5000, [](Random & random) {

@@ -163,8 +163,7 @@ public:
     return ComputeAffine(*this->MakeChain(0, m_Begin));
   }
 
-  /** Returns the derivative of the point or index to which an evaluation's forces refer, with respect to the point behind the optimised
-   * transform, stored row by row. */
+  /** Returns the derivative of the point or index to which forces refer by the output of the optimised transform, row by row. */
   std::array<double, 9>
   GetJacobianBehindOptimized() const
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of a chain of transforms behind a field.
+// Includes the kernels that apply a transform chain after a displacement field.
 #ifndef gpureg_StartKernels_h
 #define gpureg_StartKernels_h
 

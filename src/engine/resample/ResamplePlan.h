@@ -139,8 +139,7 @@ struct ResampleSizes
   int                                   gridPlanes = 0;
   std::size_t                           gridPlaneBytes = 0;
   std::function<int(std::int64_t rows)> countGridPlanes;
-  /** Bytes that cannot be cut: the vectors of the other grids, the states of the recursion that makes B-spline coefficients, and everything
-   *  else. */
+  /** Bytes that do not depend on the slabs: the other grids' vectors, the recursion's states for B-spline coefficients, and fixed arrays. */
   std::size_t otherVectorBytes = 0;
   std::size_t stateBytes = 0;
   std::size_t otherBytes = 0;

@@ -300,7 +300,7 @@ TEST_P(SyNRegistrationTest, SaysWhatIsWrongAndGoesOn)
     its.fixedMask->FillBuffer(0);
   };
   refuses(empty, "constant");
-  // Each mask has voxels, but none of both.
+  // Each mask has voxels, but no voxel lies in both.
   const auto exclude = [](auto & its) {
     AddMasks(its);
     its.fixedMask->FillBuffer(0);

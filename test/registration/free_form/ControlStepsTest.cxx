@@ -589,7 +589,7 @@ TEST_P(ControlStepsTest, KeepsTheValueOfAnEvaluation)
   EXPECT_EQ(target.Download<float>(evaluated), left);
 }
 
-/** Into an array of its own, and in place of the forces. */
+/** Writes the gradient once to a separate array and once over the forces. */
 TEST_P(ControlStepsTest, GradientsAreForcesAndPenaltiesByTheirWeights)
 {
   constexpr float similarity = 4.0f;

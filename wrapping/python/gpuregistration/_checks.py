@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is handed in, looked at by name: an error names it, says what it is, and what it is to be."""
+"""Checks arguments by name: an error names the argument, and says what it is and what it must be."""
 
 from __future__ import annotations
 

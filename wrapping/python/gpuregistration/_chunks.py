@@ -11,7 +11,7 @@ from typing import Callable
 
 from . import _engine
 
-# What a thread reads or writes at a time, and the threads at most: more are no faster.
+# A thread reads or writes so many bytes at a time. More than so many threads are no faster.
 _CHUNK = 1 << 25
 _MOST_THREADS = 8
 

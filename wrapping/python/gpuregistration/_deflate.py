@@ -11,16 +11,16 @@ try:
 except ImportError:
     isal_zlib = None  # type: ignore[assignment]
 
-#: What compresses and uncompresses: isal's module has the functions of zlib, but for levels and strategies.
+#: Compresses and uncompresses: isal's module has the functions of zlib, but for levels and strategies.
 library: Any = isal_zlib or zlib
 
-#: What either of them raises of damaged data.
+#: Either of them raises these for damaged data.
 ERRORS: tuple[Any, ...] = (zlib.error,) if isal_zlib is None else (zlib.error, isal_zlib.error)
 
 # Images hardly get smaller by higher levels.
 _LEVEL, _ISAL_LEVEL = 4, 2
-# Of a block, what tells how it is compressed best; and how much larger it may get where that is ten times as fast. What stays above some share
-# hardly repeats, and zlib would find no more.
+# A sample of so many bytes decides how a block is compressed. A way that is ten times as fast is taken if its result is at most so many times
+# as large. A sample that stays above some share of its size hardly repeats, and zlib would find no more.
 _SAMPLE = 1 << 16
 _MOST_LARGER = 1.1
 _HARDLY_REPEATS = 0.5

@@ -21,7 +21,7 @@ from ._dicom_values import check_is_read, fill, find_type, read_stored
 from ._engine import BadInputError
 from ._image import Image
 
-# What the names of DICOM's files may end on, if they end on anything.
+# Names of DICOM's files have one of these suffixes, or none.
 _SUFFIXES = (".dcm", ".dicom", ".ima")
 
 
@@ -75,7 +75,7 @@ def _read_folder(folder: Path) -> dict[Path, Any]:
     """Reads the headers of the one series in a folder."""
     headers: dict[Path, Any] = {}
     for path in sorted(folder.iterdir()):
-        # What macOS keeps beside a file has its suffix.
+        # A file that macOS keeps beside another has the suffix of that one.
         if path.name.startswith(".") or path.is_dir():
             continue
         header = read_header(path)

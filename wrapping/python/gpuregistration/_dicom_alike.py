@@ -13,12 +13,13 @@ from ._dicom_frames import Frame
 from ._dicom_places import Source
 from ._engine import BadInputError
 
-# What says of which quantity values are, and whose. PET has the first of the units and a dose the second one; what else a header lacks is
-# not known, and does not differ.
+# These elements name the quantity of the values, and the patient. PET has the first of the units, and a dose the second. An element that a
+# header lacks is not known, and does not differ.
 _UNITS = ("Units", "DoseUnits")
 _QUANTITIES = (("patients", "PatientID"), *(("quantities", keyword) for keyword in ("SUVType", "DecayCorrection", "DoseType")))
 
-# What frames' directions may differ by, and how far apart their spacings may lay the last voxels of a row, as a share of a voxel.
+# Directions of frames may differ by the first number. Different spacings may move the last voxels of a row apart by the second, a share of a
+# voxel.
 _MOST_TURNED, _MOST_APART = 5e-4, 0.1
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a DICOM header says of each frame: where it is, and what its numbers mean."""
+"""Reads what a DICOM header says of each frame: where it is, and what its numbers mean."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._engine import BadInputError
 
 # Where the distance of voxels stands, the better one first: that in the patient, and, of projections, that on the detector.
 _SPACINGS = ("PixelSpacing", "ImagerPixelSpacing", "NominalScannedPixelSpacing")
-# Of pictures, which have no place, their proportion is better than nothing.
+# A picture, which has no place, has only the proportion of its pixels.
 _PROPORTION = "PixelAspectRatio"
 # The group of what gives numbers a meaning.
 _RESCALING = "PixelValueTransformationSequence"
@@ -107,7 +107,7 @@ def find_numbers(header: Any, keyword: str, path: Path, count: Optional[int] = N
 
 
 class _HeaderReader:
-    """Of one file. Multi-frame files say what holds for one frame, or for all, in functional groups; others for the whole file."""
+    """Reads the header of one file. Multi-frame files state in functional groups what holds for one frame, or for all; others for the file."""
 
     def __init__(self, header: Any, path: Path) -> None:
         self.header = header

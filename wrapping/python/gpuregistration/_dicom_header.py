@@ -9,7 +9,7 @@ from typing import Any
 from ._engine import BadInputError
 
 _PREAMBLE, _MAGIC = 128, b"DICM"
-# Of files without a preamble: the groups that they begin with, the last element that they begin with in them, and how long it is at most.
+# A file without a preamble begins with an element of one of these groups, up to the second number, and no longer than the third.
 _FIRST_GROUPS, _LAST_FIRST, _LONGEST_FIRST = (0x0002, 0x0008), 0x0018, 255
 # Bytes of a value that is not read with the header.
 _LONG = 1 << 14
@@ -29,7 +29,7 @@ def import_pydicom() -> Any:
 
 def is_dicom(path: Path) -> bool:
     """Returns whether a file begins like a file of DICOM, with or without a preamble."""
-    # What is read from a pipe is not there for others.
+    # Bytes that are read from a pipe are gone for other readers.
     if not path.is_file():
         return False
     with open(path, "rb") as file:
@@ -66,7 +66,7 @@ def read_header(path: Path) -> Any:
     try:
         header = pydicom.dcmread(path, force=True, defer_size=_LONG)
         syntax = header.file_meta.get("TransferSyntaxUID")
-        # Of what is deflated nothing is found later on.
+        # Values of a deflated file cannot be found again later, so all of them are read now.
         if syntax == pydicom.uid.DeflatedExplicitVRLittleEndian:
             header = pydicom.dcmread(path, force=True)
         kind = header.file_meta.get("MediaStorageSOPClassUID") or header.get("SOPClassUID")
@@ -93,7 +93,7 @@ def _guessed_syntax(header: Any) -> str:
     """Returns the transfer syntax of a file that does not name one: the values are stored as the header is."""
     uid = import_pydicom().uid
     found = getattr(header, "original_encoding", None)
-    # What versions before 3 have instead.
+    # Versions of pydicom before 3 have these two attributes instead.
     is_implicit, is_little = found or (header.read_implicit_vr, header.read_little_endian)
     if is_implicit:
         return str(uid.ImplicitVRLittleEndian)

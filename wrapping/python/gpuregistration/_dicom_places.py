@@ -13,7 +13,7 @@ import numpy as np
 
 from ._engine import BadInputError
 
-# What distances between neighbours may differ by, as a share of them.
+# Distances between neighbours may differ by this share of them.
 _MOST_UNEVEN = 0.01
 # How far they may be shifted sideways, as a share of how far they reach: what rounded directions make of it.
 _MOST_SIDEWAYS = 2e-3
@@ -25,7 +25,7 @@ _MOST_ROUNDED = 0.01
 
 @dataclass(frozen=True)
 class Source:
-    """What a volume is read from, for what is raised: a folder of slices, or a file of frames."""
+    """Names the source of a volume in errors: a folder of slices, or a file of frames."""
 
     path: Path
     is_folder: bool
@@ -40,7 +40,7 @@ class Source:
 
     @property
     def part(self) -> str:
-        """What holds one slice."""
+        """Returns what holds one slice."""
         return "file" if self.is_folder else "frame"
 
     def __str__(self) -> str:
@@ -66,7 +66,7 @@ def find_directions(axes: tuple[Decimal, ...]) -> np.ndarray:
     normal /= np.linalg.norm(normal)
     row = np.cross(column, normal)
     row /= np.linalg.norm(row)
-    # What is 0 is to be no -0.
+    # Adding 0 turns -0 into 0.
     return np.stack([row, np.cross(normal, row), normal], axis=1) + 0.0
 
 

@@ -15,17 +15,17 @@ from ._dicom_header import VALUES, import_pydicom
 from ._engine import BadInputError
 from ._simpleitk import import_simpleitk
 
-# What a decoder needs of a header. Without the rest it leaves the numbers as they are stored.
+# A decoder needs these elements of a header. Without the others it leaves the numbers as they are stored.
 _LAYOUT = (
     *("SOPInstanceUID", "SamplesPerPixel", "PlanarConfiguration", "NumberOfFrames", "Rows", "Columns"),
     *("BitsAllocated", "BitsStored", "HighBit", "PixelRepresentation", "PixelData"),
 )
-# Of them those that are counts.
+# These of them are counts.
 _COUNTS = ("Rows", "Columns", "BitsAllocated", "BitsStored", "HighBit")
 _SECONDARY_CAPTURE = "1.2.840.10008.5.1.4.1.1.7"
 _DOSE = "1.2.840.10008.5.1.4.1.1.481.2"
 _COLOURS = "RGB"
-# Of grey images; old ones do not say so. Which end of the range is shown white is no matter of the values.
+# Grey images have one of these; old ones do not say so. Which end of the range is shown white does not change the values.
 _GREYS = ("", "MONOCHROME1", "MONOCHROME2")
 _WHOLE: tuple[Any, ...] = (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32)
 
@@ -118,7 +118,7 @@ def _take_plain(header: Any, path: Path, element: Any, shape: Sequence[int], kin
         raise BadInputError(
             f"The file {path} is cut off: it holds {found} bytes of values, and is to hold {wanted}. Copy it again from where it is whole."
         )
-    # What fills the end up is less than a row.
+    # Padding at the end is shorter than a row.
     if found - wanted >= math.prod(shape[2:]) * kind.itemsize:
         raise BadInputError(
             f"The file {path} holds {found} bytes of values, and its header says {wanted} (Rows, Columns, NumberOfFrames). Export it again."

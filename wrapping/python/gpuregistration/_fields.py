@@ -28,7 +28,7 @@ _FSL = {
 # NiftyReg's, by intent_p1.
 _POSITIONS_OF_NIFTYREG, _DISPLACEMENTS_OF_NIFTYREG = 0, 1
 _NIFTYREG = {2: "a cubic B-spline", 3: "velocities", 4: "velocities", 5: "a B-spline of velocities", 6: "a linear B-spline"}
-# What is to be integrated first, by what a header calls it.
+# A header that has one of these words describes velocities, which must be integrated first.
 _VELOCITIES = re.compile(r"\b(flow|veloc|svf\b)", re.IGNORECASE)
 # From axes right and anterior to left and posterior.
 _TURN = np.array([-1.0, -1.0, 1.0])

@@ -374,7 +374,7 @@ def _read_image_file(name: str) -> Any:
     if name.lower().endswith(".gz"):
         from ._unpack import Content
 
-        # Before its reader tells of what comes of a damaged one.
+        # Check the file first: a reader's error on a damaged file names only the symptom.
         Content(Path(name)).count_rest()
     with _hdf5:
         reader = sitk.ImageFileReader.GetImageIOFromFileName(name)

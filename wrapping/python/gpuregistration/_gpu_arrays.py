@@ -208,7 +208,7 @@ def _read_gpu_array(array: Any) -> GpuArray:
             f"The {kind} is on {device or 'a device that is not known'}, and what computes here is: {list_devices()} "
             "Hand in a copy on the host: tensor.cpu() of PyTorch, cupy.asnumpy(array) of CuPy."
         )
-    # What makes it is not waited for: only its description is looked at.
+    # Only the array's description is read, so nothing waits for the work that makes its values.
     return GpuArray(array, device, _view(array, None))
 
 
@@ -241,7 +241,7 @@ def _view_dlpack(array: Any, stream: Optional[int]) -> _View:
         try:
             capsule = array.__dlpack__(stream=wanted, max_version=(1, 0))
         except TypeError:
-            # Of before DLPack's version 1.
+            # The array's library has a version of DLPack before 1.
             capsule = array.__dlpack__(stream=wanted)
         exported = _engine.Exported(capsule)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:

@@ -11,7 +11,7 @@ from ._image import Image
 
 # How far colours may differ, as a share of the image's range: what is left of grey by a JPEG's rounding.
 _MOST_TINT = 0.02
-# What a picture's luminance is made of (ITU-R BT.601, as in JPEG).
+# A picture's luminance is the sum of red, green and blue by these weights (ITU-R BT.601, as in JPEG).
 _LUMINANCE = (0.299, 0.587, 0.114)
 # Pictures are of these, and so is what covers them.
 _OF_PICTURES = (np.uint8, np.uint16)

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Callable, Iterator
 
 from . import _deflate, _engine
 
-# What a thread compresses at a time: enough for one of deflate's windows, of 32 KiB, to be forgotten without loss.
+# A thread compresses so many bytes at a time: so many that the loss of deflate's window of 32 KiB hardly makes the file larger.
 BLOCK = 1 << 20
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 # An empty one.

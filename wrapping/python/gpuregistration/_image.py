@@ -51,7 +51,7 @@ class Image:
         self.is_vector = bool(is_vector)
         #: False of what another library has read from a file that does not say where its voxels are: its grid is that library's own choice.
         self.is_placed = True
-        #: What reading its file warned of. It belongs to the grid as much as to the values.
+        #: Holds the warnings of reading its file. They belong to the grid as much as to the values.
         self.warnings: list[str] = []
         _check_array(self.content, self.is_vector)
         self.spacing = _read_vector(spacing, 1.0, self.dimension, "spacing")
@@ -227,7 +227,7 @@ def on_device(image: Image, device: str, keeps_short: bool = False) -> _engine.D
     return _engine.load(device, real_values(image), content.shape)
 
 
-# What to do with several components.
+# Errors about several components end with this advice.
 ONE_OF_THEM = "Hand in one of them, image.like(image.array[..., 0]), or their mean."
 
 

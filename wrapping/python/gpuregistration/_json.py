@@ -9,8 +9,8 @@ import re
 from typing import Any
 
 
-# What a file's name has in it that is not in UTF-8, as os.fsdecode() makes it. JSON has an escape for it, so that it is the same name when
-# it is read by Python; strict readers refuse a lone surrogate.
+# Bytes of a file's name that are not UTF-8 are lone surrogates in what os.fsdecode() returns. JSON has an escape for these, by which Python
+# reads the same name again; strict readers refuse a lone surrogate.
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 

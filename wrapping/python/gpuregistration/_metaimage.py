@@ -16,7 +16,7 @@ from ._simpleitk import import_simpleitk
 
 # A header is no longer than that. It says whether the values follow it, and how many bytes they are if they are packed.
 _HEADER_BYTES = 1 << 16
-# Of yes and no its reader looks at the first letter alone.
+# Its reader looks only at the first letter of yes and no.
 _TEXT = metaimage_key(b"BinaryData", rb"[^T1\s].*?")
 _SKIPPED = metaimage_key(b"HeaderSize", rb"(\d+)")
 _PACKED = metaimage_key(b"CompressedData", rb"[T1].*?")
@@ -24,9 +24,9 @@ _PACKED_BYTES = metaimage_key(b"CompressedDataSize", rb"(\d+)")
 _DIMENSIONS = metaimage_key(b"NDims", rb".+?")
 # Its names are older and newer ones of the same.
 _MATRIX = metaimage_key(b"(?:TransformMatrix|Rotation|Orientation)", rb"([-+0-9.eE \t]+?)")
-# What zlib calls either of them: values are packed by it, or by gzip.
+# This number tells zlib to unpack either format: values are packed by zlib or by gzip.
 _ZLIB_OR_GZIP = zlib.MAX_WBITS | 32
-# What is unpacked at a time.
+# So many bytes are unpacked at a time.
 _PART_BYTES = 1 << 20
 
 
@@ -55,10 +55,10 @@ def check_metaimage_is_whole(name: str) -> None:
     header = header[: last.end()]
     is_following = last.group(1).upper() == b"LOCAL"
     holders = [Path(name)] if is_following else parts_that_are_read(name)[1:]
-    # Of values that are text it is not known how many bytes they are.
+    # The number of bytes of values that are text is not known.
     if not holders or _TEXT.search(header):
         return
-    # Of others it is told elsewhere; SimpleITK makes no image of them.
+    # SimpleITK makes no image of other dimensions; another check reports them.
     if not 2 <= reader.GetDimension() <= 5:
         return
     voxel = sitk.Image([1] * reader.GetDimension(), reader.GetPixelID(), reader.GetNumberOfComponents())

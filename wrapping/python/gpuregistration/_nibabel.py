@@ -24,12 +24,13 @@ LPS_OF_RAS = np.diag([-1.0, -1.0, 1.0, 1.0])
 _UNITS = {0: 1.0, 1: 1000.0, 2: 1.0, 3: 0.001}
 # Where two parts of a header lead a voxel to may be so many voxels apart: less changes nothing that is seen.
 _MOST_APART = 0.1
-# Of a quaternion, whose first number is not stored: where that is so near to 0, floats leave that of the angle, radians.
+# A quaternion's first number is not stored. If its square is below the first of these, floats leave an error of the angle of up to the second,
+# in radians.
 _HALF_TURN, _ROUNDED = 1e-6, 1e-3
-# What NIfTI's floats leave of a direction.
+# NIfTI's floats leave products of directions off those of an orthonormal matrix by this number at most.
 _MOST_SKEW = 1e-4
-# Of whole numbers of 16 bits: how many steps may stand between 0 and the offset for floats to tell the steps apart; and a step that is
-# not too small for them, nor its inverse too large.
+# Floats can tell the steps of whole numbers of 16 bits apart if at most so many steps stand between 0 and the offset, and if neither the step
+# nor its inverse is smaller than the second number.
 _MOST_STEPS, _LEAST_SLOPE = 1 << 17, 1e-30
 _COLOURS = (("R", "G", "B"), ("R", "G", "B", "A"))
 

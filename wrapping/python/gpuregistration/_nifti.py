@@ -18,7 +18,7 @@ from ._parts import find_beside
 from ._unpack import Content, tell_of_name
 from ._warnings import warn_of_input
 
-#: What its files' names end on; behind it may stand .gz.
+#: Names of its files end with one of these, or with .gz behind it.
 NIFTI_SUFFIXES = (".nii", ".hdr", ".img")
 
 # How many bytes a header says that it has, with where its magic word is.
@@ -160,7 +160,7 @@ def _make_header(block: bytes, length: int, is_pair: bool, path: Path) -> Any:
     try:
         header = kinds[length][is_pair](block, check=False)
         stated = header["pixdim"].copy()
-        # What can be mended in it is, with what nibabel's log would tell.
+        # nibabel mends what it can in the header; its log becomes warnings.
         header.check_fix(logger=_Log(path), error_level=40)
         header.get_data_dtype()
         header.get_data_offset()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What SimpleITK leaves out of a NRRD: whether its values are whole, and the unit of its lengths."""
+"""Reads what SimpleITK does not from a NRRD: whether its values are complete, and the unit of its lengths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._parts import is_detached, parts_that_are_read, read_nrrd_header
 from ._unpack import read_unpacked
 from ._warnings import warn_of_input
 
-# Of a value, by the first of these that is in its type's name, such as "unsigned short int" or "uint16_t".
+# A value has the bytes of the first of these words that its type's name contains, such as "unsigned short int" or "uint16_t".
 _BYTES = {b"64": 8, b"32": 4, b"16": 2, b"8": 1, b"char": 1, b"short": 2, b"long": 8, b"float": 4, b"double": 8, b"int": 4}
 _WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)')
 # mm, by what units are called; "" is not said. Both of Unicode's signs for micro.
@@ -56,7 +56,7 @@ def _check_is_not_cut_off(name: str, header: bytes) -> None:
     if sizes is None or not sizes.replace(b" ", b"").isdigit() or (holder is not None and (holder.startswith(b"LIST") or b"%" in holder)):
         return
     for path in parts_that_are_read(name)[1:] if holder is not None else [Path(name)]:
-        # Of -1, values end with their file.
+        # A skip of -1 says that the values end with their file.
         skipped, lines = (_number(header, field) for field in (b"byte ?skip", b"line ?skip"))
         begin = 0 if holder is not None else len(header)
         begin = _begin(path, begin, lines) + skipped if skipped >= 0 else begin
@@ -101,7 +101,7 @@ def find_nrrd_unit(name: str, dimension: int) -> float:
         units, kinds = _words(header, b"units"), _words(header, b"kinds")
         if units is not None and kinds is not None and len(kinds) == len(units):
             units = [unit for unit, kind in zip(units, kinds) if kind.lower() in _OF_SPACE]
-    # What follows is time.
+    # The remaining axes are time.
     units = [unit.strip() for unit in units or [""]][: min(3, dimension)]
     unknown = [unit for unit in units if unit.lower() not in _UNITS]
     lengths = {_UNITS.get(unit.lower(), unit) for unit in units}

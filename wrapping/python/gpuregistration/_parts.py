@@ -20,10 +20,10 @@ METAIMAGE_VALUES = metaimage_key(b"ElementDataFile", rb"(.+?)")
 _NRRD_VALUES = re.compile(rb"^data ?file:\s*(.+?)\s*$", re.MULTILINE | re.IGNORECASE)
 # A header of NRRD ends with an empty line.
 _NRRD_END = re.compile(rb"\n\r?\n")
-# What a header says of where the values are.
+# This line of a header says where the values are.
 _NAMES = {".mhd": METAIMAGE_VALUES, ".mha": METAIMAGE_VALUES, ".nhdr": _NRRD_VALUES, ".nrrd": _NRRD_VALUES}
 _HEADER_BYTES = 1 << 16
-# What is written beside a file, by its suffix.
+# To write a file with this suffix may write one with one of these, too.
 _WRITTEN = {".mhd": (".raw", ".zraw"), ".nhdr": (".raw", ".raw.gz"), ".hdr": (".img",), ".img": (".hdr",)}
 # A header and its values, in any order.
 _PAIR = re.compile(r"\.(hdr|img)(\.gz)?$", re.IGNORECASE)

@@ -57,7 +57,7 @@ class PlannedStage:
 
 
 class Plan:
-    """What a registration holds on a device.
+    """Lists the memory that a registration holds on a device.
 
     Attributes:
         device: the device's name.
@@ -87,7 +87,7 @@ class Plan:
         """Raises OutOfMemoryError, which says how much is missing and what would fit, if the device has no room for it."""
         for stage, plan in zip(self.stages, self._engine_plans):
             if stage.bytes > self.room:
-                # What the stage begins with is no part of the engine's plan.
+                # The engine's plan does not include the arrays that the stage begins with.
                 _engine.check_fits(plan, self.device, self.room - (stage.bytes - plan.bytes))
 
     def __str__(self) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is done where a process is one of this package's programs, and nobody else's."""
+"""Changes settings of the whole process, which only this package's own programs may do."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def report_data(
     before = resample_array(pair.moving, initial, fixed, "linear", device)
     shown = before, after
     if default != 0:
-        # What is outside is not to widen the range of values that metrics look at, and where it is no number no picture shows it.
+        # The value outside must not widen the range of values that metrics look at. Where it is not a number, no picture shows it.
         after = resample_array(pair.moving, found, fixed, "linear", device)
         outside = resample_array(pair.moving, initial, fixed, "linear", device, default)
         shown = (outside, shown[1]) if np.isfinite(default) else (before, after)

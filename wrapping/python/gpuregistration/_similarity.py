@@ -27,7 +27,7 @@ def find_similarities(
     """
     values = pair.moving.array
     if not np.isfinite(values).all():
-        # What is infinite would be resampled as the largest number, as ITK does.
+        # An infinite value would be resampled as the largest number, as ITK does.
         values = np.where(np.isfinite(values), values, np.nan).astype(values.dtype)
     moved = resample_array(pair.moving.like(values), transform, pair.fixed, "linear", device)
     return find_similarities_of(pair, moved, transform, device, warnings)
@@ -58,7 +58,7 @@ def find_similarities_of(
         measure = make_measure(device, pair.dimension, sides, name, radius=radius)
         found[name] = float(measure.find_values(as_they_lie)[0, 0])
     if warnings is not None:
-        # Of the same images all have the same.
+        # All metrics of the same images have the same warnings.
         warnings += measure.warnings
     return found
 

@@ -13,7 +13,7 @@ from ._engine import UnsupportedError
 from ._simpleitk import import_simpleitk
 from ._transforms import Affine, BSpline, DisplacementField, Transform
 
-# What SimpleITK's Python raises for a transform that it has no class for, though it applies it.
+# SimpleITK's Python raises these for a transform that it applies, but has no class for.
 _NO_CLASS = (KeyError, RuntimeError, TypeError)
 
 
@@ -86,7 +86,7 @@ def _read_composite(transform: Any) -> Transform:
         ) from error
     if not parts:
         return Affine(np.eye(dimension))
-    # What SimpleITK has no class for itself, such as the MatrixOffsetTransformBase of older files, it hands out as a composite
+    # SimpleITK hands out a transform that it has no class for, such as the MatrixOffsetTransformBase of older files, as a composite
     # whose one part is such a composite again, without end. All of those are linear.
     if len(parts) == 1 and isinstance(parts[0], sitk.CompositeTransform) and transform.IsLinear():
         return fit_affine(transform.TransformPoint, dimension)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a registration's stages come to."""
+"""Describes the results of a registration's stages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._transforms import Transform
 
 @dataclass(frozen=True)
 class Level:
-    """What a part of a stage came to.
+    """Describes the result of a part of a stage.
 
     Attributes:
         name: such as "4 mm"; of stages that deform the level's number, of which 0 is the coarsest.
@@ -32,7 +32,7 @@ class Level:
 
 @dataclass(frozen=True)
 class StageResult:
-    """What a stage came to.
+    """Describes the result of a stage.
 
     Attributes:
         name: "rigid", "affine", "global", "ffd", "greedy", "syn" or "velocity".
@@ -62,7 +62,7 @@ class StageResult:
 
     @cached_property
     def inverse(self) -> Optional[Transform]:
-        """Of "syn" and "velocity", the inverse of the transform; None of others. The first access inverts what the stage began with.
+        """Returns the inverse of the transform of "syn" and "velocity"; None for other stages. The first access inverts what the stage began with.
 
         Raises:
             BadInputError: what the stage began with has no inverse.

@@ -412,7 +412,7 @@ class DisplacementField(_Grid):
             geometry does not fit to it.
     """
 
-    #: The errors of a field that inverse() has made; None for other fields.
+    #: Inverse errors of a field returned by inverse(); None for any other field.
     inverse_errors: Optional[InverseErrors] = None
 
     def _sampled(self, device: Optional[DeviceLike]) -> "DisplacementField":

@@ -12,7 +12,7 @@ from typing import Iterator, Optional
 
 
 class InputWarning(UserWarning):
-    """What was read may be other than it seems: a header says two different things, or a file is not what its name says."""
+    """Warns that the input may be other than it seems: a header says two different things, or a file is not what its name says."""
 
 
 _FOLDER = os.path.dirname(__file__) + os.sep

@@ -1,4 +1,4 @@
-# What nanobind does not see: the classes that Errors.cpp makes.
+# Errors.cpp makes these classes, which nanobind does not see.
 _engine.__suffix__:
     class Error(Exception): ...
     class BadInputError(Error, ValueError): ...
@@ -7,7 +7,7 @@ _engine.__suffix__:
     class DeviceLostError(DeviceError): ...
     class UnsupportedError(Error, RuntimeError): ...
 
-# What comes back as an object of Python's: an array of NumPy, of floats or of doubles, as what it is made of is, and several at once.
+# These functions return an object of Python's: an array of NumPy, whose floats or doubles are those of their argument, or several at once.
 _engine\.download$:
     \from numpy import float64, floating
     \from numpy.typing import NDArray

@@ -42,7 +42,7 @@ FindLeastVoxels(const FreeFormSettings & settings);
 std::int64_t
 CountLevelVoxels(const FreeFormProblem & problem, const MaskShares & shares, int level);
 
-/** Returns how many voxels of an image along each axis one voxel of a level replaces. Level 0 is the finest: the image itself. */
+/** Returns how many voxels of an image along each axis one voxel of a level replaces. The finest level (index 0) is the image itself. */
 Size
 ComputeLevelFactors(const FreeFormProblem & problem, const RegisteredImage & image, int level);
 

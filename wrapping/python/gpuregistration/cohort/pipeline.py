@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 
 #: Shared by all cohorts and workers of a process, so that its memory is bounded.
 _places, _reading, _writing = (threading.BoundedSemaphore(count) for count in (PLACES, AHEAD, BEHIND))
-#: One pair at a time computes: a process has one device.
+#: Only one pair computes at a time, because a process has one device.
 _computing = threading.Lock()
 
 

@@ -29,7 +29,7 @@ _SWITCH_INTERVAL = 5e-4
 
 @dataclass(frozen=True)
 class Setup:
-    """What a cohort tells its workers.
+    """Holds what a cohort tells its workers.
 
     Attributes:
         cohort: an identifier that no other cohort has.

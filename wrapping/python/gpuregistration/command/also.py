@@ -21,7 +21,7 @@ _MASKS = {"mask": "fixed_mask", "moving_mask": "moving_mask"}
 
 @dataclass
 class AskedPair:
-    """What one --also asks for.
+    """Describes the pair that one --also asks for.
 
     Attributes:
         files: the files of the images and masks, by the arguments of ImagePair.

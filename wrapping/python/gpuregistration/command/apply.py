@@ -71,7 +71,7 @@ def add_parser(subparsers: Any) -> None:
 
 @dataclass
 class _Inputs:
-    """What is read: one image, or the first volume of a series."""
+    """Holds the images that were read: one image, or the first volume of a series."""
 
     image: Image
     series: Optional[Series]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What gpureg bench measures: each task by the engine and by SimpleITK."""
+"""Defines what gpureg bench measures: each task by the engine and by SimpleITK."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from .._resample import resample
 from .._simpleitk import import_simpleitk
 from .._transforms import Affine, BSpline
 
-# Of a free-form deformation, on both sides. Of each voxel ITK looks at every control point: with few of them a minute is enough.
+# Both free-form deformations have so many iterations and control cells. For each voxel ITK looks at every control point, so few of them keep
+# its time below a minute.
 _ITERATIONS = 5
 _GRIDS_ALONG = 4
 # mm, of the transform that is resampled by.

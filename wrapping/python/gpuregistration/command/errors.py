@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a subcommand ends with, and what is said then."""
+"""Defines the exit codes of subcommands, and the errors that end them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What libraries print on standard error by themselves."""
+"""Keeps lines that libraries print by themselves off standard error."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What subcommands print on standard output, and tell on standard error."""
+"""Prints what subcommands write on standard output and on standard error."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def tell(stream: TextIO, text: str) -> None:
         stream.write(_fit(text, stream))
         stream.flush()
     except OSError:
-        # What waits in its buffer is not to fail later, either.
+        # The rest of the stream's buffer must not fail later, either.
         with contextlib.suppress(OSError), open(os.devnull, "wb") as nothing:
             os.dup2(nothing.fileno(), stream.fileno())
 

@@ -115,7 +115,7 @@ def read_value(where: str, setting: str, field: Any, value: str) -> Any:
         return value
     kind = float if isinstance(typical, str) else type(typical)
     try:
-        # Of some there may be several: 8x8x4.
+        # Some settings take several numbers: 8x8x4.
         numbers = [kind(part) for part in value.split("x")]
     except ValueError:
         raise WrongUse(f"{where}: {setting} is no {'whole ' if kind is int else ''}number") from None

@@ -48,7 +48,7 @@ def print_times(times: Mapping[str, float]) -> None:
 
 
 def _process_age() -> float:
-    """Seconds since this process began: Python's own start is waited for, too. 0 where the system does not say."""
+    """Returns the seconds since the process began, Python's start included; 0 if the system does not report it."""
     try:
         with open("/proc/self/stat", encoding="ascii", errors="replace") as file:
             # The command's name, which may hold anything, ends with the last bracket; the 22nd value is when it began.

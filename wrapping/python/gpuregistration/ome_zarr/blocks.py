@@ -64,7 +64,7 @@ class Target:
 
 @dataclass
 class _Input:
-    """What a job has read, until it is computed with."""
+    """Holds the values that a job has read and not yet processed."""
 
     values: Optional[np.ndarray]
     first: Sequence[int]

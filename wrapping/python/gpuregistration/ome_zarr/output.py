@@ -53,7 +53,7 @@ class LevelPlan:
 
 @dataclass(frozen=True)
 class Content:
-    """What an output says of itself.
+    """Describes an output in its metadata.
 
     Attributes:
         name: of the image.

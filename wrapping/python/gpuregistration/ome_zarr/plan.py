@@ -21,7 +21,7 @@ CHUNK, CHUNK_OF_PLANE = 128, 1024
 _LARGEST, _LARGEST_OF_PLANE = 256, 2048
 # Blocks that each worker should have at least, so that all end at about the same time.
 _LEAST_BLOCKS = 8
-# What writing a block takes of its bytes: its values, its packed chunks, and the file that they become.
+# Writing a block takes its bytes so many times: its values, its packed chunks, and the file that they become.
 _WRITING = 3
 
 
@@ -47,7 +47,7 @@ Need = Callable[[Block], Optional[Sequence[int]]]
 
 @dataclass(frozen=True)
 class Costs:
-    """What a block takes of a worker's memory.
+    """Describes the memory of a worker that a block takes.
 
     Attributes:
         stored: bytes of a value in the input.

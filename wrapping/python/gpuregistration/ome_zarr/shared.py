@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the blocks of one output share: a folder from which every worker reads it once."""
+"""Shares among the blocks of one output what all of them need: it lies in a folder, from which every worker reads it once."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _GRIDS = "grids.npz"
 VALUES = "values.npy"
 
 _lock = threading.Lock()
-#: What this process has read last, by its folder: a process works for one output at a time, mostly.
+#: Holds what this process has read last, by its folder: mostly a process works for one output at a time.
 _read: dict[str, "Shared"] = {}
 
 
 @dataclass(frozen=True)
 class Shared:
-    """What a block is made with.
+    """Holds what every block is made with.
 
     Attributes:
         transform: from the output's points to the image's; None: points stay where they are.

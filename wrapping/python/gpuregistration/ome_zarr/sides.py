@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is resampled, and on which grid: an OME-Zarr that stays where it is, or an image in memory."""
+"""Opens the image to resample, and the grid: either is an OME-Zarr that stays where it is, or an image in memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .._paths import PathLike, name_of
 from .metadata import Axis, OmeZarr, read_metadata
 from .names import is_zarr, split_name
 
-# Of an image that is no OME-Zarr.
+# An image that is no OME-Zarr has this unit.
 _UNIT = "millimeter"
 
 

@@ -34,7 +34,7 @@ _NUMBERS = 24
 
 @dataclass
 class Work:
-    """What is to be made.
+    """Describes the output to make.
 
     Args:
         opened: the image.

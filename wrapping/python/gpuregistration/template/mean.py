@@ -159,7 +159,7 @@ class MeanJob:
                 "initial": {person.id: (matrix @ back).tolist() for person, matrix in zip(self.people, inputs.matrices)},
                 "affine": found.affine.tolist(),
                 "scales": np.linalg.eigvalsh(inputs.stretch)[::-1].tolist(),
-                # Of what the registrations have reached, not of what the filter has added.
+                # The sharpness that the registrations have reached, without what the filter has added.
                 "sharpness": [average.sharpness(mean, grid.spacing[::-1].tolist()) for mean in inputs.means],
                 "update": _measure_update(found.shape, found.means[0], grid),
                 "cost": sum(inputs.costs) / len(inputs.costs),

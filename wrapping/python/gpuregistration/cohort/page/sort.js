@@ -7,7 +7,7 @@ function sortBy(column, isRising) {
   const key = (row) => row.cells[column].dataset.value;
   const rows = [...body.rows];
   const isNumeric = rows.every((row) => key(row) === "" || Number.isFinite(Number(key(row))));
-  // What is not known comes last, either way.
+  // Unknown values come last in either order.
   const compare = (a, b) => isNumeric ? Number(a) - Number(b) : a.localeCompare(b, "en", { numeric: true });
   rows.sort((a, b) => {
     const [first, second] = [key(a), key(b)];

@@ -39,7 +39,7 @@ function greyTable(scale) {
   });
 }
 
-// Of a count's share of the largest one, from 0 to 1.
+// Returns the colour of a count by its share of the largest one, from 0 to 1.
 function countColour(t) {
   const stops = [0, 1, 2].map((n) => theme.value(`--count-${n}`).split(",").map(Number));
   const [a, b] = t < 0.5 ? [stops[0], stops[1]] : [stops[1], stops[2]];

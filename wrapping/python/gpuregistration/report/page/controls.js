@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the viewer is steered by: the choice of the view and of the images, sliders, boxes, keys; and the map's legend.
+// Makes the viewer's controls: the choice of the view and of the images, sliders, boxes, keys; and the map's legend.
 Object.assign(Viewer.prototype, {
   makeControls() {
     const options = (root, name, entries, choose) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is at the crosshair.
+// Shows what is at the crosshair.
 Object.assign(Viewer.prototype, {
   readOut() {
     const { data, cross } = this;
