@@ -169,7 +169,7 @@ struct DiffeomorphicResult
  *  - SyN, as itk::SyNImageRegistrationMethod computes it, with an inverse (Avants 2008).
  *  - By a stationary velocity: v(x) ← v(x) + d(x), and v is smoothed. The deformation is exp(v), and its inverse exp(-v), by scaling and
  *    squaring (Arsigny 2006; Vercauteren 2008); the similarity and its derivatives are those of both images in the middle, as in SyN. At the end v
- *    is smoothed further, as often as 20 times, while one of both folds.
+ *    is smoothed where exp(v) folds, 20 times at most.
  *
  *  The images are on the device already, and no voxel is transferred until the result. An iteration transfers some numbers at most: SyN's
  *  whether its inversions have ended, mutual information's ranges of values, and the costs of the level where there is a convergence window. The arrays
