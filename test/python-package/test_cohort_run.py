@@ -198,8 +198,8 @@ def test_the_docs_say_where_busy_is_told(tmp_path, capfd):
     code, printed, err = gpureg(capfd, "cohort", make_cohort(tmp_path, 1), "-o", tmp_path / "out", "--devices", "host", "--times")
     assert code == 0 and printed.splitlines()[0].split() == ["device", "pairs", "busy", "what"] and "busy" not in err
     page = (Path(__file__).parents[2] / "docs" / "cohort.md").read_text("utf-8")
-    (told,) = [" ".join(part.split()) for part in page.split("\n- ") if "how busy each was" in part]
-    assert "The table that it ends with and the report" in told and "--times" not in told
+    (told,) = [" ".join(part.split()) for part in page.split("\n- ") if "how busy each device was" in part]
+    assert "The table at the end and the report" in told and "--times" not in told
     assert "the share of the time in which it registered at least one pair" in told
 
 
