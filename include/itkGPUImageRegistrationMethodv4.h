@@ -110,7 +110,7 @@ private:
   void
   NameUnlessInput(const TImage * image, const TImage * input);
 
-  /** What nobody changes; null outside of GenerateData(). */
+  /** Names the memory that nobody changes during a level; null outside of GenerateData(). */
   GPURegistrationDetail::ConstantMemory *                      m_Constant{ nullptr };
   std::vector<typename MetricSamplePointSetType::ConstPointer> m_SamplePoints; // of this level, one for each metric
 };

@@ -36,6 +36,20 @@ AddEachMetric([[maybe_unused]] GPURegistrationFactory & factory, [[maybe_unused]
 #endif
 }
 
+/** Calls add with a factory and the overrides of three dimensions and of two.
+ *  \tparam TOverrides the overrides of a dimension */
+template <template <unsigned int> class TOverrides, typename TAdd>
+void
+AddEachDimension([[maybe_unused]] GPURegistrationFactory & factory, [[maybe_unused]] const TAdd & add)
+{
+#ifndef GPUREG_FILTER_OVERRIDES_ONLY
+  add(factory, TOverrides<3>{});
+#endif
+#ifndef GPUREG_FEW_OVERRIDES
+  add(factory, TOverrides<2>{});
+#endif
+}
+
 /** Calls add with a factory and the filters' overrides of each pixel type and dimension. */
 template <typename TAdd>
 void
@@ -64,13 +78,9 @@ GetClasses()
     { "GradientDescentLineSearchOptimizerv4Template",
       [](Factory & factory) { gpuregfactories::AddGradientDescentLineSearch(factory); } },
     { "ImageRegistrationMethodv4",
-      []([[maybe_unused]] Factory & factory) {
-#ifndef GPUREG_FILTER_OVERRIDES_ONLY
-        gpuregfactories::RegistrationOverrides<3>::AddLinear(factory);
-#endif
-#ifndef GPUREG_FEW_OVERRIDES
-        gpuregfactories::RegistrationOverrides<2>::AddLinear(factory);
-#endif
+      [](Factory & factory) {
+        AddEachDimension<gpuregfactories::RegistrationOverrides>(factory,
+                                                                 [](Factory & f, auto of) { of.AddLinear(f); });
       } },
     { "JointHistogramMutualInformationImageToImageMetricv4",
       [](Factory & factory) { AddEachMetric(factory, [](Factory & f, auto of) { of.AddJointHistogram(f); }); } },
@@ -89,24 +99,14 @@ GetClasses()
     { "ResampleImageFilter",
       [](Factory & factory) {
         AddEach(factory, [](Factory & f, auto of) { of.AddResample(f); });
-#ifndef GPUREG_FILTER_OVERRIDES_ONLY
-        gpuregfactories::OtherResampleOverrides<3>::Add(factory);
-#endif
-#ifndef GPUREG_FEW_OVERRIDES
-        gpuregfactories::OtherResampleOverrides<2>::Add(factory);
-#endif
+        AddEachDimension<gpuregfactories::OtherResampleOverrides>(factory, [](Factory & f, auto of) { of.Add(f); });
       } },
     { "ShrinkImageFilter", [](Factory & factory) { AddEach(factory, [](Factory & f, auto of) { of.AddShrink(f); }); } },
     { "SmoothingRecursiveGaussianImageFilter",
       [](Factory & factory) { AddEach(factory, [](Factory & f, auto of) { of.AddSmoothingRecursiveGaussian(f); }); } },
     { "SyNImageRegistrationMethod",
-      []([[maybe_unused]] Factory & factory) {
-#ifndef GPUREG_FILTER_OVERRIDES_ONLY
-        gpuregfactories::RegistrationOverrides<3>::AddSyN(factory);
-#endif
-#ifndef GPUREG_FEW_OVERRIDES
-        gpuregfactories::RegistrationOverrides<2>::AddSyN(factory);
-#endif
+      [](Factory & factory) {
+        AddEachDimension<gpuregfactories::RegistrationOverrides>(factory, [](Factory & f, auto of) { of.AddSyN(f); });
       } },
   };
   return classes;

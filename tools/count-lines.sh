@@ -26,8 +26,8 @@ row()
     "$(count "$2" cuda) | $(count "$2" opencl) | $(count "$2" include/*.h include/*.hxx include/GPURegistrationDetail) |"
 }
 
-# need METRIC NAME: the files and lines of a metric whose files and classes are named so, and the other files and lines of the product and
-# its build that name it.
+# need METRIC NAME: prints the files and lines of a metric whose files and classes are named so, and the other files and lines of the
+# product and its build that name it.
 need()
 {
   own=$(git ls-files src cuda opencl include wrapping | grep "/[^/]*$2[^/]*$")

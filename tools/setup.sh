@@ -59,7 +59,7 @@ configure() {
     > /dev/null
 }
 
-# build FOLDER [TARGET…]: one job a processor, each of which may take 1.4 GB, and 2 GB where programs are joined.
+# build FOLDER [TARGET…]: runs one job a processor; a job may take 1.4 GB, and 2 GB where programs are joined.
 build() {
   local folder=$1
   shift

@@ -98,9 +98,9 @@ def find_cost(fixed, moving, found):
 
 
 def test_linear_stages_find_the_least_mean_in_nats(device):
-    """Two pairs that lie 1.8 mm apart: neither where the first one wants it nor where the second one does is the mean's minimum."""
+    """The two pairs lie 1.8 mm apart: the mean's minimum is neither where the first one wants it nor where the second one does."""
     heads = [make_head(lambda points, shift=shift: points - shift) for shift in ([2.6, -2.2, 0.7], [0.0, 0.0, 0.0], [2.6, -0.4, 0.7])]
-    # Of another contrast, so that 1 - r^2 is far from 0, and without noise, which interpolation smooths more between voxels than at them.
+    # Another contrast keeps 1 - r^2 far from 0. The heads have no noise, because interpolation smooths noise more between voxels than at them.
     for fixed in (heads[0], heads[2]):
         fixed.array[...] = np.sqrt(np.abs(fixed.array))
     also = gr.ImagePair(heads[2], heads[1], "correlation", weight=3.0)

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""antsRegistration of this package beside ANTs' own where SyN begins behind a deformation, and where stages begin with former ones."""
+"""Compares antsRegistration of this package with ANTs' own where SyN begins behind a deformation, and where stages begin with former ones."""
 
 from pathlib import Path
 
 import gpuregistration as gr
 import numpy as np
 import pytest
-from conftest import make_head, relative_difference
+from ants_heads import write_heads
+from conftest import relative_difference
 from gpuregistration import ants
 from gpuregistration.ants.programs import main
 
 sitk = pytest.importorskip("SimpleITK")
 
-GRID = {"shape": (24, 27, 25), "spacing": (3.5, 3.5, 3.5)}
 LEVELS = "-c [4x3,0,10] -f 2x1 -s 1x0vox"
 CC = f"-t SyN[0.2,3,0] -m CC[f.nii.gz,m.nii.gz,1,2] {LEVELS}"
 SQUARES = f"-t SyN[0.2,3,0] -m MeanSquares[f.nii.gz,m.nii.gz,1] {LEVELS}"
@@ -27,10 +27,7 @@ def here(tmp_path, monkeypatch):
     """Writes two heads with noise, a displacement field on a grid of its own, an affine map, and both as one, into a folder of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ITK_GPU_DEVICE", "host")
-    rng = np.random.default_rng(3)
-    fixed, moving = make_head(**GRID), make_head(lambda points: points - [1.0, -1.0, 0.5] - 2.0 * np.sin(0.08 * points[..., ::-1]), **GRID)
-    for name, image in (("f", fixed), ("m", moving)):
-        gr.write_image(f"{name}.nii.gz", image.like((image.array + 2 * rng.standard_normal(image.shape)).astype(np.float32)))
+    list(write_heads(np.random.default_rng(3)))
     index = np.stack(np.meshgrid(*[np.arange(n) for n in (15, 16, 14)], indexing="ij"), axis=-1)[..., ::-1]
     origin = np.array([-50.0, -52.0, -48.0])
     warp = gr.DisplacementField(1.5 * np.sin(0.07 * (7 * index + origin)[..., [1, 2, 0]]) + [0.5, -0.4, 0.3], 7.0 * np.ones(3), origin)
@@ -119,7 +116,7 @@ def test_composites_have_ants_parts(here, line, types):
         ours, theirs = (sitk.ReadTransform(f"{who}_{name}") for who in ("ours", "ants"))
         points = np.random.default_rng(5).uniform(-25, 25, (40, 3))
         mapped = [np.array([one.TransformPoint(point.tolist()) for point in points]) for one in (ours, theirs)]
-        # Forward as close as fields; the way back is iterated to the end here.
+        # The forward maps are as close as fields; here the way back is iterated to its end.
         assert np.linalg.norm(mapped[0] - mapped[1], axis=1).max() < (0.3 if "Inverse" in name else 5e-3 * 3.5)
         if ours.GetName() == "CompositeTransform":
             assert ours.GetNumberOfTransforms() == (theirs.GetNumberOfTransforms() if theirs.GetName() == "CompositeTransform" else 1)
@@ -158,7 +155,7 @@ def test_a_second_stage_goes_on_from_the_first(here, device, monkeypatch):
     inverse = gr.resample(gr.read_image("f.nii.gz"), gr.Composite(backs), gr.read_image("m.nii.gz"))
     assert relative_difference(warped.array, gr.read_image("w.nii.gz").array) < 1e-4
     assert relative_difference(inverse.array, gr.read_image("i.nii.gz").array) < 1e-4
-    # The same as a call with the first stage's field as the initial transform.
+    # A call with the first stage's field as the initial transform gives the same field.
     run_ours(f"-d 3 -o P_ -r ours_0Warp.nii.gz {CC} -z 0")
     np.testing.assert_allclose(gr.read_transform("ours_1Warp.nii.gz").array, second.array, atol=1e-3)
     run_ours(f"-d 3 -o joined_ {SQUARES} {CC}")

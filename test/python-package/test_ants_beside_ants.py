@@ -4,13 +4,13 @@
 import gpuregistration as gr
 import numpy as np
 import pytest
+from ants_heads import write_heads
 from conftest import make_head, relative_difference
 from gpuregistration.ants.programs import main
 
 sitk = pytest.importorskip("SimpleITK")
 internal = pytest.importorskip("ants.internal", reason="ANTsPy is not there: pip install antspyx")
 
-GRID = {"shape": (24, 27, 25), "spacing": (3.5, 3.5, 3.5)}
 END = "-t SyN[0.2,3,0] -c [8x6,0,10] -f 2x1 -s 1x0vox"
 
 
@@ -19,12 +19,8 @@ def here(tmp_path, monkeypatch):
     """Writes two pairs of heads with noise, of two contrasts, into a folder of its own, and goes there."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ITK_GPU_DEVICE", "host")
-    # Noise leaves no voxel whose neighborhood is flat, where rounding decides. A length of voxels that floats hold leaves none that ITK rounds out
-    # of the inside.
     rng = np.random.default_rng(3)
-    fixed, moving = make_head(**GRID), make_head(lambda points: points - [1.0, -1.0, 0.5] - 2.0 * np.sin(0.08 * points[..., ::-1]), **GRID)
-    for name, image in (("f", fixed), ("m", moving)):
-        gr.write_image(f"{name}.nii.gz", image.like((image.array + 2 * rng.standard_normal(image.shape)).astype(np.float32)))
+    for name, image in write_heads(rng):
         other = 10 * np.sqrt(np.abs(image.array)) + rng.standard_normal(image.shape)
         gr.write_image(f"{name}2.nii.gz", image.like(other.astype(np.float32)))
     return tmp_path

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interpolations of ANTs: against formulas, SimpleITK and, where it is installed, ANTs itself."""
 
+import math
+
 import gpuregistration as gr
 import numpy as np
 import pytest
@@ -64,6 +66,19 @@ def test_windowed_sincs_have_their_formula(device, rng, name, dimension):
     assert checked > 30
 
 
+def weigh_labels(image, at):
+    """Returns the weight of each label at an index of an image, as itk::LabelImageGaussianInterpolateImageFunction weighs it by sigmas of one voxel
+    that are cut off there: the sum of the Gaussian's integrals over the label's voxels."""
+    taps, weights = [], []
+    for x, count in zip(at, image.size):
+        begin, end = max(0, int(np.floor(x + 0.5 - 1))), min(count, int(np.ceil(x + 0.5 + 1)))
+        taps.append(np.arange(begin, end))
+        weights.append(np.diff([math.erf((edge - 0.5 - x) / math.sqrt(2)) for edge in range(begin, end + 1)]))
+    labels = image.array[np.ix_(*taps[::-1])]
+    products = np.einsum("z,y,x->zyx", *weights[::-1])
+    return {label: products[labels == label].sum() for label in np.unique(labels)}
+
+
 @pytest.mark.parametrize(("name", "of_simpleitk", "factor", "alpha"), [("gaussian", "sitkGaussian", 0.8, 4), ("multilabel", "sitkLabelGaussian", 1, 1)])
 def test_gaussians_are_itks(device, rng, name, of_simpleitk, factor, alpha):
     image, grid = make_images(rng)
@@ -80,8 +95,11 @@ def test_gaussians_are_itks(device, rng, name, of_simpleitk, factor, alpha):
     expected = sitk.GetArrayFromImage(sitk.Resample(*likes, AFFINE.to_simpleitk(), getattr(sitk, of_simpleitk), -7.0))
     assert (made == -7).any() and (made != -7).sum() > 200
     if name == "multilabel":
-        # Of 15 seeds three differ at one voxel of 4,080, alike on host and OpenCL. That its two best labels weigh the same was not checked.
-        assert (made != expected).sum() <= 2 and len(np.unique(made)) == 5
+        assert len(np.unique(made)) == 5
+        # Rounding decides between two labels of the same weight.
+        for n in np.flatnonzero(made != expected):
+            weights = weigh_labels(image, places(image, grid, AFFINE)[n])
+            assert weights[made.flat[n]] == pytest.approx(weights[expected.flat[n]], rel=1e-6)
     else:
         assert relative_difference(made, expected) < 1e-7
 

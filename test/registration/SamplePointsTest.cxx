@@ -279,7 +279,7 @@ TYPED_TEST(SamplePoints, OfSeveralMetricsAreITKs)
   }
 }
 
-/** Of a part that is less than a voxel, ITK takes the first voxel alone. */
+/** ITK samples the first voxel alone if the part is less than a voxel. */
 TYPED_TEST(SamplePoints, OfATinyPartAreITKs)
 {
   Settings settings;

@@ -716,13 +716,10 @@ protected:
   {
     const std::filesystem::path answer = m_Folder.GetPath() / answerName;
     std::filesystem::remove(answer);
-    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
-    // support/JoinedMain.cxx wants the test's name.
-    const std::string name = program.filename() == "OpenCLBackendTest" ? "" : " OpenCLBackendTest";
-    const std::string command = "GPUREG_OPENCL_CACHE='" + folder + "' " + AnswerVariable + "='" + answer.string() +
-                                "' GTEST_OUTPUT= '" + program.string() + "'" + name +
-                                " --gtest_filter=OpenCLBackendTest.EvaluatesInAProcessOfItsOwn >'" + answer.string() +
-                                ".log' 2>&1";
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+    const std::string command =
+      "GPUREG_OPENCL_CACHE='" + folder + "' " + AnswerVariable + "='" + answer.string() + "' GTEST_OUTPUT= '" +
+      program + "' --gtest_filter=OpenCLBackendTest.EvaluatesInAProcessOfItsOwn >'" + answer.string() + ".log' 2>&1";
     EXPECT_EQ(std::system(command.c_str()), 0) << ReadFile(answer.string() + ".log");
     return ReadFile(answer);
   }

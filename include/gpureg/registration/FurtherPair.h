@@ -18,7 +18,7 @@ struct FurtherPair
   RegisteredImage fixed;
   /** Lies in the first moving image's space, on any grid. */
   RegisteredImage moving;
-  /** One that serves the method that compares the pair. */
+  /** Compares the pair. The registration method must be able to use it. */
   SimilaritySettings similarity{ SimilarityKind::NeighborhoodCorrelation, 32, 2 };
   /** The pair's share, relative to the first pair's; 0 leaves it out. See DiffeomorphicSettings::weight and GlobalProblem::further. */
   double                    weight = 1;

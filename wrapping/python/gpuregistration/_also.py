@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs of images that stages compare beside the two that register() is given."""
+"""Reads the pairs of images that stages compare beside the two of register()."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Iterator, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Sequence, Union
 
 from . import _engine
 from ._checks import engine_name, read_choice, read_number, read_whole
@@ -29,21 +29,24 @@ from .stages import (
     read_range,
 )
 
-#: The stages that deform and compare several pairs at once.
+if TYPE_CHECKING:
+    from typing_extensions import TypeGuard
+
+#: These stages deform, and compare several pairs at once.
 COMPARE_SEVERAL = (Greedy, SyN, Velocity)
 _Comparing = Union[Greedy, SyN, Rigid]
 
 
-def kinds_that_compare(stages: Sequence[Stage]) -> tuple[type[_Comparing], ...]:
-    """Returns the classes of those stages that compare several pairs: where no stage deforms the linear ones, and else those of
-    COMPARE_SEVERAL, before which linear stages compare the first pair alone."""
-    return COMPARE_SEVERAL if any(isinstance(stage, DEFORMING) for stage in stages) else (Rigid,)
+def compares_several(stage: Stage, stages: Sequence[Stage]) -> TypeGuard[_Comparing]:
+    """Returns whether a stage among others compares several pairs: one of COMPARE_SEVERAL does, and a linear one where no stage deforms."""
+    return isinstance(stage, COMPARE_SEVERAL) or not any(isinstance(one, DEFORMING) for one in stages)
 
 
 def name_those_that_compare_several() -> str:
     """Returns the names of the stages that deform and compare several pairs, for errors."""
     *most, last = (kind.name for kind in COMPARE_SEVERAL)
     return f"{', '.join(most)} and {last}"
+
 
 @dataclass
 class ImagePair:
@@ -92,16 +95,20 @@ class Further:
     pair: Pair
     number: int
 
-    def load(self, stage: _Comparing, device: str) -> _engine.PairOfSides:
-        """Uploads the images, and returns them with the settings that a stage compares them by.
+    def load(self, device: str) -> tuple[_engine.Side, _engine.Side]:
+        """Uploads the images and masks to a device, and returns the fixed side and the moving side."""
+        with _named(self.number):
+            return self.pair.load(device, keeps_short=True)
+
+    def of_sides(self, stage: _Comparing, sides: tuple[_engine.Side, _engine.Side]) -> _engine.PairOfSides:
+        """Returns what load() has returned, with the settings by which a stage compares it.
 
         Raises:
             BadInputError: a setting that is not possible.
         """
         with _named(self.number):
             similarity, weight, fixed_range, moving_range = self.settings(stage)
-            fixed, moving = self.pair.load(device, keeps_short=True)
-            return _engine.PairOfSides(fixed, moving, similarity, weight, fixed_range, moving_range)
+            return _engine.PairOfSides(*sides, similarity, weight, fixed_range, moving_range)
 
     def settings(self, stage: _Comparing) -> tuple[_engine.SimilaritySettings, float, Any, Any]:
         """Returns the similarity, the weight and the ranges of values as the engine takes them.
@@ -152,7 +159,7 @@ def read_also(
     pairs = _list_pairs(also)
     if not pairs:
         return []
-    serving = [stage for stage in stages if isinstance(stage, kinds_that_compare(stages))]
+    serving = [stage for stage in stages if compares_several(stage, stages)]
     if not serving:
         raise BadInputError(
             f"There are further pairs of images, and no stage that compares them: {', '.join(stage.name for stage in stages)}; "

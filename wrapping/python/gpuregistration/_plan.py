@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
 from . import _engine
-from ._also import Further, ImagePair, kinds_that_compare, read_also
+from ._also import COMPARE_SEVERAL, Further, ImagePair, compares_several, read_also
 from ._devices import DeviceLike, borrow_engine
 from ._gpu_arrays import GpuArray
 from ._image import Image, engine_map, stays_short
@@ -158,7 +158,7 @@ def plan_pair(
     begins = 0  # vectors of the deformation that a stage begins with
     for stage, its in zip(stages, settings):
         with named(stage):
-            compared = further if isinstance(stage, kinds_that_compare(stages)) else ()
+            compared = further if compares_several(stage, stages) else ()
             plan = _plan_stage(stage, its, pair, sides, device, compared)
         extra = _count_start(stage, begins, int(pair.fixed.content.size))
         levels = [PlannedLevel(tuple(level.size[: pair.dimension]), level.bytes + extra) for level in plan.levels]
@@ -214,10 +214,8 @@ def _plan_stage(
     for one in further:
         similarity, weight, fixed_range, moving_range = one.settings(stage)
         pairs.append(_engine.PlannedPair(*_plan_sides(one.pair, device), similarity, weight, fixed_range, moving_range))
-    if isinstance(stage, (Greedy, SyN, Velocity)):
-        with borrow_engine(_engine.DiffeomorphicRegistration, device) as engine:
-            return engine.plan(d, *sides, settings, pairs)
-    with borrow_engine(_engine.GlobalRegistration, device) as engine:
+    kind: Any = _engine.DiffeomorphicRegistration if isinstance(stage, COMPARE_SEVERAL) else _engine.GlobalRegistration
+    with borrow_engine(kind, device) as engine:
         return engine.plan(d, *sides, settings, pairs)
 
 

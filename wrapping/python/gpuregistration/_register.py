@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, Sequence, Un
 import numpy as np
 
 from . import _engine
-from ._also import COMPARE_SEVERAL, Further, ImagePair, kinds_that_compare, read_also
+from ._also import COMPARE_SEVERAL, Further, ImagePair, compares_several, read_also
 from ._checks import check_progress
 from ._composite import Composite, parts_of
 from ._devices import DeviceLike, borrow_engine
@@ -282,12 +282,17 @@ def register_pair(
     plan_pair(pair, stages, settings, name, further).check()
     sides = pair.load(name, keeps_short=True)
     results: list[StageResult] = []
+    sides_of_further: list[tuple[_engine.Side, _engine.Side]] = []
     for number, stage in enumerate(stages):
         with named(stage):
             given = settings[number], pair, sides, found, name, _Reporter(progress, number, len(stages), stage.name)
             several: dict[str, Any] = {}
-            if isinstance(stage, kinds_that_compare(stages)):
-                several["further"] = [one.load(stage, name) for one in further]
+            if compares_several(stage, stages):
+                sides_of_further = sides_of_further or [one.load(name) for one in further]
+                several["further"] = [one.of_sides(stage, its) for one, its in zip(further, sides_of_further)]
+            else:
+                # The plan has none of them for this stage.
+                sides_of_further = []
             if isinstance(stage, COMPARE_SEVERAL):
                 several["before"] = results[-1] if results else None
             came_to = _RUNS.get(type(stage), _run_linear)(stage, *given, **several)
@@ -408,7 +413,7 @@ def _run_dense(
         known = before.inverse if before is not None else None
         return Composite([found.inverse(device=device) if known is None else known, back])
 
-    return _make_result(stage, deformation, found, result, [], back, None if back is None else find_inverse)
+    return _make_result(stage, deformation, found, result, [], back, find_inverse)
 
 
 def _make_result(
@@ -427,7 +432,7 @@ def _make_result(
         result: of the engine.
         warnings: further ones, beside the engine's.
         own_inverse: of the deformation; None: it is not known.
-        find_inverse: returns the inverse of the deformation and what is behind it; None: it is not known.
+        find_inverse: returns the inverse of the deformation and what is behind it, where own_inverse is known.
     """
     levels = [Level(str(n), 1e-3 * part.milliseconds, part.costs, voxels=part.voxels) for n, part in enumerate(result.levels)]
     # The last level may have no iterations.
@@ -442,7 +447,7 @@ def _make_result(
         smallest_determinant=result.smallest_determinant,
         warnings=[*result.warnings, *warnings],
         own_inverse=own_inverse,
-        _find_inverse=find_inverse,
+        _find_inverse=None if own_inverse is None else find_inverse,
     )
 
 

@@ -51,17 +51,6 @@ Register(const Loan<DiffeomorphicRegistration> & engine,
   });
 }
 
-MemoryPlan
-Plan(const Loan<DiffeomorphicRegistration> &  engine,
-     int                                      dimension,
-     const PlannedSide &                      fixed,
-     const PlannedSide &                      moving,
-     const DiffeomorphicSettings &            settings,
-     const std::vector<PairOf<PlannedSide>> & further)
-{
-  return engine->GetPlan(MakeProblemOfPairs<DiffeomorphicProblem>(dimension, fixed, moving, further), settings);
-}
-
 /** Returns a field of the last registration, mm, as [z][y][x][3]. size: of the last level's grid.
  *  \throws BadInputError for another size */
 nb::object
@@ -153,7 +142,9 @@ AddDiffeomorphic(nb::module_ & module)
     .def_ro("log_determinant_deviation", &DiffeomorphicResult::logDeterminantDeviation)
     .def_ro("warnings", &DiffeomorphicResult::warnings)
     .def_ro("milliseconds", &DiffeomorphicResult::milliseconds);
-  AddLoan<DiffeomorphicRegistration>(module, "DiffeomorphicRegistration")
+  auto registration = AddLoan<DiffeomorphicRegistration>(module, "DiffeomorphicRegistration");
+  DefinePlan<DiffeomorphicProblem, DiffeomorphicSettings>(registration);
+  registration
     .def("register",
          &Register,
          nb::arg("dimension"),
@@ -163,13 +154,6 @@ AddDiffeomorphic(nb::module_ & module)
          nb::arg("settings"),
          nb::arg("progress").none(),
          nb::arg("further") = std::vector<PairOf<Side>>())
-    .def("plan",
-         &Plan,
-         nb::arg("dimension"),
-         nb::arg("fixed"),
-         nb::arg("moving"),
-         nb::arg("settings"),
-         nb::arg("further") = std::vector<PairOf<PlannedSide>>())
     .def("take_displacements", &TakeDisplacements, nb::arg("size"), nb::arg("field") = DeformationField::Forward);
 }
 

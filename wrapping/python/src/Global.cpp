@@ -44,17 +44,6 @@ Register(const Loan<GlobalRegistration> &  engine,
     report(where.stage, where.share, where.cost);
   });
 }
-
-MemoryPlan
-Plan(const Loan<GlobalRegistration> &         engine,
-     int                                      dimension,
-     const PlannedSide &                      fixed,
-     const PlannedSide &                      moving,
-     const GlobalSettings &                   settings,
-     const std::vector<PairOf<PlannedSide>> & further)
-{
-  return engine->GetPlan(MakeProblemOfPairs<GlobalProblem>(dimension, fixed, moving, further), settings);
-}
 } // namespace
 
 void
@@ -88,23 +77,17 @@ AddGlobal(nb::module_ & module)
     .def_ro("stages", &GlobalResult::stages)
     .def_ro("warnings", &GlobalResult::warnings)
     .def_ro("milliseconds", &GlobalResult::milliseconds);
-  AddLoan<GlobalRegistration>(module, "GlobalRegistration")
-    .def("register",
-         &Register,
-         nb::arg("dimension"),
-         nb::arg("fixed"),
-         nb::arg("moving"),
-         nb::arg("initial").none(),
-         nb::arg("settings"),
-         nb::arg("progress").none(),
-         nb::arg("further") = std::vector<PairOf<Side>>())
-    .def("plan",
-         &Plan,
-         nb::arg("dimension"),
-         nb::arg("fixed"),
-         nb::arg("moving"),
-         nb::arg("settings"),
-         nb::arg("further") = std::vector<PairOf<PlannedSide>>());
+  auto registration = AddLoan<GlobalRegistration>(module, "GlobalRegistration");
+  DefinePlan<GlobalProblem, GlobalSettings>(registration);
+  registration.def("register",
+                   &Register,
+                   nb::arg("dimension"),
+                   nb::arg("fixed"),
+                   nb::arg("moving"),
+                   nb::arg("initial").none(),
+                   nb::arg("settings"),
+                   nb::arg("progress").none(),
+                   nb::arg("further") = std::vector<PairOf<Side>>());
 }
 
 } // namespace python

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pairs of images that a registration compares beside the first one.
+// Holds the pairs of images that a registration compares beside the first one.
 #ifndef gpureg_python_Pairs_h
 #define gpureg_python_Pairs_h
 
+#include "Loan.h"
 #include "Side.h"
 
 #include "gpureg/registration/FurtherPair.h"
@@ -15,7 +16,7 @@ namespace gpureg
 namespace python
 {
 
-/** A pair beside the first one, as Python holds it. TSide: Side, which keeps its image on the device, or PlannedSide. */
+/** Holds a pair beside the first one for Python. TSide: Side, which keeps its image on the device, or PlannedSide. */
 template <typename TSide>
 struct PairOf
 {
@@ -23,7 +24,7 @@ struct PairOf
   TSide              moving;
   SimilaritySettings similarity;
   double             weight;
-  // None: as the method's settings have it.
+  // None stands for the range in the method's settings.
   std::optional<ValueRange> fixedRange;
   std::optional<ValueRange> movingRange;
 };
@@ -40,6 +41,28 @@ MakeProblemOfPairs(int dimension, const TSide & fixed, const TSide & moving, con
       { pair.fixed.Get(), pair.moving.Get(), pair.similarity, pair.weight, pair.fixedRange, pair.movingRange });
   }
   return problem;
+}
+
+/** Defines plan(dimension, fixed, moving, settings, further) of a registration that compares several pairs: its GetPlan(). */
+template <typename TProblem, typename TSettings, typename TRegistration>
+void
+DefinePlan(nanobind::class_<Loan<TRegistration>> & registration)
+{
+  const auto plan = [](const Loan<TRegistration> &              engine,
+                       int                                      dimension,
+                       const PlannedSide &                      fixed,
+                       const PlannedSide &                      moving,
+                       const TSettings &                        settings,
+                       const std::vector<PairOf<PlannedSide>> & further) {
+    return engine->GetPlan(MakeProblemOfPairs<TProblem>(dimension, fixed, moving, further), settings);
+  };
+  registration.def("plan",
+                   plan,
+                   nanobind::arg("dimension"),
+                   nanobind::arg("fixed"),
+                   nanobind::arg("moving"),
+                   nanobind::arg("settings"),
+                   nanobind::arg("further") = std::vector<PairOf<PlannedSide>>());
 }
 
 } // namespace python

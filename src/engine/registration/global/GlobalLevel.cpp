@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -130,9 +131,7 @@ GlobalLevel::ComputeSlope(const Pose & base, const PoseDirections & directions, 
       continue;
     }
     AddCost(sum, ofPair);
-    std::transform(sum.slope.begin(), sum.slope.end(), ofPair.slope.begin(), sum.slope.begin(), [](double a, double b) {
-      return a + b;
-    });
+    std::transform(sum.slope.begin(), sum.slope.end(), ofPair.slope.begin(), sum.slope.begin(), std::plus<double>());
   }
   return sum;
 }

@@ -51,7 +51,7 @@ public:
   GetShortEdge() const;
 
   /** Begins to evaluate poses, at every stride-th voxel of the fixed images along each axis.
-   *  \param shares what each pair counts for
+   *  \param shares describes how much each pair counts, in the order of the pairs
    *  \param onRound called before each wait for the device; may throw */
   void
   Begin(const PoseFrame &              frame,

@@ -29,7 +29,7 @@ struct PosedSlope : PosedCost
   std::vector<double> slope;
 };
 
-/** What a pair counts for in a search. */
+/** Describes how much a pair counts in a search. */
 struct PairShare
 {
   /** The pair's weight; those of all pairs add up to 1. */

@@ -21,8 +21,12 @@ ListPairs(const GlobalProblem & problem, const GlobalSettings & settings)
 }
 
 double
-FindUsualEdge(const std::vector<FurtherPair> & pairs, int dimension)
+FindFinestEdge(const std::vector<FurtherPair> & pairs, int dimension, const GlobalSettings & settings)
 {
+  if (settings.finestEdge > 0)
+  {
+    return settings.finestEdge;
+  }
   std::vector<RegisteredImage> images;
   for (const FurtherPair & pair : pairs)
   {

@@ -16,9 +16,9 @@ namespace gpureg
 std::vector<FurtherPair>
 ListPairs(const GlobalProblem & problem, const GlobalSettings & settings);
 
-/** Returns FindUsualEdge() of the images of all pairs. */
+/** Returns the edge of the finest level's voxels: that of the settings, or else FindUsualEdge() of the images of all pairs. */
 double
-FindUsualEdge(const std::vector<FurtherPair> & pairs, int dimension);
+FindFinestEdge(const std::vector<FurtherPair> & pairs, int dimension, const GlobalSettings & settings);
 
 } // namespace gpureg
 

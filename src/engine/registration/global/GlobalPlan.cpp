@@ -117,9 +117,9 @@ PlanGlobal(Queue & queue, const GlobalProblem & problem, const GlobalSettings & 
       ledger.Touch("scratch: widened image", IsNarrow(*image->image) ? CountWideBytes(*image->image) : 0);
     }
   }
-  const double finest = settings.finestEdge > 0 ? settings.finestEdge : FindUsualEdge(pairs, problem.dimension);
+  const double          finest = FindFinestEdge(pairs, problem.dimension, settings);
   constexpr std::size_t levels = std::tuple_size<GlobalLevels>::value;
-  // Of each level, and of each pair.
+  // sides[level][number] describes the images of pair number at a level.
   std::vector<std::vector<std::unique_ptr<PlannedSides>>> sides(levels);
   std::vector<PlannedLevel>                               planned;
   for (std::size_t level = 0; level < levels; ++level)
@@ -164,9 +164,8 @@ MemoryPlan
 PlanGlobalWithChanges(Queue & queue, const GlobalProblem & problem, const GlobalSettings & settings)
 {
   MemoryPlan   plan = PlanGlobal(queue, problem, settings);
-  const double finest =
-    settings.finestEdge > 0 ? settings.finestEdge : FindUsualEdge(ListPairs(problem, settings), problem.dimension);
-  const auto consider = [&](const std::string & what, const GlobalProblem & its, const GlobalSettings & changed) {
+  const double finest = FindFinestEdge(ListPairs(problem, settings), problem.dimension, settings);
+  const auto   consider = [&](const std::string & what, const GlobalProblem & its, const GlobalSettings & changed) {
     AddChangeIfLess(plan, what, PlanGlobal(queue, its, changed).bytes);
   };
   GlobalSettings changed = settings;

@@ -175,13 +175,13 @@ private:
   void
   CountInEdges(std::vector<FurtherPair> & pairs, int dimension)
   {
-    const double usual = FindUsualEdge(pairs, dimension);
+    const double finest = FindFinestEdge(pairs, dimension, m_Input.settings);
     m_Unit = std::numeric_limits<double>::infinity();
     for (const FurtherPair & pair : pairs)
     {
       m_Unit = std::min({ m_Unit, FindShortestEdge(pair.fixed, dimension), FindShortestEdge(pair.moving, dimension) });
     }
-    m_Input.settings.finestEdge = (m_Input.settings.finestEdge > 0 ? m_Input.settings.finestEdge : usual) / m_Unit;
+    m_Input.settings.finestEdge = finest / m_Unit;
     const auto count = [this](Vector3 & lengths) {
       std::for_each(lengths.begin(), lengths.end(), [this](double & length) { length /= m_Unit; });
     };

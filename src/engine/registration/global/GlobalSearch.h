@@ -25,7 +25,7 @@ struct GlobalSearchInput
   PoseFrame               frame;
   /** The sums of the fixed image's gradients at 8 mm. */
   GradientSums gradients;
-  /** What each pair counts for, the first one first. */
+  /** Describe how much each pair counts, in the order of the pairs. */
   std::vector<PairShare> shares;
   ParallelFor            parallelFor;
 };

@@ -119,19 +119,18 @@ class CallImages:
                 self._matched[names] = match_histogram(moving, fixed)
         return fixed, self._matched[names]
 
-    def pairs(self, stage: Stage) -> list[Pair]:
-        """Returns the prepared images of each of a stage's metrics, with the stage's masks. The images stay on the device for the next stage."""
+    def pairs(self, stage: Stage, matrix: Optional[np.ndarray] = None) -> list[Pair]:
+        """Returns the prepared images of each of a stage's metrics, with the stage's masks. They stay on the device for the next stage, unless
+        a homogeneous matrix has moved the moving images' points. matrix: None where it has not."""
         made = {}
+        kept = self._kept if matrix is None else {}
         for metric in stage.metrics:
             key = metric.fixed, metric.moving, stage.masks
             if key not in made:
-                made[key] = self._kept[key] if key in self._kept else self._read_pair(stage, metric)
-        self._kept = made
+                made[key] = kept[key] if key in kept else self._read_pair(stage, metric, matrix)
+        if matrix is None:
+            self._kept = made
         return [made[metric.fixed, metric.moving, stage.masks] for metric in stage.metrics]
-
-    def moved_pairs(self, stage: Stage, matrix: np.ndarray) -> list[Pair]:
-        """Returns the same with moving images whose points have been moved by a homogeneous matrix. They stay for this stage alone."""
-        return [self._read_pair(stage, metric, matrix) for metric in stage.metrics]
 
     def _read_pair(self, stage: Stage, metric: Metric, matrix: Optional[np.ndarray] = None) -> Pair:
         fixed, moving = self.prepared(metric)

@@ -13,7 +13,7 @@ from .._engine import BadInputError
 from .._files import read_transform
 from .._image import Image, host_array
 from .._transforms import Affine, Transform
-from .parts import B_SPLINE, FIELD, LINEAR_FORM, Kind, Part, kind_of_file, kind_of_stage, linear_part, takes_place_of
+from .parts import B_SPLINE, FIELD, LINEAR_FORM, Kind, Part, kind_of_stage, linear_part, part_of_file, takes_place_of
 from .registration_call import DEFORMING, Initial, RegistrationCall
 
 _MIDDLES, _MASSES, _ORIGINS = range(3)
@@ -21,22 +21,22 @@ _MIDDLES, _MASSES, _ORIGINS = range(3)
 
 @dataclass(frozen=True)
 class Beginning:
-    """A transform that the registration begins with, read from its file.
+    """Holds a transform that the registration begins with, read from its file.
 
     Attributes:
         initial: what the command line says.
-        transforms: what the file holds, in the order of parts of the result: the last one is applied first to a point of the fixed image. None
+        parts: those that the file holds, in the order of parts of the result: the last one is applied first to a point of the fixed image. None
             if there is no file.
     """
 
     initial: Initial
-    transforms: Optional[list[Transform]] = None
+    parts: Optional[list[Part]] = None
 
     @property
     def kinds(self) -> list[Kind]:
-        if self.transforms is None:
+        if self.parts is None:
             return [Kind("File" if self.initial.file else "Initial", LINEAR_FORM, True)]
-        return [kind_of_file(transform) for transform in self.transforms]
+        return [part.kind for part in self.parts]
 
 
 def read_beginnings(call: RegistrationCall) -> list[Beginning]:
@@ -49,7 +49,7 @@ def read_beginnings(call: RegistrationCall) -> list[Beginning]:
     for initial in call.initial:
         if initial.file and initial.file != "Identity":
             transform = read_part(initial.file, initial.is_inverse, call.dimension)
-            read.append(Beginning(initial, parts_of(transform)[::-1]))
+            read.append(Beginning(initial, [part_of_file(one) for one in parts_of(transform)[::-1]]))
         else:
             read.append(Beginning(initial))
     return read
@@ -57,7 +57,7 @@ def read_beginnings(call: RegistrationCall) -> list[Beginning]:
 
 def list_kinds(call: RegistrationCall, begins: Sequence[Beginning]) -> list[Kind]:
     """Returns the kinds of the parts that the result will have."""
-    kinds = [kind for begin in begins for kind in begin.kinds]
+    kinds = [kind for one in begins for kind in one.kinds]
     for stage in call.stages:
         if call.merges and kinds and takes_place_of(stage.transform, kinds[-1]):
             kinds.pop()
@@ -68,13 +68,13 @@ def list_kinds(call: RegistrationCall, begins: Sequence[Beginning]) -> list[Kind
 def reasons_against(call: RegistrationCall, begins: Sequence[Beginning]) -> list[str]:
     """Returns why this package does not begin with what files hold, each a short noun phrase."""
     reasons = []
-    for begin in begins:
-        forms = {kind.form for kind in begin.kinds}
+    for one in begins:
+        forms = {kind.form for kind in one.kinds}
         if B_SPLINE in forms:
-            reasons.append(f"the B-spline {begin.initial.file} to begin with")
+            reasons.append(f"the B-spline {one.initial.file} to begin with")
         elif FIELD in forms:
             linear = [stage.transform for stage in call.stages if stage.transform not in DEFORMING]
-            reasons += [f"a stage {transform} behind the deformation {begin.initial.file}" for transform in linear]
+            reasons += [f"a stage {transform} behind the deformation {one.initial.file}" for transform in linear]
     return reasons
 
 
@@ -89,15 +89,11 @@ def begin(begins: Sequence[Beginning], dimension: int, read: Callable[[str], Ima
     """
     parts = []
     for one in begins:
-        if one.transforms is None:
+        if one.parts is None:
             parts.append(_begin_without_file(one.initial, dimension, read))
-        for transform in one.transforms or []:
-            _check_dimension(transform, one.initial.file, dimension)
-            matrix = transform.matrix_of()
-            if matrix is None:
-                parts.append(Part("File", transform, None))
-            else:
-                parts.append(linear_part("File", transform if isinstance(transform, Affine) else Affine.from_matrix(matrix)))
+        for part in one.parts or []:
+            _check_dimension(part.transform, one.initial.file, dimension)
+            parts.append(part)
     return parts
 
 
@@ -108,7 +104,7 @@ def _begin_without_file(initial: Initial, dimension: int, read: Callable[[str], 
     return linear_part("Initial", Affine(np.eye(dimension), moving - fixed, fixed))
 
 
-def read_part(file: str, is_inverse: bool, dimension: int, device: Optional[str] = None) -> Transform:
+def read_part(file: str, is_inverse: bool, dimension: int) -> Transform:
     """Reads a file's transform, or its inverse. dimension: 0 if any is possible.
 
     Raises:

@@ -18,7 +18,7 @@ from ..command.times import Times
 from .initial import Beginning, list_kinds
 from .linear_files import write_stage
 from .interpolation import Interpolation, resample_by
-from .parts import FIELD, LINEAR_FORM, Kind, collapse, compose, compose_inverses, group
+from .parts import FIELD, LINEAR_FORM, Kind, collapse, collapse_kinds, compose, compose_inverses
 from .runner import Registered
 from .registration_call import RegistrationCall
 
@@ -62,8 +62,7 @@ def name_outputs(call: RegistrationCall, begins: Sequence[Beginning]) -> OutputN
         initial = [] if call.collapses else _name_initial(call, begins)
         return OutputNames([f"{call.prefix}Composite.h5", *initial], [f"{call.prefix}InverseComposite.h5", *initial] if has_inverse else [], images)
     if call.collapses:
-        joined = [kinds[numbers[0]] for numbers in group(kinds)]
-        numbered = [(n, kind._replace(name="GenericAffine") if kind.form == LINEAR_FORM else kind) for n, kind in enumerate(joined)]
+        numbered = list(enumerate(collapse_kinds(kinds)))
     else:
         # Those of files are there already.
         numbered = [(n, kind) for n, kind in enumerate(kinds) if kind.name != "File"]

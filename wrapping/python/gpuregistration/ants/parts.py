@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The transforms that a result of antsRegistration is made of, and how several become one."""
+"""Describes the transforms that a result of antsRegistration consists of, and makes one of several."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from .._transforms import Affine, BSpline, DisplacementField, Transform, linear_
 
 LINEAR_FORM, FIELD, B_SPLINE = "linear", "field", "B-spline"
 
+# The name of linear parts as one.
+_JOINED = "GenericAffine"
+
 
 class Kind(NamedTuple):
-    """What a part of the result is, which is known before the registration runs.
+    """Describes a part of the result as far as it is known before the registration runs.
 
     Attributes:
         name: "Rigid", …, "SyN" or "BSpline" of a stage, "GenericAffine" of some linear ones as one, "Initial" of one computed from images, "File"
@@ -35,8 +38,8 @@ class Kind(NamedTuple):
         return self.form != B_SPLINE and self[1:] == other[1:]
 
 
-#: Parts whose place a linear stage takes where it goes on from them, by its transform: those of ITK's types with as many degrees of freedom or
-#: fewer. A transform that is computed from images is of a rigid type, and one of a file is taken for an affine one.
+#: A linear stage, by its transform, takes the place of these parts if it goes on from them: those of ITK's types with as many degrees of freedom
+#: or fewer. A transform that is computed from images is of a rigid type, and one of a file is taken for an affine one.
 _BEFORE: dict[str, tuple[str, ...]] = {"Translation": ("Translation",)}
 _BEFORE["Rigid"] = (*_BEFORE["Translation"], "Initial", "Rigid")
 _BEFORE["Similarity"] = (*_BEFORE["Rigid"], "Similarity")
@@ -63,7 +66,7 @@ class Part:
 
     @property
     def kind(self) -> Kind:
-        if self.transform.matrix_of() is not None:
+        if isinstance(self.transform, Affine):
             return Kind(self.name, LINEAR_FORM, self.inverse is not None)
         return Kind(self.name, B_SPLINE if isinstance(self.transform, BSpline) else FIELD, self.inverse is not None)
 
@@ -74,10 +77,9 @@ def kind_of_stage(transform: str) -> Kind:
     return Kind(transform, form, form != B_SPLINE)
 
 
-def kind_of_file(transform: Transform) -> Kind:
-    """Returns the kind of a file's transform, which is no Composite."""
-    is_linear = transform.matrix_of() is not None
-    return Part("File", transform, transform.inverse() if is_linear else None).kind
+def part_of_file(transform: Transform) -> Part:
+    """Makes the part of a file's transform, which is no Composite."""
+    return Part("File", transform, transform.inverse() if isinstance(transform, Affine) else None)
 
 
 def group(kinds: Sequence[Kind]) -> list[list[int]]:
@@ -89,6 +91,12 @@ def group(kinds: Sequence[Kind]) -> list[list[int]]:
         else:
             groups.append([number])
     return groups
+
+
+def collapse_kinds(kinds: Sequence[Kind]) -> list[Kind]:
+    """Returns the kinds of what collapse() makes of parts of these kinds."""
+    firsts = [kinds[numbers[0]] for numbers in group(kinds)]
+    return [kind._replace(name=_JOINED) if kind.form == LINEAR_FORM else kind for kind in firsts]
 
 
 def collapse(parts: Sequence[Part], device: Optional[str] = None) -> list[Part]:
@@ -122,10 +130,7 @@ def merge(part: Part, following: Part) -> Part:
 
 def matrix_of_parts(parts: Sequence[Part], dimension: int) -> np.ndarray:
     """Returns the homogeneous matrix of linear parts together."""
-    whole = np.eye(dimension + 1)
-    for part in parts:
-        whole = whole @ linear_matrix(part.transform, "transform")
-    return whole
+    return linear_matrix(compose(parts), "transform") if parts else np.eye(dimension + 1)
 
 
 def compose(parts: Sequence[Part]) -> Composite:
@@ -148,9 +153,9 @@ def grid_of(field: DisplacementField) -> Image:
 def _join_linear(parts: Sequence[Part]) -> Part:
     first = parts[0].transform
     if len(parts) == 1:
-        return Part("GenericAffine", first, parts[0].inverse)
+        return Part(_JOINED, first, parts[0].inverse)
     center = first.center if isinstance(first, Affine) else None
-    return linear_part("GenericAffine", Affine.from_matrix(matrix_of_parts(parts, first.dimension), center))
+    return linear_part(_JOINED, Affine.from_matrix(matrix_of_parts(parts, first.dimension), center))
 
 
 def _join_fields(parts: Sequence[Part], device: Optional[str]) -> Part:

@@ -72,6 +72,12 @@ def _run(program: str, words: Sequence[str]) -> int:
     return code
 
 
+def _leave(reasons: Sequence[str]) -> None:
+    """Raises Elsewhere if there are reasons for it."""
+    if reasons:
+        raise Elsewhere(" and ".join(dict.fromkeys(reasons)))
+
+
 def _register(words: Sequence[str]) -> int:
     from ..command.inputs import check_stays
     from ..command.outputs import Outputs
@@ -86,13 +92,10 @@ def _register(words: Sequence[str]) -> int:
     times = Times()
     call = read_registration(words)
     call.others += names_not_read([*names_of_images(call), *(initial.file for initial in call.initial)])
-    if call.others:
-        raise Elsewhere(" and ".join(dict.fromkeys(call.others)))
+    _leave(call.others)
     with times.part("read transforms"), native_messages_off():
         begins = read_beginnings(call)
-    others = reasons_against(call, begins)
-    if others:
-        raise Elsewhere(" and ".join(dict.fromkeys(others)))
+    _leave(reasons_against(call, begins))
     names = name_outputs(call, begins)
     check_stays(names.all, [*names_of_images(call), *(initial.file for initial in call.initial if initial.file != "Identity")])
     log = _log(call.is_verbose)
@@ -117,8 +120,7 @@ def _apply(words: Sequence[str]) -> int:
 
     call = read_apply(words)
     call.others += names_not_read([call.input, call.reference, *(file for file, _ in call.transforms)])
-    if call.others:
-        raise Elsewhere(" and ".join(dict.fromkeys(call.others)))
+    _leave(call.others)
     with native_messages_off():
         apply(call, _log(call.is_verbose))
     return DONE

@@ -45,9 +45,9 @@ SIMILARITIES = {
 }
 _OTHER_METRICS = ("mi2", "icp", "pse", "jhct", "igdm", "global correlation")
 _SAMPLINGS = ("none", "regular", "random", "")
-#: Transforms of this package that deform. Linear stages come before them, and BSpline is the last stage.
+#: These transforms of this package deform. Linear stages come before them, and BSpline is the last stage.
 DEFORMING = ("SyN", "BSpline")
-# What a restriction leaves of a linear stage, by its transform and the factors of ITK's parameters in two and in three dimensions: turns and
+# A restriction leaves these transforms of a linear stage, by its transform and the factors of ITK's parameters in two and in three dimensions: turns and
 # shifts of rigid maps, the size behind them or, in two dimensions, before them, and a matrix and shifts of affine maps.
 _RESTRICTED: dict[tuple[str, tuple[float, ...]], str] = {
     ("Rigid", (0, 1, 1)): "Translation",
@@ -126,7 +126,7 @@ class Stage:
 
     @property
     def degrees(self) -> str:
-        """The transform whose degrees of freedom a linear stage has."""
+        """Names the transform whose degrees of freedom a linear stage has."""
         return self.restricted or self.transform
 
     @property

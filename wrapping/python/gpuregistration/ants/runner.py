@@ -30,7 +30,7 @@ from .registration_call import DEFORMING, RegistrationCall, Stage
 
 # Degrees of freedom: that a matrix turns by, but for rounding.
 _ROUNDING = 1e-6
-# What makes stages that deform; others are linear.
+# These functions make the stages that deform; the others are linear.
 _MAKERS: dict[str, Callable[[Stage, Image], AnyStage]] = {"SyN": make_syn_stage, "BSpline": make_free_form_stage}
 
 
@@ -124,9 +124,9 @@ def register(
 def _check_grids(call: RegistrationCall, begins: Sequence[Beginning], images: CallImages) -> None:
     """Checks that displacements of which one field is to be made have the same grid, before any of them is found."""
     grids: list[Optional[Image]] = []
-    for beginning in begins:
-        transforms = beginning.transforms
-        grids += [None] if transforms is None else [grid_of(one) if isinstance(one, DisplacementField) else None for one in transforms]
+    for one in begins:
+        own: list[Optional[Transform]] = [None] if one.parts is None else [part.transform for part in one.parts]
+        grids += [grid_of(transform) if isinstance(transform, DisplacementField) else None for transform in own]
     for stage in call.stages:
         fixed = images.read(stage.metric.fixed)
         grids.append(shrunk_grid(fixed, find_factors(fixed, stage.shrink_factors[-1])) if stage.transform == "SyN" else None)
@@ -156,7 +156,7 @@ def _run(
         matrix = np.linalg.inv(before) @ _affine(result).matrix_of()
         return linear_part(stage.transform, Affine.from_matrix(matrix, _affine(result).center)), result
     # The stage has fewer degrees of freedom than what it begins with: the moving images' grids take that in.
-    result = _register(stage, images.moved_pairs(stage, np.linalg.inv(before)), Affine(np.eye(d)), call, device)
+    result = _register(stage, images.pairs(stage, np.linalg.inv(before)), Affine(np.eye(d)), call, device)
     return linear_part(stage.transform, _affine(result)), result
 
 
@@ -177,7 +177,7 @@ def _register(
         before: the map to begin with.
     """
     make = _MAKERS.get(stage.transform, make_linear_stage)
-    further = [make_further(metric, stage.metric, pair, n) for n, (metric, pair) in enumerate(zip(stage.metrics, pairs), 1) if n > 1]
+    further = [make_further(metric, stage.metric, pair, n) for n, (metric, pair) in enumerate(zip(stage.metrics[1:], pairs[1:]), 2)]
     made = make(stage, pairs[0].fixed)
     return register_pair(pairs[0], [made], before, device, call.seed, further=further).stages[-1]
 
@@ -187,12 +187,11 @@ def _affine(result: StageResult) -> Affine:
     return result.transform
 
 
-def _can_begin_with(transform: str, matrix: np.ndarray) -> bool:
-    """Tells whether a linear stage can keep what it begins with, of that matrix."""
+def _can_begin_with(degrees: str, matrix: np.ndarray) -> bool:
+    """Tells whether a linear stage can keep what it begins with, of that matrix. degrees: the transform that has its degrees of freedom."""
+    if degrees == "Translation":
+        return bool(np.abs(matrix - np.eye(len(matrix))).max() < _ROUNDING)
     square = matrix.T @ matrix
     scale = float(np.trace(square)) / len(square)
     is_similarity = np.abs(square - scale * np.eye(len(square))).max() < _ROUNDING * scale and np.linalg.det(matrix) > 0
-    if transform == "Translation":
-        return bool(np.abs(matrix - np.eye(len(matrix))).max() < _ROUNDING)
-    return transform == "Affine" or (is_similarity and (transform == "Similarity" or abs(scale - 1) < _ROUNDING))
-
+    return degrees == "Affine" or (is_similarity and (degrees == "Similarity" or abs(scale - 1) < _ROUNDING))

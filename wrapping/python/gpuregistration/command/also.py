@@ -59,9 +59,9 @@ def read_also(asked: Sequence[Sequence[str]], stages: Sequence[Stage]) -> list[A
         WrongUse: there are not two files, there is no such setting, or no stage compares several pairs.
     """
     if asked:
-        from .._also import kinds_that_compare, name_those_that_compare_several
+        from .._also import compares_several, name_those_that_compare_several
 
-        if not any(isinstance(stage, kinds_that_compare(stages)) for stage in stages):
+        if not any(compares_several(stage, stages) for stage in stages):
             raise WrongUse(
                 f"--also is of {name_those_that_compare_several()}, and of linear stages where no stage deforms, and --transform has only "
                 f"{', '.join(stage.name for stage in stages)}"
@@ -90,7 +90,7 @@ def _read_one(words: Sequence[str]) -> AskedPair:
 
 def describe_what_ignores(asked: Sequence[AskedPair], stages: Sequence[Stage]) -> list[str]:
     """Returns a line on the stages that compare FIXED and MOVING alone; none if there are no further pairs, or no such stages."""
-    from .._also import kinds_that_compare
+    from .._also import compares_several
 
-    alone = [stage.name for stage in stages if not isinstance(stage, kinds_that_compare(stages))] if asked else []
+    alone = [stage.name for stage in stages if not compares_several(stage, stages)] if asked else []
     return [f"gpureg: --also is not of {', '.join(alone)}: FIXED and MOVING alone are compared there"] if alone else []

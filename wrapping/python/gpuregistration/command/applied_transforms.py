@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The transforms that gpureg apply applies, to images and to OME-Zarrs."""
+"""Reads the transforms that gpureg apply applies to images and to OME-Zarrs."""
 
 from __future__ import annotations
 
