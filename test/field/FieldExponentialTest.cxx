@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exponentials of velocities by scaling and squaring: against itk::ExponentialDisplacementFieldImageFilter, and their gradients against
-// the definition of a transpose and finite differences, in double precision.
+// Exponentials of velocities by scaling and squaring, on every device: against itk::ExponentialDisplacementFieldImageFilter, and their gradients
+// against the definition of a transpose and finite differences, in double precision.
+#include "DeviceArrays.h"
 #include "FieldCase.h"
+#include "TestDevices.h"
 
+#include "engine/field/ExponentialAdjoint.h"
+#include "engine/field/FieldExponential.h"
 #include "engine/field/Squarings.h"
 
 #include "itkExponentialDisplacementFieldImageFilter.h"
 
-#include <thread>
+#include <limits>
 
 namespace gpuregtest
 {
@@ -16,77 +20,56 @@ namespace
 {
 using namespace gpureg::kernels;
 
-/** The fields from velocity/2^squarings to the exponential. */
-template <typename TReal>
-std::vector<std::vector<TReal>>
-Exponentiate(const FieldGrid & grid, const std::vector<TReal> & velocity, int squarings)
+class FieldExponentialTest : public DeviceTest
+{};
+
+Doubles
+Widen(const Floats & field)
 {
-  std::vector<std::vector<TReal>> fields(squarings + 1, velocity);
-  for (TReal & component : fields[0])
+  return Doubles(field.begin(), field.end());
+}
+
+/** Returns the fields from velocity/2^squarings to the exponential, in double precision. */
+std::vector<Doubles>
+Exponentiate(const FieldGrid & grid, const Doubles & velocity, int squarings)
+{
+  std::vector<Doubles> fields(squarings + 1, velocity);
+  for (double & component : fields[0])
   {
     component = std::ldexp(component, -squarings);
   }
   for (int n = 0; n < squarings; ++n)
   {
-    ForEachItem(CountFieldVoxels(&grid), [&](std::int64_t item) {
-      ComposeFields(&grid, FactorsOfOne, fields[n].data(), fields[n].data(), fields[n + 1].data(), item);
-    });
+    ForEachItem(CountFieldVoxels(&grid),
+                [&](std::int64_t item) { SquareField(&grid, 1.0F, fields[n].data(), fields[n + 1].data(), item); });
   }
   return fields;
 }
 
-enum class Way
-{
-  Gathers,
-  Scatters
-};
-
-float
-FindLargestMagnitude(const Doubles & field)
-{
-  float largest = 0;
-  ForEachItem(static_cast<std::int64_t>(field.size()),
-              [&](std::int64_t item) { largest = std::max(largest, ComputeMagnitude(field.data(), item)); });
-  return largest;
-}
-
-/** The gradient by a velocity, from that by its exponential. */
+/** Returns the gradient by a velocity, from that by its exponential, in double precision. fields: what Exponentiate() returns. */
 Doubles
-CarryBack(const FieldGrid & grid, const std::vector<Doubles> & fields, Doubles gradient, Way way)
+CarryBack(const FieldGrid & grid, const std::vector<Doubles> & fields, Doubles gradient)
 {
   const std::int64_t         voxels = CountFieldVoxels(&grid);
   const float                units = gpureg::ComputeScatterUnits(voxels);
   std::vector<std::uint64_t> sums(gradient.size());
   for (std::size_t n = fields.size() - 1; n-- > 0;)
   {
-    const Doubles & u = fields[n];
-    const float     largest = FindLargestMagnitude(gradient);
-    Doubles         carried(gradient.size());
-    double          longest = 1.0;
+    const double * u = fields[n].data();
+    float          largest = 0;
+    Doubles        carried(gradient.size());
     ForEachItem(voxels, [&](std::int64_t item) {
-      CarryToInner(&grid, FactorsOfOne, u.data(), u.data(), gradient.data(), carried.data(), item);
-      for (int r = 0; r < 3; ++r)
-      {
-        longest = std::max(longest, std::abs(ToVoxels(&grid, r, &u[3 * item])));
-      }
+      float magnitude = 0;
+      MeasureLargestComponent(gradient.data() + 3 * item, &magnitude, 0);
+      largest = std::max(largest, magnitude);
+      CarryToVoxel(&grid, 1.0F, u, gradient.data(), sums.data(), carried.data(), item);
     });
-    if (way == Way::Gathers)
-    {
-      const int radius = static_cast<int>(std::ceil(longest));
-      ForEachItem(voxels, [&](std::int64_t item) {
-        GatherToOuter(&grid, radius, FactorsOfOne, u.data(), gradient.data(), carried.data(), item);
-      });
-    }
-    else
-    {
-      ForEachItem(voxels, [&](std::int64_t item) {
-        ScatterToOuter(&grid, units, &largest, FactorsOfOne, u.data(), gradient.data(), sums.data(), item);
-      });
-      ForEachItem(3 * voxels, [&](std::int64_t item) {
-        AddScattered(units, &largest, FactorsOfOne, sums.data(), carried.data(), item);
-      });
-    }
-    gradient = carried;
+    ForEachItem(voxels, [&](std::int64_t item) {
+      ScatterToCorners(&grid, 1.0F, units, &largest, u, gradient.data(), sums.data(), item);
+    });
+    ForEachItem(3 * voxels, [&](std::int64_t item) {
+      AddScattered(1.0F, units, &largest, sums.data(), carried.data(), gradient.data(), item);
+    });
   }
   for (double & component : gradient)
   {
@@ -123,28 +106,43 @@ Plus(const Doubles & a, double factor, const Doubles & b)
   return sum;
 }
 
-/** The derivative of squaring u along v, by its definition: v + ∂u/∂x·v, and v itself interpolated where u leads. */
+/** Returns the derivative of squaring u along v, by its definition: v + ∂u/∂x·v, and v itself interpolated where u leads. The slopes of u
+ *  are differences of its interpolated vectors. */
 Doubles
 ComputeTangent(const FieldGrid & grid, const Doubles & u, const Doubles & v)
 {
   Doubles tangent = v;
   ForEachItem(CountFieldVoxels(&grid), [&](std::int64_t item) {
     int    index[3], cell[3];
-    double fraction[3], moved[3], slopes[9], gradient[9];
+    double fraction[3], moved[3];
     FindVoxelIndex(&grid, item, index);
-    if (MoveFromVoxel(&grid, index, &u[3 * item], cell, fraction))
+    MoveFromVoxel(&grid, index, &u[3 * item], cell, fraction);
+    for (int d = 0; d < 3; ++d)
     {
-      InterpolateFieldAndSlopes(&grid, u.data(), cell, fraction, moved, slopes);
-      ComputeFieldGradient(&grid, slopes, gradient);
-      InterpolateField(&grid, v.data(), cell, fraction, moved);
+      // Linear interpolation has this slope all over the cell; the edge has none outside of the grid.
+      const double along = ToVoxels(&grid, d, &v[3 * item]);
+      int          ends[3] = { cell[0], cell[1], cell[2] };
+      double       at[3] = { fraction[0], fraction[1], fraction[2] };
+      double       lower[3], upper[3];
+      at[d] = 0;
+      MoveToEdge(&grid, ends, at);
+      InterpolateField(&grid, u.data(), ends, at, lower);
+      std::copy_n(cell, 3, ends);
+      std::copy_n(fraction, 3, at);
+      at[d] = 0;
+      ++ends[d];
+      MoveToEdge(&grid, ends, at);
+      InterpolateField(&grid, u.data(), ends, at, upper);
       for (int r = 0; r < 3; ++r)
       {
-        for (int c = 0; c < 3; ++c)
-        {
-          tangent[3 * item + r] += gradient[3 * r + c] * v[3 * item + c];
-        }
-        tangent[3 * item + r] += moved[r];
+        tangent[3 * item + r] += along * (upper[r] - lower[r]);
       }
+    }
+    MoveToEdge(&grid, cell, fraction);
+    InterpolateField(&grid, v.data(), cell, fraction, moved);
+    for (int r = 0; r < 3; ++r)
+    {
+      tangent[3 * item + r] += moved[r];
     }
   });
   return tangent;
@@ -158,13 +156,9 @@ TestTranspose()
     const FieldGrid & grid = its.forKernels;
     for (const double most : { 0.4, 2.5 })
     {
-      const auto draw = [&](double length) {
-        const Floats field = its.DrawField(random, length);
-        return Doubles(field.begin(), field.end());
-      };
       const int     squarings = 3;
-      const auto    fields = Exponentiate(grid, draw(most), squarings);
-      const Doubles v = draw(1.0), w = draw(1.0);
+      const auto    fields = Exponentiate(grid, Widen(its.DrawField(random, most)), squarings);
+      const Doubles v = Widen(its.DrawField(random, 1.0)), w = Widen(its.DrawField(random, 1.0));
       Doubles       tangent = v;
       for (int n = 0; n < squarings; ++n)
       {
@@ -174,15 +168,12 @@ TestTranspose()
       {
         component = std::ldexp(component, -squarings);
       }
-      const double forwards = Dot(tangent, w);
-      const double gathered = Dot(v, CarryBack(grid, fields, w, Way::Gathers));
-      const double scattered = Dot(v, CarryBack(grid, fields, w, Way::Scatters));
-      const double scale = Norm(tangent) * Norm(w) + Norm(v) * Norm(w);
-      EXPECT_NEAR(gathered, forwards, 1e-13 * scale);
       // Integers of 39 bits at least: a rounding of 2^-39 for each of 8 corners and 3 squarings, which are not all of one sign.
-      EXPECT_NEAR(scattered,
-                  forwards,
-                  24 * std::ldexp(1.0, -39) * FindLargestMagnitude(w) * Norm(v) * std::sqrt(3.0 * its.voxels));
+      const double largest =
+        std::abs(*std::max_element(w.begin(), w.end(), [](double a, double b) { return std::abs(a) < std::abs(b); }));
+      EXPECT_NEAR(Dot(v, CarryBack(grid, fields, w)),
+                  Dot(tangent, w),
+                  24 * std::ldexp(1.0, -39) * largest * Norm(v) * std::sqrt(3.0 * its.voxels));
     }
   });
 }
@@ -191,59 +182,118 @@ template <unsigned int VDimension>
 void
 TestAgainstDifferences()
 {
-  Grid<VDimension>            grid = MakeFieldGrids<VDimension>().front();
-  const FieldCase<VDimension> its(grid);
+  const FieldCase<VDimension> its(MakeFieldGrids<VDimension>().front());
   Random                      random(31);
-  const Floats                drawn = its.DrawField(random, 1.5);
-  const Floats                along = its.DrawField(random, 1.0);
-  const Floats                weights = its.DrawField(random, 1.0);
-  const Doubles velocity(drawn.begin(), drawn.end()), v(along.begin(), along.end()), w(weights.begin(), weights.end());
-  const int     squarings = 4;
+  const Doubles               velocity = Widen(its.DrawField(random, 1.5));
+  const Doubles               v = Widen(its.DrawField(random, 1.0)), w = Widen(its.DrawField(random, 1.0));
+  const int                   squarings = 4;
   // Small enough that no place passes a voxel, where the derivative jumps: hardly any does within 1e-7 voxel.
   const double step = 1e-7;
   const auto   find = [&](double s) {
     return Dot(Exponentiate(its.forKernels, Plus(velocity, s, v), squarings).back(), w);
   };
   const double difference = (find(step) - find(-step)) / (2.0 * step);
-  const auto   fields = Exponentiate(its.forKernels, velocity, squarings);
-  const double derivative = Dot(v, CarryBack(its.forKernels, fields, w, Way::Scatters));
+  const double derivative = Dot(v, CarryBack(its.forKernels, Exponentiate(its.forKernels, velocity, squarings), w));
   EXPECT_NEAR(derivative, difference, 1e-7 * Norm(v) * Norm(w));
   EXPECT_GT(std::abs(difference), 1e-4 * Norm(v) * Norm(w));
 }
 
 template <unsigned int VDimension>
 void
-TestExponential()
+TestExponential(const std::string & device)
 {
   using ImageType = FieldImage<VDimension>;
-  ForEachFieldCase<VDimension>([](const FieldCase<VDimension> & its, Random & random) {
-    // ITK's filter continues the edge outside of the grid, where ours, like all of its others, takes 0.
-    Floats velocity = its.DrawSmoothField(random, 2.0, 8.0);
-    its.FadeTowardsEdge(6.0, velocity);
-    const auto filter = itk::ExponentialDisplacementFieldImageFilter<ImageType, ImageType>::New();
+  DeviceArrays arrays(device);
+  ForEachFieldCase<VDimension>([&](const FieldCase<VDimension> & its, Random & random) {
+    const Floats velocity = its.DrawSmoothField(random, 2.0, 8.0);
+    const auto   input = arrays.Upload(velocity), scratch = arrays.Upload(velocity), output = arrays.Upload(velocity);
+    const auto   filter = itk::ExponentialDisplacementFieldImageFilter<ImageType, ImageType>::New();
     filter->SetInput(its.MakeImage(velocity));
     filter->AutomaticNumberOfIterationsOff();
-    for (const unsigned int squarings : { 0U, 1U, 6U })
+    gpureg::FieldExponential exponential(arrays.GetQueue());
+    for (const int squarings : { 1, 2, 6 })
     {
-      filter->SetMaximumNumberOfIterations(squarings);
-      filter->Update();
-      const Floats exponential = Exponentiate(its.forKernels, velocity, squarings).back();
-      // Each squaring doubles what the one before has rounded, and adds its own.
-      EXPECT_LE(its.FindLargestDifference(exponential, *filter->GetOutput()), 100 * its.FindRounding(3.0));
+      filter->SetMaximumNumberOfIterations(static_cast<unsigned int>(squarings));
+      exponential.Set(its.forKernels, 1.0, squarings);
+      for (const bool isInverse : { false, true })
+      {
+        filter->SetComputeInverse(isInverse);
+        filter->Update();
+        exponential.Enqueue(*input, isInverse, *scratch, *output);
+        // Each squaring doubles what the one before has rounded, and adds its own.
+        EXPECT_LE(its.FindLargestDifference(arrays.template Download<float>(output), *filter->GetOutput()),
+                  100 * its.FindRounding(3.0))
+          << squarings << ' ' << isInverse;
+      }
+    }
+  });
+}
+
+template <unsigned int VDimension>
+void
+TestGradient(const std::string & device)
+{
+  DeviceArrays arrays(device);
+  DeviceArrays onOneThread(device, 1);
+  const auto   run = [&](DeviceArrays &        on,
+                       const FieldGrid &     grid,
+                       const Floats &        velocity,
+                       const Floats &        gradient,
+                       bool                  isInverse,
+                       std::vector<Floats> & results) {
+    const auto                 v = on.Upload(velocity), g = on.Upload(gradient), to = on.Upload(velocity);
+    gpureg::ExponentialAdjoint adjoint(on.GetQueue());
+    adjoint.Set(grid, 0.5, 4);
+    adjoint.Enqueue(*v, isInverse, *to);
+    results.push_back(on.template Download<float>(to));
+    adjoint.EnqueueGradient(*v, *g, *to);
+    results.push_back(on.template Download<float>(to));
+  };
+  ForEachFieldCase<VDimension>([&](const FieldCase<VDimension> & its, Random & random) {
+    for (const bool isInverse : { false, true })
+    {
+      // Smooth, so that a float's rounding of a place changes what is interpolated there as little as the place.
+      const Floats        velocity = its.DrawSmoothField(random, 3.0, 8.0);
+      const Floats        gradient = its.DrawField(random, 1.0);
+      std::vector<Floats> found, repeated;
+      run(arrays, its.forKernels, velocity, gradient, isInverse, found);
+      run(onOneThread, its.forKernels, velocity, gradient, isInverse, repeated);
+      EXPECT_EQ(found, repeated);
+      Doubles half = Widen(velocity);
+      for (double & component : half)
+      {
+        component *= isInverse ? -0.5 : 0.5;
+      }
+      const auto fields = Exponentiate(its.forKernels, half, 4);
+      Doubles    expected = CarryBack(its.forKernels, fields, Widen(gradient));
+      for (double & component : expected)
+      {
+        component *= isInverse ? -0.5 : 0.5;
+      }
+      gpureg::FieldExponential exponential(arrays.GetQueue());
+      const auto v = arrays.Upload(velocity), scratch = arrays.Upload(velocity), to = arrays.Upload(velocity);
+      exponential.Set(its.forKernels, 0.5, 4);
+      exponential.Enqueue(*v, isInverse, *scratch, *to);
+      EXPECT_EQ(found[0], arrays.template Download<float>(to));
+      EXPECT_LE(Norm(Plus(Widen(found[1]), -1.0, expected)), 1e-5 * Norm(expected));
     }
   });
 }
 } // namespace
 
-TEST(FieldExponential, IsITKs2D)
+TEST_P(FieldExponentialTest, IsITKs)
 {
-  TestExponential<2>();
+  TestExponential<2>(GetParam());
+  TestExponential<3>(GetParam());
 }
 
-TEST(FieldExponential, IsITKs3D)
+TEST_P(FieldExponentialTest, CarriesGradientsBack)
 {
-  TestExponential<3>();
+  TestGradient<2>(GetParam());
+  TestGradient<3>(GetParam());
 }
+
+INSTANTIATE_TEST_SUITE_P(Devices, FieldExponentialTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
 TEST(FieldExponential, TakesTheFewestSquarings)
 {
@@ -274,66 +324,6 @@ TEST(FieldAdjoint, IsTheDerivative2D)
 TEST(FieldAdjoint, IsTheDerivative3D)
 {
   TestAgainstDifferences<3>();
-}
-
-TEST(FieldAdjoint, OfFactors)
-{
-  const FieldCase<3> its(MakeFieldGrids<3>().back());
-  Random             random(3);
-  const auto         draw = [&] {
-    const Floats field = its.DrawField(random, 0.6);
-    return Doubles(field.begin(), field.end());
-  };
-  const FieldGrid & grid = its.forKernels;
-  const float       factors[] = { -0.75F, 1.5F };
-  const Doubles     outer = draw(), inner = draw(), w = draw(), ofOuter = draw(), ofInner = draw();
-  const double      step = 1e-7;
-  const auto        find = [&](double s) {
-    const Doubles movedOuter = Plus(outer, s, ofOuter), movedInner = Plus(inner, s, ofInner);
-    Doubles       composed(outer.size());
-    ForEachItem(its.voxels, [&](std::int64_t item) {
-      ComposeFields(&grid, factors, movedOuter.data(), movedInner.data(), composed.data(), item);
-    });
-    return Dot(composed, w);
-  };
-  Doubles byInner(outer.size()), byOuter(outer.size());
-  ForEachItem(its.voxels, [&](std::int64_t item) {
-    CarryToInner(&grid, factors, outer.data(), inner.data(), w.data(), byInner.data(), item);
-    GatherToOuter(&grid, 1, factors, inner.data(), w.data(), byOuter.data(), item);
-  });
-  const double difference = (find(step) - find(-step)) / (2.0 * step);
-  EXPECT_NEAR(Dot(byInner, ofInner) + Dot(byOuter, ofOuter), difference, 1e-7 * Norm(w) * Norm(ofInner));
-}
-
-TEST(FieldAdjoint, ScattersTheSameBitsInAnyOrder)
-{
-  const FieldCase<3> its(MakeFieldGrids<3>().back());
-  Random             random(11);
-  // Many vectors lead to the same few voxels.
-  Floats       inner = its.DrawField(random, 4.0);
-  const Floats gradient = its.DrawField(random, 1.0);
-  const float  units = gpureg::ComputeScatterUnits(its.voxels);
-  const float  largest = *std::max_element(gradient.begin(), gradient.end());
-  const auto   scatter = [&](std::vector<std::uint64_t> & sums, std::int64_t item) {
-    ScatterToOuter(&its.forKernels, units, &largest, FactorsOfOne, inner.data(), gradient.data(), sums.data(), item);
-  };
-  std::vector<std::uint64_t> forwards(inner.size()), byThreads(inner.size());
-  ForEachItem(its.voxels, [&](std::int64_t item) { scatter(forwards, item); });
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t)
-  {
-    threads.emplace_back([&, t] {
-      for (std::int64_t item = its.voxels - 1 - t; item >= 0; item -= 4)
-      {
-        scatter(byThreads, item);
-      }
-    });
-  }
-  for (std::thread & thread : threads)
-  {
-    thread.join();
-  }
-  EXPECT_EQ(byThreads, forwards);
 }
 
 TEST(FieldAdjoint, HasRoomForAllVoxelsInOne)
