@@ -217,7 +217,7 @@ def run_other(name: str, pair: Path, folder: Path, threads: int, iterations: Opt
     else:
         commands = [f"-d 3 -v 1 -r {inputs / 'affine.txt'} {settings} -o ants_"]
         names = "ants_1Warp.nii.gz", "ants_1InverseWarp.nii.gz"
-    text = _run_apart(other.package, commands, folder, threads, most_seconds)
+    text = run_apart(other.package, commands, folder, threads, most_seconds)
     # ANTs prints its time without reading and compressing; greedy's time is the whole command's, whose files are not compressed.
     pattern = r"Elapsed time \(stage 0\): (\S+)" if other.package == "ants" else r"SECONDS (\S+)"
     seconds = re.search(pattern, text)
@@ -226,7 +226,7 @@ def run_other(name: str, pair: Path, folder: Path, threads: int, iterations: Opt
     return Found(*(gr.read_transform(folder / one) for one in names), float(seconds[1]))
 
 
-def _run_apart(package: str, commands: Sequence[str], folder: Path, threads: int, most_seconds: Optional[float]) -> str:
+def run_apart(package: str, commands: Sequence[str], folder: Path, threads: int, most_seconds: Optional[float]) -> str:
     """Runs commands of one of PACKAGES in a process, and returns what they print. Other arguments and errors are those of run_other()."""
     log = folder / "log"
     try:

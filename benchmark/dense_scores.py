@@ -73,3 +73,37 @@ def displacement_errors(found: np.ndarray, truth: np.ndarray, mask: np.ndarray) 
     """Returns mean, median and 95th percentile of the distance, in mm, between two fields [z, y, x, 3] in a mask."""
     lengths = np.linalg.norm(found[mask] - truth[mask], axis=-1)
     return float(lengths.mean()), float(np.median(lengths)), float(np.percentile(lengths, 95))
+
+
+def mutual_information(a: np.ndarray, b: np.ndarray, mask: np.ndarray, bins: int = 32) -> float:
+    """Returns the mutual information, in nats, of two images' values in a mask, by a histogram of bins × bins over their ranges there."""
+    counts, _, _ = np.histogram2d(a[mask].astype(float), b[mask].astype(float), bins)
+    joint = counts / counts.sum()
+    independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
+    occurs = joint > 0
+    return float((joint[occurs] * np.log(joint[occurs] / independent[occurs])).sum())
+
+
+def _box_sums(values: np.ndarray, radius: int) -> np.ndarray:
+    """Returns the sums over boxes of 2·radius + 1 voxels along each axis; what lies outside of the image counts as 0."""
+    width = 2 * radius + 1
+    for axis in range(values.ndim):
+        ends = [(width, radius) if one == axis else (0, 0) for one in range(values.ndim)]
+        sums = np.cumsum(np.pad(values, ends), axis=axis)
+        count = values.shape[axis]
+        upper = np.take(sums, range(radius + width, radius + width + count), axis=axis)
+        values = upper - np.take(sums, range(radius, radius + count), axis=axis)
+    return values
+
+
+def local_correlation(a: np.ndarray, b: np.ndarray, mask: np.ndarray, radius: int) -> float:
+    """Returns the mean squared correlation of two images over boxes around a mask's voxels. Boxes in which an image is constant count as 0."""
+    a, b = a.astype(float), b.astype(float)
+    count = _box_sums(np.ones(a.shape), radius)
+    means = [_box_sums(one, radius) / count for one in (a, b)]
+    products = [_box_sums(one * other, radius) / count for one, other in ((a, a), (b, b), (a, b))]
+    variances = [products[n] - means[n] ** 2 for n in range(2)]
+    covariance = products[2] - means[0] * means[1]
+    varies = mask & (variances[0] > 1e-9 * products[0]) & (variances[1] > 1e-9 * products[1])
+    squared = covariance[varies] ** 2 / (variances[0][varies] * variances[1][varies])
+    return float(squared.sum() / np.count_nonzero(mask))

@@ -91,3 +91,27 @@ def test_thin_plate_passes_its_landmarks_and_keeps_linear_maps(rng):
     matrix = rng.normal(size=(3, 3))
     points = rng.uniform(-50, 50, (10, 3))
     np.testing.assert_allclose(dense_known.thin_plate(points, landmarks, landmarks @ matrix), points @ matrix, atol=1e-7)
+
+
+def test_mutual_information_is_that_of_the_counts():
+    rng = np.random.default_rng(5)
+    a = rng.integers(0, 4, (6, 5, 4))
+    mask = rng.random(a.shape) < 0.7
+    # An image determines itself: the information is its entropy.
+    shares = np.bincount(a[mask]) / np.count_nonzero(mask)
+    assert dense_scores.mutual_information(a, 3 - a, mask, bins=4) == pytest.approx(-(shares * np.log(shares)).sum())
+    assert dense_scores.mutual_information(a, np.where(mask, 0, a), mask, bins=4) == pytest.approx(0, abs=1e-12)
+
+
+def test_local_correlation_is_that_of_each_box():
+    rng = np.random.default_rng(6)
+    a, b = rng.random((2, 7, 6, 5))
+    a[:, :, :2] = 1.0  # The boxes around the first voxels along x are constant.
+    mask = rng.random(a.shape) < 0.5
+    expected = []
+    for z, y, x in np.argwhere(mask):
+        box = tuple(slice(max(0, n - 1), n + 2) for n in (z, y, x))
+        one, other = a[box].ravel(), b[box].ravel()
+        expected.append(0.0 if np.ptp(one) == 0 else np.corrcoef(one, other)[0, 1] ** 2)
+    assert 0 in expected
+    assert dense_scores.local_correlation(a, b, mask, radius=1) == pytest.approx(np.mean(expected))
