@@ -29,14 +29,14 @@ TEST(SplineRegistration, FindsAKnownDeformation)
     SplineSettings settings;
     settings.device = device;
     settings.levels = 2;
-    settings.spacing = 20;
+    settings.spacing = 25;
     settings.iterations = 20;
     const auto spline = RegisterBySpline(pair.fixed, pair.moving, settings);
     const auto after = MeasureDeformationError(spline, pair.truth, pair.fixed, threshold);
     std::cout << device.GetName() << ": in the ball " << before.head << " before, " << after.head << " after\n";
-    EXPECT_TRUE(gpuregtest::IsWithinRecord(device.GetName(), after.head.mean, { 0.101, 0.105 })); // mm
-    // Five cells along each axis of 90 to 100 mm, and three more control points.
-    EXPECT_EQ(spline->GetNumberOfParameters(), 3u * 8 * 8 * 8);
+    EXPECT_TRUE(gpuregtest::IsWithinRecord(device.GetName(), after.head.mean, { 0.103, 0.0926 })); // mm
+    // Four cells along each axis of 90 to 100 mm, and three more control points.
+    EXPECT_EQ(spline->GetNumberOfParameters(), 3u * 7 * 7 * 7);
   }
 }
 

@@ -17,7 +17,8 @@ LEVELS = "-c [4x3,0,10] -f 2x1 -s 1x0vox"
 CC = f"-t SyN[0.2,3,0] -m CC[f.nii.gz,m.nii.gz,1,2] {LEVELS}"
 SQUARES = f"-t SyN[0.2,3,0] -m MeanSquares[f.nii.gz,m.nii.gz,1] {LEVELS}"
 COARSE = "-t SyN[0.2,3,0] -m MeanSquares[f.nii.gz,m.nii.gz,1] -c [4,0,10] -f 2 -s 1vox"
-BSPLINE = f"-t BSpline[0.2,4x4x4] -m MeanSquares[f.nii.gz,m.nii.gz,1] {LEVELS}"
+# The time of ANTs' own grows with the number of control points.
+BSPLINE = f"-t BSpline[0.2,2x2x2] -m MeanSquares[f.nii.gz,m.nii.gz,1] {LEVELS}"
 AFFINE, FIELD = "AffineTransform", "DisplacementFieldTransform"
 LINEAR = "-t {}[0.1] -m MeanSquares[f.nii.gz,m.nii.gz,1] -c [{},0,10] -f 1 -s 0"
 

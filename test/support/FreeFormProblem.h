@@ -42,10 +42,13 @@ struct Problem
     Another
   };
 
-  explicit Problem(std::uint64_t seed, Contrast contrast = Contrast::Another)
+  /** \param length of the fixed image's longest axes, in voxels; the moving image is larger. */
+  explicit Problem(std::uint64_t      seed,
+                   Contrast           contrast = Contrast::Another,
+                   itk::SizeValueType length = VDimension == 3 ? 45 : 120)
     : random(seed)
   {
-    grid.size.Fill(VDimension == 3 ? 45 : 120);
+    grid.size.Fill(length);
     grid.size[1] -= 4;
     grid.spacing[0] = 1.1;
     grid.spacing[VDimension - 1] = 1.4;
@@ -56,7 +59,7 @@ struct Problem
     Grid<VDimension> movingGrid = grid;
     movingGrid.direction = MakeRotation<VDimension>(-0.1);
     movingGrid.spacing.Fill(1.0);
-    movingGrid.size.Fill(VDimension == 3 ? 62 : 170);
+    movingGrid.size.Fill(VDimension == 3 ? length + 17 : length + 50);
     movingGrid.start.Fill(0);
     movingGrid.SetCentre(grid.GetCentre());
     for (unsigned int d = 0; d < VDimension; ++d)

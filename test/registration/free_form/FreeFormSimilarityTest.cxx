@@ -220,7 +220,7 @@ TEST_P(FreeFormSimilarityTest, ValuesAreITKs)
 TEST_P(FreeFormSimilarityTest, ValuesAlongAnInitialCompositeAreITKs)
 {
   constexpr unsigned int radius = 2;
-  const Problem<3>       problem(6);
+  const Problem<3>       problem(6, Contrast::Another, 30);
   const auto             composite = problem.MakeBentComposite();
   for (const auto kind : Kinds)
   {
@@ -252,7 +252,7 @@ TEST_P(FreeFormSimilarityTest, ValuesAlongAnInitialCompositeAreITKs)
 
 TEST_P(FreeFormSimilarityTest, GradientsAreTheCosts)
 {
-  const Problem<3> problem(17, Contrast::Same);
+  const Problem<3> problem(17, Contrast::Same, 30);
   const auto       composite = problem.MakeBentComposite(1.2);
   for (const bool beginsBent : { false, true })
   {
@@ -298,7 +298,7 @@ TEST_P(FreeFormSimilarityTest, StepsWeighThePenaltiesAsTheCostDoes)
   constexpr double       voxel = 1.3;
   constexpr double       spacing = 8.0;
   constexpr double       furthest = 0.1; // largest move of a control point, mm
-  const Problem<3>       problem(17, Contrast::Same);
+  const Problem<3>       problem(17, Contrast::Same, 30);
   ImageType::SpacingType voxels;
   voxels.Fill(voxel);
   problem.fixed->SetSpacing(voxels);
