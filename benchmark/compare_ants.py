@@ -6,7 +6,7 @@
 
 HEADS has head_N_t1.nii.gz and head_N_labels.nii.gz of several people N. For each ordered pair and program a row is printed: the mean Dice of the
 labels, the standard deviation of log det J and the number of folded voxels, and within the fixed brain the mutual information of 32 bins, in nats,
-and the mean correlation over boxes of 5 voxels; seconds are those of the program as a whole, or of the function of this package. The last rows are
+and the mean squared correlation over boxes of 5 voxels; seconds are those of the program as a whole, or of the function of this package. The last rows are
 means.
 """
 
@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Sequence
 
 import dense_programs as programs
 import gpuregistration as gr
@@ -53,11 +54,11 @@ def register(is_ours: bool, line: list[str], folder: Path, threads: int) -> floa
     return time.perf_counter() - begin
 
 
-def score(folder: Path, data: Path, people: tuple[str, str], fixed: gr.Image, moving: gr.Image) -> list[float]:
-    """Returns the scores of the files that register() has written. Labels are those of the full images."""
+def score(folder: Path, images: Sequence[gr.Image], labels: Sequence[gr.Image]) -> list[float]:
+    """Returns the scores of the files that register() has written. images, labels: the fixed one and the moving one."""
+    fixed, moving = images
     field = gr.read_transform(folder / "P_1Warp.nii.gz")
     affine = gr.read_transform(folder / "P_0GenericAffine.mat")
-    labels = [read(data / f"head_{one}_labels.nii.gz", 1, is_labels=True) for one in people]
     dice, _ = overlap(carry_labels(field, affine, labels[1], labels[0]), labels[0].array)
     brain = fixed.array > 0.1 * fixed.array.max()
     smooth = smoothness(field, brain)
@@ -83,15 +84,16 @@ def main() -> int:
     print(f"{'settings':<9} {'pair':<15} {'program':<8}" + "".join(f"{name:>13}" for name in COLUMNS), flush=True)
     means: dict[tuple[str, str], list[list[float]]] = {}
     for people in find_pairs(options.data, options.pairs):
-        fixed, moving = (read(options.data / f"head_{one}_t1.nii.gz", options.shrink) for one in people)
+        images = [read(options.data / f"head_{one}_t1.nii.gz", options.shrink) for one in people]
+        labels = [read(options.data / f"head_{one}_labels.nii.gz", 1, is_labels=True) for one in people]
         for settings in options.settings.split(","):
             for program in ("ours", "ANTs"):
                 with tempfile.TemporaryDirectory() as name:
                     folder = Path(name)
-                    gr.write_image(folder / "fixed.nii", fixed)
-                    gr.write_image(folder / "moving.nii", moving)
+                    for image, one in zip(images, ("fixed.nii", "moving.nii")):
+                        gr.write_image(folder / one, image)
                     seconds = register(program == "ours", make_line(settings), folder, options.threads)
-                    row = [*score(folder, options.data, people, fixed, moving), seconds]
+                    row = [*score(folder, images, labels), seconds]
                 means.setdefault((settings, program), []).append(row)
                 print(f"{settings:<9} {' <- '.join(people):<15} {program:<8}" + "".join(f"{number:13.4f}" for number in row), flush=True)
     for (settings, program), rows in means.items():

@@ -12,6 +12,7 @@
 #include "itkExponentialDisplacementFieldImageFilter.h"
 
 #include <limits>
+#include <thread>
 
 namespace gpuregtest
 {
@@ -46,6 +47,14 @@ Exponentiate(const FieldGrid & grid, const Doubles & velocity, int squarings)
   return fields;
 }
 
+template <typename TReal>
+TReal
+FindLargestMagnitude(const std::vector<TReal> & field)
+{
+  return std::abs(
+    *std::max_element(field.begin(), field.end(), [](TReal a, TReal b) { return std::abs(a) < std::abs(b); }));
+}
+
 /** Returns the gradient by a velocity, from that by its exponential, in double precision. fields: what Exponentiate() returns. */
 Doubles
 CarryBack(const FieldGrid & grid, const std::vector<Doubles> & fields, Doubles gradient)
@@ -56,12 +65,9 @@ CarryBack(const FieldGrid & grid, const std::vector<Doubles> & fields, Doubles g
   for (std::size_t n = fields.size() - 1; n-- > 0;)
   {
     const double * u = fields[n].data();
-    float          largest = 0;
+    const auto     largest = static_cast<float>(FindLargestMagnitude(gradient));
     Doubles        carried(gradient.size());
     ForEachItem(voxels, [&](std::int64_t item) {
-      float magnitude = 0;
-      MeasureLargestComponent(gradient.data() + 3 * item, &magnitude, 0);
-      largest = std::max(largest, magnitude);
       CarryToVoxel(&grid, 1.0F, u, gradient.data(), sums.data(), carried.data(), item);
     });
     ForEachItem(voxels, [&](std::int64_t item) {
@@ -169,11 +175,9 @@ TestTranspose()
         component = std::ldexp(component, -squarings);
       }
       // Integers of 39 bits at least: a rounding of 2^-39 for each of 8 corners and 3 squarings, which are not all of one sign.
-      const double largest =
-        std::abs(*std::max_element(w.begin(), w.end(), [](double a, double b) { return std::abs(a) < std::abs(b); }));
       EXPECT_NEAR(Dot(v, CarryBack(grid, fields, w)),
                   Dot(tangent, w),
-                  24 * std::ldexp(1.0, -39) * largest * Norm(v) * std::sqrt(3.0 * its.voxels));
+                  24 * std::ldexp(1.0, -39) * FindLargestMagnitude(w) * Norm(v) * std::sqrt(3.0 * its.voxels));
     }
   });
 }
@@ -324,6 +328,37 @@ TEST(FieldAdjoint, IsTheDerivative2D)
 TEST(FieldAdjoint, IsTheDerivative3D)
 {
   TestAgainstDifferences<3>();
+}
+
+TEST(FieldAdjoint, ScattersTheSameBitsInAnyOrder)
+{
+  const FieldCase<3> its(MakeFieldGrids<3>().back());
+  Random             random(11);
+  // Many vectors lead to the same few voxels.
+  const Floats field = its.DrawField(random, 4.0);
+  const Floats gradient = its.DrawField(random, 1.0);
+  const float  units = gpureg::ComputeScatterUnits(its.voxels);
+  const float  largest = FindLargestMagnitude(gradient);
+  const auto   scatter = [&](std::vector<u64> & sums, std::int64_t item) {
+    ScatterToCorners(&its.forKernels, 1.0F, units, &largest, field.data(), gradient.data(), sums.data(), item);
+  };
+  std::vector<u64> forwards(field.size()), byThreads(field.size());
+  ForEachItem(its.voxels, [&](std::int64_t item) { scatter(forwards, item); });
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+  {
+    threads.emplace_back([&, t] {
+      for (std::int64_t item = its.voxels - 1 - t; item >= 0; item -= 4)
+      {
+        scatter(byThreads, item);
+      }
+    });
+  }
+  for (std::thread & thread : threads)
+  {
+    thread.join();
+  }
+  EXPECT_EQ(byThreads, forwards);
 }
 
 TEST(FieldAdjoint, HasRoomForAllVoxelsInOne)

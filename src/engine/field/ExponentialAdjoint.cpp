@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/field/ExponentialAdjoint.h"
 
+#include "engine/field/FieldExponential.h"
 #include "engine/field/Squarings.h"
 #include "engine/runtime/ForEachItem.h"
-
-#include <cmath>
 
 namespace gpureg
 {
@@ -31,27 +30,15 @@ ExponentialAdjoint::Set(const kernels::FieldGrid & grid, double share, int squar
   Reserve(m_Queue, m_Largest, sizeof(float));
 }
 
-float
-ExponentialAdjoint::GetScale(int squaring) const
-{
-  return squaring > 0 ? 1.0F : static_cast<float>(std::ldexp(m_IsInverse ? -m_Share : m_Share, -m_Squarings));
-}
-
 void
 ExponentialAdjoint::Enqueue(const Memory & velocity, bool isInverse, Memory & exponential)
 {
-  m_IsInverse = isInverse;
+  m_FirstScale = ComputeSquaringScale(m_Share, isInverse, m_Squarings);
   const Memory * from = &velocity;
   for (int squaring = 0; squaring < m_Squarings; ++squaring)
   {
     Memory & to = squaring + 1 == m_Squarings ? exponential : *m_Squared[static_cast<std::size_t>(squaring)];
-    ForEachItem<kernels::SquareFieldKernel>(m_Queue,
-                                            kernels::CountFieldVoxels(&m_Grid),
-                                            Precision::Single,
-                                            m_Grid,
-                                            this->GetScale(squaring),
-                                            Input<RealNumber>(*from),
-                                            Output<RealNumber>(to));
+    EnqueueSquaring(m_Queue, m_Grid, this->GetScale(squaring), *from, to);
     from = &to;
   }
 }
@@ -61,15 +48,12 @@ ExponentialAdjoint::EnqueueGradient(const Memory & velocity, const Memory & byEx
 {
   const std::int64_t voxels = kernels::CountFieldVoxels(&m_Grid);
   const float        units = ComputeScatterUnits(voxels);
-  Memory &           magnitudes = m_Reducer.GetParts(voxels);
   const Memory *     from = &byExponential;
   for (int squaring = m_Squarings - 1; squaring >= 0; --squaring)
   {
     const Memory & field = squaring > 0 ? *m_Squared[static_cast<std::size_t>(squaring) - 1] : velocity;
     const float    scale = this->GetScale(squaring);
-    ForEachItem<kernels::MeasureLargestComponentKernel>(
-      m_Queue, voxels, Precision::Single, Input<RealNumber>(*from), Output<float>(magnitudes));
-    m_Reducer.FindLargest(magnitudes, 0, voxels, *m_Largest, 0);
+    m_Reducer.FindLargestMagnitude(*from, 3 * voxels, *m_Largest, 0);
     ForEachItem<kernels::CarryToVoxelKernel>(m_Queue,
                                              voxels,
                                              Precision::Single,

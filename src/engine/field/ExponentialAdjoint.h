@@ -14,7 +14,7 @@ namespace gpureg
 
 /** Computes exp(v), or exp(-v), as FieldExponential does, and carries a gradient by its displacements back to one by the velocity: the
  *  transpose of each squaring, from the last one to the first, in which the velocity times its share is scaled. Keeps what each squaring
- *  starts from: 12 bytes a voxel and squaring, and 40 bytes a voxel besides. On one device the gradient's bits are the same for any number of
+ *  starts from: 12 bytes a voxel and squaring, and 36 bytes a voxel besides. On one device the gradient's bits are the same for any number of
  *  threads. */
 class ExponentialAdjoint
 {
@@ -39,15 +39,19 @@ public:
   GetDeviceBytes() const;
 
 private:
+  /** Returns what a squaring multiplies its field by. The first one has number 0. */
   float
-  GetScale(int squaring) const;
+  GetScale(int squaring) const
+  {
+    return squaring > 0 ? 1.0F : m_FirstScale;
+  }
 
   Queue &                    m_Queue;
   FieldReducer               m_Reducer;
   kernels::FieldGrid         m_Grid{};
   double                     m_Share = 1;
   int                        m_Squarings = 1;
-  bool                       m_IsInverse = false;
+  float                      m_FirstScale = 1;
   std::vector<MemoryPointer> m_Squared; // float[3]: what each squaring but the last one has written
   MemoryPointer              m_Carried; // float[3]
   MemoryPointer              m_Sums;    // 64-bit integers, 3 a voxel

@@ -8,6 +8,10 @@
 namespace gpureg
 {
 
+/** Enqueues a squaring: squared(x) ← s u(x) + s u(x + s u(x)), where s is the scale and u the field. squared is another array than field. */
+void
+EnqueueSquaring(Queue & queue, const kernels::FieldGrid & grid, float scale, const Memory & field, Memory & squared);
+
 /** Exponentials of a stationary velocity by scaling and squaring: the displacements of exp(v) and of exp(-v), where v is a velocity times a
  *  share. u ← v/2^n, and then n times u(x) ← u(x) + u(x + u(x)) (Arsigny 2006). The first squaring applies the scale as well. The field's
  *  edge continues outside of its grid. */

@@ -67,6 +67,12 @@ FieldReducer::FindLargest(
 }
 
 void
+FieldReducer::FindLargestMagnitude(const Memory & numbers, std::int64_t count, Memory & result, std::int64_t slot)
+{
+  this->Reduce<kernels::FindLargestMagnitudeOfStripKernel>(numbers, 0, count, result, slot);
+}
+
+void
 FieldReducer::Sum(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot)
 {
   this->Reduce<kernels::SumStripKernel>(numbers, first, count, result, slot);

@@ -37,6 +37,10 @@ public:
   void
   FindLargest(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot);
 
+  /** Writes the largest absolute value of the first count numbers to result[slot]. numbers, result: float. */
+  void
+  FindLargestMagnitude(const Memory & numbers, std::int64_t count, Memory & result, std::int64_t slot);
+
   /** Writes the sum of count numbers, from number first on, to result[slot]. numbers, result: float. */
   void
   Sum(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot);

@@ -19,7 +19,15 @@ CountSquarings(double longest, double step, int most)
   return std::isfinite(halvings) ? static_cast<int>(std::clamp(halvings, 0.0, static_cast<double>(most))) : 0;
 }
 
-/** Returns 2^bits, the units of what kernels::ScatterToOuter() adds up: as many as leave room for all voxels' sum, up to 2^40. */
+/** Returns what the first of so many squarings multiplies a velocity by, for the exponential of a share of it or, if isInverse, of the
+ *  negative share. */
+inline float
+ComputeSquaringScale(double share, bool isInverse, int squarings)
+{
+  return static_cast<float>(std::ldexp(isInverse ? -share : share, -squarings));
+}
+
+/** Returns 2^bits, the units of what kernels::ScatterToCorners() adds up: as many as leave room for all voxels' sum, up to 2^40. */
 inline float
 ComputeScatterUnits(std::int64_t voxels)
 {

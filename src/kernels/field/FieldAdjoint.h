@@ -67,22 +67,6 @@ CarryToVoxel(const FieldGrid *          grid,
 
 GPUREG_REAL_ITEM_KERNEL(CarryToVoxel, 1 << 12, "carrying a gradient back through a squaring");
 
-/** Writes the largest magnitude of a voxel's three components. */
-GPUREG_REAL_FUNCTION void
-MeasureLargestComponent(GPUREG_GLOBAL const real * field, GPUREG_GLOBAL float * magnitude, i64 item)
-{
-  float largest = 0.0f;
-  for (int c = 0; c < 3; ++c)
-  {
-    const float value = (float)field[3 * item + c];
-    const float size = value < 0.0f ? -value : value;
-    largest = size > largest ? size : largest;
-  }
-  magnitude[item] = largest;
-}
-
-GPUREG_REAL_ITEM_KERNEL(MeasureLargestComponent, 1 << 14, "measuring a gradient");
-
 /** Adds what a voxel's gradient gives to the corners of the cell that it comes to, to sums, 3 a voxel. units: 2^bits, see
  *  above; largest[0]: the largest component of gradient. 24 atomic additions. */
 GPUREG_REAL_FUNCTION void

@@ -23,6 +23,25 @@ FindLargestOfStrip(const Strips * strips, GPUREG_GLOBAL const float * numbers, G
 
 GPUREG_ITEM_KERNEL(FindLargestOfStrip, 16, "measuring a field");
 
+/** Writes the largest absolute value of the numbers in a strip. */
+GPUREG_FUNCTION void
+FindLargestMagnitudeOfStrip(const Strips *              strips,
+                            GPUREG_GLOBAL const float * numbers,
+                            GPUREG_GLOBAL float *       largest,
+                            i64                         strip)
+{
+  const i64 end = EndOfStrip(strips, strip);
+  const i64 step = StepOfStrip(strips);
+  float     found = 0.0f;
+  GPUREG_UNROLL_8 for (i64 n = BeginOfStrip(strips, strip); n < end; n += step)
+  {
+    found = LargerOf(found, LargerOf(numbers[n], -numbers[n]));
+  }
+  largest[strip] = found;
+}
+
+GPUREG_ITEM_KERNEL(FindLargestMagnitudeOfStrip, 16, "measuring a field");
+
 /** Writes the sum of the numbers in a strip. */
 GPUREG_FUNCTION void
 SumStrip(const Strips * strips, GPUREG_GLOBAL const float * numbers, GPUREG_GLOBAL float * sums, i64 strip)

@@ -19,22 +19,6 @@ enum
 /** A magnitude that counts as 0: such forces are of rounding alone. */
 #define GPUREG_LEAST_FORCES 1e-30f
 
-/** Writes the largest absolute value of a strip of elements. */
-GPUREG_FUNCTION void
-FindLargestForce(const Strips * strips, GPUREG_GLOBAL const float * forces, GPUREG_GLOBAL float * largest, i64 strip)
-{
-  const i64 end = EndOfStrip(strips, strip);
-  const i64 step = StepOfStrip(strips);
-  float     found = 0.0f;
-  GPUREG_UNROLL_8 for (i64 n = BeginOfStrip(strips, strip); n < end; n += step)
-  {
-    found = LargerOf(found, LargerOf(forces[n], -forces[n]));
-  }
-  largest[strip] = found;
-}
-
-GPUREG_ITEM_KERNEL(FindLargestForce, 16, "measuring forces");
-
 /** Writes the sum of the squares of a strip of elements, each divided by the largest one, so that no square leaves the range of floats. */
 GPUREG_FUNCTION void
 SumSquaredForces(const Strips *              strips,
