@@ -31,7 +31,7 @@ FormatMultiple(double time, double bound)
 
 /** Returns true if a row counts flops, but the device's peak is not known. */
 bool
-LacksPeak(const Run & row)
+HasNoPeak(const Run & row)
 {
   return GetCounter(row, "flops_per_voxel") > 0 && !(GetCounter(row, "flops_bound_ms") > 0);
 }
@@ -106,7 +106,7 @@ MakeKernelBounds(const std::vector<Run> & rows)
                      FormatCounter(row, "bytes_per_voxel"),
                      FormatCounter(row, "flops_per_voxel"),
                      FormatCounter(row, "copy_bound_ms"),
-                     LacksPeak(row) ? "unknown" : FormatCounter(row, "flops_bound_ms"),
+                     HasNoPeak(row) ? "unknown" : FormatCounter(row, "flops_bound_ms"),
                      by,
                      kernels });
     }

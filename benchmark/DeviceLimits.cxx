@@ -50,19 +50,19 @@ MeasureHostLimits(const itk::GPUDevice & device)
   const auto         threads = itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
   const auto         parallelFor = itk::GPURegistrationDetail::MakeParallelFor(threads);
   const std::size_t  bytes = ChooseCopySize(device.GetMemorySize() / 4);
-  constexpr auto     pieceBytes = std::size_t{ 1 } << 22;
-  const std::int64_t pieces = static_cast<std::int64_t>(bytes / pieceBytes);
+  constexpr auto     chunkBytes = std::size_t{ 1 } << 22;
+  const std::int64_t chunks = static_cast<std::int64_t>(bytes / chunkBytes);
   // Not value-initialized, so that the threads touch it first.
   const std::unique_ptr<char[]> source(new char[bytes]);
   const std::unique_ptr<char[]> target(new char[bytes]);
-  const auto                    forEachPiece = [&](const auto & work) {
-    parallelFor(pieces, [&](std::int64_t piece) { work(static_cast<std::size_t>(piece) * pieceBytes); });
+  const auto                    forEachChunk = [&](const auto & work) {
+    parallelFor(chunks, [&](std::int64_t chunk) { work(static_cast<std::size_t>(chunk) * chunkBytes); });
   };
-  forEachPiece([&](std::size_t offset) { std::memset(&source[offset], 1, pieceBytes); });
+  forEachChunk([&](std::size_t offset) { std::memset(&source[offset], 1, chunkBytes); });
   DeviceLimits limits;
-  limits.copyBytesPerSecond = MeasureBandwidth(2 * pieceBytes * static_cast<std::size_t>(pieces), [&] {
+  limits.copyBytesPerSecond = MeasureBandwidth(2 * chunkBytes * static_cast<std::size_t>(chunks), [&] {
     const example::Stopwatch watch;
-    forEachPiece([&](std::size_t offset) { std::memcpy(&target[offset], &source[offset], pieceBytes); });
+    forEachChunk([&](std::size_t offset) { std::memcpy(&target[offset], &source[offset], chunkBytes); });
     return watch.GetSeconds();
   });
   return limits;

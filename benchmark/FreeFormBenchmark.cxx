@@ -238,7 +238,7 @@ MakeTask(const Volume * toDeform, const Volume * moving, example::DeformationKin
   const auto truth = itk::DisplacementFieldTransform<double, 3>::New();
   truth->SetDisplacementField(example::SampleDisplacements(known.transform, toDeform));
   const auto fixed = example::MakeDeformedPair(toDeform, known.transform).fixed;
-  return { name.str(), fixed.GetPointer(), moving, truth.GetPointer(), example::FindHeadThreshold(fixed) };
+  return { name.str(), fixed.GetPointer(), moving, truth.GetPointer(), example::ComputeHeadThreshold(fixed) };
 }
 
 /** Prints a row: the method's settings, its times, and its error. */

@@ -36,7 +36,7 @@ constexpr char Footnote[] =
   R"(The first search in a process has the device begin, compile or load its kernels, and find memory; the others, of which medians
 are given, find it. "levels" smooths and thins both images; "as called" is Update(), with the images' way to the device.
 evaluations   of the cost, with and without its derivative: those of a round are one batch on a device
-rounds        batches, or single evaluations with derivatives: each is waited for, which bounds a stage of few samples
+batches       batches, or single evaluations with derivatives: each is waited for, which bounds a stage of few samples
 Li 2015, section 4.3, two heads of 256 x 256 x 160: 2.63 s on a GTX TITAN, 145.3 s on one core of an Intel Q8300. FSL's flirt, of
 two such heads, 8.5 minutes, as Ansorge 2008 cites it. Its schemes, those of table 5, sum one evaluation: Li2015Tables has ours.
 )";
@@ -129,17 +129,17 @@ PrintSearch(Method & method, const Pair & pair, const std::string & title, std::
   {
     runs.push_back(Measure(method));
   }
-  bench::Table table(title, { "stage", "ms", "first, ms", "evaluations", "rounds", "us a round", "least cost" });
+  bench::Table table(title, { "stage", "ms", "first, ms", "evaluations", "batches", "us a batch", "least cost" });
   for (unsigned int stage = 0; stage < method.GetNumberOfStages(); ++stage)
   {
     const double seconds = ComputeMedian(runs, [stage](const Times & run) { return run.stages[stage]; });
-    const auto   rounds = static_cast<double>(method.GetStageRounds(stage));
+    const auto   batches = static_cast<double>(method.GetStageBatches(stage));
     table.AddRow({ method.GetStageName(stage),
                    Format(1e3 * seconds),
                    Format(1e3 * first.stages[stage]),
                    std::to_string(method.GetStageEvaluations(stage)),
-                   std::to_string(method.GetStageRounds(stage)),
-                   rounds > 0 ? Format(1e6 * seconds / rounds) : bench::Table::none,
+                   std::to_string(method.GetStageBatches(stage)),
+                   batches > 0 ? Format(1e6 * seconds / batches) : bench::Table::none,
                    Format(method.GetStageCost(stage)) });
   }
   const auto addWhole = [&](const std::string & name, double Times::*seconds) {

@@ -32,7 +32,7 @@ using gpureg::CorrelationRatioScheme;
 
 const char * const Usage =
   R"(Usage: Li2015Tables [options]
-Prints what Li 2015 measured of the correlation ratio's six schemes, made anew on each device.
+Prints what Li 2015 measured of the correlation ratio's six schemes, made again on each device.
   --device A,B,…     such as cuda:0,host; default: all there are
   --threads N        of the host device; default: ITK's
   --divide N         images of an N-th of the paper's size along each axis, to try the program; default: 1

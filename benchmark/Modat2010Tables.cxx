@@ -249,7 +249,7 @@ public:
       m_Options.repetitions,
       [&] {
         withGradient ? penalty.Evaluate(m_Task.grid, bending, m_Task.points, parallelFor)
-                     : penalty.FindValues(m_Task.grid, bending, m_Task.points, parallelFor);
+                     : penalty.ComputeValues(m_Task.grid, bending, m_Task.points, parallelFor);
       },
       [&](bool on) { penalty.SetTiming(on); },
       [&] { return penalty.GetStatistics().kernelMilliseconds; });
@@ -413,7 +413,7 @@ PrintRegistrations(const Task & task, const Options & options)
       const auto error = example::MeasureDeformationError(method->GetDisplacementField().GetPointer(),
                                                           task.truth,
                                                           task.fixed,
-                                                          example::FindHeadThreshold(task.fixed));
+                                                          example::ComputeHeadThreshold(task.fixed));
       table.AddRow({ optimizer + ", " + device.GetName(),
                      Format(first),
                      Format(seconds),

@@ -7,7 +7,7 @@
 #include "ImageDifference.h"
 #include "KernelTime.h"
 #include "ResampleCases.h"
-#include "UpdateAnew.h"
+#include "UpdateAgain.h"
 
 #include "itkGPUMultiResolutionPyramidImageFilter.h"
 
@@ -56,7 +56,7 @@ MeasureITKPyramid(benchmark::State & state, LoadedPyramidCase & loaded)
   loaded.SetUp(*filter);
   for (auto _ : state)
   {
-    UpdateAnew(state, *filter, *loaded.image);
+    UpdateAgain(state, *filter, *loaded.image);
   }
   loaded.expected = filter;
 }
@@ -71,7 +71,7 @@ MeasureOurPyramid(benchmark::State & state, LoadedPyramidCase & loaded, const it
   double withTransfers = 0;
   for (auto _ : state)
   {
-    UpdateAnew(state, *filter, *loaded.image);
+    UpdateAgain(state, *filter, *loaded.image);
     withTransfers += filter->GetEvaluationStatistics().evaluateMilliseconds;
   }
   state.counters["with_transfers_ms"] = withTransfers / static_cast<double>(state.iterations());

@@ -6,7 +6,7 @@
 #include "ImageDifference.h"
 #include "KernelTime.h"
 #include "ResampleWork.h"
-#include "UpdateAnew.h"
+#include "UpdateAgain.h"
 
 #include "itkGPUResampleImageFilter.h"
 
@@ -210,7 +210,7 @@ Update(benchmark::State & state, TFilter & filter, const LoadedResampleCase & lo
   {
     loaded.transform->Modified();
   }
-  UpdateAnew(state, filter, *loaded.image);
+  UpdateAgain(state, filter, *loaded.image);
 }
 
 const ImageType &

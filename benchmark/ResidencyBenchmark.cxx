@@ -132,7 +132,7 @@ const int registered = [] {
     };
     add("resample, time stamps trusted", Knowledge::TimeStamps);
     add("resample, proved by a hash", Knowledge::Hash);
-    add("resample, sent anew", Knowledge::None);
+    add("resample, uploaded again", Knowledge::None);
   }
   const auto addMetric = [](const char * name, Knowledge knowledge) {
     benchmark::RegisterBenchmark(name, [knowledge](benchmark::State & state) { Evaluate(state, knowledge); })

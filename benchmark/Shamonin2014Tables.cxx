@@ -21,7 +21,7 @@ using namespace bench;
 
 const char * const Usage =
   R"(Usage: Shamonin2014Tables [options]
-Prints tables 2 and 3 and figure 6 of Shamonin 2014, made anew: ITK's filters, and ours on each device.
+Prints tables 2 and 3 and figure 6 of Shamonin 2014, made again: ITK's filters, and ours on each device.
   --device A,B,…     such as cuda:0,host; default: all there are
   --threads N        of ITK's filters and of the host device; default: ITK's
   --sizes A,B,…      voxels a side, at least 8; default: 100,128,192,256,384,512, four minutes on 16 threads with a GPU;

@@ -222,7 +222,7 @@ def run_other(name: str, pair: Path, folder: Path, threads: int, iterations: Opt
     pattern = r"Elapsed time \(stage 0\): (\S+)" if other.package == "ants" else r"SECONDS (\S+)"
     seconds = re.search(pattern, text)
     if seconds is None:
-        raise Skipped(f"told no time: {' '.join(text.split())[-200:]}")
+        raise Skipped(f"printed no time: {' '.join(text.split())[-200:]}")
     return Found(*(gr.read_transform(folder / one) for one in names), float(seconds[1]))
 
 

@@ -88,11 +88,11 @@ def _inverse(rows: Sequence[Row]) -> str:
 
 def _describe(rows: Sequence[Row]) -> list[str]:
     """Returns a line for each program: its settings, and where it ran."""
-    told: dict[str, Row] = {}
+    described: dict[str, Row] = {}
     for row in sorted(rows, key=_rank):
         if "settings" in row:
-            told.setdefault(row["program"], row)
-    return [f"- {_program(name)}: {row['settings']}; {row['where']}" for name, row in told.items() if not name.startswith("ours: ")]
+            described.setdefault(row["program"], row)
+    return [f"- {_program(name)}: {row['settings']}; {row['where']}" for name, row in described.items() if not name.startswith("ours: ")]
 
 
 def _explain(rows: Sequence[Row]) -> list[str]:

@@ -93,7 +93,7 @@ def make_volume(size: int, dtype: Any, threads: int, move: Optional[Move] = None
     return gr.Image(volume)
 
 
-def find_errors(transform: gr.Transform, size: int, move: Move) -> np.ndarray:
+def compute_errors(transform: gr.Transform, size: int, move: Move) -> np.ndarray:
     """Returns the distances in voxels between a transform and the known one, at some hundred thousand voxels in the body."""
     rng = np.random.default_rng(7)
     index = rng.integers(size // 5, size - size // 5, size=(200_000, 3))
@@ -134,8 +134,8 @@ def run_method(method: str, fixed: gr.Image, moving: gr.Image, device: str, move
     result = gr.register(fixed, moving, stage, device=device)
     seconds = time.perf_counter() - begin
     most = _engine.most_memory_in_use(device) - before
-    errors = find_errors(result.transform, size, move)
-    start = find_errors(gr.Affine(np.eye(3), np.zeros(3)), size, move)
+    errors = compute_errors(result.transform, size, move)
+    start = compute_errors(gr.Affine(np.eye(3), np.zeros(3)), size, move)
     show("method", "planned GiB", "counted GiB", "bytes/voxel", "stage s", "whole s", "before", "mean", "95 %")
     show(
         method,

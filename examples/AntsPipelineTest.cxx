@@ -67,7 +67,7 @@ protected:
 
   /** Compares registrations, and prints how far apart they are. */
   static AntsDifference
-  Tell(const std::string & what, const AntsResult & one, const AntsResult & other)
+  Print(const std::string & what, const AntsResult & one, const AntsResult & other)
   {
     const AntsDifference apart = Compare(one, other);
     std::cout << what << ": " << apart.mean << " mm apart, at most " << apart.maximum << '\n';
@@ -84,15 +84,15 @@ TEST_F(AntsPipeline, EndsAtITKsResult)
   const AntsResult ofDouble = RegisterByITK<double>();
   const AntsResult ofFloat = RegisterByITK<float>();
   const AntsResult brighter = RegisterByITK<double>(1.0f + 1.2e-7f);
-  const double     most = 3 * Tell("ITK, of an image that is 1e-7 brighter", brighter, ofDouble).mean;
-  Tell("ITK, of float and of double", ofFloat, ofDouble);
+  const double     most = 3 * Print("ITK, of an image that is 1e-7 brighter", brighter, ofDouble).mean;
+  Print("ITK, of float and of double", ofFloat, ofDouble);
   for (const auto & device : itk::GPUDevice::GetAvailable())
   {
     const std::string name = device.GetName();
-    EXPECT_LE(Tell(name + ", of double", RegisterOn<double>(device), ofDouble).mean, most);
+    EXPECT_LE(Print(name + ", of double", RegisterOn<double>(device), ofDouble).mean, most);
     const AntsResult ours = RegisterOn<float>(device);
-    EXPECT_LE(Tell(name + ", of float, and ITK's of double", ours, ofDouble).mean, most);
-    EXPECT_LE(Tell(name + ", of float, and ITK's of float", ours, ofFloat).mean, most);
+    EXPECT_LE(Print(name + ", of float, and ITK's of double", ours, ofDouble).mean, most);
+    EXPECT_LE(Print(name + ", of float, and ITK's of float", ours, ofFloat).mean, most);
   }
 }
 } // namespace

@@ -45,7 +45,7 @@ Summarize(std::vector<double> & distances)
 } // namespace
 
 double
-FindHeadThreshold(const Volume * image)
+ComputeHeadThreshold(const Volume * image)
 {
   using Generator = itk::Statistics::ScalarImageToHistogramGenerator<Volume>;
   const auto generator = Generator::New();

@@ -31,10 +31,10 @@ struct DeformationError
 /** Returns half of Otsu's threshold between the bright and the dark voxels, from an image's values in 256 bins. In a T1 image of a head,
  *  brighter voxels are the head without its darkest fluid, bone and air. */
 double
-FindHeadThreshold(const Volume * image);
+ComputeHeadThreshold(const Volume * image);
 
 /** Measures the distance between the fixed image's voxels mapped by two transforms, on ITK's threads.
- *  \param threshold above which a voxel belongs to the head, as from FindHeadThreshold()
+ *  \param threshold above which a voxel belongs to the head, as from ComputeHeadThreshold()
  *  \throws std::runtime_error if no voxel is above the threshold, or all are 0 */
 DeformationError
 MeasureDeformationError(const Transform * found, const Transform * truth, const Volume * fixed, double threshold);

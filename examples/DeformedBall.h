@@ -17,7 +17,7 @@ namespace example
 
 /** Returns labels of the ball's eight parts, each with a number; 0 outside. */
 inline Labels::Pointer
-MakeParts(const Volume * ball)
+MakeOctants(const Volume * ball)
 {
   const auto labels = Labels::New();
   labels->CopyInformation(ball);
@@ -54,7 +54,7 @@ struct DeformedBall
     affine->Translate(shift);
     const auto inverse = affine->GetInverseTransform();
     const auto deformation = MakeKnownDeformation(ball, DeformationKind::BSpline, 11, 6.0, 12.0).transform;
-    const auto parts = MakeParts(ball);
+    const auto parts = MakeOctants(ball);
     fixed = MakeDeformedPair(ball, deformation).fixed;
     fixedParts = ResampleLabels(parts, ball, deformation);
     moving = Resample(ball, ball, inverse);
@@ -68,7 +68,7 @@ struct DeformedBall
   double
   GetMeanError(const Transform * transform) const
   {
-    return MeasureDeformationError(transform, truth, fixed, FindHeadThreshold(fixed)).head.mean;
+    return MeasureDeformationError(transform, truth, fixed, ComputeHeadThreshold(fixed)).head.mean;
   }
 
   itk::AffineTransform<double, 3>::Pointer affine = itk::AffineTransform<double, 3>::New();

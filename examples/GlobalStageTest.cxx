@@ -87,7 +87,7 @@ TEST(RegisterFiles, FindsADeformationOfWhatIsTurnedRound)
   };
   const auto getError = [&](const std::string & name) {
     const auto transform = ReadTransform(folder / name);
-    return MeasureDeformationError(transform, truth, problem.fixed, FindHeadThreshold(problem.fixed)).head.mean;
+    return MeasureDeformationError(transform, truth, problem.fixed, ComputeHeadThreshold(problem.fixed)).head.mean;
   };
   run("affine.mha", "--affine");
   run("warped.mha", "--free-form --spacing 10");

@@ -167,7 +167,7 @@ TEST_P(KnownDeformationOf, TheTruthHasNoError)
   const auto image = MakePhantom();
   const auto known = MakeKnownDeformation(image, GetParam(), 3, 3.0);
   const auto pair = MakeDeformedPair(image, known.transform);
-  const auto threshold = FindHeadThreshold(pair.fixed);
+  const auto threshold = ComputeHeadThreshold(pair.fixed);
   for (const auto & error :
        { MeasureDeformationError(known.transform, pair.truth, pair.fixed, threshold),
          MeasureDeformationError(SampleDisplacements(known.transform, pair.fixed), pair.truth, pair.fixed, threshold) })
@@ -252,7 +252,7 @@ TEST(DeformationError, HasItsVoxelsAndPercentiles)
 
 TEST(DeformationError, TheHeadIsBrighterThanHalfOfOtsusThreshold)
 {
-  const double threshold = FindHeadThreshold(MakePhantom());
+  const double threshold = ComputeHeadThreshold(MakePhantom());
   // Otsu's threshold is in the first bin above the dark shell's 3.
   EXPECT_GT(threshold, 1.5);
   EXPECT_LT(threshold, 1.7);

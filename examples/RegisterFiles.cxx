@@ -152,11 +152,11 @@ GetInputs(const example::CommandLine & commandLine)
 
 /** Returns the start of the registration that the command line demands: null if the images' centres are to be aligned. */
 example::LinearTransform::ConstPointer
-FindStart(const example::CommandLine &          commandLine,
-          const example::RegistrationSettings & settings,
-          const example::Volume *               fixed,
-          const example::Volume *               moving,
-          std::ostream &                        report)
+ComputeStart(const example::CommandLine &          commandLine,
+             const example::RegistrationSettings & settings,
+             const example::Volume *               fixed,
+             const example::Volume *               moving,
+             std::ostream &                        report)
 {
   example::LinearTransform::ConstPointer start;
   if (commandLine.Has("--init"))
@@ -254,7 +254,7 @@ RegisterFiles(const example::CommandLine & commandLine)
   times.End("reading");
 
   std::ostringstream globalReport;
-  const auto         start = FindStart(commandLine, settings, fixed, moving, globalReport);
+  const auto         start = ComputeStart(commandLine, settings, fixed, moving, globalReport);
   times.End("start");
   const auto linear = Register(fixed, moving, settings, std::cout, start);
   times.End("registration");

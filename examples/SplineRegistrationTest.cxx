@@ -20,7 +20,7 @@ TEST(SplineRegistration, FindsAKnownDeformation)
   const auto moving = MakeWavyBall();
   const auto known = MakeKnownDeformation(moving, DeformationKind::BSpline, 11, 3.0, 8.0);
   const auto pair = MakeDeformedPair(moving, known.transform);
-  const auto threshold = FindHeadThreshold(pair.fixed);
+  const auto threshold = ComputeHeadThreshold(pair.fixed);
   const auto identity = SplineTransform::New();
   const auto before = MeasureDeformationError(identity, pair.truth, pair.fixed, threshold);
   for (const auto & device : itk::GPUDevice::GetAvailable())

@@ -45,7 +45,7 @@ PrintErrors(const std::vector<Stage> & stages, const Transform * truth, const Vo
 {
   const auto voxels = Resample(fixed, MakeCoarserGrid(fixed, 2), itk::IdentityTransform<double, 3>::New());
   // From the image itself; the larger voxels only save time.
-  const double                 threshold = FindHeadThreshold(fixed);
+  const double                 threshold = ComputeHeadThreshold(fixed);
   std::vector<ErrorStatistics> errors;
   os << "error in the head, at points twice as far apart as the voxels\n";
   for (const auto & stage : stages)

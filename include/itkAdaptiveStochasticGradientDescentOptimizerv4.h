@@ -17,7 +17,7 @@ namespace itk
 {
 
 /** \class AdaptiveStochasticGradientDescentOptimizerv4Template
- * \brief Descends along derivatives that are computed from a few samples, drawn anew at each iteration, by steps of adaptive length.
+ * \brief Descends along derivatives that are computed from a few samples, drawn again at each iteration, by steps of adaptive length.
  *
  * The method is that of S. Klein, J.P.W. Pluim, M. Staring and M.A. Viergever, "Adaptive stochastic gradient descent optimisation for
  * image registration", International Journal of Computer Vision 81, 2009. With \f$ \tilde g_k \f$ the derivative that iteration k

@@ -136,9 +136,9 @@ private:
   using BorderWeightType = GPURegistrationDetail::BorderWeight<ImageDimension>;
 
   SizeValueType
-  FindBin(double fixedValue) const;
+  ComputeBin(double fixedValue) const;
   void
-  FindFixedRange();
+  ComputeFixedRange();
   void
   UpdateEngine(bool isInitializing) const;
   void

@@ -162,7 +162,7 @@ itkCudaCorrelationRatioClass::Initialize()
   m_Adapter.Initialize(
     [this] {
       Superclass::Initialize();
-      this->FindFixedRange();
+      this->ComputeFixedRange();
       m_InitializedBins = m_NumberOfHistogramBins;
     },
     [this] { this->UpdateEngine(true); });
@@ -170,20 +170,23 @@ itkCudaCorrelationRatioClass::Initialize()
 
 itkGPUMetricTemplate
 void
-itkCudaCorrelationRatioClass::FindFixedRange()
+itkCudaCorrelationRatioClass::ComputeFixedRange()
 {
   m_Adapter.CheckNumberOfBins(m_NumberOfHistogramBins);
   const auto & images = m_Adapter.GetImages();
-  m_FixedRange = images.FindRangeOfFixedBins();
+  m_FixedRange = images.ComputeRangeOfFixedBins();
   images.CheckRange("moving", images.GetWholeMovingRange());
 }
 
 itkGPUMetricTemplate
 SizeValueType
-itkCudaCorrelationRatioClass::FindBin(double fixedValue) const
+itkCudaCorrelationRatioClass::ComputeBin(double fixedValue) const
 {
   // An interpolated value may lie outside the range of the voxels: by rounding, or further for a spline.
-  return GPURegistrationDetail::FindBinBetween(fixedValue, m_FixedRange.first, m_FixedRange.second, m_InitializedBins);
+  return GPURegistrationDetail::ComputeBinBetween(fixedValue,
+                                                  m_FixedRange.first,
+                                                  m_FixedRange.second,
+                                                  m_InitializedBins);
 }
 
 itkGPUMetricTemplate
@@ -195,7 +198,7 @@ itkCudaCorrelationRatioClass::UpdateEngine(bool isInitializing) const
     [bins](const gpureg::CorrelationRatioMetric & engine) { return engine.GetNumberOfBins() != bins; },
     [bins](const std::string & device) { return std::make_unique<gpureg::CorrelationRatioMetric>(device, bins); },
     [this] { return m_Adapter.GetImages().ComputeMovingScales(); },
-    GPURegistrationDetail::DescribeByBins([this](auto value) { return this->FindBin(static_cast<double>(value)); }),
+    GPURegistrationDetail::DescribeByBins([this](auto value) { return this->ComputeBin(static_cast<double>(value)); }),
     isInitializing);
   m_Adapter.GetEngine().SetScheme(m_Scheme);
   m_Adapter.GetEngine().SetWorkloadLimit(m_WorkloadLimit);
@@ -252,7 +255,7 @@ itkCudaCorrelationRatioClass::EvaluateThroughITK() const
     VectorType     slope;
     const double   weight = weightAt.Evaluate(sample.movingPoint, slope);
     const double   y = sample.movingValue - offset;
-    double * const bin = sums + 3 * this->FindBin(sample.fixedValue);
+    double * const bin = sums + 3 * this->ComputeBin(sample.fixedValue);
     bin[0] += weight;
     bin[1] += weight * y;
     bin[2] += weight * y * y;
@@ -280,7 +283,7 @@ itkCudaCorrelationRatioClass::EvaluateThroughITK() const
   {
     samples.DifferentiateForces(
       [&](const SampleType & sample, VectorType & force) {
-        const double * const sums = &bins.all[3 * this->FindBin(sample.fixedValue)];
+        const double * const sums = &bins.all[3 * this->ComputeBin(sample.fixedValue)];
         const double         y = sample.movingValue - offset;
         // A bin may have only samples of weight 0.
         const double fromBin = sums[0] > 0 ? y - sums[1] / sums[0] : 0.0;

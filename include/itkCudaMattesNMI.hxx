@@ -77,7 +77,7 @@ itkCudaMattesNMIClass::UpdateEngine(bool isInitializing) const
 {
   const auto bins =
     static_cast<int>(std::min<SizeValueType>(this->GetNumberOfHistogramBins(), NumericTraits<int>::max()));
-  const auto findScales = [this] {
+  const auto computeScales = [this] {
     GPURegistrationDetail::MetricScales scales;
     scales.minimum = this->m_MovingImageTrueMin;
     scales.maximum = this->m_MovingImageTrueMax;
@@ -90,7 +90,7 @@ itkCudaMattesNMIClass::UpdateEngine(bool isInitializing) const
                          [bins](const std::string & device) {
                            return std::make_unique<gpureg::MattesMetric>(device, bins);
                          },
-                         findScales,
+                         computeScales,
                          GPURegistrationDetail::DescribeByBins(
                            [this](auto value) { return this->ComputeSingleFixedImageParzenWindowIndex(value); }),
                          isInitializing);

@@ -100,11 +100,11 @@ private:
   void
   ComputeRanges();
   SizeValueType
-  FindBin(double value, const Range & range) const;
+  ComputeBin(double value, const Range & range) const;
   std::array<double, 9>
   GetIndexByMm() const;
   Corners
-  FindCorners(const typename Superclass::MovingImagePointType & point) const;
+  LocateCorners(const typename Superclass::MovingImagePointType & point) const;
   void
   UpdateEngine(bool isInitializing) const;
   void

@@ -57,16 +57,16 @@ itkCudaPartialVolumeClass::ComputeRanges()
 {
   m_Adapter.CheckNumberOfBins(m_NumberOfHistogramBins);
   const auto & images = m_Adapter.GetImages();
-  m_FixedRange = images.FindRangeOfFixedBins();
+  m_FixedRange = images.ComputeRangeOfFixedBins();
   m_MovingRange = images.ComputeMovingRange();
   images.CheckRange("moving", m_MovingRange);
 }
 
 itkGPUMetricTemplate
 SizeValueType
-itkCudaPartialVolumeClass::FindBin(double value, const Range & range) const
+itkCudaPartialVolumeClass::ComputeBin(double value, const Range & range) const
 {
-  return GPURegistrationDetail::FindBinBetween(value, range.first, range.second, m_InitializedBins);
+  return GPURegistrationDetail::ComputeBinBetween(value, range.first, range.second, m_InitializedBins);
 }
 
 /** Returns the derivative of a moving index with respect to the position in mm, row by row. */
@@ -82,7 +82,7 @@ void
 itkCudaPartialVolumeClass::UpdateEngine(bool isInitializing) const
 {
   const auto bins = static_cast<int>(m_InitializedBins);
-  const auto findScales = [this] {
+  const auto computeScales = [this] {
     GPURegistrationDetail::MetricScales scales;
     scales.minimum = m_MovingRange.first;
     scales.maximum = m_MovingRange.second;
@@ -92,11 +92,11 @@ itkCudaPartialVolumeClass::UpdateEngine(bool isInitializing) const
     scales.checksRange = true;
     return scales;
   };
-  const auto binOf = [this](auto value) { return this->FindBin(static_cast<double>(value), m_FixedRange); };
+  const auto binOf = [this](auto value) { return this->ComputeBin(static_cast<double>(value), m_FixedRange); };
   m_Adapter.UpdateEngine(
     [bins](const gpureg::PartialVolumeMetric & engine) { return engine.GetNumberOfBins() != bins; },
     [bins](const std::string & device) { return std::make_unique<gpureg::PartialVolumeMetric>(device, bins); },
-    findScales,
+    computeScales,
     GPURegistrationDetail::DescribeByBins(binOf),
     isInitializing);
 }
@@ -128,7 +128,7 @@ itkCudaPartialVolumeClass::EvaluateOnDevice(GPURegistrationDetail::MetricRoute r
 
 itkGPUMetricTemplate
 typename itkCudaPartialVolumeClass::Corners
-itkCudaPartialVolumeClass::FindCorners(const typename Superclass::MovingImagePointType & point) const
+itkCudaPartialVolumeClass::LocateCorners(const typename Superclass::MovingImagePointType & point) const
 {
   const auto &                       image = *this->m_MovingImage;
   const auto                         region = image.GetBufferedRegion();
@@ -159,7 +159,7 @@ itkCudaPartialVolumeClass::FindCorners(const typename Superclass::MovingImagePoi
       corners.weights[corner] *= factors[d];
       index[d] += isFar && region.GetSize(d) > 1 ? 1 : 0;
     }
-    corners.bins[corner] = this->FindBin(image.GetPixel(index), m_MovingRange);
+    corners.bins[corner] = this->ComputeBin(image.GetPixel(index), m_MovingRange);
     corners.slopes[corner].Fill(0);
     for (unsigned int d = 0; d < ImageDimension; ++d)
     {
@@ -186,10 +186,10 @@ itkCudaPartialVolumeClass::EvaluateThroughITK() const
   using SampleType = typename SamplesType::Sample;
   const SamplesType samples(*this, 64);
   const auto        rowOf = [this](const SampleType & sample) {
-    return m_InitializedBins * this->FindBin(sample.fixedValue, m_FixedRange);
+    return m_InitializedBins * this->ComputeBin(sample.fixedValue, m_FixedRange);
   };
   auto sums = samples.SumUp(m_InitializedBins * m_InitializedBins, [&](const SampleType & sample, double * histogram) {
-    const Corners  corners = this->FindCorners(sample.movingPoint);
+    const Corners  corners = this->LocateCorners(sample.movingPoint);
     double * const row = histogram + rowOf(sample);
     for (unsigned int corner = 0; corner < Corners::Count; ++corner)
     {
@@ -205,7 +205,7 @@ itkCudaPartialVolumeClass::EvaluateThroughITK() const
     const std::vector<double> table = density.GetDerivativeTable(m_Normalized);
     samples.DifferentiateForces(
       [&](const SampleType & sample, typename SamplesType::VectorType & force) {
-        const Corners       corners = this->FindCorners(sample.movingPoint);
+        const Corners       corners = this->LocateCorners(sample.movingPoint);
         const SizeValueType row = rowOf(sample);
         force.Fill(0);
         for (unsigned int corner = 0; corner < Corners::Count; ++corner)

@@ -70,7 +70,7 @@ public:
   GetDisplacementField() const;
 
   /** Returns the inverse of GetTransform(): it maps points of the moving image to points of the fixed image. The deformation's part of it is
-   * a DisplacementFieldTransform on the fixed image's grid, computed by Newton's method at each voxel. Each call computes it anew.
+   * a DisplacementFieldTransform on the fixed image's grid, computed by Newton's method at each voxel. Each call computes it again.
    * \throws itk::GPUBadInputError before Update().
    * \throws itk::GPUUnsupportedError if the initial transform has no inverse. */
   typename TransformType::Pointer

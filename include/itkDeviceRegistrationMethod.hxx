@@ -75,11 +75,11 @@ template <typename TFixedImage, typename TMovingImage>
 ModifiedTimeType
 DeviceRegistrationMethod<TFixedImage, TMovingImage>::GetMTime() const
 {
-  using GPURegistrationDetail::FindTimeOf;
+  using GPURegistrationDetail::GetTimeOf;
   return std::max({ Superclass::GetMTime(),
-                    FindTimeOf<ImageDimension>(m_InitialTransform.GetPointer()),
-                    FindTimeOf<ImageDimension>(m_FixedImageMask.GetPointer()),
-                    FindTimeOf<ImageDimension>(m_MovingImageMask.GetPointer()) });
+                    GetTimeOf<ImageDimension>(m_InitialTransform.GetPointer()),
+                    GetTimeOf<ImageDimension>(m_FixedImageMask.GetPointer()),
+                    GetTimeOf<ImageDimension>(m_MovingImageMask.GetPointer()) });
 }
 
 template <typename TFixedImage, typename TMovingImage>

@@ -23,7 +23,7 @@ namespace itk
  * axis. Let n be the number of voxels in a neighborhood that map into both images and their masks, and f̄ and m̄ the means of their
  * values. With
  *
- * sFF = Σ f² - 2 f̄ Σ f + n f̄², and sMM and sFM alike,
+ * sFF = Σ f² - 2 f̄ Σ f + n f̄², and sMM and sFM likewise,
  *
  * the value is -Σ sFM²/(sFF·sMM)/N, summed over the N voxels that map into both images themselves. The derivative is ITK's: the mean of
  * 2 sFM/(sFF·sMM)·((f - f̄) - sFM/sMM·(m - m̄))·Jᵀ∇m, with f, m, J and ∇m of the central voxel alone (Avants 2011). For a displacement
@@ -37,7 +37,7 @@ namespace itk
  * The sums are doubles of exactly the values that ITK sums, so the device must compute in double precision. Flat neighborhoods give
  * what ITK gives: ITK squares values in the pixel type, and if rounding changes these squares (that of 0.1, but not that of 100), a
  * flat neighborhood has a tiny sFF of either sign instead of 0, and a correlation without a meaning. For pixels of float this class
- * rounds alike, and returns the same correlations; for pixels of double they depend on the order of additions, which is not ITK's. With
+ * rounds identically, and returns the same correlations; for pixels of double they depend on the order of additions, which is not ITK's. With
  * a radius of 0 all neighborhoods are flat.
  *
  * Two properties of ITK's class are not reproduced. Where several sampled points lie in one voxel, ITK's threads race for the voxel's
@@ -92,7 +92,7 @@ private:
   itkGPUMetricFriendsMacro(gpureg::NeighborhoodCorrelationMetric);
 
   std::string
-  FindWhatTheDeviceLacks() const;
+  FindUnsupportedFeature() const;
   bool
   HasPointOutside() const;
   void
@@ -106,7 +106,7 @@ private:
 
   GPURegistrationDetail::DeviceUse                                                          m_Use;
   mutable GPURegistrationDetail::MetricAdapter<Self, gpureg::NeighborhoodCorrelationMetric> m_Adapter{
-    *this, false, [this] { return this->FindWhatTheDeviceLacks(); }
+    *this, false, [this] { return this->FindUnsupportedFeature(); }
   };
   bool m_HasPointOutside{ false }; // a sampled point lies outside the virtual domain
 };

@@ -46,7 +46,7 @@ itkGPUNeighborhoodCorrelationClass::HasPointOutside() const
 
 itkGPUMetricTemplate
 std::string
-itkGPUNeighborhoodCorrelationClass::FindWhatTheDeviceLacks() const
+itkGPUNeighborhoodCorrelationClass::FindUnsupportedFeature() const
 {
   return !gpureg::HasDoubles(m_Use.GetDevice().GetName()) ? "A neighborhood correlation, whose sums are doubles,"
          : m_HasPointOutside                              ? "A sampled point outside of the virtual domain"

@@ -109,7 +109,7 @@ private:
   const MovingTransformType *
   FindOptimized() const;
   Spline
-  FindSpline() const;
+  GetSpline() const;
   std::vector<gpureg::WeightedPenalty>
   MakePenalties() const;
   void

@@ -33,7 +33,7 @@ template <typename TFixedImage, typename TMovingImage, typename TVirtualImage>
 void
 GPUBSplinePenaltyMetric<TFixedImage, TMovingImage, TVirtualImage>::Initialize()
 {
-  this->FindSpline();
+  this->GetSpline();
   this->MakePenalties();
   // The direct parent's Initialize() does nothing else that concerns a penalty: it is about images.
   Superclass::Superclass::Initialize();
@@ -77,7 +77,7 @@ GPUBSplinePenaltyMetric<TFixedImage, TMovingImage, TVirtualImage>::FindOptimized
 
 template <typename TFixedImage, typename TMovingImage, typename TVirtualImage>
 auto
-GPUBSplinePenaltyMetric<TFixedImage, TMovingImage, TVirtualImage>::FindSpline() const -> Spline
+GPUBSplinePenaltyMetric<TFixedImage, TMovingImage, TVirtualImage>::GetSpline() const -> Spline
 {
   using GPURegistrationDetail::IsExactly;
   using GPURegistrationDetail::ThrowBadInput;
@@ -149,7 +149,7 @@ template <typename TFixedImage, typename TMovingImage, typename TVirtualImage>
 void
 GPUBSplinePenaltyMetric<TFixedImage, TMovingImage, TVirtualImage>::GetValueAndDerivativeExecute() const
 {
-  const Spline spline = this->FindSpline();
+  const Spline spline = this->GetSpline();
   const auto   penalties = this->MakePenalties();
   const auto & parameters = spline.transform->GetParameters();
   const auto   count = static_cast<std::size_t>(gpureg::CountOf(spline.grid.size));
@@ -167,7 +167,7 @@ GPUBSplinePenaltyMetric<TFixedImage, TMovingImage, TVirtualImage>::GetValueAndDe
     m_Engine->SetTiming(m_Use.GetMeasuresKernelTime());
     const gpureg::PenaltyResult result = this->GetComputeDerivative()
                                            ? m_Engine->Evaluate(spline.grid, penalties, points, parallelFor)
-                                           : m_Engine->FindValues(spline.grid, penalties, points, parallelFor);
+                                           : m_Engine->ComputeValues(spline.grid, penalties, points, parallelFor);
     this->m_Value = 0;
     for (std::size_t n = 0; n < penalties.size(); ++n)
     {

@@ -162,7 +162,7 @@ itkGPUImageRegistration::SetMetricSamplePoints()
     const auto randomizer = GPURegistrationDetail::RandomGenerator::New();
     this->SeedAsITK(*randomizer);
     const auto seed = static_cast<std::uint32_t>(randomizer->GetSeed());
-    if (n == 0 && !GPURegistrationDetail::DrawsAlike(*randomizer))
+    if (n == 0 && !GPURegistrationDetail::DrawsEqually(*randomizer))
     {
       // This version of ITK draws other numbers.
       this->m_CurrentRandomSeed = firstSeed;

@@ -115,7 +115,7 @@ private:
   double
   ComputePlace(double value, const Range & range) const;
   SizeValueType
-  FindBin(double value, const Range & range) const;
+  ComputeBin(double value, const Range & range) const;
   std::vector<bool>
   FindTies() const;
   std::vector<double>
@@ -127,7 +127,7 @@ private:
   void
   EvaluateOnDevice(GPURegistrationDetail::MetricRoute route) const;
   std::string
-  FindWhatTheDeviceLacks() const;
+  FindUnsupportedFeature() const;
   /** Makes what ITK's class makes at Initialize(), for evaluations by ITK's class. */
   void
   InitializeParent() const;
@@ -138,7 +138,7 @@ private:
 
   GPURegistrationDetail::DeviceUse                                                 m_Use;
   mutable GPURegistrationDetail::MetricAdapter<Self, gpureg::JointHistogramMetric> m_Adapter{
-    *this, false, [this] { return this->FindWhatTheDeviceLacks(); }
+    *this, false, [this] { return this->FindUnsupportedFeature(); }
   };
   SizeValueType m_InitializedBins{ 0 };
   Range         m_FixedRange{ 0, 1 };

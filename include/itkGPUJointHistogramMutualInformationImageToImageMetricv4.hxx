@@ -127,7 +127,7 @@ itkGPUJointHistogramClass::ComputePlace(double value, const Range & range) const
 
 itkGPUMetricTemplate
 SizeValueType
-itkGPUJointHistogramClass::FindBin(double value, const Range & range) const
+itkGPUJointHistogramClass::ComputeBin(double value, const Range & range) const
 {
   const double place = this->ComputePlace(value, range);
   // outside the histogram, or not a number
@@ -153,7 +153,7 @@ itkGPUJointHistogramClass::FindTies() const
     const double between = (bin - padding - 0.5) / inner;
     const auto   value =
       static_cast<PixelType>(m_MovingRange.first + between * (m_MovingRange.second - m_MovingRange.first));
-    goDown[bin] = this->FindBin(value, m_MovingRange) < static_cast<SizeValueType>(bin);
+    goDown[bin] = this->ComputeBin(value, m_MovingRange) < static_cast<SizeValueType>(bin);
   }
   return goDown;
 }
@@ -199,7 +199,7 @@ void
 itkGPUJointHistogramClass::UpdateEngine(bool isInitializing) const
 {
   const auto bins = static_cast<int>(m_InitializedBins);
-  const auto findScales = [this] {
+  const auto computeScales = [this] {
     GPURegistrationDetail::MetricScales scales;
     scales.end = static_cast<double>(m_InitializedBins) - 2 * GPURegistrationDetail::JointHistogramPadding - 1;
     scales.minimum = m_MovingRange.first;
@@ -213,7 +213,7 @@ itkGPUJointHistogramClass::UpdateEngine(bool isInitializing) const
     scales.isFixedPoint = 16.0 * variance > static_cast<double>(m_InitializedBins * m_InitializedBins);
     return scales;
   };
-  const auto binOf = [this](auto value) { return this->FindBin(static_cast<double>(value), m_FixedRange); };
+  const auto binOf = [this](auto value) { return this->ComputeBin(static_cast<double>(value), m_FixedRange); };
   const auto placeOf = [this](auto value) {
     const double place = this->ComputePlace(static_cast<double>(value), m_FixedRange);
     return place - std::floor(place + 0.5);
@@ -226,7 +226,7 @@ itkGPUJointHistogramClass::UpdateEngine(bool isInitializing) const
   m_Adapter.UpdateEngine(
     [bins](const gpureg::JointHistogramMetric & engine) { return engine.GetNumberOfBins() != bins; },
     [bins](const std::string & device) { return std::make_unique<gpureg::JointHistogramMetric>(device, bins); },
-    findScales,
+    computeScales,
     GPURegistrationDetail::DescribeByBinsAndPlaces(binOf, placeOf, placeOfMinimum),
     isInitializing);
 }
@@ -256,7 +256,7 @@ itkGPUJointHistogramClass::GetValueAndDerivativeExecute() const
 
 itkGPUMetricTemplate
 std::string
-itkGPUJointHistogramClass::FindWhatTheDeviceLacks() const
+itkGPUJointHistogramClass::FindUnsupportedFeature() const
 {
   constexpr auto most = gpureg::JointHistogramMetric::MostBins;
   return m_InitializedBins > most ? "A joint histogram of more than " + std::to_string(most) + " bins" : std::string();

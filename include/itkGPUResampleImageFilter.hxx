@@ -92,7 +92,7 @@ itkGPUResampleClass::GenerateInputRequestedRegion()
     GPURegistrationDetail::ThrowBadInput(*this, "There is no interpolator. Set one.");
   }
   gpureg::ResampleRequest request;
-  if (!this->FindWhatTheDeviceLacks().empty() || !this->ChooseInterpolation(request) ||
+  if (!this->FindUnsupportedFeature().empty() || !this->ChooseInterpolation(request) ||
       request.interpolation != gpureg::Interpolation::BSpline)
   {
     Superclass::GenerateInputRequestedRegion();
@@ -114,9 +114,9 @@ itkGPUResampleClass::GenerateData()
       this->GenerateDataOnDevice();
     }
   };
-  const auto findLack = [this] {
-    const std::string lack = this->FindWhatTheDeviceLacks();
-    return lack.empty() ? this->FindMissingDoubles() : lack;
+  const auto findUnsupported = [this] {
+    const std::string unsupported = this->FindUnsupportedFeature();
+    return unsupported.empty() ? this->FindMissingDoubles() : unsupported;
   };
   const auto onParent = [this] {
     m_Statistics = {};
@@ -127,7 +127,7 @@ itkGPUResampleClass::GenerateData()
     onParent();
     return;
   }
-  m_Use.Compute(*this, "Resample a smaller region, or stream the output.", findLack, onDevice, onParent);
+  m_Use.Compute(*this, "Resample a smaller region, or stream the output.", findUnsupported, onDevice, onParent);
 }
 
 /** Returns true if the host could resample the image, but would have to sample the transform, while interpolation costs next to nothing.
@@ -141,7 +141,7 @@ itkGPUResampleClass::IsLeftToITKOnTheHost() const
   {
     gpureg::ResampleRequest request;
     gpureg::TransformChain  chain;
-    return this->GetDevice().IsHost() && this->FindWhatTheDeviceLacks().empty() && this->ChooseInterpolation(request) &&
+    return this->GetDevice().IsHost() && this->FindUnsupportedFeature().empty() && this->ChooseInterpolation(request) &&
            request.interpolation != gpureg::Interpolation::BSpline &&
            this->GetTransform()->GetTransformCategory() != TransformBaseType::TransformCategoryEnum::Linear &&
            !GPUTransformChain::Append<TTransformPrecisionType, Dimension>(*this->GetTransform(), chain);
@@ -152,7 +152,7 @@ itkGPUResampleClass::IsLeftToITKOnTheHost() const
 /** Returns a sentence that says why the device cannot resample the image; empty if it can. */
 itkGPUResampleTemplate
 std::string
-itkGPUResampleClass::FindWhatTheDeviceLacks() const
+itkGPUResampleClass::FindUnsupportedFeature() const
 {
   if (!IsOfKnownTypes)
   {

@@ -45,13 +45,13 @@ private:
                                                    ? gpureg::Precision::Single
                                                    : gpureg::Precision::Double;
   std::int64_t
-  FindKeptRow(const typename TInputImage::IndexType & first, std::int64_t row) const;
+  ComputeOffsetOfRow(const typename TInputImage::IndexType & first, std::int64_t row) const;
   void
   TakeOnHost(const typename TInputImage::IndexType & first);
   void
   TakeOnGPU(const typename TInputImage::IndexType & first);
   gpureg::VolumeInput
-  MakeInputOfKeptRows(const typename TInputImage::IndexType & first) const;
+  MakeInputOfReadRows(const typename TInputImage::IndexType & first) const;
 };
 
 } // namespace itk

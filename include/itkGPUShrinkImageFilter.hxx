@@ -26,7 +26,7 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
   {
     return;
   }
-  const auto offset = GPUShrinkGeometry::FindOffset(input, output, this->GetShrinkFactors());
+  const auto offset = GPUShrinkGeometry::ComputeOffset(input, output, this->GetShrinkFactors());
   auto       first = region.GetIndex();
   auto       last = region.GetIndex();
   for (unsigned int d = 0; d < TInputImage::ImageDimension; ++d)
@@ -59,8 +59,8 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice()
  * \param row the number of the row in the output's requested region. */
 template <typename TInputImage, typename TOutputImage>
 std::int64_t
-GPUShrinkImageFilter<TInputImage, TOutputImage>::FindKeptRow(const typename TInputImage::IndexType & first,
-                                                             std::int64_t                            row) const
+GPUShrinkImageFilter<TInputImage, TOutputImage>::ComputeOffsetOfRow(const typename TInputImage::IndexType & first,
+                                                                    std::int64_t                            row) const
 {
   const auto & size = this->GetOutput()->GetRequestedRegion().GetSize();
   auto         index = first;
@@ -88,7 +88,7 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::TakeOnHost(const typename TInpu
   const auto * pixels = reinterpret_cast<const InputComponentType *>(this->GetInput()->GetBufferPointer());
   auto *       kept = reinterpret_cast<OutputComponentType *>(this->GetOutput()->GetBufferPointer());
   const auto   takeRow = [&](std::int64_t row) {
-    const InputComponentType * from = pixels + this->FindKeptRow(first, row) * components;
+    const InputComponentType * from = pixels + this->ComputeOffsetOfRow(first, row) * components;
     OutputComponentType *      to = kept + row * width * components;
     for (std::int64_t x = 0; x < width; ++x, from += step, to += components)
     {
@@ -119,7 +119,7 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::TakeOnGPU(const typename TInput
   const auto     region = output.GetRequestedRegion();
   const auto     threads = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
   m_Engine.Run([&](gpureg::VolumeFilter & filter) {
-    filter.SetVolume(this->MakeInputOfKeptRows(first), threads);
+    filter.SetVolume(this->MakeInputOfReadRows(first), threads);
     GPURegistrationDetail::ReportProgress(*this, 0.5f);
     gpureg::LineConvolution keep;
     keep.step = static_cast<int>(this->GetShrinkFactors()[0]);
@@ -132,7 +132,7 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::TakeOnGPU(const typename TInput
 /** Describes the input rows of which the output keeps pixels, in their full length. */
 template <typename TInputImage, typename TOutputImage>
 gpureg::VolumeInput
-GPUShrinkImageFilter<TInputImage, TOutputImage>::MakeInputOfKeptRows(
+GPUShrinkImageFilter<TInputImage, TOutputImage>::MakeInputOfReadRows(
   const typename TInputImage::IndexType & first) const
 {
   using InputComponentType = GPUVolume::ComponentType<TInputImage>;
@@ -153,7 +153,7 @@ GPUShrinkImageFilter<TInputImage, TOutputImage>::MakeInputOfKeptRows(
     {
       const std::int64_t x = (begin + done) % width;
       const std::int64_t now = std::min(count - done, width - x);
-      const auto * const from = pixels + (this->FindKeptRow(first, (begin + done) / width) + x) * components;
+      const auto * const from = pixels + (this->ComputeOffsetOfRow(first, (begin + done) / width) + x) * components;
       values = std::transform(from, from + now * components, values, [](const auto value) {
         return static_cast<RealType>(value);
       });

@@ -40,7 +40,7 @@ namespace itk
  * The metric and the optimizer are read, and not changed, where ITK leaves the last level's images, masks and domain in the metric. On a
  * device AbortGenerateDataOn() ends the work with an itk::ProcessAborted. The middle transforms stay on the device until somebody asks for
  * them, or holds one. An observer may change settings that the device computes; what follows goes by them, but a level takes no more
- * iterations than it began with. Another change is an error; an override then warns, and ITK's code begins anew, as where a device fails.
+ * iterations than it began with. Another change is an error; an override then warns, and ITK's code begins again, as where a device fails.
  *
  * \code
  * auto method = itk::GPUSyNImageRegistrationMethod<Image, Image>::New();
@@ -169,11 +169,11 @@ private:
 
   /** Return a sentence on what a device does not compute, or an empty text: of all, of the inputs, and of the levels. */
   std::string
-  FindWhatTheDeviceLacks();
+  FindUnsupportedFeature();
   std::string
-  FindWhatTheInputsHave() const;
+  FindUnsupportedInput() const;
   std::string
-  FindWhatTheLevelsHave() const;
+  FindUnsupportedLevel() const;
 
   /** Returns a middle transform as the engine takes it. */
   static gpureg::MiddleState
@@ -202,13 +202,13 @@ private:
   void
   RegisterOnDevice();
 
-  /** Begin a level as ITK does, and end an iteration with a value of the metric. Read the settings anew if an observer has changed them. */
+  /** Begin a level as ITK does, and end an iteration with a value of the metric. Read the settings again if an observer has changed them. */
   void
   BeginLevel(SizeValueType level, gpureg::DiffeomorphicSettings & settings);
   void
   EndIteration(SizeValueType iteration, double value, gpureg::DiffeomorphicSettings & settings);
 
-  /** Invokes an event; reads the settings anew if an observer has changed them.
+  /** Invokes an event; reads the settings again if an observer has changed them.
    *  \throws ProcessAborted if an observer aborts. */
   void
   Invoke(const EventObject & event, gpureg::DiffeomorphicSettings & settings);

@@ -38,7 +38,7 @@ itkGPUSyN::GenerateData()
     "Register smaller images.",
     [this] {
       this->CheckState();
-      return this->FindWhatTheDeviceLacks();
+      return this->FindUnsupportedFeature();
     },
     [this] { this->RegisterOnDevice(); },
     [this] { Superclass::GenerateData(); });
@@ -112,7 +112,7 @@ itkGPUSyN::RegisterOnDevice()
     m_IsMiddleOnDevice = true;
     if (where.iteration > 0)
     {
-      this->EndIteration(static_cast<SizeValueType>(where.iteration), where.findCost(), settings);
+      this->EndIteration(static_cast<SizeValueType>(where.iteration), where.downloadCost(), settings);
     }
   };
   const auto levelDone = [&](const gpureg::DiffeomorphicProgress & where) {
@@ -196,14 +196,14 @@ itkGPUSyN::Invoke(const EventObject & event, gpureg::DiffeomorphicSettings & set
   }
   if (find() != before)
   {
-    std::string lack = this->FindWhatTheDeviceLacks();
-    if (lack.empty() && !this->HasFurtherPairs())
+    std::string unsupported = this->FindUnsupportedFeature();
+    if (unsupported.empty() && !this->HasFurtherPairs())
     {
-      lack = "Metrics beside the first one, or weights, differ from those that the registration began with.";
+      unsupported = "Metrics beside the first one, or weights, differ from those that the registration began with.";
     }
-    if (!lack.empty())
+    if (!unsupported.empty())
     {
-      throw gpureg::UnsupportedError("an observer has changed what is computed: " + lack);
+      throw gpureg::UnsupportedError("an observer has changed what is computed: " + unsupported);
     }
     settings = this->MakeSettings();
   }

@@ -56,7 +56,7 @@ itkGPUSyNTemplate std::vector<double>
 }
 
 itkGPUSyNTemplate std::string
-                  itkGPUSyN::FindWhatTheDeviceLacks()
+                  itkGPUSyN::FindUnsupportedFeature()
 {
   const SizeValueType metrics = this->FindImageMetrics().size();
   if (metrics == 0)
@@ -98,32 +98,33 @@ itkGPUSyNTemplate std::string
   {
     return "The metric's virtual domain is not the fixed image's.";
   }
-  const std::string inputs = this->FindWhatTheInputsHave();
-  return inputs.empty() ? this->FindWhatTheLevelsHave() : inputs;
+  const std::string inputs = this->FindUnsupportedInput();
+  return inputs.empty() ? this->FindUnsupportedLevel() : inputs;
 }
 
 itkGPUSyNTemplate std::string
-                  itkGPUSyN::FindWhatTheInputsHave() const
+                  itkGPUSyN::FindUnsupportedInput() const
 {
   using MetricReader = GPURegistrationDetail::SyNMetric<TFixedImage, TMovingImage, TVirtualImage, RealType>;
   const auto  metrics = this->FindImageMetrics();
-  std::string lack;
+  std::string unsupported;
   for (SizeValueType n = 0; n < metrics.size(); ++n)
   {
     ImageMetricType & metric = *metrics[n];
-    lack = lack.empty() ? MetricReader(metric).FindWhatTheDeviceLacks() : lack;
+    unsupported = unsupported.empty() ? MetricReader(metric).FindUnsupportedFeature() : unsupported;
     for (const bool isFixed : { true, false })
     {
       const ImageBaseType * const image = isFixed ? static_cast<const ImageBaseType *>(this->GetFixedImage(n))
                                                   : static_cast<const ImageBaseType *>(this->GetMovingImage(n));
-      if (lack.empty() && image->GetBufferedRegion() != image->GetLargestPossibleRegion())
+      if (unsupported.empty() && image->GetBufferedRegion() != image->GetLargestPossibleRegion())
       {
-        lack = "An image is not buffered as a whole.";
+        unsupported = "An image is not buffered as a whole.";
       }
-      if (lack.empty())
+      if (unsupported.empty())
       {
-        lack = MetricReader::FindWhatTheDeviceLacks(isFixed ? metric.GetFixedImageMask() : metric.GetMovingImageMask(),
-                                                    *image);
+        unsupported =
+          MetricReader::FindUnsupportedFeature(isFixed ? metric.GetFixedImageMask() : metric.GetMovingImageMask(),
+                                               *image);
       }
     }
   }
@@ -132,17 +133,17 @@ itkGPUSyNTemplate std::string
   {
     bool isKnown = true;
     MakeChain(initial, isKnown);
-    if (lack.empty() && !isKnown)
+    if (unsupported.empty() && !isKnown)
     {
-      lack = std::string("The initial transform ") + initial->GetNameOfClass() +
-             " is not made of linear transforms, B-splines and displacement fields.";
+      unsupported = std::string("The initial transform ") + initial->GetNameOfClass() +
+                    " is not made of linear transforms, B-splines and displacement fields.";
     }
   }
-  return lack;
+  return unsupported;
 }
 
 itkGPUSyNTemplate std::string
-                  itkGPUSyN::FindWhatTheLevelsHave() const
+                  itkGPUSyN::FindUnsupportedLevel() const
 {
   this->CheckLevels();
   if (this->m_NumberOfLevels > 1 &&

@@ -168,7 +168,7 @@ public:
   GetStageEvaluations(unsigned int stage) const;
   /** Returns the number of batches in a stage: how often the search waited for the device. */
   SizeValueType
-  GetStageRounds(unsigned int stage) const;
+  GetStageBatches(unsigned int stage) const;
 
   /** Returns the seconds of the last search, without the upload of the images. */
   double

@@ -110,9 +110,9 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetStageEvaluations(u
 
 template <typename TFixedImage, typename TMovingImage>
 SizeValueType
-GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetStageRounds(unsigned int stage) const
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::GetStageBatches(unsigned int stage) const
 {
-  return static_cast<SizeValueType>(this->GetStage(stage).rounds);
+  return static_cast<SizeValueType>(this->GetStage(stage).batches);
 }
 
 template <typename TFixedImage, typename TMovingImage>

@@ -85,10 +85,10 @@ public:
   ModifiedTimeType
   GetMTime() const override
   {
-    using GPURegistrationDetail::FindTimeOf;
+    using GPURegistrationDetail::GetTimeOf;
     return std::max({ Superclass::GetMTime(),
-                      FindTimeOf<ImageDimension>(m_FixedImageMask.GetPointer()),
-                      FindTimeOf<ImageDimension>(m_MovingImageMask.GetPointer()) });
+                      GetTimeOf<ImageDimension>(m_FixedImageMask.GetPointer()),
+                      GetTimeOf<ImageDimension>(m_MovingImageMask.GetPointer()) });
   }
 
 protected:

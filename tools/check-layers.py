@@ -7,9 +7,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Each room, with the rooms that it may include besides itself.
-ROOMS = {"core": []}
-for room, lower in [
+# Each subject's folder, with those that it may include besides itself.
+SUBJECTS = {"core": []}
+for subject, lower in [
     ("runtime", ["core"]),
     ("image", ["runtime"]),
     ("transform", ["image"]),
@@ -27,7 +27,7 @@ for room, lower in [
     ("registration/global", ["registration"]),
     ("registration/diffeomorphic", ["registration"]),
 ]:
-    ROOMS[room] = sorted({below for name in lower for below in [name, *ROOMS[name]]})
+    SUBJECTS[subject] = sorted({below for name in lower for below in [name, *SUBJECTS[name]]})
 
 # Each layer's folder, the prefix of its includes, and the layers that it may include besides itself.
 LAYERS = {
@@ -42,18 +42,18 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"(%s)/([^"]+)"' % "|".join(LAYERS), re.
 
 
 def find_wrong_includes():
-    """Yields a line of text for each include that points up, or to a neighbouring room or layer."""
+    """Yields a line of text for each include that points up, or to a neighbouring subject or layer."""
     for layer, (folder, lower_layers) in LAYERS.items():
         for path in sorted((ROOT / folder).rglob("*")):
-            room = path.parent.relative_to(ROOT / folder).as_posix()
-            if not path.is_file() or room == ".":  # what stands in a layer's own folder knows all its rooms
+            subject = path.parent.relative_to(ROOT / folder).as_posix()
+            if not path.is_file() or subject == ".":  # what stands in a layer's own folder knows all subjects
                 continue
-            if room not in ROOMS:
-                yield f"{path.relative_to(ROOT)} is in no room"
+            if subject not in SUBJECTS:
+                yield f"{path.relative_to(ROOT)} is in no subject's folder"
                 continue
             for of_layer, rest in INCLUDE.findall(path.read_text("utf-8")):
-                of_room = Path(rest).parent.as_posix()
-                if of_layer not in [layer, *lower_layers] or of_room not in [room, *ROOMS[room]]:
+                of_subject = Path(rest).parent.as_posix()
+                if of_layer not in [layer, *lower_layers] or of_subject not in [subject, *SUBJECTS[subject]]:
                     yield f"{path.relative_to(ROOT)} includes {of_layer}/{rest}"
 
 

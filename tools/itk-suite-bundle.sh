@@ -51,7 +51,7 @@ while read -r file; do
   cp "$drivers/$file" "$out/$file"
   programs+=("$out/$file")
 done < <(named '[^/]+/[^/]+Driver')
-# An image can be of several files, a baseline have alternatives: all are named alike but for the end.
+# An image can be of several files, a baseline have alternatives: all are named identically but for the end.
 while read -r file; do
   mkdir -p "$out/$(dirname "$file")"
   cp -rL "$drivers/${file%.*}"* "$out/$(dirname "$file")"

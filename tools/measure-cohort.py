@@ -47,7 +47,7 @@ def main() -> int:
         for count in counts:
             print(f"Registering them on {', '.join(devices[:count])}", file=sys.stderr)
             cohorts.append(register(arguments, folder, devices[:count]))
-            errors = find_errors(cohorts[-1], folder, truths)
+            errors = compute_errors(cohorts[-1], folder, truths)
             # What a pair leaves is as large as its images.
             shutil.rmtree(cohorts[-1].output)
         describe(arguments, cohorts, errors)
@@ -127,7 +127,7 @@ def register(arguments: argparse.Namespace, folder: Path, devices: list[str]) ->
     )
 
 
-def find_errors(cohort: Cohort, folder: Path, truths: list[tuple[Path, g.Affine]]) -> list[float]:
+def compute_errors(cohort: Cohort, folder: Path, truths: list[tuple[Path, g.Affine]]) -> list[float]:
     """Of each of the first pairs, one for each moved image: the mean distance, in mm, to where the true map leads the points of the head."""
     errors = []
     for pair, (path, truth) in list(zip(cohort.pairs, truths))[: len({pair.row.files["moving"] for pair in cohort.pairs})]:
@@ -159,8 +159,8 @@ def describe(arguments: argparse.Namespace, cohorts: list[Cohort], errors: list[
                 f"{cohort.registering_seconds:.2f}",
                 f"{cohort.pairs_per_second:.3g}",
                 f"{speed_up:.2f}",
-                *(f"{1e3 * seconds:.0f}" for seconds in find_parts(spans)),
-                *(f"{seconds:.2f}" for seconds in find_ends(spans, cohort.registering_seconds)),
+                *(f"{1e3 * seconds:.0f}" for seconds in compute_parts(spans)),
+                *(f"{seconds:.2f}" for seconds in compute_ends(spans, cohort.registering_seconds)),
                 " ".join(f"{100 * share.busy:.0f}" for share in cohort.shares),
             ]
         )
@@ -171,7 +171,7 @@ def describe(arguments: argparse.Namespace, cohorts: list[Cohort], errors: list[
         print(f"error: mean {np.mean(errors):.3f} mm, worst pair {max(errors):.3f} mm")
 
 
-def find_parts(spans: list[dict[str, tuple[float, float]]]) -> list[float]:
+def compute_parts(spans: list[dict[str, tuple[float, float]]]) -> list[float]:
     """The mean seconds that pairs took to be read, waited for the device, were on it, and took to be written."""
     if not spans:
         return [np.nan] * 4
@@ -180,7 +180,7 @@ def find_parts(spans: list[dict[str, tuple[float, float]]]) -> list[float]:
     return [lasted["read"], waited, lasted["register"], lasted["write"]]
 
 
-def find_ends(spans: list[dict[str, tuple[float, float]]], seconds: float) -> list[float]:
+def compute_ends(spans: list[dict[str, tuple[float, float]]], seconds: float) -> list[float]:
     """The seconds until the first pair was on a device, and from the last one's end there until all was written."""
     if not spans:
         return [np.nan] * 2

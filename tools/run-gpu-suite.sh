@@ -116,7 +116,7 @@ start_test() {
   } &
 }
 
-tell_test() {
+report_test() {
   local name=$1 output=$scratch/$1 status seconds
   read -r status seconds < "$output.status" || status=1
   { say "$name"; cat "$output"; } >> "$log"
@@ -145,7 +145,7 @@ run_tests() {
     [ "$(basename "$program")" = CudaBackendTest ] || start_test "$program"
   done
   wait
-  for program in "${programs[@]}"; do tell_test "$(basename "$program")"; done
+  for program in "${programs[@]}"; do report_test "$(basename "$program")"; done
   grep -a -E '^\[ +SKIPPED +\].*ms\)' -B 3 "$log" | grep -a -v '^\[\|^--\|: Skipped$' | sort | uniq -c | sort -rn | head -n 10 \
     > "$scratch/skipped"
   [ ! -s "$scratch/skipped" ] || tell "why skipped:" "$(cat "$scratch/skipped")"
@@ -190,7 +190,7 @@ start_sanitizing() {
   sanitize "$@" &
 }
 
-tell_sanitized() {
+report_sanitized() {
   local tool=$1 name=$2 output=$scratch/$1-$2 status errors ran
   status=$(cat "$output.status") || status=1
   { say "$tool: $name $3"; cat "$output"; } >> "$log"
@@ -220,7 +220,7 @@ run_sanitizer() {
   say "Sanitizers"
   for_each_sanitized start_sanitizing
   wait
-  for_each_sanitized tell_sanitized
+  for_each_sanitized report_sanitized
   keep_small "$log"
 }
 

@@ -269,26 +269,26 @@ RowBarrier()
   __syncwarp();
 }
 
-/** Adds weights[k] to histogram[(cell + k)·stride], 0 <= k < cells <= 4. If all lanes of a warp add to one window, as in the background
+/** Adds weights[k] to histogram[(entry + k)·stride], 0 <= k < entries <= 4. If all lanes of a warp add to one window, as in the background
  *  of a skull-stripped head, one lane adds the warp's sum: 32 atomics on one address would be serialized. */
 static __device__ __forceinline__ void
-AddWindow(u32 * histogram, int cell, int stride, int cells, const u32 * weights)
+AddWindow(u32 * histogram, int entry, int stride, int entries, const u32 * weights)
 {
-  u32 * const window = histogram + cell * stride;
+  u32 * const window = histogram + entry * stride;
 #  if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   const unsigned int active = __activemask();
   int                isOneWindow;
-  __match_all_sync(active, cell, &isOneWindow);
+  __match_all_sync(active, entry, &isOneWindow);
   if (isOneWindow)
   {
     u32 sums[4];
-    for (int k = 0; k < cells; ++k)
+    for (int k = 0; k < entries; ++k)
     {
       sums[k] = __reduce_add_sync(active, weights[k]);
     }
     if (static_cast<int>(threadIdx.x & 31u) == __ffs(static_cast<int>(active)) - 1)
     {
-      for (int k = 0; k < cells; ++k)
+      for (int k = 0; k < entries; ++k)
       {
         atomicAdd(window + k * stride, sums[k]);
       }
@@ -296,38 +296,38 @@ AddWindow(u32 * histogram, int cell, int stride, int cells, const u32 * weights)
     return;
   }
 #  endif
-  for (int k = 0; k < cells; ++k)
+  for (int k = 0; k < entries; ++k)
   {
     atomicAdd(window + k * stride, weights[k]);
   }
 }
 
-/** Adds weight to histogram[cell·stride]. */
+/** Adds weight to histogram[entry·stride]. */
 static __device__ __forceinline__ void
-AddToCell(u32 * histogram, int cell, int stride, u32 weight)
+AddToEntry(u32 * histogram, int entry, int stride, u32 weight)
 {
-  atomicAdd(histogram + cell * stride, weight);
+  atomicAdd(histogram + entry * stride, weight);
 }
 
-/** Adds weight to a cell to which neighbouring lanes often add at the same time: then one lane adds the warp's sum. */
+/** Adds weight to an entry to which neighbouring lanes often add at the same time: then one lane adds the warp's sum. */
 static __device__ __forceinline__ void
-AddToSharedCell(u32 * histogram, int cell, int stride, u32 weight)
+AddToSharedEntry(u32 * histogram, int entry, int stride, u32 weight)
 {
 #  if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   const unsigned int active = __activemask();
-  int                isOneCell;
-  __match_all_sync(active, cell, &isOneCell);
-  if (isOneCell)
+  int                isOneEntry;
+  __match_all_sync(active, entry, &isOneEntry);
+  if (isOneEntry)
   {
     const u32 sum = __reduce_add_sync(active, weight);
     if (static_cast<int>(threadIdx.x & 31u) == __ffs(static_cast<int>(active)) - 1)
     {
-      atomicAdd(histogram + cell * stride, sum);
+      atomicAdd(histogram + entry * stride, sum);
     }
     return;
   }
 #  endif
-  atomicAdd(histogram + cell * stride, weight);
+  atomicAdd(histogram + entry * stride, weight);
 }
 
 /** Waits for all lanes of a group, and makes their writes to global memory visible, too. */
@@ -337,11 +337,11 @@ GlobalBarrier()
   __syncthreads();
 }
 
-/** Adds weights[k] to window[k], 0 <= k < cells, in global memory. */
+/** Adds weights[k] to window[k], 0 <= k < entries, in global memory. */
 static __device__ __forceinline__ void
-AddWindowGlobally(u32 * window, int cells, const u32 * weights)
+AddWindowGlobally(u32 * window, int entries, const u32 * weights)
 {
-  for (int k = 0; k < cells; ++k)
+  for (int k = 0; k < entries; ++k)
   {
     atomicAdd(window + k, weights[k]);
   }

@@ -16,7 +16,8 @@ Throw(cudaError_t status, const char * what, const std::string & deviceName)
     deviceName + ": " + what + " failed: " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")";
   if (IsSticking(status))
   {
-    throw DeviceLostError(message + "; the device is gone for this process: choose another one, or start anew");
+    throw DeviceLostError(message +
+                          "; the device is gone for this process: choose another one, or start the program again");
   }
   if (status == cudaErrorDevicesUnavailable || status == cudaErrorNoDevice)
   {

@@ -12,7 +12,7 @@ namespace gpureg
 
 /** Returns the number of the lane's item, which may be beyond the last item. */
 __device__ inline kernels::i64
-FindItem()
+ComputeItem()
 {
   return kernels::i64{ blockIdx.x } * blockDim.x + threadIdx.x;
 }
@@ -21,7 +21,7 @@ template <typename TKernel, typename TReal, typename... TParameters>
 __global__ void
 __launch_bounds__(GetMostItemLanes(TKernel::itemsOfTask)) RunItem(kernels::i64 count, TParameters... parameters)
 {
-  const kernels::i64 item = FindItem();
+  const kernels::i64 item = ComputeItem();
   if (item < count)
   {
     TKernel::template Run<TReal>(parameters..., item);
@@ -34,7 +34,7 @@ __global__ void
 __launch_bounds__(GetMostItemLanes(TKernel::itemsOfTask))
   RunItemOf(kernels::i64 count, const __grid_constant__ TStructure structure, TParameters... parameters)
 {
-  const kernels::i64 item = FindItem();
+  const kernels::i64 item = ComputeItem();
   if (item < count)
   {
     TKernel::template Run<TReal>(&structure, parameters..., item);
@@ -49,7 +49,7 @@ __launch_bounds__(GetMostItemLanes(TKernel::itemsOfTask)) RunItemOfTwo(kernels::
                                                                        const __grid_constant__ TSecond second,
                                                                        TParameters... parameters)
 {
-  const kernels::i64 item = FindItem();
+  const kernels::i64 item = ComputeItem();
   if (item < count)
   {
     TKernel::template Run<TReal>(&first, &second, parameters..., item);

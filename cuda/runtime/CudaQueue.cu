@@ -166,7 +166,7 @@ CudaQueue::GetFreeMemory()
   std::size_t           free = 0;
   std::size_t           total = 0;
   CheckCuda(cudaMemGetInfo(&free, &total), "asking for free memory", GetDeviceName());
-  return std::min(free, GetBackend().GetMemoryAccount().GetRoom(total));
+  return std::min(free, GetBackend().GetMemoryAccount().GetAvailableBytes(total));
 }
 
 void

@@ -148,7 +148,7 @@ GroupIndex(void)
 
 /** Returns the number of the work-item's element of an array; it may lie beyond the last element. */
 GPUREG_FUNCTION i64
-FindItem(void)
+ComputeItem(void)
 {
   return (i64)GroupIndex() * GPUREG_LANES + LaneIndex();
 }
@@ -190,28 +190,28 @@ RowBarrier(void)
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/** Adds weights[k] to histogram[(cell + k)·stride], 0 <= k < cells. */
+/** Adds weights[k] to histogram[(entry + k)·stride], 0 <= k < entries. */
 GPUREG_FUNCTION void
-AddWindow(__local u32 * histogram, int cell, int stride, int cells, const u32 * weights)
+AddWindow(__local u32 * histogram, int entry, int stride, int entries, const u32 * weights)
 {
-  for (int k = 0; k < cells; ++k)
+  for (int k = 0; k < entries; ++k)
   {
-    atomic_add(histogram + (cell + k) * stride, weights[k]);
+    atomic_add(histogram + (entry + k) * stride, weights[k]);
   }
 }
 
-/** Adds weight to histogram[cell·stride]. */
+/** Adds weight to histogram[entry·stride]. */
 GPUREG_FUNCTION void
-AddToCell(__local u32 * histogram, int cell, int stride, u32 weight)
+AddToEntry(__local u32 * histogram, int entry, int stride, u32 weight)
 {
-  atomic_add(histogram + cell * stride, weight);
+  atomic_add(histogram + entry * stride, weight);
 }
 
-/** Adds weight to a cell to which neighbouring lanes often add at the same time. */
+/** Adds weight to an entry to which neighbouring lanes often add at the same time. */
 GPUREG_FUNCTION void
-AddToSharedCell(__local u32 * histogram, int cell, int stride, u32 weight)
+AddToSharedEntry(__local u32 * histogram, int entry, int stride, u32 weight)
 {
-  AddToCell(histogram, cell, stride, weight);
+  AddToEntry(histogram, entry, stride, weight);
 }
 
 /** Waits for all lanes of a group, and makes their writes to global memory visible, too. */
@@ -221,11 +221,11 @@ GlobalBarrier(void)
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
-/** Adds weights[k] to window[k], 0 <= k < cells, in global memory. */
+/** Adds weights[k] to window[k], 0 <= k < entries, in global memory. */
 GPUREG_FUNCTION void
-AddWindowGlobally(__global u32 * window, int cells, const u32 * weights)
+AddWindowGlobally(__global u32 * window, int entries, const u32 * weights)
 {
-  for (int k = 0; k < cells; ++k)
+  for (int k = 0; k < entries; ++k)
   {
     atomic_add(window + k, weights[k]);
   }

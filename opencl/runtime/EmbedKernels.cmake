@@ -87,9 +87,9 @@ function(append_item_kernel function text)
 GPUREG_KERNEL void
 ${function}Kernel(const i64 itemCount${_declared})
 {
-  if (FindItem() < itemCount)
+  if (ComputeItem() < itemCount)
   {
-    ${function}(${_passed}, FindItem());
+    ${function}(${_passed}, ComputeItem());
   }
 }
 #endif
@@ -152,7 +152,7 @@ foreach(_file IN LISTS SOURCES)
   foreach(_struct IN LISTS _structs)
     string(REGEX REPLACE "typedef struct ([A-Za-z0-9_]+).*" "\\1" _struct "${_struct}")
     string(APPEND _checks
-           "typedef char ${_struct}IsLaidOutAlike[sizeof(${_struct}) == GPUREG_BYTES_OF_${_struct} ? 1 : -1];\n")
+           "typedef char ${_struct}HasEqualLayout[sizeof(${_struct}) == GPUREG_BYTES_OF_${_struct} ? 1 : -1];\n")
   endforeach()
   if(_file IN_LIST ITEMS)
     string(REGEX REPLACE "[ \n]+" " " _content "${_content}")

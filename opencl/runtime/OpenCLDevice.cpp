@@ -20,7 +20,7 @@ constexpr std::size_t PreferredLanes = 256;
 // Groups in flight at once on a compute unit of a GPU.
 constexpr int GroupsPerComputeUnit = 4;
 
-// Groups on a CPU, which needs no more than a few for each thread; constant, so that sums are partitioned alike on all CPUs.
+// Groups on a CPU, which needs no more than a few for each thread; constant, so that sums are partitioned identically on all CPUs.
 constexpr int GroupsOnCpu = 64;
 
 /** Returns the largest power of two up to PreferredLanes for which the device can hold a group with its lanes' sums.

@@ -101,7 +101,7 @@ ThrowOpenCLError(const std::string & deviceName, const cl::Error & error)
   }
   if (MeansDeviceLost(error.err()))
   {
-    throw DeviceLostError(text + "; choose another device, or start anew");
+    throw DeviceLostError(text + "; choose another device, or start the program again");
   }
   throw Error(text + "; choose another device if it happens again");
 }

@@ -127,7 +127,7 @@ OpenCLQueue::DoAllocate(std::size_t bytes)
 std::size_t
 OpenCLQueue::GetFreeMemory()
 {
-  return GetBackend().GetMemoryAccount().GetRoom(GetDevice().GetMemorySize());
+  return GetBackend().GetMemoryAccount().GetAvailableBytes(GetDevice().GetMemorySize());
 }
 
 std::size_t
@@ -245,7 +245,7 @@ OpenCLQueue::DoCopy(Memory & target, const Memory & source, std::size_t bytes)
 {
   CheckOpenCL(GetDeviceName(), [&] {
     m_Queue.enqueueCopyBuffer(BufferOf(source), BufferOf(target), 0, 0, bytes, nullptr, GetTimedEvent());
-    KeepFirstTimed();
+    StoreFirstTimed();
   });
 }
 
@@ -315,7 +315,7 @@ OpenCLQueue::Launch(const cl::Kernel & kernel, std::int64_t groups, int groupsY,
                           static_cast<std::size_t>(groupsY),
                           static_cast<std::size_t>(groupsZ));
   m_Queue.enqueueNDRangeKernel(kernel, cl::NullRange, items, cl::NDRange(lanes, 1, 1), nullptr, GetTimedEvent());
-  KeepFirstTimed();
+  StoreFirstTimed();
 }
 
 cl::Kernel &
@@ -426,11 +426,11 @@ OpenCLQueue::Clear(Memory & memory, std::size_t bytes)
 {
   CheckIsOperating();
   m_Queue.enqueueFillBuffer(BufferOf(memory), cl_uchar{ 0 }, 0, bytes, nullptr, GetTimedEvent());
-  KeepFirstTimed();
+  StoreFirstTimed();
 }
 
 void
-OpenCLQueue::KeepFirstTimed()
+OpenCLQueue::StoreFirstTimed()
 {
   if (m_IsTiming && !m_FirstTimed())
   {

@@ -160,7 +160,7 @@ private:
   }
   /** Stores the event of the first timed command, after that was enqueued. */
   void
-  KeepFirstTimed();
+  StoreFirstTimed();
   /** Enqueues a marker. */
   void
   Mark(cl::Event & mark);

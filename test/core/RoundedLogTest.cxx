@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the logarithm that every device rounds alike against the library's, in long double.
+// Tests the logarithm that every device rounds identically against the library's, in long double.
 #include "kernels/core/Prelude.h"
 #include "kernels/core/RoundedProduct.h"
 #include "kernels/core/RoundedLog.h"

@@ -24,7 +24,7 @@ ComputeByDefinition(const FieldGrid & grid, const BoxCorrelation & a, const Imag
   ForEachItem(CountFieldVoxels(&grid), [&](std::int64_t centre) {
     int    at[3];
     double n = 0, f = 0, m = 0, ff = 0, mm = 0, fm = 0;
-    FindVoxelIndex(&grid, centre, at);
+    ComputeVoxelIndex(&grid, centre, at);
     for (int z = at[2] - a.radius[2]; z <= at[2] + a.radius[2]; ++z)
     {
       for (int y = at[1] - a.radius[1]; y <= at[1] + a.radius[1]; ++y)

@@ -117,7 +117,7 @@ struct FieldCase
       int                             index[3];
       itk::Vector<double, VDimension> place;
       std::array<double, 3>           steps{ 0, 0, 0 };
-      gpureg::kernels::FindVoxelIndex(&forKernels, item, index);
+      gpureg::kernels::ComputeVoxelIndex(&forKernels, item, index);
       for (unsigned int d = 0; d < VDimension; ++d)
       {
         place[d] = index[d];
@@ -141,7 +141,7 @@ struct FieldCase
     ForEachItem(voxels, [&](std::int64_t item) {
       int    index[3];
       double factor = 1.0;
-      gpureg::kernels::FindVoxelIndex(&forKernels, item, index);
+      gpureg::kernels::ComputeVoxelIndex(&forKernels, item, index);
       for (unsigned int d = 0; d < VDimension; ++d)
       {
         factor *= std::min(1.0, std::min(index[d], forKernels.size[d] - 1 - index[d]) / width);
@@ -186,7 +186,7 @@ struct FieldCase
 
   template <typename TReal>
   double
-  FindLargestDifference(const std::vector<TReal> & ours, const ImageType & itks) const
+  ComputeLargestDifference(const std::vector<TReal> & ours, const ImageType & itks) const
   {
     double largest = 0;
     ForEachItem(voxels, [&](std::int64_t item) {

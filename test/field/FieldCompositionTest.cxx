@@ -29,7 +29,7 @@ bool
 IsAtEdge(const FieldCase<VDimension> & its, const float * vector, std::int64_t item)
 {
   int index[3];
-  FindVoxelIndex(&its.forKernels, item, index);
+  ComputeVoxelIndex(&its.forKernels, item, index);
   const auto steps = gpureg::Multiply(its.toVoxels, gpureg::Vector3{ vector[0], vector[1], vector[2] });
   bool       isAtEdge = false;
   for (unsigned int d = 0; d < VDimension; ++d)
@@ -92,7 +92,7 @@ TestResampling()
     Floats field = its.DrawField(random, 2.0);
     ForEachItem(its.voxels, [&](std::int64_t item) {
       int index[3];
-      FindVoxelIndex(&its.forKernels, item, index);
+      ComputeVoxelIndex(&its.forKernels, item, index);
       for (unsigned int d = 0; d < VDimension; ++d)
       {
         if (index[d] == 0 || index[d] == its.forKernels.size[d] - 1)
@@ -111,7 +111,7 @@ TestResampling()
     adaptor->SetRequiredDirection(to.direction);
     adaptor->AdaptTransformParameters();
     const FieldResampling resampling{
-      gpureg::FindMapBetween(GetGeometry(to), GetGeometry(its.grid)), other.forKernels, its.forKernels, 0, 0
+      gpureg::ComputeMapBetween(GetGeometry(to), GetGeometry(its.grid)), other.forKernels, its.forKernels, 0, 0
     };
     Floats resampled(3 * other.voxels);
     ForEachItem(other.voxels,
@@ -144,7 +144,7 @@ TEST(FieldGrid, FindsVoxelsBeyondFourBillion)
        { std::int64_t{ 4999 }, std::int64_t{ 4294967295 }, std::int64_t{ 4294967296 }, CountFieldVoxels(&grid) - 1 })
   {
     int index[3];
-    FindVoxelIndex(&grid, voxel, index);
+    ComputeVoxelIndex(&grid, voxel, index);
     EXPECT_EQ((std::int64_t{ 3000 } * index[2] + index[1]) * 5000 + index[0], voxel);
     EXPECT_TRUE(index[0] >= 0 && index[0] < 5000 && index[1] >= 0 && index[1] < 3000);
   }
@@ -181,7 +181,7 @@ TEST(FieldComposition, TakesITKsSideOfTheEdge)
       ForEachItem(its.voxels, [&](std::int64_t item) {
         ComposeFields(&its.forKernels, FactorsOfOne, outer.data(), inner.data(), composed.data(), item);
       });
-      EXPECT_LE(its.FindLargestDifference(composed, *filter->GetOutput()), Roundings * its.FindRounding(1.0));
+      EXPECT_LE(its.ComputeLargestDifference(composed, *filter->GetOutput()), Roundings * its.FindRounding(1.0));
     }
   }
 }
@@ -238,7 +238,7 @@ TEST(FieldResampling, ContinuesTheEdge)
   ForEachItem(CountFieldVoxels(&fine), [&](std::int64_t item) {
     int    index[3];
     double expected[3] = {};
-    FindVoxelIndex(&fine, item, index);
+    ComputeVoxelIndex(&fine, item, index);
     double       place[3];
     std::int64_t first = 0, step[3], stride = 3;
     for (int d = 0; d < 3; ++d)

@@ -49,7 +49,7 @@ Exponentiate(const FieldGrid & grid, const Doubles & velocity, int squarings)
 
 template <typename TReal>
 TReal
-FindLargestMagnitude(const std::vector<TReal> & field)
+ComputeLargestMagnitude(const std::vector<TReal> & field)
 {
   return std::abs(
     *std::max_element(field.begin(), field.end(), [](TReal a, TReal b) { return std::abs(a) < std::abs(b); }));
@@ -65,7 +65,7 @@ CarryBack(const FieldGrid & grid, const std::vector<Doubles> & fields, Doubles g
   for (std::size_t n = fields.size() - 1; n-- > 0;)
   {
     const double * u = fields[n].data();
-    const auto     largest = static_cast<float>(FindLargestMagnitude(gradient));
+    const auto     largest = static_cast<float>(ComputeLargestMagnitude(gradient));
     Doubles        carried(gradient.size());
     ForEachItem(voxels, [&](std::int64_t item) {
       CarryToVoxel(&grid, 1.0F, u, gradient.data(), sums.data(), carried.data(), item);
@@ -121,7 +121,7 @@ ComputeTangent(const FieldGrid & grid, const Doubles & u, const Doubles & v)
   ForEachItem(CountFieldVoxels(&grid), [&](std::int64_t item) {
     int    index[3], cell[3];
     double fraction[3], moved[3];
-    FindVoxelIndex(&grid, item, index);
+    ComputeVoxelIndex(&grid, item, index);
     MoveFromVoxel(&grid, index, &u[3 * item], cell, fraction);
     for (int d = 0; d < 3; ++d)
     {
@@ -177,7 +177,7 @@ TestTranspose()
       // Integers of 39 bits at least: a rounding of 2^-39 for each of 8 corners and 3 squarings, which are not all of one sign.
       EXPECT_NEAR(Dot(v, CarryBack(grid, fields, w)),
                   Dot(tangent, w),
-                  24 * std::ldexp(1.0, -39) * FindLargestMagnitude(w) * Norm(v) * std::sqrt(3.0 * its.voxels));
+                  24 * std::ldexp(1.0, -39) * ComputeLargestMagnitude(w) * Norm(v) * std::sqrt(3.0 * its.voxels));
     }
   });
 }
@@ -225,7 +225,7 @@ TestExponential(const std::string & device)
         filter->Update();
         exponential.Enqueue(*input, isInverse, *scratch, *output);
         // Each squaring doubles what the one before has rounded, and adds its own.
-        EXPECT_LE(its.FindLargestDifference(arrays.template Download<float>(output), *filter->GetOutput()),
+        EXPECT_LE(its.ComputeLargestDifference(arrays.template Download<float>(output), *filter->GetOutput()),
                   100 * its.FindRounding(3.0))
           << squarings << ' ' << isInverse;
       }
@@ -338,7 +338,7 @@ TEST(FieldAdjoint, ScattersTheSameBitsInAnyOrder)
   const Floats field = its.DrawField(random, 4.0);
   const Floats gradient = its.DrawField(random, 1.0);
   const float  units = gpureg::ComputeScatterUnits(its.voxels);
-  const float  largest = FindLargestMagnitude(gradient);
+  const float  largest = ComputeLargestMagnitude(gradient);
   const auto   scatter = [&](std::vector<u64> & sums, std::int64_t item) {
     ScatterToCorners(&its.forKernels, 1.0F, units, &largest, field.data(), gradient.data(), sums.data(), item);
   };
@@ -361,7 +361,7 @@ TEST(FieldAdjoint, ScattersTheSameBitsInAnyOrder)
   EXPECT_EQ(byThreads, forwards);
 }
 
-TEST(FieldAdjoint, HasRoomForAllVoxelsInOne)
+TEST(FieldAdjoint, HoldsAllVoxelsInOne)
 {
   for (const std::int64_t voxels :
        { std::int64_t{ 1 }, std::int64_t{ 8 } << 20, (std::int64_t{ 8 } << 20) + 1, std::int64_t{ 1 } << 33 })

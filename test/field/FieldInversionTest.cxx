@@ -57,7 +57,7 @@ struct Inverse
 
 /** The largest error that a field's inverse has, in voxels. */
 float
-FindLargestError(const FieldGrid & grid, const Floats & field, const Floats & inverse)
+ComputeLargestError(const FieldGrid & grid, const Floats & field, const Floats & inverse)
 {
   const InversionState state{};
   float                largest = 0;
@@ -97,7 +97,7 @@ TestITKsIterations()
         const double rounding = 60 * its.FindRounding(3.0);
         EXPECT_NEAR(ours.state.largestError, filter->GetMaxErrorNorm(), rounding);
         EXPECT_NEAR(ours.state.meanError, filter->GetMeanErrorNorm(), rounding);
-        EXPECT_LE(its.FindLargestDifference(ours.vectors, *filter->GetOutput()), rounding);
+        EXPECT_LE(its.ComputeLargestDifference(ours.vectors, *filter->GetOutput()), rounding);
       }
     }
   });
@@ -125,9 +125,9 @@ TestNewton()
     });
   };
   invert(inverse);
-  const float left = FindLargestError(its.forKernels, field, inverse);
+  const float left = ComputeLargestError(its.forKernels, field, inverse);
   const float leftByITK =
-    FindLargestError(its.forKernels, field, Inverse(its.forKernels, field, Floats(field.size()), itks).vectors);
+    ComputeLargestError(its.forKernels, field, Inverse(its.forKernels, field, Floats(field.size()), itks).vectors);
   EXPECT_LE(left, rule.error);
   EXPECT_EQ(left, *std::max_element(errors.begin(), errors.end()));
   EXPECT_LE(100.0F * left, leftByITK);

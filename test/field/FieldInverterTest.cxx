@@ -98,7 +98,7 @@ MakeSwirl(const FieldCase<VDimension> & its, double angle)
   const double      radius = std::min(size[0], size[1]) / 2.0;
   ForEachItem(its.voxels, [&](std::int64_t item) {
     int index[3];
-    gpureg::kernels::FindVoxelIndex(&its.forKernels, item, index);
+    gpureg::kernels::ComputeVoxelIndex(&its.forKernels, item, index);
     const double x = index[0] - (size[0] - 1) / 2.0;
     const double y = index[1] - (size[1] - 1) / 2.0;
     const double share = std::max(0.0, 1 - (x * x + y * y) / (radius * radius));
@@ -286,7 +286,7 @@ TEST(FieldInverter, IsTheSameForEachNumberOfThreadsAndOnEachDevice)
     gpureg::FieldInverter inverter(device);
     const Inverse         inverse = Invert(inverter, its, field);
     EXPECT_EQ(Invert(inverter, its, field).vectors, inverse.vectors);
-    EXPECT_LE(its.FindLargestDifference(inverse.vectors, *its.MakeImage(onHost.vectors)), 3e-4);
+    EXPECT_LE(its.ComputeLargestDifference(inverse.vectors, *its.MakeImage(onHost.vectors)), 3e-4);
   }
 }
 

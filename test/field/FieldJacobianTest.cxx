@@ -93,7 +93,7 @@ TEST(FieldJacobian, OfALinearMapIsItsDeterminantOnAnyGrid)
     Floats             field;
     ForEachItem(its.voxels, [&](std::int64_t item) {
       int index[3];
-      FindVoxelIndex(&its.forKernels, item, index);
+      ComputeVoxelIndex(&its.forKernels, item, index);
       const auto place = its.FromVoxels({ 1.0 * index[0], 1.0 * index[1], 1.0 * index[2] });
       for (const double component : gpureg::Multiply(map, place))
       {
@@ -103,7 +103,7 @@ TEST(FieldJacobian, OfALinearMapIsItsDeterminantOnAnyGrid)
     ForEachItem(its.voxels, [&](std::int64_t item) {
       int  index[3];
       bool isAtEdge = false;
-      FindVoxelIndex(&its.forKernels, item, index);
+      ComputeVoxelIndex(&its.forKernels, item, index);
       for (int d = 0; d < 3; ++d)
       {
         isAtEdge |= index[d] == 0 || index[d] == its.forKernels.size[d] - 1;
@@ -131,7 +131,7 @@ TEST(FieldJacobian, CountsFolds)
     Floats field(3 * its.voxels);
     ForEachItem(its.voxels, [&](std::int64_t item) {
       int index[3];
-      FindVoxelIndex(&its.forKernels, item, index);
+      ComputeVoxelIndex(&its.forKernels, item, index);
       field[3 * item] = -slope * static_cast<float>(index[0]);
     });
     const std::int64_t inside = (4 * 11 + 5) * 12 + 6;

@@ -47,7 +47,7 @@ Smooth(const FieldGrid & grid, const Floats & field, double variance, float & lo
   }
   a.clearsBorder = 1;
   a.measures = 1;
-  a.kept = gpureg::FindKeptPart(variance);
+  a.kept = gpureg::ComputeUnsmoothedShare(variance);
   const FieldGrid    numbers = MakeGridOfNumbers(&grid);
   Floats             alongX(field.size()), alongY(field.size()), smoothed(field.size());
   const std::int64_t blocks = CountFieldBlocks(&grid, 2, BlockWidth, BlockLength);
@@ -81,7 +81,7 @@ TestSmoothing()
       float        longest = 0;
       float        expected = 0;
       const Floats smoothed = Smooth(its.forKernels, field, variance, longest);
-      EXPECT_LE(its.FindLargestDifference(smoothed, *itks), rounding) << variance;
+      EXPECT_LE(its.ComputeLargestDifference(smoothed, *itks), rounding) << variance;
       ForEachItem(its.voxels, [&](std::int64_t item) {
         expected = std::max(expected, ComputeLengthOfVector(&its.forKernels, smoothed.data(), item));
       });
@@ -112,7 +112,7 @@ TestScaling()
       const auto itks = smoother->ScaleUpdateField(its.MakeImage(field));
       // A vector is up to 0.25 voxels by ITK's measure; by ours up to that times how much spacings differ.
       const auto [thin, thick] = std::minmax_element(its.forKernels.perSpacing, its.forKernels.perSpacing + VDimension);
-      EXPECT_LE(its.FindLargestDifference(scaled, *itks), 2e-7 * *thick / *thin);
+      EXPECT_LE(its.ComputeLargestDifference(scaled, *itks), 2e-7 * *thick / *thin);
     }
   });
 }

@@ -63,7 +63,7 @@ TestSpreading(const std::string & device)
     std::int64_t spread = 0;
     ForEachItem(its.voxels, [&](std::int64_t item) {
       int index[3];
-      FindVoxelIndex(&its.forKernels, item, index);
+      ComputeVoxelIndex(&its.forKernels, item, index);
       std::array<double, 3> vector{};
       std::copy_n(&velocity[3 * item], 3, vector.begin());
       std::array<double, 3> place = gpureg::Multiply(its.toVoxels, vector);
@@ -96,7 +96,7 @@ TestTaking(const std::string & device)
     const auto   marked = static_cast<std::int64_t>(Uniform(random, 0, static_cast<double>(its.voxels) - 0.5));
     int          place[3];
     marks[marked] = 1.0F;
-    FindVoxelIndex(&its.forKernels, marked, place);
+    ComputeVoxelIndex(&its.forKernels, marked, place);
     const auto onDevice = arrays.Upload(field);
     gpureg::ForEachItem<TakeWhereMarkedKernel>(arrays.GetQueue(),
                                                its.voxels,
@@ -107,7 +107,7 @@ TestTaking(const std::string & device)
     const auto found = arrays.template Download<float>(onDevice);
     ForEachItem(its.voxels, [&](std::int64_t item) {
       int index[3];
-      FindVoxelIndex(&its.forKernels, item, index);
+      ComputeVoxelIndex(&its.forKernels, item, index);
       int farthest = 0;
       for (int d = 0; d < 3; ++d)
       {

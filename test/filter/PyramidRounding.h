@@ -53,24 +53,24 @@ ComputeContinuousIndex(const itk::ImageBase<VDimension> & image,
   return image.template TransformPhysicalPointToContinuousIndex<double>(point);
 }
 
-/** Returns true if ITK's rounding moves all rows of a level alike, so that a voxel's position along an axis depends on its index along
+/** Returns true if ITK's rounding moves all rows of a level identically, so that a voxel's position along an axis depends on its index along
  *  that axis alone. If axes are a permutation of the physical ones, this is not always so, since the inverse of their matrix is rounded. */
 template <unsigned int VDimension>
 bool
-AreRowsAlike(const itk::ImageBase<VDimension> & image, const itk::ImageBase<VDimension> & level)
+AreRowsEqual(const itk::ImageBase<VDimension> & image, const itk::ImageBase<VDimension> & level)
 {
   const auto region = level.GetLargestPossibleRegion();
-  bool       areAlike = true;
+  bool       areEqual = true;
   ForEachEndOfARow(region, [&](const itk::Index<VDimension> & index) {
     const auto there = ComputeContinuousIndex(image, level, index);
     for (unsigned int d = 0; d < VDimension; ++d)
     {
       auto onAxis = region.GetIndex();
       onAxis[d] = index[d];
-      areAlike = areAlike && there[d] == ComputeContinuousIndex(image, level, onAxis)[d];
+      areEqual = areEqual && there[d] == ComputeContinuousIndex(image, level, onAxis)[d];
     }
   });
-  return areAlike;
+  return areEqual;
 }
 
 /** Returns how far the rounding of itk::ResampleImageFilter moves a level's voxels along each axis, in voxels of the image from which
@@ -104,7 +104,7 @@ ComputeDisplacement(const itk::ImageBase<VDimension> & image,
 /** Returns the largest difference between neighbours along an axis. */
 template <typename TImage>
 double
-FindLargestStep(const TImage & image, unsigned int axis)
+ComputeLargestStep(const TImage & image, unsigned int axis)
 {
   const auto region = image.GetBufferedRegion();
   double     largest = 0;
@@ -150,7 +150,7 @@ ComputeLevelTolerance(const TImage &                                 image,
     const auto displacement = ComputeDisplacement<TImage::ImageDimension>(image, level, factors);
     for (unsigned int d = 0; d < TImage::ImageDimension; ++d)
     {
-      tolerance += displacement[d] * FindLargestStep(image, d);
+      tolerance += displacement[d] * ComputeLargestStep(image, d);
     }
   }
   return tolerance;

@@ -50,7 +50,7 @@ MakeInput()
 /** Returns true if both images hold the same numbers, except for rounding, and numbers that are not finite at the same places. The order
  *  of additions decides whether infinities add up to infinity or to NaN. */
 bool
-AreAlike(const ImageType & a, const ImageType & b)
+AreEqual(const ImageType & a, const ImageType & b)
 {
   if (a.GetBufferedRegion() != b.GetBufferedRegion())
   {
@@ -91,7 +91,7 @@ protected:
       filter->Update();
     });
     EXPECT_EQ(got, wanted);
-    EXPECT_TRUE(!wanted.empty() || !got.empty() || AreAlike(*filter->GetOutput(), *reference->GetOutput()));
+    EXPECT_TRUE(!wanted.empty() || !got.empty() || AreEqual(*filter->GetOutput(), *reference->GetOutput()));
     return wanted;
   }
 
@@ -104,7 +104,7 @@ protected:
     EXPECT_EQ(GetError([&] { reference.Update(); }), "");
     const Listening listening;
     EXPECT_EQ(GetError([&] { filter.Update(); }), "");
-    EXPECT_TRUE(AreAlike(*filter.GetOutput(), *reference.GetOutput()));
+    EXPECT_TRUE(AreEqual(*filter.GetOutput(), *reference.GetOutput()));
     EXPECT_EQ(listening.window->Count("Computed by itk::"), 0u) << listening.window->said.front();
   }
 

@@ -38,7 +38,7 @@ MoveToTheOrigin(const TImage & image)
 class VolumeFilterFuzz : public DeviceTest
 {
 protected:
-  /** Configures both filters alike, and checks their outputs. Inputs that ITK refuses must be refused by ours, too, unless it may accept
+  /** Configures both filters identically, and checks their outputs. Inputs that ITK refuses must be refused by ours, too, unless it may accept
    *  more. Outputs must be equal to the bit for any number of threads. Returns true if there was something to compare. */
   template <typename TReference, typename TFilter, typename TConfigure, typename TCheck>
   bool
@@ -136,7 +136,7 @@ protected:
       {
         // Truncated integers show the last bit of the values from which they are made. Ours equal ITK's unless ITK's rounding moves each
         // row differently: then a level may add a difference of one.
-        tolerance += isCopy || setUp.shrinks || AreRowsAlike<Dimension>(image, expected) ? 0 : 1;
+        tolerance += isCopy || setUp.shrinks || AreRowsEqual<Dimension>(image, expected) ? 0 : 1;
       }
       else
       {

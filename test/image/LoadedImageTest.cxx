@@ -29,8 +29,8 @@ namespace gpuregtest
 
 namespace
 {
+using itk::GPURegistrationDetail::ComputeBinBetween;
 using itk::GPURegistrationDetail::ComputeBinEdges;
-using itk::GPURegistrationDetail::FindBinBetween;
 using itk::GPURegistrationDetail::NumberLine;
 
 /** Returns a filler that copies from an array, which must outlive it. */
@@ -111,7 +111,7 @@ MakePlacements()
 
 /** Computes the value of sample n as itk::LinearInterpolateImageFunction does; returns false outside. */
 bool
-FindValue(const Placement & place, const std::vector<float> & values, std::int64_t n, float & value)
+ComputeValue(const Placement & place, const std::vector<float> & values, std::int64_t n, float & value)
 {
   const double x[3] = { static_cast<double>(n % place.size[0]),
                         static_cast<double>(n / place.size[0] % place.size[1]),
@@ -159,7 +159,7 @@ StoreEach(const Placement & place, const std::vector<float> & values, T invalid,
   for (std::size_t n = 0; n < kept.size(); ++n)
   {
     float value = 0;
-    if (FindValue(place, values, static_cast<std::int64_t>(n), value))
+    if (ComputeValue(place, values, static_cast<std::int64_t>(n), value))
     {
       kept[n] = static_cast<T>(ofValue(value));
     }
@@ -262,7 +262,7 @@ TEST(BinEdgesTest, AreWhereBinsBegin)
     const auto   minimum = static_cast<float>(scale * Uniform(random, -1.0, 1.0));
     const auto   maximum = static_cast<float>(minimum + scale * Uniform(random, 0.0, 2.0));
     const auto   bins = static_cast<itk::SizeValueType>(Uniform(random, 2.0, 300.0));
-    const auto   binOf = [&](float value) { return FindBinBetween(value, minimum, maximum, bins); };
+    const auto   binOf = [&](float value) { return ComputeBinBetween(value, minimum, maximum, bins); };
     if (!(minimum < maximum))
     {
       continue;
@@ -432,7 +432,7 @@ TEST_P(LoadedImageTest, MetricsTakeBinsAsTheHostGivesThem)
     for (const double offset : { 0.0, 1e5, -3.0 })
     {
       const auto          values = MakeValues<float>(ImageSize, offset, 11);
-      const auto          binOf = [&](float value) { return FindBinBetween(value, offset, offset + 100.0, bins); };
+      const auto          binOf = [&](float value) { return ComputeBinBetween(value, offset, offset + 100.0, bins); };
       const auto          kept = StoreEach<std::uint16_t>(place, values, 0xFFFF, binOf);
       gpureg::LoadedImage image(GetParam());
       Load(image, values);
@@ -607,7 +607,7 @@ TEST_P(LoadedImageTest, MetricsLeaveOutWhatIsOutside)
   {
     SCOPED_TRACE(place.name);
     const auto                values = MakeValues<float>(ImageSize, 0.0, 21);
-    const auto                binOf = [](float value) { return FindBinBetween(value, 0.0, 100.0, bins); };
+    const auto                binOf = [](float value) { return ComputeBinBetween(value, 0.0, 100.0, bins); };
     auto                      keptBins = StoreEach<std::uint16_t>(place, values, 0xFFFF, binOf);
     const auto                none = static_cast<float>(gpureg::NoFixedValue);
     auto                      keptValues = StoreEach<float>(place, values, none, [](float v) { return v / 100.0; });
@@ -767,7 +767,7 @@ TEST_P(LoadedImageTest, PartialVolumeReadsBinsAsTheHostGivesThem)
   for (const gpureg::Size & size : { ImageSize, gpureg::Size{ 63, 66, 1 }, gpureg::Size{ 5, 1, 40 } })
   {
     const auto                 values = MakeValues<double>(size, -20.0, 15);
-    const auto                 binOf = [](double v) { return FindBinBetween(v, -20.0, 80.0, bins); };
+    const auto                 binOf = [](double v) { return ComputeBinBetween(v, -20.0, 80.0, bins); };
     std::vector<std::uint16_t> fixedBins(values.size());
     std::vector<std::uint8_t>  movingBins(values.size());
     for (std::size_t n = 0; n < values.size(); ++n)

@@ -36,7 +36,7 @@ FindAll(const Values & values)
 gpureg::ValueRange
 ComputeRange(const Values & values)
 {
-  return gpureg::FindValueRange(values, FindAll(values)).range;
+  return gpureg::ComputeValueRange(values, FindAll(values)).range;
 }
 
 /** Returns `count` values, equally spaced between two numbers. */
@@ -132,7 +132,7 @@ TEST(ValueRangeTest, WhatIsBelowAirOfACTIsPadding)
   for (const double padding : { -2000, -3024, -32768 })
   {
     const Values values = Join(Repeat(padding, 2000), scan);
-    const auto   found = gpureg::FindValueRange(values, FindAll(values));
+    const auto   found = gpureg::ComputeValueRange(values, FindAll(values));
     EXPECT_EQ(found.range[0], -1100) << padding;
     EXPECT_NEAR(found.becomes[0], -1000, 0.1) << padding;
   }

@@ -88,7 +88,7 @@ protected:
       if (attempt == 1)
       {
         ++m_Redrawn;
-        std::cout << "drawn anew, because " << whyEmpty << ": " << ::testing::PrintToString(c) << std::endl;
+        std::cout << "drawn again, because " << whyEmpty << ": " << ::testing::PrintToString(c) << std::endl;
       }
       c.seed += attempt * 1000000;
       SCOPED_TRACE(::testing::PrintToString(c));
@@ -214,7 +214,7 @@ protected:
     EXPECT_LE(m_Redrawn, std::max<std::uint64_t>(1, count / 20)) << "too few of the drawn set-ups were compared";
     EXPECT_LE(m_Sensitive, std::max<std::uint64_t>(1, count / 20))
       << "too many comparisons had the tolerance of ITK's own sensitivity";
-    std::cout << "set-ups drawn anew: " << m_Redrawn << ", of sensitive derivatives: " << m_Sensitive << std::endl;
+    std::cout << "set-ups drawn again: " << m_Redrawn << ", of sensitive derivatives: " << m_Sensitive << std::endl;
   }
 
   /** Set-ups in which ITK's own results change more than this, if moving values change by a float's rounding error, are not compared. */

@@ -117,7 +117,7 @@ protected:
 /** Expects both metrics, which were initialized before, to give the same results now. */
 template <typename TOurs, typename TItks>
 void
-ExpectAlike(const TOurs & ours, const TItks & itks)
+ExpectClose(const TOurs & ours, const TItks & itks)
 {
   const Answer wanted = Evaluate(itks);
   for (int n = 0; n < 2; ++n)
@@ -135,20 +135,20 @@ TEST_P(ResidentImages, AMovingImageThatIsRefilledIsSeen)
   const auto itks = this->MakeMetric<ItkMetric<float, 3>>(false);
   ours->Initialize();
   itks->Initialize();
-  ExpectAlike(*ours, *itks);
+  ExpectClose(*ours, *itks);
   Refill(*moving, OtherWaves);
-  ExpectAlike(*ours, *itks);
+  ExpectClose(*ours, *itks);
   // Values leave the range for which the histogram was made: ITK excludes such samples.
   Refill(*moving, [](double x, double y, double z) { return 1.5 * OtherWaves(x, y, z) - 20; });
-  ExpectAlike(*ours, *itks);
+  ExpectClose(*ours, *itks);
   Refill(*moving, [](double x, double y, double z) { return 90 - Waves(x + 0.7, y - 0.4, z + 0.3); });
-  ExpectAlike(*ours, *itks);
+  ExpectClose(*ours, *itks);
   // Until now the gradient was that of the first image.
   Refill(*moving, OtherWaves);
-  ExpectAlike(*ours, *itks);
+  ExpectClose(*ours, *itks);
   ours->Initialize();
   itks->Initialize();
-  ExpectAlike(*ours, *itks);
+  ExpectClose(*ours, *itks);
 }
 
 /** A program that trusts time stamps and reports the change, but does not initialize again. */
@@ -161,7 +161,7 @@ TEST_P(ResidentImages, AMovingImageThatLeavesTheRangeIsSeenWhenItIsModified)
   itks->Initialize();
   Refill(*moving, [](double x, double y, double z) { return 1.5 * OtherWaves(x, y, z) - 20; });
   moving->Modified();
-  ExpectAlike(*ours, *itks);
+  ExpectClose(*ours, *itks);
 }
 
 TEST_P(ResidentImages, FieldsThatAreRefilledAreSeen)
@@ -195,11 +195,11 @@ TEST_P(ResidentImages, FieldsThatAreRefilledAreSeen)
   };
   initialize(*ours);
   initialize(*itks);
-  ExpectAlike(*ours, *itks);
+  ExpectClose(*ours, *itks);
   refill(*movingField, 0.6);
-  ExpectAlike(*ours, *itks);
+  ExpectClose(*ours, *itks);
   refill(*fixedField, -0.3);
-  ExpectAlike(*ours, *itks);
+  ExpectClose(*ours, *itks);
 }
 
 TEST_P(ResidentImages, CoefficientsThatAreRefilledAreSeen)
@@ -213,14 +213,14 @@ TEST_P(ResidentImages, CoefficientsThatAreRefilledAreSeen)
   itks->SetMovingInterpolator(itksSpline);
   ours->Initialize();
   itks->Initialize();
-  ExpectAlike(*ours, *itks);
+  ExpectClose(*ours, *itks);
   for (const SplineType * const spline : { oursSpline.GetPointer(), itksSpline.GetPointer() })
   {
     const auto * const coefficients = itk::GPURegistrationDetail::BSplineAccess<SplineType>::GetCoefficients(*spline);
     Refill(const_cast<SplineType::CoefficientImageType &>(*coefficients),
            [](double x, double y, double z) { return 70 - 0.5 * Waves(x + 0.5, y, z); });
   }
-  ExpectAlike(*ours, *itks);
+  ExpectClose(*ours, *itks);
 }
 
 TEST_P(ResidentImages, AFixedImageThatIsRefilledIsSeen)
@@ -229,9 +229,9 @@ TEST_P(ResidentImages, AFixedImageThatIsRefilledIsSeen)
   const auto itks = this->MakeMetric<ItkMetric<float, 3>>(false);
   ours->Initialize();
   itks->Initialize();
-  ExpectAlike(*ours, *itks);
+  ExpectClose(*ours, *itks);
   Refill(*fixed, OtherWaves);
-  ExpectAlike(*ours, *itks);
+  ExpectClose(*ours, *itks);
 }
 
 TEST_P(ResidentImages, MasksThatAreRefilledAreSeen)
@@ -240,9 +240,9 @@ TEST_P(ResidentImages, MasksThatAreRefilledAreSeen)
   const auto itks = this->MakeMetric<ItkMetric<float, 3>>(true);
   ours->Initialize();
   itks->Initialize();
-  ExpectAlike(*ours, *itks);
+  ExpectClose(*ours, *itks);
   Refill(*maskImage, [](double, double y, double z) { return y > 3 && z < 15 ? 1 : 0; });
-  ExpectAlike(*ours, *itks);
+  ExpectClose(*ours, *itks);
 }
 
 TEST_P(ResidentImages, PointsThatAreMovedAreSeen)
@@ -266,7 +266,7 @@ TEST_P(ResidentImages, PointsThatAreMovedAreSeen)
   };
   initialize(*ours);
   initialize(*itks);
-  ExpectAlike(*ours, *itks);
+  ExpectClose(*ours, *itks);
   // Each metric has its own virtual points.
   const auto move = [](const auto & metric) {
     auto & virtualPoints = const_cast<PointSetType &>(*metric.GetVirtualSampledPointSet());
@@ -277,7 +277,7 @@ TEST_P(ResidentImages, PointsThatAreMovedAreSeen)
   };
   move(*ours);
   move(*itks);
-  ExpectAlike(*ours, *itks);
+  ExpectClose(*ours, *itks);
 }
 
 /** Every metric of ITK as a program makes it that does not know this module, once overridden and once as ITK's own. */
@@ -330,14 +330,14 @@ TEST_P(ResidentImagesOfOverrides, ImagesAndMasksThatAreRefilledAreSeen)
     Refill(*maskImage, [](double x, double, double) { return x > 4 ? 1 : 0; });
     ours.Initialize();
     itks.Initialize();
-    ExpectAlike(ours, itks);
+    ExpectClose(ours, itks);
     // Values stay in the range for which a histogram was made.
     Refill(*moving, [](double x, double y, double z) { return 90 - Waves(x + 0.9, y - 0.2, z + 0.3) * 0.9 - 4; });
-    ExpectAlike(ours, itks);
+    ExpectClose(ours, itks);
     Refill(*fixed, [](double x, double y, double z) { return 4 + 0.9 * Waves(x + 0.1, y, z); });
-    ExpectAlike(ours, itks);
+    ExpectClose(ours, itks);
     Refill(*maskImage, [](double, double y, double z) { return y > 3 && z < 15 ? 1 : 0; });
-    ExpectAlike(ours, itks);
+    ExpectClose(ours, itks);
   });
 }
 
@@ -362,13 +362,13 @@ TEST_P(ResidentImagesOfOverrides, FieldsBehindWhatIsOptimisedThatAreRefilledAreS
       metric->SetMovingTransform(composite);
       metric->Initialize();
     }
-    ExpectAlike(ours, itks);
+    ExpectClose(ours, itks);
     for (const double shift : { 0.6, -0.35 })
     {
       FieldType::PixelType vector;
       vector.Fill(shift);
       std::fill_n(field->GetBufferPointer(), field->GetBufferedRegion().GetNumberOfPixels(), vector);
-      ExpectAlike(ours, itks);
+      ExpectClose(ours, itks);
     }
   });
 }

@@ -121,7 +121,7 @@ public:
         std::memcpy(&forces[static_cast<std::size_t>(first)], in, static_cast<std::size_t>(count) * 3 * sizeof(float));
       },
       parallelFor);
-    controlForces = engine.GatherForces(parallelFor);
+    controlForces = engine.InterpolateForcesAdjointly(parallelFor);
   }
 
   /** Returns Σ w f in doubles. */
@@ -216,10 +216,10 @@ public:
     return sums;
   }
 
-  /** Returns the number of adjacent control points for which one walk along y or z sums, as ControlPoints::FindTileControls() in
+  /** Returns the number of adjacent control points for which one walk along y or z sums, as ControlPoints::CountTileControls() in
    *  src/engine/metric/samples/ControlPoints.cpp does. A test of tiles with several control points checks its cases by it. */
   int
-  FindTileControls(std::size_t axis) const
+  CountTileControls(std::size_t axis) const
   {
     const std::int64_t lines = std::int64_t{ 3 } * m_VirtualSize[0] * (axis == 2 ? m_VirtualSize[1] : m_Grid.size[2]);
     const std::int64_t walks = lines * m_Grid.size[axis];
@@ -440,8 +440,8 @@ TEST_P(SplineForcesTest, TilesOfSeveralControlPointsAgreeWithTheDefinition)
     const SplineCase c{ 3, 3, lie, false, lie == Lie::Backwards, true };
     SCOPED_TRACE(::testing::PrintToString(c));
     Problem problem(c, ++seed);
-    ASSERT_EQ(problem.FindTileControls(2), 9);
-    ASSERT_EQ(problem.FindTileControls(1), 4);
+    ASSERT_EQ(problem.CountTileControls(2), 9);
+    ASSERT_EQ(problem.CountTileControls(1), 4);
     ASSERT_NE(problem.GetGrid().size[2] % 9, 0);
     ASSERT_NE(problem.GetGrid().size[1] % 4, 0);
     problem.Evaluate(engine, OnThreads(2));
@@ -458,7 +458,8 @@ TEST_P(SplineForcesTest, BadSplinesAreRefusedAndTheMetricGoesOn)
 {
   gpureg::PairMetric engine(GetParam(), gpureg::PairMeasure::MeanSquares);
   Problem            problem({}, 3);
-  EXPECT_THROW(static_cast<void>(engine.GatherForces(OnThreads(1))), gpureg::BadInputError) << "nothing was evaluated";
+  EXPECT_THROW(static_cast<void>(engine.InterpolateForcesAdjointly(OnThreads(1))), gpureg::BadInputError)
+    << "nothing was evaluated";
   problem.Evaluate(engine, OnThreads(1));
   const auto            first = problem.controlForces;
   gpureg::SampleMapping mapping;

@@ -178,7 +178,7 @@ protected:
     {
       std::for_each(g.begin(), g.end(), [weight](double & x) { x *= -weight; });
     }
-    EXPECT_LT(FindDistance(GetPoints<VDimension>(answer.derivative), gradient), 1e-5);
+    EXPECT_LT(ComputeDistance(GetPoints<VDimension>(answer.derivative), gradient), 1e-5);
     std::size_t nodes = 1;
     for (unsigned int d = 0; d < VDimension; ++d)
     {

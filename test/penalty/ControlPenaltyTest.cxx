@@ -153,7 +153,7 @@ ExpectDefinition(const std::string & device, PenaltyKind kind, const gpureg::Con
   EXPECT_NEAR(result.values[0].value, value, 1e-6 * value + rounding);
   // A small determinant has fewer digits, and so has its inverse, the slope of its logarithm.
   const bool nearlyFolds = kind == PenaltyKind::Jacobian && smallest < 0.05;
-  EXPECT_LT(FindDistance(result.gradient, gradient), nearlyFolds ? 4e-5 : 1e-5);
+  EXPECT_LT(ComputeDistance(result.gradient, gradient), nearlyFolds ? 4e-5 : 1e-5);
   EXPECT_NEAR(result.values[0].smallestDeterminant, smallest, 2e-6 * std::max(1.0, std::abs(smallest)));
 }
 
@@ -240,7 +240,7 @@ TEST_P(ControlPenaltyTest, GradientIsThatOfTheValue)
           expected[n][r] = (8.0 * (valueAt(h) - valueAt(-h)) - (valueAt(2 * h) - valueAt(-2 * h))) / (12.0 * h);
         }
       }
-      EXPECT_LT(FindDistance(Evaluate(GetParam(), kind, grid, points).gradient, expected), 1e-5)
+      EXPECT_LT(ComputeDistance(Evaluate(GetParam(), kind, grid, points).gradient, expected), 1e-5)
         << "kind " << static_cast<int>(kind);
     }
   });
@@ -349,7 +349,7 @@ TEST_P(ControlPenaltyTest, PenaltiesAddUp)
                                                     { PenaltyKind::BendingEnergy, -3.0 },
                                                     { PenaltyKind::LinearEnergy, 2.0 } };
   const gpureg::PenaltyResult                all = penalty.Evaluate(grid, terms, points, OneAfterTheOther);
-  const gpureg::PenaltyResult                values = penalty.FindValues(grid, terms, points, OneAfterTheOther);
+  const gpureg::PenaltyResult                values = penalty.ComputeValues(grid, terms, points, OneAfterTheOther);
   EXPECT_TRUE(values.gradient.empty());
   Points expected(points.size());
   for (std::size_t k = 0; k < terms.size(); ++k)
@@ -366,7 +366,7 @@ TEST_P(ControlPenaltyTest, PenaltiesAddUp)
       }
     }
   }
-  EXPECT_LT(FindDistance(all.gradient, expected), 1e-6);
+  EXPECT_LT(ComputeDistance(all.gradient, expected), 1e-6);
 }
 
 /** Evaluations give the same bits again, in whatever order and on whatever threads a device's tasks run. */
@@ -405,7 +405,7 @@ TEST_P(ControlPenaltyTest, DevicesAgreeWithTheHost)
     const gpureg::PenaltyResult host = Evaluate("host", kind, grid, points);
     EXPECT_NEAR(here.values[0].value / host.values[0].value, 1.0, 1e-5);
     EXPECT_NEAR(here.values[0].smallestDeterminant, host.values[0].smallestDeterminant, 1e-5);
-    EXPECT_LT(FindDistance(here.gradient, host.gradient), 1e-5);
+    EXPECT_LT(ComputeDistance(here.gradient, host.gradient), 1e-5);
   }
 }
 

@@ -18,7 +18,7 @@ WORDS = ("--transform", "affine,greedy:iterations=8x4:field_sigma=1", "--first",
 
 
 def make_person(shift, contrast=1.0):
-    """Returns the head whose point x is the common head's point x + shift(x). It has spots, of which no two are alike, to lie on."""
+    """Returns the head whose point x is the common head's point x + shift(x). It has spots, of which no two are equal, to lie on."""
 
     def there(point):
         return point + shift(point)

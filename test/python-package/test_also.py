@@ -178,8 +178,8 @@ def test_command(tmp_path):
     done = run("--transform", greedy, *also, "--json")
     assert done.returncode == 0, done.stderr
     assert "--also is not of rigid: FIXED and MOVING alone are compared there" in done.stderr
-    also_told = json.loads(done.stdout)["also"]
-    assert also_told == [{"fixed": "fy.nii", "moving": "my.nii", "fixed_mask": "mask.nii", "metric": "mean_squares", "weight": 0.8}]
+    also_printed = json.loads(done.stdout)["also"]
+    assert also_printed == [{"fixed": "fy.nii", "moving": "my.nii", "fixed_mask": "mask.nii", "metric": "mean_squares", "weight": 0.8}]
     found = gr.read_transform(tmp_path / "u.nii").array[10:-10, 10:-10].mean(axis=(0, 1))
     assert found[:2] == pytest.approx([1.5, 1.5], abs=0.3)
     for options, message in [

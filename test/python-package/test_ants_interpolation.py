@@ -175,12 +175,12 @@ def test_along_a_deformation_it_is_the_same(rng):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("BSpline[ 2 ]", Interpolation("bspline", 2, told="BSpline[2]")),
-        ("gaussian", Interpolation("gaussian", told="gaussian")),
-        ("Gaussian[1.5]", Interpolation("gaussian", sigmas=(1.5,), told="Gaussian[1.5]")),
-        ("Gaussian[1x2x3,2]", Interpolation("gaussian", sigmas=(1, 2, 3), alpha=2, told="Gaussian[1x2x3,2]")),
-        ("MultiLabel[0.8,4.0]", Interpolation("multilabel", sigmas=(0.8,), alpha=4, told="MultiLabel[0.8,4.0]")),
-        ("GenericLabel[Linear]", Interpolation("genericlabel", told="GenericLabel[Linear]")),
+        ("BSpline[ 2 ]", Interpolation("bspline", 2, given="BSpline[2]")),
+        ("gaussian", Interpolation("gaussian", given="gaussian")),
+        ("Gaussian[1.5]", Interpolation("gaussian", sigmas=(1.5,), given="Gaussian[1.5]")),
+        ("Gaussian[1x2x3,2]", Interpolation("gaussian", sigmas=(1, 2, 3), alpha=2, given="Gaussian[1x2x3,2]")),
+        ("MultiLabel[0.8,4.0]", Interpolation("multilabel", sigmas=(0.8,), alpha=4, given="MultiLabel[0.8,4.0]")),
+        ("GenericLabel[Linear]", Interpolation("genericlabel", given="GenericLabel[Linear]")),
     ],
 )
 def test_reads_parameters(text, expected):

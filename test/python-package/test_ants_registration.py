@@ -12,9 +12,9 @@ import pytest
 from ants_lines import TESTING
 from conftest import make_head, relative_difference
 from gpuregistration import _devices
-from gpuregistration._engine import find_convergences
-from gpuregistration.ants.intensities import find_quantiles, match_histogram, window
-from gpuregistration.ants.levels import find_factors
+from gpuregistration._engine import compute_convergences
+from gpuregistration.ants.intensities import compute_quantiles, match_histogram, window
+from gpuregistration.ants.levels import compute_factors
 from gpuregistration.ants.linear_files import write_stage
 from gpuregistration.ants.programs import main
 from gpuregistration.stages import SyN
@@ -158,12 +158,12 @@ def test_all_files_are_put_in_their_places_or_none(here, monkeypatch, capfd):
     assert len(made(here)) == 5 and sitk.ReadTransform("p_0GenericAffine.mat").GetName() == "AffineTransform"
 
 
-def test_tells_how_long_its_parts_take(here, capfd, monkeypatch):
+def test_reports_how_long_its_parts_take(here, capfd, monkeypatch):
     monkeypatch.setenv("GPUREG_TIMES", "1")
     run(f"-d 3 {IMAGES} {START} {AFFINE} {SYN}")
-    told = {line.rsplit(maxsplit=2)[0]: float(line.split()[-2]) for line in capfd.readouterr().err.splitlines()}
+    reported = {line.rsplit(maxsplit=2)[0]: float(line.split()[-2]) for line in capfd.readouterr().err.splitlines()}
     named = {"start", "read f.nii.gz", "prepare m.nii.gz", "start device", "stage 0 Affine", "stage 1 SyN, registering", "make w.nii.gz", "write p_1Warp.nii.gz"}
-    assert named <= set(told) and max(told.values()) == told["total"] and told["stage 1 SyN"] >= told["stage 1 SyN, registering"]
+    assert named <= set(reported) and max(reported.values()) == reported["total"] and reported["stage 1 SyN"] >= reported["stage 1 SyN, registering"]
 
 
 def test_images_stay_on_the_device_from_stage_to_stage(here, monkeypatch):
@@ -355,7 +355,7 @@ def test_values_are_cut_and_matched_as_by_itk(rng):
     filter.Update()
     shares = (0.0, 0.005, 0.25, 0.5, 0.75, 0.995, 1.0)
     expected = [filter.GetOutput().Quantile(0, share) for share in shares]
-    np.testing.assert_allclose(find_quantiles(values, shares), expected, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(compute_quantiles(values, shares), expected, rtol=1e-5, atol=1e-4)
     cut = window(gr.Image(values), (0.005, 0.995), "f").array
     assert cut.min() == 0 and cut.max() == 1 and (cut == 1).mean() == pytest.approx(0.005, abs=2e-3)
     other = gr.Image((values**1.5 / 30).astype(np.float32))
@@ -364,9 +364,9 @@ def test_values_are_cut_and_matched_as_by_itk(rng):
         window(gr.Image(np.ones((4, 4, 4), np.float32)), (0, 1), "f.nii")
 
 
-def test_factors_make_voxels_alike():
+def test_factors_make_voxels_isotropic():
     image = gr.Image(np.zeros((8, 8, 8)), (1.0, 1.0, 3.0))
-    assert [find_factors(image, factor) for factor in (1, 2, 4, 8)] == [[1, 1, 1], [2, 2, 1], [4, 4, 1], [8, 8, 3]]
+    assert [compute_factors(image, factor) for factor in (1, 2, 4, 8)] == [[1, 1, 1], [2, 2, 1], [4, 4, 1], [8, 8, 3]]
 
 
 def test_convergences_are_those_that_ants_prints():
@@ -374,7 +374,7 @@ def test_convergences_are_those_that_ants_prints():
     costs = [-1.235235333443, -1.376067876816, -1.433679223061, -1.447903156281, -1.447849273682, -1.464320182800, -1.453140258789]
     costs += [-1.470676541328, -1.453452944756, -1.472534179688, -1.454839468002, -1.470848798752, -1.453772664070]
     expected = [9.800647385418e-03, 3.142307279631e-03, 1.336073619314e-03, 5.577441188507e-04, 4.650290939026e-04, -1.462110594730e-05]
-    found = find_convergences(costs, 8)
+    found = compute_convergences(costs, 8)
     # ANTs computed with floats.
     assert found[:7] == [sys.float_info.max] * 7
     np.testing.assert_allclose(found[7:], expected, atol=3e-8)

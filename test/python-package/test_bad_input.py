@@ -139,10 +139,10 @@ def test_names(pair):
 )
 def test_settings(pair, stage, message):
     """All of them before the first stage runs, which may take its time."""
-    told = []
+    reported = []
     with pytest.raises(gr.BadInputError, match=message):
-        register(*pair, ["rigid", stage], progress=told.append)
-    assert told == []
+        register(*pair, ["rigid", stage], progress=reported.append)
+    assert reported == []
 
 
 def test_whole_numbers_of_any_type(pair):

@@ -31,7 +31,7 @@ def test_what_is_written_is_read(tmp_path, monkeypatch, dtype):
     np.testing.assert_array_equal(gr.read_image(tmp_path / "chunks.nii").array, image.array)
 
 
-def test_a_file_that_is_cut_off_is_told(tmp_path):
+def test_a_file_that_is_cut_off_is_reported(tmp_path):
     path = tmp_path / "volume.nii"
     gr.write_image(path, volume())
     with open(path, "r+b") as file:
@@ -40,7 +40,7 @@ def test_a_file_that_is_cut_off_is_told(tmp_path):
         gr.read_image(path)
 
 
-def test_bytes_behind_the_values_are_told(tmp_path):
+def test_bytes_behind_the_values_are_reported(tmp_path):
     path = tmp_path / "volume.nii"
     gr.write_image(path, volume())
     with open(path, "ab") as file:
@@ -59,6 +59,6 @@ def test_chunks_end_where_the_file_does(tmp_path):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full disk")
-def test_a_full_disk_is_told():
+def test_a_full_disk_is_reported():
     with open("/dev/full", "wb") as file, pytest.raises(OSError, match="No space left"):
         _chunks.write_chunks(file.fileno(), 0, memoryview(bytes(10_000)))

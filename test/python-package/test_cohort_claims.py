@@ -17,7 +17,7 @@ from cohort_data import make_cohort
 from gpuregistration._devices import find_hardware_id
 from gpuregistration.cohort import claims
 
-# A process that takes a device, of those that are named, says which, and lives until its input ends. What they are is told behind the
+# A process that takes a device, of those that are named, says which, and lives until its input ends. What they are is reported behind the
 # names, such as cuda:0=8f2a; of other names it is not known.
 CLAIMING = r"""
 import os, sys
@@ -68,7 +68,7 @@ def test_each_has_its_own(claim):
     assert [claim("cuda:0", "cuda:1")[1:] for _ in range(2)] == [("cuda:0", ""), ("cuda:1", "")]
 
 
-def test_more_workers_than_devices_are_spread_and_told(claim):
+def test_more_workers_than_devices_are_spread_and_reported(claim):
     taken = [claim("cuda:0", "cuda:1")[1:] for _ in range(5)]
     assert [device for device, _ in taken] == ["cuda:0", "cuda:1", "cuda:0", "cuda:1", "cuda:0"]
     assert taken[2][1].startswith("cuda:0 is shared with another worker, for all devices of this machine have one (cuda:0, cuda:1): ")
@@ -178,5 +178,5 @@ def test_workers_of_a_scheduler(tmp_path, monkeypatch, prefix):
             taken = client.run(cohort_data.claim_of_process)
     assert not result.failed
     assert sorted(claim.device for claim in taken.values()) in (["opencl:0", "opencl:0", "opencl:1"], ["opencl:0", "opencl:1", "opencl:1"])
-    told = [one for one in news if one]
-    assert len(told) == 1 and told[0].startswith("The worker ") and "is shared with another worker" in told[0]
+    reported = [one for one in news if one]
+    assert len(reported) == 1 and reported[0].startswith("The worker ") and "is shared with another worker" in reported[0]

@@ -120,15 +120,15 @@ def test_a_pair_that_kills_its_worker(tmp_path, monkeypatch):
     text = table.read_text().replace("pair-1,", "killer,").replace("pair-2,", "once,")
     table.write_text(text)
     monkeypatch.setattr("gpuregistration.cohort.worker.run", cohort_data.run_or_die)
-    told = []
+    reported = []
     result = register_cohort(
-        table, tmp_path / "out", devices=["host"], workers_per_device=2, progress=lambda progress: told.append(progress)
+        table, tmp_path / "out", devices=["host"], workers_per_device=2, progress=lambda progress: reported.append(progress)
     )
     assert states(result) == {"pair-0": "done", "killer": "WorkerKilled", "once": "done", "pair-3": "done", "pair-4": "done"}
     assert "its worker was killed, twice" in result.failed[0].error
-    *killed, failed = [one.news for one in told if one.news]
+    *killed, failed = [one.news for one in reported if one.news]
     assert failed.startswith("killer failed: ")
-    # Both pairs are told, and what else those workers had.
+    # Both pairs are reported, and what else those workers had.
     text = r"The worker .+ has ended; ([a-z0-9-]+) is tried again, by itself\."
     found = [re.fullmatch(text, one) for one in killed]
     assert killed and all(found), killed
@@ -141,12 +141,12 @@ def test_a_pair_that_kills_its_worker(tmp_path, monkeypatch):
 def test_a_device_that_is_lost(tmp_path, monkeypatch):
     table = make_cohort(tmp_path, 4)
     monkeypatch.setattr("gpuregistration.cohort.worker.run", cohort_data.run_or_lose_device)
-    told = []
+    reported = []
     result = register_cohort(
-        table, tmp_path / "out", devices=["host"], workers_per_device=1, progress=lambda progress: told.append(progress.news)
+        table, tmp_path / "out", devices=["host"], workers_per_device=1, progress=lambda progress: reported.append(progress.news)
     )
     assert set(states(result).values()) == {"done"}
-    assert f"The worker 0 on {socket.gethostname()} (host) has lost its device, and is started again." in told
+    assert f"The worker 0 on {socket.gethostname()} (host) has lost its device, and is started again." in reported
     by = {path.name.split("-by-")[1] for path in tmp_path.glob("pair-*-by-*")}
     (again,) = tmp_path.glob("pair-1-by-*")
     assert len(by) == 2, "another process took its place"

@@ -194,13 +194,13 @@ def test_the_command_that_repeats_a_pair_does(tmp_path, capfd):
     assert (gr.read_image(again).array == gr.read_image(tmp_path / "out" / "flat" / "warped.nii.gz").array).all()
 
 
-def test_the_docs_say_where_busy_is_told(tmp_path, capfd):
+def test_the_docs_say_where_busy_is_reported(tmp_path, capfd):
     code, printed, err = gpureg(capfd, "cohort", make_cohort(tmp_path, 1), "-o", tmp_path / "out", "--devices", "host", "--times")
     assert code == 0 and printed.splitlines()[0].split() == ["device", "pairs", "busy", "what"] and "busy" not in err
     page = (Path(__file__).parents[2] / "docs" / "cohort.md").read_text("utf-8")
-    (told,) = [" ".join(part.split()) for part in page.split("\n- ") if "how busy each device was" in part]
-    assert "The table at the end and the report" in told and "--times" not in told
-    assert "the share of the time in which it registered at least one pair" in told
+    (reported,) = [" ".join(part.split()) for part in page.split("\n- ") if "how busy each device was" in part]
+    assert "The table at the end and the report" in reported and "--times" not in reported
+    assert "the share of the time in which it registered at least one pair" in reported
 
 
 def test_two_dimensions_and_labels_that_are_none(tmp_path, capfd):

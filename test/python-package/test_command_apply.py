@@ -48,8 +48,8 @@ def test_inverse_leads_back(head_files, heads, transforms, tmp_path, capfd):
 
 def test_inverse_of_a_deformation_leads_back(head_files, heads, transforms, tmp_path, capfd):
     words = ("apply", head_files.fixed, "-o", tmp_path / "o.nii.gz", "--reference", head_files.moving, "--device", "host")
-    told = gpureg_json(capfd, *words, "-t", transforms[1], "--inverse")
-    assert told["warnings"] == []
+    reported = gpureg_json(capfd, *words, "-t", transforms[1], "--inverse")
+    assert reported["warnings"] == []
     wanted = gr.resample(heads[0], gr.read_transform(transforms[1]).inverse(device="host"), heads[1], device="host")
     assert np.array_equal(gr.read_image(tmp_path / "o.nii.gz").array, wanted.array)
 

@@ -305,7 +305,7 @@ def test_full_disk_leaves_none_of_several(head_files, tmp_path, option, name):
 
 
 def test_values_beside_a_header_are_an_outputs_too(heads, tmp_path, capfd):
-    """A header's statement about the file of its values: .mhd and .nhdr name it alike."""
+    """A header's statement about the file of its values: .mhd and .nhdr name it identically."""
     for name, image in zip(("f", "m"), heads):
         gr.write_image(tmp_path / f"{name}.mhd", image)
     before = (tmp_path / "m.raw").read_bytes()
@@ -333,7 +333,7 @@ def test_capital_suffixes(heads, head_files, tmp_path, capfd):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["O.NII.GZ", "a.nii.gz", "t.MAT", "t.TFM"]
 
 
-def test_nothing_is_told_of_where_files_are_made(head_files, tmp_path):
+def test_nothing_is_printed_of_where_files_are_made(head_files, tmp_path):
     def before():
         resource.setrlimit(resource.RLIMIT_FSIZE, (20480, 20480))
 

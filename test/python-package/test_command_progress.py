@@ -19,11 +19,11 @@ class Terminal(io.StringIO):
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_costs_are_those_of_the_result(device, heads, optimizer):
-    told = []
+    reported = []
     stage = stages.FreeForm(levels=2, iterations=5, spacing=12.0, optimizer=optimizer)
-    result = gr.register(*heads, stage, device=device, progress=lambda p: told.append((p.level, p.iteration, p.find_cost())))
+    result = gr.register(*heads, stage, device=device, progress=lambda p: reported.append((p.level, p.iteration, p.find_cost())))
     for name, costs in zip(("0", "1"), (level.costs for level in result.stages[0].levels)):
-        of_level = [(iteration, cost) for level, iteration, cost in told if level == name]
+        of_level = [(iteration, cost) for level, iteration, cost in reported if level == name]
         assert of_level[0] == (0, None) and len(of_level) > 1
         for iteration, cost in of_level[1:]:
             if optimizer == "conjugate_gradient":
@@ -40,7 +40,7 @@ def test_asking_changes_nothing(device, heads):
     assert (asked.transform.array == other.transform.array).all()
 
 
-def test_costs_are_told_in_time_alone(heads):
+def test_costs_are_reported_in_time_alone(heads):
     kept = []
     gr.register(*heads, stages.FreeForm(levels=1, iterations=2), device="host", progress=kept.append)
     with pytest.raises(gr.BadInputError, match="only while the progress function runs"):
@@ -48,15 +48,15 @@ def test_costs_are_told_in_time_alone(heads):
 
 
 @pytest.mark.parametrize("kind", [stages.Rigid(), stages.Affine(), stages.Global(degrees_of_freedom=6)])
-def test_linear_stages_tell_share_and_cost(heads, kind):
-    told = []
-    result = gr.register(*heads, kind, device="host", progress=lambda p: told.append((p.level, p.stage_share, p.find_cost())))
-    shares = [share for _, share, _ in told]
+def test_linear_stages_report_share_and_cost(heads, kind):
+    reported = []
+    result = gr.register(*heads, kind, device="host", progress=lambda p: reported.append((p.level, p.stage_share, p.find_cost())))
+    shares = [share for _, share, _ in reported]
     assert shares == sorted(shares) and shares[0] == 0 and 0.75 < shares[-1] < 1
     first, *levels = result.stages[0].levels
-    assert first.name == told[0][0] == "pyramid" and first.costs == [] and first.evaluations == 0
+    assert first.name == reported[0][0] == "pyramid" and first.costs == [] and first.evaluations == 0
     costs = [level.costs[0] for level in levels]
-    assert told[0][2] is None and told[-1][2] == costs[-2]
+    assert reported[0][2] is None and reported[-1][2] == costs[-2]
 
 
 def test_work_follows_voxels():
@@ -69,11 +69,11 @@ def test_work_follows_voxels():
     assert at(1, 5, 2) == pytest.approx((1 / 16 + 1 / 8) / (1 + 1 / 4 + 1 / 16))
 
 
-def test_levels_that_nobody_asked_for_are_told(heads):
-    told = []
-    result = gr.register(*heads, ["rigid", "ffd"], device="host", progress=lambda p: told.append((p.name, p.levels)))
-    assert {levels for name, levels in told if name == "rigid"} == {None}
-    assert {levels for name, levels in told if name == "ffd"} == {len(result.stages[1].levels)} == {3}
+def test_levels_that_nobody_asked_for_cause_a_warning(heads):
+    reported = []
+    result = gr.register(*heads, ["rigid", "ffd"], device="host", progress=lambda p: reported.append((p.name, p.levels)))
+    assert {levels for name, levels in reported if name == "rigid"} == {None}
+    assert {levels for name, levels in reported if name == "ffd"} == {len(result.stages[1].levels)} == {3}
 
 
 def test_terminal_has_one_line(heads, monkeypatch):

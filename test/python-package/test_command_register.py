@@ -88,7 +88,7 @@ def into_nobody():
         (into_nobody, ""),
     ],
 )
-def test_what_cannot_be_told_leaves_no_file(head_files, tmp_path, before, part):
+def test_a_warning_that_cannot_be_printed_leaves_no_file(head_files, tmp_path, before, part):
     (tmp_path / "old.nii.gz").write_text("old")
     out = ("-o", tmp_path / "old.nii.gz", "--device", "host", "--quiet")
     for words in (
@@ -123,9 +123,9 @@ def test_warnings_and_a_closed_standard_error(head_files, tmp_path):
 
 
 @pytest.mark.parametrize("words", [(), ("--json",)])
-def test_warnings_are_told_when_files_are_in_their_places(head_files, tmp_path, capfd, monkeypatch, words):
+def test_warnings_are_printed_when_files_are_in_their_places(head_files, tmp_path, capfd, monkeypatch, words):
     seen = []
-    monkeypatch.setattr(register, "tell_lines", lambda *lines: seen.append((lines, (tmp_path / "out.nii.gz").exists())))
+    monkeypatch.setattr(register, "print_notes", lambda *lines: seen.append((lines, (tmp_path / "out.nii.gz").exists())))
     words = ("register", head_files.fixed, head_files.moving, "-o", tmp_path / "out.nii.gz", "--device", "host", *words)
     assert gpureg(capfd, *words, "--transform", WILD)[0] == 0
     ((lines, is_there),) = seen
@@ -239,7 +239,7 @@ def test_keeps_whole_numbers(head_files, heads, tmp_path, capfd):
     assert gr.read_image(tmp_path / "out.nii").array.dtype == np.uint8
 
 
-def test_a_folding_is_told(head_files, tmp_path, capfd):
+def test_folding_causes_a_warning(head_files, tmp_path, capfd):
     words = ("register", head_files.fixed, head_files.moving, "-o", tmp_path / "out.nii.gz", "--device", "host")
     report = ("--report", tmp_path / "r.html")
     code, _, err = gpureg(capfd, *words, *report, "--transform", WILD)

@@ -131,13 +131,13 @@ def test_a_program_is_stopped_when_its_time_is_up(heads, tmp_path, program):
 
 
 @pytest.mark.parametrize(
-    "text, told",
+    "text, reported",
     [("import os\nos._exit(7)\n", "failed, exit status 7"), ("raise RuntimeError('no images')\n", "failed, exit status 1.*no images"),
-     ("class Greedy3D:\n    def execute(self, command): print('quiet', end='') or __import__('os')._exit(0)\n", "told no time")],
+     ("class Greedy3D:\n    def execute(self, command): print('quiet', end='') or __import__('os')._exit(0)\n", "printed no time")],
 )
-def test_a_program_that_fails_is_told(heads, tmp_path, program, text, told):
+def test_a_program_that_fails_is_reported(heads, tmp_path, program, text, reported):
     program(text)
-    with pytest.raises(dense_programs.Skipped, match=told):
+    with pytest.raises(dense_programs.Skipped, match=reported):
         run_other(write_case(heads, tmp_path), tmp_path)
 
 

@@ -50,7 +50,7 @@ def test_begins_with_a_field_of_the_caller(device, kind):
     assert distance_there_and_back(result, points) < 0.03
 
 
-def test_a_start_without_an_inverse_is_told_where_one_is_asked_for(device):
+def test_a_start_without_an_inverse_is_reported_where_one_is_asked_for(device):
     fixed, moving, _ = make_pair(2)
     flat = gr.Affine([[1.0, 0.0], [0.0, 0.0]])
     field = gr.DisplacementField(np.zeros(fixed.shape + (2,)), fixed.spacing, fixed.origin)

@@ -52,7 +52,7 @@ def test_each_slice_of_a_pet_series_has_its_slope(tmp_path, rng, kind):
         ([("", ""), ("1", "0")], np.uint16),
     ],
 )
-def test_types_have_room_for_all_slices(tmp_path, each, wanted):
+def test_types_hold_the_values_of_all_slices(tmp_path, each, wanted):
     arrays = [np.array([[0, 1, 65535]], np.uint16), np.array([[65535, 3, 0]], np.uint16)]
     rescale = [{"RescaleSlope": slope, "RescaleIntercept": intercept} for slope, intercept in each]
     found = gr.read_image(write_series(tmp_path / "s", arrays, CT, each=rescale)).array
@@ -293,7 +293,7 @@ def test_files_that_are_cut_off_anywhere(tmp_path, rng):
             gr.read_image(tmp_path / "cut.dcm")
 
 
-def test_a_damaged_header_is_told_of(tmp_path, rng):
+def test_a_damaged_header_is_reported(tmp_path, rng):
     source = make_header(numbers(rng, 5, 6), **PLACED)
     for old, new in (
         (b"\x20\0\x52\0UI", b"\x20\0\x52\0XI"),

@@ -32,11 +32,11 @@ def write_field(path, vectors, intent, name=b"", p1=0.0, **more):
 
 def check(path, match=None):
     """Asserts that a field displaces each voxel by VECTORS; returns the warnings about it."""
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as reported:
         warnings.simplefilter("always")
         field = gr.read_transform(path)
-    assert [str(one.message) for one in told if match is None or match not in str(one.message)] == []
-    assert match is None or len(told) == 1
+    assert [str(one.message) for one in reported if match is None or match not in str(one.message)] == []
+    assert match is None or len(reported) == 1
     points = points_of(SHAPE, AFFINE)
     for index in ((0, 0, 0), (3, 2, 4), (7, 6, 5)):
         there = field.transform_points(points[index] * LPS)
@@ -98,7 +98,7 @@ def test_niftyreg_in_two_dimensions(tmp_path):
 
 
 @pytest.mark.parametrize("p1", [0.5, 1.5, np.nan, np.inf])
-def test_niftyregs_transforms_that_are_not_told(tmp_path, p1):
+def test_niftyregs_transforms_that_are_not_recognized(tmp_path, p1):
     with pytest.raises(gr.BadInputError, match=f"w.nii does not say which of NiftyReg's.*intent_p1 is {p1:g}.*reg_transform -ref"):
         gr.read_transform(write_field(tmp_path / "w.nii", VECTORS, 1007, b"NREG_TRANS", p1))
 
@@ -149,10 +149,10 @@ def test_fsl_is_refused(tmp_path, capfd, intent, along):
 
 def test_flow_fields_are_refused(tmp_path):
     for text in (b"Flow Field", b"Velocity", b"Stationary velocity"):
-        told = (f"{len(text)}s", text)
+        reported = (f"{len(text)}s", text)
         for intent in (0, 1006, 1007):
             for path in (
-                write_field(tmp_path / "u.nii", VECTORS, intent, descrip=told),
+                write_field(tmp_path / "u.nii", VECTORS, intent, descrip=reported),
                 write_field(tmp_path / "v.nii", VECTORS, intent, text[:16]),
             ):
                 with pytest.raises(gr.BadInputError, match=f"its header calls it '{text.decode()[:15]}"):
@@ -165,7 +165,7 @@ def test_other_intents_are_refused(tmp_path):
             gr.read_transform(write_field(tmp_path / "w.nii", VECTORS, intent))
 
 
-def test_spaces_that_are_not_told(tmp_path):
+def test_spaces_that_are_not_known(tmp_path):
     for name, intent in ((b"NREG_TRANS", 1007), (b"Mapping", 1007)):
         path = write_field(tmp_path / "w.nii", POSITIONS, intent, name, sform_code=("h", 0))
         with pytest.raises(gr.BadInputError, match="both 0. Write it with an sform"):

@@ -157,7 +157,7 @@ def test_nifti_is_read_by_others_as_it_was_written(tmp_path, rng):
 
 
 @pytest.mark.parametrize("shape, components", [((1, 32768), 1), ((2, 2), 32768)])
-def test_more_than_nifti_has_room_for(tmp_path, shape, components):
+def test_more_than_nifti_can_hold(tmp_path, shape, components):
     image = gr.Image(np.zeros(shape + ((components,) if components > 1 else ()), np.uint8), is_vector=components > 1)
     with pytest.raises(gr.BadInputError, match="NIfTI has room for 32767"):
         gr.write_image(tmp_path / "long.nii", image)

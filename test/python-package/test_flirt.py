@@ -57,7 +57,7 @@ READERS = {
 @pytest.mark.parametrize("sform_code, qform_code", itertools.product((0, 1, 4), (0, 2)))
 @pytest.mark.parametrize("sform, qform", [(RIGHT, RIGHT), (LEFT, LEFT), (DOWN, LEFT)], ids=["right", "left", "down"])
 def test_x_as_fsl_counts_it(tmp_path, rng, reader, sform_code, qform_code, sform, qform):
-    """FSL's rule, of fslio, newimage and FLIRT alike: x is counted from the other end if the determinant of the sform is above 0, or of
+    """FSL's rule, of fslio, newimage and FLIRT identically: x is counted from the other end if the determinant of the sform is above 0, or of
     the qform where the sform's code is 0, and not where both codes are."""
     write_nifti(tmp_path / "fixed.nii", sform_code, qform_code, sform, qform)
     write_nifti(tmp_path / "moving.nii", 0, 1, RIGHT, RIGHT)

@@ -466,7 +466,7 @@ def test_what_the_engine_makes_is_kept_by_who_reads_it():
 def test_an_unknown_library_gets_the_engines_array(monkeypatch, head):
     monkeypatch.setattr(_gpu_arrays, "find_device", lambda array: "host")
     content = gr.Image(PretendedDLPack(head.array)).content
-    made = content.make_alike(content.borrow())
+    made = content.convert_like(content.borrow())
     assert isinstance(made, _engine.DeviceArray) and made.type == "float32" and made.shape == head.array.shape
     assert made.__dlpack_device__() == (1, 0)
     assert not hasattr(made, "__cuda_array_interface__")

@@ -49,7 +49,7 @@ def test_what_changes_no_voxels_answer(masked, what):
 
 
 @pytest.mark.parametrize("what", MUCH)
-def test_more_is_told_by_how_much(masked, what):
+def test_more_bytes_are_reported_by_their_number(masked, what):
     fixed, moving, mask = masked
     change, text = MUCH[what]
     with pytest.raises(gr.BadInputError, match=f"fixed image's mask is on another grid than the fixed image: .*{text}.*resample"):

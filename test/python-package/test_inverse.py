@@ -111,9 +111,9 @@ def test_a_linear_registration_has_an_exact_one(heads):
 @pytest.mark.parametrize("name", ["back.h5", "back.nii.gz"])
 def test_the_command_writes_it(head_files, heads, name, tmp_path, capfd):
     words = ("register", head_files.fixed, head_files.moving, "--transform", "affine,ffd", "--device", "host")
-    told = gpureg_json(capfd, *words, "--output-transform", tmp_path / "there.h5", "--output-inverse", tmp_path / name)
-    assert told["output_inverse"] == str(tmp_path / name)
-    assert told["inverse_errors"][0]["mean"] < 1e-4
+    reported = gpureg_json(capfd, *words, "--output-transform", tmp_path / "there.h5", "--output-inverse", tmp_path / name)
+    assert reported["output_inverse"] == str(tmp_path / name)
+    assert reported["inverse_errors"][0]["mean"] < 1e-4
     there, back = gr.read_transform(tmp_path / "there.h5"), gr.read_transform(tmp_path / name)
     if name.endswith(".nii.gz"):
         assert back.array.shape[:-1] == heads[1].shape

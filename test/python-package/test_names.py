@@ -133,9 +133,9 @@ def test_errors_can_be_printed(tmp_path, image):
 def test_warnings_name_the_file(tmp_path, capfd):
     image = nibabel.Nifti1Image(np.arange(60, dtype=np.uint8).reshape(3, 4, 5), np.eye(4))
     (tmp_path / f"{LATIN}.nii.gz").write_bytes(image.to_bytes())
-    with pytest.warns(gr.InputWarning, match=r"The file .*/caf\\xe9.nii.gz is not compressed") as told:
+    with pytest.warns(gr.InputWarning, match=r"The file .*/caf\\xe9.nii.gz is not compressed") as reported:
         gr.read_image(tmp_path / f"{LATIN}.nii.gz")
-    assert all("gpureg-" not in str(one.message) for one in told) and told[0].filename == __file__
+    assert all("gpureg-" not in str(one.message) for one in reported) and reported[0].filename == __file__
     words = ("apply", tmp_path / f"{LATIN}.nii.gz", "-o", tmp_path / "o.nii", "--device", "host")
     assert str(tmp_path / r"caf\xe9.nii.gz") in gpureg_json(capfd, *words)["warnings"][0]
 

@@ -25,10 +25,10 @@ def read_both(path, match=None):
     """Returns the file's image, which must equal that of nibabel's image; each must give one matching warning, or none."""
     read = []
     for load in (lambda: gr.read_image(path), lambda: read_any(nibabel.load(path), "fixed")[0]):
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as reported:
             warnings.simplefilter("always", gr.InputWarning)
             read.append(load())
-        texts = [str(one.message) for one in told if issubclass(one.category, gr.InputWarning)]
+        texts = [str(one.message) for one in reported if issubclass(one.category, gr.InputWarning)]
         assert len(texts) == (0 if match is None else 1), texts
         assert match is None or (match in texts[0] and path.name in texts[0]), texts
     by_name, by_nibabel = read
@@ -143,12 +143,12 @@ def test_voxels_of_no_size_beside_an_sform(tmp_path, size, warned, millimetres):
     """A size below 0 counts as its magnitude."""
     affine = np.diag([millimetres, 1.0, 1.0, 1.0])
     path = write_nifti(tmp_path / "a.nii", VALUES, affine=affine, pixdim=("4f", 1.0, size, 1.0, 1.0))
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as reported:
         warnings.simplefilter("always", gr.InputWarning)
         check_points(gr.read_image(path), affine)
     wanted = "1×1×1" if warned is None and millimetres != 1.0 else warned
-    assert len(told) == (wanted is not None)
-    assert not told or f"{millimetres:g}×1×1 by its sform and {wanted} by pixdim" in str(told[0].message)
+    assert len(reported) == (wanted is not None)
+    assert not reported or f"{millimetres:g}×1×1 by its sform and {wanted} by pixdim" in str(reported[0].message)
 
 
 @pytest.mark.parametrize("name", ["a.nii", "a.nii.gz"])
@@ -396,7 +396,7 @@ def test_without_nibabel(tmp_path, monkeypatch):
     gr.write_image(tmp_path / "b.mha", gr.Image(VALUES))
 
 
-def test_warnings_are_told_by_the_command(tmp_path, capfd):
+def test_warnings_are_printed_by_the_command(tmp_path, capfd):
     path = write_nifti(tmp_path / "a.nii", VALUES, **forms())
     words = ("apply", path, "-o", tmp_path / "o.nii", "--device", "host")
     code, _, err = gpureg(capfd, *words)
@@ -415,7 +415,7 @@ def test_warnings_are_told_by_the_command(tmp_path, capfd):
 def test_files_that_are_not_nifti(tmp_path, capfd):
     (tmp_path / "a.nii.gz").write_bytes(b"GIF89a no such thing")
     words = ("-o", tmp_path / "o.nii")
-    told = "a.nii.gz is no image that can be read: it does not begin as NIfTI does"
-    assert_fails(capfd, 1, told, None, "apply", tmp_path / "a.nii.gz", *words)
+    reported = "a.nii.gz is no image that can be read: it does not begin as NIfTI does"
+    assert_fails(capfd, 1, reported, None, "apply", tmp_path / "a.nii.gz", *words)
     (tmp_path / "b.nii").write_bytes(struct.pack("<i", 348) + bytes(50))
     assert_fails(capfd, 1, "b.nii is cut off in its header", None, "apply", tmp_path / "b.nii", *words)

@@ -31,18 +31,18 @@ def head(tmp_path):
 @pytest.mark.parametrize("suffix", [".nii", ".nii.gz", ".hdr", ".mha", ".mhd", ".nrrd", ".nhdr", ".vtk"])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_every_format_alike(head, tmp_path, capfd, suffix, kind, value):
+def test_every_format_gives_the_same(head, tmp_path, capfd, suffix, kind, value):
     path, image = tmp_path / f"a{suffix}", holed(value, kind)
     gr.write_image(path, image)
     np.testing.assert_array_equal(gr.read_image(path).array, image.array)
-    told = f"The file {path} {WORDS} voxel {VOXEL}. Replace them, in the file."
+    reported = f"The file {path} {WORDS} voxel {VOXEL}. Replace them, in the file."
     for pair in ((path, head), (head, path)):
-        assert_fails(capfd, 1, told, None, "register", *pair, "-o", tmp_path / "o.nii", "--quiet", "--device", "host")
+        assert_fails(capfd, 1, reported, None, "register", *pair, "-o", tmp_path / "o.nii", "--quiet", "--device", "host")
     assert not (tmp_path / "o.nii").exists()
 
 
 @pytest.mark.parametrize("make", [lambda image: image.array, lambda image: image, to_simpleitk, to_nibabel])
-def test_every_kind_alike(make):
+def test_every_kind_gives_the_same(make):
     image, fixed = make(holed()), make(make_head())
     mask = make(make_head().like((make_head().array > 1).astype(np.uint8)))
     for compute in (
@@ -101,8 +101,8 @@ def test_compare_leaves_them_out(head, tmp_path, capfd, device):
     )
     for name, value in found["metrics"].items():
         assert value == pytest.approx(wanted["metrics"][name], rel=2e-4), name
-    told = [f"The file {tmp_path / 'a.nii.gz'} has 400 values", f"The file {tmp_path / 'b.nii.gz'} has 201 values"]
-    assert [warning[: len(words)] for warning, words in zip(found["warnings"], told)] == told and wanted["warnings"] == []
+    reported = [f"The file {tmp_path / 'a.nii.gz'} has 400 values", f"The file {tmp_path / 'b.nii.gz'} has 201 values"]
+    assert [warning[: len(words)] for warning, words in zip(found["warnings"], reported)] == reported and wanted["warnings"] == []
     code, _, err = gpureg(capfd, "compare", tmp_path / "a.nii.gz", tmp_path / "b.nii.gz", "--device", device)
     assert code == 0 and err.count("are left out") == 2
     # Values interpolated from one are left out, too.

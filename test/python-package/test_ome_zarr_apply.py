@@ -256,8 +256,8 @@ def test_the_command(big, tmp_path, capfd):
     gr.write_transform(tmp_path / "warp.nii.gz", transforms["field"])
     gr.write_image(tmp_path / "reference.nrrd", image)
     words = ["-t", tmp_path / "warp.nii.gz", tmp_path / "affine.mat", "--reference", tmp_path / "reference.nrrd", "--device", "host"]
-    told = gpureg_json(capfd, "apply", big, *words, "-o", tmp_path / "out.zarr", "--memory", "30M", "--chunk", "16x8x8")
-    assert told["chunk"] == [8, 8, 16] and told["planned"] <= told["memory"] == 30_000_000
+    reported = gpureg_json(capfd, "apply", big, *words, "-o", tmp_path / "out.zarr", "--memory", "30M", "--chunk", "16x8x8")
+    assert reported["chunk"] == [8, 8, 16] and reported["planned"] <= reported["memory"] == 30_000_000
     read = gr.Composite([gr.read_transform(tmp_path / "warp.nii.gz"), gr.read_transform(tmp_path / "affine.mat")])
     expected = gr.resample(image, read, gr.read_image(tmp_path / "reference.nrrd"), device="host").array
     assert (read_level(tmp_path / "out.zarr") == expected).all()
@@ -277,9 +277,9 @@ def test_an_image_file_becomes_a_zarr(big, tmp_path, capfd):
     gpureg_json(capfd, "apply", tmp_path / "atlas.nii.gz", *words, "-o", tmp_path / "out.zarr")
     expected = gr.resample(gr.read_image(tmp_path / "atlas.nii.gz"), None, image_of(make_values(SHAPE)), "nearest", device="host").array
     assert (read_level(tmp_path / "out.zarr") == expected).all()
-    told = json.loads((tmp_path / "out.zarr" / "zarr.json").read_text())["attributes"]["ome"]["multiscales"][0]
-    assert told["datasets"][0]["coordinateTransformations"][0]["scale"] == pytest.approx(SCALE)
-    assert {axis.get("unit") for axis in told["axes"]} == {"micrometer"} and told["name"] == "atlas.nii.gz"
+    reported = json.loads((tmp_path / "out.zarr" / "zarr.json").read_text())["attributes"]["ome"]["multiscales"][0]
+    assert reported["datasets"][0]["coordinateTransformations"][0]["scale"] == pytest.approx(SCALE)
+    assert {axis.get("unit") for axis in reported["axes"]} == {"micrometer"} and reported["name"] == "atlas.nii.gz"
 
 
 def test_plain_images_are_written_as_before(big, tmp_path, capfd):

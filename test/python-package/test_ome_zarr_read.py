@@ -80,9 +80,9 @@ def test_units(tmp_path, unit, factor):
     assert np.allclose(gr.read_image(path).spacing, np.array([3, 4, 5]) * factor)
     # What is made of it has its unit.
     made = resample_zarr(path, tmp_path / "out.zarr", memory=10_000_000, devices=["host"])
-    told = zarr.open_group(made.output, mode="r").attrs["ome"]["multiscales"][0]
-    assert told["datasets"][0]["coordinateTransformations"][0]["scale"] == pytest.approx([5, 4, 3], rel=1e-12)
-    assert {axis["unit"] for axis in told["axes"]} == {"micrometer" if unit == "µm" else unit}
+    reported = zarr.open_group(made.output, mode="r").attrs["ome"]["multiscales"][0]
+    assert reported["datasets"][0]["coordinateTransformations"][0]["scale"] == pytest.approx([5, 4, 3], rel=1e-12)
+    assert {axis["unit"] for axis in reported["axes"]} == {"micrometer" if unit == "µm" else unit}
 
 
 def test_no_unit(tmp_path):
@@ -198,9 +198,9 @@ def test_damaged_chunks(tmp_path):
 @pytest.mark.parametrize("version, where", [("0.4", ".zarray"), ("0.5", "zarr.json")])
 def test_a_codec_that_is_not_there(tmp_path, version, where):
     path = write_zarr(tmp_path / "a.zarr", [FINE], version)
-    told = path / "scale0" / where
+    reported = path / "scale0" / where
     for name in ("blosc", "zstd"):
-        told.write_text(told.read_text().replace(f'"{name}"', '"blocks"'))
+        reported.write_text(reported.read_text().replace(f'"{name}"', '"blocks"'))
     with pytest.raises(gr.BadInputError, match="array scale0, cannot be read: .*blocks.*pip install numcodecs"):
         gr.read_image(path)
 

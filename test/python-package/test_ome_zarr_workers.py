@@ -44,8 +44,8 @@ def read(path):
 
 def test_workers_of_this_machine(big, tmp_path, capfd):
     words = ("-t", big / "t.h5", "--devices", "host", "--workers-per-device", 2, "--memory", "40M", "--chunk", 8)
-    told = gpureg_json(capfd, "apply", big / "big.zarr", *words, "-o", tmp_path / "out" / "out.zarr")
-    assert told["workers"] == 2 and told["memory"] < 20_000_000 and told["blocks"] >= 16
+    reported = gpureg_json(capfd, "apply", big / "big.zarr", *words, "-o", tmp_path / "out" / "out.zarr")
+    assert reported["workers"] == 2 and reported["memory"] < 20_000_000 and reported["blocks"] >= 16
     assert (read(tmp_path / "out" / "out.zarr") == expected(big)).all()
     assert os.listdir(tmp_path / "out") == ["out.zarr"]
 
@@ -59,8 +59,8 @@ def test_a_scheduler(big, tmp_path, capfd, monkeypatch):
     ) as cluster:
         monkeypatch.chdir(tmp_path)
         words = ("-t", "in/t.h5", "--scheduler", cluster.scheduler_address, "--memory", "20M", "--chunk", 8)
-        told = gpureg_json(capfd, "apply", "in/big.zarr", *words, "-o", "out/out.zarr")
-        assert told["workers"] == 0 and told["memory"] == 20_000_000
+        reported = gpureg_json(capfd, "apply", "in/big.zarr", *words, "-o", "out/out.zarr")
+        assert reported["workers"] == 0 and reported["memory"] == 20_000_000
         assert (read("out/out.zarr") == expected(big)).all()
         # A damaged chunk ends it, and the scheduler stays.
         (big / "big.zarr" / "scale0" / "1.1.1").write_bytes(b"none")
@@ -111,7 +111,7 @@ def test_a_run_that_is_ended_leaves_nothing(big, tmp_path, number, code, word):
     assert os.listdir(tmp_path / "out") == []
 
 
-def test_a_killed_run_is_begun_anew(big, tmp_path, capfd):
+def test_a_killed_run_starts_again(big, tmp_path, capfd):
     process = start_long(big, tmp_path)
     # Two at once would remove each other's files.
     words = ("apply", big / "big.zarr", "-t", big / "t.h5", "-o", tmp_path / "out" / "out.zarr", "--device", "host", "--chunk", 16)
@@ -156,10 +156,10 @@ def test_a_cohort_of_levels(tmp_path, heads):
 
 
 def test_progress_and_its_end(big, tmp_path):
-    told = []
-    made = resample_zarr(big / "big.zarr", tmp_path / "out" / "out.zarr", memory=3_000_000, chunk=[8], devices=["host"], progress=told.append)
-    assert [one.done for one in told if one.done] == list(range(1, made.blocks + 1))
-    assert {one.blocks for one in told} == {made.blocks} and told[-1].level == told[-1].levels - 1
+    reported = []
+    made = resample_zarr(big / "big.zarr", tmp_path / "out" / "out.zarr", memory=3_000_000, chunk=[8], devices=["host"], progress=reported.append)
+    assert [one.done for one in reported if one.done] == list(range(1, made.blocks + 1))
+    assert {one.blocks for one in reported} == {made.blocks} and reported[-1].level == reported[-1].levels - 1
 
     def stop(progress):
         if progress.done == 3:

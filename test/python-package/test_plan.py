@@ -224,7 +224,7 @@ def test_what_an_error_names_fits(device, limit):
     gr.register(head(), head(0.05), stages.Greedy(iterations=ITERATIONS), device=device)
 
 
-def test_idle_memory_counts_as_room(device, limit):
+def test_idle_memory_counts_as_available(device, limit):
     stage = stages.Greedy(iterations=ITERATIONS)
     plan = gr.plan_registration(head(), head(0.05), stage, device=device)
     limit(plan.bytes + 4096)
@@ -259,6 +259,6 @@ def test_the_command_prints_the_plan(device, tmp_path, capfd):
     assert printed.splitlines()[0].split() == ["stage", "level", "grid", "GiB", "bytes", "a", "voxel"]
     assert re.search(rf"greedy +1 +31 x 34 x 29 +{plan.stages[1].bytes / 2**30:.4f}", printed)
     assert "fits" in printed
-    told = gpureg_json(capfd, *line)
-    assert told["bytes"] == plan.bytes and told["fits"] is True
-    assert told["stages"][1]["levels"][1]["size"] == [31, 34, 29]
+    reported = gpureg_json(capfd, *line)
+    assert reported["bytes"] == plan.bytes and reported["fits"] is True
+    assert reported["stages"][1]["levels"][1]["size"] == [31, 34, 29]

@@ -245,7 +245,7 @@ def test_other_threads_run_meanwhile(device, heads):
     assert len(seen) > 5
 
 
-def test_a_thread_that_tells_no_progress_does_not_wait_for_others(device, heads):
+def test_a_thread_that_reports_no_progress_does_not_wait_for_others(device, heads):
     held = 1.0
     stage = stages.FreeForm(levels=1, iterations=50, spacing=10)
     longest = []
@@ -337,7 +337,7 @@ def test_few_voxels_have_few_levels(device, rng, case, margin, levels, most):
     assert apart.mean() < most and stage.smallest_determinant > 0.3
 
 
-def test_room_of_a_small_moving_image(device, heads):
+def test_available_memory_with_a_small_moving_image(device, heads):
     """Of a fixed image, only the region that the moving one covers is used."""
     part = heads[1].array[:20, :24, :22]
     small = gr.Image(part, heads[1].spacing, heads[1].origin, heads[1].direction)
@@ -372,11 +372,11 @@ def test_levels_that_a_large_deformation_needs(device, metric, most):
     assert found < most and apart(1) > 1.5 * found
 
 
-def test_levels_of_too_few_voxels_are_told(heads):
-    for levels, told in ((4, "level 0 of ffd looks at 512 voxels, fewer than 1024.*set levels=3 or leave that out"), (3, None)):
+def test_levels_of_too_few_voxels_cause_a_warning(heads):
+    for levels, reported in ((4, "level 0 of ffd looks at 512 voxels, fewer than 1024.*set levels=3 or leave that out"), (3, None)):
         stage = gr.register(*heads, stages.FreeForm(levels=levels, iterations=1), device="host").stages[0]
         assert stage.numbers()["warnings"] == stage.warnings
-        assert len(stage.warnings) == (told is not None) and (told is None or re.search(told, stage.warnings[0]))
+        assert len(stage.warnings) == (reported is not None) and (reported is None or re.search(reported, stage.warnings[0]))
     result = gr.register(*heads, ["rigid", stages.FreeForm(levels=1, iterations=1, samples=500)], device="host")
     drawn = result.stages[1]
     assert drawn.levels[0].voxels == 500 and "500 voxels" in drawn.warnings[0]

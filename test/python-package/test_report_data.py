@@ -170,10 +170,10 @@ def test_warnings_of_files_get_to_the_report(tmp_path, heads):
     write_nifti(tmp_path / "series.nii", np.asfortranarray(four), affine=np.diag([*heads[1].spacing, 1.0]), **FORMLESS)
     field = np.zeros((*heads[0].size, 1, 3), "f4")
     initial = write_nifti(tmp_path / "field.nii", field, affine=np.diag([*heads[0].spacing, 1.0]), **FORMLESS)
-    with pytest.warns(gr.InputWarning) as told:
+    with pytest.warns(gr.InputWarning) as reported:
         fixed, moving, mask = (gr.read_image(images[name]) for name in ("fixed", "moving", "mask"))
         volume, start = gr.read_series(tmp_path / "series.nii")[1], gr.read_transform(initial)
-    found = [str(one.message) for one in told]
+    found = [str(one.message) for one in reported]
     assert [len(image.warnings) for image in (fixed, moving, mask, volume)] == [1, 1, 1, 1] and len(start.warnings) == 2 and len(found) == 6
     stage = stages.FreeForm(levels=1, iterations=1, spacing=12.0)
 

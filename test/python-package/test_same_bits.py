@@ -81,12 +81,12 @@ def test_linear(by_itk, heads, device, stage, metric, tolerance, tmp_path, capfd
     assert_same_affine(ours.transform, theirs, tolerance)
     assert ours.cost == theirs["cost"][0]
     out, transform = tmp_path / "out.mha", tmp_path / "out.h5"
-    told = gpureg_json(
+    reported = gpureg_json(
         capfd, "register", *write_heads(tmp_path, heads), "-o", out, "--output-transform", transform, "--transform", stage,
         "--metric", metric, "--device", device,
     )  # fmt: skip
-    assert told["cost"] == ours.cost
-    np.testing.assert_array_equal(told["matrix"], ours.transform.matrix_of())
+    assert reported["cost"] == ours.cost
+    np.testing.assert_array_equal(reported["matrix"], ours.transform.matrix_of())
     found = gr.read_transform(transform)
     assert_same_affine(found, theirs, tolerance)
     np.testing.assert_array_equal(found.matrix, ours.transform.matrix)
@@ -104,12 +104,12 @@ def test_affine_then_free_form(by_itk, heads, device, tmp_path, capfd):
     warped = gr.read_image(tmp_path / "warped.mha").array
     np.testing.assert_array_equal(ours.warped.array, warped)
     out, transform = tmp_path / "out.mha", tmp_path / "out.h5"
-    told = gpureg_json(
+    reported = gpureg_json(
         capfd, "register", *write_heads(tmp_path, heads), "-o", out, "--output-transform", transform, "--transform", "affine,ffd",
         "--device", device,
     )  # fmt: skip
-    assert told["stages"][0]["cost"] == theirs["cost"][0]
-    assert told["stages"][1]["levels"][-1]["costs"] == list(theirs["costs"])
+    assert reported["stages"][0]["cost"] == theirs["cost"][0]
+    assert reported["stages"][1]["levels"][-1]["costs"] == list(theirs["costs"])
     found = gr.read_transform(transform).transforms
     assert_same_deformation(found[0], theirs)
     assert_same_affine(found[1], theirs)
@@ -129,10 +129,10 @@ def test_free_form(by_itk, heads, device, is_masked, tmp_path, capfd):
     warped = gr.read_image(tmp_path / "warped.mha").array
     np.testing.assert_array_equal(ours.warped.array, warped)
     out, transform = tmp_path / "out.mha", tmp_path / "out.h5"
-    told = gpureg_json(
+    reported = gpureg_json(
         capfd, "register", *write_heads(tmp_path, heads), "-o", out, "--output-transform", transform, "--transform", "ffd",
         "--metric", metric, "--device", device, *["--mask", tmp_path / "mask.mha"] * is_masked,
     )  # fmt: skip
-    assert told["stages"][0]["levels"][-1]["costs"] == list(theirs["costs"])
+    assert reported["stages"][0]["levels"][-1]["costs"] == list(theirs["costs"])
     assert_same_deformation(gr.read_transform(transform), theirs)
     np.testing.assert_array_equal(gr.read_image(out).array, warped)

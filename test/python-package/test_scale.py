@@ -132,7 +132,7 @@ def skewed(kind):
 @pytest.mark.parametrize("kind", ["skewed", "turned"])
 @pytest.mark.parametrize("edges", [(1.0, 1.0, 1.0), (1.0, 1.0, 4.0), (1.0, 4.0, 1.0), (4.0, 1.0, 1.0)], ids=str)
 def test_affine_of_anisotropic_voxels(device, edges, kind, cost, record):
-    """A skew is found to a tenth of a voxel, for any ratio of the voxels' edges: a rotation and a skew move a long object nearly alike.
+    """A skew is found to a tenth of a voxel, for any ratio of the voxels' edges: a rotation and a skew move a long object in nearly the same way.
     The minimum of mutual information is 0.17 voxels from the truth, for cubic voxels, too."""
     matrix, offset = skewed(kind)
     edges = np.array(edges)

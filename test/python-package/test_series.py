@@ -129,8 +129,8 @@ def test_where_a_header_says_two_things(tmp_path, recwarn):
         np.testing.assert_allclose(volume.array, nibabel.load(tmp_path / "a.nii.gz").dataobj[..., n].T, rtol=1e-6)
         assert volume.spacing.tolist() == [2.0, 2.0, 2.5] and volume.direction.tolist() == np.diag([1.0, -1.0, 1.0]).tolist()
     assert header["qform_code"] == 1 and series.unit == "msec"
-    told = [str(one.message) for one in recwarn if issubclass(one.category, gr.InputWarning)]
-    assert len(told) == 1 and "a.nii.gz says two things of where it lies" in told[0]
+    reported = [str(one.message) for one in recwarn if issubclass(one.category, gr.InputWarning)]
+    assert len(reported) == 1 and "a.nii.gz says two things of where it lies" in reported[0]
     gr.write_series(tmp_path / "b.nii", series, series)
     made = nibabel.load(tmp_path / "b.nii")
     assert made.header["qform_code"] == made.header["sform_code"] == 1 and made.header.get_xyzt_units() == ("mm", "msec")

@@ -9,7 +9,7 @@ import pytest
 from nifti_files import write_nifti
 
 FORMATS = {
-    "_dicom", "_dicom_alike", "_dicom_frames", "_dicom_header", "_dicom_places", "_dicom_values", "_deflate", "_fields", "_flirt", "_gzip", "_metaimage",
+    "_dicom", "_dicom_consistency", "_dicom_frames", "_dicom_header", "_dicom_places", "_dicom_values", "_deflate", "_fields", "_flirt", "_gzip", "_metaimage",
     "_nibabel", "_nifti", "_nifti_write", "_nrrd", "_other_formats", "_tiff", "_unpack",
 }  # fmt: skip
 LIBRARIES = {"SimpleITK", "nibabel", "pydicom", "PIL", "jinja2", "isal", "distributed"}

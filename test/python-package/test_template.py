@@ -138,7 +138,7 @@ def test_what_was_ended_goes_on_with_the_same_bits(quick, people, patch, tmp_pat
 
 
 def test_what_is_done_is_not_done_again_and_what_has_changed_is(people, patch, tmp_path):
-    table, out, told = make_people(tmp_path), tmp_path / "out", []
+    table, out, reported = make_people(tmp_path), tmp_path / "out", []
     build_here(patch, table, out)
     before = {path: path.stat().st_mtime_ns for path in out.rglob("*.nii.gz") if path.name != "template.nii.gz"}
     template, jobs = build_here(patch, table, out)
@@ -146,14 +146,14 @@ def test_what_is_done_is_not_done_again_and_what_has_changed_is(people, patch, t
     assert {path: path.stat().st_mtime_ns for path in before} == before
     # A third round goes on from the second one; sharpening is of means alone, from the first round on.
     assert build_here(patch, table, out, rounds=3)[1] == ROUND + FINISH
-    _, jobs = build_here(patch, table, out, rounds=3, sharpening="none", progress=lambda progress: told.append(progress.news))
+    _, jobs = build_here(patch, table, out, rounds=3, sharpening="none", progress=lambda progress: reported.append(progress.news))
     assert jobs == 3 * ROUND + FINISH
-    assert [news for news in told if news] == ["round 1 is done again, and what follows: its settings have changed, or those of a round before"]
-    told.clear()
+    assert [news for news in reported if news] == ["round 1 is done again, and what follows: its settings have changed, or those of a round before"]
+    reported.clear()
     gr.write_image(tmp_path / "p1-0.nii.gz", make_person(lambda point: 0 * point + 1.0))
-    _, jobs = build_here(patch, table, out, progress=lambda progress: told.append(progress.news))
+    _, jobs = build_here(patch, table, out, progress=lambda progress: reported.append(progress.news))
     assert jobs == START + 2 * ROUND + FINISH
-    assert [news for news in told if news] == ["round 0 is done again, and what follows: changed: image of p1"]
+    assert [news for news in reported if news] == ["round 0 is done again, and what follows: changed: image of p1"]
     # A transform that somebody has removed is made again, from that person's registration.
     (out / "p2" / "warp.nii.gz").unlink()
     assert build_here(patch, table, out)[1] == ["PersonJob p2", "FinishJob p2"]
@@ -314,10 +314,10 @@ def test_changes_of_shape_of_earlier_rounds_go(people, patch, tmp_path):
     build_here(patch, people, tmp_path / "two", rounds=2)
     assert [path.parent.name for path in (tmp_path / "two").rglob("shape.npy")] == ["2"]
     assert build_here(patch, people, tmp_path / "two", rounds=2)[1] == []
-    told = []
-    _, jobs = build_here(patch, people, tmp_path / "two", rounds=1, progress=lambda progress: told.append(progress.news))
+    reported = []
+    _, jobs = build_here(patch, people, tmp_path / "two", rounds=1, progress=lambda progress: reported.append(progress.news))
     assert jobs == ROUND + FINISH
-    assert [news for news in told if news] == ["round 1 is done again, and what follows: its shape.npy was removed by a later round"]
+    assert [news for news in reported if news] == ["round 1 is done again, and what follows: its shape.npy was removed by a later round"]
     build_here(patch, people, tmp_path / "one", rounds=1)
     one, two = files_of(tmp_path / "one"), files_of(tmp_path / "two")
     assert one and all(two[name] == content for name, content in one.items())
@@ -329,7 +329,7 @@ def test_modalities_want_a_stage_that_compares_them(patch, tmp_path):
         build_here(patch, table, tmp_path / "out", transform=["affine"])
 
 
-def test_a_disk_without_room(people, patch, tmp_path):
+def test_a_full_disk_is_an_error(people, patch, tmp_path):
     """The error says what failed, nothing is half done, and the next run goes on behind what is done."""
     from gpuregistration.template import person
 

@@ -142,8 +142,8 @@ def test_what_is_in_its_place_gets_no_warning(moved, stages):
 
 def is_doubtful(result):
     """Returns true if there is a warning that the images show different objects, or are misplaced."""
-    told = ("the edges of the images agree no better where ", "what was found stretches one direction ")
-    return any(warning.startswith(told) for warning in result.warnings)
+    reported = ("the edges of the images agree no better where ", "what was found stretches one direction ")
+    return any(warning.startswith(reported) for warning in result.warnings)
 
 
 def test_other_things_get_a_warning(device):
@@ -176,32 +176,32 @@ def test_little_overlap_gets_a_warning():
     assert any(warning.startswith(share) for warning in result.warnings)
 
 
-def test_the_command_tells(heads, tmp_path, capfd):
+def test_the_command_prints_warnings(heads, tmp_path, capfd):
     pytest.importorskip("SimpleITK")
     fixed, moving = heads
     names = [str(tmp_path / name) for name in ("fixed.nii.gz", "moving.nii.gz", "out.nii.gz", "report.html")]
     g.write_image(names[0], fixed)
     g.write_image(names[1], put(moving, 1, 1e7))
     words = ("register", names[0], names[1], "-o", names[2], "--device", "host")
-    code, printed, told = gpureg(capfd, *words, "--json", "--report", names[3])
+    code, printed, reported = gpureg(capfd, *words, "--json", "--report", names[3])
     warning = json.loads(printed)["stages"][0]["warnings"][0]
-    assert code == 0 and warning.startswith("the moving image has 1 value above ") and f"gpureg: {warning}\n" in told
+    assert code == 0 and warning.startswith("the moving image has 1 value above ") and f"gpureg: {warning}\n" in reported
     with open(names[3], encoding="utf-8") as page:
         assert "the moving image has 1 value above " in page.read()
-    code, _, told = gpureg(capfd, *words, "--transform", "rigid:moving_range=0x200")
-    assert code == 0 and "image has" not in told
+    code, _, reported = gpureg(capfd, *words, "--transform", "rigid:moving_range=0x200")
+    assert code == 0 and "image has" not in reported
     assert gpureg(capfd, *words, "--transform", "rigid:moving_range=all")[0] == 0
     assert_fails(capfd, 2, "moving_range=", "two numbers", None, *words, "--transform", "rigid:moving_range=200x0")
 
 
-def test_compare_tells(heads, tmp_path, capfd):
+def test_compare_prints_warnings(heads, tmp_path, capfd):
     pytest.importorskip("SimpleITK")
     names = [str(tmp_path / name) for name in ("a.nii.gz", "b.nii.gz")]
     g.write_image(names[0], heads[0])
     g.write_image(names[1], put(heads[0], 1, 1e9))
-    code, printed, told = gpureg(capfd, "compare", *names, "--device", "host", "--json")
+    code, printed, reported = gpureg(capfd, "compare", *names, "--device", "host", "--json")
     found = json.loads(printed)
-    assert code == 0 and found["warnings"][0].startswith(f"{names[1]} has 1 value above ") and f"gpureg: {found['warnings'][0]}\n" in told
+    assert code == 0 and found["warnings"][0].startswith(f"{names[1]} has 1 value above ") and f"gpureg: {found['warnings'][0]}\n" in reported
     turned = json.loads(gpureg(capfd, "compare", *names[::-1], "--device", "host", "--json")[1])
     assert [warning.split(" above ")[0] for warning in turned["warnings"]] == [f"{names[1]} has 1 value"]
     assert found["metrics"]["correlation"] < -0.999

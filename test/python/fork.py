@@ -58,7 +58,7 @@ def expect_near(found, expected):
     assert numpy.abs(found - expected).max() <= 1e-4 * numpy.ptp(expected)
 
 
-def expect_told(text):
+def expect_message(text):
     assert isinstance(text, str) and "forked" in text and "spawn" in text, text
 
 
@@ -87,8 +87,8 @@ for device in itk.GPUDevice.GetAvailable():
         expect_near(run_in_child(lambda: smooth(instance)), expected)
         assert run_in_child(metric.GetValue) == value
     else:
-        expect_told(run_in_child(lambda: smooth(instance)))
-        expect_told(run_in_child(metric.GetValue))
+        expect_message(run_in_child(lambda: smooth(instance)))
+        expect_message(run_in_child(metric.GetValue))
 
     # A program that names none of this module's classes: a filter of the parent's, and a new one.
     itk.GPURegistrationFactory.RegisterAll()

@@ -138,7 +138,7 @@ for device in itk.GPUDevice.GetAvailable():
     value = demons_value(demons)
     assert abs(value - expected) <= 1e-5 * expected, (device.GetName(), value, expected)
 
-# Steps along random samples, drawn anew for each step.
+# Steps along random samples, drawn again for each step.
 for shift in ((2.5, -1.5), (1.5, -2.0, 0.75)):
     image_type = itk.Image[itk.F, len(shift)]
     metric = itk.GPUMeanSquaresImageToImageMetricv4[image_type, image_type].New()

@@ -91,7 +91,7 @@ protected:
     itk::GPUDevice::SetDefault(itk::GPUDevice::GetAvailable().front());
   }
 
-  /** Makes images and masks anew, since actions change them. */
+  /** Makes images and masks again, since actions change them. */
   void
   MakeInputs()
   {
@@ -373,7 +373,7 @@ TEST_P(ImageRegistrationMethodTest, RefusesChangesOfWhatIsConstant)
 
 /** Metrics need no proof of smoothed images and drawn points; they need one of the program's own images, and of everything after the
  *  registration. */
-TEST_P(ImageRegistrationMethodTest, TellsWhatIsConstant)
+TEST_P(ImageRegistrationMethodTest, NamesTheConstantImage)
 {
   using itk::GPURegistrationDetail::ConstantMemory;
   using itk::GPURegistrationDetail::GetBuffer;

@@ -132,7 +132,7 @@ TEST_P(LineSearchTest, SaysWhenNoCodeOfTheProgramRuns)
   EXPECT_EQ(Undisturbed::GetCurrent(), 0u);
 }
 
-TEST_P(LineSearchTest, WithoutItsObserverItTellsNothing)
+TEST_P(LineSearchTest, WithoutItsObserverItReportsNothing)
 {
   const auto metric = RecordingMetric::New();
   const auto optimizer = MakeOptimizer(*metric);

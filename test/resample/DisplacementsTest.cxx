@@ -72,7 +72,7 @@ Find(gpureg::Resampler & engine, gpureg::DisplacementRequest request)
                 in,
                 sizeof(double) * components * static_cast<std::size_t>(count));
   };
-  engine.FindDisplacements(request, OneAfterTheOther);
+  engine.ComputeDisplacements(request, OneAfterTheOther);
   return all;
 }
 
@@ -85,7 +85,7 @@ protected:
     if (!gpureg::HasDoubles(GetParam()))
     {
       gpureg::Resampler engine(GetParam());
-      EXPECT_THROW(engine.FindDisplacements(MakeRequest(3), OneAfterTheOther), gpureg::UnsupportedError);
+      EXPECT_THROW(engine.ComputeDisplacements(MakeRequest(3), OneAfterTheOther), gpureg::UnsupportedError);
       GTEST_SKIP() << "it has no doubles, and says so";
     }
   }
@@ -128,7 +128,7 @@ TEST_P(DisplacementsTest, StayOnTheDevice)
   const auto                request = MakeRequest(3);
   gpureg::Resampler         engine(GetParam());
   const std::vector<double> expected = Find(engine, request);
-  const auto                made = engine.FindDisplacementsToDevice(request, OneAfterTheOther);
+  const auto                made = engine.ComputeDisplacementsOnDevice(request, OneAfterTheOther);
   EXPECT_EQ(made->GetType(), gpureg::NumberType::Float64);
   EXPECT_EQ(made->GetDeviceName(), GetParam());
   // None of the displacements is downloaded: no more than the size of the map.

@@ -126,7 +126,7 @@ protected:
     EXPECT_EQ(different, 0);
   }
 
-  /** Makes both filters, spoils them alike, and lets ours process good input afterwards. Returns the result for the spoilt input. */
+  /** Makes both filters, spoils them identically, and lets ours process good input afterwards. Returns the result for the spoilt input. */
   Outcome
   ExpectAsITK(const std::function<void(ReferenceType &)> & spoil) const
   {

@@ -355,10 +355,10 @@ ForgetVectorsOfOtherRows(const ResampleArguments & a, Arrays & arrays)
     for (int r = 1; r < 3; ++r)
     {
       const i64 position = ApplyFixedRow(&part.toGrid, r, 0, row % a.outputSize[1], row / a.outputSize[1]);
-      cell[r] = CellOf(position);
+      cell[r] = IntegerPart(position);
       ComputeFraction(position, fraction + r);
     }
-    if (FindControlPointColumns(RowSplineOrder, &part, cell, fraction, first, wy, wz))
+    if (LocateControlPointColumns(RowSplineOrder, &part, cell, fraction, first, wy, wz))
     {
       for (int line = 0; line < (RowSplineOrder + 1) * (RowSplineOrder + 1); ++line)
       {
@@ -572,7 +572,7 @@ TEST(ResampleCutTest, TheColumnsOfARowAreThoseThatItsVoxelsRead)
   int           onTheEnd = 0;
   const auto    expectColumns = [&](const ChainPart & part, int width) {
     int       firstColumn = 0;
-    const int columnCount = FindColumnsOfRow(&part, 0, width - 1, 0, 0, &firstColumn);
+    const int columnCount = LocateColumnsOfRow(&part, 0, width - 1, 0, 0, &firstColumn);
     ASSERT_TRUE(!FollowsRows(&part) || columnCount <= MaximumRowColumns);
     for (int x = 0; x < width; ++x)
     {
@@ -581,7 +581,7 @@ TEST(ResampleCutTest, TheColumnsOfARowAreThoseThatItsVoxelsRead)
       double    t = 0;
       int       first = 0;
       ComputeFraction(position, &fraction);
-      if (FindControlPoints(RowSplineOrder, &part, 0, CellOf(position), fraction, &first, &t))
+      if (LocateControlPoints(RowSplineOrder, &part, 0, IntegerPart(position), fraction, &first, &t))
       {
         ++read;
         onTheEnd += t == 1.0;

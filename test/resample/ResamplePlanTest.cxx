@@ -18,13 +18,13 @@ namespace gpuregtest
 
 namespace
 {
+using gpureg::AvailableMemory;
 using gpureg::GetLeastBytes;
 using gpureg::LoadedSlabs;
 using gpureg::PlaneRange;
 using gpureg::PlanResampling;
 using gpureg::ResamplePlan;
 using gpureg::ResampleSizes;
-using gpureg::Room;
 using gpureg::RowRange;
 using gpureg::SlabCut;
 
@@ -128,14 +128,14 @@ GetLeastNeeds(const ResampleSizes & s)
 }
 
 bool
-HasRoomFor(const Needs & needs, const Room & room)
+FitsInto(const Needs & needs, const AvailableMemory & memory)
 {
-  return needs.all <= room.free && std::max({ needs.slab, needs.tile, needs.vectors }) <= room.largestAllocation;
+  return needs.all <= memory.free && std::max({ needs.slab, needs.tile, needs.vectors }) <= memory.largestAllocation;
 }
 
 /** Expects a plan for these sizes to be consistent and to fit. */
 void
-ExpectSound(const ResampleSizes & s, const ResamplePlan & plan, const Room & room)
+ExpectSound(const ResampleSizes & s, const ResamplePlan & plan, const AvailableMemory & memory)
 {
   EXPECT_EQ(plan.slabs.axis, s.input.axis);
   EXPECT_EQ(plan.slabs.planes, s.input.planes);
@@ -161,10 +161,10 @@ ExpectSound(const ResampleSizes & s, const ResamplePlan & plan, const Room & roo
   EXPECT_GE(plan.inputBytes, needs.slab);
   EXPECT_EQ(plan.tileBytes, needs.tile);
   EXPECT_EQ(plan.gridBytes + s.otherVectorBytes, needs.vectors);
-  EXPECT_TRUE(HasRoomFor(needs, room));
+  EXPECT_TRUE(FitsInto(needs, memory));
   EXPECT_LE(plan.inputBuffers * plan.inputBytes + plan.outputBuffers * plan.tileBytes + plan.gridBytes +
               s.otherVectorBytes + plan.stateBytes + s.otherBytes,
-            room.free);
+            memory.free);
 }
 
 /** Returns the sizes of an input of planes of 100 bytes, with one plane on either side of those that a slab owns; an output of rows of
@@ -291,7 +291,7 @@ Use(LoadedSlabs & loaded, const PlaneRange & slabs, std::vector<int> & used)
     used.push_back(slab);
     if (!loaded.Use(slab))
     {
-      loaded.MakeRoom();
+      loaded.TakeBuffer();
       loaded.Put(slab);
       ++missing;
     }
@@ -304,25 +304,25 @@ TEST(LoadedSlabsTest, TheBufferUsedLastIsKept)
   LoadedSlabs loaded(2);
   EXPECT_FALSE(loaded.Has(0));
   EXPECT_FALSE(loaded.Use(0));
-  const std::size_t first = loaded.MakeRoom();
+  const std::size_t first = loaded.TakeBuffer();
   EXPECT_EQ(loaded.GetLast(), first);
   EXPECT_FALSE(loaded.Has(3)) << "before it is there";
   loaded.Put(3);
   EXPECT_TRUE(loaded.Has(3));
-  const std::size_t second = loaded.MakeRoom();
+  const std::size_t second = loaded.TakeBuffer();
   EXPECT_NE(second, first);
   loaded.Put(4);
   EXPECT_TRUE(loaded.Has(3) && loaded.Has(4));
   EXPECT_TRUE(loaded.Use(3));
   EXPECT_EQ(loaded.GetLast(), first);
-  EXPECT_EQ(loaded.MakeRoom(), second);
+  EXPECT_EQ(loaded.TakeBuffer(), second);
   EXPECT_TRUE(loaded.Has(3));
   EXPECT_FALSE(loaded.Has(4));
 
   LoadedSlabs one;
-  EXPECT_EQ(one.MakeRoom(), 0u);
+  EXPECT_EQ(one.TakeBuffer(), 0u);
   one.Put(7);
-  EXPECT_EQ(one.MakeRoom(), 0u);
+  EXPECT_EQ(one.TakeBuffer(), 0u);
   EXPECT_FALSE(one.Has(7));
 }
 
@@ -481,20 +481,21 @@ TEST(ResamplePlanTest, AGridIsCutWhereItIsLarge)
   EXPECT_EQ(whole->slabs.GetCount(), 1);
 }
 
-TEST(ResamplePlanTest, RandomPlansAreWithinTheRoom)
+TEST(ResamplePlanTest, RandomPlansFitIntoTheMemory)
 {
   std::uint64_t count = 0, planned = 0, inSlabs = 0, inGridPlanes = 0;
   ForEachDrawn(1, 2000, [&](const ResampleSizes & s, Random & random) {
-    const std::size_t ample = GetAmpleBytes(s);
-    const std::size_t least = GetLeastBytes(s);
-    const Room        room{ least + random() % (ample - least + 1),
-                     Chance(random, 2) ? Unbounded : least / 3 + random() % (ample - least / 3 + 1) };
-    const auto        plan = PlanResampling(s, room);
+    const std::size_t     ample = GetAmpleBytes(s);
+    const std::size_t     least = GetLeastBytes(s);
+    const AvailableMemory memory{ least + random() % (ample - least + 1),
+                                  Chance(random, 2) ? Unbounded : least / 3 + random() % (ample - least / 3 + 1) };
+    const auto            plan = PlanResampling(s, memory);
     ++count;
     if (plan)
     {
-      SCOPED_TRACE(std::to_string(room.free) + " bytes, " + std::to_string(room.largestAllocation) + " in one array");
-      ExpectSound(s, *plan, room);
+      SCOPED_TRACE(std::to_string(memory.free) + " bytes, " + std::to_string(memory.largestAllocation) +
+                   " in one array");
+      ExpectSound(s, *plan, memory);
       ++planned;
       inSlabs += plan->slabs.GetCount() > 1;
       inGridPlanes += plan->gridPlanes < s.gridPlanes;
@@ -508,15 +509,15 @@ TEST(ResamplePlanTest, RandomPlansAreWithinTheRoom)
   }
 }
 
-TEST(ResamplePlanTest, WithAmpleRoomNothingIsCut)
+TEST(ResamplePlanTest, WithAmpleMemoryNothingIsCut)
 {
   ForEachDrawn(1, 1000, [](const ResampleSizes & s, Random &) {
     const std::size_t ample = GetAmpleBytes(s);
-    for (const Room & room : { Room{ Unbounded, Unbounded }, Room{ ample, ample } })
+    for (const AvailableMemory & room : { AvailableMemory{ Unbounded, Unbounded }, AvailableMemory{ ample, ample } })
     {
-      const auto plan = PlanResampling(s, room);
+      const auto plan = PlanResampling(s, memory);
       ASSERT_TRUE(plan);
-      ExpectSound(s, *plan, room);
+      ExpectSound(s, *plan, memory);
       EXPECT_EQ(plan->slabs.GetCount(), 1);
       EXPECT_EQ(plan->slabs.GetHeld(0).GetCount(), s.input.planes);
       EXPECT_EQ(plan->inputBytes, GetWholeBytes(s));
@@ -532,10 +533,10 @@ TEST(ResamplePlanTest, TheLeastBytesAreEnoughAndNoneLessAre)
   ForEachDrawn(1, 1000, [](const ResampleSizes & s, Random &) {
     const std::size_t least = GetLeastBytes(s);
     EXPECT_EQ(least, GetLeastNeeds(s).all);
-    const Room room{ least, Unbounded };
-    const auto plan = PlanResampling(s, room);
+    const AvailableMemory memory{ least, Unbounded };
+    const auto            plan = PlanResampling(s, memory);
     ASSERT_TRUE(plan);
-    ExpectSound(s, *plan, room);
+    ExpectSound(s, *plan, memory);
     for (const std::size_t less : { std::size_t{ 0 }, least / 2, least - 1 })
     {
       EXPECT_FALSE(PlanResampling(s, { less, Unbounded })) << less << " bytes";
@@ -544,7 +545,7 @@ TEST(ResamplePlanTest, TheLeastBytesAreEnoughAndNoneLessAre)
 }
 
 /** There is a plan exactly if there is room for the smallest one: a plan for some limit exists for any larger one, too. */
-TEST(ResamplePlanTest, ThereIsAPlanWhereThereIsRoomForTheLeast)
+TEST(ResamplePlanTest, ThereIsAPlanWhereTheSmallestFits)
 {
   ForEachDrawn(1, 500, [](const ResampleSizes & s, Random & random) {
     const Needs       needs = GetLeastNeeds(s);
@@ -554,7 +555,7 @@ TEST(ResamplePlanTest, ThereIsAPlanWhereThereIsRoomForTheLeast)
     {
       for (const std::size_t array : { largest - 1, largest, largest + random() % 100, random() % ample, ample })
       {
-        EXPECT_EQ(PlanResampling(s, { free, array }).has_value(), HasRoomFor(needs, { free, array }))
+        EXPECT_EQ(PlanResampling(s, { free, array }).has_value(), FitsInto(needs, { free, array }))
           << free << " bytes, " << array << " in one array; the least is " << needs.all << ", and " << largest;
       }
     }

@@ -426,7 +426,7 @@ TEST_P(ResampleTransform, OneOfAClassThatIsNotKnownIsSampledEachTime)
        { static_cast<itk::Transform<double, 3, 3> *>(wave), static_cast<itk::Transform<double, 3, 3> *>(composite) })
   {
     gpureg::Key key;
-    EXPECT_FALSE((itk::GPUTransformChain::AddPartsToKey<double, 3>(key, *transform)));
+    EXPECT_FALSE((itk::GPUTransformChain::AddComponentsToKey<double, 3>(key, *transform)));
     m_Filter->SetTransform(transform);
     ExpectAsITK();
     // No time stamp reports it.

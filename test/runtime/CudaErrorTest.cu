@@ -69,7 +69,7 @@ TEST(CudaErrorTest, SaysWhatFailedWhereAndWhatToDo)
   EXPECT_EQ(GetMessage([] { CheckDriver(CUDA_ERROR_OUT_OF_MEMORY, "copying", 3); }), once);
   const std::string sticking = "cuda:3: copying failed: an illegal memory access was encountered "
                                "(cudaErrorIllegalAddress); the device is gone for this process: choose another one, or "
-                               "start anew";
+                               "start the program again";
   EXPECT_EQ(GetMessage([] { CheckCuda(cudaErrorIllegalAddress, "copying", "cuda:3"); }), sticking);
   EXPECT_EQ(GetMessage([] { CheckDriver(CUDA_ERROR_ILLEGAL_ADDRESS, "copying", 3); }), sticking);
   EXPECT_EQ(

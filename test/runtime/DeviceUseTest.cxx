@@ -89,7 +89,7 @@ void
 Keep(const itk::Object & object)
 {
   DropIdleEnginesWith(object);
-  gpureg::KeepIdleEngine(std::make_unique<FakeEngine>(), &object);
+  gpureg::StoreIdleEngine(std::make_unique<FakeEngine>(), &object);
 }
 
 class DeviceUse : public testing::Test

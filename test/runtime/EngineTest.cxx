@@ -94,7 +94,7 @@ TEST(BSplineTest, WeightsAreTheRecursion)
       const double x = n < 21 ? (n - 10) * 0.5 : Uniform(random, -6.0, 60.0);
       float        weights[MaximumSplineOrder + 1];
       int          first = 0;
-      EXPECT_EQ(FindSplineSupport(order, 100, ToPosition(x), &first, weights), order + 1);
+      EXPECT_EQ(ComputeSplineSupport(order, 100, ToPosition(x), &first, weights), order + 1);
       double sum = 0;
       for (int k = 0; k <= order; ++k)
       {

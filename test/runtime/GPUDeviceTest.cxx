@@ -94,7 +94,7 @@ TEST(GPUDeviceTest, CudaComesBeforeTheHost)
 }
 
 /** Ids of CUDA's devices have 32 hexadecimal digits and four hyphens; the others have none. */
-TEST(GPUDeviceTest, HardwareIdsTellDevicesApart)
+TEST(GPUDeviceTest, HardwareIdsDifferBetweenDevices)
 {
   std::set<std::string> ids;
   for (const GPUDevice & device : GPUDevice::GetAvailable())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that the host and OpenCL's compiler lay out alike the structures that are passed to kernels as bytes: every program compares the
+// Tests that the host and OpenCL's compiler lay out identically the structures that are passed to kernels as bytes: every program compares the
 // sizes of all its structures (opencl/runtime/OpenCLStructSizes.h), and does not compile if one differs.
 #include "opencl/runtime/OpenCLProgram.h"
 #include "opencl/runtime/OpenCLStructSizes.h"
@@ -152,7 +152,7 @@ TEST(KernelStructs, DoNotCompileWhereSizesDiffer)
   EXPECT_THROW(BuildOpenCLProgram(context, devices.front(), "opencl:0", bad.c_str(), options), UnsupportedError);
 
   // As for a new structure that is missing in the host's sizes.
-  const std::string strange = good + "typedef char StrangeIsLaidOutAlike[4 == GPUREG_BYTES_OF_Strange ? 1 : -1];\n";
+  const std::string strange = good + "typedef char StrangeHasEqualLayout[4 == GPUREG_BYTES_OF_Strange ? 1 : -1];\n";
   EXPECT_THROW(BuildOpenCLProgram(context, devices.front(), "opencl:0", strange.c_str(), options), UnsupportedError);
 }
 

@@ -108,11 +108,11 @@ TEST(MemoryAccountTest, WhatADriverRefusesIsNotCounted)
   {
     std::this_thread::yield();
   }
-  EXPECT_EQ(account.GetRoom(size), size);
+  EXPECT_EQ(account.GetAvailableBytes(size), size);
   isSeen = true;
   EXPECT_TRUE(Charge(account, 10));
   large.join();
-  EXPECT_EQ(account.GetRoom(size), size - 10);
+  EXPECT_EQ(account.GetAvailableBytes(size), size - 10);
 }
 
 TEST(MemoryAccountTest, ThreadsTogetherStayWithinTheLimit)

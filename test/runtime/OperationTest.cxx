@@ -147,7 +147,7 @@ TEST_P(OperationTest, NestedOperationsResetStatisticsOnce)
     Operate(*m_Queue, OneAfterTheOther, [&] {
       send();
       Operate(*m_Queue, OneAfterTheOther, send);
-      Operate(*m_Queue, OneAfterTheOther, [&] { Operate(*m_Queue, OneAfterTheOther, send, Counting::Further); });
+      Operate(*m_Queue, OneAfterTheOther, [&] { Operate(*m_Queue, OneAfterTheOther, send, Counting::Continue); });
       EXPECT_EQ(m_Queue->GetStatistics().evaluateMilliseconds, 0) << "the outer one counts its time";
     });
     EXPECT_EQ(m_Queue->GetStatistics().copiesUp, this->Copies(3));
@@ -156,7 +156,7 @@ TEST_P(OperationTest, NestedOperationsResetStatisticsOnce)
     EXPECT_GT(m_Queue->GetStatistics().evaluateMilliseconds, 0);
   }
   const double before = m_Queue->GetStatistics().evaluateMilliseconds;
-  Operate(*m_Queue, OneAfterTheOther, send, Counting::Further);
+  Operate(*m_Queue, OneAfterTheOther, send, Counting::Continue);
   EXPECT_EQ(m_Queue->GetStatistics().copiesUp, this->Copies(4));
   EXPECT_EQ(m_Queue->GetStatistics().evaluateMilliseconds, before);
   Operate(*m_Queue, OneAfterTheOther, [] {});
@@ -349,7 +349,7 @@ TEST_P(OperationTest, AForkIsNoticedByEveryEntry)
           OneAfterTheOther);
       } },
     { "resample", [&] { resampler.Resample(input, request, OneAfterTheOther); } },
-    { "find displacements", [&] { resampler.FindDisplacements(displacements, OneAfterTheOther); } },
+    { "find displacements", [&] { resampler.ComputeDisplacements(displacements, OneAfterTheOther); } },
     { "evaluate penalties", [&] { penalty.Evaluate(grid, { { PenaltyKind::Jacobian } }, points, OneAfterTheOther); } },
     { "take a deformation", [&] { freeForm.TakeDisplacements(ignore, OneAfterTheOther); } },
     { "register freely", registerFreely },

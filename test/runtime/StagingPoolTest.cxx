@@ -110,7 +110,7 @@ TEST_F(StagingPoolTest, BeyondItsLimitItHandsOutOrdinaryMemory)
   EXPECT_EQ(total, 4 * MiB);
 }
 
-TEST_F(StagingPoolTest, WhatWaitsMakesRoomForAnotherSize)
+TEST_F(StagingPoolTest, WaitingMemoryIsFreedForAnotherSize)
 {
   pool.SetLimit(4 * MiB);
   pool.GiveBack(pool.Take(2 * MiB).memory);

@@ -130,7 +130,7 @@ protected:
    *  has. */
   template <typename TFilter>
   std::string
-  UpdateIfItHasRoom(TFilter & filter, std::uint64_t deviceBytes) const
+  UpdateIfMemorySuffices(TFilter & filter, std::uint64_t deviceBytes) const
   {
     try
     {

@@ -310,7 +310,7 @@ Norm(const Points & vectors)
 
 /** Returns the length of the difference, relative to the length of the second vector. */
 inline double
-FindDistance(const Points & a, const Points & b)
+ComputeDistance(const Points & a, const Points & b)
 {
   Points difference = a;
   for (std::size_t n = 0; n < a.size(); ++n)

@@ -69,7 +69,7 @@ GetRelativeError(const std::vector<double> & a, const std::vector<double> & b)
 
 /** Returns true if value and derivative are as close as ours must be to ITK's. */
 inline bool
-AreAlike(const Answer & a, const Answer & b)
+AreEqual(const Answer & a, const Answer & b)
 {
   return std::abs(a.value - b.value) <= 1e-5 * std::abs(b.value) &&
          GetRelativeError(a.derivative, b.derivative) <= 1e-4;

@@ -108,8 +108,8 @@ FindPlanesByDefinition(const Case & c)
   std::int64_t low = std::numeric_limits<int>::max();
   std::int64_t high = std::numeric_limits<int>::min();
   ForEachPosition(c, [&](i64 position) {
-    low = std::min<std::int64_t>(low, gpureg::kernels::CellOf(position));
-    high = std::max<std::int64_t>(high, gpureg::kernels::CellOf(position));
+    low = std::min<std::int64_t>(low, gpureg::kernels::IntegerPart(position));
+    high = std::max<std::int64_t>(high, gpureg::kernels::IntegerPart(position));
   });
   const auto more = c.margin + static_cast<std::int64_t>(std::ceil(c.reach));
   low -= more;

@@ -295,17 +295,17 @@ TEST(FixedLogTest, IsTheLogarithm)
 
 TEST(FixedMapTest, CellsAreRoundedDown)
 {
-  EXPECT_EQ(CellOf(0), 0);
-  EXPECT_EQ(CellOf(-1), -1);
-  EXPECT_EQ(CellOf(One - 1), 0);
-  EXPECT_EQ(CellOf(One), 1);
-  EXPECT_EQ(CellOf(-One), -1);
-  EXPECT_EQ(CellOf(-One - 1), -2);
-  EXPECT_EQ(CellOf(std::numeric_limits<i64>::max()), std::numeric_limits<int>::max());
-  EXPECT_EQ(CellOf(std::numeric_limits<i64>::min()), std::numeric_limits<int>::min());
+  EXPECT_EQ(IntegerPart(0), 0);
+  EXPECT_EQ(IntegerPart(-1), -1);
+  EXPECT_EQ(IntegerPart(One - 1), 0);
+  EXPECT_EQ(IntegerPart(One), 1);
+  EXPECT_EQ(IntegerPart(-One), -1);
+  EXPECT_EQ(IntegerPart(-One - 1), -2);
+  EXPECT_EQ(IntegerPart(std::numeric_limits<i64>::max()), std::numeric_limits<int>::max());
+  EXPECT_EQ(IntegerPart(std::numeric_limits<i64>::min()), std::numeric_limits<int>::min());
   Repeat(20000, [](Random & random) {
     const i64 position = DrawOfBits(random, 62);
-    const i64 inside = position - CellOf(position) * One;
+    const i64 inside = position - IntegerPart(position) * One;
     EXPECT_GE(inside, 0) << position;
     EXPECT_LT(inside, One) << position;
     // A float of 24 bits.
@@ -376,7 +376,7 @@ TEST(FixedPointInterpolationTest, CellsArePositions)
       {
         position[d] = DrawIndex(random, shape.size[d]);
       }
-      const FixedPointCell cell = FindFixedPointCell(&shape, position);
+      const FixedPointCell cell = LocateFixedPointCell(&shape, position);
       const i64            voxel[] = { cell.offset % shape.size[0],
                                        cell.offset / shape.size[0] % shape.size[1],
                                        cell.offset / shape.size[0] / shape.size[1] };
@@ -866,7 +866,7 @@ TEST(PositionTest, LinearNeighboursAreThePosition)
     const int  lastCell = std::max(0, size - 2);
     const auto check = [&](i64 position) {
       float     fraction = -1.0f;
-      const int cell = FindLinearNeighbour(position, lastCell, &fraction);
+      const int cell = LocateLinearNeighbour(position, lastCell, &fraction);
       EXPECT_GE(cell, 0) << position;
       EXPECT_LE(cell, lastCell) << position;
       EXPECT_GE(fraction, 0.0f) << position;
@@ -886,11 +886,11 @@ TEST(PositionTest, LinearNeighboursAreThePosition)
     Repeat(2000, [&](Random & random) { check(DrawIndex(random, size)); });
   }
   float fraction = -1.0f;
-  EXPECT_EQ(FindLinearNeighbour(-1, 7, &fraction), 0);
+  EXPECT_EQ(LocateLinearNeighbour(-1, 7, &fraction), 0);
   EXPECT_EQ(fraction, 0.0f);
-  EXPECT_EQ(FindLinearNeighbour(8 * One, 7, &fraction), 7);
+  EXPECT_EQ(LocateLinearNeighbour(8 * One, 7, &fraction), 7);
   EXPECT_EQ(fraction, 1.0f);
-  EXPECT_EQ(FindLinearNeighbour(8 * One - 1, 7, &fraction), 7);
+  EXPECT_EQ(LocateLinearNeighbour(8 * One - 1, 7, &fraction), 7);
   EXPECT_EQ(fraction, 1.0f);
 }
 

@@ -249,7 +249,7 @@ public:
   {
     const CudaDeviceScope scope(m_Queue.GetDevice());
     CheckCuda(
-      cudaMemsetAsync(AddressOf<u64>(arrays.sums), 0, CountCells(a.histogram) * sizeof(u64), m_Queue.GetStream()),
+      cudaMemsetAsync(AddressOf<u64>(arrays.sums), 0, CountEntries(a.histogram) * sizeof(u64), m_Queue.GetStream()),
       "clearing the histogram",
       m_Queue.GetDeviceName());
   }

@@ -66,7 +66,7 @@ __launch_bounds__(SumLanes) SumHistogramsKernel(
 {
   SumHistogramsGroup(VCountsHalves ? SamplesAreFixedPoint : 0,
                      &a,
-                     LeastSumCells,
+                     LeastSumEntries,
                      GroupIndex(),
                      chunkCount,
                      accumulate,
@@ -193,7 +193,7 @@ public:
     m_Queue.Launch("summing the histogram",
                    CountsHalves(a.histogram.samples.variant) ? SumHistogramsKernel<true, TArguments>
                                                              : SumHistogramsKernel<false, TArguments>,
-                   dim3(static_cast<unsigned int>(CountSumGroups(&a.histogram, LeastSumCells))),
+                   dim3(static_cast<unsigned int>(CountSumGroups(&a.histogram, LeastSumEntries))),
                    SumLanes,
                    SumLanes * sizeof(u64),
                    a,
@@ -216,7 +216,7 @@ public:
                      a,
                      GetVolumes(*arrays.samples),
                      AddressOf<char>(arrays.table),
-                     reinterpret_cast<float *>(AddressOf<u64>(arrays.sums) + CountCells(a.histogram)),
+                     reinterpret_cast<float *>(AddressOf<u64>(arrays.sums) + CountEntries(a.histogram)),
                      arrays.forces ? AddressIn<float>(*arrays.forces) : nullptr,
                      maps);
     });
@@ -251,10 +251,10 @@ public:
                        AddressOf<u32>(arrays.chunkHistograms));
       }
     });
-    const int sumCells = SumCellsOfBatch(ChunkCount(&a.histogram.samples), BatchLanes);
+    const int sumEntries = SumEntriesOfBatch(ChunkCount(&a.histogram.samples), BatchLanes);
     m_Queue.Launch("summing the histograms of a batch",
                    CountsHalves(variant) ? BatchSumKernel<true, TArguments> : BatchSumKernel<false, TArguments>,
-                   dim3(static_cast<unsigned int>(range.count * CountSumGroups(&a.histogram, sumCells))),
+                   dim3(static_cast<unsigned int>(range.count * CountSumGroups(&a.histogram, sumEntries))),
                    BatchLanes,
                    BatchLanes * sizeof(u64),
                    a,

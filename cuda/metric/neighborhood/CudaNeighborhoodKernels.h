@@ -72,7 +72,7 @@ GetCircularBufferBytes(int length)
 
 /** Returns this lane's circular buffer: in `circularBuffers` in global memory, or, if that is null, in local memory behind the scratch. */
 __device__ __forceinline__ double *
-FindCircularBuffer(const NeighborhoodArguments & a, int axis, double * circularBuffers)
+GetCircularBuffer(const NeighborhoodArguments & a, int axis, double * circularBuffers)
 {
   return circularBuffers ? circularBuffers + OffsetOfCircularBuffer(&a, axis, GroupIndex(), LaneCount(), LaneIndex())
                          : reinterpret_cast<double *>(localMemory) + ScratchBytes / sizeof(double) + LaneIndex();
@@ -96,7 +96,7 @@ __launch_bounds__(LineLanes) SumAlongKernel(const __grid_constant__ Neighborhood
                                             double *                                      circularBuffers,
                                             const __grid_constant__ SampleMaps            maps)
 {
-  SumAlongGroup(VAxis, &a, &maps, &v, &n, FindCircularBuffer(a, VAxis, circularBuffers));
+  SumAlongGroup(VAxis, &a, &maps, &v, &n, GetCircularBuffer(a, VAxis, circularBuffers));
 }
 
 template <int VVariant>
@@ -113,7 +113,7 @@ __launch_bounds__(LineLanes) CorrelatePlanesKernel(const __grid_constant__ Neigh
                        &maps,
                        &v,
                        &n,
-                       FindCircularBuffer(a, 2, circularBuffers),
+                       GetCircularBuffer(a, 2, circularBuffers),
                        reinterpret_cast<float *>(localMemory),
                        partials);
 }

@@ -45,7 +45,7 @@ template <int VVariant>
 __device__ __forceinline__ int
 VariantOf(const SampleArguments & a)
 {
-  return FindVariant(VVariant, &a);
+  return GetVariant(VVariant, &a);
 }
 
 constexpr bool

@@ -84,7 +84,7 @@ GPURegistration_EXPORT
 bool
 IsWithoutDevices();
 
-/** Arranges that idle engines that were kept for an object (gpureg::KeepIdleEngine()) are freed when the object is deleted. */
+/** Arranges that idle engines that were kept for an object (gpureg::StoreIdleEngine()) are freed when the object is deleted. */
 GPURegistration_EXPORT
 void
 DropIdleEnginesWith(const Object & object);
@@ -183,22 +183,22 @@ public:
     os << indent << "MeasuresKernelTime: " << (m_MeasuresKernelTime ? "On" : "Off") << std::endl;
   }
 
-  /** Computes a filter's output by onDevice() if findLack() returns an empty text. Otherwise warns once of what the device lacks, and
+  /** Computes a filter's output by onDevice() if findUnsupported() returns an empty text. Otherwise warns once of what the device lacks, and
    *  calls onParent(). If an override fails on its device, warns once, and calls onParent() without devices: filters that ITK's class
    *  makes internally may be overrides, too.
    *  \param filter the filter.
    *  \param advice what to do if the host has too little memory.
-   *  \param findLack returns a sentence that says what the device lacks, or an empty text.
+   *  \param findUnsupported returns a sentence that says what the device lacks, or an empty text.
    *  \param onDevice computes the output on the device.
    *  \param onParent computes the output by the parent class.
    *  \throws itk::GPUError if a filter fails that is no override, or that has begun to write in place. */
-  template <typename TFilter, typename TFindLack, typename TOnDevice, typename TOnParent>
+  template <typename TFilter, typename TFindUnsupported, typename TOnDevice, typename TOnParent>
   void
-  Compute(const TFilter &   filter,
-          const char *      advice,
-          const TFindLack & findLack,
-          const TOnDevice & onDevice,
-          const TOnParent & onParent)
+  Compute(const TFilter &          filter,
+          const char *             advice,
+          const TFindUnsupported & findUnsupported,
+          const TOnDevice &        onDevice,
+          const TOnParent &        onParent)
   {
     m_IsInputOverwritten = false;
     const std::string byParent =
@@ -208,13 +208,13 @@ public:
     {
       if (!(m_OverridesParent && IsWithoutDevices()))
       {
-        const std::string lack = findLack();
-        if (lack.empty())
+        const std::string unsupported = findUnsupported();
+        if (unsupported.empty())
         {
           onDevice();
           return;
         }
-        this->WarnOnce(filter, lack + byParent);
+        this->WarnOnce(filter, unsupported + byParent);
       }
     }
     catch (const gpureg::Error & error)

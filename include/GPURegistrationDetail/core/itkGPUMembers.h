@@ -75,10 +75,10 @@
  *  access is private afterwards.
  *  \param name the filter's class.
  *  \param engine the member that is the filter's GPUVolume::Engine.
- *  \param lack says that a device does not filter images of these types.
+ *  \param unsupported says that a device does not filter images of these types.
  *  \param advice says what to do if memory is short. */
 // clang-format off
-#define itkGPUVolumeFilterMembersMacro(name, engine, lack, advice) \
+#define itkGPUVolumeFilterMembersMacro(name, engine, unsupported, advice) \
   itkGPUDeviceMembersMacro(engine, engine.GetStatistics())        \
 protected:                                                        \
   name() = default;                                               \
@@ -94,7 +94,7 @@ protected:                                                        \
   }                                                               \
   void GenerateData() override                                    \
   {                                                               \
-    engine.Generate(*this, lack, advice, [this] {                 \
+    engine.Generate(*this, unsupported, advice, [this] {                 \
       Superclass::GenerateData();                                 \
     });                                                           \
   }                                                               \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws a metric's samples anew between its evaluations.
+// Draws a metric's samples again between its evaluations.
 #ifndef itkGPURandomSamples_h
 #define itkGPURandomSamples_h
 

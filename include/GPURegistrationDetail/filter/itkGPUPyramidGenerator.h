@@ -41,7 +41,7 @@ public:
    * for every value but 0, where a cast to integers truncates. */
   static constexpr bool IsOfKnownTypes =
     static_cast<unsigned int>(TInputImage::ImageDimension) == Dimension && (Dimension == 2 || Dimension == 3) &&
-    GPURegistrationDetail::KeepsPixels<TInputImage> && std::is_arithmetic<typename TInputImage::PixelType>::value &&
+    GPURegistrationDetail::StoresPixels<TInputImage> && std::is_arithmetic<typename TInputImage::PixelType>::value &&
     GPUVolume::FitsIntoDouble<PixelType> && !std::is_same<PixelType, bool>::value;
 
   static constexpr gpureg::Precision Precision =
@@ -316,7 +316,7 @@ private:
     }
     shrink->UpdateOutputInformation();
     output.SetOrigin(shrink->GetOutput()->GetOrigin());
-    return GPUShrinkGeometry::FindOffset<Dimension>(*geometry, *shrink->GetOutput(), factors);
+    return GPUShrinkGeometry::ComputeOffset<Dimension>(*geometry, *shrink->GetOutput(), factors);
   }
 
   PyramidType &       m_Pyramid;

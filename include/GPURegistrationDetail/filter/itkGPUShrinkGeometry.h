@@ -16,7 +16,7 @@ namespace GPUShrinkGeometry
  * itk::ShrinkImageFilter::DynamicThreadedGenerateData, which uses the two images' geometry, with its rounding. */
 template <unsigned int VDimension, typename TFactors>
 Offset<VDimension>
-FindOffset(const ImageBase<VDimension> & input, const ImageBase<VDimension> & output, const TFactors & factors)
+ComputeOffset(const ImageBase<VDimension> & input, const ImageBase<VDimension> & output, const TFactors & factors)
 {
   const auto                                first = output.GetLargestPossibleRegion().GetIndex();
   typename ImageBase<VDimension>::PointType point;

@@ -98,7 +98,7 @@ public:
         filter.GenerateDataOnDevice();
       }
     };
-    const auto findLack = [&] {
+    const auto findUnsupported = [&] {
       if (!TFilter::IsOfKnownTypes)
       {
         return std::string(whyNot);
@@ -106,7 +106,7 @@ public:
       const std::string & device = this->GetDevice().GetName();
       return gpureg::HasDoubles(device) ? std::string() : "The device " + device + " does not compute in doubles.";
     };
-    this->Compute(filter, advice, findLack, onDevice, onParent);
+    this->Compute(filter, advice, findUnsupported, onDevice, onParent);
   }
 
   /** Calls work with an engine on the device, and frees the engine's volumes afterwards. */
@@ -144,7 +144,7 @@ public:
           GPURegistrationDetail::LoadImage(*loaded, image, parallelFor);
           filter.SetVolume(*loaded, GPURegistrationGeometry::SizeOf(region.GetSize()), parallelFor);
           m_Statistics = loaded->GetStatistics();
-          KeepImageOf(image, std::move(loaded));
+          StoreImageOf(image, std::move(loaded));
           return;
         }
         catch (const gpureg::OutOfMemoryError &)
@@ -170,7 +170,7 @@ public:
         {
           auto loaded = this->TakeImageOf(image);
           loaded->Adopt(filter.CopyVolume(), GPURegistrationDetail::GetBuffer(image));
-          KeepImageOf(image, std::move(loaded));
+          StoreImageOf(image, std::move(loaded));
         }
         catch (const gpureg::OutOfMemoryError &)
         {
@@ -212,11 +212,11 @@ private:
   /** Keeps a device image idle until others take its place, the device is short of memory, or the image is deleted. */
   template <typename TImage>
   static void
-  KeepImageOf(const TImage & image, std::unique_ptr<gpureg::LoadedImage> loaded)
+  StoreImageOf(const TImage & image, std::unique_ptr<gpureg::LoadedImage> loaded)
   {
     const Object & object = image;
     GPURegistrationDetail::DropIdleEnginesWith(object);
-    gpureg::KeepIdleEngine(std::move(loaded), &object);
+    gpureg::StoreIdleEngine(std::move(loaded), &object);
   }
 
   gpureg::EngineUser<gpureg::VolumeFilter> m_User;

@@ -37,7 +37,7 @@ public:
       const auto                window = BSplineDerivativeKernelFunction<3, double>::New();
       m_Samples.Differentiate(
         [&](const SampleType & sample) {
-          return this->IsInRange(sample) ? this->SumOverWindow(*window, this->FindWindow(sample), table) : 0.0;
+          return this->IsInRange(sample) ? this->SumOverWindow(*window, this->ComputeWindow(sample), table) : 0.0;
         },
         -1.0 / (m_Metric.m_MovingImageBinSize * static_cast<double>(validPoints)));
     }
@@ -61,7 +61,7 @@ private:
   }
 
   Window
-  FindWindow(const SampleType & sample) const
+  ComputeWindow(const SampleType & sample) const
   {
     const double position = sample.movingValue / m_Metric.m_MovingImageBinSize - m_Metric.m_MovingImageNormalizedMin;
     const auto   bin =
@@ -94,7 +94,7 @@ private:
       {
         return false;
       }
-      const Window window = this->FindWindow(sample);
+      const Window window = this->ComputeWindow(sample);
       for (int k = 0; k < 4; ++k)
       {
         histogram[window.fixedBin * m_Bins + window.firstMovingBin + k] += kernel->Evaluate(window.firstArgument + k);

@@ -22,7 +22,7 @@ namespace GPURegistrationDetail
 /** Returns the bin of a value, of equal bins between minimum and maximum. A value outside this range, or a NaN, is in the first or the
  *  last bin. */
 inline SizeValueType
-FindBinBetween(double value, double minimum, double maximum, SizeValueType bins)
+ComputeBinBetween(double value, double minimum, double maximum, SizeValueType bins)
 {
   const double place = static_cast<double>(bins) * (value - minimum) / (maximum - minimum);
   return place > 0.0 ? static_cast<SizeValueType>(std::min(place, static_cast<double>(bins - 1))) : 0;

@@ -43,13 +43,13 @@ public:
   /** Makes the adapter of a metric.
    *  \param metric the metric.
    *  \param usesFixedGradient true if its forces may follow the fixed image's gradient instead of the moving image's.
-   *  \param findOwnLack names what the device lacks for this metric alone, once the metric is initialised; empty if it lacks nothing. */
+   *  \param findOwnUnsupported names what the device lacks for this metric alone, once the metric is initialised; empty if it lacks nothing. */
   explicit MetricAdapter(const TMetric &                      metric,
                          bool                                 usesFixedGradient = false,
-                         const std::function<std::string()> & findOwnLack = {})
+                         const std::function<std::string()> & findOwnUnsupported = {})
     : m_Metric(metric)
     , m_UsesFixedGradient(usesFixedGradient)
-    , m_FindOwnLack(findOwnLack)
+    , m_FindOwnUnsupported(findOwnUnsupported)
     , m_Images(metric)
     , m_Input(metric, m_Images)
     , m_Fallback(metric, [this] {
@@ -88,7 +88,7 @@ public:
     m_Input.BeginInitialize();
     m_IsForITK = false;
     m_Fallback.OnDevice([&] {
-      m_IsForITK = !this->FindLack().empty();
+      m_IsForITK = !this->FindUnsupported().empty();
       if (!m_IsForITK)
       {
         update();
@@ -125,16 +125,16 @@ public:
   Evaluate(const TOnDevice & onDevice, const TThroughITK & throughITK)
   {
     this->CheckIsInitialized();
-    std::string lack;
+    std::string unsupported;
     m_Fallback.OnDevice([&] {
       const MetricRoute route = MetricMapping<TMetric>(m_Metric).ChooseRoute();
-      lack = this->FindLack();
-      if (lack.empty() && route == MetricRoute::ThroughITK)
+      unsupported = this->FindUnsupported();
+      if (unsupported.empty() && route == MetricRoute::ThroughITK)
       {
-        lack = std::string("This metric by a ") + m_Metric.m_MovingTransform->GetNameOfClass() +
-               " of these parts, in this order,";
+        unsupported = std::string("This metric by a ") + m_Metric.m_MovingTransform->GetNameOfClass() +
+                      " of these parts, in this order,";
       }
-      if (lack.empty())
+      if (unsupported.empty())
       {
         onDevice(route);
       }
@@ -144,12 +144,12 @@ public:
       const WithoutDevices scope;
       this->CallITK(throughITK);
     }
-    else if (!lack.empty())
+    else if (!unsupported.empty())
     {
       if (!m_Fallback.IsWithinITKs())
       {
         m_Metric.m_Use.WarnOnce(m_Metric,
-                                lack + " is not computed on " + m_Metric.m_Use.GetDevice().GetName() +
+                                unsupported + " is not computed on " + m_Metric.m_Use.GetDevice().GetName() +
                                   ": the host computes it through ITK's own classes, which is slower.");
       }
       this->CallITK(throughITK);
@@ -183,7 +183,7 @@ public:
     batch.Check();
     std::vector<MeasureType> values(candidates.size(), std::numeric_limits<MeasureType>::quiet_NaN());
     m_Fallback.OnDevice([&] {
-      if (this->FindLack().empty() && GPURegistrationGeometry::IsLinear(*m_Metric.m_MovingTransform))
+      if (this->FindUnsupported().empty() && GPURegistrationGeometry::IsLinear(*m_Metric.m_MovingTransform))
       {
         values = onDevice(batch.MakeMaps());
       }
@@ -302,13 +302,13 @@ public:
 
   /** Makes a new engine by makeEngine(device name) if the device has changed, or if isOther(engine) is true; then uploads what has
    *  changed since the last call: see MetricInput. */
-  template <typename TIsOther, typename TMakeEngine, typename TFindScales, typename TDescribe>
+  template <typename TIsOther, typename TMakeEngine, typename TComputeScales, typename TDescribe>
   void
-  UpdateEngine(const TIsOther &    isOther,
-               const TMakeEngine & makeEngine,
-               const TFindScales & findScales,
-               const TDescribe &   describe,
-               bool                isInitializing)
+  UpdateEngine(const TIsOther &       isOther,
+               const TMakeEngine &    makeEngine,
+               const TComputeScales & computeScales,
+               const TDescribe &      describe,
+               bool                   isInitializing)
   {
     const std::string & device = m_Metric.m_Use.GetDevice().GetName();
     if (!m_Engine || m_Engine->GetDeviceName() != device || isOther(*m_Engine))
@@ -319,11 +319,11 @@ public:
     }
     if (isInitializing)
     {
-      m_Input.Initialize(*m_Engine, findScales, describe);
+      m_Input.Initialize(*m_Engine, computeScales, describe);
     }
     else
     {
-      m_Input.Refresh(*m_Engine, findScales, describe);
+      m_Input.Refresh(*m_Engine, computeScales, describe);
     }
     m_Engine->SetTiming(m_Metric.m_Use.GetMeasuresKernelTime());
   }
@@ -452,7 +452,7 @@ private:
 
   /** Returns what the device does not compute; empty if there is nothing. */
   std::string
-  FindLack() const
+  FindUnsupported() const
   {
     if (this->IsLeftToParent())
     {
@@ -467,13 +467,13 @@ private:
     {
       return "Floating-point correction";
     }
-    const std::string lack = m_Input.FindWhatTheDeviceLacks();
-    return lack.empty() && m_FindOwnLack ? m_FindOwnLack() : lack;
+    const std::string unsupported = m_Input.FindUnsupportedFeature();
+    return unsupported.empty() && m_FindOwnUnsupported ? m_FindOwnUnsupported() : unsupported;
   }
 
   const TMetric &                    m_Metric;
   const bool                         m_UsesFixedGradient;
-  const std::function<std::string()> m_FindOwnLack;
+  const std::function<std::string()> m_FindOwnUnsupported;
   MetricImages<TMetric>              m_Images;
   MetricInput<TMetric>               m_Input;
   MetricFallback<TMetric>            m_Fallback;

@@ -234,7 +234,7 @@ public:
   void
   StoreByControlPoints(gpureg::Metric & engine, const std::array<double, 9> & jacobian, double divisor) const
   {
-    const auto forces = engine.GatherForces(MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits()));
+    const auto forces = engine.InterpolateForcesAdjointly(MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits()));
     auto &     derivative = *m_Metric.m_DerivativeResult;
     for (std::size_t n = 0; n < forces.size(); ++n)
     {

@@ -338,17 +338,17 @@ private:
     };
     const auto         count = static_cast<std::int64_t>(m_Metric.GetVirtualRegion().GetNumberOfPixels());
     const std::int64_t perTask = std::int64_t{ 1 } << 16;
-    std::atomic<bool>  areAlike{ true };
+    std::atomic<bool>  areEqual{ true };
     MakeParallelFor(m_Metric.GetMaximumNumberOfWorkUnits())((count + perTask - 1) / perTask, [&](std::int64_t task) {
-      for (std::int64_t i = task * perTask; i < std::min(count, (task + 1) * perTask) && areAlike; ++i)
+      for (std::int64_t i = task * perTask; i < std::min(count, (task + 1) * perTask) && areEqual; ++i)
       {
         if (isClose(static_cast<double>(buffer[i])) && !this->HasBinOfVoxel(i, binOf))
         {
-          areAlike = false;
+          areEqual = false;
         }
       }
     });
-    return areAlike;
+    return areEqual;
   }
 
   /** Returns true if one sample has its voxel's bin, or is not valid. */
@@ -356,14 +356,14 @@ private:
   bool
   HasBinOfVoxel(std::int64_t sample, const TBinOf & binOf) const
   {
-    bool isAlike = true;
+    bool isEqual = true;
     this->ForEachSamplePoint(sample, 1, [&](std::int64_t, const VirtualPointType & virtualPoint) {
       typename Superclass::FixedImagePointType fixedPoint;
       typename Superclass::FixedImagePixelType value;
-      isAlike = !m_Metric.TransformAndEvaluateFixedPoint(virtualPoint, fixedPoint, value) ||
+      isEqual = !m_Metric.TransformAndEvaluateFixedPoint(virtualPoint, fixedPoint, value) ||
                 binOf(value) == binOf(m_Metric.m_FixedImage->GetBufferPointer()[sample]);
     });
-    return isAlike;
+    return isEqual;
   }
 
   /** Calls visit(i, virtual point) for the samples first … first + count - 1, with i counted from first. */
@@ -377,7 +377,7 @@ private:
       VirtualPointType point;
       if (this->ArePoints())
       {
-        // The other access marks the container as modified; everything that depends on the points would then be made anew.
+        // The other access marks the container as modified; everything that depends on the points would then be made again.
         point = m_Metric.GetVirtualSampledPointSet()->GetPoints()->ElementAt(first + i);
       }
       else

@@ -148,7 +148,7 @@ public:
   /** Returns the range of the fixed values inside the mask, for a metric whose bins lie in this range, also if points are sampled.
    *  \throws GPUBadInputError if these values, or those that are sampled, do not vary: see CheckRange(). */
   Range
-  FindRangeOfFixedBins() const
+  ComputeRangeOfFixedBins() const
   {
     const Range range = this->ComputeMaskedFixedRange();
     this->CheckRange("fixed", range);

@@ -56,7 +56,7 @@ public:
     m_ResidentMoving.Forget();
   }
 
-  /** Forgets the samples, which are then made anew: that is quick, and samples depend on too much to compare all of it. */
+  /** Forgets the samples, which are then made again: that is quick, and samples depend on too much to compare all of it. */
   void
   BeginInitialize()
   {
@@ -75,13 +75,13 @@ public:
 
   /** Uploads to the engine what has changed since the last upload. Called at the metric's Initialize().
    *  \param engine the engine.
-   *  \param findScales returns the metric's scales for the current voxels.
+   *  \param computeScales returns the metric's scales for the current voxels.
    *  \param describe sets what the metric needs of the fixed samples: see DescribeByBins(). */
-  template <typename TFindScales, typename TDescribe>
+  template <typename TComputeScales, typename TDescribe>
   void
-  Initialize(gpureg::Metric & engine, const TFindScales & findScales, const TDescribe & describe)
+  Initialize(gpureg::Metric & engine, const TComputeScales & computeScales, const TDescribe & describe)
   {
-    m_Scales = findScales();
+    m_Scales = computeScales();
     Sources sources = this->CompareSources();
     m_InitialFixedHash = GetHashOfAll(sources.fixed);
     m_InitialMovingHash = GetHashOfAll(sources.moving);
@@ -93,12 +93,12 @@ public:
   /** Uploads to the engine what has changed since the last upload. Called between two calls of Initialize(): the moving image's range
    *  and both gradients remain those of the voxels at Initialize(), as in ITK's metrics.
    *  \param engine the engine.
-   *  \param findScales returns the metric's scales for the current voxels.
+   *  \param computeScales returns the metric's scales for the current voxels.
    *  \param describe sets what the metric needs of the fixed samples: see DescribeByBins().
    *  \throws GPUBadInputError if values are no longer finite. */
-  template <typename TFindScales, typename TDescribe>
+  template <typename TComputeScales, typename TDescribe>
   void
-  Refresh(gpureg::Metric & engine, const TFindScales & findScales, const TDescribe & describe)
+  Refresh(gpureg::Metric & engine, const TComputeScales & computeScales, const TDescribe & describe)
   {
     Sources    sources = this->CompareSources();
     Compared & fixed = sources.fixed;
@@ -114,7 +114,7 @@ public:
     if (!m_Scales.checksRange)
     {
       // The data on the device was made with other scales.
-      m_Scales = findScales();
+      m_Scales = computeScales();
       fixed.found.isSame = false;
       moving = this->Compare(m_ResidentMoving, this->GetMovingSource(), moving.found.hash);
     }
@@ -184,7 +184,7 @@ public:
 
   /** Returns what the device does not support in the input; empty if it supports everything. */
   std::string
-  FindWhatTheDeviceLacks() const
+  FindUnsupportedFeature() const
   {
     const auto * const interpolator = m_Metric.m_MovingInterpolator.GetPointer();
     unsigned int       order = 0;

@@ -393,7 +393,7 @@ private:
     }
     const auto * const buffer = displacements->GetBufferPointer();
     mapping.displacement = MakeVectorFiller<float>(buffer);
-    mapping.preciseDisplacement = MakeVectorFiller<double>(buffer);
+    mapping.displacementInDoubles = MakeVectorFiller<double>(buffer);
     return mapping;
   }
 

@@ -58,7 +58,7 @@ MakeBinFiller(const TImage * image, const MetricScales & scales)
   return [buffer, scales](std::int64_t first, std::int64_t count, void * out) {
     std::transform(buffer + first, buffer + first + count, static_cast<std::uint8_t *>(out), [&scales](auto value) {
       return static_cast<std::uint8_t>(
-        FindBinBetween(static_cast<double>(value), scales.minimum, scales.maximum, scales.bins));
+        ComputeBinBetween(static_cast<double>(value), scales.minimum, scales.maximum, scales.bins));
     });
   };
 }
@@ -152,7 +152,7 @@ private:
         const auto range = m_Images.GetWholeMovingRange();
         side.binEdges = ComputeBinEdges(
           static_cast<PixelType>(range.first), static_cast<PixelType>(range.second), [this](PixelType value) {
-            return FindBinBetween(static_cast<double>(value), m_Scales.minimum, m_Scales.maximum, m_Scales.bins);
+            return ComputeBinBetween(static_cast<double>(value), m_Scales.minimum, m_Scales.maximum, m_Scales.bins);
           });
       }
     }

@@ -118,7 +118,7 @@ public:
     return source;
   }
 
-  /** Returns the source of the sampled points, which an optimizer may draw anew while the images stay. */
+  /** Returns the source of the sampled points, which an optimizer may draw again while the images stay. */
   gpureg::Source
   GetPointsSource() const
   {

@@ -65,7 +65,7 @@ ToEngineRange(const FixedArray<double, 2> & range)
 /** Returns the time of the last change of a transform, or of a transform that it is made of; 0 if transform is null. */
 template <unsigned int VDimension>
 ModifiedTimeType
-FindTimeOf(const Transform<double, VDimension, VDimension> * transform)
+GetTimeOf(const Transform<double, VDimension, VDimension> * transform)
 {
   if (transform == nullptr)
   {
@@ -76,7 +76,7 @@ FindTimeOf(const Transform<double, VDimension, VDimension> * transform)
   {
     for (SizeValueType n = 0; n < several->GetNumberOfTransforms(); ++n)
     {
-      latest = std::max(latest, FindTimeOf<VDimension>(several->GetNthTransformConstPointer(n)));
+      latest = std::max(latest, GetTimeOf<VDimension>(several->GetNthTransformConstPointer(n)));
     }
   }
   return latest;
@@ -85,7 +85,7 @@ FindTimeOf(const Transform<double, VDimension, VDimension> * transform)
 /** Returns the time of the last change of a mask or its image; 0 if mask is null. */
 template <unsigned int VDimension>
 ModifiedTimeType
-FindTimeOf(const SpatialObject<VDimension> * mask)
+GetTimeOf(const SpatialObject<VDimension> * mask)
 {
   if (mask == nullptr)
   {

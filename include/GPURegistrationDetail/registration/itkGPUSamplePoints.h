@@ -26,9 +26,9 @@ using RandomGenerator = Statistics::MersenneTwisterRandomVariateGenerator;
 /** Returns true if a generator draws as DrawIntegers() and ComputeNormalVariate() do: the first numbers are compared.
  *  \param generator the generator, which has just been given its seed. */
 inline bool
-DrawsAlike(RandomGenerator & generator)
+DrawsEqually(RandomGenerator & generator)
 {
-  bool isAlike = true;
+  bool isEqual = true;
   DrawIntegers(
     static_cast<std::uint32_t>(generator.GetSeed()),
     8,
@@ -37,11 +37,11 @@ DrawsAlike(RandomGenerator & generator)
     [&](std::int64_t, const std::uint32_t * integers) {
       for (unsigned int n = 0; n < 6; n += 2)
       {
-        isAlike = isAlike && generator.GetNormalVariate() == ComputeNormalVariate(integers[n], integers[n + 1]);
+        isEqual = isEqual && generator.GetNormalVariate() == ComputeNormalVariate(integers[n], integers[n + 1]);
       }
-      isAlike = isAlike && generator.GetIntegerVariate() == integers[6] && generator.GetIntegerVariate() == integers[7];
+      isEqual = isEqual && generator.GetIntegerVariate() == integers[6] && generator.GetIntegerVariate() == integers[7];
     });
-  return isAlike;
+  return isEqual;
 }
 
 /** Draws random positions in a region as itk::ImageRandomConstIteratorWithIndex does.

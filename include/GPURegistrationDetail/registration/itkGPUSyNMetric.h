@@ -42,7 +42,7 @@ public:
 
   /** Returns a sentence on what the device does not compute; an empty text if it computes the metric. */
   std::string
-  FindWhatTheDeviceLacks() const
+  FindUnsupportedFeature() const
   {
     if (!this->IsKnown())
     {
@@ -85,7 +85,7 @@ public:
 
   /** Returns a sentence on why a device cannot use a mask of an image; an empty text if it can, or there is no mask. */
   static std::string
-  FindWhatTheDeviceLacks(const MaskType * mask, const ImageBase<ImageDimension> & image)
+  FindUnsupportedFeature(const MaskType * mask, const ImageBase<ImageDimension> & image)
   {
     if (mask == nullptr)
     {

@@ -21,7 +21,7 @@ namespace GPUTransformChain
  *  class, which may depend on anything. */
 template <typename TScalar, unsigned int VDimension>
 bool
-AddPartsToKey(gpureg::Key & key, const Transform<TScalar, VDimension, VDimension> & transform)
+AddComponentsToKey(gpureg::Key & key, const Transform<TScalar, VDimension, VDimension> & transform)
 {
   GPURegistrationDetail::AddToKey(key, &transform);
   using CompositeType = CompositeTransform<TScalar, VDimension>;
@@ -32,7 +32,7 @@ AddPartsToKey(gpureg::Key & key, const Transform<TScalar, VDimension, VDimension
     for (SizeValueType n = 0; n < composite.GetNumberOfTransforms(); ++n)
     {
       if ((parameters.OverwriteFieldOf(n) && !parameters.ChangeTimeStamp()) ||
-          !AddPartsToKey<TScalar, VDimension>(key, *composite.GetNthTransformConstPointer(n)))
+          !AddComponentsToKey<TScalar, VDimension>(key, *composite.GetNthTransformConstPointer(n)))
       {
         return false;
       }
@@ -79,7 +79,7 @@ MakeSampleKey(const Transform<TScalar, TImage::ImageDimension, TImage::ImageDime
   constexpr unsigned int dimension = TImage::ImageDimension;
   const auto             whole = image.GetLargestPossibleRegion();
   gpureg::Key            key;
-  if (!AddPartsToKey<TScalar, dimension>(key, transform))
+  if (!AddComponentsToKey<TScalar, dimension>(key, transform))
   {
     return {};
   }

@@ -57,7 +57,7 @@ public:
   /** Returns, for each control point of the spline along which the last evaluation mapped its samples, the sum Σ w f of the samples'
    *  forces f, with their B-spline weights w (adjoint B-spline interpolation). */
   std::vector<std::array<float, 3>>
-  GatherForces(const ParallelFor & parallelFor);
+  InterpolateForcesAdjointly(const ParallelFor & parallelFor);
 
   /** Returns the sums of the last evaluation's forces about the positions to which fixed pre-transforms move the samples, as virtual
    *  indices: see SampleMapping::preTransforms. */

@@ -104,10 +104,10 @@ public:
 
   /** Returns the penalties' values without the gradient. Parameters and errors are those of Evaluate(). */
   PenaltyResult
-  FindValues(const ControlGrid &                        grid,
-             const std::vector<WeightedPenalty> &       penalties,
-             const std::vector<std::array<double, 3>> & points,
-             const ParallelFor &                        parallelFor);
+  ComputeValues(const ControlGrid &                        grid,
+                const std::vector<WeightedPenalty> &       penalties,
+                const std::vector<std::array<double, 3>> & points,
+                const ParallelFor &                        parallelFor);
 
   /** Measures kernel times from now on; an evaluation then waits for each penalty. */
   void

@@ -17,7 +17,7 @@ struct DeformationProgress
   double share = 0;
   /** Waits for the device, downloads the cost before the last iteration (for conjugate gradients, of the last trial), and returns it;
    *  not a number at the beginning of a level. Call it only inside the progress function. */
-  std::function<double()> findCost;
+  std::function<double()> downloadCost;
 };
 
 } // namespace gpureg

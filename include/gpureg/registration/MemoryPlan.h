@@ -95,14 +95,14 @@ private:
  *  \throws Error if there is no such device. */
 GPURegistration_EXPORT
 std::size_t
-FindMemoryRoom(const std::string & deviceName);
+GetAvailableMemory(const std::string & deviceName);
 
 /** Compares a plan with what a device has room for.
- *  \param room bytes, such as those of FindMemoryRoom() and those of the plan's images if they are on the device already
+ *  \param available bytes, such as those of GetAvailableMemory() and those of the plan's images if they are on the device already
  *  \throws OutOfMemoryError, which says how much is missing and the first of the plan's changes that would fit, if the plan does not */
 GPURegistration_EXPORT
 void
-CheckFits(const MemoryPlan & plan, const std::string & deviceName, std::size_t room);
+CheckFits(const MemoryPlan & plan, const std::string & deviceName, std::size_t available);
 
 } // namespace gpureg
 

@@ -130,12 +130,12 @@ public:
    *  Ignores pointToInput.
    *  \throws BadInputError if the box is empty; UnsupportedError on a device without double precision. */
   void
-  FindDisplacements(const DisplacementRequest & request, const ParallelFor & parallelFor);
+  ComputeDisplacements(const DisplacementRequest & request, const ParallelFor & parallelFor);
 
-  /** Computes the displacement of each voxel of a grid as FindDisplacements() does, and returns them on the device: doubles
+  /** Computes the displacement of each voxel of a grid as ComputeDisplacements() does, and returns them on the device: doubles
    *  [voxel][dimension]. Ignores output and memory; the displacements are made whole. */
   std::unique_ptr<MadeNumbers>
-  FindDisplacementsToDevice(const DisplacementRequest & request, const ParallelFor & parallelFor);
+  ComputeDisplacementsOnDevice(const DisplacementRequest & request, const ParallelFor & parallelFor);
 
   /** Limits the memory in bytes that the object uses on the device; 0, the default, for 9/10 of the free memory. */
   void

@@ -44,7 +44,7 @@ TakeIdleEngine(const std::string & deviceName, const std::type_info & type, cons
  *  memory (SetIdleMemoryLimit()). */
 GPURegistration_EXPORT
 void
-KeepIdleEngine(std::unique_ptr<Engine> engine, const void * user);
+StoreIdleEngine(std::unique_ptr<Engine> engine, const void * user);
 
 /** Frees the idle engines that a user used last. */
 GPURegistration_EXPORT
@@ -99,7 +99,7 @@ public:
   void
   Keep(std::unique_ptr<TEngine> engine)
   {
-    KeepIdleEngine(std::move(engine), this);
+    StoreIdleEngine(std::move(engine), this);
   }
 };
 

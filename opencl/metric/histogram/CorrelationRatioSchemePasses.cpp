@@ -86,7 +86,7 @@ public:
   void
   Clear(const Arguments & a, const HistogramArrays & arrays) override
   {
-    CheckOpenCL(m_Queue.GetDeviceName(), [&] { m_Queue.Clear(*arrays.sums, CountCells(a.histogram) * sizeof(u64)); });
+    CheckOpenCL(m_Queue.GetDeviceName(), [&] { m_Queue.Clear(*arrays.sums, CountEntries(a.histogram) * sizeof(u64)); });
   }
 
   void

@@ -31,7 +31,7 @@ SumHistograms(const MetricArguments arguments,
   const int variant = arguments.histogram.samples.variant;
   SumHistogramsGroup(GPUREG_VARIANT,
                      &arguments,
-                     LeastSumCells,
+                     LeastSumEntries,
                      GroupIndex(),
                      chunkCount,
                      accumulate,

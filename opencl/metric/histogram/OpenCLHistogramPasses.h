@@ -118,7 +118,7 @@ public:
                          BufferOf(*arrays.chunkHistograms),
                          cl::Local(GetLaneCount() * sizeof(u64)),
                          BufferOf(*arrays.sums));
-      m_Queue.Launch(kernel, CountSumGroups(&a.histogram, LeastSumCells), 1);
+      m_Queue.Launch(kernel, CountSumGroups(&a.histogram, LeastSumEntries), 1);
     });
   }
 
@@ -174,8 +174,8 @@ public:
                          BufferOf(*arrays.chunkHistograms),
                          cl::Local(GetLaneCount() * sizeof(u64)),
                          BufferOf(histograms));
-      const int sumCells = SumCellsOfBatch(ChunkCount(&a.histogram.samples), static_cast<int>(GetLaneCount()));
-      m_Queue.Launch(kernels.sums, std::int64_t{ range.count } * CountSumGroups(&a.histogram, sumCells), 1);
+      const int sumEntries = SumEntriesOfBatch(ChunkCount(&a.histogram.samples), static_cast<int>(GetLaneCount()));
+      m_Queue.Launch(kernels.sums, std::int64_t{ range.count } * CountSumGroups(&a.histogram, sumEntries), 1);
     });
   }
 

@@ -131,7 +131,7 @@ SumTerms(const MetricArguments  arguments,
          __global const float * terms,
          __global float *       summed)
 {
-  const i64 voxel = FindItem();
+  const i64 voxel = ComputeItem();
   if (voxel < count)
   {
     SumTermsOfVoxel(axis, &arguments, voxel, terms, summed);
@@ -148,7 +148,7 @@ ComputeForcesOfTerms(const MetricArguments arguments,
                      __global float *       found)
 {
   GPUREG_NEIGHBORHOOD_BEGINNING;
-  const i64 voxel = FindItem();
+  const i64 voxel = ComputeItem();
   if (voxel < count)
   {
     ComputeForceOfTerms(GPUREG_VARIANT, &arguments, &maps, &volumes, voxel, terms, found);

@@ -27,7 +27,7 @@ MakeFieldGaussian(double variance, int size)
 
 /** Returns the part of the unsmoothed field in the result: ITK's smoothing does not reach its full strength before a variance of 0.5. */
 inline float
-FindKeptPart(double variance)
+ComputeUnsmoothedShare(double variance)
 {
   return variance < 0.5 ? static_cast<float>(2.0 * variance) : 0.0F;
 }

@@ -92,7 +92,7 @@ MakeFieldGrid(const FieldGeometry & geometry)
 /** Returns the map from indices of one geometry to indices of another, both counted from the first voxel, in fixed point.
  *  \throws BadInputError if to's directions are not linearly independent */
 inline kernels::FixedMap
-FindMapBetween(const FieldGeometry & from, const FieldGeometry & to)
+ComputeMapBetween(const FieldGeometry & from, const FieldGeometry & to)
 {
   const IndexMap fromIndex = ComputeIndexToPhysical(from);
   const IndexMap toPhysical = ComputeIndexToPhysical(to);

@@ -149,7 +149,7 @@ private:
     };
     errors.unmappedVoxels = std::llround(find(kernels::InverseUnmapped, &FieldReducer::Sum));
     errors.offVoxels = std::llround(find(kernels::InverseIsOff, &FieldReducer::Sum));
-    errors.largest = find(kernels::InverseError, &FieldReducer::FindLargest);
+    errors.largest = find(kernels::InverseError, &FieldReducer::ComputeLargest);
     const double mapped = static_cast<double>(m_Voxels - errors.unmappedVoxels);
     errors.mean = mapped > 0 ? find(kernels::InverseError, &FieldReducer::Sum) / mapped : 0.0;
     return errors;

@@ -53,23 +53,23 @@ FieldReducer::Plan(std::int64_t count, const std::string & name, MemoryLedger & 
 }
 
 Memory &
-FieldReducer::GetParts(std::int64_t count)
+FieldReducer::GetPartials(std::int64_t count)
 {
-  gpureg::Reserve(m_Queue, m_Parts, static_cast<std::size_t>(count) * sizeof(float));
-  return *m_Parts;
+  gpureg::Reserve(m_Queue, m_Partials, static_cast<std::size_t>(count) * sizeof(float));
+  return *m_Partials;
 }
 
 void
-FieldReducer::FindLargest(
+FieldReducer::ComputeLargest(
   const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot)
 {
-  this->Reduce<kernels::FindLargestOfStripKernel>(numbers, first, count, result, slot);
+  this->Reduce<kernels::ComputeLargestOfStripKernel>(numbers, first, count, result, slot);
 }
 
 void
-FieldReducer::FindLargestMagnitude(const Memory & numbers, std::int64_t count, Memory & result, std::int64_t slot)
+FieldReducer::ComputeLargestMagnitude(const Memory & numbers, std::int64_t count, Memory & result, std::int64_t slot)
 {
-  this->Reduce<kernels::FindLargestMagnitudeOfStripKernel>(numbers, 0, count, result, slot);
+  this->Reduce<kernels::ComputeLargestMagnitudeOfStripKernel>(numbers, 0, count, result, slot);
 }
 
 void
@@ -78,8 +78,8 @@ FieldReducer::Sum(const Memory & numbers, std::int64_t first, std::int64_t count
   this->Reduce<kernels::SumStripKernel>(numbers, first, count, result, slot);
 }
 
-FieldParts
-FieldReducer::FindLargestAndSumOfParts(const Memory & numbers, std::int64_t count)
+FieldPartials
+FieldReducer::ComputeLargestAndSumOfParts(const Memory & numbers, std::int64_t count)
 {
   this->Reserve();
   const kernels::Strips strips = CutIntoStrips(count);
@@ -90,9 +90,9 @@ FieldReducer::FindLargestAndSumOfParts(const Memory & numbers, std::int64_t coun
 }
 
 void
-FieldReducer::FindLargestAndSum(const Memory & numbers, std::int64_t count, Memory & result)
+FieldReducer::ComputeLargestAndSum(const Memory & numbers, std::int64_t count, Memory & result)
 {
-  const FieldParts parts = this->FindLargestAndSumOfParts(numbers, count);
+  const FieldPartials parts = this->ComputeLargestAndSumOfParts(numbers, count);
   this->ReduceToLargestAndSum(*parts.memory, parts.count, CutIntoStrips(parts.count, 1), result);
 }
 
@@ -102,13 +102,13 @@ FieldReducer::ReduceToLargestAndSum(const Memory &          from,
                                     const kernels::Strips & strips,
                                     Memory &                to)
 {
-  ForEachItem<kernels::FindLargestAndSumOfStripKernel>(m_Queue,
-                                                       strips.number,
-                                                       strips,
-                                                       Input<float>(from),
-                                                       Input<float>(from, addends),
-                                                       Output<float>(to),
-                                                       Output<float>(to, strips.number));
+  ForEachItem<kernels::ComputeLargestAndSumOfStripKernel>(m_Queue,
+                                                          strips.number,
+                                                          strips,
+                                                          Input<float>(from),
+                                                          Input<float>(from, addends),
+                                                          Output<float>(to),
+                                                          Output<float>(to, strips.number));
 }
 
 template <typename TKernel>
@@ -121,7 +121,7 @@ FieldReducer::Reduce(const Memory & numbers, std::int64_t first, std::int64_t co
   const auto reduce = [this](const Memory & from, const kernels::Strips & joined, Memory & to, std::int64_t itsSlot) {
     ForEachItem<TKernel>(m_Queue, joined.number, joined, Input<float>(from), Output<float>(to, itsSlot));
   };
-  const FieldParts parts =
+  const FieldPartials parts =
     this->JoinToFew(strips.number, [&reduce](const Memory & from, const kernels::Strips & joined, Memory & to) {
       reduce(from, joined, to, 0);
     });
@@ -129,7 +129,7 @@ FieldReducer::Reduce(const Memory & numbers, std::int64_t first, std::int64_t co
 }
 
 template <typename TReduce>
-FieldParts
+FieldPartials
 FieldReducer::JoinToFew(std::int64_t count, const TReduce & reduce)
 {
   Memory * from = m_Strips.get();

@@ -19,7 +19,7 @@ kernels::Strips
 CutIntoStrips(std::int64_t count);
 
 /** Holds results of parts of an array, float: as many maxima, and as many sums behind them. */
-struct FieldParts
+struct FieldPartials
 {
   const Memory * memory;
   int            count;
@@ -35,11 +35,11 @@ public:
 
   /** Writes the largest of count numbers, from number first on, to result[slot]. numbers, result: float. */
   void
-  FindLargest(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot);
+  ComputeLargest(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot);
 
   /** Writes the largest absolute value of the first count numbers to result[slot]. numbers, result: float. */
   void
-  FindLargestMagnitude(const Memory & numbers, std::int64_t count, Memory & result, std::int64_t slot);
+  ComputeLargestMagnitude(const Memory & numbers, std::int64_t count, Memory & result, std::int64_t slot);
 
   /** Writes the sum of count numbers, from number first on, to result[slot]. numbers, result: float. */
   void
@@ -47,27 +47,27 @@ public:
 
   /** Returns an array for count numbers, float, which a kernel writes and a reduction reads next: one of each block of voxels. */
   Memory &
-  GetParts(std::int64_t count);
+  GetPartials(std::int64_t count);
 
   /** Returns the largest number of each of some parts of the first count numbers, and their sums, for a kernel that joins them: 64 parts at
    *  most. They stay until the next reduction. numbers: float. */
-  FieldParts
-  FindLargestAndSumOfParts(const Memory & numbers, std::int64_t count);
+  FieldPartials
+  ComputeLargestAndSumOfParts(const Memory & numbers, std::int64_t count);
 
   /** Writes the largest of the first count numbers, and their sum, to result[0] and result[1]. numbers, result: float. */
   void
-  FindLargestAndSum(const Memory & numbers, std::int64_t count, Memory & result);
+  ComputeLargestAndSum(const Memory & numbers, std::int64_t count, Memory & result);
 
   /** Frees all arrays. */
   void
   Release()
   {
-    m_Parts.reset();
+    m_Partials.reset();
     m_Strips.reset();
     m_Joined.reset();
   }
 
-  /** Writes down the arrays of reductions, which all have one size, and that of GetParts() for count numbers.
+  /** Writes down the arrays of reductions, which all have one size, and that of GetPartials() for count numbers.
    *  \param name what their names begin with */
   static void
   Plan(std::int64_t count, const std::string & name, MemoryLedger & ledger);
@@ -75,7 +75,7 @@ public:
   std::size_t
   GetDeviceBytes() const
   {
-    return SizeOf(m_Parts) + SizeOf(m_Strips) + SizeOf(m_Joined);
+    return SizeOf(m_Partials) + SizeOf(m_Strips) + SizeOf(m_Joined);
   }
 
 private:
@@ -88,11 +88,11 @@ private:
   ReduceToLargestAndSum(const Memory & from, std::int64_t addends, const kernels::Strips & strips, Memory & to);
   /** Joins the results of count strips, in m_Strips, to few, by reduce(from, strips, to). */
   template <typename TReduce>
-  FieldParts
+  FieldPartials
   JoinToFew(std::int64_t count, const TReduce & reduce);
 
   Queue &       m_Queue;
-  MemoryPointer m_Parts;
+  MemoryPointer m_Partials;
   // float: two numbers a strip.
   MemoryPointer m_Strips;
   MemoryPointer m_Joined;

@@ -25,7 +25,7 @@ FieldSmoother::Set(double sigma, const kernels::FieldGrid & grid, FieldBorder bo
   m_Kind = kind;
   m_Sigma = sigma;
   m_Smoothing.clearsBorder = hasZeroBorder;
-  m_Smoothing.kept = hasZeroBorder ? FindKeptPart(sigma * sigma) : 0.0F;
+  m_Smoothing.kept = hasZeroBorder ? ComputeUnsmoothedShare(sigma * sigma) : 0.0F;
   std::vector<float> weights;
   for (std::size_t axis = 0; axis < 3; ++axis)
   {
@@ -51,11 +51,11 @@ FieldSmoother::SmoothAndMeasure(
   const Memory & field, Memory & first, Memory & second, Memory & smoothed, FieldReducer & reducer, Memory & longest)
 {
   const std::int64_t      blocks = CountBlocks(m_Queue, m_Grid, 2, kernels::DeviceBlockLength);
-  Memory &                parts = reducer.GetParts(blocks);
+  Memory &                parts = reducer.GetPartials(blocks);
   kernels::FieldSmoothing a = m_Smoothing;
   a.measures = 1;
   this->Enqueue(a, field, first, second, smoothed, &parts);
-  reducer.FindLargest(parts, 0, blocks, longest, 0);
+  reducer.ComputeLargest(parts, 0, blocks, longest, 0);
 }
 
 void

@@ -18,7 +18,7 @@ enum class FieldBorder
   /** The border is smoothed as if the field continued beyond it. */
   Smoothed,
   /** The border is set to 0, and a part of the field stays unsmoothed where sigma is short, as itk::SyNImageRegistrationMethod has it: see
-   *  FindKeptPart(). */
+   *  ComputeUnsmoothedShare(). */
   Zero
 };
 
@@ -51,7 +51,7 @@ public:
 
   /** Says whether a part of the field stays unsmoothed, which is read when the rest is done. */
   bool
-  KeepsPart() const
+  HasUnsmoothedShare() const
   {
     return m_Smoothing.kept > 0;
   }

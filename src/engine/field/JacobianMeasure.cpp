@@ -27,14 +27,14 @@ JacobianMeasure::Measure(const kernels::FieldGrid & grid,
   const std::int64_t voxels = kernels::CountFieldVoxels(&grid);
   Reserve(m_Queue, scratch, CountScratchBytes(voxels));
   Reserve(m_Queue, m_Numbers, BytesOfVoxel);
-  const auto room = static_cast<std::int64_t>(scratch->GetSize() / BytesOfVoxel);
+  const auto atOnce = static_cast<std::int64_t>(scratch->GetSize() / BytesOfVoxel);
   double     logarithms = 0;
   double     squaresOfLogarithms = 0;
   double     folded = 0;
   float      mostNegative = -std::numeric_limits<float>::infinity();
-  for (std::int64_t first = 0; first < voxels; first += room)
+  for (std::int64_t first = 0; first < voxels; first += atOnce)
   {
-    const Numbers numbers = this->Describe(grid, field, first, std::min(room, voxels - first), reducer, *scratch);
+    const Numbers numbers = this->Describe(grid, field, first, std::min(atOnce, voxels - first), reducer, *scratch);
     logarithms += numbers[kernels::JacobianLogarithm];
     squaresOfLogarithms += numbers[kernels::JacobianLogarithmSquare];
     folded += numbers[kernels::JacobianFolded];
@@ -63,7 +63,7 @@ JacobianMeasure::Describe(const kernels::FieldGrid & grid,
   {
     if (n == kernels::JacobianNegative)
     {
-      reducer.FindLargest(scratch, n * voxels, voxels, *m_Numbers, n);
+      reducer.ComputeLargest(scratch, n * voxels, voxels, *m_Numbers, n);
     }
     else
     {

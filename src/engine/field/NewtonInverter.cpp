@@ -11,8 +11,8 @@ namespace gpureg
 
 namespace
 {
-// Each round brings good inverses two voxels further into a part of the field where Newton's method did not converge by itself.
-constexpr int Rounds = 32;
+// Each iteration brings good inverses two voxels further into a part of the field where Newton's method did not converge by itself.
+constexpr int MostIterations = 32;
 } // namespace
 
 NewtonInverter::Errors
@@ -33,7 +33,7 @@ NewtonInverter::Improve(const kernels::FieldGrid &  grid,
                                              Output<RealNumber>(inverse),
                                              Output<float>(errors));
   Errors left = this->MeasureErrors(errors, voxels, reducer);
-  for (int round = 0; round < Rounds && left.largest > rule.error; ++round)
+  for (int iteration = 0; iteration < MostIterations && left.largest > rule.error; ++iteration)
   {
     for (const std::int64_t before : { std::int64_t{ 0 }, voxels })
     {
@@ -61,7 +61,7 @@ NewtonInverter::Errors
 NewtonInverter::MeasureErrors(const Memory & errors, std::int64_t voxels, FieldReducer & reducer)
 {
   Reserve(m_Queue, m_Numbers, sizeof(Errors));
-  reducer.FindLargestAndSum(errors, voxels, *m_Numbers);
+  reducer.ComputeLargestAndSum(errors, voxels, *m_Numbers);
   Errors measured{};
   m_Queue.Download(&measured, *m_Numbers, sizeof(measured));
   return measured;

@@ -19,7 +19,7 @@ namespace
 {
 /** Returns the radius of a Gaussian whose sigma is half of the factor: 3 sigmas, rounded up. */
 constexpr int
-FindReach(int factor)
+ComputeReach(int factor)
 {
   return (3 * factor + 1) / 2;
 }
@@ -27,7 +27,7 @@ FindReach(int factor)
 constexpr int
 CountTaps(int factor)
 {
-  return 2 * FindReach(factor) + factor;
+  return 2 * ComputeReach(factor) + factor;
 }
 static_assert(CountTaps(MostFactor) <= kernels::MaximumTaps, "a kernel takes no more taps");
 
@@ -36,7 +36,7 @@ std::vector<double>
 MakeTaps(int factor)
 {
   const double        sigma = 0.5 * factor;
-  const int           reach = FindReach(factor);
+  const int           reach = ComputeReach(factor);
   std::vector<double> taps(static_cast<std::size_t>(CountTaps(factor)), 0.0);
   double              sum = 0;
   for (int g = -reach; g <= reach; ++g)

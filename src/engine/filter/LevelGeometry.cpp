@@ -37,14 +37,14 @@ ComputeFactors(const RegisteredImage & image, int dimension, double edge, int le
 }
 
 double
-FindShortestEdge(const RegisteredImage & image, int dimension)
+ComputeShortestEdge(const RegisteredImage & image, int dimension)
 {
   const std::array<double, 3> spacing = GetSpacing(image);
   return *std::min_element(spacing.begin(), spacing.begin() + dimension);
 }
 
 double
-FindUsualEdge(const std::vector<RegisteredImage> & images, int dimension)
+ComputeUsualEdge(const std::vector<RegisteredImage> & images, int dimension)
 {
   double edge = std::numeric_limits<double>::infinity();
   double side = 0;

@@ -27,16 +27,16 @@ GetSpacing(const RegisteredImage & image)
 }
 
 double
-FindShortestEdge(const RegisteredImage & image, int dimension);
+ComputeShortestEdge(const RegisteredImage & image, int dimension);
 
-/** The approximate number of voxels along the longest side of an image at the finest level; see FindUsualEdge(). */
+/** The approximate number of voxels along the longest side of an image at the finest level; see ComputeUsualEdge(). */
 constexpr double UsualVoxels = 280;
 
 /** Returns the edge length in mm from which default lengths follow: the shortest edge of all images' voxels. If the longest side of an
  *  image has more than UsualVoxels such edges, returns the whole multiple of the edge that leaves about UsualVoxels. The registered images
  *  thus have about equally many voxels, whatever the voxels' size: a head with voxels of 1 mm or of 0.5 mm gives 1 mm. */
 double
-FindUsualEdge(const std::vector<RegisteredImage> & images, int dimension);
+ComputeUsualEdge(const std::vector<RegisteredImage> & images, int dimension);
 
 /** Returns how many voxels along each axis one voxel of a level replaces: as many as bring its edges closest to the given length, but at
  *  most MostFactor, and so few that leastVoxels voxels remain along each axis. */

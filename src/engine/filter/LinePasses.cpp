@@ -27,7 +27,7 @@ public:
   std::size_t
   GetStateBytes(int kind, int length, std::int64_t lines) const override
   {
-    return sizeof(double) * static_cast<std::size_t>(CountKeptStates(kind)) *
+    return sizeof(double) * static_cast<std::size_t>(CountStoredStates(kind)) *
            static_cast<std::size_t>(CountBlocks(length)) * static_cast<std::size_t>(lines);
   }
 

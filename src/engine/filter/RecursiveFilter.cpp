@@ -108,11 +108,11 @@ RecursiveFilter::CountGaussianBytes(const Size & size, int components, int axis)
   const LineShape shape = ShapeOf(size, components, axis);
   return m_Passes->GetStateBytes(kernels::RecursionOfGaussian,
                                  shape.length,
-                                 this->FindBatch(kernels::RecursionOfGaussian, shape));
+                                 this->ComputeBatch(kernels::RecursionOfGaussian, shape));
 }
 
 std::int64_t
-RecursiveFilter::FindBatch(int kind, const LineShape & shape) const
+RecursiveFilter::ComputeBatch(int kind, const LineShape & shape) const
 {
   const std::int64_t lines = shape.inner * shape.outer;
   const std::size_t  lineBytes = m_Passes->GetStateBytes(kind, shape.length, 1);
@@ -128,7 +128,7 @@ RecursiveFilter::Recurse(
   const std::int64_t lines = shape.inner * shape.outer;
   a.inner = shape.inner;
   a.length = shape.length;
-  const std::int64_t batch = this->FindBatch(kind, shape);
+  const std::int64_t batch = this->ComputeBatch(kind, shape);
   const std::size_t  stateBytes = m_Passes->GetStateBytes(kind, shape.length, batch);
   Reserve(m_Queue, m_States, stateBytes);
   for (a.firstLine = 0; a.firstLine < lines; a.firstLine += batch)

@@ -82,7 +82,7 @@ public:
 private:
   /** Returns how many lines are filtered by one launch. */
   std::int64_t
-  FindBatch(int kind, const LineShape & shape) const;
+  ComputeBatch(int kind, const LineShape & shape) const;
   void
   Recurse(int kind, kernels::RecursionArguments & a, const LineShape & shape, Precision precision, Memory & volume);
 

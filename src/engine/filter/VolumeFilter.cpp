@@ -118,7 +118,7 @@ public:
     Size size = m_Size;
     size[static_cast<std::size_t>(convolution.axis)] = convolution.outputLength;
     MemoryPointer & target = m_Current == &m_Work[0] ? m_Work[1] : m_Work[0];
-    MakeRoom(target, GetBytes(size));
+    ReserveAndCount(target, GetBytes(size));
     Run([&] { m_Passes->Convolve(a, m_Precision, **m_Current, *target); });
     m_Current = &target;
     m_Size = size;
@@ -144,8 +144,8 @@ public:
     }
     const Size      size{ a.outputSize[0], a.outputSize[1], a.outputSize[2] };
     MemoryPointer & target = m_Current == &m_Work[0] ? m_Work[1] : m_Work[0];
-    MakeRoom(m_Places, places.size() * sizeof(kernels::GridPlace));
-    MakeRoom(target, GetBytes(size));
+    ReserveAndCount(m_Places, places.size() * sizeof(kernels::GridPlace));
+    ReserveAndCount(target, GetBytes(size));
     UploadArray(*m_Queue, *m_Places, places);
     Run([&] { m_Passes->Interpolate(a, m_Precision, *m_Places, **m_Current, *target); });
     m_Current = &target;
@@ -225,7 +225,7 @@ private:
     m_Components = input.components;
     m_Precision = input.precision;
     m_InputSize = input.size;
-    MakeRoom(m_Input, GetBytes(input.size));
+    ReserveAndCount(m_Input, GetBytes(input.size));
     fill();
     m_HasInput = true;
     Restart();
@@ -282,7 +282,7 @@ private:
   }
 
   void
-  MakeRoom(MemoryPointer & memory, std::size_t bytes)
+  ReserveAndCount(MemoryPointer & memory, std::size_t bytes)
   {
     Reserve(*m_Queue, memory, bytes);
     CountMemory();

@@ -91,7 +91,7 @@ public:
         throw BadInputError("an image to look through has not been loaded");
       }
       const auto summarize = [&] { return SummarizeImage(*m_Queue, m_Precision, m_Count, *GetMemory()); };
-      m_Summary = Operate(*m_Queue, parallelFor, summarize, Counting::Further);
+      m_Summary = Operate(*m_Queue, parallelFor, summarize, Counting::Continue);
     }
     return *m_Summary;
   }

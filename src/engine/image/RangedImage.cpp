@@ -103,7 +103,7 @@ RangedImage::Make(const RegisteredImage &           image,
                         " infinite or not a number; replace " + (isOne ? "it" : "them") + " first");
   }
   const ValueRange   all{ summary.minimum, summary.maximum };
-  const FoundRange   found = given ? FoundRange{ *given, *given } : FindValueRange(this->Pick(stored, values), all);
+  const FoundRange   found = given ? FoundRange{ *given, *given } : ComputeValueRange(this->Pick(stored, values), all);
   const ValueRange & range = found.range;
   if (given)
   {

@@ -25,8 +25,8 @@ public:
 
   /** Compares an image's values with a range, and waits for the result.
    *  \param which "fixed" or "moving"
-   *  \param given the range; without one, FindValueRange() computes it
-   *  \param warnings gets a warning if FindValueRange() excluded values
+   *  \param given the range; without one, ComputeValueRange() computes it
+   *  \param warnings gets a warning if ComputeValueRange() excluded values
    *  \return the image to register: the given one if all of its values lie in the range, otherwise a copy of it whose values are this
    *  object's. The given image and its mask must live as long as the result.
    *  \throws BadInputError if a value is not finite, or if the range excludes all values */

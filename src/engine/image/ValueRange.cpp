@@ -144,7 +144,7 @@ CutPadding(const Sample & sample, FoundRange & found)
 } // namespace
 
 FoundRange
-FindValueRange(std::vector<double> values, const ValueRange & all)
+ComputeValueRange(std::vector<double> values, const ValueRange & all)
 {
   FoundRange found{ all, all };
   if (values.size() < LeastRest)

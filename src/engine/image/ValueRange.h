@@ -34,7 +34,7 @@ struct FoundRange
  *  \param sample some of the values, in any order; 8192 are enough
  *  \param all the smallest and the largest of all values */
 FoundRange
-FindValueRange(std::vector<double> sample, const ValueRange & all);
+ComputeValueRange(std::vector<double> sample, const ValueRange & all);
 
 } // namespace gpureg
 

@@ -83,7 +83,7 @@ Metric::TakeForces(const std::function<void(std::int64_t, std::int64_t, const fl
 }
 
 std::vector<std::array<float, 3>>
-Metric::GatherForces(const ParallelFor & parallelFor)
+Metric::InterpolateForcesAdjointly(const ParallelFor & parallelFor)
 {
   return m_Core->Continue(parallelFor, [&] {
     Queue &              queue = *m_Core->queue;

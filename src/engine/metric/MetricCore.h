@@ -85,7 +85,7 @@ public:
   auto
   Continue(const ParallelFor & parallelFor, const TWork & work)
   {
-    return Operate(*queue, parallelFor, work, Counting::Further);
+    return Operate(*queue, parallelFor, work, Counting::Continue);
   }
 
   /** Notes that the evaluation that runs has stored the force of each sample. The memory must keep the forces until the next evaluation. */

@@ -149,7 +149,7 @@ private:
         }
         else
         {
-          m_Term.FindValue(kind, *m_Points, *m_Values, slot);
+          m_Term.ComputeValue(kind, *m_Points, *m_Values, slot);
         }
       });
     }
@@ -214,10 +214,10 @@ ControlPenalty::Evaluate(const ControlGrid &                        grid,
 }
 
 PenaltyResult
-ControlPenalty::FindValues(const ControlGrid &                        grid,
-                           const std::vector<WeightedPenalty> &       penalties,
-                           const std::vector<std::array<double, 3>> & points,
-                           const ParallelFor &                        parallelFor)
+ControlPenalty::ComputeValues(const ControlGrid &                        grid,
+                              const std::vector<WeightedPenalty> &       penalties,
+                              const std::vector<std::array<double, 3>> & points,
+                              const ParallelFor &                        parallelFor)
 {
   return m_Implementation->Evaluate(grid, penalties, points, false, parallelFor);
 }

@@ -148,7 +148,7 @@ ControlPenaltyTerm::GetValueBytes() const
 }
 
 void
-ControlPenaltyTerm::FindValue(PenaltyKind kind, const Memory & points, Memory & values, std::int64_t slot)
+ControlPenaltyTerm::ComputeValue(PenaltyKind kind, const Memory & points, Memory & values, std::int64_t slot)
 {
   this->ComputeEnergies(kind, points, values, slot, nullptr);
 }

@@ -66,9 +66,9 @@ public:
    *  \param points float4[z][y][x]: x, y and z of a displacement in mm, and 0; in two dimensions z is 0
    *  \throws BadInputError if there is no grid */
   void
-  FindValue(PenaltyKind kind, const Memory & points, Memory & values, std::int64_t slot);
+  ComputeValue(PenaltyKind kind, const Memory & points, Memory & values, std::int64_t slot);
 
-  /** Writes a penalty's value to a slot as FindValue() does, and computes the derivative with respect to each displacement. gradient,
+  /** Writes a penalty's value to a slot as ComputeValue() does, and computes the derivative with respect to each displacement. gradient,
    *  float4[z][y][x], is replaced by factor times the derivative, or factor times the derivative is added to it. gradient must not be
    *  points. */
   void

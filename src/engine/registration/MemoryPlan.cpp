@@ -58,14 +58,14 @@ PlannedImage::GetNumberType() const
 }
 
 std::size_t
-FindMemoryRoom(const std::string & deviceName)
+GetAvailableMemory(const std::string & deviceName)
 {
   const std::shared_ptr<Backend> backend = GetBackend(deviceName);
-  return FindRoom(*backend, *backend->CreateQueue());
+  return GetAvailableMemoryOf(*backend, *backend->CreateQueue());
 }
 
 std::size_t
-FindRoom(Backend & backend, Queue & queue)
+GetAvailableMemoryOf(Backend & backend, Queue & queue)
 {
   queue.CheckIsUsable();
   // Idle engines free their arrays where memory is short.
@@ -90,17 +90,17 @@ NameBytes(std::size_t bytes)
 }
 
 void
-CheckFits(const MemoryPlan & plan, const std::string & deviceName, std::size_t room)
+CheckFits(const MemoryPlan & plan, const std::string & deviceName, std::size_t available)
 {
-  if (plan.bytes <= room)
+  if (plan.bytes <= available)
   {
     return;
   }
   std::string text = "out of memory on " + deviceName + ": the registration would hold " + NameBytes(plan.bytes) +
-                     ", and there is room for " + NameBytes(room) + "; " + NameBytes(plan.bytes - room) +
+                     ", and there is room for " + NameBytes(available) + "; " + NameBytes(plan.bytes - available) +
                      " are missing: ";
   const auto fits = std::find_if(plan.changes.begin(), plan.changes.end(), [&](const PlannedChange & change) {
-    return change.bytes <= room;
+    return change.bytes <= available;
   });
   text += fits != plan.changes.end() ? fits->what + " would hold " + NameBytes(fits->bytes)
                                      : "take smaller images, or a device with more memory";

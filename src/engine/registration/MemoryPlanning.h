@@ -24,9 +24,9 @@ class Queue;
 std::string
 NameBytes(std::size_t bytes);
 
-/** Returns FindMemoryRoom() of a backend's device. queue: any of the device's. */
+/** Returns GetAvailableMemory() of a backend's device. queue: any of the device's. */
 std::size_t
-FindRoom(Backend & backend, Queue & queue);
+GetAvailableMemoryOf(Backend & backend, Queue & queue);
 
 /** Frees what an engine keeps of its last registration, if there is no room beside it for all that the next one would hold: a plan is that of
  *  an engine without arrays. Throws if there is not enough room then, either.
@@ -35,22 +35,22 @@ FindRoom(Backend & backend, Queue & queue);
  *  \throws OutOfMemoryError as CheckFits() does */
 template <typename TMakePlan, typename TRelease>
 void
-CheckRoom(Backend &           backend,
-          Queue &             queue,
-          const std::string & deviceName,
-          const TMakePlan &   makePlan,
-          const TRelease &    release)
+FreeIfMemoryIsShort(Backend &           backend,
+                    Queue &             queue,
+                    const std::string & deviceName,
+                    const TMakePlan &   makePlan,
+                    const TRelease &    release)
 {
   const MemoryPlan plan = makePlan(false);
-  if (plan.bytes - plan.images <= FindRoom(backend, queue))
+  if (plan.bytes - plan.images <= GetAvailableMemoryOf(backend, queue))
   {
     return;
   }
   release();
-  const std::size_t room = plan.images + FindRoom(backend, queue);
-  if (plan.bytes > room)
+  const std::size_t available = plan.images + GetAvailableMemoryOf(backend, queue);
+  if (plan.bytes > available)
   {
-    CheckFits(makePlan(true), deviceName, room);
+    CheckFits(makePlan(true), deviceName, available);
   }
 }
 

@@ -197,7 +197,7 @@ InputSlabs::Load(int slab)
   {
     return;
   }
-  const std::size_t  buffer = m_Loaded.MakeRoom();
+  const std::size_t  buffer = m_Loaded.TakeBuffer();
   Memory &           memory = *m_Buffers[buffer];
   const bool         isCut = m_Cut.GetCount() > 1;
   const PlaneRange   held = m_Cut.GetHeld(slab);

@@ -47,10 +47,10 @@ GetBytes(const ResampleSizes & s, const ResamplePlan & plan)
 }
 
 bool
-Fits(const ResampleSizes & s, const ResamplePlan & plan, const Room & room)
+Fits(const ResampleSizes & s, const ResamplePlan & plan, const AvailableMemory & memory)
 {
-  return GetBytes(s, plan) <= room.free &&
-         std::max({ plan.inputBytes, plan.tileBytes, plan.gridBytes + s.otherVectorBytes }) <= room.largestAllocation;
+  return GetBytes(s, plan) <= memory.free &&
+         std::max({ plan.inputBytes, plan.tileBytes, plan.gridBytes + s.otherVectorBytes }) <= memory.largestAllocation;
 }
 
 std::size_t
@@ -62,19 +62,19 @@ GetSlabBytes(const ResampleSizes & s, int owned)
 
 /** Completes a plan by the thickest slabs that fit into the remaining memory. Returns false if not even slabs of a single plane fit. */
 bool
-CutInput(const ResampleSizes & s, const Room & room, std::size_t buffers, ResamplePlan & plan)
+CutInput(const ResampleSizes & s, const AvailableMemory & memory, std::size_t buffers, ResamplePlan & plan)
 {
   plan.inputBytes = 0;
   plan.inputBuffers = buffers;
   const std::size_t taken = GetBytes(s, plan);
-  const std::size_t left = std::min((room.free - std::min(taken, room.free)) / buffers, room.largestAllocation);
+  const std::size_t left = std::min((memory.free - std::min(taken, memory.free)) / buffers, memory.largestAllocation);
   const auto        planes = s.planeBytes > 0 ? static_cast<std::int64_t>(left / s.planeBytes) : s.input.planes;
   const auto        owned = planes >= s.input.planes ? s.input.planes : planes - 2 * s.input.margin;
   plan.slabs.owned = static_cast<int>(std::max<std::int64_t>(1, owned));
   plan.inputBuffers = plan.slabs.GetCount() > 1 ? buffers : 1;
   plan.inputBytes = plan.slabs.owned == s.input.planes ? static_cast<std::size_t>(s.input.planes) * s.planeBytes
                                                        : GetSlabBytes(s, plan.slabs.owned);
-  return Fits(s, plan, room);
+  return Fits(s, plan, memory);
 }
 
 /** Returns the cost of a plan in bytes: of the input that is uploaded, with a surcharge if uploads wait for the kernel before; of the
@@ -95,7 +95,7 @@ CountCost(const ResampleSizes & s, const ResamplePlan & plan)
     loaded.ForEachOf(slabs, [&](int slab) {
       if (!loaded.Use(slab))
       {
-        loaded.MakeRoom();
+        loaded.TakeBuffer();
         loaded.Put(slab);
         planesUp += heldPlanes;
       }
@@ -110,14 +110,14 @@ CountCost(const ResampleSizes & s, const ResamplePlan & plan)
 
 /** Returns the plan with the smallest cost among plans with output tiles of different sizes. */
 std::optional<ResamplePlan>
-FindBestCut(const ResampleSizes & s, const Room & room, bool cutsGrid)
+FindBestCut(const ResampleSizes & s, const AvailableMemory & memory, bool cutsGrid)
 {
   std::optional<ResamplePlan> best;
   double                      least = 0;
   const auto                  consider = [&](std::size_t shares, std::size_t outputBuffers, std::size_t inputBuffers) {
-    const std::size_t bytes = std::min(room.free / Shares * shares, room.largestAllocation);
+    const std::size_t bytes = std::min(memory.free / Shares * shares, memory.largestAllocation);
     ResamplePlan      plan = PlanOutput(s, CountRows(s, bytes), outputBuffers, cutsGrid);
-    if (CutInput(s, room, inputBuffers, plan))
+    if (CutInput(s, memory, inputBuffers, plan))
     {
       const double cost = CountCost(s, plan);
       if (!best || cost < least)
@@ -138,11 +138,11 @@ FindBestCut(const ResampleSizes & s, const Room & room, bool cutsGrid)
     }
   }
   // If memory is so short that a share holds a single row, tries fewer rows.
-  for (std::int64_t rows = RoundUpToPlanes(s, CountRows(s, room.free / Shares) / 2); !best && rows > 0;
+  for (std::int64_t rows = RoundUpToPlanes(s, CountRows(s, memory.free / Shares) / 2); !best && rows > 0;
        rows = RoundUpToPlanes(s, rows / 2))
   {
     ResamplePlan plan = PlanOutput(s, rows, 1, cutsGrid);
-    if (CutInput(s, room, 1, plan))
+    if (CutInput(s, memory, 1, plan))
     {
       best = plan;
     }
@@ -152,19 +152,19 @@ FindBestCut(const ResampleSizes & s, const Room & room, bool cutsGrid)
 } // namespace
 
 std::optional<ResamplePlan>
-PlanResampling(const ResampleSizes & s, const Room & room)
+PlanResampling(const ResampleSizes & s, const AvailableMemory & memory)
 {
   ResamplePlan whole = PlanOutput(s, CountRows(s, s.mostTileBytes), s.mostBuffers, false);
   whole.inputBytes = static_cast<std::size_t>(s.input.planes) * s.planeBytes;
-  if (Fits(s, whole, room))
+  if (Fits(s, whole, memory))
   {
     return whole;
   }
   const std::size_t gridBytes = static_cast<std::size_t>(s.gridPlanes) * s.gridPlaneBytes;
-  const bool        isGridLarge = gridBytes > std::min(GridShares * (room.free / Shares), room.largestAllocation);
+  const bool        isGridLarge = gridBytes > std::min(GridShares * (memory.free / Shares), memory.largestAllocation);
   for (const bool cutsGrid : { isGridLarge, true })
   {
-    if (const auto plan = FindBestCut(s, room, cutsGrid))
+    if (const auto plan = FindBestCut(s, memory, cutsGrid))
     {
       return plan;
     }

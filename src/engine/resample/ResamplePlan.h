@@ -86,7 +86,7 @@ public:
 
   /** Returns the buffer for another slab, and marks it as empty until Put(). With two buffers it is not the one used last. */
   std::size_t
-  MakeRoom()
+  TakeBuffer()
   {
     m_Last = (m_Last + 1) % m_Buffers;
     m_Slabs[m_Last] = -1;
@@ -163,7 +163,7 @@ struct ResamplePlan
 };
 
 /** The free bytes of device memory, in all and in one array. */
-struct Room
+struct AvailableMemory
 {
   std::size_t free;
   std::size_t largestAllocation;
@@ -171,7 +171,7 @@ struct Room
 
 /** Returns the plan with the smallest cost, chiefly of uploads, among those that fit into the memory. Returns nothing if none fits. */
 std::optional<ResamplePlan>
-PlanResampling(const ResampleSizes & sizes, const Room & room);
+PlanResampling(const ResampleSizes & sizes, const AvailableMemory & memory);
 
 /** Returns how many bytes the smallest plan needs: one plane of the input and one row of the output at a time. */
 std::size_t

@@ -60,7 +60,7 @@ MakePart(int kind)
 
 /** Returns the chain's parts. A part and its array stand for those that an affine chain does not have. */
 std::vector<ChainPart>
-MakeParts(int chain)
+MakeChain(int chain)
 {
   std::vector<ChainPart> parts{ MakePart(ChainPartIsSpline) };
   if (chain == ChainHasParts)
@@ -98,7 +98,7 @@ MakeArguments(const ResampleArguments & like)
   a.components = like.components;
   a.interpolation = like.interpolation;
   a.chain = like.chain;
-  a.partCount = like.chain == ChainIsAffine ? 0 : static_cast<int>(MakeParts(like.chain).size());
+  a.partCount = like.chain == ChainIsAffine ? 0 : static_cast<int>(MakeChain(like.chain).size());
   std::copy_n(ImageSize, 3, a.inputSize);
   std::copy_n(ImageSize, 2, a.outputSize);
   a.slabAxis = 2;
@@ -133,7 +133,7 @@ ResampleSmallImage(Queue & queue, ResamplePasses & passes, const ResampleArgumen
       return memory;
     };
     const MemoryPointer input = upload(values);
-    const MemoryPointer parts = upload(MakeParts(a.chain));
+    const MemoryPointer parts = upload(MakeChain(a.chain));
     const MemoryPointer vectors = upload(MakeVectors());
     const MemoryPointer outside = upload(std::vector<real>(static_cast<std::size_t>(a.components), real{ -1 }));
     // An element that no lane writes keeps this number, which is wrong.

@@ -101,7 +101,7 @@ public:
   }
 
   void
-  FindDisplacements(const DisplacementRequest & asked, const ParallelFor & parallelFor)
+  ComputeDisplacements(const DisplacementRequest & asked, const ParallelFor & parallelFor)
   {
     const PlacesInBox places(asked);
     ResampleRequest   request = places.MakeRequest(asked);
@@ -111,7 +111,7 @@ public:
   }
 
   std::unique_ptr<MadeNumbers>
-  FindDisplacementsToDevice(const DisplacementRequest & asked, const ParallelFor & parallelFor)
+  ComputeDisplacementsOnDevice(const DisplacementRequest & asked, const ParallelFor & parallelFor)
   {
     const PlacesInBox places(asked);
     MemoryPointer     made;
@@ -266,12 +266,12 @@ private:
     // a small image.
     if (!IsHeld(plan))
     {
-      const auto findRoom = [&] { return std::min(bound, (m_Queue->GetFreeMemory() + GetSize()) / 10 * 9); };
-      most = findRoom();
+      const auto computeAvailable = [&] { return std::min(bound, (m_Queue->GetFreeMemory() + GetSize()) / 10 * 9); };
+      most = computeAvailable();
       // Idle engines are freed before an image is cut.
       if (most < bound && CountHeldWith(plan) > most && m_Backend->GetIdleEngines().DropAll())
       {
-        most = findRoom();
+        most = computeAvailable();
       }
       plan = planWithin(most);
     }
@@ -466,15 +466,15 @@ Resampler::ResampleToDevice(const ResampleInput &   input,
 }
 
 void
-Resampler::FindDisplacements(const DisplacementRequest & request, const ParallelFor & parallelFor)
+Resampler::ComputeDisplacements(const DisplacementRequest & request, const ParallelFor & parallelFor)
 {
-  m_Implementation->FindDisplacements(request, parallelFor);
+  m_Implementation->ComputeDisplacements(request, parallelFor);
 }
 
 std::unique_ptr<MadeNumbers>
-Resampler::FindDisplacementsToDevice(const DisplacementRequest & request, const ParallelFor & parallelFor)
+Resampler::ComputeDisplacementsOnDevice(const DisplacementRequest & request, const ParallelFor & parallelFor)
 {
-  return m_Implementation->FindDisplacementsToDevice(request, parallelFor);
+  return m_Implementation->ComputeDisplacementsOnDevice(request, parallelFor);
 }
 
 void

@@ -23,7 +23,7 @@ Sinc(double x)
 
 /** Returns a window of ITK at a distance in voxels. */
 double
-FindWindow(WindowedKernel kernel, double distance)
+ComputeWindow(WindowedKernel kernel, double distance)
 {
   const double share = distance / kernels::SincRadius;
   switch (kernel)
@@ -45,13 +45,13 @@ FindWindow(WindowedKernel kernel, double distance)
 void
 AppendSincs(WindowedKernel kernel, std::vector<double> & numbers)
 {
-  for (int row = 0; row <= kernels::SincParts; ++row)
+  for (int row = 0; row <= kernels::SincTableRows; ++row)
   {
-    const double fraction = static_cast<double>(row) / kernels::SincParts;
+    const double fraction = static_cast<double>(row) / kernels::SincTableRows;
     for (int voxel = 1 - kernels::SincRadius; voxel <= kernels::SincRadius; ++voxel)
     {
       const double distance = fraction - voxel;
-      numbers.push_back(Sinc(distance) * FindWindow(kernel, distance));
+      numbers.push_back(Sinc(distance) * ComputeWindow(kernel, distance));
     }
   }
 }
@@ -60,11 +60,11 @@ AppendSincs(WindowedKernel kernel, std::vector<double> & numbers)
 void
 AppendErf(std::vector<double> & numbers)
 {
-  for (int n = 0; n <= 2 * kernels::ErfEnd * kernels::ErfParts + 1; ++n)
+  for (int n = 0; n <= 2 * kernels::ErfEnd * kernels::ErfTableEntries + 1; ++n)
   {
-    const double x = static_cast<double>(n) / kernels::ErfParts - kernels::ErfEnd;
+    const double x = static_cast<double>(n) / kernels::ErfTableEntries - kernels::ErfEnd;
     numbers.push_back(std::erf(x));
-    numbers.push_back(2 / std::sqrt(Pi) * std::exp(-x * x) / kernels::ErfParts);
+    numbers.push_back(2 / std::sqrt(Pi) * std::exp(-x * x) / kernels::ErfTableEntries);
   }
 }
 

@@ -45,7 +45,7 @@ public:
 
   /** Returns how many bytes may still be allocated on a device of the given size, in bytes, within the limit. */
   std::size_t
-  GetRoom(std::size_t bytes) const;
+  GetAvailableBytes(std::size_t bytes) const;
 
   std::atomic<std::size_t> limit{ 0 };
   std::atomic<std::size_t> inUse{ 0 };

@@ -23,7 +23,7 @@ TakeIdleEngine(const std::string & deviceName, const std::type_info & type, cons
 }
 
 void
-KeepIdleEngine(std::unique_ptr<Engine> engine, const void * user)
+StoreIdleEngine(std::unique_ptr<Engine> engine, const void * user)
 {
   IdleEngines & idle = GetBackend(engine->GetDeviceName())->GetIdleEngines();
   idle.Keep(std::move(engine), user);

@@ -18,7 +18,7 @@ GetForkCount();
 /** The text of error messages in a child process. */
 constexpr char WhyNotInAChild[] = "this process was forked from one that had looked for devices, and neither CUDA nor "
                                   "OpenCL goes on after that; compute "
-                                  "on the host, or start processes anew (in Python: multiprocessing's \"spawn\")";
+                                  "on the host, or start new processes (in Python: multiprocessing's \"spawn\")";
 
 /** A mutex that no other thread holds while the process forks, so that the child does not find the mutex locked. The thread that forks may
  *  hold the mutex: a driver may fork to start a program while it is asked for its devices. */

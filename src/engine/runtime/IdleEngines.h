@@ -29,7 +29,7 @@ public:
   std::unique_ptr<Engine>
   Take(const std::type_info & type, const Key & key, const void * user);
 
-  /** See KeepIdleEngine. */
+  /** See StoreIdleEngine. */
   void
   Keep(std::unique_ptr<Engine> engine, const void * user);
 

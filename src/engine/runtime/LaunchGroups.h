@@ -84,7 +84,7 @@ struct Shape
 /** Sets what depends on the kernel alone, and its entry points on the queue's kind of device. constants: of the variant */
 template <typename TKernel>
 void
-FindEntries(const Queue & queue, Precision precision, const int * constants, GroupLaunch & launch)
+SetEntries(const Queue & queue, Precision precision, const int * constants, GroupLaunch & launch)
 {
   launch.precision = precision;
   launch.constantCount = TKernel::Variants::constants;
@@ -142,7 +142,7 @@ Enqueue(std::index_sequence<n...>,
   {
     constants[k] = *static_cast<const int *>(described[k].value);
   }
-  FindEntries<TKernel>(queue, precision, constants, launch);
+  SetEntries<TKernel>(queue, precision, constants, launch);
   queue.RunGroups(launch);
 }
 } // namespace group
@@ -179,7 +179,7 @@ PrepareGroups(Queue & queue, TConstants... constants)
   launch.name = TKernel::name;
   launch.arguments = described;
   launch.argumentCount = sizeof...(constants);
-  group::FindEntries<TKernel>(queue, Precision::Single, values, launch);
+  group::SetEntries<TKernel>(queue, Precision::Single, values, launch);
   queue.PrepareGroups(launch);
 }
 

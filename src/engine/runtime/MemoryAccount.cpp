@@ -26,7 +26,7 @@ MemoryAccount::Release(std::size_t bytes)
 }
 
 std::size_t
-MemoryAccount::GetRoom(std::size_t bytes) const
+MemoryAccount::GetAvailableBytes(std::size_t bytes) const
 {
   const std::size_t allowed = limit != 0 ? std::min<std::size_t>(limit, bytes) : bytes;
   const std::size_t held = inUse;

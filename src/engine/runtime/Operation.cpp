@@ -10,10 +10,10 @@ Operation::Operation(Queue & queue, const ParallelFor & parallelFor, Counting co
   : m_Queue(queue)
   , m_Before(parallelFor)
   , m_IsOuter(!queue.m_IsOperating)
-  , m_IsCountedAnew(m_IsOuter && counting == Counting::Anew)
+  , m_ResetsStatistics(m_IsOuter && counting == Counting::Reset)
 {
   queue.CheckIsUsable();
-  if (m_IsCountedAnew)
+  if (m_ResetsStatistics)
   {
     queue.m_Statistics = {};
   }
@@ -39,7 +39,7 @@ Operation::GiveStagingBack()
 void
 Operation::CountTime()
 {
-  if (m_IsCountedAnew)
+  if (m_ResetsStatistics)
   {
     m_Queue.m_Statistics.evaluateMilliseconds = MillisecondsSince(m_Start);
   }

@@ -14,8 +14,8 @@ namespace gpureg
  *  before. The host's time stays that of the operation before. */
 enum class Counting
 {
-  Anew,
-  Further
+  Reset,
+  Continue
 };
 
 /** Runs an operation on a queue for as long as the object lives. The constructor checks that the device works in this process, resets the
@@ -27,7 +27,7 @@ class Operation
 {
 public:
   /** queue must outlive this object. \throws DeviceLostError if the process was forked and the device does not work in a child */
-  Operation(Queue & queue, const ParallelFor & parallelFor, Counting counting = Counting::Anew);
+  Operation(Queue & queue, const ParallelFor & parallelFor, Counting counting = Counting::Reset);
   /** Ends the operation. Staging memory stays with the queue, for the next operation, unless GiveStagingBack() has returned it. */
   ~Operation();
   Operation(const Operation &) = delete;
@@ -47,7 +47,7 @@ private:
   Queue &           m_Queue;
   ParallelFor       m_Before; // the host threads of the outer operation
   bool              m_IsOuter;
-  bool              m_IsCountedAnew;
+  bool              m_ResetsStatistics;
   Clock::time_point m_Start = Clock::now();
 };
 
@@ -55,7 +55,7 @@ private:
  *  \throws DeviceLostError if the process was forked and the device does not work in a child, and what work throws */
 template <typename TWork>
 auto
-Operate(Queue & queue, const ParallelFor & parallelFor, const TWork & work, Counting counting = Counting::Anew)
+Operate(Queue & queue, const ParallelFor & parallelFor, const TWork & work, Counting counting = Counting::Reset)
 {
   Operation operation(queue, parallelFor, counting);
   if constexpr (std::is_void_v<decltype(work())>)

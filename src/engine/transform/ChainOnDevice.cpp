@@ -39,7 +39,7 @@ MakeJacobianFiller(const MatrixFiller & jacobians, const Matrix3 & behind, const
 
 /** Returns the largest magnitude of each component of the vectors; infinity where a component is not a number. */
 std::array<double, 3>
-FindLargest(const kernels::float4 * vectors, std::int64_t count)
+ComputeLargest(const kernels::float4 * vectors, std::int64_t count)
 {
   std::array<double, 3> largest{};
   const auto            include = [&largest](std::size_t r, float value) {
@@ -288,7 +288,7 @@ ChainOnDevice::UploadVectors(std::size_t part, std::int64_t target, std::int64_t
                 fill(first + begin, now, out);
                 if (m_WantsReach)
                 {
-                  const auto largest = FindLargest(static_cast<const kernels::float4 *>(out), now);
+                  const auto largest = ComputeLargest(static_cast<const kernels::float4 *>(out), now);
                   const std::lock_guard<std::mutex> lock(mutex);
                   for (std::size_t r = 0; r < 3; ++r)
                   {

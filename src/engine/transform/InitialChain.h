@@ -17,7 +17,7 @@ void
 CheckMapsPoints(const TransformChain & chain);
 
 /** Gives the vectors of a chain a source that is identified by a registration's number, so that they are uploaded once for all of
- *  its levels, and read anew by the next registration. */
+ *  its levels, and read again by the next registration. */
 void
 MarkAsOneSource(TransformChain & chain, std::uintptr_t registration);
 

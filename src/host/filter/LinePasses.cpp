@@ -110,7 +110,7 @@ ConvolveColumns(const ConvolutionArguments & a, const real * input, int j, i64 f
   const int position = ComputePosition(&a, j);
   for (int tap = 0; tap < a.tapCount; ++tap)
   {
-    const real * const row = input + FindSample(&a, position, tap) * a.inner + first;
+    const real * const row = input + GetTapIndex(&a, position, tap) * a.inner + first;
     const double       weight = a.taps[tap];
     if (tap == 0)
     {
@@ -164,7 +164,7 @@ public:
           real *    lines[Bundle];
           for (int k = 0; k < Bundle; ++k)
           {
-            lines[k] = values + FindLine(&a, a.firstLine + line + std::min(k, count - 1));
+            lines[k] = values + GetLineOffset(&a, a.firstLine + line + std::min(k, count - 1));
           }
           RecurseBundle(constant, a, lines, count, bundle);
         }

@@ -84,7 +84,7 @@ ResampleRow(TInterpolation                interpolation,
   int       firstColumn = 0;
   if (chain == ChainFollowsRows)
   {
-    const int columnCount = FindColumnsOfRow(v.parts, 0, width - 1, y, z, &firstColumn);
+    const int columnCount = LocateColumnsOfRow(v.parts, 0, width - 1, y, z, &firstColumn);
     columns.resize(static_cast<std::size_t>(3 * std::max(columnCount, 0)));
     SumColumnsOfRow(v.parts, v.vectors, firstColumn, columnCount, 0, 1, y, z, columns.data());
   }

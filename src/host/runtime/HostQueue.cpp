@@ -57,7 +57,7 @@ HostQueue::DoAllocate(std::size_t bytes)
 std::size_t
 HostQueue::GetFreeMemory()
 {
-  return GetBackend().GetMemoryAccount().GetRoom(GetBackend().GetDescription().memorySize);
+  return GetBackend().GetMemoryAccount().GetAvailableBytes(GetBackend().GetDescription().memorySize);
 }
 
 void

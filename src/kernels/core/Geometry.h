@@ -7,7 +7,7 @@
 GPUREG_NAMESPACE_BEGIN
 
 /** Holds a volume's size and, computed once, the numbers that interpolation derives from it. All members have 32 bits, so that every
- *  compiler lays the struct out alike. */
+ *  compiler lays the struct out identically. */
 typedef struct VolumeShape
 {
   int size[3];

@@ -6,7 +6,7 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Adds a lane's sum to a histogram of one or more fixed bins, whose cells are `stride` apart. */
+/** Adds a lane's sum to a histogram of one or more fixed bins, whose entries are `stride` apart. */
 GPUREG_METRIC_GROUP_FUNCTION void
 CountLaneSum(
   int variant, const MetricArguments * a, u64 laneSum, int lane, int rows, GPUREG_LOCAL u32 * histogram, int stride)

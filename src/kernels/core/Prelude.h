@@ -255,27 +255,27 @@ DoubleOfBits(i64 bits)
   return x;
 }
 
-/** Adds weight to histogram[cell·stride]. */
+/** Adds weight to histogram[entry·stride]. */
 inline void
-AddToCell(u32 * histogram, int cell, int stride, u32 weight)
+AddToEntry(u32 * histogram, int entry, int stride, u32 weight)
 {
-  histogram[cell * stride] += weight;
+  histogram[entry * stride] += weight;
 }
 
-/** Adds weight to histogram[cell·stride], a cell to which neighbouring lanes of a device often add at the same time. */
+/** Adds weight to histogram[entry·stride], an entry to which neighbouring lanes of a device often add at the same time. */
 inline void
-AddToSharedCell(u32 * histogram, int cell, int stride, u32 weight)
+AddToSharedEntry(u32 * histogram, int entry, int stride, u32 weight)
 {
-  AddToCell(histogram, cell, stride, weight);
+  AddToEntry(histogram, entry, stride, weight);
 }
 
-/** Adds weights[k] to histogram[(cell + k)·stride], 0 <= k < cells. */
+/** Adds weights[k] to histogram[(entry + k)·stride], 0 <= k < entries. */
 inline void
-AddWindow(u32 * histogram, int cell, int stride, int cells, const u32 * weights)
+AddWindow(u32 * histogram, int entry, int stride, int entries, const u32 * weights)
 {
-  for (int k = 0; k < cells; ++k)
+  for (int k = 0; k < entries; ++k)
   {
-    histogram[(cell + k) * stride] += weights[k];
+    histogram[(entry + k) * stride] += weights[k];
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A logarithm in double precision that every compiler rounds alike; the logarithms of their libraries differ in the last digit.
+// A logarithm in double precision that every compiler rounds identically; the logarithms of their libraries differ in the last digit.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_RoundedLog_h
 #define gpureg_kernels_RoundedLog_h

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products and linear interpolation in double precision that every compiler rounds alike.
+// Products and linear interpolation in double precision that every compiler rounds identically.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_RoundedProduct_h
 #define gpureg_kernels_RoundedProduct_h

@@ -54,7 +54,7 @@ CountBoxSums(const BoxCorrelation * a)
 
 /** Computes the first and the last row that a block's sums read along an axis: radius rows before and behind the block, inside of the grid. */
 GPUREG_FUNCTION void
-FindRowsOfSums(const FieldBlock * block, int first, int radius, int size, int * begin, int * last)
+ComputeRowsOfSums(const FieldBlock * block, int first, int radius, int size, int * begin, int * last)
 {
   const int end = first + block->length - 1 + radius;
   *begin = first > radius ? first - radius : 0;
@@ -97,7 +97,7 @@ StoreSumsInPlane(const FieldGrid *    grid,
   {
     if (j < block->length)
     {
-      const i64 voxel = FindRowOfBlock(grid, block, block->first[1] + j, block->first[2]);
+      const i64 voxel = ComputeRowOfBlock(grid, block, block->first[1] + j, block->first[2]);
       GPUREG_UNROLL_ALL for (int s = 0; s < arrays; ++s)
       {
         if (s < kept)
@@ -151,13 +151,13 @@ SumProductsInPlane(const FieldGrid *          grid,
   int        begin, last, firstMove, lastMove;
   real       row[BoxWeighedSums * BlockWidth];
   real       sums[BoxesLength * BoxWeighedSums * BlockWidth];
-  FindFieldBlock(grid, 1, BoxesLength, item, &block);
-  FindRowsOfSums(&block, block.first[1], a->radius[1], grid->size[1], &begin, &last);
-  FindMoves(grid, &block, a->radius[0], &firstMove, &lastMove);
+  LocateFieldBlock(grid, 1, BoxesLength, item, &block);
+  ComputeRowsOfSums(&block, block.first[1], a->radius[1], grid->size[1], &begin, &last);
+  ComputeMoves(grid, &block, a->radius[0], &firstMove, &lastMove);
   ClearSums(BoxesLength * BoxWeighedSums * BlockWidth, sums);
   for (int y = begin; y <= last; ++y)
   {
-    const i64                  first = FindRowOfBlock(grid, &block, y, block.first[2]);
+    const i64                  first = ComputeRowOfBlock(grid, &block, y, block.first[2]);
     GPUREG_GLOBAL const real * fixedRow = fixed + first;
     GPUREG_GLOBAL const real * movingRow = moving + first;
     ClearSums(BoxWeighedSums * BlockWidth, row);
@@ -206,13 +206,13 @@ SumTermsInPlane(const FieldGrid *          grid,
   int        begin, last, firstMove, lastMove;
   real       row[BoxTerms * BlockWidth];
   real       sums[BoxesLength * BoxTerms * BlockWidth];
-  FindFieldBlock(grid, 1, BoxesLength, item, &block);
-  FindRowsOfSums(&block, block.first[1], a->radius[1], grid->size[1], &begin, &last);
-  FindMoves(grid, &block, a->radius[0], &firstMove, &lastMove);
+  LocateFieldBlock(grid, 1, BoxesLength, item, &block);
+  ComputeRowsOfSums(&block, block.first[1], a->radius[1], grid->size[1], &begin, &last);
+  ComputeMoves(grid, &block, a->radius[0], &firstMove, &lastMove);
   ClearSums(BoxesLength * BoxTerms * BlockWidth, sums);
   for (int y = begin; y <= last; ++y)
   {
-    const i64 first = FindRowOfBlock(grid, &block, y, block.first[2]);
+    const i64 first = ComputeRowOfBlock(grid, &block, y, block.first[2]);
     ClearSums(BoxTerms * BlockWidth, row);
     GPUREG_UNROLL_4 for (int by = firstMove; by <= lastMove; ++by)
     {
@@ -247,12 +247,12 @@ SumAlongZ(const FieldGrid *          grid,
 {
   const i64 voxels = CountFieldVoxels(grid);
   int       begin, last;
-  FindRowsOfSums(block, block->first[2], radius, grid->size[2], &begin, &last);
+  ComputeRowsOfSums(block, block->first[2], radius, grid->size[2], &begin, &last);
   ClearSums(arrays * BlockWidth, row);
   ClearSums(BoxesLength * arrays * BlockWidth, sums);
   GPUREG_UNROLL_2 for (int z = begin; z <= last; ++z)
   {
-    const i64 first = FindRowOfBlock(grid, block, block->first[1], z);
+    const i64 first = ComputeRowOfBlock(grid, block, block->first[1], z);
     GPUREG_UNROLL_ALL for (int s = 0; s < arrays; ++s)
     {
       if (s < kept)
@@ -309,7 +309,7 @@ ComputeCorrelationTerms(const FieldGrid *          grid,
   real       weight[BlockWidth];
   real       value[BlockWidth];
   real       total = 0.0f;
-  FindFieldBlock(grid, 2, BoxesLength, item, &block);
+  LocateFieldBlock(grid, 2, BoxesLength, item, &block);
   SumAlongZ(grid, &block, a->radius[2], BoxWeighedSums, CountBoxSums(a), summed, row, sums);
   ClearSums(BlockWidth, value);
   GPUREG_UNROLL_ALL for (int j = 0; j < BoxesLength; ++j)
@@ -317,7 +317,7 @@ ComputeCorrelationTerms(const FieldGrid *          grid,
     if (j < block.length)
     {
       real *    of = sums + j * BoxWeighedSums * BlockWidth;
-      const i64 first = FindRowOfBlock(grid, &block, block.first[1], block.first[2] + j);
+      const i64 first = ComputeRowOfBlock(grid, &block, block.first[1], block.first[2] + j);
       GPUREG_FOR_ELEMENTS(i, 1, 0, block.width)
       {
         weight[i] = a->hasWeights ? weights[first + i] : (real)1.0f;
@@ -361,14 +361,14 @@ ComputeCorrelationForces(const FieldGrid *          grid,
   FieldBlock block;
   real       row[BoxTerms * BlockWidth];
   real       sums[BoxesLength * BoxTerms * BlockWidth];
-  FindFieldBlock(grid, 2, BoxesLength, item, &block);
+  LocateFieldBlock(grid, 2, BoxesLength, item, &block);
   SumAlongZ(grid, &block, a->radius[2], BoxTerms, BoxTerms, summed, row, sums);
   GPUREG_UNROLL_ALL for (int j = 0; j < BoxesLength; ++j)
   {
     if (j < block.length)
     {
       const real * of = sums + j * BoxTerms * BlockWidth;
-      const i64    first = FindRowOfBlock(grid, &block, block.first[1], block.first[2] + j);
+      const i64    first = ComputeRowOfBlock(grid, &block, block.first[1], block.first[2] + j);
       GPUREG_FOR_ELEMENTS(i, 1, 0, block.width)
       {
         const i64  voxel = first + i;

@@ -22,7 +22,7 @@ MoveBySquaredField(const FieldGrid *          grid,
 {
   int  index[3];
   real vector[3];
-  FindVoxelIndex(grid, item, index);
+  ComputeVoxelIndex(grid, item, index);
   for (int r = 0; r < 3; ++r)
   {
     vector[r] = (real)scale * field[3 * item + r];
@@ -86,7 +86,7 @@ ScatterToCorners(const FieldGrid *           grid,
     return;
   }
   MoveBySquaredField(grid, scale, field, item, cell, fraction, isFree);
-  const FieldCorners corners = FindFieldCorners(grid, cell);
+  const FieldCorners corners = LocateFieldCorners(grid, cell);
   for (int corner = 0; corner < 8; ++corner)
   {
     i64  first = corners.first;

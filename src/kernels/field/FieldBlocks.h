@@ -71,7 +71,7 @@ CountFieldBlocks(const FieldGrid * grid, int axis, int width, int length)
 
 /** Finds the block with number item. axis: 1 or 2, the axis along which blocks are long; length: a block's. */
 GPUREG_FUNCTION void
-FindFieldBlock(const FieldGrid * grid, int axis, int length, i64 item, FieldBlock * block)
+LocateFieldBlock(const FieldGrid * grid, int axis, int length, i64 item, FieldBlock * block)
 {
   const int alongY = axis == 1 ? CountBlocksAlong(grid->size[1], length) : grid->size[1];
   int       left;
@@ -91,7 +91,7 @@ FindFieldBlock(const FieldGrid * grid, int axis, int length, i64 item, FieldBloc
 
 /** Returns the number of the first voxel of a block's row at y and z. */
 GPUREG_FUNCTION i64
-FindRowOfBlock(const FieldGrid * grid, const FieldBlock * block, int y, int z)
+ComputeRowOfBlock(const FieldGrid * grid, const FieldBlock * block, int y, int z)
 {
   return ((i64)z * grid->size[1] + y) * grid->size[0] + block->first[0];
 }
@@ -115,7 +115,7 @@ IsWithin(int radius, int place, int other)
 
 /** Finds the shifts along x, from first to last and at most radius far, that leave at least one voxel of a block inside of the grid. */
 GPUREG_FUNCTION void
-FindMoves(const FieldGrid * grid, const FieldBlock * block, int radius, int * first, int * last)
+ComputeMoves(const FieldGrid * grid, const FieldBlock * block, int radius, int * first, int * last)
 {
   const int before = block->first[0] + block->width - 1;
   const int behind = grid->size[0] - 1 - block->first[0];
@@ -124,7 +124,7 @@ FindMoves(const FieldGrid * grid, const FieldBlock * block, int radius, int * fi
 }
 
 /** Finds the voxels of a block's row, from begin to before end, that are inside of the grid when shifted by `by` along x. by: a shift that
- *  FindMoves() allows, which leaves a lane's voxel inside. */
+ *  ComputeMoves() allows, which leaves a lane's voxel inside. */
 GPUREG_FUNCTION void
 ComputeMovedRow(const FieldGrid * grid, const FieldBlock * block, int by, int * begin, int * end)
 {

@@ -27,7 +27,7 @@ ComposeFields(const FieldGrid *           grid,
 {
   int  index[3], cell[3];
   real vector[3], moved[3], fraction[3];
-  FindVoxelIndex(grid, item, index);
+  ComputeVoxelIndex(grid, item, index);
   for (int r = 0; r < 3; ++r)
   {
     vector[r] = (real)factors[FactorOfInner] * inner[3 * item + r];
@@ -56,7 +56,7 @@ SquareField(
 {
   int  index[3], cell[3];
   real vector[3], moved[3], fraction[3];
-  FindVoxelIndex(grid, item, index);
+  ComputeVoxelIndex(grid, item, index);
   for (int r = 0; r < 3; ++r)
   {
     vector[r] = (real)scale * field[3 * item + r];
@@ -90,11 +90,11 @@ ResampleField(const FieldResampling * a, GPUREG_GLOBAL const real * field, GPURE
   int  index[3], cell[3];
   real fraction[3];
   real vector[3] = { 0.0f, 0.0f, 0.0f };
-  FindVoxelIndex(&a->grid, item, index);
+  ComputeVoxelIndex(&a->grid, item, index);
   for (int d = 0; d < 3; ++d)
   {
     const i64 position = ApplyFixedRow(&a->toField, d, index[0], index[1], index[2]);
-    cell[d] = CellOf(position);
+    cell[d] = IntegerPart(position);
     ComputeFraction(position, fraction + d);
   }
   if (a->continues)

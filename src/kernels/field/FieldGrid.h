@@ -18,7 +18,7 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** The grid of a field. 32-bit members only, so that every compiler lays it out alike. */
+/** The grid of a field. 32-bit members only, so that every compiler lays it out identically. */
 typedef struct FieldGrid
 {
   int size[3];   /* voxels along x, y and z; one along z in two dimensions */
@@ -60,7 +60,7 @@ SplitNumber(i64 number, int width, int height, int * index)
 
 /** Splits a voxel's number into its indices. */
 GPUREG_FUNCTION void
-FindVoxelIndex(const FieldGrid * grid, i64 voxel, int * index)
+ComputeVoxelIndex(const FieldGrid * grid, i64 voxel, int * index)
 {
   SplitNumber(voxel, grid->size[0], grid->size[1], index);
 }
@@ -138,7 +138,7 @@ typedef struct FieldCorners
 } FieldCorners;
 
 GPUREG_FUNCTION FieldCorners
-FindFieldCorners(const FieldGrid * grid, const int * cell)
+LocateFieldCorners(const FieldGrid * grid, const int * cell)
 {
   FieldCorners corners;
   i64          stride = 3;
@@ -165,7 +165,7 @@ GPUREG_REAL_FUNCTION void
 InterpolateField(
   const FieldGrid * grid, GPUREG_GLOBAL const real * field, const int * cell, const real * fraction, real * vector)
 {
-  const FieldCorners         corners = FindFieldCorners(grid, cell);
+  const FieldCorners         corners = LocateFieldCorners(grid, cell);
   const i64                  x = corners.step[0];
   const i64                  y = corners.step[1];
   GPUREG_GLOBAL const real * p = field + corners.first;
@@ -190,7 +190,7 @@ InterpolateFieldAndSlopes(const FieldGrid *          grid,
                           real *                     vector,
                           real *                     slopes)
 {
-  const FieldCorners         corners = FindFieldCorners(grid, cell);
+  const FieldCorners         corners = LocateFieldCorners(grid, cell);
   const i64                  x = corners.step[0];
   const i64                  y = corners.step[1];
   GPUREG_GLOBAL const real * p = field + corners.first;

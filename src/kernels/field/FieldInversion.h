@@ -78,7 +78,7 @@ MeasureInversionError(const FieldGrid *                    grid,
   if (!state->isDone)
   {
     const real vector[3] = { inverse[3 * item], inverse[3 * item + 1], inverse[3 * item + 2] };
-    FindVoxelIndex(grid, item, index);
+    ComputeVoxelIndex(grid, item, index);
     length = ComputeInverseError(grid, index, field, vector, error);
   }
   lengths[item] = length;
@@ -132,7 +132,7 @@ StepInverse(const FieldGrid *                    grid,
     return;
   }
   const real vector[3] = { inverse[3 * item], inverse[3 * item + 1], inverse[3 * item + 2] };
-  FindVoxelIndex(grid, item, index);
+  ComputeVoxelIndex(grid, item, index);
   const float length = ComputeInverseError(grid, index, field, vector, error);
   const float longest = state->step * state->largestError;
   const float step = length > longest ? state->step * (longest / length) : state->step;

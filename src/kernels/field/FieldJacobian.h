@@ -16,7 +16,7 @@ ComputeVolumeChange(const FieldGrid * grid, GPUREG_GLOBAL const real * field, i6
   int  index[3];
   real slopes[9], gradient[9];
   i64  stride = 3;
-  FindVoxelIndex(grid, item, index);
+  ComputeVoxelIndex(grid, item, index);
   for (int k = 0; k < 3; ++k)
   {
     const i64                  before = index[k] > 0 ? stride : 0;

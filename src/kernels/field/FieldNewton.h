@@ -129,7 +129,7 @@ InvertByNewton(const FieldGrid *          grid,
 {
   int  index[3];
   real best[3] = { inverse[3 * item], inverse[3 * item + 1], inverse[3 * item + 2] };
-  FindVoxelIndex(grid, item, index);
+  ComputeVoxelIndex(grid, item, index);
   if (rule->hasBorder && IsOnFieldBorder(grid, index))
   {
     best[0] = best[1] = best[2] = 0.0f;
@@ -166,7 +166,7 @@ InvertFromNeighbours(const FieldGrid *          grid,
     int  index[3];
     real best[3] = { inverse[3 * item], inverse[3 * item + 1], inverse[3 * item + 2] };
     i64  stride = 1;
-    FindVoxelIndex(grid, item, index);
+    ComputeVoxelIndex(grid, item, index);
     for (int d = 0; d < 3; ++d)
     {
       for (int side = -1; side <= 1; side += 2)
@@ -236,7 +236,7 @@ JudgeInverse(const FieldGrid *           grid,
   int         index[3];
   const real  vector[3] = { inverse[3 * item], inverse[3 * item + 1], inverse[3 * item + 2] };
   const float error = errors[item];
-  FindVoxelIndex(grid, item, index);
+  ComputeVoxelIndex(grid, item, index);
   /* Written so that NaN counts as a large error. */
   const int isUnmapped = !(error <= smallError) && LeadsToEdge(grid, index, vector);
   numbers[InverseError * voxels + item] = isUnmapped ? 0.0f : error;

@@ -8,7 +8,10 @@ GPUREG_NAMESPACE_BEGIN
 
 /** Writes the largest number in a strip, which has at least one. */
 GPUREG_FUNCTION void
-FindLargestOfStrip(const Strips * strips, GPUREG_GLOBAL const float * numbers, GPUREG_GLOBAL float * largest, i64 strip)
+ComputeLargestOfStrip(const Strips *              strips,
+                      GPUREG_GLOBAL const float * numbers,
+                      GPUREG_GLOBAL float *       largest,
+                      i64                         strip)
 {
   const i64 begin = BeginOfStrip(strips, strip);
   const i64 end = EndOfStrip(strips, strip);
@@ -21,14 +24,14 @@ FindLargestOfStrip(const Strips * strips, GPUREG_GLOBAL const float * numbers, G
   largest[strip] = found;
 }
 
-GPUREG_ITEM_KERNEL(FindLargestOfStrip, 16, "measuring a field");
+GPUREG_ITEM_KERNEL(ComputeLargestOfStrip, 16, "measuring a field");
 
 /** Writes the largest absolute value of the numbers in a strip. */
 GPUREG_FUNCTION void
-FindLargestMagnitudeOfStrip(const Strips *              strips,
-                            GPUREG_GLOBAL const float * numbers,
-                            GPUREG_GLOBAL float *       largest,
-                            i64                         strip)
+ComputeLargestMagnitudeOfStrip(const Strips *              strips,
+                               GPUREG_GLOBAL const float * numbers,
+                               GPUREG_GLOBAL float *       largest,
+                               i64                         strip)
 {
   const i64 end = EndOfStrip(strips, strip);
   const i64 step = StepOfStrip(strips);
@@ -40,7 +43,7 @@ FindLargestMagnitudeOfStrip(const Strips *              strips,
   largest[strip] = found;
 }
 
-GPUREG_ITEM_KERNEL(FindLargestMagnitudeOfStrip, 16, "measuring a field");
+GPUREG_ITEM_KERNEL(ComputeLargestMagnitudeOfStrip, 16, "measuring a field");
 
 /** Writes the sum of the numbers in a strip. */
 GPUREG_FUNCTION void
@@ -61,12 +64,12 @@ GPUREG_ITEM_KERNEL(SumStrip, 16, "adding up numbers");
 /** Writes the largest of the numbers in a strip, which has at least one, and the sum of the addends in it: numbers and addends are one array
  *  at first. */
 GPUREG_FUNCTION void
-FindLargestAndSumOfStrip(const Strips *              strips,
-                         GPUREG_GLOBAL const float * numbers,
-                         GPUREG_GLOBAL const float * addends,
-                         GPUREG_GLOBAL float *       largest,
-                         GPUREG_GLOBAL float *       sums,
-                         i64                         strip)
+ComputeLargestAndSumOfStrip(const Strips *              strips,
+                            GPUREG_GLOBAL const float * numbers,
+                            GPUREG_GLOBAL const float * addends,
+                            GPUREG_GLOBAL float *       largest,
+                            GPUREG_GLOBAL float *       sums,
+                            i64                         strip)
 {
   const i64 begin = BeginOfStrip(strips, strip);
   const i64 end = EndOfStrip(strips, strip);
@@ -82,7 +85,7 @@ FindLargestAndSumOfStrip(const Strips *              strips,
   sums[strip] = sum;
 }
 
-GPUREG_ITEM_KERNEL(FindLargestAndSumOfStrip, 16, "measuring a field");
+GPUREG_ITEM_KERNEL(ComputeLargestAndSumOfStrip, 16, "measuring a field");
 
 GPUREG_NAMESPACE_END
 

@@ -173,8 +173,8 @@ SmoothFieldAlongX(const FieldGrid *           grid,
   FieldBlock      block;
   i64             first;
   real            sums[BlockLength * BlockWidth];
-  FindFieldBlock(&numbers, 1, BlockLength, item, &block);
-  first = FindRowOfBlock(&numbers, &block, block.first[1], block.first[2]) - block.first[0];
+  LocateFieldBlock(&numbers, 1, BlockLength, item, &block);
+  first = ComputeRowOfBlock(&numbers, &block, block.first[1], block.first[2]) - block.first[0];
   ClearSums(BlockLength * BlockWidth, sums);
   for (int by = -a->radius[0]; by <= a->radius[0]; ++by)
   {
@@ -201,8 +201,8 @@ SmoothFieldAlongY(const FieldGrid *           grid,
   real                        window[BlockLength];
   real                        row[BlockWidth];
   real                        sums[BlockLength * BlockWidth];
-  FindFieldBlock(&numbers, 1, BlockLength, item, &block);
-  first = FindRowOfBlock(&numbers, &block, 0, block.first[2]) - block.first[0];
+  LocateFieldBlock(&numbers, 1, BlockLength, item, &block);
+  first = ComputeRowOfBlock(&numbers, &block, 0, block.first[2]) - block.first[0];
   ClearSums(BlockLength, window);
   ClearSums(BlockLength * BlockWidth, sums);
   GPUREG_UNROLL_4 for (int away = -a->radius[1]; away < block.length + a->radius[1]; ++away)
@@ -280,8 +280,8 @@ SmoothFieldAlongZ(const FieldGrid *           grid,
   real                        window[BlockLength];
   real                        row[3 * BlockWidth];
   real                        sums[BlockLength * 3 * BlockWidth];
-  FindFieldBlock(grid, 2, BlockLength, item, &block);
-  column = field + 3 * FindRowOfBlock(grid, &block, block.first[1], 0);
+  LocateFieldBlock(grid, 2, BlockLength, item, &block);
+  column = field + 3 * ComputeRowOfBlock(grid, &block, block.first[1], 0);
   ClearSums(BlockLength, window);
   ClearSums(BlockLength * 3 * BlockWidth, sums);
   GPUREG_UNROLL_4 for (int away = -a->radius[2]; away < block.length + a->radius[2]; ++away)
@@ -298,7 +298,7 @@ SmoothFieldAlongZ(const FieldGrid *           grid,
   {
     if (j < block.length)
     {
-      const i64 first = FindRowOfBlock(grid, &block, block.first[1], block.first[2] + j);
+      const i64 first = ComputeRowOfBlock(grid, &block, block.first[1], block.first[2] + j);
       real *    of = sums + j * 3 * BlockWidth;
       found = LargerOf(found, FinishSmoothing(grid, a, &block, block.first[2] + j, unsmoothed, first, of));
       GPUREG_FOR_ELEMENTS(i, 3, 0, block.width)

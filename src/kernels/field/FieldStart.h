@@ -6,7 +6,7 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Says how a chain follows the fields of a grid. 32-bit members only, so that every compiler lays it out alike. */
+/** Says how a chain follows the fields of a grid. 32-bit members only, so that every compiler lays it out identically. */
 typedef struct FieldStart
 {
   FieldGrid grid;
@@ -39,7 +39,7 @@ MoveByStart(const FieldStart *              a,
 {
   int   index[3];
   float d[3];
-  FindVoxelIndex(&a->grid, item, index);
+  ComputeVoxelIndex(&a->grid, item, index);
   EnterChain(a, field, item, d);
   DisplaceByChain(a->partCount, parts, vectors, index[0], index[1], index[2], d);
   for (int r = 0; r < 3; ++r)
@@ -79,7 +79,7 @@ PullForceThroughStart(const FieldStart *              a,
   float       d[3];
   float       jacobian[9];
   const float force[3] = { forces[3 * item], forces[3 * item + 1], forces[3 * item + 2] };
-  FindVoxelIndex(&a->grid, item, index);
+  ComputeVoxelIndex(&a->grid, item, index);
   EnterChain(a, field, item, d);
   for (int n = 0; n < 9; ++n)
   {

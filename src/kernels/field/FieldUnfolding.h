@@ -35,7 +35,7 @@ SpreadMarks(const FieldGrid *           grid,
   float vector[3], fraction[3];
   i64   stride = 1;
   i64   from = 0;
-  FindVoxelIndex(grid, item, index);
+  ComputeVoxelIndex(grid, item, index);
   for (int r = 0; r < 3; ++r)
   {
     vector[r] = -share * velocity[3 * item + r];
@@ -62,7 +62,7 @@ TakeWhereMarked(const FieldGrid *           grid,
 {
   int   index[3], lower[3], upper[3];
   float mark = 0.0f;
-  FindVoxelIndex(grid, item, index);
+  ComputeVoxelIndex(grid, item, index);
   for (int d = 0; d < 3; ++d)
   {
     const int last = grid->size[d] - 1;

@@ -33,12 +33,12 @@ ComputeWarpedPlace(const FieldWarp * warp, GPUREG_GLOBAL const float * field, i6
   int         index[3];
   int         isInside = 1;
   const float vector[3] = { field[3 * item], field[3 * item + 1], field[3 * item + 2] };
-  FindVoxelIndex(&warp->grid, item, index);
+  ComputeVoxelIndex(&warp->grid, item, index);
   for (int d = 0; d < 3; ++d)
   {
     const i64 position = ApplyFixedRow(&warp->toImage, d, index[0], index[1], index[2]);
     const int last = warp->imageSize[d] - 1;
-    cell[d] = CellOf(position);
+    cell[d] = IntegerPart(position);
     ComputeFraction(position, fraction + d);
     MovePosition(ToImageVoxels(warp, d, vector), cell + d, fraction + d);
     if (last == 0)

@@ -24,7 +24,7 @@ MoveToImage(const FieldResampling * a, GPUREG_GLOBAL const float * field, i64 it
   int         index[3];
   int         isInside = 1;
   const float vector[3] = { field[3 * item], field[3 * item + 1], field[3 * item + 2] };
-  FindVoxelIndex(&a->grid, item, index);
+  ComputeVoxelIndex(&a->grid, item, index);
   for (int d = 0; d < 3; ++d)
   {
     const i64 position = ApplyFixedRow(&a->toField, d, index[0], index[1], index[2]);
@@ -35,7 +35,7 @@ MoveToImage(const FieldResampling * a, GPUREG_GLOBAL const float * field, i64 it
     const int   isNearNext = moved - whole >= 0.5f;
     /* Both conditions are false for NaN. */
     const int isNear = whole > -GPUREG_FARTHEST_DISPLACEMENT && whole < GPUREG_FARTHEST_DISPLACEMENT;
-    const i64 nearest = (i64)CellOf(position) + (isNear ? (int)whole : 0) + isNearNext;
+    const i64 nearest = (i64)IntegerPart(position) + (isNear ? (int)whole : 0) + isNearNext;
     isInside &= isNear && nearest >= 0 && nearest < a->fieldGrid.size[d];
     place->index[d] = (int)nearest;
     place->side[d] = isNearNext ? -1 : 1;

@@ -42,7 +42,7 @@ ComputePosition(const ConvolutionArguments * a, int j)
 
 /** Returns the index of the sample that tap number `tap` reads for the output at a position. */
 GPUREG_FUNCTION int
-FindSample(const ConvolutionArguments * a, int position, int tap)
+GetTapIndex(const ConvolutionArguments * a, int position, int tap)
 {
   const int sample = position - a->left + tap;
   return sample < 0 ? 0 : (sample < a->length ? sample : a->length - 1);
@@ -67,7 +67,7 @@ ConvolveAt(const ConvolutionArguments * a, GPUREG_GLOBAL const real * line, int 
   if (a->tapCount == 1)
   {
     /* Keeps the sign of -0. */
-    return FinishSum(a, a->taps[0] * (double)line[FindSample(a, position, 0) * a->inner]);
+    return FinishSum(a, a->taps[0] * (double)line[GetTapIndex(a, position, 0) * a->inner]);
   }
   double sum = 0.0;
   if (first >= 0 && first + a->tapCount <= a->length)
@@ -82,7 +82,7 @@ ConvolveAt(const ConvolutionArguments * a, GPUREG_GLOBAL const real * line, int 
   {
     for (int tap = 0; tap < a->tapCount; ++tap)
     {
-      sum += RoundedProduct(a->taps[tap], (double)line[FindSample(a, position, tap) * a->inner]);
+      sum += RoundedProduct(a->taps[tap], (double)line[GetTapIndex(a, position, tap) * a->inner]);
     }
   }
   return FinishSum(a, sum);

@@ -11,9 +11,9 @@ GPUREG_NAMESPACE_BEGIN
 
 /** Returns the index of a state that a work-item stores for a block; the states of neighbouring work-items are adjacent. */
 GPUREG_FUNCTION i64
-FindState(const RecursionArguments * a, int kind, int block, int state, i64 item)
+GetStateIndex(const RecursionArguments * a, int kind, int block, int state, i64 item)
 {
-  return ((i64)block * CountKeptStates(kind) + state) * a->lineCount + item;
+  return ((i64)block * CountStoredStates(kind) + state) * a->lineCount + item;
 }
 
 GPUREG_REAL_FUNCTION void
@@ -25,9 +25,9 @@ StoreStateAndRunForwards(int                        kind,
                          double *                   state,
                          GPUREG_GLOBAL double *     kept)
 {
-  for (int s = 0; s < CountKeptStates(kind); ++s)
+  for (int s = 0; s < CountStoredStates(kind); ++s)
   {
-    kept[FindState(a, kind, block, s, item)] = state[s];
+    kept[GetStateIndex(a, kind, block, s, item)] = state[s];
   }
   const int count = a->length - block * RecursionBlock;
   for (int k = 0; k < RecursionBlock; ++k)
@@ -51,7 +51,7 @@ RunBackwards(int                          kind,
   double state[RecursionStates], y[RecursionBlock];
   for (int s = 0; s < RecursionStates; ++s)
   {
-    state[s] = s < CountKeptStates(kind) ? kept[FindState(a, kind, block, s, item)] : 0.0;
+    state[s] = s < CountStoredStates(kind) ? kept[GetStateIndex(a, kind, block, s, item)] : 0.0;
   }
   const int count = a->length - block * RecursionBlock;
   for (int k = 0; k < RecursionBlock; ++k)
@@ -82,7 +82,7 @@ struct RecursionVariants
 GPUREG_REAL_FUNCTION void
 RecurseLine(int kind, const RecursionArguments * a, i64 item, GPUREG_GLOBAL real * volume, GPUREG_GLOBAL double * kept)
 {
-  GPUREG_GLOBAL real * line = volume + FindLine(a, a->firstLine + item);
+  GPUREG_GLOBAL real * line = volume + GetLineOffset(a, a->firstLine + item);
   const int            blocks = CountBlocks(a->length);
   real                 x[RecursionBlock];
   double               state[RecursionStates], back[RecursionStates];
@@ -150,7 +150,7 @@ MoveTile(const RecursionArguments * a,
   {
     if (firstItem + lane < a->lineCount && i < a->length)
     {
-      GPUREG_GLOBAL real * there = volume + (FindLine(a, a->firstLine + firstItem + lane) + i * a->inner);
+      GPUREG_GLOBAL real * there = volume + (GetLineOffset(a, a->firstLine + firstItem + lane) + i * a->inner);
       if (isStore)
       {
         *there = tile[lane * RecursionTileWidth + k];
@@ -181,7 +181,7 @@ RecurseTile(int                        kind,
   double              state[RecursionStates], back[RecursionStates];
   if (hasLine)
   {
-    GPUREG_GLOBAL real * line = volume + FindLine(a, a->firstLine + item);
+    GPUREG_GLOBAL real * line = volume + GetLineOffset(a, a->firstLine + item);
     StartCausal(kind, a, line, state);
   }
   for (int block = 0; block < blocks; ++block)

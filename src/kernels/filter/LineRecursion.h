@@ -45,7 +45,7 @@ typedef struct RecursionArguments
 
 /** Returns the number of states that are stored for each block. */
 GPUREG_FUNCTION int
-CountKeptStates(int kind)
+CountStoredStates(int kind)
 {
   return kind == RecursionOfGaussian ? RecursionStates : 1;
 }
@@ -58,7 +58,7 @@ CountBlocks(int length)
 
 /** Returns the offset of a line's first sample, in elements. From one sample to the next there are a->inner elements. */
 GPUREG_FUNCTION i64
-FindLine(const RecursionArguments * a, i64 line)
+GetLineOffset(const RecursionArguments * a, i64 line)
 {
   const i64 outer = line / a->inner;
   return outer * a->inner * a->length + (line - outer * a->inner);

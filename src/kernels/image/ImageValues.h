@@ -274,7 +274,7 @@ ApplyRow(const double * row, int x, int y, int z)
 /** Computes a sample's value. Returns 0 if the sample lies outside of the image: ITK's half-open box [-0.5, size - 0.5). A position
  *  within 2^-33 of an end of the box is taken to be at that end, as for positions elsewhere. */
 GPUREG_REAL_FUNCTION int
-FindImageValue(const ImageSampling * a, GPUREG_GLOBAL const real * values, i64 sample, real * value)
+ComputeImageValue(const ImageSampling * a, GPUREG_GLOBAL const real * values, i64 sample, real * value)
 {
   if (a->isOneGrid)
   {
@@ -310,7 +310,7 @@ StoreImageValue(const ImageSampling *      a,
                 i64                        sample)
 {
   real         value = 0;
-  const int    isValid = FindImageValue(a, values, sample, &value) && (!a->hasMask || mask[sample] != 0);
+  const int    isValid = ComputeImageValue(a, values, sample, &value) && (!a->hasMask || mask[sample] != 0);
   const double above = isValid ? (double)value - a->minimum : GPUREG_NO_VALUE;
   switch (a->form)
   {

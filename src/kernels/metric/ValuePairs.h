@@ -147,15 +147,15 @@ HasFixedValue(int variant, const SampleVolumes * v, i64 sample)
 /** Computes the pair of values of a sample, and, if the task computes forces, the gradient along which its force points. Returns 0 if
  *  the sample is not valid. */
 GPUREG_FUNCTION int
-FindPair(int                   variant,
-         const PairArguments * a,
-         int                   task,
-         const SampleMaps *    maps,
-         const SampleVolumes * v,
-         i64                   sample,
-         const i64 *           position,
-         ValuePair *           pair,
-         float *               gradient)
+ComputePair(int                   variant,
+            const PairArguments * a,
+            int                   task,
+            const SampleMaps *    maps,
+            const SampleVolumes * v,
+            i64                   sample,
+            const i64 *           position,
+            ValuePair *           pair,
+            float *               gradient)
 {
   const int isAlongMoving = TaskFindsForces(task) && !VariantHas(variant, GradientOfFixed);
   if (VariantHas(variant, SamplesAreFixedPoint))

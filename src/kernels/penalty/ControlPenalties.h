@@ -24,7 +24,7 @@ typedef enum ControlPenaltyKind
 } ControlPenaltyKind;
 
 /** A grid of control points: float4 [z][y][x], a displacement in mm and 0; in two dimensions its z is 0, too. 32-bit members only, so
- *  that every compiler lays the struct out alike. */
+ *  that every compiler lays the struct out identically. */
 typedef struct ControlPenaltyArguments
 {
   int   size[3];          /* control points along x, y, z; 1 along z in two dimensions */

@@ -18,7 +18,7 @@ typedef struct NodesOfPoint
 } NodesOfPoint;
 
 GPUREG_FUNCTION NodesOfPoint
-FindNodesOfPoint(int point, int nodes)
+ComputeNodesOfPoint(int point, int nodes)
 {
   NodesOfPoint of;
   for (int k = 0; k < 3; ++k)
@@ -149,8 +149,8 @@ CollectColumn(const ControlPenaltyArguments * a,
               int                             adds,
               GPUREG_GLOBAL float4 *          gradient)
 {
-  const NodesOfPoint     alongX = FindNodesOfPoint(x, a->nodes[0]);
-  const NodesOfPoint     alongY = FindNodesOfPoint(y, a->nodes[1]);
+  const NodesOfPoint     alongX = ComputeNodesOfPoint(x, a->nodes[0]);
+  const NodesOfPoint     alongY = ComputeNodesOfPoint(y, a->nodes[1]);
   const i64              plane = (i64)a->size[0] * a->size[1];
   GPUREG_GLOBAL float4 * column = gradient + (i64)y * a->size[0] + x;
   float4                 sums[3];

@@ -106,7 +106,7 @@ ResampleMoved(int                        interpolation,
   real fraction[3];
   for (int r = 0; r < 3; ++r)
   {
-    cell[r] = CellOf(position[r]);
+    cell[r] = IntegerPart(position[r]);
     ComputeFraction(position[r], fraction + r);
     if (d)
     {

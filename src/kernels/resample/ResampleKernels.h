@@ -88,7 +88,7 @@ ResampleRows(int                             interpolation,
 
   GPUREG_LOCAL real * rowColumns = columns + 3 * MaximumRowColumns * rowOfGroup;
   const ChainPart     part = parts[0];
-  const int           columnCount = FindColumnsOfRow(&part, firstX, endX - 1, y, z, &firstColumn);
+  const int           columnCount = LocateColumnsOfRow(&part, firstX, endX - 1, y, z, &firstColumn);
   SumColumnsOfRow(&part, vectors, firstColumn, columnCount, lane, ResampleRowLanes, y, z, rowColumns);
   RowBarrier();
   if (row >= a->cut.rowCount)
@@ -137,7 +137,7 @@ struct ResampleRowsVariants
 
 /** Returns the interpolation for which a kernel is compiled, or the launch's if the kernel is for any. */
 GPUREG_FUNCTION int
-FindInterpolation(int interpolation, const ResampleArguments * a)
+GetInterpolation(int interpolation, const ResampleArguments * a)
 {
   return interpolation == AnyInterpolation ? a->interpolation : interpolation;
 }
@@ -155,7 +155,7 @@ ResampleTileGroup(int                             interpolation,
                   GPUREG_GLOBAL real *            output)
 {
   const int components = isScalar ? 1 : a->components;
-  ResampleTile(FindInterpolation(interpolation, a), chain, components, a, parts, vectors, input, outside, output);
+  ResampleTile(GetInterpolation(interpolation, a), chain, components, a, parts, vectors, input, outside, output);
 }
 
 GPUREG_REAL_GROUP_KERNEL(ResampleTileGroup, ResampleTileVariants, 256, 0, "resampling");
@@ -175,7 +175,7 @@ ResampleRowsGroup(int                             interpolation,
                   GPUREG_LOCAL real *             columns)
 {
   const int components = isScalar ? 1 : a->components;
-  ResampleRows(FindInterpolation(interpolation, a), components, a, parts, vectors, input, outside, columns, output);
+  ResampleRows(GetInterpolation(interpolation, a), components, a, parts, vectors, input, outside, columns, output);
 }
 
 GPUREG_REAL_GROUP_KERNEL(ResampleRowsGroup, ResampleRowsVariants, 256, 3 * MaximumRowColumns, "resampling");

@@ -21,9 +21,9 @@ enum
   /** Voxels to each side that a windowed sinc reaches. */
   SincRadius = 3,
   /** Rows of its table between two voxels. */
-  SincParts = 8192,
+  SincTableRows = 8192,
   /** Entries of the error function's table in a unit, and the place beyond which it is 1 but for 1e-17. */
-  ErfParts = 512,
+  ErfTableEntries = 512,
   ErfEnd = 6,
   /** The most voxels along an axis that a kernel reaches. */
   MostTaps = 128,
@@ -58,7 +58,7 @@ GPUREG_REAL_FUNCTION real
 InterpolateErf(GPUREG_GLOBAL const real * table, real x)
 {
   const real end = (real)ErfEnd;
-  const real place = ((x < -end ? -end : (x > end ? end : x)) + end) * (real)ErfParts;
+  const real place = ((x < -end ? -end : (x > end ? end : x)) + end) * (real)ErfTableEntries;
   const int  low = (int)place;
   const real t = place - (real)low;
   const real value = table[2 * low];
@@ -74,8 +74,8 @@ InterpolateErf(GPUREG_GLOBAL const real * table, real x)
 GPUREG_REAL_FUNCTION WindowedTaps
 ComputeSincTaps(GPUREG_GLOBAL const real * table, int size, int cell, real fraction, real * weights)
 {
-  const real                 place = fraction * (real)SincParts;
-  const int                  low = (int)place < SincParts ? (int)place : SincParts - 1;
+  const real                 place = fraction * (real)SincTableRows;
+  const int                  low = (int)place < SincTableRows ? (int)place : SincTableRows - 1;
   const real                 t = place - (real)low;
   GPUREG_GLOBAL const real * row = table + 2 * SincRadius * low;
   const int                  first = cell + 1 - SincRadius;
@@ -176,7 +176,7 @@ typedef struct LabelWindow
 
 /** Finds the least and the largest label. */
 GPUREG_REAL_FUNCTION void
-FindLabelRange(
+ComputeLabelRange(
   const LabelWindow * a, GPUREG_GLOBAL const real * labels, GPUREG_GLOBAL const u8 * runs, real * least, real * most)
 {
   *least = labels[a->first];
@@ -245,7 +245,7 @@ FindLabel(const LabelWindow *        a,
           const real *               wz)
 {
   real least, most;
-  FindLabelRange(a, labels, runs, &least, &most);
+  ComputeLabelRange(a, labels, runs, &least, &most);
   real best = least;
   real largest = -1.0f;
   real label = least;
@@ -290,7 +290,7 @@ InterpolateWindowed(const WindowedArguments *       a,
   {
     const i64 position = ApplyFixedRow(&a->toInput, r, x, y, z);
     const int size = a->inputSize[r];
-    int       cell = CellOf(position);
+    int       cell = IntegerPart(position);
     real      fraction;
     ComputeFraction(position, &fraction);
     MovePosition(d[r], &cell, &fraction);

@@ -55,7 +55,7 @@ AddSplineSlopes(const ChainPart *            part,
     weightSlopes[axis][0] = 0.0f;
     if (axis < part->dimension)
     {
-      if (!FindControlPoints(part->order, part, axis, cell[axis], fraction[axis], first + axis, &t))
+      if (!LocateControlPoints(part->order, part, axis, cell[axis], fraction[axis], first + axis, &t))
       {
         return;
       }

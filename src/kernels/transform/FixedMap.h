@@ -96,7 +96,7 @@ ApplyFixedRowAt(const FixedMap * map, int r, const i64 * position)
 
 /** Returns the integer part of a fixed-point position. */
 GPUREG_FUNCTION int
-CellOf(i64 position)
+IntegerPart(i64 position)
 {
   return (int)(position >> 32);
 }

@@ -64,7 +64,7 @@ AddScaledVector(real weight, float4 vector, real * sum)
  *  region lie there, but for rounding. The lower end is inside; so is the upper one in itk::BSplineTransform, which takes a point within
  *  four floating-point steps to be on it; in itk::BSplineDeformableTransform (isOpen) it is outside. */
 GPUREG_REAL_FUNCTION int
-FindControlPoints(int order, const ChainPart * part, int axis, int cell, real fraction, int * first, real * t)
+LocateControlPoints(int order, const ChainPart * part, int axis, int cell, real fraction, int * first, real * t)
 {
   const int  size = part->size[axis];
   const int  lowerEnd = order / 2;
@@ -124,20 +124,20 @@ SumControlPointColumn(int                          order,
 
 /** Finds the control points with weights along y and z at a position, and these weights. Returns 0 outside of the valid region. */
 GPUREG_REAL_FUNCTION int
-FindControlPointColumns(
+LocateControlPointColumns(
   int order, const ChainPart * part, const int * cell, const real * fraction, int * first, real * wy, real * wz)
 {
   real t = 0.0f;
   first[2] = 0;
   wz[0] = 1.0f;
-  if (!FindControlPoints(order, part, 1, cell[1], fraction[1], first + 1, &t))
+  if (!LocateControlPoints(order, part, 1, cell[1], fraction[1], first + 1, &t))
   {
     return 0;
   }
   SplineWeights(order, t, wy);
   if (part->dimension > 2)
   {
-    if (!FindControlPoints(order, part, 2, cell[2], fraction[2], first + 2, &t))
+    if (!LocateControlPoints(order, part, 2, cell[2], fraction[2], first + 2, &t))
     {
       return 0;
     }
@@ -158,8 +158,8 @@ AddSplineDisplacement(int                          order,
   real wx[MaximumTransformSplineOrder + 1], wy[MaximumTransformSplineOrder + 1], wz[MaximumTransformSplineOrder + 1];
   real t;
   int  first[3];
-  if (!FindControlPoints(order, part, 0, cell[0], fraction[0], first, &t) ||
-      !FindControlPointColumns(order, part, cell, fraction, first, wy, wz))
+  if (!LocateControlPoints(order, part, 0, cell[0], fraction[0], first, &t) ||
+      !LocateControlPointColumns(order, part, cell, fraction, first, wy, wz))
   {
     return;
   }
@@ -214,7 +214,7 @@ LocateMoved(const i64 * position, const real * d, int * cell, real * fraction)
 {
   for (int r = 0; r < 3; ++r)
   {
-    cell[r] = CellOf(position[r]);
+    cell[r] = IntegerPart(position[r]);
     ComputeFraction(position[r], fraction + r);
     MovePosition(d[r], cell + r, fraction + r);
   }
@@ -311,13 +311,13 @@ FollowsRows(const ChainPart * part)
 /** Finds the columns of control points that may have weights between x and lastX in a row of such a part. Returns their number; 0 or
  *  less if there are none. */
 GPUREG_FUNCTION int
-FindColumnsOfRow(const ChainPart * part, int x, int lastX, int y, int z, int * firstColumn)
+LocateColumnsOfRow(const ChainPart * part, int x, int lastX, int y, int z, int * firstColumn)
 {
-  const int one = CellOf(ApplyFixedRow(&part->toGrid, 0, x, y, z));
-  const int other = CellOf(ApplyFixedRow(&part->toGrid, 0, lastX, y, z));
+  const int one = IntegerPart(ApplyFixedRow(&part->toGrid, 0, x, y, z));
+  const int other = IntegerPart(ApplyFixedRow(&part->toGrid, 0, lastX, y, z));
   const int least = one < other ? one : other;
   const int most = one < other ? other : one;
-  /* An end of the valid region belongs to the cell inside of it: FindControlPoints(). */
+  /* An end of the valid region belongs to the cell inside of it: LocateControlPoints(). */
   const int firstCell = RowSplineOrder / 2;
   const int lastCell = part->size[0] - (RowSplineOrder + 1) / 2 - 1;
   const int first = (least < lastCell ? least : lastCell) - RowSplineOrder / 2;
@@ -343,10 +343,10 @@ SumColumnsOfRow(const ChainPart *            part,
   for (int r = 1; r < 3; ++r)
   {
     const i64 position = ApplyFixedRow(&part->toGrid, r, 0, y, z);
-    cell[r] = CellOf(position);
+    cell[r] = IntegerPart(position);
     ComputeFraction(position, fraction + r);
   }
-  if (!FindControlPointColumns(RowSplineOrder, part, cell, fraction, first, wy, wz))
+  if (!LocateControlPointColumns(RowSplineOrder, part, cell, fraction, first, wy, wz))
   {
     for (int column = begin; column < columnCount; column += stride)
     {
@@ -374,7 +374,7 @@ AddFromColumns(const ChainPart * part, GPUREG_LOCAL const real * columns, int fi
   real fraction, t, wx[RowSplineOrder + 1];
   int  first;
   ComputeFraction(position, &fraction);
-  if (FindControlPoints(RowSplineOrder, part, 0, CellOf(position), fraction, &first, &t))
+  if (LocateControlPoints(RowSplineOrder, part, 0, IntegerPart(position), fraction, &first, &t))
   {
     GPUREG_LOCAL const real * column = columns + 3 * (first - firstColumn);
     SplineWeights(RowSplineOrder, t, wx);

@@ -110,7 +110,7 @@ public:
       const double fromBin = s.value - m_Bins[s.bin].mean;
       const double fromMean = s.value - m_All.mean;
       const auto   force =
-        FindGradient(s.moved) * (-2.0 / m_Deviations * s.weight * (fromBin - answer.value * fromMean)) +
+        ComputeGradient(s.moved) * (-2.0 / m_Deviations * s.weight * (fromBin - answer.value * fromMean)) +
         ComputeSlope(s.moved) * (-1.0 / m_Deviations * (fromBin * fromBin - answer.value * fromMean * fromMean));
       for (unsigned int p = 0; p < jacobian.cols(); ++p)
       {
@@ -178,7 +178,7 @@ private:
   }
 
   VectorType
-  FindGradient(const PointType & moved) const
+  ComputeGradient(const PointType & moved) const
   {
     if (!m_Problem.usesGradientFilter)
     {

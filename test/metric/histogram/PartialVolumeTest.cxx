@@ -166,7 +166,7 @@ private:
   }
 
   unsigned int
-  FindBin(double value, const Range & range) const
+  ComputeBin(double value, const Range & range) const
   {
     const double place = m_Problem.bins * (value - range.first) / (range.second - range.first);
     return static_cast<unsigned int>(std::min(std::max(std::floor(place), 0.0), m_Problem.bins - 1.0));
@@ -209,7 +209,7 @@ private:
         corner.slope[r] += slope;
       }
     }
-    corner.bin = FindBin(image.GetPixel(voxel), m_MovingRange);
+    corner.bin = ComputeBin(image.GetPixel(voxel), m_MovingRange);
     return corner;
   }
 
@@ -224,7 +224,7 @@ private:
     Sample sample;
     sample.point = point;
     sample.voxel = m_Problem.fixed->ComputeOffset(m_Problem.fixed->TransformPhysicalPointToIndex(point));
-    sample.bin = FindBin(static_cast<TPixel>(m_Fixed->Evaluate(point)), m_FixedRange);
+    sample.bin = ComputeBin(static_cast<TPixel>(m_Fixed->Evaluate(point)), m_FixedRange);
     const auto & image = *m_Problem.moving;
     const auto   position = image.template TransformPhysicalPointToContinuousIndex<double>(moved);
     for (unsigned int c = 0; c < 1u << VDimension; ++c)

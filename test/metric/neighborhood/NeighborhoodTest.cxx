@@ -356,7 +356,7 @@ TEST_P(NeighborhoodTest, DisplacementsInFloatGiveTheSame)
   const gpureg::NeighborhoodResult inFixedPoint =
     AskEngine(GetParam(), 1 << 30, gpureg::Forces::OfEachSample, forces[1], [](gpureg::SampleMapping & mapping) {
       mapping.displacement = MakeDisplacements<float>();
-      mapping.preciseDisplacement = MakeDisplacements<double>();
+      mapping.displacementInDoubles = MakeDisplacements<double>();
     });
   EXPECT_GT(inFloat.count, 6000.0);
   EXPECT_EQ(inFloat.count, inFixedPoint.count);

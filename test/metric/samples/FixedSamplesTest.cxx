@@ -335,7 +335,7 @@ private:
 };
 
 void
-ExpectAlike(const Answer & ours, const Answer & itks)
+ExpectClose(const Answer & ours, const Answer & itks)
 {
   EXPECT_GT(itks.validPoints, 500u);
   EXPECT_EQ(ours.validPoints, itks.validPoints);
@@ -377,7 +377,7 @@ protected:
       set(*ours);
       ours->Initialize();
       itks->Initialize();
-      ExpectAlike(Evaluate(*ours), Evaluate(*itks));
+      ExpectClose(Evaluate(*ours), Evaluate(*itks));
       EXPECT_GT(ours->GetEvaluationStatistics().launches, 0);
     }
   }
@@ -441,7 +441,7 @@ TEST_P(FixedSamplesTest, MattesOfPlanesIsITKs)
   ours->NormalizedOff();
   ours->Initialize();
   itks->Initialize();
-  ExpectAlike(Evaluate(*ours), Evaluate(*itks));
+  ExpectClose(Evaluate(*ours), Evaluate(*itks));
 }
 
 /** Samples are stored as bins and places. */
@@ -542,7 +542,7 @@ TEST_P(FixedSamplesTest, WholeNumbersInDoublesAreInITKsBins)
   ours->NormalizedOff();
   ours->Initialize();
   itks->Initialize();
-  ExpectAlike(Evaluate(*ours), Evaluate(*itks));
+  ExpectClose(Evaluate(*ours), Evaluate(*itks));
 }
 
 /** Values outside of the mask have no influence, however far they are from those inside. */
@@ -560,7 +560,7 @@ TEST_P(FixedSamplesTest, ValuesFarOutsideBesideTheMask)
     ours->NormalizedOff();
     ours->Initialize();
     itks->Initialize();
-    ExpectAlike(Evaluate(*ours), Evaluate(*itks));
+    ExpectClose(Evaluate(*ours), Evaluate(*itks));
   }
 }
 
@@ -595,7 +595,7 @@ TEST_P(FixedSamplesTest, ITKsFixedGradientIsMadeWhenItIsAskedFor)
   ours->Initialize();
   itks->Initialize();
   const Answer answer = Evaluate(*ours);
-  ExpectAlike(answer, Evaluate(*itks));
+  ExpectClose(answer, Evaluate(*itks));
   const auto & made = *ours->GetModifiableFixedImageGradientFilter()->GetOutput();
   EXPECT_EQ(made.GetBufferedRegion().GetNumberOfPixels(), 0u);
   const auto * const gradient = ours->GetFixedImageGradientImage();
@@ -631,7 +631,7 @@ TEST_P(FixedSamplesTest, OtherFixedGradientsAreITKs)
       }
       metric->Initialize();
     }
-    ExpectAlike(Evaluate(*ours), Evaluate(*itks));
+    ExpectClose(Evaluate(*ours), Evaluate(*itks));
   }
 }
 
@@ -647,14 +647,14 @@ TEST_P(FixedSamplesTest, AFixedGradientStaysThatOfInitialize)
   setUp.GiveTo(*itks);
   ours->Initialize();
   itks->Initialize();
-  ExpectAlike(Evaluate(*ours), Evaluate(*itks));
+  ExpectClose(Evaluate(*ours), Evaluate(*itks));
   float * const values = setUp.GetFixed().GetBufferPointer();
   const auto    count = static_cast<std::ptrdiff_t>(setUp.CountSamples());
   const auto    refill = [&](double factor, double offset) {
     std::transform(values, values + count, values, [=](float value) {
       return static_cast<float>(factor * static_cast<double>(value) + offset);
     });
-    ExpectAlike(Evaluate(*ours), Evaluate(*itks));
+    ExpectClose(Evaluate(*ours), Evaluate(*itks));
   };
   refill(1.05, -2);
   // Values of another range change the scale of gradients.
@@ -662,7 +662,7 @@ TEST_P(FixedSamplesTest, AFixedGradientStaysThatOfInitialize)
   refill(0.05, 50);
   ours->Initialize();
   itks->Initialize();
-  ExpectAlike(Evaluate(*ours), Evaluate(*itks));
+  ExpectClose(Evaluate(*ours), Evaluate(*itks));
 }
 
 namespace
@@ -708,7 +708,7 @@ TEST_P(FixedSamplesTest, MasksOfOneValue)
   ours->NormalizedOff();
   ours->Initialize();
   itks->Initialize();
-  ExpectAlike(Evaluate(*ours), Evaluate(*itks));
+  ExpectClose(Evaluate(*ours), Evaluate(*itks));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, FixedSamplesTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);

@@ -72,7 +72,7 @@ protected:
 
   /** Returns the largest absolute component along an axis. */
   static float
-  FindLargest(const Floats & field, std::size_t component)
+  ComputeLargest(const Floats & field, std::size_t component)
   {
     float largest = 0;
     for (std::size_t n = component; n < field.size(); n += 3)
@@ -94,12 +94,12 @@ TEST_P(DenseSettingsTest, HoldsTheAxesOfWeightZero)
   const Found first = this->Register(settings);
   settings.weights = { 0, 1, 1 };
   const Found second = this->Register(settings);
-  EXPECT_GT(this->FindLargest(both.field, 0), 0.5F);
-  EXPECT_GT(this->FindLargest(both.field, 1), 0.5F);
-  EXPECT_GT(this->FindLargest(first.field, 0), 0.5F);
-  EXPECT_EQ(this->FindLargest(first.field, 1), 0.0F);
-  EXPECT_EQ(this->FindLargest(second.field, 0), 0.0F);
-  EXPECT_GT(this->FindLargest(second.field, 1), 0.5F);
+  EXPECT_GT(this->ComputeLargest(both.field, 0), 0.5F);
+  EXPECT_GT(this->ComputeLargest(both.field, 1), 0.5F);
+  EXPECT_GT(this->ComputeLargest(first.field, 0), 0.5F);
+  EXPECT_EQ(this->ComputeLargest(first.field, 1), 0.0F);
+  EXPECT_EQ(this->ComputeLargest(second.field, 0), 0.0F);
+  EXPECT_GT(this->ComputeLargest(second.field, 1), 0.5F);
   // A common factor is lost when the update gets its length: powers of two to the bit.
   settings.weights = { 4, 4, 4 };
   EXPECT_EQ(this->Register(settings).field, both.field);
@@ -184,7 +184,7 @@ TEST_P(DenseSettingsTest, LeavesAdamToTheGreedyScheme)
     const Found found = this->Register(settings);
     EXPECT_LT(found.costs.front().back(), found.costs.front().front());
     settings.weights = { 1, 0, 1 };
-    EXPECT_EQ(this->FindLargest(this->Register(settings).field, 1), 0.0F);
+    EXPECT_EQ(this->ComputeLargest(this->Register(settings).field, 1), 0.0F);
     settings.weights = { 1, 0.5, 1 };
     EXPECT_THROW(this->Register(settings), gpureg::UnsupportedError);
     settings.weights = { 1, 1, 1 };

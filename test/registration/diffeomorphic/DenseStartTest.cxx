@@ -108,7 +108,7 @@ Follow(const VoxelGrid & grid, const Floats & field, const TMove & move)
 }
 
 double
-FindLargestDifference(const Floats & a, const Floats & b)
+ComputeLargestDifference(const Floats & a, const Floats & b)
 {
   double largest = 0;
   for (std::size_t n = 0; n < a.size(); ++n)
@@ -185,7 +185,7 @@ TEST_P(DenseStartTest, IsThatOfALinearMap)
       // The same as a field, and as a field behind a linear map.
       problem.initial = {};
       problem.initial.Append(Sample(pair.grid, move));
-      EXPECT_LT(FindLargestDifference(find(), expected), 2e-3) << GetName(scheme);
+      EXPECT_LT(ComputeLargestDifference(find(), expected), 2e-3) << GetName(scheme);
       gpureg::IndexMap shift;
       shift.offset = { 0.7, -0.4, 0.5 };
       const auto unshifted = [move, shift](const Point & p) {
@@ -194,7 +194,7 @@ TEST_P(DenseStartTest, IsThatOfALinearMap)
       problem.initial = {};
       problem.initial.Append(shift);
       problem.initial.Append(Sample(pair.grid, unshifted));
-      EXPECT_LT(FindLargestDifference(find(), expected), 2e-3) << GetName(scheme);
+      EXPECT_LT(ComputeLargestDifference(find(), expected), 2e-3) << GetName(scheme);
     }
   }
 }
@@ -228,7 +228,7 @@ TEST_P(DenseStartTest, IsTheSameOnEachDeviceAndForAnyNumberOfThreads)
     };
     const Floats one = find(GetParam(), 1);
     EXPECT_EQ(one, find(GetParam(), 3));
-    EXPECT_LT(FindLargestDifference(one, find("host", 2)), 5e-3) << GetName(scheme);
+    EXPECT_LT(ComputeLargestDifference(one, find("host", 2)), 5e-3) << GetName(scheme);
   }
 }
 

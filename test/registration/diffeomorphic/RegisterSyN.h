@@ -410,7 +410,7 @@ struct FieldDistance
 };
 
 inline FieldDistance
-FindDistance(const std::vector<double> & a, const std::vector<double> & b, unsigned int dimension, double voxel)
+ComputeDistance(const std::vector<double> & a, const std::vector<double> & b, unsigned int dimension, double voxel)
 {
   FieldDistance distance;
   for (std::size_t n = 0; n < a.size(); n += dimension)
@@ -447,7 +447,7 @@ CompareResults(const SyNCase<VDimension> & its, const SyNResult & a, const SyNRe
   }
   for (std::size_t n = 0; n < std::size(AllFields); ++n)
   {
-    const FieldDistance one = FindDistance(a.fields[n], b.fields[n], VDimension, voxel);
+    const FieldDistance one = ComputeDistance(a.fields[n], b.fields[n], VDimension, voxel);
     distance.mean = std::max(distance.mean, one.mean);
     distance.largest = std::max(distance.largest, one.largest);
   }

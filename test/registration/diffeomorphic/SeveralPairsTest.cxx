@@ -102,7 +102,7 @@ ComputeMean(const Floats & field, const gpureg::Size & size)
 }
 
 double
-FindLargestDifference(const Floats & a, const Floats & b)
+ComputeLargestDifference(const Floats & a, const Floats & b)
 {
   double largest = 0;
   for (std::size_t n = 0; n < a.size(); ++n)
@@ -162,7 +162,7 @@ TEST_P(SeveralPairsTest, WeighsThem)
   settings.weight = 7;
   EXPECT_EQ(Register(registration, images.MakeProblem({}), settings), alone);
   // Equal pairs are one.
-  EXPECT_LT(FindLargestDifference(Register(registration, images.MakeProblem({ 0, 0 }), settings), alone), 5e-3);
+  EXPECT_LT(ComputeLargestDifference(Register(registration, images.MakeProblem({ 0, 0 }), settings), alone), 5e-3);
   // The first pair may be the one without a weight.
   settings.weight = 0;
   const auto second = ComputeMean(Register(registration, images.MakeProblem({ 1 }), settings), images.size);
@@ -219,7 +219,7 @@ TEST_P(SeveralPairsTest, IsTheSameForAnyNumberOfThreadsAndOnEachDevice)
   };
   const Floats field = find(this->GetDevice(), 1);
   EXPECT_EQ(field, find(this->GetDevice(), 3));
-  EXPECT_LT(FindLargestDifference(field, find("host", 2)), 2e-3);
+  EXPECT_LT(ComputeLargestDifference(field, find("host", 2)), 2e-3);
 }
 
 TEST_P(SeveralPairsTest, CountsBytesWherePairsAreLeftOutOrRefused)

@@ -220,7 +220,7 @@ TEST_P(SyNMethodTest, InvokesITKsEvents)
     // A slope of values that are shares of their sum; the largest number where there are too few.
     EXPECT_NEAR(found[n].convergence, expected[n].convergence, 1e-6) << n;
     ASSERT_EQ(found[n].toMiddle.size(), expected[n].toMiddle.size()) << n;
-    EXPECT_LE(FindDistance(found[n].toMiddle, expected[n].toMiddle, 3, 1.0).largest, Most.largest) << n;
+    EXPECT_LE(ComputeDistance(found[n].toMiddle, expected[n].toMiddle, 3, 1.0).largest, Most.largest) << n;
   }
   EXPECT_EQ(method->GetCurrentLevel(), itks->GetCurrentLevel());
   EXPECT_EQ(method->GetCurrentIteration(), itks->GetCurrentIteration());
@@ -318,7 +318,7 @@ TEST_P(SyNMethodTest, FillsATransformThatSomebodyHolds)
   EXPECT_NE(seen[0], seen[1]);
   EXPECT_NE(seen[1], seen[2]);
   EXPECT_EQ(GetVectors(*held->GetDisplacementField()), seen[2]);
-  EXPECT_LE(FindDistance(seen[2], RegisterByITK(its).fields[0], 3, 1.0).largest, Most.largest);
+  EXPECT_LE(ComputeDistance(seen[2], RegisterByITK(its).fields[0], 3, 1.0).largest, Most.largest);
 }
 
 TEST_P(SyNMethodTest, ComputesTheOnlyMetricOfSeveral)
@@ -337,41 +337,41 @@ TEST_P(SyNMethodTest, ComputesTheOnlyMetricOfSeveral)
 TEST_P(SyNMethodTest, LeavesTheRestToITKAndSaysWhy)
 {
   using MetricType = Ours3D::ImageMetricType;
-  struct Lack
+  struct Unsupported
   {
     std::string                                             reason;
     std::function<void(Ours3D::Superclass &, MetricType &)> change;
   };
-  const std::vector<Lack> lacks{
+  const std::vector<Unsupported> all{
     { "filters gradients", [](auto &, MetricType & metric) { metric.SetUseMovingImageGradientFilter(true); } },
     { "DownsampleImagesForMetricDerivatives",
       [](auto & method, MetricType &) { method.SetDownsampleImagesForMetricDerivatives(false); } },
     { "radius",
       [](auto &, MetricType & metric) {
-        itk::Size<3>      radius{ { 1, 2, 2 } };
+        itk::Size<3>             radius{ { 1, 2, 2 } };
         dynamic_cast<
           itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<itk::Image<float, 3>, itk::Image<float, 3>> &>(metric)
           .SetRadius(radius);
       } },
     { "A mask has other voxels",
       [](auto & method, MetricType & metric) {
-        const auto        image = itk::Image<unsigned char, 3>::New();
+        const auto               image = itk::Image<unsigned char, 3>::New();
         image->CopyInformation(method.GetFixedImage());
-        auto              region = method.GetFixedImage()->GetBufferedRegion();
+        auto                     region = method.GetFixedImage()->GetBufferedRegion();
         region.SetSize(0, region.GetSize(0) - 2);
         image->SetRegions(region);
         image->Allocate();
         image->FillBuffer(1);
-        const auto        mask = itk::ImageMaskSpatialObject<3>::New();
+        const auto               mask = itk::ImageMaskSpatialObject<3>::New();
         mask->SetImage(image);
         mask->Update();
         metric.SetFixedImageMask(mask);
       } },
     { "virtual domain",
       [](auto & method, MetricType & metric) {
-        const auto        image = itk::Image<float, 3>::New();
+        const auto               image = itk::Image<float, 3>::New();
         image->CopyInformation(method.GetFixedImage());
-        auto              region = method.GetFixedImage()->GetBufferedRegion();
+        auto                     region = method.GetFixedImage()->GetBufferedRegion();
         region.SetSize(1, region.GetSize(1) - 3);
         image->SetRegions(region);
         image->Allocate();
@@ -380,12 +380,12 @@ TEST_P(SyNMethodTest, LeavesTheRestToITKAndSaysWhy)
   };
   auto its = MakeCase<3>(SimilarityKind::NeighborhoodCorrelation, 2);
   its.settings.similarity.radius = 2;
-  for (const Lack & lack : lacks)
+  for (const Unsupported & one : all)
   {
     const auto run = [&](auto & method) {
       const auto metric = MakeMetric<Ours3D>(its.settings.similarity);
       SetUpMethod(method, *metric, its);
-      lack.change(method, *metric);
+      one.change(method, *metric);
       return Register(method);
     };
     const auto itks = ITKsMethod<float, double, 3>::New();
@@ -394,10 +394,10 @@ TEST_P(SyNMethodTest, LeavesTheRestToITKAndSaysWhy)
     method->SetDevice(this->GetDevice());
     const Listening listening;
     const auto      found = run(*method);
-    EXPECT_EQ(listening.window->Count(lack.reason), 1U) << lack.reason;
-    EXPECT_EQ(listening.window->Count("Computed by itk::SyNImageRegistrationMethod"), 1U) << lack.reason;
+    EXPECT_EQ(listening.window->Count(one.reason), 1U) << one.reason;
+    EXPECT_EQ(listening.window->Count("Computed by itk::SyNImageRegistrationMethod"), 1U) << one.reason;
     // ITK's sums depend on the number of threads that take part.
-    ExpectWithin(CompareResults(its, found, expected), { 1e-9, 1e-8, 1e-9 }, lack.reason);
+    ExpectWithin(CompareResults(its, found, expected), { 1e-9, 1e-8, 1e-9 }, one.reason);
   }
 }
 

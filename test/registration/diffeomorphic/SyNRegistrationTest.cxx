@@ -244,7 +244,7 @@ TEST_P(SyNRegistrationTest, IsTheSameOnEachDeviceAndForAnyNumberOfThreads)
     EXPECT_EQ(one.costs, three.costs);
     for (std::size_t n = 0; n < std::size(AllFields); ++n)
     {
-      EXPECT_LE(FindDistance(one.fields[n], onHost.fields[n], 3, 1.0).largest, Most.largest) << GetName(kind);
+      EXPECT_LE(ComputeDistance(one.fields[n], onHost.fields[n], 3, 1.0).largest, Most.largest) << GetName(kind);
     }
   }
 }

@@ -85,7 +85,7 @@ ToDoubles(const Vectors & vectors)
 
 /** Returns the distance relative to the norm of the expected vectors; the absolute distance if that is 0. */
 double
-FindDistance(const std::vector<Vector> & a, const std::vector<Vector> & expected)
+ComputeDistance(const std::vector<Vector> & a, const std::vector<Vector> & expected)
 {
   double squares = 0, norm = 0;
   for (std::size_t n = 0; n < expected.size(); ++n)
@@ -100,9 +100,9 @@ FindDistance(const std::vector<Vector> & a, const std::vector<Vector> & expected
 }
 
 double
-FindDistance(const Vectors & a, const std::vector<Vector> & expected)
+ComputeDistance(const Vectors & a, const std::vector<Vector> & expected)
 {
-  return FindDistance(ToDoubles(a), expected);
+  return ComputeDistance(ToDoubles(a), expected);
 }
 
 template <typename T>
@@ -424,8 +424,8 @@ ExpectLine(const Line & line, const Vectors & gradient, const LineDefinition & e
   EXPECT_NEAR(line.numbers[LineProduct], expected.product, Rounding * expected.scale);
   EXPECT_NEAR(line.numbers[LineConjugation], expected.conjugation, Rounding * std::max(1.0, expected.conjugation));
   EXPECT_NEAR(line.numbers[LineLongest], expected.longest, Rounding * expected.longest);
-  EXPECT_LT(FindDistance(line.direction, expected.direction), Rounding);
-  EXPECT_EQ(FindDistance(line.lastGradient, ToDoubles(gradient)), 0.0);
+  EXPECT_LT(ComputeDistance(line.direction, expected.direction), Rounding);
+  EXPECT_EQ(ComputeDistance(line.lastGradient, ToDoubles(gradient)), 0.0);
 }
 
 /** Returns the points on a line, where the longest vector of their moves has this length. \param isInPlace true if begin and result are
@@ -449,12 +449,12 @@ PlaceOnLine(
 // The gradient of the cost
 
 Vectors
-FindGradient(DeviceArrays &  target,
-             float           similarity,
-             float           factor,
-             const Vectors & controlForces,
-             const Vectors * penalty,
-             bool            isInPlace)
+EnqueueCostGradient(DeviceArrays &  target,
+                    float           similarity,
+                    float           factor,
+                    const Vectors & controlForces,
+                    const Vectors * penalty,
+                    bool            isInPlace)
 {
   const MemoryPointer   evaluated = target.Upload(MakeEvaluated(factor, 0.5f));
   const MemoryPointer   forces = target.Upload(controlForces);
@@ -466,7 +466,7 @@ FindGradient(DeviceArrays &  target,
   arrays.evaluatedPlace = EvaluatedPlace;
   arrays.controlForces = forces.get();
   arrays.penalty = penalty != nullptr ? ofPenalty.get() : nullptr;
-  gpureg::FindGradient(
+  gpureg::EnqueueCostGradient(
     target.GetQueue(), similarity, static_cast<std::int64_t>(controlForces.size()), arrays, *gradient);
   return target.Download<float4>(gradient);
 }
@@ -490,7 +490,7 @@ struct AllResults
     numbers = line.numbers;
     vectors.push_back(PlaceOnLine(
       target, 0.7f, numbers[gpureg::kernels::LineLongest], problem.points, line.direction, /* isInPlace */ false));
-    vectors.push_back(FindGradient(target, 0.4f, -1.7f, problem.controlForces[2], &problem.penalties[2], false));
+    vectors.push_back(EnqueueCostGradient(target, 0.4f, -1.7f, problem.controlForces[2], &problem.penalties[2], false));
   }
 
   std::vector<Vectors> vectors;
@@ -501,7 +501,7 @@ class ControlStepsTest : public DeviceTest
 {};
 } // namespace
 
-TEST_P(ControlStepsTest, ClearsAsManyAsItIsTold)
+TEST_P(ControlStepsTest, ClearsAsManyAsRequested)
 {
   DeviceArrays target(GetParam());
   Random       random(1);
@@ -547,7 +547,7 @@ TEST_P(ControlStepsTest, RefiningKeepsTheSpline)
     if (GetParam() != "host")
     {
       DeviceArrays host("host");
-      EXPECT_LT(FindDistance(fine, ToDoubles(Refine(host, a, coarse))), Rounding);
+      EXPECT_LT(ComputeDistance(fine, ToDoubles(Refine(host, a, coarse))), Rounding);
     }
   }
 }
@@ -565,9 +565,9 @@ TEST_P(ControlStepsTest, MovesByAdamsDefinition)
                                         << step.hasPenalty);
       const auto moved = MoveByAdam(target, problem, step);
       const auto expected = MoveByAdamsDefinition(problem, step);
-      EXPECT_LT(FindDistance(moved.points, expected.points), Rounding);
-      EXPECT_LT(FindDistance(moved.firstMeans, expected.firstMeans), Rounding);
-      EXPECT_LT(FindDistance(moved.secondMeans, expected.secondMeans), Rounding);
+      EXPECT_LT(ComputeDistance(moved.points, expected.points), Rounding);
+      EXPECT_LT(ComputeDistance(moved.firstMeans, expected.firstMeans), Rounding);
+      EXPECT_LT(ComputeDistance(moved.secondMeans, expected.secondMeans), Rounding);
       EXPECT_EQ(XyzOf(moved.points.back()), XyzOf(problem.points.back())) << "no force acts on it";
     }
   }
@@ -612,7 +612,8 @@ TEST_P(ControlStepsTest, GradientsAreForcesAndPenaltiesByTheirWeights)
       }
       for (const bool isInPlace : { false, true })
       {
-        EXPECT_LT(FindDistance(FindGradient(target, similarity, factor, controlForces, penalty, isInPlace), expected),
+        EXPECT_LT(ComputeDistance(EnqueueCostGradient(target, similarity, factor, controlForces, penalty, isInPlace),
+                                  expected),
                   Rounding)
           << count << " points" << (penalty ? ", a penalty" : "") << (isInPlace ? ", in place" : "");
       }
@@ -671,7 +672,7 @@ TEST_P(ControlStepsTest, TurnsALineAgainstTheGradientWhereNoneIsConjugate)
   const Vectors nothing = MakeZeros(4500);
   const Line    still = TurnLine(target, false, nothing, before);
   EXPECT_EQ(still.numbers[gpureg::kernels::LineLongest], 0.0f);
-  EXPECT_EQ(FindDistance(still.direction, ToDoubles(nothing)), 0.0);
+  EXPECT_EQ(ComputeDistance(still.direction, ToDoubles(nothing)), 0.0);
 }
 
 TEST_P(ControlStepsTest, PlacesPointsOnALineByItsDefinition)
@@ -702,9 +703,9 @@ TEST_P(ControlStepsTest, PlacesPointsOnALineByItsDefinition)
       const auto place = [&](float by, double ofLongest) {
         return PlaceOnLine(target, by, static_cast<float>(ofLongest), begin, direction, isInPlace);
       };
-      EXPECT_LT(FindDistance(place(length, longest), expected), Rounding);
-      EXPECT_EQ(FindDistance(place(0.0f, longest), ToDoubles(begin)), 0.0) << "a line of length 0 moves no point";
-      EXPECT_EQ(FindDistance(place(length, 0.0), ToDoubles(begin)), 0.0)
+      EXPECT_LT(ComputeDistance(place(length, longest), expected), Rounding);
+      EXPECT_EQ(ComputeDistance(place(0.0f, longest), ToDoubles(begin)), 0.0) << "a line of length 0 moves no point";
+      EXPECT_EQ(ComputeDistance(place(length, 0.0), ToDoubles(begin)), 0.0)
         << "without a direction no point moves, either";
     }
   }
@@ -733,7 +734,7 @@ TEST_P(ControlStepsTest, DevicesAgreeWithTheHost)
   ASSERT_EQ(here.vectors.size(), host.vectors.size());
   for (std::size_t n = 0; n < host.vectors.size(); ++n)
   {
-    EXPECT_LT(FindDistance(here.vectors[n], ToDoubles(host.vectors[n])), Rounding) << "array " << n;
+    EXPECT_LT(ComputeDistance(here.vectors[n], ToDoubles(host.vectors[n])), Rounding) << "array " << n;
   }
   ASSERT_EQ(here.numbers.size(), host.numbers.size());
   for (std::size_t n = 0; n < host.numbers.size(); ++n)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests free-form deformation: it recovers known deformations, on every device alike and with the same bits each time, in any geometry; it
+// Tests free-form deformation: it recovers known deformations, on every device, and with the same bits each time, in any geometry; it
 // refuses bad input, and works again afterwards. The cost is the weighted sum of a similarity and penalties.
 #include "ErrorOfRecord.h"
 #include "BentTransform.h"

@@ -506,7 +506,7 @@ TEST_P(FreeFormSimilarityTest, StochasticLevelsEndWhereTheyHaveConverged)
   EXPECT_EQ(method->GetCosts(0).size(), 10u);
 }
 
-/** If samples that are drawn anew all miss a small mask, the iteration has no cost, and the registration continues with the next
+/** If samples that are drawn again all miss a small mask, the iteration has no cost, and the registration continues with the next
  *  samples. */
 TEST_P(FreeFormSimilarityTest, AnIterationWhoseSamplesAllMissTheMaskHasNoCost)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the global search: it finds known transforms from far away, with each cost and each number of degrees of freedom, on every device
-// alike and with the same bits each time.
+// identically and with the same bits each time.
 #include "ErrorOfRecord.h"
 #include "GlobalProblem.h"
 #include "Listening.h"
@@ -76,7 +76,7 @@ TEST_P(GlobalAffineRegistrationTest, FindsAnAffineTransformFromFarAwayIn3D)
   }
   // 108 rotations, 3 sweeps over translation and scale with 5 values a line, and the first value.
   EXPECT_EQ(method->GetStageEvaluations(1), 108u * (3 * 4 * 5 + 1));
-  EXPECT_EQ(method->GetStageRounds(1), 3u * 4 * 2 + 1);
+  EXPECT_EQ(method->GetStageBatches(1), 3u * 4 * 2 + 1);
   EXPECT_EQ(method->GetStageCost(9), method->GetFinalCost());
   double seconds = 0;
   for (unsigned int stage = 0; stage < method->GetNumberOfStages(); ++stage)
@@ -877,7 +877,7 @@ TEST(GlobalPose, IsFoundInItsMap)
   {
     const auto frame = MakeFrame(dimension);
     const auto pose = MakePose(dimension);
-    const auto found = gpureg::FindPose(frame, gpureg::MakePointMap(frame, pose));
+    const auto found = gpureg::ComputePose(frame, gpureg::MakePointMap(frame, pose));
     for (std::size_t i = 0; i < 9; ++i)
     {
       EXPECT_NEAR(found.rotation[i], pose.rotation[i], 1e-14);

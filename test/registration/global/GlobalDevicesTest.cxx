@@ -30,9 +30,9 @@ protected:
 /** Returns the largest distance, in mm, between a corner of the phantom's bounding box mapped by two transforms. */
 template <unsigned int VDimension>
 double
-FindFarthest(const GlobalProblem<VDimension> &                         problem,
-             const typename GlobalProblem<VDimension>::TransformType & one,
-             const typename GlobalProblem<VDimension>::TransformType & other)
+ComputeFarthest(const GlobalProblem<VDimension> &                         problem,
+                const typename GlobalProblem<VDimension>::TransformType & one,
+                const typename GlobalProblem<VDimension>::TransformType & other)
 {
   double farthest = 0;
   for (unsigned int corner = 0; corner < 1u << VDimension; ++corner)
@@ -50,11 +50,11 @@ FindFarthest(const GlobalProblem<VDimension> &                         problem,
 /** Searches on the host and on a device. \return the largest distance between the two transforms, mm. */
 template <unsigned int VDimension>
 double
-FindDistance(const GlobalProblem<VDimension> & problem,
-             const std::string &               device,
-             const std::string &               cost,
-             unsigned int                      degreesOfFreedom,
-             double                            angle)
+ComputeDistance(const GlobalProblem<VDimension> & problem,
+                const std::string &               device,
+                const std::string &               cost,
+                unsigned int                      degreesOfFreedom,
+                double                            angle)
 {
   SCOPED_TRACE(cost + ", " + std::to_string(degreesOfFreedom) + " degrees of freedom");
   const auto search = [&](const std::string & name) {
@@ -67,7 +67,7 @@ FindDistance(const GlobalProblem<VDimension> & problem,
   };
   const auto   onHost = search("host");
   const auto   onDevice = search(device);
-  const double distance = FindFarthest(problem, *onHost->GetTransform(), *onDevice->GetTransform());
+  const double distance = ComputeFarthest(problem, *onHost->GetTransform(), *onDevice->GetTransform());
   // A search ends where the cost's last digits hide its slope. Of 15 searches by PoCL the farthest ends 0.0044 voxels from the host's.
   EXPECT_LT(distance, 0.01 * problem.grid.spacing[1]);
   // Both results are equally good.
@@ -91,10 +91,10 @@ TEST_P(GlobalDevicesTest, TransformsAreTheHostsIn3D)
   for (const unsigned int degrees : { 6u, 9u })
   {
     const GlobalProblem<3> problem(degrees, 16 * Degrees);
-    distances.push_back(FindDistance(problem, GetParam(), "CorrelationRatio", degrees, 20));
+    distances.push_back(ComputeDistance(problem, GetParam(), "CorrelationRatio", degrees, 20));
   }
   const GlobalProblem<3> far(12, 130 * Degrees);
-  distances.push_back(FindDistance(far, GetParam(), "CorrelationRatio", 12, 180));
+  distances.push_back(ComputeDistance(far, GetParam(), "CorrelationRatio", 12, 180));
   ExpectMostAreTheSame(distances, 2e-4 * far.grid.spacing[1]);
 }
 
@@ -112,7 +112,7 @@ TEST_P(GlobalDevicesTest, TransformsAreTheHostsByEachCostIn2D)
     for (const unsigned int degrees : { 6u, 9u })
     {
       const ProblemType problem(degrees, 100 * Degrees, ProblemType::Contrast::Same);
-      distances.push_back(FindDistance(problem, GetParam(), cost, degrees, 180));
+      distances.push_back(ComputeDistance(problem, GetParam(), cost, degrees, 180));
     }
   }
   ExpectMostAreTheSame(distances, 1e-4);

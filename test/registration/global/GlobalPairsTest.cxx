@@ -202,7 +202,7 @@ TEST(InformationTest, IsTheLogarithmOfALikelihood)
 {
   // By the formulas, to whose shares a thousandth is added.
   const auto find = [](SimilarityKind kind, double cost, double unrelated) {
-    return gpureg::FindInformation(kind, cost, unrelated).nats;
+    return gpureg::ComputeInformation(kind, cost, unrelated).nats;
   };
   EXPECT_NEAR(find(SimilarityKind::MeanSquares, 0.02, 0.08), 0.5 * std::log(0.251), 1e-12);
   EXPECT_NEAR(find(SimilarityKind::MeanAbsoluteDifferences, 0.02, 0.08), std::log(0.251), 1e-12);
@@ -222,8 +222,9 @@ TEST(InformationTest, IsTheLogarithmOfALikelihood)
       const double step = 1e-6;
       const double slope =
         (find(one.kind, cost + step, unrelated) - find(one.kind, cost - step, unrelated)) / (2 * step);
-      EXPECT_NEAR(gpureg::FindInformation(one.kind, cost, unrelated).slope, slope, 1e-6 * std::abs(slope));
-      const auto best = gpureg::FindInformation(one.kind, one.kind == SimilarityKind::Correlation ? -1 : 0, unrelated);
+      EXPECT_NEAR(gpureg::ComputeInformation(one.kind, cost, unrelated).slope, slope, 1e-6 * std::abs(slope));
+      const auto best =
+        gpureg::ComputeInformation(one.kind, one.kind == SimilarityKind::Correlation ? -1 : 0, unrelated);
       EXPECT_TRUE(std::isfinite(best.nats) && std::isfinite(best.slope));
     }
   }

@@ -13,7 +13,7 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from ._dicom_alike import check_are_alike
+from ._dicom_consistency import check_are_consistent
 from ._dicom_frames import Frame, read_frames
 from ._dicom_header import damaged, is_dicom, read_header
 from ._dicom_places import Source, find_directions, order_slices
@@ -56,7 +56,7 @@ def _read_volume(headers: dict[Path, Any], path: Path) -> Image:
     if len(frames) == 1 and frames[0].position is None:
         return _make_picture(frames, headers)
     names = [_name_frame(source, frame) for frame in frames]
-    check_are_alike(source, frames, names, headers)
+    check_are_consistent(source, frames, names, headers)
     axes, positions = _find_places(source, frames, names)
     if len(frames) == 1:
         return _make_volume(frames, headers, float(frames[0].thickness or 1))

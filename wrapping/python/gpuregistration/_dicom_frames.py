@@ -35,7 +35,7 @@ class Frame:
         slope, intercept: what stored numbers are multiplied by, and what is added.
         names_slope, names_intercept: whether the header has them.
         rescale_type: what values are then, such as "HU"; None: the header does not say.
-        moment: its number among points in time; None: the same.
+        time_point: its number among points in time; None: the same.
     """
 
     path: Path
@@ -50,7 +50,7 @@ class Frame:
     names_slope: bool
     names_intercept: bool
     rescale_type: Optional[str]
-    moment: Optional[Decimal]
+    time_point: Optional[Decimal]
 
 
 def read_frames(header: Any, path: Path) -> list[Frame]:
@@ -158,7 +158,7 @@ class _HeaderReader:
             slope is not None,
             intercept is not None,
             self._find_rescale_type(number),
-            self._find_moment(number),
+            self._find_time_point(number),
         )
 
     def _find(self, number: int, group: str, keyword: str, count: int) -> Optional[tuple[Decimal, ...]]:
@@ -244,7 +244,7 @@ class _HeaderReader:
                     return str(item.RescaleType)
         return str(self.header.get("RescaleType") or "") or None
 
-    def _find_moment(self, number: int) -> Optional[Decimal]:
+    def _find_time_point(self, number: int) -> Optional[Decimal]:
         found = self._find_in_groups(number, "FrameContentSequence", "TemporalPositionIndex", 1) or find_numbers(
             self.header, "TemporalPositionIdentifier", self.path, 1
         )

@@ -424,7 +424,7 @@ def write_whole(name: str, write: Callable[[str], Any]) -> None:
             finally:
                 # Not all errors of SimpleITK say that the disk is full.
                 for made in filter(Path.is_file, Path(folder).iterdir()):
-                    _check_has_room(made)
+                    _check_disk_space(made)
         except OSError as error:
             raise OSError(error.errno, f"The file {shown} cannot be written: {error.strerror}") from error
         except Error:
@@ -444,7 +444,7 @@ def _check_holds(made: Path, image: Any) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def _check_has_room(made: Path) -> None:
+def _check_disk_space(made: Path) -> None:
     """Checks that the disk has room left. Some writers end without an error where it is full.
 
     Raises:

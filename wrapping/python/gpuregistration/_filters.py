@@ -63,7 +63,7 @@ def smooth(image: Kind, sigma_mm: ArrayLike, device: Optional[DeviceLike] = None
             if along[axis] > 0:
                 work.apply_gaussian(axis, along[axis] / whole.spacing[axis])
         if isinstance(content, GpuArray):
-            return wrap(whole.like(content.make_alike(work.take_image(content.shape))))
+            return wrap(whole.like(content.convert_like(work.take_image(content.shape))))
         return wrap(whole.like(to_type(work.take().reshape(content.shape), content.dtype)))
 
 
@@ -92,12 +92,12 @@ def pyramid(image: Kind, levels: int, device: Optional[DeviceLike] = None) -> li
     size = engine_size(whole)
     made = [wrap(whole)]
     for level in range(1, count):
-        factors = _engine.find_level_factors(whole.dimension, size, engine_map(whole.index_to_point), level)
+        factors = _engine.compute_level_factors(whole.dimension, size, engine_map(whole.index_to_point), level)
         made_level, to_image = _engine.make_level(finest, factors)
         to_point = whole.index_to_point @ matrix_of_map(to_image, whole.dimension)
         spacing = np.linalg.norm(to_point[:-1, :-1], axis=0)
         if isinstance(content, GpuArray):
-            array = content.make_alike(made_level, copies=True)
+            array = content.convert_like(made_level, copies=True)
         else:
             array = to_type(_engine.download(made_level).reshape(made_level.shape), content.dtype)
         made.append(wrap(Image(array, spacing, to_point[:-1, -1], to_point[:-1, :-1] / spacing)))

@@ -51,7 +51,7 @@ class _View:
 
 
 class GpuArray:
-    """An array on a GPU, of a library that Python has loaded. It is looked at anew each time it is borrowed.
+    """An array on a GPU, of a library that Python has loaded. It is looked at again each time it is borrowed.
 
     Attributes:
         array: what was handed in.
@@ -95,7 +95,7 @@ class GpuArray:
         with borrow_engine(_engine.NumberConverter, self.device) as converter:
             return converter.make_mask(self._read(self.shape))
 
-    def make_alike(self, made: _engine.DeviceArray, copies: bool = False) -> Any:
+    def convert_like(self, made: _engine.DeviceArray, copies: bool = False) -> Any:
         """Converts an array that the engine made to this array's type of elements and library: see hand_over.
 
         Args:

@@ -22,7 +22,7 @@ class Image:
     Args:
         array: values, in the order of NumPy's indices: ``[z, y, x]``, or ``[y, x]``. Of any real type, in any memory layout. An array
             on a GPU, of CuPy, PyTorch or another library that has DLPack or CUDA's array interface, stays there, and is to be
-            contiguous. Of floats and doubles it is read where it is; other numbers are converted there. Each function reads it anew,
+            contiguous. Of floats and doubles it is read where it is; other numbers are converted there. Each function reads it again,
             when what makes it is done, and until it returns the array must not be changed.
         spacing: mm between voxels along x, y (and z); greater than 0. 1 unless it is given.
         origin: mm, the point of voxel 0. 0 unless it is given.

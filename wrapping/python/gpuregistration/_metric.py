@@ -115,7 +115,7 @@ class Metric:
         center = np.zeros(3)
         center[:d] = self._center
         with self._lock:
-            value, slope = self._measure.find_derivative(
+            value, slope = self._measure.compute_derivative(
                 _engine.make_map(numbers[:9].tolist(), numbers[9:].tolist()), center.tolist()
             )
         matrix = slope[:9].reshape(3, 3)[:d, :d]
@@ -139,7 +139,7 @@ class Metric:
     def _find(self, batch: ArrayLike) -> np.ndarray:
         maps = self._maps(read_numbers("The parameters", batch))
         with self._lock:
-            return self._measure.find_values(maps)
+            return self._measure.compute_values(maps)
 
     def _maps(self, batch: np.ndarray) -> np.ndarray:
         d = self.dimension

@@ -20,7 +20,7 @@ from .report.pictures import reduce_strides
 _VOXELS = 600_000
 
 
-def find_moving_side(fixed: Image, moving: Image, found: Transform, inverse: Optional[Transform], device: str) -> MovingSide:
+def resample_moving_side(fixed: Image, moving: Image, found: Transform, inverse: Optional[Transform], device: str) -> MovingSide:
     """Resamples the fixed image by the inverse of a transform, in the middle planes of the moving image.
 
     Args:

@@ -248,7 +248,7 @@ def _warn_of_contradictions(stored: Stored, unit: float) -> None:
         if not apart <= most:
             warn_of_input(
                 f"The {name} says two things of where it lies: its sform and its qform are up to {apart * unit:.4g} mm apart. The sform is taken. "
-                "Set them alike, or the code of the wrong one to 0."
+                "Set both to the same, or the code of the wrong one to 0."
             )
         return
     stated = np.asarray(header["pixdim"][1 : 1 + dimension], dtype=np.float64)

@@ -15,7 +15,7 @@ import numpy as np
 from ._engine import BadInputError
 from ._nibabel import Stored, import_nibabel
 from ._parts import find_beside
-from ._unpack import Content, tell_of_name
+from ._unpack import Content, warn_of_name
 from ._warnings import warn_of_input
 
 #: Names of its files end with one of these, or with .gz behind it.
@@ -57,7 +57,7 @@ class Opened:
         """Voxels along each axis, x first, times and components."""
         return tuple(int(n) for n in self.header.get_data_shape())
 
-    def tell_left(self, left: int) -> None:
+    def warn_of_left_bytes(self, left: int) -> None:
         """Warns of bytes that are left behind the values."""
         if left:
             some = f"{left} byte{'' if left == 1 else 's'}"
@@ -89,7 +89,7 @@ def read_nifti(path: Path) -> Stored:
     if content.taken < opened.begin:
         raise _behind_end(path, opened.begin)
     values = content.take_array(opened.shape, opened.header.get_data_dtype())
-    opened.tell_left(content.count_rest())
+    opened.warn_of_left_bytes(content.count_rest())
     return opened.store(values)
 
 
@@ -116,7 +116,7 @@ def open_nifti(path: Path, prepare: Callable[[Content], None] = lambda content: 
             "left and right are. Where you know it, write it as NIfTI: nibabel.save(nibabel.Nifti1Image(nibabel.load(NAME).dataobj, affine), "
             '"new.nii.gz").'
         )
-    tell_of_name(header_path, content.is_packed)
+    warn_of_name(header_path, content.is_packed)
     is_pair = magic in _APART
     header = _make_header(block, length, is_pair, header_path)
     if is_pair:
@@ -126,7 +126,7 @@ def open_nifti(path: Path, prepare: Callable[[Content], None] = lambda content: 
             raise BadInputError(f"The file {header_path} is a header, and there is no .img or .img.gz beside it with its values.")
         content = Content(values_path)
         prepare(content)
-        tell_of_name(values_path, content.is_packed)
+        warn_of_name(values_path, content.is_packed)
     begin = header.get_data_offset()
     if begin < content.taken:
         raise BadInputError(f"{_impossible(header_path)}: its values begin inside of it, at {begin}. Write the file again.")

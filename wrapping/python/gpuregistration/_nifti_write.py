@@ -31,7 +31,7 @@ def write_nifti(path: str, image: Image) -> None:
         BadInputError: the image has more voxels along an axis than NIfTI can store.
         OSError: the disk is full, or fails.
     """
-    check_has_room(image)
+    check_fits_nifti(image)
     values = common_values(image)
     header = header_bytes(make_header(image, values.dtype))
     with open(path, "wb") as file:
@@ -60,7 +60,7 @@ def _component_blocks(values: np.ndarray) -> Iterator[Callable[[], np.ndarray]]:
             yield partial(np.ascontiguousarray, flat[begin : begin + step, component])
 
 
-def check_has_room(image: Image, volumes: int = 1) -> None:
+def check_fits_nifti(image: Image, volumes: int = 1) -> None:
     """Raises BadInputError if NIfTI has no room for so many voxels along an axis, or volumes."""
     if max(image.components, volumes, *image.size) > _MOST_VOXELS:
         series = f"{volumes} volumes, " if volumes > 1 else ""

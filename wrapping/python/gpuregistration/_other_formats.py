@@ -36,10 +36,10 @@ def refuse_minc(name: str) -> None:
             "gpuregistration.Affine.from_matrix(D @ M @ D), with D = numpy.diag([-1, -1, 1, 1]), is the same here."
         )
     if name.lower().endswith(MINC_SUFFIXES):
-        _tell_minc(name)
+        _raise_minc(name)
 
 
-def _tell_minc(name: str) -> None:
+def _raise_minc(name: str) -> None:
     raise BadInputError(f"The file {name} is of MINC, which is not read or written. Make NIfTI of it: mnc2nii IMAGE.mnc IMAGE.nii.")
 
 
@@ -77,7 +77,7 @@ def warn_of_format(name: str, reader: str) -> None:
         BadInputError: it is MINC by another name.
     """
     if reader == "MINCImageIO":
-        _tell_minc(name)
+        _raise_minc(name)
     if reader and reader not in _KNOWN:
         warn_of_input(
             f"The file {name} is read as SimpleITK's {reader} does: where it lies and whether it is whole has not been looked at. Look at "

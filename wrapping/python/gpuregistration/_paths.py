@@ -18,7 +18,7 @@ from typing import Any, Iterator, Mapping, Union
 from ._engine import BadInputError
 from ._making import by_places, reworded
 from ._parts import parts_that_are_read
-from ._warnings import keep_input_warnings, warn_of_input
+from ._warnings import collect_input_warnings, warn_of_input
 
 PathLike = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
@@ -163,7 +163,7 @@ def _link_folder(target: Path, folder: Path) -> Mapping[Path, Path]:
     for number, name in enumerate(sorted(os.listdir(target))):
         link = name
         if has_another_name(name):
-            # Two names may be alike but for what is replaced in them. Hidden files stay hidden.
+            # Two names may differ only in what is replaced in them. Hidden files stay hidden.
             link = f"{'.' if name.startswith('.') else ''}{number:06}-{plain(name)}"
             links[Path(link)] = Path(name)
         (made / link).symlink_to(os.path.abspath(target / name))
@@ -198,7 +198,7 @@ def names_as_shown(links: Mapping[Path, Path] = MappingProxyType({})) -> Iterato
 
     warnings: list[str] = []
     try:
-        with keep_input_warnings(warnings):
+        with collect_input_warnings(warnings):
             yield
     except Exception as error:
         changed: Any = reworded(error, rename)

@@ -168,7 +168,7 @@ def plan_pair(
         if isinstance(stage, DEFORMING) and not isinstance(stage, FreeForm):
             begins += int(pair.fixed.content.size)
     images = plans[0].images
-    return Plan(device, images, planned, _engine.find_memory_room(device), plans)
+    return Plan(device, images, planned, _engine.get_available_memory(device), plans)
 
 
 def _count_start(stage: Stage, vectors: int, voxels: int) -> int:

@@ -406,14 +406,14 @@ def _run_dense(
         if isinstance(stage, INVERTING):
             back = take(_engine.DeformationField.RefinedInverse)
 
-    def find_inverse() -> Transform:
+    def compute_inverse() -> Transform:
         assert back is not None
         if found is None:
             return back
         known = before.inverse if before is not None else None
         return Composite([found.inverse(device=device) if known is None else known, back])
 
-    return _make_result(stage, deformation, found, result, [], back, find_inverse)
+    return _make_result(stage, deformation, found, result, [], back, compute_inverse)
 
 
 def _make_result(
@@ -423,7 +423,7 @@ def _make_result(
     result: Any,
     warnings: list[str],
     own_inverse: Optional[Transform] = None,
-    find_inverse: Optional[Callable[[], Transform]] = None,
+    compute_inverse: Optional[Callable[[], Transform]] = None,
 ) -> StageResult:
     """Returns the result of a stage that deforms.
 
@@ -432,7 +432,7 @@ def _make_result(
         result: of the engine.
         warnings: further ones, beside the engine's.
         own_inverse: of the deformation; None: it is not known.
-        find_inverse: returns the inverse of the deformation and what is behind it, where own_inverse is known.
+        compute_inverse: returns the inverse of the deformation and what is behind it, where own_inverse is known.
     """
     levels = [Level(str(n), 1e-3 * part.milliseconds, part.costs, voxels=part.voxels) for n, part in enumerate(result.levels)]
     # The last level may have no iterations.
@@ -447,7 +447,7 @@ def _make_result(
         smallest_determinant=result.smallest_determinant,
         warnings=[*result.warnings, *warnings],
         own_inverse=own_inverse,
-        _find_inverse=None if own_inverse is None else find_inverse,
+        _compute_inverse=None if own_inverse is None else compute_inverse,
     )
 
 

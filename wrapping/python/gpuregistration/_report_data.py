@@ -16,10 +16,10 @@ from ._composite import Composite, parts_of
 from ._devices import describe_device
 from ._engine import BadInputError
 from ._metric import MEANING
-from ._moving_side import find_moving_side
+from ._moving_side import resample_moving_side
 from ._resample import resample_array
 from ._sides import Pair, mask_of_image
-from ._similarity import Subsample, find_similarities_of, reached_by_moving
+from ._similarity import Subsample, compute_similarities_of, reached_by_moving
 from ._stage_result import StageResult, all_warnings
 from ._transforms import Affine, Transform
 from .report import Level, ReportData, Stage
@@ -67,12 +67,12 @@ def report_data(
     subsample = _choose_subsample(pair)
     thin = subsample.of_pair(pair)
     similar_before, similar_after = (
-        find_similarities_of(thin, subsample.of_array(moved), transform, device, radius=subsample.radius)
+        compute_similarities_of(thin, subsample.of_array(moved), transform, device, radius=subsample.radius)
         for moved, transform in ((before, initial), (after, found))
     )
     warnings = [*pair.warnings, *(initial.warnings if initial is not None else ()), *all_warnings(stages)]
     try:
-        moving_side = find_moving_side(fixed, pair.moving, found, stages[-1].inverse, device)
+        moving_side = resample_moving_side(fixed, pair.moving, found, stages[-1].inverse, device)
     except BadInputError as error:
         moving_side = None
         warnings.append(f"the moving side is not shown, for there is no inverse: {str(error).rstrip('.')}")

@@ -157,7 +157,7 @@ def resample_array(
     with borrow_engine(_engine.Resampler, device) as resampler:
         if isinstance(content, GpuArray):
             require_scalar(moving, "moving image")
-            return content.make_alike(resampler.resample_on_device(content.borrow(of_others), chain, asked, grid.shape))
+            return content.convert_like(resampler.resample_on_device(content.borrow(of_others), chain, asked, grid.shape))
         made = resampler.resample(real_values(moving, of_others), chain, asked, progress)
     return to_type(made.reshape(grid.shape + content.shape[moving.dimension :]), content.dtype)
 

@@ -18,7 +18,7 @@ from ._kinds import common_values
 from ._kinds import read_image as read_any_image
 from ._paths import PathLike, name_of, readable, suffix_of, to_read, names_as_shown
 from ._simpleitk import import_simpleitk
-from ._warnings import keep_input_warnings, remember_input_warnings, warn_of_input
+from ._warnings import collect_input_warnings, remember_input_warnings, warn_of_input
 
 if TYPE_CHECKING:
     from ._nifti import Opened
@@ -65,7 +65,7 @@ def is_series(path: PathLike) -> bool:
     if not os.path.isfile(name):
         return False
     try:
-        with keep_input_warnings([]), to_read(name) as there:
+        with collect_input_warnings([]), to_read(name) as there:
             return _count_volumes(there) > 1
     # Libraries raise errors of many types for a file that is not of their format.
     except Exception:
@@ -150,7 +150,7 @@ def _read_nifti(name: str) -> Series:
     header, content, shape = opened.header, opened.content, opened.shape
     kind, components = header.get_data_dtype(), shape[4] if len(shape) > 4 else 1
     volume_bytes = int(np.prod(shape[:3], dtype=np.int64)) * kind.itemsize
-    opened.tell_left(content.count_behind(opened.begin + volume_bytes * count * components))
+    opened.warn_of_left_bytes(content.count_behind(opened.begin + volume_bytes * count * components))
     # All volumes of one component stand together.
     runs = [_Runs(content.path, opened.begin + volume_bytes * count * n) for n in range(components)]
     lock, warned = threading.Lock(), []
@@ -158,7 +158,7 @@ def _read_nifti(name: str) -> Series:
     def read(number: int) -> Image:
         warnings: list[str] = []
         with lock, names_as_shown():
-            with keep_input_warnings(warnings):
+            with collect_input_warnings(warnings):
                 parts = [image_of(opened.store(run.take(volume_bytes * number, shape[:3], kind)), "") for run in runs]
             # Each defect of a header is said once.
             for warning in warnings:
@@ -184,7 +184,7 @@ class _Runs:
 
     def take(self, place: int, shape: tuple[int, ...], kind: np.dtype) -> np.ndarray:
         """Reads the array that begins `place` bytes behind the first one."""
-        # If reading fails, nobody knows how far it came: the next call begins anew.
+        # If reading fails, nobody knows how far it came: the next call begins again.
         content, self._content = self._content, None
         if content is None or content.taken > self._begin + place:
             from ._unpack import Content
@@ -217,9 +217,9 @@ def _checked(volumes: Iterable[Image], like: Series, name: str) -> Iterator[Imag
         if first is None:
             first = volume
             if suffix_of(name) == ".nii":
-                from ._nifti_write import check_has_room
+                from ._nifti_write import check_fits_nifti
 
-                check_has_room(volume, len(like))
+                check_fits_nifti(volume, len(like))
         if volume.content.shape != first.content.shape or volume.content.dtype != first.content.dtype or not volume.has_grid_of(first):
             raise BadInputError(f"The series has volumes that differ: {volume!r} is not like {first!r}. Give volumes of one grid and one type.")
         count += 1

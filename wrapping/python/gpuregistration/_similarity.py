@@ -15,7 +15,7 @@ from ._sides import Pair, mask_of_image
 from ._transforms import Transform
 
 
-def find_similarities(
+def compute_similarities(
     pair: Pair, transform: Optional[Transform], device: str, warnings: Optional[list[str]] = None
 ) -> dict[str, float]:
     """Resamples the moving image by a transform of any kind, and computes all metrics, by their names. Voxels that the moving image does not
@@ -30,10 +30,10 @@ def find_similarities(
         # An infinite value would be resampled as the largest number, as ITK does.
         values = np.where(np.isfinite(values), values, np.nan).astype(values.dtype)
     moved = resample_array(pair.moving.like(values), transform, pair.fixed, "linear", device)
-    return find_similarities_of(pair, moved, transform, device, warnings)
+    return compute_similarities_of(pair, moved, transform, device, warnings)
 
 
-def find_similarities_of(
+def compute_similarities_of(
     pair: Pair,
     moved: np.ndarray,
     transform: Optional[Transform],
@@ -45,7 +45,7 @@ def find_similarities_of(
 
     Args:
         moved: the resampled image, on the fixed image's grid.
-        warnings: as of find_similarities().
+        warnings: as of compute_similarities().
         radius: of the neighborhoods, voxels.
     """
     reached = reached_by_moving(pair, transform, device) & np.isfinite(pair.fixed.array) & np.isfinite(moved)
@@ -56,7 +56,7 @@ def find_similarities_of(
     found = {}
     for name in METRICS:
         measure = make_measure(device, pair.dimension, sides, name, radius=radius)
-        found[name] = float(measure.find_values(as_they_lie)[0, 0])
+        found[name] = float(measure.compute_values(as_they_lie)[0, 0])
     if warnings is not None:
         # All metrics of the same images have the same warnings.
         warnings += measure.warnings

@@ -58,7 +58,7 @@ class StageResult:
     smallest_determinant: Optional[float] = None
     warnings: list[str] = field(default_factory=list)
     own_inverse: Optional[Transform] = field(default=None, repr=False)
-    _find_inverse: Optional[Callable[[], Transform]] = field(default=None, repr=False, compare=False)
+    _compute_inverse: Optional[Callable[[], Transform]] = field(default=None, repr=False, compare=False)
 
     @cached_property
     def inverse(self) -> Optional[Transform]:
@@ -67,7 +67,7 @@ class StageResult:
         Raises:
             BadInputError: what the stage began with has no inverse.
         """
-        return None if self._find_inverse is None else self._find_inverse()
+        return None if self._compute_inverse is None else self._compute_inverse()
 
     def numbers(self) -> dict[str, Any]:
         """Returns all but the transforms, as plain data."""
@@ -84,5 +84,5 @@ class StageResult:
 
 
 def all_warnings(stages: Sequence[StageResult]) -> list[str]:
-    """Returns the warnings of all stages, each once: of the same images, stages warn alike."""
+    """Returns the warnings of all stages, each once: of the same images, stages warn identically."""
     return list(dict.fromkeys(warning for stage in stages for warning in stage.warnings))

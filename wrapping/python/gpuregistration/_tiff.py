@@ -62,22 +62,22 @@ def check_tiff_is_whole(path: Path) -> None:
 
 def _check_page(reader: _Reader, place: int, end: int) -> int:
     """Returns where the next page's directory is, 0 behind the last one. Raises _CutOff if the page ends behind the file's end."""
-    word, room = ("Q", 8) if reader.is_big else ("I", 4)
+    word, inline = ("Q", 8) if reader.is_big else ("I", 4)
     (count,) = reader.numbers(place, "Q" if reader.is_big else "H")
     place += 8 if reader.is_big else 2
     places: tuple[int, ...] = ()
     sizes: tuple[int, ...] = ()
     for _ in range(count):
         tag, kind, many = reader.numbers(place, f"HH{word}")
-        there, size = place + 4 + room, many * _BYTES.get(kind, 1)
-        if size > room:
+        there, size = place + 4 + inline, many * _BYTES.get(kind, 1)
+        if size > inline:
             (there,) = reader.numbers(there, word)
         if there + size > end:
             raise _CutOff
         if tag in _PLACES + _SIZES and kind in _FORMATS:
             found = reader.numbers(there, f"{many}{_FORMATS[kind]}")
             places, sizes = (found, sizes) if tag in _PLACES else (places, found)
-        place += 4 + 2 * room
+        place += 4 + 2 * inline
     if max((first + size for first, size in zip(places, sizes)), default=0) > end:
         raise _CutOff
     (following,) = reader.numbers(place, word)

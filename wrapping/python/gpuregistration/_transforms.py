@@ -466,7 +466,7 @@ def _make_field(transform: Transform, grid: Image, device: str) -> DisplacementF
     shape = grid.shape + (d,)
     with borrow_engine(_engine.Resampler, device) as resampler:
         if isinstance(content, GpuArray):
-            array = hand_over(resampler.find_displacements_on_device(request, shape), content.array)
+            array = hand_over(resampler.compute_displacements_on_device(request, shape), content.array)
         else:
-            array = resampler.find_displacements(request).reshape(shape)
+            array = resampler.compute_displacements(request).reshape(shape)
     return DisplacementField(array, grid.spacing, grid.origin, grid.direction)

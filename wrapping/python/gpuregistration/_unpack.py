@@ -79,7 +79,7 @@ class Content:
         wanted = self.taken + math.prod(shape) * dtype.itemsize
         # Headers of damaged files ask for any size.
         if self.path.stat().st_size * (_MOST_PACKED if self.is_packed else 1) < wanted:
-            self._tell_end(wanted)
+            self._raise_cut_off(wanted)
         array = np.empty(shape, dtype, order="F")
         target = array.ravel(order="K").view(np.uint8).data
         if not self.is_packed and is_large(len(target)):
@@ -87,7 +87,7 @@ class Content:
         else:
             self._take_into(target)
         if self.taken < wanted:
-            self._tell_end(wanted)
+            self._raise_cut_off(wanted)
         return array
 
     def count_behind(self, wanted: int) -> int:
@@ -98,7 +98,7 @@ class Content:
         """
         found = self.taken + self.count_rest()
         if found < wanted:
-            self._tell_end(wanted)
+            self._raise_cut_off(wanted)
         return found - wanted
 
     def count_rest(self) -> int:
@@ -123,7 +123,7 @@ class Content:
             self._rest = memoryview(next(self._parts, b""))
         return len(self._rest) > 0
 
-    def _tell_end(self, wanted: int) -> None:
+    def _raise_cut_off(self, wanted: int) -> None:
         raise BadInputError(f"The file {self.path} is cut off: it is to hold {wanted} bytes{', unpacked' if self.is_packed else ''}. {_COPY}")
 
 
@@ -148,7 +148,7 @@ def _unpack_ahead(parts: Iterator[bytes]) -> Iterator[bytes]:
     return give()
 
 
-def tell_of_name(path: Path, is_packed: bool) -> None:
+def warn_of_name(path: Path, is_packed: bool) -> None:
     """Warns where a file's name says that it is compressed, and it is not, or the other way round."""
     if path.suffix.lower() == ".gz" and not is_packed:
         warn_of_input(f"The file {path} is not compressed, though its name ends on {path.suffix}: it is read as what it is. Rename it.")

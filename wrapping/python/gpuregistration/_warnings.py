@@ -20,7 +20,7 @@ _kept: ContextVar[Optional[list[str]]] = ContextVar("_kept", default=None)
 
 
 def warn_of_input(text: str) -> None:
-    """Gives an InputWarning, or, within keep_input_warnings(), adds it to that list."""
+    """Gives an InputWarning, or, within collect_input_warnings(), adds it to that list."""
     kept = _kept.get()
     if kept is None:
         warnings.warn(text, InputWarning, stacklevel=_level_of_caller())
@@ -29,7 +29,7 @@ def warn_of_input(text: str) -> None:
 
 
 @contextmanager
-def keep_input_warnings(kept: list[str]) -> Iterator[None]:
+def collect_input_warnings(kept: list[str]) -> Iterator[None]:
     """Puts this thread's warnings into the list `kept`, each once, instead of giving them."""
     before = _kept.set(kept)
     try:
@@ -43,7 +43,7 @@ def remember_input_warnings(remembered: list[str]) -> Iterator[None]:
     """Adds this thread's warnings to the list `remembered`, each once, and gives them at the end."""
     texts: list[str] = []
     try:
-        with keep_input_warnings(texts):
+        with collect_input_warnings(texts):
             yield
     finally:
         remembered += [text for text in texts if text not in remembered]

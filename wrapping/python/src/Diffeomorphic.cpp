@@ -7,7 +7,7 @@
 #include "Loan.h"
 #include "Names.h"
 #include "Pairs.h"
-#include "TellProgress.h"
+#include "ReportProgress.h"
 
 #include "gpureg/core/Error.h"
 #include "gpureg/registration/ConvergenceWindow.h"
@@ -47,7 +47,7 @@ Register(const Loan<DiffeomorphicRegistration> & engine,
   const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
   const nb::gil_scoped_release released;
   return engine->Register(problem, settings, parallelFor, [&report](const DiffeomorphicProgress & where) {
-    report.Call([&where](const nb::object & function) { TellProgress(function, where); });
+    report.Call([&where](const nb::object & function) { ReportProgress(function, where); });
   });
 }
 
@@ -130,7 +130,7 @@ AddDiffeomorphic(nb::module_ & module)
     .def_rw("convergence_window", &DiffeomorphicSettings::convergenceWindow)
     .def_rw("fixed_range", &DiffeomorphicSettings::fixedRange)
     .def_rw("moving_range", &DiffeomorphicSettings::movingRange);
-  module.def("find_convergences", &ComputeConvergences, nb::arg("costs"), nb::arg("window"));
+  module.def("compute_convergences", &ComputeConvergences, nb::arg("costs"), nb::arg("window"));
   nb::class_<DiffeomorphicLevelResult>(module, "DiffeomorphicLevelResult")
     .def_ro("costs", &DiffeomorphicLevelResult::costs)
     .def_ro("voxels", &DiffeomorphicLevelResult::voxels)

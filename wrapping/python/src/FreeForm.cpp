@@ -7,7 +7,7 @@
 #include "Loan.h"
 #include "Names.h"
 #include "Side.h"
-#include "TellProgress.h"
+#include "ReportProgress.h"
 
 #include "gpureg/core/Error.h"
 #include "gpureg/registration/free_form/FreeFormRegistration.h"
@@ -44,7 +44,7 @@ Register(const Loan<FreeFormRegistration> & engine,
   const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
   const nb::gil_scoped_release released;
   return engine->Register(problem, settings, parallelFor, [&report](const FreeFormProgress & where) {
-    report.Call([&where](const nb::object & function) { TellProgress(function, where); });
+    report.Call([&where](const nb::object & function) { ReportProgress(function, where); });
   });
 }
 

@@ -51,7 +51,7 @@ public:
   {
     static_cast<void>(**this);
     const nanobind::gil_scoped_release released;
-    KeepIdleEngine(std::move(m_Engine), nullptr);
+    StoreIdleEngine(std::move(m_Engine), nullptr);
   }
 
 private:

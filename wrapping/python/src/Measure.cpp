@@ -103,7 +103,7 @@ public:
   /** Computes the values for many maps. \param maps of points: nine numbers of a matrix, row by row, and an offset each.
    *  \returns [map][2]: the value, not a number where it is not known; and of how many samples it is. */
   nb::object
-  FindValues(const DoubleArray & maps)
+  ComputeValues(const DoubleArray & maps)
   {
     if (maps.ndim() != 2 || maps.shape(1) != 12)
     {
@@ -125,7 +125,7 @@ public:
                                           *out++ = this->MakeIndexMap(ReadMap(maps.data() + 12 * n));
                                         }
                                       } };
-      values = m_Measure->FindValues(candidates, parallelFor);
+      values = m_Measure->ComputeValues(candidates, parallelFor);
     }
     for (const MeasuredValue & value : values)
     {
@@ -253,8 +253,8 @@ AddMeasure(nb::module_ & module)
       nb::keep_alive<1, 4>(),
       nb::keep_alive<1, 5>())
     .def_prop_ro("warnings", &Measure::GetWarnings)
-    .def("find_values", &Measure::FindValues)
-    .def("find_derivative", &Measure::ComputeDerivative);
+    .def("compute_values", &Measure::ComputeValues)
+    .def("compute_derivative", &Measure::ComputeDerivative);
 }
 
 } // namespace python

@@ -34,8 +34,8 @@ AddPlans(nb::module_ & module)
     .def_ro("bytes", &MemoryPlan::bytes)
     .def_ro("arrays", &MemoryPlan::arrays)
     .def_ro("changes", &MemoryPlan::changes);
-  module.def("find_memory_room", &FindMemoryRoom);
-  module.def("check_fits", &CheckFits, nb::arg("plan"), nb::arg("device"), nb::arg("room"));
+  module.def("get_available_memory", &GetAvailableMemory);
+  module.def("check_fits", &CheckFits, nb::arg("plan"), nb::arg("device"), nb::arg("available"));
 }
 
 } // namespace python

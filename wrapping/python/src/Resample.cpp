@@ -209,7 +209,7 @@ MakeDisplacementRequest(const Chain &                 chain,
 
 /** Computes displacements on the host: [z][y][x][dimension]. */
 nb::object
-FindDisplacements(const Loan<Resampler> & engine, DisplacementRequest request)
+ComputeDisplacements(const Loan<Resampler> & engine, DisplacementRequest request)
 {
   double *          elements = nullptr;
   const std::size_t components = static_cast<std::size_t>(request.transform.dimension);
@@ -226,20 +226,20 @@ FindDisplacements(const Loan<Resampler> & engine, DisplacementRequest request)
   const ParallelFor parallelFor = MakeInterruptibleParallelFor();
   {
     const nb::gil_scoped_release released;
-    engine->FindDisplacements(request, parallelFor);
+    engine->ComputeDisplacements(request, parallelFor);
   }
   return nb::cast(std::move(array));
 }
 
 /** Computes displacements that stay on the engine's device. */
 std::shared_ptr<DeviceArray>
-FindDisplacementsOnDevice(const Loan<Resampler> & engine, const DisplacementRequest & request, Shape shape)
+ComputeDisplacementsOnDevice(const Loan<Resampler> & engine, const DisplacementRequest & request, Shape shape)
 {
   CheckSignals();
   const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
   const nb::gil_scoped_release released;
   return std::make_shared<DeviceArray>(std::shared_ptr<const MadeNumbers>(
-                                         engine->FindDisplacementsToDevice(request, parallelFor)),
+                                         engine->ComputeDisplacementsOnDevice(request, parallelFor)),
                                        std::move(shape));
 }
 } // namespace
@@ -289,8 +289,8 @@ AddResample(nb::module_ & module)
          nb::arg("chain"),
          nb::arg("resampling"),
          nb::arg("shape"))
-    .def("find_displacements", &FindDisplacements, nb::arg("request"))
-    .def("find_displacements_on_device", &FindDisplacementsOnDevice, nb::arg("request"), nb::arg("shape"));
+    .def("compute_displacements", &ComputeDisplacements, nb::arg("request"))
+    .def("compute_displacements_on_device", &ComputeDisplacementsOnDevice, nb::arg("request"), nb::arg("shape"));
 }
 
 } // namespace python

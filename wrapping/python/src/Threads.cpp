@@ -186,7 +186,7 @@ ReadThreadCount(const std::string & text)
 }
 
 int
-FindThreadCount()
+ComputeThreadCount()
 {
   const char * const text = std::getenv("GPUREG_THREADS");
   const int          wanted = text != nullptr && *text != '\0' ? ReadThreadCount(text) : 0;
@@ -198,7 +198,7 @@ int
 GetThreadCount()
 {
   const int count = chosenCount;
-  return count > 0 ? count : FindThreadCount();
+  return count > 0 ? count : ComputeThreadCount();
 }
 
 void

@@ -200,7 +200,7 @@ ComputeLevelFactors(int dimension, const Size & size, const IndexMap & indexToPo
   RegisteredImage image;
   image.size = size;
   image.indexToPoint = indexToPoint;
-  return ComputeFactors(image, dimension, std::ldexp(FindShortestEdge(image, dimension), level));
+  return ComputeFactors(image, dimension, std::ldexp(ComputeShortestEdge(image, dimension), level));
 }
 } // namespace
 
@@ -220,7 +220,7 @@ AddVolumes(nb::module_ & module)
     .def("take_image", &Filter::TakeImage)
     .def("give_back", &Filter::GiveBack)
     .def_prop_ro("statistics", &Filter::GetStatistics);
-  module.def("find_level_factors", &ComputeLevelFactors);
+  module.def("compute_level_factors", &ComputeLevelFactors);
   module.def("make_level", &MakeLevel);
   module.def("download", &Download);
 }

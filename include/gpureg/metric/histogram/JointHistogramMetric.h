@@ -98,7 +98,7 @@ private:
   JointHistogramResult
   ReadCounts(const std::uint64_t * counts) const;
   JointHistogramValue
-  FindValue(const JointHistogramResult & result, const JointHistogramOptions & options) const;
+  ComputeValue(const JointHistogramResult & result, const JointHistogramOptions & options) const;
 
   int                             m_Bins;
   std::unique_ptr<Implementation> m_Implementation;

@@ -205,7 +205,7 @@ struct SampleMapping
   /** Writes the displacement of each virtual voxel in mm, as float[3]; empty without a displacement field. */
   Filler displacement;
   /** Writes the displacements as double[3], which may be used instead if values are in double precision; empty if there are none. */
-  VectorFiller preciseDisplacement;
+  VectorFiller displacementInDoubles;
   /** True if the displacements of all virtual voxels lie on the device, in the samples' own array, which the caller fills before each
    *  evaluation. Forces overwrite them. */
   bool isDisplacedOnDevice = false;

@@ -200,7 +200,7 @@ public:
    *  \param parallelFor the threads to use.
    *  \param progress called from the caller's thread before each iteration, when the device may not have finished the iterations of the
    *  last 40 ms, or the last two iterations; may throw to end the work, and may be empty.
-   *  \param levelDone called alike behind the last iteration of each level, with the number of its iterations.
+   *  \param levelDone called in the same way after the last iteration of each level, with the number of its iterations.
    *  \throws BadInputError for settings out of range, images that are missing, constant or not on the device, or an initial transform
    *  that maps the whole fixed image out of the moving image; UnsupportedError for what a scheme does not have; OutOfMemoryError, before
    *  anything is allocated, if the device has no room for what GetPlan() says. */

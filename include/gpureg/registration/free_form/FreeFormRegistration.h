@@ -66,7 +66,7 @@ struct FreeFormSettings
   /** Length of the first step at each level, in the shortest edge of the level's voxels. Adam's steps fall to 0 along half a cosine;
    *  trial steps of conjugate gradients are never longer. */
   double firstStep = 0.5;
-  /** Number of voxels of a level's fixed image that an iteration uses at most: a regular subsample, placed anew for each iteration by
+  /** Number of voxels of a level's fixed image that an iteration uses at most: a regular subsample, placed again for each iteration by
    *  random numbers from the seed, the same on every device. 0: all voxels. Neighborhood correlation, whose subsample would have no
    *  neighborhoods, and conjugate gradients, whose trials must compare values of one function, use all voxels. A subsample saves time
    *  on the host; it is too small to keep a GPU busy. */

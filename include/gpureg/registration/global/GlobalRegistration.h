@@ -67,7 +67,7 @@ struct GlobalSettings
   /** Share of the fixed image, or of the moving image if it is smaller, that should overlap. With less overlap a cost counts for less,
    *  down to the cost of unrelated images. */
   double leastOverlap = 0.25;
-  /** Ranges of values that the cost distinguishes in each image. Without a range the engine excludes outliers, see FindValueRange(). A
+  /** Ranges of values that the cost distinguishes in each image. Without a range the engine excludes outliers, see ComputeValueRange(). A
    *  range from -infinity to infinity contains all values. */
   std::optional<ValueRange> fixedRange;
   std::optional<ValueRange> movingRange;
@@ -96,7 +96,7 @@ struct GlobalStageResult
   std::int64_t values = 0;
   std::int64_t derivatives = 0;
   /** Number of batches: how often the search waited for the device. */
-  std::int64_t rounds = 0;
+  std::int64_t batches = 0;
   double       milliseconds = 0;
 };
 

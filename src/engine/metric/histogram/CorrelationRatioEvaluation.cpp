@@ -138,7 +138,7 @@ CorrelationRatioEvaluation::CountChunks() const
 }
 
 bool
-CorrelationRatioEvaluation::KeepsChunkHistograms() const
+CorrelationRatioEvaluation::StoresChunkHistograms() const
 {
   return !m_SchemePasses || m_Scheme == CorrelationRatioScheme::SharedMerge ||
          m_Scheme == CorrelationRatioScheme::GlobalMerge || m_Scheme == CorrelationRatioScheme::SharedWarp;
@@ -166,7 +166,7 @@ CorrelationRatioEvaluation::CutChunks(SchemeLaunch & launch) const
   grain.lanes = launch.shape.lanes;
   const auto cut = [&](int chunks) {
     grain.targetChunks = chunks;
-    const SampleProblem problem = GetCore().samples.CutAnew({ samples, launch.maps }, grain, needs);
+    const SampleProblem problem = GetCore().samples.CutDifferently({ samples, launch.maps }, grain, needs);
     samples = problem.arguments;
     launch.maps = problem.maps;
     return kernels::ChunkCount(&samples);
@@ -206,9 +206,9 @@ CorrelationRatioEvaluation::MakeSchemeLaunch() const
     // Each warp of a group has its own histogram.
     const auto warps = static_cast<std::size_t>(launch.shape.lanes / kernels::TileWidth);
     const auto rowBytes =
-      warps * static_cast<std::size_t>(h.columns) * static_cast<std::size_t>(kernels::CellBytes(h.samples.variant));
+      warps * static_cast<std::size_t>(h.columns) * static_cast<std::size_t>(kernels::EntryBytes(h.samples.variant));
     h.histogramCopies = static_cast<int>(warps);
-    h.bandRows = FindBandRows(h.rows, rowBytes, GetGrain().localBytes);
+    h.bandRows = ComputeBandRows(h.rows, rowBytes, GetGrain().localBytes);
   }
   return launch;
 }
@@ -287,7 +287,7 @@ CorrelationRatioEvaluation::EnqueueFirstPass()
     m_SchemePasses->CountWorkloads(launch, GetArrays(), m_SchemeArrays);
     m_UsedShape.groups = m_SchemeArrays.workloadCount;
   }
-  else if (KeepsChunkHistograms())
+  else if (StoresChunkHistograms())
   {
     EnqueueChunks([&](int first, int count) { m_SchemePasses->Count(m_Scheme, launch, GetArrays(), first, count); });
     m_UsedShape.groups = std::min(launch.shape.groups, GetExtent().chunksPerLaunch);

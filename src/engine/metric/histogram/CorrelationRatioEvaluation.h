@@ -73,7 +73,7 @@ private:
   int
   CountChunks() const override;
   bool
-  KeepsChunkHistograms() const override;
+  StoresChunkHistograms() const override;
   bool
   HasShape() const
   {

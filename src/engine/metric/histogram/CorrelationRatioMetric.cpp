@@ -152,8 +152,8 @@ CorrelationRatioMetric::MakeResult(const HistogramResult & sums) const
   double       weights = 0, sum = 0, squares = 0, explained = 0;
   for (std::size_t row = 0; row < rows; ++row)
   {
-    const auto * const cells = &sums.histogram[row * columns];
-    const auto         get = [cells, unit](int column) { return static_cast<double>(cells[column]) / unit; };
+    const auto * const entries = &sums.histogram[row * columns];
+    const auto         get = [entries, unit](int column) { return static_cast<double>(entries[column]) / unit; };
     const double       weightsOfBin = get(kernels::CorrelationRatioCount);
     const double       sumOfBin = get(kernels::CorrelationRatioSum);
     explained += SquareOfSum(weightsOfBin, sumOfBin);

@@ -17,7 +17,7 @@
 namespace gpureg
 {
 
-/** Returns mutual information. \param sums N, and Σ n ln n over the cells, the fixed bins and the moving bins, in units of 1/countUnit */
+/** Returns mutual information. \param sums N, and Σ n ln n over the entries, the fixed bins and the moving bins, in units of 1/countUnit */
 inline MutualInformation
 ComputeMutualInformation(const std::array<std::int64_t, kernels::SummaryCount> & sums, double countUnit)
 {

@@ -199,9 +199,9 @@ private:
   ReserveHistograms(std::size_t most, std::size_t buffers)
   {
     const kernels::HistogramArguments & a = m_Arguments.histogram;
-    const std::size_t chunkBytes = static_cast<std::size_t>(kernels::ChunkCount(&a.samples)) * CountCells(a) *
-                                   static_cast<std::size_t>(kernels::CellBytes(a.samples.variant));
-    const std::size_t sumBytes = CountCells(a) * sizeof(kernels::u64);
+    const std::size_t chunkBytes = static_cast<std::size_t>(kernels::ChunkCount(&a.samples)) * CountEntries(a) *
+                                   static_cast<std::size_t>(kernels::EntryBytes(a.samples.variant));
+    const std::size_t sumBytes = CountEntries(a) * sizeof(kernels::u64);
     const std::size_t atOnce = std::min(most, MostBatchBytes / (chunkBytes + buffers * sumBytes));
     if (atOnce > 0)
     {
@@ -228,9 +228,9 @@ private:
                   const TTake &          take)
   {
     Queue &           queue = *m_Core.queue;
-    const std::size_t cells = CountCells(m_Arguments.histogram);
+    const std::size_t entries = CountEntries(m_Arguments.histogram);
     TiledArray        histograms;
-    histograms.elementSize = cells * sizeof(kernels::u64);
+    histograms.elementSize = entries * sizeof(kernels::u64);
     histograms.count = candidates.count;
     histograms.tileElements = atOnce;
     histograms.bufferCount = m_Batch.histograms.size();
@@ -241,7 +241,7 @@ private:
     };
     histograms.take = [&](std::int64_t first, std::int64_t count, const void * in) {
       const auto * histogram = static_cast<const kernels::u64 *>(in);
-      for (std::int64_t n = 0; n < count; ++n, histogram += cells)
+      for (std::int64_t n = 0; n < count; ++n, histogram += entries)
       {
         take(first + n, histogram);
       }

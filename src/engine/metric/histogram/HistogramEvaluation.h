@@ -185,7 +185,7 @@ protected:
 
   /** Returns true if the first pass stores a histogram of each chunk. */
   virtual bool
-  KeepsChunkHistograms() const
+  StoresChunkHistograms() const
   {
     return true;
   }
@@ -228,8 +228,8 @@ private:
   std::size_t
   GetChunkHistogramBytes() const
   {
-    return this->KeepsChunkHistograms() ? static_cast<std::size_t>(m_Extent.chunksPerLaunch) * m_Extent.histogramBytes
-                                        : 0;
+    return this->StoresChunkHistograms() ? static_cast<std::size_t>(m_Extent.chunksPerLaunch) * m_Extent.histogramBytes
+                                         : 0;
   }
 
   std::size_t
@@ -262,7 +262,7 @@ private:
   {
     Queue &           queue = *m_Core.queue;
     HistogramResult   result;
-    const std::size_t histogramBytes = m_Extent.cells * sizeof(kernels::u64);
+    const std::size_t histogramBytes = m_Extent.entries * sizeof(kernels::u64);
     char * const      staging = static_cast<char *>(queue.GetStaging(Direction::Down, 0, m_Extent.GetSumBytes()));
     queue.Download(staging, *m_Arrays.sums, m_Extent.GetSumBytes());
     if (forces == Forces::Summed)
@@ -271,7 +271,7 @@ private:
       static_cast<ForceResult &>(result) =
         m_Core.samples.SumPartials(m_Arguments.histogram.samples, partials, m_Extent.partials);
     }
-    result.histogram.resize(m_Extent.cells);
+    result.histogram.resize(m_Extent.entries);
     std::memcpy(result.histogram.data(), staging, histogramBytes);
     result.countUnit = m_Arguments.histogram.countUnit;
     if (forces == Forces::OfEachSample)

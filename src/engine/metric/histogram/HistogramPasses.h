@@ -17,7 +17,7 @@ namespace gpureg
 struct HistogramArrays
 {
   const SampleArrays * samples = nullptr;
-  /** u32[chunks of a launch][CountersPerCell][rows][columns]. */
+  /** u32[chunks of a launch][CountersPerEntry][rows][columns]. */
   MemoryPointer chunkHistograms;
   /** u64[rows][columns], followed by the float partials [chunks][bands][PartialCount], so that one copy downloads both. */
   MemoryPointer sums;
@@ -27,9 +27,9 @@ struct HistogramArrays
   Memory * forces = nullptr;
 };
 
-/** Returns the number of cells of the histogram. */
+/** Returns the number of entries of the histogram. */
 inline std::size_t
-CountCells(const kernels::HistogramArguments & a)
+CountEntries(const kernels::HistogramArguments & a)
 {
   return static_cast<std::size_t>(a.rows) * static_cast<std::size_t>(a.columns);
 }
@@ -39,7 +39,7 @@ inline std::size_t
 GetBandBytes(const kernels::HistogramArguments & a)
 {
   return static_cast<std::size_t>(a.bandRows) * static_cast<std::size_t>(a.columns) *
-         static_cast<std::size_t>(kernels::CellBytes(a.samples.variant));
+         static_cast<std::size_t>(kernels::EntryBytes(a.samples.variant));
 }
 
 /** Returns the bytes of a band's rows of the table. */
@@ -52,7 +52,7 @@ GetTableBandBytes(const kernels::HistogramArguments & a)
 
 /** Returns the number of rows of a band. It is even, unless a band has all rows, or local memory has room for one row only. */
 inline int
-FindBandRows(int rows, std::size_t rowBytes, std::size_t localBytes)
+ComputeBandRows(int rows, std::size_t rowBytes, std::size_t localBytes)
 {
   const auto most = static_cast<int>(std::clamp<std::size_t>(localBytes / rowBytes, 1, static_cast<std::size_t>(rows)));
   return most < rows && most > 1 ? most - most % 2 : most;

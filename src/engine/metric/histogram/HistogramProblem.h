@@ -23,14 +23,14 @@ struct HistogramExtent
 {
   int         chunks = 0;
   int         chunksPerLaunch = 0;
-  std::size_t cells = 0;
+  std::size_t entries = 0;
   std::size_t histogramBytes = 0; // of one chunk
   std::size_t partials = 0;       // number of floats in the chunks' sums of forces
 
   std::size_t
   GetSumBytes() const
   {
-    return cells * sizeof(kernels::u64) + partials * sizeof(float);
+    return entries * sizeof(kernels::u64) + partials * sizeof(float);
   }
 };
 
@@ -93,8 +93,8 @@ MakeExtent(const kernels::HistogramArguments & a, int chunks, Forces forces)
   constexpr std::size_t MaximumHistogramBytes = std::size_t{ 64 } << 20;
   HistogramExtent       extent;
   extent.chunks = chunks;
-  extent.cells = CountCells(a);
-  extent.histogramBytes = extent.cells * kernels::CellBytes(a.samples.variant);
+  extent.entries = CountEntries(a);
+  extent.histogramBytes = extent.entries * kernels::EntryBytes(a.samples.variant);
   extent.chunksPerLaunch =
     static_cast<int>(std::clamp<std::size_t>(MaximumHistogramBytes / extent.histogramBytes, 1, extent.chunks));
   if (forces == Forces::Summed)
@@ -111,9 +111,9 @@ SetBands(const SampleGrain & grain, kernels::HistogramArguments & a)
   // The most copies of a group's histogram, as long as they leave local memory for other groups.
   constexpr int         MaximumCopies = 4;
   constexpr std::size_t CopiesBytes = std::size_t{ 48 } << 10;
-  const std::size_t     rowBytes = static_cast<std::size_t>(a.columns) * kernels::CellBytes(a.samples.variant);
+  const std::size_t     rowBytes = static_cast<std::size_t>(a.columns) * kernels::EntryBytes(a.samples.variant);
   const std::size_t tableBytes = static_cast<std::size_t>(a.tableColumns) * kernels::TableEntryBytes(a.samples.variant);
-  a.bandRows = FindBandRows(a.rows, std::max(rowBytes, tableBytes), grain.localBytes);
+  a.bandRows = ComputeBandRows(a.rows, std::max(rowBytes, tableBytes), grain.localBytes);
   a.histogramCopies = MaximumCopies;
   while (a.histogramCopies > 1 && rowBytes * a.histogramCopies * a.bandRows > std::min(grain.localBytes, CopiesBytes))
   {

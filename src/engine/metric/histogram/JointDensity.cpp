@@ -76,13 +76,13 @@ JointDensity::GetDerivativeTable(bool normalized) const
   std::vector<double> table(m_Joint.size());
   const double        nmi = normalized ? GetNormalizedMutualInformation() : 0;
   const double        jointEntropy = normalized ? Entropy(m_Joint) : 1;
-  for (std::size_t cell = 0; cell < table.size(); ++cell)
+  for (std::size_t entry = 0; entry < table.size(); ++entry)
   {
-    const double p = m_Joint[cell];
-    const double q = m_MovingMarginal[cell % m_Bins];
+    const double p = m_Joint[entry];
+    const double q = m_MovingMarginal[entry % m_Bins];
     if (p > Empty)
     {
-      table[cell] = normalized ? (nmi * std::log(p) - std::log(q)) / jointEntropy : std::log(p / q);
+      table[entry] = normalized ? (nmi * std::log(p) - std::log(q)) / jointEntropy : std::log(p / q);
     }
   }
   return table;

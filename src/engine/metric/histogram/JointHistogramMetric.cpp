@@ -145,7 +145,7 @@ JointHistogramMetric::Evaluate(const SampleMapping &         mapping,
 }
 
 JointHistogramValue
-JointHistogramMetric::FindValue(const JointHistogramResult & result, const JointHistogramOptions & options) const
+JointHistogramMetric::ComputeValue(const JointHistogramResult & result, const JointHistogramOptions & options) const
 {
   return { result.count, SmoothedDensity(result.histogram, m_Bins, options).GetMutualInformation() };
 }
@@ -168,12 +168,12 @@ JointHistogramMetric::EvaluateBatch(const CandidateMaps &         candidates,
   }
   const bool areTaken = m_Implementation->TakeHistograms(
     candidates, GetNeeds(m_Bins), parallelFor, setArguments, [&](std::int64_t candidate, const std::uint64_t * counts) {
-      values[candidate] = this->FindValue(this->ReadCounts(counts), options);
+      values[candidate] = this->ComputeValue(this->ReadCounts(counts), options);
     });
   for (std::int64_t n = 0; !areTaken && n < candidates.count; ++n)
   {
     values[n] =
-      this->FindValue(this->Evaluate(MakeMapping(candidates, n), Forces::None, options, parallelFor), options);
+      this->ComputeValue(this->Evaluate(MakeMapping(candidates, n), Forces::None, options, parallelFor), options);
   }
   return values;
 }

@@ -16,7 +16,7 @@ double
 ComputeMutualInformation(const kernels::JointDensityArguments & a, int bins, const double * joint)
 {
   std::vector<double> marginals(2 * static_cast<std::size_t>(bins));
-  std::vector<double> ofCells(bins);
+  std::vector<double> ofEntries(bins);
   std::vector<double> ofRows(bins);
   for (int marginal = 0; marginal < 2 * bins; ++marginal)
   {
@@ -26,9 +26,9 @@ ComputeMutualInformation(const kernels::JointDensityArguments & a, int bins, con
   {
     for (int column = 0; column < bins; ++column)
     {
-      ofCells[column] = kernels::MutualInformationOfCell(&a, bins, joint, marginals.data(), row, column);
+      ofEntries[column] = kernels::MutualInformationOfEntry(&a, bins, joint, marginals.data(), row, column);
     }
-    ofRows[row] = kernels::SumLine(bins, ofCells.data(), 1);
+    ofRows[row] = kernels::SumLine(bins, ofEntries.data(), 1);
   }
   return kernels::MutualInformationOfRows(bins, ofRows.data());
 }

@@ -19,7 +19,7 @@ namespace
 using ForceSums = std::array<double, kernels::ForceSumCount>;
 
 /** The bytes of each stored voxel: its moving value and its sums. */
-constexpr std::size_t KeptBytes = sizeof(kernels::i64) + kernels::NeighborhoodSumCount * sizeof(double);
+constexpr std::size_t StoredBytes = sizeof(kernels::i64) + kernels::NeighborhoodSumCount * sizeof(double);
 
 constexpr std::size_t RunningSumBytes = kernels::NeighborhoodSumCount * sizeof(double);
 
@@ -34,7 +34,7 @@ constexpr int MostTileGroups = 4096;
 
 // The most bytes of stored voxels of all candidates that are evaluated at once. On an H200, a quarter as many launches are worth more than
 // data that stay in the L2 cache: 32 MiB took an eighth longer. CUDA has no more groups along the third axis than MostAtOnce.
-constexpr std::size_t KeptBatchBytes = std::size_t{ 128 } << 20;
+constexpr std::size_t StoredBatchBytes = std::size_t{ 128 } << 20;
 constexpr std::size_t MostAtOnce = 32768;
 } // namespace
 
@@ -123,8 +123,8 @@ NeighborhoodEvaluation::CanBeBatched() const
 std::size_t
 NeighborhoodEvaluation::CountAtOnce(int candidates) const
 {
-  const auto kept = KeptBytes * static_cast<std::size_t>(m_CentreCount > 0 ? 0 : KeptVoxels(&m_Slabs.front()));
-  const auto most = std::clamp<std::size_t>(KeptBatchBytes / std::max<std::size_t>(1, kept), 1, MostAtOnce);
+  const auto kept = StoredBytes * static_cast<std::size_t>(m_CentreCount > 0 ? 0 : StoredVoxels(&m_Slabs.front()));
+  const auto most = std::clamp<std::size_t>(StoredBatchBytes / std::max<std::size_t>(1, kept), 1, MostAtOnce);
   return std::min(most, static_cast<std::size_t>(candidates));
 }
 
@@ -154,7 +154,7 @@ NeighborhoodEvaluation::EvaluateTogether(const CandidateMaps & candidates,
       Reserve(queue, m_Arrays.partials, bytes);
       if (m_CentreCount == 0)
       {
-        Reserve(queue, m_Arrays.moved, atOnce * static_cast<std::size_t>(KeptVoxels(&a)) * sizeof(kernels::i64));
+        Reserve(queue, m_Arrays.moved, atOnce * static_cast<std::size_t>(StoredVoxels(&a)) * sizeof(kernels::i64));
         Reserve(queue, m_Arrays.sums, atOnce * static_cast<std::size_t>(CentreVoxels(&a)) * RunningSumBytes);
       }
       upload({ 0, static_cast<int>(subBatch) });
@@ -262,8 +262,8 @@ NeighborhoodEvaluation::MakeSlab(int firstCentre, int centrePlanes, int firstPar
   const NeighborhoodGrain        grain = m_Passes->GetGrain();
   a.firstCentre = firstCentre;
   a.centrePlanes = centrePlanes;
-  a.firstKept = std::max(0, firstCentre - radius);
-  a.keptPlanes = std::min<int>(size - a.firstKept, firstCentre - a.firstKept + centrePlanes + radius);
+  a.firstStored = std::max(0, firstCentre - radius);
+  a.keptPlanes = std::min<int>(size - a.firstStored, firstCentre - a.firstStored + centrePlanes + radius);
   a.firstPartial = firstPartial;
   if (a.tileRows > 0)
   {
@@ -301,9 +301,10 @@ NeighborhoodEvaluation::CutIntoSlabs(std::size_t slabBytes)
   }
   const int          size = m_Arguments.samples.virtualShape.size[2];
   const int          around = 2 * m_Arguments.radius[2];
-  const std::int64_t room =
-    static_cast<std::int64_t>(slabBytes / KeptBytes) / std::max<std::int64_t>(1, VoxelsOfPlane(&m_Arguments));
-  const int planes = static_cast<int>(std::min<std::int64_t>(size, std::max<std::int64_t>(room - around, around + 1)));
+  const std::int64_t mostPlanes =
+    static_cast<std::int64_t>(slabBytes / StoredBytes) / std::max<std::int64_t>(1, VoxelsOfPlane(&m_Arguments));
+  const int planes =
+    static_cast<int>(std::min<std::int64_t>(size, std::max<std::int64_t>(mostPlanes - around, around + 1)));
   for (int first = 0; first < size; first += planes)
   {
     m_Slabs.push_back(MakeSlab(first, std::min(planes, size - first), m_PartialGroups));
@@ -364,7 +365,7 @@ NeighborhoodEvaluation::ComputeSlabBytes() const
   SlabBytes bytes;
   for (const kernels::NeighborhoodArguments & a : m_Slabs)
   {
-    const auto kept = static_cast<std::size_t>(KeptVoxels(&a));
+    const auto kept = static_cast<std::size_t>(StoredVoxels(&a));
     bytes.moved = std::max(bytes.moved, kept * sizeof(kernels::i64));
     bytes.sums =
       std::max(bytes.sums, RunningSumBytes * (a.tileRows > 0 ? static_cast<std::size_t>(CentreVoxels(&a)) : kept));

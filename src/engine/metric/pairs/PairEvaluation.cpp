@@ -177,7 +177,7 @@ PairEvaluation::CheckHas(const SampleMapping & mapping, Forces forces) const
   {
     throw UnsupportedError("the demons' forces have no sum; use a displacement field");
   }
-  if (m_Measure != PairMeasure::Correlation && !m_Core.samples.AreCountedAlike())
+  if (m_Measure != PairMeasure::Correlation && !m_Core.samples.HaveOneUnit())
   {
     throw BadInputError("the fixed and the moving values are not in one unit: set both with the same scale");
   }

@@ -65,14 +65,14 @@ MakePart(const DisplacementGrid & grid, int dimension, const Size & virtualSize)
 }
 
 bool
-AreAlike(const kernels::ChainPart & a, const kernels::ChainPart & b)
+AreEqual(const kernels::ChainPart & a, const kernels::ChainPart & b)
 {
   return std::equal(a.toGrid.row, a.toGrid.row + 12, b.toGrid.row) && std::equal(a.size, a.size + 3, b.size) &&
          a.dimension == b.dimension && a.order == b.order && a.isOpen == b.isOpen;
 }
 
 bool
-AreAlike(const MovedSamples & a, const MovedSamples & b)
+AreEqual(const MovedSamples & a, const MovedSamples & b)
 {
   return a.virtualSize == b.virtualSize && a.pointCount == b.pointCount && a.points == b.points && a.stamp == b.stamp;
 }
@@ -98,7 +98,7 @@ ControlPoints::SetGeometry(const DisplacementGrid & grid, int dimension, const M
 {
   CheckGrid(grid, dimension);
   const kernels::ChainPart part = MakePart(grid, dimension, samples.virtualSize);
-  if (m_Points && AreAlike(part, m_Part) && AreAlike(samples, m_Samples))
+  if (m_Points && AreEqual(part, m_Part) && AreEqual(samples, m_Samples))
   {
     return;
   }
@@ -179,7 +179,8 @@ ControlPoints::MakeAxis(int axis) const
     const double       fraction = std::ldexp(static_cast<double>(static_cast<kernels::u32>(position)), -32);
     double             inCell = 0;
     double             weights[kernels::MaximumSplineOrder + 1];
-    if (kernels::FindControlPoints(m_Part.order, &m_Part, axis, kernels::CellOf(position), fraction, &w.first, &inCell))
+    if (kernels::LocateControlPoints(
+          m_Part.order, &m_Part, axis, kernels::IntegerPart(position), fraction, &w.first, &inCell))
     {
       kernels::SplineWeights(m_Part.order, inCell, weights);
       std::transform(weights, weights + taps, w.weight, [](double weight) { return static_cast<float>(weight); });
@@ -190,7 +191,7 @@ ControlPoints::MakeAxis(int axis) const
     }
     made.weights.push_back(w);
   }
-  const int atOnce = this->FindTileControls(axis);
+  const int atOnce = this->CountTileControls(axis);
   for (int first = 0; first < m_Part.size[axis]; first += atOnce)
   {
     const int  end = std::min(first + atOnce, m_Part.size[axis]);
@@ -208,7 +209,7 @@ ControlPoints::MakeAxis(int axis) const
 
 /** Larger tiles read fewer elements twice, but the device needs enough tiles to stay busy. Along x a tile has one control point. */
 int
-ControlPoints::FindTileControls(int axis) const
+ControlPoints::CountTileControls(int axis) const
 {
   constexpr std::int64_t wantedWalks = 1 << 18;
   constexpr std::int64_t most = 9;
@@ -219,7 +220,7 @@ ControlPoints::FindTileControls(int axis) const
 }
 
 std::vector<std::array<int, 2>>
-ControlPoints::FindSegmentColumns(const std::vector<kernels::ControlWeights> & weights) const
+ControlPoints::CountSegmentColumns(const std::vector<kernels::ControlWeights> & weights) const
 {
   std::vector<std::array<int, 2>> columns;
   for (std::size_t begin = 0; begin < weights.size(); begin += kernels::SegmentVoxels)
@@ -260,7 +261,7 @@ ControlPoints::MakeTables()
     tiles.insert(tiles.end(), made.tiles.begin(), made.tiles.end());
     if (axis == 0)
     {
-      segmentColumns = this->FindSegmentColumns(made.weights);
+      segmentColumns = this->CountSegmentColumns(made.weights);
       for (const kernels::ControlWeights & w : made.weights)
       {
         rowWeights.push_back({ w.weight[0], w.weight[1], w.weight[2], w.weight[3] });

@@ -100,9 +100,9 @@ private:
   MakeAxis(int axis) const;
   /** Returns how many control points a tile has. */
   int
-  FindTileControls(int axis) const;
+  CountTileControls(int axis) const;
   std::vector<std::array<int, 2>>
-  FindSegmentColumns(const std::vector<kernels::ControlWeights> & weights) const;
+  CountSegmentColumns(const std::vector<kernels::ControlWeights> & weights) const;
   /** Makes the tables. Returns false if a segment of a row needs too many columns of control points. */
   bool
   MakeTables();

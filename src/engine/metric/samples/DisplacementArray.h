@@ -11,7 +11,7 @@
 namespace gpureg
 {
 
-/** The array of the samples' displacements. Displacements are computed anew for each evaluation, so other work uses the memory in between:
+/** The array of the samples' displacements. Displacements are computed again for each evaluation, so other work uses the memory in between:
  *  forces overwrite the displacements that they were computed from, and a level's images are scaled there. The array knows what it holds.
  *  A function that expects something else throws std::logic_error. */
 class DisplacementArray

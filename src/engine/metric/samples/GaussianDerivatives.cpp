@@ -64,7 +64,7 @@ GaussianDerivatives::FillDerivative(
   m_Queue.Copy(*doubles, *values.doubles->GetMemory(), bytes);
   m_Recursive->ApplyGaussian(*doubles, size, 1, Precision::Double, axis, weights);
   m_Sampler.RoundToFloat(count, *doubles, values.unit, derivative);
-  // The caller may load the image anew afterwards.
+  // The caller may load the image again afterwards.
   m_Queue.Finish();
 }
 

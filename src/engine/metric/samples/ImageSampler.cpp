@@ -111,7 +111,7 @@ ImageSampler::Fill(const DeviceImage &  image,
                                               Input<RealNumber>(m_Edges.get()),
                                               Input<kernels::u8>(mask),
                                               Output<void>(*kept));
-  // The caller may load the image anew afterwards.
+  // The caller may load the image again afterwards.
   m_Queue.Finish();
 }
 

@@ -26,7 +26,7 @@ IsFixedPoint(const MovingImage & image)
 
 /** Returns a filler of values or coefficients in the precision in which they are stored. */
 Filler
-MakeKeptFiller(const MovingImage & image, const Filler & filler)
+MakeStoredFiller(const MovingImage & image, const Filler & filler)
 {
   return IsFixedPoint(image) && filler ? MakeIntegerFiller(filler, ComputeValueExponent(image.scale)) : filler;
 }
@@ -134,11 +134,11 @@ MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArra
     arrays.moving.reset();
   }
   UploadExactly(
-    m_Queue, arrays.coefficients, BytesOf(image.precision), count, MakeKeptFiller(image, image.coefficients));
+    m_Queue, arrays.coefficients, BytesOf(image.precision), count, MakeStoredFiller(image, image.coefficients));
 
   // The device needs the values only until quads and gradients are computed.
   MemoryPointer own;
-  // The displacements are computed anew for each evaluation, so their array is free until then.
+  // The displacements are computed again for each evaluation, so their array is free until then.
   const bool borrows = m_Queue.KeepsLargerArrays() &&
                        SizeOf(arrays.displacement.GetMemory()) >= sizeof(float) * static_cast<std::size_t>(count);
   MemoryPointer & between = borrows ? arrays.displacement.Borrow() : own;
@@ -223,7 +223,7 @@ MovingVolumes::FillValues(const MovingImage & image, MemoryPointer & values)
   }
   else
   {
-    UploadExactly(m_Queue, values, sizeof(kernels::i64), CountOf(image.size), MakeKeptFiller(image, image.values));
+    UploadExactly(m_Queue, values, sizeof(kernels::i64), CountOf(image.size), MakeStoredFiller(image, image.values));
   }
 }
 

@@ -77,7 +77,7 @@ SampleMover::Upload(const SampleMapping & mapping, Forces forces)
     m_Arrays.displacement.Upload(m_Queue,
                                  GetMoveBytes(isFixedPoint),
                                  CountOf(m_Samples.fixed.virtualSize),
-                                 isFixedPoint ? MakePackedFiller<FixedPointMove>(mapping.preciseDisplacement,
+                                 isFixedPoint ? MakePackedFiller<FixedPointMove>(mapping.displacementInDoubles,
                                                                                  mapping.displacementToIndex)
                                               : mapping.displacement);
   }

@@ -18,7 +18,7 @@ namespace
 {
 /** Returns a bound of how far a map leads from indices up to reach. */
 double
-FindFarthest(const IndexMap & map, double reach)
+ComputeFarthest(const IndexMap & map, double reach)
 {
   double farthest = 1;
   for (std::size_t r = 0; r < 3; ++r)
@@ -83,7 +83,7 @@ FitsFixedPoint(const ChainedGrid & chain)
 }
 
 int
-FindVariant(const SampleDescription & samples, const SampleMapping & mapping, Forces forces)
+GetVariant(const SampleDescription & samples, const SampleMapping & mapping, Forces forces)
 {
   const int ofBoth = (samples.IsFixedPoint() ? kernels::SamplesAreFixedPoint : 0) |
                      (samples.fixed.pointCount > 0 ? kernels::SamplesArePoints : 0) |
@@ -134,7 +134,7 @@ MovesInFixedPoint(const SampleDescription & samples, const SampleMapping & mappi
   const bool splineFits =
     !mapping.spline || (mapping.spline->grid.vectors && CountOf(mapping.spline->grid.size) <= MostFixedPointVectors);
   const bool fieldFits = mapping.spline || !mapping.displacement ||
-                         (mapping.preciseDisplacement && CountOf(samples.fixed.virtualSize) <= MostFixedPointVectors);
+                         (mapping.displacementInDoubles && CountOf(samples.fixed.virtualSize) <= MostFixedPointVectors);
   const bool preTransformsFit =
     !mapping.preTransforms ||
     (FitsFixedPoint(*mapping.preTransforms) &&
@@ -166,7 +166,7 @@ MakeProblem(const SampleDescription & samples, const SampleMapping & mapping, Fo
   a.splineOrder = samples.moving.splineOrder;
   a.movesInFixedPoint = MovesInFixedPoint(samples, mapping);
   a.hasOwnDisplacements = mapping.spline || mapping.preTransforms;
-  a.variant = FindVariant(samples, mapping, forces);
+  a.variant = GetVariant(samples, mapping, forces);
   problem.maps = MakeMaps(samples, mapping.toMoving, scaledRange);
   return problem;
 }
@@ -176,13 +176,13 @@ MakeMaps(const SampleDescription & samples, const IndexMap & toMoving, double sc
 {
   const Size & size = samples.fixed.virtualSize;
   const double reach = std::max<double>(samples.farthestPoint, *std::max_element(size.begin(), size.end()));
-  const double farthest = FindFarthest(toMoving, reach);
+  const double farthest = ComputeFarthest(toMoving, reach);
   const double movingReach = *std::max_element(samples.moving.size.begin(), samples.moving.size.end());
 
   kernels::SampleMaps maps{};
   maps.guardBits = samples.IsFixedPoint() && farthest < FarthestVoxel ? 29 - std::ilogb(farthest) : 0;
   maps.toMoving = ToFixedMapWithin(toMoving, farthest, 32 + maps.guardBits);
-  maps.toMask = ToFixedMapWithin(samples.moving.toMask, FindFarthest(samples.moving.toMask, movingReach), 32);
+  maps.toMask = ToFixedMapWithin(samples.moving.toMask, ComputeFarthest(samples.moving.toMask, movingReach), 32);
   std::transform(samples.moving.differenceStep.begin(),
                  samples.moving.differenceStep.end(),
                  maps.differenceStep,

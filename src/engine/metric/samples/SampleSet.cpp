@@ -102,7 +102,7 @@ SampleSet::CheckIsComplete(bool readsFixedValues) const
 }
 
 bool
-SampleSet::AreCountedAlike() const
+SampleSet::HaveOneUnit() const
 {
   return m_Samples.fixed.scale.minimum == m_Samples.moving.scale.minimum &&
          m_Samples.fixed.scale.range == m_Samples.moving.scale.range &&
@@ -128,19 +128,19 @@ SampleSet::MakeProblem(const SampleMapping & mapping,
                        const SampleGrain &   grain,
                        const SampleNeeds &   needs) const
 {
-  return this->CutAnew(this->MakeProblem(mapping, forces, needs.scaledRange), grain, needs);
+  return this->CutDifferently(this->MakeProblem(mapping, forces, needs.scaledRange), grain, needs);
 }
 
 SampleProblem
 SampleSet::MakeProblem(const SampleMapping & mapping, Forces forces, double scaledRange) const
 {
-  const bool lacksVectors = m_Samples.isEmpty && HasVectorsOfVoxels(mapping);
-  return lacksVectors ? gpureg::MakeProblem(m_Samples, MakeLinearMapping(mapping.toMoving), forces, scaledRange)
+  const bool hasNoVectors = m_Samples.isEmpty && HasVectorsOfVoxels(mapping);
+  return hasNoVectors ? gpureg::MakeProblem(m_Samples, MakeLinearMapping(mapping.toMoving), forces, scaledRange)
                       : gpureg::MakeProblem(m_Samples, mapping, forces, scaledRange);
 }
 
 SampleProblem
-SampleSet::CutAnew(SampleProblem problem, const SampleGrain & grain, const SampleNeeds & needs) const
+SampleSet::CutDifferently(SampleProblem problem, const SampleGrain & grain, const SampleNeeds & needs) const
 {
   problem.arguments.virtualShape = MakeShape(m_Samples.fixed.virtualSize);
   CutIntoChunks(problem, grain, needs);

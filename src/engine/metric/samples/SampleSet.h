@@ -66,7 +66,7 @@ public:
 
   /** Returns true if fixed and moving values have one unit and one minimum. */
   bool
-  AreCountedAlike() const;
+  HaveOneUnit() const;
 
   const FixedSamples &
   GetFixed() const
@@ -159,7 +159,7 @@ public:
 
   /** Returns the arguments of samples cut into other chunks, for a pass that sums no forces: the centre of the sums is not restored. */
   SampleProblem
-  CutAnew(SampleProblem problem, const SampleGrain & grain, const SampleNeeds & needs) const;
+  CutDifferently(SampleProblem problem, const SampleGrain & grain, const SampleNeeds & needs) const;
 
   /** Returns the maps of another linear mapping, for the samples described by the arguments of a problem. */
   kernels::SampleMaps

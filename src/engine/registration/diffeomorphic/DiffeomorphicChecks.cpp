@@ -118,7 +118,7 @@ CheckGrid(const RegisteredImage & first, const RegisteredImage & image, int dime
     }
     apart = std::max(apart, alongAxis);
   }
-  if (first.size != image.size || !(apart <= MostApart * FindShortestEdge(first, dimension)))
+  if (first.size != image.size || !(apart <= MostApart * ComputeShortestEdge(first, dimension)))
   {
     throw BadInputError("the fixed image has " + DescribeGrid(image, dimension) + ", and that of the first pair " +
                         DescribeGrid(first, dimension) +

@@ -84,7 +84,7 @@ public:
       });
     }
     CheckSettings(problem, settings);
-    CheckRoom(
+    FreeIfMemoryIsShort(
       *m_Backend,
       *m_Queue,
       this->GetName(),

@@ -41,7 +41,7 @@ FieldAdam::Enqueue(double length, Memory & update, Memory & lengths, Memory & lo
                                               Output<float>(*m_SecondMeans),
                                               Output<RealNumber>(update),
                                               Output<float>(lengths));
-  m_Workspace.reducer.FindLargest(lengths, 0, voxels, longest, 0);
+  m_Workspace.reducer.ComputeLargest(lengths, 0, voxels, longest, 0);
   ++m_Step;
 }
 

@@ -90,9 +90,9 @@ FieldScheme::Iterate(const DiffeomorphicSettings & settings, int t)
 }
 
 Memory &
-FieldScheme::FindSecond(const DiffeomorphicSettings & settings, Memory & forces)
+FieldScheme::GetSecondArray(const DiffeomorphicSettings & settings, Memory & forces)
 {
-  if (!m_UpdateSmoother.KeepsPart() || HasWeights(settings))
+  if (!m_UpdateSmoother.HasUnsmoothedShare() || HasWeights(settings))
   {
     return forces;
   }

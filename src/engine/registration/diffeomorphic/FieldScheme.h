@@ -75,7 +75,7 @@ protected:
 
   /** Returns an array that MakeUpdate() may overwrite as its second one: forces, unless smoothing still reads forces at its end. */
   Memory &
-  FindSecond(const DiffeomorphicSettings & settings, Memory & forces);
+  GetSecondArray(const DiffeomorphicSettings & settings, Memory & forces);
 
   /** Says whether the field is smoothed after an update. */
   bool

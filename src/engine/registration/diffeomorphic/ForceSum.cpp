@@ -11,9 +11,9 @@ ForceSum::Add(
   FieldReducer & reducer, std::int64_t elements, const Memory & forces, double weight, bool isFirst, Memory & sum)
 {
   Reserve(m_Queue, m_Numbers, sizeof(float) * kernels::ForceNumbers);
-  reducer.FindLargestMagnitude(forces, elements, *m_Numbers, kernels::ForceLargest);
+  reducer.ComputeLargestMagnitude(forces, elements, *m_Numbers, kernels::ForceLargest);
   const kernels::Strips strips = CutIntoStrips(elements);
-  Memory &              parts = reducer.GetParts(strips.number);
+  Memory &              parts = reducer.GetPartials(strips.number);
   ForEachItem<kernels::SumSquaredForcesKernel>(
     m_Queue, strips.number, strips, Input<float>(forces), Input<float>(*m_Numbers), Output<float>(parts));
   reducer.Sum(parts, 0, strips.number, *m_Numbers, kernels::ForceSquares);

@@ -115,7 +115,7 @@ LocalCorrelationForces::Enqueue(
                                                  Input<RealNumber>(weights),
                                                  Output<RealNumber>(*m_Sums));
   // The terms wait where the forces will be.
-  Memory & parts = reducer.GetParts(blocksAlongZ);
+  Memory & parts = reducer.GetPartials(blocksAlongZ);
   ForEachItem<kernels::ComputeCorrelationTermsKernel>(m_Queue,
                                                       blocksAlongZ,
                                                       Precision::Single,

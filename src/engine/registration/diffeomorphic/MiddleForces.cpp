@@ -120,7 +120,7 @@ MiddleForces::Enqueue(MiddleRole role, int t, int & sign)
   for (std::size_t n = 0; n < m_Pairs.size(); ++n)
   {
     MiddlePair & pair = *m_Pairs[n];
-    pair.EnqueueForces(role, *m_Values, this->FindSlot(t, role, n));
+    pair.EnqueueForces(role, *m_Values, this->GetSlot(t, role, n));
     sign = areSeveral ? 1 : pair.GetSign();
     if (areSeveral)
     {
@@ -132,7 +132,7 @@ MiddleForces::Enqueue(MiddleRole role, int t, int & sign)
 }
 
 std::int64_t
-MiddleForces::FindSlot(int t, MiddleRole role, std::size_t pair) const
+MiddleForces::GetSlot(int t, MiddleRole role, std::size_t pair) const
 {
   const auto pairs = static_cast<std::int64_t>(m_Pairs.size());
   return (2 * std::int64_t{ t } + (role == MiddleRole::Exchanged ? 1 : 0)) * pairs + static_cast<std::int64_t>(pair);
@@ -151,8 +151,8 @@ MiddleForces::DownloadCosts(int count) const
   {
     for (std::size_t n = 0; n < m_Pairs.size(); ++n)
     {
-      const float  asGiven = values[static_cast<std::size_t>(this->FindSlot(t, MiddleRole::AsGiven, n))];
-      const float  exchanged = values[static_cast<std::size_t>(this->FindSlot(t, MiddleRole::Exchanged, n))];
+      const float  asGiven = values[static_cast<std::size_t>(this->GetSlot(t, MiddleRole::AsGiven, n))];
+      const float  exchanged = values[static_cast<std::size_t>(this->GetSlot(t, MiddleRole::Exchanged, n))];
       const double both = static_cast<double>(asGiven) + exchanged;
       if (!std::isfinite(both))
       {

@@ -65,7 +65,7 @@ public:
 
   /** Returns the array of the last derivative, which other work may overwrite; null if there is none yet on the level's grid. */
   Memory *
-  FindScratch() const
+  GetScratch() const
   {
     return m_Scratch;
   }
@@ -86,7 +86,7 @@ public:
 private:
   /** Returns the place in m_Values of a pair's similarity at iteration t. */
   std::int64_t
-  FindSlot(int t, MiddleRole role, std::size_t pair) const;
+  GetSlot(int t, MiddleRole role, std::size_t pair) const;
 
   SchemeWorkspace &                        m_Workspace;
   RecursiveFilter                          m_Filter;
@@ -95,9 +95,9 @@ private:
   ForceSum                                 m_Sum;
   std::vector<std::unique_ptr<MiddlePair>> m_Pairs;
   std::int64_t                             m_Elements = 0;      // of a field
-  Memory *                                 m_Scratch = nullptr; // see FindScratch()
+  Memory *                                 m_Scratch = nullptr; // see GetScratch()
   MemoryPointer                            m_OfAll;             // float[3] a voxel: the sum of several pairs
-  MemoryPointer                            m_Values;            // float: see FindSlot()
+  MemoryPointer                            m_Values;            // float: see GetSlot()
 };
 
 } // namespace gpureg

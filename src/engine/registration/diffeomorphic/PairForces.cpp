@@ -49,7 +49,7 @@ PairForces::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomorphic
   const std::vector<WeighedPair> pairs = ListWeighedPairs(problem, settings);
   const LevelMaker               maker{ queue, m_Workspace.lines, true };
   const int                      coarser = static_cast<int>(settings.iterations.size()) - 1 - number;
-  const double                   edge = std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), coarser);
+  const double                   edge = std::ldexp(ComputeShortestEdge(problem.fixed, problem.dimension), coarser);
   LevelGrid                      level;
   ResizeItems(m_Terms, pairs.size(), [this] { return std::make_unique<Term>(m_Workspace); });
   for (std::size_t n = 0; n < pairs.size(); ++n)
@@ -100,7 +100,7 @@ PairForces::PlanLevel(const DiffeomorphicProblem &  problem,
   Queue &                        queue = *m_Workspace.queue;
   const std::vector<WeighedPair> pairs = ListWeighedPairs(problem, settings);
   const int                      coarser = static_cast<int>(settings.iterations.size()) - 1 - number;
-  const double                   edge = std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), coarser);
+  const double                   edge = std::ldexp(ComputeShortestEdge(problem.fixed, problem.dimension), coarser);
   LevelGrid                      level;
   ResizeItems(m_Terms, pairs.size(), [this] { return std::make_unique<Term>(m_Workspace); });
   for (std::size_t n = 0; n < pairs.size(); ++n)

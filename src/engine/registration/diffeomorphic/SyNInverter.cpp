@@ -100,7 +100,7 @@ SyNInverter::Iterate(std::size_t number, int iterations, FieldReducer & reducer,
                                                       Input<RealNumber>(*its.inverse),
                                                       Input<InversionState>(*m_States, slot),
                                                       Output<float>(lengths));
-    const FieldParts found = reducer.FindLargestAndSumOfParts(lengths, voxels);
+    const FieldPartials found = reducer.ComputeLargestAndSumOfParts(lengths, voxels);
     rule.parts = found.count;
     ForEachItem<kernels::JudgeInversionKernel>(m_Queue,
                                                1,

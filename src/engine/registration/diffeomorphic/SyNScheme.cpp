@@ -84,7 +84,7 @@ GetShrinkFactors(const DiffeomorphicProblem & problem, const DiffeomorphicSettin
   const int coarser = static_cast<int>(settings.iterations.size()) - 1 - number;
   return ComputeFactors(problem.fixed,
                         problem.dimension,
-                        std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), coarser));
+                        std::ldexp(ComputeShortestEdge(problem.fixed, problem.dimension), coarser));
 }
 
 SyNScheme::SyNScheme(SchemeWorkspace & workspace)
@@ -172,7 +172,7 @@ SyNScheme::MakeUpdateOf(const DiffeomorphicSettings & settings, MiddleRole role,
 {
   int          sign = 1;
   Memory &     derivative = m_Forces.Enqueue(role, t, sign);
-  Memory &     second = this->FindSecond(settings, derivative);
+  Memory &     second = this->GetSecondArray(settings, derivative);
   const double length = sign * settings.step;
   this->MakeUpdate(settings, derivative, update, second, update, length, kernels::FactorOfOuter);
 }
@@ -192,7 +192,7 @@ SyNScheme::MoveSide(Side & side, const Memory & factors, const Memory & update)
                                             Output<RealNumber>(*side.toMiddle));
   if (this->SmoothsField())
   {
-    m_FieldSmoother.Smooth(*side.toMiddle, *m_Workspace.first, *m_Forces.FindScratch(), *side.toMiddle);
+    m_FieldSmoother.Smooth(*side.toMiddle, *m_Workspace.first, *m_Forces.GetScratch(), *side.toMiddle);
   }
   m_Inverter.Enqueue(
     &side == &m_Fixed ? 0 : 1, *side.toMiddle, *side.fromMiddle, m_Workspace.reducer, *m_Workspace.first);
@@ -233,7 +233,7 @@ SyNScheme::MakeField(DeformationField field)
     case DeformationField::RefinedInverse:
     {
       // The deformation lies where forces were, if there were some on the level's grid.
-      Memory * deformation = m_Forces.FindScratch();
+      Memory * deformation = m_Forces.GetScratch();
       if (deformation == nullptr)
       {
         this->ReserveOtherUpdate();
@@ -285,7 +285,7 @@ SyNScheme::PlanLevel(const DiffeomorphicProblem &  problem,
     ledger.Reserve(std::string("fields: ") + name, field);
   }
   ledger.Reserve("scratch: other update", settings.syn.averagesGradients ? field : 0);
-  if (FindKeptPart(settings.updateSigma * settings.updateSigma) > 0 && settings.updateSigma > 0 &&
+  if (ComputeUnsmoothedShare(settings.updateSigma * settings.updateSigma) > 0 && settings.updateSigma > 0 &&
       !HasWeights(settings))
   {
     ledger.Reserve("scratch: second field", field);

@@ -43,7 +43,7 @@ void
 VelocityScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
 {
   const int    coarser = static_cast<int>(settings.iterations.size()) - 1 - number;
-  const double edge = std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), coarser);
+  const double edge = std::ldexp(ComputeShortestEdge(problem.fixed, problem.dimension), coarser);
   const auto   weighed = ListWeighedPairs(problem, settings, FirstPair::IsKept);
   ResizeItems(m_Pairs, weighed.size(), [this] { return std::make_unique<LevelPair>(m_Workspace); });
   std::size_t n = 0;
@@ -127,7 +127,7 @@ VelocityScheme::Unfold()
                                             Output<float>(marks));
   }
   Memory & smoothed = deformation;
-  m_FieldSmoother.Smooth(*m_Velocity, smoothed, this->FindScratch(), smoothed);
+  m_FieldSmoother.Smooth(*m_Velocity, smoothed, this->GetScratch(), smoothed);
   ForEachItem<kernels::TakeWhereMarkedKernel>(
     queue, voxels, m_Level.grid, Input<float>(marks), Input<float>(smoothed), Output<float>(*m_Velocity));
   ++m_Unfoldings;
@@ -135,9 +135,9 @@ VelocityScheme::Unfold()
 }
 
 Memory &
-VelocityScheme::FindScratch()
+VelocityScheme::GetScratch()
 {
-  if (Memory * const scratch = m_Forces.FindScratch())
+  if (Memory * const scratch = m_Forces.GetScratch())
   {
     return *scratch;
   }
@@ -160,7 +160,7 @@ VelocityScheme::MakeUpdateOf(const DiffeomorphicSettings & settings, MiddleRole 
 {
   int      sign = 1;
   Memory & derivative = m_Forces.Enqueue(role, t, sign);
-  Memory & second = this->FindSecond(settings, derivative);
+  Memory & second = this->GetSecondArray(settings, derivative);
   // Both updates together are a step long at most.
   const double length = 0.5 * sign * settings.step;
   this->MakeUpdate(settings, derivative, update, second, update, length, kernels::FactorOfOuter);
@@ -189,7 +189,7 @@ void
 VelocityScheme::MakeInverse()
 {
   Memory & inverse = *m_Workspace.first;
-  Memory & scratch = this->FindScratch();
+  Memory & scratch = this->GetScratch();
   Memory & deformation = *m_Update;
   m_Whole.Enqueue(*m_Velocity, false, scratch, deformation);
   m_Whole.Enqueue(*m_Velocity, true, scratch, inverse);
@@ -222,7 +222,7 @@ VelocityScheme::PlanLevel(const DiffeomorphicProblem &  problem,
                           MemoryLedger &                ledger)
 {
   const int    coarser = static_cast<int>(settings.iterations.size()) - 1 - number;
-  const double edge = std::ldexp(FindShortestEdge(problem.fixed, problem.dimension), coarser);
+  const double edge = std::ldexp(ComputeShortestEdge(problem.fixed, problem.dimension), coarser);
   const auto   weighed = ListWeighedPairs(problem, settings, FirstPair::IsKept);
   ResizeItems(m_Pairs, weighed.size(), [this] { return std::make_unique<LevelPair>(m_Workspace); });
   std::size_t n = 0;

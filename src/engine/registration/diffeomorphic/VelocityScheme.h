@@ -92,7 +92,7 @@ private:
 
   /** Returns an array as large as a field, of any contents, beside the update and the workspace's first one. */
   Memory &
-  FindScratch();
+  GetScratch();
 
   /** Makes the inverse in the workspace's first array. */
   void

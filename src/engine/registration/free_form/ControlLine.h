@@ -48,7 +48,7 @@ public:
                                               Input<kernels::float4>(m_Arrays.gradient),
                                               Output<kernels::float4>(m_Arrays.lastGradient),
                                               Output<kernels::float4>(m_Arrays.direction));
-    m_Passes->FindLongest(m_Count, *m_Arrays.direction, *m_Arrays.numbers);
+    m_Passes->ComputeLongest(m_Count, *m_Arrays.direction, *m_Arrays.numbers);
   }
 
   /** Enqueues points = begin + direction·length/(length of its longest vector). begin may be points. */

@@ -38,7 +38,7 @@ public:
   }
 
   void
-  FindLongest(std::int64_t count, const Memory & direction, Memory & numbers) override
+  ComputeLongest(std::int64_t count, const Memory & direction, Memory & numbers) override
   {
     LaunchGroups<LongestGroupKernel>(
       m_Queue, GroupNumbers{ 1 }, count, Input<float4>(direction), Output<float>(numbers));

@@ -26,7 +26,7 @@ public:
 
   /** Computes numbers[LineLongest] of count vectors. */
   virtual void
-  FindLongest(std::int64_t count, const Memory & direction, Memory & numbers) = 0;
+  ComputeLongest(std::int64_t count, const Memory & direction, Memory & numbers) = 0;
 };
 
 GPUREG_DECLARE_PASSES(ControlLinePasses);

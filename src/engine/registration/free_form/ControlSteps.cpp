@@ -33,7 +33,7 @@ CopyValue(Queue & queue, const StepArrays & arrays)
 }
 
 void
-FindGradient(Queue & queue, float similarity, std::int64_t count, const StepArrays & arrays, Memory & gradient)
+EnqueueCostGradient(Queue & queue, float similarity, std::int64_t count, const StepArrays & arrays, Memory & gradient)
 {
   ForEachItem<kernels::WriteCostGradientKernel>(queue,
                                                 count,

@@ -43,7 +43,7 @@ CopyValue(Queue & queue, const StepArrays & arrays);
 
 /** Enqueues the computation of the cost's gradient, float4; see kernels::ComputeCostGradient. gradient may be arrays.controlForces. */
 void
-FindGradient(Queue & queue, float similarity, std::int64_t count, const StepArrays & arrays, Memory & gradient);
+EnqueueCostGradient(Queue & queue, float similarity, std::int64_t count, const StepArrays & arrays, Memory & gradient);
 
 /** Enqueues the refinement of a control grid. coarse, fine: float4, one per control point. */
 void

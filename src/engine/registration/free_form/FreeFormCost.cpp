@@ -182,7 +182,7 @@ FreeFormCost::EnqueueValue(int slot)
   m_Level.similarity->EnqueueValue();
   CopyValue(*m_Level.core.queue, this->MakeArrays(slot));
   this->ForEachPenalty(slot, [&](const WeightedPenalty & penalty, ControlPenaltyTerm & term, double, std::int64_t its) {
-    term.FindValue(penalty.kind, m_Level.core.samples.GetControlPoints().GetPoints(), *m_Level.penaltyValues, its);
+    term.ComputeValue(penalty.kind, m_Level.core.samples.GetControlPoints().GetPoints(), *m_Level.penaltyValues, its);
   });
 }
 

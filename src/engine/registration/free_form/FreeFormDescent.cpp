@@ -99,7 +99,7 @@ public:
   double
   Turn(bool isConjugate)
   {
-    m_Line.FindGradient(0);
+    m_Line.EnqueueCostGradient(0);
     m_Line.Turn(isConjugate);
     return m_Cost.Download(1).front();
   }

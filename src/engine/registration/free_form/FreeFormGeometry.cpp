@@ -26,7 +26,7 @@ CountUsefulLevels(const FreeFormProblem & problem, const FreeFormSettings & sett
 {
   constexpr int          mostLevels = 4;
   constexpr std::int64_t leastOfAny = 256;
-  const std::int64_t     least = std::max(leastOfAny, FindLeastVoxels(settings));
+  const std::int64_t     least = std::max(leastOfAny, ComputeLeastVoxels(settings));
   int                    levels = 1;
   // If axes have few voxels, a level may equal the one before.
   while (levels < mostLevels && CountLevelVoxels(problem, shares, levels) >= least &&
@@ -39,7 +39,7 @@ CountUsefulLevels(const FreeFormProblem & problem, const FreeFormSettings & sett
 } // namespace
 
 std::int64_t
-FindLeastVoxels(const FreeFormSettings & settings)
+ComputeLeastVoxels(const FreeFormSettings & settings)
 {
   const SimilarityDescription & similarity = Describe(settings.similarity);
   const std::int64_t            bins = similarity.HasBins() ? settings.bins : 0;
@@ -52,17 +52,17 @@ CountLevelVoxels(const FreeFormProblem & problem, const MaskShares & shares, int
   const Size factors = ComputeLevelFactors(problem, problem.fixed, level);
   Size       size = problem.fixed.size;
   std::transform(size.begin(), size.end(), factors.begin(), size.begin(), std::divides<>());
-  const double room = shares.moving * static_cast<double>(CountOf(problem.moving.size)) *
-                      GetVoxelVolume(problem.moving, problem.dimension);
+  const double movingVolume = shares.moving * static_cast<double>(CountOf(problem.moving.size)) *
+                              GetVoxelVolume(problem.moving, problem.dimension);
   const double voxel = static_cast<double>(CountOf(factors)) * GetVoxelVolume(problem.fixed, problem.dimension);
-  return std::llround(std::min(shares.fixed * static_cast<double>(CountOf(size)), room / voxel));
+  return std::llround(std::min(shares.fixed * static_cast<double>(CountOf(size)), movingVolume / voxel));
 }
 
 FreeFormSettings
 CompleteSettings(const FreeFormProblem & problem, const FreeFormSettings & settings, const MaskShares & shares)
 {
   constexpr double voxelsBetween = 5;
-  const double     leastSpacing = voxelsBetween * FindUsualEdge({ problem.fixed }, problem.dimension);
+  const double     leastSpacing = voxelsBetween * ComputeUsualEdge({ problem.fixed }, problem.dimension);
   FreeFormSettings complete = settings;
   const auto       edges = GetSpacing(problem.fixed);
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dimension); ++d)
@@ -82,8 +82,8 @@ CompleteSettings(const FreeFormProblem & problem, const FreeFormSettings & setti
 Size
 ComputeLevelFactors(const FreeFormProblem & problem, const RegisteredImage & image, int level)
 {
-  const double edge =
-    std::min(FindShortestEdge(problem.fixed, problem.dimension), FindShortestEdge(problem.moving, problem.dimension));
+  const double edge = std::min(ComputeShortestEdge(problem.fixed, problem.dimension),
+                               ComputeShortestEdge(problem.moving, problem.dimension));
   return ComputeFactors(image, problem.dimension, std::ldexp(edge, level));
 }
 

@@ -35,7 +35,7 @@ CompleteSettings(const FreeFormProblem & problem, const FreeFormSettings & setti
 
 /** Returns the least number of voxels of a level; see FreeFormResult::leastVoxels. */
 std::int64_t
-FindLeastVoxels(const FreeFormSettings & settings);
+ComputeLeastVoxels(const FreeFormSettings & settings);
 
 /** Returns an upper bound of the number of a level's voxels: the voxels in the fixed image's mask, limited to the volume of the moving
  *  image. */

@@ -27,12 +27,12 @@ public:
 
   /** Enqueues the computation of the gradient at the points, and stores the similarity's value in a slot. */
   void
-  FindGradient(int slot)
+  EnqueueCostGradient(int slot)
   {
     const StepArrays evaluated = m_Cost.EnqueueGradient(slot);
     Queue &          queue = *m_Level.core.queue;
     CopyValue(queue, evaluated);
-    gpureg::FindGradient(
+    gpureg::EnqueueCostGradient(
       queue, static_cast<float>(m_Cost.GetSimilarityUnit()), m_Count, evaluated, *m_Level.controlForces);
   }
 

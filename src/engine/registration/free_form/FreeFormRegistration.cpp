@@ -63,7 +63,7 @@ public:
     MarkAsOneSource(problem.initial, ++m_RegistrationNumber);
     CheckImage(problem.fixed, "fixed", this->GetName());
     CheckImage(problem.moving, "moving", this->GetName());
-    CheckRoom(
+    FreeIfMemoryIsShort(
       *m_Backend,
       *m_Queue,
       this->GetName(),
@@ -91,7 +91,7 @@ public:
       this->DownloadPoints(problem, result);
       this->FindWarnings(problem, shares, parallelFor, result);
     });
-    result.leastVoxels = FindLeastVoxels(given);
+    result.leastVoxels = ComputeLeastVoxels(given);
     m_IsRegistered = true;
     result.milliseconds = MillisecondsSince(start);
     return result;
@@ -196,7 +196,7 @@ private:
     Level &    level = *m_Level;
     this->MakeImages(problem, number, parallelFor, level);
     level.grid = MakeLevelGrid(problem, settings, number);
-    level.finestEdge = FindShortestEdge(problem.fixed, problem.dimension);
+    level.finestEdge = ComputeShortestEdge(problem.fixed, problem.dimension);
     level.edge = std::ldexp(level.finestEdge, number);
     FreeFormCost cost(problem, settings, CountFreeFormSlots(settings), level);
     this->BeginWithPoints(level);
@@ -279,7 +279,7 @@ private:
   {
     Level & level = *m_Level;
     result.size = level.grid.size;
-    result.smallestDeterminant = this->FindSmallestDeterminant();
+    result.smallestDeterminant = this->ComputeSmallestDeterminant();
     result.gridToPoint = Compose(problem.fixed.indexToPoint, level.grid.toImage);
     result.points =
       DownloadControlVectors<double>(*m_Queue, level.core.samples.GetControlPoints().GetPoints(), CountOf(result.size));
@@ -333,14 +333,14 @@ private:
 
   /** Returns the smallest Jacobian determinant of the deformation alone, over the finest grid's control points. */
   double
-  FindSmallestDeterminant()
+  ComputeSmallestDeterminant()
   {
     Level & level = *m_Level;
     // The costs have been downloaded, so the first slot is free.
-    level.penalties.FindValue(PenaltyKind::Jacobian,
-                              level.core.samples.GetControlPoints().GetPoints(),
-                              *level.penaltyValues,
-                              0);
+    level.penalties.ComputeValue(PenaltyKind::Jacobian,
+                                 level.core.samples.GetControlPoints().GetPoints(),
+                                 *level.penaltyValues,
+                                 0);
     std::vector<char> value(level.penalties.GetValueBytes());
     m_Queue->Download(value.data(), *level.penaltyValues, value.size());
     return level.penalties.ReadValue(value.data()).smallestDeterminant;

@@ -37,7 +37,7 @@ GetInnerProduct(const Gradient & a, const Gradient & b)
 }
 
 double
-FindLongest(const Gradient & gradient)
+ComputeLongest(const Gradient & gradient)
 {
   double square = 0;
   for (auto g = gradient.begin(); g != gradient.end(); g += 3)
@@ -83,7 +83,7 @@ Measure(int dimension, double shift, FreeFormLine & line, const std::function<vo
     }
     line.SetPoints(points);
     const auto find = [&line] {
-      line.FindGradient(0);
+      line.EnqueueCostGradient(0);
       Gradient gradient;
       for (const auto & vector : line.DownloadGradient())
       {
@@ -124,7 +124,7 @@ EstimateGain(const std::vector<GradientPair> & measured, double firstStep)
   {
     // The noises of both gradients are independent.
     power += GetInnerProduct(pair[0], pair[1]) / places;
-    longest += 0.5 * (FindLongest(pair[0]) + FindLongest(pair[1])) / places;
+    longest += 0.5 * (ComputeLongest(pair[0]) + ComputeLongest(pair[1])) / places;
     const Gradient noise = ComputeNoise(pair);
     noisePower += GetInnerProduct(noise, noise) / places;
     for (const Gradient & other : noises)
@@ -166,7 +166,7 @@ DescendStochastically(const FreeFormSettings &         settings,
   {
     onIteration(t);
     cost.Draw(static_cast<std::uint32_t>(t));
-    line.FindGradient(t);
+    line.EnqueueCostGradient(t);
     line.Turn(false);
     const auto   numbers = line.DownloadNumbers();
     const double step = gain.GetStep(time);

@@ -311,9 +311,9 @@ QuasiNewtonSearch::UpdateHessian(Candidate &                 candidate,
 }
 
 void
-QuasiNewtonSearch::Advance(int rounds)
+QuasiNewtonSearch::Advance(int iterations)
 {
-  for (int round = 0; round < rounds; ++round)
+  for (int iteration = 0; iteration < iterations; ++iteration)
   {
     for (Candidate & candidate : m_Candidates)
     {

@@ -53,7 +53,7 @@ public:
 
   /** Takes, or tries to take, the given number of steps of each candidate that has not ended. */
   void
-  Advance(int rounds);
+  Advance(int iterations);
 
   /** Continues candidates that have ended, with the curvature that they have learnt, after the level's samples have changed. */
   void

@@ -100,7 +100,7 @@ GlobalLevel::ComputeCosts(const std::vector<Pose> & poses)
   {
     m_OnRound();
     m_Stage->values += static_cast<std::int64_t>(poses.size());
-    ++m_Stage->rounds;
+    ++m_Stage->batches;
     std::vector<PosedCost> ofPair = pair->ComputeCosts(m_Frame, poses, m_ParallelFor);
     if (costs.empty())
     {
@@ -123,7 +123,7 @@ GlobalLevel::ComputeSlope(const Pose & base, const PoseDirections & directions, 
   {
     m_OnRound();
     ++m_Stage->derivatives;
-    ++m_Stage->rounds;
+    ++m_Stage->batches;
     const PosedSlope ofPair = pair->ComputeSlope(m_Frame, base, directions, along, m_ParallelFor);
     if (sum.slope.empty())
     {

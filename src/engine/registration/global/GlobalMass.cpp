@@ -113,7 +113,7 @@ ComputeAxes(const IndexMap & indexToPoint)
       map.matrix[3 * r] *= -1;
     }
   }
-  return FindPose(PoseFrame(), map).rotation;
+  return ComputePose(PoseFrame(), map).rotation;
 }
 
 } // namespace gpureg

@@ -139,7 +139,7 @@ public:
   }
 
   std::vector<MeasuredValue>
-  FindValues(const CandidateMaps & candidates, const ParallelFor & parallelFor) override
+  ComputeValues(const CandidateMaps & candidates, const ParallelFor & parallelFor) override
   {
     std::vector<MeasuredValue> values;
     for (const JointHistogramValue & result : this->GetMetric().EvaluateBatch(candidates, m_Options, parallelFor))
@@ -225,7 +225,7 @@ public:
   }
 
   std::vector<MeasuredValue>
-  FindValues(const CandidateMaps & candidates, const ParallelFor & parallelFor) override
+  ComputeValues(const CandidateMaps & candidates, const ParallelFor & parallelFor) override
   {
     std::vector<MeasuredValue> values;
     for (const NeighborhoodResult & result : this->GetMetric().EvaluateBatch(candidates, m_Terms, parallelFor))

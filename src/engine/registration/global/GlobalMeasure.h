@@ -61,7 +61,7 @@ public:
   SetSamples(FixedSamples samples, const ParallelFor & parallelFor) = 0;
 
   virtual std::vector<MeasuredValue>
-  FindValues(const CandidateMaps & candidates, const ParallelFor & parallelFor) = 0;
+  ComputeValues(const CandidateMaps & candidates, const ParallelFor & parallelFor) = 0;
 
   virtual MeasuredForces
   ComputeForces(const IndexMap & toMoving, const ParallelFor & parallelFor) = 0;

@@ -140,7 +140,7 @@ GlobalPairLevel::GetShortEdge() const
   double longer = 0;
   for (const Side * side : { &m_Fixed, &m_Moving })
   {
-    longer = std::max(longer, FindShortestEdge(AsRegistered(side->level), m_Dimension));
+    longer = std::max(longer, ComputeShortestEdge(AsRegistered(side->level), m_Dimension));
   }
   return longer;
 }
@@ -202,7 +202,7 @@ GlobalPairLevel::Weigh(const MeasuredValue & value, PosedCost & posed) const
   {
     return weight;
   }
-  const Information information = FindInformation(m_Cost.kind, posed.cost, m_Share.unrelated);
+  const Information information = ComputeInformation(m_Cost.kind, posed.cost, m_Share.unrelated);
   posed.cost = m_Share.weight * information.nats;
   return m_Share.weight * information.slope * weight;
 }
@@ -217,7 +217,7 @@ GlobalPairLevel::ComputeCosts(const PoseFrame & frame, const std::vector<Pose> &
                                       maps[n] = this->MakeIndexMap(frame, poses[static_cast<std::size_t>(first + n)]);
                                     }
                                   } };
-  const auto values = m_Measure->FindValues(candidates, parallelFor);
+  const auto values = m_Measure->ComputeValues(candidates, parallelFor);
   this->Count();
   std::vector<PosedCost> costs(poses.size());
   for (std::size_t n = 0; n < poses.size(); ++n)

@@ -34,7 +34,7 @@ struct PairShare
 {
   /** The pair's weight; those of all pairs add up to 1. */
   double weight = 1;
-  /** True if there are other pairs: then the cost is in nats, see FindInformation(). */
+  /** True if there are other pairs: then the cost is in nats, see ComputeInformation(). */
   bool isOfSeveral = false;
   /** The pair's cost where its images are unrelated. */
   double unrelated = 0;

@@ -21,7 +21,7 @@ ListPairs(const GlobalProblem & problem, const GlobalSettings & settings)
 }
 
 double
-FindFinestEdge(const std::vector<FurtherPair> & pairs, int dimension, const GlobalSettings & settings)
+ComputeFinestEdge(const std::vector<FurtherPair> & pairs, int dimension, const GlobalSettings & settings)
 {
   if (settings.finestEdge > 0)
   {
@@ -33,7 +33,7 @@ FindFinestEdge(const std::vector<FurtherPair> & pairs, int dimension, const Glob
     images.push_back(pair.fixed);
     images.push_back(pair.moving);
   }
-  return FindUsualEdge(images, dimension);
+  return ComputeUsualEdge(images, dimension);
 }
 
 } // namespace gpureg

@@ -16,9 +16,9 @@ namespace gpureg
 std::vector<FurtherPair>
 ListPairs(const GlobalProblem & problem, const GlobalSettings & settings);
 
-/** Returns the edge of the finest level's voxels: that of the settings, or else FindUsualEdge() of the images of all pairs. */
+/** Returns the edge of the finest level's voxels: that of the settings, or else ComputeUsualEdge() of the images of all pairs. */
 double
-FindFinestEdge(const std::vector<FurtherPair> & pairs, int dimension, const GlobalSettings & settings);
+ComputeFinestEdge(const std::vector<FurtherPair> & pairs, int dimension, const GlobalSettings & settings);
 
 } // namespace gpureg
 

@@ -117,7 +117,7 @@ PlanGlobal(Queue & queue, const GlobalProblem & problem, const GlobalSettings & 
       ledger.Touch("scratch: widened image", IsNarrow(*image->image) ? CountWideBytes(*image->image) : 0);
     }
   }
-  const double          finest = FindFinestEdge(pairs, problem.dimension, settings);
+  const double          finest = ComputeFinestEdge(pairs, problem.dimension, settings);
   constexpr std::size_t levels = std::tuple_size<GlobalLevels>::value;
   // sides[level][number] describes the images of pair number at a level.
   std::vector<std::vector<std::unique_ptr<PlannedSides>>> sides(levels);
@@ -164,7 +164,7 @@ MemoryPlan
 PlanGlobalWithChanges(Queue & queue, const GlobalProblem & problem, const GlobalSettings & settings)
 {
   MemoryPlan   plan = PlanGlobal(queue, problem, settings);
-  const double finest = FindFinestEdge(ListPairs(problem, settings), problem.dimension, settings);
+  const double finest = ComputeFinestEdge(ListPairs(problem, settings), problem.dimension, settings);
   const auto   consider = [&](const std::string & what, const GlobalProblem & its, const GlobalSettings & changed) {
     AddChangeIfLess(plan, what, PlanGlobal(queue, its, changed).bytes);
   };

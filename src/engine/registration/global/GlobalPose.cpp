@@ -125,7 +125,7 @@ MovePose(const Pose & pose, const PoseDirections & directions, const double * al
 }
 
 Pose
-FindPose(const PoseFrame & frame, const IndexMap & pointMap)
+ComputePose(const PoseFrame & frame, const IndexMap & pointMap)
 {
   // Factors matrix · axes = rotation · axes · (upper triangular matrix), by Gram and Schmidt's method.
   const Matrix3          product = Multiply(pointMap.matrix, frame.axes);

@@ -68,7 +68,7 @@ MovePose(const Pose & pose, const PoseDirections & directions, const double * al
 
 /** Returns the pose of a map. \throws BadInputError if the map is singular, or mirrors */
 Pose
-FindPose(const PoseFrame & frame, const IndexMap & pointMap);
+ComputePose(const PoseFrame & frame, const IndexMap & pointMap);
 
 /** Returns the nearest pose that this kind reaches from a pose without scale and skew. */
 Pose

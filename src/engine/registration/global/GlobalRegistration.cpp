@@ -88,7 +88,7 @@ public:
         }
       });
     }
-    CheckRoom(
+    FreeIfMemoryIsShort(
       *m_Backend,
       *m_Queue,
       this->GetName(),
@@ -146,7 +146,7 @@ private:
     this->MakeImages(problem.dimension);
     this->MakeFrame(problem.dimension);
     m_Stages.End(0);
-    const Pose      began = m_Search.FindStart();
+    const Pose      began = m_Search.ComputeStart();
     const PosedCost best = m_Search.Find(began);
     m_Stages.StopReporting();
     this->MakeResult(best);
@@ -175,11 +175,12 @@ private:
   void
   CountInEdges(std::vector<FurtherPair> & pairs, int dimension)
   {
-    const double finest = FindFinestEdge(pairs, dimension, m_Input.settings);
+    const double finest = ComputeFinestEdge(pairs, dimension, m_Input.settings);
     m_Unit = std::numeric_limits<double>::infinity();
     for (const FurtherPair & pair : pairs)
     {
-      m_Unit = std::min({ m_Unit, FindShortestEdge(pair.fixed, dimension), FindShortestEdge(pair.moving, dimension) });
+      m_Unit =
+        std::min({ m_Unit, ComputeShortestEdge(pair.fixed, dimension), ComputeShortestEdge(pair.moving, dimension) });
     }
     m_Input.settings.finestEdge = finest / m_Unit;
     const auto count = [this](Vector3 & lengths) {

@@ -28,7 +28,7 @@ constexpr std::size_t BestCount = 3;
 
 // The limits of a quasi-Newton search, which often ends after 10 steps: the number of steps, and its end before the last stage and in it,
 // with the last steps' length in voxels.
-constexpr int       MostRounds = 40;
+constexpr int       MostIterations = 40;
 constexpr SearchEnd CoarseEnd{ 0.01, 1 };
 constexpr SearchEnd FinalEnd{ 0.003, 3 };
 // The last steps along lines, in voxels.
@@ -92,9 +92,9 @@ GlobalSearch::CountStages(const GlobalSettings & settings, int dimension)
 }
 
 Pose
-GlobalSearch::FindStart() const
+GlobalSearch::ComputeStart() const
 {
-  return m_Input.initial ? RestrictPose(m_Input.frame, FindPose(m_Input.frame, *m_Input.initial), m_Input.kind)
+  return m_Input.initial ? RestrictPose(m_Input.frame, ComputePose(m_Input.frame, *m_Input.initial), m_Input.kind)
                          : Pose();
 }
 
@@ -187,9 +187,9 @@ GlobalSearch::MakeDirectionsWithin(PoseKind kind, const Pose & pose) const
 }
 
 std::vector<PosedCost>
-GlobalSearch::FindFine(GlobalLevel &                  level,
-                       const std::vector<Pose> &      starts,
-                       const std::vector<PosedCost> & coarse) const
+GlobalSearch::EvaluateFineRotations(GlobalLevel &                  level,
+                                    const std::vector<Pose> &      starts,
+                                    const std::vector<PosedCost> & coarse) const
 {
   std::vector<Pose> fine;
   for (std::size_t n = 0; n < m_Fine.size(); ++n)
@@ -250,7 +250,7 @@ GlobalSearch::SearchAt8mm(const Pose & start)
   m_Stages.End(GetBest(poses).cost);
 
   m_Stages.Begin(At8mm, ": fine rotations");
-  const std::vector<PosedCost> fine = this->FindFine(level, starts, poses);
+  const std::vector<PosedCost> fine = this->EvaluateFineRotations(level, starts, poses);
   poses.insert(poses.end(), fine.begin(), fine.end());
   poses = ChooseApart(poses, FineSelection);
   m_Stages.End(poses.front().cost);
@@ -320,7 +320,7 @@ GlobalSearch::SearchAt4mm(std::vector<PosedCost> poses)
   {
     poses = this->Perturb(poses);
   }
-  this->Descend(level, turns, 0.5 * edge, poses, { { 4, 12 }, { 4, 4 }, { MostRounds, 1 } });
+  this->Descend(level, turns, 0.5 * edge, poses, { { 4, 12 }, { 4, 4 }, { MostIterations, 1 } });
   const PosedCost best = GetBest(poses);
   m_Stages.End(best.cost);
   return best;
@@ -340,7 +340,7 @@ GlobalSearch::SearchAt2mm(PosedCost best)
                     this->MakeDirectionsWithin(kind, poses.front().pose),
                     0.5 * level.GetEdge(),
                     poses,
-                    { { MostRounds, 1 } });
+                    { { MostIterations, 1 } });
     }
   }
   m_Stages.End(poses.front().cost);
@@ -369,10 +369,10 @@ GlobalSearch::SearchAt1mm(PosedCost best, const Pose & start)
   else
   {
     QuasiNewtonSearch search(level, directions, firstStep, InMillimetres(FinalEnd, level.GetShortEdge()), poses);
-    search.Advance(MostRounds);
+    search.Advance(MostIterations);
     this->BeginLastStage(level, poses);
     search.Resume();
-    search.Advance(MostRounds);
+    search.Advance(MostIterations);
   }
   m_Stages.End(poses.front().cost);
   return poses.front();
@@ -401,7 +401,7 @@ GlobalSearch::Descend(GlobalLevel &                level,
   QuasiNewtonSearch search(level, directions, firstStep, InMillimetres(CoarseEnd, level.GetShortEdge()), poses);
   for (const Pruning & pruning : prunings)
   {
-    search.Advance(pruning.rounds);
+    search.Advance(pruning.iterations);
     search.KeepBest(pruning.count);
   }
 }

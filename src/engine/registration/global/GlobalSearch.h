@@ -52,10 +52,10 @@ public:
 
   /** Returns the pose at which a search begins: the initial map's, restricted to the degrees of freedom of the result; or no change. */
   Pose
-  FindStart() const;
+  ComputeStart() const;
 
   /** Finds the best pose.
-   *  \param start see FindStart() */
+   *  \param start see ComputeStart() */
   PosedCost
   Find(const Pose & start);
 
@@ -63,7 +63,7 @@ private:
   /** The number of steps of each local search, and the number of best poses that continue afterwards. */
   struct Pruning
   {
-    int         rounds;
+    int         iterations;
     std::size_t count;
   };
 
@@ -98,7 +98,9 @@ private:
    *  three poses are tried: with both, with the translation alone, and with neither. Without scales there are two.
    *  \param coarse the pose of each start and coarse rotation */
   std::vector<PosedCost>
-  FindFine(GlobalLevel & level, const std::vector<Pose> & starts, const std::vector<PosedCost> & coarse) const;
+  EvaluateFineRotations(GlobalLevel &                  level,
+                        const std::vector<Pose> &      starts,
+                        const std::vector<PosedCost> & coarse) const;
 
   std::vector<PosedCost>
   SearchAt8mm(const Pose & start);

@@ -7,7 +7,7 @@ namespace gpureg
 {
 
 Information
-FindInformation(SimilarityKind kind, double cost, double unrelated)
+ComputeInformation(SimilarityKind kind, double cost, double unrelated)
 {
   // The share of the values' variance by which equal images are taken to differ, as resampled ones do. The logarithm of less would hide all
   // other pairs, and has valleys too sharp for a search.

@@ -19,7 +19,7 @@ struct Information
  *  It is that of normal residuals for mean squares, a correlation and a correlation ratio, and that of Laplace's for absolute differences.
  *  Mutual information has this unit; its normalised form is taken as it is. \param unrelated the cost of unrelated images */
 Information
-FindInformation(SimilarityKind kind, double cost, double unrelated);
+ComputeInformation(SimilarityKind kind, double cost, double unrelated);
 
 } // namespace gpureg
 

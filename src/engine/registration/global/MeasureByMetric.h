@@ -108,7 +108,7 @@ public:
   using MeasureByMetric<TMetric>::MeasureByMetric;
 
   std::vector<MeasuredValue>
-  FindValues(const CandidateMaps & candidates, const ParallelFor & parallelFor) override
+  ComputeValues(const CandidateMaps & candidates, const ParallelFor & parallelFor) override
   {
     std::vector<MeasuredValue> values;
     for (const auto & result : this->GetMetric().EvaluateBatch(candidates, parallelFor))

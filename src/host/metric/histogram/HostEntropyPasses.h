@@ -51,12 +51,12 @@ public:
       marginalEntropies += EntropyTerm(fixedMarginal[bin] * scale) + EntropyTerm(movingMarginal[bin] * scale);
     }
     float information = 0;
-    for (int cell = 0; cell < bins * bins; ++cell)
+    for (int entry = 0; entry < bins * bins; ++entry)
     {
-      const float joint = static_cast<float>(histogram[cell]) * scale;
+      const float joint = static_cast<float>(histogram[entry]) * scale;
       jointEntropy += EntropyTerm(joint);
       information +=
-        MutualInformationTerm(joint, fixedMarginal[cell / bins] * scale, movingMarginal[cell % bins] * scale);
+        MutualInformationTerm(joint, fixedMarginal[entry / bins] * scale, movingMarginal[entry % bins] * scale);
     }
     const float   inverseJointEntropy = jointEntropy > 0 ? 1.0f / jointEntropy : 0.0f;
     const float   value = a.normalized ? marginalEntropies * inverseJointEntropy : information;
@@ -69,24 +69,24 @@ public:
       i64 * const      fixedPointTable = AddressOf<i64>(arrays.table);
       std::vector<i64> logarithms(bins);
       std::transform(columns.begin(), columns.end(), logarithms.begin(), LogOfCount);
-      for (int cell = 0; cell < bins * bins; ++cell)
+      for (int entry = 0; entry < bins * bins; ++entry)
       {
-        fixedPointTable[cell] = FixedPointTableEntry(a.normalized,
-                                                     LogOfCount(histogram[cell]),
-                                                     logarithms[cell % bins],
-                                                     marginalEntropies * inverseJointEntropy,
-                                                     inverseJointEntropy);
+        fixedPointTable[entry] = FixedPointTableEntry(a.normalized,
+                                                      LogOfCount(histogram[entry]),
+                                                      logarithms[entry % bins],
+                                                      marginalEntropies * inverseJointEntropy,
+                                                      inverseJointEntropy);
       }
       return;
     }
-    for (int cell = 0; cell < bins * bins; ++cell)
+    for (int entry = 0; entry < bins * bins; ++entry)
     {
-      table[cell] = TableEntry(a.normalized,
-                               static_cast<float>(histogram[cell]) * scale,
-                               movingMarginal[cell % bins] * scale,
-                               scale,
-                               marginalEntropies * inverseJointEntropy,
-                               inverseJointEntropy);
+      table[entry] = TableEntry(a.normalized,
+                                static_cast<float>(histogram[entry]) * scale,
+                                movingMarginal[entry % bins] * scale,
+                                scale,
+                                marginalEntropies * inverseJointEntropy,
+                                inverseJointEntropy);
     }
   }
 };

@@ -68,7 +68,7 @@ public:
       {
         std::fill(sums, sums + h.columns, 0u);
       }
-      AddCells(a, chunkHistograms, chunkCount, static_cast<int>(row) * h.columns, h.columns, sums);
+      AddEntries(a, chunkHistograms, chunkCount, static_cast<int>(row) * h.columns, h.columns, sums);
     });
   }
 
@@ -81,7 +81,7 @@ public:
            Memory &                histograms) override
   {
     const SampleVolumes v = GetVolumes(*arrays.samples);
-    const auto          cells = static_cast<int>(CountCells(a.histogram));
+    const auto          entries = static_cast<int>(CountEntries(a.histogram));
     const i64           chunks = ChunkCount(&a.histogram.samples);
     const i64           counters = CountCounters(a.histogram);
     u32 *               chunkHistograms = AddressOf<u32>(arrays.chunkHistograms);
@@ -93,8 +93,8 @@ public:
         a, ofCandidates[counted / chunks], v, static_cast<int>(counted % chunks), chunkHistograms + counted * counters);
     });
     m_Queue.ForEachTask(range.count, [&](i64 n) {
-      std::fill_n(sums + n * cells, cells, 0u);
-      AddCells(a, chunkHistograms + n * chunks * counters, static_cast<int>(chunks), 0, cells, sums + n * cells);
+      std::fill_n(sums + n * entries, entries, 0u);
+      AddEntries(a, chunkHistograms + n * chunks * counters, static_cast<int>(chunks), 0, entries, sums + n * entries);
     });
   }
 
@@ -105,7 +105,7 @@ public:
     const SampleVolumes        v = GetVolumes(*arrays.samples);
     const float *              table = AddressOf<float>(arrays.table);
     const i64 *                fixedPointTable = AddressOf<i64>(arrays.table);
-    float * partials = reinterpret_cast<float *>(AddressOf<u64>(arrays.sums) + static_cast<i64>(CountCells(h)));
+    float * partials = reinterpret_cast<float *>(AddressOf<u64>(arrays.sums) + static_cast<i64>(CountEntries(h)));
     float * forces = arrays.forces ? m_Queue.AddressIn<float>(*arrays.forces) : nullptr;
     m_Queue.CountLaunch();
     m_Queue.ForEachTask(ChunkCount(&h.samples), [&](i64 chunk) {
@@ -174,7 +174,7 @@ private:
   static i64
   CountCounters(const HistogramArguments & h)
   {
-    return static_cast<i64>(CountCells(h)) * CountersPerCell(h.samples.variant);
+    return static_cast<i64>(CountEntries(h)) * CountersPerEntry(h.samples.variant);
   }
 
   /** Counts the histogram of one chunk. */
@@ -182,7 +182,7 @@ private:
   CountChunk(const TArguments & a, const SampleMaps & maps, const SampleVolumes & v, int chunk, u32 * histogram)
   {
     const HistogramArguments & h = a.histogram;
-    const auto                 cells = static_cast<int>(CountCells(h));
+    const auto                 entries = static_cast<int>(CountEntries(h));
     std::fill_n(histogram, CountCounters(h), 0u);
     WithVariant(h.samples.variant, [&](auto variant) {
       u64 laneSum = 0;
@@ -195,21 +195,21 @@ private:
           return;
         }
         MapSample(variant, &h.samples, &maps, &v, &walk, x, position);
-        CountSample(variant, &a, &maps, &v, position, histogram, row * h.columns, cells, 1, &laneSum);
+        CountSample(variant, &a, &maps, &v, position, histogram, row * h.columns, entries, 1, &laneSum);
       });
       CountLaneSum(variant, &a, laneSum, 0, h.rows, histogram, 1);
     });
   }
 
-  /** Adds cells of the chunks' histograms to the sums. */
+  /** Adds entries of the chunks' histograms to the sums. */
   static void
-  AddCells(const TArguments & a, const u32 * chunkHistograms, int chunks, int firstCell, int cells, u64 * sums)
+  AddEntries(const TArguments & a, const u32 * chunkHistograms, int chunks, int firstEntry, int entries, u64 * sums)
   {
     for (int chunk = 0; chunk < chunks; ++chunk)
     {
-      for (int n = 0; n < cells; ++n)
+      for (int n = 0; n < entries; ++n)
       {
-        sums[n] += ReadChunk(a.histogram.samples.variant, &a, chunkHistograms, chunk, firstCell + n);
+        sums[n] += ReadChunk(a.histogram.samples.variant, &a, chunkHistograms, chunk, firstEntry + n);
       }
     }
   }

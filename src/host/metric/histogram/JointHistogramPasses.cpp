@@ -13,10 +13,10 @@ namespace gpureg
 
 namespace
 {
-/** Calls visit(cell) for each cell of the histogram, with the fixed bins in parallel. */
+/** Calls visit(entry) for each entry of the histogram, with the fixed bins in parallel. */
 template <typename TVisit>
 void
-ForEachCell(HostQueue & queue, const JointHistogramArguments & a, const TVisit & visit)
+ForEachEntry(HostQueue & queue, const JointHistogramArguments & a, const TVisit & visit)
 {
   const int bins = a.histogram.rows;
   queue.ForEachTask(bins, [&](i64 row) {
@@ -52,12 +52,14 @@ private:
   {
     HostQueue &        queue = GetQueue();
     std::vector<float> marginals(a.histogram.rows);
-    ForEachCell(queue, a, [&](int cell) { PutJointCount(&a, histogram, cell, table); });
-    ForEachCell(queue, a, [&](int cell) { SmoothAlongMoving(&a, cell, table); });
-    ForEachCell(queue, a, [&](int cell) { SmoothAlongFixed(&a, cell, table); });
+    ForEachEntry(queue, a, [&](int entry) { PutJointCount(&a, histogram, entry, table); });
+    ForEachEntry(queue, a, [&](int entry) { SmoothAlongMoving(&a, entry, table); });
+    ForEachEntry(queue, a, [&](int entry) { SmoothAlongFixed(&a, entry, table); });
     queue.ForEachTask(a.histogram.rows,
                       [&](i64 bin) { marginals[bin] = SumMarginal(&a, static_cast<int>(bin), table); });
-    ForEachCell(queue, a, [&](int cell) { FinishJointEntries(&a, cell, marginals[cell % a.histogram.rows], table); });
+    ForEachEntry(queue, a, [&](int entry) {
+      FinishJointEntries(&a, entry, marginals[entry % a.histogram.rows], table);
+    });
   }
 
   void
@@ -66,18 +68,18 @@ private:
     HostQueue &      queue = GetQueue();
     std::vector<i64> marginals(a.histogram.rows);
     u64              sum = 0;
-    for (int cell = 0; cell < a.histogram.rows * a.histogram.rows; ++cell)
+    for (int entry = 0; entry < a.histogram.rows * a.histogram.rows; ++entry)
     {
-      sum += histogram[CellOfHistogram(&a, cell)];
+      sum += histogram[EntryOfHistogram(&a, entry)];
     }
     const int bits = ComputeCountBits(sum);
-    ForEachCell(queue, a, [&](int cell) { PutFixedPointJointCount(&a, histogram, cell, bits, table); });
-    ForEachCell(queue, a, [&](int cell) { SmoothAlongMovingInFixedPoint(&a, cell, table); });
-    ForEachCell(queue, a, [&](int cell) { SmoothAlongFixedInFixedPoint(&a, cell, table); });
+    ForEachEntry(queue, a, [&](int entry) { PutFixedPointJointCount(&a, histogram, entry, bits, table); });
+    ForEachEntry(queue, a, [&](int entry) { SmoothAlongMovingInFixedPoint(&a, entry, table); });
+    ForEachEntry(queue, a, [&](int entry) { SmoothAlongFixedInFixedPoint(&a, entry, table); });
     queue.ForEachTask(a.histogram.rows,
                       [&](i64 bin) { marginals[bin] = SumFixedPointMarginal(&a, static_cast<int>(bin), table); });
-    ForEachCell(queue, a, [&](int cell) {
-      FinishFixedPointJointEntries(&a, cell, marginals[cell % a.histogram.rows], table);
+    ForEachEntry(queue, a, [&](int entry) {
+      FinishFixedPointJointEntries(&a, entry, marginals[entry % a.histogram.rows], table);
     });
   }
 };

@@ -87,7 +87,7 @@ public:
         for (i64 row = task * TaskRows; row < std::min(rows, (task + 1) * TaskRows); ++row)
         {
           const int j = static_cast<int>(row % size[1]);
-          const int k = a.firstKept + static_cast<int>(row / size[1]);
+          const int k = a.firstStored + static_cast<int>(row / size[1]);
           for (int i = 0; i < size[0]; ++i)
           {
             const LaneWalk at = StartWalkAtVoxel(&a.samples, &maps, i, j, k);

@@ -130,7 +130,7 @@ private:
       if (isValid)
       {
         MapSample(variant, &a.samples, &maps, &v, &walk, x, position);
-        isValid = FindPair(variant, &a, task, &maps, &v, walk.sample, position, &pair, gradient);
+        isValid = ComputePair(variant, &a, task, &maps, &v, walk.sample, position, &pair, gradient);
       }
       if (isValid)
       {

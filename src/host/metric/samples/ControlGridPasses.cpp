@@ -148,7 +148,7 @@ public:
     if (count <= MostSamplesWeighedOnce)
     {
       const auto samples = this->WeighSamples(part, shape, count, at, order, from);
-      this->SumOverCells(part, cells, begins, to, [&](i64 begin, i64 end, const int * control, float * sum) {
+      this->SumOverEntries(part, cells, begins, to, [&](i64 begin, i64 end, const int * control, float * sum) {
         for (i64 s = begin; s < end; ++s)
         {
           AddWeighed(samples[static_cast<std::size_t>(s)], control, sum);
@@ -156,7 +156,7 @@ public:
       });
       return;
     }
-    this->SumOverCells(part, cells, begins, to, [&](i64 begin, i64 end, const int * control, float * sum) {
+    this->SumOverEntries(part, cells, begins, to, [&](i64 begin, i64 end, const int * control, float * sum) {
       AddForcesOfCell(&part, &shape, cells.isOfPoints, at, order, begin, end, 1, control, from, sum);
     });
   }
@@ -209,11 +209,11 @@ private:
    *  time. */
   template <typename TAddForces>
   void
-  SumOverCells(const ChainPart &   part,
-               const SampleCells & cells,
-               const u32 *         begins,
-               float4 *            controlForces,
-               const TAddForces &  addForces)
+  SumOverEntries(const ChainPart &   part,
+                 const SampleCells & cells,
+                 const u32 *         begins,
+                 float4 *            controlForces,
+                 const TAddForces &  addForces)
   {
     this->ForEach(CountControlPoints(part), [&](i64 n) {
       const i64 row = n / part.size[0];

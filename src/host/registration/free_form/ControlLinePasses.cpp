@@ -44,7 +44,7 @@ public:
   }
 
   void
-  FindLongest(std::int64_t count, const Memory & direction, Memory & numbers) override
+  ComputeLongest(std::int64_t count, const Memory & direction, Memory & numbers) override
   {
     const auto * const vectors = m_Queue.AddressIn<const float4>(direction);
     float              largest = 0;

@@ -13,7 +13,7 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** The columns of the histogram: the cells of each fixed bin. */
+/** The columns of the histogram: the entries of each fixed bin. */
 enum
 {
   CorrelationRatioCount = 0,
@@ -30,7 +30,7 @@ enum
 
 /** In a chunk's 32-bit counters, Σ Y is known to 2^-18. This shows in the derivative where the fixed bins nearly determine the moving
  *  values. So the remainder of each value below the histogram's unit is counted, too, in 2^-CorrelationRatioRestBits of the unit: in the
- *  low bits of the count's cell, which the count leaves free. Σ Y² is counted in the remainders' unit, in two cells: that of an even row
+ *  low bits of the count's entry, which the count leaves free. Σ Y² is counted in the remainders' unit, in two entries: that of an even row
  *  counts units of 2^16. So the number of rows is even, and so is that of a band's rows. */
 enum
 {
@@ -66,7 +66,7 @@ typedef struct Workload
   u32 count;
 } Workload;
 
-/** Returns the number of cells of each fixed bin. Cells of three columns spread over all banks of local memory, those of four over a
+/** Returns the number of entries of each fixed bin. Entries of three columns spread over all banks of local memory, those of four over a
  *  quarter of them. */
 GPUREG_FUNCTION int
 CountCorrelationRatioColumns(int variant)
@@ -85,13 +85,13 @@ ToRest(float fraction)
 /** Pass 1: computes the weights that the sample at a position adds to its fixed bin's window, and its Y² in 2^-CorrelationRatioRestBits
  *  of the histogram's unit. Returns 0 if the sample is not valid. Values are in [0, 1] but for rounding. */
 GPUREG_FUNCTION int
-FindWindow(int                               variant,
-           const CorrelationRatioArguments * a,
-           const SampleMaps *                maps,
-           const SampleVolumes *             v,
-           const i64 *                       position,
-           u32 *                             weights,
-           u32 *                             squares)
+ComputeWindow(int                               variant,
+              const CorrelationRatioArguments * a,
+              const SampleMaps *                maps,
+              const SampleVolumes *             v,
+              const i64 *                       position,
+              u32 *                             weights,
+              u32 *                             squares)
 {
   float y = 0.0f;
   if (!SampleMovingValue(variant, &a->histogram.samples, maps, v, position, &y))
@@ -132,12 +132,12 @@ ComputeFixedPointScaledValue(int                               variant,
 /** Computes the scaled moving value of the sample at a position in units of 2^-32, known to a float's digits unless the variant is
  *  fixed-point. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
-FindFixedValue(int                               variant,
-               const CorrelationRatioArguments * a,
-               const SampleMaps *                maps,
-               const SampleVolumes *             v,
-               const i64 *                       position,
-               i64 *                             y)
+ComputeFixedValue(int                               variant,
+                  const CorrelationRatioArguments * a,
+                  const SampleMaps *                maps,
+                  const SampleVolumes *             v,
+                  const i64 *                       position,
+                  i64 *                             y)
 {
   if (VariantHas(variant, SamplesAreFixedPoint))
   {
@@ -152,19 +152,19 @@ FindFixedValue(int                               variant,
   return 1;
 }
 
-/** Computes the weights that the sample at a position adds to its fixed bin's cells, in units of 2^-32, in variants that count weights
+/** Computes the weights that the sample at a position adds to its fixed bin's entries, in units of 2^-32, in variants that count weights
  *  in 16-bit halves. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
-FindFixedPointWindow(int                               variant,
-                     const CorrelationRatioArguments * a,
-                     const SampleMaps *                maps,
-                     const SampleVolumes *             v,
-                     const i64 *                       position,
-                     u32 *                             high,
-                     u32 *                             low)
+ComputeFixedPointWindow(int                               variant,
+                        const CorrelationRatioArguments * a,
+                        const SampleMaps *                maps,
+                        const SampleVolumes *             v,
+                        const i64 *                       position,
+                        u32 *                             high,
+                        u32 *                             low)
 {
-  i64 y, weights[WindowCells];
-  if (!FindFixedValue(variant, a, maps, v, position, &y))
+  i64 y, weights[WindowEntries];
+  if (!ComputeFixedValue(variant, a, maps, v, position, &y))
   {
     return 0;
   }
@@ -289,7 +289,7 @@ DivideFixed(u64 a, u64 b)
   return b > 0 ? (i64)((a << 31) / b * 2) : 0;
 }
 
-/** Returns the count in a cell of a row, joined with the remainders that were counted in the low bits of the count's cell, in
+/** Returns the count in an entry of a row, joined with the remainders that were counted in the low bits of the count's entry, in
  *  2^-CorrelationRatioRestBits of the histogram's unit. */
 GPUREG_FUNCTION u64
 JoinCounters(const CorrelationRatioArguments * a, int row, int column, u32 counted, u32 count)
@@ -305,52 +305,52 @@ JoinCounters(const CorrelationRatioArguments * a, int row, int column, u32 count
   return (u64)counted << (row % 2 == 0 ? CorrelationRatioSquaresShift : 0);
 }
 
-/** Returns the count in a cell of a chunk's histogram, in 2^-CorrelationRatioRestBits of the histogram's unit; in the unit itself for
+/** Returns the count in an entry of a chunk's histogram, in 2^-CorrelationRatioRestBits of the histogram's unit; in the unit itself for
  *  variants that count weights in 16-bit halves. */
 GPUREG_FUNCTION u64
 ReadChunk(
-  int variant, const CorrelationRatioArguments * a, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int cell)
+  int variant, const CorrelationRatioArguments * a, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int entry)
 {
-  const int cells = a->histogram.rows * a->histogram.columns;
+  const int entries = a->histogram.rows * a->histogram.columns;
   if (CountsHalves(variant))
   {
-    return CountInChunk(variant, chunkHistograms, chunk, cells, cell);
+    return CountInChunk(variant, chunkHistograms, chunk, entries, entry);
   }
-  const int                 row = cell / a->histogram.columns;
-  const int                 column = cell % a->histogram.columns;
-  GPUREG_GLOBAL const u32 * counters = chunkHistograms + (i64)chunk * cells + cell - column;
+  const int                 row = entry / a->histogram.columns;
+  const int                 column = entry % a->histogram.columns;
+  GPUREG_GLOBAL const u32 * counters = chunkHistograms + (i64)chunk * entries + entry - column;
   return JoinCounters(a, row, column, counters[column], counters[CorrelationRatioCount]);
 }
 
-/** Joins the counters of a row to the counts of its cells, in the unit of ReadChunk. counters: one a cell; in variants that count
+/** Joins the counters of a row to the counts of its entries, in the unit of ReadChunk. counters: one an entry; in variants that count
  *  weights in 16-bit halves, the high halves, whose low halves are in `low`. */
 GPUREG_FUNCTION void
-JoinRow(int variant, const CorrelationRatioArguments * a, int row, const u32 * counters, const u32 * low, u64 * cells)
+JoinRow(int variant, const CorrelationRatioArguments * a, int row, const u32 * counters, const u32 * low, u64 * entries)
 {
   for (int k = 0; k < CountCorrelationRatioColumns(variant); ++k)
   {
-    cells[k] = CountsHalves(variant) ? ((u64)counters[k] << 16) + low[k]
-                                     : JoinCounters(a, row, k, counters[k], counters[CorrelationRatioCount]);
+    entries[k] = CountsHalves(variant) ? ((u64)counters[k] << 16) + low[k]
+                                       : JoinCounters(a, row, k, counters[k], counters[CorrelationRatioCount]);
   }
 }
 
-/** Computes what the sample at a position adds to its fixed bin's cells, in the unit of ReadChunk. Returns 0 if the sample is not valid. */
+/** Computes what the sample at a position adds to its fixed bin's entries, in the unit of ReadChunk. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
-FindCells(int                               variant,
-          const CorrelationRatioArguments * a,
-          const SampleMaps *                maps,
-          const SampleVolumes *             v,
-          const i64 *                       position,
-          u64 *                             cells)
+ComputeEntries(int                               variant,
+               const CorrelationRatioArguments * a,
+               const SampleMaps *                maps,
+               const SampleVolumes *             v,
+               const i64 *                       position,
+               u64 *                             entries)
 {
   u32       squares = 0;
-  u32       weights[WindowCells], low[WindowCells];
-  const int isValid = CountsHalves(variant) ? FindFixedPointWindow(variant, a, maps, v, position, weights, low)
-                                            : FindWindow(variant, a, maps, v, position, weights, &squares);
+  u32       weights[WindowEntries], low[WindowEntries];
+  const int isValid = CountsHalves(variant) ? ComputeFixedPointWindow(variant, a, maps, v, position, weights, low)
+                                            : ComputeWindow(variant, a, maps, v, position, weights, &squares);
   if (isValid)
   {
     weights[CorrelationRatioSquares] = CountsHalves(variant) ? weights[CorrelationRatioSquares] : squares;
-    JoinRow(variant, a, 1, weights, low, cells);
+    JoinRow(variant, a, 1, weights, low, entries);
   }
   return isValid;
 }
@@ -365,19 +365,19 @@ typedef struct CorrelationRatioSums
 
 /** Adds the sums of one row of the histogram. */
 GPUREG_FUNCTION void
-AddSums(GPUREG_GLOBAL const u64 * cells, CorrelationRatioSums * sums)
+AddSums(GPUREG_GLOBAL const u64 * entries, CorrelationRatioSums * sums)
 {
-  sums->count += cells[CorrelationRatioCount];
-  sums->sum += cells[CorrelationRatioSum];
-  sums->squares += cells[CorrelationRatioSquares];
+  sums->count += entries[CorrelationRatioCount];
+  sums->sum += entries[CorrelationRatioSum];
+  sums->squares += entries[CorrelationRatioSquares];
 }
 
 /** Returns the sums of one row of the histogram: those of a fixed bin, except for Σ Y². */
 GPUREG_FUNCTION CorrelationRatioSums
-ReadSums(GPUREG_GLOBAL const u64 * cells)
+ReadSums(GPUREG_GLOBAL const u64 * entries)
 {
   CorrelationRatioSums sums = { 0, 0, 0 };
-  AddSums(cells, &sums);
+  AddSums(entries, &sums);
   return sums;
 }
 

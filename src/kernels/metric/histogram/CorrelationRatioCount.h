@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counting of samples in the correlation ratio's histogram. Each sample adds to two counters of its fixed bin, and its Y² to a register of
-// its lane; the registers are added to the cells of squares at the end. In variants that count weights in 16-bit halves, a sample adds to
-// all cells of its bin.
+// its lane; the registers are added to the entries of squares at the end. In variants that count weights in 16-bit halves, a sample adds to
+// all entries of its bin.
 #ifndef gpureg_kernels_CorrelationRatioCount_h
 #define gpureg_kernels_CorrelationRatioCount_h
 
@@ -15,36 +15,36 @@ CountSample(int                               variant,
             const SampleVolumes *             v,
             const i64 *                       position,
             GPUREG_LOCAL u32 *                histogram,
-            int                               rowCell,
-            int                               lowCells,
+            int                               rowEntry,
+            int                               lowEntries,
             int                               stride,
             u64 *                             laneSum)
 {
-  u32 weights[WindowCells], low[WindowCells], squares;
+  u32 weights[WindowEntries], low[WindowEntries], squares;
   if (CountsHalves(variant))
   {
-    if (FindFixedPointWindow(variant, a, maps, v, position, weights, low))
+    if (ComputeFixedPointWindow(variant, a, maps, v, position, weights, low))
     {
-      AddWindow(histogram, rowCell, stride, WindowCells, weights);
-      AddWindow(histogram, lowCells + rowCell, stride, WindowCells, low);
+      AddWindow(histogram, rowEntry, stride, WindowEntries, weights);
+      AddWindow(histogram, lowEntries + rowEntry, stride, WindowEntries, low);
     }
   }
-  else if (FindWindow(variant, a, maps, v, position, weights, &squares))
+  else if (ComputeWindow(variant, a, maps, v, position, weights, &squares))
   {
-    AddWindow(histogram, rowCell, stride, CorrelationRatioWindow, weights);
+    AddWindow(histogram, rowEntry, stride, CorrelationRatioWindow, weights);
     *laneSum += squares;
   }
 }
 
-/** Returns the even row of the two to whose cells of squares a lane's sum is added, different for neighbouring lanes, so that they
- *  seldom add to the same cell. */
+/** Returns the even row of the two to whose entries of squares a lane's sum is added, different for neighbouring lanes, so that they
+ *  seldom add to the same entry. */
 GPUREG_FUNCTION int
 RowOfLaneSum(int lane, int rows)
 {
   return 2 * lane % rows;
 }
 
-/** Splits a lane's sum: the cell of the even row counts multiples of 2^CorrelationRatioSquaresShift, that of the next row the remainder. */
+/** Splits a lane's sum: the entry of the even row counts multiples of 2^CorrelationRatioSquaresShift, that of the next row the remainder. */
 GPUREG_FUNCTION void
 SplitLaneSum(u64 laneSum, u32 * even, u32 * odd)
 {
@@ -64,11 +64,11 @@ CountLaneSum(int                               variant,
 {
   if (!CountsHalves(variant) && laneSum != 0)
   {
-    const int cell = RowOfLaneSum(lane, rows) * a->histogram.columns + CorrelationRatioSquares;
+    const int entry = RowOfLaneSum(lane, rows) * a->histogram.columns + CorrelationRatioSquares;
     u32       even, odd;
     SplitLaneSum(laneSum, &even, &odd);
-    AddToCell(histogram, cell, stride, even);
-    AddToCell(histogram, cell + a->histogram.columns, stride, odd);
+    AddToEntry(histogram, entry, stride, even);
+    AddToEntry(histogram, entry + a->histogram.columns, stride, odd);
   }
 }
 

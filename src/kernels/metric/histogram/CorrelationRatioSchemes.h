@@ -10,26 +10,26 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Adds others to cells. */
+/** Adds others to entries. */
 GPUREG_FUNCTION void
-AddCells(const u64 * others, u64 * cells)
+AddEntries(const u64 * others, u64 * entries)
 {
   for (int k = 0; k < CorrelationRatioColumns; ++k)
   {
-    cells[k] += others[k];
+    entries[k] += others[k];
   }
 }
 
-/** Adds others to cells to which other groups add, too. Most background values are 0 and add nothing (Li 2015, listing 2, line 16), so
+/** Adds others to entries to which other groups add, too. Most background values are 0 and add nothing (Li 2015, listing 2, line 16), so
  *  zeros are skipped. */
 GPUREG_GROUP_FUNCTION void
-AddCellsGlobally(const u64 * others, int columns, GPUREG_GLOBAL u64 * cells)
+AddEntriesGlobally(const u64 * others, int columns, GPUREG_GLOBAL u64 * entries)
 {
   for (int k = 0; k < columns; ++k)
   {
     if (others[k] != 0)
     {
-      AddGlobally(cells + k, others[k]);
+      AddGlobally(entries + k, others[k]);
     }
   }
 }
@@ -52,18 +52,18 @@ GlobalAtomicGroup(int                               variant,
   {
     float     x[3];
     i64       position[3];
-    u64       cells[CorrelationRatioColumns];
+    u64       entries[CorrelationRatioColumns];
     const int row = v->fixedBins[walk.sample];
     if (row == InvalidBin)
     {
       continue;
     }
     MapSample(variant, samples, maps, v, &walk, x, position);
-    if (FindCells(variant, a, maps, v, position, cells))
+    if (ComputeEntries(variant, a, maps, v, position, entries))
     {
-      squares += cells[CorrelationRatioSquares];
-      cells[CorrelationRatioSquares] = 0;
-      AddCellsGlobally(cells, columns, histogram + row * columns);
+      squares += entries[CorrelationRatioSquares];
+      entries[CorrelationRatioSquares] = 0;
+      AddEntriesGlobally(entries, columns, histogram + row * columns);
     }
   }
   AddGlobally(histogram + LaneIndex() % a->histogram.rows * columns + CorrelationRatioSquares, squares);
@@ -83,8 +83,8 @@ GlobalMergeGroup(int                               variant,
 {
   const SampleArguments * samples = &a->histogram.samples;
   const int               columns = a->histogram.columns;
-  const int               cells = a->histogram.rows * columns;
-  const int               counters = cells * CountersPerCell(variant);
+  const int               entries = a->histogram.rows * columns;
+  const int               counters = entries * CountersPerEntry(variant);
   GPUREG_GLOBAL u32 *     histogram = chunkHistograms + (i64)slot * counters;
   for (int counter = LaneIndex(); counter < counters; counter += LaneCount())
   {
@@ -97,7 +97,7 @@ GlobalMergeGroup(int                               variant,
   {
     float     x[3];
     i64       position[3];
-    u32       weights[WindowCells], low[WindowCells], squares;
+    u32       weights[WindowEntries], low[WindowEntries], squares;
     const int row = v->fixedBins[walk.sample];
     if (row == InvalidBin)
     {
@@ -106,13 +106,13 @@ GlobalMergeGroup(int                               variant,
     MapSample(variant, samples, maps, v, &walk, x, position);
     if (CountsHalves(variant))
     {
-      if (FindFixedPointWindow(variant, a, maps, v, position, weights, low))
+      if (ComputeFixedPointWindow(variant, a, maps, v, position, weights, low))
       {
-        AddWindowGlobally(histogram + row * columns, WindowCells, weights);
-        AddWindowGlobally(histogram + cells + row * columns, WindowCells, low);
+        AddWindowGlobally(histogram + row * columns, WindowEntries, weights);
+        AddWindowGlobally(histogram + entries + row * columns, WindowEntries, low);
       }
     }
-    else if (FindWindow(variant, a, maps, v, position, weights, &squares))
+    else if (ComputeWindow(variant, a, maps, v, position, weights, &squares))
     {
       AddWindowGlobally(histogram + row * columns, CorrelationRatioWindow, weights);
       laneSum += squares;
@@ -120,12 +120,12 @@ GlobalMergeGroup(int                               variant,
   }
   if (!CountsHalves(variant))
   {
-    GPUREG_GLOBAL u32 * cell =
+    GPUREG_GLOBAL u32 * entry =
       histogram + RowOfLaneSum(LaneIndex(), a->histogram.rows) * columns + CorrelationRatioSquares;
     u32 even, odd;
     SplitLaneSum(laneSum, &even, &odd);
-    AddWindowGlobally(cell, 1, &even);
-    AddWindowGlobally(cell + columns, 1, &odd);
+    AddWindowGlobally(entry, 1, &even);
+    AddWindowGlobally(entry + columns, 1, &odd);
   }
 }
 
@@ -144,27 +144,27 @@ SharedAtomicGroup(int                               variant,
   const int firstRow = GroupIndexY() * a->histogram.bandRows;
   const int rows = RowsOfBand(&a->histogram, firstRow);
   const int columns = a->histogram.columns;
-  const int bandCells = rows * columns;
-  ClearCounters(counted, bandCells * CountersPerCell(variant) * copies);
+  const int bandEntries = rows * columns;
+  ClearCounters(counted, bandEntries * CountersPerEntry(variant) * copies);
   CountLane(variant, a, maps, v, chunk, firstRow, rows, counted + (LaneIndex() & (copies - 1)), copies);
   LocalBarrier();
   for (int row = LaneIndex(); row < rows; row += LaneCount())
   {
     u32 counters[CorrelationRatioColumns], low[CorrelationRatioColumns];
-    u64 cells[CorrelationRatioColumns];
+    u64 entries[CorrelationRatioColumns];
     for (int k = 0; k < columns; ++k)
     {
-      const int cell = row * columns + k;
+      const int entry = row * columns + k;
       counters[k] = 0;
       low[k] = 0;
       for (int copy = 0; copy < copies; ++copy)
       {
-        counters[k] += counted[cell * copies + copy];
-        low[k] += CountsHalves(variant) ? counted[(bandCells + cell) * copies + copy] : 0;
+        counters[k] += counted[entry * copies + copy];
+        low[k] += CountsHalves(variant) ? counted[(bandEntries + entry) * copies + copy] : 0;
       }
     }
-    JoinRow(variant, a, firstRow + row, counters, low, cells);
-    AddCellsGlobally(cells, columns, histogram + (firstRow + row) * columns);
+    JoinRow(variant, a, firstRow + row, counters, low, entries);
+    AddEntriesGlobally(entries, columns, histogram + (firstRow + row) * columns);
   }
 }
 
@@ -184,8 +184,8 @@ SharedWarpGroup(int                               variant,
   const int                  warps = LaneCount() / TileWidth;
   const int                  firstRow = GroupIndexY() * h->bandRows;
   const int                  rows = RowsOfBand(h, firstRow);
-  const int                  bandCells = rows * h->columns;
-  const int                  counters = bandCells * CountersPerCell(variant);
+  const int                  bandEntries = rows * h->columns;
+  const int                  counters = bandEntries * CountersPerEntry(variant);
   ClearCounters(counted, counters * warps);
   CountLane(variant, a, maps, v, chunk, firstRow, rows, counted + LaneIndex() / TileWidth * counters, 1);
   LocalBarrier();
@@ -197,19 +197,19 @@ SharedWarpGroup(int                               variant,
     {
       sum += counted[warp * counters + counter];
     }
-    out[CounterInChunk(variant, h, bandCells, counter)] = sum;
+    out[CounterInChunk(variant, h, bandEntries, counter)] = sum;
   }
 }
 
-/** Writes the sum over all lanes of each of the `columns` cells. scratch: CorrelationRatioColumns·LaneCount() 64-bit integers. */
+/** Writes the sum over all lanes of each of the `columns` entries. scratch: CorrelationRatioColumns·LaneCount() 64-bit integers. */
 GPUREG_GROUP_FUNCTION void
-WriteSumOfCells(const u64 * cells, int columns, GPUREG_LOCAL u64 * scratch, GPUREG_GLOBAL u64 * out)
+WriteSumOfEntries(const u64 * entries, int columns, GPUREG_LOCAL u64 * scratch, GPUREG_GLOBAL u64 * out)
 {
   const int lane = LaneIndex();
   const int lanes = LaneCount();
   for (int k = 0; k < CorrelationRatioColumns; ++k)
   {
-    scratch[k * lanes + lane] = cells[k];
+    scratch[k * lanes + lane] = entries[k];
   }
   LocalBarrier();
   for (int width = lanes / 2; width > 0; width /= 2)
@@ -247,17 +247,17 @@ ConflictFreeGroup(int                               variant,
     const LaneWalk walk = StartWalkAt(variant, samples, maps, sorted[workload.first + n]);
     float          x[3];
     i64            position[3];
-    u64            cells[CorrelationRatioColumns] = { 0, 0, 0, 0 };
+    u64            entries[CorrelationRatioColumns] = { 0, 0, 0, 0 };
     MapSample(variant, samples, maps, v, &walk, x, position);
-    if (FindCells(variant, a, maps, v, position, cells))
+    if (ComputeEntries(variant, a, maps, v, position, entries))
     {
-      AddCells(cells, sums);
+      AddEntries(entries, sums);
     }
   }
-  WriteSumOfCells(sums,
-                  CorrelationRatioColumns,
-                  scratch,
-                  sumsOfWorkloads + (i64)GroupIndex() * CorrelationRatioColumns);
+  WriteSumOfEntries(sums,
+                    CorrelationRatioColumns,
+                    scratch,
+                    sumsOfWorkloads + (i64)GroupIndex() * CorrelationRatioColumns);
 }
 
 /** Adds up the workloads of the fixed bin with the group's number: those from firstWorkloads[bin] to before firstWorkloads[bin + 1]. */
@@ -278,7 +278,7 @@ JoinWorkloadsGroup(int                       columns,
       sums[k] += sumsOfWorkloads[(i64)workload * CorrelationRatioColumns + k];
     }
   }
-  WriteSumOfCells(sums, columns, scratch, histogram + bin * columns);
+  WriteSumOfEntries(sums, columns, scratch, histogram + bin * columns);
 }
 
 GPUREG_NAMESPACE_END

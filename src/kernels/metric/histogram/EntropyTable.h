@@ -16,13 +16,13 @@ EntropyTerm(float p)
 
 enum
 {
-  /** A cell that is empty counts as 1/LeastCountInverse of the histogram's unit, in place of the weights that were rounded to 0. */
+  /** An entry that is empty counts as 1/LeastCountInverse of the histogram's unit, in place of the weights that were rounded to 0. */
   LeastCountInverse = 4
 };
 
 /** Returns an entry of the table. Mattes mutual information: ln(p/p_m) (Thevenaz & Unser 2000, equation 23). Normalized mutual
  *  information (H_f + H_m)/H_j (Studholme 1999; Modat 2010): [-ln p_m + NMI ln p]/H_j.
- *  joint and movingMarginal are densities, unit the density of one unit of the histogram. A cell whose weights were all rounded to 0 may
+ *  joint and movingMarginal are densities, unit the density of one unit of the histogram. An entry whose weights were all rounded to 0 may
  *  still be reached by a sample's window, with a derivative that is not as small as its weight: t^2/2 against t^3/6. Without its
  *  logarithm, derivatives of sparse histograms lose three digits. */
 GPUREG_FUNCTION float
@@ -34,21 +34,21 @@ TableEntry(int normalized, float joint, float movingMarginal, float unit, float 
   return normalized ? MultiplyAdd(nmi, LogOf(p), -LogOf(q)) * inverseJointEntropy : LogOf(p / q);
 }
 
-/** Returns what a cell adds to the mutual information, in nats, from densities. */
+/** Returns what an entry adds to the mutual information, in nats, from densities. */
 GPUREG_FUNCTION float
 MutualInformationTerm(float joint, float fixedMarginal, float movingMarginal)
 {
   return joint > 0.0f ? joint * LogOf(joint / (fixedMarginal * movingMarginal)) : 0.0f;
 }
 
-/** Returns the logarithm of a cell's or a marginal's count, that of an empty one as in TableEntry, in units of 2^-32. */
+/** Returns the logarithm of an entry's or a marginal's count, that of an empty one as in TableEntry, in units of 2^-32. */
 GPUREG_FUNCTION i64
 LogOfCount(u64 count)
 {
   return count > 0 ? FixedLogOf(count) : -FixedLogOf(LeastCountInverse);
 }
 
-/** Returns n ln n for the count n of a cell or a marginal, in the unit of n. */
+/** Returns n ln n for the count n of an entry or a marginal, in the unit of n. */
 GPUREG_FUNCTION i64
 CountTimesLog(u64 count)
 {

@@ -29,10 +29,10 @@ FillFixedPointEntropyTable(const MetricArguments *   a,
     logarithms[bin] = LogOfCount(sum);
   }
   LocalBarrier();
-  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  for (int entry = LaneIndex(); entry < bins * bins; entry += LaneCount())
   {
-    table[cell] = FixedPointTableEntry(
-      a->normalized, LogOfCount(histogram[cell]), logarithms[cell % bins], nmi, inverseJointEntropy);
+    table[entry] = FixedPointTableEntry(
+      a->normalized, LogOfCount(histogram[entry]), logarithms[entry % bins], nmi, inverseJointEntropy);
   }
 }
 
@@ -81,9 +81,9 @@ TableGroup(int                       variant,
       marginalEntropies += EntropyTerm(fixedMarginal[bin] * scale) + EntropyTerm(movingMarginal[bin] * scale);
     }
     float jointEntropy = 0.0f;
-    for (int cell = lane; cell < bins * bins; cell += lanes)
+    for (int entry = lane; entry < bins * bins; entry += lanes)
     {
-      jointEntropy += EntropyTerm((float)histogram[cell] * scale);
+      jointEntropy += EntropyTerm((float)histogram[entry] * scale);
     }
     marginalEntropies = SumOverLanes(marginalEntropies, scratch);
     jointEntropy = SumOverLanes(jointEntropy, scratch);
@@ -93,11 +93,11 @@ TableGroup(int                       variant,
   float value = nmi;
   if (!a->normalized)
   {
-    for (int cell = lane; cell < bins * bins; cell += lanes)
+    for (int entry = lane; entry < bins * bins; entry += lanes)
     {
-      value += MutualInformationTerm((float)histogram[cell] * scale,
-                                     fixedMarginal[cell / bins] * scale,
-                                     movingMarginal[cell % bins] * scale);
+      value += MutualInformationTerm((float)histogram[entry] * scale,
+                                     fixedMarginal[entry / bins] * scale,
+                                     movingMarginal[entry % bins] * scale);
     }
     value = SumOverLanes(value, scratch);
   }
@@ -114,14 +114,14 @@ TableGroup(int                       variant,
       a, histogram, nmi, inverseJointEntropy, (GPUREG_LOCAL i64 *)marginals, (GPUREG_GLOBAL i64 *)table);
     return;
   }
-  for (int cell = lane; cell < bins * bins; cell += lanes)
+  for (int entry = lane; entry < bins * bins; entry += lanes)
   {
-    entries[cell] = TableEntry(a->normalized,
-                               (float)histogram[cell] * scale,
-                               movingMarginal[cell % bins] * scale,
-                               scale,
-                               nmi,
-                               inverseJointEntropy);
+    entries[entry] = TableEntry(a->normalized,
+                                (float)histogram[entry] * scale,
+                                movingMarginal[entry % bins] * scale,
+                                scale,
+                                nmi,
+                                inverseJointEntropy);
   }
 }
 
@@ -136,10 +136,10 @@ SummaryGroup(int                       variant,
 {
   const int bins = a->histogram.rows;
   u64       sums[4] = { 0, 0, 0, 0 };
-  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  for (int entry = LaneIndex(); entry < bins * bins; entry += LaneCount())
   {
-    sums[0] += histogram[cell];
-    sums[1] += (u64)CountTimesLog(histogram[cell]);
+    sums[0] += histogram[entry];
+    sums[1] += (u64)CountTimesLog(histogram[entry]);
   }
   for (int line = LaneIndex(); line < 2 * bins; line += LaneCount())
   {

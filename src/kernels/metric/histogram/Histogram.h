@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums over the samples of each fixed bin, in fixed point: sums of integers do not depend on the order of the additions. A fixed bin has a
-// row of cells: the moving bins of a joint histogram, or sums of powers of moving values. A sample adds to some cells of its row, as a rule
+// row of entries: the moving bins of a joint histogram, or sums of powers of moving values. A sample adds to some entries of its row, as a rule
 // to four adjacent ones, its window. A fixed bin also has a row of a table, which gives the weights of its samples' forces.
-// A metric defines CountSample(), or FindWindow() and includes WindowCount.h; CountLaneSum(), or includes LaneSum.h; ReadChunk() and
+// A metric defines CountSample(), or ComputeWindow() and includes WindowCount.h; CountLaneSum(), or includes LaneSum.h; ReadChunk() and
 // ComputeForce(); and the fixed-point counterparts of these.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_Histogram_h
@@ -15,12 +15,12 @@ GPUREG_NAMESPACE_BEGIN
 
 enum
 {
-  /** The fewest cells of the histogram that one group sums over the chunks; its lanes share the chunks out among them. */
-  LeastSumCells = 16,
-  /** In a batch, a group sums more cells, until each lane has this many chunks. */
+  /** The fewest entries of the histogram that one group sums over the chunks; its lanes share the chunks out among them. */
+  LeastSumEntries = 16,
+  /** In a batch, a group sums more entries, until each lane has this many chunks. */
   LeastChunksOfLane = 4,
-  /** Adjacent cells in a sample's window. */
-  WindowCells = 4,
+  /** Adjacent entries in a sample's window. */
+  WindowEntries = 4,
   /** 64-bit integers from which a candidate's value follows: see a metric's SummaryGroup(). */
   SummaryCount = 4,
   /** Floats behind a table's entries, see Evaluated.h. For a mutual information the factor is 1 over the number of samples in the
@@ -34,33 +34,33 @@ typedef struct HistogramArguments
 {
   SampleArguments samples;
   int             rows;            /* fixed bins */
-  int             columns;         /* cells of each fixed bin */
+  int             columns;         /* entries of each fixed bin */
   int             tableColumns;    /* entries of each fixed bin in the table */
   float           countUnit;       /* a weight of 1 in fixed point, a power of two */
   int             bandRows;        /* fixed bins whose rows fit into local memory at once */
   int             histogramCopies; /* of a group's histogram, a power of two, interleaved: neighbours, which often
-                                     meet in a cell, count in different ones */
+                                     meet in an entry, count in different ones */
 } HistogramArguments;
 
-/** Returns the number of groups that sum the chunks' histograms, each of which sums sumCells cells. */
+/** Returns the number of groups that sum the chunks' histograms, each of which sums sumEntries entries. */
 GPUREG_FUNCTION int
-CountSumGroups(const HistogramArguments * a, int sumCells)
+CountSumGroups(const HistogramArguments * a, int sumEntries)
 {
-  return (a->rows * a->columns + sumCells - 1) / sumCells;
+  return (a->rows * a->columns + sumEntries - 1) / sumEntries;
 }
 
-/** Returns the number of cells of a candidate that a group of `lanes` lanes sums, a power of two, as `lanes` is. The candidates of a
- *  batch have few chunks: with LeastSumCells cells most lanes would have no chunk, and there would be more than a million groups for
+/** Returns the number of entries of a candidate that a group of `lanes` lanes sums, a power of two, as `lanes` is. The candidates of a
+ *  batch have few chunks: with LeastSumEntries entries most lanes would have no chunk, and there would be more than a million groups for
  *  8000 candidates. */
 GPUREG_FUNCTION int
-SumCellsOfBatch(int chunks, int lanes)
+SumEntriesOfBatch(int chunks, int lanes)
 {
-  int cells = LeastSumCells;
-  while (cells < lanes && lanes / cells * LeastChunksOfLane > chunks)
+  int entries = LeastSumEntries;
+  while (entries < lanes && lanes / entries * LeastChunksOfLane > chunks)
   {
-    cells *= 2;
+    entries *= 2;
   }
-  return cells;
+  return entries;
 }
 
 /** Returns 1 if weights are counted in 16-bit halves: in fixed-point variants, and where samples near the border weigh less. */
@@ -70,19 +70,19 @@ CountsHalves(int variant)
   return VariantHas(variant, SamplesAreFixedPoint | WeighsBorder);
 }
 
-/** Returns the number of counters of a cell in a chunk's histogram: 1; or 2 if weights are counted in 16-bit halves: first the high
- *  halves of all cells, then the low halves, see SplitWeights. */
+/** Returns the number of counters of an entry in a chunk's histogram: 1; or 2 if weights are counted in 16-bit halves: first the high
+ *  halves of all entries, then the low halves, see SplitWeights. */
 GPUREG_FUNCTION int
-CountersPerCell(int variant)
+CountersPerEntry(int variant)
 {
   return CountsHalves(variant) ? 2 : 1;
 }
 
-/** Returns the size of a cell of a chunk's histogram in bytes. */
+/** Returns the size of an entry of a chunk's histogram in bytes. */
 GPUREG_FUNCTION int
-CellBytes(int variant)
+EntryBytes(int variant)
 {
-  return 4 * CountersPerCell(variant);
+  return 4 * CountersPerEntry(variant);
 }
 
 /** Returns the size of an entry of the table in bytes: that of a float, or of a 64-bit integer. */
@@ -92,23 +92,23 @@ TableEntryBytes(int variant)
   return VariantHas(variant, SamplesAreFixedPoint) ? 8 : 4;
 }
 
-/** Returns the count in a cell of a chunk's histogram. */
+/** Returns the count in an entry of a chunk's histogram. */
 GPUREG_FUNCTION u64
-CountInChunk(int variant, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int cells, int cell)
+CountInChunk(int variant, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int entries, int entry)
 {
   if (CountsHalves(variant))
   {
-    GPUREG_GLOBAL const u32 * counters = chunkHistograms + (i64)chunk * 2 * cells + cell;
-    return ((u64)counters[0] << 16) + counters[cells];
+    GPUREG_GLOBAL const u32 * counters = chunkHistograms + (i64)chunk * 2 * entries + entry;
+    return ((u64)counters[0] << 16) + counters[entries];
   }
-  return chunkHistograms[(i64)chunk * cells + cell];
+  return chunkHistograms[(i64)chunk * entries + entry];
 }
 
 /** Splits weights in units of 2^-32 into halves of 16 bits, so that the sums of each half fit into 32 bits. */
 GPUREG_FUNCTION void
 SplitWeights(const i64 * weights, u32 * high, u32 * low)
 {
-  for (int k = 0; k < WindowCells; ++k)
+  for (int k = 0; k < WindowEntries; ++k)
   {
     high[k] = (u32)(weights[k] >> 16);
     low[k] = (u32)weights[k] & 0xFFFFu;

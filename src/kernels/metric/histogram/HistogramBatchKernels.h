@@ -22,7 +22,7 @@ BatchHistogramGroup(int                              variant,
   HistogramGroup(variant, a, &maps, v, GroupIndex() % chunks, GroupIndex(), histogram, chunkHistograms);
 }
 
-/** Does for each candidate what SumHistogramsGroup does for one: histograms[candidate][cell]. */
+/** Does for each candidate what SumHistogramsGroup does for one: histograms[candidate][entry]. */
 GPUREG_METRIC_GROUP_FUNCTION void
 BatchSumGroup(int                       variant,
               const MetricArguments *   a,
@@ -32,12 +32,12 @@ BatchSumGroup(int                       variant,
 {
   const HistogramArguments * h = &a->histogram;
   const int                  chunks = ChunkCount(&h->samples);
-  const int                  sumCells = SumCellsOfBatch(chunks, LaneCount());
-  const int                  groups = CountSumGroups(h, sumCells);
+  const int                  sumEntries = SumEntriesOfBatch(chunks, LaneCount());
+  const int                  groups = CountSumGroups(h, sumEntries);
   const int                  candidate = GroupIndex() / groups;
   SumHistogramsGroup(variant,
                      a,
-                     sumCells,
+                     sumEntries,
                      GroupIndex() % groups,
                      chunks,
                      0,

@@ -17,7 +17,7 @@ RowsOfBand(const HistogramArguments * a, int firstRow)
   return a->rows - firstRow < a->bandRows ? a->rows - firstRow : a->bandRows;
 }
 
-/** Counts those samples of a lane of a chunk whose fixed bin is one of a band's rows, in a histogram of the band's cells, which are
+/** Counts those samples of a lane of a chunk whose fixed bin is one of a band's rows, in a histogram of the band's entries, which are
  *  `stride` apart. */
 GPUREG_METRIC_GROUP_FUNCTION void
 CountLane(int                     variant,
@@ -31,7 +31,7 @@ CountLane(int                     variant,
           int                     stride)
 {
   const HistogramArguments * h = &a->histogram;
-  const int                  bandCells = rows * h->columns;
+  const int                  bandEntries = rows * h->columns;
   LaneWalk                   walk = StartLaneWalk(variant, &h->samples, maps, chunk, LaneCount(), LaneIndex());
   u64                        laneSum = 0;
   for (int step = 0; step < walk.count; ++step, AdvanceLaneWalk(variant, maps, &walk))
@@ -44,7 +44,7 @@ CountLane(int                     variant,
       continue;
     }
     MapSample(variant, &h->samples, maps, v, &walk, x, position);
-    CountSample(variant, a, maps, v, position, histogram, row * h->columns, bandCells, stride, &laneSum);
+    CountSample(variant, a, maps, v, position, histogram, row * h->columns, bandEntries, stride, &laneSum);
   }
   CountLaneSum(variant, a, laneSum, LaneIndex(), rows, histogram, stride);
 }
@@ -61,24 +61,24 @@ ClearCounters(GPUREG_LOCAL u32 * counters, int count)
 }
 
 /** Returns the place of a band's counter in its chunk's histogram, from the band's first row on. Low halves lie behind high ones: in the
- *  band behind the band's own cells, in the chunk's histogram behind the cells of all bands. */
+ *  band behind the band's own entries, in the chunk's histogram behind the entries of all bands. */
 GPUREG_FUNCTION int
-CounterInChunk(int variant, const HistogramArguments * a, int bandCells, int counter)
+CounterInChunk(int variant, const HistogramArguments * a, int bandEntries, int counter)
 {
-  const int isLow = CountsHalves(variant) && counter >= bandCells;
-  return isLow ? counter - bandCells + a->rows * a->columns : counter;
+  const int isLow = CountsHalves(variant) && counter >= bandEntries;
+  return isLow ? counter - bandEntries + a->rows * a->columns : counter;
 }
 
 /** Returns the offset of a band's first row in the histogram of a slot. */
 GPUREG_FUNCTION i64
 BandInChunk(int variant, const HistogramArguments * a, int slot, int firstRow)
 {
-  return ((i64)slot * (a->rows * CountersPerCell(variant)) + firstRow) * a->columns;
+  return ((i64)slot * (a->rows * CountersPerEntry(variant)) + firstRow) * a->columns;
 }
 
 /** Pass 1. One group counts one chunk into a histogram in local memory, then writes it to chunkHistograms[slot][counter][fixed
- *  bin][cell], in units of 1/countUnit.
- *  If the cells do not fit into local memory, the groups of band b count the fixed bins from b·bandRows on. */
+ *  bin][entry], in units of 1/countUnit.
+ *  If the entries do not fit into local memory, the groups of band b count the fixed bins from b·bandRows on. */
 GPUREG_METRIC_GROUP_FUNCTION void
 HistogramGroup(int                     variant,
                const MetricArguments * a,
@@ -93,8 +93,8 @@ HistogramGroup(int                     variant,
   const int                  lane = LaneIndex();
   const int                  firstRow = GroupIndexY() * h->bandRows;
   const int                  rows = RowsOfBand(h, firstRow);
-  const int                  bandCells = rows * h->columns;
-  const int                  counters = bandCells * CountersPerCell(variant);
+  const int                  bandEntries = rows * h->columns;
+  const int                  counters = bandEntries * CountersPerEntry(variant);
   const int                  copies = h->histogramCopies;
   ClearCounters(histogram, counters * copies);
   CountLane(variant, a, maps, v, chunk, firstRow, rows, histogram + (lane & (copies - 1)), copies);
@@ -110,16 +110,16 @@ HistogramGroup(int                     variant,
     {
       sum += histogram[counter * copies + ((firstCopy + copy) & (copies - 1))];
     }
-    out[CounterInChunk(variant, h, bandCells, counter)] = sum;
+    out[CounterInChunk(variant, h, bandEntries, counter)] = sum;
   }
 }
 
-/** Adds up the chunks' histograms: histogram[cell] (+)= the sum over the chunks of their counts in that cell. Each group sums sumCells
- *  cells, a power of two up to LaneCount(); its lanes share the chunks out among them. */
+/** Adds up the chunks' histograms: histogram[entry] (+)= the sum over the chunks of their counts in that entry. Each group sums sumEntries
+ *  entries, a power of two up to LaneCount(); its lanes share the chunks out among them. */
 GPUREG_METRIC_GROUP_FUNCTION void
 SumHistogramsGroup(int                       variant,
                    const MetricArguments *   a,
-                   int                       sumCells,
+                   int                       sumEntries,
                    int                       group,
                    int                       chunkCount,
                    int                       accumulate,
@@ -127,22 +127,22 @@ SumHistogramsGroup(int                       variant,
                    GPUREG_LOCAL u64 *        shareSums,
                    GPUREG_GLOBAL u64 *       histogram)
 {
-  const int cells = a->histogram.rows * a->histogram.columns;
+  const int entries = a->histogram.rows * a->histogram.columns;
   const int lane = LaneIndex();
-  const int shares = LaneCount() / sumCells;
-  const int cell = group * sumCells + (lane & (sumCells - 1));
+  const int shares = LaneCount() / sumEntries;
+  const int entry = group * sumEntries + (lane & (sumEntries - 1));
   u64       sum = 0;
-  if (cell < cells)
+  if (entry < entries)
   {
     GPUREG_UNROLL_8
-    for (int chunk = lane / sumCells; chunk < chunkCount; chunk += shares)
+    for (int chunk = lane / sumEntries; chunk < chunkCount; chunk += shares)
     {
-      sum += ReadChunk(variant, a, chunkHistograms, chunk, cell);
+      sum += ReadChunk(variant, a, chunkHistograms, chunk, entry);
     }
   }
   shareSums[lane] = sum;
   LocalBarrier();
-  for (int width = LaneCount() / 2; width >= sumCells; width /= 2)
+  for (int width = LaneCount() / 2; width >= sumEntries; width /= 2)
   {
     if (lane < width)
     {
@@ -150,9 +150,9 @@ SumHistogramsGroup(int                       variant,
     }
     LocalBarrier();
   }
-  if (lane < sumCells && cell < cells)
+  if (lane < sumEntries && entry < entries)
   {
-    histogram[cell] = accumulate ? histogram[cell] + shareSums[lane] : shareSums[lane];
+    histogram[entry] = accumulate ? histogram[entry] + shareSums[lane] : shareSums[lane];
   }
 }
 
@@ -166,15 +166,15 @@ CopyTableRows(int                        variant,
               GPUREG_LOCAL float *       scratch)
 {
   GPUREG_LOCAL i64 * fixedPointRows = (GPUREG_LOCAL i64 *)scratch;
-  for (int cell = LaneIndex(); cell < rows * a->tableColumns; cell += LaneCount())
+  for (int entry = LaneIndex(); entry < rows * a->tableColumns; entry += LaneCount())
   {
     if (VariantHas(variant, SamplesAreFixedPoint))
     {
-      fixedPointRows[cell] = ((GPUREG_GLOBAL const i64 *)table)[firstRow * a->tableColumns + cell];
+      fixedPointRows[entry] = ((GPUREG_GLOBAL const i64 *)table)[firstRow * a->tableColumns + entry];
     }
     else
     {
-      scratch[cell] = ((GPUREG_GLOBAL const float *)table)[firstRow * a->tableColumns + cell];
+      scratch[entry] = ((GPUREG_GLOBAL const float *)table)[firstRow * a->tableColumns + entry];
     }
   }
   LocalBarrier();

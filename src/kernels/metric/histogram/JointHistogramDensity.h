@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The value of the joint histogram's metric: the joint density, smoothed by a Gaussian along both axes, and its mutual information. In
-// double precision, as ITK computes it, and rounded alike by every compiler (RoundedProduct.h): a candidate's value is the same to the bit
-// on the host and on a device. So each sum is taken in a fixed order, along a line of bins. Each function computes one cell or line of a
+// double precision, as ITK computes it, and rounded identically by every compiler (RoundedProduct.h): a candidate's value is the same to the bit
+// on the host and on a device. So each sum is taken in a fixed order, along a line of bins. Each function computes one entry or line of a
 // step; between steps, a device's group waits at a barrier.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_JointHistogramDensity_h
@@ -13,12 +13,12 @@ GPUREG_NAMESPACE_BEGIN
 typedef struct JointDensityArguments
 {
   double smoothing[MostSmoothingWeights]; /* the Gaussian's weights from its centre on */
-  double least;                           /* see MutualInformationOfCell */
+  double least;                           /* see MutualInformationOfEntry */
   int    smoothingRadius;
   int    swapsMarginals; /* true if the fixed bins' marginal is used for the moving bins, and vice versa */
 } JointDensityArguments;
 
-/** Step 1: returns the density of a cell with `count` of `all` samples. */
+/** Step 1: returns the density of an entry with `count` of `all` samples. */
 GPUREG_FUNCTION double
 DensityOfCount(u64 count, u64 all)
 {
@@ -60,14 +60,14 @@ MarginalDensity(int bins, GPUREG_LOCAL const double * joint, int marginal)
   return marginal < bins ? SumLine(bins, joint + marginal * bins, 1) : SumLine(bins, joint + marginal - bins, bins);
 }
 
-/** Step 5: returns p ln(p/(p_f p_m)), a cell's term of the mutual information; 0 unless p_f p_m, and p by that, exceed a threshold. */
+/** Step 5: returns p ln(p/(p_f p_m)), an entry's term of the mutual information; 0 unless p_f p_m, and p by that, exceed a threshold. */
 GPUREG_FUNCTION double
-MutualInformationOfCell(const JointDensityArguments * a,
-                        int                           bins,
-                        GPUREG_LOCAL const double *   joint,
-                        GPUREG_LOCAL const double *   marginals,
-                        int                           row,
-                        int                           column)
+MutualInformationOfEntry(const JointDensityArguments * a,
+                         int                           bins,
+                         GPUREG_LOCAL const double *   joint,
+                         GPUREG_LOCAL const double *   marginals,
+                         int                           row,
+                         int                           column)
 {
   const int    ofRows = a->swapsMarginals ? bins : 0;
   const double p = joint[row * bins + column];
@@ -76,7 +76,7 @@ MutualInformationOfCell(const JointDensityArguments * a,
   return ratio > a->least ? RoundedProduct(p, RoundedLogOf(ratio)) : 0.0;
 }
 
-/** Step 6: returns the mutual information in bits, from the sums over the cells of each fixed bin. */
+/** Step 6: returns the mutual information in bits, from the sums over the entries of each fixed bin. */
 GPUREG_FUNCTION double
 MutualInformationOfRows(int bins, GPUREG_LOCAL const double * ofRows)
 {

@@ -21,16 +21,16 @@ IsInFixedPointRange(int variant, const SampleMaps * maps, i64 value)
   return !VariantHas(variant, ChecksRange) || (value >= 0 && value <= maps->range);
 }
 
-/** Computes FindMovingBin in fixed point. A value counts as half-way between two bins if it is half-way but for the last digits of its
+/** Computes ComputeMovingBin in fixed point. A value counts as half-way between two bins if it is half-way but for the last digits of its
  *  place. */
 GPUREG_FUNCTION int
-FindFixedPointMovingBin(int                             variant,
-                        const JointHistogramArguments * a,
-                        const SampleMaps *              maps,
-                        const SampleVolumes *           v,
-                        const i64 *                     position,
-                        int *                           bin,
-                        int *                           hasForce)
+ComputeFixedPointMovingBin(int                             variant,
+                           const JointHistogramArguments * a,
+                           const SampleMaps *              maps,
+                           const SampleVolumes *           v,
+                           const i64 *                     position,
+                           int *                           bin,
+                           int *                           hasForce)
 {
   i64 value;
   if (!SampleFixedPointValue(variant, &a->histogram.samples, maps, v, position, &value))
@@ -39,7 +39,7 @@ FindFixedPointMovingBin(int                             variant,
   }
   const i64 place = ComputeFixedPointPlace(maps, value);
   const int isTie = (u32)(place + 2) <= 4u;
-  *bin = isTie ? CellOf(place + 2) - TieGoesDown(a, CellOf(place + 2)) : CellOf(place);
+  *bin = isTie ? IntegerPart(place + 2) - TieGoesDown(a, IntegerPart(place + 2)) : IntegerPart(place);
   *hasForce = IsInFixedPointRange(variant, maps, value);
   return 1;
 }
@@ -52,25 +52,25 @@ CountSample(int                             variant,
             const SampleVolumes *           v,
             const i64 *                     position,
             GPUREG_LOCAL u32 *              histogram,
-            int                             rowCell,
-            int                             lowCells,
+            int                             rowEntry,
+            int                             lowEntries,
             int                             stride,
             u64 *                           laneSum)
 {
-  (void)lowCells;
+  (void)lowEntries;
   (void)laneSum;
   const int bins = a->histogram.rows;
   int       bin = 0, hasForce = 0;
-  const int isValid = CountsHalves(variant) ? FindFixedPointMovingBin(variant, a, maps, v, position, &bin, &hasForce)
-                                            : FindMovingBin(variant, a, maps, v, position, &bin, &hasForce);
+  const int isValid = CountsHalves(variant) ? ComputeFixedPointMovingBin(variant, a, maps, v, position, &bin, &hasForce)
+                                            : ComputeMovingBin(variant, a, maps, v, position, &bin, &hasForce);
   if (!isValid || bin < 0 || bin >= bins)
   {
     return;
   }
-  AddToSharedCell(histogram, rowCell + bin, stride, 1);
+  AddToSharedEntry(histogram, rowEntry + bin, stride, 1);
   if (VariantHas(variant, ChecksRange) && hasForce)
   {
-    AddToSharedCell(histogram, rowCell + bins, stride, 1);
+    AddToSharedEntry(histogram, rowEntry + bins, stride, 1);
   }
 }
 
@@ -107,7 +107,7 @@ ComputeFixedPointForce(int                             variant,
   SampleFixedPointGradient(variant, &a->histogram.samples, maps, v, position, gradient);
   const i64 inRange = value < 0 ? 0 : (value < maps->range ? value : maps->range);
   const i64 place = ComputeFixedPointPlace(maps, inRange);
-  const int bin = CellOf(place);
+  const int bin = IntegerPart(place);
   const i64 t = (i64)(u32)place - GPUREG_FIXED_HALF;
   float     below, above;
   ComputeSlopeWeights(bins, bin, (float)(u32)place * GPUREG_FIXED_UNIT, &below, &above);

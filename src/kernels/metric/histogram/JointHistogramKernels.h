@@ -16,19 +16,19 @@ FillJointTable(const JointHistogramArguments * a,
                GPUREG_GLOBAL float *           table)
 {
   const int bins = a->histogram.rows;
-  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  for (int entry = LaneIndex(); entry < bins * bins; entry += LaneCount())
   {
-    PutJointCount(a, histogram, cell, table);
+    PutJointCount(a, histogram, entry, table);
   }
   GlobalBarrier();
-  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  for (int entry = LaneIndex(); entry < bins * bins; entry += LaneCount())
   {
-    SmoothAlongMoving(a, cell, table);
+    SmoothAlongMoving(a, entry, table);
   }
   GlobalBarrier();
-  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  for (int entry = LaneIndex(); entry < bins * bins; entry += LaneCount())
   {
-    SmoothAlongFixed(a, cell, table);
+    SmoothAlongFixed(a, entry, table);
   }
   GlobalBarrier();
   for (int bin = LaneIndex(); bin < bins; bin += LaneCount())
@@ -36,9 +36,9 @@ FillJointTable(const JointHistogramArguments * a,
     marginals[bin] = SumMarginal(a, bin, table);
   }
   LocalBarrier();
-  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  for (int entry = LaneIndex(); entry < bins * bins; entry += LaneCount())
   {
-    FinishJointEntries(a, cell, marginals[cell % bins], table);
+    FinishJointEntries(a, entry, marginals[entry % bins], table);
   }
 }
 
@@ -55,7 +55,7 @@ FillFixedPointJointTable(const JointHistogramArguments * a,
     i64 sum = 0;
     for (int k = 0; k < bins; ++k)
     {
-      sum += (i64)histogram[CellOfHistogram(a, row * bins + k)];
+      sum += (i64)histogram[EntryOfHistogram(a, row * bins + k)];
     }
     marginals[row] = sum;
   }
@@ -70,19 +70,19 @@ FillFixedPointJointTable(const JointHistogramArguments * a,
     marginals[bins] = ComputeCountBits((u64)sum);
   }
   LocalBarrier();
-  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  for (int entry = LaneIndex(); entry < bins * bins; entry += LaneCount())
   {
-    PutFixedPointJointCount(a, histogram, cell, (int)marginals[bins], table);
+    PutFixedPointJointCount(a, histogram, entry, (int)marginals[bins], table);
   }
   GlobalBarrier();
-  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  for (int entry = LaneIndex(); entry < bins * bins; entry += LaneCount())
   {
-    SmoothAlongMovingInFixedPoint(a, cell, table);
+    SmoothAlongMovingInFixedPoint(a, entry, table);
   }
   GlobalBarrier();
-  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  for (int entry = LaneIndex(); entry < bins * bins; entry += LaneCount())
   {
-    SmoothAlongFixedInFixedPoint(a, cell, table);
+    SmoothAlongFixedInFixedPoint(a, entry, table);
   }
   GlobalBarrier();
   for (int bin = LaneIndex(); bin < bins; bin += LaneCount())
@@ -90,9 +90,9 @@ FillFixedPointJointTable(const JointHistogramArguments * a,
     marginals[bin] = SumFixedPointMarginal(a, bin, table);
   }
   LocalBarrier();
-  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  for (int entry = LaneIndex(); entry < bins * bins; entry += LaneCount())
   {
-    FinishFixedPointJointEntries(a, cell, marginals[cell % bins], table);
+    FinishFixedPointJointEntries(a, entry, marginals[entry % bins], table);
   }
 }
 

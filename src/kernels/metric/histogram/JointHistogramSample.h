@@ -30,7 +30,7 @@ enum
   JointTableBlocks
 };
 
-/** Arguments of an evaluation besides the volumes and SampleMaps. 32-bit members only. A row of the histogram has one cell more than
+/** Arguments of an evaluation besides the volumes and SampleMaps. 32-bit members only. A row of the histogram has one entry more than
  *  there are moving bins: in variants that check the range, it counts the samples that have a force. */
 typedef struct JointHistogramArguments
 {
@@ -53,7 +53,7 @@ TieGoesDown(const JointHistogramArguments * a, int bin)
 /** Returns the bin nearest to a value, which may lie outside of the histogram. If the value is half-way between two bins, as values of
  *  few digits may be, it is the one to which ITK rounds. */
 GPUREG_FUNCTION int
-FindJointBin(const JointHistogramArguments * a, float u, float * t)
+ComputeJointBin(const JointHistogramArguments * a, float u, float * t)
 {
   const float place = u + ((float)JointHistogramPadding + 0.5f);
   const float below = FloorOf(place);
@@ -72,30 +72,30 @@ IsInJointRange(int variant, const JointHistogramArguments * a, float u)
 /** Finds the moving bin of the sample at a position, which may lie outside of the histogram, and whether the sample has a force. Returns
  *  0 if the sample is not valid. */
 GPUREG_FUNCTION int
-FindMovingBin(int                             variant,
-              const JointHistogramArguments * a,
-              const SampleMaps *              maps,
-              const SampleVolumes *           v,
-              const i64 *                     position,
-              int *                           bin,
-              int *                           hasForce)
+ComputeMovingBin(int                             variant,
+                 const JointHistogramArguments * a,
+                 const SampleMaps *              maps,
+                 const SampleVolumes *           v,
+                 const i64 *                     position,
+                 int *                           bin,
+                 int *                           hasForce)
 {
   float t, u = 0.0f;
   if (!SampleMovingValue(variant, &a->histogram.samples, maps, v, position, &u))
   {
     return 0;
   }
-  *bin = FindJointBin(a, u, &t);
+  *bin = ComputeJointBin(a, u, &t);
   *hasForce = IsInJointRange(variant, a, u);
   return 1;
 }
 
-/** Returns the count in a cell of a chunk's histogram, in whole samples. */
+/** Returns the count in an entry of a chunk's histogram, in whole samples. */
 GPUREG_FUNCTION u64
 ReadChunk(
-  int variant, const JointHistogramArguments * a, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int cell)
+  int variant, const JointHistogramArguments * a, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int entry)
 {
-  return chunkHistograms[(i64)chunk * CountersPerCell(variant) * a->histogram.rows * a->histogram.columns + cell];
+  return chunkHistograms[(i64)chunk * CountersPerEntry(variant) * a->histogram.rows * a->histogram.columns + entry];
 }
 
 /** Computes the weights of the slopes below and above a value. ITK takes the difference over one bin's width around the value, and

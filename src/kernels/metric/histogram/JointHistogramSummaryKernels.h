@@ -12,9 +12,9 @@ SumCountsOverLanes(const HistogramArguments * a, GPUREG_GLOBAL const u64 * histo
 {
   const int bins = a->rows;
   u64       count = 0;
-  for (int cell = LaneIndex(); cell < bins * bins; cell += LaneCount())
+  for (int entry = LaneIndex(); entry < bins * bins; entry += LaneCount())
   {
-    count += histogram[cell / bins * a->columns + cell % bins];
+    count += histogram[entry / bins * a->columns + entry % bins];
   }
   count = SumIntegersOverLanes(count, scratch);
   LocalBarrier();
@@ -32,24 +32,24 @@ SummaryGroup(int                                    variant,
 {
   const JointDensityArguments * d = &a->density;
   const int                     bins = a->histogram.rows;
-  const int                     cells = bins * bins;
+  const int                     entries = bins * bins;
   const u64                     count = SumCountsOverLanes(&a->histogram, histogram, scratch);
   GPUREG_LOCAL double *         joint = (GPUREG_LOCAL double *)scratch;
-  GPUREG_LOCAL double *         other = joint + cells;
-  GPUREG_LOCAL double *         marginals = other + cells;
-  for (int cell = LaneIndex(); cell < cells; cell += LaneCount())
+  GPUREG_LOCAL double *         other = joint + entries;
+  GPUREG_LOCAL double *         marginals = other + entries;
+  for (int entry = LaneIndex(); entry < entries; entry += LaneCount())
   {
-    joint[cell] = DensityOfCount(histogram[cell / bins * a->histogram.columns + cell % bins], count);
+    joint[entry] = DensityOfCount(histogram[entry / bins * a->histogram.columns + entry % bins], count);
   }
   LocalBarrier();
-  for (int cell = LaneIndex(); cell < cells; cell += LaneCount())
+  for (int entry = LaneIndex(); entry < entries; entry += LaneCount())
   {
-    other[cell] = SmoothDensity(d, bins, joint + cell - cell % bins, 1, cell % bins);
+    other[entry] = SmoothDensity(d, bins, joint + entry - entry % bins, 1, entry % bins);
   }
   LocalBarrier();
-  for (int cell = LaneIndex(); cell < cells; cell += LaneCount())
+  for (int entry = LaneIndex(); entry < entries; entry += LaneCount())
   {
-    joint[cell] = SmoothDensity(d, bins, other + cell % bins, bins, cell / bins);
+    joint[entry] = SmoothDensity(d, bins, other + entry % bins, bins, entry / bins);
   }
   LocalBarrier();
   for (int marginal = LaneIndex(); marginal < 2 * bins; marginal += LaneCount())
@@ -57,12 +57,12 @@ SummaryGroup(int                                    variant,
     marginals[marginal] = MarginalDensity(bins, joint, marginal);
   }
   LocalBarrier();
-  for (int cell = LaneIndex(); cell < cells; cell += LaneCount())
+  for (int entry = LaneIndex(); entry < entries; entry += LaneCount())
   {
-    other[cell] = MutualInformationOfCell(d, bins, joint, marginals, cell / bins, cell % bins);
+    other[entry] = MutualInformationOfEntry(d, bins, joint, marginals, entry / bins, entry % bins);
   }
   LocalBarrier();
-  // The sums over each fixed bin's cells replace the marginals of the fixed bins.
+  // The sums over each fixed bin's entries replace the marginals of the fixed bins.
   for (int row = LaneIndex(); row < bins; row += LaneCount())
   {
     marginals[row] = SumLine(bins, other + row * bins, 1);

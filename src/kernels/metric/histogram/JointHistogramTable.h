@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table that the second pass looks up, from the counts of a joint histogram: the counts smoothed by a Gaussian along both axes, an
-// edge's count repeated beyond it, as in itk::DiscreteGaussianImageFilter, and one of their marginals. Each function computes one cell of a
+// edge's count repeated beyond it, as in itk::DiscreteGaussianImageFilter, and one of their marginals. Each function computes one entry of a
 // step; between steps, a device's group waits at a barrier. The derivative does not depend on the unit of the counts.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_JointHistogramTable_h
@@ -8,20 +8,20 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Returns the place of a cell, of the fixed bin cell / bins, in a block of its row of the table. */
+/** Returns the place of an entry, of the fixed bin entry / bins, in a block of its row of the table. */
 GPUREG_FUNCTION i64
-JointTableEntry(const JointHistogramArguments * a, int block, int cell)
+JointTableEntry(const JointHistogramArguments * a, int block, int entry)
 {
   const int bins = a->histogram.rows;
-  return (i64)(cell / bins) * a->histogram.tableColumns + block * bins + cell % bins;
+  return (i64)(entry / bins) * a->histogram.tableColumns + block * bins + entry % bins;
 }
 
-/** Returns the place of a cell in the histogram, whose rows have one cell more. */
+/** Returns the place of an entry in the histogram, whose rows have one entry more. */
 GPUREG_FUNCTION i64
-CellOfHistogram(const JointHistogramArguments * a, int cell)
+EntryOfHistogram(const JointHistogramArguments * a, int entry)
 {
   const int bins = a->histogram.rows;
-  return (i64)(cell / bins) * a->histogram.columns + cell % bins;
+  return (i64)(entry / bins) * a->histogram.columns + entry % bins;
 }
 
 /** Returns the Gaussian's sum at one place along a line of bins, `stride` apart. */
@@ -39,32 +39,32 @@ SmoothLine(const JointHistogramArguments * a, GPUREG_GLOBAL const float * line, 
   return sum;
 }
 
-/** Step 1: writes a cell's count to the block of the row's own counts. */
+/** Step 1: writes an entry's count to the block of the row's own counts. */
 GPUREG_FUNCTION void
 PutJointCount(const JointHistogramArguments * a,
               GPUREG_GLOBAL const u64 *       histogram,
-              int                             cell,
+              int                             entry,
               GPUREG_GLOBAL float *           table)
 {
-  table[JointTableEntry(a, BlockOwn, cell)] = (float)histogram[CellOfHistogram(a, cell)];
+  table[JointTableEntry(a, BlockOwn, entry)] = (float)histogram[EntryOfHistogram(a, entry)];
 }
 
-/** Step 2: smooths a cell's count along the moving bins, from the block of the row's own counts to that of the marginal. */
+/** Step 2: smooths an entry's count along the moving bins, from the block of the row's own counts to that of the marginal. */
 GPUREG_FUNCTION void
-SmoothAlongMoving(const JointHistogramArguments * a, int cell, GPUREG_GLOBAL float * table)
+SmoothAlongMoving(const JointHistogramArguments * a, int entry, GPUREG_GLOBAL float * table)
 {
   const int bins = a->histogram.rows;
-  table[JointTableEntry(a, BlockMarginal, cell)] =
-    SmoothLine(a, table + JointTableEntry(a, BlockOwn, cell - cell % bins), 1, cell % bins);
+  table[JointTableEntry(a, BlockMarginal, entry)] =
+    SmoothLine(a, table + JointTableEntry(a, BlockOwn, entry - entry % bins), 1, entry % bins);
 }
 
 /** Step 3: smooths it along the fixed bins, back to the block of the row's own counts. */
 GPUREG_FUNCTION void
-SmoothAlongFixed(const JointHistogramArguments * a, int cell, GPUREG_GLOBAL float * table)
+SmoothAlongFixed(const JointHistogramArguments * a, int entry, GPUREG_GLOBAL float * table)
 {
   const int bins = a->histogram.rows;
-  table[JointTableEntry(a, BlockOwn, cell)] =
-    SmoothLine(a, table + JointTableEntry(a, BlockMarginal, cell % bins), a->histogram.tableColumns, cell / bins);
+  table[JointTableEntry(a, BlockOwn, entry)] =
+    SmoothLine(a, table + JointTableEntry(a, BlockMarginal, entry % bins), a->histogram.tableColumns, entry / bins);
 }
 
 /** Step 4: returns a bin's marginal. */
@@ -80,16 +80,16 @@ SumMarginal(const JointHistogramArguments * a, int bin, GPUREG_GLOBAL const floa
   return sum;
 }
 
-/** Step 5: writes a cell's entries in the other blocks. */
+/** Step 5: writes an entry's entries in the other blocks. */
 GPUREG_FUNCTION void
-FinishJointEntries(const JointHistogramArguments * a, int cell, float marginal, GPUREG_GLOBAL float * table)
+FinishJointEntries(const JointHistogramArguments * a, int entry, float marginal, GPUREG_GLOBAL float * table)
 {
   const int bins = a->histogram.rows;
-  const int row = cell / bins;
-  table[JointTableEntry(a, BlockBelow, cell)] = table[JointTableEntry(a, BlockOwn, row > 0 ? cell - bins : cell)];
-  table[JointTableEntry(a, BlockAbove, cell)] =
-    table[JointTableEntry(a, BlockOwn, row < bins - 1 ? cell + bins : cell)];
-  table[JointTableEntry(a, BlockMarginal, cell)] = marginal;
+  const int row = entry / bins;
+  table[JointTableEntry(a, BlockBelow, entry)] = table[JointTableEntry(a, BlockOwn, row > 0 ? entry - bins : entry)];
+  table[JointTableEntry(a, BlockAbove, entry)] =
+    table[JointTableEntry(a, BlockOwn, row < bins - 1 ? entry + bins : entry)];
+  table[JointTableEntry(a, BlockMarginal, entry)] = marginal;
 }
 
 /** Returns the number of bits for the fixed-point counterparts of these steps below: counts are in units of 2^-bits there, so that the
@@ -120,26 +120,29 @@ SmoothFixedPointLine(const JointHistogramArguments * a, GPUREG_GLOBAL const i64 
 }
 
 GPUREG_FUNCTION void
-PutFixedPointJointCount(
-  const JointHistogramArguments * a, GPUREG_GLOBAL const u64 * histogram, int cell, int bits, GPUREG_GLOBAL i64 * table)
+PutFixedPointJointCount(const JointHistogramArguments * a,
+                        GPUREG_GLOBAL const u64 *       histogram,
+                        int                             entry,
+                        int                             bits,
+                        GPUREG_GLOBAL i64 *             table)
 {
-  table[JointTableEntry(a, BlockOwn, cell)] = (i64)(histogram[CellOfHistogram(a, cell)] << bits);
+  table[JointTableEntry(a, BlockOwn, entry)] = (i64)(histogram[EntryOfHistogram(a, entry)] << bits);
 }
 
 GPUREG_FUNCTION void
-SmoothAlongMovingInFixedPoint(const JointHistogramArguments * a, int cell, GPUREG_GLOBAL i64 * table)
+SmoothAlongMovingInFixedPoint(const JointHistogramArguments * a, int entry, GPUREG_GLOBAL i64 * table)
 {
   const int bins = a->histogram.rows;
-  table[JointTableEntry(a, BlockMarginal, cell)] =
-    SmoothFixedPointLine(a, table + JointTableEntry(a, BlockOwn, cell - cell % bins), 1, cell % bins);
+  table[JointTableEntry(a, BlockMarginal, entry)] =
+    SmoothFixedPointLine(a, table + JointTableEntry(a, BlockOwn, entry - entry % bins), 1, entry % bins);
 }
 
 GPUREG_FUNCTION void
-SmoothAlongFixedInFixedPoint(const JointHistogramArguments * a, int cell, GPUREG_GLOBAL i64 * table)
+SmoothAlongFixedInFixedPoint(const JointHistogramArguments * a, int entry, GPUREG_GLOBAL i64 * table)
 {
   const int bins = a->histogram.rows;
-  table[JointTableEntry(a, BlockOwn, cell)] = SmoothFixedPointLine(
-    a, table + JointTableEntry(a, BlockMarginal, cell % bins), a->histogram.tableColumns, cell / bins);
+  table[JointTableEntry(a, BlockOwn, entry)] = SmoothFixedPointLine(
+    a, table + JointTableEntry(a, BlockMarginal, entry % bins), a->histogram.tableColumns, entry / bins);
 }
 
 GPUREG_FUNCTION i64
@@ -155,14 +158,14 @@ SumFixedPointMarginal(const JointHistogramArguments * a, int bin, GPUREG_GLOBAL 
 }
 
 GPUREG_FUNCTION void
-FinishFixedPointJointEntries(const JointHistogramArguments * a, int cell, i64 marginal, GPUREG_GLOBAL i64 * table)
+FinishFixedPointJointEntries(const JointHistogramArguments * a, int entry, i64 marginal, GPUREG_GLOBAL i64 * table)
 {
   const int bins = a->histogram.rows;
-  const int row = cell / bins;
-  table[JointTableEntry(a, BlockBelow, cell)] = table[JointTableEntry(a, BlockOwn, row > 0 ? cell - bins : cell)];
-  table[JointTableEntry(a, BlockAbove, cell)] =
-    table[JointTableEntry(a, BlockOwn, row < bins - 1 ? cell + bins : cell)];
-  table[JointTableEntry(a, BlockMarginal, cell)] = marginal;
+  const int row = entry / bins;
+  table[JointTableEntry(a, BlockBelow, entry)] = table[JointTableEntry(a, BlockOwn, row > 0 ? entry - bins : entry)];
+  table[JointTableEntry(a, BlockAbove, entry)] =
+    table[JointTableEntry(a, BlockOwn, row < bins - 1 ? entry + bins : entry)];
+  table[JointTableEntry(a, BlockMarginal, entry)] = marginal;
 }
 
 GPUREG_NAMESPACE_END

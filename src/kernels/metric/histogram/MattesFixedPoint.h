@@ -37,7 +37,7 @@ FirstFixedPointParzenBin(const MattesArguments * a, const SampleMaps * maps, i64
 {
   const i64 u = MultiplyFixed(value, maps->valuesPerUnit) >> 16;
   const int last = (int)a->lastWhole;
-  const int whole = CellOf(u) < last ? CellOf(u) : last;
+  const int whole = IntegerPart(u) < last ? IntegerPart(u) : last;
   *t = u - ((i64)whole << 32);
   return whole + HistogramPadding - 1;
 }
@@ -54,14 +54,14 @@ ParzenWeightHalves(i64 t, u32 * high, u32 * low)
 
 /** Pass 1: finds the first bin of the Parzen window of the sample at a position, and its weights. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
-FindFixedPointWindow(int                     variant,
-                     const MattesArguments * a,
-                     const SampleMaps *      maps,
-                     const SampleVolumes *   v,
-                     const i64 *             position,
-                     int *                   first,
-                     u32 *                   high,
-                     u32 *                   low)
+ComputeFixedPointWindow(int                     variant,
+                        const MattesArguments * a,
+                        const SampleMaps *      maps,
+                        const SampleVolumes *   v,
+                        const i64 *             position,
+                        int *                   first,
+                        u32 *                   high,
+                        u32 *                   low)
 {
   i64 value, t;
   if (!ComputeFixedPointMattesValue(variant, a, maps, v, position, &value))

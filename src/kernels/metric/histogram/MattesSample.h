@@ -75,13 +75,13 @@ FixedPointParzenWeights(float t, float countUnit, u32 * weights)
 
 /** Pass 1: finds the first bin of the Parzen window of the sample at a position, and its weights. Returns 0 if the sample is not valid. */
 GPUREG_FUNCTION int
-FindWindow(int                     variant,
-           const MattesArguments * a,
-           const SampleMaps *      maps,
-           const SampleVolumes *   v,
-           const i64 *             position,
-           int *                   first,
-           u32 *                   weights)
+ComputeWindow(int                     variant,
+              const MattesArguments * a,
+              const SampleMaps *      maps,
+              const SampleVolumes *   v,
+              const i64 *             position,
+              int *                   first,
+              u32 *                   weights)
 {
   float t, u = 0.0f;
   if (!ComputeMattesValue(variant, a, maps, v, position, &u))
@@ -93,11 +93,11 @@ FindWindow(int                     variant,
   return 1;
 }
 
-/** Returns the count in a cell of a chunk's histogram, in the histogram's unit. */
+/** Returns the count in an entry of a chunk's histogram, in the histogram's unit. */
 GPUREG_FUNCTION u64
-ReadChunk(int variant, const MattesArguments * a, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int cell)
+ReadChunk(int variant, const MattesArguments * a, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int entry)
 {
-  return CountInChunk(variant, chunkHistograms, chunk, a->histogram.rows * a->histogram.columns, cell);
+  return CountInChunk(variant, chunkHistograms, chunk, a->histogram.rows * a->histogram.columns, entry);
 }
 
 /** Returns the scalar that turns a sample's gradient into its force: the sum over k of B3'(arg_k)·r_k, where r0 … r3 are the entries of

@@ -9,7 +9,7 @@ GPUREG_NAMESPACE_BEGIN
 
 /** Returns the value half a voxel behind a voxel less the one half a voxel before it, along an axis on which there are size voxels, stride
  *  elements apart, or the opposite if step < 0. Behind the last voxel lies no value, and the difference is 0; before the first voxel lies
- *  that voxel's value (FindDifferencePositions()). \param there the value of the voxel \param at the voxel's index */
+ *  that voxel's value (ComputeDifferencePositions()). \param there the value of the voxel \param at the voxel's index */
 GPUREG_FUNCTION float
 DifferenceAcrossVoxel(GPUREG_GLOBAL const i64 * there, int at, int size, int stride, i64 step)
 {

@@ -34,8 +34,8 @@ CountSample(int                            variant,
             const SampleVolumes *          v,
             const i64 *                    position,
             GPUREG_LOCAL u32 *             histogram,
-            int                            rowCell,
-            int                            lowCells,
+            int                            rowEntry,
+            int                            lowEntries,
             int                            stride,
             u64 *                          laneSum)
 {
@@ -48,22 +48,22 @@ CountSample(int                            variant,
   if (CountsHalves(variant))
   {
     i64                  weights[CellCorners];
-    const FixedPointCell cell = FindFixedPointCell(shape, position);
+    const FixedPointCell cell = LocateFixedPointCell(shape, position);
     const u64            bins = v->movingBins[cell.offset];
     ComputeFixedPointCornerWeights(&cell, weights);
     for (int corner = 0; corner < CellCorners; ++corner)
     {
-      const int at = rowCell + BinOfCorner(bins, corner);
-      AddToCell(histogram, at, stride, (u32)(weights[corner] >> 16));
-      AddToCell(histogram, lowCells + at, stride, (u32)weights[corner] & 0xFFFFu);
+      const int at = rowEntry + BinOfCorner(bins, corner);
+      AddToEntry(histogram, at, stride, (u32)(weights[corner] >> 16));
+      AddToEntry(histogram, lowEntries + at, stride, (u32)weights[corner] & 0xFFFFu);
     }
     return;
   }
-  const LinearCell cell = FindLinearCell(shape, position);
+  const LinearCell cell = LocateLinearCell(shape, position);
   const u64        bins = v->movingBins[cell.offset];
   if (IsOneBin(bins))
   {
-    AddToSharedCell(histogram, rowCell + BinOfCorner(bins, 0), stride, (u32)a->histogram.countUnit);
+    AddToSharedEntry(histogram, rowEntry + BinOfCorner(bins, 0), stride, (u32)a->histogram.countUnit);
     return;
   }
   u32 weights[CellCorners];
@@ -73,7 +73,7 @@ CountSample(int                            variant,
     // In an image of one slice, four corners have no weight.
     if (weights[corner] != 0)
     {
-      AddToCell(histogram, rowCell + BinOfCorner(bins, corner), stride, weights[corner]);
+      AddToEntry(histogram, rowEntry + BinOfCorner(bins, corner), stride, weights[corner]);
     }
   }
 }
@@ -94,7 +94,7 @@ ComputeFixedPointForce(int                            variant,
   {
     return 0;
   }
-  const FixedPointCell cell = FindFixedPointCell(&a->histogram.samples.movingShape, position);
+  const FixedPointCell cell = LocateFixedPointCell(&a->histogram.samples.movingShape, position);
   const u64            bins = v->movingBins[cell.offset];
   const i64            first = tableRow[BinOfCorner(bins, 0)];
   float                entries[CellCorners];

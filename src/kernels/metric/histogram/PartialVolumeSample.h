@@ -15,7 +15,7 @@ enum
   /** The most bins: a byte holds a bin. */
   MostPartialVolumeBins = 256,
   /** The most samples in a chunk: so many of weight 1 fit into 32 bits in units of 2^-18, and a quarter of them in units of 2^-20, even
-   *  if all add to one cell. */
+   *  if all add to one entry. */
   MostPartialVolumeSamplesPerChunk = 16382
 };
 
@@ -97,11 +97,12 @@ ComputeCornerForce(const PartialVolumeArguments * a,
   }
 }
 
-/** Returns the count in a cell of a chunk's histogram, in the histogram's unit. */
+/** Returns the count in an entry of a chunk's histogram, in the histogram's unit. */
 GPUREG_FUNCTION u64
-ReadChunk(int variant, const PartialVolumeArguments * a, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int cell)
+ReadChunk(
+  int variant, const PartialVolumeArguments * a, GPUREG_GLOBAL const u32 * chunkHistograms, int chunk, int entry)
 {
-  return CountInChunk(variant, chunkHistograms, chunk, a->histogram.rows * a->histogram.columns, cell);
+  return CountInChunk(variant, chunkHistograms, chunk, a->histogram.rows * a->histogram.columns, entry);
 }
 
 /** Pass 2: computes the force of the sample at a position, from its fixed bin's row of the table. Returns 0 if the sample is not valid. */
@@ -120,7 +121,7 @@ ComputeForce(int                            variant,
   {
     return 0;
   }
-  const LinearCell cell = FindLinearCell(&a->histogram.samples.movingShape, position);
+  const LinearCell cell = LocateLinearCell(&a->histogram.samples.movingShape, position);
   const u64        bins = v->movingBins[cell.offset];
   if (IsOneBin(bins))
   {

@@ -11,7 +11,7 @@ GPUREG_GROUP_FUNCTION NeighborhoodVolumes
 VolumesOfCandidate(const NeighborhoodArguments * a, const NeighborhoodVolumes * n)
 {
   NeighborhoodVolumes ofCandidate = *n;
-  ofCandidate.moved += GroupIndexZ() * KeptVoxels(a);
+  ofCandidate.moved += GroupIndexZ() * StoredVoxels(a);
   ofCandidate.sums += GroupIndexZ() * (NeighborhoodSumCount * CentreVoxels(a));
   return ofCandidate;
 }

@@ -57,7 +57,7 @@ typedef struct NeighborhoodArguments
   float           fixedUnit; /* factor from scaled values to ITK's, to which ITK's threshold epsilon refers */
   float           movingUnit;
   float           epsilon;
-  int             firstKept; /* first plane whose moving values and sums are stored at present */
+  int             firstStored; /* first plane whose moving values and sums are stored at present */
   int             keptPlanes;
   int             firstCentre; /* first plane whose voxels are centres at present */
   int             centrePlanes;
@@ -82,16 +82,16 @@ VoxelsOfPlane(const NeighborhoodArguments * a)
 
 /** Returns the number of voxels in the planes whose moving values and sums are stored at present. */
 GPUREG_FUNCTION i64
-KeptVoxels(const NeighborhoodArguments * a)
+StoredVoxels(const NeighborhoodArguments * a)
 {
   return VoxelsOfPlane(a) * a->keptPlanes;
 }
 
 /** Returns the number of the first voxel whose moving value and sums are stored at present. */
 GPUREG_FUNCTION i64
-FirstKeptVoxel(const NeighborhoodArguments * a)
+FirstStoredVoxel(const NeighborhoodArguments * a)
 {
-  return VoxelsOfPlane(a) * a->firstKept;
+  return VoxelsOfPlane(a) * a->firstStored;
 }
 
 /** Returns the number of floats in a group's sums: the sums over centres, what rounding leaves of them, and the sums of forces. */

@@ -21,7 +21,7 @@ MovePlanesGroup(int                           variant,
   {
     if (inPlane < VoxelsOfPlane(a))
     {
-      const LaneWalk at = StartWalkAtVoxel(&a->samples, maps, i, j, a->firstKept + plane);
+      const LaneWalk at = StartWalkAtVoxel(&a->samples, maps, i, j, a->firstStored + plane);
       moved[plane * VoxelsOfPlane(a) + inPlane] = ComputeMovedValue(variant, a, maps, v, &at);
     }
   }

@@ -36,7 +36,7 @@ SumTermsAlong(
 
 /** Computes the grid index of a voxel. */
 GPUREG_FUNCTION void
-FindPlaceOfVoxel(const NeighborhoodArguments * a, i64 voxel, int * place)
+ComputePlaceOfVoxel(const NeighborhoodArguments * a, i64 voxel, int * place)
 {
   const int * size = a->samples.virtualShape.size;
   const i64   row = voxel / size[0];
@@ -52,7 +52,7 @@ SumTermsOfVoxel(
 {
   int   place[3];
   float sums[3];
-  FindPlaceOfVoxel(a, voxel, place);
+  ComputePlaceOfVoxel(a, voxel, place);
   SumTermsAlong(axis, a, place[0], place[1], place[2], terms, sums);
   for (int t = 0; t < 3; ++t)
   {
@@ -106,7 +106,7 @@ ComputeForceOfTerms(int                           variant,
 {
   int   place[3];
   float sums[3];
-  FindPlaceOfVoxel(a, voxel, place);
+  ComputePlaceOfVoxel(a, voxel, place);
   SumTermsAlong(2, a, place[0], place[1], place[2], terms, sums);
   WriteForceOfTerms(variant, a, maps, v, place, sums, forces);
 }

@@ -128,10 +128,10 @@ ComputeSumsInPlane(const NeighborhoodArguments * a,
 {
   // Read in any case, so that the reads need not wait for a branch.
   const int last = a->keptPlanes - 1;
-  const int kept = plane - a->firstKept;
+  const int kept = plane - a->firstStored;
   const int nearest = kept < 0 ? 0 : (kept < last ? kept : last);
   const i64 voxel = nearest * VoxelsOfPlane(a) + inPlane;
-  const i64 fixed = v->fixedValuesInFixedPoint[FirstKeptVoxel(a) + voxel];
+  const i64 fixed = v->fixedValuesInFixedPoint[FirstStoredVoxel(a) + voxel];
   const i64 moved = n->moved[voxel];
   return ComputeSumsOfVoxel(a, maps, fixed, kept == nearest ? moved : 2 * GPUREG_LEAST_MOVED_VALUE);
 }

@@ -75,7 +75,7 @@ StepSumWalk(int                           axis,
             int                           bufferStride,
             SumWalk *                     walk)
 {
-  const i64        stride = KeptVoxels(a);
+  const i64        stride = StoredVoxels(a);
   const int        radius = a->radius[axis];
   const i64        voxel = walk->first + i * walk->step;
   NeighborhoodSums sums;
@@ -85,7 +85,7 @@ StepSumWalk(int                           axis,
   }
   else if (axis == 0)
   {
-    sums = ComputeSumsOfVoxel(a, maps, v->fixedValuesInFixedPoint[FirstKeptVoxel(a) + voxel], n->moved[voxel]);
+    sums = ComputeSumsOfVoxel(a, maps, v->fixedValuesInFixedPoint[FirstStoredVoxel(a) + voxel], n->moved[voxel]);
   }
   else
   {
@@ -120,7 +120,7 @@ StartCentreWalk(const NeighborhoodArguments * a, i64 line)
   walk.j = inPlane / a->samples.virtualShape.size[0];
   walk.firstCentre = a->firstCentre + segment * a->segmentPlanes;
   walk.endCentre = end - walk.firstCentre < a->segmentPlanes ? end : walk.firstCentre + a->segmentPlanes;
-  walk.plane = walk.firstCentre - a->radius[2] > a->firstKept ? walk.firstCentre - a->radius[2] : a->firstKept;
+  walk.plane = walk.firstCentre - a->radius[2] > a->firstStored ? walk.firstCentre - a->radius[2] : a->firstStored;
   StartRunningSums(&walk.running);
   return walk;
 }
@@ -155,7 +155,7 @@ CorrelateCentre(int                           variant,
                 CentreSums *                  sums)
 {
   const i64 voxel = VoxelOffset(&a->samples.virtualShape, i, j, k);
-  const i64 moved = n->moved[voxel - FirstKeptVoxel(a)];
+  const i64 moved = n->moved[voxel - FirstStoredVoxel(a)];
   float     force[3] = { 0.0f, 0.0f, 0.0f };
   if (moved > GPUREG_LEAST_MOVED_VALUE)
   {
@@ -179,10 +179,10 @@ StepCentreWalk(int                           variant,
 {
   const int        centre = walk->plane - a->radius[2];
   NeighborhoodSums neighborhood;
-  if (walk->plane < a->firstKept + a->keptPlanes)
+  if (walk->plane < a->firstStored + a->keptPlanes)
   {
-    const i64 voxel = VoxelOffset(&a->samples.virtualShape, walk->i, walk->j, walk->plane) - FirstKeptVoxel(a);
-    neighborhood = LoadNeighborhoodSums(n->sums + voxel, KeptVoxels(a));
+    const i64 voxel = VoxelOffset(&a->samples.virtualShape, walk->i, walk->j, walk->plane) - FirstStoredVoxel(a);
+    neighborhood = LoadNeighborhoodSums(n->sums + voxel, StoredVoxels(a));
   }
   else
   {

@@ -100,7 +100,7 @@ PairGroup(int                         variant,
     if (isValid)
     {
       MapSample(variant, &a->samples, maps, v, &walk, x, position);
-      isValid = FindPair(variant, a, task, maps, v, walk.sample, position, &pair, gradient);
+      isValid = ComputePair(variant, a, task, maps, v, walk.sample, position, &pair, gradient);
     }
     if (isValid)
     {
@@ -159,7 +159,7 @@ SumPairsGroup(int                         compiledVariant,
 {
   const int chunk = GroupIndex();
   PairGroup(
-    FindVariant(compiledVariant, &a->samples), task, a, maps, v, evaluated, chunk, chunk, scratch, partials, forces);
+    GetVariant(compiledVariant, &a->samples), task, a, maps, v, evaluated, chunk, chunk, scratch, partials, forces);
 }
 
 GPUREG_VARIED_GROUP_KERNEL(SumPairsGroup, PairVariants, 512, GPUREG_LOCAL_OF_LAUNCH, "summing pairs of values");
@@ -177,7 +177,7 @@ BatchPairGroup(int                              compiledVariant,
 {
   const int        chunks = ChunkCount(&a->samples);
   const SampleMaps maps = batch[firstCandidate + GroupIndex() / chunks];
-  PairGroup(FindVariant(compiledVariant, &a->samples),
+  PairGroup(GetVariant(compiledVariant, &a->samples),
             task,
             a,
             &maps,

@@ -139,7 +139,7 @@ typedef struct ControlTile
 
 /** Returns the n-th index of a walk over a tile. */
 GPUREG_FUNCTION int
-FindWalkedIndex(const AdjointArguments * a, const ControlTile * tile, int n)
+ComputeWalkedIndex(const AdjointArguments * a, const ControlTile * tile, int n)
 {
   return a->isBackwards ? tile->end - 1 - n : tile->begin + n;
 }
@@ -206,8 +206,8 @@ ApplyAdjointAlongLines(const AdjointArguments *             a,
   float                                sums[AdjointLines][MostControlTaps] = { { 0.0f }, { 0.0f }, { 0.0f }, { 0.0f } };
   float                                ahead[AdjointIndicesAhead][AdjointLines];
   int                                  control = tile->firstControl;
-  GPUREG_GLOBAL const ControlWeights * w = weights + a->firstWeights + FindWalkedIndex(a, tile, 0);
-  GPUREG_GLOBAL const float *          element = in + (i64)FindWalkedIndex(a, tile, 0) * a->inner;
+  GPUREG_GLOBAL const ControlWeights * w = weights + a->firstWeights + ComputeWalkedIndex(a, tile, 0);
+  GPUREG_GLOBAL const float *          element = in + (i64)ComputeWalkedIndex(a, tile, 0) * a->inner;
   if (count > 0 && w->first < control)
   {
     control = w->first; /* the first control points belong to another tile */
@@ -277,7 +277,7 @@ ApplyAdjointAlongRow(const AdjointArguments *             a,
   GPUREG_UNROLL_8
   for (int n = 0; n < count; ++n)
   {
-    const int                            t = FindWalkedIndex(a, tile, n);
+    const int                            t = ComputeWalkedIndex(a, tile, n);
     GPUREG_GLOBAL const ControlWeights * w = weights + a->firstWeights + t;
     const int                            tap = control - w->first;
     const float                          weight = tap >= 0 && tap < MostControlTaps ? w->weight[tap] : 0.0f;
@@ -304,7 +304,7 @@ ComputeControlWeights(const ChainPart * part, const i64 * position, int * first,
     }
     const i64 inGrid = ApplyFixedRowAt(&part->toGrid, axis, position);
     ComputeFraction(inGrid, &fraction);
-    if (!FindControlPoints(part->order, part, axis, CellOf(inGrid), fraction, first + axis, &t))
+    if (!LocateControlPoints(part->order, part, axis, IntegerPart(inGrid), fraction, first + axis, &t))
     {
       return 0;
     }
@@ -338,7 +338,7 @@ MoveSampleBySpline(const SampleMoves *          a,
   for (int axis = 0; axis < 3; ++axis)
   {
     const i64 inGrid = ApplyFixedRowAt(&a->part.toGrid, axis, position);
-    cell[axis] = CellOf(inGrid);
+    cell[axis] = IntegerPart(inGrid);
     ComputeFraction(inGrid, fraction + axis);
   }
   AddSplineDisplacement(a->part.order, &a->part, points, cell, fraction, moved);

@@ -7,9 +7,9 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Computes FindControlPoints in fixed point, at a position in the grid; t in units of 2^-32. */
+/** Computes LocateControlPoints in fixed point, at a position in the grid; t in units of 2^-32. */
 GPUREG_FUNCTION int
-FindFixedControlPoints(const ChainPart * part, int axis, i64 position, int * first, i64 * t)
+LocateFixedControlPoints(const ChainPart * part, int axis, i64 position, int * first, i64 * t)
 {
   const int size = part->size[axis];
   const int lowerEnd = part->order / 2;
@@ -18,7 +18,7 @@ FindFixedControlPoints(const ChainPart * part, int axis, i64 position, int * fir
   const i64 shifted = (part->order & 1) ? position : position + GPUREG_FIXED_HALF;
   const i64 fromLowerEnd = shifted - lowerEnd * GPUREG_FIXED_ONE;
   const i64 fromUpperEnd = shifted - upperEnd * GPUREG_FIXED_ONE;
-  int       knot = CellOf(shifted);
+  int       knot = IntegerPart(shifted);
   *t = (i64)(u32)shifted;
   if (fromLowerEnd < 0 && fromLowerEnd >= -part->slack)
   {
@@ -57,7 +57,7 @@ AddFixedSplineDisplacement(const ChainPart * part, GPUREG_GLOBAL const i64 * vec
   for (int axis = 0; axis < part->dimension; ++axis)
   {
     i64 t;
-    if (!FindFixedControlPoints(part, axis, position[axis], first + axis, &t))
+    if (!LocateFixedControlPoints(part, axis, position[axis], first + axis, &t))
     {
       return;
     }
@@ -89,7 +89,7 @@ AddFixedFieldDisplacement(const ChainPart * part, GPUREG_GLOBAL const i64 * vect
   for (int axis = 0; axis < 3; ++axis)
   {
     const int nearest = NearestTo(position[axis]);
-    const int cell = CellOf(position[axis]);
+    const int cell = IntegerPart(position[axis]);
     if (nearest < 0 || nearest >= part->size[axis])
     {
       return;

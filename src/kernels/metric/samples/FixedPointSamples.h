@@ -17,7 +17,7 @@ typedef struct FixedPointCell
 } FixedPointCell;
 
 GPUREG_FUNCTION FixedPointCell
-FindFixedPointCell(const VolumeShape * shape, const i64 * position)
+LocateFixedPointCell(const VolumeShape * shape, const i64 * position)
 {
   FixedPointCell cell;
   int            voxel[3];
@@ -26,7 +26,7 @@ FindFixedPointCell(const VolumeShape * shape, const i64 * position)
     const i64 end = (i64)(shape->size[d] - 1) << 32;
     const i64 inside = position[d] < 0 ? 0 : (position[d] < end ? position[d] : end);
     const int last = shape->size[d] > 1 ? shape->size[d] - 2 : 0;
-    voxel[d] = CellOf(inside) < last ? CellOf(inside) : last;
+    voxel[d] = IntegerPart(inside) < last ? IntegerPart(inside) : last;
     cell.fraction[d] = inside - ((i64)voxel[d] << 32);
   }
   cell.offset = VoxelOffset(shape, voxel[0], voxel[1], voxel[2]);
@@ -67,7 +67,7 @@ MoveInFixedPoint(const SampleVolumes * v, i64 voxel, i64 * position)
 GPUREG_LARGE_FUNCTION void
 MoveBetweenInFixedPoint(const SampleVolumes * v, const VolumeShape * shape, const i64 * point, i64 * position)
 {
-  const FixedPointCell cell = FindFixedPointCell(shape, point);
+  const FixedPointCell cell = LocateFixedPointCell(shape, point);
   for (int r = 0; r < 3; ++r)
   {
     i64 moves[8];
@@ -103,7 +103,7 @@ InterpolatePlane(GPUREG_GLOBAL const i64 * p, const VolumeShape * shape, const i
 GPUREG_LARGE_FUNCTION i64
 InterpolateFixed(GPUREG_GLOBAL const i64 * volume, const VolumeShape * shape, const i64 * position)
 {
-  FixedPointCell cell = FindFixedPointCell(shape, position);
+  FixedPointCell cell = LocateFixedPointCell(shape, position);
   for (int d = 0; d < 3; ++d)
   {
     // At the end of an axis the fraction is 1.
@@ -142,9 +142,9 @@ FixedSplineWeights(int order, i64 t, i64 * weights)
   weights[order / 2] = GPUREG_FIXED_ONE - others;
 }
 
-/** Computes the weights along one axis, and the first sample to which they belong: see FindSplineSupport. */
+/** Computes the weights along one axis, and the first sample to which they belong: see ComputeSplineSupport. */
 GPUREG_FUNCTION int
-FindFixedSplineSupport(int order, int size, i64 position, int * first, i64 * weights)
+ComputeFixedSplineSupport(int order, int size, i64 position, int * first, i64 * weights)
 {
   if (size == 1)
   {
@@ -154,7 +154,7 @@ FindFixedSplineSupport(int order, int size, i64 position, int * first, i64 * wei
   }
   const i64 shifted = (order & 1) ? position : position + GPUREG_FIXED_HALF;
   FixedSplineWeights(order, (i64)(u32)shifted, weights);
-  *first = CellOf(shifted) - order / 2;
+  *first = IntegerPart(shifted) - order / 2;
   return order + 1;
 }
 
@@ -169,9 +169,9 @@ InterpolateFixedBSpline(GPUREG_GLOBAL const i64 * coefficients,
   int       x0, y0, z0;
   int       x[MaximumSplineOrder + 1];
   i64       sum = 0;
-  const int columns = FindFixedSplineSupport(order, shape->size[0], position[0], &x0, wx);
-  const int rows = FindFixedSplineSupport(order, shape->size[1], position[1], &y0, wy);
-  const int planes = FindFixedSplineSupport(order, shape->size[2], position[2], &z0, wz);
+  const int columns = ComputeFixedSplineSupport(order, shape->size[0], position[0], &x0, wx);
+  const int rows = ComputeFixedSplineSupport(order, shape->size[1], position[1], &y0, wy);
+  const int planes = ComputeFixedSplineSupport(order, shape->size[2], position[2], &z0, wz);
   for (int a = 0; a < columns; ++a)
   {
     x[a] = SplineNeighbour(order, x0 + a, shape->size[0]);
@@ -231,7 +231,7 @@ FixedPointDifference(
   const SampleArguments * a, const SampleMaps * maps, const SampleVolumes * v, const i64 * position, int axis)
 {
   i64 before[3], behind[3];
-  if (!FindDifferencePositions(a, maps, position, axis, before, behind))
+  if (!ComputeDifferencePositions(a, maps, position, axis, before, behind))
   {
     return 0.0f;
   }

@@ -19,9 +19,9 @@ typedef struct LinearCell
 /** Returns the first of the two voxels around a position along an axis, and computes the fraction between them. There is no branch:
  *  where the position is moved to the edge, the fraction becomes 0 or 1. */
 GPUREG_FUNCTION int
-FindLinearNeighbour(i64 position, int lastCell, float * fraction)
+LocateLinearNeighbour(i64 position, int lastCell, float * fraction)
 {
-  const int cell = CellOf(position);
+  const int cell = IntegerPart(position);
   const int notBefore = cell > 0 ? cell : 0;
   const int inside = notBefore < lastCell ? notBefore : lastCell;
   *fraction = SaturateOf(MultiplyAdd((float)(u32)position, GPUREG_FIXED_UNIT, (float)(cell - inside)));
@@ -29,12 +29,12 @@ FindLinearNeighbour(i64 position, int lastCell, float * fraction)
 }
 
 GPUREG_FUNCTION LinearCell
-FindLinearCell(const VolumeShape * shape, const i64 * position)
+LocateLinearCell(const VolumeShape * shape, const i64 * position)
 {
   LinearCell cell;
-  const int  x = FindLinearNeighbour(position[0], shape->lastCell[0], &cell.fx);
-  const int  y = FindLinearNeighbour(position[1], shape->lastCell[1], &cell.fy);
-  const int  z = FindLinearNeighbour(position[2], shape->lastCell[2], &cell.fz);
+  const int  x = LocateLinearNeighbour(position[0], shape->lastCell[0], &cell.fx);
+  const int  y = LocateLinearNeighbour(position[1], shape->lastCell[1], &cell.fy);
+  const int  z = LocateLinearNeighbour(position[2], shape->lastCell[2], &cell.fz);
   cell.offset = VoxelOffset(shape, x, y, z);
   return cell;
 }
@@ -55,7 +55,7 @@ Mix4(float4 a, float4 b, float fraction)
 GPUREG_FUNCTION float
 InterpolateLinear(GPUREG_GLOBAL const float * volume, const VolumeShape * shape, const i64 * position)
 {
-  const LinearCell            cell = FindLinearCell(shape, position);
+  const LinearCell            cell = LocateLinearCell(shape, position);
   GPUREG_GLOBAL const float * p = volume + cell.offset;
   GPUREG_GLOBAL const float * q = p + shape->stride[2];
   const int                   x = shape->stride[0];
@@ -74,9 +74,9 @@ InterpolateQuads(GPUREG_GLOBAL const float4 * volume, const VolumeShape * shape,
 {
   float fx, fy, fz;
   // No cell is the last one along x and y, since the edge is repeated.
-  const int x = FindLinearNeighbour(position[0], 0x7FFFFFFF, &fx);
-  const int y = FindLinearNeighbour(position[1], 0x7FFFFFFF, &fy);
-  const int z = FindLinearNeighbour(position[2], shape->lastCell[2], &fz);
+  const int x = LocateLinearNeighbour(position[0], 0x7FFFFFFF, &fx);
+  const int y = LocateLinearNeighbour(position[1], 0x7FFFFFFF, &fy);
+  const int z = LocateLinearNeighbour(position[2], shape->lastCell[2], &fz);
 
   GPUREG_GLOBAL const float4 * p = volume + VoxelOffset(shape, x, y, z);
   const float4                 near = p[0];
@@ -112,7 +112,7 @@ InterpolateLinearWithSlopes(GPUREG_GLOBAL const float * volume,
                             const i64 *                 position,
                             float *                     slopes)
 {
-  const LinearCell            cell = FindLinearCell(shape, position);
+  const LinearCell            cell = LocateLinearCell(shape, position);
   GPUREG_GLOBAL const float * p = volume + cell.offset;
   GPUREG_GLOBAL const float * q = p + shape->stride[2];
   const int                   x = shape->stride[0];
@@ -129,9 +129,9 @@ InterpolateQuadsWithSlopes(GPUREG_GLOBAL const float4 * volume,
                            float *                      slopes)
 {
   float                        fx, fy, fz;
-  const int                    x = FindLinearNeighbour(position[0], 0x7FFFFFFF, &fx);
-  const int                    y = FindLinearNeighbour(position[1], 0x7FFFFFFF, &fy);
-  const int                    z = FindLinearNeighbour(position[2], shape->lastCell[2], &fz);
+  const int                    x = LocateLinearNeighbour(position[0], 0x7FFFFFFF, &fx);
+  const int                    y = LocateLinearNeighbour(position[1], 0x7FFFFFFF, &fy);
+  const int                    z = LocateLinearNeighbour(position[2], shape->lastCell[2], &fz);
   GPUREG_GLOBAL const float4 * p = volume + VoxelOffset(shape, x, y, z);
   return MixWithSlopes(p[0], p[shape->stride[2]], fx, fy, fz, slopes);
 }
@@ -141,7 +141,7 @@ InterpolateQuadsWithSlopes(GPUREG_GLOBAL const float4 * volume,
 GPUREG_FUNCTION float4
 InterpolateLinear4(GPUREG_GLOBAL const float4 * volume, const VolumeShape * shape, const i64 * position)
 {
-  const LinearCell             cell = FindLinearCell(shape, position);
+  const LinearCell             cell = LocateLinearCell(shape, position);
   GPUREG_GLOBAL const float4 * p = volume + cell.offset;
   GPUREG_GLOBAL const float4 * q = p + shape->stride[2];
   const int                    x = shape->stride[0];
@@ -176,7 +176,7 @@ SplineNeighbour(int order, int index, int size)
  *  samples, so an even order has its knots half-way between them. Along an axis of one voxel, as z for a two-dimensional image, there is
  *  one weight, 1, since all would belong to that voxel. */
 GPUREG_FUNCTION int
-FindSplineSupport(int order, int size, i64 position, int * first, float * weights)
+ComputeSplineSupport(int order, int size, i64 position, int * first, float * weights)
 {
   if (size == 1)
   {
@@ -186,7 +186,7 @@ FindSplineSupport(int order, int size, i64 position, int * first, float * weight
   }
   const i64 shifted = (order & 1) ? position : position + GPUREG_FIXED_HALF;
   SplineWeights(order, FractionOf(shifted), weights);
-  *first = CellOf(shifted) - order / 2;
+  *first = IntegerPart(shifted) - order / 2;
   return order + 1;
 }
 
@@ -201,9 +201,9 @@ InterpolateCubicInside(GPUREG_GLOBAL const float * coefficients,
 {
   float     wx[4], wy[4], wz[4];
   int       z;
-  const int x = CellOf(position[0]) - 1;
-  const int y = CellOf(position[1]) - 1;
-  const int planes = FindSplineSupport(3, shape->size[2], position[2], &z, wz);
+  const int x = IntegerPart(position[0]) - 1;
+  const int y = IntegerPart(position[1]) - 1;
+  const int planes = ComputeSplineSupport(3, shape->size[2], position[2], &z, wz);
   if (x < 0 || y < 0 || z < 0 || x + 4 > shape->size[0] || y + 4 > shape->size[1] || z + planes > shape->size[2])
   {
     return 0;
@@ -239,9 +239,9 @@ InterpolateBSpline(GPUREG_GLOBAL const float * coefficients, const VolumeShape *
   float     wx[MaximumSplineOrder + 1], wy[MaximumSplineOrder + 1], wz[MaximumSplineOrder + 1];
   int       x0, y0, z0;
   int       x[MaximumSplineOrder + 1];
-  const int columns = FindSplineSupport(order, shape->size[0], position[0], &x0, wx);
-  const int rows = FindSplineSupport(order, shape->size[1], position[1], &y0, wy);
-  const int planes = FindSplineSupport(order, shape->size[2], position[2], &z0, wz);
+  const int columns = ComputeSplineSupport(order, shape->size[0], position[0], &x0, wx);
+  const int rows = ComputeSplineSupport(order, shape->size[1], position[1], &y0, wy);
+  const int planes = ComputeSplineSupport(order, shape->size[2], position[2], &z0, wz);
   for (int a = 0; a < columns; ++a)
   {
     x[a] = SplineNeighbour(order, x0 + a, shape->size[0]);

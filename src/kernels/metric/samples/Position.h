@@ -19,7 +19,7 @@ FractionOf(i64 position)
 GPUREG_FUNCTION int
 NearestTo(i64 position)
 {
-  return CellOf(position) + (int)((u32)position >> 31);
+  return IntegerPart(position) + (int)((u32)position >> 31);
 }
 
 /** Returns 1 if a position is in ITK's half-open box [-0.5, size - 0.5). */

@@ -8,7 +8,7 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Arguments of the fixed pre-transforms. 32-bit members only, so that every compiler lays the struct out alike. */
+/** Arguments of the fixed pre-transforms. 32-bit members only, so that every compiler lays the struct out identically. */
 typedef struct PreTransformArguments
 {
   VolumeShape shape;        /* of the virtual grid */

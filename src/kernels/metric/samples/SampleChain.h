@@ -85,7 +85,7 @@ ComputeFirstDisplacement(int                     variant,
   }
   else if (IsPositionInside(&a->virtualShape, virtualPosition))
   {
-    InterpolateDisplacement(a, v, FindLinearCell(&a->virtualShape, virtualPosition), u);
+    InterpolateDisplacement(a, v, LocateLinearCell(&a->virtualShape, virtualPosition), u);
   }
   for (int r = 0; r < 3; ++r)
   {

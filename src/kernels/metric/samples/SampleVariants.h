@@ -35,7 +35,7 @@ enum
 
 /** Returns the variant of samples, of which a compiled variant says what its kernel knows beforehand. */
 GPUREG_FUNCTION int
-FindVariant(int compiled, const SampleArguments * a)
+GetVariant(int compiled, const SampleArguments * a)
 {
   const int special = SamplesAreFixedPoint | SamplesArePoints | WeighsBorder | SamplesAreChained;
   switch (compiled)

@@ -155,7 +155,7 @@ IsSampleValid(
 /** Computes the two positions half a spacing to each side along a physical axis, for a central difference. Returns 0 if either one is
  *  outside of the buffer; then the difference is 0 (itk::CentralDifferenceImageFunction). */
 GPUREG_FUNCTION int
-FindDifferencePositions(
+ComputeDifferencePositions(
   const SampleArguments * a, const SampleMaps * maps, const i64 * position, int axis, i64 * before, i64 * behind)
 {
   for (int r = 0; r < 3; ++r)
@@ -212,7 +212,7 @@ CentralDifference(int                     variant,
                   int                     axis)
 {
   i64 before[3], behind[3];
-  if (!FindDifferencePositions(a, maps, position, axis, before, behind))
+  if (!ComputeDifferencePositions(a, maps, position, axis, before, behind))
   {
     return 0.0f;
   }
@@ -231,7 +231,7 @@ InterpolateMovingWithSlopes(
                     : InterpolateLinearWithSlopes(v->moving, &a->movingShape, position, slopes);
   for (int r = 0; r < 3; ++r)
   {
-    const int cell = CellOf(position[r]);
+    const int cell = IntegerPart(position[r]);
     slopes[r] = cell >= 0 && cell < a->movingShape.size[r] - 1 ? slopes[r] : 0.0f;
   }
   return u;

@@ -36,7 +36,7 @@ def apply(call: ApplyCall, log: Log) -> None:
         if reference is not None and reference.dimension != dimension:
             raise BadInputError(f"-r/--reference-image {call.reference}: it has {reference.dimension} dimensions; expected {dimension}, as -d says")
         transform = compose(call.transforms, dimension)
-        log(f"Transforms: {len(call.transforms)}; interpolation: {call.making.interpolation.told}")
+        log(f"Transforms: {len(call.transforms)}; interpolation: {call.making.interpolation.given}")
         if call.kind == "image":
             assert reference is not None
             _write_moved(call, transform, reference, place, log)

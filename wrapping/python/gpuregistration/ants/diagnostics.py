@@ -29,7 +29,7 @@ def describe_stage(number: int, result: StageResult, window: int, before: float)
         lines.append(f"{head},Iteration,metricValue,convergenceValue,ITERATION_TIME_INDEX,SINCE_LAST")
         # The device does all iterations of a level without telling when each of them ends.
         step = level.seconds / len(level.costs)
-        for iteration, (cost, convergence) in enumerate(zip(level.costs, _engine.find_convergences(level.costs, window)), 1):
+        for iteration, (cost, convergence) in enumerate(zip(level.costs, _engine.compute_convergences(level.costs, window)), 1):
             seconds += step
             lines.append(f"{mark}, {iteration:5d}, {cost:.12e}, {convergence:.12e}, {before + seconds:.4e}, {step:.4e}, ")
     return [*lines, f"  Elapsed time (stage {number}): {result.seconds:.4e}", ""]

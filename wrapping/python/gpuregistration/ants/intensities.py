@@ -27,14 +27,14 @@ def window(image: Image, quantiles: tuple[float, float], what: str) -> Image:
         BadInputError: the values do not differ.
     """
     values = host_array(image).astype(np.float32, copy=False)
-    lower, upper = find_quantiles(values, quantiles)
+    lower, upper = compute_quantiles(values, quantiles)
     if not lower < upper:
         raise BadInputError(f"{what}: its values from quantile {quantiles[0]:g} to {quantiles[1]:g} are all {lower:g}; expected some that differ")
     scaled = (values - np.float32(lower)) * np.float32(1 / (upper - lower))
     return image.like(np.clip(scaled, 0, 1, out=scaled))
 
 
-def find_quantiles(values: np.ndarray, shares: tuple[float, ...]) -> list[float]:
+def compute_quantiles(values: np.ndarray, shares: tuple[float, ...]) -> list[float]:
     """Finds quantiles as itk::Statistics::Histogram does: linear within bins, from the nearer end of the histogram."""
     least, most = float(values.min()), float(values.max())
     if not least < most:

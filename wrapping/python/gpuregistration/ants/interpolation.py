@@ -34,14 +34,14 @@ class Interpolation:
         order: of a B-spline.
         sigmas: mm, of a Gaussian along x, y (and z), or one for all axes; empty: lengths of voxels.
         alpha: sigmas at which a Gaussian is cut off.
-        told: as the command line has it.
+        given: as the command line has it.
     """
 
     name: str
     order: int = 3
     sigmas: tuple[float, ...] = ()
     alpha: float = 1.0
-    told: str = "Linear"
+    given: str = "Linear"
 
     def for_image(self, image: Image) -> "Interpolation":
         """Returns this one with sigmas, where it takes an image's lengths of voxels for them."""
@@ -56,7 +56,7 @@ def read_interpolation(value: Optional[Value]) -> Interpolation:
     name = value.first().lower()
     # Brackets without a name before them hold no parameters.
     parameters = value.parameters if value.name else value.parameters[1:]
-    made = Interpolation(name, told=str(value))
+    made = Interpolation(name, given=str(value))
     if name == "bspline":
         if len(parameters) > 1 or not all(text.isdigit() and int(text) <= _MOST_ORDER for text in parameters):
             raise value.wrong("BSpline[order], of an order from 0 to 5")
@@ -111,7 +111,7 @@ def resample_by(
     if interpolation.name in _BY_GAUSSIANS:
         sigmas = interpolation.for_image(image).sigmas
         if len(sigmas) not in (1, d):
-            raise BadInputError(f"-n/--interpolation {interpolation.told}: it has {len(sigmas)} sigmas; expected one, or {d}, one for each axis")
+            raise BadInputError(f"-n/--interpolation {interpolation.given}: it has {len(sigmas)} sigmas; expected one, or {d}, one for each axis")
         along = sigmas * d if len(sigmas) == 1 else sigmas
         return grid.like(resample_windowed(image, transform, grid, interpolation.name, along, interpolation.alpha, default, device))
     return _resample_labels(image, transform, grid, default)

@@ -20,9 +20,9 @@ _DEGREES = {"Translation": 3, "Similarity": 7, "Affine": 12}
 _BENDING = {"mean_squares": 1e-4, "correlation": 1e-3, "neighborhood_correlation": 1e-3}
 
 
-def find_factors(image: Image, factor: int) -> list[int]:
+def compute_factors(image: Image, factor: int) -> list[int]:
     """Returns a level's shrink factors along x, y (and z), as antsRegistration chooses them: the axis of the shortest voxels has the factor
-    that is given, and others one of that or less that makes the lengths of voxels most alike; of two the smaller one."""
+    that is given, and others one of that or less that makes the lengths of voxels most similar; of two the smaller one."""
     spacing = image.spacing
     wanted = factor * spacing.min()
     candidates = np.arange(1, factor + 1)
@@ -50,7 +50,7 @@ def make_syn_stage(stage: Stage, fixed: Image) -> stages.SyN:
         step=stage.step,
         convergence_threshold=stage.threshold,
         convergence_window=stage.window,
-        shrink_factors=[find_factors(fixed, factor) for factor in stage.shrink_factors],
+        shrink_factors=[compute_factors(fixed, factor) for factor in stage.shrink_factors],
         smoothing_sigmas=stage.sigmas,
         sigmas_in_mm=int(stage.sigmas_in_mm),
         weights=None if stage.weights is None else stage.weights[: fixed.dimension],

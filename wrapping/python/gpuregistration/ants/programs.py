@@ -12,7 +12,7 @@ from .._engine import Error
 from .._warnings import InputWarning
 from ..command.errors import DONE, FAILED, INTERRUPTED, TERMINATED, CommandError, Terminated, one_line
 from ..command.native import native_messages_off
-from ..command.output import print_lines, tell_lines
+from ..command.output import print_lines, print_notes
 from ..command.signals import end_at_sigterm
 from . import apply_flags, hand_over, registration_flags
 from .syntax import Flag
@@ -43,21 +43,21 @@ def main(program: str, words: Sequence[str]) -> int:
             return DONE if words else FAILED
         return _run(program, words)
     except KeyboardInterrupt:
-        tell_lines(f"{program}: interrupted")
+        print_notes(f"{program}: interrupted")
         return INTERRUPTED
     except Terminated:
-        tell_lines(f"{program}: terminated")
+        print_notes(f"{program}: terminated")
         return TERMINATED
     except Elsewhere as reason:
         return _hand_over(program, words, str(reason))
     except (CommandError, Error, ImportError, OSError) as error:
-        tell_lines(f"{program}: {one_line(error)}")
+        print_notes(f"{program}: {one_line(error)}")
         return FAILED
     except MemoryError:
-        tell_lines(f"{program}: there is not enough memory for this; smaller images need less, or another ITK_GPU_DEVICE")
+        print_notes(f"{program}: there is not enough memory for this; smaller images need less, or another ITK_GPU_DEVICE")
         return FAILED
     except Exception as error:
-        tell_lines(f"{program}: this should not have happened: {type(error).__name__}: {one_line(error)}")
+        print_notes(f"{program}: this should not have happened: {type(error).__name__}: {one_line(error)}")
         return FAILED
     finally:
         before()
@@ -68,7 +68,7 @@ def _run(program: str, words: Sequence[str]) -> int:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", InputWarning)
         code = (_register if program == "antsRegistration" else _apply)(words)
-    tell_lines(*dict.fromkeys(f"{program}: {one_line(warning.message)}" for warning in caught if isinstance(warning.message, Warning)))
+    print_notes(*dict.fromkeys(f"{program}: {one_line(warning.message)}" for warning in caught if isinstance(warning.message, Warning)))
     return code
 
 
@@ -107,7 +107,7 @@ def _register(words: Sequence[str]) -> int:
         places.commit()
     if call.inverse_warped is not None and call.inverse_warped not in names.images:
         result.warnings.append(f"{call.inverse_warped} is not written: {_WITHOUT_INVERSE}")
-    tell_lines(*(f"antsRegistration: {text}" for text in result.warnings))
+    print_notes(*(f"antsRegistration: {text}" for text in result.warnings))
     if os.environ.get(_TIMES):
         times.print()
     return DONE
@@ -133,15 +133,15 @@ def _log(is_verbose: bool) -> Callable[[str], None]:
 def _hand_over(program: str, words: Sequence[str], reason: str) -> int:
     real = None if hand_over.was_handed_over(program) else hand_over.find_real(program)
     if real is None:
-        tell_lines(
+        print_notes(
             f"{program}: gpuregistration does not do {reason}, and there is no other {program} in PATH that does; install ANTs, or leave that out"
         )
         return FAILED
-    tell_lines(f"{program}: gpuregistration does not do {reason}; {real} does it")
+    print_notes(f"{program}: gpuregistration does not do {reason}; {real} does it")
     try:
         hand_over.become(real, program, words)
     except OSError as error:
-        tell_lines(f"{program}: {real} does not run: {one_line(error)}")
+        print_notes(f"{program}: {real} does not run: {one_line(error)}")
         return FAILED
 
 

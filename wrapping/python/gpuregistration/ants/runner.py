@@ -24,7 +24,7 @@ from ..stages import Stage as AnyStage
 from .call_images import CallImages, Read
 from .diagnostics import Log, describe_stage
 from .initial import Beginning, begin, list_kinds
-from .levels import find_factors, make_first_stages, make_free_form_stage, make_further, make_linear_stage, make_syn_stage
+from .levels import compute_factors, make_first_stages, make_free_form_stage, make_further, make_linear_stage, make_syn_stage
 from .parts import LINEAR_FORM, Part, compose, compose_inverses, grid_of, group, linear_part, matrix_of_parts, merge, takes_place_of
 from .registration_call import DEFORMING, RegistrationCall, Stage
 
@@ -105,14 +105,14 @@ def register(
         log(f"  number of levels = {len(stage.iterations)}")
         log(f"*** Running {stage.transform} registration ***")
         before = time.perf_counter() - began
-        told = f"stage {number} {stage.transform}"
-        with times.part(told):
+        label = f"stage {number} {stage.transform}"
+        with times.part(label):
             part, result = _run(stage, images, parts, call, name)
             if call.merges and parts and takes_place_of(stage.transform, parts[-1].kind):
                 part = merge(parts.pop(), part)
         parts.append(part)
         if result is not None:
-            times.seconds[f"{told}, registering"] = result.seconds
+            times.seconds[f"{label}, registering"] = result.seconds
             warnings += [text for text in result.warnings if text not in warnings]
             for line in describe_stage(number, result, stage.window, before):
                 log(line)
@@ -129,7 +129,7 @@ def _check_grids(call: RegistrationCall, begins: Sequence[Beginning], images: Ca
         grids += [grid_of(transform) if isinstance(transform, DisplacementField) else None for transform in own]
     for stage in call.stages:
         fixed = images.read(stage.metric.fixed)
-        grids.append(shrunk_grid(fixed, find_factors(fixed, stage.shrink_factors[-1])) if stage.transform == "SyN" else None)
+        grids.append(shrunk_grid(fixed, compute_factors(fixed, stage.shrink_factors[-1])) if stage.transform == "SyN" else None)
     for numbers in group(list_kinds(call, begins)):
         together = [grid for grid in (grids[number] for number in numbers) if grid is not None]
         if any(not grid.has_grid_of(together[0]) for grid in together[1:]):

@@ -22,7 +22,7 @@ from .._resample import read_default, resample, resample_array
 from .._sides import ONE_IN_FILE, Pair, check_grid, hint_of_files, read_pair
 from .._slices import reshaped
 from .._transforms import Transform
-from .._warnings import keep_input_warnings
+from .._warnings import collect_input_warnings
 from ..report.pictures import encode
 from . import pictures
 from .folder import REPORT, describe_files, making, publish
@@ -121,7 +121,7 @@ def read(job: Job) -> Inputs:
         check_grid(images["fixed_labels"], images["fixed"], f"file {labels}", f"file {fixed}", hint_of_files(labels, fixed))
     initial = None
     if "initial" in files:
-        with keep_input_warnings(warnings):
+        with collect_input_warnings(warnings):
             initial = read_transform(job.row.files["initial"], images["fixed"], images["moving"])
     checked = read_pair(images["fixed"], images["moving"], images.get("fixed_mask"), images.get("moving_mask"), {}, paths)
     outside = read_default(job.settings.default, checked.moving.content.dtype)
@@ -133,7 +133,7 @@ def read(job: Job) -> Inputs:
 def _read_file(path: str) -> tuple[Image, list[str]]:
     """Reads an image, and returns it with its warnings."""
     warnings: list[str] = []
-    with keep_input_warnings(warnings):
+    with collect_input_warnings(warnings):
         return read_image(path), warnings
 
 

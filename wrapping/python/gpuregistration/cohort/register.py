@@ -117,10 +117,10 @@ def register_cohort(
             if record is None:
                 jobs.append(Job(row, settings, folder / row.id))
                 if why:
-                    run.tell(f"{row.id} is done again: {why}")
+                    run.report_news(f"{row.id} is done again: {why}")
             else:
                 run.results[row.id] = PairResult(row, record, was_done=True)
-        run.tell("")
+        run.report_news("")
         if jobs:
             try:
                 with local_client(plan) if plan is not None else existing_client(str(scheduler)) as client:
@@ -154,23 +154,23 @@ class _Run:
     outcomes: list[Outcome] = field(default_factory=list)
     registering_seconds: float = 0.0
 
-    def tell(self, news: str, workers: int = 0, left: Optional[float] = None) -> None:
+    def report_news(self, news: str, workers: int = 0, left: Optional[float] = None) -> None:
         if self.progress is not None:
             results = self.results.values()
             done = [one for one in results if one.record is not None]
             before = sum(one.was_done for one in done)
             self.progress(Progress(self.pairs, len(done), len(results) - len(done), before, workers, left, news))
 
-    def tell_all(self, news: Sequence[str], workers: int, left: Optional[float] = None) -> None:
+    def report_all(self, news: Sequence[str], workers: int, left: Optional[float] = None) -> None:
         for one in news or [""]:
-            self.tell(one, workers, left)
+            self.report_news(one, workers, left)
 
 
 def _run_jobs(run: _Run, jobs: list[Job], schedule: Schedule) -> None:
     rows = {job.row.id: job.row for job in jobs}
     try:
         for _ in schedule.start():
-            run.tell_all(schedule.take_news(), 0)
+            run.report_all(schedule.take_news(), 0)
         begin = time.monotonic()
         for outcome in schedule.run(jobs):
             run.registering_seconds = time.monotonic() - begin
@@ -186,7 +186,7 @@ def _run_jobs(run: _Run, jobs: list[Job], schedule: Schedule) -> None:
             # The first pairs end in a burst: the time left is an estimate once some have ended.
             ended = len(run.outcomes)
             left = run.registering_seconds * (len(jobs) - ended) / ended if ended else None
-            run.tell_all(news, schedule.workers, left)
+            run.report_all(news, schedule.workers, left)
     finally:
         # The error that ended the cohort is told, not that the scheduler is gone, too.
         with suppress(Exception):

@@ -24,8 +24,8 @@ FILES = {
 
 
 def _check_labels(files: Mapping[str, str]) -> list[str]:
-    lacks_labels = "fixed_labels" in files and "labels" not in files
-    return ["fixed_labels are compared with labels, which are empty"] if lacks_labels else []
+    has_no_labels = "fixed_labels" in files and "labels" not in files
+    return ["fixed_labels are compared with labels, which are empty"] if has_no_labels else []
 
 
 FORM = Form(FILES, ("fixed", "moving"), ("results.csv", "results.json", "report.html"), check=_check_labels)

@@ -33,7 +33,7 @@ labels:  --interpolation nearest, which makes no values that are not in the imag
 zarr:    OUT that ends on .zarr is made block by block, each from the part of IMAGE that it needs: IMAGE may be an OME-Zarr that does not
          fit into memory, and so may the reference. big.zarr#2 is the level 2 of one; without it IMAGE is the finest level. OUT is of
          OME-NGFF 0.5, with coarser levels, and gets its name when it is whole: a killed run leaves a folder .making-OUT, which the next
-         one removes, and begins anew.
+         one removes, and begins again.
 
 FSL:     a .mat of FLIRT has a meaning with its two images alone, which IMAGE and the reference are; so it stands alone.
 """

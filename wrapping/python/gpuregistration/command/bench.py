@@ -11,7 +11,7 @@ from typing import Any, Callable, Optional
 
 from . import options
 from .errors import DONE, FAILED, WrongUse, one_line
-from .output import print_json, print_lines, print_table, tell_lines
+from .output import print_json, print_lines, print_notes, print_table
 
 NAME = "bench"
 
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     for task, row in zip(tasks, rows):
         for column in columns:
             if not arguments.quiet:
-                tell_lines(f"{row.name}, {column}")
+                print_notes(f"{row.name}, {column}")
             _fill(row, column, task.by_itk if column == _ITK else _bound(task.by_engine, column), share)
     what = {one.name: one.description for one in devices() if one.name in names}
     if arguments.json:

@@ -102,7 +102,7 @@ class _Line:
 
     def __call__(self, progress: Progress) -> None:
         if progress.news:
-            self._line.tell(f"gpureg: {progress.news}")
+            self._line.print_line(f"gpureg: {progress.news}")
         over = progress.done + progress.failed
         # Elsewhere than on a terminal not every pair is worth a line.
         if self._line.is_due() or over == progress.pairs != self._over:
@@ -127,7 +127,7 @@ def _describe(progress: Progress) -> str:
     return ", ".join(parts)
 
 
-def _find_times(cohort: Cohort) -> dict[str, float]:
+def _compute_times(cohort: Cohort) -> dict[str, float]:
     """Seconds by name: of the whole, and what a pair takes in the mean."""
     times = {"in all": cohort.seconds, "with workers ready": cohort.registering_seconds}
     records = [pair.record for pair in cohort.pairs if pair.record is not None and not pair.was_done]
@@ -139,7 +139,7 @@ def _find_times(cohort: Cohort) -> dict[str, float]:
 
 def _print(arguments: argparse.Namespace, cohort: Cohort) -> None:
     if arguments.times:
-        print_times(_find_times(cohort))
+        print_times(_compute_times(cohort))
     if arguments.json:
         pairs = [pair.numbers() for pair in cohort.pairs]
         print_json({"output": str(cohort.output), "summary": cohort.summary(), "pairs": pairs})

@@ -49,7 +49,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from .._sides import check_grid, hint_of_files, read_pair
-    from .._similarity import find_similarities
+    from .._similarity import compute_similarities
     from .._slices import check_planes, flattened
 
     times = Times()
@@ -84,17 +84,17 @@ def run(arguments: argparse.Namespace) -> int:
         with times.part("metrics"):
             files = {"fixed": arguments.a, "moving": arguments.b, **({} if mask is None else {"fixed_mask": arguments.mask})}
             for image, path in ((a, arguments.a), (b, arguments.b)):
-                _tell_gaps(image, path)
+                _warn_of_gaps(image, path)
             warnings: list[str] = []
             images = read_pair(a, b, mask, None, {}, files, has_gaps=True, dimension=dimension)
-            found["metrics"] = find_similarities(images, transform, device, warnings)
+            found["metrics"] = compute_similarities(images, transform, device, warnings)
             arguments.warnings += [_naming_file(warning, arguments) for warning in warnings]
     if label_paths is not None:
         with times.part("labels"):
             found["dice"] = _compute_dice(label_images, label_paths, transform, device)
     if transform is not None:
         with times.part("Jacobian"):
-            found["jacobian"] = _find_jacobian(transform, a, mask, device)
+            found["jacobian"] = _compute_jacobian(transform, a, mask, device)
     found["warnings"] = arguments.warnings
     found["times"] = times.all()
     if arguments.times:
@@ -114,7 +114,7 @@ def _naming_file(warning: str, arguments: argparse.Namespace) -> str:
     return warning
 
 
-def _tell_gaps(image: Image, path: str) -> None:
+def _warn_of_gaps(image: Image, path: str) -> None:
     """Warns of values that no metric is of."""
     import numpy as np
 
@@ -139,7 +139,7 @@ def _compute_dice(images: list[Image], paths: list[str], transform: Optional[Tra
     return {"labels": {str(label): value for label, value in by_label.items()}, "mean": mean}
 
 
-def _find_jacobian(transform: Transform, grid: Image, mask: Optional[Image], device: str) -> dict[str, Any]:
+def _compute_jacobian(transform: Transform, grid: Image, mask: Optional[Image], device: str) -> dict[str, Any]:
     from ..report import jacobian
 
     field = transform.to_displacement_field(grid, device)

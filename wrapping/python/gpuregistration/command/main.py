@@ -14,7 +14,7 @@ from .. import __version__, _program, _start
 from .._warnings import InputWarning
 from . import ants_commands, apply, bench, cohort, compare, devices, register, template
 from .errors import DONE, FAILED, INTERRUPTED, TERMINATED, WRONG_USE, CommandError, Terminated, one_line
-from .output import print_lines, tell_lines
+from .output import print_lines, print_notes
 from .signals import end_at_sigterm
 
 #: Every subcommand, in the order of the help.
@@ -87,7 +87,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     run = {module.NAME: module.run for module in SUBCOMMANDS}[arguments.subcommand]
     restore_signal = end_at_sigterm()
     try:
-        with _kept_warnings(arguments):
+        with _collected_warnings(arguments):
             return run(arguments)
     except BaseException as error:
         if arguments.debug and not isinstance(error, (KeyboardInterrupt, Terminated)):
@@ -98,7 +98,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
 
 
 @contextmanager
-def _kept_warnings(arguments: argparse.Namespace) -> Iterator[None]:
+def _collected_warnings(arguments: argparse.Namespace) -> Iterator[None]:
     """Keeps what reading warns of, which comes from several threads, in the arguments' warnings, and tells it at the end."""
     arguments.warnings = []
     with warnings.catch_warnings():
@@ -116,7 +116,7 @@ def _kept_warnings(arguments: argparse.Namespace) -> Iterator[None]:
             yield
         finally:
             if not getattr(arguments, "quiet", False):
-                tell_lines(*(f"gpureg: {warning}" for warning in arguments.warnings))
+                print_notes(*(f"gpureg: {warning}" for warning in arguments.warnings))
 
 
 def run_process() -> NoReturn:
@@ -142,10 +142,10 @@ def run_process() -> NoReturn:
 def _explain(error: BaseException) -> int:
     """Prints an error in one line, and returns the exit code."""
     if isinstance(error, KeyboardInterrupt):
-        tell_lines("gpureg: interrupted")
+        print_notes("gpureg: interrupted")
         return INTERRUPTED
     if isinstance(error, Terminated):
-        tell_lines("gpureg: terminated")
+        print_notes("gpureg: terminated")
         return TERMINATED
     if isinstance(error, BrokenPipeError):
         # Who read the output has gone; Python is to say nothing about that at its end, either.
@@ -153,7 +153,7 @@ def _explain(error: BaseException) -> int:
         return FAILED
     if isinstance(error, SystemExit):
         raise error
-    tell_lines(f"gpureg: {_message(error)}")
+    print_notes(f"gpureg: {_message(error)}")
     return error.code if isinstance(error, CommandError) else FAILED
 
 

@@ -34,12 +34,12 @@ def print_lines(*lines: str) -> None:
         raise CommandError(f"standard output cannot be written: {one_line(error)}") from error
 
 
-def tell_lines(*lines: str) -> None:
+def print_notes(*lines: str) -> None:
     """Writes lines to standard error."""
-    tell(sys.stderr, "".join(f"{line}\n" for line in lines))
+    write_note(sys.stderr, "".join(f"{line}\n" for line in lines))
 
 
-def tell(stream: TextIO, text: str) -> None:
+def write_note(stream: TextIO, text: str) -> None:
     """Writes a text that is no result to a stream. An error of the stream is ignored."""
     try:
         stream.write(_fit(text, stream))

@@ -8,7 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, Optional, Sequence
 
-from .output import tell
+from .output import write_note
 
 if TYPE_CHECKING:
     from .._register import Progress
@@ -39,17 +39,17 @@ class StatusLine:
 
     def show(self, text: str) -> None:
         self._last = time.perf_counter()
-        tell(self._stream, f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}" if self._is_terminal else text + "\n")
+        write_note(self._stream, f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}" if self._is_terminal else text + "\n")
 
-    def tell(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Writes a line that stays."""
         self.end()
-        tell(self._stream, text + "\n")
+        write_note(self._stream, text + "\n")
 
     def end(self) -> None:
         """Wipes the line."""
         if self._is_terminal and self._last is not None:
-            tell(self._stream, "\r\x1b[K")
+            write_note(self._stream, "\r\x1b[K")
 
 
 class ProgressLine:

@@ -13,7 +13,7 @@ from . import inputs, options, outputs
 from .also import add_also, describe_what_ignores, read_also
 from .errors import DONE, WrongUse
 from .native import native_messages_off
-from .output import print_json, print_lines, tell_lines
+from .output import print_json, print_lines, print_notes
 from .progress import ProgressLine
 from .stages import check, describe_stages, read_stages
 from .times import Times
@@ -308,7 +308,7 @@ def _tell(arguments: argparse.Namespace, result: Result, stages: list[Stage], ti
         times.print()
     if not arguments.quiet:
         warnings = (f"gpureg: {warning}" for warning in _warnings(arguments, result))
-        tell_lines(*describe_what_ignores(arguments.also, stages), *warnings)
+        print_notes(*describe_what_ignores(arguments.also, stages), *warnings)
 
 
 def _inverse_errors(arguments: argparse.Namespace, result: Result) -> list[InverseErrors]:

@@ -50,10 +50,10 @@ def check(stages: Sequence[Stage], edges: Optional[Sequence[float]] = None, hint
         for stage in stages:
             read_settings([stage], edges)
     except BadInputError as error:
-        raise WrongUse(one_line(error).rstrip(".") + (hint if _lacks_metric(stage) else "")) from error
+        raise WrongUse(one_line(error).rstrip(".") + (hint if _has_no_metric(stage) else "")) from error
 
 
-def _lacks_metric(stage: Stage) -> bool:
+def _has_no_metric(stage: Stage) -> bool:
     from .._engine import BadInputError
 
     try:

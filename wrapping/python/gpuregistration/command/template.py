@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Optional, Sequence
 
 from . import options
 from .errors import DONE, WrongUse
-from .output import print_json, print_lines, print_table, tell_lines
+from .output import print_json, print_lines, print_notes, print_table
 from .progress import StatusLine
 from .stages import describe_stages, read_stages
 from .times import print_times
@@ -137,7 +137,7 @@ class _Line:
 
     def __call__(self, progress: Progress) -> None:
         if progress.news:
-            self._line.tell(f"gpureg: {progress.news}")
+            self._line.print_line(f"gpureg: {progress.news}")
         # Elsewhere than on a terminal not every job is worth a line.
         if self._line.is_due() or progress.round != self._round:
             self._round = progress.round
@@ -156,9 +156,9 @@ def _describe(progress: Progress) -> str:
 
 def _print(arguments: argparse.Namespace, template: Template) -> None:
     if arguments.times:
-        print_times(_find_times(template))
+        print_times(_compute_times(template))
     if not arguments.quiet:
-        tell_lines(*(f"gpureg: {warning}" for warning in template.warnings))
+        print_notes(*(f"gpureg: {warning}" for warning in template.warnings))
     if arguments.json:
         rounds, people = [one.numbers() for one in template.rounds], [one.numbers() for one in template.people]
         print_json({"output": str(template.output), "summary": template.summary(), "rounds": rounds, "people": people})
@@ -175,7 +175,7 @@ def _print(arguments: argparse.Namespace, template: Template) -> None:
         )
 
 
-def _find_times(template: Template) -> dict[str, float]:
+def _compute_times(template: Template) -> dict[str, float]:
     """Seconds by name: of the whole, of each round of this run, and of the round's parts."""
     times = {"in all": template.seconds}
     for one in template.rounds:

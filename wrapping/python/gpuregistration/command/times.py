@@ -8,7 +8,7 @@ import time
 from contextlib import contextmanager
 from typing import Iterator, Mapping
 
-from .output import tell_lines
+from .output import print_notes
 
 _WIDTH = 24
 
@@ -44,7 +44,7 @@ class Times:
 def print_times(times: Mapping[str, float]) -> None:
     """Seconds by name: a line each, on standard error, in columns."""
     width = max([_WIDTH, *map(len, times)])
-    tell_lines(*(f"{name:{width}} {seconds:8.3f} s" for name, seconds in times.items()))
+    print_notes(*(f"{name:{width}} {seconds:8.3f} s" for name, seconds in times.items()))
 
 
 def _process_age() -> float:

@@ -109,7 +109,7 @@ def choose_block(shape: Sequence[int], chunk: Sequence[int], memory: int, worker
     counts = [max(1, min(largest, count) // along) for along, count in zip(chunk, shape)]
     while True:
         block = tuple(along * count for along, count in zip(chunk, counts))
-        taken = find_bytes(shape, block, costs, need)
+        taken = compute_bytes(shape, block, costs, need)
         if taken <= memory and (max(counts) == 1 or count_blocks(shape, block) >= _LEAST_BLOCKS * workers):
             return block
         if max(counts) == 1:
@@ -124,7 +124,7 @@ def choose_block(shape: Sequence[int], chunk: Sequence[int], memory: int, worker
     )
 
 
-def find_bytes(shape: Sequence[int], block: Sequence[int], costs: Costs, need: Need) -> int:
+def compute_bytes(shape: Sequence[int], block: Sequence[int], costs: Costs, need: Need) -> int:
     """Returns the bytes that a worker takes at most for blocks of that shape."""
     needed = max(int(np.prod(need(one) or [0], dtype=np.int64)) for one in cut(shape, block))
     return costs.bytes(needed, int(np.prod(block, dtype=np.int64)))

@@ -51,7 +51,7 @@ def _mean_of_two(values: np.ndarray, axis: int) -> np.ndarray:
 
 def _most_frequent(values: np.ndarray, factors: Sequence[int]) -> np.ndarray:
     # The last voxel stands for those that are missing at an odd end; it is not counted twice as often as to change which is most frequent
-    # along that axis, since all values are doubled alike.
+    # along that axis, since all values are doubled identically.
     ends = [(0, -count % factor) for count, factor in zip(values.shape, factors)]
     whole = np.pad(values, ends, mode="edge") if any(end for _, end in ends) else values
     places = list(itertools.product(*(range(factor) for factor in factors)))

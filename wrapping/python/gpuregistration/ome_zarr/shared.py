@@ -68,7 +68,7 @@ def read_shared(folder: str) -> Shared:
         return _read[folder]
 
 
-def keep_shared(folder: str, shared: Shared) -> None:
+def store_shared(folder: str, shared: Shared) -> None:
     """Has this process keep what read_shared() would read from a folder, which then need not be written."""
     with _lock:
         _read.clear()

@@ -20,10 +20,10 @@ from ..cohort.cluster import Plan
 from .blocks import ResampleJob, ShrinkJob, Source, Target, find_needed
 from .metadata import Axis, OmeZarr, readable_bytes, unit_of
 from .output import Content, LevelPlan
-from .plan import Block, Costs, choose_block, choose_chunk, cut, find_bytes
+from .plan import Block, Costs, choose_block, choose_chunk, cut, compute_bytes
 from .pyramid import plan_levels
 from .run import is_here
-from .shared import VALUES, Shared, count_bytes, keep_shared, write_shared
+from .shared import VALUES, Shared, count_bytes, store_shared, write_shared
 from .sides import Opened
 
 # Bytes that Blosc takes at a time.
@@ -93,7 +93,7 @@ class Work:
             raise BadInputError(f"There is too little memory: the transform alone takes {vectors} bytes. Allow more (memory, --memory).")
         reading = self._costs(kind, vectors)
         block = choose_block(shape, chosen, self.memory, count, reading, self._needed_shape)
-        self.planned = find_bytes(shape, block, reading, self._needed_shape)
+        self.planned = compute_bytes(shape, block, reading, self._needed_shape)
         levels = [LevelPlan(shape, chosen, block, (1,) * d, (1,) * d)]
         for size, factors in plan_levels(shape, spacing, chosen):
             # A shard that is read whole is in memory as it is packed, too.
@@ -105,7 +105,7 @@ class Work:
 
             smaller = choose_chunk(size, chosen)
             block = choose_block(size, smaller, self.memory, count, costs, need)
-            self.planned = max(self.planned, find_bytes(size, block, costs, need))
+            self.planned = max(self.planned, compute_bytes(size, block, costs, need))
             scale = tuple(a * b for a, b in zip(levels[-1].scale, factors))
             levels.append(LevelPlan(size, smaller, block, factors, scale))
         unit = unit_of(zarr) or unit_of(of_reference) or "millimeter"
@@ -129,7 +129,7 @@ class Work:
             np.save(folder / VALUES, self.opened.values)
         if is_here(self.workers):
             chain = _engine.Chain(self.grid.dimension) if self.transform is None else self.transform.chain()
-            keep_shared(str(folder), Shared(self.transform, chain, self.grid, self.opened.grid))
+            store_shared(str(folder), Shared(self.transform, chain, self.grid, self.opened.grid))
         else:
             write_shared(folder, self.transform, self.grid, self.opened.grid)
 

@@ -19,7 +19,7 @@ NODES = 130_000
 
 # Bytes of the determinant's map: two marks, then the logarithm around the middle.
 FOLDED, NOT_FINITE, MIDDLE, HALF = 0, 1, 128, 126
-# The colours' ends: the first that covers nearly all voxels, so that maps of different registrations look alike.
+# The colours' ends: the first that covers nearly all voxels, so that maps of different registrations use the same colours.
 MAP_ENDS = (1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0)
 
 

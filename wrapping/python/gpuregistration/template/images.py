@@ -17,7 +17,7 @@ from .._grey import as_grey
 from .._image import Image, host_array
 from .._sides import ONE_IN_FILE
 from .._slices import flattened, is_slice
-from .._warnings import keep_input_warnings
+from .._warnings import collect_input_warnings
 from ..cohort.folder import describe_files
 
 # Bytes that a worker keeps, at most: some 70 heads of 1 mm.
@@ -51,7 +51,7 @@ def read(path: str) -> Image:
 
 def _read(path: str) -> Image:
     warnings: list[str] = []
-    with keep_input_warnings(warnings):
+    with collect_input_warnings(warnings):
         image = as_grey(read_image(path), f"file {path}", ONE_IN_FILE)
     values = host_array(image)
     check_finite(f"file {path}", values, is_of_file=True)

@@ -99,7 +99,7 @@ class Rounds:
         record, why = places.find_done(folder, key, self._inputs)
         if record is not None:
             return Round(0, [], folder, record)
-        self._tell_why(0, why)
+        self._report_why(0, why)
         begin = time.monotonic()
         start, grid = self._begins.get("start"), self._begins.get("grid")
         job = StartJob(key, self._people, self._inputs, self._settings, start, grid, folder)
@@ -114,7 +114,7 @@ class Rounds:
         record, why = places.find_done(folder, key, self._inputs, SHAPE if is_last else "")
         if record is not None:
             return Round(number, stages, folder, record)
-        self._tell_why(number, why)
+        self._report_why(number, why)
         begin = time.monotonic()
         self._register(self._people, number, before, run)
         earlier = round_folder(self._folder, number - 1)
@@ -187,7 +187,7 @@ class Rounds:
             raise _error_of(failed, number, len(jobs))
         return [ended[job.id].record or {} for job in jobs]
 
-    def _tell_why(self, number: int, why: str) -> None:
+    def _report_why(self, number: int, why: str) -> None:
         """Reports why the first of the rounds is done again; the rounds behind it are for that reason."""
         if why and not self._has_said_why:
             self._has_said_why = True

@@ -25,9 +25,9 @@ function showCosts(data) {
     root.append(part);
     let low = Math.min(...points.map((p) => p.cost));
     let high = Math.max(...points.map((p) => p.cost));
-    const room = high > low ? 0.06 * (high - low) : Math.max(Math.abs(high) * 0.1, 1e-6);
-    low -= room;
-    high += room;
+    const margin = high > low ? 0.06 * (high - low) : Math.max(Math.abs(high) * 0.1, 1e-6);
+    low -= margin;
+    high += margin;
     let place = null;
     let idleText = "";
 

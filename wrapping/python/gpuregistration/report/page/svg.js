@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charts share these: round numbers, their texts, and a chart that is drawn anew when its width or the theme changes.
+// Charts share these: round numbers, their texts, and a chart that is drawn again when its width or the theme changes.
 const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 const escapeText = (text) => String(text).replace(/[&<>"]/g, (c) => ENTITIES[c]);
 

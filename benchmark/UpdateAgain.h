@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef UpdateAnew_h
-#define UpdateAnew_h
+#ifndef UpdateAgain_h
+#define UpdateAgain_h
 
 #include "itkProcessObject.h"
 
@@ -24,7 +24,7 @@ MakeNew(TFilter & filter, const TImage & input)
 /** Times only the update. */
 template <typename TFilter, typename TImage>
 void
-UpdateAnew(benchmark::State & state, TFilter & filter, const TImage & input)
+UpdateAgain(benchmark::State & state, TFilter & filter, const TImage & input)
 {
   state.PauseTiming();
   MakeNew(filter, input);

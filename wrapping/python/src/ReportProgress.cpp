@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "TellProgress.h"
+#include "ReportProgress.h"
 
 #include "gpureg/core/Error.h"
 
@@ -13,10 +13,10 @@ namespace python
 {
 
 void
-TellProgress(const nb::object & progress, const DeformationProgress & where)
+ReportProgress(const nb::object & progress, const DeformationProgress & where)
 {
   const auto isReported = std::make_shared<bool>(true);
-  nb::object findCost = nb::cpp_function([isReported, ask = where.findCost] {
+  nb::object downloadCost = nb::cpp_function([isReported, ask = where.downloadCost] {
     if (!*isReported)
     {
       throw BadInputError("a progress knows its cost only while the progress function runs: call find_cost() there");
@@ -31,7 +31,7 @@ TellProgress(const nb::object & progress, const DeformationProgress & where)
       isOn = false;
     }
   } end{ *isReported };
-  progress(where.level, where.levels, where.iteration, where.share, findCost);
+  progress(where.level, where.levels, where.iteration, where.share, downloadCost);
 }
 
 } // namespace python

@@ -23,7 +23,7 @@ _QUANTITIES = (("patients", "PatientID"), *(("quantities", keyword) for keyword 
 _MOST_TURNED, _MOST_APART = 5e-4, 0.1
 
 
-def check_are_alike(source: Source, frames: Sequence[Frame], names: Sequence[str], headers: dict[Path, Any]) -> None:
+def check_are_consistent(source: Source, frames: Sequence[Frame], names: Sequence[str], headers: dict[Path, Any]) -> None:
     """Raises BadInputError if frames differ in what a volume has one of: size, colours, system of coordinates, patient, quantity, point in
     time, directions, spacing."""
     first = frames[0]
@@ -62,9 +62,9 @@ def _check_quantities(source: Source, frames: Sequence[Frame], names: Sequence[s
         if telling is not None and "none" in found:
             other = found.index("none")
             _check_same(source, [names[telling], names[other]], what, keyword, [found[telling], found[other]])
-    if all(frame.moment is not None for frame in frames):
-        moments = [str(frame.moment) for frame in frames]
-        _check_same(source, names, "points in time", "TemporalPositionIdentifier, TemporalPositionIndex", moments)
+    if all(frame.time_point is not None for frame in frames):
+        time_points = [str(frame.time_point) for frame in frames]
+        _check_same(source, names, "points in time", "TemporalPositionIdentifier, TemporalPositionIndex", time_points)
 
 
 def _read_all(frames: Sequence[Frame], headers: dict[Path, Any], read: Callable[[Any], Any]) -> list[Any]:
@@ -84,9 +84,9 @@ def _check_same(source: Source, names: Sequence[str], what: str, keywords: str, 
     _check(source, names, what, keywords, found, [text == found[0] for text in found])
 
 
-def _check(source: Source, names: Sequence[str], what: str, keywords: str, found: Sequence[Any], are_alike: Sequence[bool]) -> None:
-    if not all(are_alike):
-        other = are_alike.index(False)
+def _check(source: Source, names: Sequence[str], what: str, keywords: str, found: Sequence[Any], are_consistent: Sequence[bool]) -> None:
+    if not all(are_consistent):
+        other = are_consistent.index(False)
         raise BadInputError(
             f"{source} has {source.parts} of different {what}: {names[0]} has {_text(found[0])}, and {names[other]} {_text(found[other])} "
             f"({keywords}). Give each volume a {source.kind} of its own."
