@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Registers a real head, moved and deformed: installs what is missing (Debian 12, as root or with sudo), builds, and runs
-# examples/RegisterBrain.cxx, whose results land in demo-output/. Of the classes that stand in for ITK's, half of what there is to
-# compile, it builds a few: test.sh, or the README's commands, build them all.
+# examples/RegisterBrain.cxx, whose results land in demo-output/. It builds a few of the classes that override ITK's, which are
+# half of what there is to compile: test.sh, or the README's commands, build them all.
 cd "$(dirname "$0")"
 . tools/setup.sh
 

@@ -38,13 +38,13 @@ compile_cuda_quickly() {
 }
 
 # configure_quickly FOLDER [ARGUMENTS]: against another ITK than the first build, which is what users get: its warnings in a
-# part of the time. What knows no ITK is taken from the first build. ITK's wrapping optimizes at link time, for most of a minute,
+# part of the time. Objects without ITK are taken from the first build. ITK's wrapping optimizes at link time, for most of a minute,
 # where the build type is Release.
 configure_quickly() {
   local folder=$1 launcher="$PWD/tools/take-object.sh;engine;$PWD/build;$PWD/$1"
   shift
   mkdir -p "$folder"
-  # What was taken before knows no headers, so that Ninja would not take it again where one has changed.
+  # Objects that were taken before know no headers, so that Ninja would not take them again where one has changed.
   (cd build && find src -name '*.cpp.o' -o -name '*.cu.o') | sed "s|^|$folder/|" | xargs rm -f
   configure -G Ninja -S . -B "$folder" -DCMAKE_BUILD_TYPE=MinSizeRel "-DCMAKE_CXX_FLAGS_MINSIZEREL=-O0 -DNDEBUG" \
             "-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher" "-DCMAKE_CUDA_COMPILER_LAUNCHER=$launcher" \
@@ -151,14 +151,14 @@ test_remote_module() {
 }
 
 # test_external_and_remote_module: both at once. ITK's configure step keeps one processor busy for a minute and a half, and so do
-# wrapping's steps in turn. What the second says comes when the first is through.
+# wrapping's steps in turn. The second one's output comes when the first is through.
 test_external_and_remote_module() {
   start test_remote_module
   test_external_module
   finish test_remote_module
 }
 
-# What the Python package's tests need: Debian's Python and what Debian has for it; pip for the rest; a browser that opens reports.
+# Installs what the Python package's tests need: Debian's Python and what Debian has for it; pip for the rest; a browser that opens reports.
 make_python_environment() {
   local venv=build/python-package/venv
   install_packages python3-dev python3-venv python3-numpy python3-pil python3-jinja2 python3-nibabel python3-pytest chromium fonts-dejavu-core

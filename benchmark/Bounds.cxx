@@ -45,7 +45,7 @@ const char * const BoundsFootnote =
                   threads. Bytes: the input read once and the output written once, 4 a voxel, 12 for a field's vector.
                   A volume that stays in a cache from one update to the next may be faster than that
   flops           of floats, a multiply-add counted as two, by the peak: NVIDIA's multiprocessors, their multiply-adds a
-                  cycle by CUDA's Programming Guide, and the largest clock that the driver tells of, which the device
+                  cycle by CUDA's Programming Guide, and the largest clock that the driver reports, which the device
                   may not hold. Other devices' peaks are unknown: then copy alone is the bound
   kernels         as a multiple of the larger bound
   bus             bytes up by the bandwidth from pinned memory, and then bytes down by that to pinned memory, best of

@@ -31,7 +31,7 @@ class Package:
     iterations: tuple[int, ...]
 
     def version(self) -> str:
-        """Returns the package's name and version; the name alone if it does not tell its version."""
+        """Returns the package's name and version; the name alone if it does not give its version."""
         try:
             return f"{self.distribution} {importlib.metadata.version(self.distribution)}"
         except importlib.metadata.PackageNotFoundError:

@@ -5,7 +5,7 @@
 
 Rows of all files that have the same contrasts come into one table, a line per program: its mean over the pairs beside each pair. Overlap stands
 at the deviation of log det J, "0.562 at 0.318"; errors of known deformations in mm as mean, median and 95th percentile within the head. A
-mean over fewer pairs than the others have tells how many: it does not compare with theirs.
+mean over fewer pairs than the others have says how many: it does not compare with theirs.
 """
 
 from __future__ import annotations

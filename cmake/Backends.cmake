@@ -74,7 +74,7 @@ if(GPURegistration_HAS_OPENCL)
       metric/samples/ForceKernels.h
       ${ARGN})
   endfunction()
-  # One that has a histogram: its formulas (FORMULAS), how samples are counted where they do not say it (COUNTING), what its groups
+  # Embeds a metric that has a histogram: its formulas (FORMULAS), how samples are counted where they do not say it (COUNTING), what its groups
   # do besides (GROUPS), and the entry points (ENTRIES).
   function(gpuregistration_embed_histogram_kernels name metric)
     cmake_parse_arguments(PARSE_ARGV 2 _embed "" "" "FORMULAS;COUNTING;GROUPS;ENTRIES")
@@ -91,7 +91,7 @@ if(GPURegistration_HAS_OPENCL)
   endfunction()
   set(_batch_groups metric/histogram/HistogramBatchKernels.h)
   set(_batch_entries metric/histogram/HistogramKernels.cl)
-  # Of those that have a SummaryGroup().
+  # Metrics that have a SummaryGroup() take these, too.
   set(_summary_groups ${_batch_groups} metric/histogram/HistogramSummaryKernels.h)
   set(_summary_entries ${_batch_entries} metric/histogram/HistogramSummaryKernels.cl)
   gpuregistration_embed_histogram_kernels(
@@ -209,7 +209,7 @@ function(gpuregistration_use_engine target)
   endif()
 endfunction()
 
-# What the backends need of the target, once it exists.
+# Adds to the target, once it exists, all that the backends need.
 function(gpuregistration_configure_backends)
   gpuregistration_use_engine(GPURegistration)
   if(GPURegistration_HAS_CUDA)

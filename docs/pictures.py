@@ -79,7 +79,7 @@ def free_form() -> None:
         warped = g.resample(moving, transform, reference=fixed)
         picture = overlay(plane.cut(fixed.array), plane.cut(warped.array))
         pictures.append(titled(picture, f"{title}: {distance(transform, truth, fixed)}"))
-    # Of the deformation alone, without the affine transform behind it.
+    # The picture shows the deformation alone, without the affine transform behind it.
     field = result.transform.transforms[0].to_displacement_field(fixed).array
     grid = grey(0.6 * plane.cut(fixed.array))
     bent_grid(grid, *plane.cut_vectors(field), 10)

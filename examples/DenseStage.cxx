@@ -24,7 +24,7 @@ RegisterDensely(const Volume *          fixed,
   method->SetFixedImage(ShrinkVolume(fixed, settings.shrink));
   method->SetMovingImage(ShrinkVolume(moving, settings.shrink));
   method->SetInitialTransform(initial);
-  // One that serves two contrasts.
+  // The default similarity serves two contrasts.
   method->SetSimilarity("NormalizedMutualInformation");
   // Smoother than the defaults: two contrasts say less of where a voxel belongs than one contrast does.
   method->SetUpdateSmoothingSigma(2.5);

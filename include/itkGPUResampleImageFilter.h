@@ -41,10 +41,10 @@ namespace itk
  * ITK.
  *
  * The input may stay on the device until another input is set, or it is modified. So may a B-spline's coefficients, a displacement
- * field, and, if the device has room for all of them, the displacements of a kernel transform (such as the thin-plate spline). Any
+ * field, and, if the device has memory for all of them, the displacements of a kernel transform (such as the thin-plate spline). Any
  * other transform maps its points again each time. All filters of a process share a few engines per device, so that only the filters
- * that were updated last find their input there: gpureg::SetIdleMemoryLimit() limits how much stays. Data for which the device has no
- * room is uploaded in input slabs, see SetMaximumDeviceMemory().
+ * that were updated last find their input there: gpureg::SetIdleMemoryLimit() limits how much stays. Data that the device's memory
+ * does not hold is uploaded in input slabs, see SetMaximumDeviceMemory().
  *
  * \code
  * auto resample = itk::GPUResampleImageFilter<ImageType, ImageType>::New();

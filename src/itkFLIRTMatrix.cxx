@@ -102,7 +102,7 @@ FLIRTMatrix::FromTransform(const TransformType & transform, const ImageType & fi
   if (!GPURegistrationGeometry::IsLinear(transform))
   {
     itkGenericExceptionMacro("FLIRTMatrix: the transform " << transform.GetNameOfClass()
-                                                           << " is not linear; a matrix cannot tell it.");
+                                                           << " is not linear; a matrix cannot describe it.");
   }
   const Matrix4 toMoving = MakeMatrix(GPUTransformChain::FitAffine<double, 3>(transform));
   MatrixType    matrix =

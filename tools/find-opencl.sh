@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # For the scripts that run programs on another machine, to be sourced: where OpenCL is on an NVIDIA GPU.
 
-# find_opencl FOLDER: an NVIDIA driver in a container often comes without the file that tells the OpenCL loader of it:
-# makes one in FOLDER. What the system lists stays listed.
+# find_opencl FOLDER: an NVIDIA driver in a container often comes without the file by which the OpenCL loader finds it:
+# makes one in FOLDER. The system's own list stays.
 find_opencl() {
   local library vendors=$1/vendors
   [ ! -e /etc/OpenCL/vendors/nvidia.icd ] || return 0

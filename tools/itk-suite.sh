@@ -28,8 +28,8 @@ trap 'rm -rf "$scratch"' EXIT
 files=${ITK_SUITE_FILES:-$scratch/files}
 longest=180
 
-# run NUMBER FOLDER: one test's result, as ctest words it. What the test prints is in $scratch/output, what it writes
-# goes to FOLDER, too.
+# run NUMBER FOLDER: one test's result, as ctest words it. The test's output is in $scratch/output; its files
+# go to FOLDER, too.
 run() {
   mkdir -p "$2"
   touch "$scratch/before"

@@ -48,7 +48,7 @@ def main() -> int:
             print(f"Registering them on {', '.join(devices[:count])}", file=sys.stderr)
             cohorts.append(register(arguments, folder, devices[:count]))
             errors = compute_errors(cohorts[-1], folder, truths)
-            # What a pair leaves is as large as its images.
+            # A pair's output is as large as its images.
             shutil.rmtree(cohorts[-1].output)
         describe(arguments, cohorts, errors)
     return 1 if any(cohort.failed for cohort in cohorts) else 0
@@ -128,7 +128,7 @@ def register(arguments: argparse.Namespace, folder: Path, devices: list[str]) ->
 
 
 def compute_errors(cohort: Cohort, folder: Path, truths: list[tuple[Path, g.Affine]]) -> list[float]:
-    """Of each of the first pairs, one for each moved image: the mean distance, in mm, to where the true map leads the points of the head."""
+    """Returns, for each of the first pairs, one for each moved image, the mean distance, in mm, to where the true map leads the points of the head."""
     errors = []
     for pair, (path, truth) in list(zip(cohort.pairs, truths))[: len({pair.row.files["moving"] for pair in cohort.pairs})]:
         if pair.failed:
@@ -172,7 +172,7 @@ def describe(arguments: argparse.Namespace, cohorts: list[Cohort], errors: list[
 
 
 def compute_parts(spans: list[dict[str, tuple[float, float]]]) -> list[float]:
-    """The mean seconds that pairs took to be read, waited for the device, were on it, and took to be written."""
+    """Returns the mean seconds that pairs took to be read, waited for the device, were on it, and took to be written."""
     if not spans:
         return [np.nan] * 4
     lasted = {part: np.mean([one[part][1] - one[part][0] for one in spans]) for part in ("read", "register", "write")}
@@ -181,7 +181,7 @@ def compute_parts(spans: list[dict[str, tuple[float, float]]]) -> list[float]:
 
 
 def compute_ends(spans: list[dict[str, tuple[float, float]]], seconds: float) -> list[float]:
-    """The seconds until the first pair was on a device, and from the last one's end there until all was written."""
+    """Returns the seconds until the first pair was on a device, and from the last one's end there until all was written."""
     if not spans:
         return [np.nan] * 2
     end = max(one["write"][1] for one in spans)

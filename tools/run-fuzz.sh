@@ -5,8 +5,8 @@
 #   run-fuzz.sh DIR LOG_DIR [--program NAME]… [--device NAME]… [--cases N | --seconds N] [--processes N] [--threads N]
 #                       [--run N]
 # Without a name: all seven programs; every device of the machine (host, cuda:0, opencl:0, …). Each program runs
-# --cases on each device, 300 unless told; or all of them in turns, until --seconds are over: then what runs is finished, and
-# nothing more begun, as after Ctrl-C. Those of metrics run their devices together, for most of a case's time is ITK's.
+# --cases on each device, 300 by default; or all of them in turns, until --seconds are over: then what runs is finished, and
+# nothing more begun, as after Ctrl-C. The programs of metrics run their devices together, for most of a case's time is ITK's.
 # --processes runs are made at once (1), each of --run cases (300), of which --threads are made at once (1; the
 # resampler's, which bound the device's memory, are not). On a GPU threads are better than processes, which it serves in
 # turns: 16 of them take 90 ms for a case of the resampler, which one makes in 4.
@@ -73,7 +73,7 @@ list_random_cases() {
 }
 
 # list_turns: program and device, one a line, as asked for. A metric's program lists no devices: it asks ITK once for all of them,
-# and is told them in one, with commas. The resampler's tells which there are.
+# and gets them in one argument, with commas. The resampler's program lists them.
 list_turns() {
   local program device listed there asked
   listed=$(list_random_cases ResampleFuzzTest) || exit 1

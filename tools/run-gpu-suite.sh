@@ -84,7 +84,7 @@ keep_small() {
   fi
 }
 
-# From GoogleTest's output: name, device, result of each test. A device is told by its place in the test's name.
+# From GoogleTest's output: name, device, result of each test. A device is known by its place in the test's name.
 list_results() {
   awk '
     /^\[ *(OK|FAILED|SKIPPED) *\] .* \([0-9]+ ms\)/ {
@@ -177,7 +177,7 @@ for_each_sanitized() {
   local tool name filter
   while read -r name filter; do
     [ -x "$bundle/bin/$name" ] || continue
-    # racecheck loses count of what several threads launch at once, and tells that as an error of its own. Millions of samples
+    # racecheck loses count of what several threads launch at once, and reports that as an error of its own. Millions of samples
     # take it longer than everything else; other tests launch the same kernels.
     "$@" racecheck "$name" "$filter:-*SeveralThreadsAtOnce*:*OfAWholeHeadsSize*:*ManySamples*"
     "$@" memcheck "$name" "$filter"
@@ -196,7 +196,7 @@ report_sanitized() {
   { say "$tool: $name $3"; cat "$output"; } >> "$log"
   ran=$(list_results "$output" | grep -c ' OK$')
   errors=$(sed -n -E 's/^=+ (ERROR|RACECHECK|LEAK) SUMMARY: /\1: /p' "$output" | paste -s -d ';')
-  tell "$(printf '%-10s %-26s %12d  %s' "$tool" "$name" "$ran" "${errors:-none told}$([ "$status" -eq 0 ] || echo ", $(describe_status "$status")")")"
+  tell "$(printf '%-10s %-26s %12d  %s' "$tool" "$name" "$ran" "${errors:-none reported}$([ "$status" -eq 0 ] || echo ", $(describe_status "$status")")")"
   if [ "$status" -ne 0 ] || [ "$ran" -eq 0 ]; then
     failed=1
   fi
@@ -276,7 +276,7 @@ PyramidTest */cuda_0
 ShrinkTest */cuda_0
 BSplineDecompositionTest */cuda_0"
 
-# measure PROGRAM LIMIT LINES OPTION…: tells of its output what sed prints by LINES, and what failed.
+# measure PROGRAM LIMIT LINES OPTION…: reports the part of its output that sed prints by LINES, and what failed.
 measure() {
   local name=$1 limit=$2 lines=$3 status
   shift 3
@@ -312,7 +312,7 @@ run_benchmarks() {
   status=$?
   cat "$scratch/output" >> "$log"
   describe_status $status
-  # Of the whole table, which is in the log, the rows that the project's aims speak of.
+  # Prints the rows for which the project has aims; the whole table is in the log.
   tell "" "MattesBenchmark: $(describe_status $status)" \
     "$(sed -n '/^Times in ms/,/^$/p' "$scratch/output" | grep -E '^(row |Mattes/(full|stripped)/)')" \
     "" "$(sed -n '/^Skull-stripped heads/,$p' "$scratch/output")" \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What demo.sh and test.sh share; they source it in the project's root folder.
+# Holds the functions that demo.sh and test.sh share; they source it in the project's root folder.
 set -Eeuo pipefail
 trap 'echo "$0: failed: $BASH_COMMAND" >&2' ERR
 
@@ -42,7 +42,7 @@ cuda_architecture() {
   fi
 }
 
-# What every configure step is to be told, too.
+# Options of every configure step.
 configure_options=()
 
 # g++ looks for memory to free for a seventh of its time with ITK's headers. Where it does not, it takes at most 1.4 GB instead of 1.2.

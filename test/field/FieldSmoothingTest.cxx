@@ -18,7 +18,7 @@ namespace
 {
 using namespace gpureg::kernels;
 
-/** What SyN keeps to itself. */
+/** Gives access to SyN's protected functions. */
 template <unsigned int VDimension>
 class Smoother : public itk::SyNImageRegistrationMethod<itk::Image<double, VDimension>, itk::Image<double, VDimension>>
 {

@@ -213,7 +213,7 @@ TEST_P(RecursiveGaussian, FlatIntegersStayAsITKHasThem)
   test(static_cast<unsigned short>(40000));
   test(-1);
   test(1000003);
-  // The same for doubles.
+  // Doubles give the same.
   using DoubleType = itk::Image<double, 2>;
   using ShortType = itk::Image<short, 2>;
   const auto image = MakeImage<DoubleType>(Grid<2>(), [](const auto &) { return 100.0; });

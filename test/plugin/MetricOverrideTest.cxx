@@ -637,7 +637,7 @@ TEST_P(MetricOverride, HasITKsGradientImage)
 TEST_F(MetricOverrideTest, RegistersAsITKDoes)
 {
   using RegistrationType = itk::ImageRegistrationMethodv4<ImageType, ImageType, itk::TranslationTransform<double, 3>>;
-  // The same image at another position.
+  // This is the same image at another position.
   const auto moving = ImageType::New();
   moving->Graft(m_Fixed);
   ImageType::PointType origin = m_Fixed->GetOrigin();

@@ -123,7 +123,7 @@ TOOLS = """(async () => {
   const all = (query) => [...document.querySelectorAll(query)];
   const set = async (element, value) => { element.value = value; element.dispatchEvent(new Event("input")); await frame(); };
   const press = async (element, key, more) => { element.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, ...more })); await frame(); };
-  // Of a plane: the middle, from -1 to 1 over the canvas, and the extent of what is bright in a colour: red, green or blue.
+  // Returns a plane's middle, from -1 to 1 over the canvas, and the extent of its bright pixels in a colour: red, green or blue.
   const bright = (canvas, colour = 0) => {
     const { width, height } = canvas;
     const copy = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d", { willReadFrequently: true });
@@ -137,8 +137,8 @@ TOOLS = """(async () => {
     return { n: found.n, x: 2 * found.x / found.n / width - 1, y: 2 * found.y / found.n / height - 1,
       wide: found.x1 - found.x0 + 1, high: found.y1 - found.y0 + 1 };
   };
-  // Of what is written: the least contrast to what is behind it, as WCAG 2.1 defines it, and where that is. What is written over
-  // images has a shadow of its own.
+  // Returns the least contrast of a text to its background, as WCAG 2.1 defines it, and where that is. A text over images has a
+  // shadow of its own.
   const light = (colour) => {
     const [r, g, b] = colour.match(/[\\d.]+/g).slice(0, 3).map((part) => {
       const value = part / 255;
@@ -165,7 +165,7 @@ TOOLS = """(async () => {
     }
     return least;
   };
-  // The same in both themes.
+  // Both themes have it.
   const leastContrasts = async () => {
     const found = {};
     for (const choice of ["light", "dark"]) {

@@ -11,7 +11,7 @@ from gpuregistration.cohort.pipeline import Pipeline, WorkerInfo
 from gpuregistration.template import build
 
 GRID = {"shape": (28, 36, 32), "spacing": (3.0, 3.0, 3.0), "origin": (-46.0, -52.0, -42.0)}
-#: What registers such people well, and what does so in no time.
+#: Stages that register such people well, and stages that do so in no time.
 GOOD = ["affine", gr.stages.SyN(iterations=(25, 20), radius=2, step=0.25)]
 QUICK = ["affine", gr.stages.Greedy(iterations=(8, 4), field_sigma=1.0)]
 WORDS = ("--transform", "affine,greedy:iterations=8x4:field_sigma=1", "--first", "none", "--rounds", "2", "--devices", "host")

@@ -39,7 +39,7 @@ def apply(line, code=0):
 
 
 def by_simpleitk(image, transforms, interpolator=sitk.sitkLinear, default=0.0, kind=sitk.sitkFloat64):
-    """Resamples a file on the reference's grid. Of the transforms the first one is applied first to its points."""
+    """Resamples a file on the reference's grid. The first transform is applied first to its points."""
     chain = sitk.CompositeTransform(list(transforms)[::-1])
     return sitk.GetArrayFromImage(sitk.Resample(sitk.ReadImage(image, kind), sitk.ReadImage("r.nii.gz"), chain, interpolator, default))
 

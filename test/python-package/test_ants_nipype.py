@@ -109,7 +109,7 @@ def run(interface):
 
 
 def by_simpleitk(transforms, image, reference):
-    """Resamples a file. Of the transforms the first one is applied first to the reference's points."""
+    """Resamples a file. The first transform is applied first to the reference's points."""
     read = [sitk.Cast(sitk.ReadImage(name), sitk.sitkFloat64) for name in (image, reference)]
     return sitk.GetArrayFromImage(sitk.Resample(read[0], read[1], sitk.CompositeTransform(list(transforms)[::-1]), sitk.sitkLinear))
 

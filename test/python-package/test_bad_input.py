@@ -70,7 +70,7 @@ def test_masked_arrays(pair):
     ):
         with pytest.raises(gr.BadInputError, match=r"array.filled\(0\), .* fixed_mask=~numpy.ma.getmaskarray\(array\)"):
             call()
-    # What it says to do is possible, and what is hidden makes no difference then.
+    # The advice is possible to follow, and the hidden values then make no difference.
     mask = ~np.ma.getmaskarray(array)
     metrics = [gr.metric("mean_squares", array.filled(value), pair[1], fixed_mask=mask, device="host") for value in (0, 9)]
     assert metrics[0].value(gr.Affine()) == metrics[1].value(gr.Affine()) > 0
@@ -277,7 +277,7 @@ def test_other_memory_layouts_are_the_same(pair, make):
 @pytest.mark.parametrize("kind", ["u1", "i2", "u2", "i4", "i8", "f2", "f8", "?"])
 def test_other_types(pair, kind):
     fixed, moving = [(array > 50) if kind == "?" else array.clip(0, 120).astype(kind) for array in pair]
-    # Of so few voxels a correlation ratio by 256 bins is not smooth: where it ends hangs on the last digits.
+    # A correlation ratio by 256 bins of so few voxels is not smooth: where it ends depends on the last digits.
     result = register(fixed, moving, metric="mean_squares")
     assert result.warped.dtype == np.dtype(kind)
     plain = register(fixed.astype("f8"), moving.astype("f8"), metric="mean_squares").transform.matrix_of()

@@ -17,8 +17,8 @@ from cohort_data import make_cohort
 from gpuregistration._devices import find_hardware_id
 from gpuregistration.cohort import claims
 
-# A process that takes a device, of those that are named, says which, and lives until its input ends. What they are is reported behind the
-# names, such as cuda:0=8f2a; of other names it is not known.
+# A process that takes a device, of those that are named, says which, and lives until its input ends. Their hardware is given behind the
+# names, such as cuda:0=8f2a; without that it is not known.
 CLAIMING = r"""
 import os, sys
 from gpuregistration.cohort import claims

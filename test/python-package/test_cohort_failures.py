@@ -166,7 +166,7 @@ def test_a_full_disk(tmp_path):
     assert "Traceback" not in err
     assert_nothing_half_done(tmp_path / "out")
     assert list((tmp_path / "out").glob("pair-*")) == []
-    # What was there before stays as it was.
+    # The results that were there before stay as they were.
     assert run_process("cohort", table, "-o", tmp_path / "out", *HOST)[0] == 0
     before = {path: path.read_bytes() for path in (tmp_path / "out").glob("*/*")}
     code, printed, err = run_process("cohort", table, "-o", tmp_path / "out", *HOST, "--seed", "2", before=limit)

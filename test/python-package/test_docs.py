@@ -30,7 +30,7 @@ def _load(name):
 
 snippets, charts = _load("snippets"), _load("charts")
 PAGES = snippets.pages()
-# What comes with what it prints, or does more than small heads take: see REPLACED.
+# Blocks that show their output, or do more than small heads take: see REPLACED.
 CONSOLE = ("console",)
 FILES = ("csv",)
 CODE_OF_PROGRAMS = ("cpp", "cmake")
@@ -111,8 +111,7 @@ def test_code_of_programs_stands_in_programs(page):
 
 
 OTHERS = [PROJECT / name for name in ("README.md", "docs/README.md", "docs/guide.md", "docs/formats.md")]
-# Of README.md, the guide and what is shown as a console's, commands and blocks of python are run, too. What is put in the place of what
-# stands there:
+# Commands and blocks of python are run from README.md, the guide and consoles' blocks, too. What stands there is replaced:
 REPLACED = {
     "gpureg bench": "gpureg bench --size 32 --seconds 0.01 --device host",
     "build/RegisterRigidly": "RegisterRigidly",
@@ -120,9 +119,9 @@ REPLACED = {
 }
 READ = ("fixed", "moving", "moving_labels")
 COMMANDS = ("gpureg",)
-# Of the examples, which are built where the C++ tests are.
+# These belong to the examples, which are built where the C++ tests are.
 PROGRAMS = ("RegisterFiles", "RegisterRigidly")
-# What is not run, by its command or its first line, and why.
+# Blocks that are not run, by their command or their first line, and why.
 NOT_RUN = {
     "./demo.sh": "installs packages and builds: half an hour",
     "./test.sh": "runs this test, and all others",

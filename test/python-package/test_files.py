@@ -187,7 +187,7 @@ def test_compressed_as_closely_as_zlib_does(tmp_path, rng, deflate_library):
     for array in (labels.astype(np.uint16), labels.astype(np.int64), labels.astype(np.float32), labels * 0.1, noise.astype(np.float32)):
         gr.write_image(tmp_path / "o.nii.gz", gr.Image(array))
         size = (tmp_path / "o.nii.gz").stat().st_size
-        # Of 240 such images isal's largest was 1.31 times as large. Runs alone would take several times as much for labels.
+        # Among 240 such images isal's largest file was 1.31 times as large. Runs alone would take several times as much for labels.
         most = 1.05 if deflate_library == "zlib" else 1.5
         assert size < most * len(zlib.compress(array.tobytes(), 4)) + 2000, array.dtype
 

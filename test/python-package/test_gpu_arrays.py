@@ -354,11 +354,11 @@ def cost_beside_the_engine(whole, engine):
 
 
 def test_registration_takes_what_the_engine_takes(library, heads, moved):
-    """What arrays in and out cost beside the engine is less than a millisecond: on a GPU 1/20 of a whole head's registration.
+    """Arrays in and out cost less than a millisecond beside the engine: on a GPU 1/20 of a whole head's registration.
 
-    Timed are register() and the warped image's array, which is made when it is asked for. The engine's share is the seconds that it tells
-    of each stage. Of warping it tells none: what the same resampling takes a second time, of the same arrays, is counted as its share.
-    That holds the cost of a call of resample(), too, which is then not looked at. The first call of six that was not disturbed ends it.
+    register() and the warped image's array, which is made when it is asked for, are timed. The engine's share is the seconds that it reports
+    for each stage. It reports none for warping: the time of a second resampling of the same arrays counts as its share. That includes
+    the cost of a call of resample(), too, which is then not looked at. The first call of six that was not disturbed ends it.
     """
     if library.device != "host":
         grid = {"shape": (160, 192, 176), "spacing": (0.5, 0.5, 0.5)}

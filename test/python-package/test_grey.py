@@ -49,7 +49,7 @@ def test_registered_as_grey(greys, kind):
     assert by_mask.cost == gr.register(*greys, fixed_mask=mask, device="host").cost
     # Colours that are resampled stay colours.
     assert gr.resample(moving, found.transform, fixed, device="host").array.shape == fixed.array.shape
-    # The same for the other library's images.
+    # The other library's images give the same.
     images = [gr._kinds.to_simpleitk(image) for image in (fixed, moving)]
     assert gr.register(*images, device="host").warped.GetNumberOfComponentsPerPixel() == 1
 

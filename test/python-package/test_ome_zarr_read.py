@@ -60,7 +60,7 @@ def test_channels(tmp_path, monkeypatch):
     assert (gr.read_image(path, channel=1).array == values[1]).all()
     with pytest.warns(gr.InputWarning, match="level 1 is read, of 16 x 14 x 12 voxels, 3 channels"):
         gr.read_image(path)
-    # Of other files, too.
+    # Other files have it, too.
     colours = gr.Image(np.moveaxis(values, 0, -1), is_vector=True)
     gr.write_image(tmp_path / "a.mha", colours)
     assert (gr.read_image(tmp_path / "a.mha", channel=2).array == values[2]).all()
@@ -78,7 +78,7 @@ def test_time(tmp_path):
 def test_units(tmp_path, unit, factor):
     path = write_zarr(tmp_path / "a.zarr", [FINE], unit=unit)
     assert np.allclose(gr.read_image(path).spacing, np.array([3, 4, 5]) * factor)
-    # What is made of it has its unit.
+    # An output has the input's unit.
     made = resample_zarr(path, tmp_path / "out.zarr", memory=10_000_000, devices=["host"])
     reported = zarr.open_group(made.output, mode="r").attrs["ome"]["multiscales"][0]
     assert reported["datasets"][0]["coordinateTransformations"][0]["scale"] == pytest.approx([5, 4, 3], rel=1e-12)

@@ -193,7 +193,7 @@ def test_too_little_memory_is_said_before_anything_is_sent(device, limit, stage,
     assert _engine.most_memory_in_use(device) == before
     said = str(caught.value)
     assert f"{plan.bytes / 2**20:.2f} MiB" in said and device in said
-    # What is said to fit does.
+    # A plan that is said to fit does fit.
     promised = float(re.search(r"would hold ([0-9.]+) MiB$", said)[1])
     assert promised * 2**20 <= plan.bytes
 
@@ -207,7 +207,7 @@ def test_what_just_fits_runs(device, limit, stage):
     fixed, moving = head(), head(0.05)
     plan = gr.plan_registration(fixed, moving, stage, device=device)
     expected = gr.register(fixed, moving, stage, device=device).transform.array
-    # What a plan leaves out, such as the Gaussians' weights.
+    # Bytes that a plan leaves out, such as the Gaussians' weights.
     limit(plan.bytes + 4096)
     found = gr.register(fixed, moving, stage, device=device)
     np.testing.assert_array_equal(found.transform.array, expected)

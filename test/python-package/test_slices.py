@@ -76,7 +76,7 @@ def test_oblique_slices(flat, angles):
             point = image.index_to_point @ [*index, 1]
             there = whole.index_to_point @ [*index, 0, 1] - whole.index_to_point @ [0, 0, 0, 1]
             assert np.linalg.norm(point[:2] - image.origin) == pytest.approx(np.linalg.norm(there), abs=1e-9)
-    # The same step within the plane is the same step in both.
+    # A step within the plane is the same step in both.
     step = one.direction[:, 0]
     by_other = np.linalg.lstsq(other.direction[:, :2], step, rcond=None)[0]
     np.testing.assert_allclose(first.direction[:, 0], second.direction @ by_other, atol=1e-9)

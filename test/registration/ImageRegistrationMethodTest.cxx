@@ -327,7 +327,7 @@ TEST_P(ImageRegistrationMethodTest, SeesAnotherImageThatTheMetricIsGiven)
   EXPECT_NE(Compare(settings), unchanged);
 }
 
-/** A program that casts constness away is told so. */
+/** A program that casts constness away gets an error. */
 TEST_P(ImageRegistrationMethodTest, RefusesChangesOfWhatIsConstant)
 {
   const auto expectError = [this](const Action & action, unsigned int level) {

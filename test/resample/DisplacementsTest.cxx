@@ -131,7 +131,7 @@ TEST_P(DisplacementsTest, StayOnTheDevice)
   const auto                made = engine.ComputeDisplacementsOnDevice(request, OneAfterTheOther);
   EXPECT_EQ(made->GetType(), gpureg::NumberType::Float64);
   EXPECT_EQ(made->GetDeviceName(), GetParam());
-  // None of the displacements is downloaded: no more than the size of the map.
+  // No displacement is downloaded: no more than the size of the map.
   EXPECT_LT(engine.GetStatistics().bytesDown, 1024);
   if (GetParam() == "host")
   {

@@ -416,7 +416,7 @@ TEST_F(CudaBackendTest, AVolumeOfMoreThanTwoToThe31VoxelsIsReadAtItsFarEnd)
   metric.SetMovingImage(MakeMovingSide(size), RunOnThreads);
   const std::vector<std::uint64_t> histogram = EvaluateFarEnd(metric, size, corner);
 
-  // The same corner as a volume of its own.
+  // That corner as a volume of its own.
   MovingImage small = MakeMovingSide(corner);
   small.values = [&](std::int64_t first, std::int64_t count, void * out) {
     for (std::int64_t i = 0; i < count; ++i)

@@ -44,7 +44,7 @@ using kernels::RecurseLinesKernel;
 using kernels::RecurseTileKernel;
 using kernels::RecursionArguments;
 
-// What LaunchGroups() reads from the kernels' functions.
+// These are the properties that LaunchGroups() reads from the kernels' functions.
 template <typename TKernel>
 using Shape = group::Shape<TKernel, float>;
 static_assert(Shape<LongestGroupKernel>::constants == 0 && Shape<LongestGroupKernel>::endOfStructures == 0);

@@ -37,7 +37,7 @@ using kernels::RealToNumberKernel;
 using kernels::ReplaceValueKernel;
 using kernels::ScaleGradientKernel;
 
-// Whether a parameter takes an argument. A call with any other does not compile.
+// Is true if a parameter takes an argument. A call with any other argument does not compile.
 template <typename TParameter, typename TArgument, typename TTyped = TParameter>
 constexpr bool takes = std::is_constructible<item::Passed<false, TParameter, TTyped>, const TArgument &>::value;
 template <typename TParameter, typename TArgument>

@@ -345,7 +345,7 @@ TEST_P(OpenCLEquivalenceTest, AgreesWithTheHostAndRepeats)
   const Answer device = Evaluate(metric, problem);
   EXPECT_TRUE(Evaluate(metric, problem) == device);
 
-  // The same samples are valid: each counts countUnit. Their distribution differs only by rounding.
+  // As many samples are valid: each counts countUnit. Their distribution differs only by rounding.
   const double counted = CountSamples(host);
   ASSERT_GT(counted, problem.GetSampleCount() / 5);
   EXPECT_EQ(CountSamples(device), counted);

@@ -30,7 +30,7 @@ struct ErrorOfRecord
   double openCL;
 };
 
-/** Tells whether an error is at most 1.5 times that of record. CUDA has no record of its own: the larger one of the other two is taken. */
+/** Returns true if an error is at most 1.5 times that of record. CUDA has no record of its own: the larger one of the other two is taken. */
 inline ::testing::AssertionResult
 IsWithinRecord(const std::string & device, double error, const ErrorOfRecord & record)
 {

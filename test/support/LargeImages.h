@@ -126,8 +126,8 @@ protected:
                                    std::to_string(available >> 20) + " are available";
   }
 
-  /** Updates a filter if the device has room for so many bytes, and for arrays of this size. Returns the reason why not; empty if it
-   *  has. */
+  /** Updates a filter if the device has memory for so many bytes, and for arrays of this size. Returns the reason why not; empty if
+   *  it has. */
   template <typename TFilter>
   std::string
   UpdateIfMemorySuffices(TFilter & filter, std::uint64_t deviceBytes) const

@@ -101,7 +101,7 @@ DrawGridNear(const Grid<VDimension> & other, Random & random, itk::SizeValueType
   switch (Draw(random, 6))
   {
     case 0:
-      // The same grid: positions are integers.
+      // The grid is the same: positions are integers.
       return grid;
     case 1:
       // Every second voxel: positions may be half-way.

@@ -139,7 +139,7 @@ public:
       }
       catch (const gpureg::OutOfMemoryError &)
       {
-        // The device has no room for the image beside what is made from it.
+        // The device's memory does not hold the image beside what is made from it.
       }
     }
     m_Summary = Summarize(image.GetBufferPointer(), CountPixels(image), parallelFor);

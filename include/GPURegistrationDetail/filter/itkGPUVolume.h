@@ -149,7 +149,7 @@ public:
         }
         catch (const gpureg::OutOfMemoryError &)
         {
-          // The device has no room for both copies: the volume is set without keeping the image.
+          // The device's memory does not hold both copies: the volume is set without keeping the image.
         }
       }
     }

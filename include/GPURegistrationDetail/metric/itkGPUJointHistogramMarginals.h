@@ -11,8 +11,8 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** Returns true if the metric swaps the marginal densities of the fixed and the moving image, as ITK's releases up to 5.4 do. A version
- *  number does not tell, since ITK 6 was corrected between two of its previews. Instead the function evaluates the metric for two
+/** Returns true if the metric swaps the marginal densities of the fixed and the moving image, as ITK's releases up to 5.4 do. The version
+ *  number does not decide it, since ITK 6 was corrected between two of its previews. Instead the function evaluates the metric for two
  *  images of 2 × 2 voxels: a quarter of the fixed image's voxels, and half of the moving image's, are 0.
  *  \tparam TMetric itk::JointHistogramMutualInformationImageToImageMetricv4. */
 template <typename TMetric>

@@ -104,7 +104,7 @@ public:
     }
   }
 
-  /** Returns true if Initialize() has found that ITK's classes will compute derivatives, or everything. What ITK's classes need is then
+  /** Returns true if Initialize() has found that ITK's classes will compute derivatives, or everything. Their input is then
    *  made at once, from the current voxels. */
   bool
   IsForITK() const

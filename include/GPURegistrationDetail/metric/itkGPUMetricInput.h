@@ -299,7 +299,7 @@ private:
   };
 
   /** Compares the sources with what the engine has. If keys are not trusted, it hashes all of them, new ones as well, since the next
-   * evaluation compares with their hashes. Constant memory is left out: where it is, the key tells. */
+   * evaluation compares with their hashes. Constant memory is left out: the key contains its address. */
   Sources
   CompareSources()
   {
@@ -346,7 +346,7 @@ private:
     return { source, hash ? resident.Compare(source, *hash) : resident.Compare(source, this->GetParallelFor()) };
   }
 
-  /** Calls make(image). If the device has no room for both the image and what is made from it, gives up the images, and calls
+  /** Calls make(image). If the device's memory does not hold both the image and what is made from it, gives up the images, and calls
    * make(null). */
   template <typename TMake>
   void

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describes what a metric's samples and moving image on the device are made from, to tell whether ITK's objects have changed.
+// Describes what a metric's samples and moving image on the device are made from, to detect changes of ITK's objects.
 #ifndef itkGPUMetricSources_h
 #define itkGPUMetricSources_h
 

@@ -97,8 +97,8 @@ GPURegistration_EXPORT
 std::size_t
 GetAvailableMemory(const std::string & deviceName);
 
-/** Compares a plan with what a device has room for.
- *  \param available bytes, such as those of GetAvailableMemory() and those of the plan's images if they are on the device already
+/** Compares a plan with the memory that a device has.
+ *  \param available bytes, such as GetAvailableMemory() returns, and those of the plan's images if they are on the device already
  *  \throws OutOfMemoryError, which says how much is missing and the first of the plan's changes that would fit, if the plan does not */
 GPURegistration_EXPORT
 void

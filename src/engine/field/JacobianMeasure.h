@@ -31,7 +31,7 @@ public:
   {}
 
   /** Waits for the numbers of a field, float[3] a voxel, mm. scratch: an array, not the field, which is overwritten; as many voxels are
-   *  described at a time as it has room for. */
+   *  described at a time as it holds. */
   VolumeChanges
   Measure(const kernels::FieldGrid & grid, const Memory & field, FieldReducer & reducer, MemoryPointer & scratch);
 

@@ -31,8 +31,8 @@ public:
 
   /** Makes the level from an image. A voxel of the level is the mean of factors[axis] voxels along each axis, after a Gaussian whose sigma
    *  is half of that number of voxels. If factors do not divide the size, the remaining voxels are left out, half of them at either end. If
-   *  all factors are 1, the level refers to the image, copies nothing, and frees what it had. Of a narrow image it is then a copy of floats,
-   *  unless keepsNarrow says that it may be narrow, too. Enqueues the work; the image must not change until it is done. */
+   *  all factors are 1, the level refers to the image, copies nothing, and frees what it had. The level of a narrow image is then a copy
+   *  of floats, unless keepsNarrow says that it may be narrow, too. Enqueues the work; the image must not change until it is done. */
   void
   Make(
     const DeviceImage & image, const Size & size, const Size & factors, LinePasses & passes, bool keepsNarrow = false);

@@ -30,8 +30,8 @@ enum class LevelForces
 {
   /** The forces are the derivatives of the value. */
   OfValue,
-  /** The forces are those of ITK's metrics for displacement fields: by points, from central differences of the moving image's voxels. Those of
-   *  demons are a direction, and no derivative. */
+  /** The forces are those of ITK's metrics for displacement fields: by points, from central differences of the moving image's voxels. The
+   *  forces of demons are a direction, and no derivative. */
   OfITK
 };
 

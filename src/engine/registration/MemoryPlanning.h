@@ -28,8 +28,8 @@ NameBytes(std::size_t bytes);
 std::size_t
 GetAvailableMemoryOf(Backend & backend, Queue & queue);
 
-/** Frees what an engine keeps of its last registration, if there is no room beside it for all that the next one would hold: a plan is that of
- *  an engine without arrays. Throws if there is not enough room then, either.
+/** Frees what an engine keeps of its last registration, if the memory does not hold the next one's arrays beside it: a plan is that of an
+ *  engine without arrays. Throws if the memory is still short then.
  *  \param makePlan returns a plan without, or, if its argument is true, with changes
  *  \param release frees the engine's arrays
  *  \throws OutOfMemoryError as CheckFits() does */

@@ -31,7 +31,7 @@ struct KernelArgument
   std::size_t            memberCount;
 };
 
-/** What launches of item kernels and of group kernels have in common, without the kernel's types. */
+/** Holds the arguments that launches of item kernels and of group kernels have in common, without the kernel's types. */
 struct KernelLaunch
 {
   const char * name;

@@ -58,7 +58,7 @@ using Taker = std::function<void(std::int64_t first, std::int64_t count, const v
 void
 DownloadArray(Queue & queue, const Memory & source, std::size_t elementSize, std::int64_t count, const Taker & take);
 
-/** Describes an array that the device makes tile by tile, because it has no room for the whole or to overlap copies. */
+/** Describes an array that the device makes tile by tile, because its memory does not hold the whole, or to overlap copies. */
 struct TiledArray
 {
   std::size_t  elementSize = 0;

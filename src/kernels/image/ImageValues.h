@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device computes from an image's values where they lie: their summary, clamped values, and the values that metrics store. In double
-// precision, as the host computes them, so that a value's bin and its last digit are the same on every device.
+// Computes from an image's values on a device: their summary, clamped values, and the values that metrics store. It uses double
+// precision, as the host does, so that a value's bin and its last digit are the same on every device.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_ImageValues_h
 #define gpureg_kernels_ImageValues_h

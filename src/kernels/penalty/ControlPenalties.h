@@ -50,7 +50,7 @@ CountNodes(const ControlPenaltyArguments * a)
 }
 
 /** Returns the number of partial derivatives of a node's energy, float4 each: by u's derivatives along the grid's axes, in steps of the
- *  grid. Those of all nodes along the first axis come first, then those along the second one, and so on. */
+ *  grid. The derivatives of all nodes along the first axis come first, then those along the second one, and so on. */
 GPUREG_FUNCTION int
 CountNodeDerivatives(int kind)
 {

@@ -173,7 +173,7 @@ TEST_P(CorrelationRatioSchemesTest, OfADisplacementField)
   });
 }
 
-/** The same with border weights. The definition, which takes the longest, is computed once for all devices. */
+/** Tests the schemes with border weights. The definition, which takes the longest, is computed once for all devices. */
 TEST(CorrelationRatioSchemesTest, OfAWholeHeadsSize)
 {
   auto problem = MakeProblemOfAWholeHeadsSize(31);

@@ -182,7 +182,7 @@ TEST_P(DenseStartTest, IsThatOfALinearMap)
         return TakeField(registration, registration.CountVoxels());
       };
       const Floats expected = find();
-      // The same as a field, and as a field behind a linear map.
+      // Begins with the same map as a field, and as a field behind a linear map.
       problem.initial = {};
       problem.initial.Append(Sample(pair.grid, move));
       EXPECT_LT(ComputeLargestDifference(find(), expected), 2e-3) << GetName(scheme);

@@ -240,7 +240,7 @@ TEST_P(DiffeomorphicMethodTest, FollowsADeformation)
       largest = std::max(largest, error);
       ++count;
     });
-    // Of both inverses.
+    // Both inverses have errors.
     EXPECT_LE(sum / count, 0.01 * problem.grid.spacing[0]) << scheme;
     EXPECT_LE(largest, 0.2 * problem.grid.spacing[0]) << scheme;
   }

@@ -109,7 +109,7 @@ CompareFullCases(const std::string & device)
   }
 }
 
-/** What an observer reads at an event. */
+/** Holds what an observer reads at an event. */
 struct Seen
 {
   std::string         event;

@@ -327,7 +327,7 @@ TEST_P(VelocityRegistrationTest, SmoothsWhatFolds)
   EXPECT_EQ(result.foldedVoxels, 0);
   EXPECT_GT(result.smallestDeterminant, 0);
   EXPECT_TRUE(result.warnings.empty());
-  // What is not to be smoothed folds, and a warning says so.
+  // A field that must not be smoothed folds, and a warning says so.
   settings.fieldSigma = 0;
   const auto unsmoothed = registration.Register(pair.Load(), settings, OnThreads(2));
   EXPECT_GT(unsmoothed.foldedVoxels, 0);

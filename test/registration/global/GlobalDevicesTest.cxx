@@ -68,7 +68,7 @@ ComputeDistance(const GlobalProblem<VDimension> & problem,
   const auto   onHost = search("host");
   const auto   onDevice = search(device);
   const double distance = ComputeFarthest(problem, *onHost->GetTransform(), *onDevice->GetTransform());
-  // A search ends where the cost's last digits hide its slope. Of 15 searches by PoCL the farthest ends 0.0044 voxels from the host's.
+  // A search ends where the cost's last digits hide its slope. The farthest of 15 searches by PoCL ends 0.0044 voxels from the host's.
   EXPECT_LT(distance, 0.01 * problem.grid.spacing[1]);
   // Both results are equally good.
   EXPECT_NEAR(onDevice->GetFinalCost(), onHost->GetFinalCost(), 1e-5);

@@ -34,9 +34,9 @@ def make_inflater() -> Any:
 def deflate(block: memoryview) -> bytes:
     """Compresses some bytes by themselves. The result ends on a byte, so that others can follow it.
 
-    A sample tells how. Isal is taken unless zlib finds more that repeats, as in labels. Floats that were interpolated hardly repeat but in
-    runs of zeros, which zlib finds in a quarter of the time that it takes to look for all that repeats. Where all of the sample is the
-    same, as labels' background is, it tells nothing: then zlib looks.
+    A sample decides. Isal is taken unless zlib finds more that repeats, as in labels. Floats that were interpolated hardly repeat but in
+    runs of zeros, which zlib finds in a quarter of the time that it takes to look for all that repeats. Where all values of the
+    sample are equal, as in labels' background, the sample decides nothing: then zlib looks.
     """
     sample = block[len(block) // 2 :][:_SAMPLE]
     quickly = len(_deflate_by_isal(sample)) if library is not zlib else None

@@ -31,7 +31,7 @@ class Frame:
         position: of its first voxel, in mm; None: the header has none, or no directions.
         axes: the directions of rows and of columns; None: the same.
         spacing: mm along x and y; None: the header has none.
-        thickness: mm along z, where there is no other slice to tell.
+        thickness: mm along z, if no other slice shows it.
         slope, intercept: what stored numbers are multiplied by, and what is added.
         names_slope, names_intercept: whether the header has them.
         rescale_type: what values are then, such as "HU"; None: the header does not say.

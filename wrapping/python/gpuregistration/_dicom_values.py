@@ -71,7 +71,7 @@ def stored_type(header: Any, path: Path) -> np.dtype:
     """Returns the type of a file's numbers, in this machine's order of bytes.
 
     Raises:
-        BadInputError: there is no such type, or it has no room for the bits that are stored.
+        BadInputError: there is no such type, or it cannot hold the bits that are stored.
     """
     bits = header.get("BitsAllocated")
     # Floats have no bits that are stored apart from others.

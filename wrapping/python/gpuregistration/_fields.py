@@ -79,7 +79,7 @@ def field_of_nifti(stored: Stored, name: str) -> DisplacementField:
         )
     if (kind is not None or intent_name == "Mapping") and int(header["sform_code"]) <= 0 and int(header["qform_code"]) <= 0:
         raise BadInputError(
-            f"The file {name} holds positions or displacements in a space that its header does not tell: its qform_code and sform_code "
+            f"The file {name} holds positions or displacements in a space that its header does not say: its qform_code and sform_code "
             "are both 0. Write it with an sform."
         )
     field = field_of_image(image_of(stored, "A field of displacements has 2 or 3, and as many components a voxel."), name)

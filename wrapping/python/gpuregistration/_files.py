@@ -33,7 +33,7 @@ from ._warnings import remember_input_warnings
 from .ome_zarr.names import is_zarr, split_name
 
 # SimpleITK asks its readers in turn whether a file is theirs, HDF5's among the first. That library is not made for several threads, and
-# neither may two use it at once. What has a reader by its name does not ask it.
+# neither may two use it at once. A file whose name has a reader is not asked for by it.
 _hdf5 = threading.Lock()
 READERS = {".mha": "MetaImageIO", ".mhd": "MetaImageIO", ".nrrd": "NrrdImageIO", ".nhdr": "NrrdImageIO"}
 
@@ -387,7 +387,7 @@ def _read_image_file(name: str) -> Any:
 
 
 def _in_mm(image: Any, unit: float) -> Any:
-    """Returns SimpleITK's image with its lengths in mm, which were in a unit of `unit` mm. Those along time, a fourth axis, stay."""
+    """Returns SimpleITK's image with its lengths in mm, which were in a unit of `unit` mm. Lengths along time, a fourth axis, stay."""
     if unit != 1.0:
         for axes, put in ((image.GetSpacing(), image.SetSpacing), (image.GetOrigin(), image.SetOrigin)):
             put([unit * length for length in axes[:3]] + list(axes[3:]))
@@ -438,14 +438,14 @@ def write_whole(name: str, write: Callable[[str], Any]) -> None:
 
 
 def _check_holds(made: Path, image: Any) -> None:
-    """Raises OSError if the files that were made are smaller than the values of the image: some writers do not tell of a full disk."""
+    """Raises OSError if the files that were made are smaller than the values of the image: some writers do not report a full disk."""
     wanted = image.GetNumberOfPixels() * image.GetNumberOfComponentsPerPixel() * image.GetSizeOfPixelComponent()
     if sum(part.stat().st_size for part in made.parent.iterdir()) < wanted:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _check_disk_space(made: Path) -> None:
-    """Checks that the disk has room left. Some writers end without an error where it is full.
+    """Checks that the disk has space left. Some writers end without an error where it is full.
 
     Raises:
         OSError: it does not.

@@ -4,7 +4,7 @@
 FLIRT's matrix leads from the input (the moving image) to the reference (the fixed one), in coordinates of its own: see the engine's
 MakeIndexToFLIRT. FSL counts x from the other end where the determinant of the file's sform is positive, or of its qform where the sform's
 code is 0; where both are, it does not. nibabel's grid of such a file has a negative determinant, so that the same rule holds for it; ITK's
-has a positive one, and so it is told apart (Image.is_placed).
+has a positive one, and so it is distinguished (Image.is_placed).
 """
 
 from __future__ import annotations

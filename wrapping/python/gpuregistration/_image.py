@@ -20,10 +20,10 @@ class Image:
     """An image of two or three dimensions, of a number or of several a voxel.
 
     Args:
-        array: values, in the order of NumPy's indices: ``[z, y, x]``, or ``[y, x]``. Of any real type, in any memory layout. An array
-            on a GPU, of CuPy, PyTorch or another library that has DLPack or CUDA's array interface, stays there, and is to be
-            contiguous. Of floats and doubles it is read where it is; other numbers are converted there. Each function reads it again,
-            when what makes it is done, and until it returns the array must not be changed.
+        array: values, in the order of NumPy's indices: ``[z, y, x]``, or ``[y, x]``, of any real type and memory layout. An array on a
+            GPU, of CuPy, PyTorch or another library that has DLPack or CUDA's array interface, stays there, and must be contiguous.
+            Floats and doubles are read where they are; other numbers are converted there. Each function waits until the array is
+            computed, and reads it again; the array must not be changed until the function returns.
         spacing: mm between voxels along x, y (and z); greater than 0. 1 unless it is given.
         origin: mm, the point of voxel 0. 0 unless it is given.
         direction: a matrix whose columns are the directions of the image's axes x, y (and z). The identity unless it is given.

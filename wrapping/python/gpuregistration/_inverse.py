@@ -15,7 +15,7 @@ from ._vectors import as_volume, from_volume
 
 
 class InverseErrors(NamedTuple):
-    """Tells how well an inverse undoes its deformation. At each voxel of the inverse's grid the inverse leads to a point, and the deformation
+    """Measures how well an inverse undoes its deformation. At each voxel of the inverse's grid the inverse leads to a point, and the deformation
     leads that point to another place than the voxel: the error is the distance, in voxels.
 
     Attributes:

@@ -24,7 +24,7 @@ _PACKED_BYTES = metaimage_key(b"CompressedDataSize", rb"(\d+)")
 _DIMENSIONS = metaimage_key(b"NDims", rb".+?")
 # Its names are older and newer ones of the same.
 _MATRIX = metaimage_key(b"(?:TransformMatrix|Rotation|Orientation)", rb"([-+0-9.eE \t]+?)")
-# This number tells zlib to unpack either format: values are packed by zlib or by gzip.
+# This number makes zlib unpack either format: values are packed by zlib or by gzip.
 _ZLIB_OR_GZIP = zlib.MAX_WBITS | 32
 # So many bytes are unpacked at a time.
 _PART_BYTES = 1 << 20

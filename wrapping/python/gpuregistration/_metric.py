@@ -181,7 +181,7 @@ def metric(
         radius: voxels along each axis, from the middle of a neighborhood to its side.
         center: the point that the parameters' matrix turns about, ``(d,)``, in mm; 0 by default.
         device: a device's name; None: the device of an array on a GPU, or else the default one.
-        fixed_range, moving_range: as stages.Rigid has them; Metric.warnings tells of outliers.
+        fixed_range, moving_range: as stages.Rigid has them; Metric.warnings names outliers.
 
     Raises:
         BadInputError: there is no such metric, images are not possible, or arrays are on another GPU than the one that is to compute.

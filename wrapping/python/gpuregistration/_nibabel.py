@@ -29,7 +29,7 @@ _MOST_APART = 0.1
 _HALF_TURN, _ROUNDED = 1e-6, 1e-3
 # NIfTI's floats leave products of directions off those of an orthonormal matrix by this number at most.
 _MOST_SKEW = 1e-4
-# Floats can tell the steps of whole numbers of 16 bits apart if at most so many steps stand between 0 and the offset, and if neither the step
+# Floats can distinguish the steps of whole numbers of 16 bits if at most so many steps stand between 0 and the offset, and if neither the step
 # nor its inverse is smaller than the second number.
 _MOST_STEPS, _LEAST_SLOPE = 1 << 17, 1e-30
 _COLOURS = (("R", "G", "B"), ("R", "G", "B", "A"))

@@ -193,7 +193,7 @@ def _behind_end(path: Path, begin: int) -> BadInputError:
 
 
 class _Log:
-    """Where nibabel tells what it mends in a header: warns of what that says in two ways, or in none."""
+    """Receives what nibabel corrects in a header, and warns where the header contradicts itself, or says nothing."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

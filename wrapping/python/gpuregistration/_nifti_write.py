@@ -61,7 +61,7 @@ def _component_blocks(values: np.ndarray) -> Iterator[Callable[[], np.ndarray]]:
 
 
 def check_fits_nifti(image: Image, volumes: int = 1) -> None:
-    """Raises BadInputError if NIfTI has no room for so many voxels along an axis, or volumes."""
+    """Raises BadInputError if NIfTI cannot hold so many voxels along an axis, or volumes."""
     if max(image.components, volumes, *image.size) > _MOST_VOXELS:
         series = f"{volumes} volumes, " if volumes > 1 else ""
         raise BadInputError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Formats that SimpleITK reads without looking whether all is there: what can be told of that."""
+"""Checks files of formats that SimpleITK reads without checking that they are complete."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def warn_of_format(name: str, reader: str) -> None:
     """Warns of a format that is SimpleITK's alone.
 
     Args:
-        reader: SimpleITK's name of what reads it; "" if there is none, which that tells itself.
+        reader: SimpleITK's name of the file's reader; "" if there is none, of which SimpleITK warns itself.
 
     Raises:
         BadInputError: it is MINC by another name.

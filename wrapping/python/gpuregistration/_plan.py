@@ -63,7 +63,7 @@ class Plan:
         device: the device's name.
         images: bytes of the images and masks, which are held from the beginning to the end.
         stages: the plan of each stage, in the order in which they run.
-        room: bytes that the device has for it now, within the limit of this process.
+        room: bytes of the device's memory that this process can still use, within its limit.
     """
 
     def __init__(self, device: str, images: int, stages: list[PlannedStage], room: int, engine_plans: Sequence[_engine.MemoryPlan]) -> None:
@@ -80,11 +80,11 @@ class Plan:
 
     @property
     def fits(self) -> bool:
-        """Whether the device has room for it."""
+        """True if the device has enough memory for it."""
         return self.bytes <= self.room
 
     def check(self) -> None:
-        """Raises OutOfMemoryError, which says how much is missing and what would fit, if the device has no room for it."""
+        """Raises OutOfMemoryError, which says how much is missing and what would fit, if the device has too little memory."""
         for stage, plan in zip(self.stages, self._engine_plans):
             if stage.bytes > self.room:
                 # The engine's plan does not include the arrays that the stage begins with.

@@ -8,7 +8,7 @@ import threading
 from contextlib import contextmanager
 from typing import Any, Iterator
 
-#: Whether it is one. Programs set it before they import anything else.
+#: True if this process is a program of the package. Programs set it before they import anything else.
 is_program = False
 
 

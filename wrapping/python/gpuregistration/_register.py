@@ -239,7 +239,7 @@ def register(
         BadInputError: images, masks, settings or names that are not possible, or arrays on another GPU than is to compute; also a
             ValueError.
         DeviceError: there is no such device, or it fails; DeviceLostError for good.
-        OutOfMemoryError: also a MemoryError; before anything is sent to a device that has no room for what plan_registration() says.
+        OutOfMemoryError: also a MemoryError; before anything is uploaded, if the device has less memory than plan_registration() says.
         UnsupportedError: an initial transform that a stage cannot begin with.
         KeyboardInterrupt: Ctrl-C ends it.
     """

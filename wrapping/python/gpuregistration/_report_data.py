@@ -105,8 +105,8 @@ def report_data(
 
 
 def _choose_subsample(pair: Pair) -> Subsample:
-    """Returns which of the fixed image's voxels the similarities are of: all of a small image. Those of a large one would take several
-    times as long as a registration, and differ from a subsample's in the third digit."""
+    """Returns the voxels of the fixed image of which the similarities are computed: all of a small image. All voxels of a large one would
+    take several times as long as a registration; the similarities would differ in the third digit."""
     size, spacing = pair.fixed.size, tuple(pair.fixed.spacing.tolist())
     voxels = math.prod(size)
     inside = voxels if pair.fixed_mask is None else max(1, int(np.count_nonzero(mask_of_image(pair.fixed_mask, pair.fixed))))

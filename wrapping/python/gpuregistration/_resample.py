@@ -72,8 +72,8 @@ def resample(
 
     Returns:
         An image of the kind and the type of values of `image`. Whole numbers are rounded to the nearest one, and to the ends of
-        their type's range. What is interpolated of a value that is not a number is none either; an infinite float becomes the
-        largest one, as in ITK.
+        their type's range. A value that is interpolated from one that is not a number is none either; an infinite float
+        becomes the largest one, as in ITK.
 
     Raises:
         BadInputError: no image, no transform, other dimensions, slices of other planes, no such interpolation, values that are not finite for "bspline", or an

@@ -252,7 +252,7 @@ def _write_nifti(path: str, volumes: Iterator[Image], like: Series) -> None:
                 shape = (volume.components, len(like), *volume.shape)
                 with open(plain, "wb") as file:
                     file.write(header)
-                    # A mapped file for which there is no room would end the process.
+                    # Writing to a mapped file on a full disk would end the process.
                     os.posix_fallocate(file.fileno(), 0, len(header) + int(np.prod(shape, dtype=np.int64)) * array.dtype.itemsize)
                 values = np.memmap(plain, array.dtype, "r+", len(header), shape)
             # NIfTI stores all volumes of one component, then those of the next one.

@@ -272,7 +272,7 @@ def check_grid(image: Image, reference: Image, name: str, reference_name: str, h
     Args:
         image, reference: an image of two dimensions lies in the plane of the other one, if that is a slice.
         name, reference_name: such as "moving image", or "file a.nii".
-        hint: tells what to do; it ends the error.
+        hint: says what to do; it ends the error.
 
     Raises:
         BadInputError: it is not.

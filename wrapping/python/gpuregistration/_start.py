@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def start_device_early(arguments: Sequence[str]) -> None:
-    """Starts the device that a command line names, in a thread, while Python imports NumPy and files are read. A command line that is
-    wrong is not told here: whoever reads it does that.
+    """Starts the device that a command line names, in a thread, while Python imports NumPy and files are read. An error in the
+    command line is not reported here, but where it is read.
 
     Args:
         arguments: such as ``["register", "a.nii", "b.nii", "--device", "cuda:0"]``.

@@ -46,7 +46,7 @@ def check_tiff_is_whole(path: Path) -> None:
         begin = file.read(4)
         order = {b"II": "<", b"MM": ">"}.get(begin[:2], "")
         version = struct.unpack(f"{order}H", begin[2:])[0] if order and len(begin) == 4 else 0
-        # Its reader tells of what is none.
+        # SimpleITK's reader reports a file that is no TIFF.
         if version not in (42, 43):
             return
         reader, end = _Reader(file, order, version == 43), path.stat().st_size

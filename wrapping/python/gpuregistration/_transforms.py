@@ -112,7 +112,7 @@ class Transform:
 
     def inverse(self, reference: Optional[ImageLike] = None, device: Optional[DeviceLike] = None) -> "Transform":
         """Computes the inverse, which maps the moving image's points to the fixed one's: of linear maps exactly, and of deformations as
-        displacement fields, whose `inverse_errors` tell how good they are, and whose `warnings` where they fold.
+        displacement fields, whose `inverse_errors` say how good they are, and whose `warnings` where they fold.
 
         Args:
             reference: an image of any kind, on whose grid a deformation is sampled and inverted. None: a DisplacementField's own grid, and
@@ -310,7 +310,7 @@ class _Grid(Transform):
         return moved
 
     def _is_inside(self, index: np.ndarray, size: np.ndarray) -> np.ndarray:
-        """Tells which indices, (n, d), x first, have vectors around them: (n,), bool."""
+        """Returns which indices, (n, d), x first, have vectors around them: (n,), bool."""
         raise NotImplementedError
 
     def _weights(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -24,7 +24,7 @@ struct PairOf
   TSide              moving;
   SimilaritySettings similarity;
   double             weight;
-  // None stands for the range in the method's settings.
+  // Without a value, the range in the method's settings is used.
   std::optional<ValueRange> fixedRange;
   std::optional<ValueRange> movingRange;
 };

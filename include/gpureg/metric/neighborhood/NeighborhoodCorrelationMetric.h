@@ -43,7 +43,7 @@ struct NeighborhoodResult : ForceResult
  *  equations. The fixed samples are all voxels of the grid, with their values. Samples and moving image are in double precision, and
  *  the ranges of their scales are powers of two. The device stores 56 bytes more per voxel. A grid whose voxels need more than
  *  SetSlabBytes() is processed in slabs of planes, at least twice as high as a neighborhood. The slabs depend only on the problem, so
- *  that results do not depend on free memory; if there is no room for one slab, Evaluate() throws. */
+ *  that results do not depend on free memory; if the memory does not hold one slab, Evaluate() throws. */
 class GPURegistration_EXPORT NeighborhoodCorrelationMetric : public Metric
 {
 public:

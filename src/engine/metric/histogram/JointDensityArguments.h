@@ -15,7 +15,7 @@
 namespace gpureg
 {
 
-/** Converts options to kernel arguments. \throws BadInputError if there are no smoothing weights, or more than the kernels have room for */
+/** Converts options to kernel arguments. \throws BadInputError if there are no smoothing weights, or more than the kernels can hold */
 inline kernels::JointDensityArguments
 MakeDensityArguments(const JointHistogramOptions & options)
 {

@@ -16,7 +16,7 @@
 namespace gpureg
 {
 
-static_assert(PartialVolumeMetric::MostBins == kernels::MostPartialVolumeBins, "a byte tells them apart");
+static_assert(PartialVolumeMetric::MostBins == kernels::MostPartialVolumeBins, "a byte holds a bin");
 
 namespace
 {

@@ -347,7 +347,7 @@ private:
     }
   }
 
-  /** Adds warnings about a result that may be wrong. Whether images agree is told by the first pair. */
+  /** Adds warnings about a result that may be wrong. The first pair shows whether images agree. */
   void
   FindWarnings(int dimension, const Pose & start, const PosedCost & best)
   {

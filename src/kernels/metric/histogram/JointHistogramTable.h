@@ -80,7 +80,7 @@ SumMarginal(const JointHistogramArguments * a, int bin, GPUREG_GLOBAL const floa
   return sum;
 }
 
-/** Step 5: writes an entry's entries in the other blocks. */
+/** Step 5: writes a histogram entry's numbers in the other blocks. */
 GPUREG_FUNCTION void
 FinishJointEntries(const JointHistogramArguments * a, int entry, float marginal, GPUREG_GLOBAL float * table)
 {

@@ -86,7 +86,7 @@ def _write_moved(call: ApplyCall, transform: Transform, reference: Image, place:
 
     if call.input_type == SERIES and call.time_index is None:
         if not is_series(call.input):
-            # What cannot be read says that itself.
+            # read_image() says why a file cannot be read.
             read_image(call.input)
             raise BadInputError(f"-e/--input-image-type 3: {call.input} holds one volume; expected a series of several, or -e 0")
         series = read_series(call.input)
@@ -135,8 +135,8 @@ def move_image(image: Image, transform: Transform, reference: Image, making: Mak
 
 
 def cut_to_type(values: np.ndarray, kind: np.dtype) -> np.ndarray:
-    """Returns values of another type, without their decimals where it is of whole numbers, as ANTs makes them. Those beyond its range become its
-    ends, where ANTs has other numbers."""
+    """Returns values of another type, without their decimals where it is of whole numbers, as ANTs makes them. Values beyond its range become
+    its ends, where ANTs has other numbers."""
     if kind.kind not in "biu" or values.dtype.kind not in "f":
         return values.astype(kind, copy=False)
     return to_type(np.trunc(values), kind)

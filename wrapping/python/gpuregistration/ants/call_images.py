@@ -81,7 +81,7 @@ class CallImages:
         registered = set(_names_of_metrics(call))
         with ThreadPoolExecutor(4) as pool:
             reading = {name: pool.submit(self._read_grey, name, read) for name in names}
-            # What is wrong with an image's values is told where a stage needs them.
+            # An error in an image's values is raised where a stage needs them.
             self._windowed = {name: pool.submit(self._window, name, reading[name]) for name in names if name in registered}
         self._found = {name: one.result() for name, one in reading.items()}
         self.dimension = self._found[call.stages[0].metric.fixed].dimension

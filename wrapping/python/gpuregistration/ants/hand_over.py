@@ -23,7 +23,7 @@ def find_real(program: str) -> Optional[str]:
 
 
 def was_handed_over(program: str) -> bool:
-    """Tells whether this process stands in the place of one that handed over to it, such as by a script that calls a launcher."""
+    """Returns whether this process stands in the place of one that handed over to it, such as by a script that calls a launcher."""
     return os.environ.get(_HANDED_OVER) == program
 
 

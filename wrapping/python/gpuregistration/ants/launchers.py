@@ -39,7 +39,7 @@ def write_launchers(folder: Path) -> list[Path]:
 
 
 def is_launcher(path: Path) -> bool:
-    """Tells whether a file is a launcher."""
+    """Returns whether a file is a launcher."""
     try:
         with open(path, "rb") as file:
             return MARK.encode() in file.read(256)

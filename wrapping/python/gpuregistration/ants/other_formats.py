@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import Iterable, Optional
 
-#: Of images that are written.
+#: Endings of images that are not written.
 _NOT_WRITTEN = (
     ".img", ".img.gz", ".hdr", ".nia", ".mgz", ".mgh", ".mnc", ".mnc2", ".gipl", ".gipl.gz", ".vtk", ".png", ".jpg", ".jpeg", ".tif", ".tiff",
     ".bmp", ".mrc",
 )  # fmt: skip
-#: Of images and transforms that are read.
+#: Endings of images and transforms that are not read.
 _NOT_READ = (".mgz", ".mgh", ".mnc", ".mnc2", ".xfm", ".mrc", ".nia")
 
 

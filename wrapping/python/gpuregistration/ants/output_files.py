@@ -64,7 +64,7 @@ def name_outputs(call: RegistrationCall, begins: Sequence[Beginning]) -> OutputN
     if call.collapses:
         numbered = list(enumerate(collapse_kinds(kinds)))
     else:
-        # Those of files are there already.
+        # Transforms that were given as files are there already.
         numbered = [(n, kind) for n, kind in enumerate(kinds) if kind.name != "File"]
     forward = [f"{call.prefix}{n}{_end(kind)}" for n, kind in numbered]
     inverse = [f"{call.prefix}{n}{_end(kind, 'Inverse')}" for n, kind in numbered if kind.has_inverse]

@@ -33,7 +33,7 @@ class Kind(NamedTuple):
     has_inverse: bool
 
     def joins(self, other: Kind) -> bool:
-        """Tells whether this part and another one beside it become one where the result is collapsed, as in ANTs: linear ones do, fields with
+        """Returns whether this part and another one beside it become one where the result is collapsed, as in ANTs: linear ones do, fields with
         inverses, and fields without."""
         return self.form != B_SPLINE and self[1:] == other[1:]
 
@@ -47,7 +47,7 @@ _BEFORE["Affine"] = (*_BEFORE["Similarity"], "Affine", "File")
 
 
 def takes_place_of(transform: str, kind: Kind) -> bool:
-    """Tells whether a stage of a transform takes the place of a part before it, with --initialize-transforms-per-stage 1."""
+    """Returns whether a stage of a transform takes the place of a part before it, with --initialize-transforms-per-stage 1."""
     return kind.form == LINEAR_FORM and kind.name in _BEFORE.get(transform, ())
 
 

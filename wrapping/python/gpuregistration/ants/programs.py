@@ -21,7 +21,7 @@ from .syntax import Flag
 ANTS_VERSION = "2.5.4"
 # Variables of ITK that set the number of threads. If both are set, the first one counts.
 _THREADS = ("GPUREG_THREADS", "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS", "NSLOTS")
-# Has antsRegistration tell how long its parts take.
+# Has antsRegistration print how long its parts take.
 _TIMES = "GPUREG_TIMES"
 _WITHOUT_INVERSE = "a B-spline, and a deformation that is read from a file, have no inverse, for ANTs neither"
 _PROGRAMS = {"antsRegistration": registration_flags.FLAGS, "antsApplyTransforms": apply_flags.FLAGS}

@@ -20,7 +20,7 @@ SINCS = {
     "welchwindowedsinc": "WelchSinc",
     "blackmanwindowedsinc": "BlackmanSinc",
 }
-#: Those of its interpolations by Gaussians.
+#: The engine's names of ANTs' interpolations by Gaussians.
 GAUSSIANS = {"gaussian": "Gaussian", "multilabel": "LabelGaussian"}
 
 

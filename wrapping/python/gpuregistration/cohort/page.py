@@ -18,7 +18,7 @@ from .pair import AFTER, BEFORE
 from .results import NUMBERS, TABLE, Cohort, PairResult
 
 PAGE = "report.html"
-#: Bytes of pictures, at most: what browsers open at once. Of the pairs that are left over there are files.
+#: The most bytes of pictures, which browsers open at once. The pictures of further pairs are files.
 MAX_PICTURES = 15_000_000
 # So many warnings are seen at once; more of them are opened, for they would push all else away.
 _OPEN_WARNINGS = 10

@@ -118,7 +118,7 @@ class Pipeline:
         """Runs one job, from its files to its files. Several threads may call it at once. It raises nothing: errors are in the Outcome.
 
         Args:
-            has_ended: tells whether the pair's cohort has ended: then the pair goes no further than to the end of its current part.
+            has_ended: returns whether the pair's cohort has ended: then the pair ends with its current part.
         """
         outcome = Outcome(job.id, worker=self.worker)
 

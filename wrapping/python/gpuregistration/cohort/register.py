@@ -146,7 +146,7 @@ def register_cohort(
 
 @dataclass
 class _Run:
-    """Collects a cohort's results, and tells them to its progress function."""
+    """Collects a cohort's results, and reports them to its progress function."""
 
     pairs: int
     progress: Optional[Callable[[Progress], Any]]
@@ -188,6 +188,6 @@ def _run_jobs(run: _Run, jobs: list[Job], schedule: Schedule) -> None:
             left = run.registering_seconds * (len(jobs) - ended) / ended if ended else None
             run.report_all(news, schedule.workers, left)
     finally:
-        # The error that ended the cohort is told, not that the scheduler is gone, too.
+        # The error that ended the cohort is reported, not that the scheduler is gone, too.
         with suppress(Exception):
             schedule.end()

@@ -138,7 +138,7 @@ def write_results(cohort: Cohort) -> None:
 
 
 def _more_of(pair: PairResult) -> dict[str, Any]:
-    """Returns the numbers that no cell of the table has room for. Only the pair's own record has the cost of each iteration."""
+    """Returns the numbers that no cell of the table can hold. Only the pair's own record has the cost of each iteration."""
     record = pair.record or {}
     stages = [{name: value for name, value in stage.items() if name != "levels"} for stage in record.get("stages", [])]
     return {"trace": pair.trace, "stages": stages, "dice_by_label": record.get("dice", {}), "times": record.get("times", {})}

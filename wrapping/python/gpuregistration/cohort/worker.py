@@ -29,7 +29,7 @@ _SWITCH_INTERVAL = 5e-4
 
 @dataclass(frozen=True)
 class Setup:
-    """Holds what a cohort tells its workers.
+    """Holds the settings that a cohort gives to its workers.
 
     Attributes:
         cohort: an identifier that no other cohort has.
@@ -92,7 +92,7 @@ def _serve(setup: Setup, dask_worker: Any) -> Pipeline:
 
 def _import_nifti() -> None:
     """Imports what reads and writes NIfTI, and what runs pairs, which takes 0.15 to 0.3 s."""
-    # Nothing else needs nibabel: a file of NIfTI tells that it is not there.
+    # Nothing else needs nibabel: reading NIfTI reports that it is missing.
     with suppress(ImportError):
         import_nibabel()
     for name in ("_nifti", "_nifti_write", "cohort.pair"):

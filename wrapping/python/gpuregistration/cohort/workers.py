@@ -48,7 +48,7 @@ class Workers:
             yield outcome, self._schedule.workers, self._schedule.take_news()
 
     def _end(self) -> None:
-        # The error that ended the work is told, not that the scheduler is gone, too.
+        # The error that ended the work is reported, not that the scheduler is gone, too.
         with suppress(Exception):
             assert self._schedule is not None
             self._schedule.end()

@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.device:
         names = [options.choose_device(name) for name in arguments.device]
     else:
-        # The best come first. What is behind the host is a processor through OpenCL, which is slower, and whose driver may not last.
+        # The best come first. The device after the host is a processor through OpenCL, which is slower, and whose driver may not last.
         names = [one.name for one in devices()]
         names = names[: names.index("host") + 1]
     set_threads(arguments.threads)

@@ -128,7 +128,7 @@ def _describe(progress: Progress) -> str:
 
 
 def _compute_times(cohort: Cohort) -> dict[str, float]:
-    """Seconds by name: of the whole, and what a pair takes in the mean."""
+    """Returns seconds by name: of the whole, and a pair's in the mean."""
     times = {"in all": cohort.seconds, "with workers ready": cohort.registering_seconds}
     records = [pair.record for pair in cohort.pairs if pair.record is not None and not pair.was_done]
     if records:

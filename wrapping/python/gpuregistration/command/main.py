@@ -99,7 +99,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
 
 @contextmanager
 def _collected_warnings(arguments: argparse.Namespace) -> Iterator[None]:
-    """Keeps what reading warns of, which comes from several threads, in the arguments' warnings, and tells it at the end."""
+    """Collects the warnings of reading, which come from several threads, in the arguments' warnings, and prints them at the end."""
     arguments.warnings = []
     with warnings.catch_warnings():
         warnings.simplefilter("always", InputWarning)

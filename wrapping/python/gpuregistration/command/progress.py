@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Seconds between two states of the line on a terminal. A cost is asked for no more often, for the device is waited for.
 _INTERVAL = 0.2
-# The same between two lines of a level elsewhere, such as in a log.
+# Seconds between two lines of a level elsewhere, such as in a log.
 _SPARSE_INTERVAL = 10.0
 
 

@@ -176,7 +176,7 @@ def _print(arguments: argparse.Namespace, template: Template) -> None:
 
 
 def _compute_times(template: Template) -> dict[str, float]:
-    """Seconds by name: of the whole, of each round of this run, and of the round's parts."""
+    """Returns seconds by name: of the whole, of each round of this run, and of the round's parts."""
     times = {"in all": template.seconds}
     for one in template.rounds:
         if one.seconds is not None:

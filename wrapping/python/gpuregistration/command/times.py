@@ -42,7 +42,7 @@ class Times:
 
 
 def print_times(times: Mapping[str, float]) -> None:
-    """Seconds by name: a line each, on standard error, in columns."""
+    """Prints seconds by name, a line each, on standard error, in columns."""
     width = max([_WIDTH, *map(len, times)])
     print_notes(*(f"{name:{width}} {seconds:8.3f} s" for name, seconds in times.items()))
 

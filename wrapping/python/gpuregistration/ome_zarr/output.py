@@ -95,8 +95,8 @@ def _is_image(place: Path) -> bool:
 
 @contextmanager
 def making(path: str) -> Iterator[Path]:
-    """Yields a folder beside an output, in which it is made and which is removed at the end. What a killed run has left there is removed
-    before.
+    """Yields a folder beside an output, in which it is made and which is removed at the end. Files that a killed run has left there
+    are removed before.
 
     Raises:
         BadInputError: another process makes the same output.

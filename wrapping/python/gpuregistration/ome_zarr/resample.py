@@ -93,7 +93,7 @@ def resample_zarr(
     Args:
         image: the moving image: the name of an OME-Zarr, whose finest level is read, or with "#2" behind the name its level 2; an image
             file's name; or an image of any kind.
-        output: a name that ends on .zarr. What is there stays until the output is whole, and is then replaced; only an OME-Zarr is.
+        output: a name that ends on .zarr. An OME-Zarr of this name stays until the output is whole, and is then replaced; nothing else is.
         transform: from points of the reference's space to the image's, in mm. None: points stay where they are.
         reference: the same as `image`, of which only the grid counts. Its axes are to be parallel to x, y and z; where they lead the other
             way, or in another order, the output has the same voxels in the order in which x, y and z grow. None: the image itself.

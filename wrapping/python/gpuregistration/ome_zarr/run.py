@@ -97,7 +97,7 @@ class Runner:
 
 
 def _error_of(outcome: Outcome) -> Exception:
-    """Returns the error that a job failed by, of its own type where that is one of those that are told."""
+    """Returns the error that a job failed by, of its own type if that is one of the types that callers expect."""
     known = _ERRORS.get(outcome.error_type)
     if known is not None:
         return known(outcome.error)

@@ -179,7 +179,7 @@ def _made_of(data: ReportData) -> list[tuple[str, str]]:
     """Returns when and where it was made, and of which files."""
     rows = [("Date", data.date)] if data.date else []
     rows += [(f"{str(name).replace('_', ' ').capitalize()} file", str(path)) for name, path in data.files.items()]
-    return [*rows, ("Device", data.device or "not told")]
+    return [*rows, ("Device", data.device or "not known")]
 
 
 def _grid(data: ReportData) -> list[tuple[str, str]]:

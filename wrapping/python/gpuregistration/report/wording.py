@@ -54,7 +54,7 @@ def duration(milliseconds: float) -> str:
 
 
 def length_decimals(spacing: Iterable[float]) -> int:
-    """Returns how many decimals of mm tell less than a voxel with edges of `spacing`: one, or more for voxels below a tenth of a mm."""
+    """Returns how many decimals of mm show less than a voxel with edges of `spacing`: one, or more for voxels below a tenth of a mm."""
     return min(20, 1 + max(0, math.floor(-math.log10(min(spacing)))))
 
 

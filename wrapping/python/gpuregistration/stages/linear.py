@@ -41,7 +41,7 @@ class Rigid:
     """
 
     cost: str = "correlation_ratio"
-    # The typical value tells the help and the command line which type the setting has.
+    # The typical value shows the help and the command line which type the setting has.
     finest_edge: Optional[float] = field(default=None, metadata={"typical": FINEST_EDGE})
     bins: int = 0
     optimizer: str = "quasi_newton"

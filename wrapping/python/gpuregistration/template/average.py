@@ -190,6 +190,6 @@ def sharpness(array: np.ndarray, spacing: Sequence[float]) -> float:
 
 
 def find_head(array: np.ndarray) -> np.ndarray:
-    """Tells which voxels are above half of the image's mean intensity; all of an image of which none are."""
+    """Returns which voxels are above half of the image's mean intensity; all of an image of which none are."""
     inside = array > 0.5 * float(np.mean(array, dtype=np.float64))
     return inside if inside.any() else np.ones_like(inside)

@@ -76,8 +76,8 @@ def build_template(
     """Builds an unbiased mean image of several people, as ANTs' antsMultivariateTemplateConstruction2.sh does (Avants 2010, NeuroImage 49, 2457).
 
     Each round registers every person's images to the present mean, averages the warped images, sharpens the mean, and brings it to the mean
-    shape. What an earlier run has done is taken over, unless settings or files have changed; one that was ended goes on where it stopped, and
-    comes to the same bits on the same kind of device.
+    shape. Results of an earlier run are taken over, unless settings or files have changed; a run that was ended continues where it
+    stopped, and comes to the same bits on the same kind of device.
 
     Workers are processes: call it under ``if __name__ == "__main__":``.
 

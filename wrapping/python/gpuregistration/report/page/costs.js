@@ -16,7 +16,7 @@ function showCosts(data) {
     }
     if (!points.length) continue;
     const total = start;
-    // Linear stages tell one cost a level.
+    // Linear stages report one cost a level.
     const step = levels.every((level) => level.costs.length === 1) ? "Level" : "Iteration";
     const part = document.createElement("div");
     part.innerHTML = "<h3></h3><div></div><p class=\"chart-note\"></p>";

@@ -30,7 +30,7 @@ function shortNumber(value, digits = 4) {
   return text.replace(/-/g, "−");
 }
 
-// How many decimals of mm tell less than a voxel of such edges: one where they are of some tenths of a mm at least.
+// Returns how many decimals of mm show less than a voxel of such edges: one where they are of some tenths of a mm at least.
 function lengthDecimals(spacing) {
   return Math.min(20, 1 + Math.max(0, Math.floor(-Math.log10(Math.min(...spacing)))));
 }
