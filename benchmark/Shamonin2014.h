@@ -18,7 +18,7 @@ inline const std::string IterationOfOneThread = "18";
 inline const std::string IterationSpeedup = "4–5";
 inline const std::string IterationEfficiency = "0.6–0.7";
 
-/** Section 4.3.1, for all sizes. */
+/** Section 4.3.1: the speedup of pyramids and their difference from the old code, for all sizes. */
 inline const std::string PyramidSpeedup = "about 2";
 inline const std::string PyramidNrmse = "< 1e-6";
 

@@ -15,7 +15,7 @@ import dense_programs as programs
 import gpuregistration as gr
 from dense_rows import Row
 
-#: Processes a device: while one of them registers on it, others read images or score.
+#: The number of processes for each device: while one of them registers on it, the others read images or score.
 PROCESSES = 3
 
 

@@ -82,7 +82,7 @@ def mean_rows(rows: list[Row], columns: Iterable[str]) -> list[Row]:
 
 
 def format_row(row: Row, columns: dict[str, str], width: int) -> str:
-    """Returns a row of the printed table, whose programs have a width."""
+    """Returns a row of the printed table. width: of the column of programs."""
     cells = [form.format(row[name]) if name in row else "" for name, form in columns.items()]
     text = f"skipped: {row['skipped']}" if "skipped" in row else "".join(f"{cell:>13}" for cell in cells)
     return f"{row['pair']:<16} {row['program']:<{width}}{text}"

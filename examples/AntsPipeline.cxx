@@ -199,7 +199,7 @@ private:
     return field;
   }
 
-  /** Sets what every method needs. */
+  /** Sets the images, levels and metric, which each of the three methods has. */
   template <typename TMethod, typename TMetric>
   void
   SetUp(TMethod & method, TMetric & metric, const std::vector<AntsLevel> & levels) const

@@ -232,7 +232,7 @@ RunStage(const std::string &          name,
   const Stopwatch watch;
   StageReport     report{ name, transform, 0, {} };
   const auto      metric = MakeMetric(settings, &report.metric);
-  // Gradients by central differences where they are needed, instead of a gradient image.
+  // The metric computes gradients by central differences where it needs them, instead of a gradient image.
   metric->SetUseMovingImageGradientFilter(false);
 
   const auto registration = itk::ImageRegistrationMethodv4<Volume, Volume, TTransform>::New();

@@ -26,7 +26,8 @@
 // Is defined where neighbouring items are computed by neighbouring lanes, and not one after the other.
 #define GPUREG_HAS_LANES
 #define GPUREG_KERNEL __kernel __attribute__((reqd_work_group_size(GPUREG_LANES, 1, 1)))
-// EmbedKernels.cmake writes the entry points of these. The type only ends the line.
+// EmbedKernels.cmake writes the entry points of the kernels that are declared by these macros. A macro itself only declares a type, so that
+// the semicolon behind it has something to end.
 #define GPUREG_ITEM_KERNEL(function, itemsOfTask, doing) struct function##Kernel
 #define GPUREG_REAL_ITEM_KERNEL(function, itemsOfTask, doing) struct function##Kernel
 #define GPUREG_GROUP_KERNEL(function, lanesOfGroup, elementsOfRow, doing) struct function##Kernel

@@ -256,8 +256,8 @@ protected:
                          itk::GPURecursiveMultiResolutionPyramidImageFilter<TImage, TImage>>(*input, setUp);
   }
 
-  /** Compares levels of real numbers with levels of the same voxels at the origin, too, since ITK's rounding of points does not affect
-   *  ours. */
+  /** Compares our levels with ITK's. Levels of real numbers are also compared with levels of the same voxels at the origin, since our levels
+   *  do not depend on ITK's rounding of points. */
   template <typename TReference, typename TFilter>
   void
   ComparePyramid(const typename TReference::InputImageType & input, const PyramidSetUp & setUp)

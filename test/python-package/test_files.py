@@ -315,7 +315,7 @@ def test_a_transform_that_simpleitk_does_not_have(tmp_path):
 
 @pytest.mark.parametrize("kind", ["MatrixOffsetTransformBase_double_3_3", "MatrixOffsetTransformBase_float_3_3", "in a composite"])
 def test_older_affine_files(tmp_path, rng, kind):
-    """ANTs' and ITK's files of a class that SimpleITK applies, but does not offer."""
+    """Files of ANTs and ITK are read whose class of transforms SimpleITK can apply, but not make."""
     wanted, path = make_transform("affine", rng), tmp_path / "a.txt"
     older = kind if kind.startswith("Matrix") else "MatrixOffsetTransformBase_double_3_3"
     lines = [

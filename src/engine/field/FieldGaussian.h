@@ -12,9 +12,9 @@
 namespace gpureg
 {
 
-/** Returns the weights for kernels::FieldSmoothing along an axis of so many voxels, for a variance in voxels squared: those of
- *  itk::GaussianOperator with a MaximumError of 0.001 and a MaximumKernelWidth of size, to 4e-7 for variances up to 12; for a variance of 80
- *  ITK's are off by 3e-4 of themselves.
+/** Returns the weights for kernels::FieldSmoothing along an axis of `size` voxels. They equal the weights of itk::GaussianOperator with a
+ *  MaximumError of 0.001 and a MaximumKernelWidth of `size` to 4e-7 for variances up to 12; ITK's relative error is 3e-4 for a variance of 80.
+ *  \param variance in voxels squared
  *  \throws BadInputError if the variance is not between 0 and 600 */
 inline std::vector<float>
 MakeFieldGaussian(double variance, int size)

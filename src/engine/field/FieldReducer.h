@@ -18,7 +18,7 @@ namespace gpureg
 kernels::Strips
 CutIntoStrips(std::int64_t count);
 
-/** Holds results of parts of an array, float: as many maxima, and as many sums behind them. */
+/** Holds the results of `count` parts of an array: their maxima, and behind them their sums, float. */
 struct FieldPartials
 {
   const Memory * memory;
@@ -45,12 +45,12 @@ public:
   void
   Sum(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot);
 
-  /** Returns an array for count numbers, float, which a kernel writes and a reduction reads next: one of each block of voxels. */
+  /** Returns an array of count floats. A kernel writes one of each block of voxels there, and a reduction reads them next. */
   Memory &
   GetPartials(std::int64_t count);
 
-  /** Returns the largest number of each of some parts of the first count numbers, and their sums, for a kernel that joins them: 64 parts at
-   *  most. They stay until the next reduction. numbers: float. */
+  /** Cuts the first count numbers into at most 64 parts, and returns each part's largest number and sum, for a kernel that joins them. The
+   *  result is valid until the next reduction. numbers: float. */
   FieldPartials
   ComputeLargestAndSumOfParts(const Memory & numbers, std::int64_t count);
 
@@ -67,8 +67,8 @@ public:
     m_Joined.reset();
   }
 
-  /** Writes down the arrays of reductions, which all have one size, and that of GetPartials() for count numbers.
-   *  \param name what their names begin with */
+  /** Adds to a plan the arrays of reductions, which all have one size, and the array that GetPartials() returns for count numbers.
+   *  \param name the beginning of the arrays' names */
   static void
   Plan(std::int64_t count, const std::string & name, MemoryLedger & ledger);
 
@@ -86,7 +86,7 @@ private:
   Reduce(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot);
   void
   ReduceToLargestAndSum(const Memory & from, std::int64_t addends, const kernels::Strips & strips, Memory & to);
-  /** Joins the results of count strips, in m_Strips, to few, by reduce(from, strips, to). */
+  /** Reduces the results of count strips, which are in m_Strips, to a few numbers, by calls of reduce(from, strips, to). */
   template <typename TReduce>
   FieldPartials
   JoinToFew(std::int64_t count, const TReduce & reduce);

@@ -153,10 +153,10 @@ struct ResamplePlan
   int          gridPlanes = 0;
 
   std::size_t inputBytes = 0; // of each buffer
-  /** Two where a slab is uploaded while the slab before is read. */
+  /** 2 if a slab is uploaded while the slab before is read; else 1. */
   std::size_t inputBuffers = 1;
   std::size_t tileBytes = 0; // of each buffer
-  /** Two where an output tile is downloaded while the next one is made. */
+  /** 2 if an output tile is downloaded while the next one is made; else 1. */
   std::size_t outputBuffers = 1;
   std::size_t gridBytes = 0;
   std::size_t stateBytes = 0;

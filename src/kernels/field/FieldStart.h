@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chain of transforms behind a field: where x + u(x) comes to, and how forces there act on u(x).
+// Formulas of a chain of transforms that follows a displacement field u: the point to which the chain maps x + u(x), and the force on u(x) that
+// a force at that point causes.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_FieldStart_h
 #define gpureg_kernels_FieldStart_h

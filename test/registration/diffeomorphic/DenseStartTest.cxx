@@ -241,7 +241,7 @@ TEST_P(DenseStartTest, SaysWhatIsWrongAndGoesOn)
   problem.fixedInitial.Append(field);
   EXPECT_THROW(registration.Register(problem, MakeSettings(DiffeomorphicScheme::Greedy), OnThreads(2)),
                gpureg::UnsupportedError);
-  // Displacements of an output's voxels say nothing of other points.
+  // Displacements at an output's voxels define no displacements at other points.
   problem = pair.Load();
   problem.initial.Append(field);
   problem.initial.steps.front().grid.kind = gpureg::GridKind::OfOutput;

@@ -11,7 +11,7 @@ from ._engine import BadInputError
 _PREAMBLE, _MAGIC = 128, b"DICM"
 # A file without a preamble begins with an element of one of these groups, up to the second number, and no longer than the third.
 _FIRST_GROUPS, _LAST_FIRST, _LONGEST_FIRST = (0x0002, 0x0008), 0x0018, 255
-# Bytes of a value that is not read with the header.
+# A value of more bytes than this is not read with the header.
 _LONG = 1 << 14
 
 #: Where an image's values are: whole numbers, floats of 32 and of 64 bits.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that the package offers, which it imports when the first of these names is used."""
+"""Lists the package's public names. The package imports this module when one of them is first used."""
 
 from . import ants, stages
 from ._also import ImagePair

@@ -207,7 +207,7 @@ def _read_member(file: BinaryIO, path: Path, packed: bytes) -> Any:
 
 
 def _skip_header(file: BinaryIO, path: Path, packed: bytes) -> bytes:
-    """Returns what follows the header of a member, of which the first bytes have been read."""
+    """Skips the header of a gzip member, and returns the bytes behind it. packed: the member's first bytes, which have been read."""
     packed = _fill(file, path, packed, _FIXED_HEADER)
     method, flags = packed[2], packed[3]
     if method != zlib.DEFLATED or flags & _UNKNOWN_FLAGS:

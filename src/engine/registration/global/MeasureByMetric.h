@@ -15,7 +15,8 @@ template <typename TMetric>
 class MeasureByMetric : public GlobalMeasure
 {
 public:
-  /** \param arguments those of the metric's constructor */
+  /** Makes the metric.
+   *  \param arguments the arguments of the metric's constructor */
   template <typename... TArguments>
   explicit MeasureByMetric(const SimilaritySettings & settings, TArguments &&... arguments)
     : m_Settings(settings)

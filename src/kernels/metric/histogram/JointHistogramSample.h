@@ -19,8 +19,8 @@ enum
   TieWords = MostJointHistogramBins / 32
 };
 
-/** Blocks of a table's row, each of one entry for each moving bin: the smoothed counts of the fixed bin below, of the row's own and of
- *  the one above, between which a fixed value lies; and the marginal. */
+/** The blocks of a table's row. A row belongs to a fixed bin, and a block has one entry for each moving bin: the smoothed counts of the
+ *  fixed bin below, of the row's own fixed bin and of the fixed bin above, and the marginal. */
 enum
 {
   BlockBelow,
