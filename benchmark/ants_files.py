@@ -93,7 +93,7 @@ def main() -> None:
     parser.add_argument("--settings", choices=_SETTINGS, default="syn")
     parser.add_argument("--device", help="such as cuda:0; default: the first GPU")
     parser.add_argument("--ants", action="store_true", help="runs ANTs' own program, too")
-    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="of ANTs' own program")
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="threads of ANTs' own program")
     asked = parser.parse_args()
     words = make_words(asked.settings, os.path.abspath(asked.fixed), os.path.abspath(asked.moving))
     environment = {**os.environ, "GPUREG_TIMES": "1"}

@@ -76,8 +76,8 @@ def main() -> int:
     parser.add_argument("--settings", default="SyN,SyNCC", help="ANTsPy's types of transform; default: SyN,SyNCC")
     parser.add_argument("--pairs", help="FIXED:MOVING,…; default: all ordered pairs")
     parser.add_argument("--shrink", type=int, default=2, help="images of an N-th of the voxels along each axis; default: 2")
-    parser.add_argument("--device", help="of this package; default: the best")
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of ANTs; default: all")
+    parser.add_argument("--device", help="this package's device; default: the best")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="threads of ANTs; default: all")
     options = parser.parse_args()
     if options.device:
         os.environ["ITK_GPU_DEVICE"] = options.device

@@ -43,7 +43,7 @@ def _program(name: str) -> str:
 
 
 def write_table(rows: Sequence[Row]) -> str:
-    """Returns the table of rows of one contrast, and behind it what each program's settings are and why a score is not there."""
+    """Returns the table of rows of one contrast, and behind it each program's settings, and the reasons for missing scores."""
     is_known = any("head_mean" in row for row in rows)
     cell: Callable[[Row], str] = _errors if is_known else _overlap
     means = {row["program"]: row for row in mean_rows(list(rows), KNOWN_COLUMNS if is_known else HEAD_COLUMNS)}

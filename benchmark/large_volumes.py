@@ -176,10 +176,10 @@ def time_files(fixed: gr.Image, folder: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", type=int, default=128, help="voxels along each axis (default: 128)")
-    parser.add_argument("--type", choices=("uint8", "uint16"), default="uint8", help="of the voxels (default: uint8)")
+    parser.add_argument("--type", choices=("uint8", "uint16"), default="uint8", help="type of the voxels (default: uint8)")
     parser.add_argument("--methods", default=",".join(METHODS), help=f"some of these: {','.join(METHODS)} (default: all)")
     parser.add_argument("--device", help="such as cuda:0 or host (default: the best one)")
-    parser.add_argument("--iterations", help="of each level of the dense methods, such as 60x40x20x5; the first one of ffd")
+    parser.add_argument("--iterations", help="iterations of each level of the dense methods, such as 60x40x20x5; ffd takes the first number")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="that make the volumes (default: as many as there are)")
     parser.add_argument("--files", metavar="FOLDER", help="write and read the fixed volume there, too")
     arguments = parser.parse_args()

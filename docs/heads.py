@@ -69,6 +69,6 @@ def mean_error(found, truth, fixed: g.Image) -> float:
 
 
 def distance(found, truth, fixed: g.Image) -> str:
-    """The same, in words."""
+    """Describes it in words."""
     error = mean_error(found, truth, fixed)
     return "under 0.01 mm" if error < 0.01 else f"{error:.2g} mm"

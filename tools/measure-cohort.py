@@ -58,7 +58,7 @@ def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=64)
     parser.add_argument("--head", default=HEAD, help=f"an image (default: {HEAD}, of Debian's mricron-data)")
-    parser.add_argument("--heads", metavar="FOLDER", help="of images, *.nii.gz, that take --head's place in turn; those of labels are left out")
+    parser.add_argument("--heads", metavar="FOLDER", help="folder of images, *.nii.gz, that take --head's place in turn; images of labels are left out")
     parser.add_argument("--images", type=int, default=32, help="moved images to make; more pairs have the same ones again (default: 32)")
     parser.add_argument("--counts", type=read_counts, metavar="N,N", help="numbers of devices (default: 1, 2, 4 and all)")
     parser.add_argument("--devices", type=lambda text: text.split(","), help="such as cuda:0,cuda:1 (default: all GPUs, or else the host)")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong is an exception that says what, where and what to do; what is only unusual is right."""
+"""Bad input raises an exception that says what is wrong, where and what to do; unusual input works."""
 
 import gpuregistration as gr
 import numpy as np
@@ -59,7 +59,7 @@ def test_masks(pair):
 
 
 def test_masked_arrays(pair):
-    """Of NumPy: what their masks hide would be looked at."""
+    """NumPy's masked arrays are refused: values that their masks hide would be looked at."""
     array = np.ma.masked_less(pair[0], 10)
     for call in (
         lambda: register(array, pair[1]),

@@ -128,7 +128,7 @@ def test_names_of_gpus(monkeypatch, visible, called, hardware, name):
 
 
 def test_ids_of_devices():
-    """Of CUDA's each has its own; of the others none is known."""
+    """Each of CUDA's devices has its own; the others' are not known."""
     ids = {one.name: find_hardware_id(one.name) for one in gr.devices()}
     cuda = [ids[one.name] for one in gr.devices() if one.kind == "cuda"]
     assert all(re.fullmatch("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", one) for one in cuda)

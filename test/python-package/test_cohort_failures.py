@@ -317,7 +317,7 @@ def test_workers_that_end_at_their_start(tmp_path, monkeypatch):
 
 
 def test_a_scheduler_outlives_an_interruption(tmp_path):
-    """What was handed out is taken back, and its workers serve the next one."""
+    """Pairs that were handed out are taken back, and their workers serve the next cohort."""
     table = make_cohort(tmp_path, 4)
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path / "dask"), env={"ITK_GPU_DEVICE": "host"}

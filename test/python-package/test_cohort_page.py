@@ -162,7 +162,7 @@ def test_busy_time_counts_what_overlaps_once():
 
 @pytest.mark.parametrize("direction", [np.eye(3), turn(180.0), turn(90.0)])
 def test_pictures_show_the_middle(direction):
-    """Of a head on itself, squares of both are of the same values; and the patient's left is on the right of the picture."""
+    """A head on itself has equal values in the squares of both images; the patient's left is on the right of the picture."""
     head = make_head(shape=(30, 36, 33), spacing=(2.0, 2.5, 3.0), direction=direction)
     grid = pictures.small_grid(head)
     assert max(grid.size) == pictures.SIDE and np.ptp(grid.spacing) == 0

@@ -49,7 +49,7 @@ def test_names_are_the_engines():
 
 @pytest.fixture
 def inner(heads):
-    """What stays inside of the moving image, so that values are of the same voxels."""
+    """Maps stay inside of the moving image, so that values are of the same voxels."""
     mask = np.zeros(heads[0].array.shape, bool)
     mask[10:-10, 10:-10, 10:-10] = True
     return mask

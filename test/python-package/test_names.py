@@ -104,7 +104,7 @@ def test_dicom_folders(tmp_path, folder, file):
     (tmp_path / folder).mkdir()
     for n in range(len(values)):
         os.replace(tmp_path / "made" / f"{n}.dcm", tmp_path / folder / f"{file}{n}.dcm")
-    # Files that macOS puts beside a file.
+    # macOS puts such a file beside a file.
     (tmp_path / folder / f"._{file}0.dcm").write_bytes(b"\0\5\x16\7")
     read = gr.read_image(os.fsencode(tmp_path / folder))
     assert (read.array == values).all() and read.spacing.tolist() == [1.0, 1.0, 2.0]

@@ -192,7 +192,7 @@ def test_levels_of_labels_are_the_most_frequent(tmp_path):
 
 
 def test_memory_is_kept_to(tmp_path):
-    """What NumPy and zarr hold at the same time is below what was planned, and that below what was stated."""
+    """NumPy and zarr hold less at the same time than was planned, and the plan is below the stated limit."""
     values = make_values((64, 96, 96))
     source = write_zarr(tmp_path / "in.zarr", [values], "0.5", chunk=32)
     transforms = make_transforms(image_of(values))

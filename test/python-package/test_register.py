@@ -338,7 +338,7 @@ def test_few_voxels_have_few_levels(device, rng, case, margin, levels, most):
 
 
 def test_available_memory_with_a_small_moving_image(device, heads):
-    """Of a fixed image, only the region that the moving one covers is used."""
+    """Only the region of a fixed image that the moving one covers is used."""
     part = heads[1].array[:20, :24, :22]
     small = gr.Image(part, heads[1].spacing, heads[1].origin, heads[1].direction)
     mask = np.zeros(heads[1].shape, bool)

@@ -134,7 +134,7 @@ MakeField(const ImageType & image)
   return transform.GetPointer();
 }
 
-/** Returns a transform for a metric of a kind: demons need a displacement field over the fixed image's voxels. */
+/** Returns a transform for a metric of a kind: a displacement field over the fixed image's voxels for demons, else a rigid one. */
 inline TransformType::Pointer
 MakeTransformFor(Kind kind, const ImageType & fixed)
 {

@@ -31,7 +31,7 @@ public:
   /** Finds the memory of an object, which the function keeps alive, so that the memory has no other use. */
   using Finder = std::function<gpureg::MemoryRange()>;
 
-  /** Adds what find() returns. */
+  /** Adds the memory that find() returns. */
   void
   Add(const Finder & find);
 
@@ -43,7 +43,7 @@ public:
   bool
   HasChanged(const gpureg::ParallelFor & parallelFor) const;
 
-  /** Forgets what was added. */
+  /** Removes all memory that was added. */
   void
   Clear();
 

@@ -46,7 +46,7 @@ private:
     return static_cast<std::size_t>(CountSummaryScratch(&a, static_cast<int>(GetLaneCount()))) * sizeof(u64);
   }
 
-  /** \throws Error if a row of the histogram, or of the table, would not fit into local memory. */
+  /** Checks the size of rows. \throws Error if a row of the histogram, or of the table, would not fit into local memory. */
   void
   CheckRows(const JointHistogramArguments & a) const override
   {

@@ -57,7 +57,7 @@ class ImagePair:
     Attributes:
         fixed: image of any kind that register() takes. For "greedy" it has the voxels of register()'s fixed image: resample it first; for
             other stages it may have others.
-        moving: the same, on any grid.
+        moving: the moving image, on any grid.
         metric: name of a similarity that the stage has; None: the stage's own.
         weight: this pair's share of each update, or of a linear stage's cost, relative to the 1 of register()'s images; 0 leaves the pair
             out. The cost of a linear stage is then the mean by the weights in nats a voxel (Roche 2000): minus mutual information; half the
@@ -65,7 +65,7 @@ class ImagePair:
             differences.
         fixed_mask, moving_mask: images of the shapes of fixed and moving; what is not 0 is looked at. None: all voxels.
         bins: number of bins, of a similarity that has bins. None: the stage's.
-        radius: of a neighborhood, voxels of a level. None: the stage's.
+        radius: the radius of a neighborhood, in voxels of a level. None: the stage's radius.
         fixed_range, moving_range: as of stages.Rigid.
     """
 
@@ -86,9 +86,9 @@ class Further:
     """A further pair whose images have been read.
 
     Attributes:
-        asked: what the caller asked for.
+        asked: the caller's list of images.
         pair: the images.
-        number: of the pair; register()'s own images are pair 1.
+        number: the pair's number; register()'s own images are pair 1.
     """
 
     asked: ImagePair
@@ -145,11 +145,11 @@ def read_also(
     """Reads further pairs of images, and checks them and their settings.
 
     Args:
-        also: what register() was given.
+        also: the images that register() got.
         first: the images that register() was given.
-        stages: what is to be done.
+        stages: the stages to run.
         geometry: spacing, origin and direction of bare arrays, as far as they are given.
-        device: what register() was given.
+        device: the device that register() got.
         files: for each pair the files of its images and masks, as read_pair() takes them; empty: they are in memory.
 
     Raises:

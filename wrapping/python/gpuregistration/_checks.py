@@ -27,7 +27,7 @@ def check_finite(name: str, array: np.ndarray, is_of_file: bool = False) -> None
 
     Args:
         name: such as "moving image".
-        is_of_file: whether it was read from a file.
+        is_of_file: True if it was read from a file.
     """
     if array.dtype.kind != "f":
         return
@@ -69,7 +69,7 @@ def read_number(name: str, value: Any, least: float = -math.inf, most: float = m
 
     Args:
         least, most: its bounds.
-        above: what it is to be greater than.
+        above: the number that it must exceed.
 
     Raises:
         BadInputError: it is none, or out of bounds.

@@ -28,13 +28,13 @@ class Frame:
         path: its file.
         number: its place in it, from 0.
         count: how many frames the file has.
-        position: of its first voxel, in mm; None: the header has none, or no directions.
+        position: the position of the frame's first voxel, in mm; None: the header has none, or no directions.
         axes: the directions of rows and of columns; None: the same.
         spacing: mm along x and y; None: the header has none.
         thickness: mm along z, if no other slice shows it.
-        slope, intercept: what stored numbers are multiplied by, and what is added.
-        names_slope, names_intercept: whether the header has them.
-        rescale_type: what values are then, such as "HU"; None: the header does not say.
+        slope, intercept: the factor of stored numbers, and the number that is added to them.
+        names_slope, names_intercept: True if the header has them.
+        rescale_type: the quantity of the rescaled values, such as "HU"; None: the header does not say.
         time_point: its number among points in time; None: the same.
     """
 

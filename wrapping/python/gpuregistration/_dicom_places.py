@@ -76,8 +76,8 @@ def order_slices(
     """Returns the order of slices along their normal, and the one distance between neighbours, in mm.
 
     Args:
-        names: of the slices, at least two.
-        positions: of their first voxels, in mm.
+        names: the slices' names, at least two.
+        positions: the positions of their first voxels, in mm.
         axes: their ImageOrientationPatient.
 
     Raises:

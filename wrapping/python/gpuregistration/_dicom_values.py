@@ -142,7 +142,7 @@ def _unpack(header: Any, path: Path, shape: Sequence[int], kind: np.dtype) -> np
     """Returns numbers that are compressed by JPEG and others. SimpleITK decompresses them from a file without slope and intercept.
 
     Args:
-        header: of which no more is left than is needed.
+        header: the header, of which no more is left than is needed.
     """
     sitk, pydicom = import_simpleitk(), import_pydicom()
     is_colour = header.get("PhotometricInterpretation") == _COLOURS

@@ -62,8 +62,9 @@ def read_image(path: PathLike, channel: Optional[int] = None) -> Image:
     there is an InputWarning, which the image has in its `warnings`, too.
 
     Args:
-        path: of an OME-Zarr the name of its folder, with "#2" behind it for level 2; else its finest level of at most 2^28 values is read.
-        channel: of an OME-Zarr's channels, or of other components, the one that is wanted, from 0 on. None: all of them.
+        path: the file's name. An OME-Zarr is named by its folder, with "#2" behind it for level 2; without that its finest level of at most
+            2^28 values is read.
+        channel: the number of the channel, or other component, that is read, from 0 on. None: all of them.
 
     Raises:
         BadInputError: there is no such file, level or channel, it is not one image, or it is damaged.
@@ -199,12 +200,12 @@ def write_transform(
     Args:
         path: .tfm, .txt or .h5 of any transform; .mat of a linear one; an image's name, such as warp.nii.gz, of a DisplacementField,
             or of any transform with a fixed image, whose displacements it then is.
-        transform: of this package, of SimpleITK or of ITK.
+        transform: a transform of this package, of SimpleITK or of ITK.
         fixed, moving: the images. FSL's .mat wants both.
-        format: of .mat, "ants", ITK's own, which is also that without it, or "fsl".
+        format: the format of a .mat file: "ants", ITK's own, which is the default, or "fsl".
 
     Raises:
-        BadInputError: what the format does not hold, or a file that cannot be written.
+        BadInputError: the format cannot hold the transform, or the file cannot be written.
         UnsupportedError: a transform that is not linear, for a .mat.
         ImportError: there is no SimpleITK.
         OSError: the disk is full, or fails.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Smoothing, and the pyramid that registrations look at."""
+"""Smooths images, and makes the pyramids that registrations use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def smooth(image: Kind, sigma_mm: ArrayLike, device: Optional[DeviceLike] = None
     """Smooths an image by a recursive Gaussian (Deriche 1993), as ITK's SmoothingRecursiveGaussianImageFilter does.
 
     Args:
-        image: of any kind.
+        image: an image of any kind.
         sigma_mm: the Gaussian's standard deviation, mm, or one along each of x, y (and z); along an axis of 0 nothing is smoothed.
         device: its name; None: that of an image on a GPU, else the default one.
 
@@ -72,7 +72,7 @@ def pyramid(image: Kind, levels: int, device: Optional[DeviceLike] = None) -> li
     that as the image's are; each is the mean of those it stands for, after a Gaussian of half as many voxels.
 
     Args:
-        image: of any kind.
+        image: an image of any kind.
         levels: how many, 1 to 5.
         device: its name; None: that of an image on a GPU, else the default one.
 

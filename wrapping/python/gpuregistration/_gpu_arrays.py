@@ -54,7 +54,7 @@ class GpuArray:
     """An array on a GPU, of a library that Python has loaded. It is looked at again each time it is borrowed.
 
     Attributes:
-        array: what was handed in.
+        array: the caller's array.
         device: the GPU's name, such as "cuda:0".
         shape, dtype: as NumPy's.
     """
@@ -125,7 +125,7 @@ def hand_over(made: Any, array: Any) -> Any:
     """Converts an array to the library of another array.
 
     Args:
-        made: of NumPy, or the engine's.
+        made: an array of NumPy, or the engine's.
 
     Returns:
         The array that the library's from_dlpack() makes, as CuPy's and PyTorch's do; `made` itself if the library has none. The engine's array has
@@ -174,7 +174,7 @@ def choose_device_of(name: Optional[DeviceLike], **contents: Any) -> str:
     asked for, or of the default one.
 
     Args:
-        name: of the device that is asked for; None: none is.
+        name: the device that the caller asked for; None: none.
         contents: each image's content, by what it is, such as moving; None of one that there is not.
 
     Raises:
@@ -228,7 +228,7 @@ def find_device(array: Any) -> str:
 def _view(array: Any, stream: Optional[int]) -> _View:
     """
     Args:
-        stream: what is to wait for what makes the array; None: nothing.
+        stream: the stream that waits for the work that computes the array; None: no stream waits.
     """
     if hasattr(array, "__dlpack_device__"):
         return _view_dlpack(array, stream)

@@ -22,7 +22,7 @@ def as_grey(image: Image, name: str, hint: str) -> Image:
 
     Args:
         name: such as "moving image", for what is raised.
-        hint: what to do if they are not.
+        hint: advice for the case that they are not.
 
     Raises:
         BadInputError: it has several components that differ.

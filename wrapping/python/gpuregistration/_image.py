@@ -236,7 +236,7 @@ def require_scalar(image: Image, name: str, hint: str = ONE_OF_THEM) -> None:
 
     Args:
         name: such as "moving image".
-        hint: what to do.
+        hint: advice at the end of the error.
     """
     if image.is_vector:
         raise BadInputError(f"The {name} has {image.components} components a voxel; it is to have one. {hint}")

@@ -18,7 +18,7 @@ def read_itk(transform: Any) -> Optional[Transform]:
     """Reads ITK's transform; returns None for any other object.
 
     Raises:
-        UnsupportedError: of other kinds than linear, cubic B-spline, displacement field, and composites of them.
+        UnsupportedError: the transform is neither linear, a cubic B-spline, a displacement field, nor a composite of these.
     """
     if not (type(transform).__module__.split(".")[0] == "itk" and hasattr(transform, "TransformPoint")):
         return None

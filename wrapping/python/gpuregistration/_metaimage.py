@@ -16,7 +16,7 @@ from ._simpleitk import import_simpleitk
 
 # A header is no longer than that. It says whether the values follow it, and how many bytes they are if they are packed.
 _HEADER_BYTES = 1 << 16
-# Its reader looks only at the first letter of yes and no.
+# SimpleITK's reader looks only at the first letter of yes and no.
 _TEXT = metaimage_key(b"BinaryData", rb"[^T1\s].*?")
 _SKIPPED = metaimage_key(b"HeaderSize", rb"(\d+)")
 _PACKED = metaimage_key(b"CompressedData", rb"[T1].*?")

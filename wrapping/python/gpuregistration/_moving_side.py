@@ -26,7 +26,7 @@ def resample_moving_side(fixed: Image, moving: Image, found: Transform, inverse:
     Args:
         fixed, moving: images on the host.
         found: from the fixed image's points to the moving one's.
-        inverse: what the registration has found together with it; None: it is computed.
+        inverse: the inverse that the registration has computed; None: it is computed here.
         device: a device's name.
 
     Raises:

@@ -41,7 +41,7 @@ class Stored:
 
     Attributes:
         values: ``[x, y, z, …]``, before they are scaled.
-        slope, offset: what they are scaled by; None: they are not.
+        slope, offset: the factor of the values and the number that is added; None: they are not scaled.
         affine: (4, 4), from indices to points, right, anterior and superior, in the header's units.
         header: nibabel's.
         name: such as "file a.nii".
@@ -111,7 +111,7 @@ def image_of(stored: Stored, hint: str) -> Image:
     """Converts to an Image in ITK's points and mm. Warns if the header contradicts itself.
 
     Args:
-        hint: what to do with several volumes.
+        hint: advice for several volumes.
 
     Raises:
         BadInputError: it has other dimensions, values that are no real numbers, or no place in space.

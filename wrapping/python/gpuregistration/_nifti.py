@@ -41,9 +41,9 @@ class Opened:
     """A file whose header has been read.
 
     Attributes:
-        path: of the header.
+        path: the header's file.
         header: nibabel's.
-        content: of the file that the values are in, of which none has been taken yet.
+        content: the file that has the values, of which none have been read yet.
         begin: where in it they begin, bytes.
     """
 

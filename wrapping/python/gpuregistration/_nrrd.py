@@ -90,7 +90,7 @@ def find_nrrd_unit(name: str, dimension: int) -> float:
     """Returns the unit of a file's lengths in mm: of ``space units``, else of ``units``. Warns of one that is not known, which is taken for mm.
 
     Args:
-        dimension: of the image that SimpleITK has read of it.
+        dimension: the dimension of the image that SimpleITK has read from it.
 
     Raises:
         BadInputError: the axes' units differ.

@@ -24,7 +24,7 @@ _VTK_HEADER_BYTES = 1 << 12
 
 _PACKED = {".gz": "gunzip", ".bz2": "bunzip2", ".xz": "unxz", ".zst": "unzstd", ".zip": "unzip"}
 
-#: MINC's, of images and transforms.
+#: Endings of MINC's images and transforms.
 MINC_SUFFIXES = (".mnc", ".mnc2", ".mnc.gz", ".xfm")
 
 
@@ -55,7 +55,7 @@ def check_other_is_whole(name: str, image: Any) -> None:
     """Checks that a file is complete, as far as its format allows that.
 
     Args:
-        image: what SimpleITK has read of it.
+        image: the image that SimpleITK has read from it.
 
     Raises:
         BadInputError: values are missing, or damaged.

@@ -41,11 +41,11 @@ class PlannedStage:
     """A stage of a registration.
 
     Attributes:
-        name: of the stage.
+        name: the stage's name.
         levels: in the order in which they run; of a linear stage in that in which their images are made.
         bytes: the most that are held at once; of a linear stage without the sums of the poses that it evaluates at once: at most 128 MiB
             a level on a GPU, of four levels, and little on the host.
-        arrays: what is held then, bytes by name, the largest first.
+        arrays: the bytes that are held then, by name, the largest first.
         changes: bytes that would be held, by what would be changed, in the order in which that is to be tried.
     """
 
@@ -150,7 +150,7 @@ def plan_pair(
     """Plans the registration of a pair that has been read.
 
     Args:
-        settings: of each stage, as the engine takes them.
+        settings: each stage's settings, as the engine takes them.
         further: pairs that are compared beside this one, by the stages that compare several.
     """
     sides = _plan_sides(pair, device)
@@ -175,8 +175,8 @@ def _count_start(stage: Stage, vectors: int, voxels: int) -> int:
     """Returns the bytes of what a stage begins with.
 
     Args:
-        vectors: of the deformations that the stages before have found.
-        voxels: of the fixed image.
+        vectors: the number of vectors in the deformations that the stages before have found.
+        voxels: the number of voxels of the fixed image.
     """
     if vectors == 0 or not isinstance(stage, DEFORMING):
         return 0

@@ -86,7 +86,7 @@ class Result:
 
     Attributes:
         transform: maps the fixed image's points to the moving image's, in mm.
-        cost: of the last stage.
+        cost: the last stage's cost.
         stages: the result of each stage.
         device: the name of the device that computed.
         seconds: the time from images in memory to the transform.
@@ -213,20 +213,20 @@ def register(
         transform: "rigid", "affine", "global" (affine, from any start), "ffd" (free-form deformation), "greedy", "syn" or
             "velocity" (a displacement for each voxel); a stage of gpuregistration.stages with settings of its
             own; or a list of these, each of which begins with what was found before.
-        metric: what the stages that are given by name compare images by, such as "correlation_ratio" or "mean_squares": a name for all,
+        metric: the metric of the stages that are given by name, such as "correlation_ratio" or "mean_squares": a name for all,
             or a list with one for each stage, in which None leaves a stage its own. See stages.Rigid and stages.FreeForm, which do not
             have all in common. A stage of gpuregistration.stages has its own: its cost, or similarity.
-        fixed_mask, moving_mask: images of any kind of the same shapes, whose voxels lie less than half a voxel elsewhere: what is not 0 is
-            looked at.
+        fixed_mask, moving_mask: images of any kind, of the shapes of the images, with voxels less than half a voxel elsewhere: voxels where they
+            are not 0 are compared.
         initial: a transform of this package, of SimpleITK or of ITK, from the fixed image's points to the moving one's: where the
-            first stage begins. A linear stage wants a linear one, and leaves out of it what it has no degrees of freedom for; stages that
+            first stage begins. A linear stage needs a linear one, and ignores the parts for which it has no degrees of freedom; stages that
             deform take any, also a BSpline, a DisplacementField or a Composite, and leave it as it is behind their own deformation. None:
             linear stages lay the centres of mass on each other, the others begin with the identity.
-        device: a name such as "cuda:0", "opencl:0" or "host", or one of devices(). None: that of an array on a GPU, or else the default
-            one, which is the first GPU, or else the host.
-        seed: of random numbers, where a stage uses some. Two runs of one seed on one device give the same bits.
+        device: a name such as "cuda:0", "opencl:0" or "host", or one of devices(). None: the GPU that an image's array is on, or
+            else the first GPU, or else the host.
+        seed: seeds the random numbers of stages that use some. Two runs with one seed on one device give the same bits.
         progress: called with a Progress after each iteration or batch; may raise to end the work.
-        spacing, origin, direction: of bare arrays, as Image has them. Where one image is a bare array, and the other one says where its
+        spacing, origin, direction: the places of bare arrays, as Image has them. Where one image is a bare array, and the other one says where its
             voxels are, the array's spacing is needed.
         default: the value of the warped image outside of the moving image; the moving image's type must hold it.
         also: an ImagePair, or a list of them: further images that "greedy", "syn" and "velocity" compare at the same time, and linear
@@ -429,9 +429,9 @@ def _make_result(
 
     Args:
         found: the transform behind the deformation; None: there is none.
-        result: of the engine.
+        result: the engine's result.
         warnings: further ones, beside the engine's.
-        own_inverse: of the deformation; None: it is not known.
+        own_inverse: the deformation's own inverse; None: it is not known.
         compute_inverse: returns the inverse of the deformation and what is behind it, where own_inverse is known.
     """
     levels = [Level(str(n), 1e-3 * part.milliseconds, part.costs, voxels=part.voxels) for n, part in enumerate(result.levels)]

@@ -46,8 +46,8 @@ def report_data(
     Args:
         pair: the images, and their masks.
         warped: the moving image on the fixed one's grid, an array of the pair's kind.
-        stages: what each stage came to.
-        initial: what the first one began with; None: nothing.
+        stages: the stages' results.
+        initial: the transform that the first stage began with; None: none.
         device: that computes.
         command: the command line that repeats it.
         files: names of files, by what each one is.

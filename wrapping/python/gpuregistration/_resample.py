@@ -64,7 +64,7 @@ def resample(
         interpolation: "linear", "nearest" (for labels, which stay the numbers that they are; on a GPU's array those up to 2^53) or
             "bspline".
         default: the value outside of the image, of each component; one that its type holds.
-        order: of the B-spline, 0 to 5.
+        order: the order of the B-spline, 0 to 5.
         extrapolate: outside of the image its nearest voxel continues, in the place of the default.
         device: its name, such as "cuda:0"; None: that of an image on a GPU, else the default one.
         progress: called with the share that is done, 0 to 1; may raise to end the work. Not of an image on a GPU, where the output

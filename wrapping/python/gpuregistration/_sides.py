@@ -43,7 +43,7 @@ class Pair:
         fixed_mask, moving_mask: None if all voxels count.
         wrap: makes an image of the kind that the moving image was handed in as.
         grid: the fixed image as it was handed in, which may have one slice: results lie on its grid.
-        warnings: of the images and the masks, and of reading their files.
+        warnings: the warnings of the images and the masks, and of reading their files.
     """
 
     fixed: Image

@@ -46,7 +46,7 @@ def compute_similarities_of(
     Args:
         moved: the resampled image, on the fixed image's grid.
         warnings: as of compute_similarities().
-        radius: of the neighborhoods, voxels.
+        radius: the radius of the neighborhoods, in voxels.
     """
     reached = reached_by_moving(pair, transform, device) & np.isfinite(pair.fixed.array) & np.isfinite(moved)
     mask = np.ascontiguousarray(as_volume(reached), dtype=np.float32)

@@ -33,7 +33,7 @@ def read_simpleitk(transform: Any) -> Optional[Transform]:
     """Reads SimpleITK's transform; returns None for any other object.
 
     Raises:
-        UnsupportedError: of other kinds than linear, cubic B-spline, displacement field, and composites of them.
+        UnsupportedError: the transform is neither linear, a cubic B-spline, a displacement field, nor a composite of these.
     """
     sitk = sys.modules.get("SimpleITK")
     if sitk is None or not isinstance(transform, sitk.Transform):

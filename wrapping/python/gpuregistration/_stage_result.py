@@ -15,12 +15,12 @@ class Level:
     """Describes the result of a part of a stage.
 
     Attributes:
-        name: such as "4 mm"; of stages that deform the level's number, of which 0 is the coarsest.
+        name: such as "4 mm"; for stages that deform the level's number, of which 0 is the coarsest.
         seconds: how long it took.
-        costs: of stages that deform, before each iteration; of the others the least that was found, and none of "pyramid", where images are made
+        costs: for stages that deform, the cost before each iteration; for others the least cost, and none for "pyramid", where images are made
             smaller.
         evaluations: how many values and derivatives were computed; None where that is not counted.
-        voxels: of stages that deform, how many an iteration looked at, at most; None of others.
+        voxels: for stages that deform, the most voxels that an iteration looked at; else None.
     """
 
     name: str
@@ -36,16 +36,16 @@ class StageResult:
 
     Attributes:
         name: "rigid", "affine", "global", "ffd", "greedy", "syn" or "velocity".
-        metric: what images were compared by, such as "correlation_ratio".
-        transform: what was found so far, from the fixed image's points to the moving one's.
+        metric: the metric that compared the images, such as "correlation_ratio".
+        transform: the transform found so far, from the fixed image's points to the moving one's.
         cost: the last one.
         seconds: how long it took.
         levels: its parts, in their order.
-        overlap: the share of the fixed image that lies in the moving one; None of stages that deform.
-        smallest_determinant: of stages that deform, of the deformation's Jacobian, over the control points or the voxels: below 0
-            it has folded. None of others.
+        overlap: the share of the fixed image that lies in the moving one; None for stages that deform.
+        smallest_determinant: for stages that deform, the smallest determinant of the deformation's Jacobian over the control points or the
+            voxels: below 0 it has folded. Else None.
         warnings: sentences on what may have gone wrong.
-        own_inverse: of "syn" and "velocity", the inverse of the stage's own deformation, without what the stage began with. None of others.
+        own_inverse: for "syn" and "velocity", the inverse of the stage's own deformation, without the transform that the stage began with; else None.
     """
 
     name: str
@@ -65,7 +65,7 @@ class StageResult:
         """Returns the inverse of the transform of "syn" and "velocity"; None for other stages. The first access inverts what the stage began with.
 
         Raises:
-            BadInputError: what the stage began with has no inverse.
+            BadInputError: the transform that the stage began with has no inverse.
         """
         return None if self._compute_inverse is None else self._compute_inverse()
 

@@ -15,7 +15,7 @@ def as_transform(transform: TransformLike, dimension: Optional[int] = None, what
     """Converts a transform of SimpleITK or of ITK to one of this package, and returns one of this package as it is.
 
     Args:
-        dimension: that the transform is to have; None: any.
+        dimension: the dimension that the transform must have; None: any.
         what: names the transform in errors.
 
     Raises:

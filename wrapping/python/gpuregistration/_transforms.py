@@ -364,7 +364,7 @@ class BSpline(_Grid):
     Args:
         array: the control points' displacements in mm, ``[z, y, x, 3]`` or ``[y, x, 2]``, the component x first; at least 4 points along
             each axis.
-        spacing, origin, direction: of the grid of control points, as Image has them.
+        spacing, origin, direction: the place of the grid of control points, as Image has it.
 
     Raises:
         BadInputError: the array has another shape, or a number that is not finite; or the geometry does not fit to it.
@@ -405,7 +405,7 @@ class DisplacementField(_Grid):
     Args:
         array: displacements in mm, ``[z, y, x, 3]`` or ``[y, x, 2]``, the component x first. An array on a GPU is downloaded each time
             the transform is used.
-        spacing, origin, direction: of the grid, as Image has them.
+        spacing, origin, direction: the place of the grid, as Image has it.
 
     Raises:
         BadInputError: the array has another shape, or a number that is not finite (on a GPU this is found when it is downloaded); or the

@@ -34,7 +34,7 @@ class Content:
     """The content of a file, unpacked if it begins as gzip does, whatever its name is.
 
     Args:
-        path: of the file.
+        path: the file's name.
 
     Raises:
         BadInputError: where it is taken: the file is cut off, or damaged.

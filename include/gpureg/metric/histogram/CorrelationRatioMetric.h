@@ -62,7 +62,7 @@ class GPURegistration_EXPORT CorrelationRatioMetric : public Metric
 public:
   static constexpr int LeastBins = Describe(SimilarityKind::CorrelationRatio).bins.least;
   static constexpr int MostBins = Describe(SimilarityKind::CorrelationRatio).bins.most;
-  /** The fastest limit on an H200, for two heads of 256×256×160 voxels. */
+  /** The default of SetWorkloadLimit(): the fastest limit on an H200, for two heads of 256×256×160 voxels. */
   static constexpr int DefaultWorkloadLimit = 768;
 
   /** Makes a metric with bins fixed bins, from LeastBins to MostBins.

@@ -12,7 +12,7 @@ namespace gpureg
 
 namespace
 {
-/** \throws UnsupportedError if one of a chain's grids has more rows, or more voxels in a slice, than 32 bits count */
+/** Checks the grids of a chain. \throws UnsupportedError if one of a chain's grids has more rows, or more voxels in a slice, than 32 bits count */
 void
 CheckGrids(const ChainedGrid & chain)
 {

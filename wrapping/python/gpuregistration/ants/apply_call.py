@@ -39,8 +39,8 @@ class ApplyCall:
 
     Attributes:
         input_type: 0 scalars, 1 vectors, 2 tensors, 3 a series.
-        kind: of the output: "image", "field", "linear" or "composite".
-        is_inverse: whether the inverse of a linear output is written.
+        kind: the kind of the output: "image", "field", "linear" or "composite".
+        is_inverse: True if the inverse of a linear output is written.
         transforms: files, and whether each one's inverse is taken; the first one is applied first to points of the reference.
         time_index: the volume of a series that is taken alone; None: all of them.
         others: reasons why the real antsApplyTransforms has to do it.

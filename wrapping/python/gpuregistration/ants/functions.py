@@ -71,8 +71,8 @@ def registration(
         type_of_transform: such as "SyN", "SyNRA", "SyNCC", "SyNOnly", "Rigid", "Affine" or "antsRegistrationSyN[s]".
         initial_transform: files, of which the first one is nearest to the fixed image, "Identity", or None, which lays the centres of mass on each
             other. Files of deformations go with SyNOnly.
-        outprefix: what the names of the files of transforms begin with; "": a folder of its own among the temporary files.
-        mask, moving_mask: what is not 0 is looked at, by the last stage; with mask_all_stages by all of them.
+        outprefix: the beginning of the names of the transforms' files; "": a folder of its own among the temporary files.
+        mask, moving_mask: images whose voxels other than 0 the last stage looks at; with mask_all_stages all stages do.
         grad_step, flow_sigma, total_sigma: SyN's step in voxels, and the variances of its Gaussians in squared voxels.
         aff_…, syn_…, reg_iterations: the metrics, "mattes", "meansquares", "GC" of linear stages or "CC" of SyN, their bins or radius, and
             iterations, factors and sigmas of levels. aff_random_sampling_rate has no effect: all voxels are looked at.
@@ -163,8 +163,8 @@ def apply_transforms(
         transformlist: files, of which the first one is applied first to points of the fixed image.
         interpolator: "linear", "nearestNeighbor", "bSpline", "genericLabel", "lanczosWindowedSinc", ….
         imagetype: 0 for scalars, 1 for vectors.
-        whichtoinvert: whether each file's inverse is taken. None: that of the first of two, where it is a matrix and the second is not.
-        compose: what the name of one file of all transforms begins with, which is written, and whose name is returned.
+        whichtoinvert: True for each file whose inverse is taken. None: the first of two files is inverted, if it is a matrix and the second is not.
+        compose: the beginning of the name of one file of all transforms, which is written, and whose name is returned.
         defaultvalue: the value outside of the moving image.
         verbose: has no effect; ANTsPy prints with it.
         device: a device's name; None: the default one.

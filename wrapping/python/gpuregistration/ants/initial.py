@@ -24,8 +24,8 @@ class Beginning:
     """Holds a transform that the registration begins with, read from its file.
 
     Attributes:
-        initial: what the command line says.
-        parts: those that the file holds, in the order of parts of the result: the last one is applied first to a point of the fixed image. None
+        initial: the transform as the command line gives it.
+        parts: the file's parts, in the order of parts of the result: the last one is applied first to a point of the fixed image. None
             if there is no file.
     """
 

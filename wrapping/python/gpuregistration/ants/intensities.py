@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What antsRegistration does to the values of images before it registers them."""
+"""Prepares the values of images as antsRegistration does before it registers them."""
 
 from __future__ import annotations
 

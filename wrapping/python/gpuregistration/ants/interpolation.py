@@ -31,7 +31,7 @@ class Interpolation:
 
     Attributes:
         name: its name in small letters.
-        order: of a B-spline.
+        order: the order of a B-spline.
         sigmas: mm, of a Gaussian along x, y (and z), or one for all axes; empty: lengths of voxels.
         alpha: sigmas at which a Gaussian is cut off.
         given: as the command line has it.
@@ -97,7 +97,7 @@ def resample_by(
     """Resamples an image on a grid, through a transform from the grid's points to the image's.
 
     Args:
-        image: of floats.
+        image: an image of floats.
 
     Raises:
         BadInputError: the transform or the number of sigmas does not fit the image.

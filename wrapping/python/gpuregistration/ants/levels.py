@@ -117,7 +117,7 @@ def make_further(metric: Metric, first: Metric, pair: Pair, number: int) -> Furt
 
     Args:
         pair: the metric's images and masks.
-        number: of the pair; the first metric's is 1.
+        number: the pair's number; the first metric's is 1.
     """
     asked = ImagePair(
         pair.fixed,

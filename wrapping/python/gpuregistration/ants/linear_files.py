@@ -21,8 +21,8 @@ def write_stage(path: str, name: str, transform: Affine) -> None:
     """Writes a stage's linear transform as the type that antsRegistration has for it, or, where that type does not hold it, as an affine one.
 
     Args:
-        path: of the file, which ends on .mat.
-        name: of the part of the result: "Initial", "Translation", "Rigid", "Similarity" or "Affine".
+        path: the file's name, which ends on .mat.
+        name: the name of the part of the result: "Initial", "Translation", "Rigid", "Similarity" or "Affine".
     """
     made = _of_type(name, transform)
     if made is None:

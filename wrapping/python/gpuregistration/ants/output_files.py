@@ -40,7 +40,7 @@ def name_outputs(call: RegistrationCall, begins: Sequence[Beginning]) -> OutputN
     """Names all files that a registration will write, as antsRegistration does, before any work.
 
     Args:
-        begins: what the registration begins with.
+        begins: the transforms that the registration begins with.
 
     Returns:
         Names of the transforms in the order of the stages, those of the way back, and those of images.

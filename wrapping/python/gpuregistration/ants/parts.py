@@ -25,7 +25,7 @@ class Kind(NamedTuple):
         name: "Rigid", …, "SyN" or "BSpline" of a stage, "GenericAffine" of some linear ones as one, "Initial" of one computed from images, "File"
             of one of a file.
         form: LINEAR_FORM, FIELD or B_SPLINE.
-        has_inverse: whether its inverse is known. ANTs knows none of a field of a file, and of a B-spline.
+        has_inverse: True if its inverse is known. ANTs knows no inverse of a field from a file, or of a B-spline.
     """
 
     name: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a command line of antsRegistration asks for, as plain data."""
+"""Describes a command line of antsRegistration as plain data."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Initial:
 
     Attributes:
         file: the name of its file; "" if it is computed from two images, "Identity" if points stay where they are.
-        is_inverse: whether the file's inverse is taken.
+        is_inverse: True if the file's inverse is taken.
         fixed, moving, feature: names of two images, and what is laid on each other: 0 middles, 1 centres of mass, 2 origins.
     """
 
@@ -101,11 +101,11 @@ class Stage:
     Attributes:
         transform: "Translation", "Rigid", "Similarity", "Affine", "SyN" or "BSpline".
         step, update_variance, total_variance: the numbers in the transform's brackets.
-        metrics: those with a weight, in their order; one at least, and one alone where the stage is BSpline.
+        metrics: the metrics with a weight, in their order; at least one, and exactly one for BSpline.
         masks: names of the fixed and the moving image's masks; None if there is none.
         weights: factors of the components of a deformation.
-        mesh: of BSpline, cells along each axis at the coarsest level, or one number for all axes.
-        restricted: of a linear stage, the transform with fewer degrees of freedom that a restriction leaves of it; "" if all are free.
+        mesh: for BSpline, the cells along each axis at the coarsest level, or one number for all axes.
+        restricted: for a linear stage, the transform with fewer degrees of freedom that a restriction leaves of it; "" if all are free.
     """
 
     transform: str
@@ -140,9 +140,9 @@ class RegistrationCall:
     """A whole command line.
 
     Attributes:
-        dimension: of the images; 0: that of the first one.
-        collapses: whether parts of the result become one: see parts.Kind.joins().
-        merges: whether a linear stage goes on from the part before it, and takes its place: see parts.takes_place_of().
+        dimension: the images' dimension; 0: the first image's.
+        collapses: True if parts of the result become one: see parts.Kind.joins().
+        merges: True if a linear stage continues from the part before it, and takes its place: see parts.takes_place_of().
         others: reasons why the real antsRegistration has to do it, each a short noun phrase; empty if this package does it.
     """
 

@@ -40,7 +40,7 @@ class Registered:
 
     Attributes:
         parts: its transforms.
-        initial: those that were computed from images before the first stage.
+        initial: the parts that were computed from images before the first stage.
         fixed, moving: the images of the first metric, with their own values.
         device: the name of the device that computed.
         warnings: sentences on what may have gone wrong.
@@ -70,8 +70,8 @@ def register(
     """Registers.
 
     Args:
-        call: what is asked for.
-        begins: what it begins with.
+        call: the command line.
+        begins: the parts that the registration begins with.
         read: reads an image by its name.
         log: takes the lines of --verbose.
         times: counts the parts' seconds.
@@ -173,7 +173,7 @@ def _register(
     """Registers the images of a stage's metrics.
 
     Args:
-        pairs: of each metric.
+        pairs: each metric's images.
         before: the map to begin with.
     """
     make = _MAKERS.get(stage.transform, make_linear_stage)

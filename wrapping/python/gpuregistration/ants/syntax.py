@@ -22,8 +22,8 @@ class Flag(NamedTuple):
     Attributes:
         short: its letter, or "".
         long: its name, by which it is known here.
-        meaning: what the help says of it.
-        expected: what its value is to be, for errors.
+        meaning: the flag's line in the help.
+        expected: the value that the flag takes, for errors.
     """
 
     short: str

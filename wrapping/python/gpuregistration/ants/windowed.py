@@ -40,7 +40,7 @@ def resample_windowed(
         image: one number a voxel; its floats, of 32 or 64 bits, are those of the result.
         transform: from the grid's points to the image's. None: points stay where they are.
         name: a key of SINCS or GAUSSIANS.
-        sigmas: of a Gaussian along x, y (and z), mm; of a sinc empty.
+        sigmas: the sigmas of a Gaussian along x, y (and z), mm; empty for a sinc.
         cutoff: sigmas at which a Gaussian is cut off.
         default: the value outside of the image, beyond half a voxel from its outer voxels' middles.
         device: a device's name; the host computes in doubles for a device that has none. None: the default one.

@@ -46,7 +46,7 @@ def plan_workers(names: Optional[Sequence[Any]], workers_per_device: Optional[in
     """Chooses the workers to start on this machine. Returns None if a scheduler has workers.
 
     Args:
-        names: of devices; None: all GPUs, or else the host.
+        names: the devices' names; None: all GPUs, or else the host.
         workers_per_device: how many workers share a device; None: one, and on the host one for every four cores.
         scheduler: the address of a scheduler, whose workers do the work; None: they are started here.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cohort's report: one page of all pairs, which needs nothing else."""
+"""Makes a cohort's report: one page of all pairs, which needs no other file."""
 
 from __future__ import annotations
 

@@ -43,8 +43,8 @@ class Job:
     """Describes the work for one pair.
 
     Attributes:
-        row: of the table.
-        settings: of the registration.
+        row: the pair's row of the table.
+        settings: the registration's settings.
         folder: gets the results.
     """
 
@@ -77,7 +77,7 @@ class Inputs:
         initial: a transform to begin with.
         picture_grid: a small grid over the fixed image.
         picture_before: the moving image on that grid before the registration.
-        warnings: of files whose headers contradict themselves.
+        warnings: the warnings of files whose headers contradict themselves.
     """
 
     files: Mapping[str, Any]

@@ -39,7 +39,7 @@ def draw(fixed: np.ndarray, before: np.ndarray, after: np.ndarray, direction: np
 
     Args:
         fixed, before, after: the fixed image, and the moving image before and after, on one small grid.
-        direction: of the grid's axes.
+        direction: the direction of the grid's axes.
     """
     moving_scale = intensities.scale_of(_thin(before), _thin(after))
     planes = geometry.planes(direction)

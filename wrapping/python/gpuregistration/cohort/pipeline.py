@@ -37,7 +37,7 @@ class WorkerInfo:
         process: its number on its machine.
         host: the machine's name.
         device, description: the device that it computes on, and what that is.
-        warning: of that device; "" if there is none.
+        warning: the device's warning; "" if there is none.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Job(Protocol):
         """Writes its files, and returns its record.
 
         Args:
-            found: what compute() has returned.
+            found: the result of compute().
             times: seconds of each part.
         """
 
@@ -81,7 +81,7 @@ class Outcome:
 
     Attributes:
         id: the job's.
-        record: what the job's write() has returned, such as the content of result.json; None if the job failed.
+        record: the result of the job's write(), such as the content of result.json; None if the job failed.
         error_type, error, trace: why it failed; "" if it did not.
         device_lost: the device computes nothing more for its process.
         spans: when "read", "register" and "write" began and ended, in seconds since 1970.

@@ -24,7 +24,7 @@ class PairResult:
     """Result of a pair.
 
     Attributes:
-        row: of the table.
+        row: the pair's row of the table.
         record: the content of its result.json; None if it failed.
         error_type, error, trace: why it failed, and where.
         was_done: an earlier run has done it.
@@ -78,7 +78,7 @@ class Cohort:
     Attributes:
         output: its folder.
         pairs: in the table's order.
-        settings: of the registrations, as plain data.
+        settings: the registrations' settings, as plain data.
         seconds: the time of the whole run.
         registering_seconds: the time from when workers were ready until the last pair ended.
         shares: how busy each device was.

@@ -46,7 +46,7 @@ class Form:
 
     Attributes:
         files: columns that name files, and their descriptions. Beside them there may be a column "id".
-        needed: those of them that every row has.
+        needed: the columns that every row has.
         reserved: names in the output folder that no row may have.
         least_rows: how many rows there are at least.
         check: finds what is wrong with a row's files.
@@ -70,7 +70,7 @@ def read_rows(table: Table, form: Form) -> list[Row]:
         table: a file of comma-separated values (of tabs where it ends on .tsv) with the names of the form's columns in its first line, whose
             paths are relative to its folder; or rows with these names, whose paths are relative to the current folder. Without an id the
             rows are called 0001, 0002, ….
-        form: what the table has.
+        form: the columns that the table may have.
 
     Raises:
         BadInputError: columns, ids or files are missing or not possible; the error lists all of them.

@@ -38,8 +38,8 @@ class Schedule:
 
     Args:
         client: Dask's.
-        devices: of the workers 0, 1, …, which were started here; None: workers are somebody else's, come and go, and claim a device each.
-        threads: of the host, for each worker; 0: as many as there are.
+        devices: the devices of the workers 0, 1, …, which were started here; None: somebody else's workers, which come, go and claim a device each.
+        threads: the host's threads for each worker; 0: as many as there are.
 
     Attributes:
         workers: how many there are.

@@ -16,8 +16,8 @@ class Settings:
     """Settings of a cohort's registrations.
 
     Attributes:
-        stages: of each registration.
-        seed: of random numbers.
+        stages: each registration's stages.
+        seed: the seed of random numbers.
         reports: each pair gets a report of its own.
         default: the value outside of the moving image.
     """

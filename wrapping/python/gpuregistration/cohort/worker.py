@@ -33,9 +33,9 @@ class Setup:
 
     Attributes:
         cohort: an identifier that no other cohort has.
-        version: of the package that runs the cohort.
-        devices: of the workers 0, 1, …; None: each process claims one.
-        threads: of the host, for each worker; 0: as many as there are.
+        version: the version of the package that runs the cohort.
+        devices: the devices of the workers 0, 1, …; None: each process claims one.
+        threads: the host's threads for each worker; 0: as many as there are.
     """
 
     cohort: str

@@ -18,7 +18,7 @@ class Workers:
     """Dask's workers, which start when there is work, and end with the block that this object manages.
 
     Args:
-        plan: of the workers to start on this machine; None: those of a scheduler.
+        plan: the workers to start on this machine; None: a scheduler's workers.
         scheduler: its address.
     """
 

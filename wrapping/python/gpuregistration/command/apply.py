@@ -47,20 +47,20 @@ def add_parser(subparsers: Any) -> None:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("image", metavar="IMAGE", help="the image that is moved")
+    parser.add_argument("image", metavar="IMAGE", help="the image to resample")
     parser.add_argument("-o", "--output", metavar="OUT", required=True, help="the image to write, of IMAGE's type of values")
     parser.add_argument(
-        "-t", "--transform", metavar="FILE", nargs="+", default=[], help="of register, ITK, ANTs or FSL; none: points stay where they are"
+        "-t", "--transform", metavar="FILE", nargs="+", default=[], help="transforms of gpureg register, ITK, ANTs or FSL (default: points stay where they are)"
     )
     parser.add_argument("--reference", metavar="FILE", help="an image whose grid OUT has (default: IMAGE)")
-    parser.add_argument("--inverse", action="store_true", help="go the transforms' way back, the last one first")
+    parser.add_argument("--inverse", action="store_true", help="apply the inverses of the transforms, the last one first")
     parser.add_argument(
         "--interpolation", choices=("linear", "nearest", "bspline"), default="linear", help="nearest for labels (default: linear)"
     )
     options.add_default(parser, "IMAGE")
     options.add_device(parser)
-    zarr = parser.add_argument_group("of an OUT that ends on .zarr")
-    memory = "that all workers of this machine take together, or each of a scheduler's, such as 8G (default: a quarter of the machine's)"
+    zarr = parser.add_argument_group("options of an OUT that ends on .zarr")
+    memory = "memory of all workers of this machine together, or of each of a scheduler's, such as 8G (default: a quarter of the machine's)"
     options.add_memory(zarr, memory)
     zarr.add_argument(
         "--chunk", metavar="N", help="voxels of a chunk along each axis, or NxNxN along x, y and z (default: a Zarr reference's, or 128)"

@@ -44,9 +44,9 @@ def add_parser(subparsers: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--size", type=int, default=96, metavar="N", help="voxels along each axis, 32 to 512 (default: 96)")
-    parser.add_argument("--seconds", type=float, default=60.0, help="about how long all of it takes (default: 60)")
-    parser.add_argument("--device", metavar="NAME", action="append", help="of these devices alone; may be given again (default: all GPUs, and the host)")
-    parser.add_argument("--threads", type=int, default=0, help="of the host, and of SimpleITK (default: all)")
+    parser.add_argument("--seconds", type=float, default=60.0, help="approximate time of all measurements (default: 60)")
+    parser.add_argument("--device", metavar="NAME", action="append", help="measure this device alone; may be given again (default: all GPUs, and the host)")
+    parser.add_argument("--threads", type=int, default=0, help="threads of the host, and of SimpleITK (default: all)")
     options.add_json(parser)
     options.add_quiet(parser)
 
@@ -114,7 +114,7 @@ def measure(work: Callable[[], Any], share: float) -> float:
     """Returns the least time of some calls, in seconds.
 
     Args:
-        work: what is called: once where that takes longer than the share, else once more than counts.
+        work: a function, which is called once if that takes longer than the share, else once more than counts.
         share: seconds that the calls take together, about.
     """
     begin = time.perf_counter()

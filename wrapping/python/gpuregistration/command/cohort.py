@@ -55,10 +55,10 @@ def add_parser(subparsers: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("table", metavar="TABLE.csv", help="a pair a row: fixed,moving")
+    parser.add_argument("table", metavar="TABLE.csv", help="a table with one pair in each row, in the columns fixed and moving")
     parser.add_argument("-o", "--output", metavar="DIR", required=True, help="the folder of the results")
-    parser.add_argument("--transform", metavar="STAGES", default="rigid", help="as of gpureg register (default: rigid)")
-    parser.add_argument("--metric", metavar="NAME", help="what images are compared by; or one for each stage, with commas")
+    parser.add_argument("--transform", metavar="STAGES", default="rigid", help="stages, as for gpureg register (default: rigid)")
+    parser.add_argument("--metric", metavar="NAME", help="the metric that compares the images; or one for each stage, with commas")
     options.add_default(parser, "the moving images")
     options.add_seed(parser)
     options.add_workers(parser)

@@ -39,9 +39,9 @@ def add_parser(subparsers: Any) -> None:
         help="the labels of A and those of B: Dice's coefficient of each label; without files A and B are labels themselves",
     )
     parser.add_argument(
-        "--transform", metavar="FILE", help="what leads from A's points to B's: B and its labels are resampled by it, and its Jacobian"
+        "--transform", metavar="FILE", help="a transform from A's points to B's: resamples B and its labels, and measures the transform's Jacobian"
     )
-    parser.add_argument("--mask", metavar="FILE", help="of A: metrics and Jacobian are of what is not 0")
+    parser.add_argument("--mask", metavar="FILE", help="a mask of A: metrics and Jacobian are computed where it is not 0")
     options.add_channel(parser)
     options.add_device(parser)
     options.add_printing(parser)

@@ -34,7 +34,7 @@ def read_scalar_image(path: str, channel: Optional[int] = None) -> Image:
     """Reads an image with one number per voxel as read_image() does.
 
     Args:
-        channel: of several components the one that is taken; None: what a grey image that is stored as colours shows.
+        channel: the number of the component that is taken; None: the one that a grey image, stored as colours, shows.
     """
     from .._engine import Error
     from .._grey import as_grey

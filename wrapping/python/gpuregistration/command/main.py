@@ -69,7 +69,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     """Runs the command.
 
     Args:
-        argv: what follows the command's name; None: of this process.
+        argv: the words behind the command's name; None: this process's.
 
     Returns:
         The exit code.

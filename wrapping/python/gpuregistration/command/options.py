@@ -10,20 +10,20 @@ import textwrap
 
 def add_device(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--device", metavar="NAME", help='what computes, such as "cuda:0" or "host"; gpureg devices lists them (default: the best)'
+        "--device", metavar="NAME", help='the device, such as "cuda:0" or "host"; gpureg devices lists them (default: the best)'
     )
 
 
 def add_default(parser: argparse.ArgumentParser, image: str) -> None:
     """Adds --default, the value outside of an image of a name."""
     parser.add_argument(
-        "--default", type=float, default=0.0, metavar="VALUE", help=f"outside of {image}; one that its type of values holds (default: 0)"
+        "--default", type=float, default=0.0, metavar="VALUE", help=f"the value outside of {image}, which its type of values must hold (default: 0)"
     )
 
 
 def add_channel(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--channel", metavar="N", type=int, help="of images of colours, or of other components, which one is looked at, from 0 on"
+        "--channel", metavar="N", type=int, help="the number of the colour or other component that is used, from 0 on"
     )
 
 
@@ -45,7 +45,7 @@ def _size(text: str) -> int:
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seed", type=_seed, default=1, help="of random numbers, where a stage uses some (default: 1)")
+    parser.add_argument("--seed", type=_seed, default=1, help="seed of the random numbers of stages that use some (default: 1)")
 
 
 def _seed(text: str) -> int:
@@ -74,11 +74,11 @@ def add_printing(parser: argparse.ArgumentParser) -> None:
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
     """Adds --devices, --workers-per-device and --scheduler."""
-    parser.add_argument("--devices", metavar="NAMES", help="what computes, such as cuda:0,cuda:1 (default: all GPUs, or else the host)")
+    parser.add_argument("--devices", metavar="NAMES", help="the devices, such as cuda:0,cuda:1 (default: all GPUs, or else the host)")
     parser.add_argument(
-        "--workers-per-device", metavar="N", type=int, help="processes that share one (default: 1; of the host 1 for 4 cores)"
+        "--workers-per-device", metavar="N", type=int, help="processes that share a device (default: 1; on the host 1 for 4 cores)"
     )
-    parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask scheduler, such as tcp://node7:8786, whose workers do the work")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="address of a Dask scheduler, such as tcp://node7:8786, whose workers do the work")
 
 
 def read_workers(arguments: argparse.Namespace) -> list[str] | None:

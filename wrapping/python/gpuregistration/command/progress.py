@@ -56,8 +56,8 @@ class ProgressLine:
     """A registration's progress, as a StatusLine shows it.
 
     Args:
-        stages: of the registration.
-        dimension: of the images.
+        stages: the registration's stages.
+        dimension: the images' dimension.
     """
 
     def __init__(self, stages: Sequence[Stage], dimension: int, stream: Any = None) -> None:

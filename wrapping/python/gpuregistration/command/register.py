@@ -32,20 +32,21 @@ NAME = "register"
 
 _EPILOG = """\
 files:      images are NIfTI, MetaImage, NRRD, DICOM, ..., or a folder with the slices of one DICOM series (docs/formats.md); they are
-            written as .nii.gz .nii .mha .mhd .nrrd .nhdr. Grey images that are stored as colours are grey. Two of one slice each,
-            such as of 64 x 64 x 1 voxels, are registered as of two dimensions, and so are their transforms.
+            written as .nii.gz .nii .mha .mhd .nrrd .nhdr. Grey images that are stored as colours are read as grey. Two images of one slice
+            each, such as 64 x 64 x 1 voxels, are registered in two dimensions, as their transforms are.
 
 transforms: lead from the fixed image's points to the moving one's, in mm, as ITK's and ANTs' do. --output-transform writes ITK's
             .tfm .txt .h5, .mat (ANTs', or FSL's with --mat fsl) of linear ones, or an image of displacements, such as warp.nii.gz.
             --output-inverse writes the same of the way back; an image of displacements then has MOVING's grid.
 
-stages, each of which begins with what the ones before found, and their settings:
+stages, each of which begins with the transform of the stages before, and their settings:
 {stages}
-            --transform affine,ffd:levels=3:spacing=8x8x8 sets some. finest_edge and spacing are of mm, spacing one number or one for
-            each of x, y (and z); by themselves they are a voxel's edge, and five, of a head of 1 mm as above. levels of ffd are by themselves 4, or fewer where an image or a mask
-            has few voxels. Without --initial a first linear stage lays the centres of mass on each other.
+            --transform affine,ffd:levels=3:spacing=8x8x8 sets some. finest_edge and spacing are in mm; spacing is one number, or one for
+            each of x, y (and z). Their defaults are one edge of a voxel, and five, as above for a head of 1 mm. The default of ffd's
+            levels is 4, or fewer where an image or a mask has few voxels. Without --initial a first linear stage lays the centres of
+            mass on each other.
 
-progress:   level of ffd: 0 is the coarsest; of the linear stages the voxels' size. Time left is that of the stage.
+progress:   a level of ffd is a number, of which 0 is the coarsest; a level of a linear stage is its voxels' size. The time left is the stage's.
 """
 
 
@@ -57,27 +58,27 @@ def add_parser(subparsers: Any) -> None:
         epilog=_EPILOG.format(stages=describe_stages()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("fixed", metavar="FIXED", help="the image that stays")
+    parser.add_argument("fixed", metavar="FIXED", help="the image that stays where it is")
     parser.add_argument("moving", metavar="MOVING", help="the image that is moved")
-    parser.add_argument("-o", "--output", metavar="OUT", help="the moving image on the fixed one's grid, of its own type of values")
-    parser.add_argument("--output-transform", metavar="FILE", help="what was found")
-    parser.add_argument("--output-inverse", metavar="FILE", help="its inverse, from the moving image's points to the fixed one's")
-    parser.add_argument("--output-field", metavar="FILE", help="its displacements, an image of floats in mm")
+    parser.add_argument("-o", "--output", metavar="OUT", help="the moving image, resampled on the fixed one's grid")
+    parser.add_argument("--output-transform", metavar="FILE", help="the transform, from the fixed image's points to the moving one's")
+    parser.add_argument("--output-inverse", metavar="FILE", help="the transform's inverse, from the moving image's points to the fixed one's")
+    parser.add_argument("--output-field", metavar="FILE", help="the transform's displacements, an image of floats in mm")
     parser.add_argument(
-        "--report", metavar="FILE", nargs="?", const="", help="an HTML page on how it went; without FILE beside OUT, OUT.html"
+        "--report", metavar="FILE", nargs="?", const="", help="an HTML page on the result; without FILE it is OUT.html, beside OUT"
     )
     parser.add_argument(
         "--transform", metavar="STAGES", default="rigid", help="rigid, affine, global, ffd, greedy, syn or velocity, or several: affine,syn (default: rigid)"
     )
     parser.add_argument(
-        "--metric", metavar="NAME", help="what images are compared by, such as mean_squares; or one for each stage, with commas"
+        "--metric", metavar="NAME", help="the metric that compares the images, such as mean_squares; or one for each stage, with commas"
     )
-    parser.add_argument("--mask", metavar="FILE", help="of the fixed image: what is not 0 is looked at")
-    parser.add_argument("--moving-mask", metavar="FILE", help="the same of the moving image")
+    parser.add_argument("--mask", metavar="FILE", help="a mask of the fixed image: voxels where it is not 0 are compared")
+    parser.add_argument("--moving-mask", metavar="FILE", help="a mask of the moving image")
     parser.add_argument("--initial", metavar="FILE", help="a transform to begin with")
-    parser.add_argument("--mat", choices=("ants", "fsl"), default="ants", help="whose .mat --output-transform writes (default: ants)")
+    parser.add_argument("--mat", choices=("ants", "fsl"), default="ants", help="the program whose .mat --output-transform writes (default: ants)")
     parser.add_argument(
-        "--plan", action="store_true", help="print what would be held on the device, level by level, and register nothing"
+        "--plan", action="store_true", help="print the memory that each level would take on the device, and register nothing"
     )
     add_also(parser)
     options.add_default(parser, "MOVING")

@@ -41,7 +41,7 @@ def check(stages: Sequence[Stage], edges: Optional[Sequence[float]] = None, hint
 
     Args:
         edges: mm, of the fixed image's voxels along x, y (and z); None: not known yet, so that all else is looked at.
-        hint: what is said of a metric that a stage has not.
+        hint: the advice for a metric that a stage does not have.
     """
     from .._engine import BadInputError
     from ..stages import read_settings

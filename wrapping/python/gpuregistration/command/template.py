@@ -26,14 +26,14 @@ table:      comma-separated values, whose first line names the columns. Paths ar
 
 rounds:     the first mean has the centres of mass on each other. Then each round registers all images to the mean, averages the warped
             images, sharpens the mean, and brings it to the mean shape and the mean affine map, as ANTs'
-            antsMultivariateTemplateConstruction2.sh does (docs/templates.md). What is done stays: the same command goes on where it was
-            ended, and does again what has changed.
+            antsMultivariateTemplateConstruction2.sh does (docs/templates.md). Results stay: the same command continues where it was
+            ended, and repeats only what has changed.
 
 results:    DIR/template.nii.gz, template2.nii.gz, ...; DIR/ID/ has affine.mat, warp.nii.gz and inverse_warp.nii.gz, which lead from the
             template's points to the person's (antsApplyTransforms -t warp.nii.gz -t affine.mat); DIR/rounds/N/mean.nii.gz; DIR/report.html
             shows each round, and DIR/results.json has the numbers.
 
-workers:    one process a device of this machine, all GPUs unless --devices names some; or those of --scheduler, as of gpureg cohort.
+workers:    one process a device of this machine, all GPUs unless --devices names some; or the workers of --scheduler, as for gpureg cohort.
 
 stages and settings of --transform:
 {stages}
@@ -53,25 +53,25 @@ def add_parser(subparsers: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("table", metavar="TABLE.csv", help="a person a row: image")
+    parser.add_argument("table", metavar="TABLE.csv", help="a table with one person in each row, in the column image")
     parser.add_argument("-o", "--output", metavar="DIR", required=True, help="the folder of the results")
-    parser.add_argument("--transform", metavar="STAGES", default="affine,greedy", help="of each round (default: affine,greedy)")
-    parser.add_argument("--metric", metavar="NAME", help="what images are compared by; or one for each stage, with commas")
-    parser.add_argument("--rounds", metavar="N", type=int, default=4, help="how many with these stages (default: 4)")
+    parser.add_argument("--transform", metavar="STAGES", default="affine,greedy", help="stages of each round (default: affine,greedy)")
+    parser.add_argument("--metric", metavar="NAME", help="the metric that compares the images; or one for each stage, with commas")
+    parser.add_argument("--rounds", metavar="N", type=int, default=4, help="number of rounds with these stages (default: 4)")
     parser.add_argument(
-        "--first", metavar="STAGES", default="rigid", help="of rounds before these, one stage a round, or none (default: rigid)"
+        "--first", metavar="STAGES", default="rigid", help="stages of rounds before these, one stage a round, or none (default: rigid)"
     )
     parser.add_argument(
         "--step",
         metavar="SHARE",
         type=float,
         default=0.25,
-        help="of the mean displacement, taken on four times a round; 0: no shape update (default: 0.25)",
+        help="share of the mean displacement by which a round updates the shape, four times; 0: no shape update (default: 0.25)",
     )
     parser.add_argument(
-        "--sharpening", metavar="NAME", default="laplacian", help="of each mean: laplacian, unsharp or none (default: laplacian)"
+        "--sharpening", metavar="NAME", default="laplacian", help="filter of each mean: laplacian, unsharp or none (default: laplacian)"
     )
-    parser.add_argument("--weights", metavar="WxW", help="of the modalities, such as 1x0.5 (default: all are 1)")
+    parser.add_argument("--weights", metavar="WxW", help="weights of the modalities, such as 1x0.5 (default: all are 1)")
     parser.add_argument("--start", metavar="FILE", help="an image to begin with, and its grid (default: the mean of the images)")
     parser.add_argument("--grid", metavar="FILE", help="an image whose grid the template has (default: the first row's image)")
     parser.add_argument("--no-normalize", action="store_true", help="average intensities as they are, not divided by their means")

@@ -25,7 +25,7 @@ class Source:
     """An array that blocks are read from.
 
     Attributes:
-        folder, path: of a Zarr's array; or the name of a .npy file, and "".
+        folder, path: the place of a Zarr's array; or the name of a .npy file, and "".
     """
 
     folder: str
@@ -43,9 +43,9 @@ class Target:
     """An array that blocks are written to.
 
     Attributes:
-        folder, path: of a Zarr's array.
+        folder, path: the place of a Zarr's array.
         leading: indices of the channel and the point in time.
-        block: of the axes of space.
+        block: the block along the axes of space.
     """
 
     folder: str
@@ -126,7 +126,7 @@ class ShrinkJob:
         id: its name, which no other job has.
         source: the array of the finer level.
         target: where the block belongs.
-        shape: of the finer level along space.
+        shape: the finer level's shape along space.
         factors: by which it is shrunk along each axis of space.
         of_labels: the most frequent value is taken, in the place of the mean.
     """

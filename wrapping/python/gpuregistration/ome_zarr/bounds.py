@@ -63,8 +63,8 @@ def find_part(
 
     Args:
         transform: from the grid's points to the image's; None: points stay where they are.
-        grid: of the whole output.
-        first, size: of the block, along x, y (and z).
+        grid: the whole output's grid.
+        first, size: the block's first voxel and size, along x, y (and z).
         moving: the whole image, of which the grid alone counts.
 
     Returns:

@@ -58,8 +58,8 @@ class Level:
     """A resolution level.
 
     Attributes:
-        path: of its array, in the group.
-        shape, chunks: of the array, in the axes' order.
+        path: the path of the level's array, in the group.
+        shape, chunks: the array's shape and chunks, in the axes' order.
         kind: the type of its values.
         scale, translation: along each axis, in the axes' units: the voxel of index i is at scale · i + translation.
     """
@@ -83,8 +83,8 @@ class OmeZarr:
 
     Attributes:
         folder: its name.
-        version: of OME-NGFF.
-        name: of the image; "" if it has none.
+        version: the version of OME-NGFF.
+        name: the image's name; "" if it has none.
         axes: time and channel, as far as there are such, then (z,) y and x.
         levels: the finest one first.
         channels: the channels' names, as far as they are known.

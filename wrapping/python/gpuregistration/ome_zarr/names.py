@@ -20,7 +20,7 @@ def split_name(name: str) -> tuple[str, Optional[int]]:
     """Splits a name such as "big.zarr#2" into the folder and the number of the level; None: no level is named.
 
     Raises:
-        BadInputError: what follows the # behind a folder's name is no number.
+        BadInputError: there is no number behind the # after a folder's name.
     """
     found = _LEVEL.fullmatch(name)
     if found is None or os.path.exists(name) or not os.path.isdir(found["folder"]):

@@ -56,11 +56,11 @@ class Content:
     """Describes an output in its metadata.
 
     Attributes:
-        name: of the image.
-        axes: of its arrays.
+        name: the image's name.
+        axes: the axes of the image's arrays.
         leading: how many channels and points in time there are.
         leading_scale: the scale along them.
-        grid: of the finest level, in mm.
+        grid: the finest level's grid, in mm.
         kind: the type of its values.
         levels: the finest one first.
         is_of_labels: levels are made by the most frequent value.

@@ -97,10 +97,10 @@ def choose_block(shape: Sequence[int], chunk: Sequence[int], memory: int, worker
     """Chooses the shape of blocks: whole chunks, as large as a worker's memory allows.
 
     Args:
-        shape: of the output along space.
+        shape: the output's shape along space.
         memory: bytes of a worker.
         workers: how many there are.
-        need: of the input.
+        need: the part of the input that a block needs.
 
     Raises:
         BadInputError: not even a block of one chunk fits.

@@ -23,7 +23,7 @@ def read_zarr(name: str, channel: Optional[int] = None) -> Image:
     """Reads a level of an OME-Zarr.
 
     Args:
-        name: of its folder, with "#2" behind it for level 2; without, the finest level of at most MOST_VALUES values is read. Where that is
+        name: the name of its folder, with "#2" behind it for level 2; without, the finest level of at most MOST_VALUES values is read. Where that is
             not the finest one there is an InputWarning.
         channel: the one that is read, from 0 on. None: all, as the components of a vector image where there are several.
 

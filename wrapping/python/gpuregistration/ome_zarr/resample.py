@@ -51,7 +51,7 @@ class Made:
 
     Attributes:
         output: its name.
-        shape: of the finest level, with channels and points in time.
+        shape: the finest level's shape, with channels and points in time.
         levels: the shape along space of each level.
         chunk, block: the shapes of chunks, and of the blocks in which the finest level was made, along space.
         blocks: how many blocks all levels have.
@@ -95,7 +95,7 @@ def resample_zarr(
             file's name; or an image of any kind.
         output: a name that ends on .zarr. An OME-Zarr of this name stays until the output is whole, and is then replaced; nothing else is.
         transform: from points of the reference's space to the image's, in mm. None: points stay where they are.
-        reference: the same as `image`, of which only the grid counts. Its axes are to be parallel to x, y and z; where they lead the other
+        reference: an image as for `image`, of which only the grid counts. Its axes are to be parallel to x, y and z; where they lead the other
             way, or in another order, the output has the same voxels in the order in which x, y and z grow. None: the image itself.
         interpolation: "linear", "nearest" (for labels; coarser levels are then made of the most frequent values) or "bspline", of order 3,
             whose blocks each need the whole image in memory.

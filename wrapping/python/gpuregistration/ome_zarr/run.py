@@ -31,7 +31,7 @@ class Runner:
     """Runs jobs, within a with statement.
 
     Args:
-        plan: of the workers to start on this machine; None: those of a scheduler.
+        plan: the workers to start on this machine; None: a scheduler's workers.
         scheduler: its address.
     """
 

@@ -33,7 +33,7 @@ class Shared:
 
     Attributes:
         transform: from the output's points to the image's; None: points stay where they are.
-        chain: the same for the engine.
+        chain: the transform, for the engine.
         grid, moving: where the voxels of the whole output and of the whole image are; they have no values of their own.
     """
 

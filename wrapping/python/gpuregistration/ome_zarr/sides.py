@@ -25,10 +25,10 @@ class Opened:
     """An image to resample.
 
     Attributes:
-        name: of its file; "image" if it has none.
+        name: the name of its file; "image" if it has none.
         grid: where its voxels are, of its type of values.
         zarr, level: the OME-Zarr, and the number of the level; None: it is another image.
-        values: of another image, with channels as the first axis if it has some; None of an OME-Zarr.
+        values: the values of an image that is no OME-Zarr, with channels as the first axis if it has some; else None.
     """
 
     name: str

@@ -38,7 +38,7 @@ class Work:
 
     Args:
         opened: the image.
-        grid: of the output.
+        grid: the output's grid.
         transform: from the output's points to the image's; None: points stay where they are.
         interpolation, default: as resample() takes them.
         workers: that are started here; None: a scheduler's.

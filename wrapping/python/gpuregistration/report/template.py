@@ -17,7 +17,7 @@ def render(name: str, **parts: Any) -> str:
     """Renders a template.
 
     Args:
-        name: of its file.
+        name: the file's name.
         parts: values of the template's names. Text is escaped unless safe() has marked it.
 
     Raises:

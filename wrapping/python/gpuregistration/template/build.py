@@ -36,7 +36,7 @@ class Progress:
     Attributes:
         round: the current round; 0 is the mean to begin with.
         rounds: the number of the last round.
-        part: of the round: "images" are registered, the "mean" is made, or "transforms" are written.
+        part: the part of the round: "images" are registered, the "mean" is made, or "transforms" are written.
         done: how many jobs of the part have ended: there is one for each image, or one for the mean.
         jobs: how many there are.
         workers: how many workers there are.

@@ -31,9 +31,9 @@ class Inputs:
     """Holds what the transforms are made of.
 
     Attributes:
-        grid: of the template.
+        grid: the template's grid.
         shape: the last round's shape update; None if there was none, or it was linear.
-        field: what the last round has found for the person; None if that is linear.
+        field: the field that the last round has found for the person; None if its transform is linear.
     """
 
     grid: Image
@@ -59,11 +59,11 @@ class FinishJob:
     composed with the update, so that it leads from the template.
 
     Attributes:
-        key: of all that it depends on.
-        person: of the table.
-        inputs: of the person's files, by which changes are noticed.
-        settings: of the template.
-        number: of the last round.
+        key: the key of all that it depends on.
+        person: the person's row of the table.
+        inputs: the states of the person's files, by which changes are noticed.
+        settings: the template's settings.
+        number: the last round's number.
         matrix: the person's linear map from the template's points, homogeneous.
         affine: the last round's mean affine map, homogeneous.
         last: the folder of the last round.

@@ -41,13 +41,13 @@ class Inputs:
     """Holds what a mean is made of.
 
     Attributes:
-        grid: of the template.
-        means: of each modality's warped images, in doubles.
+        grid: the template's grid.
+        means: the means of each modality's warped images, in doubles.
         field: the mean displacement, mm, in doubles; None of a round of linear registrations.
         stretch: the mean linear map without rotation, ``(d, d)``.
         matrices: each person's linear map, homogeneous.
         costs: each person's.
-        seconds: what reading, waiting for the device and registering took, a person's in the mean.
+        seconds: the seconds of reading, waiting for the device and registering, a person's in the mean.
     """
 
     grid: Image
@@ -64,7 +64,7 @@ class Found:
     """Holds a round's mean.
 
     Attributes:
-        means: of each modality, in floats.
+        means: each modality's mean, in floats.
         shape: where its voxels lie in the mean before the shape update: displacements, mm, in floats; None without a shape update.
         affine: the mean affine map, homogeneous.
     """
@@ -79,11 +79,11 @@ class MeanJob:
     """Describes the work for a round's mean.
 
     Attributes:
-        key: of all that it depends on.
-        people: of the table.
+        key: the key of all that it depends on.
+        people: the table's people.
         modalities: how many there are.
-        inputs: of all files, by which changes are noticed.
-        settings: of the template.
+        inputs: the states of all files, by which changes are noticed.
+        settings: the template's settings.
         before: the folder of the mean that the people were registered to.
         folder: gets the mean; it has a folder with each person's results.
     """

@@ -38,7 +38,7 @@ class Inputs:
         pair: the mean and the person's first image.
         further: the other modalities.
         moving: the person's images, one for each modality.
-        grid: of the template.
+        grid: the template's grid.
     """
 
     pair: Pair
@@ -52,7 +52,7 @@ class Found:
     """Holds what the registration has found.
 
     Attributes:
-        result: of the registration.
+        result: the registration's result.
         warped: the person's images on the template's grid, in floats.
         matrix: the linear part of the transform, homogeneous, which maps what the field leads to.
         field: displacements on the template's grid, mm, in floats; None if the transform is linear.
@@ -69,11 +69,11 @@ class PersonJob:
     """Describes the work for one person in one round.
 
     Attributes:
-        key: of all that it depends on.
-        person: of the table.
+        key: the key of all that it depends on.
+        person: the person's row of the table.
         number: the round's, from 1 on.
-        inputs: of the person's files, by which changes are noticed.
-        settings: of the template.
+        inputs: the states of the person's files, by which changes are noticed.
+        settings: the template's settings.
         mean: the folder of the mean that the person is registered to.
         initial: the linear map to begin with, homogeneous, from the template's points to the image's.
         folder: gets the results.

@@ -25,7 +25,7 @@ def find_done(folder: Path, key: str, inputs: Mapping[str, Any], needed: str = "
     """Returns the record of work that is done, or None and why it is done again: "" if it never was done.
 
     Args:
-        key: of all that the work depends on.
+        key: the key of all that the work depends on.
         inputs: path, size and time of change of each file, by which a changed one is named.
         needed: a file of the work that is to be there still; see remove_file().
     """
@@ -44,8 +44,8 @@ def put(made: Path, folder: Path, key: str, inputs: Mapping[str, Any], settings:
 
     Args:
         made: the folder that the files have been made in.
-        settings: that the work was done with, for people.
-        numbers: what else the record has.
+        settings: the settings with which the work was done, for people.
+        numbers: the record's other numbers.
 
     Raises:
         OSError: the disk is full, or fails. Then there is no record.

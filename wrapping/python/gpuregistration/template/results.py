@@ -70,7 +70,7 @@ class Person:
     """Result of a person.
 
     Attributes:
-        row: of the table.
+        row: the person's row of the table.
         folder: has affine.mat, warp.nii.gz and inverse_warp.nii.gz.
         record: the content of its result.json.
     """

@@ -39,9 +39,9 @@ class Rounds:
     """Leads a template from round to round.
 
     Args:
-        folder: of the template.
-        people: of the table.
-        settings: of the template.
+        folder: the template's folder.
+        people: the table's people.
+        settings: the template's settings.
         begins: files to begin with: "start" and "grid", as far as they are given.
         report: is called with the state of the work.
     """

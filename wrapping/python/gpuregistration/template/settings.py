@@ -26,11 +26,11 @@ class Settings:
 
     Attributes:
         rounds: the stages of each round's registrations.
-        weights: of the modalities, each relative to the first one's, which is 1.
+        weights: the modalities' weights, each relative to the first one's, which is 1.
         step: the share of the mean displacement that the template takes on, SHAPE_STEPS times a round; 0: no shape update.
         sharpening: one of SHARPENING.
         normalize: images are divided by their mean intensities before they are averaged.
-        seed: of random numbers.
+        seed: the seed of random numbers.
         default: the value outside of an image.
     """
 
@@ -64,7 +64,7 @@ def read_weights(weights: Optional[Sequence[float]], modalities: int, stages: Se
 
     Args:
         weights: one for each modality; None: all are 1.
-        stages: of the last round, which compares the modalities.
+        stages: the last round's stages, which compare the modalities.
 
     Returns:
         The weights relative to the first one.

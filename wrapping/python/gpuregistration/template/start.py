@@ -29,7 +29,7 @@ class Inputs:
 
     Attributes:
         people: each person's images, one for each modality.
-        grid: of the template.
+        grid: the template's grid.
         shifts: for each person the homogeneous matrix from the grid's points to the image's.
     """
 
@@ -43,10 +43,10 @@ class StartJob:
     """Describes the work for the start.
 
     Attributes:
-        key: of all that it depends on.
-        people: of the table.
-        inputs: of all files, by which changes are noticed.
-        settings: of the template.
+        key: the key of all that it depends on.
+        people: the table's people.
+        inputs: the states of all files, by which changes are noticed.
+        settings: the template's settings.
         start: a file of the mean of the first modality to begin with; None: the mean of the images.
         grid: a file whose grid the template has; None: the start's, or that of the first person's image.
         folder: gets the means.
