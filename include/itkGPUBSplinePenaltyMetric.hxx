@@ -105,7 +105,7 @@ GPUBSplinePenaltyMetric<TFixedImage, TMovingImage, TVirtualImage>::GetSpline() c
   else
   {
     ThrowBadInput(*this,
-                  "What is optimised is a ",
+                  "The optimised transform is a ",
                   transform->GetNameOfClass(),
                   ", and no itk::BSplineTransform or itk::BSplineDeformableTransform of order 3, whose penalties these "
                   "are. Set one as the moving transform, or as what a composite optimises.");

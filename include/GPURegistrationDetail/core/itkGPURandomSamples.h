@@ -62,9 +62,10 @@ public:
     {
       if (drawn == mostPerSample * count)
       {
-        itkGenericExceptionMacro("Of " << drawn << " random points of the virtual domain, " << container->Size()
-                                       << " are inside the fixed image's mask, which is too few to draw " << count
-                                       << " samples. Check where the mask lies.");
+        itkGenericExceptionMacro(
+          "Only " << container->Size() << " of " << drawn
+                  << " random points of the virtual domain are inside the fixed image's mask, too few to draw " << count
+                  << " samples. Check where the mask lies.");
       }
       const auto                         position = gpureg::DrawPosition(key, size);
       ContinuousIndex<double, Dimension> index;

@@ -151,8 +151,8 @@ def _check_array(array: Union[np.ndarray, GpuArray], is_vector: bool) -> None:
 
 def _hint_of_dimensions(dimensions: int, is_vector: bool) -> str:
     if dimensions < 2 + int(is_vector):
-        return "Give it the axes that it lacks, such as by array.reshape(); a slice is of two, and not one row of it."
-    return "Of a series, hand in one volume; of colours or vectors, an Image that is_vector."
+        return "Give it the axes that it lacks, such as by array.reshape(); a slice has two axes, and is not one row."
+    return "From a series, hand in one volume; from colours or vectors, an Image that is_vector."
 
 
 def _read_vector(vector: Optional[ArrayLike], default: float, dimension: int, name: str) -> np.ndarray:

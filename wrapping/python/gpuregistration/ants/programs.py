@@ -159,4 +159,4 @@ def _set_threads() -> None:
 def _help(program: str, flags: Sequence[Flag]) -> list[str]:
     lines = [f"{program} of gpuregistration {__version__}: takes the arguments of ANTs' {program}, and computes on a GPU or on the host.", ""]
     lines += [f"  {flag.spelled:42} {flag.meaning}: {flag.expected}" for flag in flags]
-    return [*lines, "", "ITK_GPU_DEVICE=host chooses the device. What is not here goes to the next program of that name in PATH."]
+    return [*lines, "", "ITK_GPU_DEVICE=host chooses the device. Other arguments go to the next program of that name in PATH."]

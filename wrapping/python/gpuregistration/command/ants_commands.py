@@ -14,7 +14,7 @@ NAME = "ants-commands"
 
 _EPILOG = """\
 use:     gpureg ants-commands ants-bin && PATH=$PWD/ants-bin:$PATH antsRegistrationSyN.sh ...
-         Only what is called with that PATH uses them. What they do not do goes to ANTs' own program further down PATH, with a warning.
+         Only programs that run with that PATH use them. With other arguments they call ANTs' own program further down PATH, and warn.
 """
 
 
