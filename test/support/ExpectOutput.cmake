@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs a program. Fails unless the exit code is N and the output, of both streams, matches a regular expression. ctest's property
-# PASS_REGULAR_EXPRESSION ignores exit codes.
-#   cmake -DOUTPUT=REGULAR_EXPRESSION -DEXIT_CODE=N -P ExpectOutput.cmake -- PROGRAM [ARGUMENT…]
+# Runs a program. Fails unless the exit code is N and the output, of both streams, matches a regular expression. ctest's properties
+# PASS_REGULAR_EXPRESSION and SKIP_REGULAR_EXPRESSION ignore exit codes. If the exit code is N, but the output matches SKIP instead, prints
+# "skipped" as the first word.
+#   cmake -DOUTPUT=REGULAR_EXPRESSION [-DSKIP=REGULAR_EXPRESSION] -DEXIT_CODE=N -P ExpectOutput.cmake -- PROGRAM [ARGUMENT…]
 set(command "")
 set(is_command FALSE)
 math(EXPR last "${CMAKE_ARGC} - 1")
@@ -14,7 +15,14 @@ foreach(i RANGE ${last})
 endforeach()
 
 execute_process(COMMAND ${command} RESULT_VARIABLE exit_code OUTPUT_VARIABLE output ERROR_VARIABLE output)
-message("${output}")
+if("${exit_code}" STREQUAL "${EXIT_CODE}"
+   AND SKIP
+   AND NOT "${output}" MATCHES "${OUTPUT}"
+   AND "${output}" MATCHES "${SKIP}")
+  message("skipped, because the output matches: ${SKIP}")
+  return()
+endif()
+message("The program printed:\n${output}")
 if(NOT "${exit_code}" STREQUAL "${EXIT_CODE}")
   message(FATAL_ERROR "exit code ${exit_code} instead of ${EXIT_CODE}")
 endif()

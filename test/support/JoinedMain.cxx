@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the cases of one source, in a program that is compiled from several: Program Name [GoogleTest's options], where the source is
 // Name.cxx.
-#include <gtest/gtest.h>
+#include "RunCases.h"
 
 #include <cstdlib>
 #include <iostream>
@@ -57,5 +57,5 @@ main(int argc, char * argv[])
   setenv(variable, name.c_str(), 1);
   std::string & filter = testing::GTEST_FLAG(filter);
   filter += (filter.find('-') == std::string::npos ? '-' : ':') + NameOthers("/" + name + ".cxx");
-  return RUN_ALL_TESTS();
+  return gpuregtest::RunCases();
 }
