@@ -23,7 +23,7 @@ from statistics import median
 from typing import Optional
 
 from gpuregistration.ants.hand_over import find_real
-from gpuregistration.ants.launchers import write_launchers
+from gpuregistration.command.launchers import write_launchers
 from gpuregistration.command.output import print_table
 
 _LINEAR = ("-t", "{}[0.1]", "-m", "MI[FIXED,MOVING,1,32,Regular,0.25]", "-c", "[1000x500x250x{},1e-6,10]", "-f", "8x4x2x1", "-s", "3x2x1x0vox")

@@ -9,7 +9,7 @@ import gpuregistration as gr
 import numpy as np
 import pytest
 from conftest import make_head, relative_difference
-from gpuregistration.ants.launchers import write_launchers
+from gpuregistration.command.launchers import write_launchers
 from gpuregistration.ants.registration_call import read_registration
 
 sitk = pytest.importorskip("SimpleITK")

@@ -17,8 +17,9 @@ from command_line import assert_fails, gpureg, gpureg_json, into_full, run_proce
 from conftest import make_head
 from gpuregistration import _engine, stages
 from gpuregistration._checks import engine_name
+from gpuregistration._stage_words import write_stages
 from gpuregistration.command import register
-from gpuregistration.command.stages import read_stages, write_stages
+from gpuregistration.command.stages import read_stages
 
 sitk = pytest.importorskip("SimpleITK")
 

@@ -2,7 +2,7 @@
 #ifndef itkGPUPyramidGenerator_h
 #define itkGPUPyramidGenerator_h
 
-#include "GPURegistrationDetail/registration/itkGPULevelPositions.h"
+#include "GPURegistrationDetail/filter/itkGPULevelPositions.h"
 #include "GPURegistrationDetail/filter/itkGPUShrinkGeometry.h"
 #include "GPURegistrationDetail/filter/itkGPUVolume.h"
 

@@ -11,7 +11,8 @@ from . import _engine
 from ._devices import DeviceLike
 from ._engine import BadInputError
 from ._kinds import ImageLike
-from ._transforms import Transform, Writer, check_dimension
+from ._transforms import Transform, check_dimension
+from ._writer import Writer
 
 
 class Composite(Transform):

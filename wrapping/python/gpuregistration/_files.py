@@ -30,7 +30,7 @@ from ._simpleitk_read import read_simpleitk
 from ._transform_like import as_transform
 from ._transforms import Affine, DisplacementField, Transform, TransformLike, linear_matrix
 from ._warnings import remember_input_warnings
-from .ome_zarr.names import is_zarr, split_name
+from ._zarr_names import is_zarr, split_name
 
 # SimpleITK asks its readers in turn whether a file is theirs, HDF5's among the first. That library is not made for several threads, and
 # neither may two use it at once. A file whose name has a reader is not asked for by it.

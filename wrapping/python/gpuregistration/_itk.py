@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 import numpy as np
 
 if TYPE_CHECKING:
-    from ._transforms import Affine, BSpline, DisplacementField
+    from ._writer import LinearMap, VectorGrid
 
 
 class ITKWriter:
@@ -21,19 +21,19 @@ class ITKWriter:
             raise ImportError("This needs ITK for Python: pip install itk") from error
         self._itk: Any = itk
 
-    def affine(self, transform: Affine) -> Any:
+    def affine(self, transform: LinearMap) -> Any:
         made = self._itk.AffineTransform[self._itk.D, transform.dimension].New()
         made.SetFixedParameters(self._parameters(transform.center))
         made.SetParameters(self._parameters(transform.parameters))
         return made
 
-    def bspline(self, transform: BSpline) -> Any:
+    def bspline(self, transform: VectorGrid) -> Any:
         made = self._itk.BSplineTransform[self._itk.D, transform.dimension, 3].New()
         made.SetFixedParameters(self._grid_parameters(transform))
         made.SetParameters(self._parameters(np.moveaxis(transform.host_array(), -1, 0).ravel()))
         return made
 
-    def field(self, transform: DisplacementField) -> Any:
+    def field(self, transform: VectorGrid) -> Any:
         made = self._itk.DisplacementFieldTransform[self._itk.D, transform.dimension].New()
         # They make the field, of zeros.
         made.SetFixedParameters(self._grid_parameters(transform))
@@ -46,7 +46,7 @@ class ITKWriter:
             whole.AddTransform(part)
         return whole
 
-    def _grid_parameters(self, grid: Any) -> Any:
+    def _grid_parameters(self, grid: VectorGrid) -> Any:
         size = np.array(grid.array.shape[-2::-1], dtype=np.float64)
         return self._parameters(np.concatenate([size, grid.origin, grid.spacing, grid.direction.ravel()]))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 import numpy as np
 
 if TYPE_CHECKING:
-    from ._transforms import Affine, BSpline, DisplacementField
+    from ._writer import LinearMap, VectorGrid
 
 
 def import_simpleitk() -> Any:
@@ -26,24 +26,24 @@ class SimpleITKWriter:
     def __init__(self) -> None:
         self._sitk = import_simpleitk()
 
-    def affine(self, transform: Affine) -> Any:
+    def affine(self, transform: LinearMap) -> Any:
         made = self._sitk.AffineTransform(transform.dimension)
         made.SetMatrix(transform.matrix.ravel().tolist())
         made.SetTranslation(transform.translation.tolist())
         made.SetCenter(transform.center.tolist())
         return made
 
-    def bspline(self, transform: BSpline) -> Any:
+    def bspline(self, transform: VectorGrid) -> Any:
         vectors = self._vector_image(transform)
         return self._sitk.BSplineTransform([self._sitk.VectorIndexSelectionCast(vectors, axis) for axis in range(transform.dimension)], 3)
 
-    def field(self, transform: DisplacementField) -> Any:
+    def field(self, transform: VectorGrid) -> Any:
         return self._sitk.DisplacementFieldTransform(self._vector_image(transform))
 
     def composite(self, parts: Sequence[Any], dimension: int) -> Any:
         return self._sitk.CompositeTransform(list(parts))
 
-    def _vector_image(self, grid: Any) -> Any:
+    def _vector_image(self, grid: VectorGrid) -> Any:
         """Returns the vectors of a grid as an image of doubles."""
         image = self._sitk.GetImageFromArray(np.ascontiguousarray(grid.host_array(), dtype=np.float64), isVector=True)
         image.SetSpacing(grid.spacing.tolist())

@@ -18,6 +18,7 @@ from ._inverse import InverseErrors, invert_vectors
 from ._kinds import ImageLike, read_image
 from ._slices import flattened, is_slice
 from ._vectors import as_volume
+from ._writer import Writer
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -30,19 +31,6 @@ _ROWS = 1024
 
 # Samples between control points that show a cubic spline: linear interpolation between them is off by a 200th of its second derivative.
 _SAMPLES = 5
-
-
-class Writer(Protocol):
-    """Makes another library's transforms."""
-
-    def affine(self, transform: Affine) -> Any: ...
-
-    def bspline(self, transform: BSpline) -> Any: ...
-
-    def field(self, transform: DisplacementField) -> Any: ...
-
-    def composite(self, parts: Sequence[Any], dimension: int) -> Any:
-        """Makes one of that library's transforms, of which the last one is applied first to a point."""
 
 
 class Transform:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import NoReturn, Optional, Sequence
 
-from .launchers import is_launcher
+from ..command.launchers import is_launcher
 
 # Names the program that was handed over.
 _HANDED_OVER = "GPUREG_ANTS_HANDED_OVER"

@@ -17,7 +17,7 @@ from .._json import text_of
 from .._making import reworded_by_places
 from .._paths import readable
 from .._parts import parts_that_are_read
-from ..ome_zarr.names import split_name
+from .._zarr_names import split_name
 from .settings import Settings
 from .table import Row
 

@@ -21,6 +21,7 @@ from .._grey import as_grey
 from .._resample import read_default, resample, resample_array
 from .._sides import ONE_IN_FILE, Pair, check_grid, hint_of_files, read_pair
 from .._slices import reshaped
+from .._stage_words import write_stages
 from .._transforms import Transform
 from .._warnings import collect_input_warnings
 from ..report.pictures import encode
@@ -216,8 +217,6 @@ def _compute_dice(images: Mapping[str, Image], found: Found) -> dict[str, list[f
 
 def _repeating(job: Job, device: str) -> str:
     """Returns the command line that repeats the registration; "" if no command line can."""
-    from ..command.stages import write_stages
-
     transform = write_stages(job.settings.stages)
     if transform is None:
         return ""

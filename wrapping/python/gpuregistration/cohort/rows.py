@@ -13,7 +13,7 @@ from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
 from .._engine import BadInputError
 from .._paths import PathLike, has_another_name, name_of, readable
-from ..ome_zarr.names import split_name
+from .._zarr_names import split_name
 
 Table = Union[PathLike, Iterable[Mapping[str, Any]]]
 

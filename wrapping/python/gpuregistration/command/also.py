@@ -7,8 +7,9 @@ import argparse
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 
+from .._stage_words import writable_settings
 from .errors import WrongUse
-from .stages import read_value, writable_settings
+from .stages import read_value
 
 if TYPE_CHECKING:
     from .._also import ImagePair

@@ -30,7 +30,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from ..ants.launchers import write_launchers
+    from .launchers import write_launchers
 
     print_lines(*map(str, write_launchers(Path(arguments.folder))))
     return DONE

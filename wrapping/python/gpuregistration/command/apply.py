@@ -80,7 +80,7 @@ class _Inputs:
 
 def run(arguments: argparse.Namespace) -> int:
     from .._slices import check_planes
-    from ..ome_zarr.names import has_zarr_name
+    from .._zarr_names import has_zarr_name
     from . import apply_zarr
 
     if has_zarr_name(arguments.output):

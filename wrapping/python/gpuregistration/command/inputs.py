@@ -48,7 +48,7 @@ def read_scalar_image(path: str, channel: Optional[int] = None) -> Image:
 
 def read_grid(path: str) -> Image:
     """Reads an image whose grid alone is used; of a series, the grid of its volumes."""
-    from ..ome_zarr.names import is_zarr
+    from .._zarr_names import is_zarr
 
     if is_zarr(path):
         return _read_zarr_grid(path)

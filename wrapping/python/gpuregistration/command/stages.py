@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Any, Optional, Sequence
 
-from .._json import plain
+from .._stage_words import typical_value, writable_settings
 from .errors import WrongUse, one_line
 
 if TYPE_CHECKING:
@@ -67,20 +66,9 @@ def describe_stages() -> str:
     from ..stages import STAGES
 
     return "\n".join(
-        f"  {name:7} {' '.join(f'{field.name}={_typical(field)}' for field in writable_settings(kind))}"
+        f"  {name:7} {' '.join(f'{field.name}={typical_value(field)}' for field in writable_settings(kind))}"
         for name, kind in STAGES.items()
     )
-
-
-def writable_settings(kind: Any) -> list[Any]:
-    """Returns the fields of a stage's class, or of another one, that a command line can set."""
-    # A range of angles, and no value, are not written as one.
-    return [field for field in dataclasses.fields(kind) if isinstance(_typical(field), (int, float, str))]
-
-
-def _typical(field: Any) -> Any:
-    """Returns a value of the setting's type: its default, or a typical value."""
-    return field.metadata.get("typical", field.default)
 
 
 def _read_stage(text: str, metric: Optional[str]) -> Stage:
@@ -110,7 +98,7 @@ def read_value(where: str, setting: str, field: Any, value: str) -> Any:
     Raises:
         WrongUse: the value is of another type.
     """
-    typical, most = _typical(field), field.metadata.get("numbers", 1)
+    typical, most = typical_value(field), field.metadata.get("numbers", 1)
     if isinstance(typical, str) and (most == 1 or value == typical):
         return value
     kind = float if isinstance(typical, str) else type(typical)
@@ -122,20 +110,3 @@ def read_value(where: str, setting: str, field: Any, value: str) -> Any:
     if len(numbers) > most:
         raise WrongUse(f"{where}: {setting} is to be one number")
     return numbers[0] if len(numbers) == 1 else numbers
-
-
-def write_stages(stages: Sequence[Stage]) -> Optional[str]:
-    """Returns the text of --transform for stages; None if a setting cannot be written there, such as a range of angles."""
-    return None if any(_write_stage(stage) is None for stage in stages) else ",".join(str(_write_stage(stage)) for stage in stages)
-
-
-def _write_stage(stage: Stage) -> Optional[str]:
-    written, texts = {field.name for field in writable_settings(type(stage))}, [stage.name]
-    for field in dataclasses.fields(stage):
-        value = plain(getattr(stage, field.name))
-        if value == plain(field.default):
-            continue
-        if field.name not in written:
-            return None
-        texts.append(f"{field.name}={value if isinstance(value, (int, float, str)) else 'x'.join(map(str, value))}")
-    return ":".join(texts)

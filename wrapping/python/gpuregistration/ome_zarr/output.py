@@ -18,8 +18,8 @@ from .._engine import BadInputError
 from .._image import Image
 from .._making import reworded_by_places
 from .._paths import readable
+from .._zarr_names import has_zarr_name, is_zarr
 from .metadata import MILLIMETERS, Axis
-from .names import has_zarr_name, is_zarr
 from .storage import import_zarr
 
 VERSION = "0.5"

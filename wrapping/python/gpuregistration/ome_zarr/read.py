@@ -11,8 +11,8 @@ import numpy as np
 from .._engine import BadInputError
 from .._image import Image
 from .._warnings import warn_of_input
+from .._zarr_names import split_name
 from .metadata import OmeZarr, read_metadata
-from .names import split_name
 from .storage import open_array, read_part
 
 #: Values of the finest level that is read if no level is named: 0.5 GB of 16 bits, and 1 GB once they are floats.

@@ -13,8 +13,8 @@ from .._image import Image, host_array
 from .._kinds import ImageLike
 from .._kinds import read_image as read_any_image
 from .._paths import PathLike, name_of
+from .._zarr_names import is_zarr, split_name
 from .metadata import Axis, OmeZarr, read_metadata
-from .names import is_zarr, split_name
 
 # An image that is no OME-Zarr has this unit.
 _UNIT = "millimeter"

@@ -9,7 +9,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from .._engine import BadInputError
-from .names import SUFFIX
+from .._zarr_names import SUFFIX
 
 #: Chunks that one call reads or writes at the same time.
 CONCURRENCY = 4

@@ -15,12 +15,12 @@ from .._checks import MOST_SEED, check_progress, read_choice, read_number, read_
 from .._engine import BadInputError
 from .._paths import PathLike, name_of, readable
 from .._resample import read_default
+from .._zarr_names import split_name
 from ..cohort.cluster import import_distributed, plan_workers
 from ..cohort.folder import locked, make_folder
 from ..cohort.rows import Table
 from ..cohort.workers import Workers
 from ..stages import StagesLike, read_stages
-from ..ome_zarr.names import split_name
 from .page import write_page
 from .places import remove_all_leftovers
 from .results import Template, write_results

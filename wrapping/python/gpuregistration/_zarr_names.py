@@ -7,7 +7,7 @@ import os
 import re
 from typing import Optional
 
-from .._engine import BadInputError
+from ._engine import BadInputError
 
 SUFFIX = ".zarr"
 
