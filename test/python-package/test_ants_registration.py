@@ -202,7 +202,8 @@ def test_begins_with_files_and_leaves_them_where_they_are(here):
     check_images(sitk.CompositeTransform([*first, warp("p_2Warp.nii.gz")]), back)
 
 
-@pytest.mark.parametrize(("name", "most"), [("Translation", 0.6), ("Similarity", 0.45)])
+# The heads are bent. Mutual information's best translation leaves 0.589 of their difference, and its best similarity 0.4024.
+@pytest.mark.parametrize(("name", "most"), [("Translation", 0.6), ("Similarity", 0.41)])
 def test_other_linear_stages(here, device, monkeypatch, name, most):
     monkeypatch.setenv("ITK_GPU_DEVICE", device)
     run(f"-d 3 {IMAGES} {RIGID.replace('Rigid', name)} -x [mask.nii.gz,mask.nii.gz]")

@@ -161,7 +161,8 @@ def test_seeds(pair, seed, transform):
 
 def test_the_first_and_the_last_seed(pair):
     for seed in (0, 2**64 - 1):
-        register(*pair, stages.FreeForm(levels=1, iterations=1, spacing=20), seed=seed)
+        result = register(*pair, stages.FreeForm(levels=1, iterations=1, spacing=20), seed=seed)
+        assert len(result.stages[0].levels[0].costs) == 1
 
 
 def test_other_whole_numbers(pair):

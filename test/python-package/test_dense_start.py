@@ -4,6 +4,7 @@
 import gpuregistration as gr
 import numpy as np
 import pytest
+from conftest import assert_within_record
 from gpuregistration.stages import FreeForm, Greedy, SyN, Velocity
 from test_greedy import make_pair
 from test_syn import mean_distance
@@ -11,6 +12,8 @@ from test_velocity import points_inside
 
 FEW = {"iterations": (30, 20), "step": 0.25}
 DENSE = [Greedy, SyN, Velocity]
+# Errors of record, voxels, by the stage that comes first and those of DENSE that follow. Voxels move by some 1.2.
+BEHIND = {"ffd": (0.0543, 0.0474, 0.051), "greedy": (0.0684, 0.0491, 0.0583), "syn": (0.0473, 0.0713, 0.0447)}
 
 
 def distance_there_and_back(result, points):
@@ -27,9 +30,9 @@ def test_a_stage_follows_one_that_deforms(device, first, kind):
     before, after = (stage.transform for stage in result.stages)
     assert isinstance(after, gr.Composite) and after.transforms[1] is before
     inside, points = points_inside(fixed)
-    errors = [mean_distance(found.to_displacement_field(fixed, device).array, truth, inside) for found in (before, after)]
-    assert errors[1] < max(errors[0] + 0.03, 0.15) < 0.5 * np.linalg.norm(truth, axis=-1)[inside].mean()
-    assert distance_there_and_back(result, points) < 0.03
+    error = mean_distance(after.to_displacement_field(fixed, device).array, truth, inside)
+    assert_within_record(error, BEHIND[first.name][DENSE.index(kind)])
+    assert_within_record(distance_there_and_back(result, points), 0.00425)
     again = gr.resample(moving, after, fixed, device=device).array
     np.testing.assert_allclose(result.warped.array, again, atol=1e-4)
 
@@ -45,9 +48,10 @@ def test_begins_with_a_field_of_the_caller(device, kind):
     result = gr.register(fixed, moving, kind(**FEW), initial=initial, device=device)
     assert result.transform.transforms[1] is half
     found = mean_distance(result.displacement_field.array, truth, inside)
+    # The start is 0.665 voxels from the truth.
+    assert_within_record(found, {"greedy": 0.127, "syn": 0.15, "velocity": 0.0908}[kind.name])
     assert found < mean_distance(alone.displacement_field.array, truth, inside) + 0.05
-    assert found < 0.4 * mean_distance(0.5 * truth, truth, inside)
-    assert distance_there_and_back(result, points) < 0.03
+    assert_within_record(distance_there_and_back(result, points), {"greedy": 0.0105, "syn": 0.0056, "velocity": 0.00353}[kind.name])
 
 
 def test_a_start_without_an_inverse_is_reported_where_one_is_asked_for(device):
@@ -73,7 +77,8 @@ def test_smooths_recursively(device, kind):
         gr.register(fixed, moving, kind(**FEW, update_sigma=3, field_sigma=0.8, smoothing=smoothing), device=device).displacement_field.array
         for smoothing in ("discrete", "recursive")
     )
-    assert 0 < mean_distance(recursive, discrete, inside) < 0.05
-    assert mean_distance(recursive, truth, inside) < 0.5 * np.linalg.norm(truth, axis=-1)[inside].mean()
+    assert mean_distance(recursive, discrete, inside) > 0
+    assert_within_record(mean_distance(recursive, discrete, inside), {"greedy": 0.00316, "velocity": 0.00421}[kind.name])
+    assert_within_record(mean_distance(recursive, truth, inside), {"greedy": 0.0874, "velocity": 0.14}[kind.name])
     with pytest.raises(gr.BadInputError, match=f"{kind.name}: .*smoothing"):
         gr.register(fixed, moving, kind(smoothing="fast"), device=device)

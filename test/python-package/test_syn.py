@@ -4,10 +4,18 @@
 import gpuregistration as gr
 import numpy as np
 import pytest
+from conftest import assert_within_record
 from gpuregistration.stages import SYN_SIMILARITIES, SyN
 from test_greedy import check_refuses, make_pair, register_by_command
 
 SETTINGS = {"iterations": (30, 30), "step": 0.25, "radius": 2}
+# Errors of record, voxels, in 2D and 3D, where each voxel moves by some 1.3.
+ERRORS = {
+    "mean_squares": (0.0637, 0.136),
+    "mattes_mutual_information": (0.0716, 0.161),
+    "neighborhood_correlation": (0.0656, 0.174),
+    "demons": (0.0921, 0.141),
+}
 
 
 def mean_distance(a, b, inside):
@@ -20,14 +28,14 @@ def test_finds_a_known_deformation_and_its_inverse(device, dimension, similarity
     fixed, moving, truth = make_pair(dimension)
     result = gr.register(fixed, moving, SyN(similarity=similarity, **SETTINGS), device=device)
     inside = fixed.array > 1.5
-    assert mean_distance(result.displacement_field.array, truth, inside) < 0.6 * np.linalg.norm(truth, axis=-1)[inside].mean()
+    assert_within_record(mean_distance(result.displacement_field.array, truth, inside), ERRORS[similarity][dimension - 2])
     assert result.stages[0].smallest_determinant > 0.1 and not result.warnings
     costs = result.stages[0].levels[-1].costs
     assert costs[-1] < costs[0] and result.cost == costs[-1]
     points = np.stack(np.nonzero(inside)[::-1], axis=-1) * fixed.spacing + fixed.origin
     # The inverse undoes the deformation at its own voxels; between them it is interpolated.
     there = result.transform.transform_points(result.inverse.transform_points(points))
-    assert np.linalg.norm(there - points, axis=-1).max() < 1e-3
+    assert_within_record(np.linalg.norm(there - points, axis=-1).max(), 1e-4)
     back = result.inverse.transform_points(result.transform.transform_points(points))
     assert np.linalg.norm(back - points, axis=-1).mean() < 0.02
 
@@ -75,4 +83,4 @@ def test_says_what_setting_is_not_possible(settings, message):
 def test_the_command_writes_what_it_found(tmp_path):
     fixed, moving, warped = register_by_command(tmp_path, "syn:iterations=20x20:step=0.25:radius=2")
     inside = fixed.array > 1.5
-    assert np.abs(warped - fixed.array)[inside].mean() < 0.6 * np.abs(moving.array - fixed.array)[inside].mean()
+    assert_within_record(np.abs(warped - fixed.array)[inside].mean() / np.abs(moving.array - fixed.array)[inside].mean(), 0.0968)
