@@ -19,11 +19,14 @@
 #include "itkTranslationTransform.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
 #include <sstream>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace gpuregtest
@@ -31,7 +34,12 @@ namespace gpuregtest
 
 namespace
 {
-constexpr double       Degrees = Pi / 180;
+constexpr double Degrees = Pi / 180;
+
+// The error of affine searches by the correlation ratio, with voxels of 4.8 mm. A search ends where the cost's last digits hide its slope
+// (docs/notebook/global-search.md). Where it ended at the first short step, the host's error was 0.0646 and OpenCL's 0.0984.
+const ErrorOfRecord NearNoise{ 0.0899, 0.0848 };
+
 constexpr const char * Costs[] = {
   "CorrelationRatio", "MattesMutualInformation", "NormalizedMutualInformation", "Correlation",
   "MeanSquares",      "MeanAbsoluteDifferences"
@@ -91,10 +99,13 @@ TEST_P(GlobalAffineRegistrationTest, FindsAnAffineTransformFromFarAwayIn3D)
 /** The transform's class is the right one, too. */
 TEST_P(GlobalAffineRegistrationTest, DegreesOfFreedomIn3D)
 {
-  const std::pair<unsigned int, const char *> cases[] = {
-    { 6, "Euler3DTransform" }, { 7, "Similarity3DTransform" }, { 9, "AffineTransform" }, { 12, "AffineTransform" }
+  const std::tuple<unsigned int, const char *, ErrorOfRecord> cases[] = {
+    { 6, "Euler3DTransform", { 0.0106, 0.0106, 0.0899 } },
+    { 7, "Similarity3DTransform", { 0.0131, 0.0131, 0.0899 } },
+    { 9, "AffineTransform", { 0.0258, 0.0258, 0.0899 } },
+    { 12, "AffineTransform", NearNoise }
   };
-  for (const auto & [degrees, name] : cases)
+  for (const auto & [degrees, name, record] : cases)
   {
     SCOPED_TRACE(degrees);
     const GlobalProblem<3> problem(degrees, 16 * Degrees);
@@ -102,7 +113,7 @@ TEST_P(GlobalAffineRegistrationTest, DegreesOfFreedomIn3D)
     method->SetDegreesOfFreedom(degrees);
     method->SetSearchAngles(-20, 20);
     method->Update();
-    EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), { 0.0899, 0.0848 }));
+    EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), record));
     EXPECT_STREQ(method->GetTransform()->GetNameOfClass(), name);
   }
 }
@@ -113,12 +124,23 @@ TEST_P(GlobalAffineRegistrationTest, EachCostAndDegreesOfFreedomIn2D)
   const std::pair<unsigned int, const char *> cases[] = {
     { 6, "Euler2DTransform" }, { 7, "Similarity2DTransform" }, { 9, "AffineTransform" }, { 12, "AffineTransform" }
   };
-  for (const char * const cost : Costs)
+  // mm, by costs and degrees of freedom, with pixels of 2 mm. Few pixels fill few bins of a joint histogram: those of 0.266 are 0.298, 0.277,
+  // 0.282 and 0.289, of which the older bound, 0.4, is less than 1.5 times.
+  const std::pair<const char *, std::array<double, 4>> costs[] = {
+    { "CorrelationRatio", { 0.00468, 0.00548, 0.00499, 0.00747 } },
+    { "MattesMutualInformation", { 0.0167, 0.266, 0.246, 0.241 } },
+    { "NormalizedMutualInformation", { 0.0156, 0.266, 0.266, 0.266 } },
+    { "Correlation", { 0.00012, 0.00252, 0.00476, 0.00561 } },
+    { "MeanSquares", { 9.46e-5, 0.000114, 0.0027, 0.00324 } },
+    { "MeanAbsoluteDifferences", { 0.00191, 0.00874, 0.00566, 0.00588 } }
+  };
+  for (const auto & [cost, records] : costs)
   {
     const bool isInformation = std::string(cost).find("Information") != std::string::npos;
     const bool takesAnotherContrast = isInformation || std::string(cost) == "CorrelationRatio";
-    for (const auto & [degrees, name] : cases)
+    for (std::size_t n = 0; n < records.size(); ++n)
     {
+      const auto & [degrees, name] = cases[n];
       SCOPED_TRACE(std::string(cost) + ", " + std::to_string(degrees));
       const ProblemType problem(degrees,
                                 -160 * Degrees,
@@ -128,8 +150,8 @@ TEST_P(GlobalAffineRegistrationTest, EachCostAndDegreesOfFreedomIn2D)
       EXPECT_EQ(method->GetCostName(), cost);
       method->SetDegreesOfFreedom(degrees);
       method->Update();
-      // Few pixels fill few bins of a joint histogram. The errors of record are 0.288 and 0.00873 mm, with pixels of 2 mm.
-      EXPECT_LT(problem.GetError(*method->GetTransform()), isInformation ? 0.4 : 1.5 * 0.0088);
+      const ErrorOfRecord record(records[n], records[n], isInformation ? 0.266 : 0.0088);
+      EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), record));
       EXPECT_STREQ(method->GetTransform()->GetNameOfClass(), name);
     }
   }
@@ -576,8 +598,8 @@ TEST_P(GlobalAffineRegistrationTest, IsTheSameEachTimeAndAsTheHosts)
   another->Update();
   EXPECT_NEAR(another->GetFinalCost(), method->GetFinalCost(), 1e-6);
   // The costs of transforms less than a tenth of a millimetre apart do not differ, but each is near the truth.
-  EXPECT_TRUE(IsWithinRecord("host", problem.GetError(*another->GetTransform()), 0.0899));
-  EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), { 0.0899, 0.0848 }));
+  EXPECT_TRUE(IsWithinRecord("host", problem.GetError(*another->GetTransform()), NearNoise));
+  EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), NearNoise));
 }
 
 /** Slices ten times as thick as their pixels are long, and integer voxels. */

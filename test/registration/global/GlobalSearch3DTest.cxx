@@ -117,6 +117,7 @@ TEST_P(GlobalSearch3DTest, ByLines)
   const double byLines = method->GetFinalCost();
   method->SetOptimizer("QuasiNewton");
   method->Update();
+  // GlobalAffineRegistrationTest.cxx says why this record is larger than that of fewer degrees of freedom.
   EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), { 0.0899, 0.0848 }));
   EXPECT_LT(byLines, 1.05 * method->GetFinalCost());
 }
