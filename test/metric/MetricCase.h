@@ -122,7 +122,7 @@ struct DeviceAnswer
   bool        isOnDevice = false;
 };
 
-/** The relative change of ITK's value and derivative if moving values change by a float's rounding error. */
+/** The relative change of ITK's value and derivative if moving values change by the devices' rounding errors. */
 struct Sensitivity
 {
   double ofValue = 0;
@@ -133,14 +133,16 @@ struct Sensitivity
  *  which nothing would follow. */
 struct MetricComparison
 {
+  /** ITK's result: of the case's images, or, if isInDoubles, of images of doubles that have the same values. */
   Answer                    itk;
+  bool                      isInDoubles = false;
   std::vector<DeviceAnswer> devices;
   std::size_t               samples = 0;
   /** True if rounding may decide about a sample: see MetricCase.hxx. The transform is drawn again to avoid this. */
   bool isNearEdge = false;
   /** True if a mask excludes nearly all but the background. */
   bool isFlat = false;
-  /** Computed for cases in which rounding may show (MetricSetUp::IsSensitive, RoundsToFloat). */
+  /** Computed for cases in which rounding may show (MetricSetUp::IsSensitive). */
   Sensitivity sensitivity;
 };
 

@@ -53,8 +53,6 @@ constexpr double FixedPointBinDistance = 2e-9;
 constexpr double SplineDistance = 4e-7;
 /** The error of the value of a single voxel, which is rounded once. */
 constexpr double VoxelBinDistance = 7e-8;
-/** The least distance of a position from an edge, in voxels: some steps of 2^-32, to which positions and maps are rounded. */
-constexpr double PlaceDistance = 2e-9;
 
 /** Draws random linear transforms about a centre. */
 template <unsigned int VDimension>
@@ -219,6 +217,7 @@ class MetricSetUp
 public:
   using ImageType = TestImage<TPixel, VDimension>;
   using MetricType = itk::ImageToImageMetricv4<ImageType, ImageType>;
+  using InDoubles = MetricSetUp<double, VDimension>;
   using GridType = Grid<VDimension>;
   using PointType = itk::Point<double, VDimension>;
   using VectorType = itk::Vector<double, VDimension>;
@@ -258,6 +257,26 @@ public:
     {
       DrawTransform();
     }
+  }
+
+  /** Makes a set-up of the same voxels, whose type is another one. */
+  template <typename TOther>
+  explicit MetricSetUp(const MetricSetUp<TOther, VDimension> & other)
+    : m_Case(other.m_Case)
+    , m_Random(other.m_Random)
+    , m_FixedGrid(other.m_FixedGrid)
+    , m_MovingGrid(other.m_MovingGrid)
+    , m_VirtualGrid(other.m_VirtualGrid)
+    , m_Fixed(ConvertImage(*other.m_Fixed))
+    , m_Moving(ConvertImage(*other.m_Moving))
+    , m_FixedMask(other.m_FixedMask)
+    , m_MovingMask(other.m_MovingMask)
+    , m_FixedTransform(other.m_FixedTransform)
+    , m_Transform(other.m_Transform)
+    , m_Points(other.m_Points)
+    , m_IsNearEdge(other.m_IsNearEdge)
+  {
+    m_Case.doublePixels = std::is_same<TPixel, double>::value;
   }
 
   /** Sets up a metric for the case and evaluates it. */
@@ -337,9 +356,8 @@ public:
     return m_Case.measure == Measure::JointHistogram || m_Case.measure == Measure::NeighborhoodCorrelation;
   }
 
-  /** Returns true if ITK rounds interpolated values to float, the pixel type. Positions are known to 2^-32 voxel, so one value in some
-   *  thousand lies so near to the middle between two floats that it may be rounded to the other one. If forces nearly cancel, a single
-   *  such sample shows. */
+  /** Returns true if ITK rounds interpolated values to float, the pixel type, where the devices do not. If forces nearly cancel, this
+   *  rounding shows. */
   bool
   RoundsToFloat() const
   {
@@ -363,10 +381,6 @@ public:
     if (this->IsSensitive())
     {
       this->template AddSensitivityToValues<TMetric>(answer, most);
-    }
-    if (this->RoundsToFloat())
-    {
-      this->template AddSensitivityToPlaces<TMetric>(answer, most);
     }
     return most;
   }
@@ -392,6 +406,21 @@ public:
   }
 
 private:
+  template <typename TOther, unsigned int VOtherDimension>
+  friend class MetricSetUp;
+
+  template <typename TOther>
+  static typename ImageType::Pointer
+  ConvertImage(const TOther & other)
+  {
+    const auto image = ImageType::New();
+    image->CopyInformation(&other);
+    image->SetRegions(other.GetBufferedRegion());
+    image->Allocate();
+    std::copy_n(other.GetBufferPointer(), other.GetBufferedRegion().GetNumberOfPixels(), image->GetBufferPointer());
+    return image;
+  }
+
   /** Adds the changes of the results if each moving value, except the ends of the range, changes by a rounding error: all up, all down,
    *  or at random, which interpolation averages. ITK divides by a marginal, which in some of its versions is the other image's. If a
    *  marginal bin is empty except for what interpolation adds from a neighbour, the smaller the distance of a value from the empty bin,
@@ -419,31 +448,6 @@ private:
                        return static_cast<TPixel>(isEnd ? value : value + (isUp ? step : -step));
                      });
       AddSensitivity(Evaluate(*TMetric::New()), answer, most);
-    }
-    m_Moving = unchanged;
-  }
-
-  /** Adds the changes of the results if the moving image's origin moves along one of its axes by PlaceDistance, so that positions in it
-   *  move the other way. */
-  template <typename TMetric>
-  void
-  AddSensitivityToPlaces(const Answer & answer, Sensitivity & most)
-  {
-    const typename ImageType::Pointer unchanged = m_Moving;
-    for (unsigned int axis = 0; axis < VDimension; ++axis)
-    {
-      for (const double distance : { PlaceDistance, -PlaceDistance })
-      {
-        VectorType offset;
-        for (unsigned int d = 0; d < VDimension; ++d)
-        {
-          offset[d] = distance * unchanged->GetSpacing()[axis] * unchanged->GetDirection()[d][axis];
-        }
-        m_Moving = ImageType::New();
-        m_Moving->Graft(unchanged);
-        m_Moving->SetOrigin(unchanged->GetOrigin() + offset);
-        AddSensitivity(Evaluate(*TMetric::New()), answer, most);
-      }
     }
     m_Moving = unchanged;
   }
@@ -1243,8 +1247,8 @@ AskOnDevice(const TSetUp & setUp, const std::string & deviceName)
   }
 }
 
-/** Evaluates TTheirs, and TOurs on each device. */
-template <typename TOurs, typename TTheirs, typename TSetUp>
+/** Evaluates TTheirs, and TOurs on each device. \tparam TTheirsInDoubles ITK's metric of images of doubles. */
+template <typename TOurs, typename TTheirs, typename TTheirsInDoubles, typename TSetUp>
 MetricComparison
 CompareMetrics(TSetUp & setUp, const std::vector<std::string> & deviceNames)
 {
@@ -1261,14 +1265,24 @@ CompareMetrics(TSetUp & setUp, const std::vector<std::string> & deviceNames)
   {
     comparison.devices.push_back(AskOnDevice<TOurs>(setUp, name));
   }
-  // Needs some more evaluations of ITK's metric, so only if one of the devices differs.
+  // This needs some more evaluations of ITK's metric, so it is done only if one of the devices differs.
   const auto isAside = [&comparison](const DeviceAnswer & answer) {
     return GetRelativeError(answer.ours.derivative, comparison.itk.derivative) > 1e-5 ||
            std::abs(answer.ours.value - comparison.itk.value) > 1e-6 * std::abs(comparison.itk.value);
   };
   if (std::any_of(comparison.devices.begin(), comparison.devices.end(), isAside))
   {
-    comparison.sensitivity = setUp.template ComputeSensitivity<TTheirs>(comparison.itk);
+    if (setUp.RoundsToFloat())
+    {
+      typename TSetUp::InDoubles inDoubles(setUp);
+      comparison.itk = inDoubles.Evaluate(*TTheirsInDoubles::New());
+      comparison.isInDoubles = true;
+      comparison.sensitivity = inDoubles.template ComputeSensitivity<TTheirsInDoubles>(comparison.itk);
+    }
+    else
+    {
+      comparison.sensitivity = setUp.template ComputeSensitivity<TTheirs>(comparison.itk);
+    }
   }
   return comparison;
 }
@@ -1277,32 +1291,40 @@ template <typename TPixel, unsigned int VDimension>
 MetricComparison
 CompareImages(const MetricCase & c, const std::vector<std::string> & deviceNames)
 {
-  using ImageType = TestImage<TPixel, VDimension>;
+  using Image = TestImage<TPixel, VDimension>;
+  using Doubles = TestImage<double, VDimension>;
   MetricSetUp<TPixel, VDimension> setUp(c);
   switch (c.measure)
   {
     case Measure::MeanSquares:
-      return CompareMetrics<itk::GPUMeanSquaresImageToImageMetricv4<ImageType, ImageType>,
-                            itk::MeanSquaresImageToImageMetricv4<ImageType, ImageType>>(setUp, deviceNames);
+      return CompareMetrics<itk::GPUMeanSquaresImageToImageMetricv4<Image, Image>,
+                            itk::MeanSquaresImageToImageMetricv4<Image, Image>,
+                            itk::MeanSquaresImageToImageMetricv4<Doubles, Doubles>>(setUp, deviceNames);
     case Measure::Correlation:
-      return CompareMetrics<itk::GPUCorrelationImageToImageMetricv4<ImageType, ImageType>,
-                            itk::CorrelationImageToImageMetricv4<ImageType, ImageType>>(setUp, deviceNames);
+      return CompareMetrics<itk::GPUCorrelationImageToImageMetricv4<Image, Image>,
+                            itk::CorrelationImageToImageMetricv4<Image, Image>,
+                            itk::CorrelationImageToImageMetricv4<Doubles, Doubles>>(setUp, deviceNames);
     case Measure::Demons:
-      return CompareMetrics<itk::GPUDemonsImageToImageMetricv4<ImageType, ImageType>,
-                            itk::DemonsImageToImageMetricv4<ImageType, ImageType>>(setUp, deviceNames);
+      return CompareMetrics<itk::GPUDemonsImageToImageMetricv4<Image, Image>,
+                            itk::DemonsImageToImageMetricv4<Image, Image>,
+                            itk::DemonsImageToImageMetricv4<Doubles, Doubles>>(setUp, deviceNames);
     case Measure::MeanAbsoluteDifferences:
-      return CompareMetrics<itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4<ImageType, ImageType>,
-                            ReferenceMeanAbsoluteDifferences<ImageType>>(setUp, deviceNames);
+      return CompareMetrics<itk::CudaMeanAbsoluteDifferencesImageToImageMetricv4<Image, Image>,
+                            ReferenceMeanAbsoluteDifferences<Image>,
+                            ReferenceMeanAbsoluteDifferences<Doubles>>(setUp, deviceNames);
     case Measure::NeighborhoodCorrelation:
-      return CompareMetrics<itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>,
-                            itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<ImageType, ImageType>>(setUp,
-                                                                                                        deviceNames);
+      return CompareMetrics<itk::GPUANTSNeighborhoodCorrelationImageToImageMetricv4<Image, Image>,
+                            itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<Image, Image>,
+                            itk::ANTSNeighborhoodCorrelationImageToImageMetricv4<Doubles, Doubles>>(setUp, deviceNames);
     case Measure::JointHistogram:
-      return CompareMetrics<itk::GPUJointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>,
-                            itk::JointHistogramMutualInformationImageToImageMetricv4<ImageType, ImageType>>(
-        setUp, deviceNames);
+      return CompareMetrics<itk::GPUJointHistogramMutualInformationImageToImageMetricv4<Image, Image>,
+                            itk::JointHistogramMutualInformationImageToImageMetricv4<Image, Image>,
+                            itk::JointHistogramMutualInformationImageToImageMetricv4<Doubles, Doubles>>(setUp,
+                                                                                                        deviceNames);
     default:
-      return CompareMetrics<OurMetric<TPixel, VDimension>, ItkMetric<TPixel, VDimension>>(setUp, deviceNames);
+      return CompareMetrics<OurMetric<TPixel, VDimension>,
+                            ItkMetric<TPixel, VDimension>,
+                            ItkMetric<double, VDimension>>(setUp, deviceNames);
   }
 }
 
