@@ -13,8 +13,8 @@
 namespace gpureg
 {
 
-/** Returns a number as text without an exponent, such as "4" or "0.0125": with three significant digits, or with all digits before the
- *  point if those are more. */
+/** Returns a number as text, such as "4" or "0.0125": with three significant digits, or with all digits before the point if those are more. Numbers
+ *  below 1e-6 and from 1e15 on have an exponent, such as "4.43e-36". */
 inline std::string
 NameNumber(double number)
 {
@@ -24,6 +24,11 @@ NameNumber(double number)
   const int          decimals = std::max(0, digits - before);
   std::ostringstream name;
   name.imbue(std::locale::classic());
+  if (hasDigits && (std::abs(number) < 1e-6 || std::abs(number) >= 1e15))
+  {
+    name << std::setprecision(digits) << number;
+    return name.str();
+  }
   name << std::fixed << std::setprecision(decimals) << number;
   std::string text = name.str();
   if (decimals > 0)

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/LevelSimilarity.h"
 
+#include "engine/core/NumberNames.h"
 #include "engine/metric/histogram/CorrelationRatioEvaluation.h"
 #include "engine/filter/LevelGeometry.h"
 #include "engine/metric/histogram/MattesEvaluation.h"
 #include "engine/metric/neighborhood/NeighborhoodEvaluation.h"
 #include "engine/metric/pairs/PairEvaluation.h"
 #include "engine/runtime/MakePasses.h"
+
+#include "gpureg/core/Error.h"
 
 #include <algorithm>
 #include <array>
@@ -201,7 +204,15 @@ public:
   void
   Prepare(const SampleMapping & mapping) override
   {
-    this->GetEvaluation().Prepare(mapping, Forces::OfEachSample, this->ComputeDemonsTerms());
+    const DemonsTerms terms = this->ComputeDemonsTerms();
+    if (this->GetSettings().kind == SimilarityKind::Demons && terms.leastDifference >= 1)
+    {
+      throw BadInputError("demons take values that differ by less than " + NameNumber(LeastDifference) +
+                          " for equal, as ITK's metric does, and no two values of both images differ by more than " +
+                          NameNumber(LeastDifference / terms.leastDifference) +
+                          ": multiply both images' values by one large number, or choose another similarity");
+    }
+    this->GetEvaluation().Prepare(mapping, Forces::OfEachSample, terms);
     this->GetEvaluation().PrepareValue(mapping);
   }
 
@@ -229,6 +240,8 @@ public:
   }
 
 private:
+  static constexpr double LeastDifference = 1e-3;
+
   /** Returns the terms that itk::DemonsImageToImageMetricv4 has by default, in scaled values. */
   DemonsTerms
   ComputeDemonsTerms() const
@@ -236,7 +249,7 @@ private:
     const double unit = this->GetCore().samples.GetMoving().scale.range;
     DemonsTerms  terms;
     terms.normalizer = this->GetMeanSquaredEdge();
-    terms.leastDifference = 1e-3 / unit;
+    terms.leastDifference = LeastDifference / unit;
     terms.leastDenominator = 1e-9 / (unit * unit);
     return terms;
   }
@@ -253,7 +266,7 @@ public:
     : EvaluatedSimilarity(core, settings, draws, forces)
   {
     m_Terms.radius.fill(static_cast<std::uint64_t>(settings.radius));
-    m_Terms.forcesAreOfValue = m_Terms.epsilonIsOfScaledValues = !this->HasForcesOfITK();
+    m_Terms.forcesAreOfValue = !this->HasForcesOfITK();
     m_Terms.fixedIsFloat = m_Terms.movingIsFloat = this->HasForcesOfITK();
     m_Terms.epsilon = this->HasForcesOfITK() ? std::numeric_limits<double>::epsilon() : LeastSquares;
   }
@@ -262,6 +275,7 @@ public:
   Prepare(const SampleMapping & mapping) override
   {
     this->GetEvaluation().CheckIsPossible();
+    m_Terms.epsilonIsOfScaledValues = !this->HasForcesOfITK() || this->AreBelowITKsEpsilon();
     this->GetEvaluation().Prepare(mapping, m_Terms, Forces::OfEachSample, this->GetSlabBytes());
   }
 
@@ -288,6 +302,23 @@ public:
 private:
   // The sum of squares that rounding leaves of a flat region with values up to 1: 729 voxels that deviate by 1e-6. Less is no structure.
   static constexpr double LeastSquares = 1e-9;
+
+  /** Returns true if the values are so small that ITK's class, whose epsilon is of the values as they are, can find no correlation of any
+   *  neighborhood, or no force: the sum of n squares about a mean is n times the squared largest value at most. */
+  bool
+  AreBelowITKsEpsilon() const
+  {
+    const FixedSamples & fixed = this->GetCore().samples.GetFixed();
+    double               voxels = 1;
+    for (const int size : fixed.virtualSize)
+    {
+      voxels *= std::min(2 * this->GetSettings().radius + 1, size);
+    }
+    // The scale's ranges are powers of two above all magnitudes.
+    const double ofFixed = voxels * std::pow(fixed.scale.range, 2);
+    const double ofMoving = voxels * std::pow(this->GetCore().samples.GetMoving().scale.range, 2);
+    return std::min({ ofFixed, ofMoving, ofFixed * ofMoving }) <= m_Terms.epsilon;
+  }
 
   /** Returns the memory for the voxels of one slab. SyN has fields beside it, of which half a one is to do, and a third of one component
    *  where that is a gigabyte: a slab of 1024 x 1024 voxels then has 85 planes, of which 8 are computed twice. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The greedy scheme and the velocity from initial transforms that are not linear, on every device.
+#include "DenseCase.h"
 #include "ErrorOfRecord.h"
 #include "KnownDeformation.h"
 #include "TestDevices.h"
@@ -105,17 +106,6 @@ Follow(const VoxelGrid & grid, const Floats & field, const TMove & move)
     }
   }
   return whole;
-}
-
-double
-ComputeLargestDifference(const Floats & a, const Floats & b)
-{
-  double largest = 0;
-  for (std::size_t n = 0; n < a.size(); ++n)
-  {
-    largest = std::max(largest, std::abs(static_cast<double>(a[n]) - b[n]));
-  }
-  return largest;
 }
 
 class DenseStartTest : public ::testing::TestWithParam<std::string>

@@ -23,6 +23,9 @@ constexpr int SquaringsToMiddle = 5;
 // Smoothings of v where exp(v) folds: together they are as one of √20 times the sigma.
 constexpr int MostUnfoldings = 20;
 
+// How many times an image's range its value outside may be away from 0: it is subtracted from the values, and would take their last digits.
+constexpr double FarthestOutside = 4096;
+
 // Steps in which marks of folds are carried along v. An even number, so that the last marks lie where the first ones did.
 constexpr int MarkSteps = 16;
 } // namespace
@@ -77,7 +80,13 @@ VelocityScheme::MakeSources(const WeighedPair &          pair,
   const LevelImage fixed = makeImage(pair.pair.fixed, "fixed", made.fixed);
   const LevelImage moving = makeImage(pair.pair.moving, "moving", made.moving);
   const double     lowest = std::min(fixed.summary.minimum, moving.summary.minimum);
-  return { pair, { AsRegistered(fixed), {}, lowest }, { AsRegistered(moving), {}, lowest } };
+  const bool       haveOneUnit = Describe(pair.pair.similarity.kind).values == ValueForm::OneUnit;
+  const auto       makeSource = [&](const LevelImage & image) {
+    const double range = image.summary.maximum - image.summary.minimum;
+    const bool   isNear = haveOneUnit || std::abs(lowest) <= FarthestOutside * range;
+    return MiddleSource{ AsRegistered(image), {}, isNear ? lowest : image.summary.minimum };
+  };
+  return { pair, makeSource(fixed), makeSource(moving) };
 }
 
 void
