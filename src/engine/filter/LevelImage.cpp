@@ -4,6 +4,7 @@
 #include "gpureg/core/Error.h"
 #include "gpureg/transform/TransformChain.h"
 
+#include "engine/core/Matrix3.h"
 #include "engine/image/SummarizeImage.h"
 #include "engine/image/WideValues.h"
 
@@ -11,6 +12,7 @@
 #include "kernels/image/NumberTypes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -58,6 +60,14 @@ CheckImage(const RegisteredImage & image, const char * which, const std::string 
     throw BadInputError(std::string("the ") + which + " image is on " + image.image->GetDeviceName() +
                         ", and the registration on " + deviceName);
   }
+  const IndexMap & map = image.indexToPoint;
+  const double     determinant = ComputeDeterminant(map.matrix);
+  if (!std::all_of(map.offset.begin(), map.offset.end(), [](double number) { return std::isfinite(number); }) ||
+      !std::isfinite(determinant) || determinant == 0)
+  {
+    throw BadInputError(std::string("the ") + which +
+                        " image lies nowhere: give a map of indices to points that is finite and has an inverse");
+  }
   if (image.mask != nullptr && (image.mask->GetMemory() == nullptr || image.mask->GetCount() != CountOf(image.size) ||
                                 image.mask->GetDeviceName() != deviceName))
   {
@@ -95,12 +105,9 @@ CheckVaries(Queue & queue, const RegisteredImage & image, const char * which)
       return;
     }
   }
-  // Other checks report a mask that leaves nothing.
-  if (least == largest)
-  {
-    throw BadInputError(std::string("the ") + which +
-                        " image is constant inside of its mask; set another one, or none");
-  }
+  throw BadInputError((least == largest ? std::string("the ") + which + " image is constant inside of its mask"
+                                        : std::string("no voxel of the ") + which + " image is inside of its mask") +
+                      "; set another one, or none");
 }
 
 LevelImage

@@ -15,12 +15,12 @@ namespace gpureg
 {
 
 /** \throws BadInputError if the image or its mask is missing, has another number of voxels than the image's size says, or is not on the
- *  device */
+ *  device, or if the image's map to points is not finite or has no inverse */
 void
 CheckImage(const RegisteredImage & image, const char * which, const std::string & deviceName);
 
 /** Downloads voxels until two different values inside the mask are found. Does nothing without a mask.
- *  \throws BadInputError if all voxels inside the mask have one value */
+ *  \throws BadInputError if all voxels inside the mask have one value, or there are none */
 void
 CheckVaries(Queue & queue, const RegisteredImage & image, const char * which);
 

@@ -296,7 +296,7 @@ TEST_P(SeveralPairsTest, SaysWhatIsWrongAndGoesOn)
   });
   // SyN resamples the moving image first, and finds nothing of it.
   const bool isSyN = this->GetScheme() == DiffeomorphicScheme::SyN;
-  refuses(isSyN ? "pair 3: an image is constant where the other one's grid lies" : "pair 3: no voxel",
+  refuses(isSyN ? "pair 3: the moving image is constant where the deformation's grid lies in it" : "pair 3: no voxel",
           [](gpureg::FurtherPair & pair, auto &) { pair.moving.indexToPoint.offset[0] += 1e5; });
   auto problem = images.MakeProblem({ 1 });
   problem.further[0].weight = 0;

@@ -29,7 +29,6 @@ constexpr double      LargestSigma = 20;
 constexpr double      LongestStep = 5;
 // As many as itk::SmoothingRecursiveGaussianImageFilter needs.
 constexpr int    LeastVoxels = 4;
-constexpr int    MostVoxels = 1 << 30;
 constexpr double MostWeight = 1e6;
 // Voxels, or mm.
 constexpr double LargestImageSigma = 1000;
@@ -66,6 +65,8 @@ CheckCount(const char * what, std::size_t count, std::size_t levels)
 void
 CheckSimilarity(DiffeomorphicScheme scheme, const SimilaritySettings & similarity)
 {
+  // Throws for a number that is none, which has no description.
+  GetName(similarity.kind);
   const SimilarityDescription & description = Describe(similarity.kind);
   if (scheme != DiffeomorphicScheme::SyN)
   {
@@ -126,14 +127,39 @@ CheckGrid(const RegisteredImage & first, const RegisteredImage & image, int dime
   }
 }
 
+/** \throws BadInputError if SyN cannot register an image of this size, or if a level's smoothing would leave nothing of it. which: "fixed" or
+ *  "moving" */
 void
-CheckSizesOfSyN(const FurtherPair & pair, int dimension)
+CheckImageOfSyN(const RegisteredImage & image, const char * which, int dimension, const SyNSettings & syn)
 {
+  const std::array<double, 3> spacing = GetSpacing(image);
   for (std::size_t d = 0; d < static_cast<std::size_t>(dimension); ++d)
   {
     // The border stays in place: there is to be something inside of it.
-    CheckNumber("the number of a fixed image's voxels along an axis", pair.fixed.size[d], LeastVoxels, MostVoxels);
-    CheckNumber("the number of a moving image's voxels along an axis", pair.moving.size[d], LeastVoxels, MostVoxels);
+    if (image.size[d] < LeastVoxels)
+    {
+      const bool isSlice = dimension == 3 && image.size[d] == 1;
+      throw BadInputError(std::string("the ") + which + " image has " +
+                          (image.size[d] == 1 ? "one voxel" : std::to_string(image.size[d]) + " voxels") +
+                          " along axis " + std::to_string(d) +
+                          ", and SyN, which smooths as ITK does and holds the border in place, needs " +
+                          std::to_string(LeastVoxels) + ": choose the greedy scheme or a velocity" +
+                          (isSlice ? ", or register images of two dimensions" : ""));
+    }
+  }
+  for (const double sigma : syn.smoothingSigmas)
+  {
+    bool leavesNothing = true;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(dimension); ++d)
+    {
+      leavesNothing &= (syn.sigmasAreInMillimetres ? sigma / spacing[d] : sigma) > image.size[d];
+    }
+    if (leavesNothing)
+    {
+      throw BadInputError("a level's smoothing sigma of " + NameNumber(sigma) +
+                          (syn.sigmasAreInMillimetres ? " mm" : " voxels") + " is longer than the " + which +
+                          " image along each axis, and would leave nothing of it: take a smaller one");
+    }
   }
 }
 
@@ -152,7 +178,8 @@ CheckPairs(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & s
       }
       else if (settings.scheme == DiffeomorphicScheme::SyN)
       {
-        CheckSizesOfSyN(pairs[number], problem.dimension);
+        CheckImageOfSyN(pairs[number].fixed, "fixed", problem.dimension, settings.syn);
+        CheckImageOfSyN(pairs[number].moving, "moving", problem.dimension, settings.syn);
       }
     });
   }
@@ -223,6 +250,10 @@ CheckSettings(const DiffeomorphicProblem & problem, const DiffeomorphicSettings 
   }
   CheckMapsPoints(problem.initial);
   CheckMapsPoints(problem.fixedInitial);
+  // These throw for a number that is none.
+  GetName(settings.scheme);
+  GetName(settings.optimizer);
+  GetName(settings.smoothing);
   if (settings.iterations.empty() || settings.iterations.size() > MostDenseLevels)
   {
     throw BadInputError("there are iterations for " + std::to_string(settings.iterations.size()) +
@@ -251,9 +282,6 @@ CheckSettings(const DiffeomorphicProblem & problem, const DiffeomorphicSettings 
       "Adam scales each component of an update by itself, so that a weight of the derivative's components makes no "
       "difference unless it is 0: give weights of 0 and 1");
   }
-  // These throw for a number that is none.
-  GetName(settings.optimizer);
-  GetName(settings.smoothing);
   if (settings.smoothing == DiffeomorphicSmoothing::Recursive && settings.scheme == DiffeomorphicScheme::SyN)
   {
     throw UnsupportedError("SyN smooths by discrete Gaussians, as ITK's class does: choose Discrete");

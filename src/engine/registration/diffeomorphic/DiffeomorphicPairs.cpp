@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/diffeomorphic/DiffeomorphicPairs.h"
 
+#include <algorithm>
+
 namespace gpureg
 {
 
@@ -18,6 +20,22 @@ std::vector<WeighedPair>
 ListWeighedPairs(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, FirstPair first)
 {
   return WeighPairs(ListPairs(problem, settings), first);
+}
+
+bool
+BeginsDeformed(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
+{
+  const auto first = settings.iterations.begin();
+  return problem.fixedState || std::any_of(first, first + number, [](int iterations) { return iterations > 0; });
+}
+
+const char *
+FindRemedyOfNoOverlap(bool areDeformed)
+{
+  return areDeformed ? "the deformation has moved the images apart: take a shorter step, a larger fieldSigma, or a "
+                       "weight of 0 for "
+                       "an axis of few voxels"
+                     : "begin with a transform that brings them together";
 }
 
 } // namespace gpureg

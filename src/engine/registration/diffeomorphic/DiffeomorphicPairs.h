@@ -21,6 +21,14 @@ ListWeighedPairs(const DiffeomorphicProblem &  problem,
                  const DiffeomorphicSettings & settings,
                  FirstPair                     first = FirstPair::IsDropped);
 
+/** Returns true if a level begins with a deformation. number: the level's, from 0 on */
+bool
+BeginsDeformed(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number);
+
+/** Returns what to do about images that do not overlap, for messages. areDeformed: true where the deformation has moved them */
+const char *
+FindRemedyOfNoOverlap(bool areDeformed);
+
 } // namespace gpureg
 
 #endif

@@ -32,11 +32,13 @@ MiddleForces::MiddleForces(SchemeWorkspace & workspace)
 
 void
 MiddleForces::BeginLevel(const DiffeomorphicProblem &       problem,
+                         const DiffeomorphicSettings &      settings,
                          const std::vector<MiddleSources> & pairs,
                          int                                number,
-                         int                                iterations,
                          const LevelGrid &                  level)
 {
+  const int iterations = std::max(1, settings.iterations[static_cast<std::size_t>(number)]);
+  m_BeginsDeformed = BeginsDeformed(problem, settings, number);
   Queue & queue = *m_Workspace.queue;
   m_FixedStart.BeginLevel(problem.fixedInitial, level);
   m_MovingStart.BeginLevel(problem.initial, level);
@@ -51,7 +53,7 @@ MiddleForces::BeginLevel(const DiffeomorphicProblem &       problem,
   m_Filter.Release();
   m_Elements = 3 * kernels::CountFieldVoxels(&level.grid);
   ReserveIf(m_Pairs.size() > 1, queue, m_OfAll, sizeof(float) * static_cast<std::size_t>(m_Elements));
-  Reserve(queue, m_Values, 2 * sizeof(float) * m_Pairs.size() * static_cast<std::size_t>(std::max(1, iterations)));
+  Reserve(queue, m_Values, 2 * sizeof(float) * m_Pairs.size() * static_cast<std::size_t>(iterations));
 }
 
 void
@@ -100,16 +102,16 @@ MiddleForces::CheckImages()
 {
   for (const auto & pair : m_Pairs)
   {
-    WithPairNamed(pair->GetNumber(), [&] { pair->CheckImages(); });
+    WithPairNamed(pair->GetNumber(), [&] { pair->CheckImages(this->FindRemedy(0)); });
   }
 }
 
 void
-MiddleForces::SetRanges(bool isFirst)
+MiddleForces::SetRanges(int t)
 {
   for (const auto & pair : m_Pairs)
   {
-    WithPairNamed(pair->GetNumber(), [&] { pair->SetRanges(isFirst); });
+    WithPairNamed(pair->GetNumber(), [&] { pair->SetRanges(t == 0, this->FindRemedy(t)); });
   }
 }
 
@@ -129,6 +131,12 @@ MiddleForces::Enqueue(MiddleRole role, int t, int & sign)
   }
   m_Scratch = areSeveral ? m_OfAll.get() : &m_Pairs.front()->GetForces();
   return *m_Scratch;
+}
+
+const char *
+MiddleForces::FindRemedy(int t) const
+{
+  return FindRemedyOfNoOverlap(m_BeginsDeformed || t > 0);
 }
 
 std::int64_t
@@ -163,7 +171,8 @@ MiddleForces::DownloadCosts(int count) const
       {
         throw BadInputError(NamePair(m_Pairs[n]->GetNumber()) +
                             "no voxel of the fixed image lies in the moving image, or all of them are outside of a "
-                            "mask: begin with a transform that brings them together");
+                            "mask: " +
+                            this->FindRemedy(t));
       }
       if (n == 0)
       {

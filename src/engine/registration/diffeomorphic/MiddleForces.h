@@ -32,12 +32,12 @@ public:
   /** workspace must outlive it. */
   explicit MiddleForces(SchemeWorkspace & workspace);
 
-  /** Begins a level of a number, with so many iterations. problem: has the initial transforms. */
+  /** Begins a level of a number. problem: has the initial transforms. */
   void
   BeginLevel(const DiffeomorphicProblem &       problem,
+             const DiffeomorphicSettings &      settings,
              const std::vector<MiddleSources> & pairs,
              int                                number,
-             int                                iterations,
              const LevelGrid &                  level);
 
   /** Enqueues the resampling of all fixed, or moving, images in the middle, along a field from there and the initial transform. scratch: an
@@ -47,14 +47,14 @@ public:
   void
   ResampleMoving(const Memory & field, Memory & scratch);
 
-  /** Checks that no image in the middle is constant. Overwrites the workspace's first array. */
+  /** Checks that none of a level's first images in the middle is constant. Overwrites the workspace's first array. */
   void
   CheckImages();
 
-  /** Checks that none of a level's first images in the middle is constant, and sets their ranges for similarities with bins, as ITK does.
-   *  Overwrites the workspace's first array. */
+  /** Checks that none of a level's first images in the middle is constant, and sets those of iteration t their ranges for similarities with
+   *  bins, as ITK does. Overwrites the workspace's first array. */
   void
-  SetRanges(bool isFirst);
+  SetRanges(int t);
 
   /** Enqueues the evaluations of iteration t.
    *  \param sign gets 1 if the derivative points to where the images are more similar, otherwise -1
@@ -84,6 +84,10 @@ public:
   PlanLevel(const std::vector<MiddleSources> & pairs, int iterations, const LevelGrid & level, MemoryLedger & ledger);
 
 private:
+  /** Returns what to do about images that do not overlap at iteration t. */
+  const char *
+  FindRemedy(int t) const;
+
   /** Returns the place in m_Values of a pair's similarity at iteration t. */
   std::int64_t
   GetSlot(int t, MiddleRole role, std::size_t pair) const;
@@ -94,7 +98,8 @@ private:
   StartTransform                           m_MovingStart;
   ForceSum                                 m_Sum;
   std::vector<std::unique_ptr<MiddlePair>> m_Pairs;
-  std::int64_t                             m_Elements = 0;      // of a field
+  std::int64_t                             m_Elements = 0; // of a field
+  bool                                     m_BeginsDeformed = false;
   Memory *                                 m_Scratch = nullptr; // see GetScratch()
   MemoryPointer                            m_OfAll;             // float[3] a voxel: the sum of several pairs
   MemoryPointer                            m_Values;            // float: see GetSlot()

@@ -49,8 +49,7 @@ public:
   void
   EnqueueRange();
 
-  /** Waits for the range of the resampled image's values.
-   *  \throws BadInputError if all values are equal */
+  /** Waits for the range of the resampled image's values. */
   ImageSummary
   DownloadRange() const;
 

@@ -3,6 +3,8 @@
 
 #include "kernels/core/Evaluated.h"
 
+#include "gpureg/core/Error.h"
+
 #include <algorithm>
 #include <string>
 
@@ -81,12 +83,12 @@ MiddlePair::Plan(const RecursiveFilter & filter,
 }
 
 void
-MiddlePair::SetRanges(bool isFirst)
+MiddlePair::SetRanges(bool isFirst, const char * remedy)
 {
   const bool hasBins = m_Similarity->GetDescription().HasJointHistogram();
   if (hasBins || isFirst)
   {
-    const std::array<ImageSummary, 2> ranges = this->ComputeRanges();
+    const std::array<ImageSummary, 2> ranges = this->ComputeRanges(remedy);
     if (hasBins)
     {
       m_Fixed.SetRange(ranges[0]);
@@ -96,18 +98,27 @@ MiddlePair::SetRanges(bool isFirst)
 }
 
 void
-MiddlePair::CheckImages()
+MiddlePair::CheckImages(const char * remedy)
 {
-  this->ComputeRanges();
+  this->ComputeRanges(remedy);
 }
 
 std::array<ImageSummary, 2>
-MiddlePair::ComputeRanges()
+MiddlePair::ComputeRanges(const char * remedy)
 {
   // One wait serves both.
   m_Fixed.EnqueueRange();
   m_Moving.EnqueueRange();
-  return { m_Fixed.DownloadRange(), m_Moving.DownloadRange() };
+  const std::array<ImageSummary, 2> ranges{ m_Fixed.DownloadRange(), m_Moving.DownloadRange() };
+  for (const ImageSummary & range : ranges)
+  {
+    if (!(range.maximum > range.minimum))
+    {
+      throw BadInputError(std::string("the ") + (&range == &ranges[0] ? "fixed" : "moving") +
+                          " image is constant where the deformation's grid lies in it, inside of its mask: " + remedy);
+    }
+  }
+  return ranges;
 }
 
 void

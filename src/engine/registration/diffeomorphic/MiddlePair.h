@@ -72,14 +72,15 @@ public:
   }
 
   /** Sets the range of the images in the middle where the similarity has bins of it, and checks the first ones of a level. Overwrites the
-   *  workspace's first array. */
+   *  workspace's first array. remedy: see CheckImages() */
   void
-  SetRanges(bool isFirst);
+  SetRanges(bool isFirst, const char * remedy);
 
   /** Checks that both images vary in the middle. Overwrites the workspace's first array.
+   *  \param remedy what to do if one does not
    *  \throws BadInputError if one does not */
   void
-  CheckImages();
+  CheckImages(const char * remedy);
 
   /** Enqueues the similarity of the images in the middle, which goes to values[slot], float, and its derivative. */
   void
@@ -136,7 +137,7 @@ private:
   /** Returns the ranges of the fixed and the moving image in the middle. Overwrites the workspace's first array.
    *  \throws BadInputError if an image does not vary */
   std::array<ImageSummary, 2>
-  ComputeRanges();
+  ComputeRanges(const char * remedy);
 
   /** Says whether the gradient in the forces is the fixed image's, as itk::DemonsImageToImageMetricv4 has it by default. Then the forces are
    *  minus those of the exchanged images, whose moving image is the fixed one. */

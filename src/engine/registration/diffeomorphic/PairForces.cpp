@@ -82,6 +82,7 @@ PairForces::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomorphic
       term.forces->SetImages(level.grid, fixed, moving, m_Start.GetMap(), number, queue.GetParallelFor());
     });
   }
+  m_BeginsDeformed = BeginsDeformed(problem, settings, number);
   m_Elements = 3 * kernels::CountFieldVoxels(&level.grid);
   const std::size_t bytes = sizeof(float) * static_cast<std::size_t>(m_Elements);
   ReserveIf(m_Terms.size() > 1, queue, m_OfTerm, bytes);
@@ -189,6 +190,7 @@ PairForces::DownloadCosts(int count) const
   for (std::size_t n = 0; n < m_Terms.size(); ++n)
   {
     const Term & term = *m_Terms[n];
+    bool         hadVoxels = false;
     bool         hasVoxels = false;
     for (std::size_t t = 0; t < costs.size(); ++t)
     {
@@ -199,14 +201,16 @@ PairForces::DownloadCosts(int count) const
           "the deformation has grown beyond all numbers: take a shorter step, or a larger fieldSigma");
       }
       const std::optional<double> cost = term.forces->ComputeCost(value);
-      hasVoxels = hasVoxels || cost;
+      hadVoxels = hadVoxels || cost;
+      hasVoxels = cost.has_value();
       costs[t] += term.weight * cost.value_or(0.0);
     }
     if (!hasVoxels)
     {
       throw BadInputError(NamePair(term.number) +
                           "no voxel of the fixed image is mapped into the moving image, or all of them are outside of "
-                          "a mask: begin with a transform that brings them together");
+                          "a mask: " +
+                          FindRemedyOfNoOverlap(m_BeginsDeformed || hadVoxels));
     }
   }
   return costs;

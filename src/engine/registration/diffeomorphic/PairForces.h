@@ -34,7 +34,7 @@ public:
   Enqueue(const Memory & field, Memory & scratch, Memory & forces, int t);
 
   /** Waits for the device, and returns the costs of the level's first count iterations.
-   *  \throws BadInputError if no voxel of a pair was compared, or if a cost is no number */
+   *  \throws BadInputError if no voxel of a pair was compared in the last of them, or if a cost is no number */
   std::vector<double>
   DownloadCosts(int count) const;
 
@@ -60,9 +60,10 @@ private:
   StartTransform                     m_Start;
   ForceSum                           m_Sum;
   std::int64_t                       m_Elements = 0; // of the field
-  MemoryPointer                      m_Moved;        // float[3] a voxel: the field and the start, if that is not linear
-  MemoryPointer                      m_OfTerm;       // float: the forces of one pair, if there are several
-  MemoryPointer                      m_Values;       // float: what FieldForces writes, of each pair for each iteration
+  bool                               m_BeginsDeformed = false;
+  MemoryPointer                      m_Moved;  // float[3] a voxel: the field and the start, if that is not linear
+  MemoryPointer                      m_OfTerm; // float: the forces of one pair, if there are several
+  MemoryPointer                      m_Values; // float: what FieldForces writes, of each pair for each iteration
 };
 
 } // namespace gpureg

@@ -98,7 +98,7 @@ SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicS
 {
   const LevelGrid level = MakeShrunkGrid(problem, settings, GetShrinkFactors(problem, settings, number));
   const auto      pairs = MakeSources(problem, settings, number);
-  m_Forces.BeginLevel(problem, pairs, number, settings.iterations[static_cast<std::size_t>(number)], level);
+  m_Forces.BeginLevel(problem, settings, pairs, number, level);
   this->BeginFields(level, problem, settings);
 }
 
@@ -132,7 +132,7 @@ SyNScheme::Move(const DiffeomorphicSettings & settings, int t)
 {
   m_Forces.ResampleFixed(*m_Fixed.fromMiddle, *m_Workspace.first);
   m_Forces.ResampleMoving(*m_Moving.fromMiddle, *m_Workspace.first);
-  m_Forces.SetRanges(t == 0);
+  m_Forces.SetRanges(t);
   if (settings.syn.averagesGradients)
   {
     this->MoveByAverages(settings, t);

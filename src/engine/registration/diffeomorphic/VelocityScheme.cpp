@@ -60,7 +60,7 @@ VelocityScheme::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomor
   const RegisteredImage & fixed = pairs.front().fixed.image;
   const LevelGrid before = this->SetLevel(MakeLevelGrid(problem.dimension, fixed.size, fixed.indexToPoint), settings);
   CarryField(m_Workspace, before, m_Level, FieldEdge::Continues, m_Velocity);
-  m_Forces.BeginLevel(problem, pairs, number, settings.iterations[static_cast<std::size_t>(number)], m_Level);
+  m_Forces.BeginLevel(problem, settings, pairs, number, m_Level);
   m_ToMiddle.Set(m_Level.grid, 0.5, SquaringsToMiddle);
   m_Whole.Set(m_Level.grid, 1.0, SquaringsToMiddle + 1);
   m_Unfoldings = 0;
