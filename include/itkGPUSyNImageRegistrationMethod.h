@@ -30,7 +30,7 @@ namespace itk
  *   of these in an ObjectToObjectMultiMetricv4, with its weights and each metric's masks;
  * - registrations that continue from FixedToMiddleTransform and MovingToMiddleTransform;
  * - initial transforms on both sides that are made of linear transforms, B-splines and displacement fields, masks that have their image's
- *   voxels, all of SyN's own settings but DownsampleImagesForMetricDerivativesOff(), and levels whose
+ *   voxels, all of SyN's own settings but SetDownsampleImagesForMetricDerivatives(false), and levels whose
  *   DisplacementFieldTransformParametersAdaptors follow the shrink factors.
  *
  * ITK's code computes everything else, after a warning that says why, once; its metrics, resampling and smoothing may be this module's
@@ -179,7 +179,15 @@ private:
   static gpureg::MiddleState
   MakeState(const OutputTransformType & transform);
 
-  /** Throws GPUBadInputError unless each level has its settings. */
+  /** Throws GPUBadInputError for what ITK's code would crash on: a metric, a mask, pixels or a level's settings that are missing. */
+  void
+  CheckInputs() const;
+
+  /** Throws GPUBadInputError unless there is a metric, and its masks are images. */
+  void
+  CheckMetrics() const;
+
+  /** Throws GPUBadInputError unless there are levels, and each of them has its settings. */
   void
   CheckLevels() const;
 

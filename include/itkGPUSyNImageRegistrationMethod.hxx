@@ -37,7 +37,7 @@ itkGPUSyN::GenerateData()
     *this,
     "Register smaller images.",
     [this] {
-      this->CheckState();
+      this->CheckInputs();
       return this->FindUnsupportedFeature();
     },
     [this] { this->RegisterOnDevice(); },
@@ -277,8 +277,9 @@ itkGPUSyN::SetMiddleFields(const MiddleFields & fields) const
 itkGPUSyNTemplate void
 itkGPUSyN::DownloadMiddleIfHeld() const
 {
-  if (this->m_FixedToMiddleTransform && (this->m_FixedToMiddleTransform->GetReferenceCount() > 1 ||
-                                         this->m_MovingToMiddleTransform->GetReferenceCount() > 1))
+  if (this->m_FixedToMiddleTransform && this->m_MovingToMiddleTransform &&
+      (this->m_FixedToMiddleTransform->GetReferenceCount() > 1 ||
+       this->m_MovingToMiddleTransform->GetReferenceCount() > 1))
   {
     this->DownloadMiddle();
   }

@@ -11,6 +11,7 @@
 #include "GPURegistrationDetail/transform/itkGPUTransformChain.h"
 
 #include "itkDisplacementFieldTransformParametersAdaptor.h"
+#include "itkImageMaskSpatialObject.h"
 #include "itkShrinkImageFilter.h"
 
 #include <algorithm>
@@ -189,9 +190,67 @@ itkGPUSyNTemplate std::string
 }
 
 itkGPUSyNTemplate void
+itkGPUSyN::CheckInputs() const
+{
+  this->CheckMetrics();
+  this->CheckLevels();
+  this->CheckState();
+  const SizeValueType pairs = this->GetNumberOfIndexedInputs() / 2;
+  const SizeValueType metrics = this->FindImageMetrics().size();
+  for (SizeValueType n = 0; n < std::min(pairs, metrics); ++n)
+  {
+    GPURegistrationDetail::CheckHasPixels(*this, this->GetFixedImage(n), "fixed");
+    GPURegistrationDetail::CheckHasPixels(*this, this->GetMovingImage(n), "moving");
+  }
+}
+
+itkGPUSyNTemplate void
+itkGPUSyN::CheckMetrics() const
+{
+  using MultiMetricType = typename Superclass::MultiMetricType;
+  const auto check = [this](Object * one) {
+    if (one == nullptr)
+    {
+      GPURegistrationDetail::ThrowBadInput(*this, "There is no metric, or one of several is missing. Set it.");
+    }
+    const auto * const metric = dynamic_cast<const ImageMetricType *>(one);
+    if (metric == nullptr || !this->m_DownsampleImagesForMetricDerivatives)
+    {
+      return;
+    }
+    for (const bool isFixed : { true, false })
+    {
+      const auto * const mask = isFixed ? metric->GetFixedImageMask() : metric->GetMovingImageMask();
+      if (mask != nullptr && dynamic_cast<const ImageMaskSpatialObject<ImageDimension> *>(mask) == nullptr)
+      {
+        GPURegistrationDetail::ThrowBadInput(*this,
+                                             "The mask of a ",
+                                             isFixed ? "fixed" : "moving",
+                                             " image is of class ",
+                                             mask->GetNameOfClass(),
+                                             ", and SyN takes an ImageMaskSpatialObject. Set one, or call "
+                                             "SetDownsampleImagesForMetricDerivatives(false).");
+      }
+    }
+  };
+  check(this->m_Metric.GetPointer());
+  if (auto * const several = dynamic_cast<MultiMetricType *>(this->m_Metric.GetPointer()))
+  {
+    for (const auto & one : several->GetMetricQueue())
+    {
+      check(one.GetPointer());
+    }
+  }
+}
+
+itkGPUSyNTemplate void
 itkGPUSyN::CheckLevels() const
 {
   const SizeValueType levels = this->m_NumberOfLevels;
+  if (levels == 0)
+  {
+    GPURegistrationDetail::ThrowBadInput(*this, "There are no levels. Set one or more.");
+  }
   if (this->m_NumberOfIterationsPerLevel.Size() < levels || this->m_SmoothingSigmasPerLevel.Size() < levels ||
       this->m_ShrinkFactorsPerLevel.size() < levels || this->m_TransformParametersAdaptorsPerLevel.size() < levels)
   {
@@ -206,10 +265,9 @@ itkGPUSyN::CheckLevels() const
 itkGPUSyNTemplate void
 itkGPUSyN::CheckState() const
 {
-  this->CheckLevels();
   if (m_Continues)
   {
-    if (this->m_NumberOfLevels > 0 && !this->m_TransformParametersAdaptorsPerLevel[0])
+    if (!this->m_TransformParametersAdaptorsPerLevel[0])
     {
       GPURegistrationDetail::ThrowBadInput(
         *this, "A registration that continues from middle transforms needs a transform adaptor of its first level.");

@@ -25,6 +25,27 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
+/** Does nothing if image is null.
+ *  \param object the object in whose name errors are thrown.
+ *  \param name the image's role in messages, such as "fixed".
+ *  \throws GPUBadInputError if an image has less pixels in memory than its buffered region says, or none. */
+template <typename TImage>
+void
+CheckHasPixels(const Object & object, const TImage * image, const std::string & name)
+{
+  if (image != nullptr)
+  {
+    const SizeValueType pixels = image->GetBufferedRegion().GetNumberOfPixels();
+    if (pixels == 0 || image->GetPixelContainer()->Size() < pixels)
+    {
+      ThrowBadInput(object,
+                    "The ",
+                    name,
+                    " image has no pixels. Allocate and fill it, or update the filter that makes it.");
+    }
+  }
+}
+
 /** Holds one image of a registration and its mask on a device, as long as an object of this class lives. */
 class RegisteredSide
 {
@@ -44,7 +65,7 @@ public:
    *  \param image the image.
    *  \param mask the mask, or null.
    *  \param parallelFor the threads to use.
-   *  \throws GPUBadInputError if no voxel is inside the mask. */
+   *  \throws GPUBadInputError if the image has no pixels, or no voxel is inside the mask. */
   template <typename TImage>
   gpureg::RegisteredImage
   Load(const Object &                                object,
@@ -52,6 +73,7 @@ public:
        const SpatialObject<TImage::ImageDimension> * mask,
        const gpureg::ParallelFor &                   parallelFor)
   {
+    CheckHasPixels(object, &image, m_Name);
     constexpr unsigned int  dimension = TImage::ImageDimension;
     const auto              region = image.GetBufferedRegion();
     gpureg::RegisteredImage result;
