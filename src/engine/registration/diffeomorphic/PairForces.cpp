@@ -190,7 +190,6 @@ PairForces::DownloadCosts(int count) const
   for (std::size_t n = 0; n < m_Terms.size(); ++n)
   {
     const Term & term = *m_Terms[n];
-    bool         hadVoxels = false;
     bool         hasVoxels = false;
     for (std::size_t t = 0; t < costs.size(); ++t)
     {
@@ -201,8 +200,7 @@ PairForces::DownloadCosts(int count) const
           "the deformation has grown beyond all numbers: take a shorter step, or a larger fieldSigma");
       }
       const std::optional<double> cost = term.forces->ComputeCost(value);
-      hadVoxels = hadVoxels || cost;
-      hasVoxels = cost.has_value();
+      hasVoxels = hasVoxels || cost;
       costs[t] += term.weight * cost.value_or(0.0);
     }
     if (!hasVoxels)
@@ -210,7 +208,7 @@ PairForces::DownloadCosts(int count) const
       throw BadInputError(NamePair(term.number) +
                           "no voxel of the fixed image is mapped into the moving image, or all of them are outside of "
                           "a mask: " +
-                          FindRemedyOfNoOverlap(m_BeginsDeformed || hadVoxels));
+                          FindRemedyOfNoOverlap(m_BeginsDeformed));
     }
   }
   return costs;

@@ -34,7 +34,7 @@ public:
   Enqueue(const Memory & field, Memory & scratch, Memory & forces, int t);
 
   /** Waits for the device, and returns the costs of the level's first count iterations.
-   *  \throws BadInputError if no voxel of a pair was compared in the last of them, or if a cost is no number */
+   *  \throws BadInputError if no voxel of a pair was compared, or if a cost is no number */
   std::vector<double>
   DownloadCosts(int count) const;
 
