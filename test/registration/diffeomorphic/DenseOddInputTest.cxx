@@ -177,6 +177,21 @@ protected:
     scale(pair.moving, ofMoving);
   }
 
+  /** Returns what a registration says is wrong. */
+  static std::string
+  FindError(const gpureg::DiffeomorphicProblem & problem, const gpureg::DiffeomorphicSettings & settings)
+  {
+    try
+    {
+      RegisterDense(GetDevice(), problem, settings);
+      return "nothing was thrown";
+    }
+    catch (const gpureg::BadInputError & error)
+    {
+      return error.what();
+    }
+  }
+
   static DenseResult
   RegisterScaled(double ofFixed, double ofMoving, const gpureg::DiffeomorphicSettings & settings)
   {
@@ -258,25 +273,53 @@ TEST_P(DenseOddInputTest, AddsUpPairsOfAnyMagnitude)
   EXPECT_TRUE(find(std::ldexp(1.0, 100), std::ldexp(1.0, -100)) == plain);
 }
 
+TEST_P(DenseOddInputTest, TakesDoublesThatAreNoFloats)
+{
+  for (const double factor : { 1e-200, 1e200 })
+  {
+    Pair                pair(GetDevice(), 2, 1.0);
+    auto                problem = pair.Load();
+    std::vector<double> values[2];
+    gpureg::LoadedImage loaded[] = { gpureg::LoadedImage(GetDevice()), gpureg::LoadedImage(GetDevice()) };
+    for (const bool isFixed : { true, false })
+    {
+      auto & its = values[isFixed ? 0 : 1];
+      for (const float value : isFixed ? pair.fixed : pair.moving)
+      {
+        its.push_back(factor * value);
+      }
+      auto & image = loaded[isFixed ? 0 : 1];
+      image.Load({}, gpureg::Precision::Double, its.data(), static_cast<std::int64_t>(its.size()), OnThreads(2));
+      (isFixed ? problem.fixed : problem.moving).image = &image;
+    }
+    if (GetScheme() == DiffeomorphicScheme::Greedy)
+    {
+      EXPECT_LT(ComputeLargestDifference(RegisterDense(GetDevice(), problem, MakeSettings()).field,
+                                         RegisterScaled(1, 1, MakeSettings()).field),
+                5e-5);
+      continue;
+    }
+    // The others compute in floats, and say so.
+    const std::string said = FindError(problem, MakeSettings());
+    EXPECT_NE(said.find("the fixed image has values from"), std::string::npos) << said;
+    EXPECT_NE(said.find("not different numbers as floats, in which SyN and velocities compute"), std::string::npos)
+      << said;
+    EXPECT_NE(said.find("shift and scale them"), std::string::npos) << said;
+  }
+}
+
 TEST_P(DenseOddInputTest, SaysThatDemonsSeeNoDifferenceOfSmallValues)
 {
   const auto                        settings = MakeSettings(SimilarityKind::Demons);
   gpureg::DiffeomorphicRegistration registration(GetDevice());
   Pair                              small(GetDevice(), 2, 1.0);
   Scale(1e-36, 1e-36, small);
-  try
+  const std::string said = FindError(small.Load(), settings);
+  for (const char * part : { "differ by less than 0.001", "e-36", "multiply both images' values" })
   {
-    registration.Register(small.Load(), settings, OnThreads(2));
-    ADD_FAILURE() << "nothing was thrown";
+    EXPECT_NE(said.find(part), std::string::npos) << said;
   }
-  catch (const gpureg::BadInputError & error)
-  {
-    const std::string said = error.what();
-    for (const char * part : { "differ by less than 0.001", "e-36", "multiply both images' values" })
-    {
-      EXPECT_NE(said.find(part), std::string::npos) << said;
-    }
-  }
+  EXPECT_THROW(registration.Register(small.Load(), settings, OnThreads(2)), gpureg::BadInputError);
   Pair pair(GetDevice(), 2, 1.0);
   EXPECT_TRUE(RegisterDense(registration, pair.Load(), settings).field ==
               RegisterDense(GetDevice(), pair.Load(), settings).field);

@@ -32,9 +32,9 @@ BeginsDeformed(const DiffeomorphicProblem & problem, const DiffeomorphicSettings
 const char *
 FindRemedyOfNoOverlap(bool areDeformed)
 {
-  return areDeformed ? "the deformation has moved the images apart: take a shorter step, a larger fieldSigma, or a "
-                       "weight of 0 for "
-                       "an axis of few voxels"
+  return areDeformed ? "the deformation has moved the images apart: take a shorter step, smooth the field more, or "
+                       "give an axis of few "
+                       "voxels a weight of 0"
                      : "begin with a transform that brings them together";
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/diffeomorphic/MiddleImage.h"
 
+#include "engine/core/NumberNames.h"
 #include "engine/field/ScaledValues.h"
 #include "engine/filter/LevelGeometry.h"
 #include "engine/image/SummarizeImage.h"
@@ -87,16 +88,36 @@ MiddleImage::BeginLevel(RecursiveFilter &             filter,
   MemoryPointer  widened;
   const Memory & floats = m_Smoothed ? *m_Smoothed : Widen(queue, *image.image, widened);
   m_Resampled.summary = SummarizeImage(queue, Precision::Single, image.image->GetCount(), floats);
-  if (!(m_Resampled.summary.maximum > m_Resampled.summary.minimum))
+  if (m_Resampled.summary.notFinite > 0 || !(m_Resampled.summary.maximum > m_Resampled.summary.minimum))
   {
-    throw BadInputError(std::string("the ") + which +
-                        " image is constant: there is nothing to register; give one whose values vary");
+    this->ThrowDoesNotVary(image, which);
   }
   // As the resampled floats are.
   const auto aboveOutside = [this](double value) { return static_cast<float>(value) - m_Outside; };
   m_Resampled.summary.minimum = std::min(aboveOutside(m_Resampled.summary.minimum), 0.0F);
   m_Resampled.summary.maximum = std::max(aboveOutside(m_Resampled.summary.maximum), 0.0F);
   m_Resampled.summary.mean -= m_Outside;
+}
+
+void
+MiddleImage::ThrowDoesNotVary(const RegisteredImage & image, const char * which) const
+{
+  const std::string its = std::string("the ") + which + " image";
+  if (image.image->GetPrecision() == Precision::Double)
+  {
+    Queue &            queue = *m_Workspace.queue;
+    MemoryPointer      widened;
+    const Memory &     values = Widen(queue, *image.image, widened);
+    const ImageSummary summary = SummarizeImage(queue, Precision::Double, image.image->GetCount(), values);
+    if (summary.maximum > summary.minimum)
+    {
+      throw BadInputError(its + " has values from " + NameNumber(summary.minimum) + " to " +
+                          NameNumber(summary.maximum) +
+                          ", which are not different numbers as floats, in which SyN and velocities compute: shift and "
+                          "scale them, such as to 0 to 1");
+    }
+  }
+  throw BadInputError(its + " is constant: there is nothing to register; give one whose values vary");
 }
 
 void

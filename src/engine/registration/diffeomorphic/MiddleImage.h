@@ -89,6 +89,10 @@ private:
   const Memory *
   GetFloats(const DeviceImage & image, bool copies, MemoryPointer & own);
 
+  /** Throws BadInputError for an image whose values are equal as floats. \param which "fixed" or "moving" */
+  [[noreturn]] void
+  ThrowDoesNotVary(const RegisteredImage & image, const char * which) const;
+
   SchemeWorkspace &        m_Workspace;
   kernels::FieldResampling m_Places{};
   // The values and the mask that are resampled, which the pointers behind them hold if they are not the image's own. The mask is of floats.
