@@ -70,7 +70,8 @@ public:
   GetDisplacementField() const;
 
   /** Returns the inverse of GetTransform(): it maps points of the moving image to points of the fixed image. The deformation's part of it is
-   * a DisplacementFieldTransform on the fixed image's grid, computed by Newton's method at each voxel. Each call computes it again.
+   * a DisplacementFieldTransform on the fixed image's grid, computed by Newton's method at each voxel, which begins with the inverse that the
+   * registration has found, if it has. Each call computes it again.
    * \throws itk::GPUBadInputError before Update().
    * \throws itk::GPUUnsupportedError if the initial transform has no inverse. */
   typename TransformType::Pointer
@@ -97,6 +98,11 @@ protected:
   /** Passes the deformation, without the initial transform, to take. */
   virtual void
   TakeDisplacements(const Taker & take, const gpureg::ParallelFor & parallelFor) const = 0;
+
+  /** Passes the inverse of the deformation, without the initial transform, to take, and returns how well it undoes the deformation. Newton's
+   * method computes it from the deformation, unless a derived class has another way. */
+  virtual gpureg::InverseErrors
+  TakeInverse(const Taker & take, const gpureg::ParallelFor & parallelFor) const;
 
   /** Forgets the last result and calls RegisterDeformation(). */
   void

@@ -191,28 +191,9 @@ DeformableRegistrationMethod<TFixedImage, TMovingImage>::GetInverseTransform() c
                                               "SetInverseDisplacementField(), and others as such a field.");
     }
   }
-  const auto            field = this->MakeField();
-  const auto            region = field->GetBufferedRegion();
-  std::vector<float>    displacements(3 * region.GetNumberOfPixels());
-  gpureg::FieldToInvert request;
-  request.dimension = static_cast<int>(ImageDimension);
-  request.size = GPURegistrationGeometry::SizeOf<ImageDimension>(region.GetSize());
-  request.indexToPoint = GPURegistrationGeometry::GetIndexToPointMap<ImageDimension>(*field, region);
-  request.displacements = [&displacements](std::int64_t first, std::int64_t count, void * out) {
-    std::copy_n(displacements.data() + 3 * first, 3 * count, static_cast<float *>(out));
-  };
-  request.take = StoreIn(*field);
+  const auto field = this->MakeField();
   GPURegistrationDetail::CallEngine(*this, [&] {
-    const auto parallelFor = this->MakeParallelFor();
-    this->TakeDisplacements(
-      [&displacements](std::int64_t first, std::int64_t count, const float * in) {
-        std::copy_n(in, 3 * count, displacements.data() + 3 * first);
-      },
-      parallelFor);
-    m_Inverter.Run(this->m_Use.GetDevice().GetName(), {}, [&](gpureg::FieldInverter & inverter) {
-      m_InverseErrors = inverter.Invert(request, parallelFor);
-      this->m_Statistics = inverter.GetStatistics();
-    });
+    m_InverseErrors = this->TakeInverse(StoreIn(*field), this->MakeParallelFor());
   });
   const auto inverse = DisplacementFieldTransformType::New();
   inverse->SetDisplacementField(field);
@@ -224,6 +205,35 @@ DeformableRegistrationMethod<TFixedImage, TMovingImage>::GetInverseTransform() c
   composite->AddTransform(inverse);
   composite->AddTransform(behind);
   return composite.GetPointer();
+}
+
+template <typename TFixedImage, typename TMovingImage>
+gpureg::InverseErrors
+DeformableRegistrationMethod<TFixedImage, TMovingImage>::TakeInverse(const Taker &               take,
+                                                                     const gpureg::ParallelFor & parallelFor) const
+{
+  const FixedImageType & fixed = *this->GetFixedImage();
+  const auto             region = fixed.GetBufferedRegion();
+  std::vector<float>     displacements(3 * region.GetNumberOfPixels());
+  gpureg::FieldToInvert  request;
+  request.dimension = static_cast<int>(ImageDimension);
+  request.size = GPURegistrationGeometry::SizeOf<ImageDimension>(region.GetSize());
+  request.indexToPoint = GPURegistrationGeometry::GetIndexToPointMap<ImageDimension>(fixed, region);
+  request.displacements = [&displacements](std::int64_t first, std::int64_t count, void * out) {
+    std::copy_n(displacements.data() + 3 * first, 3 * count, static_cast<float *>(out));
+  };
+  request.take = take;
+  this->TakeDisplacements(
+    [&displacements](std::int64_t first, std::int64_t count, const float * in) {
+      std::copy_n(in, 3 * count, displacements.data() + 3 * first);
+    },
+    parallelFor);
+  gpureg::InverseErrors errors;
+  m_Inverter.Run(this->m_Use.GetDevice().GetName(), {}, [&](gpureg::FieldInverter & inverter) {
+    errors = inverter.Invert(request, parallelFor);
+    this->m_Statistics = inverter.GetStatistics();
+  });
+  return errors;
 }
 
 template <typename TFixedImage, typename TMovingImage>

@@ -214,6 +214,8 @@ protected:
   RegisterDeformation() override;
   void
   TakeDisplacements(const typename Superclass::Taker & take, const gpureg::ParallelFor & parallelFor) const override;
+  gpureg::InverseErrors
+  TakeInverse(const typename Superclass::Taker & take, const gpureg::ParallelFor & parallelFor) const override;
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 
@@ -244,6 +246,7 @@ private:
 
   std::unique_ptr<gpureg::DiffeomorphicRegistration> m_Engine;
   gpureg::DiffeomorphicResult                        m_Result;
+  SchemeEnum                                         m_RegisteredScheme; // of the result
   typename DisplacementFieldTransformType::Pointer   m_Deformation;
 };
 

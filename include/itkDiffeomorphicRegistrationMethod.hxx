@@ -19,6 +19,7 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::DiffeomorphicRegistr
   m_NumberOfIterationsPerLevel.SetSize(static_cast<SizeValueType>(settings.iterations.size()));
   std::copy(settings.iterations.begin(), settings.iterations.end(), m_NumberOfIterationsPerLevel.begin());
   m_Scheme = settings.scheme;
+  m_RegisteredScheme = settings.scheme;
   m_Similarity = settings.similarity.kind;
   m_NumberOfHistogramBins = static_cast<unsigned int>(settings.similarity.bins);
   m_NeighborhoodRadius = static_cast<unsigned int>(settings.similarity.radius);
@@ -185,6 +186,7 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::RegisterDeformation(
   {
     statistics = Add(statistics, side.GetStatistics());
   }
+  m_RegisteredScheme = m_Scheme;
   const auto field = this->MakeField();
   this->TakeDisplacements(Superclass::StoreIn(*field), this->MakeParallelFor());
   this->m_Statistics = statistics;
@@ -201,6 +203,21 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::TakeDisplacements(
   m_Engine->SetTiming(this->m_Use.GetMeasuresKernelTime());
   m_Engine->TakeDisplacements(take, parallelFor);
   this->m_Statistics = m_Engine->GetStatistics();
+}
+
+template <typename TFixedImage, typename TMovingImage>
+gpureg::InverseErrors
+DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::TakeInverse(const typename Superclass::Taker & take,
+                                                                        const gpureg::ParallelFor & parallelFor) const
+{
+  if (m_RegisteredScheme == SchemeEnum::Greedy)
+  {
+    return Superclass::TakeInverse(take, parallelFor);
+  }
+  m_Engine->SetTiming(this->m_Use.GetMeasuresKernelTime());
+  const gpureg::InverseErrors errors = m_Engine->TakeInverse(take, parallelFor);
+  this->m_Statistics = m_Engine->GetStatistics();
+  return errors;
 }
 
 template <typename TFixedImage, typename TMovingImage>

@@ -23,6 +23,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/field/FieldInverter.cpp
     engine/field/FieldReducer.cpp
     engine/field/FieldSmoother.cpp
+    engine/field/InverseMeasure.cpp
     engine/field/JacobianMeasure.cpp
     engine/field/NewtonInverter.cpp
     engine/transform/FindPlanes.cpp

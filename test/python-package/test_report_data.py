@@ -104,7 +104,9 @@ def test_syn_brings_back_by_its_own_inverse(heads):
     side = report_data(result._pair, result._warped_array, result.stages, None, "host").moving_side
     back = gr.resample(fixed, result.stages[-1].inverse, moving, device="host").array
     np.testing.assert_allclose(side.cuts[0].back, back[back.shape[0] // 2], atol=1e-3 * np.ptp(back))
-    assert side.errors == ""
+    [errors] = result.inverse_errors
+    assert side.errors.startswith(f"There and back, points end {errors.mean:.2g} voxels away")
+    assert side.errors.endswith(f"voxels of {' × '.join(f'{s:.3g}' for s in fixed.spacing)} mm.")
 
 
 def test_the_moving_side_of_two_dimensions(device):

@@ -33,6 +33,10 @@ def test_finds_a_known_deformation_and_its_inverse(device, dimension, similarity
     costs = result.stages[0].levels[-1].costs
     assert costs[-1] < costs[0] and result.cost == costs[-1]
     points = np.stack(np.nonzero(inside)[::-1], axis=-1) * fixed.spacing + fixed.origin
+    [errors] = result.inverse_errors
+    assert errors == result.stages[0].inverse_errors and errors.off_voxels == errors.folded_voxels == 0
+    assert 0 < errors.mean < 1e-4 and errors.largest < 1e-3
+    assert result.stages[0].numbers()["inverse_errors"] == errors._asdict()
     # The inverse undoes the deformation at its own voxels; between them it is interpolated.
     there = result.transform.transform_points(result.inverse.transform_points(points))
     assert_within_record(np.linalg.norm(there - points, axis=-1).max(), 1e-4)
@@ -56,6 +60,7 @@ def test_begins_with_what_was_found_before(device):
 def test_other_stages_have_the_inverse_that_they_know(device):
     fixed, moving, _ = make_pair(2)
     rigid = gr.register(fixed, moving, "rigid", device=device)
+    assert rigid.stages[0].inverse_errors is None
     np.testing.assert_allclose(rigid.inverse.transform_points(rigid.transform.transform_points([[3.0, 4.0]])), [[3.0, 4.0]])
 
 

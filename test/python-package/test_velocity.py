@@ -32,6 +32,17 @@ def test_finds_a_known_deformation_and_its_inverse(device, dimension):
     there = result.transform.transform_points(result.inverse.transform_points(points))
     assert_within_record(np.linalg.norm(there - points, axis=-1).mean(), 2e-7)
     assert_within_record(np.linalg.norm(there - points, axis=-1).max(), 4.42e-5)
+    [errors] = result.inverse_errors
+    # The errors reported are those of the two fields, as their transforms map the fixed image's points; outside of the grid they are 0.
+    index = np.indices(fixed.array.shape).reshape(dimension, -1)[::-1].T
+    back = index * fixed.spacing + fixed.origin + result.inverse.array.reshape(-1, dimension)
+    places = (back - fixed.origin) / fixed.spacing
+    inside = np.all((places >= 1) & (places < np.array(fixed.size) - 2), axis=1)
+    lengths = np.linalg.norm((result.transform.transform_points(back) - fixed.origin) / fixed.spacing - index, axis=1)
+    assert lengths[inside].max() <= errors.largest + 1e-5 and errors.largest < 1e-3
+    assert errors.unmapped_voxels == np.count_nonzero(lengths > 1e-3) and not inside[lengths > 1e-3].any()
+    assert errors.mean == pytest.approx(lengths[lengths <= 1e-3].mean(), abs=1e-5)
+    assert errors.off_voxels == errors.folded_voxels == 0
 
 
 def test_leads_back_where_images_are_exchanged(device):

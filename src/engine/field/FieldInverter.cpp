@@ -4,6 +4,7 @@
 #include "engine/field/FieldGeometry.h"
 #include "engine/field/FieldKernels.h"
 #include "engine/field/FieldReducer.h"
+#include "engine/field/InverseMeasure.h"
 #include "engine/field/JacobianMeasure.h"
 #include "engine/field/NewtonInverter.h"
 #include "engine/runtime/Backend.h"
@@ -21,9 +22,8 @@ namespace gpureg
 
 namespace
 {
-// Voxels: an inverse that is this good needs no further step; one that is worse than the tolerance is none.
+// Voxels: an inverse that is this good needs no further step.
 constexpr float SmallError = 1e-4F;
-constexpr float Tolerance = 0.1F;
 
 // A voxel converges in 4 to 6 readings of the field, unless steps must be halved.
 constexpr int Readings = 32;
@@ -38,6 +38,7 @@ public:
     , m_Reducer(*m_Queue)
     , m_Jacobian(*m_Queue)
     , m_Inverter(*m_Queue)
+    , m_Measure(*m_Queue)
   {}
 
   const Backend &
@@ -78,8 +79,9 @@ public:
   GetStatistics() const
   {
     EvaluationStatistics statistics = m_Queue->GetStatistics();
-    std::size_t          bytes = m_Reducer.GetDeviceBytes() + m_Jacobian.GetDeviceBytes() + m_Inverter.GetDeviceBytes();
-    for (const MemoryPointer * array : { &m_Field, &m_Inverse, &m_Errors, &m_JacobianScratch, &m_Number })
+    std::size_t bytes = m_Reducer.GetDeviceBytes() + m_Jacobian.GetDeviceBytes() + m_Inverter.GetDeviceBytes() +
+                        m_Measure.GetDeviceBytes();
+    for (const MemoryPointer * array : { &m_Field, &m_Inverse, &m_Errors, &m_Scratch })
     {
       bytes += SizeOf(*array);
     }
@@ -106,7 +108,6 @@ private:
       gpureg::Reserve(*m_Queue, *vectors, 3 * sizeof(float) * voxels);
     }
     gpureg::Reserve(*m_Queue, m_Errors, 2 * sizeof(float) * voxels);
-    gpureg::Reserve(*m_Queue, m_Number, sizeof(float));
   }
 
   /** Finds the inverse, as good as it becomes. */
@@ -118,40 +119,13 @@ private:
     CheckIsFinite(m_Inverter.Improve(m_Grid, rule, *m_Field, *m_Inverse, *m_Errors, m_Reducer).sum);
   }
 
-  double
-  DownloadNumber()
-  {
-    float number = 0;
-    m_Queue->Download(&number, *m_Number, sizeof(number));
-    CheckIsFinite(number);
-    return number;
-  }
-
+  /** Measures the inverse, and counts folds. */
   InverseErrors
   Judge()
   {
-    InverseErrors errors;
-    errors.foldedVoxels = m_Jacobian.Measure(m_Grid, *m_Field, m_Reducer, m_JacobianScratch).foldedVoxels;
-    // The field itself is no longer needed.
-    ForEachItem<kernels::JudgeInverseKernel>(*m_Queue,
-                                             m_Voxels,
-                                             Precision::Single,
-                                             m_Grid,
-                                             10 * SmallError,
-                                             Tolerance,
-                                             m_Voxels,
-                                             Input<RealNumber>(*m_Inverse),
-                                             Input<float>(*m_Errors),
-                                             Output<float>(*m_Field));
-    const auto find = [this](int number, auto reduce) {
-      (m_Reducer.*reduce)(*m_Field, number * m_Voxels, m_Voxels, *m_Number, 0);
-      return this->DownloadNumber();
-    };
-    errors.unmappedVoxels = std::llround(find(kernels::InverseUnmapped, &FieldReducer::Sum));
-    errors.offVoxels = std::llround(find(kernels::InverseIsOff, &FieldReducer::Sum));
-    errors.largest = find(kernels::InverseError, &FieldReducer::ComputeLargest);
-    const double mapped = static_cast<double>(m_Voxels - errors.unmappedVoxels);
-    errors.mean = mapped > 0 ? find(kernels::InverseError, &FieldReducer::Sum) / mapped : 0.0;
+    const std::int64_t folded = m_Jacobian.Measure(m_Grid, *m_Field, m_Reducer, m_Scratch).foldedVoxels;
+    InverseErrors      errors = m_Measure.Measure(m_Grid, *m_Field, *m_Inverse, m_Reducer, m_Scratch);
+    errors.foldedVoxels = folded;
     return errors;
   }
 
@@ -160,14 +134,14 @@ private:
   FieldReducer             m_Reducer;
   JacobianMeasure          m_Jacobian;
   NewtonInverter           m_Inverter;
+  InverseMeasure           m_Measure;
   kernels::FieldGrid       m_Grid{};
   std::int64_t             m_Voxels = 0;
   // float[3] a voxel.
   MemoryPointer m_Field;
   MemoryPointer m_Inverse;
-  MemoryPointer m_Errors; // float[2] a voxel: lengths of errors, in voxels
-  MemoryPointer m_JacobianScratch;
-  MemoryPointer m_Number; // float: a result of the reducer
+  MemoryPointer m_Errors;  // float[2] a voxel: lengths of errors, in voxels
+  MemoryPointer m_Scratch; // of measures
 };
 
 FieldInverter::FieldInverter(const std::string & deviceName)

@@ -222,29 +222,34 @@ LeadsToEdge(const FieldGrid * grid, const int * index, const real * inverse)
   return isAtEdge;
 }
 
-/** Writes the numbers of InverseNumbers for a voxel. smallError: voxels; an inverse that is no better has not converged. tolerance: voxels. */
+/** Writes the numbers of InverseNumbers for one of so many voxels that begin at the first one: how well an inverse undoes a field, which
+ *  counts as 0 outside of the grid. smallError: voxels; an inverse that is no better has not converged. tolerance: voxels. Moves 36 bytes a
+ *  voxel. */
 GPUREG_REAL_FUNCTION void
-JudgeInverse(const FieldGrid *           grid,
-             float                       smallError,
-             float                       tolerance,
-             i64                         voxels,
-             GPUREG_GLOBAL const real *  inverse,
-             GPUREG_GLOBAL const float * errors,
-             GPUREG_GLOBAL float *       numbers,
-             i64                         item)
+DescribeInverse(const FieldGrid *          grid,
+                float                      smallError,
+                float                      tolerance,
+                i64                        first,
+                i64                        voxels,
+                GPUREG_GLOBAL const real * field,
+                GPUREG_GLOBAL const real * inverse,
+                GPUREG_GLOBAL float *      numbers,
+                i64                        item)
 {
-  int         index[3];
-  const real  vector[3] = { inverse[3 * item], inverse[3 * item + 1], inverse[3 * item + 2] };
-  const float error = errors[item];
-  ComputeVoxelIndex(grid, item, index);
+  int                        index[3];
+  real                       error[3], jacobian[9];
+  GPUREG_GLOBAL const real * from = inverse + 3 * (first + item);
+  const real                 vector[3] = { from[0], from[1], from[2] };
+  ComputeVoxelIndex(grid, first + item, index);
+  const float length = ComputeInverseErrorAndJacobian(grid, 0, index, field, vector, error, jacobian);
   /* Written so that NaN counts as a large error. */
-  const int isUnmapped = !(error <= smallError) && LeadsToEdge(grid, index, vector);
-  numbers[InverseError * voxels + item] = isUnmapped ? 0.0f : error;
-  numbers[InverseIsOff * voxels + item] = isUnmapped || error <= tolerance ? 0.0f : 1.0f;
+  const int isUnmapped = !(length <= smallError) && LeadsToEdge(grid, index, vector);
+  numbers[InverseError * voxels + item] = isUnmapped ? 0.0f : length;
+  numbers[InverseIsOff * voxels + item] = isUnmapped || length <= tolerance ? 0.0f : 1.0f;
   numbers[InverseUnmapped * voxels + item] = isUnmapped ? 1.0f : 0.0f;
 }
 
-GPUREG_REAL_ITEM_KERNEL(JudgeInverse, 1 << 12, "measuring an inverse");
+GPUREG_REAL_ITEM_KERNEL(DescribeInverse, 1 << 12, "measuring an inverse");
 
 GPUREG_NAMESPACE_END
 

@@ -191,6 +191,19 @@ TakeField(gpureg::DiffeomorphicRegistration & registration,
   return field;
 }
 
+/** Returns the refined inverse of the last registration's deformation, and its errors. */
+inline Floats
+TakeInverse(gpureg::DiffeomorphicRegistration & registration, std::int64_t voxels, gpureg::InverseErrors & errors)
+{
+  Floats inverse(3 * static_cast<std::size_t>(voxels));
+  errors =
+    registration.TakeInverse([&inverse](std::int64_t  first,
+                                        std::int64_t  count,
+                                        const float * in) { std::copy_n(in, 3 * count, inverse.begin() + 3 * first); },
+                             OnThreads(2));
+  return inverse;
+}
+
 /** Mean errors of what is found in the slices that a mask leaves in, with the mask and without it. */
 struct MaskErrors
 {

@@ -4,6 +4,8 @@
 
 #include "TestDevices.h"
 
+#include "gpureg/core/Error.h"
+
 #include <gtest/gtest.h>
 
 namespace gpuregtest
@@ -31,17 +33,44 @@ TEST_P(RefinedInverseTest, UndoesTheDeformation)
       const auto                        voxels = result.levels.back().voxels;
       const Floats                      forward = TakeField(registration, voxels);
       const Floats                      composed = TakeField(registration, voxels, gpureg::DeformationField::Inverse);
-      const Floats refined = TakeField(registration, voxels, gpureg::DeformationField::RefinedInverse);
-      const auto   before = ComputeInverseErrors(pair.grid, forward, composed);
-      const auto   after = ComputeInverseErrors(pair.grid, forward, refined);
+      gpureg::InverseErrors             errors;
+      const Floats                      refined = TakeInverse(registration, voxels, errors);
+      const auto                        before = ComputeInverseErrors(pair.grid, forward, composed);
+      const auto                        after = ComputeInverseErrors(pair.grid, forward, refined);
       EXPECT_EQ(result.foldedVoxels, 0);
       EXPECT_GT(before[1], 1e-2);
       EXPECT_LT(after[0], 1e-4);
       EXPECT_LT(after[1], 1e-3);
+      // What the device has measured includes the voxels at the edge.
+      EXPECT_LT(errors.mean, 1e-4);
+      EXPECT_LT(errors.largest, 1e-3);
+      EXPECT_GE(errors.largest, after[1] - 1e-5);
+      EXPECT_EQ(errors.offVoxels, 0);
+      EXPECT_EQ(errors.foldedVoxels, 0);
+      EXPECT_LT(errors.unmappedVoxels, voxels / 20);
       // The deformation itself is left as it is.
       EXPECT_EQ(TakeField(registration, voxels), forward);
     }
   }
+}
+
+TEST_P(RefinedInverseTest, NeedsASchemeWithAnInverse)
+{
+  Pair                              pair(GetParam(), 2, 1.0);
+  gpureg::DiffeomorphicRegistration registration(GetParam());
+  gpureg::InverseErrors             errors;
+  EXPECT_THROW(TakeInverse(registration, 1, errors), gpureg::BadInputError);
+  gpureg::DiffeomorphicSettings settings;
+  settings.iterations = { 1 };
+  const auto result = registration.Register(pair.Load(), settings, OnThreads(2));
+  const auto voxels = result.levels.back().voxels;
+  EXPECT_THROW(TakeInverse(registration, voxels, errors), gpureg::BadInputError);
+  // The engine can be used again.
+  settings.scheme = gpureg::DiffeomorphicScheme::Velocity;
+  registration.Register(pair.Load(), settings, OnThreads(2));
+  TakeInverse(registration, voxels, errors);
+  EXPECT_LT(errors.largest, 1e-3);
+  EXPECT_GT(errors.mean, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, RefinedInverseTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);

@@ -43,6 +43,11 @@ class InverseErrors(NamedTuple):
         return texts
 
 
+def read_errors(errors: _engine.InverseErrors) -> InverseErrors:
+    """Converts the engine's errors."""
+    return InverseErrors(errors.mean, errors.largest, errors.off_voxels, errors.unmapped_voxels, errors.folded_voxels)
+
+
 def invert_vectors(
     vectors: np.ndarray, index_to_point: np.ndarray, device: Optional[DeviceLike]
 ) -> tuple[np.ndarray, InverseErrors]:
@@ -66,5 +71,4 @@ def invert_vectors(
         raise BadInputError("A deformation with displacements too large for floats of 32 bits has no inverse here.")
     with borrow_engine(_engine.FieldInverter, choose_device(device)) as engine:
         inverse, errors = engine.invert(dimension, np.ascontiguousarray(as_volume(floats)), engine_map(index_to_point))
-    measured = InverseErrors(errors.mean, errors.largest, errors.off_voxels, errors.unmapped_voxels, errors.folded_voxels)
-    return from_volume(np.asarray(inverse), dimension), measured
+    return from_volume(np.asarray(inverse), dimension), read_errors(errors)

@@ -9,7 +9,6 @@ import numpy as np
 
 from ._composite import Composite, parts_of
 from ._image import Image
-from ._inverse import InverseErrors
 from ._resample import resample_array
 from ._transforms import DisplacementField, Transform
 from .report import Cut, MovingSide
@@ -32,8 +31,7 @@ def resample_moving_side(fixed: Image, moving: Image, found: Transform, inverse:
     Raises:
         BadInputError: the transform has no inverse.
     """
-    grid = _thinned(fixed)
-    back = inverse if inverse is not None else _invert(found, grid, device)
+    back = inverse if inverse is not None else _invert(found, _thinned(fixed), device)
     cuts = []
     for plane in planes(moving.direction):
         across, down, through = plane["h"], plane["v"], plane["n"]
@@ -47,8 +45,7 @@ def resample_moving_side(fixed: Image, moving: Image, found: Transform, inverse:
                 (float(moving.spacing[across]), float(moving.spacing[down])),
             )
         )
-    errors = [part.inverse_errors for part in parts_of(back) if isinstance(part, DisplacementField)]
-    return MovingSide(cuts, _describe(errors, tuple(grid.spacing.tolist())))
+    return MovingSide(cuts, _describe(back))
 
 
 def _thinned(image: Image) -> Image:
@@ -82,13 +79,13 @@ def _oriented(array: np.ndarray, plane: dict, dimension: int) -> np.ndarray:
     return shown[:: -1 if plane["vflip"] else 1, :: -1 if plane["hflip"] else 1]
 
 
-def _describe(errors: list[Optional[InverseErrors]], spacing: tuple[float, ...]) -> str:
-    """Returns a sentence on how well an inverse leads back; an empty text if it is linear."""
-    known = [one for one in errors if one is not None]
-    if not known:
+def _describe(back: Transform) -> str:
+    """Returns sentences on how well the inverse of the registration's own deformation leads back; an empty text if it is linear."""
+    last = parts_of(back)[-1]
+    if not isinstance(last, DisplacementField) or last.inverse_errors is None:
         return ""
-    one = known[-1]
-    voxels = " × ".join(f"{s:.3g}" for s in spacing)
+    one = last.inverse_errors
+    voxels = " × ".join(f"{s:.3g}" for s in last.spacing)
     folded = f" The deformation folds at {one.folded_voxels:,} of them." if one.folded_voxels else ""
     return (
         f"There and back, points end {one.mean:.2g} voxels away in the mean and {one.largest:.2g} at most, at voxels of "

@@ -18,7 +18,7 @@ from ._composite import Composite, parts_of
 from ._devices import DeviceLike, borrow_engine
 from ._gpu_arrays import GpuArray
 from ._image import engine_map, engine_size, matrix_of_map, shrunk_grid
-from ._inverse import InverseErrors
+from ._inverse import InverseErrors, read_errors
 from ._kinds import ImageLike
 from ._paths import PathLike, name_of
 from ._plan import plan_pair
@@ -149,8 +149,7 @@ class Result:
 
     @property
     def inverse_errors(self) -> list[InverseErrors]:
-        """The errors of the inverse of each deformation in the transform, in the inverse's order; empty if the transform is linear, or if "syn"
-        or "velocity" has found the inverse."""
+        """The errors of the inverse of each deformation in the transform, in the inverse's order; empty if the transform is linear."""
         parts = parts_of(self.inverse)
         return [part.inverse_errors for part in parts if isinstance(part, DisplacementField) and part.inverse_errors is not None]
 
@@ -395,16 +394,16 @@ def _run_dense(
     grid = shrunk_grid(pair.fixed, settings.syn.shrink_factors[-1]) if settings.syn.shrink_factors else pair.fixed
     begins = _engine.Chain(d) if found is None else found.chain()
 
-    def take(which: Any) -> DisplacementField:
-        vectors = from_volume(np.asarray(engine.take_displacements(engine_size(grid), which)), d)
-        return DisplacementField(vectors, grid.spacing, grid.origin, grid.direction)
+    def make_field(vectors: Any) -> DisplacementField:
+        return DisplacementField(from_volume(np.asarray(vectors), d), grid.spacing, grid.origin, grid.direction)
 
     back: Optional[DisplacementField] = None
     with borrow_engine(_engine.DiffeomorphicRegistration, device) as engine:
         result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form(), list(further))
-        deformation = take(_engine.DeformationField.Forward)
+        deformation = make_field(engine.take_displacements(engine_size(grid)))
         if isinstance(stage, INVERTING):
-            back = take(_engine.DeformationField.RefinedInverse)
+            vectors, errors = engine.take_inverse(engine_size(grid))
+            back = make_field(vectors).with_errors(read_errors(errors))
 
     def compute_inverse() -> Transform:
         assert back is not None
@@ -422,7 +421,7 @@ def _make_result(
     found: Optional[Transform],
     result: Any,
     warnings: list[str],
-    own_inverse: Optional[Transform] = None,
+    own_inverse: Optional[DisplacementField] = None,
     compute_inverse: Optional[Callable[[], Transform]] = None,
 ) -> StageResult:
     """Returns the result of a stage that deforms.

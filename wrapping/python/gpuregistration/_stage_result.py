@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, Callable, Optional, Sequence
 
-from ._transforms import Transform
+from ._inverse import InverseErrors
+from ._transforms import DisplacementField, Transform
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class StageResult:
     overlap: Optional[float] = None
     smallest_determinant: Optional[float] = None
     warnings: list[str] = field(default_factory=list)
-    own_inverse: Optional[Transform] = field(default=None, repr=False)
+    own_inverse: Optional[DisplacementField] = field(default=None, repr=False)
     _compute_inverse: Optional[Callable[[], Transform]] = field(default=None, repr=False, compare=False)
 
     @cached_property
@@ -69,6 +70,11 @@ class StageResult:
         """
         return None if self._compute_inverse is None else self._compute_inverse()
 
+    @property
+    def inverse_errors(self) -> Optional[InverseErrors]:
+        """Tells how well own_inverse undoes the stage's own deformation; None where there is none."""
+        return None if self.own_inverse is None else self.own_inverse.inverse_errors
+
     def numbers(self) -> dict[str, Any]:
         """Returns all but the transforms, as plain data."""
         return {
@@ -78,6 +84,7 @@ class StageResult:
             "seconds": self.seconds,
             "overlap": self.overlap,
             "smallest_determinant": self.smallest_determinant,
+            "inverse_errors": None if self.inverse_errors is None else self.inverse_errors._asdict(),
             "levels": [asdict(level) for level in self.levels],
             "warnings": self.warnings,
         }

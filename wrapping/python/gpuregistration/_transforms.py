@@ -308,10 +308,7 @@ class _Grid(Transform):
     def inverse(self, reference: Optional[ImageLike] = None, device: Optional[DeviceLike] = None) -> "DisplacementField":
         field = self._sampled(device) if reference is None else self.to_displacement_field(reference, device)
         vectors, errors = invert_vectors(field.host_array(), np.linalg.inv(field._to_grid), device)
-        back = DisplacementField(vectors, field.spacing, field.origin, field.direction)
-        back.inverse_errors = errors
-        back.warnings = errors.warnings()
-        return back
+        return DisplacementField(vectors, field.spacing, field.origin, field.direction).with_errors(errors)
 
     def _sampled(self, device: Optional[DeviceLike]) -> "DisplacementField":
         """Returns the same deformation as displacements on a grid that shows it as it is."""
@@ -400,8 +397,14 @@ class DisplacementField(_Grid):
             geometry does not fit to it.
     """
 
-    #: Inverse errors of a field returned by inverse(); None for any other field.
+    #: How well a field that is an inverse undoes its deformation, where a registration or inverse() has found it; None for any other field.
     inverse_errors: Optional[InverseErrors] = None
+
+    def with_errors(self, errors: InverseErrors) -> "DisplacementField":
+        """Sets the errors of a field that is an inverse, with their warnings, and returns it."""
+        self.inverse_errors = errors
+        self.warnings = errors.warnings()
+        return self
 
     def _sampled(self, device: Optional[DeviceLike]) -> "DisplacementField":
         return self

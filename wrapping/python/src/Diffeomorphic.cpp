@@ -15,12 +15,14 @@
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace nb = nanobind;
 
@@ -51,10 +53,12 @@ Register(const Loan<DiffeomorphicRegistration> & engine,
   });
 }
 
-/** Returns a field of the last registration, mm, as [z][y][x][3]. size: of the last level's grid.
+/** Returns a field of the last registration, mm, as [z][y][x][3], and what pass(take, parallelFor) returns, which passes it to take. size: of
+ *  the last level's grid.
  *  \throws BadInputError for another size */
-nb::object
-TakeDisplacements(const Loan<DiffeomorphicRegistration> & engine, const Size & size, DeformationField field)
+template <typename TPass>
+auto
+Take(const Loan<DiffeomorphicRegistration> & engine, const Size & size, const TPass & pass)
 {
   if (engine->CountVoxels() != CountOf(size))
   {
@@ -64,15 +68,37 @@ TakeDisplacements(const Loan<DiffeomorphicRegistration> & engine, const Size & s
   float *           elements = nullptr;
   auto              array = MakeVolume<float>(elements, size, 3);
   const ParallelFor parallelFor = MakeInterruptibleParallelFor();
+  const auto        take = [elements](std::int64_t first, std::int64_t count, const float * in) {
+    std::copy_n(in, 3 * count, elements + 3 * first);
+  };
+  InverseErrors errors;
   {
     const nb::gil_scoped_release released;
-    engine->TakeDisplacements([elements](std::int64_t  first,
-                                         std::int64_t  count,
-                                         const float * in) { std::copy_n(in, 3 * count, elements + 3 * first); },
-                              parallelFor,
-                              field);
+    errors = pass(take, parallelFor);
   }
-  return nb::cast(std::move(array));
+  return std::pair<nb::object, InverseErrors>(nb::cast(std::move(array)), errors);
+}
+
+/** Returns the last registration's deformation, as Take() does. */
+nb::object
+TakeDisplacements(const Loan<DiffeomorphicRegistration> & engine, const Size & size)
+{
+  return Take(engine,
+              size,
+              [&engine](const auto & take, const ParallelFor & parallelFor) {
+                engine->TakeDisplacements(take, parallelFor);
+                return InverseErrors{};
+              })
+    .first;
+}
+
+/** Returns the inverse of the last registration's deformation, as Take() does, and its errors. */
+std::pair<nb::object, InverseErrors>
+TakeInverse(const Loan<DiffeomorphicRegistration> & engine, const Size & size)
+{
+  return Take(engine, size, [&engine](const auto & take, const ParallelFor & parallelFor) {
+    return engine->TakeInverse(take, parallelFor);
+  });
 }
 
 /** Returns the convergence value behind each of a level's costs. \throws BadInputError for a window of fewer than 2 costs */
@@ -106,9 +132,6 @@ AddDiffeomorphic(nb::module_ & module)
   nb::enum_<DiffeomorphicSmoothing>(module, "DiffeomorphicSmoothing")
     .value("Discrete", DiffeomorphicSmoothing::Discrete)
     .value("Recursive", DiffeomorphicSmoothing::Recursive);
-  nb::enum_<DeformationField>(module, "DeformationField")
-    .value("Forward", DeformationField::Forward)
-    .value("RefinedInverse", DeformationField::RefinedInverse);
   nb::class_<SyNSettings>(module, "SyNSettings")
     .def_rw("shrink_factors", &SyNSettings::shrinkFactors)
     .def_rw("smoothing_sigmas", &SyNSettings::smoothingSigmas)
@@ -154,7 +177,8 @@ AddDiffeomorphic(nb::module_ & module)
          nb::arg("settings"),
          nb::arg("progress").none(),
          nb::arg("further") = std::vector<PairOf<Side>>())
-    .def("take_displacements", &TakeDisplacements, nb::arg("size"), nb::arg("field") = DeformationField::Forward);
+    .def("take_displacements", &TakeDisplacements, nb::arg("size"))
+    .def("take_inverse", &TakeInverse, nb::arg("size"));
 }
 
 } // namespace python

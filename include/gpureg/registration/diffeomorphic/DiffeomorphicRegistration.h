@@ -6,6 +6,7 @@
 #include "gpureg/core/EvaluationStatistics.h"
 #include "gpureg/core/Geometry.h"
 #include "gpureg/core/ParallelFor.h"
+#include "gpureg/field/FieldInverter.h"
 #include "gpureg/image/RegisteredImage.h"
 #include "gpureg/metric/Similarity.h"
 #include "gpureg/registration/DeformationProgress.h"
@@ -66,8 +67,6 @@ enum class DeformationField
    *  are small. */
   Forward,
   Inverse,
-  /** The inverse, refined until it undoes the deformation to 1e-4 voxels at each voxel that does not fold. */
-  RefinedInverse,
   /** The halves of both, and their inverses: SyN's alone. */
   FixedToMiddle,
   MiddleToFixed,
@@ -227,6 +226,13 @@ public:
   TakeDisplacements(const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
                     const ParallelFor &                                                                   parallelFor,
                     DeformationField field = DeformationField::Forward);
+
+  /** Passes the inverse of the last registration's deformation to take, as TakeDisplacements() does, refined until it undoes the deformation to
+   *  1e-4 voxels at each voxel that does not fold. Returns how well it does so, which is measured on the device.
+   *  \throws BadInputError if there is none, or the scheme has no inverse. */
+  InverseErrors
+  TakeInverse(const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
+              const ParallelFor &                                                                   parallelFor);
 
   /** Returns the number of voxels of the fields that TakeDisplacements() passes; 0 if there is none. */
   std::int64_t

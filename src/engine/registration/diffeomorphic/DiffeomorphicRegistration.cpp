@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
 
+#include "engine/field/InverseMeasure.h"
 #include "engine/field/JacobianMeasure.h"
 #include "engine/registration/MemoryPlanning.h"
 #include "engine/registration/diffeomorphic/DiffeomorphicChecks.h"
@@ -55,6 +56,7 @@ public:
     , m_Lines(MakePasses<LinePasses>(*m_Queue))
     , m_Workspace(this->MakeWorkspace())
     , m_Jacobian(*m_Queue)
+    , m_Inverse(*m_Queue)
     , m_Ranged(*m_Queue, this->GetName())
   {
     m_Queue->KeepLargerArrays();
@@ -119,18 +121,24 @@ public:
                     const ParallelFor &                                                    parallelFor,
                     DeformationField                                                       field)
   {
-    if (m_Voxels == 0)
-    {
-      throw BadInputError("there is no deformation: register first");
-    }
-    Operate(*m_Queue, parallelFor, [&] {
-      DownloadArray(*m_Queue,
-                    m_Scheme->MakeField(field),
-                    3 * sizeof(float),
-                    m_Voxels,
-                    [&take](std::int64_t first, std::int64_t count, const void * in) {
-                      take(first, count, static_cast<const float *>(in));
-                    });
+    this->CheckIsRegistered();
+    Operate(*m_Queue, parallelFor, [&] { this->Pass(m_Scheme->MakeField(field), take); });
+  }
+
+  InverseErrors
+  TakeInverse(const std::function<void(std::int64_t, std::int64_t, const float *)> & take,
+              const ParallelFor &                                                    parallelFor)
+  {
+    this->CheckIsRegistered();
+    return Operate(*m_Queue, parallelFor, [&] {
+      const kernels::FieldGrid & grid = m_Scheme->GetGrid();
+      FieldReducer &             reducer = m_Workspace.reducer;
+      MemoryPointer &            scratch = m_Workspace.second;
+      const InvertedDeformation  made = m_Scheme->MakeInverse();
+      InverseErrors              errors = m_Inverse.Measure(grid, made.deformation, made.inverse, reducer, scratch);
+      errors.foldedVoxels = m_Jacobian.Measure(grid, made.deformation, reducer, scratch).foldedVoxels;
+      this->Pass(made.inverse, take);
+      return errors;
     });
   }
 
@@ -161,6 +169,25 @@ private:
     return { m_Backend, m_Queue, *m_Lines, this->GetName(), FieldReducer(*m_Queue), {}, {}, {} };
   }
 
+  void
+  CheckIsRegistered() const
+  {
+    if (m_Voxels == 0)
+    {
+      throw BadInputError("there is no deformation: register first");
+    }
+  }
+
+  /** Passes a field to take, in chunks. */
+  void
+  Pass(const Memory & field, const std::function<void(std::int64_t, std::int64_t, const float *)> & take)
+  {
+    DownloadArray(
+      *m_Queue, field, 3 * sizeof(float), m_Voxels, [&take](std::int64_t first, std::int64_t count, const void * in) {
+        take(first, count, static_cast<const float *>(in));
+      });
+  }
+
   template <typename TPlan>
   MemoryPlan
   MakePlan(const TPlan & plan, const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings) const
@@ -180,8 +207,8 @@ private:
   std::size_t
   CountHeldBytes() const
   {
-    return m_Workspace.GetDeviceBytes() + m_Jacobian.GetDeviceBytes() + m_Ranged.GetDeviceBytes() +
-           (m_Scheme ? m_Scheme->GetDeviceBytes() : 0);
+    return m_Workspace.GetDeviceBytes() + m_Jacobian.GetDeviceBytes() + m_Inverse.GetDeviceBytes() +
+           m_Ranged.GetDeviceBytes() + (m_Scheme ? m_Scheme->GetDeviceBytes() : 0);
   }
 
   const std::string &
@@ -312,6 +339,7 @@ private:
   DiffeomorphicScheme          m_SchemeName = DiffeomorphicScheme::Greedy;
   std::unique_ptr<SchemeSteps> m_Scheme;
   JacobianMeasure              m_Jacobian;
+  InverseMeasure               m_Inverse;
   RangedPairs                  m_Ranged;
   std::uintptr_t               m_Registrations = 0;
   // Voxels of the current or the last registration's field; 0 if there is none.
@@ -363,6 +391,14 @@ DiffeomorphicRegistration::TakeDisplacements(
   DeformationField                                                                      field)
 {
   m_Implementation->TakeDisplacements(take, parallelFor, field);
+}
+
+InverseErrors
+DiffeomorphicRegistration::TakeInverse(
+  const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
+  const ParallelFor &                                                                   parallelFor)
+{
+  return m_Implementation->TakeInverse(take, parallelFor);
 }
 
 std::int64_t

@@ -68,7 +68,14 @@ protected:
              double                        length,
              int                           slot);
 
-  /** Takes Newton's steps from an inverse of a deformation on, until it undoes the deformation to 1e-4 voxels. errors: float[2] a voxel, is
+  /** Returns the size of the errors of RefineInverse(), float[2] a voxel. */
+  static std::size_t
+  CountErrorBytes(const kernels::FieldGrid & grid)
+  {
+    return 2 * sizeof(float) * static_cast<std::size_t>(kernels::CountFieldVoxels(&grid));
+  }
+
+  /** Takes Newton's steps from an inverse of a deformation on, until it undoes the deformation to 1e-4 voxels. errors: of CountErrorBytes(), is
    *  overwritten. */
   void
   RefineInverse(const Memory & deformation, Memory & inverse, Memory & errors);

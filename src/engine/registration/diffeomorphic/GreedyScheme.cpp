@@ -8,6 +8,12 @@
 namespace gpureg
 {
 
+namespace
+{
+constexpr const char * OneDeformation =
+  "the greedy scheme finds one deformation, from the fixed to the moving image, without an inverse";
+} // namespace
+
 GreedyScheme::GreedyScheme(SchemeWorkspace & workspace)
   : FieldScheme(workspace, FieldBorder::Smoothed)
   , m_Forces(workspace)
@@ -46,10 +52,15 @@ GreedyScheme::MakeField(DeformationField field)
 {
   if (field != DeformationField::Forward)
   {
-    throw BadInputError(
-      "the greedy scheme finds one deformation, from the fixed to the moving image, without an inverse");
+    throw BadInputError(OneDeformation);
   }
   return *m_Field;
+}
+
+InvertedDeformation
+GreedyScheme::MakeInverse()
+{
+  throw BadInputError(OneDeformation);
 }
 
 std::size_t

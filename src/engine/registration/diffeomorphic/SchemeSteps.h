@@ -63,6 +63,13 @@ struct SchemeWorkspace
   }
 };
 
+/** Holds a deformation and its inverse, float[3] a voxel, mm, on a level's grid. */
+struct InvertedDeformation
+{
+  const Memory & deformation;
+  const Memory & inverse;
+};
+
 /** The steps of one scheme of diffeomorphic registration, inside an operation of the workspace's queue. */
 class SchemeSteps
 {
@@ -102,6 +109,12 @@ public:
    *  \throws BadInputError for a field that the scheme does not have */
   virtual const Memory &
   MakeField(DeformationField field) = 0;
+
+  /** Makes the last level's deformation and its inverse, which is refined until it undoes the deformation to 1e-4 voxels at each voxel that
+   *  does not fold. Neither lies in the workspace's second array, which is overwritten.
+   *  \throws BadInputError if the scheme has no inverse */
+  virtual InvertedDeformation
+  MakeInverse() = 0;
 
   /** Returns the size of the scheme's own arrays. */
   virtual std::size_t

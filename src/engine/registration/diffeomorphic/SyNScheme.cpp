@@ -230,23 +230,26 @@ SyNScheme::MakeField(DeformationField field)
     case DeformationField::Inverse:
       this->ComposeHalves(m_Moving, m_Fixed, *m_Workspace.first);
       break;
-    case DeformationField::RefinedInverse:
-    {
-      // The deformation lies where forces were, if there were some on the level's grid.
-      Memory * deformation = m_Forces.GetScratch();
-      if (deformation == nullptr)
-      {
-        this->ReserveOtherUpdate();
-        deformation = m_OtherUpdate.get();
-      }
-      this->ComposeHalves(m_Fixed, m_Moving, *deformation);
-      this->ComposeHalves(m_Moving, m_Fixed, *m_Workspace.first);
-      Reserve(*m_Workspace.queue, m_Workspace.second, CountBytes(m_Level.grid) / 3 * 2);
-      this->RefineInverse(*deformation, *m_Workspace.first, *m_Workspace.second);
-      break;
-    }
   }
   return *m_Workspace.first;
+}
+
+InvertedDeformation
+SyNScheme::MakeInverse()
+{
+  // The deformation lies where forces were, if there were some on the level's grid.
+  Memory * deformation = m_Forces.GetScratch();
+  if (deformation == nullptr)
+  {
+    this->ReserveOtherUpdate();
+    deformation = m_OtherUpdate.get();
+  }
+  Memory & inverse = *m_Workspace.first;
+  this->ComposeHalves(m_Fixed, m_Moving, *deformation);
+  this->ComposeHalves(m_Moving, m_Fixed, inverse);
+  Reserve(*m_Workspace.queue, m_Workspace.second, CountErrorBytes(m_Level.grid));
+  this->RefineInverse(*deformation, inverse, *m_Workspace.second);
+  return { *deformation, inverse };
 }
 
 void

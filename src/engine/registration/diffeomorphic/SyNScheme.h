@@ -41,6 +41,9 @@ public:
   const Memory &
   MakeField(DeformationField field) override;
 
+  InvertedDeformation
+  MakeInverse() override;
+
   std::size_t
   GetDeviceBytes() const override;
 

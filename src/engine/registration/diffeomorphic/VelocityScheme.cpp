@@ -185,16 +185,14 @@ VelocityScheme::MakeField(DeformationField field)
       m_Whole.Enqueue(*m_Velocity, false, *m_Update, *m_Workspace.first);
       break;
     case DeformationField::Inverse:
-    case DeformationField::RefinedInverse:
-      this->MakeInverse();
-      break;
+      return this->MakeInverse().inverse;
     default:
       throw BadInputError("the velocity scheme finds a deformation and its inverse; SyN has the halves of both");
   }
   return *m_Workspace.first;
 }
 
-void
+InvertedDeformation
 VelocityScheme::MakeInverse()
 {
   Memory & inverse = *m_Workspace.first;
@@ -204,6 +202,7 @@ VelocityScheme::MakeInverse()
   m_Whole.Enqueue(*m_Velocity, true, scratch, inverse);
   // Both are interpolated between voxels, where they lose a little of each other.
   this->RefineInverse(deformation, inverse, scratch);
+  return { deformation, inverse };
 }
 
 std::size_t

@@ -44,6 +44,9 @@ public:
   const Memory &
   MakeField(DeformationField field) override;
 
+  InvertedDeformation
+  MakeInverse() override;
+
   std::size_t
   GetDeviceBytes() const override;
 
@@ -93,10 +96,6 @@ private:
   /** Returns an array as large as a field, of any contents, beside the update and the workspace's first one. */
   Memory &
   GetScratch();
-
-  /** Makes the inverse in the workspace's first array. */
-  void
-  MakeInverse();
 
   std::vector<std::unique_ptr<LevelPair>> m_Pairs;
   MiddleForces                            m_Forces;

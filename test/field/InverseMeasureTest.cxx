@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors of inverses that are only about right, measured on every device, against itk::DisplacementFieldTransform in double precision.
+#include "DeviceArrays.h"
+#include "FieldCase.h"
+#include "InverseErrors.h"
+#include "TestDevices.h"
+
+#include "engine/field/InverseMeasure.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace gpuregtest
+{
+
+namespace
+{
+class InverseMeasureTest : public DeviceTest
+{};
+
+/** What is expected, and how many voxels rounding may count otherwise. */
+struct ExpectedErrors
+{
+  gpureg::InverseErrors errors;
+  std::int64_t          unsure = 0;
+};
+
+/** Counts and averages errors as InverseErrors describes them. */
+template <unsigned int VDimension>
+ExpectedErrors
+Summarize(const FieldCase<VDimension> & its, const std::vector<double> & errors, const Floats & inverse)
+{
+  constexpr double rounding = 1e-4;
+  ExpectedErrors   expected;
+  double           sum = 0;
+  ForEachItem(its.voxels, [&](std::int64_t item) {
+    int                   index[3];
+    std::array<double, 3> vector{};
+    bool                  leadsToEdge = false;
+    bool                  isUnsure = false;
+    gpureg::kernels::ComputeVoxelIndex(&its.forKernels, item, index);
+    std::copy_n(&inverse[3 * item], 3, vector.begin());
+    const std::array<double, 3> steps = gpureg::Multiply(its.toVoxels, vector);
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      const int    size = its.forKernels.size[d];
+      const double place = index[d] + steps[d];
+      const double outer = size > 2 ? 1.0 : -0.5;
+      leadsToEdge |= place < outer || place >= size - 1 - outer;
+      for (const double edge : { -0.5, outer, size - 1 - outer, size - 0.5 })
+      {
+        isUnsure |= std::abs(place - edge) < rounding;
+      }
+    }
+    const double error = errors[item];
+    const bool   isUnmapped = error > 1e-3 && leadsToEdge;
+    isUnsure |= std::abs(error - 1e-3) < rounding || std::abs(error - 0.1) < rounding;
+    expected.unsure += isUnsure ? 1 : 0;
+    expected.errors.unmappedVoxels += isUnmapped ? 1 : 0;
+    if (!isUnmapped)
+    {
+      expected.errors.offVoxels += error > 0.1 ? 1 : 0;
+      expected.errors.largest = std::max(expected.errors.largest, error);
+      sum += error;
+    }
+  });
+  expected.errors.mean =
+    sum / static_cast<double>(std::max(std::int64_t{ 1 }, its.voxels - expected.errors.unmappedVoxels));
+  return expected;
+}
+
+template <unsigned int VDimension>
+void
+TestAgainstITK(const std::string & device)
+{
+  DeviceArrays         arrays(device);
+  gpureg::FieldReducer reducer(arrays.GetQueue());
+  std::int64_t         off = 0;
+  std::int64_t         unmapped = 0;
+  int                  compared = 0;
+  ForEachFieldCase<VDimension>([&](const FieldCase<VDimension> & its, Random & random) {
+    // Waves that are long enough for -u to be almost the inverse, and noise that takes it beyond the tolerance.
+    const Floats field = its.DrawSmoothField(random, 0.4, 12.0);
+    Floats       inverse = its.DrawField(random, 0.08);
+    std::transform(inverse.begin(), inverse.end(), field.begin(), inverse.begin(), std::minus<float>());
+    const auto           fieldThere = arrays.Upload(field);
+    const auto           inverseThere = arrays.Upload(inverse);
+    const ExpectedErrors expected = Summarize(its, ComputeErrors(its, field, inverse), inverse);
+    ASSERT_LE(expected.unsure, 1 + its.voxels / 100);
+    off += expected.errors.offVoxels;
+    unmapped += expected.errors.unmappedVoxels;
+    // At once, and some voxels at a time.
+    for (const std::size_t most : { std::size_t{ 1 } << 20, std::size_t{ 12 * 37 } })
+    {
+      gpureg::MemoryPointer       scratch;
+      gpureg::InverseMeasure      measure(arrays.GetQueue(), most);
+      const gpureg::InverseErrors found = measure.Measure(its.forKernels, *fieldThere, *inverseThere, reducer, scratch);
+      EXPECT_LE(std::abs(found.offVoxels - expected.errors.offVoxels), expected.unsure);
+      EXPECT_LE(std::abs(found.unmappedVoxels - expected.errors.unmappedVoxels), expected.unsure);
+      EXPECT_EQ(found.foldedVoxels, 0);
+      if (expected.unsure == 0)
+      {
+        ++compared;
+        EXPECT_NEAR(found.mean, expected.errors.mean, 1e-5 + its.FindRounding(1.0));
+        EXPECT_NEAR(found.largest, expected.errors.largest, 1e-5 + its.FindRounding(1.0));
+      }
+    }
+  });
+  EXPECT_GT(off, 0);
+  EXPECT_GT(unmapped, 0);
+  EXPECT_GE(compared, 8);
+}
+} // namespace
+
+TEST_P(InverseMeasureTest, AgreesWithITK2D)
+{
+  TestAgainstITK<2>(GetParam());
+}
+
+TEST_P(InverseMeasureTest, AgreesWithITK3D)
+{
+  TestAgainstITK<3>(GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, InverseMeasureTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace gpuregtest
