@@ -90,11 +90,11 @@ TestAgainstITK(const std::string & device)
     ASSERT_LE(expected.unsure, 1 + its.voxels / 100);
     off += expected.errors.offVoxels;
     unmapped += expected.errors.unmappedVoxels;
-    // At once, and some voxels at a time.
-    for (const std::size_t most : { std::size_t{ 1 } << 20, std::size_t{ 12 * 37 } })
+    // At once, and in two parts.
+    for (const std::size_t bytes : { 12 * static_cast<std::size_t>(its.voxels), std::size_t{ 12 } })
     {
-      gpureg::MemoryPointer       scratch;
-      gpureg::InverseMeasure      measure(arrays.GetQueue(), most);
+      gpureg::MemoryPointer       scratch = arrays.GetQueue().Allocate(bytes);
+      gpureg::InverseMeasure      measure(arrays.GetQueue());
       const gpureg::InverseErrors found = measure.Measure(its.forKernels, *fieldThere, *inverseThere, reducer, scratch);
       EXPECT_LE(std::abs(found.offVoxels - expected.errors.offVoxels), expected.unsure);
       EXPECT_LE(std::abs(found.unmappedVoxels - expected.errors.unmappedVoxels), expected.unsure);

@@ -97,6 +97,19 @@ def test_each_setting_that_changes_memory(device, stage):
 
 
 @pytest.mark.parametrize("scheme", DENSE)
+def test_grids_beside_which_measures_and_slabs_are_small(device, scheme):
+    shape = (150, 148, 152)
+    plan, _ = check(device, DENSE[scheme](similarity="mean_squares", iterations=1), head(shape=shape), head(0.05, shape=shape))
+    assert plan.bytes < 125 * np.prod(shape)
+
+
+@pytest.mark.parametrize("scheme", DENSE)
+def test_a_small_head(device, scheme):
+    shape = (100, 96, 92)
+    check(device, DENSE[scheme](iterations=1), head(0, np.float32, shape), head(0.05, np.float32, shape), within=1e-4)
+
+
+@pytest.mark.parametrize("scheme", DENSE)
 @pytest.mark.parametrize("sides", [("fixed",), ("moving",), ("fixed", "moving")])
 def test_masks(device, scheme, sides):
     masks = {f"{side}_mask": box(3) for side in sides}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/field/InverseMeasure.h"
 
+#include "engine/field/MeasureScratch.h"
 #include "engine/runtime/ForEachItem.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ InverseMeasure::Measure(const kernels::FieldGrid & grid,
                         MemoryPointer &            scratch)
 {
   const std::int64_t voxels = kernels::CountFieldVoxels(&grid);
-  Reserve(m_Queue, scratch, std::min(m_MostScratchBytes, BytesOfVoxel * static_cast<std::size_t>(voxels)));
+  Reserve(m_Queue, scratch, CountMeasureBytes(voxels, BytesOfVoxel));
   Reserve(m_Queue, m_Numbers, sizeof(Numbers));
   const auto    room = static_cast<std::int64_t>(scratch->GetSize() / BytesOfVoxel);
   double        sum = 0;

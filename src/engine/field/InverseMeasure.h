@@ -19,10 +19,9 @@ namespace gpureg
 class InverseMeasure
 {
 public:
-  /** queue must outlive it. mostScratchBytes: limits what Measure() reserves in its scratch array. */
-  explicit InverseMeasure(Queue & queue, std::size_t mostScratchBytes = std::size_t{ 64 } << 20)
+  /** queue must outlive it. */
+  explicit InverseMeasure(Queue & queue)
     : m_Queue(queue)
-    , m_MostScratchBytes(mostScratchBytes)
   {}
 
   /** Waits for the errors of an inverse; does not look for folds. field, inverse: float[3] a voxel, mm. scratch: an array, neither of the
@@ -54,7 +53,6 @@ private:
            Memory &                   scratch);
 
   Queue &       m_Queue;
-  std::size_t   m_MostScratchBytes;
   MemoryPointer m_Numbers;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/field/JacobianMeasure.h"
 
+#include "engine/field/MeasureScratch.h"
 #include "engine/runtime/ForEachItem.h"
 
 #include <algorithm>
@@ -78,8 +79,7 @@ JacobianMeasure::Describe(const kernels::FieldGrid & grid,
 std::size_t
 JacobianMeasure::CountScratchBytes(std::int64_t voxels)
 {
-  constexpr std::size_t most = std::size_t{ 64 } << 20;
-  return std::min(most, BytesOfVoxel * static_cast<std::size_t>(voxels));
+  return CountMeasureBytes(voxels, BytesOfVoxel);
 }
 
 } // namespace gpureg

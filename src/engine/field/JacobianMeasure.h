@@ -35,7 +35,7 @@ public:
   VolumeChanges
   Measure(const kernels::FieldGrid & grid, const Memory & field, FieldReducer & reducer, MemoryPointer & scratch);
 
-  /** Returns the bytes that Measure() reserves in scratch for a field of so many voxels: 64 MiB at most. */
+  /** Returns the bytes that Measure() reserves in scratch for a field of so many voxels: see CountMeasureBytes(). */
   static std::size_t
   CountScratchBytes(std::int64_t voxels);
 

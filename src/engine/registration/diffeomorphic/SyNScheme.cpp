@@ -295,8 +295,7 @@ SyNScheme::PlanLevel(const DiffeomorphicProblem &  problem,
   }
   if (number + 1 == static_cast<int>(settings.iterations.size()))
   {
-    // The errors of the inverse that is refined.
-    ledger.Reserve("scratch: second field", field / 3);
+    ledger.Reserve("scratch: second field", CountErrorBytes(level.grid));
   }
   return level.grid;
 }
