@@ -173,8 +173,8 @@ if(GPURegistration_HAS_OPENCL)
     field/FieldJacobian.h field/FieldUnfolding.h field/FieldReduction.h field/MiddleImage.h field/FieldWarp.h field/BoxCorrelation.h field/SampleForces.h
     field/ForceSum.h)
   gpuregistration_embed_kernels(
-    FieldStart transform/BSpline.h transform/FixedMap.h transform/TransformChain.h transform/ChainSlopes.h field/FieldGrid.h
-    ITEMS field/FieldStart.h)
+    FieldStart core/Determinant.h transform/BSpline.h transform/FixedMap.h transform/TransformChain.h transform/ChainSlopes.h field/FieldGrid.h
+    field/FieldNewton.h ITEMS field/FieldStart.h)
   gpuregistration_list_sources(
       _opencl_sources ${_opencl_dir} cpp
       OpenCLStructSizes.cpp

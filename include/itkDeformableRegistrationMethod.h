@@ -71,9 +71,10 @@ public:
 
   /** Returns the inverse of GetTransform(): it maps points of the moving image to points of the fixed image. The deformation's part of it is
    * a DisplacementFieldTransform on the fixed image's grid, computed by Newton's method at each voxel, which begins with the inverse that the
-   * registration has found, if it has. Each call computes it again.
+   * registration has found, if it has. An inverse that the initial transform knows is taken; B-splines and displacement fields in it that know
+   * none are inverted identically, a B-spline in steps of a fifth of its control points' distance. Each call computes all again.
    * \throws itk::GPUBadInputError before Update().
-   * \throws itk::GPUUnsupportedError if the initial transform has no inverse. */
+   * \throws itk::GPUUnsupportedError if the initial transform has a singular matrix, or a B-spline with a bulk transform. */
   typename TransformType::Pointer
   GetInverseTransform() const;
 
@@ -82,6 +83,14 @@ public:
   GetInverseErrors() const
   {
     return m_InverseErrors;
+  }
+
+  /** Returns how well the last GetInverseTransform() undoes each deformation in the initial transform that knows no inverse, in voxels of the
+   * inverse's own grid, in the order in which their inverses are applied. */
+  const std::vector<gpureg::InverseErrors> &
+  GetInitialInverseErrors() const
+  {
+    return m_InitialInverseErrors;
   }
 
   /** Return the level, 0 being the coarsest, and the iteration of the current registration, for observers of iteration events. */
@@ -99,10 +108,10 @@ protected:
   virtual void
   TakeDisplacements(const Taker & take, const gpureg::ParallelFor & parallelFor) const = 0;
 
-  /** Passes the inverse of the deformation, without the initial transform, to take, and returns how well it undoes the deformation. Newton's
-   * method computes it from the deformation, unless a derived class has another way. */
+  /** Computes the inverse of the deformation, without the initial transform, on a field's grid, which is the fixed image's, and returns how well
+   * it undoes the deformation. Newton's method computes it from the deformation, unless a derived class has another way. */
   virtual gpureg::InverseErrors
-  TakeInverse(const Taker & take, const gpureg::ParallelFor & parallelFor) const;
+  ComputeInverse(DisplacementFieldType & field, const gpureg::ParallelFor & parallelFor) const;
 
   /** Forgets the last result and calls RegisterDeformation(). */
   void
@@ -138,10 +147,6 @@ protected:
   typename DisplacementFieldType::Pointer
   MakeField() const;
 
-  /** Returns a function that stores displacements in a field, which must outlive it. */
-  static Taker
-  StoreIn(DisplacementFieldType & field);
-
   /** Returns the result of a level.
    * \throws itk::GPUBadInputError if there is no such level. */
   template <typename TLevelResult>
@@ -160,9 +165,11 @@ private:
   gpureg::Key                                       m_MovingKey;
   typename FixedImageType::ConstPointer             m_Registered; // the fixed image of the result
   typename FixedImageType::RegionType               m_RegisteredRegion;
-  typename TransformType::ConstPointer              m_RegisteredFrom; // the initial transform of the result
+  typename TransformType::ConstPointer              m_RegisteredDeformation; // the result without the initial transform
+  typename TransformType::ConstPointer              m_RegisteredFrom;        // the initial transform of the result
   mutable gpureg::EngineUser<gpureg::FieldInverter> m_Inverter;
   mutable gpureg::InverseErrors                     m_InverseErrors;
+  mutable std::vector<gpureg::InverseErrors>        m_InitialInverseErrors;
   unsigned int                                      m_CurrentLevel{ 0 };
   unsigned int                                      m_CurrentIteration{ 0 };
 };

@@ -10,6 +10,7 @@
 #include "GPURegistrationDetail/registration/itkGPURegisteredImage.h"
 #include "GPURegistrationDetail/registration/itkGPURegistrationMethod.h"
 #include "GPURegistrationDetail/transform/itkGPUTransformChain.h"
+#include "GPURegistrationDetail/transform/itkGPUTransformInverter.h"
 #include "itkGPUResampleImageFilter.h"
 
 #include <algorithm>
@@ -24,9 +25,11 @@ DeformableRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages()
 {
   m_Registered = nullptr;
   m_RegisteredFrom = nullptr;
+  m_RegisteredDeformation = nullptr;
   m_MovingKey.clear();
   m_Moving.reset();
   m_InverseErrors = {};
+  m_InitialInverseErrors.clear();
   this->RegisterDeformation();
 }
 
@@ -78,6 +81,7 @@ DeformableRegistrationMethod<TFixedImage, TMovingImage>::SetDeformation(Transfor
 {
   m_Registered = this->GetFixedImage();
   m_RegisteredRegion = m_Registered->GetBufferedRegion();
+  m_RegisteredDeformation = deformation;
   m_RegisteredFrom = this->GetInitialTransform();
   if (!m_RegisteredFrom)
   {
@@ -178,22 +182,20 @@ auto
 DeformableRegistrationMethod<TFixedImage, TMovingImage>::GetInverseTransform() const -> typename TransformType::Pointer
 {
   this->CheckIsRegistered();
+  const auto                      field = this->MakeField();
+  const auto                      parallelFor = this->MakeParallelFor();
   typename TransformType::Pointer behind;
-  if (m_RegisteredFrom)
-  {
-    behind = m_RegisteredFrom->GetInverseTransform();
-    if (!behind)
-    {
-      GPURegistrationDetail::ThrowUnsupported(*this,
-                                              "The initial transform ",
-                                              m_RegisteredFrom->GetNameOfClass(),
-                                              " has no inverse. Give a displacement field its inverse by "
-                                              "SetInverseDisplacementField(), and others as such a field.");
-    }
-  }
-  const auto field = this->MakeField();
+  m_InitialInverseErrors.clear();
   GPURegistrationDetail::CallEngine(*this, [&] {
-    m_InverseErrors = this->TakeInverse(StoreIn(*field), this->MakeParallelFor());
+    if (m_RegisteredFrom)
+    {
+      m_Inverter.Run(this->m_Use.GetDevice().GetName(), {}, [&](gpureg::FieldInverter & engine) {
+        GPURegistrationDetail::TransformInverter<ImageDimension> inverter(engine, parallelFor);
+        behind = inverter.Invert(*m_RegisteredFrom);
+        m_InitialInverseErrors = inverter.GetErrors();
+      });
+    }
+    m_InverseErrors = this->ComputeInverse(*field, parallelFor);
   });
   const auto inverse = DisplacementFieldTransformType::New();
   inverse->SetDisplacementField(field);
@@ -209,44 +211,16 @@ DeformableRegistrationMethod<TFixedImage, TMovingImage>::GetInverseTransform() c
 
 template <typename TFixedImage, typename TMovingImage>
 gpureg::InverseErrors
-DeformableRegistrationMethod<TFixedImage, TMovingImage>::TakeInverse(const Taker &               take,
-                                                                     const gpureg::ParallelFor & parallelFor) const
+DeformableRegistrationMethod<TFixedImage, TMovingImage>::ComputeInverse(DisplacementFieldType &     field,
+                                                                        const gpureg::ParallelFor & parallelFor) const
 {
-  const FixedImageType & fixed = *this->GetFixedImage();
-  const auto             region = fixed.GetBufferedRegion();
-  std::vector<float>     displacements(3 * region.GetNumberOfPixels());
-  gpureg::FieldToInvert  request;
-  request.dimension = static_cast<int>(ImageDimension);
-  request.size = GPURegistrationGeometry::SizeOf<ImageDimension>(region.GetSize());
-  request.indexToPoint = GPURegistrationGeometry::GetIndexToPointMap<ImageDimension>(fixed, region);
-  request.displacements = [&displacements](std::int64_t first, std::int64_t count, void * out) {
-    std::copy_n(displacements.data() + 3 * first, 3 * count, static_cast<float *>(out));
-  };
-  request.take = take;
-  this->TakeDisplacements(
-    [&displacements](std::int64_t first, std::int64_t count, const float * in) {
-      std::copy_n(in, 3 * count, displacements.data() + 3 * first);
-    },
-    parallelFor);
   gpureg::InverseErrors errors;
-  m_Inverter.Run(this->m_Use.GetDevice().GetName(), {}, [&](gpureg::FieldInverter & inverter) {
-    errors = inverter.Invert(request, parallelFor);
-    this->m_Statistics = inverter.GetStatistics();
+  m_Inverter.Run(this->m_Use.GetDevice().GetName(), {}, [&](gpureg::FieldInverter & engine) {
+    GPURegistrationDetail::TransformInverter<ImageDimension> inverter(engine, parallelFor);
+    errors = inverter.InvertInto(*m_RegisteredDeformation, field);
+    this->m_Statistics = engine.GetStatistics();
   });
   return errors;
-}
-
-template <typename TFixedImage, typename TMovingImage>
-auto
-DeformableRegistrationMethod<TFixedImage, TMovingImage>::StoreIn(DisplacementFieldType & field) -> Taker
-{
-  auto * const vectors = field.GetBufferPointer();
-  return [vectors](std::int64_t first, std::int64_t count, const float * in) {
-    for (std::int64_t n = first; n < first + count; ++n, in += 3)
-    {
-      std::copy_n(in, ImageDimension, vectors[n].Begin());
-    }
-  };
 }
 
 template <typename TFixedImage, typename TMovingImage>

@@ -215,7 +215,8 @@ protected:
   void
   TakeDisplacements(const typename Superclass::Taker & take, const gpureg::ParallelFor & parallelFor) const override;
   gpureg::InverseErrors
-  TakeInverse(const typename Superclass::Taker & take, const gpureg::ParallelFor & parallelFor) const override;
+  ComputeInverse(typename Superclass::DisplacementFieldType & field,
+                 const gpureg::ParallelFor &                  parallelFor) const override;
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 

@@ -5,6 +5,7 @@
 #include "itkDiffeomorphicRegistrationMethod.h"
 
 #include "GPURegistrationDetail/registration/itkGPURegisteredImage.h"
+#include "GPURegistrationDetail/transform/itkGPUTransformInverter.h"
 
 #include <algorithm>
 #include <string>
@@ -188,7 +189,7 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::RegisterDeformation(
   }
   m_RegisteredScheme = m_Scheme;
   const auto field = this->MakeField();
-  this->TakeDisplacements(Superclass::StoreIn(*field), this->MakeParallelFor());
+  this->TakeDisplacements(GPURegistrationDetail::StoreIn(*field), this->MakeParallelFor());
   this->m_Statistics = statistics;
   m_Deformation = DisplacementFieldTransformType::New();
   m_Deformation->SetDisplacementField(field);
@@ -207,15 +208,15 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::TakeDisplacements(
 
 template <typename TFixedImage, typename TMovingImage>
 gpureg::InverseErrors
-DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::TakeInverse(const typename Superclass::Taker & take,
-                                                                        const gpureg::ParallelFor & parallelFor) const
+DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::ComputeInverse(
+  typename Superclass::DisplacementFieldType & field, const gpureg::ParallelFor & parallelFor) const
 {
   if (m_RegisteredScheme == SchemeEnum::Greedy)
   {
-    return Superclass::TakeInverse(take, parallelFor);
+    return Superclass::ComputeInverse(field, parallelFor);
   }
   m_Engine->SetTiming(this->m_Use.GetMeasuresKernelTime());
-  const gpureg::InverseErrors errors = m_Engine->TakeInverse(take, parallelFor);
+  const gpureg::InverseErrors errors = m_Engine->TakeInverse(GPURegistrationDetail::StoreIn(field), parallelFor);
   this->m_Statistics = m_Engine->GetStatistics();
   return errors;
 }

@@ -26,6 +26,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/field/InverseMeasure.cpp
     engine/field/JacobianMeasure.cpp
     engine/field/NewtonInverter.cpp
+    engine/field/StartTransform.cpp
     engine/transform/FindPlanes.cpp
     engine/metric/samples/FixedGradients.cpp
     engine/transform/InitialChain.cpp
@@ -93,7 +94,6 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/diffeomorphic/MiddleImage.cpp
     engine/registration/diffeomorphic/MiddlePair.cpp
     engine/registration/diffeomorphic/PairForces.cpp
-    engine/registration/diffeomorphic/StartTransform.cpp
     engine/registration/diffeomorphic/SyNInverter.cpp
     engine/registration/diffeomorphic/SyNScheme.cpp
     engine/metric/histogram/MattesMetric.cpp

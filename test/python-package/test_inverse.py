@@ -41,17 +41,41 @@ def test_a_field(device, shape):
     assert list(back.warnings) == []
 
 
+@pytest.mark.parametrize("deviation", [0.05, 0.2])
 @pytest.mark.parametrize("d", [2, 3])
-def test_a_spline(device, d):
-    # As rough as a registration's: neighbouring points differ by up to a fifth of their distance.
-    points = np.random.default_rng(5).normal(0, 0.4, (*(11, 12, 10)[:d], d))
-    spline = gr.BSpline(points, [8.0, 9.0, 7.0][:d], [1.0, 2.0, 3.0][:d])
+def test_a_spline(device, d, deviation):
+    """A registration's points deviate from each other by a twentieth of their distance; at a fifth, the spline almost folds."""
+    spacing = np.array([8.0, 9.0, 7.0][:d])
+    points = np.random.default_rng(5).normal(0, deviation, (*(11, 12, 10)[:d], d)) * spacing
+    spline = gr.BSpline(points, spacing, [1.0, 2.0, 3.0][:d])
     back = spline.inverse(device=device)
+    np.testing.assert_allclose(back.spacing, spacing / 5)
     size = np.array(points.shape[-2::-1])
-    low, high = spline.origin + 2 * spline.spacing, spline.origin + (size - 3) * spline.spacing
+    low, high = spline.origin + 3 * spacing, spline.origin + (size - 4) * spacing
     places = np.random.default_rng(6).uniform(low, high, (2000, d))
-    errors = np.linalg.norm((spline.transform_points(back.transform_points(places)) - places) / (spline.spacing / 5), axis=1)
-    assert errors.mean() < 0.01 and errors.max() < 0.1
+    voxels = np.rint((places - back.origin) / back.spacing) * back.spacing + back.origin
+    # At voxels Newton's method solves for the spline itself; between them its inverse is interpolated.
+    for where, mean, most in ((voxels, 1e-4, 1e-3), (places, 0.01, 0.1)):
+        errors = np.linalg.norm((spline.transform_points(back.transform_points(where)) - where) / back.spacing, axis=1)
+        assert errors.mean() < mean and errors.max() < most
+    reported = back.inverse_errors
+    assert reported.mean < 1e-4 and reported.largest < 1e-3 and reported.off_voxels == reported.folded_voxels == 0
+
+
+def test_an_inverse_on_another_grid_is_of_the_transform_and_not_of_its_samples(device):
+    """Samples as far apart as these show neither transform."""
+    points = np.random.default_rng(5).normal(0, 0.1, (14, 14, 2)) * 8.0
+    spline = gr.BSpline(points, [8.0, 8.0], [-8.0, -8.0])
+    rough = gr.DisplacementField(np.random.default_rng(6).normal(0, 0.2, (89, 89, 2)))
+    reference = gr.Image(np.zeros((6, 7)), [11.0, 10.0], [13.0, 15.0])
+    voxels = np.stack(np.meshgrid(*[np.arange(n) for n in (7, 6)]), axis=-1).reshape(-1, 2) * reference.spacing + reference.origin
+    for transform in (spline, rough):
+        back = transform.inverse(reference, device)
+        errors = np.linalg.norm((transform.transform_points(back.transform_points(voxels)) - voxels) / reference.spacing, axis=1)
+        assert errors.max() < 1e-3
+        assert back.inverse_errors.largest == pytest.approx(errors.max(), abs=1e-5)
+        assert back.inverse_errors.mean == pytest.approx(errors.mean(), abs=1e-5)
+        assert back.inverse_errors.off_voxels == back.inverse_errors.unmapped_voxels == 0
 
 
 def test_a_reference_says_where():

@@ -2,8 +2,8 @@
 // Evaluates every metric of the module, and fails unless each has a finite value and derivative, equal to those of ITK's class of the same
 // name if there is one, with any ITK version. Then registers two small images of different contrast rigidly, with itk::CudaMattesNMI in an
 // unmodified itk::ImageRegistrationMethodv4, and fails unless it recovers the transform that moved one of them; deforms one of two images
-// that are a shift apart; moves them by SyN, as ITK's class does; draws a registration's points as ITK's class does; and searches for a
-// large rotation.
+// that are a shift apart, by control points, by a displacement for each voxel and by a velocity, and goes back; moves them by SyN, as ITK's
+// class does; draws a registration's points as ITK's class does; and searches for a large rotation.
 // RegisterTwoImages [device]: fails if another device computes, or if this machine has any other device.
 #include "RegistrationSetUp.h"
 
@@ -11,6 +11,7 @@
 #include "itkCudaMattesNMI.h"
 #include "itkCudaMeanAbsoluteDifferencesImageToImageMetricv4.h"
 #include "itkCudaPartialVolumeMutualInformationImageToImageMetricv4.h"
+#include "itkDiffeomorphicRegistrationMethod.h"
 #include "itkFreeFormDeformationRegistrationMethod.h"
 #include "itkGPUANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 #include "itkGPUCorrelationImageToImageMetricv4.h"
@@ -256,6 +257,38 @@ DeformImages(const ImageType * fixed)
   return error < 0.5 && method->GetSmallestJacobianDeterminant() > 0;
 }
 
+/** Returns true if a scheme of dense registration finds, inside of the phantom, the shift of a moving image behind a part of it, and the inverse
+ *  leads back. */
+bool
+DeformDensely(const ImageType * fixed, const char * scheme)
+{
+  const auto back = TransformType::New();
+  back->SetTranslation(Filled<TransformType::OutputVectorType>(-2.5));
+  const auto half = itk::AffineTransform<double, 3>::New();
+  half->Translate(Filled<itk::AffineTransform<double, 3>::OutputVectorType>(1.25));
+  const auto method = itk::DiffeomorphicRegistrationMethod<ImageType, ImageType>::New();
+  itk::DiffeomorphicRegistrationMethod<ImageType, ImageType>::IterationsType iterations(2);
+  iterations.Fill(30);
+  method->SetFixedImage(fixed);
+  method->SetMovingImage(MakeImage(*back, false));
+  method->SetInitialTransform(half);
+  method->SetScheme(scheme);
+  method->SetNumberOfIterationsPerLevel(iterations);
+  method->SetStep(0.25);
+  method->Update();
+  PointType point = Filled<PointType>(0.0);
+  point[0] = -12;
+  point[1] = -4;
+  point[2] = 5;
+  const auto   moved = method->GetTransform()->TransformPoint(point);
+  const double error = (moved - point - Filled<PointType::VectorType>(2.5)).GetNorm();
+  const double there = (method->GetInverseTransform()->TransformPoint(moved) - point).GetNorm();
+  std::cout << scheme << " on " << method->GetDevice() << ": error " << error << " mm, there and back " << there
+            << " mm, " << method->GetInverseErrors().offVoxels << " voxels without an inverse\n";
+  return error < 0.5 && there < 0.1 * spacing && method->GetInverseErrors().offVoxels == 0 &&
+         method->GetNumberOfFoldedVoxels() == 0;
+}
+
 /** Returns the end of a point's way by SyN, of two images of one contrast.
  *  \param method ITK's class, or ours */
 PointType
@@ -415,6 +448,8 @@ RegisterPhantom()
   };
   return complainUnless(RegisterRigidly(fixed), "The transform was not recovered.\n") &&
          complainUnless(DeformImages(fixed), "The deformation was not found.\n") &&
+         complainUnless(DeformDensely(fixed, "Greedy"), "The greedy scheme did not find the deformation.\n") &&
+         complainUnless(DeformDensely(fixed, "Velocity"), "The velocity was not found.\n") &&
          complainUnless(CompareSyN(), "SyN is not ITK's.\n") &&
          complainUnless(CompareSamplePoints(), "A registration's points are not ITK's.\n") &&
          complainUnless(SearchGlobally(fixed), "The rotation was not found.\n");

@@ -7,6 +7,7 @@
 #include "gpureg/core/Geometry.h"
 #include "gpureg/core/ParallelFor.h"
 #include "gpureg/runtime/EngineUser.h"
+#include "gpureg/transform/TransformChain.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +31,18 @@ struct FieldToInvert
   std::function<void(std::int64_t first, std::int64_t count, const float * in)> take;
 };
 
+/** Describes a deformation by the transform that moves points, such as a B-spline, and receives the inverse on any grid. */
+struct TransformToInvert
+{
+  /** Grids of displacements without affine maps, or with such that they are 1 together. Its dimension is that of the grid. */
+  TransformChain transform;
+  /** Those of the inverse's grid. */
+  Size     size{};
+  IndexMap indexToPoint;
+  /** Takes the inverse as FieldToInvert::take does. */
+  std::function<void(std::int64_t first, std::int64_t count, const float * in)> take;
+};
+
 /** Describes how well an inverse undoes its deformation. With w the inverse's displacement, the error at a voxel y is the length of
  *  w(y) + u(y + w(y)). */
 struct InverseErrors
@@ -46,8 +59,8 @@ struct InverseErrors
   std::int64_t foldedVoxels = 0;
 };
 
-/** Inverts displacement fields, on one device, by Newton's method at each voxel, with the exact derivative of the linear interpolation.
- *  Where that does not converge, it begins again from a neighbour's result. As in ITK, displacements are 0 outside of the grid.
+/** Inverts deformations, on one device, by Newton's method at each voxel, with the exact derivative of the field's linear interpolation or of the
+ *  transform. Where that does not converge, it begins again from a neighbour's result. As in ITK, displacements are 0 outside of a grid.
  *
  *  Use one object from one thread at a time. Every function throws gpureg::Error, and the object can be used again after an error. */
 class GPURegistration_EXPORT FieldInverter : public Engine
@@ -71,6 +84,12 @@ public:
    *  \throws BadInputError if it has no voxels, axes that are not linearly independent, or a number that is not finite. */
   InverseErrors
   Invert(const FieldToInvert & field, const ParallelFor & parallelFor);
+
+  /** Inverts a transform on a grid: first the field of its displacements at the grid's voxels, then by Newton's steps with the transform itself,
+   *  by which the errors are measured, too. Folds are counted in that field.
+   *  \throws BadInputError as the other function does, or if the transform is linear or has affine maps that are not 1 together. */
+  InverseErrors
+  Invert(const TransformToInvert & transform, const ParallelFor & parallelFor);
 
   /** Returns the statistics of the last inversion. */
   EvaluationStatistics

@@ -7,11 +7,13 @@
 #include "engine/field/InverseMeasure.h"
 #include "engine/field/JacobianMeasure.h"
 #include "engine/field/NewtonInverter.h"
+#include "engine/field/StartTransform.h"
 #include "engine/runtime/Backend.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/Fork.h"
 #include "engine/runtime/Operation.h"
 #include "engine/runtime/Transfer.h"
+#include "engine/transform/InitialChain.h"
 
 #include "gpureg/core/Error.h"
 
@@ -27,6 +29,8 @@ constexpr float SmallError = 1e-4F;
 
 // A voxel converges in 4 to 6 readings of the field, unless steps must be halved.
 constexpr int Readings = 32;
+
+constexpr kernels::NewtonRule Rule{ Readings, SmallError, 0, 0 };
 } // namespace
 
 class FieldInverter::Implementation
@@ -39,6 +43,7 @@ public:
     , m_Jacobian(*m_Queue)
     , m_Inverter(*m_Queue)
     , m_Measure(*m_Queue)
+    , m_Transform(*m_Queue)
   {}
 
   const Backend &
@@ -50,27 +55,36 @@ public:
   InverseErrors
   Invert(const FieldToInvert & field, const ParallelFor & parallelFor)
   {
-    for (const int length : field.size)
-    {
-      if (length < 1)
-      {
-        throw BadInputError("a field to invert has no voxels");
-      }
-    }
-    m_Grid = MakeFieldGrid(field.dimension, field.size, field.indexToPoint);
-    m_Voxels = kernels::CountFieldVoxels(&m_Grid);
+    this->SetGrid(field.dimension, field.size, field.indexToPoint);
     return Operate(*m_Queue, parallelFor, [&] {
       this->Reserve();
       UploadArray(*m_Queue, *m_Field, 0, 3 * sizeof(float), m_Voxels, field.displacements);
       this->Solve();
-      const InverseErrors errors = this->Judge();
-      DownloadArray(*m_Queue,
-                    *m_Inverse,
-                    3 * sizeof(float),
-                    m_Voxels,
-                    [&field](std::int64_t first, std::int64_t count, const void * in) {
-                      field.take(first, count, static_cast<const float *>(in));
-                    });
+      const InverseErrors errors = this->Judge(*m_Field);
+      this->Pass(field.take);
+      return errors;
+    });
+  }
+
+  InverseErrors
+  Invert(const TransformToInvert & request, const ParallelFor & parallelFor)
+  {
+    CheckMapsPoints(request.transform);
+    this->SetGrid(request.transform.dimension, request.size, request.indexToPoint);
+    return Operate(*m_Queue, parallelFor, [&] {
+      m_Transform.Set(request.transform, m_Grid, request.indexToPoint);
+      const IndexMap & affine = m_Transform.GetMap().ofPoints;
+      if (m_Transform.IsLinear() || affine.matrix != IndexMap{}.matrix || affine.offset != IndexMap{}.offset)
+      {
+        throw BadInputError("a transform to invert has affine maps, or nothing else: invert these by themselves");
+      }
+      this->Reserve();
+      ForEachItem<kernels::ClearElementKernel>(*m_Queue, 3 * m_Voxels, Output<float>(*m_Inverse));
+      m_Transform.Move(*m_Inverse, m_Field.get());
+      this->Solve();
+      m_Transform.RefineInverse(Rule, *m_Inverse);
+      const InverseErrors errors = this->Judge(m_Transform);
+      this->Pass(request.take);
       return errors;
     });
   }
@@ -80,7 +94,7 @@ public:
   {
     EvaluationStatistics statistics = m_Queue->GetStatistics();
     std::size_t bytes = m_Reducer.GetDeviceBytes() + m_Jacobian.GetDeviceBytes() + m_Inverter.GetDeviceBytes() +
-                        m_Measure.GetDeviceBytes();
+                        m_Measure.GetDeviceBytes() + m_Transform.GetDeviceBytes();
     for (const MemoryPointer * array : { &m_Field, &m_Inverse, &m_Errors, &m_Scratch })
     {
       bytes += SizeOf(*array);
@@ -100,6 +114,20 @@ private:
   }
 
   void
+  SetGrid(int dimension, const Size & size, const IndexMap & toPoint)
+  {
+    for (const int length : size)
+    {
+      if (length < 1)
+      {
+        throw BadInputError("a field to invert has no voxels");
+      }
+    }
+    m_Grid = MakeFieldGrid(dimension, size, toPoint);
+    m_Voxels = kernels::CountFieldVoxels(&m_Grid);
+  }
+
+  void
   Reserve()
   {
     const auto voxels = static_cast<std::size_t>(m_Voxels);
@@ -114,19 +142,32 @@ private:
   void
   Solve()
   {
-    const kernels::NewtonRule rule{ Readings, SmallError, 0, 0 };
     ForEachItem<kernels::ClearElementKernel>(*m_Queue, 3 * m_Voxels, Output<float>(*m_Inverse));
-    CheckIsFinite(m_Inverter.Improve(m_Grid, rule, *m_Field, *m_Inverse, *m_Errors, m_Reducer).sum);
+    CheckIsFinite(m_Inverter.Improve(m_Grid, Rule, *m_Field, *m_Inverse, *m_Errors, m_Reducer).sum);
   }
 
-  /** Measures the inverse, and counts folds. */
+  /** Measures how well the inverse undoes a field or a transform, and counts the field's folds. */
+  template <typename TUndone>
   InverseErrors
-  Judge()
+  Judge(TUndone & undone)
   {
     const std::int64_t folded = m_Jacobian.Measure(m_Grid, *m_Field, m_Reducer, m_Scratch).foldedVoxels;
-    InverseErrors      errors = m_Measure.Measure(m_Grid, *m_Field, *m_Inverse, m_Reducer, m_Scratch);
+    InverseErrors      errors = m_Measure.Measure(m_Grid, undone, *m_Inverse, m_Reducer, m_Scratch);
     errors.foldedVoxels = folded;
     return errors;
+  }
+
+  /** Passes the inverse to take, in chunks. */
+  void
+  Pass(const std::function<void(std::int64_t, std::int64_t, const float *)> & take)
+  {
+    DownloadArray(*m_Queue,
+                  *m_Inverse,
+                  3 * sizeof(float),
+                  m_Voxels,
+                  [&take](std::int64_t first, std::int64_t count, const void * in) {
+                    take(first, count, static_cast<const float *>(in));
+                  });
   }
 
   std::shared_ptr<Backend> m_Backend;
@@ -135,6 +176,7 @@ private:
   JacobianMeasure          m_Jacobian;
   NewtonInverter           m_Inverter;
   InverseMeasure           m_Measure;
+  StartTransform           m_Transform;
   kernels::FieldGrid       m_Grid{};
   std::int64_t             m_Voxels = 0;
   // float[3] a voxel.
@@ -169,6 +211,12 @@ InverseErrors
 FieldInverter::Invert(const FieldToInvert & field, const ParallelFor & parallelFor)
 {
   return m_Implementation->Invert(field, parallelFor);
+}
+
+InverseErrors
+FieldInverter::Invert(const TransformToInvert & transform, const ParallelFor & parallelFor)
+{
+  return m_Implementation->Invert(transform, parallelFor);
 }
 
 EvaluationStatistics

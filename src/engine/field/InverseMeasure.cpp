@@ -5,6 +5,7 @@
 #include "engine/runtime/ForEachItem.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace gpureg
@@ -26,9 +27,42 @@ InverseMeasure::Measure(const kernels::FieldGrid & grid,
                         FieldReducer &             reducer,
                         MemoryPointer &            scratch)
 {
-  const std::int64_t voxels = kernels::CountFieldVoxels(&grid);
+  const auto describe = [&](std::int64_t first, std::int64_t count, Memory & numbers) {
+    ForEachItem<kernels::DescribeInverseKernel>(m_Queue,
+                                                count,
+                                                Precision::Single,
+                                                grid,
+                                                ConvergedError,
+                                                Tolerance,
+                                                first,
+                                                count,
+                                                Input<RealNumber>(field),
+                                                Input<RealNumber>(inverse),
+                                                Output<float>(numbers));
+  };
+  return this->AddUp(kernels::CountFieldVoxels(&grid), reducer, scratch, describe);
+}
+
+InverseErrors
+InverseMeasure::Measure(const kernels::FieldGrid & grid,
+                        StartTransform &           transform,
+                        const Memory &             inverse,
+                        FieldReducer &             reducer,
+                        MemoryPointer &            scratch)
+{
+  const auto describe = [&](std::int64_t first, std::int64_t count, Memory & numbers) {
+    transform.DescribeInverse(ConvergedError, Tolerance, first, count, inverse, numbers);
+  };
+  return this->AddUp(kernels::CountFieldVoxels(&grid), reducer, scratch, describe);
+}
+
+template <typename TDescribe>
+InverseErrors
+InverseMeasure::AddUp(std::int64_t voxels, FieldReducer & reducer, MemoryPointer & scratch, const TDescribe & describe)
+{
+  std::array<float, kernels::InverseNumbers + 1> numbers{};
   Reserve(m_Queue, scratch, CountMeasureBytes(voxels, BytesOfVoxel));
-  Reserve(m_Queue, m_Numbers, sizeof(Numbers));
+  Reserve(m_Queue, m_Numbers, sizeof(numbers));
   const auto    room = static_cast<std::int64_t>(scratch->GetSize() / BytesOfVoxel);
   double        sum = 0;
   double        off = 0;
@@ -36,8 +70,14 @@ InverseMeasure::Measure(const kernels::FieldGrid & grid,
   InverseErrors errors;
   for (std::int64_t first = 0; first < voxels; first += room)
   {
-    const Numbers numbers =
-      this->Describe(grid, field, inverse, first, std::min(room, voxels - first), reducer, *scratch);
+    const std::int64_t count = std::min(room, voxels - first);
+    describe(first, count, *scratch);
+    for (int n = 0; n < kernels::InverseNumbers; ++n)
+    {
+      reducer.Sum(*scratch, n * count, count, *m_Numbers, n);
+    }
+    reducer.ComputeLargest(*scratch, kernels::InverseError * count, count, *m_Numbers, kernels::InverseNumbers);
+    m_Queue.Download(numbers.data(), *m_Numbers, sizeof(numbers));
     sum += numbers[kernels::InverseError];
     off += numbers[kernels::InverseIsOff];
     unmapped += numbers[kernels::InverseUnmapped];
@@ -47,36 +87,6 @@ InverseMeasure::Measure(const kernels::FieldGrid & grid,
   errors.unmappedVoxels = std::llround(unmapped);
   errors.mean = sum / static_cast<double>(std::max(std::int64_t{ 1 }, voxels - errors.unmappedVoxels));
   return errors;
-}
-
-InverseMeasure::Numbers
-InverseMeasure::Describe(const kernels::FieldGrid & grid,
-                         const Memory &             field,
-                         const Memory &             inverse,
-                         std::int64_t               first,
-                         std::int64_t               voxels,
-                         FieldReducer &             reducer,
-                         Memory &                   scratch)
-{
-  ForEachItem<kernels::DescribeInverseKernel>(m_Queue,
-                                              voxels,
-                                              Precision::Single,
-                                              grid,
-                                              ConvergedError,
-                                              Tolerance,
-                                              first,
-                                              voxels,
-                                              Input<RealNumber>(field),
-                                              Input<RealNumber>(inverse),
-                                              Output<float>(scratch));
-  for (int n = 0; n < kernels::InverseNumbers; ++n)
-  {
-    reducer.Sum(scratch, n * voxels, voxels, *m_Numbers, n);
-  }
-  reducer.ComputeLargest(scratch, kernels::InverseError * voxels, voxels, *m_Numbers, kernels::InverseNumbers);
-  Numbers numbers;
-  m_Queue.Download(numbers.data(), *m_Numbers, sizeof(numbers));
-  return numbers;
 }
 
 } // namespace gpureg

@@ -4,11 +4,11 @@
 
 #include "engine/field/FieldKernels.h"
 #include "engine/field/FieldReducer.h"
+#include "engine/field/StartTransform.h"
 #include "engine/runtime/Queue.h"
 
 #include "gpureg/field/FieldInverter.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -33,6 +33,14 @@ public:
           FieldReducer &             reducer,
           MemoryPointer &            scratch);
 
+  /** Does so for a transform whose affine maps together are 1, in place of a field on the inverse's grid. */
+  InverseErrors
+  Measure(const kernels::FieldGrid & grid,
+          StartTransform &           transform,
+          const Memory &             inverse,
+          FieldReducer &             reducer,
+          MemoryPointer &            scratch);
+
   std::size_t
   GetDeviceBytes() const
   {
@@ -40,20 +48,13 @@ public:
   }
 
 private:
-  /** Sums of the numbers of InverseNumbers over some voxels, and behind them the largest error. */
-  using Numbers = std::array<float, kernels::InverseNumbers + 1>;
-
-  Numbers
-  Describe(const kernels::FieldGrid & grid,
-           const Memory &             field,
-           const Memory &             inverse,
-           std::int64_t               first,
-           std::int64_t               voxels,
-           FieldReducer &             reducer,
-           Memory &                   scratch);
+  /** Adds up what describe(first, count, numbers) writes of so many voxels from the first one on. */
+  template <typename TDescribe>
+  InverseErrors
+  AddUp(std::int64_t voxels, FieldReducer & reducer, MemoryPointer & scratch, const TDescribe & describe);
 
   Queue &       m_Queue;
-  MemoryPointer m_Numbers;
+  MemoryPointer m_Numbers; // float: sums of the numbers of InverseNumbers, and behind them the largest error
 };
 
 } // namespace gpureg

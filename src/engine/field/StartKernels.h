@@ -4,11 +4,13 @@
 #define gpureg_StartKernels_h
 
 #include "kernels/core/Prelude.h"
+#include "kernels/core/Determinant.h"
 #include "kernels/transform/BSpline.h"
 #include "kernels/transform/FixedMap.h"
 #include "kernels/transform/TransformChain.h"
 #include "kernels/transform/ChainSlopes.h"
 #include "kernels/field/FieldGrid.h"
+#include "kernels/field/FieldNewton.h"
 #include "kernels/field/FieldStart.h"
 
 #endif

@@ -21,6 +21,19 @@ typedef struct NewtonRule
 /** The smallest determinant to divide by. Below this determinant the step is e itself, as if u were constant. */
 #define GPUREG_LEAST_NEWTON_DETERMINANT 0.01f
 
+/** Returns the length of a vector, mm, in voxels along the grid's own axes. */
+GPUREG_REAL_FUNCTION float
+MeasureAlongAxes(const FieldGrid * grid, const real * vector)
+{
+  real squares = 0.0f;
+  for (int r = 0; r < 3; ++r)
+  {
+    const real along = ToVoxels(grid, r, vector);
+    squares = MultiplyAdd(along, along, squares);
+  }
+  return SqrtOf((float)squares);
+}
+
 /** Computes e at a voxel and its derivative I + ∂u/∂x. Returns the length of e in voxels along the grid's own axes. continues: see
  *  NewtonRule. */
 GPUREG_REAL_FUNCTION float
@@ -54,13 +67,7 @@ ComputeInverseErrorAndJacobian(const FieldGrid *          grid,
     error[r] = inverse[r] + moved[r];
     jacobian[4 * r] += 1.0f;
   }
-  real squares = 0.0f;
-  for (int r = 0; r < 3; ++r)
-  {
-    const real along = ToVoxels(grid, r, error);
-    squares = MultiplyAdd(along, along, squares);
-  }
-  return SqrtOf((float)squares);
+  return MeasureAlongAxes(grid, error);
 }
 
 /** Computes Newton's step, which would make e 0 if its derivative were constant. */
@@ -222,9 +229,28 @@ LeadsToEdge(const FieldGrid * grid, const int * index, const real * inverse)
   return isAtEdge;
 }
 
+/** Writes the numbers of InverseNumbers for item, one of so many voxels. index, inverse: the voxel's index and its vector; length: of the
+ *  error, in voxels. smallError: voxels; an inverse that is no better has not converged. tolerance: voxels. */
+GPUREG_REAL_FUNCTION void
+JudgeInverse(const FieldGrid *     grid,
+             float                 smallError,
+             float                 tolerance,
+             i64                   voxels,
+             const int *           index,
+             const real *          inverse,
+             float                 length,
+             GPUREG_GLOBAL float * numbers,
+             i64                   item)
+{
+  /* Written so that NaN counts as a large error. */
+  const int isUnmapped = !(length <= smallError) && LeadsToEdge(grid, index, inverse);
+  numbers[InverseError * voxels + item] = isUnmapped ? 0.0f : length;
+  numbers[InverseIsOff * voxels + item] = isUnmapped || length <= tolerance ? 0.0f : 1.0f;
+  numbers[InverseUnmapped * voxels + item] = isUnmapped ? 1.0f : 0.0f;
+}
+
 /** Writes the numbers of InverseNumbers for one of so many voxels that begin at the first one: how well an inverse undoes a field, which
- *  counts as 0 outside of the grid. smallError: voxels; an inverse that is no better has not converged. tolerance: voxels. Moves 36 bytes a
- *  voxel. */
+ *  counts as 0 outside of the grid. smallError, tolerance: see JudgeInverse(). Moves 36 bytes a voxel. */
 GPUREG_REAL_FUNCTION void
 DescribeInverse(const FieldGrid *          grid,
                 float                      smallError,
@@ -242,11 +268,7 @@ DescribeInverse(const FieldGrid *          grid,
   const real                 vector[3] = { from[0], from[1], from[2] };
   ComputeVoxelIndex(grid, first + item, index);
   const float length = ComputeInverseErrorAndJacobian(grid, 0, index, field, vector, error, jacobian);
-  /* Written so that NaN counts as a large error. */
-  const int isUnmapped = !(length <= smallError) && LeadsToEdge(grid, index, vector);
-  numbers[InverseError * voxels + item] = isUnmapped ? 0.0f : length;
-  numbers[InverseIsOff * voxels + item] = isUnmapped || length <= tolerance ? 0.0f : 1.0f;
-  numbers[InverseUnmapped * voxels + item] = isUnmapped ? 1.0f : 0.0f;
+  JudgeInverse(grid, smallError, tolerance, voxels, index, vector, length, numbers, item);
 }
 
 GPUREG_REAL_ITEM_KERNEL(DescribeInverse, 1 << 12, "measuring an inverse");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formulas of a chain of transforms that follows a displacement field u: the point to which the chain maps x + u(x), and the force on u(x) that
-// a force at that point causes.
+// Formulas of a chain of transforms that follows a displacement field u: the point to which the chain maps x + u(x), the force on u(x) that
+// a force at that point causes, and the field that undoes the chain.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_FieldStart_h
 #define gpureg_kernels_FieldStart_h
@@ -17,13 +17,13 @@ typedef struct FieldStart
 
 /** Computes toFirst·u of a voxel's vector u: the displacement in the first part's grid. */
 GPUREG_FUNCTION void
-EnterChain(const FieldStart * a, GPUREG_GLOBAL const float * field, i64 item, float * d)
+EnterChain(const FieldStart * a, const float * vector, float * d)
 {
   for (int r = 0; r < 3; ++r)
   {
-    d[r] = a->toFirst[3 * r] * field[3 * item];
-    d[r] = MultiplyAdd(a->toFirst[3 * r + 1], field[3 * item + 1], d[r]);
-    d[r] = MultiplyAdd(a->toFirst[3 * r + 2], field[3 * item + 2], d[r]);
+    d[r] = a->toFirst[3 * r] * vector[0];
+    d[r] = MultiplyAdd(a->toFirst[3 * r + 1], vector[1], d[r]);
+    d[r] = MultiplyAdd(a->toFirst[3 * r + 2], vector[2], d[r]);
   }
 }
 
@@ -38,10 +38,11 @@ MoveByStart(const FieldStart *              a,
             GPUREG_GLOBAL float *           moved,
             i64                             item)
 {
-  int   index[3];
-  float d[3];
+  int         index[3];
+  float       d[3];
+  const float vector[3] = { field[3 * item], field[3 * item + 1], field[3 * item + 2] };
   ComputeVoxelIndex(&a->grid, item, index);
-  EnterChain(a, field, item, d);
+  EnterChain(a, vector, d);
   DisplaceByChain(a->partCount, parts, vectors, index[0], index[1], index[2], d);
   for (int r = 0; r < 3; ++r)
   {
@@ -66,22 +67,17 @@ MultiplyFromLeft(const float * left, float * matrix)
   }
 }
 
-/** Turns a force, the derivative by the place that the chain leads a voxel to, into that by the voxel's vector: Jᵀ·force, where J is the
- *  derivative of the chain at x + u(x). Moves 36 bytes a voxel, and what the parts' vectors take. */
+/** Computes what MoveByStart() does for a voxel and its vector, and the derivative of that by the vector, 3×3 by rows. */
 GPUREG_FUNCTION void
-PullForceThroughStart(const FieldStart *              a,
-                      GPUREG_GLOBAL const float *     field,
-                      GPUREG_GLOBAL const ChainPart * parts,
-                      GPUREG_GLOBAL const float4 *    vectors,
-                      GPUREG_GLOBAL float *           forces,
-                      i64                             item)
+MoveWithSlopes(const FieldStart *              a,
+               GPUREG_GLOBAL const ChainPart * parts,
+               GPUREG_GLOBAL const float4 *    vectors,
+               const int *                     index,
+               const float *                   vector,
+               float *                         moved,
+               float *                         jacobian)
 {
-  int         index[3];
-  float       d[3];
-  float       jacobian[9];
-  const float force[3] = { forces[3 * item], forces[3 * item + 1], forces[3 * item + 2] };
-  ComputeVoxelIndex(&a->grid, item, index);
-  EnterChain(a, field, item, d);
+  EnterChain(a, vector, moved);
   for (int n = 0; n < 9; ++n)
   {
     jacobian[n] = a->toFirst[n];
@@ -97,7 +93,7 @@ PullForceThroughStart(const FieldStart *              a,
     {
       position[r] = ApplyFixedRow(&part.toGrid, r, index[0], index[1], index[2]);
     }
-    LocateMoved(position, d, cell, fraction);
+    LocateMoved(position, moved, cell, fraction);
     for (int n = 0; n < 9; ++n)
     {
       slopes[n] = part.carry[n];
@@ -111,8 +107,27 @@ PullForceThroughStart(const FieldStart *              a,
       AddSplineSlopes(&part, vectors, cell, fraction, slopes);
     }
     MultiplyFromLeft(slopes, jacobian);
-    DisplaceByPart(&part, vectors, cell, fraction, d);
+    DisplaceByPart(&part, vectors, cell, fraction, moved);
   }
+}
+
+/** Turns a force, the derivative by the place that the chain leads a voxel to, into that by the voxel's vector: Jᵀ·force, where J is the
+ *  derivative of the chain at x + u(x). Moves 36 bytes a voxel, and what the parts' vectors take. */
+GPUREG_FUNCTION void
+PullForceThroughStart(const FieldStart *              a,
+                      GPUREG_GLOBAL const float *     field,
+                      GPUREG_GLOBAL const ChainPart * parts,
+                      GPUREG_GLOBAL const float4 *    vectors,
+                      GPUREG_GLOBAL float *           forces,
+                      i64                             item)
+{
+  int         index[3];
+  float       moved[3];
+  float       jacobian[9];
+  const float vector[3] = { field[3 * item], field[3 * item + 1], field[3 * item + 2] };
+  const float force[3] = { forces[3 * item], forces[3 * item + 1], forces[3 * item + 2] };
+  ComputeVoxelIndex(&a->grid, item, index);
+  MoveWithSlopes(a, parts, vectors, index, vector, moved, jacobian);
   for (int c = 0; c < 3; ++c)
   {
     forces[3 * item + c] =
@@ -121,6 +136,73 @@ PullForceThroughStart(const FieldStart *              a,
 }
 
 GPUREG_ITEM_KERNEL(PullForceThroughStart, 1 << 10, "pulling forces through the initial transform");
+
+/** Takes Newton's steps from a voxel's vector w on, until the chain undoes w: until it leads x + w(x) to x. The chain's affine maps together
+ *  are 1. It ends where a step does not make the error smaller: a vector that is almost right has no such step unless the chain folds. Where the
+ *  error stays above ten times the rule's, w is left as it is: what is mapped to the voxel, if anything is, lies outside. Moves 24 bytes a
+ *  voxel, and what the parts' vectors take. */
+GPUREG_FUNCTION void
+RefineInverseOfStart(const FieldStart *              a,
+                     const NewtonRule *              rule,
+                     GPUREG_GLOBAL float *           inverse,
+                     GPUREG_GLOBAL const ChainPart * parts,
+                     GPUREG_GLOBAL const float4 *    vectors,
+                     i64                             item)
+{
+  int   index[3];
+  float error[3], jacobian[9], step[3];
+  float best[3] = { inverse[3 * item], inverse[3 * item + 1], inverse[3 * item + 2] };
+  int   isBetter = 1;
+  ComputeVoxelIndex(&a->grid, item, index);
+  MoveWithSlopes(a, parts, vectors, index, best, error, jacobian);
+  float least = MeasureAlongAxes(&a->grid, error);
+  for (int n = 1; n < rule->readings && least > rule->error && isBetter; ++n)
+  {
+    ComputeNewtonStep(jacobian, error, step);
+    const float tried[3] = { best[0] + step[0], best[1] + step[1], best[2] + step[2] };
+    MoveWithSlopes(a, parts, vectors, index, tried, error, jacobian);
+    const float found = MeasureAlongAxes(&a->grid, error);
+    isBetter = found < least;
+    for (int r = 0; r < 3; ++r)
+    {
+      best[r] = isBetter ? tried[r] : best[r];
+    }
+    least = isBetter ? found : least;
+  }
+  for (int r = 0; r < 3 && least <= 10.0f * rule->error; ++r)
+  {
+    inverse[3 * item + r] = best[r];
+  }
+}
+
+GPUREG_ITEM_KERNEL(RefineInverseOfStart, 1 << 10, "inverting a transform");
+
+/** Writes the numbers of InverseNumbers for one of so many voxels that begin at the first one: how well the chain, whose affine maps together
+ *  are 1, undoes an inverse. smallError, tolerance: see JudgeInverse(). */
+GPUREG_FUNCTION void
+DescribeInverseOfStart(const FieldStart *              a,
+                       float                           smallError,
+                       float                           tolerance,
+                       i64                             first,
+                       i64                             voxels,
+                       GPUREG_GLOBAL const float *     inverse,
+                       GPUREG_GLOBAL const ChainPart * parts,
+                       GPUREG_GLOBAL const float4 *    vectors,
+                       GPUREG_GLOBAL float *           numbers,
+                       i64                             item)
+{
+  int                         index[3];
+  float                       error[3];
+  GPUREG_GLOBAL const float * from = inverse + 3 * (first + item);
+  const float                 vector[3] = { from[0], from[1], from[2] };
+  ComputeVoxelIndex(&a->grid, first + item, index);
+  EnterChain(a, vector, error);
+  DisplaceByChain(a->partCount, parts, vectors, index[0], index[1], index[2], error);
+  JudgeInverse(
+    &a->grid, smallError, tolerance, voxels, index, vector, MeasureAlongAxes(&a->grid, error), numbers, item);
+}
+
+GPUREG_ITEM_KERNEL(DescribeInverseOfStart, 1 << 10, "measuring an inverse");
 
 GPUREG_NAMESPACE_END
 

@@ -10,7 +10,7 @@ import numpy as np
 from . import _engine
 from ._devices import DeviceLike, borrow_engine, choose_device
 from ._engine import BadInputError
-from ._image import engine_map
+from ._image import Image, engine_map, engine_size
 from ._vectors import as_volume, from_volume
 
 
@@ -72,3 +72,22 @@ def invert_vectors(
     with borrow_engine(_engine.FieldInverter, choose_device(device)) as engine:
         inverse, errors = engine.invert(dimension, np.ascontiguousarray(as_volume(floats)), engine_map(index_to_point))
     return from_volume(np.asarray(inverse), dimension), read_errors(errors)
+
+
+def invert_chain(chain: _engine.Chain, grid: Image, device: Optional[DeviceLike]) -> tuple[np.ndarray, InverseErrors]:
+    """Inverts a deformation, as the transform moves points.
+
+    Args:
+        chain: of the deformation alone.
+        grid: where the inverse is to be known.
+        device: a device's name; None: the default one.
+
+    Returns:
+        The inverse's displacements, ``[z, y, x, 3]`` or ``[y, x, 2]``, in mm, in floats; and its errors.
+
+    Raises:
+        BadInputError: a displacement is too large for a float.
+    """
+    with borrow_engine(_engine.FieldInverter, choose_device(device)) as engine:
+        inverse, errors = engine.invert_transform(chain, engine_size(grid), engine_map(grid.index_to_point))
+    return from_volume(np.asarray(inverse), grid.dimension), read_errors(errors)

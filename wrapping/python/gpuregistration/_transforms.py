@@ -14,7 +14,7 @@ from ._devices import DeviceLike, borrow_engine
 from ._engine import BadInputError, UnsupportedError
 from ._gpu_arrays import AnyArray, GpuArray, choose_device_of, hand_over, read_content
 from ._image import Image, engine_map, engine_size
-from ._inverse import InverseErrors, invert_vectors
+from ._inverse import InverseErrors, invert_chain, invert_vectors
 from ._kinds import ImageLike, read_image
 from ._slices import flattened, is_slice
 from ._vectors import as_volume
@@ -91,10 +91,7 @@ class Transform:
         Raises:
             BadInputError: the reference is no image, has other dimensions, or is on another GPU than the one that is to compute.
         """
-        grid, _ = read_image(reference, "reference")
-        if self.dimension == 2 and is_slice(grid):
-            grid = flattened(grid)
-        check_dimension(self, grid.dimension)
+        grid = read_grid(reference, self)
         name = choose_device_of(device, reference=grid.content)
         return _make_field(self, grid, name if _engine.has_doubles(name) else "host")
 
@@ -306,12 +303,12 @@ class _Grid(Transform):
         raise NotImplementedError
 
     def inverse(self, reference: Optional[ImageLike] = None, device: Optional[DeviceLike] = None) -> "DisplacementField":
-        field = self._sampled(device) if reference is None else self.to_displacement_field(reference, device)
-        vectors, errors = invert_vectors(field.host_array(), np.linalg.inv(field._to_grid), device)
-        return DisplacementField(vectors, field.spacing, field.origin, field.direction).with_errors(errors)
+        grid = self._inverse_grid() if reference is None else read_grid(reference, self)
+        vectors, errors = invert_chain(self.chain(), grid, device)
+        return DisplacementField(vectors, grid.spacing, grid.origin, grid.direction).with_errors(errors)
 
-    def _sampled(self, device: Optional[DeviceLike]) -> "DisplacementField":
-        """Returns the same deformation as displacements on a grid that shows it as it is."""
+    def _inverse_grid(self) -> Image:
+        """Returns the grid of the inverse if nobody says where it is to be."""
         raise NotImplementedError
 
     def _bounds(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -369,12 +366,11 @@ class BSpline(_Grid):
         weights = [(1 - t) ** 3, 3 * t**3 - 6 * t**2 + 4, -3 * t**3 + 3 * t**2 + 3 * t + 1, t**3]
         return base.astype(np.int64) - 1, np.stack(weights, axis=-1) / 6
 
-    def _sampled(self, device: Optional[DeviceLike]) -> "DisplacementField":
+    def _inverse_grid(self) -> Image:
         # The domain is between the second and the last but one of the control points.
         shape = tuple(_SAMPLES * (points - 3) + 1 for points in self._shape[:-1])
         origin = self.origin + self.direction @ self.spacing
-        grid = Image(np.broadcast_to(np.float64(0), shape), self.spacing / _SAMPLES, origin, self.direction)
-        return self.to_displacement_field(grid, device)
+        return Image(np.broadcast_to(np.float64(0), shape), self.spacing / _SAMPLES, origin, self.direction)
 
     def _append_to(self, chain: _engine.Chain) -> None:
         vectors = np.ascontiguousarray(as_volume(self.host_array()), dtype=np.float64)
@@ -406,8 +402,11 @@ class DisplacementField(_Grid):
         self.warnings = errors.warnings()
         return self
 
-    def _sampled(self, device: Optional[DeviceLike]) -> "DisplacementField":
-        return self
+    def inverse(self, reference: Optional[ImageLike] = None, device: Optional[DeviceLike] = None) -> "DisplacementField":
+        if reference is not None:
+            return super().inverse(reference, device)
+        vectors, errors = invert_vectors(self.host_array(), np.linalg.inv(self._to_grid), device)
+        return DisplacementField(vectors, self.spacing, self.origin, self.direction).with_errors(errors)
 
     def _is_inside(self, index: np.ndarray, size: np.ndarray) -> np.ndarray:
         return np.all((index >= -0.5) & (index < size - 0.5), axis=1)
@@ -439,6 +438,16 @@ def check_dimension(transform: Transform, dimension: int, what: str = "transform
         raise BadInputError(
             f"The {what} has {transform.dimension} dimensions, and {dimension} are needed. Hand in one of {dimension}."
         )
+
+
+def read_grid(reference: ImageLike, transform: Transform) -> Image:
+    """Reads an image of any kind, of which only the grid counts. It may have one slice if the transform has two dimensions. Raises
+    BadInputError."""
+    grid, _ = read_image(reference, "reference")
+    if transform.dimension == 2 and is_slice(grid):
+        grid = flattened(grid)
+    check_dimension(transform, grid.dimension)
+    return grid
 
 
 def _make_field(transform: Transform, grid: Image, device: str) -> DisplacementField:

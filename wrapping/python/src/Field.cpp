@@ -3,11 +3,13 @@
 #include "Arrays.h"
 #include "Bindings.h"
 #include "Cancel.h"
+#include "Chain.h"
 #include "Loan.h"
 
 #include "gpureg/core/Error.h"
 #include "gpureg/field/FieldInverter.h"
 
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
@@ -24,6 +26,26 @@ namespace python
 
 namespace
 {
+/** Lets an engine invert a request, whose inverse it returns, [z][y][x][3], mm, with the errors. */
+template <typename TRequest>
+std::pair<nb::object, InverseErrors>
+Run(const Loan<FieldInverter> & engine, TRequest & request)
+{
+  float * elements = nullptr;
+  auto    array = MakeVolume<float>(elements, request.size, 3);
+  request.take = [elements](std::int64_t first, std::int64_t count, const float * in) {
+    std::copy_n(in, 3 * count, elements + 3 * first);
+  };
+  CheckSignals();
+  const ParallelFor parallelFor = MakeInterruptibleParallelFor();
+  InverseErrors     errors;
+  {
+    const nb::gil_scoped_release released;
+    errors = engine->Invert(request, parallelFor);
+  }
+  return { nb::cast(std::move(array)), errors };
+}
+
 /** Returns the inverse of a field, [z][y][x][3], mm, in the same shape, and its errors. */
 std::pair<nb::object, InverseErrors>
 Invert(const Loan<FieldInverter> & engine, int dimension, const FloatArray & displacements, const IndexMap & toPoint)
@@ -40,19 +62,18 @@ Invert(const Loan<FieldInverter> & engine, int dimension, const FloatArray & dis
   field.displacements = [from](std::int64_t first, std::int64_t count, void * out) {
     std::copy_n(from + 3 * first, 3 * count, static_cast<float *>(out));
   };
-  float * elements = nullptr;
-  auto    array = MakeVolume<float>(elements, field.size, 3);
-  field.take = [elements](std::int64_t first, std::int64_t count, const float * in) {
-    std::copy_n(in, 3 * count, elements + 3 * first);
-  };
-  CheckSignals();
-  const ParallelFor parallelFor = MakeInterruptibleParallelFor();
-  InverseErrors     errors;
-  {
-    const nb::gil_scoped_release released;
-    errors = engine->Invert(field, parallelFor);
-  }
-  return { nb::cast(std::move(array)), errors };
+  return Run(engine, field);
+}
+
+/** Returns the inverse of a chain on a grid, [z][y][x][3], mm, and its errors. */
+std::pair<nb::object, InverseErrors>
+InvertTransform(const Loan<FieldInverter> & engine, const Chain & chain, const Size & size, const IndexMap & toPoint)
+{
+  TransformToInvert transform;
+  transform.transform = chain.Get();
+  transform.size = size;
+  transform.indexToPoint = toPoint;
+  return Run(engine, transform);
 }
 } // namespace
 
@@ -66,7 +87,8 @@ AddFields(nb::module_ & module)
     .def_ro("unmapped_voxels", &InverseErrors::unmappedVoxels)
     .def_ro("folded_voxels", &InverseErrors::foldedVoxels);
   AddLoan<FieldInverter>(module, "FieldInverter")
-    .def("invert", &Invert, nb::arg("dimension"), nb::arg("displacements"), nb::arg("to_point"));
+    .def("invert", &Invert, nb::arg("dimension"), nb::arg("displacements"), nb::arg("to_point"))
+    .def("invert_transform", &InvertTransform, nb::arg("chain"), nb::arg("size"), nb::arg("to_point"));
 }
 
 } // namespace python

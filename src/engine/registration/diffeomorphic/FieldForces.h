@@ -3,8 +3,8 @@
 #define gpureg_FieldForces_h
 
 #include "engine/field/FieldReducer.h"
+#include "engine/field/StartTransform.h"
 #include "engine/filter/LevelImage.h"
-#include "engine/registration/diffeomorphic/StartTransform.h"
 #include "engine/runtime/MemoryLedger.h"
 #include "kernels/core/Prelude.h"
 #include "kernels/field/FieldGrid.h"

@@ -40,8 +40,8 @@ MiddleForces::BeginLevel(const DiffeomorphicProblem &       problem,
   const int iterations = std::max(1, settings.iterations[static_cast<std::size_t>(number)]);
   m_BeginsDeformed = BeginsDeformed(problem, settings, number);
   Queue & queue = *m_Workspace.queue;
-  m_FixedStart.BeginLevel(problem.fixedInitial, level);
-  m_MovingStart.BeginLevel(problem.initial, level);
+  m_FixedStart.Set(problem.fixedInitial, level.grid, level.toPoint);
+  m_MovingStart.Set(problem.initial, level.grid, level.toPoint);
   m_Scratch = nullptr;
   ResizeItems(m_Pairs, pairs.size(), [this] { return std::make_unique<MiddlePair>(m_Workspace); });
   for (std::size_t n = 0; n < pairs.size(); ++n)

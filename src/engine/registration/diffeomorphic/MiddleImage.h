@@ -3,12 +3,12 @@
 #define gpureg_MiddleImage_h
 
 #include "engine/field/FieldKernels.h"
+#include "engine/field/StartTransform.h"
 #include "engine/image/SummarizeImage.h"
 #include "engine/filter/LevelImage.h"
 #include "engine/filter/RecursiveFilter.h"
 #include "engine/image/FloatImage.h"
 #include "engine/registration/diffeomorphic/LevelGrid.h"
-#include "engine/registration/diffeomorphic/StartTransform.h"
 
 #include <array>
 #include <cstddef>

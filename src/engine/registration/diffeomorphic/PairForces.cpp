@@ -76,7 +76,7 @@ PairForces::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomorphic
       if (n == 0)
       {
         level = MakeLevelGrid(problem.dimension, fixed.image->GetSize(), fixed.toPoint);
-        m_Start.BeginLevel(problem.initial, level);
+        m_Start.Set(problem.initial, level.grid, level.toPoint);
       }
       this->MakeForces(pair.similarity, term);
       term.forces->SetImages(level.grid, fixed, moving, m_Start.GetMap(), number, queue.GetParallelFor());

@@ -2,10 +2,10 @@
 #ifndef gpureg_PairForces_h
 #define gpureg_PairForces_h
 
+#include "engine/field/StartTransform.h"
 #include "engine/registration/diffeomorphic/FieldForces.h"
 #include "engine/registration/diffeomorphic/ForceSum.h"
 #include "engine/registration/diffeomorphic/LevelGrid.h"
-#include "engine/registration/diffeomorphic/StartTransform.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,14 +3,16 @@
 #define gpureg_StartTransform_h
 
 #include "engine/core/Matrix3.h"
+#include "engine/field/FieldKernels.h"
 #include "engine/field/StartKernels.h"
-#include "engine/registration/diffeomorphic/LevelGrid.h"
+#include "engine/runtime/Queue.h"
 #include "engine/transform/ChainOnDevice.h"
 
 #include "gpureg/core/Geometry.h"
 #include "gpureg/transform/TransformChain.h"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace gpureg
 {
@@ -33,18 +35,20 @@ MakeDisplacedMap(const IndexMap & map)
 DisplacedMap
 Compose(const IndexMap & outer, const DisplacedMap & inner);
 
-/** The transform behind a level's fields that a registration begins with. A linear one is a map of points. Any other one is the product A of
- *  its affine maps, and a field: it leads x + u(x) to A·x + w(x), and w takes the place of u for whatever reads an image there. */
+/** A transform behind the fields of a grid, such as that which a registration begins with. A linear one is a map of points. Any other one is
+ *  the product A of its affine maps, and a field: it leads x + u(x) to A·x + w(x), and w takes the place of u for whatever reads an image
+ *  there. Where A is 1, w is the error of u as its inverse. */
 class StartTransform
 {
 public:
   /** queue must outlive it. */
   explicit StartTransform(Queue & queue);
 
-  /** Sets the chain, and the grid of a level. Uploads the chain's vectors, unless they are those of the level before.
-   *  \param chain is not read later */
+  /** Sets the chain, and the grid of the fields. Uploads the chain's vectors, unless they are those of the last chain.
+   *  \param chain is not read later
+   *  \param toPoint maps the grid's indices to points */
   void
-  BeginLevel(const TransformChain & chain, const LevelGrid & level);
+  Set(const TransformChain & chain, const kernels::FieldGrid & grid, const IndexMap & toPoint);
 
   /** Says whether w is u. */
   bool
@@ -66,6 +70,20 @@ public:
   /** Turns derivatives by w(x) into those by u(x), float[3] a voxel; nothing is to be done if the chain is linear. */
   void
   PullForces(const Memory & field, Memory & forces);
+
+  /** Improves an inverse of a deformation, whose affine maps together are 1, by Newton's steps with the transform itself.
+   *  \param inverse float[3] a voxel, mm: almost the inverse, where there is one */
+  void
+  RefineInverse(const kernels::NewtonRule & rule, Memory & inverse);
+
+  /** Writes kernels::InverseNumbers of such an inverse for so many voxels from the first one on: see kernels::DescribeInverse(). */
+  void
+  DescribeInverse(float          smallError,
+                  float          tolerance,
+                  std::int64_t   first,
+                  std::int64_t   voxels,
+                  const Memory & inverse,
+                  Memory &       numbers);
 
   std::size_t
   GetDeviceBytes() const

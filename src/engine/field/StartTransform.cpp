@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/registration/diffeomorphic/StartTransform.h"
+#include "engine/field/StartTransform.h"
 
 #include "engine/runtime/ForEachItem.h"
 
@@ -10,16 +10,16 @@ namespace gpureg
 
 namespace
 {
-/** Returns the point of the middle of a level's grid. */
+/** Returns the point of the middle of a grid. */
 Vector3
-ComputeCentre(const LevelGrid & level)
+ComputeCentre(const kernels::FieldGrid & grid, const IndexMap & toPoint)
 {
-  Vector3 centre = level.toPoint.offset;
+  Vector3 centre = toPoint.offset;
   for (std::size_t r = 0; r < 3; ++r)
   {
     for (std::size_t c = 0; c < 3; ++c)
     {
-      centre[r] += level.toPoint.matrix[3 * r + c] * 0.5 * (level.grid.size[c] - 1);
+      centre[r] += toPoint.matrix[3 * r + c] * 0.5 * (grid.size[c] - 1);
     }
   }
   return centre;
@@ -38,31 +38,31 @@ StartTransform::StartTransform(Queue & queue)
 {}
 
 void
-StartTransform::BeginLevel(const TransformChain & chain, const LevelGrid & level)
+StartTransform::Set(const TransformChain & chain, const kernels::FieldGrid & grid, const IndexMap & toPoint)
 {
   m_Affine = chain.first;
   for (const ChainStep & step : chain.steps)
   {
     m_Affine = Compose(step.map, m_Affine);
   }
-  m_Start.grid = level.grid;
+  m_Start.grid = grid;
   m_Start.partCount = static_cast<int>(chain.steps.size());
   if (this->IsLinear())
   {
     m_Chain.Release();
     return;
   }
-  ChainedGrid grid;
-  grid.size = { level.grid.size[0], level.grid.size[1], level.grid.size[2] };
-  grid.outputToPoint = level.toPoint;
-  grid.transform = chain;
+  ChainedGrid chained;
+  chained.size = { grid.size[0], grid.size[1], grid.size[2] };
+  chained.outputToPoint = toPoint;
+  chained.transform = chain;
   // Displacements alone are read, in mm. Places are counted from the middle on, since fixed point does not reach far.
-  const Vector3 middle = Multiply(m_Affine.matrix, ComputeCentre(level));
+  const Vector3 middle = Multiply(m_Affine.matrix, ComputeCentre(grid, toPoint));
   for (std::size_t r = 0; r < 3; ++r)
   {
-    grid.pointToInput.offset[r] = -(middle[r] + m_Affine.offset[r]);
+    chained.pointToInput.offset[r] = -(middle[r] + m_Affine.offset[r]);
   }
-  m_Chain.SetChain(grid);
+  m_Chain.SetChain(chained);
   m_Chain.SetPlanes(m_Chain.CountPlanes(), false);
   m_Chain.Load({});
   const Matrix3 toFirst = Multiply(chain.steps.front().grid.toGrid.matrix, chain.first.matrix);
@@ -105,6 +105,35 @@ StartTransform::PullForces(const Memory & field, Memory & forces)
                                                       Input<kernels::float4>(*m_Arrays.vectors),
                                                       Output<float>(forces));
   }
+}
+
+void
+StartTransform::RefineInverse(const kernels::NewtonRule & rule, Memory & inverse)
+{
+  ForEachItem<kernels::RefineInverseOfStartKernel>(m_Queue,
+                                                   kernels::CountFieldVoxels(&m_Start.grid),
+                                                   m_Start,
+                                                   rule,
+                                                   Output<float>(inverse),
+                                                   Input<kernels::ChainPart>(*m_Arrays.parts),
+                                                   Input<kernels::float4>(*m_Arrays.vectors));
+}
+
+void
+StartTransform::DescribeInverse(
+  float smallError, float tolerance, std::int64_t first, std::int64_t voxels, const Memory & inverse, Memory & numbers)
+{
+  ForEachItem<kernels::DescribeInverseOfStartKernel>(m_Queue,
+                                                     voxels,
+                                                     m_Start,
+                                                     smallError,
+                                                     tolerance,
+                                                     first,
+                                                     voxels,
+                                                     Input<float>(inverse),
+                                                     Input<kernels::ChainPart>(*m_Arrays.parts),
+                                                     Input<kernels::float4>(*m_Arrays.vectors),
+                                                     Output<float>(numbers));
 }
 
 } // namespace gpureg

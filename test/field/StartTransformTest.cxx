@@ -5,7 +5,7 @@
 #include "TestParallelFor.h"
 
 #include "engine/field/FieldGeometry.h"
-#include "engine/registration/diffeomorphic/StartTransform.h"
+#include "engine/field/StartTransform.h"
 #include "engine/runtime/Backend.h"
 #include "engine/runtime/Operation.h"
 #include "engine/runtime/Transfer.h"
@@ -218,7 +218,7 @@ TEST_P(StartTransformTest, LeadsWhereTheChainLeads)
       gpureg::Reserve(*queue, pulled, bytes);
       gpureg::UploadArray(*queue, *field, its.displacements);
       gpureg::UploadArray(*queue, *pulled, forces);
-      start.BeginLevel(its.chain, gpureg::MakeLevelGrid(dimension, its.size, its.toPoint));
+      start.Set(its.chain, gpureg::MakeFieldGrid(dimension, its.size, its.toPoint), its.toPoint);
       EXPECT_FALSE(start.IsLinear());
       EXPECT_EQ(&start.Move(*field, places.get()), places.get());
       start.PullForces(*field, *pulled);
@@ -283,10 +283,10 @@ TEST_P(StartTransformTest, LeavesALinearMapToWhoeverReads)
   gpureg::Operate(*queue, OnThreads(2), [&] {
     gpureg::MemoryPointer field;
     gpureg::Reserve(*queue, field, sizeof(float) * its.displacements.size());
-    const auto level = gpureg::MakeLevelGrid(3, its.size, its.toPoint);
-    start.BeginLevel(its.chain, level);
+    const auto grid = gpureg::MakeFieldGrid(3, its.size, its.toPoint);
+    start.Set(its.chain, grid, its.toPoint);
     EXPECT_GT(start.GetDeviceBytes(), 0U);
-    start.BeginLevel(linear, level);
+    start.Set(linear, grid, its.toPoint);
     EXPECT_EQ(&start.Move(*field, nullptr), field.get());
   });
   EXPECT_TRUE(start.IsLinear());
