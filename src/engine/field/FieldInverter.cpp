@@ -82,7 +82,7 @@ public:
       ForEachItem<kernels::ClearElementKernel>(*m_Queue, 3 * m_Voxels, Output<float>(*m_Inverse));
       m_Transform.Move(*m_Inverse, m_Field.get());
       this->Solve();
-      m_Transform.RefineInverse(Rule, *m_Inverse);
+      m_Transform.RefineInverse(Rule, *m_Field, *m_Inverse);
       const InverseErrors errors = this->Judge(m_Transform);
       this->Pass(request.take);
       return errors;

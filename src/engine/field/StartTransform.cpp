@@ -108,12 +108,13 @@ StartTransform::PullForces(const Memory & field, Memory & forces)
 }
 
 void
-StartTransform::RefineInverse(const kernels::NewtonRule & rule, Memory & inverse)
+StartTransform::RefineInverse(const kernels::NewtonRule & rule, const Memory & field, Memory & inverse)
 {
   ForEachItem<kernels::RefineInverseOfStartKernel>(m_Queue,
                                                    kernels::CountFieldVoxels(&m_Start.grid),
                                                    m_Start,
                                                    rule,
+                                                   Input<float>(field),
                                                    Output<float>(inverse),
                                                    Input<kernels::ChainPart>(*m_Arrays.parts),
                                                    Input<kernels::float4>(*m_Arrays.vectors));

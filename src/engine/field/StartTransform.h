@@ -72,9 +72,10 @@ public:
   PullForces(const Memory & field, Memory & forces);
 
   /** Improves an inverse of a deformation, whose affine maps together are 1, by Newton's steps with the transform itself.
+   *  \param field what Move() makes of zeros: the transform's displacements
    *  \param inverse float[3] a voxel, mm: almost the inverse, where there is one */
   void
-  RefineInverse(const kernels::NewtonRule & rule, Memory & inverse);
+  RefineInverse(const kernels::NewtonRule & rule, const Memory & field, Memory & inverse);
 
   /** Writes kernels::InverseNumbers of such an inverse for so many voxels from the first one on: see kernels::DescribeInverse(). */
   void
