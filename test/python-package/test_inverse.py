@@ -146,6 +146,17 @@ def test_a_linear_registration_has_an_exact_one(heads):
     np.testing.assert_allclose(result.inverse.matrix_of() @ result.transform.matrix_of(), np.eye(4), atol=1e-12)
 
 
+@pytest.mark.parametrize("stage", ["syn:iterations=5x3:radius=2", "velocity:iterations=5x3", "greedy:iterations=5x3", "ffd:levels=1:iterations=5"])
+def test_the_command_tells_how_good_it_is(head_files, stage, tmp_path, capfd):
+    words = ("register", head_files.fixed, head_files.moving, "--transform", f"affine,{stage}", "--device", "host")
+    reported = gpureg_json(capfd, *words, "--output-inverse", tmp_path / "back.h5", "--report", tmp_path / "found.html")
+    [errors] = reported["inverse_errors"]
+    assert 0 < errors["mean"] < 1e-4 and errors["largest"] < 1e-3 and errors["off_voxels"] == errors["folded_voxels"] == 0
+    found_it = stage.split(":")[0] in ("syn", "velocity")
+    assert reported["stages"][1]["inverse_errors"] == (errors if found_it else None)
+    assert "There and back, points end" in (tmp_path / "found.html").read_text("utf-8")
+
+
 @pytest.mark.parametrize("name", ["back.h5", "back.nii.gz"])
 def test_the_command_writes_it(head_files, heads, name, tmp_path, capfd):
     words = ("register", head_files.fixed, head_files.moving, "--transform", "affine,ffd", "--device", "host")
