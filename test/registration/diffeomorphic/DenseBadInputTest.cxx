@@ -189,7 +189,7 @@ TEST_P(DenseBadInputTest, Images)
     const auto        refuses = [&](const std::vector<std::string> & parts, const auto & change) {
       std::vector<std::string> all{ which };
       all.insert(all.end(), parts.begin(), parts.end());
-      this->ExpectRefused(all, [&](class Images & images, auto & problem, auto &) {
+      this->ExpectRefused(all, [&](Images & images, auto & problem, auto &) {
         change(images, PickImage(problem, isFixed));
       });
     };
@@ -209,9 +209,9 @@ TEST_P(DenseBadInputTest, Images)
     refuses({ "lies nowhere" }, [](auto &, auto & image) { image.indexToPoint.offset[1] = Infinity; });
     if (GetDevice() != "host")
     {
-      class Images onHost("host");
-      const auto   said =
-        FindMessage<gpureg::BadInputError>(GetDevice(), m_Registration, [&](class Images &, auto & problem, auto &) {
+      Images     onHost("host");
+      const auto said =
+        FindMessage<gpureg::BadInputError>(GetDevice(), m_Registration, [&](Images &, auto & problem, auto &) {
           PickImage(problem, isFixed).image = PickImage(onHost.good, isFixed).image;
         });
       EXPECT_EQ(said, which + " is on host, and the registration on DEVICE");
@@ -225,7 +225,7 @@ TEST_P(DenseBadInputTest, Masks)
   {
     const std::string which = isFixed ? "the fixed" : "the moving";
     const auto        refuses = [&](const std::vector<std::string> & parts, const auto & makeMask) {
-      this->ExpectRefused(parts, [&](class Images & images, auto & problem, auto &) {
+      this->ExpectRefused(parts, [&](Images & images, auto & problem, auto &) {
         PickImage(problem, isFixed).mask = makeMask(images, PickImage(problem, isFixed));
       });
     };
@@ -248,16 +248,15 @@ TEST_P(DenseBadInputTest, Masks)
 TEST_P(DenseBadInputTest, NoOverlap)
 {
   this->ExpectRefused({ "begin with a transform that brings them together" },
-                      [](class Images &, auto & problem, auto &) { problem.moving.indexToPoint.offset[0] += 1e5; });
-  this->ExpectRefused({ "begin with a transform that brings them together" },
-                      [](class Images &, auto & problem, auto &) {
-                        gpureg::IndexMap away;
-                        away.offset[1] = -300;
-                        problem.initial.Append(away);
-                      });
+                      [](Images &, auto & problem, auto &) { problem.moving.indexToPoint.offset[0] += 1e5; });
+  this->ExpectRefused({ "begin with a transform that brings them together" }, [](Images &, auto & problem, auto &) {
+    gpureg::IndexMap away;
+    away.offset[1] = -300;
+    problem.initial.Append(away);
+  });
   // Masks that do not overlap, though the images do.
   this->ExpectRefused({ "begin with a transform that brings them together" },
-                      [](class Images & images, auto & problem, auto &) {
+                      [](Images & images, auto & problem, auto &) {
                         Floats left(static_cast<std::size_t>(images.CountVoxels()), 0.0F);
                         Floats right = left;
                         for (std::size_t n = 0; n < left.size(); ++n)
@@ -274,9 +273,9 @@ TEST_P(DenseBadInputTest, Problems)
   for (const int dimension : { 0, 1, 4 })
   {
     this->ExpectRefused({ "images of " + std::to_string(dimension) + " dimensions; give 2 or 3" },
-                        [=](class Images &, auto & problem, auto &) { problem.dimension = dimension; });
+                        [=](Images &, auto & problem, auto &) { problem.dimension = dimension; });
   }
-  const auto spoilState = [](class Images &, auto & problem, auto &) {
+  const auto spoilState = [](Images &, auto & problem, auto &) {
     problem.fixedState.emplace();
     problem.fixedState->size = problem.fixed.size;
   };
@@ -294,7 +293,7 @@ TEST_P(DenseBadInputTest, Problems)
 TEST_P(DenseBadInputTest, ImagesOfFewVoxels)
 {
   const auto use = [](int dimension, const gpureg::Size & size) {
-    return [=](class Images & images, auto & problem, auto &) {
+    return [=](Images & images, auto & problem, auto &) {
       problem = {};
       problem.dimension = problem.initial.dimension = problem.fixedInitial.dimension = dimension;
       problem.fixed = images.LoadWaves(size);
@@ -314,7 +313,7 @@ TEST_P(DenseBadInputTest, ImagesOfFewVoxels)
                       use(3, { 12, 12, 1 }));
   this->ExpectRefused({ "the fixed image has 2 voxels along axis 1", remedy }, use(2, { 12, 2, 1 }));
   this->ExpectRefused({ "the moving image has 3 voxels along axis 0", remedy },
-                      [](class Images & images, auto & problem, auto &) {
+                      [](Images & images, auto & problem, auto &) {
                         problem.moving = images.LoadWaves({ 3, 9, 1 });
                       });
 }
@@ -448,7 +447,7 @@ TEST_P(DenseBadInputTest, SaysThatTheDeformationMovedThePairApart)
   this->ExpectRefused(GetScheme() == DiffeomorphicScheme::SyN
                         ? Parts{ "the fixed image has 2 voxels along axis 0" }
                         : Parts{ "the deformation has moved the images apart", "a shorter step", "a weight of 0" },
-                      [](class Images & images, auto & problem, auto & settings) {
+                      [](Images & images, auto & problem, auto & settings) {
                         const gpureg::Size size{ 2, 22, 1 };
                         Floats             fixed, moving;
                         for (int y = 0; y < size[1]; ++y)
@@ -489,9 +488,9 @@ TEST_P(DenseBadInputTest, HoldsTheSameBytesEachTime)
     }
     // Errors before, at the beginning of, and within a level.
     const Spoil spoils[] = {
-      [](class Images &, auto &, auto & settings) { settings.step = 0; },
-      [](class Images & images, auto & problem, auto &) { problem.moving.image = images.LoadConstant(1.0F); },
-      [](class Images &, auto & problem, auto &) { problem.moving.indexToPoint.offset[0] += 1e5; },
+      [](Images &, auto &, auto & settings) { settings.step = 0; },
+      [](Images & images, auto & problem, auto &) { problem.moving.image = images.LoadConstant(1.0F); },
+      [](Images &, auto & problem, auto &) { problem.moving.indexToPoint.offset[0] += 1e5; },
     };
     for (const Spoil & spoil : spoils)
     {

@@ -299,7 +299,7 @@ TEST_P(SyNRegistrationTest, SaysWhatIsWrongAndGoesOn)
     AddMasks(its);
     its.fixedMask->FillBuffer(0);
   };
-  refuses(empty, "constant");
+  refuses(empty, "no voxel of the fixed image is inside of its mask");
   // Each mask has voxels, but no voxel lies in both.
   const auto exclude = [](auto & its) {
     AddMasks(its);
@@ -319,7 +319,7 @@ TEST_P(SyNRegistrationTest, SaysWhatIsWrongAndGoesOn)
       grid.size[2] = 1;
       its.fixed = MakeCase<3>(SimilarityKind::MeanSquares, 1, grid).fixed;
     },
-    "voxels along an axis");
+    "one voxel along axis 2");
   RegisterOnDevice(GetParam(), good);
 }
 
