@@ -49,30 +49,44 @@ AsRegistered(const LevelImage & level)
 }
 
 void
-CheckImage(const RegisteredImage & image, const char * which, const std::string & deviceName)
+CheckDescription(const RegisteredImage & image, const char * which)
 {
-  if (image.image == nullptr || image.image->GetNumbers() == nullptr || image.image->GetCount() != CountOf(image.size))
+  const std::string its = std::string("the ") + which;
+  const auto        hasVoxels = [&image](const DeviceImage & one) { return one.GetCount() == CountOf(image.size); };
+  if (image.image == nullptr || !hasVoxels(*image.image))
   {
-    throw BadInputError(std::string("the ") + which + " image is missing, or has not as many voxels as its size says");
-  }
-  if (image.image->GetDeviceName() != deviceName)
-  {
-    throw BadInputError(std::string("the ") + which + " image is on " + image.image->GetDeviceName() +
-                        ", and the registration on " + deviceName);
+    throw BadInputError(its + " image is missing, or has not as many voxels as its size says");
   }
   const IndexMap & map = image.indexToPoint;
   const double     determinant = ComputeDeterminant(map.matrix);
   if (!std::all_of(map.offset.begin(), map.offset.end(), [](double number) { return std::isfinite(number); }) ||
       !std::isfinite(determinant) || determinant == 0)
   {
-    throw BadInputError(std::string("the ") + which +
-                        " image lies nowhere: give a map of indices to points that is finite and has an inverse");
+    throw BadInputError(its + " image lies nowhere: give a map of indices to points that is finite and has an inverse");
   }
-  if (image.mask != nullptr && (image.mask->GetMemory() == nullptr || image.mask->GetCount() != CountOf(image.size) ||
-                                image.mask->GetDeviceName() != deviceName))
+  if (image.mask != nullptr && !hasVoxels(*image.mask))
   {
-    throw BadInputError(std::string("the ") + which + " mask has not as many voxels as its image, or is not on " +
+    throw BadInputError(its + " mask has not as many voxels as its image");
+  }
+}
+
+void
+CheckImage(const RegisteredImage & image, const char * which, const std::string & deviceName)
+{
+  CheckDescription(image, which);
+  const std::string its = std::string("the ") + which;
+  if (image.image->GetNumbers() == nullptr)
+  {
+    throw BadInputError(its + " image has no values");
+  }
+  if (image.image->GetDeviceName() != deviceName)
+  {
+    throw BadInputError(its + " image is on " + image.image->GetDeviceName() + ", and the registration on " +
                         deviceName);
+  }
+  if (image.mask != nullptr && (image.mask->GetMemory() == nullptr || image.mask->GetDeviceName() != deviceName))
+  {
+    throw BadInputError(its + " mask is not on " + deviceName);
   }
 }
 

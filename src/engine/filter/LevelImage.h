@@ -14,8 +14,14 @@
 namespace gpureg
 {
 
-/** \throws BadInputError if the image or its mask is missing, has another number of voxels than the image's size says, or is not on the
- *  device, or if the image's map to points is not finite or has no inverse */
+/** Checks an image that need not be on a device. which: "fixed" or "moving"
+ *  \throws BadInputError if the image is missing, if it or its mask has another number of voxels than the image's size says, or if the
+ *  image's map to points is not finite or has no inverse */
+void
+CheckDescription(const RegisteredImage & image, const char * which);
+
+/** Calls CheckDescription().
+ *  \throws BadInputError if the image or its mask has no values, or is not on the device */
 void
 CheckImage(const RegisteredImage & image, const char * which, const std::string & deviceName);
 

@@ -12,6 +12,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -469,6 +470,68 @@ TEST_P(DenseBadInputTest, SaysThatTheDeformationMovedThePairApart)
                         settings.iterations = { 50, 50, 50 };
                         settings.step = 1;
                       });
+}
+
+TEST_P(DenseBadInputTest, Plans)
+{
+  const auto refuses = [this](const std::string & part, const Spoil & spoil) {
+    auto problem = m_Images.good;
+    auto settings = MakeFewSettings();
+    spoil(m_Images, problem, settings);
+    try
+    {
+      m_Registration.GetPlan(problem, settings);
+      ADD_FAILURE() << part;
+    }
+    catch (const gpureg::BadInputError & error)
+    {
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  };
+  refuses("the fixed image is missing", [](Images &, auto & problem, auto &) { problem.fixed.image = nullptr; });
+  refuses("pair 2: the moving image is missing", [](Images &, auto & problem, auto &) {
+    problem.further.emplace_back();
+    problem.further[0].fixed = problem.fixed;
+  });
+  refuses("the moving image lies nowhere",
+          [](Images &, auto & problem, auto &) { problem.moving.indexToPoint.matrix = {}; });
+  refuses("a step of 0", [](Images &, auto &, auto & settings) { settings.step = 0; });
+  EXPECT_GT(m_Registration.GetPlan(m_Images.good, MakeFewSettings()).bytes, 0U);
+}
+
+TEST_P(DenseBadInputTest, Callers)
+{
+  const auto ends = [this](const auto & act) {
+    auto settings = MakeFewSettings();
+    m_Registration.Register(m_Images.good, settings, OnThreads(2), [&](const gpureg::DiffeomorphicProgress & where) {
+      if (where.level == 1 && where.iteration == 1)
+      {
+        act(settings);
+      }
+    });
+  };
+  const auto expectWorks = [this] {
+    EXPECT_TRUE(RegisterDense(m_Registration, m_Images.good, MakeFewSettings()).field == m_Expected);
+  };
+  EXPECT_THROW(ends([](auto &) { throw std::runtime_error("enough"); }), std::runtime_error);
+  EXPECT_EQ(m_Registration.CountVoxels(), 0);
+  expectWorks();
+  EXPECT_THROW(ends([](auto & settings) { settings.step = 0; }), gpureg::BadInputError);
+  expectWorks();
+  EXPECT_THROW(ends([](auto & settings) {
+                 settings.scheme = settings.scheme == DiffeomorphicScheme::Greedy ? DiffeomorphicScheme::Velocity
+                                                                                  : DiffeomorphicScheme::Greedy;
+               }),
+               gpureg::BadInputError);
+  expectWorks();
+  EXPECT_THROW(TakeField(m_Registration, m_Registration.CountVoxels(), static_cast<gpureg::DeformationField>(12)),
+               gpureg::BadInputError);
+  if (GetScheme() != DiffeomorphicScheme::SyN)
+  {
+    EXPECT_THROW(TakeField(m_Registration, m_Registration.CountVoxels(), gpureg::DeformationField::FixedToMiddle),
+                 gpureg::BadInputError);
+  }
+  EXPECT_TRUE(TakeField(m_Registration, m_Registration.CountVoxels()) == m_Expected);
 }
 
 TEST_P(DenseBadInputTest, HoldsTheSameBytesEachTime)

@@ -77,14 +77,9 @@ public:
   {
     const auto start = Clock::now();
     m_Voxels = 0;
-    const std::vector<FurtherPair> pairs = ListPairs(problem, settings);
-    for (std::size_t number = 0; number < pairs.size(); ++number)
-    {
-      WithPairNamed(number, [&] {
-        CheckImage(pairs[number].fixed, "fixed", this->GetName());
-        CheckImage(pairs[number].moving, "moving", this->GetName());
-      });
-    }
+    ForEachPair(problem, settings, [this](const RegisteredImage & image, const char * which) {
+      CheckImage(image, which, this->GetName());
+    });
     CheckSettings(problem, settings);
     FreeIfMemoryIsShort(
       *m_Backend,
@@ -112,6 +107,7 @@ public:
   MemoryPlan
   GetPlan(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings) const
   {
+    ForEachPair(problem, settings, &CheckDescription);
     CheckSettings(problem, settings);
     return this->MakePlan(&PlanDiffeomorphic, problem, settings);
   }
@@ -122,6 +118,10 @@ public:
                     DeformationField                                                       field)
   {
     this->CheckIsRegistered();
+    if (field < DeformationField::Forward || field > DeformationField::MiddleToMoving)
+    {
+      throw BadInputError("there is no field of number " + std::to_string(static_cast<int>(field)));
+    }
     Operate(*m_Queue, parallelFor, [&] { this->Pass(m_Scheme->MakeField(field), take); });
   }
 
@@ -163,6 +163,21 @@ public:
   }
 
 private:
+  /** Calls check(image, which) for the images of all pairs, and names the pair in errors. */
+  template <typename TCheck>
+  static void
+  ForEachPair(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, const TCheck & check)
+  {
+    const std::vector<FurtherPair> pairs = ListPairs(problem, settings);
+    for (std::size_t number = 0; number < pairs.size(); ++number)
+    {
+      WithPairNamed(number, [&] {
+        check(pairs[number].fixed, "fixed");
+        check(pairs[number].moving, "moving");
+      });
+    }
+  }
+
   SchemeWorkspace
   MakeWorkspace() const
   {
@@ -281,6 +296,10 @@ private:
             } });
         // levelDone may have changed the settings.
         CheckSettings(problem, settings);
+        if (settings.scheme != m_SchemeName)
+        {
+          throw BadInputError("the scheme has changed during the registration: begin another one");
+        }
         const auto index = static_cast<std::size_t>(number);
         iterations = index < settings.iterations.size() ? std::min(most, settings.iterations[index]) : t;
       }
