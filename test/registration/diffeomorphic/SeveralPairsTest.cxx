@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers several pairs of images by one deformation, greedily and by SyN, on every device.
+#include "DenseCase.h"
 #include "ErrorOfRecord.h"
 #include "PairImages.h"
 #include "TestDevices.h"
@@ -25,7 +26,6 @@ namespace gpuregtest
 
 namespace
 {
-using Floats = std::vector<float>;
 using gpureg::DiffeomorphicScheme;
 using gpureg::SimilarityKind;
 
@@ -100,17 +100,6 @@ ComputeMean(const Floats & field, const gpureg::Size & size)
     voxels += isInside ? 1 : 0;
   }
   return { sum[0] / voxels, sum[1] / voxels, sum[2] / voxels };
-}
-
-double
-ComputeLargestDifference(const Floats & a, const Floats & b)
-{
-  double largest = 0;
-  for (std::size_t n = 0; n < a.size(); ++n)
-  {
-    largest = std::max(largest, std::abs(static_cast<double>(a[n]) - b[n]));
-  }
-  return largest;
 }
 
 using Parameter = std::tuple<std::string, DiffeomorphicScheme>;
