@@ -357,11 +357,11 @@ public:
   }
 
   /** Returns true if ITK rounds interpolated values to float, the pixel type, where the devices do not. If forces nearly cancel, this
-   *  rounding shows. */
+   *  rounding shows. For the neighborhood correlation the devices round values as ITK does. */
   bool
   RoundsToFloat() const
   {
-    return std::is_same<TPixel, float>::value && !m_Case.many;
+    return std::is_same<TPixel, float>::value && !m_Case.many && m_Case.measure != Measure::NeighborhoodCorrelation;
   }
 
   /** Returns the largest difference between a moving value of the metrics and ITK's, relative to the range. */
