@@ -103,7 +103,7 @@ public:
   }
 
 private:
-  // Linear interpolation between so many samples of a cell is off by a 200th of a cubic spline's second derivative.
+  // Linear interpolation between so many voxels of a cell is off by a 200th of a cubic spline's second derivative.
   static constexpr int SamplesOfCell = 5;
 
   TransformPointer

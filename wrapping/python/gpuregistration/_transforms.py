@@ -29,7 +29,7 @@ _ROUNDING = 1e-9
 # Vectors that are compared at once.
 _ROWS = 1024
 
-# Samples between control points that show a cubic spline: linear interpolation between them is off by a 200th of its second derivative.
+# Voxels of an inverse between control points: linear interpolation between them is off by a 200th of a cubic spline's second derivative.
 _SAMPLES = 5
 
 
@@ -100,8 +100,8 @@ class Transform:
         displacement fields, whose `inverse_errors` say how good they are, and whose `warnings` where they fold.
 
         Args:
-            reference: an image of any kind, on whose grid a deformation is sampled and inverted. None: a DisplacementField's own grid, and
-                for a BSpline its domain, in steps of a fifth of its spacing.
+            reference: an image of any kind, on whose grid the inverse of a deformation is computed. None: a DisplacementField's own grid,
+                and for a BSpline its domain, in steps of a fifth of its spacing.
             device: a device's name; None: the default one.
 
         Raises:
