@@ -141,9 +141,9 @@ CountWrongMetrics(const std::vector<overridden::MetricType::Pointer> & before, c
   int wrong = 0;
   for (std::size_t n = 0; n < before.size(); ++n)
   {
-    wrong += AreAlike(Evaluate(*before[n]), answers[n]) ? 0 : 1;
+    wrong += AreEqual(Evaluate(*before[n]), answers[n]) ? 0 : 1;
     before[n]->Initialize();
-    wrong += AreAlike(Evaluate(*before[n]), answers[n]) ? 0 : 1;
+    wrong += AreEqual(Evaluate(*before[n]), answers[n]) ? 0 : 1;
   }
   return wrong;
 }

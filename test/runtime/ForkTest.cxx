@@ -193,7 +193,7 @@ TEST_P(Fork, MetricOverridesDoTheWork)
     ASSERT_TRUE(overridden::IsOurs(*metric));
     const Answer wanted = Evaluate(*metric);
     const auto   compare = [&](const overridden::MetricType & one) -> std::string {
-      return AreAlike(Evaluate(one), wanted) ? "the same" : "not the same";
+      return AreEqual(Evaluate(one), wanted) ? "the same" : "not the same";
     };
     EXPECT_EQ(RunInChild([&] { return compare(*metric); }), "the same") << metric->GetNameOfClass();
     EXPECT_EQ(RunInChild([&] {

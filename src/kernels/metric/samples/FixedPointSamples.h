@@ -81,41 +81,28 @@ MoveBetweenInFixedPoint(const SampleVolumes * v, const VolumeShape * shape, cons
   }
 }
 
-/** Interpolates linearly between a value and the one a step behind it, which a fraction of 0 does not need. */
-GPUREG_FUNCTION i64
-InterpolateLine(GPUREG_GLOBAL const i64 * p, int step, i64 fraction)
-{
-  return fraction == 0 ? p[0] : MixFixed(p[0], p[step], fraction);
-}
-
-/** Interpolates linearly between two lines of fixed-point values. */
-GPUREG_FUNCTION i64
-InterpolatePlane(GPUREG_GLOBAL const i64 * p, const VolumeShape * shape, const i64 * fraction)
-{
-  const i64 first = InterpolateLine(p, shape->stride[0], fraction[0]);
-  return fraction[1] == 0
-           ? first
-           : MixFixed(first, InterpolateLine(p + shape->stride[1], shape->stride[0], fraction[0]), fraction[1]);
-}
-
-/** Interpolates linearly in a volume of integers. Images in the middle of a registration are sampled at their voxels, or half a voxel away
- *  along one axis: then one value or two are read, and not eight. */
+/** Interpolates linearly in a volume of integers. At a voxel, where images in the middle of a registration are sampled, it reads that voxel
+ *  alone. Between voxels it reads all eight at once: a test of each axis would delay the reads behind it. */
 GPUREG_LARGE_FUNCTION i64
 InterpolateFixed(GPUREG_GLOBAL const i64 * volume, const VolumeShape * shape, const i64 * position)
 {
-  FixedPointCell cell = LocateFixedPointCell(shape, position);
-  for (int d = 0; d < 3; ++d)
-  {
-    // At the end of an axis the fraction is 1.
-    const int isNext = (int)(cell.fraction[d] >> 32);
-    cell.offset += isNext ? shape->stride[d] : 0;
-    cell.fraction[d] = isNext ? 0 : cell.fraction[d];
-  }
+  const FixedPointCell      cell = LocateFixedPointCell(shape, position);
   GPUREG_GLOBAL const i64 * p = volume + cell.offset;
-  const i64                 first = InterpolatePlane(p, shape, cell.fraction);
-  return cell.fraction[2] == 0
-           ? first
-           : MixFixed(first, InterpolatePlane(p + shape->stride[2], shape, cell.fraction), cell.fraction[2]);
+  const int                 x = shape->stride[0];
+  const int                 y = shape->stride[1];
+  const i64                 z = shape->stride[2];
+  // At the end of an axis a fraction is 1, whose last 32 bits are 0, too.
+  const i64 between = (cell.fraction[0] | cell.fraction[1] | cell.fraction[2]) & 0xFFFFFFFF;
+  if (between == 0)
+  {
+    return p[(cell.fraction[0] != 0 ? x : 0) + (cell.fraction[1] != 0 ? y : 0) + (cell.fraction[2] != 0 ? z : 0)];
+  }
+  GPUREG_GLOBAL const i64 * q = p + z;
+  const i64                 a = MixFixed(p[0], p[x], cell.fraction[0]);
+  const i64                 b = MixFixed(p[y], p[y + x], cell.fraction[0]);
+  const i64                 c = MixFixed(q[0], q[x], cell.fraction[0]);
+  const i64                 d = MixFixed(q[y], q[y + x], cell.fraction[0]);
+  return MixFixed(MixFixed(a, b, cell.fraction[1]), MixFixed(c, d, cell.fraction[1]), cell.fraction[2]);
 }
 
 /** Computes SplineWeights in units of 2^-32. One of the largest weights takes what rounding leaves, so that they sum to 1. */
