@@ -55,10 +55,10 @@ TEST_P(VolumeFilterLarge, LinesAreSmoothedFromEndToEnd)
   filter->SetDevice(this->GetDevice());
   filter->SetInput(image.Get());
   configure(*filter);
-  const std::string whyNot = this->UpdateIfMemorySuffices(*filter, Bytes);
-  if (!whyNot.empty())
+  const std::string shortage = this->UpdateIfMemorySuffices(*filter, Bytes);
+  if (!shortage.empty())
   {
-    GTEST_SKIP() << whyNot;
+    GTEST_SKIP() << shortage;
   }
   ASSERT_GT(filter->GetEvaluationStatistics().launches, 0) << "computed by the parent class";
   Report(filter->GetEvaluationStatistics());
@@ -94,10 +94,10 @@ TEST_P(VolumeFilterLarge, APyramidIsOfTheWholeImage)
   pyramid->SetDevice(this->GetDevice());
   pyramid->SetInput(image.Get());
   configure(*pyramid);
-  const std::string whyNot = this->UpdateIfMemorySuffices(*pyramid, 2 * Bytes);
-  if (!whyNot.empty())
+  const std::string shortage = this->UpdateIfMemorySuffices(*pyramid, 2 * Bytes);
+  if (!shortage.empty())
   {
-    GTEST_SKIP() << whyNot;
+    GTEST_SKIP() << shortage;
   }
   ASSERT_GT(pyramid->GetEvaluationStatistics().launches, 0) << "computed by the parent class";
   Report(pyramid->GetEvaluationStatistics());

@@ -513,7 +513,7 @@ TEST(ResamplePlanTest, WithAmpleMemoryNothingIsCut)
 {
   ForEachDrawn(1, 1000, [](const ResampleSizes & s, Random &) {
     const std::size_t ample = GetAmpleBytes(s);
-    for (const AvailableMemory & room : { AvailableMemory{ Unbounded, Unbounded }, AvailableMemory{ ample, ample } })
+    for (const AvailableMemory & memory : { AvailableMemory{ Unbounded, Unbounded }, AvailableMemory{ ample, ample } })
     {
       const auto plan = PlanResampling(s, memory);
       ASSERT_TRUE(plan);
