@@ -71,8 +71,8 @@ public:
 
   /** Returns the inverse of GetTransform(): it maps points of the moving image to points of the fixed image. The deformation's part of it is
    * a DisplacementFieldTransform on the fixed image's grid, computed by Newton's method at each voxel, which begins with the inverse that the
-   * registration has found, if it has. An inverse that the initial transform knows is taken; B-splines and displacement fields in it that know
-   * none are inverted identically, a B-spline in steps of a fifth of its control points' distance. Each call computes all again.
+   * registration has found, if it has. Behind it stands the initial transform's own inverse, if it has one. B-splines and displacement fields
+   * without one are inverted in the same way, a B-spline in steps of a fifth of its control points' distance. Each call computes all again.
    * \throws itk::GPUBadInputError before Update().
    * \throws itk::GPUUnsupportedError if the initial transform has a singular matrix, or a B-spline with a bulk transform. */
   typename TransformType::Pointer

@@ -29,6 +29,7 @@ DeformableRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages()
   m_MovingKey.clear();
   m_Moving.reset();
   m_InverseErrors = {};
+  m_InverseErrors = {};
   m_InitialInverseErrors.clear();
   this->RegisterDeformation();
 }

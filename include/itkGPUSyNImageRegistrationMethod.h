@@ -34,7 +34,7 @@ namespace itk
  *   DisplacementFieldTransformParametersAdaptors follow the shrink factors.
  *
  * ITK's code computes everything else, after a warning that says why, once; its metrics, resampling and smoothing may be this module's
- * all the same. What that code would crash on is an error: no metric, levels without settings, images without pixels, masks that are no
+ * all the same. Input that would crash that code is an error: no metric, levels without settings, images without pixels, masks that are no
  * ImageMaskSpatialObject. Values below about 1e-5, among which ITK's correlation over neighborhoods finds nothing, are registered.
  *
  * Middle transforms hold the result of the last Update(), and the next one continues from there, as in ITK: for a new beginning, make a new

@@ -285,6 +285,10 @@ TEST(FieldInverter, RefusesBadFieldsAndGoesOn)
     empty.size = { 4, 4, 1 };
     empty.indexToPoint.matrix = {};
     EXPECT_THROW(inverter.Invert(empty, OneAfterTheOther), gpureg::BadInputError);
+    gpureg::TransformToInvert linear;
+    linear.size = { 4, 4, 4 };
+    linear.transform.first.offset = { 1, 0, 0 };
+    EXPECT_THROW(inverter.Invert(linear, OneAfterTheOther), gpureg::BadInputError);
     EXPECT_EQ(Invert(inverter, its, field).vectors, good);
   }
 }

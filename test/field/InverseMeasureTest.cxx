@@ -46,7 +46,7 @@ Summarize(const FieldCase<VDimension> & its, const std::vector<double> & errors,
     {
       const int    size = its.forKernels.size[d];
       const double place = index[d] + steps[d];
-      const double outer = size > 2 ? 1.0 : -0.5;
+      const double outer = size > 3 ? 1.0 : -0.5;
       leadsToEdge |= place < outer || place >= size - 1 - outer;
       for (const double edge : { -0.5, outer, size - 1 - outer, size - 0.5 })
       {

@@ -34,9 +34,9 @@ struct FieldToInvert
 /** Describes a deformation by the transform that moves points, such as a B-spline, and receives the inverse on any grid. */
 struct TransformToInvert
 {
-  /** Grids of displacements without affine maps, or with such that they are 1 together. Its dimension is that of the grid. */
+  /** Grids of displacements, without affine maps or with affine maps whose product is the identity. Its dimension is that of the grid. */
   TransformChain transform;
-  /** Those of the inverse's grid. */
+  /** Give the size of the inverse's grid, and the map from its indices to points in mm. */
   Size     size{};
   IndexMap indexToPoint;
   /** Takes the inverse as FieldToInvert::take does. */
@@ -47,12 +47,13 @@ struct TransformToInvert
  *  w(y) + u(y + w(y)). */
 struct InverseErrors
 {
-  /** Mean and maximum, in voxels, over the voxels to which the grid is mapped. */
+  /** Mean and maximum, in voxels, over all voxels but unmappedVoxels. */
   double mean = 0;
   double largest = 0;
   /** Number of those voxels with an error above a tenth of a voxel. */
   std::int64_t offVoxels = 0;
-  /** Number of voxels to which no point of the grid is mapped, near the grid's edge; the others count in the errors. */
+  /** Number of voxels with an error above 0.001 voxels whose inverse leads to the grid's outer cells or beyond: most probably no point of the
+   *  grid is mapped to them. They count in no other number but foldedVoxels. */
   std::int64_t unmappedVoxels = 0;
   /** Number of voxels at which the deformation folds: the determinant of its Jacobian is 0 or less. There several points are mapped to one,
    *  and the inverse leads to one of them. */

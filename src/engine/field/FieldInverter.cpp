@@ -76,7 +76,9 @@ public:
       const IndexMap & affine = m_Transform.GetMap().ofPoints;
       if (m_Transform.IsLinear() || affine.matrix != IndexMap{}.matrix || affine.offset != IndexMap{}.offset)
       {
-        throw BadInputError("a transform to invert has affine maps, or nothing else: invert these by themselves");
+        throw BadInputError("a transform to invert needs a deformation, and no affine maps but such whose product is "
+                            "the identity: invert "
+                            "linear maps by themselves");
       }
       this->Reserve();
       ForEachItem<kernels::ClearElementKernel>(*m_Queue, 3 * m_Voxels, Output<float>(*m_Inverse));

@@ -63,14 +63,16 @@ InverseMeasure::AddUp(std::int64_t voxels, FieldReducer & reducer, MemoryPointer
   std::array<float, kernels::InverseNumbers + 1> numbers{};
   Reserve(m_Queue, scratch, CountMeasureBytes(voxels, BytesOfVoxel));
   Reserve(m_Queue, m_Numbers, sizeof(numbers));
-  const auto    room = static_cast<std::int64_t>(scratch->GetSize() / BytesOfVoxel);
-  double        sum = 0;
-  double        off = 0;
-  double        unmapped = 0;
-  InverseErrors errors;
-  for (std::int64_t first = 0; first < voxels; first += room)
+  // Floats count so many exactly.
+  constexpr std::int64_t MostAtOnce = 1 << 24;
+  const auto             chunk = std::min(MostAtOnce, static_cast<std::int64_t>(scratch->GetSize() / BytesOfVoxel));
+  double                 sum = 0;
+  double                 off = 0;
+  double                 unmapped = 0;
+  InverseErrors          errors;
+  for (std::int64_t first = 0; first < voxels; first += chunk)
   {
-    const std::int64_t count = std::min(room, voxels - first);
+    const std::int64_t count = std::min(chunk, voxels - first);
     describe(first, count, *scratch);
     for (int n = 0; n < kernels::InverseNumbers; ++n)
     {

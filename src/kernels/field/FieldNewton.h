@@ -217,12 +217,12 @@ enum
 {
   InverseError = 0,    /* voxels; 0 where nothing is mapped to */
   InverseIsOff = 1,    /* 1 where the error is above the tolerance, otherwise 0 */
-  InverseUnmapped = 2, /* 1 where nothing in the grid is mapped to the voxel, otherwise 0 */
+  InverseUnmapped = 2, /* 1 where the error is not small and the inverse leads to the grid's edge, otherwise 0 */
   InverseNumbers = 3
 };
 
 /** Says whether the best inverse at a voxel leads to the grid's outer cells, or beyond: if its error is not small there, then what is mapped
- *  to the voxel, if anything is, lies outside. An axis of one or two voxels has no other cells, and does not count. */
+ *  to the voxel, if anything is, lies outside. An axis of up to three voxels has no other cells, and does not count. */
 GPUREG_REAL_FUNCTION int
 LeadsToEdge(const FieldGrid * grid, const int * index, const real * inverse)
 {
@@ -231,7 +231,7 @@ LeadsToEdge(const FieldGrid * grid, const int * index, const real * inverse)
   int  isAtEdge = !MoveFromVoxel(grid, index, inverse, cell, fraction);
   for (int d = 0; d < 3; ++d)
   {
-    isAtEdge |= grid->size[d] > 2 && (cell[d] < 1 || cell[d] >= grid->size[d] - 2);
+    isAtEdge |= grid->size[d] > 3 && (cell[d] < 1 || cell[d] >= grid->size[d] - 2);
   }
   return isAtEdge;
 }

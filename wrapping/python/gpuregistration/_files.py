@@ -33,7 +33,7 @@ from ._warnings import remember_input_warnings
 from ._zarr_names import is_zarr, split_name
 
 # SimpleITK asks its readers in turn whether a file is theirs, HDF5's among the first. That library is not made for several threads, and
-# neither may two use it at once. A file whose name has a reader is not asked for by it.
+# neither may two use it at once. Files whose names have a reader do not need it.
 _hdf5 = threading.Lock()
 READERS = {".mha": "MetaImageIO", ".mhd": "MetaImageIO", ".nrrd": "NrrdImageIO", ".nhdr": "NrrdImageIO"}
 
