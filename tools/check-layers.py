@@ -26,7 +26,7 @@ ENGINE = {"core": [], "runtime": ["core"], "image": ["runtime"], "transform": ["
 ENGINE.update({"field": ["filter"], "penalty": ["transform"], "metric/samples": ["filter"], "metric": ["metric/samples"]})
 ENGINE.update({one: ["metric"] for one in METRICS}, registration=["resample", "field", "penalty", *METRICS])
 ENGINE.update({f"registration/{one}": ["registration"] for one in ("free_form", "global", "diffeomorphic")})
-# Those of the headers that only the ITK classes include.
+# Likewise, the subjects of the headers that only the ITK classes include.
 DETAIL = {"core": [], "transform": ["core"], "filter": ["core"], "metric": ["transform", "filter"], "registration": ["metric"]}
 # The Python package's folders. The modules beside them belong to no folder: for them, the rule is that no imports go in a circle.
 PYTHON = {"report": [], "stages": [], "cohort": ["report", "stages"], "template": ["cohort"], "ome_zarr": ["cohort"]}
@@ -69,7 +69,7 @@ def find_wrong_includes(users):
                 its, its_room = prefix.rstrip("/"), Path(rest).parent.as_posix()
                 if its == "itk" and prefix + rest not in classes:
                     continue  # a class that is ITK's own
-                # What stands in a layer's own folder knows all subjects.
+                # A file in a layer's own folder may include all subjects.
                 is_beside = subject != "." and SUBJECTS[its] is subjects and its_room not in [subject, *subjects[subject]]
                 if is_beside or its not in [layer, *lower, *EXCEPTIONS.get(name, [])]:
                     yield f"{name} includes {prefix}{rest}"

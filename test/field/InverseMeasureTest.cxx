@@ -19,7 +19,7 @@ namespace
 class InverseMeasureTest : public DeviceTest
 {};
 
-/** What is expected, and how many voxels rounding may count otherwise. */
+/** Holds the expected errors, and the number of voxels that rounding may count otherwise. */
 struct ExpectedErrors
 {
   gpureg::InverseErrors errors;

@@ -249,7 +249,7 @@ TEST_P(TransformInverterTest, SaysWhatHasNoInverse)
   singular->Scale(0);
   expectRefused(*singular);
   expectRefused(*itk::ThinPlateSplineKernelTransform<double, 2>::New());
-  // What it follows does not matter.
+  // An error leaves the inverter usable.
   Random     random(7);
   const auto spline = MakeSpline<2, 3>(random, 0.2);
   const auto closed = itk::BSplineDeformableTransform<double, 2, 3>::New();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of all schemes of diffeomorphic registration share: one test for each device and scheme, small images, and results to compare.
+// Tests of all schemes of diffeomorphic registration share these: one test for each device and scheme, small images, and results to compare.
 #ifndef DenseCase_h
 #define DenseCase_h
 
@@ -16,7 +16,7 @@
 namespace gpuregtest
 {
 
-/** What a registration finds. */
+/** Holds the results of a registration. */
 struct DenseResult
 {
   std::vector<double>      costs; // of the last level

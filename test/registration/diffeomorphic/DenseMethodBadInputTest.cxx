@@ -256,7 +256,7 @@ TEST_P(SyNMethodBadInputTest, Masks)
                                 "Set another mask, or none" },
                               [&](SyN & method) { set(method, nothing.GetPointer()); });
   }
-  // What the message says to do is possible.
+  // The remedy that the message names is possible.
   const auto method = Make();
   this->Mend(*method);
   GetImageMetric(*method).SetFixedImageMask(ball.GetPointer());

@@ -235,7 +235,7 @@ TEST_P(DiffeomorphicMethodTest, FollowsADeformation)
         largest = std::max(largest, error);
         ++count;
       });
-      // Of both inverses.
+      // Both inverses have errors.
       EXPECT_LE(sum / count, 0.01 * problem.grid.spacing[0]) << scheme;
       EXPECT_LE(largest, 0.2 * problem.grid.spacing[0]) << scheme;
     };
@@ -333,7 +333,7 @@ TEST_P(DiffeomorphicMethodTest, InvertsAFreeFormDeformation)
   }
   spline->SetTransformDomainPhysicalDimensions(dimensions);
   spline->SetTransformDomainMeshSize(mesh);
-  // Of 11 × 11 points those inside, so that nothing moves at the domain's edge.
+  // Only the inner ones of 11 × 11 points move, so that nothing moves at the domain's edge.
   auto coefficients = spline->GetParameters();
   for (itk::SizeValueType n = 0; n < coefficients.GetSize(); ++n)
   {

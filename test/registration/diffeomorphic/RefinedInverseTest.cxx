@@ -41,7 +41,7 @@ TEST_P(RefinedInverseTest, UndoesTheDeformation)
       EXPECT_GT(before[1], 1e-2);
       EXPECT_LT(after[0], 1e-4);
       EXPECT_LT(after[1], 1e-3);
-      // What the device has measured includes the voxels at the edge.
+      // The errors that the device has measured include the voxels at the edge.
       EXPECT_LT(errors.mean, 1e-4);
       EXPECT_LT(errors.largest, 1e-3);
       EXPECT_GE(errors.largest, after[1] - 1e-5);
