@@ -25,7 +25,7 @@ public:
   {}
 
   /** Waits for the errors of an inverse; does not look for folds. field, inverse: float[3] a voxel, mm. scratch: an array, neither of the
-   *  fields, which is overwritten; as many voxels are described at a time as it has room for. */
+   *  fields, which is overwritten; its size limits how many voxels are described at a time. */
   InverseErrors
   Measure(const kernels::FieldGrid & grid,
           const Memory &             field,

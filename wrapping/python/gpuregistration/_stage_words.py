@@ -25,7 +25,9 @@ def typical_value(field: Any) -> Any:
 
 def write_stages(stages: Sequence[Stage]) -> Optional[str]:
     """Returns the text of --transform for stages; None if a setting cannot be written there, such as a range of angles."""
-    return None if any(_write_stage(stage) is None for stage in stages) else ",".join(str(_write_stage(stage)) for stage in stages)
+    texts = [_write_stage(stage) for stage in stages]
+    written = [text for text in texts if text is not None]
+    return ",".join(written) if len(written) == len(texts) else None
 
 
 def _write_stage(stage: Stage) -> Optional[str]:

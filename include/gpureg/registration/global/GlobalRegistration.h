@@ -150,7 +150,8 @@ public:
    *  \param parallelFor the threads to use.
    *  \param progress called from the caller's thread for each batch; may throw to end the work, and may be empty.
    *  \throws BadInputError for settings out of range, images that are missing, constant, of one slice, not on the device, or that do not
-   *  overlap, or an initial map that mirrors; the message names a further pair; OutOfMemoryError, before anything is allocated, if the device has no room for what GetPlan() says. */
+   *  overlap, or an initial map that mirrors; the message names a further pair; OutOfMemoryError, before
+   *  anything is allocated, if the device has no room for what GetPlan() says. */
   GlobalResult
   Register(const GlobalProblem &                               problem,
            const GlobalSettings &                              settings,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/diffeomorphic/DiffeomorphicPairs.h"
 
+#include "gpureg/core/Error.h"
+
 #include <algorithm>
 
 namespace gpureg
@@ -36,6 +38,15 @@ FindRemedyOfNoOverlap(bool areDeformed)
                        "give an axis of few "
                        "voxels a weight of 0"
                      : "begin with a transform that brings them together";
+}
+
+void
+ThrowNoOverlap(std::size_t pair, bool areDeformed)
+{
+  throw BadInputError(
+    NamePair(pair) +
+    "no voxel of the fixed image is mapped into the moving image, or all of them are outside of a mask: " +
+    FindRemedyOfNoOverlap(areDeformed));
 }
 
 } // namespace gpureg

@@ -6,6 +6,7 @@
 
 #include "engine/registration/ImagePairs.h"
 
+#include <cstddef>
 #include <vector>
 
 namespace gpureg
@@ -28,6 +29,11 @@ BeginsDeformed(const DiffeomorphicProblem & problem, const DiffeomorphicSettings
 /** Returns what to do about images that do not overlap, for messages. areDeformed: true where the deformation has moved them */
 const char *
 FindRemedyOfNoOverlap(bool areDeformed);
+
+/** Throws BadInputError about a pair of images of which no voxel can be compared.
+ *  \param pair its number \param areDeformed see FindRemedyOfNoOverlap() */
+[[noreturn]] void
+ThrowNoOverlap(std::size_t pair, bool areDeformed);
 
 } // namespace gpureg
 

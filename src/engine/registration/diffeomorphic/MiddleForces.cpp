@@ -102,7 +102,7 @@ MiddleForces::CheckImages()
 {
   for (const auto & pair : m_Pairs)
   {
-    WithPairNamed(pair->GetNumber(), [&] { pair->CheckImages(this->FindRemedy(0)); });
+    WithPairNamed(pair->GetNumber(), [&] { pair->CheckImages(FindRemedyOfNoOverlap(this->IsDeformed(0))); });
   }
 }
 
@@ -111,7 +111,7 @@ MiddleForces::SetRanges(int t)
 {
   for (const auto & pair : m_Pairs)
   {
-    WithPairNamed(pair->GetNumber(), [&] { pair->SetRanges(t == 0, this->FindRemedy(t)); });
+    WithPairNamed(pair->GetNumber(), [&] { pair->SetRanges(t == 0, FindRemedyOfNoOverlap(this->IsDeformed(t))); });
   }
 }
 
@@ -133,10 +133,10 @@ MiddleForces::Enqueue(MiddleRole role, int t, int & sign)
   return *m_Scratch;
 }
 
-const char *
-MiddleForces::FindRemedy(int t) const
+bool
+MiddleForces::IsDeformed(int t) const
 {
-  return FindRemedyOfNoOverlap(m_BeginsDeformed || t > 0);
+  return m_BeginsDeformed || t > 0;
 }
 
 std::int64_t
@@ -169,10 +169,7 @@ MiddleForces::DownloadCosts(int count) const
       }
       if (asGiven <= GPUREG_NO_EVALUATED_VALUE || exchanged <= GPUREG_NO_EVALUATED_VALUE)
       {
-        throw BadInputError(NamePair(m_Pairs[n]->GetNumber()) +
-                            "no voxel of the fixed image lies in the moving image, or all of them are outside of a "
-                            "mask: " +
-                            this->FindRemedy(t));
+        ThrowNoOverlap(m_Pairs[n]->GetNumber(), this->IsDeformed(t));
       }
       if (n == 0)
       {

@@ -84,9 +84,9 @@ public:
   PlanLevel(const std::vector<MiddleSources> & pairs, int iterations, const LevelGrid & level, MemoryLedger & ledger);
 
 private:
-  /** Returns what to do about images that do not overlap at iteration t. */
-  const char *
-  FindRemedy(int t) const;
+  /** Returns true if the images of iteration t are deformed. */
+  bool
+  IsDeformed(int t) const;
 
   /** Returns the place in m_Values of a pair's similarity at iteration t. */
   std::int64_t

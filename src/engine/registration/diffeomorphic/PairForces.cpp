@@ -205,10 +205,7 @@ PairForces::DownloadCosts(int count) const
     }
     if (!hasVoxels)
     {
-      throw BadInputError(NamePair(term.number) +
-                          "no voxel of the fixed image is mapped into the moving image, or all of them are outside of "
-                          "a mask: " +
-                          FindRemedyOfNoOverlap(m_BeginsDeformed));
+      ThrowNoOverlap(term.number, m_BeginsDeformed);
     }
   }
   return costs;
