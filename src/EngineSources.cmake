@@ -88,6 +88,9 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/diffeomorphic/LevelGrid.cpp
     engine/registration/diffeomorphic/LocalCorrelationForces.cpp
     engine/registration/diffeomorphic/SampledForces.cpp
+    engine/registration/diffeomorphic/Slab.cpp
+    engine/registration/diffeomorphic/SlabRegistration.cpp
+    engine/registration/diffeomorphic/SlabTeam.cpp
     engine/metric/Similarity.cpp
     engine/image/LoadedImage.cpp
     engine/registration/diffeomorphic/MiddleForces.cpp

@@ -296,11 +296,12 @@ CudaQueue::DoDownload(void * target, const Memory & source, std::size_t bytes)
 }
 
 void
-CudaQueue::DoCopy(Memory & target, const Memory & source, std::size_t bytes)
+CudaQueue::DoCopy(
+  Memory & target, std::size_t targetFirst, const Memory & source, std::size_t sourceFirst, std::size_t bytes)
 {
   const CudaDeviceScope scope(m_Device);
-  CheckCuda(cudaMemcpyAsync(static_cast<CudaMemory &>(target).GetAddress(),
-                            static_cast<const CudaMemory &>(source).GetAddress(),
+  CheckCuda(cudaMemcpyAsync(AddressIn<char>(target) + targetFirst,
+                            AddressIn<char>(source) + sourceFirst,
                             bytes,
                             cudaMemcpyDeviceToDevice,
                             m_Stream),

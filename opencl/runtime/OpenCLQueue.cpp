@@ -241,10 +241,12 @@ OpenCLQueue::DoDownload(void * target, const Memory & source, std::size_t bytes)
 }
 
 void
-OpenCLQueue::DoCopy(Memory & target, const Memory & source, std::size_t bytes)
+OpenCLQueue::DoCopy(
+  Memory & target, std::size_t targetFirst, const Memory & source, std::size_t sourceFirst, std::size_t bytes)
 {
   CheckOpenCL(GetDeviceName(), [&] {
-    m_Queue.enqueueCopyBuffer(BufferOf(source), BufferOf(target), 0, 0, bytes, nullptr, GetTimedEvent());
+    m_Queue.enqueueCopyBuffer(
+      BufferOf(source), BufferOf(target), sourceFirst, targetFirst, bytes, nullptr, GetTimedEvent());
     StoreFirstTimed();
   });
 }

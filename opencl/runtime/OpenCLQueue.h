@@ -142,7 +142,8 @@ private:
   void
   DoStartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
   void
-  DoCopy(Memory & target, const Memory & source, std::size_t bytes) override;
+  DoCopy(Memory & target, std::size_t targetFirst, const Memory & source, std::size_t sourceFirst, std::size_t bytes)
+    override;
   /** Returns the kernel of a launch. \throws UnsupportedError if the device cannot compute in doubles and the kernel does */
   cl::Kernel &
   GetKernel(const KernelLaunch & launch, const std::string & options);

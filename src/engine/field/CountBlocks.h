@@ -3,6 +3,7 @@
 #ifndef gpureg_CountBlocks_h
 #define gpureg_CountBlocks_h
 
+#include "engine/core/Range.h"
 #include "engine/field/FieldKernels.h"
 #include "engine/runtime/Queue.h"
 
@@ -20,6 +21,26 @@ CountBlocks(const Queue & queue, const kernels::FieldGrid & grid, int axis, int 
   return queue.GetKind() == DeviceKind::Host
            ? kernels::CountFieldBlocks(&grid, axis, kernels::HostBlockWidth, kernels::HostBlockLength)
            : kernels::CountFieldBlocks(&grid, axis, kernels::DeviceBlockWidth, deviceLength);
+}
+
+/** Counts planes of which every block along z has a part, or a multiple: a range of planes that begins at a multiple of it has blocks of its
+ *  own. */
+constexpr int PlanesOfBlocks = 16;
+static_assert(PlanesOfBlocks % kernels::HostBlockLength == 0 && PlanesOfBlocks % kernels::DeviceBlockLength == 0 &&
+                PlanesOfBlocks % kernels::DeviceBoxesLength == 0,
+              "blocks of all lengths begin there");
+
+/** Returns the blocks along z of a range of a grid's planes, which begins at a multiple of PlanesOfBlocks, and ends at one or with the grid.
+ *  \param deviceLength as that of CountBlocks() */
+inline Range
+LocateBlocks(const Queue & queue, const kernels::FieldGrid & grid, int deviceLength, const Range & planes)
+{
+  const int          length = queue.GetKind() == DeviceKind::Host ? int{ kernels::HostBlockLength } : deviceLength;
+  const std::int64_t ofPlane =
+    CountBlocks(queue, grid, 2, deviceLength) / kernels::CountBlocksAlong(grid.size[2], length);
+  const std::int64_t begin = planes.first / length;
+  const std::int64_t end = (planes.GetEnd() + length - 1) / length;
+  return { begin * ofPlane, (end - begin) * ofPlane };
 }
 
 } // namespace gpureg

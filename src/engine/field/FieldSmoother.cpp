@@ -22,6 +22,7 @@ FieldSmoother::Set(double sigma, const kernels::FieldGrid & grid, FieldBorder bo
     throw std::logic_error("recursive Gaussians smooth the border as well");
   }
   m_Grid = grid;
+  m_MeasuredPlanes = { 0, grid.size[2] };
   m_Kind = kind;
   m_Sigma = sigma;
   m_Smoothing.clearsBorder = hasZeroBorder;
@@ -55,7 +56,8 @@ FieldSmoother::SmoothAndMeasure(
   kernels::FieldSmoothing a = m_Smoothing;
   a.measures = 1;
   this->Enqueue(a, field, first, second, smoothed, &parts);
-  reducer.ComputeLargest(parts, 0, blocks, longest, 0);
+  const Range measured = LocateBlocks(m_Queue, m_Grid, kernels::DeviceBlockLength, m_MeasuredPlanes);
+  reducer.ComputeLargest(parts, measured.first, measured.count, longest, 0);
 }
 
 void

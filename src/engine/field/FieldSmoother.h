@@ -2,6 +2,7 @@
 #ifndef gpureg_FieldSmoother_h
 #define gpureg_FieldSmoother_h
 
+#include "engine/core/Range.h"
 #include "engine/field/FieldKernels.h"
 #include "engine/field/FieldReducer.h"
 #include "engine/filter/RecursiveFilter.h"
@@ -42,12 +43,20 @@ public:
     , m_Recursion(queue)
   {}
 
-  /** Sets the Gaussian's standard deviation, in voxels, and the grid. 0: Smooth() copies the field, its border included. */
+  /** Sets the Gaussian's standard deviation, in voxels, and the grid, all planes of which are measured. 0: Smooth() copies the field, its border
+   *  included. */
   void
   Set(double                     sigma,
       const kernels::FieldGrid & grid,
       FieldBorder                border = FieldBorder::Smoothed,
       GaussianKind               kind = GaussianKind::Discrete);
+
+  /** Makes SmoothAndMeasure() measure these planes alone: see LocateBlocks(). */
+  void
+  SetMeasuredPlanes(const Range & planes)
+  {
+    m_MeasuredPlanes = planes;
+  }
 
   /** Says whether a part of the field stays unsmoothed, which is read when the rest is done. */
   bool
@@ -94,6 +103,7 @@ private:
   GaussianKind            m_Kind = GaussianKind::Discrete;
   double                  m_Sigma = 0;
   kernels::FieldGrid      m_Grid{};
+  Range                   m_MeasuredPlanes;
   kernels::FieldSmoothing m_Smoothing{};
   MemoryPointer           m_Weights; // float: of all axes, behind each other
 };

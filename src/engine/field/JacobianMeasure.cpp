@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace gpureg
 {
@@ -20,34 +19,39 @@ constexpr std::size_t BytesOfVoxel = kernels::JacobianNumbers * sizeof(float);
 } // namespace
 
 VolumeChanges
-JacobianMeasure::Measure(const kernels::FieldGrid & grid,
-                         const Memory &             field,
-                         FieldReducer &             reducer,
-                         MemoryPointer &            scratch)
+JacobianSums::Summarize() const
 {
-  const std::int64_t voxels = kernels::CountFieldVoxels(&grid);
-  Reserve(m_Queue, scratch, CountScratchBytes(voxels));
-  Reserve(m_Queue, m_Numbers, BytesOfVoxel);
-  const auto atOnce = static_cast<std::int64_t>(scratch->GetSize() / BytesOfVoxel);
-  double     logarithms = 0;
-  double     squaresOfLogarithms = 0;
-  double     folded = 0;
-  float      mostNegative = -std::numeric_limits<float>::infinity();
-  for (std::int64_t first = 0; first < voxels; first += atOnce)
-  {
-    const Numbers numbers = this->Describe(grid, field, first, std::min(atOnce, voxels - first), reducer, *scratch);
-    logarithms += numbers[kernels::JacobianLogarithm];
-    squaresOfLogarithms += numbers[kernels::JacobianLogarithmSquare];
-    folded += numbers[kernels::JacobianFolded];
-    mostNegative = std::max(mostNegative, numbers[kernels::JacobianNegative]);
-  }
-  const double  mean = logarithms / static_cast<double>(voxels);
-  const double  squares = squaresOfLogarithms / static_cast<double>(voxels);
+  const double  mean = logarithms / voxels;
+  const double  squares = squaresOfLogarithms / voxels;
   VolumeChanges changes;
   changes.smallestDeterminant = -mostNegative;
   changes.foldedVoxels = std::llround(folded);
   changes.logDeterminantDeviation = std::sqrt(std::max(0.0, squares - mean * mean));
   return changes;
+}
+
+JacobianSums
+JacobianMeasure::Add(const kernels::FieldGrid & grid,
+                     const Range &              range,
+                     const Memory &             field,
+                     FieldReducer &             reducer,
+                     MemoryPointer &            scratch)
+{
+  Reserve(m_Queue, scratch, CountScratchBytes(kernels::CountFieldVoxels(&grid)));
+  Reserve(m_Queue, m_Numbers, BytesOfVoxel);
+  const auto   atOnce = static_cast<std::int64_t>(scratch->GetSize() / BytesOfVoxel);
+  JacobianSums sums;
+  sums.voxels = static_cast<double>(range.count);
+  for (std::int64_t first = range.first; first < range.GetEnd(); first += atOnce)
+  {
+    const std::int64_t voxels = std::min(atOnce, range.GetEnd() - first);
+    const Numbers      numbers = this->Describe(grid, field, first, voxels, reducer, *scratch);
+    sums.logarithms += numbers[kernels::JacobianLogarithm];
+    sums.squaresOfLogarithms += numbers[kernels::JacobianLogarithmSquare];
+    sums.folded += numbers[kernels::JacobianFolded];
+    sums.mostNegative = std::max<double>(sums.mostNegative, numbers[kernels::JacobianNegative]);
+  }
+  return sums;
 }
 
 JacobianMeasure::Numbers

@@ -2,6 +2,7 @@
 #ifndef gpureg_JacobianMeasure_h
 #define gpureg_JacobianMeasure_h
 
+#include "engine/core/Range.h"
 #include "engine/field/FieldKernels.h"
 #include "engine/field/FieldReducer.h"
 #include "engine/runtime/Queue.h"
@@ -9,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace gpureg
 {
@@ -19,6 +21,20 @@ struct VolumeChanges
   double       smallestDeterminant = 1;
   std::int64_t foldedVoxels = 0; // whose determinant is 0 or less
   double       logDeterminantDeviation = 0;
+};
+
+/** Holds what the Jacobian determinants of some voxels add up to. Those of several parts of a grid are added up, and the larger one of
+ *  mostNegative is taken. */
+struct JacobianSums
+{
+  double voxels = 0;
+  double folded = 0;
+  double logarithms = 0;
+  double squaresOfLogarithms = 0;
+  double mostNegative = -std::numeric_limits<double>::infinity(); // minus the smallest determinant
+
+  VolumeChanges
+  Summarize() const;
 };
 
 /** Measures the Jacobian determinants of deformations x + u(x): see kernels/field/FieldJacobian.h. */
@@ -33,7 +49,18 @@ public:
   /** Waits for the numbers of a field, float[3] a voxel, mm. scratch: an array, not the field, which is overwritten; as many voxels are
    *  described at a time as it holds. */
   VolumeChanges
-  Measure(const kernels::FieldGrid & grid, const Memory & field, FieldReducer & reducer, MemoryPointer & scratch);
+  Measure(const kernels::FieldGrid & grid, const Memory & field, FieldReducer & reducer, MemoryPointer & scratch)
+  {
+    return this->Add(grid, { 0, kernels::CountFieldVoxels(&grid) }, field, reducer, scratch).Summarize();
+  }
+
+  /** Waits for the sums over a range of a grid's voxels; otherwise as Measure(). */
+  JacobianSums
+  Add(const kernels::FieldGrid & grid,
+      const Range &              range,
+      const Memory &             field,
+      FieldReducer &             reducer,
+      MemoryPointer &            scratch);
 
   /** Returns the bytes that Measure() reserves in scratch for a field of so many voxels: see CountMeasureBytes(). */
   static std::size_t

@@ -5,6 +5,7 @@
 
 #include "gpureg/image/DeviceImage.h"
 
+#include "engine/core/Range.h"
 #include "engine/runtime/Queue.h"
 
 #include <cstddef>
@@ -29,6 +30,17 @@ CountWideBytes(const DeviceImage & image)
 /** Returns an image's values in its precision: its own, or those of a narrow image, which it enqueues to write to made. */
 const Memory &
 Widen(Queue & queue, const DeviceImage & image, MemoryPointer & made);
+
+/** Holds values in an image's precision, from a first one on. */
+struct WideValues
+{
+  const Memory & memory;
+  std::int64_t   first;
+};
+
+/** Returns a range of an image's values as Widen() returns all of them. made gets no other values. */
+WideValues
+WidenRange(Queue & queue, const DeviceImage & image, const Range & range, MemoryPointer & made);
 
 } // namespace gpureg
 

@@ -146,10 +146,11 @@ Queue::Download(void * target, const Memory & source, std::size_t bytes)
 }
 
 void
-Queue::Copy(Memory & target, const Memory & source, std::size_t bytes)
+Queue::CopyBytes(
+  Memory & target, std::size_t targetFirst, const Memory & source, std::size_t sourceFirst, std::size_t bytes)
 {
   this->CheckIsOperating();
-  this->DoCopy(target, source, bytes);
+  this->DoCopy(target, targetFirst, source, sourceFirst, bytes);
 }
 
 void

@@ -185,7 +185,16 @@ public:
 
   /** Enqueues a copy of the first bytes of source to target. */
   void
-  Copy(Memory & target, const Memory & source, std::size_t bytes);
+  Copy(Memory & target, const Memory & source, std::size_t bytes)
+  {
+    this->CopyBytes(target, 0, source, 0, bytes);
+  }
+
+  /** Enqueues a copy of bytes of source, from a first one on, to target. source may be of another device of the same kind, but for OpenCL; no work
+   *  that writes it may be under way there. */
+  void
+  CopyBytes(
+    Memory & target, std::size_t targetFirst, const Memory & source, std::size_t sourceFirst, std::size_t bytes);
 
   /** Enqueues an item kernel for at least one item; see ForEachItem(). */
   virtual void
@@ -342,7 +351,8 @@ private:
   virtual void
   DoDownload(void * target, const Memory & source, std::size_t bytes) = 0;
   virtual void
-  DoCopy(Memory & target, const Memory & source, std::size_t bytes) = 0;
+  DoCopy(
+    Memory & target, std::size_t targetFirst, const Memory & source, std::size_t sourceFirst, std::size_t bytes) = 0;
 
   /** Counts a copy that is about to be enqueued, unless the device's memory is the host's. */
   void

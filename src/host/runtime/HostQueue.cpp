@@ -85,11 +85,12 @@ HostQueue::DoStartDownload(void * target, const Memory & source, std::size_t byt
 }
 
 void
-HostQueue::DoCopy(Memory & target, const Memory & source, std::size_t bytes)
+HostQueue::DoCopy(
+  Memory & target, std::size_t targetFirst, const Memory & source, std::size_t sourceFirst, std::size_t bytes)
 {
   constexpr std::size_t chunk = std::size_t{ 1 } << 20;
-  char * const          to = static_cast<char *>(GetHostAddress(target));
-  const char * const    from = static_cast<const char *>(GetHostAddress(const_cast<Memory &>(source)));
+  char * const          to = static_cast<char *>(GetHostAddress(target)) + targetFirst;
+  const char * const    from = static_cast<const char *>(GetHostAddress(const_cast<Memory &>(source))) + sourceFirst;
   ForEachTask(static_cast<std::int64_t>((bytes + chunk - 1) / chunk), [=](std::int64_t task) {
     const std::size_t first = static_cast<std::size_t>(task) * chunk;
     std::memcpy(to + first, from + first, std::min(chunk, bytes - first));

@@ -106,7 +106,8 @@ private:
   void
   DoStartDownload(void * target, const Memory & source, std::size_t bytes, std::size_t offset, int buffer) override;
   void
-  DoCopy(Memory & target, const Memory & source, std::size_t bytes) override;
+  DoCopy(Memory & target, std::size_t targetFirst, const Memory & source, std::size_t sourceFirst, std::size_t bytes)
+    override;
 
   double m_Started = 0;
   double m_Stopped = 0;

@@ -5,8 +5,6 @@
 #include "KnownDeformation.h"
 #include "TestDevices.h"
 
-#include "engine/core/Matrix3.h"
-
 #include "gpureg/core/Error.h"
 
 #include <gtest/gtest.h>
@@ -32,45 +30,6 @@ MakeSettings(DiffeomorphicScheme scheme)
   settings.iterations = { 40, 40 };
   settings.step = 0.25;
   return settings;
-}
-
-/** Returns a grid of displacements at the voxels of a grid and 8 around it.
- *  \param move gives the point that a point is moved to */
-template <typename TMove>
-gpureg::DisplacementGrid
-Sample(const VoxelGrid & grid, const TMove & move)
-{
-  constexpr int Margin = 8;
-  VoxelGrid     wide = grid;
-  for (std::size_t d = 0; d < static_cast<std::size_t>(grid.dimension); ++d)
-  {
-    wide.size[d] += 2 * Margin;
-    for (std::size_t r = 0; r < 3; ++r)
-    {
-      wide.toPoint.offset[r] -= Margin * grid.toPoint.matrix[3 * r + d];
-    }
-  }
-  gpureg::DisplacementGrid field;
-  field.kind = gpureg::GridKind::Field;
-  field.size = wide.size;
-  field.toGrid.matrix = gpureg::Invert(wide.toPoint.matrix);
-  field.toGrid.offset = gpureg::Multiply(field.toGrid.matrix, wide.toPoint.offset);
-  for (double & offset : field.toGrid.offset)
-  {
-    offset = -offset;
-  }
-  field.vectors = [wide, move](std::int64_t first, std::int64_t count, double * out) {
-    for (std::int64_t n = first; n < first + count; ++n)
-    {
-      const Point p = wide.GetPoint(n);
-      const Point q = move(p);
-      for (std::size_t c = 0; c < 3; ++c)
-      {
-        *out++ = q[c] - p[c];
-      }
-    }
-  };
-  return field;
 }
 
 /** Moves a point by a share of its displacement between a pair's images. share: from 0 to 1 */
@@ -125,7 +84,7 @@ TEST_P(DenseStartTest, FindsTheRestOfADeformation)
       Pair       pair(GetParam(), dimension, 1.0);
       const auto start = [&pair, share](const Point & p) { return MovePartly(pair, p, share); };
       auto       problem = pair.Load();
-      problem.initial.Append(Sample(pair.grid, start));
+      problem.initial.Append(SampleDisplacements(pair.grid, start));
       const Floats nothing(3 * pair.fixed.size());
       const double before = pair.ComputeError(Follow(pair.grid, nothing, start));
       EXPECT_NEAR(before, (1 - share) * pair.ComputeError(nothing), 5.1e-8);
@@ -181,7 +140,7 @@ TEST_P(DenseStartTest, IsThatOfALinearMap)
       // Begins with the same map as a field, and as a field behind a linear map.
       const ErrorOfRecord record(5.7e-7, 5.1e-7, 1.33e-3);
       problem.initial = {};
-      problem.initial.Append(Sample(pair.grid, move));
+      problem.initial.Append(SampleDisplacements(pair.grid, move));
       EXPECT_TRUE(IsWithinRecord(GetParam(), ComputeLargestDifference(find(), expected), record)) << GetName(scheme);
       gpureg::IndexMap shift;
       shift.offset = { 0.7, -0.4, 0.5 };
@@ -190,7 +149,7 @@ TEST_P(DenseStartTest, IsThatOfALinearMap)
       };
       problem.initial = {};
       problem.initial.Append(shift);
-      problem.initial.Append(Sample(pair.grid, unshifted));
+      problem.initial.Append(SampleDisplacements(pair.grid, unshifted));
       EXPECT_TRUE(IsWithinRecord(GetParam(), ComputeLargestDifference(find(), expected), record)) << GetName(scheme);
     }
   }
@@ -204,7 +163,7 @@ TEST_P(DenseStartTest, MovesTheFixedImageOfAVelocity)
   const auto start = [&pair](const Point & p) { return pair.Move(p); };
   std::swap(problem.fixed, problem.moving);
   problem.fixedInitial.dimension = 3;
-  problem.fixedInitial.Append(Sample(pair.grid, start));
+  problem.fixedInitial.Append(SampleDisplacements(pair.grid, start));
   const Floats field = Register(GetParam(), problem, DiffeomorphicScheme::Velocity);
   EXPECT_TRUE(IsWithinRecord(GetParam(), pair.ComputeError(Follow(pair.grid, field, start)), 0.0385));
 }
@@ -216,7 +175,8 @@ TEST_P(DenseStartTest, IsTheSameOnEachDeviceAndForAnyNumberOfThreads)
     const auto find = [scheme](const std::string & device, std::int64_t threads) {
       Pair pair(device, 3, 1.0);
       auto problem = pair.Load();
-      problem.initial.Append(Sample(pair.grid, [&pair](const Point & p) { return MovePartly(pair, p, 0.6); }));
+      problem.initial.Append(
+        SampleDisplacements(pair.grid, [&pair](const Point & p) { return MovePartly(pair, p, 0.6); }));
       auto settings = MakeSettings(scheme);
       settings.iterations = { 6, 4 };
       gpureg::DiffeomorphicRegistration registration(device);
@@ -234,7 +194,7 @@ TEST_P(DenseStartTest, SaysWhatIsWrongAndGoesOn)
 {
   Pair                              pair(GetParam(), 2, 1.0);
   gpureg::DiffeomorphicRegistration registration(GetParam());
-  const auto                        field = Sample(pair.grid, [](const Point & p) { return p; });
+  const auto                        field = SampleDisplacements(pair.grid, [](const Point & p) { return p; });
   auto                              problem = pair.Load();
   problem.fixedInitial.Append(field);
   EXPECT_THROW(registration.Register(problem, MakeSettings(DiffeomorphicScheme::Greedy), OnThreads(2)),
@@ -249,7 +209,7 @@ TEST_P(DenseStartTest, SaysWhatIsWrongAndGoesOn)
     EXPECT_THROW(registration.Register(problem, settings, OnThreads(2)), gpureg::UnsupportedError);
     // A field that leads out of the moving image.
     auto far = pair.Load();
-    far.initial.Append(Sample(pair.grid, [](const Point & p) { return Point{ p[0] + 1e5, p[1], p[2] }; }));
+    far.initial.Append(SampleDisplacements(pair.grid, [](const Point & p) { return Point{ p[0] + 1e5, p[1], p[2] }; }));
     EXPECT_THROW(registration.Register(far, settings, OnThreads(2)), gpureg::BadInputError);
     registration.Register(pair.Load(), settings, OnThreads(2));
   }

@@ -6,7 +6,6 @@
 
 #include "gpureg/image/LoadedImage.h"
 
-#include "engine/field/FieldGeometry.h"
 #include "engine/filter/LevelGeometry.h"
 #include "engine/registration/diffeomorphic/FieldForces.h"
 #include "engine/runtime/Backend.h"
@@ -225,9 +224,8 @@ public:
       const gpureg::LevelMaker maker{ *m_Queue, *m_Lines };
       const auto               ofFixed = gpureg::MakeLevelImage(maker, fixed, "fixed", { 1, 1, 1 }, m_Fixed, m_Mask);
       const auto ofMoving = gpureg::MakeLevelImage(maker, moving, "moving", { 1, 1, 1 }, m_Moving, m_Mask);
-      const auto grid =
-        gpureg::MakeFieldGrid(its.dimension, its.size, its.toPoint.matrix, gpureg::GetSpacing(its.toPoint));
-      m_Forces->SetImages(grid, ofFixed, ofMoving, gpureg::MakeDisplacedMap(its.initial), 0, OnThreads(2));
+      const auto level = gpureg::MakeLevelGrid(its.dimension, its.size, its.toPoint);
+      m_Forces->SetImages(level, ofFixed, ofMoving, gpureg::MakeDisplacedMap(its.initial), 0, OnThreads(2));
     });
   }
 

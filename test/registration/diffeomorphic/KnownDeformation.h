@@ -5,8 +5,11 @@
 
 #include "TestParallelFor.h"
 
+#include "engine/core/Matrix3.h"
+
 #include "gpureg/image/LoadedImage.h"
 #include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
+#include "gpureg/transform/TransformChain.h"
 
 #include <algorithm>
 #include <array>
@@ -82,11 +85,17 @@ class Pair
 {
 public:
   Pair(const std::string & device, int dimension, double edge)
-    : grid(MakeGrid(dimension, edge))
+    : Pair(device, MakeGrid(dimension, edge), edge)
+  {}
+
+  /** \param edge of a voxel of the grid, mm, about */
+  Pair(const std::string & device, const VoxelGrid & itsGrid, double edge)
+    : grid(itsGrid)
     , m_Edge(edge)
     , m_Fixed(device)
     , m_Moving(device)
   {
+    const int          dimension = grid.dimension;
     const std::int64_t count = gpureg::CountOf(grid.size);
     m_Centre = grid.GetPoint(count / 2);
     for (std::int64_t n = 0; n < count; ++n)
@@ -176,6 +185,45 @@ private:
   gpureg::LoadedImage m_Fixed;
   gpureg::LoadedImage m_Moving;
 };
+
+/** Returns a grid of displacements at the voxels of a grid and 8 around it.
+ *  \param move gives the point that a point is moved to */
+template <typename TMove>
+gpureg::DisplacementGrid
+SampleDisplacements(const VoxelGrid & grid, const TMove & move)
+{
+  constexpr int Margin = 8;
+  VoxelGrid     wide = grid;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(grid.dimension); ++d)
+  {
+    wide.size[d] += 2 * Margin;
+    for (std::size_t r = 0; r < 3; ++r)
+    {
+      wide.toPoint.offset[r] -= Margin * grid.toPoint.matrix[3 * r + d];
+    }
+  }
+  gpureg::DisplacementGrid field;
+  field.kind = gpureg::GridKind::Field;
+  field.size = wide.size;
+  field.toGrid.matrix = gpureg::Invert(wide.toPoint.matrix);
+  field.toGrid.offset = gpureg::Multiply(field.toGrid.matrix, wide.toPoint.offset);
+  for (double & offset : field.toGrid.offset)
+  {
+    offset = -offset;
+  }
+  field.vectors = [wide, move](std::int64_t first, std::int64_t count, double * out) {
+    for (std::int64_t n = first; n < first + count; ++n)
+    {
+      const Point p = wide.GetPoint(n);
+      const Point q = move(p);
+      for (std::size_t c = 0; c < 3; ++c)
+      {
+        *out++ = q[c] - p[c];
+      }
+    }
+  };
+  return field;
+}
 
 inline Floats
 TakeField(gpureg::DiffeomorphicRegistration & registration,

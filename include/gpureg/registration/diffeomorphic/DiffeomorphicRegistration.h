@@ -28,6 +28,8 @@
 namespace gpureg
 {
 
+class SlabMember;
+
 /** Holds a field to the middle and its inverse, which a registration by SyN has left. */
 struct MiddleState
 {
@@ -247,6 +249,12 @@ public:
   GetStatistics() const;
 
 private:
+  friend class SlabRegistration;
+
+  /** Makes this engine register a slab of the images beside other devices, or all of them for null. */
+  void
+  SetMember(SlabMember * member);
+
   class Implementation;
   std::unique_ptr<Implementation> m_Implementation;
 };

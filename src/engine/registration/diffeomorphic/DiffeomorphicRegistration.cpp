@@ -8,6 +8,7 @@
 #include "engine/registration/diffeomorphic/DiffeomorphicPlan.h"
 #include "engine/registration/diffeomorphic/GreedyScheme.h"
 #include "engine/registration/diffeomorphic/DiffeomorphicPairs.h"
+#include "engine/registration/diffeomorphic/SlabTeam.h"
 #include "engine/registration/diffeomorphic/SyNScheme.h"
 #include "engine/registration/diffeomorphic/VelocityScheme.h"
 #include "engine/runtime/Backend.h"
@@ -131,7 +132,7 @@ public:
   {
     this->CheckIsRegistered();
     return Operate(*m_Queue, parallelFor, [&] {
-      const kernels::FieldGrid & grid = m_Scheme->GetGrid();
+      const kernels::FieldGrid & grid = m_Scheme->GetLevel().grid;
       FieldReducer &             reducer = m_Workspace.reducer;
       MemoryPointer &            scratch = m_Workspace.second;
       const InvertedDeformation  made = m_Scheme->MakeInverse();
@@ -152,6 +153,14 @@ public:
   SetTiming(bool on)
   {
     m_IsTimed = on;
+  }
+
+  /** Makes this engine a member of a team, or none of any for null. */
+  void
+  SetMember(SlabMember * member)
+  {
+    m_Member = member;
+    m_Workspace.member = member;
   }
 
   EvaluationStatistics
@@ -181,7 +190,7 @@ private:
   SchemeWorkspace
   MakeWorkspace() const
   {
-    return { m_Backend, m_Queue, *m_Lines, this->GetName(), FieldReducer(*m_Queue), {}, {}, {} };
+    return { m_Backend, m_Queue, *m_Lines, this->GetName(), FieldReducer(*m_Queue), {}, {}, {}, m_Member };
   }
 
   void
@@ -193,13 +202,21 @@ private:
     }
   }
 
-  /** Passes a field to take, in chunks. */
+  /** Passes the voxels of a field that are the device's own to take, in chunks. */
   void
   Pass(const Memory & field, const std::function<void(std::int64_t, std::int64_t, const float *)> & take)
   {
+    const LevelGrid & level = m_Scheme->GetLevel();
+    const Range       held = GetVoxels(level, level.slab.held);
+    const Range       own = GetVoxels(level, level.slab.own);
     DownloadArray(
-      *m_Queue, field, 3 * sizeof(float), m_Voxels, [&take](std::int64_t first, std::int64_t count, const void * in) {
-        take(first, count, static_cast<const float *>(in));
+      *m_Queue, field, 3 * sizeof(float), held.count, [&](std::int64_t first, std::int64_t count, const void * in) {
+        const std::int64_t begin = std::max(held.first + first, own.first);
+        const std::int64_t end = std::min(held.first + first + count, own.GetEnd());
+        if (begin < end)
+        {
+          take(begin, end - begin, static_cast<const float *>(in) + 3 * (begin - held.first - first));
+        }
       });
   }
 
@@ -284,7 +301,8 @@ private:
     const int  most = settings.iterations[static_cast<std::size_t>(number)];
     int        iterations = most;
     m_Scheme->BeginLevel(problem, settings, number);
-    m_Voxels = kernels::CountFieldVoxels(&m_Scheme->GetGrid());
+    const LevelGrid & level = m_Scheme->GetLevel();
+    m_Voxels = GetVoxels(level, level.slab.own).count;
     Throttle   throttle(*m_Queue);
     int        t = 0;
     const auto report = [&](const ProgressFunction & to, double ofLevel) {
@@ -317,7 +335,7 @@ private:
     report(levelDone, 1);
     DiffeomorphicLevelResult result;
     result.costs = m_Scheme->DownloadCosts(t);
-    result.voxels = m_Voxels;
+    result.voxels = GetVoxels(level, { 0, level.slab.planes }).count;
     result.milliseconds = MillisecondsSince(start);
     return result;
   }
@@ -326,10 +344,18 @@ private:
   VolumeChanges
   MeasureVolumes()
   {
-    return m_Jacobian.Measure(m_Scheme->GetGrid(),
-                              m_Scheme->MakeField(DeformationField::Forward),
-                              m_Workspace.reducer,
-                              m_Workspace.second);
+    const LevelGrid & level = m_Scheme->GetLevel();
+    JacobianSums      sums = m_Jacobian.Add(level.grid,
+                                       GetVoxels(level, level.slab.GetOwnOfHeld()),
+                                       m_Scheme->MakeField(DeformationField::Forward),
+                                       m_Workspace.reducer,
+                                       m_Workspace.second);
+    if (!level.slab.IsWhole())
+    {
+      const auto joined = m_Member->Sum({ sums.voxels, sums.folded, sums.logarithms, sums.squaresOfLogarithms });
+      sums = { joined[0], joined[1], joined[2], joined[3], m_Member->FindLargest(sums.mostNegative) };
+    }
+    return sums.Summarize();
   }
 
   /** Lets the scheme unfold a deformation that folds, and writes down how the last one changes volumes. */
@@ -354,6 +380,7 @@ private:
   std::shared_ptr<Backend>     m_Backend;
   std::shared_ptr<Queue>       m_Queue;
   std::unique_ptr<LinePasses>  m_Lines;
+  SlabMember *                 m_Member = nullptr;
   SchemeWorkspace              m_Workspace;
   DiffeomorphicScheme          m_SchemeName = DiffeomorphicScheme::Greedy;
   std::unique_ptr<SchemeSteps> m_Scheme;
@@ -430,6 +457,12 @@ void
 DiffeomorphicRegistration::SetTiming(bool on)
 {
   m_Implementation->SetTiming(on);
+}
+
+void
+DiffeomorphicRegistration::SetMember(SlabMember * member)
+{
+  m_Implementation->SetMember(member);
 }
 
 EvaluationStatistics

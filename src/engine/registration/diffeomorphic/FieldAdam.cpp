@@ -19,6 +19,7 @@ void
 FieldAdam::BeginLevel(const LevelGrid & before, const LevelGrid & level)
 {
   m_Grid = level.grid;
+  m_OwnVoxels = GetVoxels(level, level.slab.GetOwnOfHeld());
   // Means that are carried have their steps behind them, and want no correction for having begun at 0.
   m_Step = before.grid.dimension == 0 ? 0 : m_Step;
   for (MemoryPointer * means : { &m_FirstMeans, &m_SecondMeans })
@@ -41,7 +42,7 @@ FieldAdam::Enqueue(double length, Memory & update, Memory & lengths, Memory & lo
                                               Output<float>(*m_SecondMeans),
                                               Output<RealNumber>(update),
                                               Output<float>(lengths));
-  m_Workspace.reducer.ComputeLargest(lengths, 0, voxels, longest, 0);
+  m_Workspace.reducer.ComputeLargest(lengths, m_OwnVoxels.first, m_OwnVoxels.count, longest, 0);
   ++m_Step;
 }
 

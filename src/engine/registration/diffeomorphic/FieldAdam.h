@@ -40,6 +40,7 @@ public:
 private:
   SchemeWorkspace &  m_Workspace;
   kernels::FieldGrid m_Grid{};
+  Range              m_OwnVoxels; // of the grid's
   int                m_Step = 0;
   MemoryPointer      m_FirstMeans; // float[3] a voxel
   MemoryPointer      m_SecondMeans;

@@ -5,9 +5,8 @@
 #include "engine/field/FieldReducer.h"
 #include "engine/field/StartTransform.h"
 #include "engine/filter/LevelImage.h"
+#include "engine/registration/diffeomorphic/LevelGrid.h"
 #include "engine/runtime/MemoryLedger.h"
-#include "kernels/core/Prelude.h"
-#include "kernels/field/FieldGrid.h"
 
 #include "gpureg/core/Geometry.h"
 #include "gpureg/core/ParallelFor.h"
@@ -31,16 +30,16 @@ public:
   virtual ~FieldForces() = default;
 
   /** Sets the images.
-   *  \param grid the fixed image's grid, which is the field's
+   *  \param level the fixed image's grid, or the planes of it that are the field's
    *  \param initial maps points of the fixed image, and their displacements, to points of the moving one
-   *  \param level each level has a number of its own */
+   *  \param number each level has a number of its own */
   virtual void
-  SetImages(const kernels::FieldGrid & grid,
-            const LevelImage &         fixed,
-            const LevelImage &         moving,
-            const DisplacedMap &       initial,
-            int                        level,
-            const ParallelFor &        parallelFor) = 0;
+  SetImages(const LevelGrid &    level,
+            const LevelImage &   fixed,
+            const LevelImage &   moving,
+            const DisplacedMap & initial,
+            int                  number,
+            const ParallelFor &  parallelFor) = 0;
 
   /** Enqueues an evaluation. field: float[3] a voxel, mm; scratch: an array of that size, which is overwritten; forces: gets derivatives
    *  that point to more similar images, float[3] a voxel, by mm; values: gets what ComputeCost() reads, at the slot, float. */
@@ -63,11 +62,11 @@ public:
   /** Writes down the arrays that SetImages() reserves for images which ImageLevel::Plan() has described.
    *  \param name what their names begin with */
   virtual void
-  Plan(const kernels::FieldGrid & grid,
-       const LevelImage &         fixed,
-       const LevelImage &         moving,
-       const std::string &        name,
-       MemoryLedger &             ledger) = 0;
+  Plan(const LevelGrid &   level,
+       const LevelImage &  fixed,
+       const LevelImage &  moving,
+       const std::string & name,
+       MemoryLedger &      ledger) = 0;
 };
 
 /** Makes the forces of a similarity, on a queue of a backend.

@@ -3,6 +3,7 @@
 
 #include "engine/field/CountBlocks.h"
 #include "engine/field/FieldSums.h"
+#include "engine/registration/diffeomorphic/SlabTeam.h"
 #include "engine/runtime/ForEachItem.h"
 
 #include <algorithm>
@@ -56,6 +57,7 @@ FieldScheme::SetSmoothing(const DiffeomorphicSettings & settings)
   const GaussianKind kind =
     settings.smoothing == DiffeomorphicSmoothing::Recursive ? GaussianKind::Recursive : GaussianKind::Discrete;
   m_UpdateSmoother.Set(settings.updateSigma, m_Level.grid, m_Border, kind);
+  m_UpdateSmoother.SetMeasuredPlanes(m_Level.slab.GetOwnOfHeld());
   m_FieldSmoother.Set(settings.fieldSigma, m_Level.grid, m_Border, kind);
   m_Smoothing = settings.smoothing;
   m_UpdateSigma = settings.updateSigma;
@@ -126,16 +128,27 @@ FieldScheme::MakeUpdate(const DiffeomorphicSettings & settings,
 {
   m_UpdateSmoother.SmoothAndMeasure(
     this->Weigh(forces, settings), first, second, update, m_Workspace.reducer, *m_Longest);
+  this->FindLongestOfTeam();
   kernels::LongestVector longest{};
   longest.length = static_cast<float>(length);
   if (m_Adam)
   {
     m_Adam->Enqueue(length, update, second, *m_Longest);
+    this->FindLongestOfTeam();
     longest.onlyShrinks = 1;
   }
   longest.slot = slot;
   ForEachItem<kernels::ComputeScaleFactorKernel>(
     *m_Workspace.queue, 1, longest, Input<float>(*m_Longest), Output<float>(*m_Factors));
+}
+
+void
+FieldScheme::FindLongestOfTeam()
+{
+  if (!m_Level.slab.IsWhole())
+  {
+    m_Workspace.member->FindLargestOnDevice(*m_Workspace.queue, *m_Longest, 0);
+  }
 }
 
 void

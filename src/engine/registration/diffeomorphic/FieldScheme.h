@@ -35,10 +35,10 @@ public:
   bool
   Iterate(const DiffeomorphicSettings & settings, int t) final;
 
-  const kernels::FieldGrid &
-  GetGrid() const override
+  const LevelGrid &
+  GetLevel() const override
   {
-    return m_Level.grid;
+    return m_Level;
   }
 
 protected:
@@ -117,6 +117,10 @@ private:
   /** Returns forces times the weights of their components: forces themselves where all weights are 1. */
   const Memory &
   Weigh(const Memory & forces, const DiffeomorphicSettings & settings);
+
+  /** Replaces the length of the longest vector of a slab by that of all slabs. */
+  void
+  FindLongestOfTeam();
 
   FieldBorder                      m_Border;
   double                           m_UpdateSigma = 0; // that the smoothers are set to

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/diffeomorphic/GreedyScheme.h"
 
+#include "engine/registration/diffeomorphic/SlabTeam.h"
 #include "engine/runtime/ForEachItem.h"
 
 #include "gpureg/core/Error.h"
@@ -45,6 +46,10 @@ GreedyScheme::Move(const DiffeomorphicSettings & settings, int t)
                                             Input<RealNumber>(second),
                                             Output<RealNumber>(update));
   m_FieldSmoother.Smooth(update, *m_Field, second, *m_Field);
+  if (!m_Level.slab.IsWhole())
+  {
+    m_Workspace.member->RefreshHalo(*m_Workspace.queue, m_Level, *m_Field);
+  }
 }
 
 const Memory &

@@ -2,6 +2,7 @@
 #include "engine/registration/diffeomorphic/LevelGrid.h"
 
 #include "engine/field/FieldGeometry.h"
+#include "engine/registration/diffeomorphic/SlabTeam.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/Transfer.h"
 #include "engine/transform/FixedPoint.h"
@@ -23,7 +24,47 @@ CountBytes(const kernels::FieldGrid & grid)
 LevelGrid
 MakeLevelGrid(int dimension, const Size & size, const IndexMap & toPoint)
 {
-  return { MakeFieldGrid(dimension, size, toPoint), toPoint };
+  return { MakeFieldGrid(dimension, size, toPoint), toPoint, MakeWholeSlab(size[2]) };
+}
+
+LevelGrid
+CutLevel(const LevelGrid & level, const SlabMember * member, const DiffeomorphicSettings & settings)
+{
+  LevelGrid cut = level;
+  if (member != nullptr)
+  {
+    cut.slab = member->Cut(level.grid.size[2], CountHaloPlanes(settings));
+    cut.grid.size[2] = static_cast<int>(cut.slab.held.count);
+    cut.grid.upperBorder[2] -= static_cast<int>(cut.slab.held.first);
+  }
+  return cut;
+}
+
+IndexMap
+GetMapOfGrid(const LevelGrid & level)
+{
+  IndexMap map = level.toPoint;
+  for (std::size_t r = 0; r < 3; ++r)
+  {
+    map.offset[r] += map.matrix[3 * r + 2] * static_cast<double>(level.slab.held.first);
+  }
+  return map;
+}
+
+void
+SkipPlanes(kernels::FixedMap & map, std::int64_t planes)
+{
+  for (int r = 0; r < 3; ++r)
+  {
+    map.row[4 * r + 3] += map.row[4 * r + 2] * planes;
+  }
+}
+
+Range
+GetVoxels(const LevelGrid & level, const Range & planes)
+{
+  const std::int64_t ofPlane = static_cast<std::int64_t>(level.grid.size[0]) * level.grid.size[1];
+  return { planes.first * ofPlane, planes.count * ofPlane };
 }
 
 void
@@ -60,6 +101,8 @@ CarryField(
   }
   kernels::FieldResampling a{};
   a.toField = ToFixedMap(Compose(InvertMap(before.toPoint), level.toPoint));
+  SkipPlanes(a.toField, level.slab.held.first);
+  a.toField.row[11] -= ToFixedPoint(static_cast<double>(before.slab.held.first));
   a.grid = level.grid;
   a.fieldGrid = before.grid;
   a.continues = edge == FieldEdge::Continues;

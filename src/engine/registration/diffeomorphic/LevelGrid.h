@@ -3,6 +3,7 @@
 #define gpureg_LevelGrid_h
 
 #include "engine/registration/diffeomorphic/SchemeSteps.h"
+#include "engine/registration/diffeomorphic/Slab.h"
 
 #include <cstddef>
 
@@ -12,15 +13,32 @@ namespace gpureg
 /** Describes the grid of a level's fields. */
 struct LevelGrid
 {
-  /** Its dimension is 0 before the first level. */
+  /** The grid of the planes that the device holds. Its dimension is 0 before the first level. */
   kernels::FieldGrid grid{};
-  /** Maps the grid's indices to points. */
+  /** Maps the level's indices to points. */
   IndexMap toPoint;
+  Slab     slab;
 };
+
+/** Returns the map from the indices of a level's grid to points. */
+IndexMap
+GetMapOfGrid(const LevelGrid & level);
+
+/** Moves the beginning of the indices that a map reads by so many planes. The map's positions keep their bits. */
+void
+SkipPlanes(kernels::FixedMap & map, std::int64_t planes);
+
+/** Returns a range of a level's planes as voxels of its images. */
+Range
+GetVoxels(const LevelGrid & level, const Range & planes);
 
 /** Returns the grid of voxels whose indices toPoint maps to points. */
 LevelGrid
 MakeLevelGrid(int dimension, const Size & size, const IndexMap & toPoint);
+
+/** Returns the planes of a level that a member of a team holds; all planes where there is no team. */
+LevelGrid
+CutLevel(const LevelGrid & level, const SlabMember * member, const DiffeomorphicSettings & settings);
 
 /** Returns the bytes of a field on a grid. */
 std::size_t

@@ -32,16 +32,21 @@ LocalCorrelationForces::LocalCorrelationForces(Queue & queue, int radius)
 {}
 
 void
-LocalCorrelationForces::SetImages(const kernels::FieldGrid & grid,
-                                  const LevelImage &         fixed,
-                                  const LevelImage &         moving,
-                                  const DisplacedMap &       initial,
+LocalCorrelationForces::SetImages(const LevelGrid &    level,
+                                  const LevelImage &   fixed,
+                                  const LevelImage &   moving,
+                                  const DisplacedMap & initial,
                                   int,
                                   const ParallelFor &)
 {
-  const DisplacedMap toMoving = Compose(InvertMap(moving.toPoint), initial);
+  const kernels::FieldGrid & grid = level.grid;
+  const Range                held = GetVoxels(level, level.slab.held);
+  const DisplacedMap         toMoving = Compose(InvertMap(moving.toPoint), initial);
+  m_OwnPlanes = level.slab.GetOwnOfHeld();
+  m_VoxelsOfLevel = fixed.image->GetCount();
   m_Warp.grid = grid;
   m_Warp.toImage = ToFixedMap(Compose(toMoving.ofPoints, fixed.toPoint));
+  SkipPlanes(m_Warp.toImage, level.slab.held.first);
   std::copy(toMoving.ofDisplacements.begin(), toMoving.ofDisplacements.end(), m_Warp.displacementToImage);
   const Size & size = moving.image->GetSize();
   std::copy(size.begin(), size.end(), m_Warp.imageSize);
@@ -54,12 +59,12 @@ LocalCorrelationForces::SetImages(const kernels::FieldGrid & grid,
     m_Correlation.radius[axis] = axis < grid.dimension ? std::min(m_Radius, grid.size[axis] - 1) : 0;
   }
   // From 0 to 1.
-  const auto scaleValues = [this](const LevelImage & image, MemoryPointer & scaled) {
+  const auto scaleValues = [this](const LevelImage & image, const Range & voxels, MemoryPointer & scaled) {
     const ImageSummary & summary = image.summary;
-    WriteScaled(m_Queue, *image.image, summary.minimum, 1 / (summary.maximum - summary.minimum), scaled);
+    WriteScaled(m_Queue, *image.image, voxels, summary.minimum, 1 / (summary.maximum - summary.minimum), scaled);
   };
-  scaleValues(fixed, m_Fixed);
-  scaleValues(moving, m_Moving);
+  scaleValues(fixed, held, m_Fixed);
+  scaleValues(moving, { 0, moving.image->GetCount() }, m_Moving);
   const std::int64_t voxels = kernels::CountFieldVoxels(&grid);
   Reserve(m_Queue, m_Warped, CountBytes(voxels, 1));
   Reserve(m_Queue, m_Sums, CountBytes(voxels, kernels::CountBoxSums(&m_Correlation)));
@@ -74,7 +79,7 @@ LocalCorrelationForces::SetImages(const kernels::FieldGrid & grid,
     ForEachItem<kernels::WeighMaskKernel>(m_Queue,
                                           voxels,
                                           fixed.mask->GetPrecision(),
-                                          Input<RealNumber>(*fixed.mask->GetMemory()),
+                                          Input<RealNumber>(*fixed.mask->GetMemory(), held.first),
                                           Output<float>(*m_FixedWeights));
   }
 }
@@ -125,7 +130,8 @@ LocalCorrelationForces::Enqueue(
                                                       Input<RealNumber>(weights),
                                                       Output<RealNumber>(parts),
                                                       Output<RealNumber>(forces));
-  reducer.Sum(parts, 0, blocksAlongZ, values, slot);
+  const Range own = LocateBlocks(m_Queue, grid, kernels::DeviceBoxesLength, m_OwnPlanes);
+  reducer.Sum(parts, own.first, own.count, values, slot);
   ForEachItem<kernels::SumTermsInPlaneKernel>(m_Queue,
                                               blocksAlongY,
                                               Precision::Single,
@@ -150,8 +156,7 @@ std::optional<double>
 LocalCorrelationForces::ComputeCost(float value) const
 {
   // Minus the mean over all voxels. A sum of 0 means that no voxel had a weight.
-  return value == 0 ? std::nullopt
-                    : std::optional<double>(-value / static_cast<double>(kernels::CountFieldVoxels(&m_Warp.grid)));
+  return value == 0 ? std::nullopt : std::optional<double>(-value / static_cast<double>(m_VoxelsOfLevel));
 }
 
 std::size_t
@@ -167,25 +172,25 @@ LocalCorrelationForces::GetDeviceBytes() const
 }
 
 void
-LocalCorrelationForces::Plan(const kernels::FieldGrid & grid,
-                             const LevelImage &         fixed,
-                             const LevelImage &         moving,
-                             const std::string &        name,
-                             MemoryLedger &             ledger)
+LocalCorrelationForces::Plan(const LevelGrid &   level,
+                             const LevelImage &  fixed,
+                             const LevelImage &  moving,
+                             const std::string & name,
+                             MemoryLedger &      ledger)
 {
-  const std::int64_t      voxels = kernels::CountFieldVoxels(&grid);
+  const std::int64_t      voxels = kernels::CountFieldVoxels(&level.grid);
   const bool              hasMovingMask = moving.mask != nullptr;
   const bool              hasFixedMask = fixed.mask != nullptr;
   kernels::BoxCorrelation correlation{};
   correlation.hasWeights = hasMovingMask || hasFixedMask;
-  ledger.Reserve(name + "fixed values", CountBytes(fixed.image->GetCount(), 1));
+  ledger.Reserve(name + "fixed values", CountBytes(voxels, 1));
   ledger.Reserve(name + "moving values", CountBytes(moving.image->GetCount(), 1));
   ledger.Reserve(name + "warped values", CountBytes(voxels, 1));
   ledger.Reserve(name + "sums", CountBytes(voxels, kernels::CountBoxSums(&correlation)));
   ledger.Reserve(name + "weights", hasMovingMask ? CountBytes(voxels, 1) : 0);
   ledger.Reserve(name + "moving mask", hasMovingMask ? CountBytes(moving.image->GetCount(), 1) : 0);
   ledger.Reserve(name + "fixed weights", hasFixedMask ? CountBytes(voxels, 1) : 0);
-  FieldReducer::Plan(CountBlocks(m_Queue, grid, 2, kernels::DeviceBoxesLength), "scratch: ", ledger);
+  FieldReducer::Plan(CountBlocks(m_Queue, level.grid, 2, kernels::DeviceBoxesLength), "scratch: ", ledger);
 }
 
 } // namespace gpureg

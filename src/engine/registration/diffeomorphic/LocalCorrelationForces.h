@@ -16,12 +16,12 @@ public:
   LocalCorrelationForces(Queue & queue, int radius);
 
   void
-  SetImages(const kernels::FieldGrid & grid,
-            const LevelImage &         fixed,
-            const LevelImage &         moving,
-            const DisplacedMap &       initial,
-            int                        level,
-            const ParallelFor &        parallelFor) override;
+  SetImages(const LevelGrid &    level,
+            const LevelImage &   fixed,
+            const LevelImage &   moving,
+            const DisplacedMap & initial,
+            int                  number,
+            const ParallelFor &  parallelFor) override;
 
   void
   Enqueue(FieldReducer & reducer,
@@ -38,11 +38,11 @@ public:
   GetDeviceBytes() const override;
 
   void
-  Plan(const kernels::FieldGrid & grid,
-       const LevelImage &         fixed,
-       const LevelImage &         moving,
-       const std::string &        name,
-       MemoryLedger &             ledger) override;
+  Plan(const LevelGrid &   level,
+       const LevelImage &  fixed,
+       const LevelImage &  moving,
+       const std::string & name,
+       MemoryLedger &      ledger) override;
 
 private:
   Queue &                 m_Queue;
@@ -50,7 +50,9 @@ private:
   kernels::FieldWarp      m_Warp{};
   kernels::BoxCorrelation m_Correlation{};
   bool                    m_HasFixedMask = false;
-  // One float a voxel of the level's images; the moving mask as floats.
+  Range                   m_OwnPlanes; // of the grid's
+  std::int64_t            m_VoxelsOfLevel = 0;
+  // One float a voxel: of the grid's planes of the fixed image, and of the moving image; the moving mask as floats.
   MemoryPointer m_Fixed;
   MemoryPointer m_Moving;
   MemoryPointer m_MovingMask;

@@ -3,6 +3,7 @@
 
 #include "engine/filter/LevelGeometry.h"
 #include "engine/registration/diffeomorphic/DiffeomorphicPairs.h"
+#include "engine/registration/diffeomorphic/SlabTeam.h"
 
 #include "gpureg/core/Error.h"
 
@@ -75,14 +76,16 @@ PairForces::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomorphic
       }
       if (n == 0)
       {
-        level = MakeLevelGrid(problem.dimension, fixed.image->GetSize(), fixed.toPoint);
-        m_Start.Set(problem.initial, level.grid, level.toPoint);
+        const LevelGrid whole = MakeLevelGrid(problem.dimension, fixed.image->GetSize(), fixed.toPoint);
+        level = CutLevel(whole, m_Workspace.member, settings);
+        m_Start.Set(problem.initial, level.grid, GetMapOfGrid(level));
       }
       this->MakeForces(pair.similarity, term);
-      term.forces->SetImages(level.grid, fixed, moving, m_Start.GetMap(), number, queue.GetParallelFor());
+      term.forces->SetImages(level, fixed, moving, m_Start.GetMap(), number, queue.GetParallelFor());
     });
   }
   m_BeginsDeformed = BeginsDeformed(problem, settings, number);
+  m_IsCut = !level.slab.IsWhole();
   m_Elements = 3 * kernels::CountFieldVoxels(&level.grid);
   const std::size_t bytes = sizeof(float) * static_cast<std::size_t>(m_Elements);
   ReserveIf(m_Terms.size() > 1, queue, m_OfTerm, bytes);
@@ -130,10 +133,11 @@ PairForces::PlanLevel(const DiffeomorphicProblem &  problem,
     }
     if (n == 0)
     {
-      level = MakeLevelGrid(problem.dimension, fixed.image->GetSize(), fixed.toPoint);
+      const LevelGrid whole = MakeLevelGrid(problem.dimension, fixed.image->GetSize(), fixed.toPoint);
+      level = CutLevel(whole, m_Workspace.member, settings);
     }
     this->MakeForces(pair.similarity, term);
-    term.forces->Plan(level.grid, fixed, moving, "similarity: " + name, ledger);
+    term.forces->Plan(level, fixed, moving, "similarity: " + name, ledger);
   }
   const int iterations = std::max(1, settings.iterations[static_cast<std::size_t>(number)]);
   ledger.Reserve("scratch: field behind the initial transform",
@@ -169,6 +173,10 @@ PairForces::Enqueue(const Memory & field, Memory & scratch, Memory & forces, int
     const auto slot = static_cast<std::int64_t>(m_Terms.size()) * t + static_cast<std::int64_t>(n);
     Memory &   its = n == 0 ? forces : *m_OfTerm;
     m_Terms[n]->forces->Enqueue(reducer, moved, scratch, its, *m_Values, slot);
+    if (m_IsCut)
+    {
+      m_Workspace.member->SumOnDevice(*m_Workspace.queue, *m_Values, slot);
+    }
     m_Start.PullForces(field, its);
     if (areSeveral)
     {

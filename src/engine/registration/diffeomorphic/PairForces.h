@@ -24,7 +24,7 @@ public:
   ~PairForces();
 
   /** Makes the shrunk images of a level, and the forces of their similarities.
-   *  \return the grid of the level's fields, which all fixed images of the level have
+   *  \return the grid of the level's fields, which all fixed images of the level have, or the planes of it that the device holds
    *  \throws BadInputError if all values of an image of the level are equal */
   LevelGrid
   BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number);
@@ -61,6 +61,7 @@ private:
   ForceSum                           m_Sum;
   std::int64_t                       m_Elements = 0; // of the field
   bool                               m_BeginsDeformed = false;
+  bool                               m_IsCut = false;
   MemoryPointer                      m_Moved;  // float[3] a voxel: the field and the start, if that is not linear
   MemoryPointer                      m_OfTerm; // float: the forces of one pair, if there are several
   MemoryPointer                      m_Values; // float: what FieldForces writes, of each pair for each iteration

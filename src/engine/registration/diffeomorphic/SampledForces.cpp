@@ -32,20 +32,20 @@ SampledForces::SampledForces(const std::shared_ptr<Backend> & backend,
 }
 
 void
-SampledForces::SetImages(const kernels::FieldGrid & grid,
-                         const LevelImage &         fixed,
-                         const LevelImage &         moving,
-                         const DisplacedMap &       initial,
-                         int                        level,
-                         const ParallelFor &        parallelFor)
+SampledForces::SetImages(const LevelGrid &    level,
+                         const LevelImage &   fixed,
+                         const LevelImage &   moving,
+                         const DisplacedMap & initial,
+                         int                  number,
+                         const ParallelFor &  parallelFor)
 {
   const DisplacedMap toMoving = Compose(InvertMap(moving.toPoint), initial);
-  m_Grid = grid;
+  m_Grid = level.grid;
   m_Mapping.toMoving = Compose(toMoving.ofPoints, fixed.toPoint);
   m_Mapping.displacementToIndex = toMoving.ofDisplacements;
   const bool areByPoints = GetForces(m_Similarity->GetDescription().kind) == LevelForces::OfITK;
   m_ByDisplacement = areByPoints ? initial.ofDisplacements : toMoving.ofDisplacements;
-  m_Similarity->SetImages(fixed, moving, grid.dimension, level, parallelFor);
+  m_Similarity->SetImages(fixed, moving, m_Grid.dimension, number, parallelFor);
   m_Similarity->Prepare(m_Mapping);
 }
 
@@ -94,13 +94,13 @@ SampledForces::GetDeviceBytes() const
 }
 
 void
-SampledForces::Plan(const kernels::FieldGrid & grid,
-                    const LevelImage &         fixed,
-                    const LevelImage &         moving,
-                    const std::string &        name,
-                    MemoryLedger &             ledger)
+SampledForces::Plan(const LevelGrid &   level,
+                    const LevelImage &  fixed,
+                    const LevelImage &  moving,
+                    const std::string & name,
+                    MemoryLedger &      ledger)
 {
-  m_Similarity->PlanImages(fixed, moving, grid.dimension, name, ledger);
+  m_Similarity->PlanImages(fixed, moving, level.grid.dimension, name, ledger);
   m_Similarity->PlanEvaluation(m_Mapping, name, ledger);
 }
 

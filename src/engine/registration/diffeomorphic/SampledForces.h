@@ -22,12 +22,12 @@ public:
                 const SimilaritySettings &       similarity);
 
   void
-  SetImages(const kernels::FieldGrid & grid,
-            const LevelImage &         fixed,
-            const LevelImage &         moving,
-            const DisplacedMap &       initial,
-            int                        level,
-            const ParallelFor &        parallelFor) override;
+  SetImages(const LevelGrid &    level,
+            const LevelImage &   fixed,
+            const LevelImage &   moving,
+            const DisplacedMap & initial,
+            int                  number,
+            const ParallelFor &  parallelFor) override;
 
   void
   Enqueue(FieldReducer & reducer,
@@ -44,11 +44,11 @@ public:
   GetDeviceBytes() const override;
 
   void
-  Plan(const kernels::FieldGrid & grid,
-       const LevelImage &         fixed,
-       const LevelImage &         moving,
-       const std::string &        name,
-       MemoryLedger &             ledger) override;
+  Plan(const LevelGrid &   level,
+       const LevelImage &  fixed,
+       const LevelImage &  moving,
+       const std::string & name,
+       MemoryLedger &      ledger) override;
 
 private:
   kernels::FieldGrid               m_Grid{};

@@ -19,6 +19,9 @@
 namespace gpureg
 {
 
+class SlabMember;
+struct LevelGrid;
+
 /** Holds what a scheme works with. A registration owns the workspace, and all its schemes share it. */
 struct SchemeWorkspace
 {
@@ -32,6 +35,8 @@ struct SchemeWorkspace
    *  it. */
   MemoryPointer first;
   MemoryPointer second;
+  /** Represents the device among those that register one pair, or is null if there is one device. */
+  SlabMember * member = nullptr;
 
   /** Frees what shrinking an image takes. */
   void
@@ -101,9 +106,9 @@ public:
   virtual std::vector<double>
   DownloadCosts(int count) = 0;
 
-  /** Returns the grid of the level's fields; its dimension is 0 before the first level. */
-  virtual const kernels::FieldGrid &
-  GetGrid() const = 0;
+  /** Returns the level, and the grid of its fields; its dimension is 0 before the first level. */
+  virtual const LevelGrid &
+  GetLevel() const = 0;
 
   /** Returns a field of the last level, float[3] a voxel, mm. It may lie in the workspace's first array.
    *  \throws BadInputError for a field that the scheme does not have */

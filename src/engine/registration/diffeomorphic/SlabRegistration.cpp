@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpureg/registration/diffeomorphic/SlabRegistration.h"
+
+#include "engine/registration/diffeomorphic/SlabTeam.h"
+
+#include "gpureg/core/Error.h"
+
+#include <exception>
+#include <thread>
+#include <utility>
+
+namespace gpureg
+{
+
+namespace
+{
+/** \throws UnsupportedError for what slabs are not for */
+void
+CheckIsForSlabs(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings)
+{
+  const auto require = [](bool isRight, const char * what) {
+    if (!isRight)
+    {
+      throw UnsupportedError(std::string("several devices together register ") + what + ": otherwise take one device");
+    }
+  };
+  require(problem.dimension == 3, "images of three dimensions");
+  require(settings.scheme == DiffeomorphicScheme::Greedy, "by the greedy scheme");
+  require(settings.similarity.kind == SimilarityKind::NeighborhoodCorrelation, "by the correlation over neighborhoods");
+  require(settings.smoothing == DiffeomorphicSmoothing::Discrete, "with discrete Gaussians");
+  require(problem.further.empty(), "one pair of images");
+}
+
+/** Runs work(0) to work(count - 1), each in a thread, of which the first one is the caller's. Calls stop() if a thread cannot be started. */
+template <typename TWork, typename TStop>
+void
+RunTogether(std::size_t count, const TWork & work, const TStop & stop)
+{
+  struct Joined : std::vector<std::thread>
+  {
+    ~Joined()
+    {
+      for (std::thread & thread : *this)
+      {
+        thread.join();
+      }
+    }
+  } threads;
+  threads.reserve(count);
+  try
+  {
+    for (std::size_t n = 1; n < count; ++n)
+    {
+      threads.emplace_back([&work, n] { work(n); });
+    }
+  }
+  catch (...)
+  {
+    stop();
+    throw;
+  }
+  work(0);
+}
+} // namespace
+
+class SlabRegistration::Implementation
+{
+public:
+  explicit Implementation(const std::vector<std::string> & deviceNames)
+  {
+    if (deviceNames.empty())
+    {
+      throw BadInputError("no device is named, of those that are to register together");
+    }
+    for (const std::string & name : deviceNames)
+    {
+      m_Engines.push_back(std::make_unique<DiffeomorphicRegistration>(name));
+    }
+  }
+
+  std::size_t
+  CountDevices() const
+  {
+    return m_Engines.size();
+  }
+
+  DiffeomorphicResult
+  Register(const std::vector<DiffeomorphicProblem> &                  problems,
+           const DiffeomorphicSettings &                              settings,
+           const ParallelFor &                                        parallelFor,
+           const std::function<void(const DiffeomorphicProgress &)> & progress,
+           const std::function<void(const DiffeomorphicProgress &)> & levelDone)
+  {
+    this->Check(problems, settings);
+    m_Voxels = 0;
+    SlabTeam                        team(m_Engines.size());
+    DiffeomorphicResult             result;
+    std::vector<std::exception_ptr> errors(m_Engines.size());
+    const auto                      registerSlab = [&](std::size_t n) {
+      try
+      {
+        const bool       isFirst = n == 0;
+        const Membership membership(*m_Engines[n], team, n);
+        auto             its = m_Engines[n]->Register(
+          problems[n], settings, parallelFor, isFirst ? progress : nullptr, isFirst ? levelDone : nullptr);
+        if (isFirst)
+        {
+          result = std::move(its);
+        }
+      }
+      catch (const TeamHasFailed &)
+      {
+        // The member that has failed keeps the error.
+      }
+      catch (...)
+      {
+        errors[n] = std::current_exception();
+        team.Fail();
+      }
+    };
+    RunTogether(m_Engines.size(), registerSlab, [&team] { team.Fail(); });
+    for (const std::exception_ptr & error : errors)
+    {
+      if (error)
+      {
+        std::rethrow_exception(error);
+      }
+    }
+    m_Voxels = result.levels.back().voxels;
+    return result;
+  }
+
+  std::vector<MemoryPlan>
+  GetPlans(const std::vector<DiffeomorphicProblem> & problems, const DiffeomorphicSettings & settings) const
+  {
+    this->Check(problems, settings);
+    SlabTeam                team(m_Engines.size());
+    std::vector<MemoryPlan> plans;
+    for (std::size_t n = 0; n < m_Engines.size(); ++n)
+    {
+      const Membership membership(*m_Engines[n], team, n);
+      plans.push_back(m_Engines[n]->GetPlan(problems[n], settings));
+    }
+    return plans;
+  }
+
+  void
+  TakeDisplacements(const std::function<void(std::int64_t, std::int64_t, const float *)> & take,
+                    const ParallelFor &                                                    parallelFor)
+  {
+    if (m_Voxels == 0)
+    {
+      throw BadInputError("there is no deformation: register first");
+    }
+    // Each device has all voxels of a level that was not cut.
+    std::int64_t taken = 0;
+    for (auto engine = m_Engines.begin(); taken < m_Voxels; ++engine)
+    {
+      (*engine)->TakeDisplacements(take, parallelFor);
+      taken += (*engine)->CountVoxels();
+    }
+  }
+
+  std::int64_t
+  CountVoxels() const
+  {
+    return m_Voxels;
+  }
+
+  EvaluationStatistics
+  GetStatistics(std::size_t device) const
+  {
+    return m_Engines.at(device)->GetStatistics();
+  }
+
+private:
+  void
+  Check(const std::vector<DiffeomorphicProblem> & problems, const DiffeomorphicSettings & settings) const
+  {
+    if (problems.size() != m_Engines.size())
+    {
+      throw BadInputError(std::to_string(m_Engines.size()) + " devices take as many problems, and not " +
+                          std::to_string(problems.size()));
+    }
+    for (const DiffeomorphicProblem & problem : problems)
+    {
+      CheckIsForSlabs(problem, settings);
+    }
+  }
+
+  /** Makes an engine a member of a team for as long as the object lives. */
+  class Membership
+  {
+  public:
+    Membership(DiffeomorphicRegistration & engine, SlabTeam & team, std::size_t number)
+      : m_Engine(engine)
+      , m_Member(team, static_cast<int>(number))
+    {
+      m_Engine.SetMember(&m_Member);
+    }
+    ~Membership()
+    {
+      m_Engine.SetMember(nullptr);
+    }
+    Membership(const Membership &) = delete;
+    Membership &
+    operator=(const Membership &) = delete;
+
+  private:
+    DiffeomorphicRegistration & m_Engine;
+    SlabMember                  m_Member;
+  };
+
+  std::vector<std::unique_ptr<DiffeomorphicRegistration>> m_Engines;
+  std::int64_t                                            m_Voxels = 0;
+};
+
+SlabRegistration::SlabRegistration(const std::vector<std::string> & deviceNames)
+  : m_Implementation(std::make_unique<Implementation>(deviceNames))
+{}
+
+SlabRegistration::~SlabRegistration() = default;
+
+std::size_t
+SlabRegistration::CountDevices() const
+{
+  return m_Implementation->CountDevices();
+}
+
+DiffeomorphicResult
+SlabRegistration::Register(const std::vector<DiffeomorphicProblem> &                  problems,
+                           const DiffeomorphicSettings &                              settings,
+                           const ParallelFor &                                        parallelFor,
+                           const std::function<void(const DiffeomorphicProgress &)> & progress,
+                           const std::function<void(const DiffeomorphicProgress &)> & levelDone)
+{
+  return m_Implementation->Register(problems, settings, parallelFor, progress, levelDone);
+}
+
+std::vector<MemoryPlan>
+SlabRegistration::GetPlans(const std::vector<DiffeomorphicProblem> & problems,
+                           const DiffeomorphicSettings &             settings) const
+{
+  return m_Implementation->GetPlans(problems, settings);
+}
+
+void
+SlabRegistration::TakeDisplacements(
+  const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
+  const ParallelFor &                                                                   parallelFor)
+{
+  m_Implementation->TakeDisplacements(take, parallelFor);
+}
+
+std::int64_t
+SlabRegistration::CountVoxels() const
+{
+  return m_Implementation->CountVoxels();
+}
+
+EvaluationStatistics
+SlabRegistration::GetStatistics(std::size_t device) const
+{
+  return m_Implementation->GetStatistics(device);
+}
+
+} // namespace gpureg

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registers images in slabs on several devices, and compares the deformation with that of one device.
+#include "DenseCase.h"
+#include "KnownDeformation.h"
+#include "TestDevices.h"
+
+#include "gpureg/core/Error.h"
+#include "gpureg/image/LoadedImage.h"
+#include "gpureg/image/NarrowImage.h"
+#include "gpureg/registration/diffeomorphic/SlabRegistration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace gpuregtest
+{
+
+namespace
+{
+/** Returns a grid that is long along z, so that its levels of half as many voxels are cut, too. */
+VoxelGrid
+MakeLongGrid(int planes = 150)
+{
+  VoxelGrid grid = MakeGrid(3, 1.0);
+  grid.size = { 25, 21, planes };
+  return grid;
+}
+
+gpureg::DiffeomorphicSettings
+MakeSettings()
+{
+  gpureg::DiffeomorphicSettings settings;
+  settings.iterations = { 8, 12, 6 };
+  settings.step = 0.5;
+  return settings;
+}
+
+/** Holds the images of a grid on each of several devices. */
+class Team
+{
+public:
+  Team(const std::vector<std::string> & devices, const VoxelGrid & grid)
+    : registration(devices)
+  {
+    for (const std::string & device : devices)
+    {
+      m_Pairs.push_back(std::make_unique<Pair>(device, grid, 1.0));
+      problems.push_back(m_Pairs.back()->Load());
+    }
+  }
+
+  DenseResult
+  Register(const gpureg::DiffeomorphicSettings & settings, std::int64_t threads = 2)
+  {
+    result = registration.Register(problems, settings, OnThreads(threads));
+    return { result.levels.back().costs, this->TakeField(), result.warnings };
+  }
+
+  Floats
+  TakeField()
+  {
+    Floats field(3 * static_cast<std::size_t>(registration.CountVoxels()), NAN);
+    registration.TakeDisplacements(
+      [&field](std::int64_t first, std::int64_t count, const float * in) {
+        std::copy_n(in, 3 * count, field.begin() + 3 * first);
+      },
+      OnThreads(2));
+    return field;
+  }
+
+  gpureg::SlabRegistration                  registration;
+  std::vector<gpureg::DiffeomorphicProblem> problems;
+  gpureg::DiffeomorphicResult               result;
+
+private:
+  std::vector<std::unique_ptr<Pair>> m_Pairs;
+};
+
+Floats
+ToFloats(const std::vector<double> & numbers)
+{
+  return { numbers.begin(), numbers.end() };
+}
+
+/** Holds images and masks of 16 and 32 bits on a device, of a pair's values. */
+struct StoredImages
+{
+  StoredImages(const std::string & device, const VoxelGrid & grid)
+    : mask(device)
+  {
+    const Pair pair(device, grid, 1.0);
+    for (std::size_t n = 0; n < pair.fixed.size(); ++n)
+    {
+      fixedValues.push_back(static_cast<std::int16_t>(1000 * pair.fixed[n]));
+      movingValues.push_back(static_cast<std::int16_t>(1000 * pair.moving[n]));
+      const auto plane = n / static_cast<std::size_t>(grid.size[0] * grid.size[1]);
+      maskValues.push_back(plane % 50 < 43 && n % 25 < 20 ? 1.0F : 0.0F);
+    }
+    const auto load = [&](const std::vector<std::int16_t> & values) {
+      return std::make_unique<gpureg::NarrowImage>(
+        device, gpureg::NumberType::Int16, values.data(), static_cast<std::int64_t>(values.size()), OnThreads(2));
+    };
+    fixed = load(fixedValues);
+    moving = load(movingValues);
+    mask.Load(
+      {}, gpureg::Precision::Single, maskValues.data(), static_cast<std::int64_t>(maskValues.size()), OnThreads(2));
+  }
+
+  std::vector<std::int16_t>            fixedValues;
+  std::vector<std::int16_t>            movingValues;
+  Floats                               maskValues;
+  std::unique_ptr<gpureg::NarrowImage> fixed;
+  std::unique_ptr<gpureg::NarrowImage> moving;
+  gpureg::LoadedImage                  mask;
+};
+
+class SlabRegistrationTest : public ::testing::TestWithParam<std::string>
+{};
+} // namespace
+
+TEST_P(SlabRegistrationTest, ComputesTheDeformationOfOneDevice)
+{
+  const VoxelGrid grid = MakeLongGrid();
+  for (const auto optimizer : { gpureg::DiffeomorphicOptimizer::LongestVector, gpureg::DiffeomorphicOptimizer::Adam })
+  {
+    auto settings = MakeSettings();
+    settings.optimizer = optimizer;
+    gpureg::DiffeomorphicRegistration alone(GetParam());
+    Pair                              pair(GetParam(), grid, 1.0);
+    const auto                        result = alone.Register(pair.Load(), settings, OnThreads(2));
+    const Floats                      field = TakeField(alone, alone.CountVoxels());
+    ASSERT_GT(ComputeLargest(field), 0.5);
+    for (const std::size_t devices : { 1U, 2U, 3U, 4U })
+    {
+      Team team(std::vector<std::string>(devices, GetParam()), grid);
+      EXPECT_EQ(team.Register(settings).field, field) << devices << " devices, " << optimizer;
+      EXPECT_EQ(team.result.smallestDeterminant, result.smallestDeterminant);
+      EXPECT_EQ(team.result.foldedVoxels, result.foldedVoxels);
+      EXPECT_NEAR(team.result.logDeterminantDeviation, result.logDeterminantDeviation, 1e-6);
+      ASSERT_EQ(team.result.levels.size(), result.levels.size());
+      for (std::size_t level = 0; level < result.levels.size(); ++level)
+      {
+        EXPECT_EQ(team.result.levels[level].voxels, result.levels[level].voxels);
+        EXPECT_LT(ComputeLargestDifference(ToFloats(team.result.levels[level].costs),
+                                           ToFloats(result.levels[level].costs)),
+                  1e-6);
+      }
+    }
+  }
+}
+
+TEST_P(SlabRegistrationTest, TakesMasksNarrowImagesAndWeights)
+{
+  // The halo has two blocks of planes, an axis is held, and costs end the levels.
+  const VoxelGrid grid = MakeLongGrid(203);
+  auto            settings = MakeSettings();
+  settings.similarity.radius = 3;
+  settings.updateSigma = 2.5;
+  settings.fieldSigma = 0.9;
+  settings.weights = { 1, 0, 1 };
+  settings.convergenceWindow = 4;
+  settings.convergenceThreshold = 0.01;
+  settings.iterations = { 8, 12, 30 };
+  const auto prepare = [&](const StoredImages & images, gpureg::DiffeomorphicProblem problem) {
+    problem.fixed.image = images.fixed.get();
+    problem.moving.image = images.moving.get();
+    problem.fixed.mask = problem.moving.mask = &images.mask;
+    gpureg::IndexMap shift;
+    shift.offset = { 0.3, -0.2, 0.9 };
+    problem.initial.Append(shift);
+    return problem;
+  };
+  const StoredImages images(GetParam(), grid);
+  Pair               pair(GetParam(), grid, 1.0);
+  const DenseResult  whole = RegisterDense(GetParam(), prepare(images, pair.Load()), settings);
+  ASSERT_GT(ComputeLargest(whole.field), 0.2);
+  ASSERT_LT(whole.costs.size(), static_cast<std::size_t>(settings.iterations.back()));
+  Team team({ GetParam(), GetParam() }, grid);
+  for (gpureg::DiffeomorphicProblem & problem : team.problems)
+  {
+    problem = prepare(images, problem);
+  }
+  EXPECT_EQ(team.Register(settings).field, whole.field);
+}
+
+TEST_P(SlabRegistrationTest, BeginsWithADeformation)
+{
+  const VoxelGrid grid = MakeLongGrid();
+  Pair            pair(GetParam(), grid, 1.0);
+  const auto      start = SampleDisplacements(grid, [&pair](const Point & p) {
+    const Point moved = pair.Move(p);
+    return Point{ 0.5 * (p[0] + moved[0]), 0.5 * (p[1] + moved[1]), 0.5 * (p[2] + moved[2]) };
+  });
+  auto            problem = pair.Load();
+  problem.initial.Append(start);
+  const DenseResult whole = RegisterDense(GetParam(), problem, MakeSettings());
+  Team              team({ GetParam(), GetParam(), GetParam() }, grid);
+  for (gpureg::DiffeomorphicProblem & its : team.problems)
+  {
+    its.initial.Append(start);
+  }
+  EXPECT_LT(ComputeLargestDifference(team.Register(MakeSettings()).field, whole.field), 1e-5);
+}
+
+TEST_P(SlabRegistrationTest, JoinsOtherDevices)
+{
+  const VoxelGrid   grid = MakeLongGrid();
+  Pair              pair(GetParam(), grid, 1.0);
+  const DenseResult whole = RegisterDense(GetParam(), pair.Load(), MakeSettings());
+  Team              team({ GetParam(), "host", GetParam() }, grid);
+  EXPECT_LT(ComputeLargestDifference(team.Register(MakeSettings()).field, whole.field), 1e-4);
+}
+
+TEST_P(SlabRegistrationTest, ComputesSmallImagesAsAWhole)
+{
+  const VoxelGrid   grid = MakeLongGrid(50);
+  Pair              pair(GetParam(), grid, 1.0);
+  const DenseResult whole = RegisterDense(GetParam(), pair.Load(), MakeSettings());
+  Team              team({ GetParam(), GetParam() }, grid);
+  EXPECT_EQ(team.Register(MakeSettings()).field, whole.field);
+}
+
+TEST_P(SlabRegistrationTest, PlansLessForEachDevice)
+{
+  const VoxelGrid                   grid = MakeLongGrid(512);
+  Pair                              pair(GetParam(), grid, 1.0);
+  gpureg::DiffeomorphicRegistration alone(GetParam());
+  const gpureg::MemoryPlan          whole = alone.GetPlan(pair.Load(), MakeSettings());
+  Team                              team({ GetParam(), GetParam(), GetParam(), GetParam() }, grid);
+  const auto                        plans = team.registration.GetPlans(team.problems, MakeSettings());
+  ASSERT_EQ(plans.size(), 4U);
+  team.Register(MakeSettings());
+  for (std::size_t device = 0; device < plans.size(); ++device)
+  {
+    const std::size_t own = plans[device].bytes - plans[device].images;
+    EXPECT_LT(static_cast<double>(own), 0.45 * static_cast<double>(whole.bytes - whole.images));
+    const auto held = static_cast<double>(team.registration.GetStatistics(device).deviceBytes);
+    EXPECT_NEAR(held, static_cast<double>(own), 0.05 * static_cast<double>(own));
+  }
+}
+
+TEST_P(SlabRegistrationTest, EndsOnAllDevicesWhereOneFails)
+{
+  const VoxelGrid   grid = MakeLongGrid();
+  Team              team({ GetParam(), GetParam(), GetParam() }, grid);
+  const DenseResult before = team.Register(MakeSettings());
+  int               calls = 0;
+  EXPECT_THROW(team.registration.Register(team.problems,
+                                          MakeSettings(),
+                                          OnThreads(2),
+                                          [&calls](const gpureg::DiffeomorphicProgress & where) {
+                                            EXPECT_TRUE(where.iteration == 0 || std::isfinite(where.downloadCost()));
+                                            if (++calls == 11)
+                                            {
+                                              throw std::out_of_range("stopped");
+                                            }
+                                          }),
+               std::out_of_range);
+  EXPECT_EQ(calls, 11);
+  EXPECT_EQ(team.registration.CountVoxels(), 0);
+  EXPECT_THROW(team.TakeField(), gpureg::BadInputError);
+  auto wrong = team.problems;
+  wrong[1].moving.image = nullptr;
+  EXPECT_THROW(team.registration.Register(wrong, MakeSettings(), OnThreads(2)), gpureg::BadInputError);
+  EXPECT_EQ(team.Register(MakeSettings()).field, before.field);
+}
+
+TEST_P(SlabRegistrationTest, NamesWhatSlabsAreNotFor)
+{
+  Team       team({ GetParam(), GetParam() }, MakeLongGrid());
+  const auto expect = [&](const std::vector<gpureg::DiffeomorphicProblem> & problems,
+                          const gpureg::DiffeomorphicSettings &             settings,
+                          const std::string &                               part) {
+    try
+    {
+      team.registration.Register(problems, settings, OnThreads(2));
+      ADD_FAILURE() << "no error about " << part;
+    }
+    catch (const gpureg::Error & error)
+    {
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  };
+  auto settings = MakeSettings();
+  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+  expect(team.problems, settings, "greedy scheme");
+  settings = MakeSettings();
+  settings.similarity.kind = gpureg::SimilarityKind::MeanSquares;
+  expect(team.problems, settings, "correlation over neighborhoods");
+  settings = MakeSettings();
+  settings.smoothing = gpureg::DiffeomorphicSmoothing::Recursive;
+  expect(team.problems, settings, "discrete Gaussians");
+  auto problems = team.problems;
+  problems[1].dimension = 2;
+  expect(problems, MakeSettings(), "three dimensions");
+  problems = team.problems;
+  problems[0].further.push_back({ problems[0].fixed, problems[0].moving, MakeSettings().similarity, 1, {}, {} });
+  expect(problems, MakeSettings(), "one pair");
+  problems.pop_back();
+  expect(problems, MakeSettings(), "2 devices take as many problems, and not 1");
+  EXPECT_THROW(gpureg::SlabRegistration({}), gpureg::BadInputError);
+  EXPECT_THROW(gpureg::SlabRegistration({ GetParam(), "cuda:77" }), gpureg::Error);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, SlabRegistrationTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace gpuregtest
