@@ -89,8 +89,8 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/diffeomorphic/LocalCorrelationForces.cpp
     engine/registration/diffeomorphic/SampledForces.cpp
     engine/registration/diffeomorphic/Slab.cpp
-    engine/registration/diffeomorphic/SlabRegistration.cpp
-    engine/registration/diffeomorphic/SlabTeam.cpp
+    engine/registration/diffeomorphic/TeamRegistration.cpp
+    engine/registration/diffeomorphic/DeviceTeam.cpp
     engine/metric/Similarity.cpp
     engine/image/LoadedImage.cpp
     engine/registration/diffeomorphic/MiddleForces.cpp

@@ -28,7 +28,7 @@
 namespace gpureg
 {
 
-class SlabMember;
+class TeamMember;
 
 /** Holds a field to the middle and its inverse, which a registration by SyN has left. */
 struct MiddleState
@@ -249,11 +249,11 @@ public:
   GetStatistics() const;
 
 private:
-  friend class SlabRegistration;
+  friend class TeamRegistration;
 
   /** Makes this engine register a slab of the images beside other devices, or all of them for null. */
   void
-  SetMember(SlabMember * member);
+  SetMember(TeamMember * member);
 
   class Implementation;
   std::unique_ptr<Implementation> m_Implementation;

@@ -8,7 +8,7 @@
 #include "engine/registration/diffeomorphic/DiffeomorphicPlan.h"
 #include "engine/registration/diffeomorphic/GreedyScheme.h"
 #include "engine/registration/diffeomorphic/DiffeomorphicPairs.h"
-#include "engine/registration/diffeomorphic/SlabTeam.h"
+#include "engine/registration/diffeomorphic/DeviceTeam.h"
 #include "engine/registration/diffeomorphic/SyNScheme.h"
 #include "engine/registration/diffeomorphic/VelocityScheme.h"
 #include "engine/runtime/Backend.h"
@@ -157,7 +157,7 @@ public:
 
   /** Makes this engine a member of a team, or none of any for null. */
   void
-  SetMember(SlabMember * member)
+  SetMember(TeamMember * member)
   {
     m_Member = member;
     m_Workspace.member = member;
@@ -268,7 +268,14 @@ private:
     {
       result.levels.push_back(this->RegisterLevel(problem, settings, number, progress, levelDone));
     }
-    this->MeasureFolding(result);
+    if (m_Scheme->Gather())
+    {
+      this->MeasureFolding(result);
+    }
+    else
+    {
+      m_Voxels = 0;
+    }
   }
 
   /** Replaces the images of all pairs by those whose values lie in their ranges. */
@@ -380,7 +387,7 @@ private:
   std::shared_ptr<Backend>     m_Backend;
   std::shared_ptr<Queue>       m_Queue;
   std::unique_ptr<LinePasses>  m_Lines;
-  SlabMember *                 m_Member = nullptr;
+  TeamMember *                 m_Member = nullptr;
   SchemeWorkspace              m_Workspace;
   DiffeomorphicScheme          m_SchemeName = DiffeomorphicScheme::Greedy;
   std::unique_ptr<SchemeSteps> m_Scheme;
@@ -460,7 +467,7 @@ DiffeomorphicRegistration::SetTiming(bool on)
 }
 
 void
-DiffeomorphicRegistration::SetMember(SlabMember * member)
+DiffeomorphicRegistration::SetMember(TeamMember * member)
 {
   m_Implementation->SetMember(member);
 }

@@ -3,7 +3,7 @@
 
 #include "engine/field/CountBlocks.h"
 #include "engine/field/FieldSums.h"
-#include "engine/registration/diffeomorphic/SlabTeam.h"
+#include "engine/registration/diffeomorphic/DeviceTeam.h"
 #include "engine/runtime/ForEachItem.h"
 
 #include <algorithm>

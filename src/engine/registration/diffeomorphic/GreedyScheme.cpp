@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/diffeomorphic/GreedyScheme.h"
 
-#include "engine/registration/diffeomorphic/SlabTeam.h"
+#include "engine/registration/diffeomorphic/DeviceTeam.h"
 #include "engine/runtime/ForEachItem.h"
 
 #include "gpureg/core/Error.h"

@@ -2,7 +2,7 @@
 #include "engine/registration/diffeomorphic/LevelGrid.h"
 
 #include "engine/field/FieldGeometry.h"
-#include "engine/registration/diffeomorphic/SlabTeam.h"
+#include "engine/registration/diffeomorphic/DeviceTeam.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/Transfer.h"
 #include "engine/transform/FixedPoint.h"
@@ -28,7 +28,7 @@ MakeLevelGrid(int dimension, const Size & size, const IndexMap & toPoint)
 }
 
 LevelGrid
-CutLevel(const LevelGrid & level, const SlabMember * member, const DiffeomorphicSettings & settings)
+CutLevel(const LevelGrid & level, const TeamMember * member, const DiffeomorphicSettings & settings)
 {
   LevelGrid cut = level;
   if (member != nullptr)

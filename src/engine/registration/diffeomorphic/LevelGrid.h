@@ -38,7 +38,7 @@ MakeLevelGrid(int dimension, const Size & size, const IndexMap & toPoint);
 
 /** Returns the planes of a level that a member of a team holds; all planes where there is no team. */
 LevelGrid
-CutLevel(const LevelGrid & level, const SlabMember * member, const DiffeomorphicSettings & settings);
+CutLevel(const LevelGrid & level, const TeamMember * member, const DiffeomorphicSettings & settings);
 
 /** Returns the bytes of a field on a grid. */
 std::size_t

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/diffeomorphic/MiddleForces.h"
 
+#include "engine/registration/diffeomorphic/DeviceTeam.h"
 #include "kernels/core/Evaluated.h"
 
 #include "gpureg/core/Error.h"
@@ -10,6 +11,12 @@
 
 namespace gpureg
 {
+
+MiddleRole
+GetRole(const TeamMember & member)
+{
+  return static_cast<MiddleRole>(member.GetNumber());
+}
 
 std::vector<MiddleSources>
 ListMiddleSources(const std::vector<WeighedPair> & pairs, const MakeMiddleSources & make)
@@ -94,6 +101,40 @@ MiddleForces::ResampleMoving(const Memory & field, Memory & scratch)
   for (const auto & pair : m_Pairs)
   {
     pair->GetMoving().Resample(places);
+  }
+}
+
+void
+MiddleForces::ExchangeImages()
+{
+  TeamMember * const member = m_Workspace.member;
+  if (member == nullptr)
+  {
+    return;
+  }
+  const std::size_t bytes = sizeof(float) * static_cast<std::size_t>(m_Elements / 3);
+  for (const auto & pair : m_Pairs)
+  {
+    const bool    hasFixed = GetRole(*member) == MiddleRole::AsGiven;
+    MiddleImage & own = hasFixed ? pair->GetFixed() : pair->GetMoving();
+    MiddleImage & other = hasFixed ? pair->GetMoving() : pair->GetFixed();
+    member->Exchange(*m_Workspace.queue, own.GetValues(), other.GetValues(), bytes);
+    member->Exchange(*m_Workspace.queue, own.GetWeights(), other.GetWeights(), bytes);
+  }
+}
+
+void
+MiddleForces::ExchangeValues(int t)
+{
+  if (m_Workspace.member != nullptr)
+  {
+    for (const MiddleRole role : { MiddleRole::AsGiven, MiddleRole::Exchanged })
+    {
+      for (std::size_t n = 0; n < m_Pairs.size(); ++n)
+      {
+        m_Workspace.member->TakeFrom(static_cast<int>(role), *m_Workspace.queue, *m_Values, this->GetSlot(t, role, n));
+      }
+    }
   }
 }
 

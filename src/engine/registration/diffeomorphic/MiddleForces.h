@@ -16,6 +16,10 @@
 namespace gpureg
 {
 
+/** Returns the role that a device of a team of two evaluates: the first device moves the fixed image, and the second one the moving image. */
+MiddleRole
+GetRole(const TeamMember & member);
+
 /** Returns what the images of a pair are at the level that begins. */
 using MakeMiddleSources = std::function<MiddleSources(const WeighedPair & pair)>;
 
@@ -46,6 +50,14 @@ public:
   ResampleFixed(const Memory & field, Memory & scratch);
   void
   ResampleMoving(const Memory & field, Memory & scratch);
+
+  /** Takes the images in the middle that the other device of a team has resampled. Does nothing without a team. */
+  void
+  ExchangeImages();
+
+  /** Takes the values of the role at iteration t that the other device of a team has evaluated. Does nothing without a team. */
+  void
+  ExchangeValues(int t);
 
   /** Checks that none of a level's first images in the middle is constant. Overwrites the workspace's first array. */
   void

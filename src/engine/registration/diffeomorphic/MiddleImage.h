@@ -60,6 +60,18 @@ public:
     m_Resampled.summary = range;
   }
 
+  /** Returns the resampled values, and those of the mask, which is null if there is none: for devices that exchange them. */
+  Memory *
+  GetValues()
+  {
+    return &m_Values.GetValues();
+  }
+  Memory *
+  GetWeights()
+  {
+    return m_Mask != nullptr ? &m_Weights.GetValues() : nullptr;
+  }
+
   /** Returns the resampled image. Its summary has the range that was set, or, from BeginLevel() on, that of the smoothed image and 0. */
   const LevelImage &
   GetResampled() const

@@ -3,7 +3,7 @@
 
 #include "engine/filter/LevelGeometry.h"
 #include "engine/registration/diffeomorphic/DiffeomorphicPairs.h"
-#include "engine/registration/diffeomorphic/SlabTeam.h"
+#include "engine/registration/diffeomorphic/DeviceTeam.h"
 
 #include "gpureg/core/Error.h"
 

@@ -19,7 +19,7 @@
 namespace gpureg
 {
 
-class SlabMember;
+class TeamMember;
 struct LevelGrid;
 
 /** Holds what a scheme works with. A registration owns the workspace, and all its schemes share it. */
@@ -36,7 +36,7 @@ struct SchemeWorkspace
   MemoryPointer first;
   MemoryPointer second;
   /** Represents the device among those that register one pair, or is null if there is one device. */
-  SlabMember * member = nullptr;
+  TeamMember * member = nullptr;
 
   /** Frees what shrinking an image takes. */
   void
@@ -99,6 +99,14 @@ public:
   Unfold()
   {
     return false;
+  }
+
+  /** Takes what other devices of a team have computed, where this device then has the whole deformation. Behind the last level.
+   *  \return false if this device then has no deformation */
+  virtual bool
+  Gather()
+  {
+    return true;
   }
 
   /** Waits for the device, and returns the costs of the level's first count iterations.

@@ -42,6 +42,10 @@ SyNInverter::Finish(FieldReducer & reducer, Memory & lengths)
   for (std::size_t number = 0; number < m_Inversions.size(); ++number)
   {
     Inversion & its = m_Inversions[number];
+    if (its.field == nullptr)
+    {
+      continue;
+    }
     if (m_Downloaded[number].iterations == 0)
     {
       // The inversion before it had not ended.

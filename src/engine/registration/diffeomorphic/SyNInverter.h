@@ -34,7 +34,7 @@ public:
   void
   Enqueue(std::size_t side, Memory & field, Memory & inverse, FieldReducer & reducer, Memory & lengths);
 
-  /** Waits for the inversions of both sides, and does what they lack. lengths: as for Enqueue(). */
+  /** Waits for the inversions of the sides that were enqueued on this level, and does what they lack. lengths: as for Enqueue(). */
   void
   Finish(FieldReducer & reducer, Memory & lengths);
 

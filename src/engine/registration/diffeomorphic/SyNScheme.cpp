@@ -5,6 +5,7 @@
 #include "engine/field/FieldGeometry.h"
 #include "engine/field/FieldSums.h"
 #include "engine/filter/LevelGeometry.h"
+#include "engine/registration/diffeomorphic/DeviceTeam.h"
 #include "engine/runtime/ForEachItem.h"
 
 #include "gpureg/core/Error.h"
@@ -114,9 +115,20 @@ SyNScheme::BeginFields(const LevelGrid &             level,
   this->BeginSide(m_Moving, before, problem.movingState);
 }
 
+bool
+SyNScheme::Has(MiddleRole role) const
+{
+  return m_Workspace.member == nullptr || GetRole(*m_Workspace.member) == role;
+}
+
 void
 SyNScheme::BeginSide(Side & side, LevelGrid before, const std::optional<MiddleState> & state)
 {
+  if (!this->Has(&side == &m_Fixed ? MiddleRole::AsGiven : MiddleRole::Exchanged))
+  {
+    side = {};
+    return;
+  }
   if (before.grid.dimension == 0 && state)
   {
     before = MakeLevelGrid(m_Level.grid.dimension, state->size, state->indexToPoint);
@@ -130,8 +142,15 @@ SyNScheme::BeginSide(Side & side, LevelGrid before, const std::optional<MiddleSt
 void
 SyNScheme::Move(const DiffeomorphicSettings & settings, int t)
 {
-  m_Forces.ResampleFixed(*m_Fixed.fromMiddle, *m_Workspace.first);
-  m_Forces.ResampleMoving(*m_Moving.fromMiddle, *m_Workspace.first);
+  if (this->Has(MiddleRole::AsGiven))
+  {
+    m_Forces.ResampleFixed(*m_Fixed.fromMiddle, *m_Workspace.first);
+  }
+  if (this->Has(MiddleRole::Exchanged))
+  {
+    m_Forces.ResampleMoving(*m_Moving.fromMiddle, *m_Workspace.first);
+  }
+  m_Forces.ExchangeImages();
   m_Forces.SetRanges(t);
   if (settings.syn.averagesGradients)
   {
@@ -140,11 +159,16 @@ SyNScheme::Move(const DiffeomorphicSettings & settings, int t)
   else
   {
     Memory & update = *m_Workspace.first;
-    this->MakeUpdateOf(settings, MiddleRole::AsGiven, t, update);
-    this->MoveSide(m_Fixed, *m_Factors, update);
-    this->MakeUpdateOf(settings, MiddleRole::Exchanged, t, update);
-    this->MoveSide(m_Moving, *m_Factors, update);
+    for (const MiddleRole role : { MiddleRole::AsGiven, MiddleRole::Exchanged })
+    {
+      if (this->Has(role))
+      {
+        this->MakeUpdateOf(settings, role, t, update);
+        this->MoveSide(role == MiddleRole::AsGiven ? m_Fixed : m_Moving, *m_Factors, update);
+      }
+    }
   }
+  m_Forces.ExchangeValues(t);
   m_Inverter.Finish(m_Workspace.reducer, *m_Workspace.first);
 }
 
@@ -156,15 +180,31 @@ SyNScheme::MoveByAverages(const DiffeomorphicSettings & settings, int t)
   this->ReserveOtherUpdate();
   Memory &   average = *m_OtherUpdate;
   const auto make = [&](MiddleRole role, Memory & update) {
-    this->MakeUpdateOf(settings, role, t, update);
-    ScaleField(queue, elements, *m_Factors, update);
+    if (this->Has(role))
+    {
+      this->MakeUpdateOf(settings, role, t, update);
+      ScaleField(queue, elements, *m_Factors, update);
+    }
   };
   make(MiddleRole::AsGiven, average);
   make(MiddleRole::Exchanged, *m_Workspace.first);
+  if (TeamMember * const member = m_Workspace.member)
+  {
+    const bool hasFixed = this->Has(MiddleRole::AsGiven);
+    Memory &   own = hasFixed ? average : *m_Workspace.first;
+    Memory &   other = hasFixed ? *m_Workspace.first : average;
+    member->Exchange(queue, &own, &other, CountBytes(m_Level.grid));
+  }
   AddFields(queue, elements, MakeWeights(1, -1), average, *m_Workspace.first, average);
-  this->MoveSide(m_Fixed, *m_Ones, average);
-  AddFields(queue, elements, MakeWeights(-1, 0), average, average, *m_Workspace.first);
-  this->MoveSide(m_Moving, *m_Ones, *m_Workspace.first);
+  if (this->Has(MiddleRole::AsGiven))
+  {
+    this->MoveSide(m_Fixed, *m_Ones, average);
+  }
+  if (this->Has(MiddleRole::Exchanged))
+  {
+    AddFields(queue, elements, MakeWeights(-1, 0), average, average, *m_Workspace.first);
+    this->MoveSide(m_Moving, *m_Ones, *m_Workspace.first);
+  }
 }
 
 void
@@ -196,6 +236,27 @@ SyNScheme::MoveSide(Side & side, const Memory & factors, const Memory & update)
   }
   m_Inverter.Enqueue(
     &side == &m_Fixed ? 0 : 1, *side.toMiddle, *side.fromMiddle, m_Workspace.reducer, *m_Workspace.first);
+}
+
+bool
+SyNScheme::Gather()
+{
+  TeamMember * const member = m_Workspace.member;
+  if (member == nullptr)
+  {
+    return true;
+  }
+  const bool        gathers = this->Has(MiddleRole::AsGiven);
+  const std::size_t bytes = CountBytes(m_Level.grid);
+  for (MemoryPointer * field : { &m_Moving.toMiddle, &m_Moving.fromMiddle })
+  {
+    if (gathers)
+    {
+      Reserve(*m_Workspace.queue, *field, bytes);
+    }
+    member->Exchange(*m_Workspace.queue, gathers ? nullptr : field->get(), gathers ? field->get() : nullptr, bytes);
+  }
+  return gathers;
 }
 
 void
@@ -283,9 +344,17 @@ SyNScheme::PlanLevel(const DiffeomorphicProblem &  problem,
                      ledger);
   this->PlanUpdates(level.grid, settings, ledger);
   const std::size_t field = CountBytes(level.grid);
-  for (const char * name : { "fixed to middle", "middle to fixed", "moving to middle", "middle to moving" })
+  // The first device of a team has all fields behind the last level.
+  const bool isLast = number + 1 == static_cast<int>(settings.iterations.size());
+  if (this->Has(MiddleRole::AsGiven))
   {
-    ledger.Reserve(std::string("fields: ") + name, field);
+    ledger.Reserve("fields: fixed to middle", field);
+    ledger.Reserve("fields: middle to fixed", field);
+  }
+  if (this->Has(MiddleRole::Exchanged) || isLast)
+  {
+    ledger.Reserve("fields: moving to middle", field);
+    ledger.Reserve("fields: middle to moving", field);
   }
   ledger.Reserve("scratch: other update", settings.syn.averagesGradients ? field : 0);
   if (ComputeUnsmoothedShare(settings.updateSigma * settings.updateSigma) > 0 && settings.updateSigma > 0 &&

@@ -38,6 +38,9 @@ public:
     return m_Forces.DownloadCosts(count);
   }
 
+  bool
+  Gather() override;
+
   const Memory &
   MakeField(DeformationField field) override;
 
@@ -60,6 +63,10 @@ private:
     MemoryPointer toMiddle; // float[3] a voxel
     MemoryPointer fromMiddle;
   };
+
+  /** Says whether this device evaluates a role and moves its side: the fixed image's for MiddleRole::AsGiven. */
+  bool
+  Has(MiddleRole role) const;
 
   /** Resamples a side's fields on the current level's grid. before: the previous level; state: the fields of the first level, or null. */
   void

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers images in slabs on several devices, and compares the deformation with that of one device.
+// Registers images on several devices together, and compares the deformation with that of one device.
 #include "DenseCase.h"
 #include "KnownDeformation.h"
 #include "TestDevices.h"
@@ -7,7 +7,7 @@
 #include "gpureg/core/Error.h"
 #include "gpureg/image/LoadedImage.h"
 #include "gpureg/image/NarrowImage.h"
-#include "gpureg/registration/diffeomorphic/SlabRegistration.h"
+#include "gpureg/registration/diffeomorphic/TeamRegistration.h"
 
 #include <algorithm>
 #include <cmath>
@@ -62,18 +62,19 @@ public:
   }
 
   Floats
-  TakeField()
+  TakeField(gpureg::DeformationField which = gpureg::DeformationField::Forward)
   {
     Floats field(3 * static_cast<std::size_t>(registration.CountVoxels()), NAN);
     registration.TakeDisplacements(
       [&field](std::int64_t first, std::int64_t count, const float * in) {
         std::copy_n(in, 3 * count, field.begin() + 3 * first);
       },
-      OnThreads(2));
+      OnThreads(2),
+      which);
     return field;
   }
 
-  gpureg::SlabRegistration                  registration;
+  gpureg::TeamRegistration                  registration;
   std::vector<gpureg::DiffeomorphicProblem> problems;
   gpureg::DiffeomorphicResult               result;
 
@@ -119,11 +120,11 @@ struct StoredImages
   gpureg::LoadedImage                  mask;
 };
 
-class SlabRegistrationTest : public ::testing::TestWithParam<std::string>
+class TeamRegistrationTest : public ::testing::TestWithParam<std::string>
 {};
 } // namespace
 
-TEST_P(SlabRegistrationTest, ComputesTheDeformationOfOneDevice)
+TEST_P(TeamRegistrationTest, ComputesTheDeformationOfOneDevice)
 {
   const VoxelGrid grid = MakeLongGrid();
   for (const auto optimizer : { gpureg::DiffeomorphicOptimizer::LongestVector, gpureg::DiffeomorphicOptimizer::Adam })
@@ -154,7 +155,7 @@ TEST_P(SlabRegistrationTest, ComputesTheDeformationOfOneDevice)
   }
 }
 
-TEST_P(SlabRegistrationTest, TakesMasksNarrowImagesAndWeights)
+TEST_P(TeamRegistrationTest, TakesMasksNarrowImagesAndWeights)
 {
   // The halo has two blocks of planes, an axis is held, and costs end the levels.
   const VoxelGrid grid = MakeLongGrid(203);
@@ -188,7 +189,7 @@ TEST_P(SlabRegistrationTest, TakesMasksNarrowImagesAndWeights)
   EXPECT_EQ(team.Register(settings).field, whole.field);
 }
 
-TEST_P(SlabRegistrationTest, BeginsWithADeformation)
+TEST_P(TeamRegistrationTest, BeginsWithADeformation)
 {
   const VoxelGrid grid = MakeLongGrid();
   Pair            pair(GetParam(), grid, 1.0);
@@ -207,7 +208,7 @@ TEST_P(SlabRegistrationTest, BeginsWithADeformation)
   EXPECT_LT(ComputeLargestDifference(team.Register(MakeSettings()).field, whole.field), 1e-5);
 }
 
-TEST_P(SlabRegistrationTest, JoinsOtherDevices)
+TEST_P(TeamRegistrationTest, JoinsOtherDevices)
 {
   const VoxelGrid   grid = MakeLongGrid();
   Pair              pair(GetParam(), grid, 1.0);
@@ -216,7 +217,7 @@ TEST_P(SlabRegistrationTest, JoinsOtherDevices)
   EXPECT_LT(ComputeLargestDifference(team.Register(MakeSettings()).field, whole.field), 1e-4);
 }
 
-TEST_P(SlabRegistrationTest, ComputesSmallImagesAsAWhole)
+TEST_P(TeamRegistrationTest, ComputesSmallImagesAsAWhole)
 {
   const VoxelGrid   grid = MakeLongGrid(50);
   Pair              pair(GetParam(), grid, 1.0);
@@ -225,7 +226,7 @@ TEST_P(SlabRegistrationTest, ComputesSmallImagesAsAWhole)
   EXPECT_EQ(team.Register(MakeSettings()).field, whole.field);
 }
 
-TEST_P(SlabRegistrationTest, PlansLessForEachDevice)
+TEST_P(TeamRegistrationTest, PlansLessForEachDevice)
 {
   const VoxelGrid                   grid = MakeLongGrid(512);
   Pair                              pair(GetParam(), grid, 1.0);
@@ -244,7 +245,7 @@ TEST_P(SlabRegistrationTest, PlansLessForEachDevice)
   }
 }
 
-TEST_P(SlabRegistrationTest, EndsOnAllDevicesWhereOneFails)
+TEST_P(TeamRegistrationTest, EndsOnAllDevicesWhereOneFails)
 {
   const VoxelGrid   grid = MakeLongGrid();
   Team              team({ GetParam(), GetParam(), GetParam() }, grid);
@@ -270,7 +271,80 @@ TEST_P(SlabRegistrationTest, EndsOnAllDevicesWhereOneFails)
   EXPECT_EQ(team.Register(MakeSettings()).field, before.field);
 }
 
-TEST_P(SlabRegistrationTest, NamesWhatSlabsAreNotFor)
+TEST_P(TeamRegistrationTest, ComputesSyNOfOneDevice)
+{
+  using gpureg::SimilarityKind;
+  for (const auto kind : { SimilarityKind::NeighborhoodCorrelation, SimilarityKind::MattesMutualInformation })
+  {
+    for (const int variant : { 0, 1, 2 })
+    {
+      // With both masks and averaged updates; with one mask, smoothed fields, and a level's end by its costs; with further pairs, in 2D.
+      const VoxelGrid grid = variant == 2 ? MakeGrid(2, 1.0) : MakeLongGrid(37);
+      auto            settings = MakeSettings();
+      settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+      settings.similarity.kind = kind;
+      settings.step = 0.25;
+      settings.syn.averagesGradients = variant == 0;
+      settings.fieldSigma = variant == 1 ? 0.6 : 0;
+      settings.convergenceWindow = variant == 1 ? 4 : 0;
+      settings.convergenceThreshold = 0.05;
+      const StoredImages images(GetParam(), grid);
+      const auto         prepare = [&](gpureg::DiffeomorphicProblem problem) {
+        problem.fixed.mask = variant == 0 ? &images.mask : nullptr;
+        problem.moving.mask = variant < 2 ? &images.mask : nullptr;
+        if (variant == 2)
+        {
+          gpureg::FurtherPair pair{ problem.fixed, problem.moving, settings.similarity, 0.5, {}, {} };
+          pair.similarity.kind = SimilarityKind::MeanSquares;
+          problem.further.push_back(pair);
+        }
+        return problem;
+      };
+      Pair                              pair(GetParam(), grid, 1.0);
+      gpureg::DiffeomorphicRegistration alone(GetParam());
+      const DenseResult                 whole = RegisterDense(alone, prepare(pair.Load()), settings);
+      ASSERT_GT(ComputeLargest(whole.field), 0.5);
+      Team team({ GetParam(), GetParam() }, grid);
+      for (gpureg::DiffeomorphicProblem & problem : team.problems)
+      {
+        problem = prepare(problem);
+      }
+      const DenseResult together = team.Register(settings);
+      EXPECT_EQ(together.field, whole.field) << kind << ", variant " << variant;
+      EXPECT_EQ(together.costs, whole.costs);
+      using gpureg::DeformationField;
+      for (const auto field :
+           { DeformationField::FixedToMiddle, DeformationField::MiddleToMoving, DeformationField::Inverse })
+      {
+        EXPECT_EQ(team.TakeField(field), TakeField(alone, alone.CountVoxels(), field));
+      }
+      gpureg::InverseErrors errors, errorsTogether;
+      const Floats          inverse = TakeInverse(alone, alone.CountVoxels(), errors);
+      Floats                inverseTogether(inverse.size());
+      errorsTogether = team.registration.TakeInverse(
+        [&](std::int64_t first, std::int64_t count, const float * in) {
+          std::copy_n(in, 3 * count, inverseTogether.begin() + 3 * first);
+        },
+        OnThreads(2));
+      EXPECT_EQ(inverseTogether, inverse);
+      EXPECT_EQ(errorsTogether.largest, errors.largest);
+    }
+  }
+}
+
+TEST_P(TeamRegistrationTest, ComputesSyNOnOtherDevices)
+{
+  const VoxelGrid grid = MakeLongGrid(37);
+  auto            settings = MakeSettings();
+  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+  settings.step = 0.25;
+  Pair              pair(GetParam(), grid, 1.0);
+  const DenseResult whole = RegisterDense(GetParam(), pair.Load(), settings);
+  Team              team({ GetParam(), "host" }, grid);
+  EXPECT_LT(ComputeLargestDifference(team.Register(settings).field, whole.field), 1e-4);
+}
+
+TEST_P(TeamRegistrationTest, NamesWhatTeamsAreNotFor)
 {
   Team       team({ GetParam(), GetParam() }, MakeLongGrid());
   const auto expect = [&](const std::vector<gpureg::DiffeomorphicProblem> & problems,
@@ -287,8 +361,8 @@ TEST_P(SlabRegistrationTest, NamesWhatSlabsAreNotFor)
     }
   };
   auto settings = MakeSettings();
-  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
-  expect(team.problems, settings, "greedy scheme");
+  settings.scheme = gpureg::DiffeomorphicScheme::Velocity;
+  expect(team.problems, settings, "by the greedy scheme or by SyN");
   settings = MakeSettings();
   settings.similarity.kind = gpureg::SimilarityKind::MeanSquares;
   expect(team.problems, settings, "correlation over neighborhoods");
@@ -303,10 +377,14 @@ TEST_P(SlabRegistrationTest, NamesWhatSlabsAreNotFor)
   expect(problems, MakeSettings(), "one pair");
   problems.pop_back();
   expect(problems, MakeSettings(), "2 devices take as many problems, and not 1");
-  EXPECT_THROW(gpureg::SlabRegistration({}), gpureg::BadInputError);
-  EXPECT_THROW(gpureg::SlabRegistration({ GetParam(), "cuda:77" }), gpureg::Error);
+  Team three({ GetParam(), GetParam(), GetParam() }, MakeLongGrid(37));
+  settings = MakeSettings();
+  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+  EXPECT_THROW(three.registration.Register(three.problems, settings, OnThreads(2)), gpureg::UnsupportedError);
+  EXPECT_THROW(gpureg::TeamRegistration({}), gpureg::BadInputError);
+  EXPECT_THROW(gpureg::TeamRegistration({ GetParam(), "cuda:77" }), gpureg::Error);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, SlabRegistrationTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+INSTANTIATE_TEST_SUITE_P(Devices, TeamRegistrationTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
 } // namespace gpuregtest

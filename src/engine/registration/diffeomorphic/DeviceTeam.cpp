@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/registration/diffeomorphic/SlabTeam.h"
+#include "engine/registration/diffeomorphic/DeviceTeam.h"
 
 #include "engine/registration/diffeomorphic/LevelGrid.h"
 
@@ -40,7 +40,7 @@ DownloadBytes(Queue & queue, const Memory & memory, std::size_t first, std::size
 } // namespace
 
 void
-SlabTeam::Fail()
+DeviceTeam::Fail()
 {
   const std::lock_guard<std::mutex> lock(m_Mutex);
   m_HasFailed = true;
@@ -48,7 +48,7 @@ SlabTeam::Fail()
 }
 
 void
-SlabTeam::Meet()
+DeviceTeam::Meet()
 {
   std::unique_lock<std::mutex> lock(m_Mutex);
   const std::size_t            meeting = m_Meetings;
@@ -66,17 +66,17 @@ SlabTeam::Meet()
 }
 
 bool
-SlabTeam::AreOfOneKind() const
+DeviceTeam::AreOfOneKind() const
 {
   // Memory of an OpenCL device belongs to the device's context.
-  return std::all_of(m_Fields.begin(), m_Fields.end(), [this](const ShownField & field) {
-    return field.kind == m_Fields.front().kind && field.kind != DeviceKind::OpenCL;
+  return std::all_of(m_Arrays.begin(), m_Arrays.end(), [this](const ShownArray & array) {
+    return array.kind == m_Arrays.front().kind && array.kind != DeviceKind::OpenCL;
   });
 }
 
 template <typename TJoin>
 std::vector<double>
-SlabMember::Join(const std::vector<double> & numbers, const TJoin & join)
+TeamMember::Join(const std::vector<double> & numbers, const TJoin & join)
 {
   m_Team.m_Numbers[static_cast<std::size_t>(m_Number)] = numbers;
   m_Team.Meet();
@@ -91,20 +91,20 @@ SlabMember::Join(const std::vector<double> & numbers, const TJoin & join)
 }
 
 std::vector<double>
-SlabMember::Sum(const std::vector<double> & numbers)
+TeamMember::Sum(const std::vector<double> & numbers)
 {
   return this->Join(numbers, [](double a, double b) { return a + b; });
 }
 
 double
-SlabMember::FindLargest(double number)
+TeamMember::FindLargest(double number)
 {
   return this->Join({ number }, [](double a, double b) { return std::max(a, b); }).front();
 }
 
 template <typename TJoin>
 void
-SlabMember::JoinOnDevice(Queue & queue, Memory & numbers, std::int64_t slot, const TJoin & join)
+TeamMember::JoinOnDevice(Queue & queue, Memory & numbers, std::int64_t slot, const TJoin & join)
 {
   const std::size_t first = sizeof(float) * static_cast<std::size_t>(slot);
   float             number = 0;
@@ -115,31 +115,76 @@ SlabMember::JoinOnDevice(Queue & queue, Memory & numbers, std::int64_t slot, con
 }
 
 void
-SlabMember::SumOnDevice(Queue & queue, Memory & numbers, std::int64_t slot)
+TeamMember::SumOnDevice(Queue & queue, Memory & numbers, std::int64_t slot)
 {
   this->JoinOnDevice(queue, numbers, slot, [this](double number) { return this->Sum({ number }).front(); });
 }
 
 void
-SlabMember::FindLargestOnDevice(Queue & queue, Memory & numbers, std::int64_t slot)
+TeamMember::FindLargestOnDevice(Queue & queue, Memory & numbers, std::int64_t slot)
 {
   this->JoinOnDevice(queue, numbers, slot, [this](double number) { return this->FindLargest(number); });
 }
 
 void
-SlabMember::RefreshHalo(Queue & queue, const LevelGrid & level, Memory & field)
+TeamMember::TakeFrom(int member, Queue & queue, Memory & numbers, std::int64_t slot)
+{
+  this->JoinOnDevice(queue, numbers, slot, [this, member](double number) {
+    return this->Sum({ m_Number == member ? number : 0.0 }).front();
+  });
+}
+
+DeviceTeam::ShownArray &
+TeamMember::Show(Queue & queue, const Memory * memory)
+{
+  DeviceTeam::ShownArray & shown = m_Team.m_Arrays[static_cast<std::size_t>(m_Number)];
+  shown.memory = memory;
+  shown.kind = queue.GetKind();
+  queue.Finish();
+  m_Team.Meet();
+  return shown;
+}
+
+void
+TeamMember::Exchange(Queue & queue, const Memory * shown, Memory * copy, std::size_t bytes)
+{
+  DeviceTeam::ShownArray &       own = this->Show(queue, shown);
+  const DeviceTeam::ShownArray & other = m_Team.m_Arrays[static_cast<std::size_t>(1 - m_Number)];
+  const bool                     isDirect = m_Team.AreOfOneKind();
+  if (!isDirect)
+  {
+    if (shown != nullptr)
+    {
+      own.copies[0].resize(bytes);
+      DownloadBytes(queue, *shown, 0, bytes, own.copies[0].data());
+    }
+    m_Team.Meet();
+  }
+  if (copy != nullptr)
+  {
+    if (isDirect)
+    {
+      queue.Copy(*copy, *other.memory, bytes);
+    }
+    else
+    {
+      queue.Upload(*copy, 0, other.copies[0].data(), bytes);
+    }
+    queue.Finish();
+  }
+  m_Team.Meet();
+}
+
+void
+TeamMember::RefreshHalo(Queue & queue, const LevelGrid & level, Memory & field)
 {
   const Slab & slab = level.slab;
   if (slab.IsWhole())
   {
     return;
   }
-  SlabTeam::ShownField & shown = m_Team.m_Fields[static_cast<std::size_t>(m_Number)];
-  shown.memory = &field;
-  shown.kind = queue.GetKind();
-  shown.slab = slab;
-  queue.Finish();
-  m_Team.Meet();
+  m_Team.m_Arrays[static_cast<std::size_t>(m_Number)].slab = slab;
+  this->Show(queue, &field);
   const bool isDirect = m_Team.AreOfOneKind();
   if (!isDirect)
   {
@@ -149,7 +194,7 @@ SlabMember::RefreshHalo(Queue & queue, const LevelGrid & level, Memory & field)
   const auto copy = [&](int side, const Range & planes) {
     if (planes.count > 0)
     {
-      const auto &     from = m_Team.m_Fields[static_cast<std::size_t>(m_Number + (side == 0 ? -1 : 1))];
+      const auto &     from = m_Team.m_Arrays[static_cast<std::size_t>(m_Number + (side == 0 ? -1 : 1))];
       const PlaneBytes to(level.grid, { planes.first - slab.held.first, planes.count });
       const PlaneBytes its(level.grid, { planes.first - from.slab.held.first, planes.count });
       if (isDirect)
@@ -159,7 +204,7 @@ SlabMember::RefreshHalo(Queue & queue, const LevelGrid & level, Memory & field)
       else
       {
         // The lower neighbour shows the last planes of its own, as many as the halo of either has.
-        queue.Upload(field, to.first, from.edges[1 - side].data(), to.count);
+        queue.Upload(field, to.first, from.copies[1 - side].data(), to.count);
       }
     }
   };
@@ -170,16 +215,16 @@ SlabMember::RefreshHalo(Queue & queue, const LevelGrid & level, Memory & field)
 }
 
 void
-SlabMember::ShowEdges(Queue & queue, const LevelGrid & level, const Memory & field)
+TeamMember::ShowEdges(Queue & queue, const LevelGrid & level, const Memory & field)
 {
-  SlabTeam::ShownField & shown = m_Team.m_Fields[static_cast<std::size_t>(m_Number)];
-  const Slab &           slab = level.slab;
-  const std::int64_t     halo = std::max(slab.own.first - slab.held.first, slab.held.GetEnd() - slab.own.GetEnd());
-  const Range            own = slab.GetOwnOfHeld();
-  const auto             show = [&](int side, std::int64_t first) {
+  DeviceTeam::ShownArray & shown = m_Team.m_Arrays[static_cast<std::size_t>(m_Number)];
+  const Slab &             slab = level.slab;
+  const std::int64_t       halo = std::max(slab.own.first - slab.held.first, slab.held.GetEnd() - slab.own.GetEnd());
+  const Range              own = slab.GetOwnOfHeld();
+  const auto               show = [&](int side, std::int64_t first) {
     const PlaneBytes bytes(level.grid, { first, halo });
-    shown.edges[side].resize(bytes.count);
-    DownloadBytes(queue, field, bytes.first, bytes.count, shown.edges[side].data());
+    shown.copies[side].resize(bytes.count);
+    DownloadBytes(queue, field, bytes.first, bytes.count, shown.copies[side].data());
   };
   if (slab.own.first > slab.held.first)
   {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef gpureg_SlabTeam_h
-#define gpureg_SlabTeam_h
+#ifndef gpureg_DeviceTeam_h
+#define gpureg_DeviceTeam_h
 
 #include "engine/registration/diffeomorphic/Slab.h"
 #include "engine/runtime/Queue.h"
@@ -25,14 +25,14 @@ public:
   {}
 };
 
-/** The devices that register one pair of images, each on a slab. Each has a thread, which is a member: all members make the same calls in the
- *  same order, and wait in them for each other. */
-class SlabTeam
+/** The devices that register one pair of images. Each has a thread, which is a member: all members make the same calls in the same order, and
+ *  wait in them for each other. */
+class DeviceTeam
 {
 public:
-  explicit SlabTeam(std::size_t members)
+  explicit DeviceTeam(std::size_t members)
     : m_Numbers(members)
-    , m_Fields(members)
+    , m_Arrays(members)
   {}
 
   int
@@ -46,15 +46,16 @@ public:
   Fail();
 
 private:
-  friend class SlabMember;
+  friend class TeamMember;
 
-  /** A field that a member shows to its neighbours. */
-  struct ShownField
+  /** An array that a member shows to others. */
+  struct ShownArray
   {
-    const Memory *    memory = nullptr;
-    DeviceKind        kind = DeviceKind::Host;
-    Slab              slab;
-    std::vector<char> edges[2]; // first and last own planes, on the host, where neighbours cannot read the memory
+    const Memory * memory = nullptr;
+    DeviceKind     kind = DeviceKind::Host;
+    Slab           slab;
+    // On the host, where others cannot read the memory: the first and the last own planes of a slab, or the whole array in the first one.
+    std::vector<char> copies[2];
   };
 
   /** Waits until all members have called. */
@@ -71,18 +72,24 @@ private:
   std::size_t                      m_Meetings = 0;
   bool                             m_HasFailed = false;
   std::vector<std::vector<double>> m_Numbers;
-  std::vector<ShownField>          m_Fields;
+  std::vector<ShownArray>          m_Arrays;
 };
 
 /** One member of a team: what a scheme asks of the other devices. */
-class SlabMember
+class TeamMember
 {
 public:
   /** team must outlive it. \param number from 0 on */
-  SlabMember(SlabTeam & team, int number)
+  TeamMember(DeviceTeam & team, int number)
     : m_Team(team)
     , m_Number(number)
   {}
+
+  int
+  GetNumber() const
+  {
+    return m_Number;
+  }
 
   /** Returns the member's planes of a level: see CutSlab(). */
   Slab
@@ -103,6 +110,16 @@ public:
   void
   FindLargestOnDevice(Queue & queue, Memory & numbers, std::int64_t slot);
 
+  /** Replaces number `slot` of an array of floats by that of one member. Waits for the device. */
+  void
+  TakeFrom(int member, Queue & queue, Memory & numbers, std::int64_t slot);
+
+  /** Shows an array to the other member of a team of two, and copies bytes of the one that the other member shows. Waits for both devices.
+   *  \param shown null shows nothing
+   *  \param copy gets the other member's array; null if that shows nothing, or this member does not want it */
+  void
+  Exchange(Queue & queue, const Memory * shown, Memory * copy, std::size_t bytes);
+
   /** Copies the neighbours' own planes to the halo of a field, float[3] a voxel. Waits for the device. */
   void
   RefreshHalo(Queue & queue, const LevelGrid & level, Memory & field);
@@ -112,6 +129,10 @@ private:
   std::vector<double>
   Join(const std::vector<double> & numbers, const TJoin & join);
 
+  /** Shows an array. Waits for the device, and for all members. */
+  DeviceTeam::ShownArray &
+  Show(Queue & queue, const Memory * memory);
+
   template <typename TJoin>
   void
   JoinOnDevice(Queue & queue, Memory & numbers, std::int64_t slot, const TJoin & join);
@@ -120,8 +141,8 @@ private:
   void
   ShowEdges(Queue & queue, const LevelGrid & level, const Memory & field);
 
-  SlabTeam & m_Team;
-  int        m_Number;
+  DeviceTeam & m_Team;
+  int          m_Number;
 };
 
 } // namespace gpureg

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpureg/registration/diffeomorphic/SlabRegistration.h"
+#include "gpureg/registration/diffeomorphic/TeamRegistration.h"
 
-#include "engine/registration/diffeomorphic/SlabTeam.h"
+#include "engine/registration/diffeomorphic/DeviceTeam.h"
 
 #include "gpureg/core/Error.h"
 
@@ -14,21 +14,29 @@ namespace gpureg
 
 namespace
 {
-/** \throws UnsupportedError for what slabs are not for */
+/** \throws UnsupportedError for what several devices do not register together */
 void
-CheckIsForSlabs(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings)
+CheckIsForTeams(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, std::size_t devices)
 {
-  const auto require = [](bool isRight, const char * what) {
+  const auto require = [](bool isRight, const std::string & what) {
     if (!isRight)
     {
-      throw UnsupportedError(std::string("several devices together register ") + what + ": otherwise take one device");
+      throw UnsupportedError("several devices together register " + what + ": otherwise take one device");
     }
   };
-  require(problem.dimension == 3, "images of three dimensions");
-  require(settings.scheme == DiffeomorphicScheme::Greedy, "by the greedy scheme");
-  require(settings.similarity.kind == SimilarityKind::NeighborhoodCorrelation, "by the correlation over neighborhoods");
-  require(settings.smoothing == DiffeomorphicSmoothing::Discrete, "with discrete Gaussians");
-  require(problem.further.empty(), "one pair of images");
+  const bool isSyN = settings.scheme == DiffeomorphicScheme::SyN;
+  require(isSyN || settings.scheme == DiffeomorphicScheme::Greedy, "by the greedy scheme or by SyN");
+  if (isSyN)
+  {
+    require(devices <= 2, "by SyN if there are two, of which each moves one of the images");
+    return;
+  }
+  require(problem.dimension == 3, "images of three dimensions by the greedy scheme");
+  require(settings.similarity.kind == SimilarityKind::NeighborhoodCorrelation,
+          "by the correlation over neighborhoods, where the scheme is greedy");
+  require(settings.smoothing == DiffeomorphicSmoothing::Discrete,
+          "with discrete Gaussians, where the scheme is greedy");
+  require(problem.further.empty(), "one pair of images by the greedy scheme");
 }
 
 /** Runs work(0) to work(count - 1), each in a thread, of which the first one is the caller's. Calls stop() if a thread cannot be started. */
@@ -63,7 +71,7 @@ RunTogether(std::size_t count, const TWork & work, const TStop & stop)
 }
 } // namespace
 
-class SlabRegistration::Implementation
+class TeamRegistration::Implementation
 {
 public:
   explicit Implementation(const std::vector<std::string> & deviceNames)
@@ -93,10 +101,10 @@ public:
   {
     this->Check(problems, settings);
     m_Voxels = 0;
-    SlabTeam                        team(m_Engines.size());
+    DeviceTeam                      team(m_Engines.size());
     DiffeomorphicResult             result;
     std::vector<std::exception_ptr> errors(m_Engines.size());
-    const auto                      registerSlab = [&](std::size_t n) {
+    const auto                      registerPart = [&](std::size_t n) {
       try
       {
         const bool       isFirst = n == 0;
@@ -118,7 +126,7 @@ public:
         team.Fail();
       }
     };
-    RunTogether(m_Engines.size(), registerSlab, [&team] { team.Fail(); });
+    RunTogether(m_Engines.size(), registerPart, [&team] { team.Fail(); });
     for (const std::exception_ptr & error : errors)
     {
       if (error)
@@ -134,7 +142,7 @@ public:
   GetPlans(const std::vector<DiffeomorphicProblem> & problems, const DiffeomorphicSettings & settings) const
   {
     this->Check(problems, settings);
-    SlabTeam                team(m_Engines.size());
+    DeviceTeam              team(m_Engines.size());
     std::vector<MemoryPlan> plans;
     for (std::size_t n = 0; n < m_Engines.size(); ++n)
     {
@@ -146,19 +154,25 @@ public:
 
   void
   TakeDisplacements(const std::function<void(std::int64_t, std::int64_t, const float *)> & take,
-                    const ParallelFor &                                                    parallelFor)
+                    const ParallelFor &                                                    parallelFor,
+                    DeformationField                                                       field)
   {
-    if (m_Voxels == 0)
-    {
-      throw BadInputError("there is no deformation: register first");
-    }
-    // Each device has all voxels of a level that was not cut.
+    this->CheckIsRegistered();
+    // The first device has all voxels, unless the level is cut.
     std::int64_t taken = 0;
     for (auto engine = m_Engines.begin(); taken < m_Voxels; ++engine)
     {
-      (*engine)->TakeDisplacements(take, parallelFor);
+      (*engine)->TakeDisplacements(take, parallelFor, field);
       taken += (*engine)->CountVoxels();
     }
+  }
+
+  InverseErrors
+  TakeInverse(const std::function<void(std::int64_t, std::int64_t, const float *)> & take,
+              const ParallelFor &                                                    parallelFor)
+  {
+    this->CheckIsRegistered();
+    return m_Engines.front()->TakeInverse(take, parallelFor);
   }
 
   std::int64_t
@@ -175,6 +189,15 @@ public:
 
 private:
   void
+  CheckIsRegistered() const
+  {
+    if (m_Voxels == 0)
+    {
+      throw BadInputError("there is no deformation: register first");
+    }
+  }
+
+  void
   Check(const std::vector<DiffeomorphicProblem> & problems, const DiffeomorphicSettings & settings) const
   {
     if (problems.size() != m_Engines.size())
@@ -184,7 +207,7 @@ private:
     }
     for (const DiffeomorphicProblem & problem : problems)
     {
-      CheckIsForSlabs(problem, settings);
+      CheckIsForTeams(problem, settings, m_Engines.size());
     }
   }
 
@@ -192,11 +215,11 @@ private:
   class Membership
   {
   public:
-    Membership(DiffeomorphicRegistration & engine, SlabTeam & team, std::size_t number)
+    Membership(DiffeomorphicRegistration & engine, DeviceTeam & team, std::size_t number)
       : m_Engine(engine)
       , m_Member(team, static_cast<int>(number))
     {
-      m_Engine.SetMember(&m_Member);
+      m_Engine.SetMember(team.CountMembers() > 1 ? &m_Member : nullptr);
     }
     ~Membership()
     {
@@ -208,27 +231,27 @@ private:
 
   private:
     DiffeomorphicRegistration & m_Engine;
-    SlabMember                  m_Member;
+    TeamMember                  m_Member;
   };
 
   std::vector<std::unique_ptr<DiffeomorphicRegistration>> m_Engines;
   std::int64_t                                            m_Voxels = 0;
 };
 
-SlabRegistration::SlabRegistration(const std::vector<std::string> & deviceNames)
+TeamRegistration::TeamRegistration(const std::vector<std::string> & deviceNames)
   : m_Implementation(std::make_unique<Implementation>(deviceNames))
 {}
 
-SlabRegistration::~SlabRegistration() = default;
+TeamRegistration::~TeamRegistration() = default;
 
 std::size_t
-SlabRegistration::CountDevices() const
+TeamRegistration::CountDevices() const
 {
   return m_Implementation->CountDevices();
 }
 
 DiffeomorphicResult
-SlabRegistration::Register(const std::vector<DiffeomorphicProblem> &                  problems,
+TeamRegistration::Register(const std::vector<DiffeomorphicProblem> &                  problems,
                            const DiffeomorphicSettings &                              settings,
                            const ParallelFor &                                        parallelFor,
                            const std::function<void(const DiffeomorphicProgress &)> & progress,
@@ -238,28 +261,37 @@ SlabRegistration::Register(const std::vector<DiffeomorphicProblem> &            
 }
 
 std::vector<MemoryPlan>
-SlabRegistration::GetPlans(const std::vector<DiffeomorphicProblem> & problems,
+TeamRegistration::GetPlans(const std::vector<DiffeomorphicProblem> & problems,
                            const DiffeomorphicSettings &             settings) const
 {
   return m_Implementation->GetPlans(problems, settings);
 }
 
 void
-SlabRegistration::TakeDisplacements(
+TeamRegistration::TakeDisplacements(
+  const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
+  const ParallelFor &                                                                   parallelFor,
+  DeformationField                                                                      field)
+{
+  m_Implementation->TakeDisplacements(take, parallelFor, field);
+}
+
+InverseErrors
+TeamRegistration::TakeInverse(
   const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
   const ParallelFor &                                                                   parallelFor)
 {
-  m_Implementation->TakeDisplacements(take, parallelFor);
+  return m_Implementation->TakeInverse(take, parallelFor);
 }
 
 std::int64_t
-SlabRegistration::CountVoxels() const
+TeamRegistration::CountVoxels() const
 {
   return m_Implementation->CountVoxels();
 }
 
 EvaluationStatistics
-SlabRegistration::GetStatistics(std::size_t device) const
+TeamRegistration::GetStatistics(std::size_t device) const
 {
   return m_Implementation->GetStatistics(device);
 }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef gpureg_TeamRegistration_h
+#define gpureg_TeamRegistration_h
+
+#include "GPURegistrationExport.h"
+#include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gpureg
+{
+
+/** Registers two images on several devices of one computer together.
+ *  - Greedily a level is cut along z. Each device computes the deformation in a slab of planes, and takes a halo of planes from its neighbours after
+ *    each iteration. A halo has as many planes as an iteration reads beyond a slab, in steps of 16: 16 with default settings. A level whose slabs
+ *    would have fewer than two halos of planes each is computed by every device as a whole. Each device has both images, and the fields of its slab.
+ *  - By SyN two devices move one of the images each: they exchange the images in the middle in each iteration. Each device has both images, and the
+ *    fields of its side; the first one has all fields in the end.
+ *
+ *  The deformation is that of one device. Devices of CUDA copy from each other's memory, others through the host. Each device after the first has a
+ *  thread of its own during Register(). Every device calls the given ParallelFor, at the same time as others.
+ *
+ *  Use one object from one thread at a time. Every function throws gpureg::Error, and the object can be used again after an error. */
+class GPURegistration_EXPORT TeamRegistration
+{
+public:
+  /** Makes an engine on each of several devices. A device may be named more than once.
+   *  \throws BadInputError if there are none; Error if there is no such device; the message lists the devices. */
+  explicit TeamRegistration(const std::vector<std::string> & deviceNames);
+  ~TeamRegistration();
+  TeamRegistration(const TeamRegistration &) = delete;
+  TeamRegistration &
+  operator=(const TeamRegistration &) = delete;
+
+  /** Returns the number of devices. */
+  std::size_t
+  CountDevices() const;
+
+  /** Registers two images.
+   *  \param problems the same problem for each device, in the constructor's order, with images on that device.
+   *  \param settings of the greedy scheme with the correlation over neighborhoods and discrete Gaussians, or of SyN. They do not change meanwhile.
+   *  \param parallelFor the threads to use; is called from several threads at once.
+   *  \param progress called as by DiffeomorphicRegistration, from the caller's thread.
+   *  \param levelDone called in the same way.
+   *  \throws what DiffeomorphicRegistration does, and UnsupportedError for what several devices do not register together: velocities, further
+   *  pairs or two dimensions with the greedy scheme, and SyN on more than two devices. */
+  DiffeomorphicResult
+  Register(const std::vector<DiffeomorphicProblem> &                  problems,
+           const DiffeomorphicSettings &                              settings,
+           const ParallelFor &                                        parallelFor,
+           const std::function<void(const DiffeomorphicProgress &)> & progress = {},
+           const std::function<void(const DiffeomorphicProgress &)> & levelDone = {});
+
+  /** Plans what a registration would hold on each device: see DiffeomorphicRegistration::GetPlan(). */
+  std::vector<MemoryPlan>
+  GetPlans(const std::vector<DiffeomorphicProblem> & problems, const DiffeomorphicSettings & settings) const;
+
+  /** Passes the deformation of the last registration, or another field of it, to take, as DiffeomorphicRegistration::TakeDisplacements() does. */
+  void
+  TakeDisplacements(const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
+                    const ParallelFor &                                                                   parallelFor,
+                    DeformationField field = DeformationField::Forward);
+
+  /** Passes the inverse of the last registration's deformation to take, as DiffeomorphicRegistration::TakeInverse() does. */
+  InverseErrors
+  TakeInverse(const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
+              const ParallelFor &                                                                   parallelFor);
+
+  /** Returns the number of voxels that TakeDisplacements() passes; 0 if there is no deformation. */
+  std::int64_t
+  CountVoxels() const;
+
+  /** Returns the statistics of the last registration on a device. */
+  EvaluationStatistics
+  GetStatistics(std::size_t device) const;
+
+private:
+  class Implementation;
+  std::unique_ptr<Implementation> m_Implementation;
+};
+
+} // namespace gpureg
+
+#endif
