@@ -300,13 +300,37 @@ CudaQueue::DoCopy(
   Memory & target, std::size_t targetFirst, const Memory & source, std::size_t sourceFirst, std::size_t bytes)
 {
   const CudaDeviceScope scope(m_Device);
-  CheckCuda(cudaMemcpyAsync(AddressIn<char>(target) + targetFirst,
-                            AddressIn<char>(source) + sourceFirst,
-                            bytes,
-                            cudaMemcpyDeviceToDevice,
-                            m_Stream),
-            "copying on the device",
+  char * const          to = AddressIn<char>(target) + targetFirst;
+  const char * const    from = AddressIn<const char>(source) + sourceFirst;
+  const int             device = static_cast<const CudaMemory &>(source).GetDevice();
+  const bool            isOfPeer = device >= 0 && device != m_Device;
+  if (isOfPeer)
+  {
+    EnablePeer(device);
+  }
+  CheckCuda(isOfPeer ? cudaMemcpyPeerAsync(to, m_Device, from, device, bytes, m_Stream)
+                     : cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, m_Stream),
+            isOfPeer ? "copying from another GPU" : "copying on the device",
             GetDeviceName());
+}
+
+void
+CudaQueue::EnablePeer(int device)
+{
+  if (!m_Peers.insert(device).second)
+  {
+    return;
+  }
+  // Without access the driver copies through the host.
+  int canRead = 0;
+  CheckCuda(cudaDeviceCanAccessPeer(&canRead, m_Device, device), "looking for another GPU", GetDeviceName());
+  const cudaError_t status = canRead != 0 ? cudaDeviceEnablePeerAccess(device, 0) : cudaSuccess;
+  if (status == cudaErrorPeerAccessAlreadyEnabled)
+  {
+    cudaGetLastError();
+    return;
+  }
+  CheckCuda(status, "opening another GPU's memory", GetDeviceName());
 }
 
 void

@@ -12,6 +12,7 @@
 #include <cuda_runtime.h>
 
 #include <array>
+#include <set>
 #include <utility>
 
 namespace gpureg
@@ -34,9 +35,16 @@ public:
     return m_Address;
   }
 
+  /** Returns the number of the device; -1 for memory of another owner. */
+  int
+  GetDevice() const
+  {
+    return m_Device;
+  }
+
 private:
   Backend * m_Backend = nullptr; // null for memory of another owner
-  int       m_Device = 0;
+  int       m_Device = -1;
   void *    m_Address = nullptr;
 };
 
@@ -231,6 +239,9 @@ private:
   /** Waits for a mark, if it is set, and clears it. */
   void
   WaitFor(Mark & mark, const char * what);
+  /** Lets this device read another one's memory, where it can. */
+  void
+  EnablePeer(int device);
 
   int          m_Device;
   int          m_Multiprocessors = 0;
@@ -247,6 +258,8 @@ private:
   cudaEvent_t  m_Made[2] = {}; // [buffer]: its results were written by the kernels before MarkMade
   Mark         m_Marks[2][2];  // [direction][slot]
   Mark         m_Fences[2];
+  // The devices for which EnablePeer() was called.
+  std::set<int> m_Peers;
 };
 
 } // namespace gpureg
