@@ -155,6 +155,33 @@ TEST_P(TeamRegistrationTest, ComputesTheDeformationOfOneDevice)
   }
 }
 
+TEST_P(TeamRegistrationTest, CarriesFieldsBetweenSlabsThatDiffer)
+{
+  // Levels of 40, 80 and 160 planes, whose seams lie at 48 and 80; and levels of 75, 112 and 225 planes, with three and two planes to one.
+  const auto makeGrid = [](double alongZ, int planes) {
+    VoxelGrid grid = MakeLongGrid(planes);
+    grid.toPoint.matrix[4] *= 0.8;
+    grid.toPoint.matrix[1] *= 0.8;
+    grid.toPoint.matrix[8] = alongZ;
+    return grid;
+  };
+  for (const VoxelGrid & grid : { makeGrid(1.0, 160), makeGrid(1.25, 225) })
+  {
+    for (const auto optimizer : { gpureg::DiffeomorphicOptimizer::LongestVector, gpureg::DiffeomorphicOptimizer::Adam })
+    {
+      auto settings = MakeSettings();
+      settings.optimizer = optimizer;
+      Pair              pair(GetParam(), grid, 1.0);
+      const DenseResult whole = RegisterDense(GetParam(), pair.Load(), settings);
+      for (const std::size_t devices : { 2U, 3U })
+      {
+        Team team(std::vector<std::string>(devices, GetParam()), grid);
+        EXPECT_EQ(team.Register(settings).field, whole.field) << grid.size[2] << " planes, " << devices << " devices";
+      }
+    }
+  }
+}
+
 TEST_P(TeamRegistrationTest, TakesMasksNarrowImagesAndWeights)
 {
   // The halo has two blocks of planes, an axis is held, and costs end the levels.
@@ -215,6 +242,12 @@ TEST_P(TeamRegistrationTest, JoinsOtherDevices)
   const DenseResult whole = RegisterDense(GetParam(), pair.Load(), MakeSettings());
   Team              team({ GetParam(), "host", GetParam() }, grid);
   EXPECT_LT(ComputeLargestDifference(team.Register(MakeSettings()).field, whole.field), 1e-4);
+  // All devices end a level after the same iteration.
+  auto settings = MakeSettings();
+  settings.convergenceWindow = 3;
+  settings.convergenceThreshold = 0.02;
+  team.Register(settings);
+  EXPECT_LT(team.result.levels.front().costs.size(), 8U);
 }
 
 TEST_P(TeamRegistrationTest, ComputesSmallImagesAsAWhole)
@@ -254,8 +287,11 @@ TEST_P(TeamRegistrationTest, EndsOnAllDevicesWhereOneFails)
   EXPECT_THROW(team.registration.Register(team.problems,
                                           MakeSettings(),
                                           OnThreads(2),
-                                          [&calls](const gpureg::DiffeomorphicProgress & where) {
+                                          [&](const gpureg::DiffeomorphicProgress & where) {
                                             EXPECT_TRUE(where.iteration == 0 || std::isfinite(where.downloadCost()));
+                                            EXPECT_THROW(team.registration.GetPlans(team.problems, MakeSettings()),
+                                                         gpureg::BadInputError);
+                                            EXPECT_THROW(team.TakeField(), gpureg::BadInputError);
                                             if (++calls == 11)
                                             {
                                               throw std::out_of_range("stopped");
@@ -268,6 +304,10 @@ TEST_P(TeamRegistrationTest, EndsOnAllDevicesWhereOneFails)
   auto wrong = team.problems;
   wrong[1].moving.image = nullptr;
   EXPECT_THROW(team.registration.Register(wrong, MakeSettings(), OnThreads(2)), gpureg::BadInputError);
+  wrong = team.problems;
+  wrong[2].fixed.size[2] /= 2;
+  EXPECT_THROW(team.registration.Register(wrong, MakeSettings(), OnThreads(2)), gpureg::BadInputError);
+  EXPECT_THROW(team.registration.GetStatistics(3), gpureg::BadInputError);
   EXPECT_EQ(team.Register(MakeSettings()).field, before.field);
 }
 

@@ -251,7 +251,7 @@ public:
 private:
   friend class TeamRegistration;
 
-  /** Makes this engine register a slab of the images beside other devices, or all of them for null. */
+  /** Makes this engine a member of a team; null: it registers alone. */
   void
   SetMember(TeamMember * member);
 

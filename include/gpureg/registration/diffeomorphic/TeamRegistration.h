@@ -25,11 +25,12 @@ namespace gpureg
  *  The deformation is that of one device. Devices of CUDA copy from each other's memory, others through the host. Each device after the first has a
  *  thread of its own during Register(). Every device calls the given ParallelFor, at the same time as others.
  *
- *  Use one object from one thread at a time. Every function throws gpureg::Error, and the object can be used again after an error. */
+ *  Use one object from one thread at a time; progress and levelDone may not call it. Every function throws gpureg::Error, and the object can be used again after an error. */
 class GPURegistration_EXPORT TeamRegistration
 {
 public:
-  /** Makes an engine on each of several devices. A device may be named more than once.
+  /** Makes an engine on each of several devices. A device may be named more than once, as tests do; whether its memory holds
+   *  all of its parts together is not checked before.
    *  \throws BadInputError if there are none; Error if there is no such device; the message lists the devices. */
   explicit TeamRegistration(const std::vector<std::string> & deviceNames);
   ~TeamRegistration();

@@ -84,6 +84,10 @@ TeamMember::Join(const std::vector<double> & numbers, const TJoin & join)
   for (std::size_t member = 1; member < m_Team.m_Numbers.size(); ++member)
   {
     const std::vector<double> & its = m_Team.m_Numbers[member];
+    if (its.size() != joined.size())
+    {
+      throw std::logic_error("the members of a team make different calls");
+    }
     std::transform(joined.begin(), joined.end(), its.begin(), joined.begin(), join);
   }
   m_Team.Meet();
@@ -126,20 +130,27 @@ TeamMember::FindLargestOnDevice(Queue & queue, Memory & numbers, std::int64_t sl
   this->JoinOnDevice(queue, numbers, slot, [this](double number) { return this->FindLargest(number); });
 }
 
-void
-TeamMember::TakeFrom(int member, Queue & queue, Memory & numbers, std::int64_t slot)
+double
+TeamMember::TakeFrom(int member, double number)
 {
-  this->JoinOnDevice(queue, numbers, slot, [this, member](double number) {
-    return this->Sum({ m_Number == member ? number : 0.0 }).front();
-  });
+  return this->Sum({ m_Number == member ? number : 0.0 }).front();
+}
+
+void
+TeamMember::TakeOnDevice(int member, Queue & queue, Memory & numbers, std::int64_t slot)
+{
+  this->JoinOnDevice(queue, numbers, slot, [this, member](double number) { return this->TakeFrom(member, number); });
 }
 
 DeviceTeam::ShownArray &
-TeamMember::Show(Queue & queue, const Memory * memory)
+TeamMember::Show(Queue & queue, const Memory * memory, const Slab & slab, const std::vector<Range> & wanted)
 {
   DeviceTeam::ShownArray & shown = m_Team.m_Arrays[static_cast<std::size_t>(m_Number)];
   shown.memory = memory;
   shown.kind = queue.GetKind();
+  shown.slab = slab;
+  shown.wanted = wanted;
+  shown.copies.resize(m_Team.m_Arrays.size());
   queue.Finish();
   m_Team.Meet();
   return shown;
@@ -148,15 +159,16 @@ TeamMember::Show(Queue & queue, const Memory * memory)
 void
 TeamMember::Exchange(Queue & queue, const Memory * shown, Memory * copy, std::size_t bytes)
 {
-  DeviceTeam::ShownArray &       own = this->Show(queue, shown);
-  const DeviceTeam::ShownArray & other = m_Team.m_Arrays[static_cast<std::size_t>(1 - m_Number)];
+  DeviceTeam::ShownArray &       own = this->Show(queue, shown, {}, {});
+  const auto                     otherNumber = static_cast<std::size_t>(1 - m_Number);
+  const DeviceTeam::ShownArray & other = m_Team.m_Arrays[otherNumber];
   const bool                     isDirect = m_Team.AreOfOneKind();
   if (!isDirect)
   {
     if (shown != nullptr)
     {
-      own.copies[0].resize(bytes);
-      DownloadBytes(queue, *shown, 0, bytes, own.copies[0].data());
+      own.copies[otherNumber].resize(bytes);
+      DownloadBytes(queue, *shown, 0, bytes, own.copies[otherNumber].data());
     }
     m_Team.Meet();
   }
@@ -168,7 +180,7 @@ TeamMember::Exchange(Queue & queue, const Memory * shown, Memory * copy, std::si
     }
     else
     {
-      queue.Upload(*copy, 0, other.copies[0].data(), bytes);
+      queue.Upload(*copy, 0, other.copies[static_cast<std::size_t>(m_Number)].data(), bytes);
     }
     queue.Finish();
   }
@@ -179,61 +191,84 @@ void
 TeamMember::RefreshHalo(Queue & queue, const LevelGrid & level, Memory & field)
 {
   const Slab & slab = level.slab;
-  if (slab.IsWhole())
-  {
-    return;
-  }
-  m_Team.m_Arrays[static_cast<std::size_t>(m_Number)].slab = slab;
-  this->Show(queue, &field);
-  const bool isDirect = m_Team.AreOfOneKind();
-  if (!isDirect)
-  {
-    this->ShowEdges(queue, level, field);
-    m_Team.Meet();
-  }
-  const auto copy = [&](int side, const Range & planes) {
-    if (planes.count > 0)
-    {
-      const auto &     from = m_Team.m_Arrays[static_cast<std::size_t>(m_Number + (side == 0 ? -1 : 1))];
-      const PlaneBytes to(level.grid, { planes.first - slab.held.first, planes.count });
-      const PlaneBytes its(level.grid, { planes.first - from.slab.held.first, planes.count });
-      if (isDirect)
-      {
-        queue.CopyBytes(field, to.first, *from.memory, its.first, to.count);
-      }
-      else
-      {
-        // The lower neighbour shows the last planes of its own, as many as the halo of either has.
-        queue.Upload(field, to.first, from.copies[1 - side].data(), to.count);
-      }
-    }
-  };
-  copy(0, { slab.held.first, slab.own.first - slab.held.first });
-  copy(1, { slab.own.GetEnd(), slab.held.GetEnd() - slab.own.GetEnd() });
-  queue.Finish();
-  m_Team.Meet();
+  this->CopyPlanes(queue,
+                   level,
+                   field,
+                   { { slab.held.first, slab.own.first - slab.held.first },
+                     { slab.own.GetEnd(), slab.held.GetEnd() - slab.own.GetEnd() } },
+                   field,
+                   slab.held.first);
+}
+
+MemoryPointer
+TeamMember::CollectPlanes(Queue & queue, const LevelGrid & level, const Memory & field, const Range & planes)
+{
+  MemoryPointer collected = queue.Allocate(PlaneBytes(level.grid, planes).count);
+  this->CopyPlanes(queue, level, field, { planes }, *collected, planes.first);
+  return collected;
 }
 
 void
-TeamMember::ShowEdges(Queue & queue, const LevelGrid & level, const Memory & field)
+TeamMember::CopyWanted(Queue & queue, const LevelGrid & level, const Memory & field, DeviceTeam::ShownArray & shown)
 {
-  DeviceTeam::ShownArray & shown = m_Team.m_Arrays[static_cast<std::size_t>(m_Number)];
-  const Slab &             slab = level.slab;
-  const std::int64_t       halo = std::max(slab.own.first - slab.held.first, slab.held.GetEnd() - slab.own.GetEnd());
-  const Range              own = slab.GetOwnOfHeld();
-  const auto               show = [&](int side, std::int64_t first) {
-    const PlaneBytes bytes(level.grid, { first, halo });
-    shown.copies[side].resize(bytes.count);
-    DownloadBytes(queue, field, bytes.first, bytes.count, shown.copies[side].data());
-  };
-  if (slab.own.first > slab.held.first)
+  for (std::size_t member = 0; member < m_Team.m_Arrays.size(); ++member)
   {
-    show(0, own.first);
+    DeviceTeam::Bytes & copies = shown.copies[member];
+    copies.clear();
+    for (const Range & wanted : m_Team.m_Arrays[member].wanted)
+    {
+      const Range planes = Intersect(wanted, shown.slab.own);
+      if (planes.count > 0 && member != static_cast<std::size_t>(m_Number))
+      {
+        const PlaneBytes  bytes(level.grid, { planes.first - shown.slab.held.first, planes.count });
+        const std::size_t before = copies.size();
+        copies.resize(before + bytes.count);
+        DownloadBytes(queue, field, bytes.first, bytes.count, copies.data() + before);
+      }
+    }
   }
-  if (slab.held.GetEnd() > slab.own.GetEnd())
+}
+
+void
+TeamMember::CopyPlanes(Queue &                    queue,
+                       const LevelGrid &          level,
+                       const Memory &             field,
+                       const std::vector<Range> & wanted,
+                       Memory &                   target,
+                       std::int64_t               first)
+{
+  DeviceTeam::ShownArray & shown = this->Show(queue, &field, level.slab, wanted);
+  const bool               isDirect = m_Team.AreOfOneKind();
+  if (!isDirect)
   {
-    show(1, own.GetEnd() - halo);
+    this->CopyWanted(queue, level, field, shown);
+    m_Team.Meet();
   }
+  for (const DeviceTeam::ShownArray & from : m_Team.m_Arrays)
+  {
+    std::size_t copied = 0;
+    for (const Range & range : wanted)
+    {
+      const Range planes = Intersect(range, from.slab.own);
+      if (planes.count == 0)
+      {
+        continue;
+      }
+      const PlaneBytes to(level.grid, { planes.first - first, planes.count });
+      const PlaneBytes its(level.grid, { planes.first - from.slab.held.first, planes.count });
+      if (isDirect || &from == &shown)
+      {
+        queue.CopyBytes(target, to.first, *from.memory, its.first, to.count);
+      }
+      else
+      {
+        queue.Upload(target, to.first, from.copies[static_cast<std::size_t>(m_Number)].data() + copied, to.count);
+      }
+      copied += to.count;
+    }
+  }
+  queue.Finish();
+  m_Team.Meet();
 }
 
 } // namespace gpureg

@@ -7,6 +7,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <stdexcept>
 #include <vector>
@@ -48,14 +49,17 @@ public:
 private:
   friend class TeamMember;
 
-  /** An array that a member shows to others. */
+  using Bytes = std::vector<char>;
+
+  /** An array that a member shows to others, and what it wants of theirs. */
   struct ShownArray
   {
-    const Memory * memory = nullptr;
-    DeviceKind     kind = DeviceKind::Host;
-    Slab           slab;
-    // On the host, where others cannot read the memory: the first and the last own planes of a slab, or the whole array in the first one.
-    std::vector<char> copies[2];
+    const Memory *     memory = nullptr;
+    DeviceKind         kind = DeviceKind::Host;
+    Slab               slab;
+    std::vector<Range> wanted; // planes of the level
+    // On the host, where others cannot read the memory: what each member wants of it.
+    std::vector<Bytes> copies;
   };
 
   /** Waits until all members have called. */
@@ -98,21 +102,24 @@ public:
     return CutSlab(planes, halo, m_Team.CountMembers(), m_Number);
   }
 
-  /** Returns the sums, and the largest, of all members' numbers. Every member gives as many. */
+  /** Returns the sums, or the largest, of all members' numbers. Every member gives as many. */
   std::vector<double>
   Sum(const std::vector<double> & numbers);
   double
   FindLargest(double number);
 
-  /** Replaces number `slot` of an array of floats by the sum, or the largest, of all members' numbers. Waits for the device. */
+  /** Returns the number that one member gives. */
+  double
+  TakeFrom(int member, double number);
+
+  /** Replaces number `slot` of an array of floats by the sum, or the largest, of all members' numbers, or by that of one member. Waits for the
+   *  device. */
   void
   SumOnDevice(Queue & queue, Memory & numbers, std::int64_t slot);
   void
   FindLargestOnDevice(Queue & queue, Memory & numbers, std::int64_t slot);
-
-  /** Replaces number `slot` of an array of floats by that of one member. Waits for the device. */
   void
-  TakeFrom(int member, Queue & queue, Memory & numbers, std::int64_t slot);
+  TakeOnDevice(int member, Queue & queue, Memory & numbers, std::int64_t slot);
 
   /** Shows an array to the other member of a team of two, and copies bytes of the one that the other member shows. Waits for both devices.
    *  \param shown null shows nothing
@@ -120,26 +127,40 @@ public:
   void
   Exchange(Queue & queue, const Memory * shown, Memory * copy, std::size_t bytes);
 
-  /** Copies the neighbours' own planes to the halo of a field, float[3] a voxel. Waits for the device. */
+  /** Copies the neighbours' own planes to the halo of a field of a level that is cut, float[3] a voxel. Waits for all devices. */
   void
   RefreshHalo(Queue & queue, const LevelGrid & level, Memory & field);
+
+  /** Returns planes of a field of a level that is cut, each as its owner has it. Waits for all devices.
+   *  \param planes those that this member wants, numbered from the level's first one */
+  MemoryPointer
+  CollectPlanes(Queue & queue, const LevelGrid & level, const Memory & field, const Range & planes);
 
 private:
   template <typename TJoin>
   std::vector<double>
   Join(const std::vector<double> & numbers, const TJoin & join);
 
-  /** Shows an array. Waits for the device, and for all members. */
-  DeviceTeam::ShownArray &
-  Show(Queue & queue, const Memory * memory);
-
   template <typename TJoin>
   void
   JoinOnDevice(Queue & queue, Memory & numbers, std::int64_t slot, const TJoin & join);
 
-  /** Copies the own planes that neighbours have as halos to the host. */
+  /** Shows an array, and says what is wanted of others'. Waits for the device, and for all members. */
+  DeviceTeam::ShownArray &
+  Show(Queue & queue, const Memory * memory, const Slab & slab, const std::vector<Range> & wanted);
+
+  /** Copies to the host what each other member wants of this member's own planes. */
   void
-  ShowEdges(Queue & queue, const LevelGrid & level, const Memory & field);
+  CopyWanted(Queue & queue, const LevelGrid & level, const Memory & field, DeviceTeam::ShownArray & shown);
+
+  /** Copies wanted planes of a field, which others own, to an array of float[3] a voxel, which begins with the level's plane `first`. */
+  void
+  CopyPlanes(Queue &                    queue,
+             const LevelGrid &          level,
+             const Memory &             field,
+             const std::vector<Range> & wanted,
+             Memory &                   target,
+             std::int64_t               first);
 
   DeviceTeam & m_Team;
   int          m_Number;

@@ -56,7 +56,10 @@ PlanScheme(const DiffeomorphicProblem &  problem,
     voxels = kernels::CountFieldVoxels(&grid);
     levels.push_back({ { grid.size[0], grid.size[1], grid.size[2] }, ledger.GetMostOfLevel() });
   }
-  ledger.Reserve("scratch: second field", JacobianMeasure::CountScratchBytes(voxels));
+  if (steps->HasDeformation())
+  {
+    ledger.Reserve("scratch: second field", JacobianMeasure::CountScratchBytes(voxels));
+  }
   levels.back().bytes = ledger.GetMostOfLevel();
   MemoryPlan plan = MakePlan(ledger);
   plan.levels = std::move(levels);

@@ -155,7 +155,7 @@ public:
     m_IsTimed = on;
   }
 
-  /** Makes this engine a member of a team, or none of any for null. */
+  /** Makes this engine a member of a team; null: it registers alone. */
   void
   SetMember(TeamMember * member)
   {
@@ -268,7 +268,8 @@ private:
     {
       result.levels.push_back(this->RegisterLevel(problem, settings, number, progress, levelDone));
     }
-    if (m_Scheme->Gather())
+    m_Scheme->Gather();
+    if (m_Scheme->HasDeformation())
     {
       this->MeasureFolding(result);
     }
@@ -357,10 +358,10 @@ private:
                                        m_Scheme->MakeField(DeformationField::Forward),
                                        m_Workspace.reducer,
                                        m_Workspace.second);
-    if (!level.slab.IsWhole())
+    if (TeamMember * const member = GetMemberOf(m_Workspace, level))
     {
-      const auto joined = m_Member->Sum({ sums.voxels, sums.folded, sums.logarithms, sums.squaresOfLogarithms });
-      sums = { joined[0], joined[1], joined[2], joined[3], m_Member->FindLargest(sums.mostNegative) };
+      const auto joined = member->Sum({ sums.voxels, sums.folded, sums.logarithms, sums.squaresOfLogarithms });
+      sums = { joined[0], joined[1], joined[2], joined[3], member->FindLargest(sums.mostNegative) };
     }
     return sums.Summarize();
   }

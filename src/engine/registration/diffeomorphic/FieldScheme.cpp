@@ -88,7 +88,17 @@ FieldScheme::Iterate(const DiffeomorphicSettings & settings, int t)
     this->SetSmoothing(settings);
   }
   this->Move(settings, t);
-  return !m_Window || m_Window->Add(this->DownloadCosts(t + 1).back()) >= settings.convergenceThreshold;
+  if (!m_Window)
+  {
+    return true;
+  }
+  double cost = this->DownloadCosts(t + 1).back();
+  if (m_Workspace.member != nullptr)
+  {
+    // Devices round costs differently, and all are to end the level.
+    cost = m_Workspace.member->TakeFrom(0, cost);
+  }
+  return m_Window->Add(cost) >= settings.convergenceThreshold;
 }
 
 Memory &
@@ -145,9 +155,9 @@ FieldScheme::MakeUpdate(const DiffeomorphicSettings & settings,
 void
 FieldScheme::FindLongestOfTeam()
 {
-  if (!m_Level.slab.IsWhole())
+  if (TeamMember * const member = GetMemberOf(m_Workspace, m_Level))
   {
-    m_Workspace.member->FindLargestOnDevice(*m_Workspace.queue, *m_Longest, 0);
+    member->FindLargestOnDevice(*m_Workspace.queue, *m_Longest, 0);
   }
 }
 

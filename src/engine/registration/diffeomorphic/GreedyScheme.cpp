@@ -46,9 +46,9 @@ GreedyScheme::Move(const DiffeomorphicSettings & settings, int t)
                                             Input<RealNumber>(second),
                                             Output<RealNumber>(update));
   m_FieldSmoother.Smooth(update, *m_Field, second, *m_Field);
-  if (!m_Level.slab.IsWhole())
+  if (TeamMember * const member = GetMemberOf(m_Workspace, m_Level))
   {
-    m_Workspace.member->RefreshHalo(*m_Workspace.queue, m_Level, *m_Field);
+    member->RefreshHalo(*m_Workspace.queue, m_Level, *m_Field);
   }
 }
 

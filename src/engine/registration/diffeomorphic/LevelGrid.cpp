@@ -9,11 +9,31 @@
 
 #include "gpureg/transform/TransformChain.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
 namespace gpureg
 {
+
+namespace
+{
+/** Returns the planes of the level before between which those lie that the device holds of a level, and one more on either side. */
+Range
+FindPlanesBefore(const IndexMap & toBefore, const LevelGrid & before, const LevelGrid & level)
+{
+  const auto map = [&toBefore](std::int64_t plane) {
+    return toBefore.offset[2] + toBefore.matrix[8] * static_cast<double>(plane);
+  };
+  const auto clamp = [&before](double plane) {
+    return std::clamp<std::int64_t>(std::llround(plane), 0, before.slab.planes - 1);
+  };
+  const std::int64_t first = clamp(std::floor(map(level.slab.held.first)) - 1);
+  const std::int64_t last = clamp(std::ceil(map(level.slab.held.GetEnd() - 1)) + 1);
+  return { first, last - first + 1 };
+}
+} // namespace
 
 std::size_t
 CountBytes(const kernels::FieldGrid & grid)
@@ -38,6 +58,12 @@ CutLevel(const LevelGrid & level, const TeamMember * member, const Diffeomorphic
     cut.grid.upperBorder[2] -= static_cast<int>(cut.slab.held.first);
   }
   return cut;
+}
+
+TeamMember *
+GetMemberOf(const SchemeWorkspace & workspace, const LevelGrid & level)
+{
+  return level.slab.IsWhole() ? nullptr : workspace.member;
 }
 
 IndexMap
@@ -100,12 +126,21 @@ CarryField(
     return;
   }
   kernels::FieldResampling a{};
-  a.toField = ToFixedMap(Compose(InvertMap(before.toPoint), level.toPoint));
-  SkipPlanes(a.toField, level.slab.held.first);
-  a.toField.row[11] -= ToFixedPoint(static_cast<double>(before.slab.held.first));
+  const IndexMap           toBefore = Compose(InvertMap(before.toPoint), level.toPoint);
+  Range                    planes = before.slab.held;
   a.grid = level.grid;
   a.fieldGrid = before.grid;
   a.continues = edge == FieldEdge::Continues;
+  if (TeamMember * const member = GetMemberOf(workspace, before))
+  {
+    // The seams of levels lie elsewhere, and some arrays have no halo that is current.
+    planes = FindPlanesBefore(toBefore, before, level);
+    field = member->CollectPlanes(queue, before, *field, planes);
+    a.fieldGrid.size[2] = static_cast<int>(planes.count);
+  }
+  a.toField = ToFixedMap(toBefore);
+  SkipPlanes(a.toField, level.slab.held.first);
+  a.toField.row[11] -= ToFixedPoint(static_cast<double>(planes.first));
   ForEachItem<kernels::ResampleFieldKernel>(
     queue, voxels, Precision::Single, a, Input<RealNumber>(*field), Output<RealNumber>(*workspace.first));
   Reserve(queue, field, CountBytes(level.grid));

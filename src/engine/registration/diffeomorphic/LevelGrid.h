@@ -20,6 +20,10 @@ struct LevelGrid
   Slab     slab;
 };
 
+/** Returns the member that the workspace's device is of a team, if the level is cut into slabs; otherwise null. */
+TeamMember *
+GetMemberOf(const SchemeWorkspace & workspace, const LevelGrid & level);
+
 /** Returns the map from the indices of a level's grid to points. */
 IndexMap
 GetMapOfGrid(const LevelGrid & level);

@@ -132,7 +132,10 @@ MiddleForces::ExchangeValues(int t)
     {
       for (std::size_t n = 0; n < m_Pairs.size(); ++n)
       {
-        m_Workspace.member->TakeFrom(static_cast<int>(role), *m_Workspace.queue, *m_Values, this->GetSlot(t, role, n));
+        m_Workspace.member->TakeOnDevice(static_cast<int>(role),
+                                         *m_Workspace.queue,
+                                         *m_Values,
+                                         this->GetSlot(t, role, n));
       }
     }
   }

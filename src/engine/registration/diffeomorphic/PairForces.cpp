@@ -85,7 +85,7 @@ PairForces::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomorphic
     });
   }
   m_BeginsDeformed = BeginsDeformed(problem, settings, number);
-  m_IsCut = !level.slab.IsWhole();
+  m_Member = GetMemberOf(m_Workspace, level);
   m_Elements = 3 * kernels::CountFieldVoxels(&level.grid);
   const std::size_t bytes = sizeof(float) * static_cast<std::size_t>(m_Elements);
   ReserveIf(m_Terms.size() > 1, queue, m_OfTerm, bytes);
@@ -173,9 +173,9 @@ PairForces::Enqueue(const Memory & field, Memory & scratch, Memory & forces, int
     const auto slot = static_cast<std::int64_t>(m_Terms.size()) * t + static_cast<std::int64_t>(n);
     Memory &   its = n == 0 ? forces : *m_OfTerm;
     m_Terms[n]->forces->Enqueue(reducer, moved, scratch, its, *m_Values, slot);
-    if (m_IsCut)
+    if (m_Member != nullptr)
     {
-      m_Workspace.member->SumOnDevice(*m_Workspace.queue, *m_Values, slot);
+      m_Member->SumOnDevice(*m_Workspace.queue, *m_Values, slot);
     }
     m_Start.PullForces(field, its);
     if (areSeveral)

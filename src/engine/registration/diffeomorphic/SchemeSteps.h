@@ -101,10 +101,14 @@ public:
     return false;
   }
 
-  /** Takes what other devices of a team have computed, where this device then has the whole deformation. Behind the last level.
-   *  \return false if this device then has no deformation */
-  virtual bool
+  /** Takes the fields that the other devices of a team have computed, if this device is to have them. Behind the last level. */
+  virtual void
   Gather()
+  {}
+
+  /** Says whether this device has the deformation, or its slab of it, after Gather(). */
+  virtual bool
+  HasDeformation() const
   {
     return true;
   }

@@ -238,25 +238,27 @@ SyNScheme::MoveSide(Side & side, const Memory & factors, const Memory & update)
     &side == &m_Fixed ? 0 : 1, *side.toMiddle, *side.fromMiddle, m_Workspace.reducer, *m_Workspace.first);
 }
 
-bool
+void
 SyNScheme::Gather()
 {
   TeamMember * const member = m_Workspace.member;
   if (member == nullptr)
   {
-    return true;
+    return;
   }
-  const bool        gathers = this->Has(MiddleRole::AsGiven);
   const std::size_t bytes = CountBytes(m_Level.grid);
   for (MemoryPointer * field : { &m_Moving.toMiddle, &m_Moving.fromMiddle })
   {
-    if (gathers)
+    if (this->HasDeformation())
     {
       Reserve(*m_Workspace.queue, *field, bytes);
+      member->Exchange(*m_Workspace.queue, nullptr, field->get(), bytes);
     }
-    member->Exchange(*m_Workspace.queue, gathers ? nullptr : field->get(), gathers ? field->get() : nullptr, bytes);
+    else
+    {
+      member->Exchange(*m_Workspace.queue, field->get(), nullptr, bytes);
+    }
   }
-  return gathers;
 }
 
 void
@@ -362,7 +364,7 @@ SyNScheme::PlanLevel(const DiffeomorphicProblem &  problem,
   {
     ledger.Reserve("scratch: second field", field);
   }
-  if (number + 1 == static_cast<int>(settings.iterations.size()))
+  if (isLast && this->HasDeformation())
   {
     ledger.Reserve("scratch: second field", CountErrorBytes(level.grid));
   }

@@ -38,8 +38,14 @@ public:
     return m_Forces.DownloadCosts(count);
   }
 
-  bool
+  void
   Gather() override;
+
+  bool
+  HasDeformation() const override
+  {
+    return this->Has(MiddleRole::AsGiven);
+  }
 
   const Memory &
   MakeField(DeformationField field) override;

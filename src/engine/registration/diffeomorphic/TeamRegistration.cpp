@@ -6,6 +6,7 @@
 #include "gpureg/core/Error.h"
 
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -24,6 +25,10 @@ CheckIsForTeams(const DiffeomorphicProblem & problem, const DiffeomorphicSetting
       throw UnsupportedError("several devices together register " + what + ": otherwise take one device");
     }
   };
+  if (devices == 1)
+  {
+    return;
+  }
   const bool isSyN = settings.scheme == DiffeomorphicScheme::SyN;
   require(isSyN || settings.scheme == DiffeomorphicScheme::Greedy, "by the greedy scheme or by SyN");
   if (isSyN)
@@ -39,7 +44,30 @@ CheckIsForTeams(const DiffeomorphicProblem & problem, const DiffeomorphicSetting
   require(problem.further.empty(), "one pair of images by the greedy scheme");
 }
 
-/** Runs work(0) to work(count - 1), each in a thread, of which the first one is the caller's. Calls stop() if a thread cannot be started. */
+/** \throws BadInputError unless two devices have the same problem, but for where its images are */
+void
+CheckAreAlike(const DiffeomorphicProblem & a, const DiffeomorphicProblem & b)
+{
+  const auto areAlike = [](const RegisteredImage & one, const RegisteredImage & other) {
+    return one.size == other.size && one.indexToPoint.matrix == other.indexToPoint.matrix &&
+           one.indexToPoint.offset == other.indexToPoint.offset && (one.mask == nullptr) == (other.mask == nullptr);
+  };
+  bool pairsAreAlike = a.dimension == b.dimension && areAlike(a.fixed, b.fixed) && areAlike(a.moving, b.moving) &&
+                       a.further.size() == b.further.size() && a.fixedState.has_value() == b.fixedState.has_value();
+  for (std::size_t n = 0; pairsAreAlike && n < a.further.size(); ++n)
+  {
+    pairsAreAlike =
+      areAlike(a.further[n].fixed, b.further[n].fixed) && areAlike(a.further[n].moving, b.further[n].moving);
+  }
+  if (!pairsAreAlike)
+  {
+    throw BadInputError(
+      "devices that register together have problems whose images, masks or pairs differ: give each the same");
+  }
+}
+
+/** Runs work(0) to work(count - 1), each in a thread, of which the first one is the caller's. Calls stop() and throws Error if a thread cannot be
+ *  started. */
 template <typename TWork, typename TStop>
 void
 RunTogether(std::size_t count, const TWork & work, const TStop & stop)
@@ -62,10 +90,10 @@ RunTogether(std::size_t count, const TWork & work, const TStop & stop)
       threads.emplace_back([&work, n] { work(n); });
     }
   }
-  catch (...)
+  catch (const std::system_error & error)
   {
     stop();
-    throw;
+    throw Error(std::string("a thread for a further device cannot be started: ") + error.what());
   }
   work(0);
 }
@@ -94,11 +122,13 @@ public:
 
   DiffeomorphicResult
   Register(const std::vector<DiffeomorphicProblem> &                  problems,
-           const DiffeomorphicSettings &                              settings,
+           const DiffeomorphicSettings &                              given,
            const ParallelFor &                                        parallelFor,
            const std::function<void(const DiffeomorphicProgress &)> & progress,
            const std::function<void(const DiffeomorphicProgress &)> & levelDone)
   {
+    const Use                   use(*this);
+    const DiffeomorphicSettings settings = given; // no callback may change them
     this->Check(problems, settings);
     m_Voxels = 0;
     DeviceTeam                      team(m_Engines.size());
@@ -139,8 +169,9 @@ public:
   }
 
   std::vector<MemoryPlan>
-  GetPlans(const std::vector<DiffeomorphicProblem> & problems, const DiffeomorphicSettings & settings) const
+  GetPlans(const std::vector<DiffeomorphicProblem> & problems, const DiffeomorphicSettings & settings)
   {
+    const Use use(*this);
     this->Check(problems, settings);
     DeviceTeam              team(m_Engines.size());
     std::vector<MemoryPlan> plans;
@@ -157,6 +188,7 @@ public:
                     const ParallelFor &                                                    parallelFor,
                     DeformationField                                                       field)
   {
+    const Use use(*this);
     this->CheckIsRegistered();
     // The first device has all voxels, unless the level is cut.
     std::int64_t taken = 0;
@@ -171,6 +203,7 @@ public:
   TakeInverse(const std::function<void(std::int64_t, std::int64_t, const float *)> & take,
               const ParallelFor &                                                    parallelFor)
   {
+    const Use use(*this);
     this->CheckIsRegistered();
     return m_Engines.front()->TakeInverse(take, parallelFor);
   }
@@ -184,10 +217,47 @@ public:
   EvaluationStatistics
   GetStatistics(std::size_t device) const
   {
-    return m_Engines.at(device)->GetStatistics();
+    this->CheckIsIdle();
+    if (device >= m_Engines.size())
+    {
+      throw BadInputError("there is no device number " + std::to_string(device) + " of " +
+                          std::to_string(m_Engines.size()));
+    }
+    return m_Engines[device]->GetStatistics();
   }
 
 private:
+  void
+  CheckIsIdle() const
+  {
+    if (m_IsUsed)
+    {
+      throw BadInputError("a team of devices is at work: call this when its function has returned");
+    }
+  }
+
+  /** Keeps others from using the team for as long as the object lives. */
+  class Use
+  {
+  public:
+    explicit Use(Implementation & team)
+      : m_Team(team)
+    {
+      m_Team.CheckIsIdle();
+      m_Team.m_IsUsed = true;
+    }
+    ~Use()
+    {
+      m_Team.m_IsUsed = false;
+    }
+    Use(const Use &) = delete;
+    Use &
+    operator=(const Use &) = delete;
+
+  private:
+    Implementation & m_Team;
+  };
+
   void
   CheckIsRegistered() const
   {
@@ -207,6 +277,7 @@ private:
     }
     for (const DiffeomorphicProblem & problem : problems)
     {
+      CheckAreAlike(problems.front(), problem);
       CheckIsForTeams(problem, settings, m_Engines.size());
     }
   }
@@ -236,6 +307,7 @@ private:
 
   std::vector<std::unique_ptr<DiffeomorphicRegistration>> m_Engines;
   std::int64_t                                            m_Voxels = 0;
+  bool                                                    m_IsUsed = false;
 };
 
 TeamRegistration::TeamRegistration(const std::vector<std::string> & deviceNames)
