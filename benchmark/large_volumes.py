@@ -4,7 +4,10 @@
 was planned and what the device's account counted, seconds, and the error against the known deformation.
 
     python benchmark/large_volumes.py --size 1024 --type uint8 --device cuda:0
+    python benchmark/large_volumes.py --size 1024 --methods greedy --device cuda:0,cuda:1
     python benchmark/large_volumes.py --size 96 --device host --methods greedy,syn --files /tmp
+
+Several devices compute "greedy" together, and the first one the other methods. Beside one device, the same command shows how the method scales.
 
 The volumes are made plane by plane on --threads threads, the same for each run, so that the host needs little beside them: of 1024 voxels
 an axis 1 GiB each as uint8, and 12 GiB for each field of displacements that a method returns.
@@ -24,6 +27,7 @@ import numpy as np
 
 import gpuregistration as gr
 from gpuregistration import _engine, stages
+from gpuregistration._several_devices import uses_all_devices
 
 METHODS = ("affine", "ffd", "greedy", "syn", "velocity")
 #: Waves of the texture: periods as shares of the volume, and directions and phases of a fixed seed.
@@ -118,39 +122,37 @@ def make_stage(method: str, iterations: Optional[list[int]]) -> Any:
 
 
 def show(*columns: Any) -> None:
-    widths = (10, 12, 12, 12, 9, 9, 9, 9, 9)
-    print("  ".join(str(column).rjust(width) for column, width in zip(columns, widths)), flush=True)
+    print("  ".join(str(column).rjust(12) for column in columns), flush=True)
 
 
-def run_method(method: str, fixed: gr.Image, moving: gr.Image, device: str, move: Move, iterations: Optional[list[int]]) -> None:
+def run_method(method: str, fixed: gr.Image, moving: gr.Image, named: list[str], move: Move, iterations: Optional[list[int]]) -> None:
     size = fixed.size[0]
     stage = make_stage(method, iterations)
-    plan = gr.plan_registration(fixed, moving, stage, device=device)
+    devices = named if uses_all_devices(stage) else named[:1]
+    plan = gr.plan_registration(fixed, moving, stage, device=devices)
     print(plan, flush=True)
-    gr.release_memory(device)
-    before = _engine.memory_in_use(device)
-    _engine.count_most_memory_from_now(device)
+    before = {}
+    for device in devices:
+        gr.release_memory(device)
+        before[device] = _engine.memory_in_use(device)
+        _engine.count_most_memory_from_now(device)
     begin = time.perf_counter()
-    result = gr.register(fixed, moving, stage, device=device)
+    result = gr.register(fixed, moving, stage, device=devices)
     seconds = time.perf_counter() - begin
-    most = _engine.most_memory_in_use(device) - before
     errors = compute_errors(result.transform, size, move)
     start = compute_errors(gr.Affine(np.eye(3), np.zeros(3)), size, move)
-    show("method", "planned GiB", "counted GiB", "bytes/voxel", "stage s", "whole s", "before", "mean", "95 %")
-    show(
-        method,
-        f"{plan.bytes / 2**30:.3f}",
-        f"{most / 2**30:.3f}",
-        f"{most / size**3:.1f}",
-        f"{result.stages[-1].seconds:.2f}",
-        f"{seconds:.2f}",
-        f"{start.mean():.3f}",
-        f"{errors.mean():.3f}",
-        f"{np.percentile(errors, 95):.3f}",
-    )
+    show("method", "device", "planned GiB", "counted GiB", "bytes/voxel")
+    for device, held in before.items():
+        planned = sum(its.bytes for its in (plan, *plan.others) if its.device == device)
+        most = _engine.most_memory_in_use(device) - held
+        show(method, device, f"{planned / 2**30:.3f}", f"{most / 2**30:.3f}", f"{most / size**3:.1f}")
+    show("method", "stage s", "whole s", "before", "mean", "95 %")
+    numbers = start.mean(), errors.mean(), np.percentile(errors, 95)
+    show(method, f"{result.stages[-1].seconds:.2f}", f"{seconds:.2f}", *(f"{number:.3f}" for number in numbers))
     levels = ", ".join(f"{level.name}: {level.seconds:.2f} s" for level in result.stages[-1].levels)
-    print(f"{method}: {levels}; warnings: {result.warnings or 'none'}", flush=True)
-    gr.release_memory(device)
+    print(f"{method} on {', '.join(devices)}: {levels}; warnings: {result.warnings or 'none'}", flush=True)
+    for device in before:
+        gr.release_memory(device)
 
 
 def time_files(fixed: gr.Image, folder: str) -> None:
@@ -178,7 +180,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=128, help="voxels along each axis (default: 128)")
     parser.add_argument("--type", choices=("uint8", "uint16"), default="uint8", help="type of the voxels (default: uint8)")
     parser.add_argument("--methods", default=",".join(METHODS), help=f"some of these: {','.join(METHODS)} (default: all)")
-    parser.add_argument("--device", help="such as cuda:0 or host (default: the best one)")
+    parser.add_argument("--device", help="such as host, or several with commas, such as cuda:0,cuda:1 (default: the best one)")
     parser.add_argument("--iterations", help="iterations of each level of the dense methods, such as 60x40x20x5; ffd takes the first number")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="that make the volumes (default: as many as there are)")
     parser.add_argument("--files", metavar="FOLDER", help="write and read the fixed volume there, too")
@@ -189,12 +191,12 @@ def main() -> None:
         parser.error(f"--methods {','.join(unknown)} is not known: give some of {','.join(METHODS)}")
     if arguments.iterations and not all(number.isdecimal() for number in arguments.iterations.split("x")):
         parser.error(f"--iterations {arguments.iterations} is not possible: give whole numbers with an x between two, such as 60x40x20x5")
-    device = arguments.device or next(iter(gr.devices())).name
+    devices = (arguments.device or gr.devices()[0].name).split(",")
     iterations = [int(number) for number in arguments.iterations.split("x")] if arguments.iterations else None
     dtype = np.dtype(arguments.type)
     begin = time.perf_counter()
     moving = make_volume(arguments.size, dtype, arguments.threads)
-    print(f"{arguments.size}^3 {dtype} on {device}; moving volume made in {time.perf_counter() - begin:.1f} s", flush=True)
+    print(f"{arguments.size}^3 {dtype} on {', '.join(devices)}; moving volume made in {time.perf_counter() - begin:.1f} s", flush=True)
     for move, of_method in ((map_linearly, ("affine",)), (displace, ("ffd", "greedy", "syn", "velocity"))):
         wanted = [method for method in methods if method in of_method]
         if not wanted:
@@ -203,7 +205,7 @@ def main() -> None:
         fixed = make_volume(arguments.size, dtype, arguments.threads, move)
         print(f"fixed volume made in {time.perf_counter() - begin:.1f} s", flush=True)
         for method in wanted:
-            run_method(method, fixed, moving, device, move, iterations)
+            run_method(method, fixed, moving, devices, move, iterations)
     if arguments.files:
         time_files(moving, arguments.files)
 

@@ -116,6 +116,7 @@ REPLACED = {
     "gpureg bench": "gpureg bench --size 32 --seconds 0.01 --device host",
     "build/RegisterRigidly": "RegisterRigidly",
     "atlas.nii.gz": "moving_labels.nii.gz",
+    "cuda:0,cuda:1": "host,host",
 }
 READ = ("fixed", "moving", "moving_labels")
 COMMANDS = ("gpureg",)

@@ -60,6 +60,17 @@ few = make_few(40)
 make_many = lambda count: make_few(min(40 * count, 20000))
 """
 
+# Two devices, each with a thread: signals are handled on the first one's.
+SEVERAL_DEVICES = """
+z, y, x = np.ogrid[-1:1:96j, -1:1:20j, -1:1:20j]
+fixed, moving = (np.exp(-3 * ((x - shift) ** 2 + y * y + z * z)) * (2 + np.sin(9 * x + 20 * z)) for shift in (0, 0.2))
+def make_few(iterations):
+    stage = gr.stages.Greedy(iterations=iterations)
+    return lambda: gr.register(fixed, moving, stage, device=["host", "host"]).transform.array
+few = make_few(10)
+make_many = lambda count: make_few(10 * count)
+"""
+
 
 @pytest.mark.parametrize(
     "work, threads",
@@ -67,11 +78,12 @@ make_many = lambda count: make_few(min(40 * count, 20000))
         (VALUES.replace("NAME", "mean_squares"), 0),
         (VALUES.replace("NAME", "neighborhood_correlation"), 0),
         (DERIVATIVE, 0),
+        (SEVERAL_DEVICES, 2),
         # A long batch is a few loops of many tasks, only a few of which run on the thread that checks for signals.
         (VALUES.replace("NAME", "correlation_ratio"), 1),
         (VALUES.replace("NAME", "correlation_ratio"), 16),
     ],
-    ids=["values", "values of neighborhoods", "derivative", "correlation ratio", "correlation ratio on many threads"],
+    ids=["values", "values of neighborhoods", "derivative", "several devices", "correlation ratio", "correlation ratio on many threads"],
 )
 def test_ends_soon(work, threads):
     """On this number of threads; 0: as many as there are."""

@@ -46,6 +46,8 @@ class LikeCuPys:
 
 
 gpureg.register(LikeSimpleITKs(), LikeCuPys(), ("rigid", "ffd"), metric=[None, "correlation"], spacing=(1, 1, 1))
+several: list[str] = gpureg.register(fixed, moving, "greedy", device=["cuda:0", gpureg.devices()[0]]).devices
+plans: list[gpureg.Plan] = gpureg.plan_registration(fixed, moving, "greedy", device=("cuda:0", "cuda:1")).others
 number: int = gpureg.devices()  # wrong
 gpureg.register(fixed, "moving.nii.gz")  # wrong
 gpureg.register(fixed, moving, 3)  # wrong

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
 from . import _engine
 from ._also import COMPARE_SEVERAL, Further, ImagePair, compares_several, read_also
-from ._devices import DeviceLike, borrow_engine
+from ._devices import borrow_engine
 from ._gpu_arrays import GpuArray
 from ._image import Image, engine_map, stays_short
 from ._kinds import ImageLike
+from ._several_devices import DevicesLike, choose_devices, list_asked, uses_all_devices
 from ._sides import Mask, Pair, read_geometry, read_pair
-from .stages import DEFORMING, FreeForm, Greedy, MetricsLike, Stage, StagesLike, SyN, Velocity, named, read_settings, read_stages
+from .stages import DEFORMING, FreeForm, MetricsLike, Stage, StagesLike, named, read_settings, read_stages
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -28,7 +29,7 @@ class PlannedLevel:
     """A level of a stage.
 
     Attributes:
-        size: the numbers of voxels of its grid along x, y (and z).
+        size: the numbers of voxels of its grid along x, y (and z); where several devices cut a level, of the planes that the device holds.
         bytes: the most that are held at once while it runs, those of the images included.
     """
 
@@ -57,41 +58,68 @@ class PlannedStage:
 
 
 class Plan:
-    """Lists the memory that a registration holds on a device.
+    """Lists the memory that a registration holds on a device, or, of several devices, on the first one.
 
     Attributes:
         device: the device's name.
         images: bytes of the images and masks, which are held from the beginning to the end.
-        stages: the plan of each stage, in the order in which they run.
+        stages: the plan of each stage that the device computes, in the order in which they run.
         room: bytes of the device's memory that this process can still use, within its limit.
+        others: the plans of further devices, in their order. They have the stages that all devices compute, and hold images from the first of these
+            to the last.
     """
 
-    def __init__(self, device: str, images: int, stages: list[PlannedStage], room: int, engine_plans: Sequence[_engine.MemoryPlan]) -> None:
+    def __init__(
+        self,
+        device: str,
+        images: int,
+        stages: list[PlannedStage],
+        room: int,
+        engine_plans: Sequence[_engine.MemoryPlan],
+        beside: Sequence[int],
+        others: Sequence[Plan] = (),
+    ) -> None:
         self.device = device
         self.images = images
         self.stages = stages
         self.room = room
+        self.others = list(others)
         self._engine_plans = engine_plans
+        # Bytes that are held on the same device during each stage, if the device is named again.
+        self._beside = beside
 
     @property
     def bytes(self) -> int:
-        """The most bytes that are held at once in any stage."""
+        """The most bytes that are held on the device at once in any stage."""
         return max(stage.bytes for stage in self.stages)
 
     @property
     def fits(self) -> bool:
-        """True if the device has enough memory for it."""
-        return self.bytes <= self.room
+        """True if the device has enough memory for it, and each of the others has."""
+        return self._missing <= 0 and all(other.fits for other in self.others)
+
+    @property
+    def _missing(self) -> int:
+        """The bytes that are missing on the device; 0 or less if it has enough memory."""
+        return max(stage.bytes + beside for stage, beside in zip(self.stages, self._beside)) - self.room
 
     def check(self) -> None:
-        """Raises OutOfMemoryError, which says how much is missing and what would fit, if the device has too little memory."""
-        for stage, plan in zip(self.stages, self._engine_plans):
-            if stage.bytes > self.room:
+        """Raises OutOfMemoryError, which says how much is missing and what would fit, if a device has too little memory."""
+        for stage, plan, beside in zip(self.stages, self._engine_plans, self._beside):
+            room = self.room - beside
+            if stage.bytes > room:
                 # The engine's plan does not include the arrays that the stage begins with.
-                _engine.check_fits(plan, self.device, self.room - (stage.bytes - plan.bytes))
+                _engine.check_fits(plan, self.device, max(0, room - (stage.bytes - plan.bytes)))
+        for other in self.others:
+            other.check()
 
     def __str__(self) -> str:
-        """Returns a table of stages and levels: their grids, their bytes, and their bytes per voxel of the grid."""
+        """Returns a table of stages and levels, for each device: their grids, their bytes, and their bytes per voxel of the grid."""
+        if not self.others:
+            return self._table()
+        return "\n\n".join(f"{plan.device}:\n{plan._table()}" for plan in (self, *self.others))
+
+    def _table(self) -> str:
         rows = [("stage", "level", "grid", "GiB", "bytes a voxel")]
         for stage in self.stages:
             for number, level in enumerate(stage.levels):
@@ -100,15 +128,16 @@ class Plan:
             rows.append((stage.name, "most", "", _gibibytes(stage.bytes), ""))
         widths = [max(len(row[n]) for row in rows) for n in range(5)]
         lines = ["  ".join(text.ljust(width) if n < 3 else text.rjust(width) for n, (text, width) in enumerate(zip(row, widths))) for row in rows]
-        verdict = "fits" if self.fits else f"does not fit: {_gibibytes(self.bytes - self.room)} GiB are missing"
+        verdict = "fits" if self._missing <= 0 else f"does not fit: {_gibibytes(self._missing)} GiB are missing"
         lines.append(f"images {_gibibytes(self.images)} GiB, most {_gibibytes(self.bytes)} GiB; room on {self.device} {_gibibytes(self.room)} GiB: {verdict}")
-        for stage in self.stages if not self.fits else []:
+        for stage in self.stages if self._missing > 0 else []:
             lines += [f"{stage.name}: {what} would hold {_gibibytes(size)} GiB" for what, size in stage.changes.items()]
         return "\n".join(line.rstrip() for line in lines)
 
     def __repr__(self) -> str:
         names = ", ".join(stage.name for stage in self.stages)
-        return f"Plan(stages=[{names}], bytes={self.bytes}, room={self.room}, device={self.device!r})"
+        others = f", others={self.others}" if self.others else ""
+        return f"Plan(stages=[{names}], bytes={self.bytes}, room={self.room}, device={self.device!r}{others})"
 
 
 def plan_registration(
@@ -118,7 +147,7 @@ def plan_registration(
     metric: MetricsLike = None,
     fixed_mask: Optional[ImageLike] = None,
     moving_mask: Optional[ImageLike] = None,
-    device: Optional[DeviceLike] = None,
+    device: Optional[DevicesLike] = None,
     spacing: Optional[ArrayLike] = None,
     origin: Optional[ArrayLike] = None,
     direction: Optional[ArrayLike] = None,
@@ -136,39 +165,65 @@ def plan_registration(
     Raises:
         BadInputError: as register() does.
         DeviceError: there is no such device.
+        UnsupportedError: as register() does, of several devices.
     """
     geometry = read_geometry(spacing, origin, direction)
     stages = read_stages(transform, metric)
     pair = read_pair(fixed, moving, fixed_mask, moving_mask, geometry)
-    further = read_also(also, pair, stages, geometry, device)
-    return plan_pair(pair, stages, read_settings(stages, pair.fixed.spacing.tolist(), 1), pair.choose_device(device), further)
+    further = read_also(also, pair, stages, geometry, list_asked(device)[0])
+    devices = choose_devices(device, pair, stages, bool(further))
+    return plan_pair(pair, stages, read_settings(stages, pair.fixed.spacing.tolist(), 1), devices, further)
 
 
 def plan_pair(
-    pair: Pair, stages: Sequence[Stage], settings: Sequence[Any], device: str, further: Sequence[Further] = ()
+    pair: Pair, stages: Sequence[Stage], settings: Sequence[Any], devices: Sequence[str], further: Sequence[Further] = ()
 ) -> Plan:
     """Plans the registration of a pair that has been read.
 
     Args:
         settings: each stage's settings, as the engine takes them.
+        devices: those that register together, the first one first.
         further: pairs that are compared beside this one, by the stages that compare several.
     """
-    sides = _plan_sides(pair, device)
-    planned, plans = [], []
+    on_devices = [_OnDevice(device) for device in devices]
     begins = 0  # vectors of the deformation that a stage begins with
-    for stage, its in zip(stages, settings):
+    for number, (stage, its) in enumerate(zip(stages, settings)):
         with named(stage):
-            compared = further if compares_several(stage, stages) else ()
-            plan = _plan_stage(stage, its, pair, sides, device, compared)
-        extra = _count_start(stage, begins, int(pair.fixed.content.size))
-        levels = [PlannedLevel(tuple(level.size[: pair.dimension]), level.bytes + extra) for level in plan.levels]
-        changes = {change.what: change.bytes + extra for change in plan.changes}
-        planned.append(PlannedStage(stage.name, levels, plan.bytes + extra, {one.name: one.bytes for one in plan.arrays}, changes))
-        plans.append(plan)
+            computing = devices if uses_all_devices(stage) else devices[:1]
+            plans = _plan_stage(stage, its, pair, computing, further if compares_several(stage, stages) else ())
+        for one, plan in zip(on_devices, plans):
+            extra = _count_start(stage, begins, math.prod(plan.levels[-1].size))
+            levels = [PlannedLevel(tuple(level.size[: pair.dimension]), level.bytes + extra) for level in plan.levels]
+            changes = {change.what: change.bytes + extra for change in plan.changes}
+            arrays = {array.name: array.bytes for array in plan.arrays}
+            one.stages[number] = PlannedStage(stage.name, levels, plan.bytes + extra, arrays, changes)
+            one.plans.append(plan)
         if isinstance(stage, DEFORMING) and not isinstance(stage, FreeForm):
             begins += int(pair.fixed.content.size)
-    images = plans[0].images
-    return Plan(device, images, planned, _engine.get_available_memory(device), plans)
+    others = [one.make_plan(on_devices) for one in on_devices[1:]]
+    return on_devices[0].make_plan(on_devices, others)
+
+
+class _OnDevice:
+    """Holds what one of several devices computes: its stages by their numbers, and the engine's plans of these."""
+
+    def __init__(self, device: str) -> None:
+        self.device = device
+        self.stages: dict[int, PlannedStage] = {}
+        self.plans: list[_engine.MemoryPlan] = []
+
+    def make_plan(self, on_devices: Sequence[_OnDevice], others: Sequence[Plan] = ()) -> Plan:
+        """on_devices: this one and the others."""
+        again = [one for one in on_devices if one is not self and one.device == self.device]
+        beside = [sum(one._count_held(number) for one in again) for number in self.stages]
+        room = _engine.get_available_memory(self.device)
+        return Plan(self.device, self.plans[0].images, list(self.stages.values()), room, self.plans, beside, others)
+
+    def _count_held(self, number: int) -> int:
+        """Returns the bytes that are held during a stage, which the device may not compute."""
+        if number in self.stages:
+            return self.stages[number].bytes
+        return self.plans[0].images if min(self.stages) < number < max(self.stages) else 0
 
 
 def _count_start(stage: Stage, vectors: int, voxels: int) -> int:
@@ -176,12 +231,11 @@ def _count_start(stage: Stage, vectors: int, voxels: int) -> int:
 
     Args:
         vectors: the number of vectors in the deformations that the stages before have found.
-        voxels: the number of voxels of the fixed image.
+        voxels: the number of voxels of the last level's grid.
     """
     if vectors == 0 or not isinstance(stage, DEFORMING):
         return 0
-    moves = isinstance(stage, Greedy) and not isinstance(stage, Velocity)
-    return _BYTES_OF_VECTOR * vectors + (_BYTES_OF_MOVED * voxels if moves else 0)
+    return _BYTES_OF_VECTOR * vectors + (_BYTES_OF_MOVED * voxels if uses_all_devices(stage) else 0)
 
 
 def _plan_sides(pair: Pair, device: str) -> tuple[_engine.PlannedSide, _engine.PlannedSide]:
@@ -204,19 +258,24 @@ def _plan_side(image: Image, mask: Optional[Mask], device: str) -> _engine.Plann
 
 
 def _plan_stage(
-    stage: Stage, settings: Any, pair: Pair, sides: tuple[_engine.PlannedSide, _engine.PlannedSide], device: str, further: Sequence[Further]
-) -> _engine.MemoryPlan:
+    stage: Stage, settings: Any, pair: Pair, devices: Sequence[str], further: Sequence[Further]
+) -> list[_engine.MemoryPlan]:
+    """Returns the engine's plan of a stage for each device that computes it."""
     d = pair.dimension
+    if len(devices) > 1:
+        return _engine.SlabRegistration(devices).plan(d, [_plan_sides(pair, device) for device in devices], settings)
+    (device,) = devices
+    sides = _plan_sides(pair, device)
     if isinstance(stage, FreeForm):
         with borrow_engine(_engine.FreeFormRegistration, device) as engine:
-            return engine.plan(d, *sides, _engine.Chain(d), settings)
+            return [engine.plan(d, *sides, _engine.Chain(d), settings)]
     pairs = []
     for one in further:
         similarity, weight, fixed_range, moving_range = one.settings(stage)
         pairs.append(_engine.PlannedPair(*_plan_sides(one.pair, device), similarity, weight, fixed_range, moving_range))
     kind: Any = _engine.DiffeomorphicRegistration if isinstance(stage, COMPARE_SEVERAL) else _engine.GlobalRegistration
     with borrow_engine(kind, device) as engine:
-        return engine.plan(d, *sides, settings, pairs)
+        return [engine.plan(d, *sides, settings, pairs)]
 
 
 def _gibibytes(size: int) -> str:

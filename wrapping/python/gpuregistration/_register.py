@@ -15,7 +15,7 @@ from . import _engine
 from ._also import COMPARE_SEVERAL, Further, ImagePair, compares_several, read_also
 from ._checks import check_progress
 from ._composite import Composite, parts_of
-from ._devices import DeviceLike, borrow_engine
+from ._devices import borrow_engine
 from ._gpu_arrays import GpuArray
 from ._image import engine_map, engine_size, matrix_of_map, shrunk_grid
 from ._inverse import InverseErrors, read_errors
@@ -23,6 +23,7 @@ from ._kinds import ImageLike
 from ._paths import PathLike, name_of
 from ._plan import plan_pair
 from ._resample import read_default, resample_array, warp_loaded
+from ._several_devices import DevicesLike, choose_devices, list_asked, uses_all_devices
 from ._sides import Pair, read_geometry, read_pair
 from ._stage_result import Level, StageResult, all_warnings
 from ._transform_like import as_transform
@@ -88,7 +89,8 @@ class Result:
         transform: maps the fixed image's points to the moving image's, in mm.
         cost: the last stage's cost.
         stages: the result of each stage.
-        device: the name of the device that computed.
+        device: the name of the device that computed; of several, the first one.
+        devices: the names of all devices that computed.
         seconds: the time from images in memory to the transform.
         default: the value outside of the moving image.
     """
@@ -98,7 +100,7 @@ class Result:
         pair: Pair,
         stages: list[StageResult],
         initial: Optional[Transform],
-        device: str,
+        devices: list[str],
         seconds: float,
         loaded: Optional[_engine.DeviceArray],
         default: float,
@@ -109,7 +111,8 @@ class Result:
         self.stages = stages
         self.transform = stages[-1].transform
         self.cost = stages[-1].cost
-        self.device = device
+        self.device = devices[0]
+        self.devices = devices
         self.seconds = seconds
         self.default = default
 
@@ -177,13 +180,14 @@ class Result:
         from ._report_data import report_data
         from .report import write_report
 
-        data = report_data(self._pair, self._warped_array, self.stages, self._initial, self.device, command, files, self.default)
+        data = report_data(self._pair, self._warped_array, self.stages, self._initial, self.device, command, files, self.default, self.devices)
         write_report(name_of(path), data)
 
     def __repr__(self) -> str:
         names = ", ".join(stage.name for stage in self.stages)
         warned = f", warnings={self.warnings}" if self.warnings else ""
-        return f"Result(stages=[{names}], cost={self.cost:.6g}, device={self.device!r}, seconds={self.seconds:.3f}{warned})"
+        where = f"device={self.device!r}" if len(self.devices) == 1 else f"devices={self.devices}"
+        return f"Result(stages=[{names}], cost={self.cost:.6g}, {where}, seconds={self.seconds:.3f}{warned})"
 
 
 def register(
@@ -194,7 +198,7 @@ def register(
     fixed_mask: Optional[ImageLike] = None,
     moving_mask: Optional[ImageLike] = None,
     initial: Optional[TransformLike] = None,
-    device: Optional[DeviceLike] = None,
+    device: Optional[DevicesLike] = None,
     seed: int = 1,
     progress: Optional[Callable[[Progress], Any]] = None,
     spacing: Optional[ArrayLike] = None,
@@ -222,7 +226,9 @@ def register(
             deform take any, also a BSpline, a DisplacementField or a Composite, and leave it as it is behind their own deformation. None:
             linear stages lay the centres of mass on each other, the others begin with the identity.
         device: a name such as "cuda:0", "opencl:0" or "host", or one of devices(). None: the GPU that an image's array is on, or
-            else the first GPU, or else the host.
+            else the first GPU, or else the host. A list of several devices, such as ["cuda:0", "cuda:1"]: the first one runs every stage, and all
+            of them together "greedy", in slabs of a volume, which takes less memory of each and finds the same deformation. Images are on the host
+            then, and "greedy" has its default similarity and smoothing; there is no `also`.
         seed: seeds the random numbers of stages that use some. Two runs with one seed on one device give the same bits.
         progress: called with a Progress after each iteration or batch; may raise to end the work.
         spacing, origin, direction: the places of bare arrays, as Image has them. Where one image is a bare array, and the other one says where its
@@ -235,11 +241,12 @@ def register(
         A Result.
 
     Raises:
-        BadInputError: images, masks, settings or names that are not possible, or arrays on another GPU than is to compute; also a
-            ValueError.
+        BadInputError: images, masks, settings or names that are not possible, or arrays on another GPU than is to compute; several
+            devices for what they do not register together; also a ValueError.
         DeviceError: there is no such device, or it fails; DeviceLostError for good.
         OutOfMemoryError: also a MemoryError; before anything is uploaded, if the device has less memory than plan_registration() says.
-        UnsupportedError: an initial transform that a stage cannot begin with.
+        UnsupportedError: an initial transform that a stage cannot begin with, or settings, or images of two dimensions, with which several
+            devices do not compute "greedy".
         KeyboardInterrupt: Ctrl-C ends it.
     """
     begin = time.perf_counter()
@@ -247,7 +254,7 @@ def register(
     geometry = read_geometry(spacing, origin, direction)
     stages = read_stages(transform, metric)
     pair = read_pair(fixed, moving, fixed_mask, moving_mask, geometry)
-    further = read_also(also, pair, stages, geometry, device)
+    further = read_also(also, pair, stages, geometry, list_asked(device)[0])
     result = register_pair(pair, stages, initial, device, seed, progress, begin, default, further)
     result._release_device_memory()
     return result
@@ -257,7 +264,7 @@ def register_pair(
     pair: Pair,
     stages: list[Stage],
     initial: Optional[TransformLike],
-    device: Optional[DeviceLike],
+    device: Optional[DevicesLike],
     seed: int,
     progress: Optional[Callable[[Progress], Any]] = None,
     begin: Optional[float] = None,
@@ -275,16 +282,19 @@ def register_pair(
     # Settings of all stages are checked before the first one runs, which may take long.
     outside = read_default(default, pair.moving.content.dtype)
     settings = read_settings(stages, pair.fixed.spacing.tolist(), seed)
-    name = pair.choose_device(device)
+    devices = choose_devices(device, pair, stages, bool(further))
+    name, *others = devices
     begin_with = as_transform(initial, pair.dimension, "initial transform") if initial is not None else None
     found = begin_with
-    plan_pair(pair, stages, settings, name, further).check()
+    plan_pair(pair, stages, settings, devices, further).check()
     sides = pair.load(name, keeps_short=True)
     results: list[StageResult] = []
     sides_of_further: list[tuple[_engine.Side, _engine.Side]] = []
+    sides_on_others: list[tuple[_engine.Side, _engine.Side]] = []
     for number, stage in enumerate(stages):
         with named(stage):
-            given = settings[number], pair, sides, found, name, _Reporter(progress, number, len(stages), stage.name)
+            reporter = _Reporter(progress, number, len(stages), stage.name)
+            given = settings[number], pair, sides, found, name, reporter
             several: dict[str, Any] = {}
             if compares_several(stage, stages):
                 sides_of_further = sides_of_further or [one.load(name) for one in further]
@@ -294,11 +304,17 @@ def register_pair(
                 sides_of_further = []
             if isinstance(stage, COMPARE_SEVERAL):
                 several["before"] = results[-1] if results else None
-            came_to = _RUNS.get(type(stage), _run_linear)(stage, *given, **several)
+            if others and uses_all_devices(stage):
+                sides_on_others = sides_on_others or [pair.load(other, keeps_short=True) for other in others]
+                came_to = _run_in_slabs(stage, settings[number], pair, [sides, *sides_on_others], found, devices, reporter)
+            else:
+                came_to = _RUNS.get(type(stage), _run_linear)(stage, *given, **several)
+        if not any(uses_all_devices(one) for one in stages[number + 1 :]):
+            sides_on_others = []
         results.append(came_to)
         found = results[-1].transform
     loaded = sides[1].image if pair.moving.content.dtype.kind == "f" and not isinstance(pair.moving.content, GpuArray) else None
-    return Result(pair, results, begin_with, name, time.perf_counter() - begin, loaded, outside)
+    return Result(pair, results, begin_with, devices, time.perf_counter() - begin, loaded, outside)
 
 
 class _Reporter:
@@ -413,6 +429,24 @@ def _run_dense(
         return Composite([found.inverse(device=device) if known is None else known, back])
 
     return _make_result(stage, deformation, found, result, [], back, compute_inverse)
+
+
+def _run_in_slabs(
+    stage: Greedy,
+    settings: Any,
+    pair: Pair,
+    sides: Sequence[tuple[_engine.Side, _engine.Side]],
+    found: Optional[Transform],
+    devices: Sequence[str],
+    reporter: _Reporter,
+) -> StageResult:
+    """Runs a stage on several devices together. sides: on each of them, in their order."""
+    d, grid = pair.dimension, pair.fixed
+    engine = _engine.SlabRegistration(devices)
+    result = engine.register(d, sides, _engine.Chain(d) if found is None else found.chain(), settings, reporter.free_form())
+    vectors = from_volume(np.asarray(engine.take_displacements(engine_size(grid))), d)
+    deformation = DisplacementField(vectors, grid.spacing, grid.origin, grid.direction)
+    return _make_result(stage, deformation, found, result, [])
 
 
 def _make_result(

@@ -39,6 +39,7 @@ def report_data(
     command: str = "",
     files: Optional[Mapping[str, str]] = None,
     default: float = 0.0,
+    devices: Optional[Sequence[str]] = None,
 ) -> ReportData:
     """Gathers what the report shows. "Before" is the moving image, resampled by the initial transform, or as it lies. The displacement leads
     from there to the transform that was found.
@@ -48,10 +49,11 @@ def report_data(
         warped: the moving image on the fixed one's grid, an array of the pair's kind.
         stages: the stages' results.
         initial: the transform that the first stage began with; None: none.
-        device: that computes.
+        device: that computes what the report shows.
         command: the command line that repeats it.
         files: names of files, by what each one is.
         default: the value outside of the moving image.
+        devices: those that registered; None: the device alone.
     """
     found = stages[-1].transform
     after = pair.fixed.like(warped).on_host().array
@@ -91,7 +93,7 @@ def report_data(
         stages=[
             Stage(stage.name, 1e3 * stage.seconds, [Level(level.name, level.costs) for level in stage.levels]) for stage in stages
         ],
-        device=f"{device}: {describe_device(device).description}",
+        device=_describe_devices([device] if devices is None else devices),
         versions=find_versions(),
         command=command,
         files=files or {},
@@ -102,6 +104,14 @@ def report_data(
         similarity_text=f"{MEANING} They are of the fixed image’s voxels that the moving one reaches{_describe(subsample)}.",
         warnings=list(dict.fromkeys(warnings)),
     )
+
+
+def _describe_devices(names: Sequence[str]) -> str:
+    """Returns the names of devices, each kind followed by its description, such as "cuda:0, cuda:1: NVIDIA H200"."""
+    kinds: dict[str, list[str]] = {}
+    for name in names:
+        kinds.setdefault(describe_device(name).description, []).append(name)
+    return "; ".join(f"{', '.join(of_kind)}: {description}" for description, of_kind in kinds.items())
 
 
 def _choose_subsample(pair: Pair) -> Subsample:

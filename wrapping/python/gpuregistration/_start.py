@@ -26,12 +26,12 @@ def start_device_early(arguments: Sequence[str]) -> None:
 
 
 def _find_name(arguments: Sequence[str]) -> Optional[str]:
-    """Returns the device's name, or None for the best one."""
+    """Returns the device's name, of several that of the first one, or None for the best one."""
     for argument, following in zip(arguments, [*arguments[1:], ""]):
         if argument == "--device":
-            return following
+            return following.partition(",")[0]
         if argument.startswith("--device="):
-            return argument.partition("=")[2]
+            return argument.partition("=")[2].partition(",")[0]
     return os.environ.get("ITK_GPU_DEVICE") or None
 
 

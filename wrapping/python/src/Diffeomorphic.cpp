@@ -12,6 +12,7 @@
 #include "gpureg/core/Error.h"
 #include "gpureg/registration/ConvergenceWindow.h"
 #include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
+#include "gpureg/registration/diffeomorphic/SlabRegistration.h"
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
@@ -23,6 +24,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace nb = nanobind;
 
@@ -33,6 +35,15 @@ namespace python
 
 namespace
 {
+/** Returns a function that passes an engine's progress to a reporter, which must outlive it. */
+auto
+ReportTo(const Reporter & report)
+{
+  return [&report](const DiffeomorphicProgress & where) {
+    report.Call([&where](const nb::object & function) { ReportProgress(function, where); });
+  };
+}
+
 DiffeomorphicResult
 Register(const Loan<DiffeomorphicRegistration> & engine,
          int                                     dimension,
@@ -48,21 +59,61 @@ Register(const Loan<DiffeomorphicRegistration> & engine,
   const Reporter               report(progress);
   const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
   const nb::gil_scoped_release released;
-  return engine->Register(problem, settings, parallelFor, [&report](const DiffeomorphicProgress & where) {
-    report.Call([&where](const nb::object & function) { ReportProgress(function, where); });
-  });
+  return engine->Register(problem, settings, parallelFor, ReportTo(report));
+}
+
+/** Holds the fixed and the moving side on each of several devices, in the devices' order. */
+template <typename TSide>
+using SidesOfDevices = std::vector<std::pair<TSide, TSide>>;
+
+/** Returns the problem of each of several devices. initial: what each of them begins with. */
+template <typename TSide>
+std::vector<DiffeomorphicProblem>
+MakeProblems(int dimension, const SidesOfDevices<TSide> & sides, const TransformChain & initial)
+{
+  std::vector<DiffeomorphicProblem> problems;
+  for (const auto & [fixed, moving] : sides)
+  {
+    problems.push_back(MakeProblem<DiffeomorphicProblem>(dimension, fixed, moving));
+    problems.back().initial = initial;
+  }
+  return problems;
+}
+
+DiffeomorphicResult
+RegisterInSlabs(SlabRegistration &            engine,
+                int                           dimension,
+                const SidesOfDevices<Side> &  sides,
+                const Chain &                 initial,
+                const DiffeomorphicSettings & settings,
+                const nb::object &            progress)
+{
+  const auto                   problems = MakeProblems(dimension, sides, initial.Get());
+  const Reporter               report(progress);
+  const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
+  const nb::gil_scoped_release released;
+  return engine.Register(problems, settings, parallelFor, ReportTo(report));
+}
+
+std::vector<MemoryPlan>
+PlanSlabs(const SlabRegistration &            engine,
+          int                                 dimension,
+          const SidesOfDevices<PlannedSide> & sides,
+          const DiffeomorphicSettings &       settings)
+{
+  return engine.GetPlans(MakeProblems(dimension, sides, {}), settings);
 }
 
 /** Returns a field of the last registration, mm, as [z][y][x][3], and what pass(take, parallelFor) returns, which passes it to take. size: of
  *  the last level's grid.
  *  \throws BadInputError for another size */
-template <typename TPass>
+template <typename TEngine, typename TPass>
 auto
-Take(const Loan<DiffeomorphicRegistration> & engine, const Size & size, const TPass & pass)
+Take(const TEngine & engine, const Size & size, const TPass & pass)
 {
-  if (engine->CountVoxels() != CountOf(size))
+  if (engine.CountVoxels() != CountOf(size))
   {
-    throw BadInputError("the fields of the last registration have " + std::to_string(engine->CountVoxels()) +
+    throw BadInputError("the fields of the last registration have " + std::to_string(engine.CountVoxels()) +
                         " voxels, and not " + std::to_string(CountOf(size)));
   }
   float *           elements = nullptr;
@@ -80,13 +131,14 @@ Take(const Loan<DiffeomorphicRegistration> & engine, const Size & size, const TP
 }
 
 /** Returns the last registration's deformation, as Take() does. */
+template <typename TEngine>
 nb::object
-TakeDisplacements(const Loan<DiffeomorphicRegistration> & engine, const Size & size)
+TakeDisplacements(TEngine & engine, const Size & size)
 {
   return Take(engine,
               size,
               [&engine](const auto & take, const ParallelFor & parallelFor) {
-                engine->TakeDisplacements(take, parallelFor);
+                engine.TakeDisplacements(take, parallelFor);
                 return InverseErrors{};
               })
     .first;
@@ -96,7 +148,7 @@ TakeDisplacements(const Loan<DiffeomorphicRegistration> & engine, const Size & s
 std::pair<nb::object, InverseErrors>
 TakeInverse(const Loan<DiffeomorphicRegistration> & engine, const Size & size)
 {
-  return Take(engine, size, [&engine](const auto & take, const ParallelFor & parallelFor) {
+  return Take(*engine, size, [&engine](const auto & take, const ParallelFor & parallelFor) {
     return engine->TakeInverse(take, parallelFor);
   });
 }
@@ -177,8 +229,24 @@ AddDiffeomorphic(nb::module_ & module)
          nb::arg("settings"),
          nb::arg("progress").none(),
          nb::arg("further") = std::vector<PairOf<Side>>())
-    .def("take_displacements", &TakeDisplacements, nb::arg("size"))
+    .def(
+      "take_displacements",
+      [](const Loan<DiffeomorphicRegistration> & engine, const Size & size) {
+        return TakeDisplacements(*engine, size);
+      },
+      nb::arg("size"))
     .def("take_inverse", &TakeInverse, nb::arg("size"));
+  nb::class_<SlabRegistration>(module, "SlabRegistration")
+    .def(nb::init<const std::vector<std::string> &>(), nb::arg("devices"), nb::call_guard<nb::gil_scoped_release>())
+    .def("register",
+         &RegisterInSlabs,
+         nb::arg("dimension"),
+         nb::arg("sides"),
+         nb::arg("initial"),
+         nb::arg("settings"),
+         nb::arg("progress").none())
+    .def("plan", &PlanSlabs, nb::arg("dimension"), nb::arg("sides"), nb::arg("settings"))
+    .def("take_displacements", &TakeDisplacements<SlabRegistration>, nb::arg("size"));
 }
 
 } // namespace python

@@ -20,7 +20,7 @@ from .signals import end_at_sigterm
 #: Every subcommand, in the order of the help.
 SUBCOMMANDS = (register, cohort, template, apply, compare, devices, bench, ants_commands)
 
-#: The names of those that compute on one device.
+#: The names of those that take --device, which is started early.
 _COMPUTING = (register.NAME, apply.NAME)
 
 _EPILOG = """\

@@ -8,9 +8,10 @@ import re
 import textwrap
 
 
-def add_device(parser: argparse.ArgumentParser) -> None:
+def add_device(parser: argparse.ArgumentParser, several: str = "") -> None:
+    """Adds --device. several: the end of the help's sentence, of a command that takes several devices."""
     parser.add_argument(
-        "--device", metavar="NAME", help='the device, such as "cuda:0" or "host"; gpureg devices lists them (default: the best)'
+        "--device", metavar="NAME", help=f'the device, such as "cuda:0" or "host"{several}; gpureg devices lists them (default: the best)'
     )
 
 
@@ -108,7 +109,15 @@ def choose_device(name: str | None) -> str:
     from .._engine import DeviceError
     from .errors import WrongUse, one_line
 
+    if name is not None and "," in name:
+        raise WrongUse(f"--device {name} names several devices, and gpureg register alone uses several: name one")
     try:
         return _devices.choose_device(name)
     except DeviceError as error:
         raise WrongUse(one_line(error)) from error
+
+
+def choose_devices(names: str | None) -> list[str]:
+    """Returns the names of the devices that are to compute together, with commas between them in `names`. Raises WrongUse if there is no such
+    device."""
+    return [choose_device(name) for name in ([None] if names is None else names.split(","))]

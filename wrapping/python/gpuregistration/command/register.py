@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from . import inputs, options, outputs
 from .also import add_also, describe_what_ignores, read_also
-from .errors import DONE, WrongUse
+from .errors import DONE, WrongUse, one_line
 from .native import native_messages_off
 from .output import print_json, print_lines, print_notes
 from .progress import ProgressLine
@@ -45,6 +45,9 @@ stages, each of which begins with the transform of the stages before, and their 
             each of x, y (and z). Their defaults are one edge of a voxel, and five, as above for a head of 1 mm. The default of ffd's
             levels is 4, or fewer where an image or a mask has few voxels. Without --initial a first linear stage lays the centres of
             mass on each other.
+
+devices:    --device cuda:0,cuda:1 has both devices compute greedy together, by its default similarity and smoothing, in slabs of a volume: the
+            transform is that of one device, and each holds less. The other stages run on the first one.
 
 progress:   a level of ffd is a number, of which 0 is the coarsest; a level of a linear stage is its voxels' size. The time left is the stage's.
 """
@@ -84,7 +87,7 @@ def add_parser(subparsers: Any) -> None:
     options.add_default(parser, "MOVING")
     options.add_channel(parser)
     options.add_seed(parser)
-    options.add_device(parser)
+    options.add_device(parser, ', or several for greedy, such as "cuda:0,cuda:1"')
     options.add_printing(parser)
 
 
@@ -101,6 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
     times = Times()
     stages = read_stages(arguments.transform, arguments.metric)
     arguments.also = read_also(arguments.also, stages)
+    _check_devices(arguments, stages)
     if arguments.plan:
         return _plan(arguments, stages, times)
     _check_names(arguments, stages)
@@ -109,11 +113,11 @@ def run(arguments: argparse.Namespace) -> int:
     read += [path for asked in arguments.also for path in asked.files.values()]
     inputs.check_stays(made, read)
     with outputs.Outputs(made) as places:
-        device, files = _begin(arguments, stages, times)
-        result = _register(arguments, stages, files, device, times)
+        devices, files = _begin(arguments, stages, times)
+        result = _register(arguments, stages, files, devices, times)
         with native_messages_off(not arguments.debug):
             _write(arguments, result, files, places, times)
-        _print(arguments, result, times)
+        _print(arguments, result, stages, times)
         places.commit()
     _tell(arguments, result, stages, times)
     return DONE
@@ -124,11 +128,11 @@ def _plan(arguments: argparse.Namespace, stages: list[Stage], times: Times) -> i
     from .._plan import plan_pair
     from ..stages import read_settings
 
-    device, files = _begin(arguments, stages, times)
+    devices, files = _begin(arguments, stages, times)
     settings = read_settings(stages, files.pair.fixed.spacing.tolist(), arguments.seed)
-    plan = plan_pair(files.pair, stages, settings, device, files.further)
+    plan = plan_pair(files.pair, stages, settings, devices, files.further)
     if arguments.json:
-        print_json(_describe_plan(plan))
+        print_json({"devices": devices, **_describe_plan(plan)})
     else:
         print_lines(*str(plan).splitlines())
     return DONE
@@ -151,7 +155,21 @@ def _describe_plan(plan: Plan) -> dict[str, Any]:
             }
             for stage in plan.stages
         ],
+        "others": [_describe_plan(other) for other in plan.others],
     }
+
+
+def _check_devices(arguments: argparse.Namespace, stages: list[Stage]) -> None:
+    """Raises WrongUse if --device names several devices for what these do not do together."""
+    if arguments.device is None or "," not in arguments.device:
+        return
+    from .._engine import BadInputError
+    from .._several_devices import check_is_for_several
+
+    try:
+        check_is_for_several(stages, bool(arguments.also))
+    except BadInputError as error:
+        raise WrongUse(f"--device {arguments.device}: {one_line(error)}") from error
 
 
 def _check_names(arguments: argparse.Namespace, stages: list[Stage]) -> None:
@@ -179,17 +197,17 @@ def _check_names(arguments: argparse.Namespace, stages: list[Stage]) -> None:
         raise WrongUse("there is nothing to write: give -o OUT, --output-transform, --output-inverse, --output-field or --report")
 
 
-def _begin(arguments: argparse.Namespace, stages: list[Stage], times: Times) -> tuple[str, _Inputs]:
-    """Reads all files, and looks at them, and starts the device meanwhile."""
+def _begin(arguments: argparse.Namespace, stages: list[Stage], times: Times) -> tuple[list[str], _Inputs]:
+    """Reads all files, and looks at them, and starts the first device meanwhile."""
     from .._sides import read_pair
 
-    def start() -> str:
+    def start() -> list[str]:
         from .._start import start_device
 
         with times.part("start device"):
-            device = options.choose_device(arguments.device)
-            start_device(device)
-            return device
+            devices = options.choose_devices(arguments.device)
+            start_device(devices[0])
+            return devices
 
     with times.part("read and start"), native_messages_off(not arguments.debug), ThreadPoolExecutor(5) as pool:
         starting = pool.submit(start)
@@ -231,13 +249,13 @@ def _read(path: str, channel: Optional[int], times: Times) -> Image:
         return inputs.read_scalar_image(path, channel)
 
 
-def _register(arguments: argparse.Namespace, stages: list[Stage], files: _Inputs, device: str, times: Times) -> Result:
+def _register(arguments: argparse.Namespace, stages: list[Stage], files: _Inputs, devices: list[str], times: Times) -> Result:
     from .._register import register_pair
 
     line = None if arguments.quiet else ProgressLine(stages, files.pair.dimension)
     try:
         with times.part("register"):
-            asked = files.initial, device, arguments.seed, line
+            asked = files.initial, devices, arguments.seed, line
             result = register_pair(files.pair, stages, *asked, default=arguments.default, further=files.further)
     finally:
         if line is not None:
@@ -289,17 +307,21 @@ def _format(arguments: argparse.Namespace, path: str) -> Optional[str]:
 
 
 def _repeating(arguments: argparse.Namespace, result: Result) -> str:
-    """Returns the command line that repeats this registration on the same device."""
+    """Returns the command line that repeats this registration on the same devices."""
     line = list(arguments.command_line)
     return shlex.join(line if arguments.device is not None else [*line, "--device", result.device])
 
 
-def _print(arguments: argparse.Namespace, result: Result, times: Times) -> None:
+def _print(arguments: argparse.Namespace, result: Result, stages: list[Stage], times: Times) -> None:
     """Prints the result on standard output."""
+    from .._several_devices import uses_all_devices
+
     if arguments.json:
         print_json(_describe(arguments, result, times))
     elif not arguments.quiet:
-        print_lines(*(f"{stage.name}: cost {stage.cost:.6g}, {stage.seconds:.3f} s on {result.device}" for stage in result.stages))
+        for stage, found in zip(stages, result.stages):
+            devices = ", ".join(result.devices if uses_all_devices(stage) else result.devices[:1])
+            print_lines(f"{found.name}: cost {found.cost:.6g}, {found.seconds:.3f} s on {devices}")
         print_lines(*(_describe_inverse(errors) for errors in _inverse_errors(arguments, result)))
 
 
@@ -339,6 +361,7 @@ def _describe(arguments: argparse.Namespace, result: Result, times: Times) -> di
         "output_field": arguments.output_field,
         "report": arguments.report,
         "device": result.device,
+        "devices": result.devices,
         "seed": arguments.seed,
         "cost": result.cost,
         "matrix": matrix,

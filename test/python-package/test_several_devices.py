@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests registration by several devices together: the bits of one device, plans, errors, and the command. A machine with one device names it
+several times. Levels are cut where each device has 32 planes or more, so the images are long along z."""
+
+from types import SimpleNamespace
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from command_line import assert_fails, gpureg, gpureg_json
+from gpuregistration import _engine, stages
+from gpuregistration._gpu_arrays import GpuArray, _View
+from gpuregistration._several_devices import choose_devices
+from gpuregistration._start import _find_name
+
+SHAPE = (160, 21, 25)
+ITERATIONS = (6, 5, 4)
+
+
+def head(shift=0.0, dtype=np.uint8, shape=SHAPE):
+    z, y, x = np.meshgrid(*[np.linspace(-1, 1, length) for length in shape], indexing="ij")
+    waves = 2 + np.sin(9 * (x - shift)) + np.cos(8 * y) + np.sin(30 * z + 5 * shift)
+    return gr.Image((50 * np.exp(-3 * ((x - shift) ** 2 + y**2 + z**2)) * waves).astype(dtype), (1.0, 1.0, 1.2))
+
+
+def box(inset):
+    mask = np.zeros(SHAPE, np.uint8)
+    mask[3 * inset : -inset, inset:-inset, inset:-inset] = 1
+    return gr.Image(mask, (1.0, 1.0, 1.2))
+
+
+def greedy(**settings):
+    return stages.Greedy(**{"iterations": ITERATIONS, **settings})
+
+
+def register(transform, device, **more):
+    return gr.register(head(), head(0.1), transform, device=device, **more)
+
+
+def fields_of(result):
+    """Returns the arrays of a result's deformations, the last one first."""
+    parts = getattr(result.transform, "transforms", [result.transform])
+    return [part.array for part in parts if isinstance(part, gr.DisplacementField)]
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_several_devices_find_the_bits_of_one(device, count):
+    one = register(greedy(), device)
+    several = register(greedy(), [device] * count)
+    assert np.abs(one.transform.array).max() > 0.3
+    np.testing.assert_array_equal(several.transform.array, one.transform.array)
+    np.testing.assert_array_equal(several.warped.array, one.warped.array)
+    assert several.device == device and several.devices == [device] * count
+    assert several.stages[0].smallest_determinant == one.stages[0].smallest_determinant
+    for ours, its in zip(several.stages[0].levels, one.stages[0].levels):
+        assert ours.voxels == its.voxels
+        np.testing.assert_allclose(ours.costs, its.costs, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        ["rigid", greedy()],
+        [greedy(), greedy(iterations=(3, 2))],
+        [greedy(), stages.FreeForm(levels=1, iterations=2, spacing=8), greedy(iterations=3)],
+        [greedy(iterations=5, optimizer="adam", step=0.5)],
+        [greedy(radius=3, update_sigma=2.5, weights=(1, 0, 1), convergence_window=3, convergence_threshold=0.01)],
+    ],
+    ids=repr,
+)
+def test_stages_and_settings(device, transform):
+    one, several = (register(transform, devices) for devices in (device, [device, device]))
+    assert len(fields_of(one)) == sum(isinstance(stage, stages.Greedy) for stage in transform)
+    for ours, its in zip(fields_of(several), fields_of(one)):
+        # What a stage begins with may differ in roundings of a field's map.
+        np.testing.assert_allclose(ours, its, rtol=0, atol=0 if len(fields_of(one)) == 1 else 1e-5)
+
+
+def test_stages_behind_greedy_run_on_the_first_device(device):
+    transform = [greedy(iterations=(3, 2)), stages.SyN(iterations=(3, 2)), stages.Velocity(iterations=(3, 2))]
+    one, several = (register(transform, devices) for devices in (device, [device, device]))
+    for ours, its in zip(fields_of(several), fields_of(one)):
+        np.testing.assert_array_equal(ours, its)
+    inverses = [result.stages[-1].own_inverse.array for result in (several, one)]
+    np.testing.assert_array_equal(*inverses)
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.float32, np.float64])
+def test_types_masks_and_a_start(device, dtype):
+    start = gr.Affine(np.eye(3), [0.4, -0.2, 0.7])
+    more = {"fixed_mask": box(2), "moving_mask": box(1), "initial": start}
+    one, several = (gr.register(head(0.0, dtype), head(0.1, dtype), greedy(), device=devices, **more) for devices in (device, [device, device]))
+    assert np.abs(fields_of(one)[0]).max() > 0.3
+    np.testing.assert_array_equal(fields_of(several)[0], fields_of(one)[0])
+
+
+def test_volumes_that_are_too_short_are_registered_whole(device):
+    images = head(shape=(40, 21, 25)), head(0.1, shape=(40, 21, 25))
+    one, several = (gr.register(*images, greedy(), device=devices) for devices in (device, [device, device]))
+    np.testing.assert_array_equal(several.transform.array, one.transform.array)
+
+
+def test_devices_of_two_kinds(device):
+    if device == "host":
+        pytest.skip("the host and another device are of two kinds")
+    one, several = register(greedy(), device), register(greedy(), [device, "host"])
+    assert several.devices == [device, "host"]
+    np.testing.assert_allclose(several.transform.array, one.transform.array, rtol=0, atol=1e-4)
+
+
+def test_one_device_in_a_list_is_that_device(device):
+    one = register(["rigid", stages.SyN(iterations=(3, 2))], device)
+    for named in ([device], (device,), [next(found for found in gr.devices() if found.name == device)]):
+        result = register(["rigid", stages.SyN(iterations=(3, 2))], named, also=gr.ImagePair(head(), head(0.1), weight=0))
+        assert result.device == device and result.devices == [device] and f"device='{device}'" in repr(result)
+        np.testing.assert_array_equal(fields_of(result)[0], fields_of(one)[0])
+    assert f"devices=['{device}', '{device}']" in repr(register(greedy(iterations=1), [device, device]))
+
+
+def test_further_devices_have_images_while_they_are_needed(device):
+    if device == "host":
+        pytest.skip("images on the host are read where they are")
+    gr.release_memory(device)
+    before = _engine.memory_in_use(device)
+    held = {}
+
+    def look(progress):
+        held.setdefault(progress.stage, []).append(_engine.memory_in_use(device) - before)
+
+    ffd = stages.FreeForm(levels=1, iterations=2, spacing=8)
+    result = register(["rigid", greedy(), ffd, greedy(iterations=2), ffd], ["host", device], progress=look)
+    images = 2 * head().array.nbytes
+    assert max(held[0]) == 0
+    assert min(held[1]) > 2 * images and min(held[3]) > 2 * images
+    assert max(held[2]) == images
+    assert max(held[4]) == 0 and result.device == "host"
+
+
+def test_progress_ends_all_devices(device):
+    expected = register(greedy(), [device, device]).transform.array
+    seen = []
+
+    def end(progress):
+        seen.append((progress.level, progress.iteration, progress.find_cost()))
+        if len(seen) == 8:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        register(greedy(), [device, device], progress=end)
+    assert [one[:2] for one in seen[:7]] == [("0", n) for n in range(6)] + [("1", 0)]
+    assert all(np.isfinite(cost) for *_, cost in seen[1:6])
+    seen.clear()
+    np.testing.assert_array_equal(register(greedy(), [device, device]).transform.array, expected)
+
+
+def counted(device, run):
+    """Returns the most bytes that the device's account counted while run() ran, beside what was held before."""
+    gr.release_memory(device)
+    before = _engine.memory_in_use(device)
+    _engine.count_most_memory_from_now(device)
+    run()
+    return _engine.most_memory_in_use(device) - before
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [greedy(), greedy(optimizer="adam"), [greedy(), greedy(iterations=(2, 1))]],
+    ids=repr,
+)
+@pytest.mark.parametrize("masks", [{}, {"fixed_mask": box(2), "moving_mask": box(1)}], ids=["without", "masks"])
+def test_what_is_planned_is_held(device, transform, masks):
+    alone = gr.plan_registration(head(), head(0.1), transform, device=device, **masks)
+    assert alone.others == []
+    plan = gr.plan_registration(head(), head(0.1), transform, device=[device, device], **masks)
+    (other,) = plan.others
+    assert plan.fits and other.fits
+    # Slabs have 80 planes each, and a halo of 16.
+    assert plan.stages[-1].levels[-1].size == other.stages[-1].levels[-1].size == (*SHAPE[:0:-1], 96)
+    assert plan.bytes < alone.bytes and plan.images == other.images == alone.images
+    most = counted(device, lambda: register(transform, [device, device], **masks))
+    assert plan.bytes + other.bytes == pytest.approx(most, rel=0.05)
+
+
+def test_a_plan_of_several_devices(device):
+    plan = gr.plan_registration(head(), head(0.1), ["affine", greedy(), "rigid"], device=["host", device, device])
+    assert plan.device == "host" and [stage.name for stage in plan.stages] == ["affine", "greedy", "rigid"]
+    assert [other.device for other in plan.others] == [device, device]
+    assert all([stage.name for stage in other.stages] == ["greedy"] and other.others == [] for other in plan.others)
+    tables = str(plan).split("\n\n")
+    assert [table.splitlines()[0] for table in tables] == ["host:", f"{device}:", f"{device}:"]
+    assert all("fits" in table.splitlines()[-1] for table in tables)
+    assert f"others=[Plan(stages=[greedy], bytes={plan.others[0].bytes}," in repr(plan)
+    plan.check()
+
+
+@pytest.fixture
+def limit(device):
+    """Returns a function that limits the device's memory to so many bytes beside what is held; the limit is lifted afterwards."""
+
+    def set_limit(size):
+        gr.release_memory(device)
+        _engine.set_memory_limit(device, _engine.memory_in_use(device) + size)
+
+    yield set_limit
+    _engine.set_memory_limit(device, 0)
+    gr.release_memory(device)
+
+
+def test_a_device_that_is_named_twice_has_room_for_both(device, limit):
+    devices = [device, device]
+    plan = gr.plan_registration(head(), head(0.1), greedy(), device=devices)
+    expected = register(greedy(), device).transform.array
+    both = plan.bytes + plan.others[0].bytes
+    limit(both - 1)
+    before = _engine.memory_in_use(device)
+    _engine.count_most_memory_from_now(device)
+    short = gr.plan_registration(head(), head(0.1), greedy(), device=devices)
+    assert short.bytes < short.room and not short.fits and not short.others[0].fits
+    assert "does not fit: 0.0000 GiB are missing" in str(short)
+    with pytest.raises(gr.OutOfMemoryError, match="half as many voxels"):
+        register(greedy(), devices)
+    assert _engine.most_memory_in_use(device) == before
+    limit(both + 2 * 4096)
+    np.testing.assert_array_equal(register(greedy(), devices).transform.array, expected)
+
+
+def test_a_device_that_is_named_twice_holds_one_stage_at_a_time(device, limit):
+    """SyN, which the first device alone computes, holds more than its slab."""
+    transform, devices = [greedy(iterations=1), stages.SyN(iterations=1), greedy(iterations=1)], [device, device]
+    plan = gr.plan_registration(head(), head(0.1), transform, device=devices)
+    (other,) = plan.others
+    held = [plan.stages[0].bytes + other.stages[0].bytes, plan.stages[1].bytes + other.images, plan.stages[2].bytes + other.stages[1].bytes]
+    assert plan.stages[1].bytes > plan.stages[0].bytes and max(held) < plan.bytes + other.bytes
+    limit(max(held))
+    assert gr.plan_registration(head(), head(0.1), transform, device=devices).fits
+    limit(max(held) - 1)
+    assert not gr.plan_registration(head(), head(0.1), transform, device=devices).fits
+
+
+def test_a_further_device_with_too_little_memory_is_named(device, limit):
+    if device == "host":
+        pytest.skip("the first device is the host")
+    devices = ["host", device]
+    plan = gr.plan_registration(head(), head(0.1), ["rigid", greedy()], device=devices)
+    limit(plan.others[0].bytes - 1)
+    short = gr.plan_registration(head(), head(0.1), ["rigid", greedy()], device=devices)
+    first, second = str(short).split("\n\n")
+    assert not short.fits and first.endswith(": fits") and "does not fit" in second and short.bytes < short.room
+    with pytest.raises(gr.OutOfMemoryError, match=device):
+        short.check()
+    with pytest.raises(gr.OutOfMemoryError, match=device):
+        register(["rigid", greedy()], devices)
+
+
+@pytest.mark.parametrize(
+    "error, parts, transform, devices, more",
+    [
+        (gr.BadInputError, ["empty list"], greedy(), [], {}),
+        (gr.BadInputError, ["3 among several"], greedy(), ["host", 3], {}),
+        (gr.BadInputError, ["None among several"], greedy(), [None], {}),
+        (gr.DeviceError, ["cuda:77", "there are"], greedy(), ["host", "cuda:77"], {}),
+        (gr.BadInputError, ['"greedy"', "affine, ffd", "Name one device"], ["affine", "ffd"], ["host", "host"], {}),
+        (gr.BadInputError, ['"greedy"', "syn, velocity"], ["syn", "velocity"], ["host", "host"], {}),
+        (gr.BadInputError, ["further pairs"], greedy(), ["host", "host"], {"also": gr.ImagePair(head(), head())}),
+        (gr.UnsupportedError, ["greedy: ", "correlation over neighborhoods"], ["rigid", greedy(similarity="demons")], ["host", "host"], {}),
+        (gr.UnsupportedError, ["greedy: ", "discrete Gaussians"], greedy(smoothing="recursive"), ["host", "host"], {}),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("call", [gr.register, gr.plan_registration])
+def test_what_several_devices_do_not_do(call, error, parts, transform, devices, more):
+    with pytest.raises(error) as caught:
+        call(head(), head(0.1), transform, device=devices, **more)
+    for part in parts:
+        assert part in str(caught.value)
+
+
+def test_images_of_two_dimensions_are_for_one_device():
+    images = [gr.Image(head(shift).array[:, :, 12]) for shift in (0.0, 0.1)]
+    with pytest.raises(gr.UnsupportedError, match="greedy: .*three dimensions"):
+        gr.register(*images, greedy(), device=["host", "host"])
+    assert np.abs(gr.register(*images, greedy(), device=["host"]).transform.array).max() > 0.1
+
+
+def test_arrays_on_a_gpu_are_for_one_device():
+    on_gpu = GpuArray(None, "cuda:0", _View(0, SHAPE, np.dtype(np.float32), True, None, None))
+    side = SimpleNamespace(content=head().array)
+    for where in ("fixed", "moving", "fixed_mask", "moving_mask"):
+        pair = SimpleNamespace(fixed=side, moving=side, fixed_mask=None, moving_mask=None)
+        setattr(pair, where, on_gpu if "mask" in where else SimpleNamespace(content=on_gpu))
+        with pytest.raises(gr.BadInputError, match=f"The {where.split('_')[0]} (image|mask) is on cuda:0, .* copy on the host"):
+            choose_devices(["host", "host"], pair, [greedy()], False)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("several")
+    for name, shift in (("fixed", 0.0), ("moving", 0.1)):
+        gr.write_image(folder / f"{name}.nii", head(shift))
+    return folder / "fixed.nii", folder / "moving.nii"
+
+
+LINE = ("--transform", "rigid,greedy:iterations=4x3")
+
+
+def test_the_command_writes_the_files_of_one_device(device, files, tmp_path, capfd):
+    found = {}
+    for name, devices in (("one", device), ("several", f"{device},{device}")):
+        folder = tmp_path / name
+        folder.mkdir()
+        outputs = ["-o", folder / "out.nii", "--output-field", folder / "warp.nii", "--output-transform", folder / "t.nii", "--report"]
+        found[name] = gpureg_json(capfd, "register", *files, *LINE, *outputs, "--device", devices)
+    assert found["one"]["devices"] == [device] and found["several"]["devices"] == [device, device]
+    assert found["several"]["device"] == device and found["several"]["matrix"] is None
+    for name in ("out.nii", "warp.nii", "t.nii"):
+        assert (tmp_path / "several" / name).read_bytes() == (tmp_path / "one" / name).read_bytes(), name
+    report = (tmp_path / "several" / "out.html").read_text("utf-8")
+    assert f"--device {device},{device}" in report
+    assert f"{device}, {device}: {gr._devices.describe_device(device).description}" in report
+
+
+def test_the_command_says_which_devices_computed(device, files, tmp_path, capfd):
+    code, printed, _ = gpureg(capfd, "register", *files, *LINE, "-o", tmp_path / "out.nii", "--device", f"{device},host")
+    assert code == 0
+    rigid, its = printed.splitlines()
+    assert rigid.startswith("rigid: cost") and rigid.endswith(f" s on {device}")
+    assert its.startswith("greedy: cost") and its.endswith(f" s on {device}, host")
+
+
+def test_the_command_plans_for_each_device(device, files, capfd):
+    line = ["register", *files, *LINE, "--plan", "--device", f"{device},host"]
+    code, printed, _ = gpureg(capfd, *line)
+    plan = gr.plan_registration(head(), head(0.1), ["rigid", stages.Greedy(iterations=(4, 3))], device=[device, "host"])
+    assert code == 0 and printed.splitlines()[0] == f"{device}:" and printed.count("most") == 5
+    assert printed.count("fits") == 2
+    found = gpureg_json(capfd, *line)
+    assert found["devices"] == [device, "host"] and found["device"] == device and found["fits"] is True
+    assert found["bytes"] == plan.bytes and [other["bytes"] for other in found["others"]] == [plan.others[0].bytes]
+
+
+def test_what_the_command_refuses(files, tmp_path, capfd):
+    out = tmp_path / "out.nii"
+    several = ["--device", "host,host"]
+    assert_fails(capfd, 2, "--device host,host", "greedy", "affine", None, "register", *files, "--transform", "affine", "-o", out, *several)
+    assert_fails(capfd, 2, "further pairs", None, "register", *files, *LINE, "-o", out, *several, "--also", *files)
+    assert_fails(capfd, 2, "cuda:77", "there are", None, "register", *files, *LINE, "-o", out, "--device", "host,cuda:77")
+    assert_fails(capfd, 2, 'no device ""', None, "register", *files, *LINE, "-o", out, "--device", "host,")
+    demons = ["--transform", "greedy:similarity=demons"]
+    assert_fails(capfd, 1, "greedy: several devices", None, "register", *files, *demons, "-o", out, *several, "--quiet")
+    for command in (["apply", files[0], "-o", out], ["apply", files[0], "-o", tmp_path / "out.zarr"], ["compare", *files], ["bench"]):
+        assert_fails(capfd, 2, "--device host,host names several devices", "register", None, *command, *several)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_first_device_starts_early():
+    assert _find_name(["register", "a", "b", "--device", "cuda:1,cuda:0"]) == "cuda:1"
+    assert _find_name(["register", "--device=opencl:0,host", "a", "b"]) == "opencl:0"
+    assert _find_name(["register", "--device", "host"]) == "host"

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several devices that register one pair of images together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Optional, Union
+
+from ._devices import Device, DeviceLike, choose_device
+from ._engine import BadInputError
+from ._gpu_arrays import GpuArray
+from .stages import Greedy, Stage, Velocity
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeGuard
+
+    from ._sides import Pair
+
+#: One device, or several that register together.
+DevicesLike = Union[DeviceLike, Sequence[DeviceLike]]
+
+
+def list_asked(device: Optional[DevicesLike]) -> list[Optional[DeviceLike]]:
+    """Returns the devices that a caller asks for as a list, in which None stands for the default one.
+
+    Raises:
+        BadInputError: a list is empty, or has something else than devices.
+    """
+    if isinstance(device, (str, Device)) or not isinstance(device, Sequence):
+        return [device]
+    if not device:
+        raise BadInputError("device is an empty list: name a device, or several, or leave it out.")
+    for one in device:
+        if not isinstance(one, (str, Device)):
+            raise BadInputError(f'device has {one!r} among several; they are to be names, such as "cuda:0", or of gpuregistration.devices().')
+    return list(device)
+
+
+def choose_devices(device: Optional[DevicesLike], pair: Pair, stages: Sequence[Stage], has_further: bool) -> list[str]:
+    """Returns the names of the devices that register a pair, the first of which runs every stage.
+
+    Args:
+        device: the device, or the devices, that the caller asked for.
+        has_further: whether further pairs are compared beside this one.
+
+    Raises:
+        BadInputError: the devices are not possible, or several do not register this.
+        DeviceError: there is no such device.
+    """
+    first, *others = list_asked(device)
+    if not others:
+        return [pair.choose_device(first)]
+    check_is_for_several(stages, has_further)
+    contents = {"fixed image": pair.fixed.content, "moving image": pair.moving.content, "fixed mask": pair.fixed_mask, "moving mask": pair.moving_mask}
+    for which, content in contents.items():
+        if isinstance(content, GpuArray):
+            raise BadInputError(
+                f"The {which} is on {content.device}, and several devices take images from the host alone. Name {content.device} alone, or "
+                "hand in a copy on the host: tensor.cpu() of PyTorch, cupy.asnumpy(array) of CuPy."
+            )
+    return [choose_device(one) for one in (first, *others)]
+
+
+def check_is_for_several(stages: Sequence[Stage], has_further: bool) -> None:
+    """Raises BadInputError if several devices do not register by any of these stages, or if further pairs of images are to be compared."""
+    if not any(uses_all_devices(stage) for stage in stages):
+        raise BadInputError(
+            f'Several devices register together in a stage "{Greedy.name}", and there is none among {", ".join(stage.name for stage in stages)}. '
+            f'Name one device, or add "{Greedy.name}".'
+        )
+    if has_further:
+        raise BadInputError("Several devices together register one pair of images, and there are further pairs. Name one device, or leave these out.")
+
+
+def uses_all_devices(stage: Stage) -> TypeGuard[Greedy]:
+    """Returns whether all devices compute a stage, and not the first one alone."""
+    return isinstance(stage, Greedy) and not isinstance(stage, Velocity)
