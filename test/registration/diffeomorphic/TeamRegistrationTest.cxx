@@ -410,11 +410,17 @@ TEST_P(TeamRegistrationTest, NamesWhatTeamsAreNotFor)
   settings.smoothing = gpureg::DiffeomorphicSmoothing::Recursive;
   expect(team.problems, settings, "discrete Gaussians");
   auto problems = team.problems;
-  problems[1].dimension = 2;
+  problems[0].dimension = problems[1].dimension = 2;
   expect(problems, MakeSettings(), "three dimensions");
   problems = team.problems;
-  problems[0].further.push_back({ problems[0].fixed, problems[0].moving, MakeSettings().similarity, 1, {}, {} });
+  for (gpureg::DiffeomorphicProblem & problem : problems)
+  {
+    problem.further.push_back({ problem.fixed, problem.moving, MakeSettings().similarity, 1, {}, {} });
+  }
   expect(problems, MakeSettings(), "one pair");
+  problems = team.problems;
+  problems[1].fixed.mask = problems[1].fixed.image;
+  expect(problems, MakeSettings(), "give each the same");
   problems.pop_back();
   expect(problems, MakeSettings(), "2 devices take as many problems, and not 1");
   Team three({ GetParam(), GetParam(), GetParam() }, MakeLongGrid(37));

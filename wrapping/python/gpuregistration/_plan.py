@@ -13,9 +13,9 @@ from ._devices import borrow_engine
 from ._gpu_arrays import GpuArray
 from ._image import Image, engine_map, stays_short
 from ._kinds import ImageLike
-from ._several_devices import DevicesLike, choose_devices, list_asked, uses_all_devices
+from ._several_devices import DevicesLike, choose_devices, devices_of, list_asked
 from ._sides import Mask, Pair, read_geometry, read_pair
-from .stages import DEFORMING, FreeForm, MetricsLike, Stage, StagesLike, named, read_settings, read_stages
+from .stages import DEFORMING, FreeForm, Greedy, MetricsLike, Stage, StagesLike, Velocity, named, read_settings, read_stages
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -189,8 +189,7 @@ def plan_pair(
     begins = 0  # vectors of the deformation that a stage begins with
     for number, (stage, its) in enumerate(zip(stages, settings)):
         with named(stage):
-            computing = devices if uses_all_devices(stage) else devices[:1]
-            plans = _plan_stage(stage, its, pair, computing, further if compares_several(stage, stages) else ())
+            plans = _plan_stage(stage, its, pair, devices_of(stage, devices), further if compares_several(stage, stages) else ())
         for one, plan in zip(on_devices, plans):
             extra = _count_start(stage, begins, math.prod(plan.levels[-1].size))
             levels = [PlannedLevel(tuple(level.size[: pair.dimension]), level.bytes + extra) for level in plan.levels]
@@ -235,7 +234,8 @@ def _count_start(stage: Stage, vectors: int, voxels: int) -> int:
     """
     if vectors == 0 or not isinstance(stage, DEFORMING):
         return 0
-    return _BYTES_OF_VECTOR * vectors + (_BYTES_OF_MOVED * voxels if uses_all_devices(stage) else 0)
+    moves = isinstance(stage, Greedy) and not isinstance(stage, Velocity)
+    return _BYTES_OF_VECTOR * vectors + (_BYTES_OF_MOVED * voxels if moves else 0)
 
 
 def _plan_sides(pair: Pair, device: str) -> tuple[_engine.PlannedSide, _engine.PlannedSide]:
@@ -263,7 +263,7 @@ def _plan_stage(
     """Returns the engine's plan of a stage for each device that computes it."""
     d = pair.dimension
     if len(devices) > 1:
-        return _engine.SlabRegistration(devices).plan(d, [_plan_sides(pair, device) for device in devices], settings)
+        return _engine.TeamRegistration(devices).plan(d, [_plan_sides(pair, device) for device in devices], settings)
     (device,) = devices
     sides = _plan_sides(pair, device)
     if isinstance(stage, FreeForm):

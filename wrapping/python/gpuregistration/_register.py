@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from ._kinds import ImageLike
 from ._paths import PathLike, name_of
 from ._plan import plan_pair
 from ._resample import read_default, resample_array, warp_loaded
-from ._several_devices import DevicesLike, choose_devices, list_asked, uses_all_devices
+from ._several_devices import DevicesLike, choose_devices, devices_of, list_asked
 from ._sides import Pair, read_geometry, read_pair
 from ._stage_result import Level, StageResult, all_warnings
 from ._transform_like import as_transform
@@ -226,9 +227,10 @@ def register(
             deform take any, also a BSpline, a DisplacementField or a Composite, and leave it as it is behind their own deformation. None:
             linear stages lay the centres of mass on each other, the others begin with the identity.
         device: a name such as "cuda:0", "opencl:0" or "host", or one of devices(). None: the GPU that an image's array is on, or
-            else the first GPU, or else the host. A list of several devices, such as ["cuda:0", "cuda:1"]: the first one runs every stage, and all
-            of them together "greedy", in slabs of a volume, which takes less memory of each and finds the same deformation. Images are on the host
-            then, and "greedy" has its default similarity and smoothing; there is no `also`.
+            else the first GPU, or else the host. A list of several devices, such as ["cuda:0", "cuda:1"]: the first one runs every stage, all of
+            them together "greedy", in slabs of a volume, which takes less memory of each, and the first two "syn", of which each moves one image. The
+            deformation is that of one device. Images are on the host then, and "greedy" has its default similarity and smoothing; there is no
+            `also`.
         seed: seeds the random numbers of stages that use some. Two runs with one seed on one device give the same bits.
         progress: called with a Progress after each iteration or batch; may raise to end the work.
         spacing, origin, direction: the places of bare arrays, as Image has them. Where one image is a bare array, and the other one says where its
@@ -304,13 +306,12 @@ def register_pair(
                 sides_of_further = []
             if isinstance(stage, COMPARE_SEVERAL):
                 several["before"] = results[-1] if results else None
-            if others and uses_all_devices(stage):
-                sides_on_others = sides_on_others or [pair.load(other, keeps_short=True) for other in others]
-                came_to = _run_in_slabs(stage, settings[number], pair, [sides, *sides_on_others], found, devices, reporter)
-            else:
-                came_to = _RUNS.get(type(stage), _run_linear)(stage, *given, **several)
-        if not any(uses_all_devices(one) for one in stages[number + 1 :]):
-            sides_on_others = []
+            computing = devices_of(stage, devices)
+            if len(computing) > 1:
+                sides_on_others += [pair.load(other, keeps_short=True) for other in others[len(sides_on_others) : len(computing) - 1]]
+                several["team"] = _Team(computing, [sides, *sides_on_others[: len(computing) - 1]])
+            came_to = _RUNS.get(type(stage), _run_linear)(stage, *given, **several)
+        del sides_on_others[max((len(devices_of(one, devices)) for one in stages[number + 1 :]), default=1) - 1 :]
         results.append(came_to)
         found = results[-1].transform
     loaded = sides[1].image if pair.moving.content.dtype.kind == "f" and not isinstance(pair.moving.content, GpuArray) else None
@@ -395,6 +396,23 @@ def _run_free_form(
     return _make_result(stage, deformation, found, result, _find_warnings(result))
 
 
+class _Team(NamedTuple):
+    """Holds the devices that compute a stage together, and the images on each."""
+
+    devices: Sequence[str]
+    sides: Sequence[tuple[_engine.Side, _engine.Side]]
+
+
+@contextmanager
+def _lend_dense(device: str, team: Optional[_Team]) -> Iterator[Any]:
+    """Lends an engine of one device, or, if there is a team, one of several."""
+    if team is not None:
+        yield _engine.TeamRegistration(team.devices)
+        return
+    with borrow_engine(_engine.DiffeomorphicRegistration, device) as engine:
+        yield engine
+
+
 def _run_dense(
     stage: Union[Greedy, SyN],
     settings: Any,
@@ -405,6 +423,7 @@ def _run_dense(
     reporter: _Reporter,
     further: Sequence[_engine.PairOfSides] = (),
     before: Optional[StageResult] = None,
+    team: Optional[_Team] = None,
 ) -> StageResult:
     d = pair.dimension
     grid = shrunk_grid(pair.fixed, settings.syn.shrink_factors[-1]) if settings.syn.shrink_factors else pair.fixed
@@ -414,8 +433,11 @@ def _run_dense(
         return DisplacementField(from_volume(np.asarray(vectors), d), grid.spacing, grid.origin, grid.direction)
 
     back: Optional[DisplacementField] = None
-    with borrow_engine(_engine.DiffeomorphicRegistration, device) as engine:
-        result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form(), list(further))
+    with _lend_dense(device, team) as engine:
+        if team is None:
+            result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form(), list(further))
+        else:
+            result = engine.register(d, team.sides, begins, settings, reporter.free_form())
         deformation = make_field(engine.take_displacements(engine_size(grid)))
         if isinstance(stage, INVERTING):
             vectors, errors = engine.take_inverse(engine_size(grid))
@@ -429,24 +451,6 @@ def _run_dense(
         return Composite([found.inverse(device=device) if known is None else known, back])
 
     return _make_result(stage, deformation, found, result, [], back, compute_inverse)
-
-
-def _run_in_slabs(
-    stage: Greedy,
-    settings: Any,
-    pair: Pair,
-    sides: Sequence[tuple[_engine.Side, _engine.Side]],
-    found: Optional[Transform],
-    devices: Sequence[str],
-    reporter: _Reporter,
-) -> StageResult:
-    """Runs a stage on several devices together. sides: on each of them, in their order."""
-    d, grid = pair.dimension, pair.fixed
-    engine = _engine.SlabRegistration(devices)
-    result = engine.register(d, sides, _engine.Chain(d) if found is None else found.chain(), settings, reporter.free_form())
-    vectors = from_volume(np.asarray(engine.take_displacements(engine_size(grid))), d)
-    deformation = DisplacementField(vectors, grid.spacing, grid.origin, grid.direction)
-    return _make_result(stage, deformation, found, result, [])
 
 
 def _make_result(

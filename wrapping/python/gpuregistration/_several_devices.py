@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Optional, Union
 from ._devices import Device, DeviceLike, choose_device
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray
-from .stages import Greedy, Stage, Velocity
+from .stages import Greedy, Stage, SyN, Velocity
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeGuard
-
     from ._sides import Pair
 
 #: One device, or several that register together.
@@ -63,15 +61,17 @@ def choose_devices(device: Optional[DevicesLike], pair: Pair, stages: Sequence[S
 
 def check_is_for_several(stages: Sequence[Stage], has_further: bool) -> None:
     """Raises BadInputError if several devices do not register by any of these stages, or if further pairs of images are to be compared."""
-    if not any(uses_all_devices(stage) for stage in stages):
+    if not any(isinstance(stage, (Greedy, SyN)) and not isinstance(stage, Velocity) for stage in stages):
         raise BadInputError(
-            f'Several devices register together in a stage "{Greedy.name}", and there is none among {", ".join(stage.name for stage in stages)}. '
-            f'Name one device, or add "{Greedy.name}".'
+            f'Several devices register together in stages "{Greedy.name}" and "{SyN.name}", and there is none among '
+            f'{", ".join(stage.name for stage in stages)}. Name one device, or add such a stage.'
         )
     if has_further:
         raise BadInputError("Several devices together register one pair of images, and there are further pairs. Name one device, or leave these out.")
 
 
-def uses_all_devices(stage: Stage) -> TypeGuard[Greedy]:
-    """Returns whether all devices compute a stage, and not the first one alone."""
-    return isinstance(stage, Greedy) and not isinstance(stage, Velocity)
+def devices_of(stage: Stage, devices: Sequence[str]) -> Sequence[str]:
+    """Returns those of several devices that compute a stage: all of them "greedy", the first two "syn", and the first one any other."""
+    if isinstance(stage, SyN):
+        return devices[:2]
+    return devices if isinstance(stage, Greedy) and not isinstance(stage, Velocity) else devices[:1]

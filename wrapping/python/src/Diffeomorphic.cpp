@@ -12,7 +12,7 @@
 #include "gpureg/core/Error.h"
 #include "gpureg/registration/ConvergenceWindow.h"
 #include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
-#include "gpureg/registration/diffeomorphic/SlabRegistration.h"
+#include "gpureg/registration/diffeomorphic/TeamRegistration.h"
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
@@ -81,12 +81,12 @@ MakeProblems(int dimension, const SidesOfDevices<TSide> & sides, const Transform
 }
 
 DiffeomorphicResult
-RegisterInSlabs(SlabRegistration &            engine,
-                int                           dimension,
-                const SidesOfDevices<Side> &  sides,
-                const Chain &                 initial,
-                const DiffeomorphicSettings & settings,
-                const nb::object &            progress)
+RegisterTogether(TeamRegistration &            engine,
+                 int                           dimension,
+                 const SidesOfDevices<Side> &  sides,
+                 const Chain &                 initial,
+                 const DiffeomorphicSettings & settings,
+                 const nb::object &            progress)
 {
   const auto                   problems = MakeProblems(dimension, sides, initial.Get());
   const Reporter               report(progress);
@@ -96,10 +96,10 @@ RegisterInSlabs(SlabRegistration &            engine,
 }
 
 std::vector<MemoryPlan>
-PlanSlabs(const SlabRegistration &            engine,
-          int                                 dimension,
-          const SidesOfDevices<PlannedSide> & sides,
-          const DiffeomorphicSettings &       settings)
+PlanTogether(const TeamRegistration &            engine,
+             int                                 dimension,
+             const SidesOfDevices<PlannedSide> & sides,
+             const DiffeomorphicSettings &       settings)
 {
   return engine.GetPlans(MakeProblems(dimension, sides, {}), settings);
 }
@@ -145,11 +145,12 @@ TakeDisplacements(TEngine & engine, const Size & size)
 }
 
 /** Returns the inverse of the last registration's deformation, as Take() does, and its errors. */
+template <typename TEngine>
 std::pair<nb::object, InverseErrors>
-TakeInverse(const Loan<DiffeomorphicRegistration> & engine, const Size & size)
+TakeInverse(TEngine & engine, const Size & size)
 {
-  return Take(*engine, size, [&engine](const auto & take, const ParallelFor & parallelFor) {
-    return engine->TakeInverse(take, parallelFor);
+  return Take(engine, size, [&engine](const auto & take, const ParallelFor & parallelFor) {
+    return engine.TakeInverse(take, parallelFor);
   });
 }
 
@@ -235,18 +236,22 @@ AddDiffeomorphic(nb::module_ & module)
         return TakeDisplacements(*engine, size);
       },
       nb::arg("size"))
-    .def("take_inverse", &TakeInverse, nb::arg("size"));
-  nb::class_<SlabRegistration>(module, "SlabRegistration")
+    .def(
+      "take_inverse",
+      [](const Loan<DiffeomorphicRegistration> & engine, const Size & size) { return TakeInverse(*engine, size); },
+      nb::arg("size"));
+  nb::class_<TeamRegistration>(module, "TeamRegistration")
     .def(nb::init<const std::vector<std::string> &>(), nb::arg("devices"), nb::call_guard<nb::gil_scoped_release>())
     .def("register",
-         &RegisterInSlabs,
+         &RegisterTogether,
          nb::arg("dimension"),
          nb::arg("sides"),
          nb::arg("initial"),
          nb::arg("settings"),
          nb::arg("progress").none())
-    .def("plan", &PlanSlabs, nb::arg("dimension"), nb::arg("sides"), nb::arg("settings"))
-    .def("take_displacements", &TakeDisplacements<SlabRegistration>, nb::arg("size"));
+    .def("plan", &PlanTogether, nb::arg("dimension"), nb::arg("sides"), nb::arg("settings"))
+    .def("take_displacements", &TakeDisplacements<TeamRegistration>, nb::arg("size"))
+    .def("take_inverse", &TakeInverse<TeamRegistration>, nb::arg("size"));
 }
 
 } // namespace python

@@ -314,13 +314,13 @@ def _repeating(arguments: argparse.Namespace, result: Result) -> str:
 
 def _print(arguments: argparse.Namespace, result: Result, stages: list[Stage], times: Times) -> None:
     """Prints the result on standard output."""
-    from .._several_devices import uses_all_devices
+    from .._several_devices import devices_of
 
     if arguments.json:
         print_json(_describe(arguments, result, times))
     elif not arguments.quiet:
         for stage, found in zip(stages, result.stages):
-            devices = ", ".join(result.devices if uses_all_devices(stage) else result.devices[:1])
+            devices = ", ".join(devices_of(stage, result.devices))
             print_lines(f"{found.name}: cost {found.cost:.6g}, {found.seconds:.3f} s on {devices}")
         print_lines(*(_describe_inverse(errors) for errors in _inverse_errors(arguments, result)))
 
