@@ -54,6 +54,37 @@ TEST_P(RefinedInverseTest, UndoesTheDeformation)
   }
 }
 
+// A registration counts the folds of its result, and an inverse that is taken while levels go on those of the current deformation.
+TEST_P(RefinedInverseTest, CountsFoldsOnce)
+{
+  Pair                          pair(GetParam(), 2, 1.0);
+  gpureg::DiffeomorphicSettings settings;
+  settings.similarity.radius = 2;
+  settings.iterations = { 20 };
+  for (const gpureg::DiffeomorphicScheme scheme :
+       { gpureg::DiffeomorphicScheme::SyN, gpureg::DiffeomorphicScheme::Velocity })
+  {
+    SCOPED_TRACE(static_cast<int>(scheme));
+    gpureg::DiffeomorphicRegistration registration(GetParam());
+    gpureg::InverseErrors             during;
+    gpureg::InverseErrors             after;
+    Floats                            fieldDuring;
+    int                               launchesDuring = 0;
+    settings.scheme = scheme;
+    const auto result =
+      registration.Register(pair.Load(), settings, OnThreads(2), {}, [&](const gpureg::DiffeomorphicProgress &) {
+        const int launches = registration.GetStatistics().launches;
+        fieldDuring = TakeInverse(registration, registration.CountVoxels(), during);
+        launchesDuring = registration.GetStatistics().launches - launches;
+      });
+    const Floats field = TakeInverse(registration, registration.CountVoxels(), after);
+    EXPECT_EQ(field, fieldDuring);
+    EXPECT_EQ(after.foldedVoxels, result.foldedVoxels);
+    EXPECT_EQ(during.foldedVoxels, result.foldedVoxels);
+    EXPECT_LT(registration.GetStatistics().launches, launchesDuring);
+  }
+}
+
 TEST_P(RefinedInverseTest, NeedsASchemeWithAnInverse)
 {
   Pair                              pair(GetParam(), 2, 1.0);

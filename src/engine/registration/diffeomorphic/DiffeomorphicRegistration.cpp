@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
 namespace gpureg
@@ -136,7 +137,8 @@ public:
       MemoryPointer &            scratch = m_Workspace.second;
       const InvertedDeformation  made = m_Scheme->MakeInverse();
       InverseErrors              errors = m_Inverse.Measure(grid, made.deformation, made.inverse, reducer, scratch);
-      errors.foldedVoxels = m_Jacobian.Measure(grid, made.deformation, reducer, scratch).foldedVoxels;
+      errors.foldedVoxels =
+        m_FoldedVoxels ? *m_FoldedVoxels : m_Jacobian.Measure(grid, made.deformation, reducer, scratch).foldedVoxels;
       this->Pass(made.inverse, take);
       return errors;
     });
@@ -284,6 +286,7 @@ private:
     const int  most = settings.iterations[static_cast<std::size_t>(number)];
     int        iterations = most;
     m_Scheme->BeginLevel(problem, settings, number);
+    m_FoldedVoxels.reset();
     m_Voxels = kernels::CountFieldVoxels(&m_Scheme->GetGrid());
     Throttle   throttle(*m_Queue);
     int        t = 0;
@@ -343,6 +346,7 @@ private:
     }
     result.smallestDeterminant = changes.smallestDeterminant;
     result.foldedVoxels = changes.foldedVoxels;
+    m_FoldedVoxels = changes.foldedVoxels;
     result.logDeterminantDeviation = changes.logDeterminantDeviation;
     if (result.foldedVoxels > 0)
     {
@@ -363,7 +367,9 @@ private:
   std::uintptr_t               m_Registrations = 0;
   // Voxels of the current or the last registration's field; 0 if there is none.
   std::int64_t m_Voxels = 0;
-  bool         m_IsTimed = false;
+  // Those of them where the deformation folds; none while it changes.
+  std::optional<std::int64_t> m_FoldedVoxels;
+  bool                        m_IsTimed = false;
 };
 
 DiffeomorphicRegistration::DiffeomorphicRegistration(const std::string & deviceName)
