@@ -68,7 +68,8 @@ ComputeHash(const TNumbers & numbers)
   return hash.GetText();
 }
 
-/** Returns a hash of what the functions of libm that the library calls return: other versions, and other processors, may round elsewhere. */
+/** Returns a hash of what the functions of libm that the library calls return: other versions, and other processors, may round
+ *  elsewhere. */
 std::string
 HashMathematicalFunctions()
 {

@@ -15,8 +15,8 @@ namespace gpuregtest
 {
 
 /** The largest error that a test's registrations left when it was last measured, in the unit of the error that the test computes. Where
- *  GPUREG_TEST_SEED sets the test's images, it is the largest one of the seeds 1 to 20 on the host. To measure it again, set it to 0 and run
- *  the test, which then fails with each error. */
+ *  GPUREG_TEST_SEED sets the test's images, it is the largest one of the seeds 1 to 20 on the host. To measure it again, set it to 0 and
+ *  run the test, which then fails with each error. */
 struct ErrorOfRecord
 {
   /** \param both by the host and by OpenCL (PoCL), where they hardly differ */

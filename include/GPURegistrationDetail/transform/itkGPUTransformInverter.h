@@ -44,9 +44,9 @@ StoreIn(TField & field)
   };
 }
 
-/** Inverts transforms on a device: linear ones, displacement fields, B-splines, and composites of these. An inverse that ITK knows is taken. A
- * deformation without one is inverted by Newton's method: a field on its own grid, and a B-spline in steps of a fifth of its control points'
- * distance. */
+/** Inverts transforms on a device: linear ones, displacement fields, B-splines, and composites of these. An inverse that ITK knows is
+ * taken. A deformation without one is inverted by Newton's method: a field on its own grid, and a B-spline in steps of a fifth of its
+ * control points' distance. */
 template <unsigned int VDimension>
 class TransformInverter
 {

@@ -24,8 +24,8 @@ std::vector<MiddleSources>
 ListMiddleSources(const std::vector<WeighedPair> & pairs, const MakeMiddleSources & make);
 
 /** The similarities of all pairs of images in the middle of a level, and their derivatives by the points of either image, as
- *  itk::SyNImageRegistrationMethod computes them: from central differences of the resampled images. Each iteration has two evaluations, with
- *  exchanged roles. */
+ *  itk::SyNImageRegistrationMethod computes them: from central differences of the resampled images. Each iteration has two evaluations,
+ *  with exchanged roles. */
 class MiddleForces
 {
 public:
