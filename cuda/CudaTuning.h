@@ -24,8 +24,8 @@ struct ResampleTileGroupKernel;
 struct SumPairsGroupKernel;
 } // namespace kernels
 
-// The adjoint interpolation has small groups, as many at once as registers allow: 32 where a multiprocessor runs so many. Lanes then have 64
-// registers along an axis; with line numbers of 64 bits, they would need 68.
+// The adjoint interpolation has small groups, as many at once as registers allow: 32 where a multiprocessor runs so many. Lanes then have
+// 64 registers along an axis; with line numbers of 64 bits, they would need 68.
 #if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
 constexpr int AdjointGroups = 32;
 #else
@@ -65,8 +65,8 @@ template <typename TReal, int interpolation, int isScalar>
 constexpr int leastCudaGroups<kernels::ResampleRowsGroupKernel, TReal, CudaConstants<interpolation, isScalar>> =
   CountResampleGroups(interpolation, kernels::ChainFollowsRows, isScalar == 1, sizeof(TReal));
 
-/** Returns the number of groups of pairs on a multiprocessor: as in CudaSamples.h, but one group for forces in fixed point, whose three sums and
- *  their rounding errors need more registers. */
+/** Returns the number of groups of pairs on a multiprocessor: as in CudaSamples.h, but one group for forces in fixed point, whose three
+ *  sums and their rounding errors need more registers. */
 constexpr int
 CountPairGroups(int variant, int task)
 {

@@ -27,8 +27,8 @@ namespace itk
 /** \class DeformableRegistrationMethod
  * \brief Base class of the methods of which the result is a deformation, in front of the initial transform.
  *
- * The output maps points of the fixed image first by the deformation and then by the initial transform, if there is one: a CompositeTransform
- * of both.
+ * The output maps points of the fixed image first by the deformation and then by the initial transform, if there is one: a
+ * CompositeTransform of both.
  *
  * \sa FreeFormDeformationRegistrationMethod, DiffeomorphicRegistrationMethod
  * \ingroup GPURegistration
@@ -69,10 +69,11 @@ public:
   typename DisplacementFieldType::Pointer
   GetDisplacementField() const;
 
-  /** Returns the inverse of GetTransform(): it maps points of the moving image to points of the fixed image. The deformation's part of it is
-   * a DisplacementFieldTransform on the fixed image's grid, computed by Newton's method at each voxel, which begins with the inverse that the
-   * registration has found, if it has. Behind it stands the initial transform's own inverse, if it has one. B-splines and displacement fields
-   * without one are inverted in the same way, a B-spline in steps of a fifth of its control points' distance. Each call computes all again.
+  /** Returns the inverse of GetTransform(): it maps points of the moving image to points of the fixed image. The deformation's part of it
+   * is a DisplacementFieldTransform on the fixed image's grid, computed by Newton's method at each voxel, which begins with the inverse
+   * that the registration has found, if it has. Behind it stands the initial transform's own inverse, if it has one. B-splines and
+   * displacement fields without one are inverted in the same way, a B-spline in steps of a fifth of its control points' distance. Each call
+   * computes all again.
    * \throws itk::GPUBadInputError before Update().
    * \throws itk::GPUUnsupportedError if the initial transform has a singular matrix, or a B-spline with a bulk transform. */
   typename TransformType::Pointer
@@ -85,8 +86,8 @@ public:
     return m_InverseErrors;
   }
 
-  /** Returns how well the last GetInverseTransform() undoes each deformation in the initial transform that knows no inverse, in voxels of the
-   * inverse's own grid, in the order in which their inverses are applied. */
+  /** Returns how well the last GetInverseTransform() undoes each deformation in the initial transform that knows no inverse, in voxels of
+   * the inverse's own grid, in the order in which their inverses are applied. */
   const std::vector<gpureg::InverseErrors> &
   GetInitialInverseErrors() const
   {
@@ -108,8 +109,8 @@ protected:
   virtual void
   TakeDisplacements(const Taker & take, const gpureg::ParallelFor & parallelFor) const = 0;
 
-  /** Computes the inverse of the deformation, without the initial transform, on a field's grid, which is the fixed image's, and returns how well
-   * it undoes the deformation. Newton's method computes it from the deformation, unless a derived class has another way. */
+  /** Computes the inverse of the deformation, without the initial transform, on a field's grid, which is the fixed image's, and returns how
+   * well it undoes the deformation. Newton's method computes it from the deformation, unless a derived class has another way. */
   virtual gpureg::InverseErrors
   ComputeInverse(DisplacementFieldType & field, const gpureg::ParallelFor & parallelFor) const;
 

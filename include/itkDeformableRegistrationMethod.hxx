@@ -29,7 +29,6 @@ DeformableRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages()
   m_MovingKey.clear();
   m_Moving.reset();
   m_InverseErrors = {};
-  m_InverseErrors = {};
   m_InitialInverseErrors.clear();
   this->RegisterDeformation();
 }
@@ -186,6 +185,7 @@ DeformableRegistrationMethod<TFixedImage, TMovingImage>::GetInverseTransform() c
   const auto                      field = this->MakeField();
   const auto                      parallelFor = this->MakeParallelFor();
   typename TransformType::Pointer behind;
+  gpureg::EvaluationStatistics    ofInitial;
   m_InitialInverseErrors.clear();
   GPURegistrationDetail::CallEngine(*this, [&] {
     if (m_RegisteredFrom)
@@ -194,10 +194,15 @@ DeformableRegistrationMethod<TFixedImage, TMovingImage>::GetInverseTransform() c
         GPURegistrationDetail::TransformInverter<ImageDimension> inverter(engine, parallelFor);
         behind = inverter.Invert(*m_RegisteredFrom);
         m_InitialInverseErrors = inverter.GetErrors();
+        ofInitial = inverter.GetStatistics();
       });
     }
     m_InverseErrors = this->ComputeInverse(*field, parallelFor);
   });
+  // One engine may have computed both inverses.
+  const std::int64_t deviceBytes = std::max(ofInitial.deviceBytes, this->m_Statistics.deviceBytes);
+  this->m_Statistics = Add(ofInitial, this->m_Statistics);
+  this->m_Statistics.deviceBytes = deviceBytes;
   const auto inverse = DisplacementFieldTransformType::New();
   inverse->SetDisplacementField(field);
   if (!behind)
@@ -219,7 +224,7 @@ DeformableRegistrationMethod<TFixedImage, TMovingImage>::ComputeInverse(Displace
   m_Inverter.Run(this->m_Use.GetDevice().GetName(), {}, [&](gpureg::FieldInverter & engine) {
     GPURegistrationDetail::TransformInverter<ImageDimension> inverter(engine, parallelFor);
     errors = inverter.InvertInto(*m_RegisteredDeformation, field);
-    this->m_Statistics = engine.GetStatistics();
+    this->m_Statistics = inverter.GetStatistics();
   });
   return errors;
 }

@@ -21,18 +21,18 @@ namespace itk
 /** \class DiffeomorphicRegistrationMethod
  * \brief Registers two images by a displacement for each voxel, on one device from the images to the transform.
  *
- * By default the scheme is greedy (Avants 2008; Yushkevich 2016): each iteration computes the gradient of the similarity, smooths it to an update
- * v, scales v so that its longest vector has the length of a step, composes the field u with it,
+ * By default the scheme is greedy (Avants 2008; Yushkevich 2016): each iteration computes the gradient of the similarity, smooths it to an
+ * update v, scales v so that its longest vector has the length of a step, composes the field u with it,
  * \f[ u(x) \leftarrow v(x) + u(x + v(x)), \f]
- * and smooths the field. The default similarity, the local correlation, is the mean over the boxes around all voxels of \f$ c|c|/(F\,M) \f$, with c the covariance
- * of the fixed and the moving values in a box and F and M their variances; its gradient is exact. A composition of small invertible steps is
- * invertible: the field does not fold unless it is smoothed too little for its steps.
+ * and smooths the field. The default similarity, the local correlation, is the mean over the boxes around all voxels of \f$ c|c|/(F\,M)
+ * \f$, with c the covariance of the fixed and the moving values in a box and F and M their variances; its gradient is exact. A composition
+ * of small invertible steps is invertible: the field does not fold unless it is smoothed too little for its steps.
  *
  * The scheme "Velocity" finds a stationary velocity v, of which the exponential is the deformation, and the exponential of -v its inverse
  * (Arsigny 2006; Vercauteren 2008). Both images move to the middle, the fixed one along exp(-v/2) and the moving one along exp(v/2); the
- * derivatives of the similarity by the points of either image, as SyN has them (Avants 2008), are smoothed, scaled to half a step each, and their
- * difference d is added, \f$ v \leftarrow v + d \f$, and v is smoothed. Exchanged images have the inverse deformation. The local correlation is the
- * mean of \f$ c^2/(F\,M) \f$ here, which does not ask whether both images have the same contrast.
+ * derivatives of the similarity by the points of either image, as SyN has them (Avants 2008), are smoothed, scaled to half a step each, and
+ * their difference d is added, \f$ v \leftarrow v + d \f$, and v is smoothed. Exchanged images have the inverse deformation. The local
+ * correlation is the mean of \f$ c^2/(F\,M) \f$ here, which does not ask whether both images have the same contrast.
  *
  * \code
  * auto method = itk::DiffeomorphicRegistrationMethod<Image, Image>::New();
@@ -81,14 +81,16 @@ public:
   using OptimizerEnum = gpureg::DiffeomorphicOptimizer;
   using SmoothingEnum = gpureg::DiffeomorphicSmoothing;
 
-  /** Sets the scheme, as an enumerator or by its name: "Greedy" (the default) or "Velocity". SyN has a class of its own, and is refused here.
+  /** Sets the scheme, as an enumerator or by its name: "Greedy" (the default) or "Velocity". SyN has a class of its own, and is refused
+   * here.
    * \throws itk::GPUBadInputError if no scheme has this name.
    * \sa GPUSyNImageRegistrationMethod */
   itkGPUChoiceMacro(Scheme, SchemeEnum, gpureg::GetDiffeomorphicScheme);
 
   /** Sets the similarity, as an enumerator or by its name: "NeighborhoodCorrelation" (the local correlation, the default),
-   * "NormalizedMutualInformation", "MattesMutualInformation" or "CorrelationRatio" for two contrasts, "MeanSquares", "Correlation", or "Demons" (mean
-   * squares, with the forces of Thirion 1998: greedily along the moving image's gradient, by a velocity along that of each image in turn); see FreeFormDeformationRegistrationMethod::SetSimilarity().
+   * "NormalizedMutualInformation", "MattesMutualInformation" or "CorrelationRatio" for two contrasts, "MeanSquares", "Correlation", or
+   * "Demons" (mean squares, with the forces of Thirion 1998: greedily along the moving image's gradient, by a velocity along that of each
+   * image in turn); see FreeFormDeformationRegistrationMethod::SetSimilarity().
    * \throws itk::GPUBadInputError if no similarity has this name. */
   itkGPUChoiceMacro(Similarity, SimilarityEnum, gpureg::GetFieldSimilarityKind);
 
@@ -105,8 +107,8 @@ public:
   itkSetMacro(NeighborhoodRadius, unsigned int);
   itkGetConstMacro(NeighborhoodRadius, unsigned int);
 
-  /** Set the standard deviations, in a level's voxels, of the Gaussians that smooth each update, and the field, or the velocity, after it. 0:
-   * none. Default: 1.732 and 0.6. A larger one makes the deformation smoother. */
+  /** Set the standard deviations, in a level's voxels, of the Gaussians that smooth each update, and the field, or the velocity, after it.
+   * 0: none. Default: 1.732 and 0.6. A larger one makes the deformation smoother. */
   itkSetMacro(UpdateSmoothingSigma, double);
   itkGetConstMacro(UpdateSmoothingSigma, double);
   itkSetMacro(FieldSmoothingSigma, double);
@@ -121,9 +123,9 @@ public:
   itkSetMacro(Step, double);
   itkGetConstMacro(Step, double);
 
-  /** Sets how long a step is, as an enumerator or by its name: "LongestVector" (the default: the longest vector of each update has the length
-   * Step) or "Adam" (Kingma & Ba 2015: each component's step follows from its past, and is of the length Step at most). Adam is for the greedy
-   * scheme.
+  /** Sets how long a step is, as an enumerator or by its name: "LongestVector" (the default: the longest vector of each update has the
+   * length Step) or "Adam" (Kingma & Ba 2015: each component's step follows from its past, and is of the length Step at most). Adam is for
+   * the greedy scheme.
    * \throws itk::GPUBadInputError if no optimizer has this name. */
   itkGPUChoiceMacro(Optimizer, OptimizerEnum, gpureg::GetDiffeomorphicOptimizer);
 
@@ -135,8 +137,8 @@ public:
   itkSetMacro(ConvergenceWindowSize, unsigned int);
   itkGetConstMacro(ConvergenceWindowSize, unsigned int);
 
-  /** Sets factors of each update's components along the physical axes, one an axis: 0 for an axis along which nothing is to move. Empty, the
-   * default: 1 each. Adam takes 0 and 1 alone. */
+  /** Sets factors of each update's components along the physical axes, one an axis: 0 for an axis along which nothing is to move. Empty,
+   * the default: 1 each. Adam takes 0 and 1 alone. */
   itkSetMacro(OptimizerWeights, OptimizerWeightsType);
   itkGetConstReferenceMacro(OptimizerWeights, OptimizerWeightsType);
 

@@ -37,8 +37,8 @@ namespace itk
  * The sums are doubles of exactly the values that ITK sums, so the device must compute in double precision. Flat neighborhoods give
  * what ITK gives: ITK squares values in the pixel type, and if rounding changes these squares (that of 0.1, but not that of 100), a
  * flat neighborhood has a tiny sFF of either sign instead of 0, and a correlation without a meaning. For pixels of float this class
- * rounds identically, and returns the same correlations; for pixels of double they depend on the order of additions, which is not ITK's. With
- * a radius of 0 all neighborhoods are flat.
+ * rounds identically, and returns the same correlations; for pixels of double they depend on the order of additions, which is not ITK's.
+ * With a radius of 0 all neighborhoods are flat.
  *
  * Two properties of ITK's class are not reproduced. Where several sampled points lie in one voxel, ITK's threads race for the voxel's
  * place in a displacement field's derivative; here the points' terms add up. ITK's sums depend on the number of threads in the last

@@ -26,8 +26,8 @@ namespace itk
  * events, at which the same values can be read, and computes the same step by step, in float. Images, fields and derivatives stay on the
  * device from the first iteration to the last one. The device computes:
  * - one pair of images, by MeanSquaresImageToImageMetricv4, DemonsImageToImageMetricv4, MattesMutualInformationImageToImageMetricv4 or
- *   ANTSNeighborhoodCorrelationImageToImageMetricv4 of any radius, without gradient filters and sampled points; or several pairs, each by one
- *   of these in an ObjectToObjectMultiMetricv4, with its weights and each metric's masks;
+ *   ANTSNeighborhoodCorrelationImageToImageMetricv4 of any radius, without gradient filters and sampled points; or several pairs, each by
+ *   one of these in an ObjectToObjectMultiMetricv4, with its weights and each metric's masks;
  * - registrations that continue from FixedToMiddleTransform and MovingToMiddleTransform;
  * - initial transforms on both sides that are made of linear transforms, B-splines and displacement fields, masks that have their image's
  *   voxels, all of SyN's own settings but SetDownsampleImagesForMetricDerivatives(false), and levels whose
@@ -213,7 +213,8 @@ private:
   void
   RegisterOnDevice();
 
-  /** Begin a level as ITK does, and end an iteration with a value of the metric. Read the settings again if an observer has changed them. */
+  /** Begin a level as ITK does, and end an iteration with a value of the metric. Read the settings again if an observer has changed
+   *  them. */
   void
   BeginLevel(SizeValueType level, gpureg::DiffeomorphicSettings & settings);
   void

@@ -61,9 +61,9 @@ namespace itk
  * for itk::FreeFormDeformationRegistrationMethod (SetInitialTransform()). itk::FLIRTMatrix writes it for FSL.
  *
  * Images have scalar pixels of any type, in 2D or 3D; the method computes in float. An iteration event precedes each batch. Progress
- * events give the share of the work that is done. Kernel times are those of the evaluations of the cost. AbortGenerateDataOn() ends the work with an itk::ProcessAborted. On one device the
- * result is the same each time. On different devices rounding may decide whether a last step is taken: results differ by 0.03 voxel at
- * most.
+ * events give the share of the work that is done. Kernel times are those of the evaluations of the cost. AbortGenerateDataOn() ends the
+ * work with an itk::ProcessAborted. On one device the result is the same each time. On different devices rounding may decide whether a last
+ * step is taken: results differ by 0.03 voxel at most.
  *
  * \throws itk::GPUBadInputError for settings out of range, constant images, images of one slice, values that are not finite, masks that
  * leave nothing, or an initial transform that mirrors; itk::GPUUnsupportedError for an initial transform that is not linear, or a
@@ -85,9 +85,9 @@ public:
   using OptimizerEnum = gpureg::GlobalOptimizer;
 
   /** Sets the degrees of freedom. 3: translation; 6: and rotation; 7: and one scale; 9: and one scale along each axis of the fixed image;
-   * 12, the default: and skews. In 2D these numbers stand for 2, 3, 4, 5 and 6 degrees of freedom. A translation has no angles to search. The
-   * result is an Euler3DTransform for 6, a Similarity3DTransform for 7, and an AffineTransform for 3, 9 and 12; in 2D an Euler2DTransform,
-   * a Similarity2DTransform or an AffineTransform. */
+   * 12, the default: and skews. In 2D these numbers stand for 2, 3, 4, 5 and 6 degrees of freedom. A translation has no angles to search.
+   * The result is an Euler3DTransform for 6, a Similarity3DTransform for 7, and an AffineTransform for 3, 9 and 12; in 2D an
+   * Euler2DTransform, a Similarity2DTransform or an AffineTransform. */
   itkSetMacro(DegreesOfFreedom, unsigned int);
   itkGetConstMacro(DegreesOfFreedom, unsigned int);
 

@@ -19,8 +19,8 @@ namespace itk
 {
 
 /** \class RegistrationImagePair
- * \brief Holds two images that a registration compares beside its own: T2-weighted ones beside T1-weighted ones, channels of label maps, or the
- * same images by another similarity.
+ * \brief Holds two images that a registration compares beside its own: T2-weighted ones beside T1-weighted ones, channels of label maps, or
+ * the same images by another similarity.
  *
  * The images lie in the spaces of the method's own fixed and moving image. The fixed image has the voxels of the method's fixed image; the
  * moving image may have any.

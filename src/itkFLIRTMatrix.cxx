@@ -66,8 +66,8 @@ IsPlaced(const FLIRTMatrix::ImageType & image)
   return false;
 }
 
-/** Returns the determinant by whose sign FSL chooses the direction of x. FSL takes an image without qform and sform for radiological, so the
- *  determinant is negative; ITK's reader gives such an image the identity. */
+/** Returns the determinant by whose sign FSL chooses the direction of x. FSL takes an image without qform and sform for radiological, so
+ *  the determinant is negative; ITK's reader gives such an image the identity. */
 double
 ComputeDeterminant(const FLIRTMatrix::ImageType & image)
 {

@@ -17,8 +17,8 @@ template <int... values>
 struct CudaConstants
 {};
 
-/** The fewest groups that must fit on a multiprocessor, which limits the registers of a lane; 0 leaves them to the compiler. cuda/CudaTuning.h
- *  has those that were measured. */
+/** The fewest groups that must fit on a multiprocessor, which limits the registers of a lane; 0 leaves them to the compiler.
+ *  cuda/CudaTuning.h has those that were measured. */
 template <typename TKernel, typename TReal, typename TConstants>
 constexpr int leastCudaGroups = 0;
 
@@ -26,7 +26,8 @@ constexpr int leastCudaGroups = 0;
 template <typename TKernel>
 constexpr bool knowsCudaLanes = false;
 
-/** Returns a parameter as a kernel's function takes it: a structure by its address, where the launch has put it, so that no lane copies it. */
+/** Returns a parameter as a kernel's function takes it: a structure by its address, where the launch has put it, so that no lane copies
+ *  it. */
 template <bool isStructure, typename TParameter>
 __device__ __forceinline__ auto
 PassParameter(const TParameter & parameter)

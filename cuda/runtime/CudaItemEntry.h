@@ -56,8 +56,8 @@ __launch_bounds__(GetMostItemLanes(TKernel::itemsOfTask)) RunItemOfTwo(kernels::
   }
 }
 
-/** Deduces the parameters of the entry points from those of the kernel's function, which ends with the item. n: 0, 1, … for those behind the
- *  structures. */
+/** Deduces the parameters of the entry points from those of the kernel's function, which ends with the item. n: 0, 1, … for those behind
+ *  the structures. */
 template <typename TKernel, typename TReal, std::size_t structures, std::size_t... n>
 const void *
 FindCudaEntry(std::index_sequence<n...>)

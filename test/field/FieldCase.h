@@ -197,8 +197,8 @@ struct FieldCase
     return largest;
   }
 
-  /** Returns the error, in voxels, that rounding causes in vectors in mm of up to the given number of voxels: on oblique grids with thick slices far
-   *  more than 2^-24 of their lengths in voxels. */
+  /** Returns the error, in voxels, that rounding causes in vectors in mm of up to the given number of voxels: on oblique grids with thick
+   *  slices far more than 2^-24 of their lengths in voxels. */
   double
   FindRounding(double most) const
   {

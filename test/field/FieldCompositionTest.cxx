@@ -19,8 +19,8 @@ namespace
 {
 using namespace gpureg::kernels;
 
-// In roundings of a vector: a place has 4, and counts for up to twice 3 times that, along each axis, between vectors that are 6 voxels apart.
-// For a vector of 3 voxels on a grid of cubes they are 1e-5 voxel at most.
+// In roundings of a vector: a place has 4, and counts for up to twice 3 times that, along each axis, between vectors that are 6 voxels
+// apart. For a vector of 3 voxels on a grid of cubes they are 1e-5 voxel at most.
 constexpr double Roundings = 60;
 
 /** Says whether a vector, mm, leads to a place whose side of the buffer's edge rounding decides. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exponentials of velocities by scaling and squaring, on every device: against itk::ExponentialDisplacementFieldImageFilter, and their gradients
-// against the definition of a transpose and finite differences, in double precision.
+// Exponentials of velocities by scaling and squaring, on every device: against itk::ExponentialDisplacementFieldImageFilter, and their
+// gradients against the definition of a transpose and finite differences, in double precision.
 #include "DeviceArrays.h"
 #include "FieldCase.h"
 #include "TestDevices.h"

@@ -20,8 +20,8 @@ using namespace gpureg::kernels;
 class FieldUnfoldingTest : public DeviceTest
 {};
 
-/** Returns the number of the voxel that is nearest to a place, which is moved to the grid's edge if it is outside; -1 if the place is as near
- *  to another voxel but for rounding. */
+/** Returns the number of the voxel that is nearest to a place, which is moved to the grid's edge if it is outside; -1 if the place is as
+ *  near to another voxel but for rounding. */
 std::int64_t
 FindNearest(const FieldGrid & grid, const std::array<double, 3> & place)
 {

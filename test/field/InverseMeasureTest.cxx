@@ -123,6 +123,48 @@ TEST_P(InverseMeasureTest, AgreesWithITK3D)
   TestAgainstITK<3>(GetParam());
 }
 
+// The field is zero, and each inverse vector half a voxel along x: the error is half a voxel, and vectors from the outer cells stay there.
+TEST_P(InverseMeasureTest, CountsABadInverseOfAFewSlices)
+{
+  DeviceArrays         arrays(GetParam());
+  gpureg::FieldReducer reducer(arrays.GetQueue());
+  for (const unsigned int slices : { 1, 2, 3, 4, 5 })
+  {
+    SCOPED_TRACE(slices);
+    Grid<3> grid;
+    grid.size = { { 9, 8, slices } };
+    grid.spacing[0] = 0.5;
+    grid.spacing[2] = 4.0;
+    const FieldCase<3> its(grid);
+    Floats             inverse;
+    ForEachItem(its.voxels, [&](std::int64_t) {
+      for (const double component : its.FromVoxels({ 0.5, 0.0, 0.0 }))
+      {
+        inverse.push_back(static_cast<float>(component));
+      }
+    });
+    const auto             field = arrays.Upload(Floats(inverse.size(), 0.0F));
+    gpureg::MemoryPointer  scratch = arrays.GetQueue().Allocate(12 * static_cast<std::size_t>(its.voxels));
+    gpureg::InverseMeasure measure(arrays.GetQueue());
+    const auto             there = arrays.Upload(inverse);
+    const auto             errors = measure.Measure(its.forKernels, *field, *there, reducer, scratch);
+    // Up to three slices have no inner cells, and none of them counts as an edge; of more the first one and the last two do.
+    const std::int64_t inner = std::int64_t{ 9 - 3 } * (8 - 3) * (slices > 3 ? slices - 3 : slices);
+    EXPECT_EQ(errors.offVoxels, inner);
+    EXPECT_EQ(errors.unmappedVoxels, its.voxels - inner);
+    EXPECT_NEAR(errors.mean, 0.5, 1e-6);
+    EXPECT_NEAR(errors.largest, 0.5, 1e-6);
+    // Beyond the last slice there is nothing.
+    inverse.assign(inverse.size(), 0.0F);
+    for (std::size_t n = 2; n < inverse.size(); n += 3)
+    {
+      inverse[n] = 4.0F * static_cast<float>(slices);
+    }
+    const auto beyond = arrays.Upload(inverse);
+    EXPECT_EQ(measure.Measure(its.forKernels, *field, *beyond, reducer, scratch).unmappedVoxels, its.voxels);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, InverseMeasureTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
 } // namespace gpuregtest

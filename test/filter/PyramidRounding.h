@@ -53,8 +53,9 @@ ComputeContinuousIndex(const itk::ImageBase<VDimension> & image,
   return image.template TransformPhysicalPointToContinuousIndex<double>(point);
 }
 
-/** Returns true if ITK's rounding moves all rows of a level identically, so that a voxel's position along an axis depends on its index along
- *  that axis alone. If axes are a permutation of the physical ones, this is not always so, since the inverse of their matrix is rounded. */
+/** Returns true if ITK's rounding moves all rows of a level identically, so that a voxel's position along an axis depends on its index
+ *  along that axis alone. If axes are a permutation of the physical ones, this is not always so, since the inverse of their matrix is
+ *  rounded. */
 template <unsigned int VDimension>
 bool
 AreRowsEqual(const itk::ImageBase<VDimension> & image, const itk::ImageBase<VDimension> & level)

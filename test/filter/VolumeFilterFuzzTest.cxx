@@ -38,8 +38,8 @@ MoveToTheOrigin(const TImage & image)
 class VolumeFilterFuzz : public DeviceTest
 {
 protected:
-  /** Configures both filters identically, and checks their outputs. Inputs that ITK refuses must be refused by ours, too, unless it may accept
-   *  more. Outputs must be equal to the bit for any number of threads. Returns true if there was something to compare. */
+  /** Configures both filters identically, and checks their outputs. Inputs that ITK refuses must be refused by ours, too, unless it may
+   *  accept more. Outputs must be equal to the bit for any number of threads. Returns true if there was something to compare. */
   template <typename TReference, typename TFilter, typename TConfigure, typename TCheck>
   bool
   Compare(const typename TFilter::InputImageType & input,
@@ -256,8 +256,8 @@ protected:
                          itk::GPURecursiveMultiResolutionPyramidImageFilter<TImage, TImage>>(*input, setUp);
   }
 
-  /** Compares our levels with ITK's. Levels of real numbers are also compared with levels of the same voxels at the origin, since our levels
-   *  do not depend on ITK's rounding of points. */
+  /** Compares our levels with ITK's. Levels of real numbers are also compared with levels of the same voxels at the origin, since our
+   *  levels do not depend on ITK's rounding of points. */
   template <typename TReference, typename TFilter>
   void
   ComparePyramid(const typename TReference::InputImageType & input, const PyramidSetUp & setUp)

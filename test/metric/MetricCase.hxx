@@ -818,8 +818,8 @@ private:
   {
     using SplineType = itk::BSplineTransform<double, VDimension, VOrder>;
     const bool isSlice = m_Case.geometry == Geometry::OneSlice && VDimension == 3;
-    // A spline that does not cover the whole domain leaves some samples in place. Such splines are made in random cases only, since a sample
-    // that is left in place may lie on an edge.
+    // A spline that does not cover the whole domain leaves some samples in place. Such splines are made in random cases only, since a
+    // sample that is left in place may lie on an edge.
     const bool coversAll = m_Case.geometry == Geometry::Plain || m_Case.many || m_Random() % 4 > 0;
     const auto turn = MakeRotation<VDimension>(isSlice ? 0.0 : angle);
     const auto direction = m_VirtualGrid.direction * turn;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the resampler that overrides ITK's with float as the type of transforms and interpolators, as registration methods of float make it.
+// Tests the resampler that overrides ITK's with float as the type of transforms and interpolators, as registration methods of float make
+// it.
 #include "itkGPURegistrationFactory.h"
 
 #include "ImageComparison.h"

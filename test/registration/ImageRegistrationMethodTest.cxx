@@ -40,8 +40,8 @@ using MattesType = itk::MattesMutualInformationImageToImageMetricv4<ImageType, I
 using MeanSquaresType = itk::MeanSquaresImageToImageMetricv4<ImageType, ImageType>;
 using OptimizerType = itk::ConjugateGradientLineSearchOptimizerv4Template<double>;
 
-/** Stands for the code of a program that observes a registration. It takes the method, the level, and the number of the event at that level:
- *  0 when the level begins, and the number of the iteration from then on. */
+/** Stands for the code of a program that observes a registration. It takes the method, the level, and the number of the event at that
+ *  level: 0 when the level begins, and the number of the iteration from then on. */
 using Action = std::function<void(ITKsType &, unsigned int, unsigned int)>;
 
 struct Settings

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that the host and OpenCL's compiler lay out identically the structures that are passed to kernels as bytes: every program compares the
-// sizes of all its structures (opencl/runtime/OpenCLStructSizes.h), and does not compile if one differs.
+// Tests that the host and OpenCL's compiler lay out identically the structures that are passed to kernels as bytes: every program compares
+// the sizes of all its structures (opencl/runtime/OpenCLStructSizes.h), and does not compile if one differs.
 #include "opencl/runtime/OpenCLProgram.h"
 #include "opencl/runtime/OpenCLStructSizes.h"
 

@@ -3,9 +3,13 @@
 #include "engine/registration/free_form/ControlSteps.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/Backend.h"
+#include "engine/runtime/LaunchGroups.h"
 #include "engine/runtime/MakePasses.h"
 #include "engine/runtime/Operation.h"
 #include "engine/runtime/Transfer.h"
+
+#include "kernels/core/LaneReduction.h"
+#include "kernels/registration/free_form/ControlLineKernels.h"
 
 #include "RunInChild.h"
 #include "TestDevices.h"
@@ -91,6 +95,7 @@ TEST_P(OperationTest, NothingIsEnqueuedOutsideOne)
 {
   MemoryPointer a;
   MemoryPointer b;
+  MemoryPointer numbers;
   const auto    enqueue = [&](int n) {
     switch (n)
     {
@@ -110,6 +115,12 @@ TEST_P(OperationTest, NothingIsEnqueuedOutsideOne)
         return static_cast<void>(m_Queue->Allocate(16));
       case 7:
         return static_cast<void>(m_Queue->GetStaging(Direction::Up, 0, 16));
+      case 8:
+        // The host runs no groups.
+        return m_Queue->IsHost()
+                    ? m_Queue->CountLaunch()
+                    : LaunchGroups<kernels::LongestGroupKernel>(
+                     *m_Queue, GroupNumbers{ 1 }, 1, Input<kernels::float4>(*a), Output<float>(*numbers));
       default:
         return m_Queue->ForEachTask(1, [](std::int64_t) {});
     }
@@ -117,8 +128,9 @@ TEST_P(OperationTest, NothingIsEnqueuedOutsideOne)
   Operate(*m_Queue, OneAfterTheOther, [&] {
     a = m_Queue->Allocate(16);
     b = m_Queue->Allocate(16);
+    numbers = m_Queue->Allocate(sizeof(float) * kernels::LineNumbers);
     m_Queue->MarkRead(0);
-    for (int n = 0; n < 9; ++n)
+    for (int n = 0; n < 10; ++n)
     {
       EXPECT_NO_THROW(enqueue(n)) << n;
       m_Queue->MarkMade(0);
@@ -126,12 +138,21 @@ TEST_P(OperationTest, NothingIsEnqueuedOutsideOne)
     m_Queue->Finish();
   });
   const EvaluationStatistics before = m_Queue->GetStatistics();
-  EXPECT_EQ(before.launches, 1);
+  EXPECT_EQ(before.launches, 2);
   EXPECT_EQ(before.copiesUp, this->Copies(2));
   EXPECT_EQ(before.copiesDown, this->Copies(2));
-  for (int n = 0; n < 9; ++n)
+  for (int n = 0; n < 10; ++n)
   {
-    EXPECT_THROW(enqueue(n), std::logic_error) << n;
+    try
+    {
+      enqueue(n);
+      ADD_FAILURE() << n;
+    }
+    catch (const std::logic_error & error)
+    {
+      EXPECT_NE(std::string(error.what()).find("outside an operation: call it from Operate()"), std::string::npos)
+        << n << ": " << error.what();
+    }
   }
   EXPECT_EQ(m_Queue->GetStatistics().launches, before.launches);
   EXPECT_EQ(m_Queue->GetStatistics().copiesUp, before.copiesUp);

@@ -121,6 +121,25 @@ TEST_F(StagingPoolTest, WaitingMemoryIsFreedForAnotherSize)
   EXPECT_EQ(total, 4 * MiB);
 }
 
+TEST_F(StagingPoolTest, TheOldestIsFreedAndNoMoreThanTheLimitDemands)
+{
+  pool.SetLimit(5 * MiB);
+  StagingPointer oldest = pool.Take(1 * MiB).memory;
+  StagingPointer latest = pool.Take(MiB / 2).memory;
+  pool.GiveBack(std::move(oldest));
+  pool.GiveBack(std::move(latest));
+  const StagingPointer large = pool.Take(4 * MiB).memory;
+  EXPECT_TRUE(IsPinned(large));
+  EXPECT_EQ(total, 9 * MiB / 2);
+  EXPECT_EQ(pool.GetPinnedBytes(), total);
+  const StagingPool::Taken again = pool.Take(MiB / 2);
+  EXPECT_FALSE(again.isNew);
+  // The limit itself is within the limit.
+  const StagingPointer last = pool.Take(MiB / 2).memory;
+  EXPECT_TRUE(IsPinned(last));
+  EXPECT_EQ(pool.GetPinnedBytes(), 5 * MiB);
+}
+
 TEST_F(StagingPoolTest, ALowerLimitFreesWhatWaits)
 {
   pool.GiveBack(pool.Take(8 * MiB).memory);

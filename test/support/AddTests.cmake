@@ -56,16 +56,27 @@ endfunction()
 # is n, but the output matches SKIP instead, the test is skipped.
 function(gpuregistration_expect_output name)
   cmake_parse_arguments(PARSE_ARGV 1 _expect "" "OUTPUT;SKIP;EXIT_CODE" "COMMAND;PROPERTIES")
-  list(POP_FRONT _expect_COMMAND program)
-  if(TARGET ${program})
-    set(program $<TARGET_FILE:${program}>)
-  endif()
+  # A list of arguments would lose those that are empty, so that each has a place of its own in the text of the call.
+  set(command "")
+  set(count 0)
+  foreach(argument IN LISTS _expect_COMMAND)
+    if(count EQUAL 0 AND TARGET "${argument}")
+      set(argument $<TARGET_FILE:${argument}>)
+    endif()
+    set(argument${count} "${argument}")
+    string(APPEND command " \"\${argument${count}}\"")
+    math(EXPR count "${count} + 1")
+  endforeach()
   if(NOT _expect_EXIT_CODE)
     set(_expect_EXIT_CODE 0)
   endif()
-  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} "-DOUTPUT=${_expect_OUTPUT}" "-DSKIP=${_expect_SKIP}"
-                                -DEXIT_CODE=${_expect_EXIT_CODE} -P
-                                ${_gpuregistration_expect_output} -- ${program} ${_expect_COMMAND})
+  set(call ${CMAKE_CURRENT_BINARY_DIR}/ExpectOutput/${name}.cmake)
+  file(
+    WRITE ${call}
+    "add_test(NAME \${name} COMMAND \${CMAKE_COMMAND} \"-DOUTPUT=\${_expect_OUTPUT}\" \"-DSKIP=\${_expect_SKIP}\"
+  -DEXIT_CODE=\${_expect_EXIT_CODE} -P \${_gpuregistration_expect_output} -- ${command})
+")
+  include(${call})
   if(_expect_SKIP)
     # ExpectOutput.cmake begins with this word where it skips, and never with a program's output.
     set_tests_properties(${name} PROPERTIES SKIP_REGULAR_EXPRESSION "^skipped")

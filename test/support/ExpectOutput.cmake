@@ -8,13 +8,18 @@ set(is_command FALSE)
 math(EXPR last "${CMAKE_ARGC} - 1")
 foreach(i RANGE ${last})
   if(is_command)
-    list(APPEND command "${CMAKE_ARGV${i}}")
+    string(APPEND command " \"\${CMAKE_ARGV${i}}\"")
   elseif("${CMAKE_ARGV${i}}" STREQUAL "--")
     set(is_command TRUE)
   endif()
 endforeach()
 
-execute_process(COMMAND ${command} RESULT_VARIABLE exit_code OUTPUT_VARIABLE output ERROR_VARIABLE output)
+# A list of arguments would lose those that are empty, so that each has a place of its own in the text of the call.
+string(RANDOM LENGTH 16 call)
+set(call "${CMAKE_CURRENT_BINARY_DIR}/ExpectOutput-${call}.cmake")
+file(WRITE "${call}" "execute_process(COMMAND ${command} RESULT_VARIABLE exit_code OUTPUT_VARIABLE output ERROR_VARIABLE output)")
+include("${call}")
+file(REMOVE "${call}")
 if("${exit_code}" STREQUAL "${EXIT_CODE}"
    AND SKIP
    AND NOT "${output}" MATCHES "${OUTPUT}"

@@ -238,8 +238,8 @@ TEST(FixedMapTest, ProductsAreRoundedDown)
   });
 }
 
-/** Three products are rounded down, each by less than a unit. The exact sum needs 79 bits, so the reference, a long double, may be off by up
- *  to a tenth of a unit. */
+/** Three products are rounded down, each by less than a unit. The exact sum needs 79 bits, so the reference, a long double, may be off by
+ *  up to a tenth of a unit. */
 TEST(FixedMapTest, PositionsAreMapped)
 {
   Repeat(5000, [](Random & random) {

@@ -70,7 +70,8 @@ struct Distances
   std::int64_t count = 0;
 };
 
-/** Compares where an inverse field and then the transform lead voxels of the field that are a few cells inside, unless that leaves the field. */
+/** Compares where an inverse field and then the transform lead voxels of the field that are a few cells inside, unless that leaves the
+ *  field. */
 template <unsigned int VDimension>
 Distances
 Compare(const TransformOf<VDimension> & transform, const typename Inverter<VDimension>::FieldType & field, int inside)

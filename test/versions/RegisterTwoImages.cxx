@@ -257,8 +257,8 @@ DeformImages(const ImageType * fixed)
   return error < 0.5 && method->GetSmallestJacobianDeterminant() > 0;
 }
 
-/** Returns true if a scheme of dense registration finds, inside of the phantom, the shift of a moving image behind a part of it, and the inverse
- *  leads back. */
+/** Returns true if a scheme of dense registration finds, inside of the phantom, the shift of a moving image behind a part of it, and the
+ *  inverse leads back. */
 bool
 DeformDensely(const ImageType * fixed, const char * scheme)
 {

@@ -183,8 +183,8 @@ public:
     os << indent << "MeasuresKernelTime: " << (m_MeasuresKernelTime ? "On" : "Off") << std::endl;
   }
 
-  /** Computes a filter's output by onDevice() if findUnsupported() returns an empty text. Otherwise warns once of what the device lacks, and
-   *  calls onParent(). If an override fails on its device, warns once, and calls onParent() without devices: filters that ITK's class
+  /** Computes a filter's output by onDevice() if findUnsupported() returns an empty text. Otherwise warns once of what the device lacks,
+   *  and calls onParent(). If an override fails on its device, warns once, and calls onParent() without devices: filters that ITK's class
    *  makes internally may be overrides, too.
    *  \param filter the filter.
    *  \param advice what to do if the host has too little memory.

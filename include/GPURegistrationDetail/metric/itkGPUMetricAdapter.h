@@ -43,7 +43,8 @@ public:
   /** Makes the adapter of a metric.
    *  \param metric the metric.
    *  \param usesFixedGradient true if its forces may follow the fixed image's gradient instead of the moving image's.
-   *  \param findOwnUnsupported names what the device lacks for this metric alone, once the metric is initialised; empty if it lacks nothing. */
+   *  \param findOwnUnsupported names what the device lacks for this metric alone, once the metric is initialised; empty if it lacks
+   *  nothing. */
   explicit MetricAdapter(const TMetric &                      metric,
                          bool                                 usesFixedGradient = false,
                          const std::function<std::string()> & findOwnUnsupported = {})

@@ -7,6 +7,7 @@
 #include "GPURegistrationDetail/transform/itkGPUTransformChain.h"
 
 #include "gpureg/core/Error.h"
+#include "gpureg/core/EvaluationStatistics.h"
 #include "gpureg/core/ParallelFor.h"
 #include "gpureg/field/FieldInverter.h"
 
@@ -43,9 +44,9 @@ StoreIn(TField & field)
   };
 }
 
-/** Inverts transforms on a device: linear ones, displacement fields, B-splines, and composites of these. An inverse that ITK knows is taken. A
- * deformation without one is inverted by Newton's method: a field on its own grid, and a B-spline in steps of a fifth of its control points'
- * distance. */
+/** Inverts transforms on a device: linear ones, displacement fields, B-splines, and composites of these. An inverse that ITK knows is
+ * taken. A deformation without one is inverted by Newton's method: a field on its own grid, and a B-spline in steps of a fifth of its
+ * control points' distance. */
 template <unsigned int VDimension>
 class TransformInverter
 {
@@ -102,6 +103,13 @@ public:
     return m_Errors;
   }
 
+  /** Returns the statistics of all inversions together; deviceBytes is what the engine has held after the last one. */
+  const gpureg::EvaluationStatistics &
+  GetStatistics() const
+  {
+    return m_Statistics;
+  }
+
 private:
   // Linear interpolation between so many voxels of a cell is off by a 200th of a cubic spline's second derivative.
   static constexpr int SamplesOfCell = 5;
@@ -126,7 +134,10 @@ private:
     request.size = GPURegistrationGeometry::SizeOf<VDimension>(region.GetSize());
     request.indexToPoint = GPURegistrationGeometry::GetIndexToPointMap<VDimension>(field, region);
     request.take = StoreIn(field);
-    return m_Engine.Invert(request, m_ParallelFor);
+    const gpureg::InverseErrors errors = m_Engine.Invert(request, m_ParallelFor);
+    m_Statistics.deviceBytes = 0;
+    m_Statistics = Add(m_Statistics, m_Engine.GetStatistics());
+    return errors;
   }
 
   /** Returns the chain of a deformation, which has one grid and no affine map. */
@@ -206,6 +217,7 @@ private:
   gpureg::FieldInverter &            m_Engine;
   gpureg::ParallelFor                m_ParallelFor;
   std::vector<gpureg::InverseErrors> m_Errors;
+  gpureg::EvaluationStatistics       m_Statistics;
 };
 
 } // namespace GPURegistrationDetail

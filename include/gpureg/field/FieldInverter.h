@@ -52,16 +52,17 @@ struct InverseErrors
   double largest = 0;
   /** Number of those voxels with an error above a tenth of a voxel. */
   std::int64_t offVoxels = 0;
-  /** Number of voxels with an error above 0.001 voxels whose inverse leads to the grid's outer cells or beyond: most probably no point of the
-   *  grid is mapped to them. They count in no other number but foldedVoxels. */
+  /** Number of voxels with an error above 0.001 voxels whose inverse leads to the grid's outer cells or beyond: most probably no point of
+   *  the grid is mapped to them. They count in no other number but foldedVoxels. */
   std::int64_t unmappedVoxels = 0;
   /** Number of voxels at which the deformation folds: the determinant of its Jacobian is 0 or less. There several points are mapped to one,
    *  and the inverse leads to one of them. */
   std::int64_t foldedVoxels = 0;
 };
 
-/** Inverts deformations, on one device, by Newton's method at each voxel, with the exact derivative of the field's linear interpolation or of the
- *  transform. Where that does not converge, it begins again from a neighbour's result. As in ITK, displacements are 0 outside of a grid.
+/** Inverts deformations, on one device, by Newton's method at each voxel, with the exact derivative of the field's linear interpolation or
+ *  of the transform. Where that does not converge, it begins again from a neighbour's result. As in ITK, displacements are 0 outside of a
+ *  grid.
  *
  *  Use one object from one thread at a time. Every function throws gpureg::Error, and the object can be used again after an error. */
 class GPURegistration_EXPORT FieldInverter : public Engine
@@ -86,8 +87,8 @@ public:
   InverseErrors
   Invert(const FieldToInvert & field, const ParallelFor & parallelFor);
 
-  /** Inverts a transform on a grid: first the field of its displacements at the grid's voxels, then by Newton's steps with the transform itself,
-   *  by which the errors are measured, too. Folds are counted in that field.
+  /** Inverts a transform on a grid: first the field of its displacements at the grid's voxels, then by Newton's steps with the transform
+   *  itself, by which the errors are measured, too. Folds are counted in that field.
    *  \throws BadInputError as the other function does, or if the transform is linear or has affine maps that are not 1 together. */
   InverseErrors
   Invert(const TransformToInvert & transform, const ParallelFor & parallelFor);

@@ -37,8 +37,8 @@ public:
   virtual const std::string &
   GetDeviceName() const = 0;
 
-  /** Returns the values as they are stored, of GetNumberType(): those of GetMemory(), unless they are integers. Then GetMemory() returns null,
-   *  and GetPrecision() the precision that holds them exactly. */
+  /** Returns the values as they are stored, of GetNumberType(): those of GetMemory(), unless they are integers. Then GetMemory() returns
+   *  null, and GetPrecision() the precision that holds them exactly. */
   virtual const Memory *
   GetNumbers() const
   {

@@ -35,8 +35,8 @@ enum class SimilarityKind : std::uint8_t
   PartialVolumeMutualInformation,
   /** Mean of the squared correlation over the neighborhoods of all voxels (Avants 2008), for images of one contrast with shading. */
   NeighborhoodCorrelation,
-  /** Mean of (f - m)² of values from 0 to 1, with forces (f - m)∇/((f - m)²/K + |∇|²) for displacement fields (Thirion 1998), where K is the mean
-   *  squared edge of a voxel. For images of one scanner and scale. */
+  /** Mean of (f - m)² of values from 0 to 1, with forces (f - m)∇/((f - m)²/K + |∇|²) for displacement fields (Thirion 1998), where K is
+   *  the mean squared edge of a voxel. For images of one scanner and scale. */
   Demons
 };
 
@@ -82,7 +82,8 @@ struct SimilarityDescription
   double forceFactor;
   /** Cost of unrelated images; not a number if it depends on their values. */
   double unrelatedCost;
-  /** True if global searches, free-form deformations, displacement fields found greedily or by a velocity, or SyN may use the similarity. */
+  /** True if global searches, free-form deformations, displacement fields found greedily or by a velocity, or SyN may use the
+   *  similarity. */
   bool isForGlobal;
   bool isForFreeForm;
   bool isForFields;

@@ -10,8 +10,8 @@
 namespace gpureg
 {
 
-/** Describes a pair of images that is compared beside the first pair, such as a T2-weighted one beside a T1-weighted one, or the channels of
- *  a label map; several pairs may have the same images, and other similarities. */
+/** Describes a pair of images that is compared beside the first pair, such as a T2-weighted one beside a T1-weighted one, or the channels
+ *  of a label map; several pairs may have the same images, and other similarities. */
 struct FurtherPair
 {
   /** Lies in the first fixed image's space; in the greedy scheme it has that image's grid. */

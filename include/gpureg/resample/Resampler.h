@@ -89,8 +89,8 @@ struct DisplacementRequest : ChainedGrid
 /** Resamples images on one device: y = input(pointToInput(T(outputToPoint(x)))). One launch computes an output tile, whatever the
  *  transform (Shamonin 2014, section 3.2, has one launch and one field for each transform).
  *
- *  The input and the grids' vectors stay on the device between calls if they have a source. If the device's memory does not hold everything at
- *  once, output tiles are computed one after the other, each from the input slabs that it needs, and from the planes of the chain's
+ *  The input and the grids' vectors stay on the device between calls if they have a source. If the device's memory does not hold everything
+ *  at once, output tiles are computed one after the other, each from the input slabs that it needs, and from the planes of the chain's
  *  first grid that it needs; the result is the same to the bit. Use one object from one thread at a time. Every function throws
  *  gpureg::Error, and the object can be used again after an error. */
 class GPURegistration_EXPORT Resampler : public Engine

@@ -54,8 +54,8 @@ struct WindowedRequest : ChainedGrid
   void * memory = nullptr;
 };
 
-/** Resamples images of one component by kernels that a window cuts off, on one device: y = input(pointToInput(T(outputToPoint(x)))). The input
- *  and the transform's grids are there as a whole.
+/** Resamples images of one component by kernels that a window cuts off, on one device: y = input(pointToInput(T(outputToPoint(x)))). The
+ *  input and the transform's grids are there as a whole.
  *
  *  Use one object from one thread at a time. Every function throws gpureg::Error, and the object can be used again after an error. */
 class GPURegistration_EXPORT WindowedResampler : public Engine

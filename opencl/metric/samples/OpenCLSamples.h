@@ -20,8 +20,8 @@ namespace gpureg
 
 using namespace kernels;
 
-// SampleMaps and a metric's arguments are passed to the kernels as bytes, so the kernels' and the host's compiler must lay them out identically.
-// The sizes of all structures are compared (OpenCLStructSizes.h); it follows that members are 32 bits wide, without padding.
+// SampleMaps and a metric's arguments are passed to the kernels as bytes, so the kernels' and the host's compiler must lay them out
+// identically. The sizes of all structures are compared (OpenCLStructSizes.h); it follows that members are 32 bits wide, without padding.
 static_assert(std::is_trivially_copyable<SampleMaps>::value, "kernels get it as bytes");
 template <typename TArguments>
 constexpr bool IsMadeOf32Bits = std::is_trivially_copyable<TArguments>::value && alignof(TArguments) == 4;

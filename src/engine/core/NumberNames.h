@@ -13,8 +13,8 @@
 namespace gpureg
 {
 
-/** Returns a number as text, such as "4" or "0.0125": with three significant digits, or with all digits before the point if those are more. Numbers
- *  below 1e-6 and from 1e15 on have an exponent, such as "4.43e-36". */
+/** Returns a number as text, such as "4" or "0.0125": with three significant digits, or with all digits before the point if those are more.
+ *  Numbers below 1e-6 and from 1e15 on have an exponent, such as "4.43e-36". */
 inline std::string
 NameNumber(double number)
 {

@@ -14,8 +14,8 @@ namespace gpureg
 
 /** Computes exp(v), or exp(-v), as FieldExponential does, and carries a gradient by its displacements back to one by the velocity: the
  *  transpose of each squaring, from the last one to the first, in which the velocity times its share is scaled. Keeps what each squaring
- *  starts from: 12 bytes a voxel and squaring, and 36 bytes a voxel besides. On one device the gradient's bits are the same for any number of
- *  threads. */
+ *  starts from: 12 bytes a voxel and squaring, and 36 bytes a voxel besides. On one device the gradient's bits are the same for any number
+ *  of threads. */
 class ExponentialAdjoint
 {
 public:

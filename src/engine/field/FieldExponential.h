@@ -8,7 +8,8 @@
 namespace gpureg
 {
 
-/** Enqueues a squaring: squared(x) ← s u(x) + s u(x + s u(x)), where s is the scale and u the field. squared is another array than field. */
+/** Enqueues a squaring: squared(x) ← s u(x) + s u(x + s u(x)), where s is the scale and u the field. squared is another array than
+ *  field. */
 void
 EnqueueSquaring(Queue & queue, const kernels::FieldGrid & grid, float scale, const Memory & field, Memory & squared);
 
@@ -27,7 +28,8 @@ public:
   void
   Set(const kernels::FieldGrid & grid, double share, int squarings);
 
-  /** Enqueues exp(v), or, if isInverse, exp(-v). All are fields on the grid; scratch is overwritten, and none of the three is another one. */
+  /** Enqueues exp(v), or, if isInverse, exp(-v). All are fields on the grid; scratch is overwritten, and none of the three is another
+   *  one. */
   void
   Enqueue(const Memory & velocity, bool isInverse, Memory & scratch, Memory & exponential);
 

@@ -13,7 +13,8 @@ namespace gpureg
 {
 
 /** Returns the weights for kernels::FieldSmoothing along an axis of `size` voxels. They equal the weights of itk::GaussianOperator with a
- *  MaximumError of 0.001 and a MaximumKernelWidth of `size` to 4e-7 for variances up to 12; ITK's relative error is 3e-4 for a variance of 80.
+ *  MaximumError of 0.001 and a MaximumKernelWidth of `size` to 4e-7 for variances up to 12; ITK's relative error is 3e-4 for a variance of
+ *  80.
  *  \param variance in voxels squared
  *  \throws BadInputError if the variance is not between 0 and 600 */
 inline std::vector<float>

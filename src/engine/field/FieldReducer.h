@@ -13,8 +13,8 @@
 namespace gpureg
 {
 
-/** Cuts count numbers into interleaved strips for a first launch, so many that they fill a GPU. They do not depend on the device, as a sum's
- *  rounding would. */
+/** Cuts count numbers into interleaved strips for a first launch, so many that they fill a GPU. They do not depend on the device, as a
+ *  sum's rounding would. */
 kernels::Strips
 CutIntoStrips(std::int64_t count);
 

@@ -70,7 +70,8 @@ public:
   void
   Smooth(const Memory & field, Memory & first, Memory & second, Memory & smoothed);
 
-  /** Enqueues the smoothing as Smooth() does, and writes the length of the longest smoothed vector, in voxels, to longest[0]. longest: float. */
+  /** Enqueues the smoothing as Smooth() does, and writes the length of the longest smoothed vector, in voxels, to longest[0]. longest:
+   *  float. */
   void
   SmoothAndMeasure(
     const Memory & field, Memory & first, Memory & second, Memory & smoothed, FieldReducer & reducer, Memory & longest);

@@ -9,8 +9,8 @@
 namespace gpureg
 {
 
-/** Returns the bytes in which numbers of a field's voxels are written before they are added up: 16 MiB at most, and 8 a voxel of a small field.
- *  That is no more than each scheme of registration holds for other work, so that its measures need no memory of their own.
+/** Returns the bytes in which numbers of a field's voxels are written before they are added up: 16 MiB at most, and 8 a voxel of a small
+ *  field. That is no more than each scheme of registration holds for other work, so that its measures need no memory of their own.
  *  \param voxels of the field
  *  \param bytesOfVoxel of the numbers */
 inline std::size_t

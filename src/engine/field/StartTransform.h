@@ -35,9 +35,9 @@ MakeDisplacedMap(const IndexMap & map)
 DisplacedMap
 Compose(const IndexMap & outer, const DisplacedMap & inner);
 
-/** A transform behind the fields of a grid, such as that which a registration begins with. A linear one is a map of points. Any other one is
- *  the product A of its affine maps, and a field: it leads x + u(x) to A·x + w(x), and w takes the place of u for whatever reads an image
- *  there. Where A is 1, w is the error of u as its inverse. */
+/** A transform behind the fields of a grid, such as that which a registration begins with. A linear one is a map of points. Any other one
+ *  is the product A of its affine maps, and a field: it leads x + u(x) to A·x + w(x), and w takes the place of u for whatever reads an
+ *  image there. Where A is 1, w is the error of u as its inverse. */
 class StartTransform
 {
 public:
@@ -61,8 +61,8 @@ public:
   DisplacedMap
   GetMap() const;
 
-  /** Enqueues the computation of w from a field u, both float[3] a voxel, mm, unless the chain is linear. moved: gets it, and is not u; null
-   *  where it is not needed.
+  /** Enqueues the computation of w from a field u, both float[3] a voxel, mm, unless the chain is linear. moved: gets it, and is not u;
+   *  null where it is not needed.
    *  \return w: moved, or u itself */
   const Memory &
   Move(const Memory & field, Memory * moved);

@@ -66,8 +66,8 @@ MakeLevelImage(const LevelMaker &      maker,
                ImageLevel &            made,
                ImageLevel &            madeMask);
 
-/** Describes a level's image, and its mask, as MakeLevelImage() makes them, without a device, and writes their arrays down. The summary is that
- *  of values from 0 to 1.
+/** Describes a level's image, and its mask, as MakeLevelImage() makes them, without a device, and writes their arrays down. The summary is
+ *  that of values from 0 to 1.
  *  \param keepsNarrow see LevelMaker
  *  \param name what the arrays' names begin with
  *  \param scratch that of the arrays that the level shares */

@@ -32,7 +32,8 @@ enum class FirstPair
   IsKept
 };
 
-/** Returns the pairs whose weights are above 0, with weights that add up to 1. A pair without a weight costs nothing, and changes nothing. */
+/** Returns the pairs whose weights are above 0, with weights that add up to 1. A pair without a weight costs nothing, and changes
+ *  nothing. */
 std::vector<WeighedPair>
 WeighPairs(const std::vector<FurtherPair> & pairs, FirstPair first);
 

@@ -181,8 +181,8 @@ private:
   ParallelFor        m_ParallelFor;
 };
 
-/** Makes a similarity that serves free-form deformations, fields or SyN (SimilarityDescription::isForFreeForm, isForFields, isForSyN). Demons have
- *  forces by points alone: LevelForces::OfITK.
+/** Makes a similarity that serves free-form deformations, fields or SyN (SimilarityDescription::isForFreeForm, isForFields, isForSyN).
+ *  Demons have forces by points alone: LevelForces::OfITK.
  *  \param core the core of the level, which the similarity uses
  *  \param settings its settings, which CheckSettings() has checked */
 std::unique_ptr<LevelSimilarity>

@@ -139,7 +139,8 @@ struct ResampleSizes
   int                                   gridPlanes = 0;
   std::size_t                           gridPlaneBytes = 0;
   std::function<int(std::int64_t rows)> countGridPlanes;
-  /** Bytes that do not depend on the slabs: the other grids' vectors, the recursion's states for B-spline coefficients, and fixed arrays. */
+  /** Bytes that do not depend on the slabs: the other grids' vectors, the recursion's states for B-spline coefficients, and fixed
+   *  arrays. */
   std::size_t otherVectorBytes = 0;
   std::size_t stateBytes = 0;
   std::size_t otherBytes = 0;

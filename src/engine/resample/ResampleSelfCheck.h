@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A check of whether the code that a device's driver has compiled resamples rightly: a driver's compiler may make wrong code without an error.
+// A check of whether the code that a device's driver has compiled resamples rightly: a driver's compiler may make wrong code without an
+// error.
 #ifndef gpureg_ResampleSelfCheck_h
 #define gpureg_ResampleSelfCheck_h
 

@@ -58,8 +58,8 @@ Output(Memory & memory, std::int64_t first = 0)
   return { &memory, first };
 }
 
-/** A structure of pointers to a device's memory, as LaunchGroups() takes it: kernels get the structure itself where memory has addresses, and
- *  otherwise its arrays. */
+/** A structure of pointers to a device's memory, as LaunchGroups() takes it: kernels get the structure itself where memory has addresses,
+ *  and otherwise its arrays. */
 template <typename T>
 struct ArrayStructure
 {
@@ -105,8 +105,8 @@ CountStructures()
   }
 }
 
-/** Holds the argument for a parameter: here a number, which the parameter's type must hold without loss. isByValue: true if the parameter is
- *  one of the structures that CountStructures() counts; TTyped: the type with RealNumber for real. */
+/** Holds the argument for a parameter: here a number, which the parameter's type must hold without loss. isByValue: true if the parameter
+ *  is one of the structures that CountStructures() counts; TTyped: the type with RealNumber for real. */
 template <bool isByValue, typename TParameter, typename TTyped>
 struct Passed
 {

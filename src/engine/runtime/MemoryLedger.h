@@ -9,8 +9,8 @@
 namespace gpureg
 {
 
-/** Follows the arrays of a method as it reserves and frees them, by the rules of Reserve() and ReserveExactly(), without a device. A plan of
- *  a method takes the steps of the method, and each class writes down its own arrays. Arrays have names, which are of any kind. */
+/** Follows the arrays of a method as it reserves and frees them, by the rules of Reserve() and ReserveExactly(), without a device. A plan
+ *  of a method takes the steps of the method, and each class writes down its own arrays. Arrays have names, which are of any kind. */
 class MemoryLedger
 {
 public:

@@ -308,7 +308,8 @@ public:
     return m_Statistics;
   }
 
-  /** Makes ReserveExactly() keep an array that is larger than requested. For owners that repeatedly go through levels of different sizes. */
+  /** Makes ReserveExactly() keep an array that is larger than requested. For owners that repeatedly go through levels of different
+   *  sizes. */
   void
   KeepLargerArrays()
   {

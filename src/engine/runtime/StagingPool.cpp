@@ -102,7 +102,7 @@ StagingPool::Take(std::size_t bytes)
     {
       return { std::make_unique<OrdinaryStaging>(size), true };
     }
-    this->MakeRoom(size, dropped);
+    this->DropOldest(size, dropped);
     m_PinnedBytes += size - std::min(size, dropped.GetBytes());
   }
   dropped.Free(size);
@@ -132,7 +132,7 @@ StagingPool::GiveBack(StagingPointer staging)
   {
     const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
     m_Waiting.push_back(std::move(staging));
-    this->MakeRoom(0, dropped);
+    this->DropOldest(0, dropped);
   }
 }
 
@@ -164,7 +164,7 @@ StagingPool::SetLimit(std::size_t bytes)
   Dropped                              dropped(*this);
   const std::lock_guard<ForkSafeMutex> lock(m_Mutex);
   m_Limit = bytes;
-  this->MakeRoom(0, dropped);
+  this->DropOldest(0, dropped);
 }
 
 std::size_t
@@ -193,7 +193,7 @@ StagingPool::CountWaitingBytes() const
 }
 
 void
-StagingPool::MakeRoom(std::size_t bytes, Dropped & dropped)
+StagingPool::DropOldest(std::size_t bytes, Dropped & dropped)
 {
   auto oldest = m_Waiting.begin();
   for (; oldest != m_Waiting.end() && m_PinnedBytes - dropped.GetBytes() + bytes > m_Limit; ++oldest)

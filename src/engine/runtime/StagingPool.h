@@ -113,9 +113,10 @@ private:
   std::size_t
   CountWaitingBytes() const;
 
-  /** Moves waiting memory to dropped, the oldest first, until the given number of further bytes is within the limit or none waits. */
+  /** Moves waiting memory to dropped, the oldest first, until all other pinned memory and so many further bytes are within the limit, or
+   *  none waits. */
   void
-  MakeRoom(std::size_t bytes, Dropped & dropped);
+  DropOldest(std::size_t bytes, Dropped & dropped);
 
   /** Subtracts bytes that are no longer pinned, or that were counted for an attempt to pin that failed. */
   void

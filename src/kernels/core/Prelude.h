@@ -279,8 +279,8 @@ AddWindow(u32 * histogram, int entry, int stride, int entries, const u32 * weigh
   }
 }
 
-// The functions that lanes of a group call. Only devices with groups define them; here they let a compiler read group kernels (GroupKernel.h), so that
-// LaunchGroups() knows their parameters. The host runs none of them.
+// The functions that lanes of a group call. Only devices with groups define them; here they let a compiler read group kernels
+// (GroupKernel.h), so that LaunchGroups() knows their parameters. The host runs none of them.
 int
 LaneIndex();
 int

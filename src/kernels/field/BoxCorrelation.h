@@ -5,9 +5,9 @@
 // and Σ S over all boxes has by the moving value of a voxel the derivative
 //   f Σ A - m Σ B + Σ C,  A = 2|c|/(F·M·n),  B = 2 S/(M·n),  C = B m̄ - A f̄,
 // summed over the boxes that the voxel is in: those whose centres are in its own. So sums over boxes are made twice, in planes and then
-// along z: SumProductsInPlane, ComputeCorrelationTerms; SumTermsInPlane, ComputeCorrelationForces. FieldBlocks.h has what an item of them sums.
-// Without weights a box has all its voxels, those outside of the grid with values of 0. With weights n is the sum of a box's weights, the
-// means are weighed, and so is each S by its centre's weight: a mask's 0 and 1, or a channel's confidence.
+// along z: SumProductsInPlane, ComputeCorrelationTerms; SumTermsInPlane, ComputeCorrelationForces. FieldBlocks.h has what an item of them
+// sums. Without weights a box has all its voxels, those outside of the grid with values of 0. With weights n is the sum of a box's weights,
+// the means are weighed, and so is each S by its centre's weight: a mask's 0 and 1, or a channel's confidence.
 // NeighborhoodCorrelation.h has ITK's metric, and its derivative of a box's own centre.
 // Moves 128 bytes a voxel, of floats: 28, 32, 24 and 44; 24 more with weights. Rows beside a block are read again, from a cache.
 // Shared by C++, CUDA C++ and OpenCL C.
@@ -52,7 +52,8 @@ CountBoxSums(const BoxCorrelation * a)
   return a->hasWeights ? BoxWeighedSums : BoxUnweighedSums;
 }
 
-/** Computes the first and the last row that a block's sums read along an axis: radius rows before and behind the block, inside of the grid. */
+/** Computes the first and the last row that a block's sums read along an axis: radius rows before and behind the block, inside of the
+ *  grid. */
 GPUREG_FUNCTION void
 ComputeRowsOfSums(const FieldBlock * block, int first, int radius, int size, int * begin, int * last)
 {
@@ -83,7 +84,8 @@ AddRowToSums(const FieldBlock * block, int radius, int first, int place, int arr
   }
 }
 
-/** Writes the sums of a block along y: sum s of voxel n goes to summed[s·voxels + n]. kept: the number of sums per voxel that are written. */
+/** Writes the sums of a block along y: sum s of voxel n goes to summed[s·voxels + n]. kept: the number of sums per voxel that are
+ *  written. */
 GPUREG_REAL_FUNCTION void
 StoreSumsInPlane(const FieldGrid *    grid,
                  const FieldBlock *   block,
@@ -267,7 +269,8 @@ SumAlongZ(const FieldGrid *          grid,
   }
 }
 
-/** Computes S of a box, and the derivative's terms, from the box's sums: element i of each array. weight: the weight of the box's centre. */
+/** Computes S of a box, and the derivative's terms, from the box's sums: element i of each array. weight: the weight of the box's
+ *  centre. */
 GPUREG_REAL_FUNCTION real
 ComputeTermsOfBox(const BoxCorrelation * a, real weight, const real * sums, int i, real * terms)
 {

@@ -6,10 +6,10 @@
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Replaces a vector of a smoothed update by Adam's step, in mm, and writes the step's length in voxels. Adam's gradient is minus the update
- *  divided by the length of the longest vector in voxels, so Adam's epsilon is relative to that length.
- *  longest: the length of the update's longest vector, voxels; firstMeans, secondMeans: the means of the gradient and of its square, float[3] a
- *  voxel, initially 0. Moves 76 bytes a voxel, of floats. */
+/** Replaces a vector of a smoothed update by Adam's step, in mm, and writes the step's length in voxels. Adam's gradient is minus the
+ *  update divided by the length of the longest vector in voxels, so Adam's epsilon is relative to that length.
+ *  longest: the length of the update's longest vector, voxels; firstMeans, secondMeans: the means of the gradient and of its square,
+ *  float[3] a voxel, initially 0. Moves 76 bytes a voxel, of floats. */
 GPUREG_REAL_FUNCTION void
 MoveFieldByAdam(const FieldGrid *           grid,
                 const AdamStep *            step,

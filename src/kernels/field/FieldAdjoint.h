@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transpose of SquareField(): from the gradient by squared(x) = s u(x) + s u(x + s u(x)) to that by u. With g the gradient by squared, a
-// voxel x gets s (g + s (∂u/∂x)ᵀ g), at x + s u(x), and each corner of the cell there gets s g times the weight that linear interpolation gives
-// it. Each voxel adds the latter to the 8 corners as integers, so that the sum does not depend on the order of threads. A unit is 2^-bits of the
-// gradient's largest component, with as many bits as the sum over all voxels has room for: 39 for 8 million.
+// The transpose of SquareField(): from the gradient by squared(x) = s u(x) + s u(x + s u(x)) to that by u. With g the gradient by squared,
+// a voxel x gets s (g + s (∂u/∂x)ᵀ g), at x + s u(x), and each corner of the cell there gets s g times the weight that linear interpolation
+// gives it. Each voxel adds the latter to the 8 corners as integers, so that the sum does not depend on the order of threads. A unit is
+// 2^-bits of the gradient's largest component, with as many bits as the sum over all voxels has room for: 39 for 8 million.
 // Shared by C++, CUDA C++ and OpenCL C. A prelude for these adds: AddGlobally().
 #ifndef gpureg_kernels_FieldAdjoint_h
 #define gpureg_kernels_FieldAdjoint_h
 
 GPUREG_NAMESPACE_BEGIN
 
-/** Moves from a voxel by scale times a field's vector, as SquareField() does. isFree[d]: 1 where the place is inside along axis d, 0 where the
- *  field's edge continues, and has no slope. */
+/** Moves from a voxel by scale times a field's vector, as SquareField() does. isFree[d]: 1 where the place is inside along axis d, 0 where
+ *  the field's edge continues, and has no slope. */
 GPUREG_REAL_FUNCTION void
 MoveBySquaredField(const FieldGrid *          grid,
                    float                      scale,
@@ -36,8 +36,8 @@ MoveBySquaredField(const FieldGrid *          grid,
 }
 
 /** Writes the part of the gradient by a field that a voxel's own vector gets from the gradient by the squared field, and sets the voxel's
- *  three sums, which ScatterToCorners() adds to, to 0. scale, field: as in SquareField(); carried is another array than gradient. Moves 72 bytes a voxel,
- *  of floats. */
+ *  three sums, which ScatterToCorners() adds to, to 0. scale, field: as in SquareField(); carried is another array than gradient. Moves 72
+ *  bytes a voxel, of floats. */
 GPUREG_REAL_FUNCTION void
 CarryToVoxel(const FieldGrid *          grid,
              float                      scale,

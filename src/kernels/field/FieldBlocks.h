@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of voxels, for sums over neighbours along y or z. An item computes the sums of one block. It adds each row that it reads to all sums
-// of the block that contain the row, so a block of n rows reads n + 2·radius rows instead of n·(2·radius + 1). Each sum adds its terms in the
-// order of their places, so its bits do not depend on how the grid is cut into blocks.
+// Blocks of voxels, for sums over neighbours along y or z. An item computes the sums of one block. It adds each row that it reads to all
+// sums of the block that contain the row, so a block of n rows reads n + 2·radius rows instead of n·(2·radius + 1). Each sum adds its terms
+// in the order of their places, so its bits do not depend on how the grid is cut into blocks.
 // - On a device a block is one voxel wide, so that neighbouring lanes read side by side, and its sums stay in registers.
 // - On the host it is as wide as a compiler makes vectors of, and its sums stay in the nearest cache.
 // Shared by C++, CUDA C++ and OpenCL C.
@@ -31,8 +31,8 @@ enum
 };
 
 /** GPUREG_FOR_ELEMENTS() repeats what follows for elements i of a block's row: those of its voxels begin to before end, so many of each
- *  voxel. A device's block has no voxel but 0. Written so, and where loops in front of which GPUREG_UNROLL_ALL stands are no loops, a compiler
- *  knows all indices of a block's arrays, and keeps them in registers. */
+ *  voxel. A device's block has no voxel but 0. Written so, and where loops in front of which GPUREG_UNROLL_ALL stands are no loops, a
+ *  compiler knows all indices of a block's arrays, and keeps them in registers. */
 #ifdef GPUREG_HAS_LANES
 #  define GPUREG_FOR_ELEMENTS(i, perVoxel, begin, end) for (int i = 0; i < (perVoxel) && (begin) < (end); ++i)
 #  define GPUREG_UNROLL_ALL _Pragma("unroll")

@@ -9,8 +9,8 @@
 //   in three arrays in 12 runs of 8 bytes. Neighbouring threads share them either way. A float4 needs a third of the load instructions,
 //   and would win only where everything is in a cache.
 // - Copies. ITK's fields, the metrics' forces and files have this layout: nothing is turned around on the way in or out.
-// An operation that does not mix components (sums, scaling, smoothing) takes one element, not one voxel, an item: neighbours read side by side.
-// Vectors are in mm and not in voxels, since ITK's are: composing multiplies by a 3 × 3 matrix, which costs nothing beside the reads.
+// An operation that does not mix components (sums, scaling, smoothing) takes one element, not one voxel, an item: neighbours read side by
+// side. Vectors are in mm and not in voxels, since ITK's are: composing multiplies by a 3 × 3 matrix, which costs nothing beside the reads.
 // Positions are kept as a voxel and a fraction of it, so that rounding is of the displacement's size and not of the index'.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_FieldGrid_h
@@ -180,8 +180,8 @@ InterpolateField(
   }
 }
 
-/** Interpolates a field at a place inside as InterpolateField() does, and computes the derivatives of the interpolated vector by steps of the
- *  grid: slopes[3·k + c] is component c's derivative along axis k. */
+/** Interpolates a field at a place inside as InterpolateField() does, and computes the derivatives of the interpolated vector by steps of
+ *  the grid: slopes[3·k + c] is component c's derivative along axis k. */
 GPUREG_REAL_FUNCTION void
 InterpolateFieldAndSlopes(const FieldGrid *          grid,
                           GPUREG_GLOBAL const real * field,

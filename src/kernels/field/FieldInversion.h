@@ -3,9 +3,9 @@
 // inverse, and its length n in voxels, an iteration is
 //   w ← w - ε e min(1, ε max n/n),  ε = 3/4 in the first iteration, then 1/2; 0 on the border.
 // It goes on while the iteration before found a largest n above one threshold and a mean n above another. An iteration is
-// MeasureInversionError() with a reduction, JudgeInversion() for one item, and StepInverse(). They keep what they know on the device, and do
-// nothing once it is done: so iterations are enqueued without waiting for any. Only the error's length is stored, and the error found twice:
-// 68 bytes a voxel and iteration, with the reduction, where storing the error would take 84.
+// MeasureInversionError() with a reduction, JudgeInversion() for one item, and StepInverse(). They keep what they know on the device, and
+// do nothing once it is done: so iterations are enqueued without waiting for any. Only the error's length is stored, and the error found
+// twice: 68 bytes a voxel and iteration, with the reduction, where storing the error would take 84.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_FieldInversion_h
 #define gpureg_kernels_FieldInversion_h

@@ -155,9 +155,9 @@ InvertByNewton(const FieldGrid *          grid,
 GPUREG_REAL_ITEM_KERNEL(InvertByNewton, 1 << 10, "inverting a field");
 
 /** Inverts again where the error is above the rule's, from the inverse at each of 26 neighbours where it is not, until one leads to a small
- *  error: from the 6 across faces alone ten times as many voxels keep a large one (docs/notebook/displacement-fields.md). inverse is changed in place: only a voxel with a
- *  large error gets another vector, and only neighbours with small ones are read. errors has the errors before from element
- *  before on, and gets those that are left from element behind on. Moves 8 bytes a voxel. */
+ *  error: from the 6 across faces alone ten times as many voxels keep a large one (docs/notebook/displacement-fields.md). inverse is
+ *  changed in place: only a voxel with a large error gets another vector, and only neighbours with small ones are read. errors has the
+ *  errors before from element before on, and gets those that are left from element behind on. Moves 8 bytes a voxel. */
 GPUREG_REAL_FUNCTION void
 InvertFromNeighbours(const FieldGrid *          grid,
                      const NewtonRule *         rule,
@@ -221,8 +221,8 @@ enum
   InverseNumbers = 3
 };
 
-/** Says whether the best inverse at a voxel leads to the grid's outer cells, or beyond: if its error is not small there, then what is mapped
- *  to the voxel, if anything is, lies outside. An axis of up to three voxels has no other cells, and does not count. */
+/** Says whether the best inverse at a voxel leads to the grid's outer cells, or beyond: if its error is not small there, then what is
+ *  mapped to the voxel, if anything is, lies outside. An axis of up to three voxels has no other cells, and does not count. */
 GPUREG_REAL_FUNCTION int
 LeadsToEdge(const FieldGrid * grid, const int * index, const real * inverse)
 {

@@ -61,8 +61,8 @@ SumStrip(const Strips * strips, GPUREG_GLOBAL const float * numbers, GPUREG_GLOB
 
 GPUREG_ITEM_KERNEL(SumStrip, 16, "adding up numbers");
 
-/** Writes the largest of the numbers in a strip, which has at least one, and the sum of the addends in it: numbers and addends are one array
- *  at first. */
+/** Writes the largest of the numbers in a strip, which has at least one, and the sum of the addends in it: numbers and addends are one
+ *  array at first. */
 GPUREG_FUNCTION void
 ComputeLargestAndSumOfStrip(const Strips *              strips,
                             GPUREG_GLOBAL const float * numbers,

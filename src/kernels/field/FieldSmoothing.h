@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A field smoothed by a symmetric kernel along one axis after the other, as
-// itk::SyNImageRegistrationMethod::GaussianSmoothDisplacementField() does it. FieldBlocks.h has what an item sums. Along x and y each number of
-// the field is smoothed alone, so that neighbouring lanes read side by side; along z a lane has a vector, and measures it. In floats:
-// LineConvolution.h's double precision, which integer images need, would take twice the time.
+// itk::SyNImageRegistrationMethod::GaussianSmoothDisplacementField() does it. FieldBlocks.h has what an item sums. Along x and y each
+// number of the field is smoothed alone, so that neighbouring lanes read side by side; along z a lane has a vector, and measures it. In
+// floats: LineConvolution.h's double precision, which integer images need, would take twice the time.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_FieldSmoothing_h
 #define gpureg_kernels_FieldSmoothing_h
@@ -52,8 +52,8 @@ ClampPlace(int place, int size)
   return place < 0 ? 0 : (place < size ? place : size - 1);
 }
 
-/** Adds a weight times the numbers of a block's rows, moved along x, to the rows. Before and behind the grid its edge continues. numbers: the
- *  grid of numbers that the block is of; by: a multiple of 3; lines: from the first number of the block's first line on; rows:
+/** Adds a weight times the numbers of a block's rows, moved along x, to the rows. Before and behind the grid its edge continues. numbers:
+ *  the grid of numbers that the block is of; by: a multiple of 3; lines: from the first number of the block's first line on; rows:
  *  [BlockLength][BlockWidth]. */
 GPUREG_REAL_FUNCTION void
 AddMovedRows(const FieldGrid *          numbers,
@@ -221,7 +221,8 @@ SmoothFieldAlongY(const FieldGrid *           grid,
 
 GPUREG_REAL_ITEM_KERNEL(SmoothFieldAlongY, 4, "smoothing a deformation");
 
-/** Finishes a smoothed row of a block, from voxel number first on: adds what is kept of the unsmoothed field, sets border voxels to 0, and measures vectors. */
+/** Finishes a smoothed row of a block, from voxel number first on: adds what is kept of the unsmoothed field, sets border voxels to 0, and
+ *  measures vectors. */
 GPUREG_REAL_FUNCTION float
 FinishSmoothing(const FieldGrid *          grid,
                 const FieldSmoothing *     a,
@@ -261,7 +262,8 @@ FinishSmoothing(const FieldGrid *          grid,
 }
 
 /** Smooths a block of a field, which has been smoothed along x and y, along z. weights: of all axes; unsmoothed: the field before all axes,
- *  which is read where a->kept is not 0; longest: the length in voxels of the longest vector of block number item. Moves 24 bytes a voxel. */
+ *  which is read where a->kept is not 0; longest: the length in voxels of the longest vector of block number item. Moves 24 bytes a
+ *  voxel. */
 GPUREG_REAL_FUNCTION void
 SmoothFieldAlongZ(const FieldGrid *           grid,
                   const FieldSmoothing *      a,

@@ -148,11 +148,12 @@ PullForceThroughStart(const FieldStart *              a,
 
 GPUREG_ITEM_KERNEL(PullForceThroughStart, 1 << 10, "pulling forces through the initial transform");
 
-/** Takes Newton's steps from a voxel's vector w on, until the chain undoes w: until it leads x + w(x) to x. The chain's affine maps together
- *  are 1. A step is by the derivative of a field, that of the chain's displacements at the grid's voxels, and, from where this does not halve
- *  the error on, by the chain's own, which takes longer. It ends where a step does not make the error smaller: a vector that is
- *  almost right has no such step unless the chain folds. Where the error stays above ten times the rule's, w is left as it is: what is mapped
- *  to the voxel, if anything is, lies outside. Moves 36 bytes a voxel, and what the parts' vectors take. */
+/** Takes Newton's steps from a voxel's vector w on, until the chain undoes w: until it leads x + w(x) to x. The chain's affine maps
+ *  together are 1. A step is by the derivative of a field, that of the chain's displacements at the grid's voxels, and, from where this
+ *  does not halve the error on, by the chain's own, which takes longer. It ends where a step does not make the error smaller: a vector that
+ *  is almost right has no such step unless the chain folds. w becomes the vector with the smallest error of all steps, but stays as it is
+ *  where it leads to the grid's edge and no step makes its error ten times the rule's or less: nothing is mapped to that voxel from inside,
+ *  where steps would lead to smaller errors all the same. Moves 36 bytes a voxel, and what the parts' vectors take. */
 GPUREG_FUNCTION void
 RefineInverseOfStart(const FieldStart *              a,
                      const NewtonRule *              rule,
@@ -162,10 +163,11 @@ RefineInverseOfStart(const FieldStart *              a,
                      GPUREG_GLOBAL const float4 *    vectors,
                      i64                             item)
 {
-  int   index[3];
-  float error[3], jacobian[9], step[3], unused[3];
-  float best[3] = { inverse[3 * item], inverse[3 * item + 1], inverse[3 * item + 2] };
-  int   failures = 0; /* 1: the chain's own derivative is taken */
+  int         index[3];
+  float       error[3], jacobian[9], step[3], unused[3];
+  const float before[3] = { inverse[3 * item], inverse[3 * item + 1], inverse[3 * item + 2] };
+  float       best[3] = { before[0], before[1], before[2] };
+  int         failures = 0; /* 1: the chain's own derivative is taken */
   ComputeVoxelIndex(&a->grid, item, index);
   MoveVector(a, parts, vectors, index, best, error);
   float least = MeasureAlongAxes(&a->grid, error);
@@ -198,16 +200,19 @@ RefineInverseOfStart(const FieldStart *              a,
       ++failures;
     }
   }
-  for (int r = 0; r < 3 && least <= 10.0f * rule->error; ++r)
+  if (least <= 10.0f * rule->error || !LeadsToEdge(&a->grid, index, before))
   {
-    inverse[3 * item + r] = best[r];
+    for (int r = 0; r < 3; ++r)
+    {
+      inverse[3 * item + r] = best[r];
+    }
   }
 }
 
 GPUREG_ITEM_KERNEL(RefineInverseOfStart, 1 << 10, "inverting a transform");
 
-/** Writes the numbers of InverseNumbers for one of so many voxels that begin at the first one: how well the chain, whose affine maps together
- *  are 1, undoes an inverse. smallError, tolerance: see JudgeInverse(). */
+/** Writes the numbers of InverseNumbers for one of so many voxels that begin at the first one: how well the chain, whose affine maps
+ *  together are 1, undoes an inverse. smallError, tolerance: see JudgeInverse(). */
 GPUREG_FUNCTION void
 DescribeInverseOfStart(const FieldStart *              a,
                        float                           smallError,

@@ -20,8 +20,8 @@ MarkFolds(const FieldGrid * grid, GPUREG_GLOBAL const float * field, GPUREG_GLOB
 
 GPUREG_ITEM_KERNEL(MarkFolds, 1 << 12, "unfolding a deformation");
 
-/** Marks a voxel that was marked, or to which a share of the velocity leads from a marked one, up to rounding. marks has the marks before from
- *  element before on, and gets the new ones from element behind on. Moves 20 bytes a voxel. */
+/** Marks a voxel that was marked, or to which a share of the velocity leads from a marked one, up to rounding. marks has the marks before
+ *  from element before on, and gets the new ones from element behind on. Moves 20 bytes a voxel. */
 GPUREG_FUNCTION void
 SpreadMarks(const FieldGrid *           grid,
             float                       share,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sum of several similarities' forces, as itk::ObjectToObjectMultiMetricv4 adds up derivatives: each one divided by its magnitude, which
-// is the root of the sum of its squares over all voxels, and multiplied by its weight.
+// The sum of several similarities' forces, as itk::ObjectToObjectMultiMetricv4 adds up derivatives: each one divided by its magnitude,
+// which is the root of the sum of its squares over all voxels, and multiplied by its weight.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_ForceSum_h
 #define gpureg_kernels_ForceSum_h
@@ -52,7 +52,8 @@ ComputeForceFactor(float weight, GPUREG_GLOBAL float * numbers, i64 item)
 
 GPUREG_ITEM_KERNEL(ComputeForceFactor, 1, "adding up forces");
 
-/** Adds an element of forces to the sum; the first forces replace it, and may lie there. Moves 36 bytes a voxel, 24 for the first forces. */
+/** Adds an element of forces to the sum; the first forces replace it, and may lie there. Moves 36 bytes a voxel, 24 for the first
+ *  forces. */
 GPUREG_FUNCTION void
 AddForceToSum(int                         isFirst,
               GPUREG_GLOBAL const float * numbers,

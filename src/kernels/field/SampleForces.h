@@ -12,8 +12,8 @@ typedef struct SampleForceTurn
   float toForce[9]; /* from a sample's force, besides EvaluatedFactor, to the derivative by its displacement, by rows */
 } SampleForceTurn;
 
-/** Writes the derivative by a voxel's displacement; the first one also copies the evaluation's value. evaluated: see Evaluated.h; ofSamples:
- *  their forces. Moves 24 bytes a voxel. */
+/** Writes the derivative by a voxel's displacement; the first one also copies the evaluation's value. evaluated: see Evaluated.h;
+ *  ofSamples: their forces. Moves 24 bytes a voxel. */
 GPUREG_FUNCTION void
 TurnSampleForce(const SampleForceTurn *     a,
                 GPUREG_GLOBAL const float * evaluated,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradient of a penalty at its control points, from the partial derivatives of the nodes' energies: the adjoint of ComputeSlopesAndCurves()
-// in ControlPenalties.h.
+// The gradient of a penalty at its control points, from the partial derivatives of the nodes' energies: the adjoint of
+// ComputeSlopesAndCurves() in ControlPenalties.h.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_ControlPenaltyGradient_h
 #define gpureg_kernels_ControlPenaltyGradient_h

@@ -111,8 +111,8 @@ ResampleRows(int                             interpolation,
 }
 
 #ifdef __cplusplus
-/** The ways of resampling for which kernels are compiled: interpolation, kind of chain, and whether there is one component. On a processor one
- *  kernel is for all. */
+/** The ways of resampling for which kernels are compiled: interpolation, kind of chain, and whether there is one component. On a processor
+ *  one kernel is for all. */
 struct ResampleTileVariants
 {
   static constexpr int  constants = 3;
@@ -160,8 +160,8 @@ ResampleTileGroup(int                             interpolation,
 
 GPUREG_REAL_GROUP_KERNEL(ResampleTileGroup, ResampleTileVariants, 256, 0, "resampling");
 
-/** Makes the same where the chain follows rows. This kernel has a barrier, the other one has none, and no kernel chooses between them at run
- *  time, where the barrier would be in one branch: PoCL 5.0 compiled such a kernel so that in most builds every lane computed lane 0's
+/** Makes the same where the chain follows rows. This kernel has a barrier, the other one has none, and no kernel chooses between them at
+ *  run time, where the barrier would be in one branch: PoCL 5.0 compiled such a kernel so that in most builds every lane computed lane 0's
  *  voxels, without an error. */
 GPUREG_REAL_GROUP_FUNCTION void
 ResampleRowsGroup(int                             interpolation,

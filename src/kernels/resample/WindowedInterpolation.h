@@ -91,8 +91,8 @@ ComputeSincTaps(GPUREG_GLOBAL const real * table, int size, int cell, real fract
   return taps;
 }
 
-/** Finds the voxels of a cut Gaussian that the image has, and its integrals over them (Yushkevich 2010). Where it is cut off at a voxel's edge
- *  but for rounding, the voxel beyond is left out, as it is where nothing is rounded.
+/** Finds the voxels of a cut Gaussian that the image has, and its integrals over them (Yushkevich 2010). Where it is cut off at a voxel's
+ *  edge but for rounding, the voxel beyond is left out, as it is where nothing is rounded.
  *  \param cut distance at which it is cut off, voxels; factor from voxels to the error function's argument */
 GPUREG_REAL_FUNCTION WindowedTaps
 ComputeGaussianTaps(
@@ -264,8 +264,8 @@ FindLabel(const LabelWindow *        a,
   return best;
 }
 
-/** Computes one voxel of the output. runs: of labels, see CountLabelRuns(); numbers: see WindowedCut. Outside of the half-open box [-0.5, size - 0.5) it has the value outside, as
- *  itk::ResampleImageFilter. */
+/** Computes one voxel of the output. runs: of labels, see CountLabelRuns(); numbers: see WindowedCut. Outside of the half-open box [-0.5,
+ *  size - 0.5) it has the value outside, as itk::ResampleImageFilter. */
 GPUREG_REAL_FUNCTION void
 InterpolateWindowed(const WindowedArguments *       a,
                     GPUREG_GLOBAL const real *      input,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of all schemes of diffeomorphic registration share these: one test for each device and scheme, small images, and results to compare.
+// Tests of all schemes of diffeomorphic registration share these: one test for each device and scheme, small images, and results to
+// compare.
 #ifndef DenseCase_h
 #define DenseCase_h
 

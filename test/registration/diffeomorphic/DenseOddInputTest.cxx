@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests odd images that every scheme of diffeomorphic registration takes, on every device: each is compared with the same problem in a plain
-// form.
+// Tests odd images that every scheme of diffeomorphic registration takes, on every device: each is compared with the same problem in a
+// plain form.
 #include "DenseCase.h"
 
 #include "engine/core/Matrix3.h"
@@ -242,8 +242,8 @@ TEST_P(DenseOddInputTest, FindsTheSameForValuesOfAnyMagnitude)
 
 TEST_P(DenseOddInputTest, FindsTheSameForImagesOfDifferentMagnitudes)
 {
-  // A velocity has one value outside of both images, unless that would take the digits of one. Found were 0.1 voxels at the edge; this is 1.5
-  // times as much.
+  // A velocity has one value outside of both images, unless that would take the digits of one. Found were 0.1 voxels at the edge; this is
+  // 1.5 times as much.
   const double most = GetScheme() == DiffeomorphicScheme::Velocity ? 0.15 : 0;
   for (const auto kind : { SimilarityKind::NeighborhoodCorrelation, SimilarityKind::MattesMutualInformation })
   {
@@ -346,8 +346,8 @@ TEST_P(DenseOddInputTest, TakesGridsThatAreTurned)
   turned.matrix = {
     2 * std::cos(angle), -2 * std::sin(angle), 0, 2 * std::sin(angle), 2 * std::cos(angle), 0, 0, 0, 2
   };
-  // SyN and velocities take ITK's gradients: differences along the physical axes, which are 0 where they would reach out of the image. Found were
-  // 0.04 voxels in the mean, and 0.6 at the border; these are 1.5 times as much.
+  // SyN and velocities take ITK's gradients: differences along the physical axes, which are 0 where they would reach out of the image.
+  // Found were 0.04 voxels in the mean, and 0.6 at the border; these are 1.5 times as much.
   const bool isGreedy = GetScheme() == DiffeomorphicScheme::Greedy;
   ExpectPlainResult(turned, isGreedy ? 1e-3 : 0.9, isGreedy ? 1e-4 : 0.06);
   // Axes that are exchanged and run the other way.

@@ -147,8 +147,8 @@ TEST_P(DenseSettingsTest, KeepsTheFieldAtTheFarEdgeFromLevelToLevel)
   auto settings = this->MakeSettings();
   settings.iterations = { 20, 0 };
   const Found found = this->Register(settings);
-  // The last two columns and rows of an odd number lie behind the centre of the coarse grid's last pixel: a field is the same there, and the
-  // exponential of a velocity is nearly.
+  // The last two columns and rows of an odd number lie behind the centre of the coarse grid's last pixel: a field is the same there, and
+  // the exponential of a velocity is nearly.
   const std::size_t width = 41, height = 37;
   double            last = 0, before = 0;
   const auto        add = [&](std::size_t ofLast, std::size_t ofBefore) {

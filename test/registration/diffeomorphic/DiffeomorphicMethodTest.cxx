@@ -241,6 +241,7 @@ TEST_P(DiffeomorphicMethodTest, FollowsADeformation)
     };
     EXPECT_TRUE(method->GetInitialInverseErrors().empty());
     expectLeadsBack(*method->GetInverseTransform());
+    const gpureg::EvaluationStatistics ofBoth = method->GetEvaluationStatistics();
     ASSERT_EQ(method->GetInitialInverseErrors().size(), 1U);
     EXPECT_EQ(method->GetInitialInverseErrors().front().offVoxels, 0);
     EXPECT_GT(method->GetInitialInverseErrors().front().mean, 0);
@@ -251,6 +252,12 @@ TEST_P(DiffeomorphicMethodTest, FollowsADeformation)
     field->SetInverseDisplacementField(Duplicate(*back.GetDisplacementField()));
     expectLeadsBack(*method->GetInverseTransform());
     EXPECT_TRUE(method->GetInitialInverseErrors().empty());
+    // The statistics count both inversions; on the host nothing is downloaded.
+    const gpureg::EvaluationStatistics ofOne = method->GetEvaluationStatistics();
+    const auto voxels = static_cast<std::int64_t>(problem.fixed->GetBufferedRegion().GetNumberOfPixels());
+    EXPECT_GT(ofBoth.launches, ofOne.launches) << scheme;
+    EXPECT_GE(ofBoth.bytesDown - ofOne.bytesDown, GetParam() == "host" ? 0 : 12 * voxels) << scheme;
+    EXPECT_GT(ofBoth.evaluateMilliseconds, 0) << scheme;
   }
 }
 

@@ -109,8 +109,8 @@ struct Case
     return sum;
   }
 
-  /** Returns the demons' force at a voxel, by mm of its displacement, up to a common factor (Thirion 1998): along the moving image's gradient, from
-   *  central differences, which the linear map turns. */
+  /** Returns the demons' force at a voxel, by mm of its displacement, up to a common factor (Thirion 1998): along the moving image's
+   *  gradient, from central differences, which the linear map turns. */
   Point
   ComputeDemonsForce(std::int64_t n) const
   {

@@ -47,7 +47,8 @@ MakeCases(const std::vector<SimilarityKind> & kinds)
     if (n == 1)
     {
       const auto centre = grid.GetCentre();
-      // With these numbers no voxel of the first grid lies on the boundary between two voxels of this grid, where rounding would choose one.
+      // With these numbers no voxel of the first grid lies on the boundary between two voxels of this grid, where rounding would choose
+      // one.
       grid.size[0] -= 4;
       grid.spacing[0] *= 0.93;
       grid.spacing[1] *= 1.07;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the updates of control points between two evaluations (src/engine/registration/free_form/ControlSteps.h, ControlLine.h), on every device,
-// with their definition in doubles and with the host's.
+// Compares the updates of control points between two evaluations (src/engine/registration/free_form/ControlSteps.h, ControlLine.h), on
+// every device, with their definition in doubles and with the host's.
 #include "kernels/core/Prelude.h"
 #include "kernels/core/Adam.h"
 #include "kernels/core/Evaluated.h"

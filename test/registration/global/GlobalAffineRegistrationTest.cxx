@@ -124,8 +124,8 @@ TEST_P(GlobalAffineRegistrationTest, EachCostAndDegreesOfFreedomIn2D)
   const std::pair<unsigned int, const char *> cases[] = {
     { 6, "Euler2DTransform" }, { 7, "Similarity2DTransform" }, { 9, "AffineTransform" }, { 12, "AffineTransform" }
   };
-  // mm, by costs and degrees of freedom, with pixels of 2 mm. Few pixels fill few bins of a joint histogram: those of 0.266 are 0.298, 0.277,
-  // 0.282 and 0.289, of which the older bound, 0.4, is less than 1.5 times.
+  // mm, by costs and degrees of freedom, with pixels of 2 mm. Few pixels fill few bins of a joint histogram: those of 0.266 are 0.298,
+  // 0.277, 0.282 and 0.289, of which the older bound, 0.4, is less than 1.5 times.
   const std::pair<const char *, std::array<double, 4>> costs[] = {
     { "CorrelationRatio", { 0.00468, 0.00548, 0.00499, 0.00747 } },
     { "MattesMutualInformation", { 0.0167, 0.266, 0.246, 0.241 } },

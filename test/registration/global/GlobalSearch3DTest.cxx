@@ -144,7 +144,8 @@ TEST_P(GlobalSearch3DTest, FromFarAwayByMutualInformation)
   EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), 0.0415));
 }
 
-/** Tests the same images, stored in reverse order: the axes of the fixed image are then left-handed, while those of scales and skews are not. */
+/** Tests the same images, stored in reverse order: the axes of the fixed image are then left-handed, while those of scales and skews are
+ *  not. */
 TEST_P(GlobalSearch3DTest, ReversedDirections)
 {
   const ProblemType problem(12, 16 * Degrees);

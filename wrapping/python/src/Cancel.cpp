@@ -27,7 +27,8 @@ IsMainThread()
 class SignalWatch
 {
 public:
-  /** Looks at signals before a task. Any thread may call it, without the GIL. \throws nanobind::python_error if a signal's handler raises. */
+  /** Looks at signals before a task. Any thread may call it, without the GIL. \throws nanobind::python_error if a signal's handler
+   *  raises. */
   void
   Look()
   {

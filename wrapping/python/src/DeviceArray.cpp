@@ -193,8 +193,8 @@ Load(const std::string & device, Array array, Shape shape)
   return std::make_shared<DeviceArray>(std::shared_ptr<const DeviceImage>(std::move(kept), image), std::move(shape));
 }
 
-/** Uploads an array of integers of up to 16 bits to a device, which stay integers there. The host itself reads the array in place, and keeps
- *  it alive. type: NumPy's name of the integers' type. */
+/** Uploads an array of integers of up to 16 bits to a device, which stay integers there. The host itself reads the array in place, and
+ *  keeps it alive. type: NumPy's name of the integers' type. */
 std::shared_ptr<DeviceArray>
 LoadNarrow(const std::string & device, Array array, const std::string & type, Shape shape)
 {

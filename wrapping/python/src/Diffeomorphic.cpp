@@ -104,8 +104,8 @@ PlanTogether(const TeamRegistration &            engine,
   return engine.GetPlans(MakeProblems(dimension, sides, {}), settings);
 }
 
-/** Returns a field of the last registration, mm, as [z][y][x][3], and what pass(take, parallelFor) returns, which passes it to take. size: of
- *  the last level's grid.
+/** Returns a field of the last registration, mm, as [z][y][x][3], and what pass(take, parallelFor) returns, which passes it to take. size:
+ *  of the last level's grid.
  *  \throws BadInputError for another size */
 template <typename TEngine, typename TPass>
 auto

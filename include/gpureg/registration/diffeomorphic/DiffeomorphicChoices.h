@@ -17,7 +17,8 @@ enum class DiffeomorphicScheme : std::uint8_t
 {
   /** Computes one field, with which each step is composed. */
   Greedy,
-  /** Computes two fields, from the middle to either image, and stores their inverses, as itk::SyNImageRegistrationMethod does (Avants 2008). */
+  /** Computes two fields, from the middle to either image, and stores their inverses, as itk::SyNImageRegistrationMethod does (Avants
+   *  2008). */
   SyN,
   /** Computes a stationary velocity v; the deformation is exp(v), and its inverse exp(-v) (Arsigny 2006; Vercauteren 2008). */
   Velocity
@@ -35,8 +36,8 @@ enum class DiffeomorphicOptimizer : std::uint8_t
 /** Names the algorithm of the Gaussians that smooth updates and fields. */
 enum class DiffeomorphicSmoothing : std::uint8_t
 {
-  /** Convolves with the weights of itk::GaussianOperator, a discrete Gaussian that is cut off where a thousandth of its sum is left. The time
-   *  grows with sigma. */
+  /** Convolves with the weights of itk::GaussianOperator, a discrete Gaussian that is cut off where a thousandth of its sum is left. The
+   *  time grows with sigma. */
   Discrete,
   /** Computes recursions, as itk::RecursiveGaussianImageFilter does. The time is the same for any sigma; below a sigma of half a voxel the
    *  result is no Gaussian. */

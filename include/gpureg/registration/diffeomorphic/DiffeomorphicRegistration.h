@@ -64,9 +64,9 @@ struct DiffeomorphicProblem
 /** Names the displacements that a registration computes. */
 enum class DeformationField
 {
-  /** The displacements of the fixed image's points to the moving image's, before DiffeomorphicProblem::initial; and their inverse, which the
-   *  greedy scheme does not have. SyN's inverse is the composition of the halves' inverses, as in ITK, which are iterated until their errors
-   *  are small. */
+  /** The displacements of the fixed image's points to the moving image's, before DiffeomorphicProblem::initial; and their inverse, which
+   *  the greedy scheme does not have. SyN's inverse is the composition of the halves' inverses, as in ITK, which are iterated until their
+   *  errors are small. */
   Forward,
   Inverse,
   /** The halves of both, and their inverses: SyN's alone. */
@@ -79,8 +79,8 @@ enum class DeformationField
 /** Holds the settings of SyN, besides those of all schemes, in the words of itk::SyNImageRegistrationMethod. */
 struct SyNSettings
 {
-  /** Number of voxels along each axis that a voxel of a level's grid stands for, one a level. Empty: twice as many from level to level, 1 at
-   *  the finest one, along the axis of the shortest voxels, and as many along the others as come closest to that length. */
+  /** Number of voxels along each axis that a voxel of a level's grid stands for, one a level. Empty: twice as many from level to level, 1
+   *  at the finest one, along the axis of the shortest voxels, and as many along the others as come closest to that length. */
   std::vector<Size> shrinkFactors;
   /** Standard deviations by which a level's images are smoothed; they are not shrunk. One a level; empty: the number of finer levels, in
    *  voxels. */
@@ -100,11 +100,11 @@ struct DiffeomorphicSettings
   /** Number of iterations at each level, the coarsest first. The finest level has the fixed image's voxels, and voxels are twice as long
    *  from level to level. */
   std::vector<int> iterations{ 100, 100, 100, 50 };
-  /** Greedily and by a velocity one that serves fields (SimilarityDescription::isForFields); by SyN one that serves SyN (isForSyN). Demons take
-   *  the gradient of the fixed image where both images move to the middle, as ITK's metric does, and greedily that of the moving image; the
-   *  forces are 0 where values differ by less than 0.001, and images whose values all do so are an error. The others find the same for
-   *  values of any magnitude; SyN and velocities take a correlation over neighborhoods for 1 where values vary by less than about 1e-4, as ITK's
-   *  class does, unless that would leave nothing. A radius is in a level's voxels. */
+  /** Greedily and by a velocity one that serves fields (SimilarityDescription::isForFields); by SyN one that serves SyN (isForSyN). Demons
+   *  take the gradient of the fixed image where both images move to the middle, as ITK's metric does, and greedily that of the moving
+   *  image; the forces are 0 where values differ by less than 0.001, and images whose values all do so are an error. The others find the
+   *  same for values of any magnitude; SyN and velocities take a correlation over neighborhoods for 1 where values vary by less than about
+   *  1e-4, as ITK's class does, unless that would leave nothing. A radius is in a level's voxels. */
   SimilaritySettings similarity{ SimilarityKind::NeighborhoodCorrelation, 32, 2 };
   /** The first pair's share of the updates, relative to the weights of further pairs: as in itk::ObjectToObjectMultiMetricv4 each
    *  similarity's derivative is divided by its magnitude over all voxels, multiplied by its weight, and added to the others. 0: the pair
@@ -114,13 +114,13 @@ struct DiffeomorphicSettings
    *  none. */
   double updateSigma = 1.732;
   double fieldSigma = 0.6;
-  /** How these Gaussians are computed; both continue the field beyond the grid's edge. Recursive ones are for the greedy scheme and the velocity,
-   *  on devices with double precision; SyN's are discrete, as ITK's are. */
+  /** How these Gaussians are computed; both continue the field beyond the grid's edge. Recursive ones are for the greedy scheme and the
+   *  velocity, on devices with double precision; SyN's are discrete, as ITK's are. */
   DiffeomorphicSmoothing smoothing = DiffeomorphicSmoothing::Discrete;
   /** Length of the longest vector of each update, in a level's voxels; of a velocity, at most. */
   double step = 1;
-  /** How long a step is: of the longest vector, or by Adam, whose steps are of that length at most. Adam is for the greedy scheme, and takes 24
-   *  bytes a voxel more. */
+  /** How long a step is: of the longest vector, or by Adam, whose steps are of that length at most. Adam is for the greedy scheme, and
+   *  takes 24 bytes a voxel more. */
   DiffeomorphicOptimizer optimizer = DiffeomorphicOptimizer::LongestVector;
   /** Factors of the derivative's components, along physical axes: 0 for an axis that nothing is to move along. By Adam 0 or 1. */
   std::array<double, 3> weights{ 1, 1, 1 };
@@ -129,8 +129,8 @@ struct DiffeomorphicSettings
   double convergenceThreshold = 1e-6;
   int    convergenceWindow = 0;
   /** Holds the settings that SyN alone has. SyN gives the settings above ITK's meaning: updateSigma and fieldSigma are the square roots of
-   *  ITK's variances, and step is the length by which each update moves either image. ITK's defaults are an updateSigma of √3, a fieldSigma of
-   *  √½, a step of 0.25 and a convergenceWindow of 10; most programs set a fieldSigma of 0 and a step of 0.1 or 0.2. */
+   *  ITK's variances, and step is the length by which each update moves either image. ITK's defaults are an updateSigma of √3, a fieldSigma
+   *  of √½, a step of 0.25 and a convergenceWindow of 10; most programs set a fieldSigma of 0 and a step of 0.1 or 0.2. */
   SyNSettings syn;
   /** Ranges of values, as GlobalSettings::fixedRange and movingRange. */
   std::optional<ValueRange> fixedRange;
@@ -142,9 +142,9 @@ using DiffeomorphicProgress = DeformationProgress;
 /** Describes the result of one level. */
 struct DiffeomorphicLevelResult
 {
-  /** Cost before each step: greedily the similarity's value times its sign, of a correlation over neighborhoods minus the mean of the signed
-   *  squared correlation, and of several pairs the mean by weights; by SyN and by a velocity ITK's value of the metric, the mean of those of
-   *  both directions, and of several pairs that of the first one, as ITK has it. */
+  /** Cost before each step: greedily the similarity's value times its sign, of a correlation over neighborhoods minus the mean of the
+   *  signed squared correlation, and of several pairs the mean by weights; by SyN and by a velocity ITK's value of the metric, the mean of
+   *  those of both directions, and of several pairs that of the first one, as ITK has it. */
   std::vector<double> costs;
   /** Number of voxels of the level. */
   std::int64_t voxels = 0;
@@ -171,12 +171,12 @@ struct DiffeomorphicResult
  *  - Greedily: u(x) ← v(x) + u(x + v(x)), and the field is smoothed (Yushkevich 2016).
  *  - SyN, as itk::SyNImageRegistrationMethod computes it, with an inverse (Avants 2008).
  *  - By a stationary velocity: v(x) ← v(x) + d(x), and v is smoothed. The deformation is exp(v), and its inverse exp(-v), by scaling and
- *    squaring (Arsigny 2006; Vercauteren 2008); the similarity and its derivatives are those of both images in the middle, as in SyN. At the end v
- *    is smoothed where exp(v) folds, 20 times at most.
+ *    squaring (Arsigny 2006; Vercauteren 2008); the similarity and its derivatives are those of both images in the middle, as in SyN. At
+ *    the end v is smoothed where exp(v) folds, 20 times at most.
  *
  *  The images are on the device already, and no voxel is transferred until the result. An iteration transfers some numbers at most: SyN's
- *  whether its inversions have ended, mutual information's ranges of values, and the costs of the level where there is a convergence window. The arrays
- *  stay on the device for the next registration of images of the same size.
+ *  whether its inversions have ended, mutual information's ranges of values, and the costs of the level where there is a convergence
+ *  window. The arrays stay on the device for the next registration of images of the same size.
  *
  *  Use one object from one thread at a time. Every function throws gpureg::Error, and the object can be used again after an error. */
 class GPURegistration_EXPORT DiffeomorphicRegistration : public Engine
@@ -198,8 +198,8 @@ public:
 
   /** Registers two images, or several pairs by one deformation.
    *  \param problem the images, with masks, and the initial transform.
-   *  \param settings the settings. progress and levelDone may change them: iterations that follow go by the new ones, and levels that follow
-   *  exist if there are settings for them. A level that has begun takes no more iterations than it began with.
+   *  \param settings the settings. progress and levelDone may change them: iterations that follow go by the new ones, and levels that
+   *  follow exist if there are settings for them. A level that has begun takes no more iterations than it began with.
    *  \param parallelFor the threads to use.
    *  \param progress called from the caller's thread before each iteration, when the device may not have finished the iterations of the
    *  last 40 ms, or the last two iterations; may throw to end the work, and may be empty.
@@ -229,8 +229,8 @@ public:
                     const ParallelFor &                                                                   parallelFor,
                     DeformationField field = DeformationField::Forward);
 
-  /** Passes the inverse of the last registration's deformation to take, as TakeDisplacements() does, refined until it undoes the deformation to
-   *  1e-4 voxels at each voxel that does not fold. Returns how well it does so, which is measured on the device.
+  /** Passes the inverse of the last registration's deformation to take, as TakeDisplacements() does, refined until it undoes the
+   *  deformation to 1e-4 voxels at each voxel that does not fold. Returns how well it does so, which is measured on the device.
    *  \throws BadInputError if there is none, or the scheme has no inverse. */
   InverseErrors
   TakeInverse(const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,

@@ -43,12 +43,12 @@ struct GlobalProblem
 /** Holds the settings of a search. */
 struct GlobalSettings
 {
-  /** Names the cost of the first pair. With several pairs the search minimises the weighted mean of their costs; the first pair's weight is 1.
-   *  Each cost is then a likelihood in nats a voxel (Roche 2000), 0 for unrelated images: minus the mutual information; half the logarithm of
-   *  1 - r², of the correlation ratio, and of mean squares relative to those of unrelated images; the logarithm of absolute differences
-   *  relative to those of unrelated images. itk::ObjectToObjectMultiMetricv4 divides each derivative by its length instead, and so follows
-   *  no function's derivative. If a further pair has 0 bins, the search takes the usual number. Without an initial map the search begins
-   *  with the first pair's centres of mass on each other. */
+  /** Names the cost of the first pair. With several pairs the search minimises the weighted mean of their costs; the first pair's weight is
+   *  1. Each cost is then a likelihood in nats a voxel (Roche 2000), 0 for unrelated images: minus the mutual information; half the
+   *  logarithm of 1 - r², of the correlation ratio, and of mean squares relative to those of unrelated images; the logarithm of absolute
+   *  differences relative to those of unrelated images. itk::ObjectToObjectMultiMetricv4 divides each derivative by its length instead, and
+   *  so follows no function's derivative. If a further pair has 0 bins, the search takes the usual number. Without an initial map the
+   *  search begins with the first pair's centres of mass on each other. */
   GlobalCost cost = GlobalCost::CorrelationRatio;
   /** 3: translation; 6: and rotation; 7: and one scale; 9: and one scale along each axis of the fixed image; 12: and skews. In two
    *  dimensions these numbers stand for 2, 3, 4, 5 and 6 degrees of freedom. A translation has no angles to search. */

@@ -46,7 +46,8 @@ public:
   void
   UploadPoints(const DisplacementGrid & grid);
 
-  /** Uploads the control points in fixed point, for MoveInFixedPoint(). \param toIndex maps vectors in mm to the units of the displacements */
+  /** Uploads the control points in fixed point, for MoveInFixedPoint(). \param toIndex maps vectors in mm to the units of the
+   *  displacements */
   void
   UploadPointsInFixedPoint(const DisplacementGrid & grid, const Matrix3 & toIndex);
 

@@ -12,7 +12,8 @@ namespace gpureg
 
 namespace
 {
-/** Checks the grids of a chain. \throws UnsupportedError if one of a chain's grids has more rows, or more voxels in a slice, than 32 bits count */
+/** Checks the grids of a chain. \throws UnsupportedError if one of a chain's grids has more rows, or more voxels in a slice, than 32 bits
+ *  count */
 void
 CheckGrids(const ChainedGrid & chain)
 {

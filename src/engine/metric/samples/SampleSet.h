@@ -45,8 +45,8 @@ public:
   void
   SetMoving(const MovingImage & image, bool readsQuads, const ParallelFor & parallelFor);
 
-  /** Describes samples and moving image, which need be on no device, instead of setting them, and writes down the arrays that SetFixed() and
-   *  SetMoving() make of images on the device. MakeProblem() then makes the arguments of evaluations, whose arrays can be counted.
+  /** Describes samples and moving image, which need be on no device, instead of setting them, and writes down the arrays that SetFixed()
+   *  and SetMoving() make of images on the device. MakeProblem() then makes the arguments of evaluations, whose arrays can be counted.
    *  \param name what the arrays' names begin with */
   void
   Plan(const FixedSamples & samples,

@@ -127,8 +127,8 @@ CheckGrid(const RegisteredImage & first, const RegisteredImage & image, int dime
   }
 }
 
-/** \throws BadInputError if SyN cannot register an image of this size, or if a level's smoothing would leave nothing of it. which: "fixed" or
- *  "moving" */
+/** \throws BadInputError if SyN cannot register an image of this size, or if a level's smoothing would leave nothing of it. which: "fixed"
+ *  or "moving" */
 void
 CheckImageOfSyN(const RegisteredImage & image, const char * which, int dimension, const SyNSettings & syn)
 {

@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
 namespace gpureg
@@ -137,7 +138,8 @@ public:
       MemoryPointer &            scratch = m_Workspace.second;
       const InvertedDeformation  made = m_Scheme->MakeInverse();
       InverseErrors              errors = m_Inverse.Measure(grid, made.deformation, made.inverse, reducer, scratch);
-      errors.foldedVoxels = m_Jacobian.Measure(grid, made.deformation, reducer, scratch).foldedVoxels;
+      errors.foldedVoxels =
+        m_FoldedVoxels ? *m_FoldedVoxels : m_Jacobian.Measure(grid, made.deformation, reducer, scratch).foldedVoxels;
       this->Pass(made.inverse, take);
       return errors;
     });
@@ -309,6 +311,7 @@ private:
     const int  most = settings.iterations[static_cast<std::size_t>(number)];
     int        iterations = most;
     m_Scheme->BeginLevel(problem, settings, number);
+    m_FoldedVoxels.reset();
     const LevelGrid & level = m_Scheme->GetLevel();
     m_Voxels = GetVoxels(level, level.slab.own).count;
     Throttle   throttle(*m_Queue);
@@ -377,6 +380,7 @@ private:
     }
     result.smallestDeterminant = changes.smallestDeterminant;
     result.foldedVoxels = changes.foldedVoxels;
+    m_FoldedVoxels = changes.foldedVoxels;
     result.logDeterminantDeviation = changes.logDeterminantDeviation;
     if (result.foldedVoxels > 0)
     {
@@ -398,7 +402,9 @@ private:
   std::uintptr_t               m_Registrations = 0;
   // Voxels of the current or the last registration's field; 0 if there is none.
   std::int64_t m_Voxels = 0;
-  bool         m_IsTimed = false;
+  // Those of them where the deformation folds; none while it changes.
+  std::optional<std::int64_t> m_FoldedVoxels;
+  bool                        m_IsTimed = false;
 };
 
 DiffeomorphicRegistration::DiffeomorphicRegistration(const std::string & deviceName)

@@ -20,7 +20,8 @@ public:
     : m_Workspace(workspace)
   {}
 
-  /** Resamples the means on a level's grid. before: the previous level; if its dimension is 0 this is the first level, and steps count from 0. */
+  /** Resamples the means on a level's grid. before: the previous level; if its dimension is 0 this is the first level, and steps count from
+   *  0. */
   void
   BeginLevel(const LevelGrid & before, const LevelGrid & level);
 

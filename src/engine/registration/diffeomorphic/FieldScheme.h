@@ -21,7 +21,8 @@ namespace gpureg
 bool
 HasWeights(const DiffeomorphicSettings & settings);
 
-/** Holds what every scheme has: the grid of a level, the Gaussians, how an update gets its weights and its length, and when a level ends. */
+/** Holds what every scheme has: the grid of a level, the Gaussians, how an update gets its weights and its length, and when a level
+ *  ends. */
 class FieldScheme : public SchemeSteps
 {
 public:
@@ -55,8 +56,8 @@ protected:
   SetLevel(const LevelGrid & level, const DiffeomorphicSettings & settings);
 
   /** Enqueues the smoothing of weighted forces into an update; the arrays are those of FieldSmoother::Smooth(). If the settings ask for
-   *  Adam, replaces the update by Adam's step. Writes to m_Factors the factor that gives the update's longest vector the length; Adam's step
-   *  is shortened, but never lengthened. second is overwritten.
+   *  Adam, replaces the update by Adam's step. Writes to m_Factors the factor that gives the update's longest vector the length; Adam's
+   *  step is shortened, but never lengthened. second is overwritten.
    *  \param length in voxels; negative for forces that point the other way
    *  \param slot kernels::FactorOfOuter or kernels::FactorOfInner */
   void
@@ -75,8 +76,8 @@ protected:
     return 2 * sizeof(float) * static_cast<std::size_t>(kernels::CountFieldVoxels(&grid));
   }
 
-  /** Takes Newton's steps from an inverse of a deformation on, until it undoes the deformation to 1e-4 voxels. errors: of CountErrorBytes(), is
-   *  overwritten. */
+  /** Takes Newton's steps from an inverse of a deformation on, until it undoes the deformation to 1e-4 voxels. errors: of
+   *  CountErrorBytes(), is overwritten. */
   void
   RefineInverse(const Memory & deformation, Memory & inverse, Memory & errors);
 

@@ -11,8 +11,8 @@
 namespace gpureg
 {
 
-/** Adds up the forces of several similarities on the device, as itk::ObjectToObjectMultiMetricv4 does: see kernels/field/ForceSum.h. A common
- *  factor, the mean magnitude, is left out, since every scheme scales the sum to a step. */
+/** Adds up the forces of several similarities on the device, as itk::ObjectToObjectMultiMetricv4 does: see kernels/field/ForceSum.h. A
+ *  common factor, the mean magnitude, is left out, since every scheme scales the sum to a step. */
 class ForceSum
 {
 public:

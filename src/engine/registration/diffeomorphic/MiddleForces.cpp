@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 namespace gpureg
 {
@@ -174,6 +175,16 @@ MiddleForces::Enqueue(MiddleRole role, int t, int & sign)
     }
   }
   m_Scratch = areSeveral ? m_OfAll.get() : &m_Pairs.front()->GetForces();
+  return *m_Scratch;
+}
+
+Memory &
+MiddleForces::GetScratch() const
+{
+  if (m_Scratch == nullptr)
+  {
+    throw std::logic_error("the level has no array of a derivative yet: call Enqueue() first");
+  }
   return *m_Scratch;
 }
 

@@ -28,8 +28,8 @@ std::vector<MiddleSources>
 ListMiddleSources(const std::vector<WeighedPair> & pairs, const MakeMiddleSources & make);
 
 /** The similarities of all pairs of images in the middle of a level, and their derivatives by the points of either image, as
- *  itk::SyNImageRegistrationMethod computes them: from central differences of the resampled images. Each iteration has two evaluations, with
- *  exchanged roles. */
+ *  itk::SyNImageRegistrationMethod computes them: from central differences of the resampled images. Each iteration has two evaluations,
+ *  with exchanged roles. */
 class MiddleForces
 {
 public:
@@ -75,12 +75,16 @@ public:
   Memory &
   Enqueue(MiddleRole role, int t, int & sign);
 
-  /** Returns the array of the last derivative, which other work may overwrite; null if there is none yet on the level's grid. */
-  Memory *
-  GetScratch() const
+  /** Says whether there was a derivative on the level's grid. */
+  bool
+  HasScratch() const
   {
-    return m_Scratch;
+    return m_Scratch != nullptr;
   }
+
+  /** Returns the array of the last derivative, which other work may overwrite. \throws std::logic_error if HasScratch() is false */
+  Memory &
+  GetScratch() const;
 
   /** Waits for the device, and returns the costs of the level's first count iterations: the mean of both evaluations of the first pair, as
    *  ITK has it.
@@ -112,7 +116,7 @@ private:
   std::vector<std::unique_ptr<MiddlePair>> m_Pairs;
   std::int64_t                             m_Elements = 0; // of a field
   bool                                     m_BeginsDeformed = false;
-  Memory *                                 m_Scratch = nullptr; // see GetScratch()
+  Memory *                                 m_Scratch = nullptr; // see HasScratch()
   MemoryPointer                            m_OfAll;             // float[3] a voxel: the sum of several pairs
   MemoryPointer                            m_Values;            // float: see GetSlot()
 };

@@ -139,8 +139,8 @@ private:
   std::array<ImageSummary, 2>
   ComputeRanges(const char * remedy);
 
-  /** Says whether the gradient in the forces is the fixed image's, as itk::DemonsImageToImageMetricv4 has it by default. Then the forces are
-   *  minus those of the exchanged images, whose moving image is the fixed one. */
+  /** Says whether the gradient in the forces is the fixed image's, as itk::DemonsImageToImageMetricv4 has it by default. Then the forces
+   *  are minus those of the exchanged images, whose moving image is the fixed one. */
   bool
   ReadsFixedGradient() const
   {

@@ -232,7 +232,7 @@ SyNScheme::MoveSide(Side & side, const Memory & factors, const Memory & update)
                                             Output<RealNumber>(*side.toMiddle));
   if (this->SmoothsField())
   {
-    m_FieldSmoother.Smooth(*side.toMiddle, *m_Workspace.first, *m_Forces.GetScratch(), *side.toMiddle);
+    m_FieldSmoother.Smooth(*side.toMiddle, *m_Workspace.first, m_Forces.GetScratch(), *side.toMiddle);
   }
   m_Inverter.Enqueue(
     &side == &m_Fixed ? 0 : 1, *side.toMiddle, *side.fromMiddle, m_Workspace.reducer, *m_Workspace.first);
@@ -301,18 +301,17 @@ InvertedDeformation
 SyNScheme::MakeInverse()
 {
   // The deformation lies where forces were, if there were some on the level's grid.
-  Memory * deformation = m_Forces.GetScratch();
-  if (deformation == nullptr)
+  if (!m_Forces.HasScratch())
   {
     this->ReserveOtherUpdate();
-    deformation = m_OtherUpdate.get();
   }
+  Memory & deformation = m_Forces.HasScratch() ? m_Forces.GetScratch() : *m_OtherUpdate;
   Memory & inverse = *m_Workspace.first;
-  this->ComposeHalves(m_Fixed, m_Moving, *deformation);
+  this->ComposeHalves(m_Fixed, m_Moving, deformation);
   this->ComposeHalves(m_Moving, m_Fixed, inverse);
   Reserve(*m_Workspace.queue, m_Workspace.second, CountErrorBytes(m_Level.grid));
-  this->RefineInverse(*deformation, inverse, *m_Workspace.second);
-  return { *deformation, inverse };
+  this->RefineInverse(deformation, inverse, *m_Workspace.second);
+  return { deformation, inverse };
 }
 
 void

@@ -89,8 +89,8 @@ private:
   void
   MakeUpdateOf(const DiffeomorphicSettings & settings, MiddleRole role, int t, Memory & update);
 
-  /** Enqueues the composition of a side's field with factors[0] times an update, and the inversions, which m_Inverter finishes. Overwrites the
-   *  workspace's arrays. */
+  /** Enqueues the composition of a side's field with factors[0] times an update, and the inversions, which m_Inverter finishes. Overwrites
+   *  the workspace's arrays. */
   void
   MoveSide(Side & side, const Memory & factors, const Memory & update);
 

@@ -146,9 +146,9 @@ VelocityScheme::Unfold()
 Memory &
 VelocityScheme::GetScratch()
 {
-  if (Memory * const scratch = m_Forces.GetScratch())
+  if (m_Forces.HasScratch())
   {
-    return *scratch;
+    return m_Forces.GetScratch();
   }
   Reserve(*m_Workspace.queue, m_Workspace.second, CountBytes(m_Level.grid));
   return *m_Workspace.second;

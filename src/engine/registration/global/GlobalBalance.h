@@ -42,8 +42,8 @@ private:
 
 /** Returns directions that span the given degrees of freedom at a pose. A step along each direction shows equally in the fixed image,
  *  namely as much as those of the given directions do on average, and independently of the others, so that a cost has equal curvature along
- *  all of them. Without it, a search would end early: a rotation and a skew of an elongated object act in nearly the same way, and along short edges,
- *  or across thin objects, either hardly shows.
+ *  all of them. Without it, a search would end early: a rotation and a skew of an elongated object act in nearly the same way, and along
+ *  short edges, or across thin objects, either hardly shows.
  *  \param gradients sums of the fixed image about the frame's centre */
 PoseDirections
 BalanceDirections(const PoseFrame &      frame,

@@ -29,8 +29,8 @@ SearchLines(GlobalLevel &            level,
             double                   lastStep,
             std::vector<PosedCost> & poses);
 
-/** Says when a quasi-Newton search of a candidate ends: after so many steps in a row that are shorter than the tolerance. One short step may
- *  be the first one after the curvature was lost, far from the minimum. */
+/** Says when a quasi-Newton search of a candidate ends: after so many steps in a row that are shorter than the tolerance. One short step
+ *  may be the first one after the curvature was lost, far from the minimum. */
 struct SearchEnd
 {
   double tolerance = 0; // mm

@@ -45,8 +45,8 @@ public:
     return m_UnrelatedCost;
   }
 
-  /** Returns the shortest edge in mm, in each pair of the image whose shortest edge is longer. A search ends at the resolution of that image of
-   *  the finest pair. */
+  /** Returns the shortest edge in mm, in each pair of the image whose shortest edge is longer. A search ends at the resolution of that
+   *  image of the finest pair. */
   double
   GetShortEdge() const;
 

@@ -19,7 +19,8 @@ struct PosedCost
 {
   Pose   pose;
   double cost = 0;
-  /** The share of the first fixed image's voxels, inside its mask, that lie in the first moving image; 0 if no voxel of another pair does. */
+  /** The share of the first fixed image's voxels, inside its mask, that lie in the first moving image; 0 if no voxel of another pair
+   *  does. */
   double overlap = 0;
 };
 
@@ -106,7 +107,8 @@ public:
   std::vector<PosedCost>
   ComputeCosts(const PoseFrame & frame, const std::vector<Pose> & poses, const ParallelFor & parallelFor);
 
-  /** Evaluates the cost and its derivatives, times the pair's weight, at base, moved by along, in mm, along the directions of directions. */
+  /** Evaluates the cost and its derivatives, times the pair's weight, at base, moved by along, in mm, along the directions of
+   *  directions. */
   PosedSlope
   ComputeSlope(const PoseFrame &      frame,
                const Pose &           base,

@@ -204,8 +204,8 @@ private:
     }
   }
 
-  /** Returns the number of bins of a pair at a level, 0 for a cost without bins: fewer at coarse levels, and, unless the caller has set it, no
-   *  more than the samples fill. With too few samples per bin, a smaller overlap would have a lower cost by chance. */
+  /** Returns the number of bins of a pair at a level, 0 for a cost without bins: fewer at coarse levels, and, unless the caller has set it,
+   *  no more than the samples fill. With too few samples per bin, a smaller overlap would have a lower cost by chance. */
   int
   GetBins(int level, std::size_t place) const
   {

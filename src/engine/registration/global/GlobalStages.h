@@ -16,8 +16,8 @@
 namespace gpureg
 {
 
-/** The images of a search with voxels that are 1, 2, 4 and 8 times as long as the finest ones, the finest level (index 0) first. The levels'
- *  names are those of a head. */
+/** The images of a search with voxels that are 1, 2, 4 and 8 times as long as the finest ones, the finest level (index 0) first. The
+ *  levels' names are those of a head. */
 using GlobalLevels = std::array<std::unique_ptr<GlobalLevel>, 4>;
 enum GlobalLevelNumber
 {

@@ -15,9 +15,10 @@ struct Information
   double slope = 0;
 };
 
-/** Returns a cost in the unit that all costs share: minus the logarithm of a voxel's likelihood relative to that of unrelated images (Roche 2000).
- *  Residuals are taken as normal for mean squares, correlation and correlation ratio, and as Laplace-distributed for absolute differences.
- *  Mutual information has this unit already; its normalised form is taken as it is. \param unrelated the cost of unrelated images */
+/** Returns a cost in the unit that all costs share: minus the logarithm of a voxel's likelihood relative to that of unrelated images (Roche
+ *  2000). Residuals are taken as normal for mean squares, correlation and correlation ratio, and as Laplace-distributed for absolute
+ *  differences. Mutual information has this unit already; its normalised form is taken as it is. \param unrelated the cost of unrelated
+ *  images */
 Information
 ComputeInformation(SimilarityKind kind, double cost, double unrelated);
 

@@ -334,7 +334,8 @@ JoinRow(int variant, const CorrelationRatioArguments * a, int row, const u32 * c
   }
 }
 
-/** Computes what the sample at a position adds to its fixed bin's entries, in the unit of ReadChunk. Returns 0 if the sample is not valid. */
+/** Computes what the sample at a position adds to its fixed bin's entries, in the unit of ReadChunk. Returns 0 if the sample is not
+ *  valid. */
 GPUREG_FUNCTION int
 ComputeEntries(int                               variant,
                const CorrelationRatioArguments * a,

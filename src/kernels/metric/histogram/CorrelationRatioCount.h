@@ -44,7 +44,8 @@ RowOfLaneSum(int lane, int rows)
   return 2 * lane % rows;
 }
 
-/** Splits a lane's sum: the entry of the even row counts multiples of 2^CorrelationRatioSquaresShift, that of the next row the remainder. */
+/** Splits a lane's sum: the entry of the even row counts multiples of 2^CorrelationRatioSquaresShift, that of the next row the
+ *  remainder. */
 GPUREG_FUNCTION void
 SplitLaneSum(u64 laneSum, u32 * even, u32 * odd)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums over the samples of each fixed bin, in fixed point: sums of integers do not depend on the order of the additions. A fixed bin has a
-// row of entries: the moving bins of a joint histogram, or sums of powers of moving values. A sample adds to some entries of its row, as a rule
-// to four adjacent ones, its window. A fixed bin also has a row of a table, which gives the weights of its samples' forces.
+// row of entries: the moving bins of a joint histogram, or sums of powers of moving values. A sample adds to some entries of its row, as a
+// rule to four adjacent ones, its window. A fixed bin also has a row of a table, which gives the weights of its samples' forces.
 // A metric defines CountSample(), or ComputeWindow() and includes WindowCount.h; CountLaneSum(), or includes LaneSum.h; ReadChunk() and
 // ComputeForce(); and the fixed-point counterparts of these.
 // Shared by C++, CUDA C++ and OpenCL C.

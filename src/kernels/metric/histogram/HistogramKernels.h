@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work-groups of the two passes of every metric that has a histogram, for the devices that have work-groups: CUDA and OpenCL.
-// MetricArguments is the metric's own; its CountSample(), CountLaneSum(), ReadChunk(), ComputeForce() and ComputeFixedPointForce() must be defined
-// before this header is included. src/host/metric/histogram/HostHistogramPasses.h computes the same in plain loops; tests compare the two.
+// MetricArguments is the metric's own; its CountSample(), CountLaneSum(), ReadChunk(), ComputeForce() and ComputeFixedPointForce() must be
+// defined before this header is included. src/host/metric/histogram/HostHistogramPasses.h computes the same in plain loops; tests compare
+// the two.
 //
 // A prelude for these adds: GPUREG_LOCAL, GPUREG_GROUP_FUNCTION, GPUREG_METRIC_GROUP_FUNCTION, LaneIndex(), LaneCount(), GroupIndex(),
 // GroupIndexY(), GroupCountY(), LocalBarrier(), AddWindow().

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The value of the joint histogram's metric: the joint density, smoothed by a Gaussian along both axes, and its mutual information. In
-// double precision, as ITK computes it, and rounded identically by every compiler (RoundedProduct.h): a candidate's value is the same to the bit
-// on the host and on a device. So each sum is taken in a fixed order, along a line of bins. Each function computes one entry or line of a
-// step; between steps, a device's group waits at a barrier.
+// double precision, as ITK computes it, and rounded identically by every compiler (RoundedProduct.h): a candidate's value is the same to
+// the bit on the host and on a device. So each sum is taken in a fixed order, along a line of bins. Each function computes one entry or
+// line of a step; between steps, a device's group waits at a barrier.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_JointHistogramDensity_h
 #define gpureg_kernels_JointHistogramDensity_h

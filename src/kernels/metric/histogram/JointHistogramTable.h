@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table that the second pass looks up, from the counts of a joint histogram: the counts smoothed by a Gaussian along both axes, an
-// edge's count repeated beyond it, as in itk::DiscreteGaussianImageFilter, and one of their marginals. Each function computes one entry of a
-// step; between steps, a device's group waits at a barrier. The derivative does not depend on the unit of the counts.
+// edge's count repeated beyond it, as in itk::DiscreteGaussianImageFilter, and one of their marginals. Each function computes one entry of
+// a step; between steps, a device's group waits at a barrier. The derivative does not depend on the unit of the counts.
 // Shared by C++, CUDA C++ and OpenCL C.
 #ifndef gpureg_kernels_JointHistogramTable_h
 #define gpureg_kernels_JointHistogramTable_h

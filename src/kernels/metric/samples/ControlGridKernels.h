@@ -16,7 +16,8 @@ enum
  *  in a segment are summed first. rowWeights and rowFirsts: the weights along x, and the first column with a non-zero weight, or -1; in
  *  separate arrays, so that neighbouring lanes read adjacent elements. segmentColumns: for each segment of a row, its first column and
  *  the number of its columns; expanded: see ExpandAlongZ; displacement: float[3] for each voxel; scratch: for each row of the group its
- *  columns, 3·MostSegmentColumns floats, and its displacements, 3·SegmentVoxels floats, so that neighbouring lanes store adjacent floats. */
+ *  columns, 3·MostSegmentColumns floats, and its displacements, 3·SegmentVoxels floats, so that neighbouring lanes store adjacent
+ *  floats. */
 GPUREG_GROUP_FUNCTION void
 MoveRowsGroup(const ControlGridArguments *         a,
               GPUREG_GLOBAL const float4 *         rowWeights,
@@ -77,8 +78,8 @@ MoveRowsGroup(const ControlGridArguments *         a,
 
 GPUREG_GROUP_KERNEL(MoveRowsGroup, 256, RowScratch, "moving voxels by control points");
 
-/** Computes the adjoint interpolation along adjacent lines, for a tile of control points: groups along x have the lines, along y the tiles, and
- *  along z the slices along the outer axis. in: float[outer][length][inner]; out: float[outer][controls][inner]. */
+/** Computes the adjoint interpolation along adjacent lines, for a tile of control points: groups along x have the lines, along y the tiles,
+ *  and along z the slices along the outer axis. in: float[outer][length][inner]; out: float[outer][controls][inner]. */
 GPUREG_GROUP_FUNCTION void
 ApplyAdjointAlongGroup(const AdjointArguments *             a,
                        GPUREG_GLOBAL const float *          in,

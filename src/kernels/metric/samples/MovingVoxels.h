@@ -43,8 +43,8 @@ MakeBinCell(const VolumeShape * shape, GPUREG_GLOBAL const u8 * bins, GPUREG_GLO
 
 GPUREG_ITEM_KERNEL(MakeBinCell, 65536, "making cells of bins");
 
-/** Multiplies a packed voxel's gradient by a factor and replaces its value, by 0 if there are no values. A factor of 0 leaves nothing of the
- *  gradient, whatever it was. */
+/** Multiplies a packed voxel's gradient by a factor and replaces its value, by 0 if there are no values. A factor of 0 leaves nothing of
+ *  the gradient, whatever it was. */
 GPUREG_FUNCTION void
 ReplaceValue(
   GPUREG_GLOBAL const float * values, int hasValues, float gradientFactor, GPUREG_GLOBAL float4 * packed, i64 voxel)

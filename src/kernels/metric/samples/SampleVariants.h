@@ -14,7 +14,8 @@ enum
   PlainFixedPointVariant = SamplesAreFixedPoint,
   /** The plain case over points. */
   PlainPointsVariant = SamplesAreFixedPoint | SamplesArePoints,
-  /** Displacement fields over a grid, for values and for forces along the interpolation's derivative; some metrics have kernels for these. */
+  /** Displacement fields over a grid, for values and for forces along the interpolation's derivative; some metrics have kernels for
+   *  these. */
   FieldValueVariant = ReadsQuads | SamplesAreDisplaced,
   SlopeForceVariant = FieldValueVariant | WritesForces | GradientOfInterpolation,
   /** Displacement fields with forces along the moving image's gradient, and along the fixed image's. */
