@@ -25,6 +25,7 @@ from ._plan import plan_pair
 from ._resample import read_default, resample_array, warp_loaded
 from ._sides import Pair, read_geometry, read_pair
 from ._stage_result import Level, StageResult, all_warnings
+from ._syn_start import SyNStart
 from ._transform_like import as_transform
 from ._transforms import Affine, BSpline, DisplacementField, Transform, TransformLike, linear_matrix
 from ._vectors import from_volume
@@ -263,6 +264,7 @@ def register_pair(
     begin: Optional[float] = None,
     default: float = 0.0,
     further: Sequence[Further] = (),
+    syn_start: Optional[SyNStart] = None,
 ) -> Result:
     """Registers a pair that has been read and checked, as register() does. If the moving image has floats, which the device stores
     unchanged, the result keeps them there.
@@ -270,6 +272,7 @@ def register_pair(
     Args:
         begin: the time.perf_counter() from which seconds are counted; None: now.
         further: pairs that are compared beside this one, by the stages that compare several.
+        syn_start: what stages by SyN begin with, beside the initial transform.
     """
     begin = time.perf_counter() if begin is None else begin
     # Settings of all stages are checked before the first one runs, which may take long.
@@ -294,6 +297,8 @@ def register_pair(
                 sides_of_further = []
             if isinstance(stage, COMPARE_SEVERAL):
                 several["before"] = results[-1] if results else None
+            if isinstance(stage, SyN):
+                several["start"] = syn_start
             came_to = _RUNS.get(type(stage), _run_linear)(stage, *given, **several)
         results.append(came_to)
         found = results[-1].transform
@@ -389,6 +394,7 @@ def _run_dense(
     reporter: _Reporter,
     further: Sequence[_engine.PairOfSides] = (),
     before: Optional[StageResult] = None,
+    start: Optional[SyNStart] = None,
 ) -> StageResult:
     d = pair.dimension
     grid = shrunk_grid(pair.fixed, settings.syn.shrink_factors[-1]) if settings.syn.shrink_factors else pair.fixed
@@ -399,7 +405,7 @@ def _run_dense(
 
     back: Optional[DisplacementField] = None
     with borrow_engine(_engine.DiffeomorphicRegistration, device) as engine:
-        result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form(), list(further))
+        result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form(), list(further), **({} if start is None else start.arguments()))
         deformation = make_field(engine.take_displacements(engine_size(grid)))
         if isinstance(stage, INVERTING):
             vectors, errors = engine.take_inverse(engine_size(grid))

@@ -33,6 +33,31 @@ namespace python
 
 namespace
 {
+/** Returns a source of displacements that copies from an array [z][y][x][3]. */
+Filler
+MakeFieldFiller(const FloatArray & vectors)
+{
+  const auto * const from = vectors.data();
+  return [from](std::int64_t first, std::int64_t count, void * out) {
+    std::copy_n(from + 3 * first, 3 * count, static_cast<float *>(out));
+  };
+}
+
+/** Describes a field to the middle and its inverse, in mm, as arrays [z][y][x][3] that outlive it. indexToPoint: of their grid
+ *  \throws BadInputError if they are no such arrays */
+MiddleState
+MakeState(const FloatArray & toMiddle, const FloatArray & fromMiddle, const IndexMap & indexToPoint)
+{
+  for (const FloatArray * vectors : { &toMiddle, &fromMiddle })
+  {
+    if (vectors->ndim() != 4 || vectors->shape(3) != 3 || SizeOf(Array(*vectors)) != SizeOf(Array(toMiddle)))
+    {
+      throw BadInputError("displacements to the middle are to be two arrays [z][y][x][3] of one shape");
+    }
+  }
+  return { SizeOf(Array(toMiddle)), indexToPoint, MakeFieldFiller(toMiddle), MakeFieldFiller(fromMiddle) };
+}
+
 DiffeomorphicResult
 Register(const Loan<DiffeomorphicRegistration> & engine,
          int                                     dimension,
@@ -41,10 +66,19 @@ Register(const Loan<DiffeomorphicRegistration> & engine,
          const Chain &                           initial,
          const DiffeomorphicSettings &           settings,
          const nb::object &                      progress,
-         const std::vector<PairOf<Side>> &       further)
+         const std::vector<PairOf<Side>> &       further,
+         const Chain *                           fixedInitial,
+         const std::optional<MiddleState> &      fixedState,
+         const std::optional<MiddleState> &      movingState)
 {
   auto problem = MakeProblemOfPairs<DiffeomorphicProblem>(dimension, fixed, moving, further);
   problem.initial = initial.Get();
+  if (fixedInitial != nullptr)
+  {
+    problem.fixedInitial = fixedInitial->Get();
+  }
+  problem.fixedState = fixedState;
+  problem.movingState = movingState;
   const Reporter               report(progress);
   const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
   const nb::gil_scoped_release released;
@@ -79,14 +113,14 @@ Take(const Loan<DiffeomorphicRegistration> & engine, const Size & size, const TP
   return std::pair<nb::object, InverseErrors>(nb::cast(std::move(array)), errors);
 }
 
-/** Returns the last registration's deformation, as Take() does. */
+/** Returns a field of the last registration, as Take() does. */
 nb::object
-TakeDisplacements(const Loan<DiffeomorphicRegistration> & engine, const Size & size)
+TakeDisplacements(const Loan<DiffeomorphicRegistration> & engine, const Size & size, DeformationField field)
 {
   return Take(engine,
               size,
-              [&engine](const auto & take, const ParallelFor & parallelFor) {
-                engine->TakeDisplacements(take, parallelFor);
+              [&engine, field](const auto & take, const ParallelFor & parallelFor) {
+                engine->TakeDisplacements(take, parallelFor, field);
                 return InverseErrors{};
               })
     .first;
@@ -132,6 +166,21 @@ AddDiffeomorphic(nb::module_ & module)
   nb::enum_<DiffeomorphicSmoothing>(module, "DiffeomorphicSmoothing")
     .value("Discrete", DiffeomorphicSmoothing::Discrete)
     .value("Recursive", DiffeomorphicSmoothing::Recursive);
+  nb::enum_<DeformationField>(module, "DeformationField")
+    .value("Forward", DeformationField::Forward)
+    .value("FixedToMiddle", DeformationField::FixedToMiddle)
+    .value("MiddleToFixed", DeformationField::MiddleToFixed)
+    .value("MovingToMiddle", DeformationField::MovingToMiddle)
+    .value("MiddleToMoving", DeformationField::MiddleToMoving);
+  // The state's functions copy from the arrays, which it keeps.
+  nb::class_<MiddleState>(module, "MiddleState")
+    .def_static("make",
+                &MakeState,
+                nb::arg("to_middle"),
+                nb::arg("from_middle"),
+                nb::arg("index_to_point"),
+                nb::keep_alive<0, 1>(),
+                nb::keep_alive<0, 2>());
   nb::class_<SyNSettings>(module, "SyNSettings")
     .def_rw("shrink_factors", &SyNSettings::shrinkFactors)
     .def_rw("smoothing_sigmas", &SyNSettings::smoothingSigmas)
@@ -176,8 +225,11 @@ AddDiffeomorphic(nb::module_ & module)
          nb::arg("initial"),
          nb::arg("settings"),
          nb::arg("progress").none(),
-         nb::arg("further") = std::vector<PairOf<Side>>())
-    .def("take_displacements", &TakeDisplacements, nb::arg("size"))
+         nb::arg("further") = std::vector<PairOf<Side>>(),
+         nb::arg("fixed_initial").none() = nb::none(),
+         nb::arg("fixed_state").none() = nb::none(),
+         nb::arg("moving_state").none() = nb::none())
+    .def("take_displacements", &TakeDisplacements, nb::arg("size"), nb::arg("field") = DeformationField::Forward)
     .def("take_inverse", &TakeInverse, nb::arg("size"));
 }
 

@@ -13,8 +13,8 @@ from .._engine import BadInputError
 from .._files import read_transform
 from .._image import Image, host_array
 from .._transforms import Affine, Transform
-from .parts import B_SPLINE, FIELD, LINEAR_FORM, Kind, Part, kind_of_stage, linear_part, part_of_file, takes_place_of
-from .registration_call import DEFORMING, Initial, RegistrationCall
+from .parts import LINEAR_FORM, Kind, Part, kind_of_stage, linear_part, part_of_file, takes_place_of
+from .registration_call import Initial, RegistrationCall
 
 _MIDDLES, _MASSES, _ORIGINS = range(3)
 
@@ -39,43 +39,43 @@ class Beginning:
         return [part.kind for part in self.parts]
 
 
-def read_beginnings(call: RegistrationCall) -> list[Beginning]:
+@dataclass(frozen=True)
+class Beginnings:
+    """Holds the transforms that the registration begins with: those to the moving image, and those from the grid of the fixed image to its
+    points."""
+
+    moving: list[Beginning]
+    fixed: list[Beginning]
+
+
+def read_beginnings(call: RegistrationCall) -> Beginnings:
     """Reads the files of the transforms that a registration begins with.
 
     Raises:
         BadInputError: a file cannot be read, is of other dimensions than the call says, or is a deformation whose inverse is asked for.
     """
+    return Beginnings(_read(call.initial, call.dimension), _read(call.initial_fixed, call.dimension))
+
+
+def _read(initials: Sequence[Initial], dimension: int) -> list[Beginning]:
     read = []
-    for initial in call.initial:
+    for initial in initials:
         if initial.file and initial.file != "Identity":
-            transform = read_part(initial.file, initial.is_inverse, call.dimension)
+            transform = read_part(initial.file, initial.is_inverse, dimension)
             read.append(Beginning(initial, [part_of_file(one) for one in parts_of(transform)[::-1]]))
         else:
             read.append(Beginning(initial))
     return read
 
 
-def list_kinds(call: RegistrationCall, begins: Sequence[Beginning]) -> list[Kind]:
+def list_kinds(call: RegistrationCall, begins: Beginnings) -> list[Kind]:
     """Returns the kinds of the parts that the result will have."""
-    kinds = [kind for one in begins for kind in one.kinds]
+    kinds = [kind for one in begins.moving for kind in one.kinds]
     for stage in call.stages:
         if call.merges and kinds and takes_place_of(stage.transform, kinds[-1]):
             kinds.pop()
         kinds.append(kind_of_stage(stage.transform))
     return kinds
-
-
-def reasons_against(call: RegistrationCall, begins: Sequence[Beginning]) -> list[str]:
-    """Returns why this package does not begin with what files hold, each a short noun phrase."""
-    reasons = []
-    for one in begins:
-        forms = {kind.form for kind in one.kinds}
-        if B_SPLINE in forms:
-            reasons.append(f"the B-spline {one.initial.file} to begin with")
-        elif FIELD in forms:
-            linear = [stage.transform for stage in call.stages if stage.transform not in DEFORMING]
-            reasons += [f"a stage {transform} behind the deformation {one.initial.file}" for transform in linear]
-    return reasons
 
 
 def begin(begins: Sequence[Beginning], dimension: int, read: Callable[[str], Image]) -> list[Part]:

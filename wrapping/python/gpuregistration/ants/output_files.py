@@ -15,7 +15,7 @@ from .._image import Image, host_array
 from .._transforms import Affine, Transform
 from ..command.outputs import IMAGES, Outputs
 from ..command.times import Times
-from .initial import Beginning, list_kinds
+from .initial import Beginning, Beginnings, list_kinds
 from .linear_files import write_stage
 from .interpolation import Interpolation, resample_by
 from .parts import FIELD, LINEAR_FORM, Kind, collapse, collapse_kinds, compose, compose_inverses
@@ -24,19 +24,20 @@ from .registration_call import RegistrationCall
 
 
 class OutputNames(NamedTuple):
-    """Names of files: those of the transforms, of each stage's or of all as one, those of the way back, and those of images. A linear
-    transform's way back has the same file; a B-spline and a file's field have none."""
+    """Names of files: those of the transforms, of each stage's or of all as one, those of the way back, those of images, and those of transforms
+    of the fixed image that are computed from images. A linear transform's way back has the same file; a B-spline and a file's field have none."""
 
     forward: list[str]
     inverse: list[str]
     images: list[str]
+    fixed: list[str]
 
     @property
     def all(self) -> list[str]:
-        return list(dict.fromkeys([*self.forward, *self.inverse, *self.images]))
+        return list(dict.fromkeys([*self.forward, *self.inverse, *self.images, *self.fixed]))
 
 
-def name_outputs(call: RegistrationCall, begins: Sequence[Beginning]) -> OutputNames:
+def name_outputs(call: RegistrationCall, begins: Beginnings) -> OutputNames:
     """Names all files that a registration will write, as antsRegistration does, before any work.
 
     Args:
@@ -57,10 +58,12 @@ def name_outputs(call: RegistrationCall, begins: Sequence[Beginning]) -> OutputN
     if not has_inverse:
         # As ANTs, which writes none either.
         images = [name for name in images if name != call.inverse_warped]
+    # Without -z 1 ANTs writes what is computed from images, too.
+    fixed = [] if call.collapses else _name_initial(call, begins.fixed, "Fixed")
     if call.writes_composite:
-        # Without -z 1 ANTs writes what is computed from images, too.
-        initial = [] if call.collapses else _name_initial(call, begins)
-        return OutputNames([f"{call.prefix}Composite.h5", *initial], [f"{call.prefix}InverseComposite.h5", *initial] if has_inverse else [], images)
+        initial = [] if call.collapses else _name_initial(call, begins.moving, "Moving")
+        composites = [f"{call.prefix}{way}Composite.h5" for way in ("", "Inverse")]
+        return OutputNames([composites[0], *initial], [composites[1], *initial] if has_inverse else [], images, fixed)
     if call.collapses:
         numbered = list(enumerate(collapse_kinds(kinds)))
     else:
@@ -68,19 +71,23 @@ def name_outputs(call: RegistrationCall, begins: Sequence[Beginning]) -> OutputN
         numbered = [(n, kind) for n, kind in enumerate(kinds) if kind.name != "File"]
     forward = [f"{call.prefix}{n}{_end(kind)}" for n, kind in numbered]
     inverse = [f"{call.prefix}{n}{_end(kind, 'Inverse')}" for n, kind in numbered if kind.has_inverse]
-    return OutputNames(forward, inverse, images)
+    return OutputNames(forward, inverse, images, fixed)
 
 
-def _name_initial(call: RegistrationCall, begins: Sequence[Beginning]) -> list[str]:
-    """Names the files of those transforms to begin with that are computed from images."""
+def _name_initial(call: RegistrationCall, begins: Sequence[Beginning], which: str) -> list[str]:
+    """Names the files of those transforms to begin with that are computed from images. which: "Moving" or "Fixed", of the image's"""
     kinds = [kind for one in begins for kind in one.kinds]
-    return [f"{call.prefix}{n}{_end(kind)}" for n, kind in enumerate(kinds) if kind.name == "Initial"]
+    return [f"{call.prefix}{n}{_end_of_initial(which)}" for n, kind in enumerate(kinds) if kind.name == "Initial"]
+
+
+def _end_of_initial(which: str) -> str:
+    return f"DerivedInitial{which}Translation.mat"
 
 
 def _end(kind: Kind, way: str = "") -> str:
     """Returns what the name of a part's file ends on. way: "Inverse" for the way back."""
     if kind.form == LINEAR_FORM:
-        return f"{'DerivedInitialMovingTranslation' if kind.name == 'Initial' else kind.name}.mat"
+        return _end_of_initial("Moving") if kind.name == "Initial" else f"{kind.name}.mat"
     return f"{way}Warp.nii.gz" if kind.form == FIELD else "BSpline.txt"
 
 
@@ -114,6 +121,11 @@ def write_outputs(
 
 def _list_transforms(call: RegistrationCall, result: Registered, names: OutputNames) -> list[tuple[str, Transform, str]]:
     """Lists files, the transform of each, and the name of the part that it is; "" stands for several."""
+    return [*_list_result(call, result, names), *((path, part.transform, part.name) for path, part in zip(names.fixed, result.initial_fixed))]
+
+
+def _list_result(call: RegistrationCall, result: Registered, names: OutputNames) -> list[tuple[str, Transform, str]]:
+    """Lists those of the result."""
     parts = collapse(result.parts, result.device) if call.collapses else result.parts
     if call.writes_composite:
         transforms: list[tuple[str, Transform, str]] = [(names.forward[0], compose(parts), "")]

@@ -109,7 +109,9 @@ def collapse(parts: Sequence[Part], device: Optional[str] = None) -> list[Part]:
     made = []
     for numbers in group(kinds):
         together = [parts[number] for number in numbers]
-        if kinds[numbers[0]].form == LINEAR_FORM:
+        # ANTs keeps the type of a linear part that stands alone behind others.
+        is_last_of_others = made and numbers[-1] == len(parts) - 1
+        if kinds[numbers[0]].form == LINEAR_FORM and not (is_last_of_others and len(together) == 1):
             made.append(_join_linear(together))
         else:
             made.append(together[0] if len(together) == 1 else _join_fields(together, device))

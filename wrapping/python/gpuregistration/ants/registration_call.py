@@ -141,6 +141,7 @@ class RegistrationCall:
 
     Attributes:
         dimension: the images' dimension; 0: the first image's.
+        initial, initial_fixed: the transforms of the moving and of the fixed image that the registration begins with.
         collapses: True if parts of the result become one: see parts.Kind.joins().
         merges: True if a linear stage continues from the part before it, and takes its place: see parts.takes_place_of().
         others: reasons why the real antsRegistration has to do it, each a short noun phrase; empty if this package does it.
@@ -151,6 +152,7 @@ class RegistrationCall:
     warped: Optional[str]
     inverse_warped: Optional[str]
     initial: list[Initial]
+    initial_fixed: list[Initial]
     stages: list[Stage]
     quantiles: tuple[float, float] = (0.0, 1.0)
     matches_histograms: bool = False
@@ -179,8 +181,9 @@ def read_registration(words: Sequence[str]) -> RegistrationCall:
         prefix,
         warped,
         inverse_warped,
-        # The first one that is given is nearest to the fixed image's points, as in ANTs: it is composed last.
+        # The first one that is given is applied first, as in ANTs: it is composed last.
         [_read_initial(value) for value in values["initial-moving-transform"]][::-1],
+        [_read_initial(value) for value in values["initial-fixed-transform"]][::-1],
         _read_stages(values, dimension, others),
         _read_quantiles(last(values["winsorize-image-intensities"])),
         _truth(values, "use-histogram-matching"),
@@ -194,7 +197,7 @@ def read_registration(words: Sequence[str]) -> RegistrationCall:
         others,
     )
     others += [reason for image in (warped, inverse_warped) if image is not None for reason in [name_not_written(image)] if reason is not None]
-    for name in ("initial-fixed-transform", "save-state", "restore-state"):
+    for name in ("save-state", "restore-state"):
         if values[name]:
             others.append(f"--{name}")
     if _truth(values, "minc"):
@@ -309,10 +312,6 @@ def _read_stages(values: dict[str, list[Value]], dimension: int, others: list[st
             if not stage.restricted:
                 others.append(f"--restrict-deformation {values['restrict-deformation'][number]} of {transform.name}")
         stages.append(stage)
-    for number, stage in enumerate(stages):
-        before = [one.transform for one in stages[:number] if one.transform in DEFORMING]
-        if "BSpline" in before or (before and stage.transform not in DEFORMING):
-            others.append(f"a stage {transforms[number].name} behind {before[0]}")
     if any(stage.transform == "SyN" and len(stage.iterations) > MOST_DENSE_LEVELS for stage in stages):
         others.append(f"more than {MOST_DENSE_LEVELS} levels of SyN")
     return stages

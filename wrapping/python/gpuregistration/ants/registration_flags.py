@@ -16,7 +16,7 @@ FLAGS = (
     Flag("d", "dimensionality", "dimensions of the images", "2 or 3"),
     Flag("o", "output", "prefix of the transforms, and names of the warped images", "PREFIX, [PREFIX,WARPED] or [PREFIX,WARPED,INVERSEWARPED]"),
     Flag("r", "initial-moving-transform", "where the registration begins", "FILE, [FILE,0|1], Identity, or [FIXED,MOVING,0|1|2]"),
-    Flag("q", "initial-fixed-transform", "the same of the fixed image", "FILE or [FILE,0|1]"),
+    Flag("q", "initial-fixed-transform", "maps the fixed image's grid to its points", "FILE, [FILE,0|1], Identity, or [FIXED,MOVING,0|1|2]"),
     Flag("t", "transform", "begins a stage", TRANSFORMS_THAT_RUN),
     Flag("m", "metric", "what a stage compares images by", METRICS_THAT_RUN),
     Flag("c", "convergence", "iterations of a stage's levels", "NxN or [NxN,threshold=1e-6,window=10]"),
