@@ -192,3 +192,57 @@ def test_stages_go_on_behind_a_b_spline(here):
     assert run_both(f"-d 3 -o P_ {BSPLINE} {SYN} -z 0 -a 1") == ["Composite.h5"]
     parts = [sitk.CompositeTransform(sitk.ReadTransform(f"{which}_Composite.h5")) for which in ("ours", "ants")]
     assert len({tuple(one.GetNthTransform(n).GetName() for n in range(one.GetNumberOfTransforms())) for one in parts}) == 1
+
+
+def write_masked(name):
+    """Writes images whose truth has a name, and a mask of the fixed head: noise around it has a local correlation, too."""
+    write_textured(TRUTHS[name])
+    fixed = gr.read_image("f.nii.gz")
+    gr.write_image("mask.nii.gz", fixed.like((fixed.array > 25).astype(np.uint8)))
+
+
+def test_a_linear_stage_by_local_correlation_comes_to_ants_place(here):
+    write_masked("Rigid")
+    # ANTs takes long by this metric.
+    run_and_compare("-t Rigid[0.1] -m CC[f.nii.gz,m.nii.gz,1,2] -x [mask.nii.gz,NULL] -c [30,1e-7,10] -f 2 -s 1vox", 0, TRUTHS["Rigid"])
+
+
+@pytest.mark.parametrize(
+    "metrics",
+    ["-m CC[f.nii.gz,m.nii.gz,1,2]", "-m CC[f.nii.gz,m2.nii.gz,1,4]", "-m CC[f.nii.gz,m.nii.gz,1,2] -m MI[f2.nii.gz,m2.nii.gz,1,32]"],
+)
+@pytest.mark.parametrize("name", ["Translation", "Rigid", "Affine"])
+def test_local_correlation_finds_the_truth_of_another_contrast_and_beside_others(here, name, metrics):
+    write_masked(name)
+    run_ours(f"-d 3 -o P_ -t {name}[0.1] {metrics} {LEVELS} -x [mask.nii.gz,NULL]")
+    # Grey values that are no linear function of the other contrast's lead an affine map a bit aside.
+    assert find_error("ours", 0, TRUTHS[name]) < (1.5 * MOST if "m2.nii.gz,1,4" in metrics else MOST)
+
+
+def test_devices_agree_on_a_linear_stage_by_local_correlation(here, device, monkeypatch):
+    write_masked("Affine")
+    line = f"-d 3 -o P_ -t Affine[0.1] -m CC[f.nii.gz,m.nii.gz,1,2] {LEVELS} -x [mask.nii.gz,NULL]"
+    run_ours(line)
+    host = gr.read_transform("ours_0GenericAffine.mat").transform_points(CORNERS)
+    monkeypatch.setenv("ITK_GPU_DEVICE", device)
+    run_ours(line)
+    np.testing.assert_allclose(gr.read_transform("ours_0GenericAffine.mat").transform_points(CORNERS), host, atol=0.01)
+
+
+def test_a_radius_changes_what_local_correlation_finds(here):
+    write_masked("Rigid")
+    found = []
+    for radius in (1, 5):
+        run_ours(f"-d 3 -o P_ -t Rigid[0.1] -m CC[f.nii.gz,m.nii.gz,1,{radius}] {LEVELS} -x [mask.nii.gz,NULL]")
+        found.append(gr.read_transform("ours_0GenericAffine.mat").transform_points(CORNERS))
+    assert 1e-4 < np.abs(found[0] - found[1]).max() < MOST
+
+
+def test_syn_takes_the_correlation(here):
+    list(write_heads(np.random.default_rng(3)))
+    fixed = gr.read_image("f.nii.gz").array
+    left = []
+    for metric in ("GC[f.nii.gz,m.nii.gz,1]", "GC[f.nii.gz,m.nii.gz,1] -m MeanSquares[f.nii.gz,m.nii.gz,1]"):
+        run_ours(f"-d 3 -o [P_,w.nii.gz] {SYN.replace('MeanSquares[f.nii.gz,m.nii.gz,1]', metric).replace('4x3', '20x20')}")
+        left.append(np.abs(gr.read_image("w.nii.gz").array - fixed).mean() / np.abs(gr.read_image("m.nii.gz").array - fixed).mean())
+    assert max(left) < 0.7

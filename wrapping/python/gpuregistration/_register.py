@@ -25,7 +25,7 @@ from ._plan import plan_pair
 from ._resample import read_default, resample_array, warp_loaded
 from ._sides import Pair, read_geometry, read_pair
 from ._stage_result import Level, StageResult, all_warnings
-from ._syn_start import SyNStart
+from ._syn_options import Halves, SyNOptions
 from ._transform_like import as_transform
 from ._transforms import Affine, BSpline, DisplacementField, Transform, TransformLike, linear_matrix
 from ._vectors import from_volume
@@ -264,7 +264,7 @@ def register_pair(
     begin: Optional[float] = None,
     default: float = 0.0,
     further: Sequence[Further] = (),
-    syn_start: Optional[SyNStart] = None,
+    syn_options: Optional[SyNOptions] = None,
 ) -> Result:
     """Registers a pair that has been read and checked, as register() does. If the moving image has floats, which the device stores
     unchanged, the result keeps them there.
@@ -272,7 +272,7 @@ def register_pair(
     Args:
         begin: the time.perf_counter() from which seconds are counted; None: now.
         further: pairs that are compared beside this one, by the stages that compare several.
-        syn_start: what stages by SyN begin with, beside the initial transform.
+        syn_options: what is asked of stages by SyN, beside their settings.
     """
     begin = time.perf_counter() if begin is None else begin
     # Settings of all stages are checked before the first one runs, which may take long.
@@ -298,7 +298,7 @@ def register_pair(
             if isinstance(stage, COMPARE_SEVERAL):
                 several["before"] = results[-1] if results else None
             if isinstance(stage, SyN):
-                several["start"] = syn_start
+                several["options"] = syn_options
             came_to = _RUNS.get(type(stage), _run_linear)(stage, *given, **several)
         results.append(came_to)
         found = results[-1].transform
@@ -394,7 +394,7 @@ def _run_dense(
     reporter: _Reporter,
     further: Sequence[_engine.PairOfSides] = (),
     before: Optional[StageResult] = None,
-    start: Optional[SyNStart] = None,
+    options: Optional[SyNOptions] = None,
 ) -> StageResult:
     d = pair.dimension
     grid = shrunk_grid(pair.fixed, settings.syn.shrink_factors[-1]) if settings.syn.shrink_factors else pair.fixed
@@ -404,12 +404,15 @@ def _run_dense(
         return DisplacementField(from_volume(np.asarray(vectors), d), grid.spacing, grid.origin, grid.direction)
 
     back: Optional[DisplacementField] = None
+    halves: Optional[Halves] = None
     with borrow_engine(_engine.DiffeomorphicRegistration, device) as engine:
-        result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form(), list(further), **({} if start is None else start.arguments()))
+        result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form(), list(further), **({} if options is None else options.arguments()))
         deformation = make_field(engine.take_displacements(engine_size(grid)))
         if isinstance(stage, INVERTING):
             vectors, errors = engine.take_inverse(engine_size(grid))
             back = make_field(vectors).with_errors(read_errors(errors))
+        if options is not None:
+            halves = options.take_halves(lambda one: make_field(engine.take_displacements(engine_size(grid), one)))
 
     def compute_inverse() -> Transform:
         assert back is not None
@@ -418,7 +421,7 @@ def _run_dense(
         known = before.inverse if before is not None else None
         return Composite([found.inverse(device=device) if known is None else known, back])
 
-    return _make_result(stage, deformation, found, result, [], back, compute_inverse)
+    return _make_result(stage, deformation, found, result, [], back, compute_inverse, halves)
 
 
 def _make_result(
@@ -429,6 +432,7 @@ def _make_result(
     warnings: list[str],
     own_inverse: Optional[DisplacementField] = None,
     compute_inverse: Optional[Callable[[], Transform]] = None,
+    halves: Optional[Halves] = None,
 ) -> StageResult:
     """Returns the result of a stage that deforms.
 
@@ -438,6 +442,7 @@ def _make_result(
         warnings: further ones, beside the engine's.
         own_inverse: the deformation's own inverse; None: it is not known.
         compute_inverse: returns the inverse of the deformation and what is behind it, where own_inverse is known.
+        halves: those of SyN that are kept; None: there are none.
     """
     levels = [Level(str(n), 1e-3 * part.milliseconds, part.costs, voxels=part.voxels) for n, part in enumerate(result.levels)]
     # The last level may have no iterations.
@@ -453,6 +458,7 @@ def _make_result(
         warnings=[*result.warnings, *warnings],
         own_inverse=own_inverse,
         _compute_inverse=None if own_inverse is None else compute_inverse,
+        _halves=halves,
     )
 
 

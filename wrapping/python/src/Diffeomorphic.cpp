@@ -33,31 +33,6 @@ namespace python
 
 namespace
 {
-/** Returns a source of displacements that copies from an array [z][y][x][3]. */
-Filler
-MakeFieldFiller(const FloatArray & vectors)
-{
-  const auto * const from = vectors.data();
-  return [from](std::int64_t first, std::int64_t count, void * out) {
-    std::copy_n(from + 3 * first, 3 * count, static_cast<float *>(out));
-  };
-}
-
-/** Describes a field to the middle and its inverse, in mm, as arrays [z][y][x][3] that outlive it. indexToPoint: of their grid
- *  \throws BadInputError if they are no such arrays */
-MiddleState
-MakeState(const FloatArray & toMiddle, const FloatArray & fromMiddle, const IndexMap & indexToPoint)
-{
-  for (const FloatArray * vectors : { &toMiddle, &fromMiddle })
-  {
-    if (vectors->ndim() != 4 || vectors->shape(3) != 3 || SizeOf(Array(*vectors)) != SizeOf(Array(toMiddle)))
-    {
-      throw BadInputError("displacements to the middle are to be two arrays [z][y][x][3] of one shape");
-    }
-  }
-  return { SizeOf(Array(toMiddle)), indexToPoint, MakeFieldFiller(toMiddle), MakeFieldFiller(fromMiddle) };
-}
-
 DiffeomorphicResult
 Register(const Loan<DiffeomorphicRegistration> & engine,
          int                                     dimension,
@@ -67,9 +42,7 @@ Register(const Loan<DiffeomorphicRegistration> & engine,
          const DiffeomorphicSettings &           settings,
          const nb::object &                      progress,
          const std::vector<PairOf<Side>> &       further,
-         const Chain *                           fixedInitial,
-         const std::optional<MiddleState> &      fixedState,
-         const std::optional<MiddleState> &      movingState)
+         const Chain *                           fixedInitial)
 {
   auto problem = MakeProblemOfPairs<DiffeomorphicProblem>(dimension, fixed, moving, further);
   problem.initial = initial.Get();
@@ -77,8 +50,6 @@ Register(const Loan<DiffeomorphicRegistration> & engine,
   {
     problem.fixedInitial = fixedInitial->Get();
   }
-  problem.fixedState = fixedState;
-  problem.movingState = movingState;
   const Reporter               report(progress);
   const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
   const nb::gil_scoped_release released;
@@ -172,15 +143,6 @@ AddDiffeomorphic(nb::module_ & module)
     .value("MiddleToFixed", DeformationField::MiddleToFixed)
     .value("MovingToMiddle", DeformationField::MovingToMiddle)
     .value("MiddleToMoving", DeformationField::MiddleToMoving);
-  // The state's functions copy from the arrays, which it keeps.
-  nb::class_<MiddleState>(module, "MiddleState")
-    .def_static("make",
-                &MakeState,
-                nb::arg("to_middle"),
-                nb::arg("from_middle"),
-                nb::arg("index_to_point"),
-                nb::keep_alive<0, 1>(),
-                nb::keep_alive<0, 2>());
   nb::class_<SyNSettings>(module, "SyNSettings")
     .def_rw("shrink_factors", &SyNSettings::shrinkFactors)
     .def_rw("smoothing_sigmas", &SyNSettings::smoothingSigmas)
@@ -226,9 +188,7 @@ AddDiffeomorphic(nb::module_ & module)
          nb::arg("settings"),
          nb::arg("progress").none(),
          nb::arg("further") = std::vector<PairOf<Side>>(),
-         nb::arg("fixed_initial").none() = nb::none(),
-         nb::arg("fixed_state").none() = nb::none(),
-         nb::arg("moving_state").none() = nb::none())
+         nb::arg("fixed_initial").none() = nb::none())
     .def("take_displacements", &TakeDisplacements, nb::arg("size"), nb::arg("field") = DeformationField::Forward)
     .def("take_inverse", &TakeInverse, nb::arg("size"));
 }

@@ -12,8 +12,9 @@ from .._composite import parts_of
 from .._engine import BadInputError
 from .._files import read_transform
 from .._image import Image, host_array
-from .._transforms import Affine, Transform
-from .parts import LINEAR_FORM, Kind, Part, kind_of_stage, linear_part, part_of_file, takes_place_of
+from .._syn_options import Halves
+from .._transforms import Affine, DisplacementField, Transform
+from .parts import LINEAR_FORM, Kind, Part, grid_of, kind_of_stage, linear_part, part_of_file, part_of_halves, takes_place_of
 from .registration_call import Initial, RegistrationCall
 
 _MIDDLES, _MASSES, _ORIGINS = range(3)
@@ -54,7 +55,18 @@ def read_beginnings(call: RegistrationCall) -> Beginnings:
     Raises:
         BadInputError: a file cannot be read, is of other dimensions than the call says, or is a deformation whose inverse is asked for.
     """
-    return Beginnings(_read(call.initial, call.dimension), _read(call.initial_fixed, call.dimension))
+    moving = _read(call.initial, call.dimension) if call.state is None else [_read_state(call.state, call.dimension)]
+    return Beginnings(moving, _read(call.initial_fixed, call.dimension))
+
+
+def _read_state(file: str, dimension: int) -> Beginning:
+    """Reads a state: the parts of a result, of which the last one is SyN's halves, or any composite."""
+    parts = [part_of_file(one) for one in parts_of(read_part(file, False, dimension))[::-1]]
+    fields = [part.transform for part in parts[-4:] if isinstance(part.transform, DisplacementField)]
+    grids = [grid_of(field) for field in fields]
+    if len(fields) == len(Halves._fields) and all(grid.has_grid_of(grids[0]) for grid in grids):
+        parts[-4:] = [part_of_halves(Halves(*fields), grids[0])]
+    return Beginning(Initial(file), parts)
 
 
 def _read(initials: Sequence[Initial], dimension: int) -> list[Beginning]:

@@ -33,7 +33,11 @@ def make_linear_stage(stage: Stage, fixed: Image) -> stages.Rigid:
     """Makes the linear stage that has a stage's first metric, and its finest level that has iterations."""
     finest = [factor for factor, iterations in zip(stage.shrink_factors, stage.iterations) if iterations > 0][-1]
     made = stages.Rigid() if stage.degrees == "Rigid" else stages.Affine(degrees_of_freedom=_DEGREES[stage.degrees])
-    made.cost, made.bins = stage.metric.similarity, stage.metric.size
+    made.cost = stage.metric.similarity
+    if made.cost == "neighborhood_correlation":
+        made.radius = stage.metric.size
+    else:
+        made.bins = stage.metric.size
     made.finest_edge = float(finest * fixed.spacing.min())
     made.fixed_range = made.moving_range = _ALL
     return made

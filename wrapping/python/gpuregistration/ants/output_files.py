@@ -18,23 +18,26 @@ from ..command.times import Times
 from .initial import Beginning, Beginnings, list_kinds
 from .linear_files import write_stage
 from .interpolation import Interpolation, resample_by
-from .parts import FIELD, LINEAR_FORM, Kind, collapse, collapse_kinds, compose, compose_inverses
+from .parts import FIELD, LINEAR_FORM, Kind, collapse, collapse_kinds, compose, compose_inverses, state_of
 from .runner import Registered
 from .registration_call import RegistrationCall
 
 
 class OutputNames(NamedTuple):
-    """Names of files: those of the transforms, of each stage's or of all as one, those of the way back, those of images, and those of transforms
-    of the fixed image that are computed from images. A linear transform's way back has the same file; a B-spline and a file's field have none."""
+    """Names of files: those of the transforms, of each stage's or of all as one; those of the way back; those of images; those of the fixed image's
+    own transforms that are computed from images; and the state's, None if it is not saved. A linear transform's way back has the same file; a
+    B-spline and a file's field have none."""
 
     forward: list[str]
     inverse: list[str]
     images: list[str]
     fixed: list[str]
+    state: Optional[str] = None
 
     @property
     def all(self) -> list[str]:
-        return list(dict.fromkeys([*self.forward, *self.inverse, *self.images, *self.fixed]))
+        state = [] if self.state is None else [self.state]
+        return [*dict.fromkeys([*self.forward, *self.inverse, *self.images, *self.fixed]), *state]
 
 
 def name_outputs(call: RegistrationCall, begins: Beginnings) -> OutputNames:
@@ -63,7 +66,7 @@ def name_outputs(call: RegistrationCall, begins: Beginnings) -> OutputNames:
     if call.writes_composite:
         initial = [] if call.collapses else _name_initial(call, begins.moving, "Moving")
         composites = [f"{call.prefix}{way}Composite.h5" for way in ("", "Inverse")]
-        return OutputNames([composites[0], *initial], [composites[1], *initial] if has_inverse else [], images, fixed)
+        return OutputNames([composites[0], *initial], [composites[1], *initial] if has_inverse else [], images, fixed, call.saved_state)
     if call.collapses:
         numbered = list(enumerate(collapse_kinds(kinds)))
     else:
@@ -121,7 +124,8 @@ def write_outputs(
 
 def _list_transforms(call: RegistrationCall, result: Registered, names: OutputNames) -> list[tuple[str, Transform, str]]:
     """Lists files, the transform of each, and the name of the part that it is; "" stands for several."""
-    return [*_list_result(call, result, names), *((path, part.transform, part.name) for path, part in zip(names.fixed, result.initial_fixed))]
+    state = [] if names.state is None else [(names.state, state_of(result.parts, result.halves), "")]
+    return [*_list_result(call, result, names), *state, *((path, part.transform, part.name) for path, part in zip(names.fixed, result.initial_fixed))]
 
 
 def _list_result(call: RegistrationCall, result: Registered, names: OutputNames) -> list[tuple[str, Transform, str]]:

@@ -92,6 +92,7 @@ def _register(words: Sequence[str]) -> int:
     times = Times()
     call = read_registration(words)
     files = [initial.file for initial in (*call.initial, *call.initial_fixed) if initial.file != "Identity"]
+    files += [] if call.state is None else [call.state]
     call.others += names_not_read([*names_of_images(call), *files])
     _leave(call.others)
     with times.part("read transforms"), native_messages_off():

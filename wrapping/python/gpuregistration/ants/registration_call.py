@@ -144,6 +144,8 @@ class RegistrationCall:
         initial, initial_fixed: the transforms of the moving and of the fixed image that the registration begins with.
         collapses: True if parts of the result become one: see parts.Kind.joins().
         merges: True if a linear stage continues from the part before it, and takes its place: see parts.takes_place_of().
+        state, saved_state: the file of a former registration's state that this one begins with, and the file that its own state is written to; None
+            if there is none.
         others: reasons why the real antsRegistration has to do it, each a short noun phrase; empty if this package does it.
     """
 
@@ -163,6 +165,8 @@ class RegistrationCall:
     is_single: bool = False
     is_verbose: bool = False
     seed: int = 1
+    state: Optional[str] = None
+    saved_state: Optional[str] = None
     others: list[str] = field(default_factory=list)
 
 
@@ -194,16 +198,19 @@ def read_registration(words: Sequence[str]) -> RegistrationCall:
         _truth(values, "float"),
         _truth(values, "verbose"),
         _read_seed(last(values["random-seed"])),
+        _read_state(values, "restore-state"),
+        _read_state(values, "save-state"),
         others,
     )
     others += [reason for image in (warped, inverse_warped) if image is not None for reason in [name_not_written(image)] if reason is not None]
-    for name in ("save-state", "restore-state"):
-        if values[name]:
-            others.append(f"--{name}")
     if _truth(values, "minc"):
         others.append("--minc")
     if call.merges:
         _check_merging(call)
+    if call.state is not None and (call.initial or call.initial_fixed):
+        raise values["restore-state"][-1].wrong("no -r and no -q with it, as of ANTs: the state has the transforms to begin with")
+    if call.saved_state is not None and not call.writes_composite:
+        raise values["save-state"][-1].wrong("-a 1 with it, as of ANTs")
     return call
 
 
@@ -262,6 +269,15 @@ def _read_initial(value: Value) -> Initial:
     if feature > 2:
         raise value.wrong()
     return Initial("", False, value.parameters[0], value.parameters[1], feature)
+
+
+def _read_state(values: dict[str, list[Value]], name: str) -> Optional[str]:
+    value = last(values[name])
+    if value is None:
+        return None
+    if value.parameters or not value.name.lower().endswith(".h5"):
+        raise value.wrong()
+    return value.name
 
 
 def _read_quantiles(value: Optional[Value]) -> tuple[float, float]:
@@ -400,8 +416,9 @@ def _read_metric(value: Value, transform: str, others: list[str]) -> Metric:
     if value.parameter(4).lower() not in _SAMPLINGS:
         raise value.wrong("None, Regular or Random as the sampling")
     value.real(value.parameter(5, "1"), 0, 1)
-    if (name == "gc" and transform == "SyN") or (name in ("cc", "demons") and transform in LINEAR.values()):
-        others.append(f"the metric {value.name} in a stage {transform}")
+    if name == "demons" and transform in LINEAR.values():
+        # ANTs says that its transform must be a displacement field.
+        raise value.wrong(f"another metric in a stage {transform}: Demons are of SyN alone, in ANTs, too")
     return Metric(value.name, SIMILARITIES[name], value.parameters[0], value.parameters[1], size if name in _DEFAULTS else 0, weight)
 
 

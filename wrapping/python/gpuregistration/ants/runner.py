@@ -19,7 +19,7 @@ from .._register import register_pair
 from .._sides import Pair
 from .._stage_result import StageResult
 from .._start import start_device
-from .._syn_start import SyNStart
+from .._syn_options import Halves, SyNOptions
 from .._transforms import Affine, DisplacementField, Transform
 from ..command.times import Times
 from ..stages import Stage as AnyStage
@@ -47,6 +47,7 @@ class Registered:
         fixed, moving: the images of the first metric, with their own values.
         device: the name of the device that computed.
         warnings: sentences on what may have gone wrong.
+        halves: those of the last stage, where a state is saved and that stage is SyN; else None.
     """
 
     parts: list[Part]
@@ -56,6 +57,7 @@ class Registered:
     moving: Image
     device: str
     warnings: list[str]
+    halves: Optional[Halves] = None
 
     @property
     def transform(self) -> Transform:
@@ -102,6 +104,7 @@ def register(
         name = starting.result()
     work = _Work(call, images, name, FixedSide(compose(of_fixed), name) if of_fixed else None)
     warnings: list[str] = []
+    halves: Optional[Halves] = None
     for number, stage in enumerate(call.stages):
         log(f"Stage {number}")
         log(f"  iterations = {'x'.join(map(str, stage.iterations))}")
@@ -116,6 +119,7 @@ def register(
             if call.merges and parts and takes_place_of(stage.transform, parts[-1].kind):
                 part = merge(parts.pop(), part)
         parts.append(part)
+        halves = None if result is None else result._halves
         if result is not None:
             times.seconds[f"{label}, registering"] = result.seconds
             warnings += [text for text in result.warnings if text not in warnings]
@@ -123,7 +127,7 @@ def register(
                 log(line)
     log(f"Total elapsed time: {time.perf_counter() - began:.4e}")
     first = call.stages[0].metric
-    return Registered(parts, initial, initial_fixed, images.read(first.fixed), images.read(first.moving), name, warnings)
+    return Registered(parts, initial, initial_fixed, images.read(first.fixed), images.read(first.moving), name, warnings, halves)
 
 
 def _check_grids(call: RegistrationCall, begins: Beginnings, images: CallImages) -> None:
@@ -191,25 +195,25 @@ def _join(parts: Sequence[Part], dimension: int) -> Transform:
 
 def _deform(stage: Stage, before: Transform, work: _Work) -> StageResult:
     """Runs a stage that deforms. before: the map to begin with."""
-    if work.fixed_side is None:
-        return _register(stage, work.images.pairs(stage), before, work)
+    side = work.fixed_side
     if stage.transform == "SyN":
-        return _register(stage, work.images.pairs(stage), before, work, SyNStart(work.fixed_side.transform))
-    return _register(stage, work.images.pairs(stage, work.fixed_side.see_on_own_grid), before, work)
+        options = SyNOptions(None if side is None else side.transform, work.call.saved_state is not None)
+        return _register(stage, work.images.pairs(stage), before, work, options)
+    return _register(stage, work.images.pairs(stage, None if side is None else side.see_on_own_grid), before, work)
 
 
-def _register(stage: Stage, pairs: Sequence[Pair], before: Transform, work: _Work, start: Optional[SyNStart] = None) -> StageResult:
+def _register(stage: Stage, pairs: Sequence[Pair], before: Transform, work: _Work, options: Optional[SyNOptions] = None) -> StageResult:
     """Registers the images of a stage's metrics.
 
     Args:
         pairs: each metric's images.
         before: the map to begin with.
-        start: what else a stage SyN begins with.
+        options: what else is asked of a stage SyN.
     """
     make = _MAKERS.get(stage.transform, make_linear_stage)
     further = [make_further(metric, stage.metric, pair, n) for n, (metric, pair) in enumerate(zip(stage.metrics[1:], pairs[1:]), 2)]
     made = make(stage, work.images.read(stage.metric.fixed))
-    return register_pair(pairs[0], [made], before, work.device, work.call.seed, further=further, syn_start=start).stages[-1]
+    return register_pair(pairs[0], [made], before, work.device, work.call.seed, further=further, syn_options=options).stages[-1]
 
 
 def _affine(result: StageResult) -> Affine:
