@@ -130,6 +130,12 @@ class Stage:
         return self.restricted or self.transform
 
     @property
+    def levels_with_iterations(self) -> range:
+        """The numbers of the levels from the first one that has iterations to the last one."""
+        numbers = [number for number, iterations in enumerate(self.iterations) if iterations > 0]
+        return range(numbers[0], numbers[-1] + 1) if numbers else range(0)
+
+    @property
     def metric(self) -> Metric:
         """The first metric, whose images are warped."""
         return self.metrics[0]
@@ -369,15 +375,12 @@ def _read_stage(
 
 def _reasons_against(stage: Stage) -> list[str]:
     """Returns why free-form deformation does not do a stage BSpline."""
-    levels = len(stage.iterations)
     reasons = []
     if len(stage.metrics) > 1:
         reasons.append("several metrics of the stage BSpline")
     reasons += [f"the metric {one.name} in a stage BSpline" for one in stage.metrics if one.similarity not in ("", *_OF_BSPLINE)]
-    if stage.shrink_factors != [2**n for n in range(levels)][::-1] or levels > MOST_FREE_FORM_LEVELS:
-        reasons.append("shrink factors of a stage BSpline that do not halve from level to level down to 1")
-    if not all(stage.iterations):
-        reasons.append("levels of a stage BSpline without iterations")
+    if len(stage.levels_with_iterations) > MOST_FREE_FORM_LEVELS:
+        reasons.append(f"more than {MOST_FREE_FORM_LEVELS} levels of BSpline")
     return reasons
 
 

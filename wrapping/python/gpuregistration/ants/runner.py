@@ -26,7 +26,7 @@ from ..stages import Stage as AnyStage
 from .call_images import CallImages, Read, See
 from .diagnostics import Log, describe_stage
 from .initial import Beginnings, begin, list_kinds
-from .levels import compute_factors, make_first_stages, make_free_form_stage, make_further, make_linear_stage, make_syn_stage
+from .levels import compute_factors, make_first_stages, make_flat_spline, make_free_form_stage, make_further, make_linear_stage, make_syn_stage
 from .parts import LINEAR_FORM, Part, compose, compose_inverses, grid_of, group, linear_part, matrix_of_parts, merge, takes_place_of
 from .registration_call import DEFORMING, RegistrationCall, Stage
 from .seen import FixedSide, see_through
@@ -161,6 +161,8 @@ class _Work:
 def _run(stage: Stage, parts: list[Part], work: _Work) -> tuple[Part, Optional[StageResult]]:
     """Runs a stage. Returns what it adds to the parts before it, and its result; None if it has no iterations."""
     d = work.images.dimension
+    if stage.transform == "BSpline" and not any(stage.iterations):
+        return Part(stage.transform, make_flat_spline(stage, work.images.read(stage.metric.fixed)), None), None
     if stage.transform in DEFORMING:
         result = _deform(stage, _join(parts, d), work)
         own = parts_of(result.transform)[0]
