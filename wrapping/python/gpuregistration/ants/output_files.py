@@ -13,11 +13,12 @@ from .._engine import BadInputError
 from .._files import write_image, write_transform
 from .._image import Image, host_array
 from .._transforms import Affine, Transform
-from ..command.outputs import IMAGES, Outputs
+from ..command.outputs import Outputs
 from ..command.times import Times
 from .initial import Beginning, Beginnings, list_kinds
 from .linear_files import write_stage
 from .interpolation import Interpolation, resample_by
+from .other_formats import WRITTEN, as_written
 from .parts import FIELD, LINEAR_FORM, Kind, collapse, collapse_kinds, compose, compose_inverses, state_of
 from .runner import Registered
 from .registration_call import RegistrationCall
@@ -54,8 +55,8 @@ def name_outputs(call: RegistrationCall, begins: Beginnings) -> OutputNames:
     """
     images = [name for name in (call.warped, call.inverse_warped) if name is not None]
     for name in images:
-        if not name.lower().endswith(IMAGES):
-            raise BadInputError(f"-o/--output: {name} is no name of an image; expected one that ends on one of {' '.join(IMAGES)}")
+        if not name.lower().endswith(WRITTEN):
+            raise BadInputError(f"-o/--output: {name} is no name of an image; expected one that ends on one of {' '.join(WRITTEN)}")
     kinds = list_kinds(call, begins)
     has_inverse = all(kind.has_inverse for kind in kinds)
     if not has_inverse:
@@ -146,7 +147,7 @@ def _write(times: Times, path: str, places: Outputs, content: Union[Image, Trans
     with times.part(f"write {os.path.basename(path)}"):
         place = places.place(path)
         if isinstance(content, Image):
-            write_image(place, content)
+            write_image(place, as_written(place, content))
         elif isinstance(content, Affine):
             write_stage(place, name, content)
         else:
