@@ -70,7 +70,7 @@ def registration(
         fixed, moving: images of any kind that register() takes, ANTsPy's among them.
         type_of_transform: such as "SyN", "SyNRA", "SyNCC", "SyNOnly", "Rigid", "Affine" or "antsRegistrationSyN[s]".
         initial_transform: files, of which the first one is nearest to the fixed image, "Identity", or None, which lays the centres of mass on each
-            other. Files of deformations go with SyNOnly.
+            other.
         outprefix: the beginning of the names of the transforms' files; "": a folder of its own among the temporary files.
         mask, moving_mask: images whose voxels other than 0 the last stage looks at; with mask_all_stages all stages do.
         grad_step, flow_sigma, total_sigma: SyN's step in voxels, and the variances of its Gaussians in squared voxels.

@@ -419,7 +419,7 @@ def _read_metric(value: Value, transform: str, others: list[str]) -> Metric:
     if value.parameter(4).lower() not in _SAMPLINGS:
         raise value.wrong("None, Regular or Random as the sampling")
     value.real(value.parameter(5, "1"), 0, 1)
-    if name == "demons" and transform in LINEAR.values():
+    if name == "demons" and transform in (*LINEAR.values(), "BSpline"):
         # ANTs says that its transform must be a displacement field.
         raise value.wrong(f"another metric in a stage {transform}: Demons are of SyN alone, in ANTs, too")
     return Metric(value.name, SIMILARITIES[name], value.parameters[0], value.parameters[1], size if name in _DEFAULTS else 0, weight)
