@@ -93,7 +93,7 @@ public:
 
   /** Sets the cost, as an enumerator or by its name: "CorrelationRatio" (1 - η of the moving values given the fixed bins, the default),
    * "MattesMutualInformation" (the negative of Mattes' mutual information), "NormalizedMutualInformation" (the negative of its
-   * normalised form), "Correlation" (-r²), "MeanSquares" or "MeanAbsoluteDifferences" (the means of squared or absolute differences,
+   * normalised form), "Correlation" (-r²), "NeighborhoodCorrelation" (the negative of the mean r² of neighborhoods), "MeanSquares" or "MeanAbsoluteDifferences" (the means of squared or absolute differences,
    * after both images together are scaled to [0, 1]).
    * \throws itk::GPUBadInputError if no cost has this name. */
   itkGPUChoiceMacro(Cost, CostEnum, gpureg::GetGlobalCost);
@@ -123,6 +123,10 @@ public:
    * correlation ratio 2 to 4096. 0, the default, takes 256 for a correlation ratio, and 64 for other costs. */
   itkSetMacro(NumberOfHistogramBins, unsigned int);
   itkGetConstMacro(NumberOfHistogramBins, unsigned int);
+
+  /** Sets the radius of neighborhoods, in voxels of each level, for a cost that has some: 1 or more, default: 4. */
+  itkSetMacro(NeighborhoodRadius, unsigned int);
+  itkGetConstMacro(NeighborhoodRadius, unsigned int);
 
   /** Sets the optimizer, as an enumerator or by its name: "QuasiNewton" (the default), which follows derivatives, or "Lines", which
    * searches one parameter after the other by values alone, as FLIRT does.
@@ -206,6 +210,7 @@ private:
   std::array<std::array<double, 2>, 3> m_SearchAngles{ { { { -180, 180 } }, { { -180, 180 } }, { { -180, 180 } } } };
   double                               m_FinestSpacing{ 0.0 };
   unsigned int                         m_NumberOfHistogramBins{ 0 };
+  unsigned int                         m_NeighborhoodRadius{ 4 };
   double                               m_LeastOverlap{ 0.25 };
   std::string                          m_CurrentStage;
 

@@ -131,6 +131,7 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
   }
   settings.finestEdge = m_FinestSpacing;
   settings.bins = GPURegistrationDetail::ToEngineCount(m_NumberOfHistogramBins);
+  settings.radius = GPURegistrationDetail::ToEngineCount(m_NeighborhoodRadius);
   settings.optimizer = m_Optimizer;
   settings.leastOverlap = m_LeastOverlap;
   settings.fixedRange = GPURegistrationDetail::ToEngineRange(this->GetFixedImageRange());
@@ -213,6 +214,7 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std::ostrea
   os << std::endl;
   os << indent << "FinestSpacing: " << m_FinestSpacing << std::endl;
   os << indent << "NumberOfHistogramBins: " << m_NumberOfHistogramBins << std::endl;
+  os << indent << "NeighborhoodRadius: " << m_NeighborhoodRadius << std::endl;
   os << indent << "LeastOverlap: " << m_LeastOverlap << std::endl;
   os << indent << "FixedImageRange: " << this->GetFixedImageRange() << std::endl;
   os << indent << "MovingImageRange: " << this->GetMovingImageRange() << std::endl;

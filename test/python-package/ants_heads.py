@@ -16,3 +16,21 @@ def write_heads(rng):
     for name, image in (("f", fixed), ("m", moving)):
         gr.write_image(f"{name}.nii.gz", image.like((image.array + 2 * rng.standard_normal(image.shape)).astype(np.float32)))
         yield name, image
+
+
+def write_textured(truth):
+    """Writes two pairs of a head with waves in it, f and m, and of another contrast f2 and m2, each with noise of its own, into the current folder.
+    truth: leads points of the fixed ones to the moving ones."""
+    rng = np.random.default_rng(8)
+    for name, transform in (("f", truth), ("m", gr.Affine(np.eye(3)))):
+
+        def move(points, transform=transform):
+            return transform.transform_points(points.reshape(-1, 3)).reshape(points.shape)
+
+        head = make_head(move)
+        index = np.stack(np.meshgrid(*[np.arange(n) for n in head.shape], indexing="ij"), axis=-1)[..., ::-1]
+        x, y, z = np.moveaxis(move(index @ head.index_to_point[:-1, :-1].T + head.origin), -1, 0)
+        textured = head.array * (1 + 0.3 * np.sin(0.21 * x + 1) * np.cos(0.17 * y) + 0.25 * np.cos(0.23 * z + 0.1 * x))
+        for suffix, values in (("", textured), ("2", 120 - 9 * np.sqrt(np.abs(textured)))):
+            noisy = values + 0.3 * rng.standard_normal(head.shape)
+            gr.write_image(f"{name}{suffix}.nii.gz", head.like(noisy.astype(np.float32)))

@@ -128,7 +128,7 @@ def test_writes_transforms_as_one(here):
         ("-d 3 -o Linear[l.mat] -t warp.nii.gz", "Linear"),
         ("-d 4 -i i.nii.gz -r r.nii.gz -o o.nii.gz", "images of four dimensions, and there is no other antsApplyTransforms"),
         ("-d 3 -i i.nii.gz -r r.nii.gz -o o.img", "does not do writing .img files (o.img)"),
-        ("-d 3 -i i.mgz -r r.nii.gz -o o.nii.gz", "does not do reading .mgz files (i.mgz)"),
+        ("-d 3 -i i.mnc -r r.nii.gz -o o.nii.gz", "does not do reading .mnc files (i.mnc)"),
         ("-d 3 -i i.nii.gz -r r.nii.gz -o o.xyz", "expected a name that ends on"),
     ],
 )

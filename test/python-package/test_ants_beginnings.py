@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares antsRegistration of this package with ANTs' own where SyN begins behind a deformation, and where stages begin with former ones."""
 
-from pathlib import Path
-
 import gpuregistration as gr
 import numpy as np
 import pytest
 from ants_heads import write_heads
+from ants_programs import check_fields, read_field, run_both, run_ours
 from conftest import relative_difference
 from gpuregistration import ants
 from gpuregistration.ants.programs import main
@@ -25,7 +24,7 @@ LINEAR = "-t {}[0.1] -m MeanSquares[f.nii.gz,m.nii.gz,1] -c [{},0,10] -f 1 -s 0"
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """Writes two heads with noise, a displacement field on a grid of its own, an affine map, and both as one, into a folder of its own."""
+    """Writes two heads with noise, a displacement field on a grid of its own, an affine map, both as one, and a B-spline, into a folder of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ITK_GPU_DEVICE", "host")
     list(write_heads(np.random.default_rng(3)))
@@ -33,44 +32,11 @@ def here(tmp_path, monkeypatch):
     origin = np.array([-50.0, -52.0, -48.0])
     warp = gr.DisplacementField(1.5 * np.sin(0.07 * (7 * index + origin)[..., [1, 2, 0]]) + [0.5, -0.4, 0.3], 7.0 * np.ones(3), origin)
     affine = gr.Affine([[1.02, 0.03, 0.0], [-0.03, 0.98, 0.0], [0.0, 0.01, 1.01]], [0.8, -0.5, 0.4])
-    for name, transform in (("warp.nii.gz", warp), ("a.mat", affine), ("both.h5", gr.Composite([warp, affine]))):
+    points = np.random.default_rng(4).uniform(-2, 2, (8, 9, 8, 3))
+    spline = gr.BSpline(points, 20.0 * np.ones(3), -70.0 * np.ones(3))
+    for name, transform in (("warp.nii.gz", warp), ("a.mat", affine), ("both.h5", gr.Composite([warp, affine])), ("spline.txt", spline)):
         gr.write_transform(name, transform)
     return tmp_path
-
-
-def run_ours(line):
-    """Runs this package's program, with the prefix ours_ for P_. Returns the names behind the prefix of the files that it wrote."""
-    assert main("antsRegistration", line.replace("P_", "ours_").split()) == 0
-    return find_made("ours_")
-
-
-def run_both(line):
-    """Runs both programs, with the prefixes ours_ and ants_ for P_. Returns the names behind the prefix of the files that both wrote."""
-    internal = pytest.importorskip("ants.internal", reason="ANTsPy is not there: pip install antspyx")
-    ours = run_ours(line)
-    assert internal.get_lib_fn("antsRegistration")(line.replace("P_", "ants_").split() + ["--float", "1"]) == 0
-    assert ours == find_made("ants_")
-    return ours
-
-
-def find_made(prefix):
-    return sorted(path.name[len(prefix) :] for path in Path().glob(f"{prefix}*"))
-
-
-def read_field(name):
-    return sitk.GetArrayFromImage(sitk.ReadImage(name))
-
-
-def check_fields(names):
-    """Compares the fields of both programs, forward ones within the bounds of a SyN from the identity, and the way back by what it undoes."""
-    for name in names:
-        if name.endswith("InverseWarp.nii.gz"):
-            assert read_field(f"ours_{name}").shape == read_field(f"ants_{name}").shape
-            # ANTs' inverse is not iterated to the end.
-            assert np.linalg.norm(read_field(f"ours_{name}") - read_field(f"ants_{name}"), axis=-1).mean() < 0.01 * 3.5
-        elif name.endswith("Warp.nii.gz"):
-            apart = np.linalg.norm(read_field(f"ours_{name}") - read_field(f"ants_{name}"), axis=-1) / 3.5
-            assert apart.mean() < 2e-4 and apart.max() < 5e-3, name
 
 
 @pytest.mark.parametrize(
@@ -88,6 +54,8 @@ def check_fields(names):
         (f"-r a.mat {SQUARES} {CC}", ["0GenericAffine.mat", "1InverseWarp.nii.gz", "1Warp.nii.gz"]),
         (f"{SQUARES} {CC} -z 0", ["0InverseWarp.nii.gz", "0Warp.nii.gz", "1InverseWarp.nii.gz", "1Warp.nii.gz"]),
         (f"{COARSE} {CC} -z 0", ["0InverseWarp.nii.gz", "0Warp.nii.gz", "1InverseWarp.nii.gz", "1Warp.nii.gz"]),
+        (f"-r spline.txt {CC} -z 0", ["1InverseWarp.nii.gz", "1Warp.nii.gz"]),
+        (f"-r spline.txt -r a.mat {CC}", ["0GenericAffine.mat", "1BSpline.txt", "2InverseWarp.nii.gz", "2Warp.nii.gz"]),
     ],
 )
 def test_syn_goes_on_behind_deformations_as_ants(here, line, names):
@@ -102,6 +70,7 @@ def test_syn_goes_on_behind_deformations_as_ants(here, line, names):
     [
         (f"-r warp.nii.gz {COARSE} -a 1", [FIELD, FIELD]),
         (f"-r both.h5 {COARSE} -a 1", [AFFINE, FIELD, FIELD]),
+        (f"-r spline.txt {COARSE} -a 1 -z 0", ["BSplineTransform", FIELD]),
         (f"-r a.mat {SQUARES} {CC} -a 1", [AFFINE, FIELD]),
         (f"{SQUARES} {CC} -a 1 -z 0", [FIELD, FIELD]),
         (f"-r [f.nii.gz,m.nii.gz,1] -r a.mat {COARSE} -a 1 -z 0", None),
@@ -200,5 +169,8 @@ def test_the_function_begins_with_a_deformation(here):
     assert found["invtransforms"] == [] and found["warpedfixout"] is None
     again = ants.apply_transforms(fixed, moving, found["fwdtransforms"], device="host")
     assert relative_difference(again.array, found["warpedmovout"].array) < 1e-4
-    with pytest.raises(gr.UnsupportedError, match="a stage Affine behind the deformation warp.nii.gz"):
-        ants.registration(fixed, moving, "SyN", initial_transform="warp.nii.gz", device="host")
+    found = ants.registration(fixed, moving, "Affine", initial_transform="warp.nii.gz", outprefix="q_", device="host")
+    assert found["fwdtransforms"] == ["q_1GenericAffine.mat", "q_0Warp.nii.gz"] and found["invtransforms"] == []
+    # ANTsPy takes the inverse of a matrix in front of a deformation, unless it is told.
+    again = ants.apply_transforms(fixed, moving, found["fwdtransforms"], whichtoinvert=[False, False], device="host")
+    assert relative_difference(again.array, found["warpedmovout"].array) < 1e-4

@@ -4,8 +4,8 @@
 import gpuregistration as gr
 import numpy as np
 import pytest
-from ants_heads import write_heads
-from conftest import make_head, relative_difference
+from ants_heads import write_heads, write_textured
+from conftest import relative_difference
 from gpuregistration.ants.programs import main
 
 sitk = pytest.importorskip("SimpleITK")
@@ -54,24 +54,6 @@ def test_syn_has_ants_field(here, metrics):
 CORNERS = np.array(np.meshgrid([-25.0, 25.0], [-30.0, 30.0], [-20.0, 20.0])).reshape(3, -1).T
 
 
-def write_textured(matrix):
-    """Writes two pairs of a head with waves in it, f and m, and of another contrast f2 and m2, each with noise of its own. matrix: homogeneous, leads
-    points of the fixed ones to the moving ones."""
-    rng = np.random.default_rng(8)
-    for name, transform in (("f", gr.Affine.from_matrix(matrix)), ("m", gr.Affine(np.eye(3)))):
-
-        def move(points, transform=transform):
-            return transform.transform_points(points.reshape(-1, 3)).reshape(points.shape)
-
-        head = make_head(move)
-        index = np.stack(np.meshgrid(*[np.arange(n) for n in head.shape], indexing="ij"), axis=-1)[..., ::-1]
-        x, y, z = np.moveaxis(move(index @ head.index_to_point[:-1, :-1].T + head.origin), -1, 0)
-        textured = head.array * (1 + 0.3 * np.sin(0.21 * x + 1) * np.cos(0.17 * y) + 0.25 * np.cos(0.23 * z + 0.1 * x))
-        for suffix, values in (("", textured), ("2", 120 - 9 * np.sqrt(np.abs(textured)))):
-            noisy = values + 0.3 * rng.standard_normal(head.shape)
-            gr.write_image(f"{name}{suffix}.nii.gz", head.like(noisy.astype(np.float32)))
-
-
 def find_points_and_measures(prefix, pairs):
     """Returns where the map that a program has written leads CORNERS, and by SimpleITK the measures of pairs of files."""
     found = sitk.ReadTransform(f"{prefix}_0GenericAffine.mat")
@@ -100,7 +82,7 @@ def test_linear_stages_of_several_metrics_come_to_ants_place(here, pairs, name, 
         truth[:3, :3] = np.array([[0.995, -0.0998, 0.0], [0.0998, 0.995, 0.0], [0.0, 0.0, 1.0]])
     if name == "Affine":
         truth[:3, :3] = truth[:3, :3] @ [[1.05, 0.02, 0.0], [0.0, 0.96, -0.03], [0.01, 0.0, 1.02]]
-    write_textured(truth)
+    write_textured(gr.Affine.from_matrix(truth))
     metrics = " ".join(f"-m {metric}[{fixed},{moving},1{',32' if metric == 'MI' else ''}]" for metric, fixed, moving in pairs)
     line = f"-d 3 -o P_ -t {name}[0.1] {metrics} -c [100x50,1e-7,10] -f 2x1 -s 1x0vox"
     assert main("antsRegistration", line.replace("P_", "ours_").split()) == 0

@@ -77,6 +77,37 @@ def test_other_files(here):
     check_warped(sitk.ReadTransform("p_Composite.h5"))
 
 
+@pytest.mark.parametrize(
+    ("mesh", "levels", "plain_mesh", "plain_levels"),
+    [
+        ("3x4x3", "-c [20x10,1e-6,5] -f 3x1 -s 1x0vox", "3x4x3", "-c [20x10,1e-6,5] -f 2x1 -s 1x0vox"),
+        ("3x4x3", "-c [20x10,1e-6,5] -f 6x2 -s 1x0vox", "3x4x3", "-c [20x10,1e-6,5] -f 2x1 -s 1x0vox"),
+        ("2x2x2", "-c [0x20x10,1e-6,5] -f 4x2x1 -s 2x1x0vox", "4x4x4", "-c [20x10,1e-6,5] -f 2x1 -s 1x0vox"),
+        ("3x4x3", "-c [20x10x0,1e-6,5] -f 4x2x1 -s 2x1x0vox", "3x4x3", "-c [20x10,1e-6,5] -f 2x1 -s 1x0vox"),
+    ],
+)
+def test_shrink_factors_and_levels_without_iterations(here, mesh, levels, plain_mesh, plain_levels):
+    found = []
+    for cells, line in ((mesh, levels), (plain_mesh, plain_levels)):
+        run(f"-d 3 {IMAGES} -t BSpline[0.1,{cells}] -m MeanSquares[f.nii.gz,m.nii.gz,1] {line}")
+        found.append(gr.read_transform("p_1BSpline.txt"))
+    # Factors do not count, and levels without iterations leave their halving of cells alone.
+    np.testing.assert_allclose(found[0].spacing, found[1].spacing)
+    np.testing.assert_allclose(found[0].array, found[1].array, atol=1e-6)
+    assert np.abs(found[0].array).max() > 1
+
+
+def test_no_iterations_leave_ants_flat_mesh(here):
+    run(f"-d 3 {IMAGES} {BSPLINE.replace('20x10', '0x0')}")
+    flat = sitk.BSplineTransform(sitk.ReadTransform("p_1BSpline.txt"))
+    assert not any(flat.GetParameters())
+    # ITK's mesh of 6, 8 and 6 cells on the fixed image.
+    wanted = sitk.BSplineTransformInitializer(sitk.ReadImage("f.nii.gz"), [6, 8, 6])
+    np.testing.assert_allclose(flat.GetTransformDomainPhysicalDimensions(), [76.0, 84.0, 80.0][::-1], rtol=1e-6)
+    assert flat.GetTransformDomainMeshSize() == wanted.GetTransformDomainMeshSize() == (6, 8, 6)
+    np.testing.assert_allclose(flat.GetTransformDomainOrigin(), gr.read_image("f.nii.gz").origin, atol=1e-4)
+
+
 def test_a_mesh_has_to_fit(here, capfd):
     for mesh, part in (("3x4", "expected one, or 3"), ("12", "less than a voxel long")):
         run(f"-d 3 {IMAGES} {BSPLINE.replace('3x4x3', mesh)}", 1)

@@ -120,7 +120,7 @@ inline constexpr SimilarityDescription Similarities[] = {
   { SimilarityKind::MeanAbsoluteDifferences, "MeanAbsoluteDifferences", "mean absolute differences",
     ValueForm::OneUnit, {}, 1, -1, std::numeric_limits<double>::quiet_NaN(), true, false, false, false },
   { SimilarityKind::Correlation, "Correlation", "a correlation",
-    ValueForm::AboutMeans, {}, -1, -1, 0, true, true, true, false },
+    ValueForm::AboutMeans, {}, -1, -1, 0, true, true, true, true },
   { SimilarityKind::CorrelationRatio, "CorrelationRatio", "a correlation ratio",
     ValueForm::FixedBins, { 2, 4096, 256 }, 1, 2, 1, true, true, true, false },
   { SimilarityKind::MattesMutualInformation, "MattesMutualInformation", "mutual information",
@@ -132,7 +132,7 @@ inline constexpr SimilarityDescription Similarities[] = {
   { SimilarityKind::PartialVolumeMutualInformation, "PartialVolumeMutualInformation", "a joint histogram by partial volume",
     ValueForm::PartialVolumeBins, { 2, 256, 64 }, -1, -1, 0, false, false, false, false },
   { SimilarityKind::NeighborhoodCorrelation, "NeighborhoodCorrelation", "a correlation over neighborhoods",
-    ValueForm::OfNeighborhoods, {}, -1, -1, 0, false, true, true, true },
+    ValueForm::OfNeighborhoods, {}, -1, -1, 0, true, true, true, true },
   { SimilarityKind::Demons, "Demons", "demons",
     ValueForm::OneUnit, {}, 1, -1, std::numeric_limits<double>::quiet_NaN(), false, false, true, true }
 };

@@ -841,6 +841,7 @@ TEST_P(GlobalAffineRegistrationTest, PrintsItself)
                              "SearchAngles: [-180, 180] [-180, 180] [-180, 180]",
                              "FinestSpacing: 0",
                              "NumberOfHistogramBins: 0",
+                             "NeighborhoodRadius: 4",
                              "LeastOverlap: 0.25",
                              "CurrentStage: " })
   {

@@ -83,7 +83,8 @@ TEST_P(GlobalPairsTest, EachPairPullsAlongTheAxisThatItShows)
   const std::pair<SimilarityKind, std::array<double, 3>> costs[] = {
     { SimilarityKind::MeanSquares, { 0.00172, 0.00168, 0.00116 } },
     { SimilarityKind::Correlation, { 0.00627, 0.00364, 0.00128 } },
-    { SimilarityKind::MeanAbsoluteDifferences, { 0.00619, 0.00635, 0.02 } }
+    { SimilarityKind::MeanAbsoluteDifferences, { 0.00619, 0.00635, 0.02 } },
+    { SimilarityKind::NeighborhoodCorrelation, { 0.00756, 0.00755, 0.00099 } }
   };
   for (const int dimension : { 2, 3 })
   {
@@ -219,6 +220,7 @@ TEST(InformationTest, IsTheLogarithmOfALikelihood)
   EXPECT_NEAR(find(SimilarityKind::MeanSquares, 0.02, 0.08), 0.5 * std::log(0.251), 1e-12);
   EXPECT_NEAR(find(SimilarityKind::MeanAbsoluteDifferences, 0.02, 0.08), std::log(0.251), 1e-12);
   EXPECT_NEAR(find(SimilarityKind::Correlation, -0.75, 0), 0.5 * std::log(0.251), 1e-12);
+  EXPECT_NEAR(find(SimilarityKind::NeighborhoodCorrelation, -0.75, 0), 0.5 * std::log(0.251), 1e-12);
   EXPECT_NEAR(find(SimilarityKind::CorrelationRatio, 0.25, 1), 0.5 * std::log(0.251), 1e-12);
   EXPECT_EQ(find(SimilarityKind::MattesMutualInformation, -0.7, 0), -0.7);
   EXPECT_EQ(find(SimilarityKind::NormalizedMutualInformation, -1.25, -1), -0.25);
@@ -236,7 +238,9 @@ TEST(InformationTest, IsTheLogarithmOfALikelihood)
         (find(one.kind, cost + step, unrelated) - find(one.kind, cost - step, unrelated)) / (2 * step);
       EXPECT_NEAR(gpureg::ComputeInformation(one.kind, cost, unrelated).slope, slope, 1e-6 * std::abs(slope));
       const auto best =
-        gpureg::ComputeInformation(one.kind, one.kind == SimilarityKind::Correlation ? -1 : 0, unrelated);
+        gpureg::ComputeInformation(one.kind,
+                                   one.values == gpureg::ValueForm::AboutMeans || one.HasNeighborhoods() ? -1 : 0,
+                                   unrelated);
       EXPECT_TRUE(std::isfinite(best.nats) && std::isfinite(best.slope));
     }
   }

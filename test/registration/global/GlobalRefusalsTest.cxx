@@ -138,10 +138,14 @@ TEST_P(GlobalRefusalsTest, Settings)
     { [](MethodType & m) { m.SetCost("MeanCubes"); },
       { "there is no cost \"MeanCubes\"",
         "set one of MeanSquares, MeanAbsoluteDifferences, Correlation, CorrelationRatio" } },
-    { [](MethodType & m) { m.SetCost("NeighborhoodCorrelation"); },
-      { "there is no cost \"NeighborhoodCorrelation\"" } },
-    { [](MethodType & m) { m.SetCost(gpureg::GlobalCost::NeighborhoodCorrelation); },
-      { "there is no cost NeighborhoodCorrelation", "set one of MeanSquares" } },
+    { [](MethodType & m) { m.SetCost("Demons"); }, { "there is no cost \"Demons\"" } },
+    { [](MethodType & m) { m.SetCost(gpureg::GlobalCost::Demons); },
+      { "there is no cost Demons", "set one of MeanSquares" } },
+    { [](MethodType & m) {
+       m.SetCost("NeighborhoodCorrelation");
+       m.SetNeighborhoodRadius(0);
+     },
+      { "a neighborhood's radius is 1 voxel or more, not 0" } },
     { [](MethodType & m) { m.SetCost(static_cast<gpureg::GlobalCost>(17)); },
       { "there is no cost 17", "set one of MeanSquares" } },
     { [](MethodType & m) { m.SetOptimizer("Guess"); },

@@ -123,9 +123,7 @@ class Further:
         bins = stage.bins if asked.bins is None else asked.bins
         # 0 stands for a linear stage's usual number.
         bins = 0 if is_linear and bins == 0 else read_bins(metric, bins)
-        # Linear stages have no neighborhoods.
-        of_stage = 1 if isinstance(stage, Rigid) else stage.radius
-        radius = read_whole("radius", of_stage if asked.radius is None else asked.radius, 1)
+        radius = read_whole("radius", stage.radius if asked.radius is None else asked.radius, 1)
         return (
             _engine.SimilaritySettings.make(engine_name(metric), bins, radius),
             read_number("weight", asked.weight, 0),

@@ -40,6 +40,9 @@ READERS = {".mha": "MetaImageIO", ".mhd": "MetaImageIO", ".nrrd": "NrrdImageIO",
 # A hint for a file of several volumes.
 _ONE_VOLUME = "Give one volume of it; read_series reads them."
 
+#: Names of FreeSurfer's images end with one of these.
+MGH_SUFFIXES = (".mgz", ".mgh")
+
 _HDF5_SUFFIXES = (".h5", ".hdf5", ".hdf")
 
 # Files whose values are as they are in memory.
@@ -68,7 +71,7 @@ def read_image(path: PathLike, channel: Optional[int] = None) -> Image:
 
     Raises:
         BadInputError: there is no such file, level or channel, it is not one image, or it is damaged.
-        ImportError: there is no nibabel, which reads NIfTI, no pydicom, which reads DICOM, no zarr, or no SimpleITK, which reads the rest.
+        ImportError: there is no nibabel, which reads NIfTI and FreeSurfer's files, no pydicom, which reads DICOM, no zarr, or no SimpleITK, which reads the rest.
     """
     from ._grey import component_of
 
@@ -100,6 +103,10 @@ def _read_image(name: str) -> Image:
         from ._nifti import read_nifti
 
         return image_of(read_nifti(Path(name)), _ONE_VOLUME)
+    if name.lower().endswith(MGH_SUFFIXES):
+        from ._mgh import read_mgh
+
+        return read_mgh(name)
     return _read_simpleitk_image(name)
 
 
@@ -108,7 +115,7 @@ def write_image(path: PathLike, image: ImageLike) -> None:
 
     Raises:
         BadInputError: it is no image, or cannot be written there.
-        ImportError: there is no nibabel, which NIfTI needs, or no SimpleITK.
+        ImportError: there is no nibabel, which NIfTI and FreeSurfer's files need, or no SimpleITK.
         OSError: the disk is full, or fails.
     """
     name = name_of(path)
@@ -118,6 +125,11 @@ def write_image(path: PathLike, image: ImageLike) -> None:
         from ._nifti_write import write_nifti
 
         write_whole(name, lambda there: write_nifti(there, read))
+        return
+    if name.lower().endswith(MGH_SUFFIXES):
+        from ._mgh import write_mgh
+
+        write_whole(name, lambda there: write_mgh(there, read))
         return
     import_simpleitk()
     _check_direction(name, read)

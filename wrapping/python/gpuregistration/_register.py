@@ -27,6 +27,7 @@ from ._resample import read_default, resample_array, warp_loaded
 from ._several_devices import DevicesLike, choose_devices, devices_of, list_asked
 from ._sides import Pair, read_geometry, read_pair
 from ._stage_result import Level, StageResult, all_warnings
+from ._syn_options import Halves, SyNOptions
 from ._transform_like import as_transform
 from ._transforms import Affine, BSpline, DisplacementField, Transform, TransformLike, linear_matrix
 from ._vectors import from_volume
@@ -272,6 +273,7 @@ def register_pair(
     begin: Optional[float] = None,
     default: float = 0.0,
     further: Sequence[Further] = (),
+    syn_options: Optional[SyNOptions] = None,
 ) -> Result:
     """Registers a pair that has been read and checked, as register() does. If the moving image has floats, which the device stores
     unchanged, the result keeps them there.
@@ -279,6 +281,7 @@ def register_pair(
     Args:
         begin: the time.perf_counter() from which seconds are counted; None: now.
         further: pairs that are compared beside this one, by the stages that compare several.
+        syn_options: what is asked of stages by SyN, beside their settings.
     """
     begin = time.perf_counter() if begin is None else begin
     # Settings of all stages are checked before the first one runs, which may take long.
@@ -306,6 +309,8 @@ def register_pair(
                 sides_of_further = []
             if isinstance(stage, COMPARE_SEVERAL):
                 several["before"] = results[-1] if results else None
+            if isinstance(stage, SyN):
+                several["options"] = syn_options
             computing = devices_of(stage, devices)
             if len(computing) > 1:
                 sides_on_others += [pair.load(other, keeps_short=True) for other in others[len(sides_on_others) : len(computing) - 1]]
@@ -423,6 +428,7 @@ def _run_dense(
     reporter: _Reporter,
     further: Sequence[_engine.PairOfSides] = (),
     before: Optional[StageResult] = None,
+    options: Optional[SyNOptions] = None,
     team: Optional[_Team] = None,
 ) -> StageResult:
     d = pair.dimension
@@ -433,15 +439,19 @@ def _run_dense(
         return DisplacementField(from_volume(np.asarray(vectors), d), grid.spacing, grid.origin, grid.direction)
 
     back: Optional[DisplacementField] = None
+    halves: Optional[Halves] = None
     with _lend_dense(device, team) as engine:
         if team is None:
-            result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form(), list(further))
+            asked = {} if options is None else options.arguments()
+            result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form(), list(further), **asked)
         else:
             result = engine.register(d, team.sides, begins, settings, reporter.free_form())
         deformation = make_field(engine.take_displacements(engine_size(grid)))
         if isinstance(stage, INVERTING):
             vectors, errors = engine.take_inverse(engine_size(grid))
             back = make_field(vectors).with_errors(read_errors(errors))
+        if options is not None:
+            halves = options.take_halves(lambda one: make_field(engine.take_displacements(engine_size(grid), one)))
 
     def compute_inverse() -> Transform:
         assert back is not None
@@ -450,7 +460,7 @@ def _run_dense(
         known = before.inverse if before is not None else None
         return Composite([found.inverse(device=device) if known is None else known, back])
 
-    return _make_result(stage, deformation, found, result, [], back, compute_inverse)
+    return _make_result(stage, deformation, found, result, [], back, compute_inverse, halves)
 
 
 def _make_result(
@@ -461,6 +471,7 @@ def _make_result(
     warnings: list[str],
     own_inverse: Optional[DisplacementField] = None,
     compute_inverse: Optional[Callable[[], Transform]] = None,
+    halves: Optional[Halves] = None,
 ) -> StageResult:
     """Returns the result of a stage that deforms.
 
@@ -470,6 +481,7 @@ def _make_result(
         warnings: further ones, beside the engine's.
         own_inverse: the deformation's own inverse; None: it is not known.
         compute_inverse: returns the inverse of the deformation and what is behind it, where own_inverse is known.
+        halves: those of SyN that are kept; None: there are none.
     """
     levels = [Level(str(n), 1e-3 * part.milliseconds, part.costs, voxels=part.voxels) for n, part in enumerate(result.levels)]
     # The last level may have no iterations.
@@ -485,6 +497,7 @@ def _make_result(
         warnings=[*result.warnings, *warnings],
         own_inverse=own_inverse,
         _compute_inverse=None if own_inverse is None else compute_inverse,
+        _halves=halves,
     )
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Callable, Optional, Sequence
 
 from ._inverse import InverseErrors
+from ._syn_options import Halves
 from ._transforms import DisplacementField, Transform
 
 
@@ -60,6 +61,7 @@ class StageResult:
     warnings: list[str] = field(default_factory=list)
     own_inverse: Optional[DisplacementField] = field(default=None, repr=False)
     _compute_inverse: Optional[Callable[[], Transform]] = field(default=None, repr=False, compare=False)
+    _halves: Optional[Halves] = field(default=None, repr=False, compare=False)
 
     @cached_property
     def inverse(self) -> Optional[Transform]:

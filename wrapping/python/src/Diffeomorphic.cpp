@@ -52,10 +52,15 @@ Register(const Loan<DiffeomorphicRegistration> & engine,
          const Chain &                           initial,
          const DiffeomorphicSettings &           settings,
          const nb::object &                      progress,
-         const std::vector<PairOf<Side>> &       further)
+         const std::vector<PairOf<Side>> &       further,
+         const Chain *                           fixedInitial)
 {
   auto problem = MakeProblemOfPairs<DiffeomorphicProblem>(dimension, fixed, moving, further);
   problem.initial = initial.Get();
+  if (fixedInitial != nullptr)
+  {
+    problem.fixedInitial = fixedInitial->Get();
+  }
   const Reporter               report(progress);
   const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
   const nb::gil_scoped_release released;
@@ -130,15 +135,15 @@ Take(const TEngine & engine, const Size & size, const TPass & pass)
   return std::pair<nb::object, InverseErrors>(nb::cast(std::move(array)), errors);
 }
 
-/** Returns the last registration's deformation, as Take() does. */
+/** Returns a field of the last registration, as Take() does. */
 template <typename TEngine>
 nb::object
-TakeDisplacements(TEngine & engine, const Size & size)
+TakeDisplacements(TEngine & engine, const Size & size, DeformationField field)
 {
   return Take(engine,
               size,
-              [&engine](const auto & take, const ParallelFor & parallelFor) {
-                engine.TakeDisplacements(take, parallelFor);
+              [&engine, field](const auto & take, const ParallelFor & parallelFor) {
+                engine.TakeDisplacements(take, parallelFor, field);
                 return InverseErrors{};
               })
     .first;
@@ -185,6 +190,12 @@ AddDiffeomorphic(nb::module_ & module)
   nb::enum_<DiffeomorphicSmoothing>(module, "DiffeomorphicSmoothing")
     .value("Discrete", DiffeomorphicSmoothing::Discrete)
     .value("Recursive", DiffeomorphicSmoothing::Recursive);
+  nb::enum_<DeformationField>(module, "DeformationField")
+    .value("Forward", DeformationField::Forward)
+    .value("FixedToMiddle", DeformationField::FixedToMiddle)
+    .value("MiddleToFixed", DeformationField::MiddleToFixed)
+    .value("MovingToMiddle", DeformationField::MovingToMiddle)
+    .value("MiddleToMoving", DeformationField::MiddleToMoving);
   nb::class_<SyNSettings>(module, "SyNSettings")
     .def_rw("shrink_factors", &SyNSettings::shrinkFactors)
     .def_rw("smoothing_sigmas", &SyNSettings::smoothingSigmas)
@@ -229,13 +240,15 @@ AddDiffeomorphic(nb::module_ & module)
          nb::arg("initial"),
          nb::arg("settings"),
          nb::arg("progress").none(),
-         nb::arg("further") = std::vector<PairOf<Side>>())
+         nb::arg("further") = std::vector<PairOf<Side>>(),
+         nb::arg("fixed_initial").none() = nb::none())
     .def(
       "take_displacements",
-      [](const Loan<DiffeomorphicRegistration> & engine, const Size & size) {
-        return TakeDisplacements(*engine, size);
+      [](const Loan<DiffeomorphicRegistration> & engine, const Size & size, DeformationField field) {
+        return TakeDisplacements(*engine, size, field);
       },
-      nb::arg("size"))
+      nb::arg("size"),
+      nb::arg("field") = DeformationField::Forward)
     .def(
       "take_inverse",
       [](const Loan<DiffeomorphicRegistration> & engine, const Size & size) { return TakeInverse(*engine, size); },
@@ -250,7 +263,10 @@ AddDiffeomorphic(nb::module_ & module)
          nb::arg("settings"),
          nb::arg("progress").none())
     .def("plan", &PlanTogether, nb::arg("dimension"), nb::arg("sides"), nb::arg("settings"))
-    .def("take_displacements", &TakeDisplacements<TeamRegistration>, nb::arg("size"))
+    .def("take_displacements",
+         &TakeDisplacements<TeamRegistration>,
+         nb::arg("size"),
+         nb::arg("field") = DeformationField::Forward)
     .def("take_inverse", &TakeInverse<TeamRegistration>, nb::arg("size"));
 }
 

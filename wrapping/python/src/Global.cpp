@@ -57,6 +57,7 @@ AddGlobal(nb::module_ & module)
     .def_rw("angles", &GlobalSettings::angles)
     .def_rw("finest_edge", &GlobalSettings::finestEdge)
     .def_rw("bins", &GlobalSettings::bins)
+    .def_rw("radius", &GlobalSettings::radius)
     .def_rw("least_overlap", &GlobalSettings::leastOverlap)
     .def_rw("fixed_range", &GlobalSettings::fixedRange)
     .def_rw("moving_range", &GlobalSettings::movingRange);

@@ -45,10 +45,10 @@ struct GlobalSettings
 {
   /** Names the cost of the first pair. With several pairs the search minimises the weighted mean of their costs; the first pair's weight is
    *  1. Each cost is then a likelihood in nats a voxel (Roche 2000), 0 for unrelated images: minus the mutual information; half the
-   *  logarithm of 1 - r², of the correlation ratio, and of mean squares relative to those of unrelated images; the logarithm of absolute
-   *  differences relative to those of unrelated images. itk::ObjectToObjectMultiMetricv4 divides each derivative by its length instead, and
-   *  so follows no function's derivative. If a further pair has 0 bins, the search takes the usual number. Without an initial map the
-   *  search begins with the first pair's centres of mass on each other. */
+   *  logarithm of 1 - r², of 1 minus the mean r² of neighborhoods, of the correlation ratio, and of mean squares relative to those of
+   *  unrelated images; the logarithm of absolute differences relative to those of unrelated images. itk::ObjectToObjectMultiMetricv4
+   *  divides each derivative by its length instead, and so follows no function's derivative. If a further pair has 0 bins, the search
+   *  takes the usual number. Without an initial map the search begins with the first pair's centres of mass on each other. */
   GlobalCost cost = GlobalCost::CorrelationRatio;
   /** 3: translation; 6: and rotation; 7: and one scale; 9: and one scale along each axis of the fixed image; 12: and skews. In two
    *  dimensions these numbers stand for 2, 3, 4, 5 and 6 degrees of freedom. A translation has no angles to search. */
@@ -62,7 +62,9 @@ struct GlobalSettings
   double finestEdge = 0;
   /** Number of bins of the fixed image's histogram at the two finest levels, and of the moving image's if the cost has one; half as
    *  many at 4 mm, a quarter at 8 mm, but at least 32, unless fewer are set. 0: 256 for a correlation ratio, else 64. */
-  int             bins = 0;
+  int bins = 0;
+  /** Radius of a neighborhood, in voxels of each level, for a cost that has neighborhoods. */
+  int             radius = 4;
   GlobalOptimizer optimizer = GlobalOptimizer::QuasiNewton;
   /** Share of the fixed image, or of the moving image if it is smaller, that should overlap. With less overlap a cost counts for less,
    *  down to the cost of unrelated images. */

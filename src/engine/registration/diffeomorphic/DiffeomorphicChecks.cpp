@@ -76,7 +76,7 @@ CheckSimilarity(DiffeomorphicScheme scheme, const SimilaritySettings & similarit
   {
     throw UnsupportedError(
       std::string("SyN is not by ") + description.phrase +
-      "; choose mean squares, demons, Mattes' mutual information, or a correlation over neighborhoods");
+      "; choose mean squares, demons, a correlation, Mattes' mutual information, or a correlation over neighborhoods");
   }
   if (description.HasNeighborhoods())
   {

@@ -25,7 +25,8 @@ void
 CheckPair(const FurtherPair & pair)
 {
   CheckServes("cost", pair.similarity.kind, &SimilarityDescription::isForGlobal);
-  if (pair.similarity.bins != 0)
+  // 0 bins stand for the usual number.
+  if (pair.similarity.bins != 0 || !Describe(pair.similarity.kind).HasBins())
   {
     CheckSettings(pair.similarity);
   }

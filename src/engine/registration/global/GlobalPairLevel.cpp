@@ -150,8 +150,11 @@ GlobalPairLevel::Begin(const PairShare & share, int stride, const ParallelFor & 
 {
   m_Share = share;
   const LevelImage & moving = m_Moving.level;
-  m_Measure->SetImages(
-    m_Fixed.level, moving, this->MakeSamples(stride), MakeLevelMoving(moving, m_Dimension, true), parallelFor);
+  m_Measure->SetImages(m_Fixed.level,
+                       moving,
+                       this->MakeSamples(stride),
+                       MakeLevelMoving(moving, m_Dimension, !Describe(m_Cost.kind).HasNeighborhoods()),
+                       parallelFor);
   this->Count();
 }
 
@@ -163,8 +166,10 @@ GlobalPairLevel::Thin(int stride, const ParallelFor & parallelFor)
 }
 
 FixedSamples
-GlobalPairLevel::MakeSamples(int stride)
+GlobalPairLevel::MakeSamples(int thinning)
 {
+  // Neighborhoods have all of their voxels.
+  const int    stride = Describe(m_Cost.kind).HasNeighborhoods() ? 1 : thinning;
   FixedSamples samples = MakeLevelSamples(m_Fixed.level);
   const Size   size = samples.virtualSize;
   IndexMap     toImage;
@@ -187,6 +192,13 @@ IndexMap
 GlobalPairLevel::MakeIndexMap(const PoseFrame & frame, const Pose & pose) const
 {
   return Compose(m_PointToMoving, Compose(MakePointMap(frame, pose), m_SampleToPoint));
+}
+
+IndexMap
+GlobalPairLevel::MakeForcedMap(const PoseFrame & frame, const Pose & pose) const
+{
+  return Describe(m_Cost.kind).HasNeighborhoods() ? Compose(MakePointMap(frame, pose), m_SampleToPoint)
+                                                  : this->MakeIndexMap(frame, pose);
 }
 
 double
@@ -247,9 +259,9 @@ GlobalPairLevel::ComputeSlope(const PoseFrame &      frame,
   {
     const double here = coordinate;
     coordinate = here + step;
-    IndexMap change = this->MakeIndexMap(frame, getPose());
+    IndexMap change = this->MakeForcedMap(frame, getPose());
     coordinate = here - step;
-    Subtract(change, this->MakeIndexMap(frame, getPose()));
+    Subtract(change, this->MakeForcedMap(frame, getPose()));
     coordinate = here;
     const double sum = SumAlong(measured.forces, change);
     result.slope.push_back(weight * measured.factor * sum / (2 * step));

@@ -95,7 +95,7 @@ public:
   void
   SetCost(const SimilaritySettings & cost, bool isTimed);
 
-  /** Begins to evaluate poses, at every stride-th voxel of the fixed image along each axis. */
+  /** Begins to evaluate poses, at every stride-th voxel of the fixed image along each axis; at every voxel if the cost has neighborhoods. */
   void
   Begin(const PairShare & share, int stride, const ParallelFor & parallelFor);
 
@@ -137,14 +137,17 @@ private:
   /** Limits a level's range to the values inside its mask. \return the share of all voxels that lies inside the mask */
   double
   NarrowRange(LevelImage & level);
-  /** Returns samples at every stride-th voxel of the fixed image along each axis. */
+  /** Returns samples at every thinning-th voxel of the fixed image along each axis; at every voxel if the cost has neighborhoods. */
   FixedSamples
-  MakeSamples(int stride);
+  MakeSamples(int thinning);
   /** Adds the measure's last work to the statistics. */
   void
   Count();
   IndexMap
   MakeIndexMap(const PoseFrame & frame, const Pose & pose) const;
+  /** Returns the map from samples to what the cost's forces are derivatives by: indices or points of the moving image. */
+  IndexMap
+  MakeForcedMap(const PoseFrame & frame, const Pose & pose) const;
   /** Sets the overlap and the cost of a pose. \return the weight of the value's derivative */
   double
   Weigh(const MeasuredValue & value, PosedCost & posed) const;

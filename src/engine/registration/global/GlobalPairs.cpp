@@ -12,7 +12,7 @@ ListPairs(const GlobalProblem & problem, const GlobalSettings & settings)
   std::vector<FurtherPair> pairs;
   pairs.push_back({ problem.fixed,
                     problem.moving,
-                    { settings.cost, settings.bins },
+                    { settings.cost, settings.bins, settings.radius },
                     1.0,
                     settings.fixedRange,
                     settings.movingRange });

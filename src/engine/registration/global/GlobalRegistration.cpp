@@ -256,7 +256,8 @@ private:
         {
           pair.NarrowRanges();
         }
-        pair.SetCost({ m_Pairs[place].pair.similarity.kind, this->GetBins(level, place) }, m_IsTimed);
+        const SimilaritySettings & cost = m_Pairs[place].pair.similarity;
+        pair.SetCost({ cost.kind, this->GetBins(level, place), cost.radius }, m_IsTimed);
       }
     }
     // The finest level has too many voxels to examine on the host.

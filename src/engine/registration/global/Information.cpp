@@ -23,6 +23,7 @@ ComputeInformation(SimilarityKind kind, double cost, double unrelated)
     case SimilarityKind::MeanAbsoluteDifferences:
       return find(1.0, cost / unrelated, 1 / unrelated);
     case SimilarityKind::Correlation:
+    case SimilarityKind::NeighborhoodCorrelation:
       return find(0.5, 1 + cost, 1);
     case SimilarityKind::CorrelationRatio:
       return find(0.5, cost, 1);

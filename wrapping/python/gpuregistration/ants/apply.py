@@ -20,6 +20,7 @@ from .apply_call import SERIES, VECTORS, ApplyCall, Making
 from .diagnostics import Log
 from .initial import read_part
 from .interpolation import resample_by
+from .other_formats import as_written
 
 
 def apply(call: ApplyCall, log: Log) -> None:
@@ -104,7 +105,7 @@ def _write_moved(call: ApplyCall, transform: Transform, reference: Image, place:
         series = read_series(call.input)
         if call.time_index >= len(series):
             raise BadInputError(f"--time-index {call.time_index}: expected 0 to {len(series) - 1}, as {call.input} has {len(series)} volumes")
-        write_image(place, move(series[call.time_index]))
+        write_image(place, as_written(place, move(series[call.time_index])))
         return
     image = read_image(call.input)
     if image.is_vector != (call.input_type == VECTORS):
@@ -112,7 +113,7 @@ def _write_moved(call: ApplyCall, transform: Transform, reference: Image, place:
             f"-e/--input-image-type {call.input_type}: {call.input} has {image.components} numbers a voxel; expected "
             + ("-e 1 for vectors" if image.is_vector else "-e 0 for scalars")
         )
-    write_image(place, move(image))
+    write_image(place, as_written(place, move(image)))
 
 
 def move_image(image: Image, transform: Transform, reference: Image, making: Making, device: Optional[str]) -> Image:

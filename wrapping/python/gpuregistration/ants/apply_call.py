@@ -10,7 +10,7 @@ from .._engine import BadInputError
 from ..command.outputs import IMAGES, TRANSFORMS
 from .apply_flags import FLAGS
 from .interpolation import Interpolation, read_interpolation
-from .other_formats import name_not_written
+from .other_formats import WRITTEN, name_not_written
 from .syntax import Value, last, read_values
 
 SCALARS, VECTORS, TENSORS, SERIES = range(4)
@@ -150,7 +150,7 @@ def _read_output(value: Optional[Value]) -> tuple[str, str, bool]:
         found = value.parameters[0], "field" if value.truth(value.parameters[1]) else "image", False
     else:
         raise value.wrong()
-    suffixes = {"image": IMAGES, "field": (*IMAGES, ".h5"), "linear": TRANSFORMS, "composite": (".h5", ".tfm", ".txt")}[found[1]]
+    suffixes = {"image": WRITTEN, "field": (*IMAGES, ".h5"), "linear": TRANSFORMS, "composite": (".h5", ".tfm", ".txt")}[found[1]]
     if not found[0].lower().endswith(suffixes) and name_not_written(found[0]) is None:
         raise value.wrong(f"a name that ends on one of {' '.join(suffixes)}")
     return found

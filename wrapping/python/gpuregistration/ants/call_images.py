@@ -20,9 +20,13 @@ from .._sides import Pair, read_pair
 from ..command.times import Times
 from .intensities import match_histogram, window
 from .registration_call import Metric, RegistrationCall, Stage
+from .seen import Seen
 
 Read = Callable[[str], Image]
-_Masks = tuple[Optional[str], Optional[str]]
+#: Returns an image and its mask as they are seen through a transform.
+See = Callable[[Seen], Seen]
+# What a pair is made of: the names of its images and of their masks, and how the fixed image is seen.
+_Key = tuple[str, str, tuple[Optional[str], Optional[str]], Optional[See]]
 
 _HINT = "Give a file of one of them."
 
@@ -31,7 +35,7 @@ def names_of_images(call: RegistrationCall) -> list[str]:
     """Returns the names of all images of a call, each once."""
     names = _names_of_metrics(call)
     names += [name for stage in call.stages for name in stage.masks if name is not None]
-    names += [name for initial in call.initial for name in (initial.fixed, initial.moving)]
+    names += [name for initial in (*call.initial, *call.initial_fixed) for name in (initial.fixed, initial.moving)]
     return [name for name in dict.fromkeys(names) if name]
 
 
@@ -76,7 +80,7 @@ class CallImages:
         self._call = call
         self._times = times
         self._matched: dict[tuple[str, str], Image] = {}
-        self._kept: dict[tuple[str, str, _Masks], Pair] = {}
+        self._kept: dict[_Key, Pair] = {}
         names = names_of_images(call)
         registered = set(_names_of_metrics(call))
         with ThreadPoolExecutor(4) as pool:
@@ -119,42 +123,34 @@ class CallImages:
                 self._matched[names] = match_histogram(moving, fixed)
         return fixed, self._matched[names]
 
-    def pairs(self, stage: Stage, matrix: Optional[np.ndarray] = None) -> list[Pair]:
+    def pairs(self, stage: Stage, see_fixed: Optional[See] = None, see_moving: Optional[See] = None) -> list[Pair]:
         """Returns the prepared images of each of a stage's metrics, with the stage's masks. They stay on the device for the next stage, unless
-        a homogeneous matrix has moved the moving images' points. matrix: None where it has not."""
-        made = {}
-        kept = self._kept if matrix is None else {}
-        for metric in stage.metrics:
-            key = metric.fixed, metric.moving, stage.masks
+        the moving images are seen through a transform.
+
+        Args:
+            see_fixed, see_moving: return an image and its mask seen through a transform; None: as they are. All stages that see the fixed
+                images in one way give the same function.
+        """
+        made: dict[_Key, Pair] = {}
+        keeps = see_moving is None
+        keys: list[_Key] = [(metric.fixed, metric.moving, stage.masks, see_fixed) for metric in stage.metrics]
+        for metric, key in zip(stage.metrics, keys):
             if key not in made:
-                made[key] = kept[key] if key in kept else self._read_pair(stage, metric, matrix)
-        if matrix is None:
+                kept = self._kept.get(key) if keeps else None
+                made[key] = self._read_pair(stage, metric, see_fixed, see_moving) if kept is None else kept
+        if keeps:
             self._kept = made
-        return [made[metric.fixed, metric.moving, stage.masks] for metric in stage.metrics]
+        return [made[key] for key in keys]
 
-    def _read_pair(self, stage: Stage, metric: Metric, matrix: Optional[np.ndarray] = None) -> Pair:
-        fixed, moving = self.prepared(metric)
-        moving = moving if matrix is None else _moved(moving, matrix)
-        return _KeptPair(**vars(read_pair(fixed, moving, *self._masks(stage, metric, fixed, moving), {})))
+    def _read_pair(self, stage: Stage, metric: Metric, see_fixed: Optional[See], see_moving: Optional[See]) -> Pair:
+        sides = []
+        for image, mask, see in zip(self.prepared(metric), stage.masks, (see_fixed, see_moving)):
+            seen = Seen(image, None if mask is None else self._mask(mask, image))
+            sides.append(seen if see is None else see(seen))
+        fixed, moving = sides
+        return _KeptPair(**vars(read_pair(fixed.image, moving.image, fixed.mask, moving.mask, {})))
 
-    def _masks(self, stage: Stage, metric: Metric, fixed: Image, moving: Image) -> tuple[Optional[Image], Optional[Image]]:
-        """Returns a stage's masks, on the grids of a metric's images."""
-        fixed_mask, moving_mask = stage.masks
-        # The moving image may have been moved, and its mask goes with it.
-        own = self.read(metric.moving)
-        mask = self._mask(moving_mask, own)
-        return self._mask(fixed_mask, fixed), None if mask is None else moving.like(mask.array)
-
-    def _mask(self, name: Optional[str], image: Image) -> Optional[Image]:
-        if name is None:
-            return None
+    def _mask(self, name: str, image: Image) -> Image:
         mask = self.read(name)
         inside = mask.like((mask.array != 0).astype(np.uint8))
         return inside if inside.has_grid_of(image) else resample(inside, None, image, "nearest")
-
-
-def _moved(image: Image, matrix: np.ndarray) -> Image:
-    """Returns an image whose points have been moved by a matrix."""
-    whole = matrix @ image.index_to_point
-    spacing = np.linalg.norm(whole[:-1, :-1], axis=0)
-    return Image(image.array, spacing, whole[:-1, -1], whole[:-1, :-1] / spacing)

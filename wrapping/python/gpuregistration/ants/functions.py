@@ -21,7 +21,7 @@ from ..command.outputs import Outputs
 from .apply import compose as compose_transforms
 from .apply import cut_to_type, move_image
 from .apply_call import SCALARS, SERIES, VECTORS, Making
-from .initial import read_beginnings, reasons_against
+from .initial import read_beginnings
 from .interpolation import read_interpolation
 from .output_files import make_inverse_warped, make_warped, name_outputs, write_outputs
 from .presets import FIXED, FIXED_MASK, MOVING, MOVING_MASK, Numbers, begins_with_identity, make_stages, takes_further_metrics
@@ -70,7 +70,7 @@ def registration(
         fixed, moving: images of any kind that register() takes, ANTsPy's among them.
         type_of_transform: such as "SyN", "SyNRA", "SyNCC", "SyNOnly", "Rigid", "Affine" or "antsRegistrationSyN[s]".
         initial_transform: files, of which the first one is nearest to the fixed image, "Identity", or None, which lays the centres of mass on each
-            other. Files of deformations go with SyNOnly.
+            other.
         outprefix: the beginning of the names of the transforms' files; "": a folder of its own among the temporary files.
         mask, moving_mask: images whose voxels other than 0 the last stage looks at; with mask_all_stages all stages do.
         grad_step, flow_sigma, total_sigma: SyN's step in voxels, and the variances of its Gaussians in squared voxels.
@@ -115,10 +115,9 @@ def registration(
     if random_seed is not None:
         words += ["--random-seed", str(random_seed)]
     call = read_registration(words)
-    begins = [] if call.others else read_beginnings(call)
-    others = call.others or reasons_against(call, begins)
-    if others:
-        raise UnsupportedError(f"This is not possible here: {' and '.join(dict.fromkeys(others))}.")
+    if call.others:
+        raise UnsupportedError(f"This is not possible here: {' and '.join(dict.fromkeys(call.others))}.")
+    begins = read_beginnings(call)
     own_folder = None if outprefix else tempfile.mkdtemp(prefix="gpureg-ants-")
     call.prefix = outprefix or os.path.join(str(own_folder), "")
     names = name_outputs(call, begins)

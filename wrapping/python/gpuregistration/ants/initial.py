@@ -12,9 +12,10 @@ from .._composite import parts_of
 from .._engine import BadInputError
 from .._files import read_transform
 from .._image import Image, host_array
-from .._transforms import Affine, Transform
-from .parts import B_SPLINE, FIELD, LINEAR_FORM, Kind, Part, kind_of_stage, linear_part, part_of_file, takes_place_of
-from .registration_call import DEFORMING, Initial, RegistrationCall
+from .._syn_options import Halves
+from .._transforms import Affine, DisplacementField, Transform
+from .parts import LINEAR_FORM, Kind, Part, grid_of, kind_of_stage, linear_part, part_of_file, part_of_halves, takes_place_of
+from .registration_call import Initial, RegistrationCall
 
 _MIDDLES, _MASSES, _ORIGINS = range(3)
 
@@ -39,43 +40,54 @@ class Beginning:
         return [part.kind for part in self.parts]
 
 
-def read_beginnings(call: RegistrationCall) -> list[Beginning]:
+@dataclass(frozen=True)
+class Beginnings:
+    """Holds the transforms that the registration begins with: those to the moving image, and those from the grid of the fixed image to its
+    points."""
+
+    moving: list[Beginning]
+    fixed: list[Beginning]
+
+
+def read_beginnings(call: RegistrationCall) -> Beginnings:
     """Reads the files of the transforms that a registration begins with.
 
     Raises:
         BadInputError: a file cannot be read, is of other dimensions than the call says, or is a deformation whose inverse is asked for.
     """
+    moving = _read(call.initial, call.dimension) if call.state is None else [_read_state(call.state, call.dimension)]
+    return Beginnings(moving, _read(call.initial_fixed, call.dimension))
+
+
+def _read_state(file: str, dimension: int) -> Beginning:
+    """Reads a state: the parts of a result, of which the last one is SyN's halves, or any composite."""
+    parts = [part_of_file(one) for one in parts_of(read_part(file, False, dimension))[::-1]]
+    fields = [part.transform for part in parts[-4:] if isinstance(part.transform, DisplacementField)]
+    grids = [grid_of(field) for field in fields]
+    if len(fields) == len(Halves._fields) and all(grid.has_grid_of(grids[0]) for grid in grids):
+        parts[-4:] = [part_of_halves(Halves(*fields), grids[0])]
+    return Beginning(Initial(file), parts)
+
+
+def _read(initials: Sequence[Initial], dimension: int) -> list[Beginning]:
     read = []
-    for initial in call.initial:
+    for initial in initials:
         if initial.file and initial.file != "Identity":
-            transform = read_part(initial.file, initial.is_inverse, call.dimension)
+            transform = read_part(initial.file, initial.is_inverse, dimension)
             read.append(Beginning(initial, [part_of_file(one) for one in parts_of(transform)[::-1]]))
         else:
             read.append(Beginning(initial))
     return read
 
 
-def list_kinds(call: RegistrationCall, begins: Sequence[Beginning]) -> list[Kind]:
+def list_kinds(call: RegistrationCall, begins: Beginnings) -> list[Kind]:
     """Returns the kinds of the parts that the result will have."""
-    kinds = [kind for one in begins for kind in one.kinds]
+    kinds = [kind for one in begins.moving for kind in one.kinds]
     for stage in call.stages:
         if call.merges and kinds and takes_place_of(stage.transform, kinds[-1]):
             kinds.pop()
         kinds.append(kind_of_stage(stage.transform))
     return kinds
-
-
-def reasons_against(call: RegistrationCall, begins: Sequence[Beginning]) -> list[str]:
-    """Returns why this package does not begin with what files hold, each a short noun phrase."""
-    reasons = []
-    for one in begins:
-        forms = {kind.form for kind in one.kinds}
-        if B_SPLINE in forms:
-            reasons.append(f"the B-spline {one.initial.file} to begin with")
-        elif FIELD in forms:
-            linear = [stage.transform for stage in call.stages if stage.transform not in DEFORMING]
-            reasons += [f"a stage {transform} behind the deformation {one.initial.file}" for transform in linear]
-    return reasons
 
 
 def begin(begins: Sequence[Beginning], dimension: int, read: Callable[[str], Image]) -> list[Part]:

@@ -12,6 +12,7 @@ from .._also import Further, ImagePair
 from .._engine import BadInputError
 from .._image import Image
 from .._sides import Pair
+from .._transforms import BSpline
 from .registration_call import Metric, Stage
 
 _ALL = stages.ALL_VALUES
@@ -33,7 +34,11 @@ def make_linear_stage(stage: Stage, fixed: Image) -> stages.Rigid:
     """Makes the linear stage that has a stage's first metric, and its finest level that has iterations."""
     finest = [factor for factor, iterations in zip(stage.shrink_factors, stage.iterations) if iterations > 0][-1]
     made = stages.Rigid() if stage.degrees == "Rigid" else stages.Affine(degrees_of_freedom=_DEGREES[stage.degrees])
-    made.cost, made.bins = stage.metric.similarity, stage.metric.size
+    made.cost = stage.metric.similarity
+    if made.cost == "neighborhood_correlation":
+        made.radius = stage.metric.size
+    else:
+        made.bins = stage.metric.size
     made.finest_edge = float(finest * fixed.spacing.min())
     made.fixed_range = made.moving_range = _ALL
     return made
@@ -65,27 +70,17 @@ def make_syn_stage(stage: Stage, fixed: Image) -> stages.SyN:
 
 
 def make_free_form_stage(stage: Stage, fixed: Image) -> stages.FreeForm:
-    """Makes the free-form deformation that has a stage BSpline's metric, levels, mesh and convergence. ANTs has no penalty; a small one
-    of bending keeps this from folding.
+    """Makes the free-form deformation that has a stage BSpline's metric, levels with iterations, mesh and convergence. ANTs has no penalty; a
+    small one of bending keeps this from folding.
 
     Raises:
         BadInputError: the mesh does not fit the image.
     """
-    d = fixed.dimension
-    if len(stage.mesh) not in (1, d):
-        raise BadInputError(f"-t/--transform BSpline: it has {len(stage.mesh)} numbers of cells; expected one, or {d}, one for each axis")
-    # Cells are halved from level to level, as in ANTs.
-    cells = np.array(stage.mesh) * 2 ** (len(stage.iterations) - 1)
-    lengths = (np.array(fixed.size) - 1) * fixed.spacing / cells
-    # Rounding may make a cell of one voxel shorter than that.
-    if (lengths < 0.999 * np.array(fixed.spacing)).any():
-        raise BadInputError(
-            f"-t/--transform BSpline: {'x'.join(map(str, cells))} cells at the finest level are less than a voxel long; expected fewer cells or levels"
-        )
+    levels = stage.levels_with_iterations
     made = stages.FreeForm(
         similarity=stage.metric.similarity,
-        levels=len(stage.iterations),
-        spacing=lengths.tolist(),
+        levels=len(levels),
+        spacing=_find_cells(stage, fixed, levels[-1])[1].tolist(),
         bending_weight=_BENDING[stage.metric.similarity],
         iterations=max(stage.iterations),
         convergence_threshold=stage.threshold,
@@ -96,6 +91,34 @@ def make_free_form_stage(stage: Stage, fixed: Image) -> stages.FreeForm:
     if stage.metric.similarity == "neighborhood_correlation":
         made.radius = stage.metric.size
     return made
+
+
+def make_flat_spline(stage: Stage, fixed: Image) -> BSpline:
+    """Makes the B-spline of a stage without iterations, which moves nothing.
+
+    Raises:
+        BadInputError: the mesh does not fit the image.
+    """
+    cells, lengths = _find_cells(stage, fixed, len(stage.iterations) - 1)
+    # Three control points more than cells, of which one is in front of the first voxel.
+    points = np.zeros((*(cells + 3)[::-1], fixed.dimension))
+    return BSpline(points, lengths, fixed.origin - fixed.direction @ lengths, fixed.direction)
+
+
+def _find_cells(stage: Stage, fixed: Image, level: int) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the number of a mesh's cells along each axis at a level, and their lengths in mm."""
+    d = fixed.dimension
+    if len(stage.mesh) not in (1, d):
+        raise BadInputError(f"-t/--transform BSpline: it has {len(stage.mesh)} numbers of cells; expected one, or {d}, one for each axis")
+    # Cells are halved from level to level, as in ANTs.
+    cells = np.broadcast_to(stage.mesh, d) * 2**level
+    lengths = (np.array(fixed.size) - 1) * fixed.spacing / cells
+    # Rounding may make a cell of one voxel shorter than that.
+    if (lengths < 0.999 * np.array(fixed.spacing)).any():
+        raise BadInputError(
+            f"-t/--transform BSpline: {'x'.join(map(str, cells))} cells at the finest level are less than a voxel long; expected fewer cells or levels"
+        )
+    return cells, lengths
 
 
 def make_first_stages(asked: Sequence[Stage]) -> list[stages.Stage]:

@@ -1,17 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Formats of files that ANTs reads or writes and this package does not."""
+"""Formats of images that ANTs reads or writes: those that this package has, and those that it has not."""
 
 from __future__ import annotations
 
 from typing import Iterable, Optional
 
+import numpy as np
+
+from .._files import MGH_SUFFIXES
+from .._image import Image, host_array
+from ..command.outputs import IMAGES
+
+#: Endings of images that are written.
+WRITTEN = (*IMAGES, *MGH_SUFFIXES)
 #: Endings of images that are not written.
 _NOT_WRITTEN = (
-    ".img", ".img.gz", ".hdr", ".nia", ".mgz", ".mgh", ".mnc", ".mnc2", ".gipl", ".gipl.gz", ".vtk", ".png", ".jpg", ".jpeg", ".tif", ".tiff",
+    ".img", ".img.gz", ".hdr", ".nia", ".mnc", ".mnc2", ".gipl", ".gipl.gz", ".vtk", ".png", ".jpg", ".jpeg", ".tif", ".tiff",
     ".bmp", ".mrc",
 )  # fmt: skip
 #: Endings of images and transforms that are not read.
-_NOT_READ = (".mgz", ".mgh", ".mnc", ".mnc2", ".xfm", ".mrc", ".nia")
+_NOT_READ = (".mnc", ".mnc2", ".xfm", ".mrc", ".nia")
 
 
 def name_not_written(path: str) -> Optional[str]:
@@ -23,6 +31,14 @@ def names_not_read(paths: Iterable[Optional[str]]) -> list[str]:
     """Names the formats of inputs, for hand_over, that ANTs alone reads."""
     named = [_name(path, _NOT_READ, "reading") for path in paths if path is not None]
     return [name for name in named if name is not None]
+
+
+def as_written(path: str, image: Image) -> Image:
+    """Returns an image with the values that its file holds: FreeSurfer's have no doubles, but floats."""
+    values = host_array(image)
+    if path.lower().endswith(MGH_SUFFIXES) and values.dtype == np.float64:
+        return image.like(values.astype(np.float32))
+    return image
 
 
 def _name(path: str, suffixes: tuple[str, ...], what: str) -> Optional[str]:

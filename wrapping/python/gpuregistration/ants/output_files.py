@@ -13,30 +13,35 @@ from .._engine import BadInputError
 from .._files import write_image, write_transform
 from .._image import Image, host_array
 from .._transforms import Affine, Transform
-from ..command.outputs import IMAGES, Outputs
+from ..command.outputs import Outputs
 from ..command.times import Times
-from .initial import Beginning, list_kinds
+from .initial import Beginning, Beginnings, list_kinds
 from .linear_files import write_stage
 from .interpolation import Interpolation, resample_by
-from .parts import FIELD, LINEAR_FORM, Kind, collapse, collapse_kinds, compose, compose_inverses
+from .other_formats import WRITTEN, as_written
+from .parts import FIELD, LINEAR_FORM, Kind, collapse, collapse_kinds, compose, compose_inverses, state_of
 from .runner import Registered
 from .registration_call import RegistrationCall
 
 
 class OutputNames(NamedTuple):
-    """Names of files: those of the transforms, of each stage's or of all as one, those of the way back, and those of images. A linear
-    transform's way back has the same file; a B-spline and a file's field have none."""
+    """Names of files: those of the transforms, of each stage's or of all as one; those of the way back; those of images; those of the fixed image's
+    own transforms that are computed from images; and the state's, None if it is not saved. A linear transform's way back has the same file; a
+    B-spline and a file's field have none."""
 
     forward: list[str]
     inverse: list[str]
     images: list[str]
+    fixed: list[str]
+    state: Optional[str] = None
 
     @property
     def all(self) -> list[str]:
-        return list(dict.fromkeys([*self.forward, *self.inverse, *self.images]))
+        state = [] if self.state is None else [self.state]
+        return [*dict.fromkeys([*self.forward, *self.inverse, *self.images, *self.fixed]), *state]
 
 
-def name_outputs(call: RegistrationCall, begins: Sequence[Beginning]) -> OutputNames:
+def name_outputs(call: RegistrationCall, begins: Beginnings) -> OutputNames:
     """Names all files that a registration will write, as antsRegistration does, before any work.
 
     Args:
@@ -50,17 +55,19 @@ def name_outputs(call: RegistrationCall, begins: Sequence[Beginning]) -> OutputN
     """
     images = [name for name in (call.warped, call.inverse_warped) if name is not None]
     for name in images:
-        if not name.lower().endswith(IMAGES):
-            raise BadInputError(f"-o/--output: {name} is no name of an image; expected one that ends on one of {' '.join(IMAGES)}")
+        if not name.lower().endswith(WRITTEN):
+            raise BadInputError(f"-o/--output: {name} is no name of an image; expected one that ends on one of {' '.join(WRITTEN)}")
     kinds = list_kinds(call, begins)
     has_inverse = all(kind.has_inverse for kind in kinds)
     if not has_inverse:
         # As ANTs, which writes none either.
         images = [name for name in images if name != call.inverse_warped]
+    # Without -z 1 ANTs writes what is computed from images, too.
+    fixed = [] if call.collapses else _name_initial(call, begins.fixed, "Fixed")
     if call.writes_composite:
-        # Without -z 1 ANTs writes what is computed from images, too.
-        initial = [] if call.collapses else _name_initial(call, begins)
-        return OutputNames([f"{call.prefix}Composite.h5", *initial], [f"{call.prefix}InverseComposite.h5", *initial] if has_inverse else [], images)
+        initial = [] if call.collapses else _name_initial(call, begins.moving, "Moving")
+        composites = [f"{call.prefix}{way}Composite.h5" for way in ("", "Inverse")]
+        return OutputNames([composites[0], *initial], [composites[1], *initial] if has_inverse else [], images, fixed, call.saved_state)
     if call.collapses:
         numbered = list(enumerate(collapse_kinds(kinds)))
     else:
@@ -68,19 +75,23 @@ def name_outputs(call: RegistrationCall, begins: Sequence[Beginning]) -> OutputN
         numbered = [(n, kind) for n, kind in enumerate(kinds) if kind.name != "File"]
     forward = [f"{call.prefix}{n}{_end(kind)}" for n, kind in numbered]
     inverse = [f"{call.prefix}{n}{_end(kind, 'Inverse')}" for n, kind in numbered if kind.has_inverse]
-    return OutputNames(forward, inverse, images)
+    return OutputNames(forward, inverse, images, fixed)
 
 
-def _name_initial(call: RegistrationCall, begins: Sequence[Beginning]) -> list[str]:
-    """Names the files of those transforms to begin with that are computed from images."""
+def _name_initial(call: RegistrationCall, begins: Sequence[Beginning], which: str) -> list[str]:
+    """Names the files of those transforms to begin with that are computed from images. which: "Moving" or "Fixed", of the image's"""
     kinds = [kind for one in begins for kind in one.kinds]
-    return [f"{call.prefix}{n}{_end(kind)}" for n, kind in enumerate(kinds) if kind.name == "Initial"]
+    return [f"{call.prefix}{n}{_end_of_initial(which)}" for n, kind in enumerate(kinds) if kind.name == "Initial"]
+
+
+def _end_of_initial(which: str) -> str:
+    return f"DerivedInitial{which}Translation.mat"
 
 
 def _end(kind: Kind, way: str = "") -> str:
     """Returns what the name of a part's file ends on. way: "Inverse" for the way back."""
     if kind.form == LINEAR_FORM:
-        return f"{'DerivedInitialMovingTranslation' if kind.name == 'Initial' else kind.name}.mat"
+        return _end_of_initial("Moving") if kind.name == "Initial" else f"{kind.name}.mat"
     return f"{way}Warp.nii.gz" if kind.form == FIELD else "BSpline.txt"
 
 
@@ -114,6 +125,12 @@ def write_outputs(
 
 def _list_transforms(call: RegistrationCall, result: Registered, names: OutputNames) -> list[tuple[str, Transform, str]]:
     """Lists files, the transform of each, and the name of the part that it is; "" stands for several."""
+    state = [] if names.state is None else [(names.state, state_of(result.parts, result.halves), "")]
+    return [*_list_result(call, result, names), *state, *((path, part.transform, part.name) for path, part in zip(names.fixed, result.initial_fixed))]
+
+
+def _list_result(call: RegistrationCall, result: Registered, names: OutputNames) -> list[tuple[str, Transform, str]]:
+    """Lists those of the result."""
     parts = collapse(result.parts, result.device) if call.collapses else result.parts
     if call.writes_composite:
         transforms: list[tuple[str, Transform, str]] = [(names.forward[0], compose(parts), "")]
@@ -130,7 +147,7 @@ def _write(times: Times, path: str, places: Outputs, content: Union[Image, Trans
     with times.part(f"write {os.path.basename(path)}"):
         place = places.place(path)
         if isinstance(content, Image):
-            write_image(place, content)
+            write_image(place, as_written(place, content))
         elif isinstance(content, Affine):
             write_stage(place, name, content)
         else:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._composite import Composite
 from .._image import Image
+from .._syn_options import Halves
 from .._transforms import Affine, BSpline, DisplacementField, Transform, linear_matrix
 
 LINEAR_FORM, FIELD, B_SPLINE = "linear", "field", "B-spline"
@@ -82,6 +83,19 @@ def part_of_file(transform: Transform) -> Part:
     return Part("File", transform, transform.inverse() if isinstance(transform, Affine) else None)
 
 
+def part_of_halves(halves: Halves, grid: Image) -> Part:
+    """Makes the part of a file's SyN, which has an inverse. grid: the fields' grid."""
+    forward = Composite([halves.fixed_to_middle, halves.middle_to_moving])
+    back = Composite([halves.moving_to_middle, halves.middle_to_fixed])
+    return Part("File", forward.to_displacement_field(grid), back.to_displacement_field(grid))
+
+
+def state_of(parts: Sequence[Part], halves: Optional[Halves]) -> Composite:
+    """Returns what ANTs saves of a result: its parts, and in the place of the last one SyN's halves; None: the last one is of no SyN."""
+    before = parts if halves is None else parts[:-1]
+    return Composite([*(halves or [])][::-1] + [part.transform for part in reversed(before)])
+
+
 def group(kinds: Sequence[Kind]) -> list[list[int]]:
     """Returns the numbers of the parts that become one, for each part of the collapsed result."""
     groups: list[list[int]] = []
@@ -106,10 +120,12 @@ def collapse(parts: Sequence[Part], device: Optional[str] = None) -> list[Part]:
         device: the name of the device that composes fields; None: the default one.
     """
     kinds = [part.kind for part in parts]
-    made = []
+    made: list[Part] = []
     for numbers in group(kinds):
         together = [parts[number] for number in numbers]
-        if kinds[numbers[0]].form == LINEAR_FORM:
+        # ANTs keeps the type of a linear part that stands alone behind others.
+        is_last_of_others = made and numbers[-1] == len(parts) - 1
+        if kinds[numbers[0]].form == LINEAR_FORM and not (is_last_of_others and len(together) == 1):
             made.append(_join_linear(together))
         else:
             made.append(together[0] if len(together) == 1 else _join_fields(together, device))

@@ -84,20 +84,21 @@ def _register(words: Sequence[str]) -> int:
     from ..command.times import Times
     from .call_images import names_of_images, read_image_named
     from .other_formats import names_not_read
-    from .initial import read_beginnings, reasons_against
+    from .initial import read_beginnings
     from .output_files import name_outputs, write_outputs
     from .runner import register
     from .registration_call import read_registration
 
     times = Times()
     call = read_registration(words)
-    call.others += names_not_read([*names_of_images(call), *(initial.file for initial in call.initial)])
+    files = [initial.file for initial in (*call.initial, *call.initial_fixed) if initial.file != "Identity"]
+    files += [] if call.state is None else [call.state]
+    call.others += names_not_read([*names_of_images(call), *files])
     _leave(call.others)
     with times.part("read transforms"), native_messages_off():
         begins = read_beginnings(call)
-    _leave(reasons_against(call, begins))
     names = name_outputs(call, begins)
-    check_stays(names.all, [*names_of_images(call), *(initial.file for initial in call.initial if initial.file != "Identity")])
+    check_stays(names.all, [*names_of_images(call), *files])
     log = _log(call.is_verbose)
     log(f"Using {'single' if call.is_single else 'double'} precision for images.")
     with Outputs(names.all) as places:

@@ -130,6 +130,12 @@ class Stage:
         return self.restricted or self.transform
 
     @property
+    def levels_with_iterations(self) -> range:
+        """The numbers of the levels from the first one that has iterations to the last one."""
+        numbers = [number for number, iterations in enumerate(self.iterations) if iterations > 0]
+        return range(numbers[0], numbers[-1] + 1) if numbers else range(0)
+
+    @property
     def metric(self) -> Metric:
         """The first metric, whose images are warped."""
         return self.metrics[0]
@@ -141,8 +147,11 @@ class RegistrationCall:
 
     Attributes:
         dimension: the images' dimension; 0: the first image's.
+        initial, initial_fixed: the transforms of the moving and of the fixed image that the registration begins with.
         collapses: True if parts of the result become one: see parts.Kind.joins().
         merges: True if a linear stage continues from the part before it, and takes its place: see parts.takes_place_of().
+        state, saved_state: the file of a former registration's state that this one begins with, and the file that its own state is written to; None
+            if there is none.
         others: reasons why the real antsRegistration has to do it, each a short noun phrase; empty if this package does it.
     """
 
@@ -151,6 +160,7 @@ class RegistrationCall:
     warped: Optional[str]
     inverse_warped: Optional[str]
     initial: list[Initial]
+    initial_fixed: list[Initial]
     stages: list[Stage]
     quantiles: tuple[float, float] = (0.0, 1.0)
     matches_histograms: bool = False
@@ -161,6 +171,8 @@ class RegistrationCall:
     is_single: bool = False
     is_verbose: bool = False
     seed: int = 1
+    state: Optional[str] = None
+    saved_state: Optional[str] = None
     others: list[str] = field(default_factory=list)
 
 
@@ -179,8 +191,9 @@ def read_registration(words: Sequence[str]) -> RegistrationCall:
         prefix,
         warped,
         inverse_warped,
-        # The first one that is given is nearest to the fixed image's points, as in ANTs: it is composed last.
+        # The first one that is given is applied first, as in ANTs: it is composed last.
         [_read_initial(value) for value in values["initial-moving-transform"]][::-1],
+        [_read_initial(value) for value in values["initial-fixed-transform"]][::-1],
         _read_stages(values, dimension, others),
         _read_quantiles(last(values["winsorize-image-intensities"])),
         _truth(values, "use-histogram-matching"),
@@ -191,16 +204,19 @@ def read_registration(words: Sequence[str]) -> RegistrationCall:
         _truth(values, "float"),
         _truth(values, "verbose"),
         _read_seed(last(values["random-seed"])),
+        _read_state(values, "restore-state"),
+        _read_state(values, "save-state"),
         others,
     )
     others += [reason for image in (warped, inverse_warped) if image is not None for reason in [name_not_written(image)] if reason is not None]
-    for name in ("initial-fixed-transform", "save-state", "restore-state"):
-        if values[name]:
-            others.append(f"--{name}")
     if _truth(values, "minc"):
         others.append("--minc")
     if call.merges:
         _check_merging(call)
+    if call.state is not None and (call.initial or call.initial_fixed):
+        raise values["restore-state"][-1].wrong("no -r and no -q with it, as of ANTs: the state has the transforms to begin with")
+    if call.saved_state is not None and not call.writes_composite:
+        raise values["save-state"][-1].wrong("-a 1 with it, as of ANTs")
     return call
 
 
@@ -261,6 +277,15 @@ def _read_initial(value: Value) -> Initial:
     return Initial("", False, value.parameters[0], value.parameters[1], feature)
 
 
+def _read_state(values: dict[str, list[Value]], name: str) -> Optional[str]:
+    value = last(values[name])
+    if value is None:
+        return None
+    if value.parameters or not value.name.lower().endswith(".h5"):
+        raise value.wrong()
+    return value.name
+
+
 def _read_quantiles(value: Optional[Value]) -> tuple[float, float]:
     if value is None:
         return 0.0, 1.0
@@ -309,10 +334,6 @@ def _read_stages(values: dict[str, list[Value]], dimension: int, others: list[st
             if not stage.restricted:
                 others.append(f"--restrict-deformation {values['restrict-deformation'][number]} of {transform.name}")
         stages.append(stage)
-    for number, stage in enumerate(stages):
-        before = [one.transform for one in stages[:number] if one.transform in DEFORMING]
-        if "BSpline" in before or (before and stage.transform not in DEFORMING):
-            others.append(f"a stage {transforms[number].name} behind {before[0]}")
     if any(stage.transform == "SyN" and len(stage.iterations) > MOST_DENSE_LEVELS for stage in stages):
         others.append(f"more than {MOST_DENSE_LEVELS} levels of SyN")
     return stages
@@ -354,15 +375,12 @@ def _read_stage(
 
 def _reasons_against(stage: Stage) -> list[str]:
     """Returns why free-form deformation does not do a stage BSpline."""
-    levels = len(stage.iterations)
     reasons = []
     if len(stage.metrics) > 1:
         reasons.append("several metrics of the stage BSpline")
     reasons += [f"the metric {one.name} in a stage BSpline" for one in stage.metrics if one.similarity not in ("", *_OF_BSPLINE)]
-    if stage.shrink_factors != [2**n for n in range(levels)][::-1] or levels > MOST_FREE_FORM_LEVELS:
-        reasons.append("shrink factors of a stage BSpline that do not halve from level to level down to 1")
-    if not all(stage.iterations):
-        reasons.append("levels of a stage BSpline without iterations")
+    if len(stage.levels_with_iterations) > MOST_FREE_FORM_LEVELS:
+        reasons.append(f"more than {MOST_FREE_FORM_LEVELS} levels of BSpline")
     return reasons
 
 
@@ -401,8 +419,9 @@ def _read_metric(value: Value, transform: str, others: list[str]) -> Metric:
     if value.parameter(4).lower() not in _SAMPLINGS:
         raise value.wrong("None, Regular or Random as the sampling")
     value.real(value.parameter(5, "1"), 0, 1)
-    if (name == "gc" and transform == "SyN") or (name in ("cc", "demons") and transform in LINEAR.values()):
-        others.append(f"the metric {value.name} in a stage {transform}")
+    if name == "demons" and transform in (*LINEAR.values(), "BSpline"):
+        # ANTs says that its transform must be a displacement field.
+        raise value.wrong(f"another metric in a stage {transform}: Demons are of SyN alone, in ANTs, too")
     return Metric(value.name, SIMILARITIES[name], value.parameters[0], value.parameters[1], size if name in _DEFAULTS else 0, weight)
 
 

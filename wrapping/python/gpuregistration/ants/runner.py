@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Callable, Optional, Sequence
 
 import numpy as np
@@ -18,15 +19,17 @@ from .._register import register_pair
 from .._sides import Pair
 from .._stage_result import StageResult
 from .._start import start_device
+from .._syn_options import Halves, SyNOptions
 from .._transforms import Affine, DisplacementField, Transform
 from ..command.times import Times
 from ..stages import Stage as AnyStage
-from .call_images import CallImages, Read
+from .call_images import CallImages, Read, See
 from .diagnostics import Log, describe_stage
-from .initial import Beginning, begin, list_kinds
-from .levels import compute_factors, make_first_stages, make_free_form_stage, make_further, make_linear_stage, make_syn_stage
+from .initial import Beginnings, begin, list_kinds
+from .levels import compute_factors, make_first_stages, make_flat_spline, make_free_form_stage, make_further, make_linear_stage, make_syn_stage
 from .parts import LINEAR_FORM, Part, compose, compose_inverses, grid_of, group, linear_part, matrix_of_parts, merge, takes_place_of
 from .registration_call import DEFORMING, RegistrationCall, Stage
+from .seen import FixedSide, see_through
 
 # Degrees of freedom: that a matrix turns by, but for rounding.
 _ROUNDING = 1e-6
@@ -40,18 +43,21 @@ class Registered:
 
     Attributes:
         parts: its transforms.
-        initial: the parts that were computed from images before the first stage.
+        initial, initial_fixed: the parts to the moving image, and those of the fixed image, that were computed from images before the first stage.
         fixed, moving: the images of the first metric, with their own values.
         device: the name of the device that computed.
         warnings: sentences on what may have gone wrong.
+        halves: those of the last stage, where a state is saved and that stage is SyN; else None.
     """
 
     parts: list[Part]
     initial: list[Part]
+    initial_fixed: list[Part]
     fixed: Image
     moving: Image
     device: str
     warnings: list[str]
+    halves: Optional[Halves] = None
 
     @property
     def transform(self) -> Transform:
@@ -65,13 +71,13 @@ class Registered:
 
 
 def register(
-    call: RegistrationCall, begins: Sequence[Beginning], read: Read, log: Log, device: Optional[DeviceLike] = None, times: Optional[Times] = None
+    call: RegistrationCall, begins: Beginnings, read: Read, log: Log, device: Optional[DeviceLike] = None, times: Optional[Times] = None
 ) -> Registered:
     """Registers.
 
     Args:
         call: the command line.
-        begins: the parts that the registration begins with.
+        begins: the transforms that the registration begins with.
         read: reads an image by its name.
         log: takes the lines of --verbose.
         times: counts the parts' seconds.
@@ -91,12 +97,14 @@ def register(
     with times.part("read, prepare and start"), ThreadPoolExecutor(1) as pool:
         starting = pool.submit(start)
         images = CallImages(call, read, times)
-        parts = begin(begins, images.dimension, images.read)
+        parts, of_fixed = (begin(some, images.dimension, images.read) for some in (begins.moving, begins.fixed))
         if call.collapses:
             _check_grids(call, begins, images)
-        initial = [part for part in parts if part.name == "Initial"]
+        initial, initial_fixed = ([part for part in some if part.name == "Initial"] for some in (parts, of_fixed))
         name = starting.result()
+    work = _Work(call, images, name, FixedSide(compose(of_fixed), name) if of_fixed else None)
     warnings: list[str] = []
+    halves: Optional[Halves] = None
     for number, stage in enumerate(call.stages):
         log(f"Stage {number}")
         log(f"  iterations = {'x'.join(map(str, stage.iterations))}")
@@ -107,10 +115,11 @@ def register(
         before = time.perf_counter() - began
         label = f"stage {number} {stage.transform}"
         with times.part(label):
-            part, result = _run(stage, images, parts, call, name)
+            part, result = _run(stage, parts, work)
             if call.merges and parts and takes_place_of(stage.transform, parts[-1].kind):
                 part = merge(parts.pop(), part)
         parts.append(part)
+        halves = None if result is None else result._halves
         if result is not None:
             times.seconds[f"{label}, registering"] = result.seconds
             warnings += [text for text in result.warnings if text not in warnings]
@@ -118,13 +127,13 @@ def register(
                 log(line)
     log(f"Total elapsed time: {time.perf_counter() - began:.4e}")
     first = call.stages[0].metric
-    return Registered(parts, initial, images.read(first.fixed), images.read(first.moving), name, warnings)
+    return Registered(parts, initial, initial_fixed, images.read(first.fixed), images.read(first.moving), name, warnings, halves)
 
 
-def _check_grids(call: RegistrationCall, begins: Sequence[Beginning], images: CallImages) -> None:
+def _check_grids(call: RegistrationCall, begins: Beginnings, images: CallImages) -> None:
     """Checks that displacements of which one field is to be made have the same grid, before any of them is found."""
     grids: list[Optional[Image]] = []
-    for one in begins:
+    for one in begins.moving:
         own: list[Optional[Transform]] = [None] if one.parts is None else [part.transform for part in one.parts]
         grids += [grid_of(transform) if isinstance(transform, DisplacementField) else None for transform in own]
     for stage in call.stages:
@@ -139,25 +148,44 @@ def _check_grids(call: RegistrationCall, begins: Sequence[Beginning], images: Ca
             )
 
 
-def _run(
-    stage: Stage, images: CallImages, parts: list[Part], call: RegistrationCall, device: str
-) -> tuple[Part, Optional[StageResult]]:
+@dataclass(frozen=True)
+class _Work:
+    """What all stages of a call share: its images, the name of the device, and the fixed image's own transform; None: it has none."""
+
+    call: RegistrationCall
+    images: CallImages
+    device: str
+    fixed_side: Optional[FixedSide]
+
+
+def _run(stage: Stage, parts: list[Part], work: _Work) -> tuple[Part, Optional[StageResult]]:
     """Runs a stage. Returns what it adds to the parts before it, and its result; None if it has no iterations."""
-    d = images.dimension
+    d = work.images.dimension
+    if stage.transform == "BSpline" and not any(stage.iterations):
+        return Part(stage.transform, make_flat_spline(stage, work.images.read(stage.metric.fixed)), None), None
     if stage.transform in DEFORMING:
-        result = _register(stage, images.pairs(stage), _join(parts, d), call, device)
+        result = _deform(stage, _join(parts, d), work)
         own = parts_of(result.transform)[0]
         return Part(stage.transform, own, result.own_inverse), result
     if not any(stage.iterations):
         return linear_part(stage.transform, Affine(np.eye(d))), None
-    before = matrix_of_parts(parts, d)
+    # The stage's map is applied before all parts. It is one with the linear ones that are next to it; the moving images are seen through others.
+    deformed = max((n for n, part in enumerate(parts, 1) if part.kind.form != LINEAR_FORM), default=0)
+    before = matrix_of_parts(parts[deformed:], d)
+    see_fixed = None if work.fixed_side is None else work.fixed_side.see
     if _can_begin_with(stage.degrees, before[:-1, :-1]):
-        result = _register(stage, images.pairs(stage), Affine.from_matrix(before), call, device)
+        pairs = work.images.pairs(stage, see_fixed, _through(parts[:deformed], work.device))
+        result = _register(stage, pairs, Affine.from_matrix(before), work)
         matrix = np.linalg.inv(before) @ _affine(result).matrix_of()
         return linear_part(stage.transform, Affine.from_matrix(matrix, _affine(result).center)), result
-    # The stage has fewer degrees of freedom than what it begins with: the moving images' grids take that in.
-    result = _register(stage, images.pairs(stage, np.linalg.inv(before)), Affine(np.eye(d)), call, device)
+    # The stage has fewer degrees of freedom than what it begins with: the moving images are seen through that, too.
+    result = _register(stage, work.images.pairs(stage, see_fixed, _through(parts, work.device)), Affine(np.eye(d)), work)
     return linear_part(stage.transform, _affine(result)), result
+
+
+def _through(parts: Sequence[Part], device: str) -> Optional[See]:
+    """Returns what sees moving images through parts; None if there are none."""
+    return partial(see_through, transform=compose(parts), device=device) if parts else None
 
 
 def _join(parts: Sequence[Part], dimension: int) -> Transform:
@@ -167,19 +195,27 @@ def _join(parts: Sequence[Part], dimension: int) -> Transform:
     return compose(parts)
 
 
-def _register(
-    stage: Stage, pairs: Sequence[Pair], before: Transform, call: RegistrationCall, device: str
-) -> StageResult:
+def _deform(stage: Stage, before: Transform, work: _Work) -> StageResult:
+    """Runs a stage that deforms. before: the map to begin with."""
+    side = work.fixed_side
+    if stage.transform == "SyN":
+        options = SyNOptions(None if side is None else side.transform, work.call.saved_state is not None)
+        return _register(stage, work.images.pairs(stage), before, work, options)
+    return _register(stage, work.images.pairs(stage, None if side is None else side.see_on_own_grid), before, work)
+
+
+def _register(stage: Stage, pairs: Sequence[Pair], before: Transform, work: _Work, options: Optional[SyNOptions] = None) -> StageResult:
     """Registers the images of a stage's metrics.
 
     Args:
         pairs: each metric's images.
         before: the map to begin with.
+        options: what else is asked of a stage SyN.
     """
     make = _MAKERS.get(stage.transform, make_linear_stage)
     further = [make_further(metric, stage.metric, pair, n) for n, (metric, pair) in enumerate(zip(stage.metrics[1:], pairs[1:]), 2)]
-    made = make(stage, pairs[0].fixed)
-    return register_pair(pairs[0], [made], before, device, call.seed, further=further).stages[-1]
+    made = make(stage, work.images.read(stage.metric.fixed))
+    return register_pair(pairs[0], [made], before, work.device, work.call.seed, further=further, syn_options=options).stages[-1]
 
 
 def _affine(result: StageResult) -> Affine:

@@ -125,7 +125,7 @@ class SyN:
     the middle with the step, and inverts the composition. The results of earlier stages are applied after the deformation.
 
     Attributes:
-        similarity: "neighborhood_correlation", "mean_squares", "mattes_mutual_information" or "demons".
+        similarity: "neighborhood_correlation", "mean_squares", "correlation", "mattes_mutual_information" or "demons".
         iterations: the greatest number of iterations at each level, the coarsest first; or one number for a single level. The last level
             has the fixed image's voxels; each level before it has voxels twice as long as the next. A level's images are smoothed with a
             standard deviation of as many of their voxels as there are finer levels.

@@ -29,11 +29,12 @@ class Rigid:
     The optimization begins at the initial transform; without one, at the translation that aligns the images' centres of mass.
 
     Attributes:
-        cost: "correlation_ratio", "mattes_mutual_information", "normalized_mutual_information", "correlation", "mean_squares" or
-            "mean_absolute_differences".
+        cost: "correlation_ratio", "mattes_mutual_information", "normalized_mutual_information", "correlation", "neighborhood_correlation",
+            "mean_squares" or "mean_absolute_differences".
         finest_edge: the edge of the finest level's voxels, in mm; the coarser levels have 2, 4 and 8 times this edge. None: the edge of the
             images' shortest voxels; for images of more than some 400 voxels along an axis, a multiple of it that leaves about 280 voxels.
         bins: the number of the histogram's bins; 0: 256 for a correlation ratio, otherwise 64.
+        radius: the radius of a neighborhood, in voxels of each level.
         optimizer: "quasi_newton" or "lines".
         least_overlap: the share of the smaller image that has to overlap with the other one.
         fixed_range, moving_range: (from, to), the range of an image's values; a value outside of it counts as the nearer end. None: all
@@ -44,6 +45,7 @@ class Rigid:
     # The typical value shows the help and the command line which type the setting has.
     finest_edge: Optional[float] = field(default=None, metadata={"typical": FINEST_EDGE})
     bins: int = 0
+    radius: int = 4
     optimizer: str = "quasi_newton"
     least_overlap: float = 0.25
     fixed_range: ValueRange = a_range()
@@ -73,6 +75,7 @@ class Rigid:
         # With 0 the engine chooses the edge by the images.
         settings.finest_edge = 0.0 if self.finest_edge is None else read_number("finest_edge", self.finest_edge, above=0)
         settings.bins = read_whole("bins", self.bins) and read_bins(self.metric, self.bins)
+        settings.radius = read_whole("radius", self.radius, 1)
         settings.optimizer = engine_name(read_choice("optimizer", self.optimizer, LINEAR_OPTIMIZERS))
         settings.least_overlap = read_number("least_overlap", self.least_overlap, 0, 1)
         set_ranges(settings, self)

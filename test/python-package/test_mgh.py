@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""FreeSurfer's images: .mgz and .mgh, read and written as nibabel and ANTs do."""
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from gpuregistration.ants.programs import main
+
+nibabel = pytest.importorskip("nibabel")
+
+TURNED = np.array([[0.8, -0.6, 0.0], [0.6, 0.8, 0.0], [0.0, 0.0, -1.0]])
+
+
+def make_image(kind=np.float32):
+    values = np.random.default_rng(2).uniform(0, 200, (7, 6, 5)).astype(kind)
+    return gr.Image(values, [1.5, 2.0, 2.5], [10.0, -20.0, 30.0], TURNED)
+
+
+@pytest.mark.parametrize("name", ["i.mgz", "i.mgh", "I.MGZ"])
+@pytest.mark.parametrize("kind", [np.uint8, np.int16, np.int32, np.float32])
+def test_a_file_holds_what_nibabel_reads(tmp_path, name, kind):
+    image = make_image(kind)
+    gr.write_image(tmp_path / name, image)
+    again = gr.read_image(tmp_path / name)
+    assert again.array.dtype == kind and again.array.dtype.isnative and not again.warnings
+    np.testing.assert_array_equal(again.array, image.array)
+    assert again.has_grid_of(image)
+    np.testing.assert_allclose(again.index_to_point, image.index_to_point, atol=1e-5)
+    theirs = nibabel.load(tmp_path / name)
+    np.testing.assert_array_equal(np.asarray(theirs.dataobj), image.array.T)
+    np.testing.assert_allclose(theirs.affine, np.diag([-1, -1, 1, 1]) @ image.index_to_point, atol=1e-5)
+
+
+def test_is_where_ants_has_it(tmp_path, monkeypatch):
+    internal = pytest.importorskip("ants.internal", reason="ANTsPy is not there: pip install antspyx")
+    monkeypatch.chdir(tmp_path)
+    gr.write_image("i.mgz", make_image())
+    gr.write_image("i.nii.gz", make_image())
+    assert internal.get_lib_fn("antsApplyTransforms")("-d 3 -i i.mgz -r i.mgz -o theirs.nii.gz".split()) == 0
+    theirs = gr.read_image("theirs.nii.gz")
+    np.testing.assert_allclose(theirs.array, make_image().array, rtol=1e-6)
+    np.testing.assert_allclose(theirs.index_to_point, make_image().index_to_point, atol=1e-4)
+    assert main("antsApplyTransforms", "-d 3 -i i.nii.gz -r i.mgz -o ours.mgz".split()) == 0
+    np.testing.assert_allclose(gr.read_image("ours.mgz").array, make_image().array, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("image", "part"),
+    [
+        (make_image(np.float64), "values of type float64; a .mgz holds uint8, int16, int32, float32"),
+        (make_image(np.uint16), "values of type uint16"),
+        (gr.Image(np.zeros((4, 5), np.float32), [1.0, 1.0]), "has 2 dimensions"),
+        (gr.Image(np.zeros((3, 4, 5, 3), np.float32), [1.0] * 3, is_vector=True), "3 numbers a voxel"),
+    ],
+)
+def test_says_what_a_file_cannot_hold(tmp_path, image, part):
+    with pytest.raises(gr.BadInputError, match=part):
+        gr.write_image(tmp_path / "i.mgz", image)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["i.mgz", "i.mgh"])
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 0.98])
+def test_a_file_that_is_cut_off_is_refused(tmp_path, name, share):
+    gr.write_image(tmp_path / name, make_image())
+    content = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(content[: int(share * len(content))])
+    with pytest.raises(gr.BadInputError, match=name):
+        gr.read_image(tmp_path / name)
+
+
+def test_several_volumes_and_no_place(tmp_path):
+    image = nibabel.freesurfer.MGHImage(np.zeros((4, 5, 6, 2), np.float32), np.eye(4))
+    nibabel.save(image, tmp_path / "two.mgz")
+    with pytest.raises(gr.BadInputError, match="two.mgz has 4 dimensions"):
+        gr.read_image(tmp_path / "two.mgz")
+    placed = nibabel.freesurfer.MGHImage(np.ones((4, 5, 6), np.float32), np.eye(4))
+    content = placed.to_bytes()
+    # The flag that the header's place is good stands behind version, size, type and degrees of freedom.
+    (tmp_path / "none.mgh").write_bytes(content[:28] + b"\0\0" + content[30:])
+    with pytest.warns(gr.InputWarning, match="does not say where it lies"):
+        read = gr.read_image(tmp_path / "none.mgh")
+    assert read.warnings and np.linalg.det(read.direction) != 0
+
+
+def test_registers_files(tmp_path, monkeypatch):
+    from ants_heads import write_heads
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ITK_GPU_DEVICE", "host")
+    list(write_heads(np.random.default_rng(3)))
+    for name in ("f", "m"):
+        gr.write_image(f"{name}.mgz", gr.read_image(f"{name}.nii.gz"))
+    for suffix in ("mgz", "nii.gz"):
+        line = f"-d 3 -o [{suffix[0]}_,{suffix[0]}w.{suffix}] -t SyN[0.2,3,0] -m CC[f.{suffix},m.{suffix},1,2] -c [4,0,10] -f 1 -s 0vox"
+        assert main("antsRegistration", line.split()) == 0
+    np.testing.assert_allclose(gr.read_image("mw.mgz").array, gr.read_image("nw.nii.gz").array, atol=0.05)
