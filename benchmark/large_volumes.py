@@ -27,7 +27,7 @@ import numpy as np
 
 import gpuregistration as gr
 from gpuregistration import _engine, stages
-from gpuregistration._several_devices import uses_all_devices
+from gpuregistration._several_devices import devices_of
 
 METHODS = ("affine", "ffd", "greedy", "syn", "velocity")
 #: Waves of the texture: periods as shares of the volume, and directions and phases of a fixed seed.
@@ -128,7 +128,7 @@ def show(*columns: Any) -> None:
 def run_method(method: str, fixed: gr.Image, moving: gr.Image, named: list[str], move: Move, iterations: Optional[list[int]]) -> None:
     size = fixed.size[0]
     stage = make_stage(method, iterations)
-    devices = named if uses_all_devices(stage) else named[:1]
+    devices = list(devices_of(stage, named))
     plan = gr.plan_registration(fixed, moving, stage, device=devices)
     print(plan, flush=True)
     before = {}
@@ -181,6 +181,7 @@ def main() -> None:
     parser.add_argument("--type", choices=("uint8", "uint16"), default="uint8", help="type of the voxels (default: uint8)")
     parser.add_argument("--methods", default=",".join(METHODS), help=f"some of these: {','.join(METHODS)} (default: all)")
     parser.add_argument("--device", help="such as host, or several with commas, such as cuda:0,cuda:1 (default: the best one)")
+    parser.add_argument("--memory", type=float, metavar="GIB", help="GiB of each device that are used at most, such as 14.9 of a GPU of 16 GB")
     parser.add_argument("--iterations", help="iterations of each level of the dense methods, such as 60x40x20x5; ffd takes the first number")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="that make the volumes (default: as many as there are)")
     parser.add_argument("--files", metavar="FOLDER", help="write and read the fixed volume there, too")
@@ -192,6 +193,8 @@ def main() -> None:
     if arguments.iterations and not all(number.isdecimal() for number in arguments.iterations.split("x")):
         parser.error(f"--iterations {arguments.iterations} is not possible: give whole numbers with an x between two, such as 60x40x20x5")
     devices = (arguments.device or gr.devices()[0].name).split(",")
+    for device in set(devices) if arguments.memory else ():
+        _engine.set_memory_limit(device, int(arguments.memory * 2**30))
     iterations = [int(number) for number in arguments.iterations.split("x")] if arguments.iterations else None
     dtype = np.dtype(arguments.type)
     begin = time.perf_counter()
