@@ -175,12 +175,14 @@ def _read_transform(name: str, fixed: Optional[ImageLike], moving: Optional[Imag
         raise BadInputError(f"{name} is a folder, and no transform's file. Name a file.")
     if _is_mat(name):
         from ._flirt import from_flirt_matrix, parse_flirt_matrix
+        from ._mat_transform import read_mat_transform
 
         matrix = parse_flirt_matrix(name)
         if matrix is not None:
             grids = _read_grids(name, fixed, moving)
             return Affine.from_matrix(from_flirt_matrix(matrix, *grids))
-        return _read_with_simpleitk(name)
+        affine = read_mat_transform(name)
+        return _read_with_simpleitk(name) if affine is None else affine
     if name.lower().endswith(_TRANSFORM_SUFFIXES):
         return _read_with_simpleitk(name)
     from ._fields import field_of_image, field_of_nifti
