@@ -16,7 +16,8 @@ FLAGS = (Flag("d", "dimensionality", "", "2 or 3"), Flag("t", "transform", "", "
 PAGE = Path(__file__).parents[2] / "docs" / "ants.md"
 
 # A line that is right, of which tests change a part.
-LINE = "-d 3 -o P -t SyN[0.1] -m CC[f,m,1,4] -c [10x5,1e-6,10] -f 2x1 -s 1x0vox"
+LEVELS = "-c [10x5,1e-6,10] -f 2x1 -s 1x0vox"
+LINE = f"-d 3 -o P -t SyN[0.1] -m CC[f,m,1,4] {LEVELS}"
 APPLY = "-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -t w.nii.gz -t [a.mat,1]"
 
 
@@ -128,7 +129,8 @@ def test_reads_several_metrics_of_a_stage():
         ("SyN[0.1] -m CC[f,m,1,4]", "BSpline[0.1,4] -m GC[f,m] -m CC[f,m]", "several metrics of the stage BSpline"),
         ("SyN[0.1] -m CC[f,m,1,4]", "BSpline[0.1,4] -m MI[f,m]", "metric MI in a stage BSpline"),
         ("SyN[0.1]", "BSpline[0.1,4] -g 1x1x0", "restrict-deformation 1x1x0 of BSpline"),
-        ("SyN[0.1] -m CC[f,m,1,4] -c [10x5,1e-6,10] -f 2x1 -s 1x0vox", "BSpline[0.1,1] -m GC[f,m] -c 5x5x5x5x5x5 -f 6x5x4x3x2x1 -s 0", "levels of BSpline"),
+        (f"SyN[0.1] -m CC[f,m,1,4] {LEVELS}", "BSpline[0.1,1] -m GC[f,m] -c 5x5x5x5x5x5 -f 6x5x4x3x2x1 -s 0", "levels of BSpline"),
+        (f"SyN[0.1] -m CC[f,m,1,4] {LEVELS}", "BSpline[0.1,4] -m MeanSquares[f,m,1] -c 100x0x50 -f 4x2x1 -s 2x1x0", "a level of 0 iterations between"),
         ("-o P", "-o P -a 1 -z 0 -i 1 -t SyN[0.1] -m CC[f,m] -c 5x5 -f 2x1 -s 1x0", "initialize-transforms-per-stage of SyN behind SyN"),
         ("-d 3", "-d 4", "four dimensions"),
     ],

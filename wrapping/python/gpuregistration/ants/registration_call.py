@@ -381,6 +381,8 @@ def _reasons_against(stage: Stage) -> list[str]:
     reasons += [f"the metric {one.name} in a stage BSpline" for one in stage.metrics if one.similarity not in ("", *_OF_BSPLINE)]
     if len(stage.levels_with_iterations) > MOST_FREE_FORM_LEVELS:
         reasons.append(f"more than {MOST_FREE_FORM_LEVELS} levels of BSpline")
+    if not all(stage.iterations[number] for number in stage.levels_with_iterations):
+        reasons.append("a level of 0 iterations between other levels of BSpline")
     return reasons
 
 
