@@ -187,7 +187,11 @@ def test_bytes_behind_the_end(tmp_path, capfd, deflate_library):
 
 @pytest.mark.parametrize(
     "name, is_packed, words",
-    [("a.nii.gz", False, "is not compressed, though its name ends on .gz"), ("a.nii", True, "is compressed by gzip")],
+    [
+        ("a.nii.gz", False, "is not compressed, though its name ends on .gz"),
+        ("a.nii", True, "is compressed by gzip"),
+        ("a.mgz", False, "is not compressed, though its name ends on .mgz"),
+    ],
 )
 def test_names_that_say_something_else(tmp_path, name, is_packed, words):
     path = write_nifti(tmp_path / name, VOLUME, compress=is_packed)
@@ -199,7 +203,7 @@ def test_names_that_say_something_else(tmp_path, name, is_packed, words):
             gr.read_image(path)
     else:
         path.write_bytes(path.read_bytes()[:-1])
-        with pytest.raises(gr.BadInputError, match="a.nii.gz is cut off: it is to hold [0-9]+ bytes. Copy"), pytest.warns(gr.InputWarning):
+        with pytest.raises(gr.BadInputError, match=f"{name} is cut off: it is to hold [0-9]+ bytes. Copy"), pytest.warns(gr.InputWarning):
             gr.read_image(path)
 
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """FreeSurfer's images: .mgz and .mgh, read and written as nibabel and ANTs do."""
 
+import gzip
+import io
+
 import gpuregistration as gr
 import numpy as np
 import pytest
@@ -67,6 +70,61 @@ def test_a_file_that_is_cut_off_is_refused(tmp_path, name, share):
     (tmp_path / name).write_bytes(content[: int(share * len(content))])
     with pytest.raises(gr.BadInputError, match=name):
         gr.read_image(tmp_path / name)
+
+
+def write_header(path, begin, number):
+    """Writes a file, with another number of 32 bits in the header at a byte."""
+    content = nibabel.freesurfer.MGHImage(np.ones((4, 5, 6), np.float32), np.eye(4)).to_bytes()
+    content = content[:begin] + number.to_bytes(4, "big", signed=True) + content[begin + 4 :]
+    path.write_bytes(gzip.compress(content) if path.suffix == ".mgz" else content)
+
+
+# The header's first numbers are its version, four lengths and the type of values.
+@pytest.mark.parametrize("name", ["i.mgz", "i.mgh"])
+@pytest.mark.parametrize(
+    ("begin", "number", "part"),
+    [
+        (0, 7, "i.mg. is no image of FreeSurfer's that can be read: its version is 7, and the format's is 1"),
+        (20, 10, "i.mg. is no image of FreeSurfer's that can be read: its values are of a type that there is not, 10"),
+        (8, 0, "i.mg. is no image of FreeSurfer's that can be read: Dimensions of the data should be non-zero"),
+        (8, -5, "i.mg."),
+        (8, 2**31 - 1, "i.mg."),
+    ],
+)
+def test_says_what_is_wrong_with_a_header(tmp_path, capfd, name, begin, number, part):
+    write_header(tmp_path / name, begin, number)
+    with pytest.raises(gr.BadInputError, match=part):
+        gr.read_image(tmp_path / name)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_damaged_file_is_refused(tmp_path):
+    gr.write_image(tmp_path / "i.mgz", make_image())
+    content = gzip.decompress((tmp_path / "i.mgz").read_bytes())
+    packed = bytearray(gzip.compress(content, 0))
+    # A value in the middle, of what gzip stores as it is.
+    packed[len(packed) // 2] ^= 1
+    (tmp_path / "i.mgz").write_bytes(packed)
+    with pytest.raises(gr.BadInputError, match="^The file .*i.mgz is damaged"):
+        gr.read_image(tmp_path / "i.mgz")
+    with pytest.raises(gr.BadInputError, match="^The file .*i.mgz is damaged"):
+        gr.resample(nibabel.load(tmp_path / "i.mgz"), gr.Affine(np.eye(3)))
+    packed = bytearray(gzip.compress(content))
+    for at in range(12, len(packed), 7):
+        damaged = packed.copy()
+        damaged[at] ^= 0xFF
+        (tmp_path / "i.mgz").write_bytes(damaged)
+        with pytest.raises(gr.BadInputError, match="i.mgz"):
+            gr.read_image(tmp_path / "i.mgz")
+
+
+def test_damage_of_an_open_file_is_an_error(tmp_path):
+    packed = bytearray(gzip.compress(nibabel.freesurfer.MGHImage(np.arange(1e5, dtype=np.float32).reshape(50, 40, 50), np.eye(4)).to_bytes()))
+    packed[len(packed) // 2 :] = b"\xff" * len(packed[len(packed) // 2 :])
+    image = nibabel.freesurfer.MGHImage(np.zeros((50, 40, 50), np.float32), np.eye(4))
+    proxy = nibabel.arrayproxy.ArrayProxy(gzip.GzipFile(fileobj=io.BytesIO(packed)), image.header)
+    with pytest.raises(gr.BadInputError, match="cannot be read"):
+        gr.resample(nibabel.freesurfer.MGHImage(proxy, np.eye(4)), gr.Affine(np.eye(3)))
 
 
 def test_several_volumes_and_no_place(tmp_path):

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-import gzip
+import struct
+import zlib
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from ._engine import BadInputError
@@ -12,9 +14,13 @@ from ._image import Image
 from ._kinds import common_values, ras_affine
 from ._nibabel import image_of, import_nibabel, stored_of
 from ._program import hidden
+from ._unpack import Content
 from ._warnings import warn_of_input
 
 _TYPES = ("uint8", "int16", "int32", "float32")
+_VERSION = 1
+# A header's version, and behind the lengths, the type of values and the degrees of freedom its flag that it says where the image lies.
+_BEGIN = struct.Struct(">i24xh")
 
 
 def read_mgh(name: str) -> Image:
@@ -23,12 +29,23 @@ def read_mgh(name: str) -> Image:
     Raises:
         BadInputError: it is none, is damaged, or holds several volumes.
     """
+    begin = Content(Path(name)).take(_BEGIN.size)
+    if len(begin) < _BEGIN.size:
+        raise _unreadable(name, "it ends within its header")
+    version, says_where_it_lies = _BEGIN.unpack(begin)
+    # nibabel would print this error, too.
+    if version != _VERSION:
+        raise _unreadable(name, f"its version is {version}, and the format's is {_VERSION}")
+    known = (OSError, EOFError, TypeError, ValueError, zlib.error, import_nibabel().filebasedimages.ImageFileError, _mghformat().MGHError)
     try:
-        found = _mgh_image().from_filename(name)
-    except (OSError, EOFError, TypeError, ValueError, import_nibabel().filebasedimages.ImageFileError) as error:
-        raise BadInputError(f"The file {name} is no image of FreeSurfer's that can be read: {error}. Is it whole?") from error
+        found = _mghformat().MGHImage.from_filename(name)
+    except KeyError as error:
+        raise _unreadable(name, f"its values are of a type that there is not, {error}") from error
+    except known as error:
+        raise _unreadable(name, str(error)) from error
     stored = replace(stored_of(found), name=f"file {name}")
-    if not _says_where_it_lies(name):
+    # nibabel sets the flag where it is not set.
+    if not says_where_it_lies:
         warn_of_input(f"The file {name} does not say where it lies: it is taken for a coronal one around the middle, as FreeSurfer does.")
     return image_of(stored, "Give one volume of it.")
 
@@ -46,18 +63,17 @@ def write_mgh(path: str, image: Image) -> None:
         )
     if values.dtype.name not in _TYPES:
         raise BadInputError(f"The image has values of type {values.dtype}; a .mgz holds {', '.join(_TYPES)}. Convert them, or write a .nii.gz.")
-    _mgh_image()(values.T, ras_affine(image)).to_filename(path)
+    _mghformat().MGHImage(values.T, ras_affine(image)).to_filename(path)
 
 
-def _says_where_it_lies(name: str) -> bool:
-    """Returns a flag of a file's header, which nibabel sets where it is not set."""
-    with (gzip.open if name.lower().endswith(".mgz") else open)(name, "rb") as file:
-        return bool(file.read(30)[28:].strip(b"\0"))
+def _unreadable(name: str, why: str) -> BadInputError:
+    return BadInputError(f"The file {name} is no image of FreeSurfer's that can be read: {why}. Is it whole?")
 
 
-def _mgh_image() -> Any:
+def _mghformat() -> Any:
+    """Imports nibabel's module of the format."""
     import_nibabel()
     # See import_nibabel().
     with hidden("pydicom"):
-        from nibabel.freesurfer import MGHImage
-    return MGHImage
+        from nibabel.freesurfer import mghformat
+    return mghformat

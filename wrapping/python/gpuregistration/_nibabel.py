@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
@@ -14,7 +15,7 @@ from ._checks import is_singular
 from ._engine import BadInputError
 from ._image import Image
 from ._program import hidden
-from ._unpack import Content
+from ._unpack import PACKED, Content
 from ._warnings import warn_of_input
 
 # From nibabel's points, right, anterior and superior, to ITK's, left, posterior and superior.
@@ -56,7 +57,7 @@ class Stored:
 
 
 def import_nibabel() -> Any:
-    """Imports nibabel, which only NIfTI needs. Raises an ImportError that says how to install it."""
+    """Imports nibabel, which NIfTI and FreeSurfer's files need. Raises an ImportError that says how to install it."""
     try:
         # It would import pydicom, for extensions of headers, which takes twice as long as all the rest.
         with hidden("pydicom"):
@@ -82,7 +83,10 @@ def stored_of(image: Any) -> Stored:
             values, slope, offset = _take_unscaled(content), content.slope, content.inter
         else:
             values = np.asanyarray(content)
-    except (OSError, EOFError, ValueError) as error:
+    except BadInputError:
+        # It names the file, and what is wrong with it.
+        raise
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         raise BadInputError(f"The values of the {name} cannot be read: {error}. Is its file whole?") from error
     is_nifti = isinstance(image.header, nibabel.Nifti1Header)
     # An image without one lies where its header says, as nibabel's file of it does.
@@ -97,7 +101,7 @@ def stored_of(image: Any) -> Stored:
 
 def _take_unscaled(proxy: Any) -> np.ndarray:
     """Reads the values of a file that nibabel has not read yet, since nibabel does not check the checksum of compressed files."""
-    is_of_file = isinstance(proxy.file_like, (str, os.PathLike)) and str(proxy.file_like).lower().endswith(".gz")
+    is_of_file = isinstance(proxy.file_like, (str, os.PathLike)) and str(proxy.file_like).lower().endswith(PACKED)
     if is_of_file and getattr(proxy, "_order", "F") == "F":
         content = Content(Path(proxy.file_like))
         content.skip(proxy.offset)

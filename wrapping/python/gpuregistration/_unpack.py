@@ -16,6 +16,8 @@ from ._chunks import is_large, read_chunks
 from ._engine import BadInputError
 from ._warnings import warn_of_input
 
+#: Endings of names of files that gzip compresses.
+PACKED = (".gz", ".mgz")
 _MAGIC = b"\x1f\x8b"
 # The bytes that are read at a time. Each part takes Python's lock once, for which a thread may wait 5 ms while another one imports a module.
 _PART = 1 << 20
@@ -150,10 +152,11 @@ def _unpack_ahead(parts: Iterator[bytes]) -> Iterator[bytes]:
 
 def warn_of_name(path: Path, is_packed: bool) -> None:
     """Warns where a file's name says that it is compressed, and it is not, or the other way round."""
-    if path.suffix.lower() == ".gz" and not is_packed:
+    says_packed = path.suffix.lower() in PACKED
+    if says_packed and not is_packed:
         warn_of_input(f"The file {path} is not compressed, though its name ends on {path.suffix}: it is read as what it is. Rename it.")
-    elif path.suffix.lower() != ".gz" and is_packed:
-        warn_of_input(f"The file {path} is compressed by gzip, and its name does not end on .gz: it is read as what it is. Rename it.")
+    elif is_packed and not says_packed:
+        warn_of_input(f"The file {path} is compressed by gzip, and its name does not end on {' or '.join(PACKED)}: it is read as what it is. Rename it.")
 
 
 def read_unpacked(path: Path, begin: int = 0) -> Iterator[bytes]:
