@@ -213,6 +213,8 @@ def test_reads_what_is_applied():
         ("-d 3", "-d 5", ["-d/--dimensionality 5"]),
         ("-d 3", "-d 3 -e 9", ["-e/--input-image-type 9"]),
         ("-d 3", "-d 3 -u long", ["-u/--output-data-type long", "float"]),
+        ("-o o.nii.gz", "-u char -o o.mgz", ["-u/--output-data-type char: o.mgz", "expected uchar, short, int or float"]),
+        ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz", "-d 2 -i i.nii.gz -r r.nii.gz -o o.mgz", ["-o/--output: o.mgz", "volumes alone", ".nii.gz"]),
         ("-d 3", "-d 3 -n Nearest", ["-n/--interpolation Nearest", "NearestNeighbor"]),
         ("-d 3", "-d 3 -f x", ["-f/--default-value x"]),
         ("[a.mat,1]", "[a.mat,1,2]", ["-t/--transform [a.mat,1,2]"]),

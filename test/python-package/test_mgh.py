@@ -7,6 +7,7 @@ import io
 import gpuregistration as gr
 import numpy as np
 import pytest
+from gpuregistration.ants.apply_call import read_apply
 from gpuregistration.ants.programs import main
 
 nibabel = pytest.importorskip("nibabel")
@@ -50,14 +51,14 @@ def test_is_where_ants_has_it(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("image", "part"),
     [
-        (make_image(np.float64), "values of type float64; a .mgz holds uint8, int16, int32, float32"),
-        (make_image(np.uint16), "values of type uint16"),
-        (gr.Image(np.zeros((4, 5), np.float32), [1.0, 1.0]), "has 2 dimensions"),
+        (make_image(np.float64), "type float64; the format holds uint8, int16, int32, float32"),
+        (make_image(np.uint16), "type uint16"),
+        (gr.Image(np.zeros((4, 5), np.float32), [1.0, 1.0]), "2 dimensions"),
         (gr.Image(np.zeros((3, 4, 5, 3), np.float32), [1.0] * 3, is_vector=True), "3 numbers a voxel"),
     ],
 )
 def test_says_what_a_file_cannot_hold(tmp_path, image, part):
-    with pytest.raises(gr.BadInputError, match=part):
+    with pytest.raises(gr.BadInputError, match=f"The file {tmp_path / 'i.mgz'} cannot be written: the image has .*{part}"):
         gr.write_image(tmp_path / "i.mgz", image)
     assert not list(tmp_path.iterdir())
 
@@ -153,3 +154,40 @@ def test_registers_files(tmp_path, monkeypatch):
         line = f"-d 3 -o [{suffix[0]}_,{suffix[0]}w.{suffix}] -t SyN[0.2,3,0] -m CC[f.{suffix},m.{suffix},1,2] -c [4,0,10] -f 1 -s 0vox"
         assert main("antsRegistration", line.split()) == 0
     np.testing.assert_allclose(gr.read_image("mw.mgz").array, gr.read_image("nw.nii.gz").array, atol=0.05)
+
+
+LINEAR = "-t Rigid[0.1] -m MeanSquares[f.nii.gz,m.nii.gz,1] -c 5 -f 1 -s 0"
+
+
+@pytest.mark.parametrize("line", ["-d 2 -o [o_,w.mgz]", "-o [o_,w.mgz]", "-d 2 -o [o_,w.nii.gz,i.MGH]"])
+def test_a_registration_in_two_dimensions_is_refused_before_any_work(tmp_path, monkeypatch, capfd, line):
+    monkeypatch.chdir(tmp_path)
+    for name in ("f.nii.gz", "m.nii.gz"):
+        gr.write_image(name, gr.Image(np.ones((9, 9), np.float32), [1.0, 1.0]))
+    monkeypatch.setattr("gpuregistration.ants.runner.register_pair", None)
+    assert main("antsRegistration", f"{line} {LINEAR}".split()) == 1
+    err = capfd.readouterr().err
+    assert err.count("\n") == 1 and "antsRegistration: -o/--output: " in err and "volumes alone" in err, err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["f.nii.gz", "m.nii.gz"]
+
+
+def test_an_image_of_two_dimensions_is_not_moved(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    gr.write_image("i.nii.gz", gr.Image(np.ones((9, 9), np.float32), [1.0, 1.0]))
+    assert main("antsApplyTransforms", "-i i.nii.gz -r i.nii.gz -o o.mgz".split()) == 1
+    assert "antsApplyTransforms: -o/--output: o.mgz is of FreeSurfer's format, which holds volumes alone" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "reasons"),
+    [
+        ("-e 3 -i s.mgz -o o.nii.gz", ["a series in FreeSurfer's format (s.mgz)"]),
+        ("-e 3 -i s.nii.gz -o o.mgh", ["a series in FreeSurfer's format (o.mgh)"]),
+        ("-e 3 --time-index 1 -i s.mgz -o o.nii.gz", ["a series in FreeSurfer's format (s.mgz)"]),
+        ("-e 3 --time-index 1 -i s.nii.gz -o o.mgz", []),
+        ("-e 1 -i v.nii.gz -o o.mgz", ["vectors in FreeSurfer's format (o.mgz)"]),
+        ("-i i.mgz -o o.mgz -u short", []),
+    ],
+)
+def test_several_volumes_are_of_ants_alone(line, reasons):
+    assert read_apply(f"-d 3 -r r.nii.gz {line}".split()).others == reasons

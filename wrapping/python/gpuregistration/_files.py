@@ -129,7 +129,7 @@ def write_image(path: PathLike, image: ImageLike) -> None:
     if name.lower().endswith(MGH_SUFFIXES):
         from ._mgh import write_mgh
 
-        write_whole(name, lambda there: write_mgh(there, read))
+        write_whole(name, lambda there: write_mgh(there, read, name))
         return
     import_simpleitk()
     _check_direction(name, read)

@@ -17,7 +17,8 @@ from ._program import hidden
 from ._unpack import Content
 from ._warnings import warn_of_input
 
-_TYPES = ("uint8", "int16", "int32", "float32")
+#: NumPy's names of the types of values that the format has.
+TYPES = ("uint8", "int16", "int32", "float32")
 _VERSION = 1
 # A header's version, and behind the lengths, the type of values and the degrees of freedom its flag that it says where the image lies.
 _BEGIN = struct.Struct(">i24xh")
@@ -50,20 +51,28 @@ def read_mgh(name: str) -> Image:
     return image_of(stored, "Give one volume of it.")
 
 
-def write_mgh(path: str, image: Image) -> None:
+def write_mgh(path: str, image: Image, name: str) -> None:
     """Writes an image.
+
+    Args:
+        path: where it is written.
+        name: the name of the file, for errors.
 
     Raises:
         BadInputError: it is no volume of single values, or of a type that the format does not have.
     """
     values = common_values(image)
     if image.dimension != 3 or image.is_vector:
-        raise BadInputError(
-            f"The image has {image.dimension} dimensions and {image.components} numbers a voxel; a .mgz holds volumes of one number. Write a .nii.gz."
+        raise _not_held(
+            name, f"has {image.dimension} dimensions and {image.components} numbers a voxel; the format holds volumes of one number", "Write a .nii.gz."
         )
-    if values.dtype.name not in _TYPES:
-        raise BadInputError(f"The image has values of type {values.dtype}; a .mgz holds {', '.join(_TYPES)}. Convert them, or write a .nii.gz.")
+    if values.dtype.name not in TYPES:
+        raise _not_held(name, f"has values of type {values.dtype}; the format holds {', '.join(TYPES)}", "Convert them, or write a .nii.gz.")
     _mghformat().MGHImage(values.T, ras_affine(image)).to_filename(path)
+
+
+def _not_held(name: str, why: str, advice: str) -> BadInputError:
+    return BadInputError(f"The file {name} cannot be written: the image {why}. {advice}")
 
 
 def _unreadable(name: str, why: str) -> BadInputError:

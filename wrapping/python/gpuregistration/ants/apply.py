@@ -20,7 +20,7 @@ from .apply_call import SERIES, VECTORS, ApplyCall, Making
 from .diagnostics import Log
 from .initial import read_part
 from .interpolation import resample_by
-from .other_formats import as_written
+from .other_formats import as_written, check_dimension
 
 
 def apply(call: ApplyCall, log: Log) -> None:
@@ -36,6 +36,8 @@ def apply(call: ApplyCall, log: Log) -> None:
         dimension = call.dimension or (3 if reference is None else reference.dimension)
         if reference is not None and reference.dimension != dimension:
             raise BadInputError(f"-r/--reference-image {call.reference}: it has {reference.dimension} dimensions; expected {dimension}, as -d says")
+        if call.kind == "image":
+            check_dimension(call.output, dimension)
         transform = compose(call.transforms, dimension)
         log(f"Transforms: {len(call.transforms)}; interpolation: {call.making.interpolation.given}")
         if call.kind == "image":

@@ -10,7 +10,7 @@ from .._engine import BadInputError
 from ..command.outputs import IMAGES, TRANSFORMS
 from .apply_flags import FLAGS
 from .interpolation import Interpolation, read_interpolation
-from .other_formats import WRITTEN, name_not_written
+from .other_formats import WRITTEN, check_dimension, check_type, name_not_written, name_of_several
 from .syntax import Value, last, read_values
 
 SCALARS, VECTORS, TENSORS, SERIES = range(4)
@@ -101,7 +101,20 @@ def read_apply(words: Sequence[str]) -> ApplyCall:
         call.others.append(f"--input-image-type {call.input_type}")
     if call.input_type == VECTORS and call.transforms:
         call.others.append("vectors (-e 1) that a transform turns")
+    call.others += _name_several(call)
+    if kind == "image" and not call.others:
+        check_dimension(output, call.dimension)
+        check_type(output, call.making.type, f"-u/--output-data-type {_one(values, 'output-data-type')}")
     return call
+
+
+def _name_several(call: ApplyCall) -> list[str]:
+    """Names the files, for hand_over, of which ANTs alone reads or writes several volumes or vectors."""
+    if call.input_type == VECTORS:
+        return [reason for path in (call.input, call.output) for reason in name_of_several(path, "vectors")]
+    if call.time_index is not None:
+        return name_of_several(call.input, "a series")
+    return [reason for path in (call.input, call.output) for reason in name_of_several(path, "a series")] if call.input_type == SERIES else []
 
 
 def _one(values: dict[str, list[Value]], name: str, is_needed: bool = False) -> Optional[Value]:

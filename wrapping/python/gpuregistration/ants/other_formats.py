@@ -7,6 +7,7 @@ from typing import Iterable, Optional
 
 import numpy as np
 
+from .._engine import BadInputError
 from .._files import MGH_SUFFIXES
 from .._image import Image, host_array
 from ..command.outputs import IMAGES
@@ -31,6 +32,45 @@ def names_not_read(paths: Iterable[Optional[str]]) -> list[str]:
     """Names the formats of inputs, for hand_over, that ANTs alone reads."""
     named = [_name(path, _NOT_READ, "reading") for path in paths if path is not None]
     return [name for name in named if name is not None]
+
+
+def name_of_several(path: Optional[str], what: str) -> list[str]:
+    """Names a file of FreeSurfer's format, for hand_over: ANTs alone reads and writes several volumes, or several numbers a voxel, in one.
+
+    Args:
+        path: the file; None: there is none.
+        what: what it is to hold.
+    """
+    return [f"{what} in FreeSurfer's format ({path})"] if path is not None and path.lower().endswith(MGH_SUFFIXES) else []
+
+
+def check_dimension(path: Optional[str], dimension: int) -> None:
+    """Checks that the format of an output holds images of a dimension; 0: it is not known yet.
+
+    Raises:
+        BadInputError: it does not.
+    """
+    if path is not None and dimension == 2 and path.lower().endswith(MGH_SUFFIXES):
+        raise BadInputError(
+            f"-o/--output: {path} is of FreeSurfer's format, which holds volumes alone, and the images have 2 dimensions; expected a name that ends on "
+            f"one of {' '.join(IMAGES)}"
+        )
+
+
+def check_type(path: str, kind: str, given: str) -> None:
+    """Checks that the format of an output holds values of a type, where doubles become floats.
+
+    Args:
+        kind: NumPy's name of the type.
+        given: the flag and its value, for the error.
+
+    Raises:
+        BadInputError: it does not.
+    """
+    from .._mgh import TYPES
+
+    if path.lower().endswith(MGH_SUFFIXES) and kind not in (*TYPES, "float64"):
+        raise BadInputError(f"{given}: {path} is of FreeSurfer's format, which does not hold it; expected uchar, short, int or float, or a .nii.gz")
 
 
 def as_written(path: str, image: Image) -> Image:

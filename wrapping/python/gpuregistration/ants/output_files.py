@@ -18,7 +18,7 @@ from ..command.times import Times
 from .initial import Beginning, Beginnings, list_kinds
 from .linear_files import write_stage
 from .interpolation import Interpolation, resample_by
-from .other_formats import WRITTEN, as_written
+from .other_formats import WRITTEN, as_written, check_dimension
 from .parts import FIELD, LINEAR_FORM, Kind, collapse, collapse_kinds, compose, compose_inverses, state_of
 from .runner import Registered
 from .registration_call import RegistrationCall
@@ -51,7 +51,7 @@ def name_outputs(call: RegistrationCall, begins: Beginnings) -> OutputNames:
         Names of the transforms in the order of the stages, those of the way back, and those of images.
 
     Raises:
-        BadInputError: a name of an image is of a format that is not written.
+        BadInputError: a name of an image is of a format that is not written, or does not hold images of the dimension.
     """
     images = [name for name in (call.warped, call.inverse_warped) if name is not None]
     for name in images:
@@ -62,6 +62,8 @@ def name_outputs(call: RegistrationCall, begins: Beginnings) -> OutputNames:
     if not has_inverse:
         # As ANTs, which writes none either.
         images = [name for name in images if name != call.inverse_warped]
+    for name in images:
+        check_dimension(name, call.dimension)
     # Without -z 1 ANTs writes what is computed from images, too.
     fixed = [] if call.collapses else _name_initial(call, begins.fixed, "Fixed")
     if call.writes_composite:

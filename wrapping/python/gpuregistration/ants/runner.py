@@ -27,6 +27,7 @@ from .call_images import CallImages, Read, See
 from .diagnostics import Log, describe_stage
 from .initial import Beginnings, begin, list_kinds
 from .levels import compute_factors, make_first_stages, make_flat_spline, make_free_form_stage, make_further, make_linear_stage, make_syn_stage
+from .other_formats import check_dimension
 from .parts import LINEAR_FORM, Part, compose, compose_inverses, grid_of, group, linear_part, matrix_of_parts, merge, takes_place_of
 from .registration_call import DEFORMING, RegistrationCall, Stage
 from .seen import FixedSide, see_through
@@ -97,6 +98,8 @@ def register(
     with times.part("read, prepare and start"), ThreadPoolExecutor(1) as pool:
         starting = pool.submit(start)
         images = CallImages(call, read, times)
+        for path in (call.warped, call.inverse_warped):
+            check_dimension(path, images.dimension)
         parts, of_fixed = (begin(some, images.dimension, images.read) for some in (begins.moving, begins.fixed))
         if call.collapses:
             _check_grids(call, begins, images)
