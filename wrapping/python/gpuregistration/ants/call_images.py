@@ -138,8 +138,8 @@ class CallImages:
             if key not in made:
                 kept = self._kept.get(key) if keeps else None
                 made[key] = self._read_pair(stage, metric, see_fixed, see_moving) if kept is None else kept
-        if keeps:
-            self._kept = made
+        # Kept ones that this stage does not compare would take the device's memory, too.
+        self._kept = made if keeps else {}
         return [made[key] for key in keys]
 
     def _read_pair(self, stage: Stage, metric: Metric, see_fixed: Optional[See], see_moving: Optional[See]) -> Pair:
