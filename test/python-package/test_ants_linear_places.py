@@ -72,6 +72,20 @@ def test_a_fixed_image_has_a_transform_of_its_own(here, own, name):
     np.testing.assert_allclose(gr.read_image("ours_w.nii.gz").array, warped.array, atol=0.01)
 
 
+def test_a_finest_level_has_the_voxels_that_are_seen(here):
+    write_textured(gr.Affine(np.eye(3), [1.5, -1.0, 0.5]))
+    fixed, moving = (gr.read_image(name) for name in ("f.nii.gz", "m.nii.gz"))
+    gr.write_image("m.nii.gz", gr.Image(moving.array, 0.5 * moving.spacing, 0.5 * moving.origin, moving.direction))
+    gr.write_transform("zoom.mat", gr.Affine(2 * np.eye(3)))
+    line = "-t Rigid[0.1] -m MeanSquares[{},m.nii.gz,1] -c [100,1e-7,10] -f 2 -s 0"
+    run_ours(f"-d 3 -o P_ -q zoom.mat {line.format('f.nii.gz')}")
+    # It is the same as with the fixed image where it is seen.
+    gr.write_image("half.nii.gz", gr.Image(fixed.array, 0.5 * fixed.spacing, 0.5 * fixed.origin, fixed.direction))
+    run_ours(f"-d 3 -o half_ {line.format('half.nii.gz')}")
+    found, wanted = (gr.read_transform(f"{who}_0GenericAffine.mat").transform_points(CORNERS) for who in ("ours", "half"))
+    np.testing.assert_allclose(found, wanted, atol=1e-5)
+
+
 def test_several_own_transforms_begin_with_a_mask(here):
     write_textured(gr.Composite([OWN.inverse(), gr.Affine(np.eye(3), [-4.0, 2.0, 1.0]), TRUTHS["Rigid"]]))
     gr.write_transform("shift.mat", gr.Affine(np.eye(3), [4.0, -2.0, -1.0]))

@@ -31,7 +31,11 @@ def compute_factors(image: Image, factor: int) -> list[int]:
 
 
 def make_linear_stage(stage: Stage, fixed: Image) -> stages.Rigid:
-    """Makes the linear stage that has a stage's first metric, and its finest level that has iterations."""
+    """Makes the linear stage that has a stage's first metric, and its finest level that has iterations.
+
+    Args:
+        fixed: the image as the stage sees it, through the fixed image's own transform.
+    """
     finest = [factor for factor, iterations in zip(stage.shrink_factors, stage.iterations) if iterations > 0][-1]
     made = stages.Rigid() if stage.degrees == "Rigid" else stages.Affine(degrees_of_freedom=_DEGREES[stage.degrees])
     made.cost = stage.metric.similarity

@@ -217,8 +217,7 @@ def _register(stage: Stage, pairs: Sequence[Pair], before: Transform, work: _Wor
     """
     make = _MAKERS.get(stage.transform, make_linear_stage)
     further = [make_further(metric, stage.metric, pair, n) for n, (metric, pair) in enumerate(zip(stage.metrics[1:], pairs[1:]), 2)]
-    made = make(stage, work.images.read(stage.metric.fixed))
-    return register_pair(pairs[0], [made], before, work.device, work.call.seed, further=further, syn_options=options).stages[-1]
+    return register_pair(pairs[0], [make(stage, pairs[0].fixed)], before, work.device, work.call.seed, further=further, syn_options=options).stages[-1]
 
 
 def _affine(result: StageResult) -> Affine:
