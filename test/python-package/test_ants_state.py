@@ -5,7 +5,8 @@ import gpuregistration as gr
 import numpy as np
 import pytest
 from ants_heads import write_heads
-from ants_programs import find_made, run_both, run_ours
+from ants_programs import check_fields, find_made, run_both, run_ours
+from gpuregistration._syn_options import SyNOptions
 from gpuregistration.ants.programs import main
 
 sitk = pytest.importorskip("SimpleITK")
@@ -77,19 +78,39 @@ def test_a_state_is_as_good_as_its_registration(here):
     assert (here / "other_Composite.h5").exists() and not (here / "other_InverseComposite.h5").exists()
 
 
+def test_goes_on_from_a_transform_as_ants(here):
+    names = run_both(f"-d 3 -o P_ -k a.mat {SYN}")
+    assert names == ["0GenericAffine.mat", "1InverseWarp.nii.gz", "1Warp.nii.gz"]
+    check_fields(names)
+    run_ours(f"-d 3 -o begun_ -r a.mat {SYN}")
+    for name in names:
+        assert (here / f"ours_{name}").read_bytes() == (here / f"begun_{name}").read_bytes(), name
+
+
+def test_halves_are_of_the_last_stage_alone(here, monkeypatch):
+    kept = []
+    take = SyNOptions.take_halves
+    monkeypatch.setattr(SyNOptions, "take_halves", lambda options, field: kept.append(take(options, field)) or kept[-1])
+    run_ours(f"-d 3 -o P_ -a 1 -z 0 -j P_state.h5 {LINES['two']}")
+    assert [one is not None for one in kept] == [False, True]
+
+
 @pytest.mark.parametrize(
     ("words", "part"),
     [
         ("-j state.h5", "-j/--save-state state.h5: expected -a 1 with it"),
         ("-j state.mat -a 1", "-j/--save-state state.mat: expected FILE.h5"),
-        ("-k a.mat", "-k/--restore-state a.mat: expected FILE.h5"),
+        ("-k []", "-k/--restore-state []: expected FILE"),
+        ("-k [a.mat,1]", "does not do --restore-state of several files or of an inverse"),
+        ("-k state.h5 -k a.mat", "does not do --restore-state of several files or of an inverse"),
         ("-k state.h5 -r a.mat", "-k/--restore-state state.h5: expected no -r and no -q with it"),
         ("-k state.h5 -q a.mat", "-k/--restore-state state.h5: expected no -r and no -q with it"),
         ("-k state.h5", "There is no file state.h5"),
         ("-a 1 -j P_Composite.h5", "P_Composite.h5 is to be of two outputs at once"),
     ],
 )
-def test_says_which_state_is_wrong(here, capfd, words, part):
+def test_says_which_state_is_wrong(here, capfd, monkeypatch, words, part):
+    monkeypatch.setenv("PATH", "/usr/bin")
     assert main("antsRegistration", f"-d 3 -o P_ {words} {SYN}".split()) == 1
     err = capfd.readouterr().err
     assert err.count("\n") == 1 and part in err, err

@@ -45,7 +45,7 @@ SIMILARITIES = {
 }
 _OTHER_METRICS = ("mi2", "icp", "pse", "jhct", "igdm", "global correlation")
 _SAMPLINGS = ("none", "regular", "random", "")
-#: These transforms of this package deform. Linear stages come before them, and BSpline is the last stage.
+#: Stages of these transforms deform; all others are linear.
 DEFORMING = ("SyN", "BSpline")
 # A restriction leaves these transforms of a linear stage, by its transform and the factors of ITK's parameters in two and in three dimensions: turns and
 # shifts of rigid maps, the size behind them or, in two dimensions, before them, and a matrix and shifts of affine maps.
@@ -204,8 +204,8 @@ def read_registration(words: Sequence[str]) -> RegistrationCall:
         _truth(values, "float"),
         _truth(values, "verbose"),
         _read_seed(last(values["random-seed"])),
-        _read_state(values, "restore-state"),
-        _read_state(values, "save-state"),
+        _read_state(last(values["restore-state"])),
+        _read_saved_state(last(values["save-state"])),
         others,
     )
     others += [reason for image in (warped, inverse_warped) if image is not None for reason in [name_not_written(image)] if reason is not None]
@@ -213,6 +213,8 @@ def read_registration(words: Sequence[str]) -> RegistrationCall:
         others.append("--minc")
     if call.merges:
         _check_merging(call)
+    if len(values["restore-state"]) > 1 or any(value.parameters for value in values["restore-state"]):
+        others.append("--restore-state of several files or of an inverse")
     if call.state is not None and (call.initial or call.initial_fixed):
         raise values["restore-state"][-1].wrong("no -r and no -q with it, as of ANTs: the state has the transforms to begin with")
     if call.saved_state is not None and not call.writes_composite:
@@ -277,13 +279,16 @@ def _read_initial(value: Value) -> Initial:
     return Initial("", False, value.parameters[0], value.parameters[1], feature)
 
 
-def _read_state(values: dict[str, list[Value]], name: str) -> Optional[str]:
-    value = last(values[name])
-    if value is None:
-        return None
-    if value.parameters or not value.name.lower().endswith(".h5"):
+def _read_state(value: Optional[Value]) -> Optional[str]:
+    if value is not None and not value.first():
         raise value.wrong()
-    return value.name
+    return None if value is None else value.first()
+
+
+def _read_saved_state(value: Optional[Value]) -> Optional[str]:
+    if value is not None and (value.parameters or not value.name.lower().endswith(".h5")):
+        raise value.wrong()
+    return None if value is None else value.name
 
 
 def _read_quantiles(value: Optional[Value]) -> tuple[float, float]:

@@ -34,7 +34,7 @@ FLAGS = (
     Flag("v", "verbose", "prints how the registration goes", _TRUTH),
     Flag("", "random-seed", "of random numbers", "a whole number of 0 or more"),
     Flag("j", "save-state", "saves what a later registration may begin with", "FILE.h5"),
-    Flag("k", "restore-state", "begins with what was saved", "FILE.h5"),
+    Flag("k", "restore-state", "begins with what was saved, or with a transform", "FILE"),
     Flag("l", "use-estimate-learning-rate-once", "ignored", _TRUTH),
     Flag("p", "print-similarity-measure-interval", "ignored", "a whole number of 0 or more"),
     Flag("", "write-interval-volumes", "ignored", "a whole number of 0 or more"),
