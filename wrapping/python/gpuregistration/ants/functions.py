@@ -74,8 +74,8 @@ def registration(
         outprefix: the beginning of the names of the transforms' files; "": a folder of its own among the temporary files.
         mask, moving_mask: images whose voxels other than 0 the last stage looks at; with mask_all_stages all stages do.
         grad_step, flow_sigma, total_sigma: SyN's step in voxels, and the variances of its Gaussians in squared voxels.
-        aff_…, syn_…, reg_iterations: the metrics, "mattes", "meansquares", "GC" of linear stages or "CC" of SyN, their bins or radius, and
-            iterations, factors and sigmas of levels. aff_random_sampling_rate has no effect: all voxels are looked at.
+        aff_…, syn_…, reg_iterations: the metrics of linear stages and of SyN, "mattes", "meansquares", "GC" or "CC", or "demons" of SyN; their
+            bins or radius; and iterations, factors and sigmas of levels. aff_random_sampling_rate has no effect: all voxels are looked at.
         write_composite_transform: writes one file of all transforms, and one of the way back.
         verbose: prints lines as antsRegistration does.
         multivariate_extras: further metrics of SyNOnly and antsRegistrationSyN…, each (name, fixed, moving, weight, bins or radius).
