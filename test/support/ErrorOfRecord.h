@@ -29,8 +29,7 @@ struct ErrorOfRecord
     : host(byHost)
     , openCL(byOpenCL)
   {}
-  /** \param byGPU where rounding decides, GPUs round in another way, and their error was not measured yet: two thirds of the bound that
-   *  held before */
+  /** \param byGPU where rounding decides, and GPUs round in another way: as CUDA does */
   ErrorOfRecord(double byHost, double byOpenCL, double byGPU)
     : host(byHost)
     , openCL(byOpenCL)
