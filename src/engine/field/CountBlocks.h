@@ -23,7 +23,7 @@ CountBlocks(const Queue & queue, const kernels::FieldGrid & grid, int axis, int 
            : kernels::CountFieldBlocks(&grid, axis, kernels::DeviceBlockWidth, deviceLength);
 }
 
-/** Counts planes of which every block along z has a part, or a multiple: a range of planes that begins at a multiple of it has blocks of its
+/** A number of planes that is a multiple of every block's length along z: planes that begin at a multiple of it begin with a block of their
  *  own. */
 constexpr int PlanesOfBlocks = 16;
 static_assert(PlanesOfBlocks % kernels::HostBlockLength == 0 && PlanesOfBlocks % kernels::DeviceBlockLength == 0 &&

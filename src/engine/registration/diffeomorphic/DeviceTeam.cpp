@@ -10,7 +10,7 @@ namespace gpureg
 
 namespace
 {
-/** Returns the bytes of a range of a grid's planes, float[3] a voxel, and where they begin. */
+/** Holds where a range of a grid's planes begins, and its size, in bytes, for float[3] a voxel. */
 struct PlaneBytes
 {
   PlaneBytes(const kernels::FieldGrid & grid, const Range & planes)
