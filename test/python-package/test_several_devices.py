@@ -146,7 +146,9 @@ def test_further_devices_have_images_while_they_are_needed(device):
     result = register(["rigid", greedy(), ffd, greedy(iterations=2), ffd], ["host", device], progress=look)
     images = 2 * head().array.nbytes
     assert max(held[0]) == 0
-    assert min(held[1]) > 2 * images and min(held[3]) > 2 * images
+    # The first device may be ahead of the other one, which has the images by then.
+    assert min(held[1]) >= images and min(held[3]) >= images
+    assert max(held[1]) > 2 * images and max(held[3]) > 2 * images
     assert max(held[2]) == images
     assert max(held[4]) == 0 and result.device == "host"
 
