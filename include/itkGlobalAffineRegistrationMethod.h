@@ -93,8 +93,8 @@ public:
 
   /** Sets the cost, as an enumerator or by its name: "CorrelationRatio" (1 - η of the moving values given the fixed bins, the default),
    * "MattesMutualInformation" (the negative of Mattes' mutual information), "NormalizedMutualInformation" (the negative of its
-   * normalised form), "Correlation" (-r²), "NeighborhoodCorrelation" (the negative of the mean r² of neighborhoods), "MeanSquares" or "MeanAbsoluteDifferences" (the means of squared or absolute differences,
-   * after both images together are scaled to [0, 1]).
+   * normalised form), "Correlation" (-r²), "NeighborhoodCorrelation" (the negative of the mean r² of neighborhoods), "MeanSquares" or
+   * "MeanAbsoluteDifferences" (the means of squared or absolute differences, after both images together are scaled to [0, 1]).
    * \throws itk::GPUBadInputError if no cost has this name. */
   itkGPUChoiceMacro(Cost, CostEnum, gpureg::GetGlobalCost);
 

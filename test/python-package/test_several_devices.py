@@ -72,7 +72,7 @@ def test_stages_and_settings(device, transform):
     one, several = (register(transform, devices) for devices in (device, [device, device]))
     assert len(fields_of(one)) == sum(isinstance(stage, stages.Greedy) for stage in transform)
     for ours, its in zip(fields_of(several), fields_of(one)):
-        # What a stage begins with may differ in roundings of a field's map.
+        # The maps of the fields that a stage begins with may differ by rounding.
         np.testing.assert_allclose(ours, its, rtol=0, atol=0 if len(fields_of(one)) == 1 else 1e-5)
 
 

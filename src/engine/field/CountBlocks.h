@@ -30,7 +30,8 @@ static_assert(PlanesOfBlocks % kernels::HostBlockLength == 0 && PlanesOfBlocks %
                 PlanesOfBlocks % kernels::DeviceBoxesLength == 0,
               "blocks of all lengths begin there");
 
-/** Returns the blocks along z of a range of a grid's planes, which begins at a multiple of PlanesOfBlocks, and ends at one or with the grid.
+/** Returns the blocks along z of a range of a grid's planes, which begins at a multiple of PlanesOfBlocks, and ends at one or with the
+ *  grid.
  *  \param deviceLength as that of CountBlocks() */
 inline Range
 LocateBlocks(const Queue & queue, const kernels::FieldGrid & grid, int deviceLength, const Range & planes)

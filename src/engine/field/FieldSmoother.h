@@ -43,8 +43,8 @@ public:
     , m_Recursion(queue)
   {}
 
-  /** Sets the Gaussian's standard deviation, in voxels, and the grid, all planes of which are measured. 0: Smooth() copies the field, its border
-   *  included. */
+  /** Sets the Gaussian's standard deviation, in voxels, and the grid, all planes of which are measured. 0: Smooth() copies the field,
+   *  its border included. */
   void
   Set(double                     sigma,
       const kernels::FieldGrid & grid,

@@ -63,13 +63,11 @@ InverseMeasure::AddUp(std::int64_t voxels, FieldReducer & reducer, MemoryPointer
   std::array<float, kernels::InverseNumbers + 1> numbers{};
   Reserve(m_Queue, scratch, CountMeasureBytes(voxels, BytesOfVoxel));
   Reserve(m_Queue, m_Numbers, sizeof(numbers));
-  // Floats count so many exactly.
-  constexpr std::int64_t MostAtOnce = 1 << 24;
-  const auto             chunk = std::min(MostAtOnce, static_cast<std::int64_t>(scratch->GetSize() / BytesOfVoxel));
-  double                 sum = 0;
-  double                 off = 0;
-  double                 unmapped = 0;
-  InverseErrors          errors;
+  const std::int64_t chunk = CountMeasuredAtOnce(*scratch, BytesOfVoxel);
+  double             sum = 0;
+  double             off = 0;
+  double             unmapped = 0;
+  InverseErrors      errors;
   for (std::int64_t first = 0; first < voxels; first += chunk)
   {
     const std::int64_t count = std::min(chunk, voxels - first);

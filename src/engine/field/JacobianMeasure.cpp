@@ -39,12 +39,12 @@ JacobianMeasure::Add(const kernels::FieldGrid & grid,
 {
   Reserve(m_Queue, scratch, CountScratchBytes(kernels::CountFieldVoxels(&grid)));
   Reserve(m_Queue, m_Numbers, BytesOfVoxel);
-  const auto   atOnce = static_cast<std::int64_t>(scratch->GetSize() / BytesOfVoxel);
-  JacobianSums sums;
+  const std::int64_t chunk = CountMeasuredAtOnce(*scratch, BytesOfVoxel);
+  JacobianSums       sums;
   sums.voxels = static_cast<double>(range.count);
-  for (std::int64_t first = range.first; first < range.GetEnd(); first += atOnce)
+  for (std::int64_t first = range.first; first < range.GetEnd(); first += chunk)
   {
-    const std::int64_t voxels = std::min(atOnce, range.GetEnd() - first);
+    const std::int64_t voxels = std::min(chunk, range.GetEnd() - first);
     const Numbers      numbers = this->Describe(grid, field, first, voxels, reducer, *scratch);
     sums.logarithms += numbers[kernels::JacobianLogarithm];
     sums.squaresOfLogarithms += numbers[kernels::JacobianLogarithmSquare];

@@ -46,8 +46,8 @@ public:
     : m_Queue(queue)
   {}
 
-  /** Waits for the numbers of a field, float[3] a voxel, mm. scratch: an array, not the field, which is overwritten; as many voxels are
-   *  described at a time as it holds. */
+  /** Waits for the numbers of a field, float[3] a voxel, mm. scratch: an array, not the field, which is overwritten; its size limits
+   *  how many voxels are described at a time. */
   VolumeChanges
   Measure(const kernels::FieldGrid & grid, const Memory & field, FieldReducer & reducer, MemoryPointer & scratch)
   {

@@ -190,8 +190,8 @@ public:
     this->CopyBytes(target, 0, source, 0, bytes);
   }
 
-  /** Enqueues a copy of bytes of source, from a first one on, to target. source may be of another device of the same kind, but for OpenCL; no work
-   *  that writes it may be under way there. */
+  /** Enqueues a copy of bytes of source, from a first one on, to target. source may be of another device of the same kind, but for
+   *  OpenCL; no work that writes it may be under way there. */
   void
   CopyBytes(
     Memory & target, std::size_t targetFirst, const Memory & source, std::size_t sourceFirst, std::size_t bytes);

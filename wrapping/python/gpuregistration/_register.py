@@ -445,6 +445,7 @@ def _run_dense(
             asked = {} if options is None else options.arguments()
             result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form(), list(further), **asked)
         else:
+            assert options is None or not options.arguments(), "several devices take no fixed initial transform"
             result = engine.register(d, team.sides, begins, settings, reporter.free_form())
         deformation = make_field(engine.take_displacements(engine_size(grid)))
         if isinstance(stage, INVERTING):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ANTs' command line asks of a registration by SyN, beside the settings of the stage."""
+"""Holds the requests of ANTs' command line to a registration by SyN that the settings of the stage do not hold."""
 
 from __future__ import annotations
 

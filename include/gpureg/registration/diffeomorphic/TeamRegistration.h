@@ -16,16 +16,18 @@ namespace gpureg
 {
 
 /** Registers two images on several devices of one computer together.
- *  - Greedily a level is cut along z. Each device computes the deformation in a slab of planes, and takes a halo of planes from its neighbours after
- *    each iteration. A halo has as many planes as an iteration reads beyond a slab, in steps of 16: 16 with default settings. A level whose slabs
- *    would have fewer than two halos of planes each is computed by every device as a whole. Each device has both images, and the fields of its slab.
- *  - By SyN two devices move one of the images each: they exchange the images in the middle in each iteration. Each device has both images, and the
- *    fields of its side; the first one has all fields in the end.
+ *  - Greedily a level is cut along z. Each device computes the deformation in a slab of planes, and takes a halo of planes from its
+ *    neighbours after each iteration. A halo has as many planes as an iteration reads beyond a slab, in steps of 16: 16 with default
+ *    settings. A level whose slabs would have fewer than two halos of planes each is computed by every device as a whole. Each device
+ *    has both images, and the fields of its slab.
+ *  - By SyN two devices move one of the images each: they exchange the images in the middle in each iteration. Each device has both
+ *    images, and the fields of its side; the first one has all fields in the end.
  *
- *  The deformation is that of one device. Devices of CUDA copy from each other's memory, others through the host. Each device after the first has a
- *  thread of its own during Register(). Every device calls the given ParallelFor, at the same time as others.
+ *  The deformation is that of one device. Devices of CUDA copy from each other's memory, others through the host. Each device after the
+ *  first has a thread of its own during Register(). Every device calls the given ParallelFor, at the same time as others.
  *
- *  Use one object from one thread at a time; progress and levelDone may not call it. Every function throws gpureg::Error, and the object can be used again after an error. */
+ *  Use one object from one thread at a time; progress and levelDone may not call it. Every function throws gpureg::Error, and the object
+ *  can be used again after an error. */
 class GPURegistration_EXPORT TeamRegistration
 {
 public:
@@ -44,12 +46,13 @@ public:
 
   /** Registers two images.
    *  \param problems the same problem for each device, in the constructor's order, with images on that device.
-   *  \param settings of the greedy scheme with the correlation over neighborhoods and discrete Gaussians, or of SyN. They do not change meanwhile.
+   *  \param settings of the greedy scheme with the correlation over neighborhoods and discrete Gaussians, or of SyN. They do not change
+   *  meanwhile.
    *  \param parallelFor the threads to use; is called from several threads at once.
    *  \param progress called as by DiffeomorphicRegistration, from the caller's thread.
    *  \param levelDone called in the same way.
-   *  \throws what DiffeomorphicRegistration does, and UnsupportedError for what several devices do not register together: velocities, further
-   *  pairs or two dimensions with the greedy scheme, and SyN on more than two devices. */
+   *  \throws what DiffeomorphicRegistration does, and UnsupportedError for what several devices do not register together: velocities,
+   *  further pairs or two dimensions with the greedy scheme, and SyN on more than two devices. */
   DiffeomorphicResult
   Register(const std::vector<DiffeomorphicProblem> &                  problems,
            const DiffeomorphicSettings &                              settings,
@@ -61,7 +64,8 @@ public:
   std::vector<MemoryPlan>
   GetPlans(const std::vector<DiffeomorphicProblem> & problems, const DiffeomorphicSettings & settings) const;
 
-  /** Passes the deformation of the last registration, or another field of it, to take, as DiffeomorphicRegistration::TakeDisplacements() does. */
+  /** Passes the deformation of the last registration, or another field of it, to take, as DiffeomorphicRegistration::TakeDisplacements()
+   *  does. */
   void
   TakeDisplacements(const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
                     const ParallelFor &                                                                   parallelFor,

@@ -26,8 +26,8 @@ public:
   {}
 };
 
-/** The devices that register one pair of images. Each has a thread, which is a member: all members make the same calls in the same order, and
- *  wait in them for each other. */
+/** The devices that register one pair of images. Each has a thread, which is a member: all members make the same calls in the same
+ *  order, and wait in them for each other. */
 class DeviceTeam
 {
 public:
@@ -112,8 +112,8 @@ public:
   double
   TakeFrom(int member, double number);
 
-  /** Replaces number `slot` of an array of floats by the sum, or the largest, of all members' numbers, or by that of one member. Waits for the
-   *  device. */
+  /** Replaces number `slot` of an array of floats by the sum, or the largest, of all members' numbers, or by that of one member. Waits
+   *  for the device. */
   void
   SumOnDevice(Queue & queue, Memory & numbers, std::int64_t slot);
   void

@@ -161,7 +161,6 @@ public:
   void
   SetMember(TeamMember * member)
   {
-    m_Member = member;
     m_Workspace.member = member;
   }
 
@@ -192,7 +191,7 @@ private:
   SchemeWorkspace
   MakeWorkspace() const
   {
-    return { m_Backend, m_Queue, *m_Lines, this->GetName(), FieldReducer(*m_Queue), {}, {}, {}, m_Member };
+    return { m_Backend, m_Queue, *m_Lines, this->GetName(), FieldReducer(*m_Queue), {}, {}, {}, nullptr };
   }
 
   void
@@ -227,6 +226,7 @@ private:
   MakePlan(const TPlan & plan, const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings) const
   {
     SchemeWorkspace workspace = this->MakeWorkspace();
+    workspace.member = m_Workspace.member;
     return plan(problem, settings, [&workspace](DiffeomorphicScheme scheme) { return MakeScheme(scheme, workspace); });
   }
 
@@ -392,7 +392,6 @@ private:
   std::shared_ptr<Backend>     m_Backend;
   std::shared_ptr<Queue>       m_Queue;
   std::unique_ptr<LinePasses>  m_Lines;
-  TeamMember *                 m_Member = nullptr;
   SchemeWorkspace              m_Workspace;
   DiffeomorphicScheme          m_SchemeName = DiffeomorphicScheme::Greedy;
   std::unique_ptr<SchemeSteps> m_Scheme;
@@ -402,7 +401,7 @@ private:
   std::uintptr_t               m_Registrations = 0;
   // Voxels of the current or the last registration's field; 0 if there is none.
   std::int64_t m_Voxels = 0;
-  // Those of them where the deformation folds; none while it changes.
+  // The number of voxels at which the last registration's deformation folds. It has no value while the deformation changes.
   std::optional<std::int64_t> m_FoldedVoxels;
   bool                        m_IsTimed = false;
 };

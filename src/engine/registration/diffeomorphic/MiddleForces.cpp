@@ -120,7 +120,10 @@ MiddleForces::ExchangeImages()
     MiddleImage & own = hasFixed ? pair->GetFixed() : pair->GetMoving();
     MiddleImage & other = hasFixed ? pair->GetMoving() : pair->GetFixed();
     member->Exchange(*m_Workspace.queue, own.GetValues(), other.GetValues(), bytes);
-    member->Exchange(*m_Workspace.queue, own.GetWeights(), other.GetWeights(), bytes);
+    if (own.GetWeights() != nullptr || other.GetWeights() != nullptr)
+    {
+      member->Exchange(*m_Workspace.queue, own.GetWeights(), other.GetWeights(), bytes);
+    }
   }
 }
 

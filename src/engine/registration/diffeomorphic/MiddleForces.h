@@ -16,7 +16,8 @@
 namespace gpureg
 {
 
-/** Returns the role that a device of a team of two evaluates: the first device moves the fixed image, and the second one the moving image. */
+/** Returns the role that a device of a team of two evaluates: the first device moves the fixed image, and the second one the moving
+ *  image. */
 MiddleRole
 GetRole(const TeamMember & member);
 

@@ -12,8 +12,8 @@
 namespace gpureg
 {
 
-/** The planes of a level that a device holds: its own, and beside them a halo of its neighbours' planes. Planes are numbered from the level's
- *  first one. */
+/** The planes of a level that a device holds: its own, and beside them a halo of its neighbours' planes. Planes are numbered from the
+ *  level's first one. */
 struct Slab
 {
   Range        held;
@@ -34,8 +34,8 @@ struct Slab
   }
 };
 
-/** Returns the planes beside its own that a device needs for an iteration of the greedy scheme, a multiple of PlanesOfBlocks: as far as its own
- *  planes depend on others by a correlation of neighborhoods and its derivative, both Gaussians, and a step. */
+/** Returns the planes beside its own that a device needs for an iteration of the greedy scheme, a multiple of PlanesOfBlocks: as far as
+ *  its own planes depend on others by a correlation of neighborhoods and its derivative, both Gaussians, and a step. */
 int
 CountHaloPlanes(const DiffeomorphicSettings & settings);
 
@@ -46,8 +46,8 @@ MakeWholeSlab(std::int64_t planes)
   return { { 0, planes }, { 0, planes }, planes };
 }
 
-/** Cuts so many planes into slabs, of which each begins at a multiple of PlanesOfBlocks, and returns that of a member. Returns all planes if
- *  a slab would have fewer than two halos of its own.
+/** Cuts so many planes into slabs, of which each begins at a multiple of PlanesOfBlocks, and returns that of a member. Returns all
+ *  planes if a slab would have fewer than two halos of its own.
  *  \param members the number of slabs \param member from 0 on */
 Slab
 CutSlab(int planes, int halo, int members, int member);

@@ -19,16 +19,16 @@ namespace
 void
 CheckIsForTeams(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, std::size_t devices)
 {
+  if (devices == 1)
+  {
+    return;
+  }
   const auto require = [](bool isRight, const std::string & what) {
     if (!isRight)
     {
       throw UnsupportedError("several devices together register " + what + ": otherwise take one device");
     }
   };
-  if (devices == 1)
-  {
-    return;
-  }
   const bool isSyN = settings.scheme == DiffeomorphicScheme::SyN;
   require(isSyN || settings.scheme == DiffeomorphicScheme::Greedy, "by the greedy scheme or by SyN");
   if (isSyN)
@@ -66,8 +66,8 @@ CheckAreAlike(const DiffeomorphicProblem & a, const DiffeomorphicProblem & b)
   }
 }
 
-/** Runs work(0) to work(count - 1), each in a thread, of which the first one is the caller's. Calls stop() and throws Error if a thread cannot be
- *  started. */
+/** Runs work(0) to work(count - 1), each in a thread, of which the first one is the caller's. Calls stop() and throws Error if a thread
+ *  cannot be started. */
 template <typename TWork, typename TStop>
 void
 RunTogether(std::size_t count, const TWork & work, const TStop & stop)

@@ -95,7 +95,8 @@ public:
   void
   SetCost(const SimilaritySettings & cost, bool isTimed);
 
-  /** Begins to evaluate poses, at every stride-th voxel of the fixed image along each axis; at every voxel if the cost has neighborhoods. */
+  /** Begins to evaluate poses, at every stride-th voxel of the fixed image along each axis; at every voxel if the cost has
+   *  neighborhoods. */
   void
   Begin(const PairShare & share, int stride, const ParallelFor & parallelFor);
 

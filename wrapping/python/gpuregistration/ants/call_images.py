@@ -25,7 +25,7 @@ from .seen import Seen
 Read = Callable[[str], Image]
 #: Returns an image and its mask as they are seen through a transform.
 See = Callable[[Seen], Seen]
-# What a pair is made of: the names of its images and of their masks, and how the fixed image is seen.
+# Holds the names of a pair's images and of their masks, and how the fixed image is seen.
 _Key = tuple[str, str, tuple[Optional[str], Optional[str]], Optional[See]]
 
 _HINT = "Give a file of one of them."

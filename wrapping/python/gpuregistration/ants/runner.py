@@ -153,7 +153,7 @@ def _check_grids(call: RegistrationCall, begins: Beginnings, images: CallImages)
 
 @dataclass(frozen=True)
 class _Work:
-    """What all stages of a call share: its images, the name of the device, and the fixed image's own transform; None: it has none."""
+    """Holds what all stages of a call share: its images, the name of the device, and the fixed image's own transform, or None."""
 
     call: RegistrationCall
     images: CallImages
