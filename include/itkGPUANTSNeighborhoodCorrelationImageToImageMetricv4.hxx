@@ -111,9 +111,9 @@ itkGPUNeighborhoodCorrelationClass::MakeTerms() const
   {
     terms.radius[d] = this->GetRadius()[d];
   }
-  terms.fixedIsFloat = std::is_same<typename TFixedImage::PixelType, float>::value;
-  terms.movingIsFloat = std::is_same<typename TMovingImage::PixelType, float>::value;
-  terms.epsilon = static_cast<double>(NumericTraits<TInternalComputationValueType>::epsilon());
+  terms.flat = gpureg::GetFlatNeighborhoodsOfITK<typename TFixedImage::PixelType,
+                                                 typename TMovingImage::PixelType,
+                                                 TInternalComputationValueType>();
   return terms;
 }
 

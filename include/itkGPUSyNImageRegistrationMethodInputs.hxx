@@ -360,6 +360,8 @@ itkGPUSyNTemplate gpureg::DiffeomorphicSettings
   gpureg::SyNSettings &         syn = settings.syn;
   settings.scheme = gpureg::DiffeomorphicScheme::SyN;
   settings.similarity = first.similarity;
+  settings.flat =
+    gpureg::GetFlatNeighborhoodsOfITK<typename TFixedImage::PixelType, typename TMovingImage::PixelType, RealType>();
   settings.weight = first.weight;
   settings.fixedRange = first.fixedRange;
   settings.movingRange = first.movingRange;

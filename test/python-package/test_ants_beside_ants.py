@@ -51,6 +51,33 @@ def test_syn_has_ants_field(here, metrics):
     assert np.linalg.norm(theirs, axis=-1).mean() > 1 and apart.mean() < 2e-4 and apart.max() < 5e-3
 
 
+def read_costs(log):
+    """Returns the costs of the iterations that a program has printed."""
+    lines = (line.split(",") for line in log.splitlines() if "DIAGNOSTIC," in line and "Iteration" not in line)
+    return np.array([float(words[2]) for words in lines])
+
+
+@pytest.mark.parametrize(("is_single", "most"), [(0, 5e-5), (1, 5e-4)])
+def test_correlation_around_a_stripped_head_is_that_of_ants(tmp_path, monkeypatch, capfd, is_single, most):
+    # Smoothing leaves values around it that are so small that the number type decides whether a neighborhood is flat: by the other type costs
+    # are 0.07 apart.
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ITK_GPU_DEVICE", "host")
+    index = np.moveaxis(np.indices((46, 50, 48)), 0, -1)
+    for name, shift in (("f", 0.0), ("m", 2.0)):
+        points = index - [22.0, 25.0, 24.0] + shift * np.sin(0.2 * index[..., ::-1])
+        waves = 60 + 25 * np.sin(0.6 * points).sum(axis=-1)
+        inside = (points**2).sum(axis=-1) < 14.0**2
+        gr.write_image(f"{name}.nii.gz", gr.Image(np.where(inside, waves, 0).astype(np.float32), (2.0, 2.0, 2.0)))
+    line = f"-d 3 -v 1 -m CC[f.nii.gz,m.nii.gz,1,2] -t SyN[0.15,3,0] -c [60x30,1e-7,8] -f 3x2 -s 2x1 --float {is_single}"
+    costs = []
+    for run in (lambda words: main("antsRegistration", words), internal.get_lib_fn("antsRegistration")):
+        assert run([*line.split(), "-o", "P_"]) == 0
+        costs.append(read_costs(capfd.readouterr().out))
+    assert len(costs[0]) == len(costs[1]) > 20
+    assert np.abs(costs[0] - costs[1]).max() < most
+
+
 CORNERS = np.array(np.meshgrid([-25.0, 25.0], [-30.0, 30.0], [-20.0, 20.0])).reshape(3, -1).T
 
 

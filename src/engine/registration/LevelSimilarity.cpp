@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -262,20 +261,21 @@ public:
   NeighborhoodCorrelation(MetricCore &               core,
                           const SimilaritySettings & settings,
                           const SampleDraws &        draws,
-                          LevelForces                forces)
+                          LevelForces                forces,
+                          const FlatNeighborhoods &  flat)
     : EvaluatedSimilarity(core, settings, draws, forces)
+    , m_Flat(flat)
   {
     m_Terms.radius.fill(static_cast<std::uint64_t>(settings.radius));
     m_Terms.forcesAreOfValue = !this->HasForcesOfITK();
-    m_Terms.fixedIsFloat = m_Terms.movingIsFloat = this->HasForcesOfITK();
-    m_Terms.epsilon = this->HasForcesOfITK() ? std::numeric_limits<double>::epsilon() : LeastSquares;
+    m_Terms.flat = flat;
   }
 
   void
   Prepare(const SampleMapping & mapping) override
   {
     this->GetEvaluation().CheckIsPossible();
-    m_Terms.epsilonIsOfScaledValues = !this->HasForcesOfITK() || this->AreBelowITKsEpsilon();
+    m_Terms.flat.isOfScaledValues = m_Flat.isOfScaledValues || this->AreBelowEpsilon();
     this->GetEvaluation().Prepare(mapping, m_Terms, Forces::OfEachSample, this->GetSlabBytes());
   }
 
@@ -300,13 +300,10 @@ public:
   }
 
 private:
-  // The sum of squares that rounding leaves of a flat region with values up to 1: 729 voxels that deviate by 1e-6. Less is no structure.
-  static constexpr double LeastSquares = 1e-9;
-
-  /** Returns true if the values are so small that ITK's class, whose epsilon is of the values as they are, can find no correlation of any
-   *  neighborhood, or no force: the sum of n squares about a mean is n times the squared largest value at most. */
+  /** Returns true if the values as they are are so small that epsilon would leave no correlation of any neighborhood, or no force: the sum
+   *  of n squares about a mean is n times the squared largest value at most. */
   bool
-  AreBelowITKsEpsilon() const
+  AreBelowEpsilon() const
   {
     const FixedSamples & fixed = this->GetCore().samples.GetFixed();
     double               voxels = 1;
@@ -317,7 +314,7 @@ private:
     // The scale's ranges are powers of two above all magnitudes.
     const double ofFixed = voxels * std::pow(fixed.scale.range, 2);
     const double ofMoving = voxels * std::pow(this->GetCore().samples.GetMoving().scale.range, 2);
-    return std::min({ ofFixed, ofMoving, ofFixed * ofMoving }) <= m_Terms.epsilon;
+    return std::min({ ofFixed, ofMoving, ofFixed * ofMoving }) <= m_Flat.epsilon;
   }
 
   /** Returns the memory for the voxels of one slab. SyN has fields beside it, of which half a one is to do, and a third of one component
@@ -332,6 +329,7 @@ private:
                                   : NeighborhoodCorrelationMetric::DefaultSlabBytes;
   }
 
+  FlatNeighborhoods m_Flat;
   NeighborhoodTerms m_Terms;
 };
 } // namespace
@@ -419,7 +417,8 @@ std::unique_ptr<LevelSimilarity>
 MakeLevelSimilarity(MetricCore &               core,
                     const SimilaritySettings & settings,
                     const SampleDraws &        draws,
-                    LevelForces                forces)
+                    LevelForces                forces,
+                    const FlatNeighborhoods &  flat)
 {
   switch (settings.kind)
   {
@@ -429,7 +428,7 @@ MakeLevelSimilarity(MetricCore &               core,
     case SimilarityKind::CorrelationRatio:
       return std::make_unique<CorrelationRatio>(core, settings, draws, forces);
     case SimilarityKind::NeighborhoodCorrelation:
-      return std::make_unique<NeighborhoodCorrelation>(core, settings, draws, forces);
+      return std::make_unique<NeighborhoodCorrelation>(core, settings, draws, forces, flat);
     default:
       return std::make_unique<Pairs>(core, settings, draws, forces);
   }

@@ -4,6 +4,7 @@
 #define gpureg_LevelSimilarity_h
 
 #include "gpureg/metric/Similarity.h"
+#include "gpureg/metric/neighborhood/FlatNeighborhoods.h"
 
 #include "engine/registration/LevelSamples.h"
 #include "engine/metric/MetricCore.h"
@@ -184,12 +185,14 @@ private:
 /** Makes a similarity that serves free-form deformations, fields or SyN (SimilarityDescription::isForFreeForm, isForFields, isForSyN).
  *  Demons have forces by points alone: LevelForces::OfITK.
  *  \param core the core of the level, which the similarity uses
- *  \param settings its settings, which CheckSettings() has checked */
+ *  \param settings its settings, which CheckSettings() has checked
+ *  \param flat the neighborhoods that are flat, of a correlation over neighborhoods */
 std::unique_ptr<LevelSimilarity>
 MakeLevelSimilarity(MetricCore &               core,
                     const SimilaritySettings & settings,
                     const SampleDraws &        draws,
-                    LevelForces                forces = LevelForces::OfValue);
+                    LevelForces                forces = LevelForces::OfValue,
+                    const FlatNeighborhoods &  flat = {});
 
 } // namespace gpureg
 

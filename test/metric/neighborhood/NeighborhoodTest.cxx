@@ -215,7 +215,7 @@ MakeTerms()
 {
   gpureg::NeighborhoodTerms terms;
   terms.radius = { 2, 1, 3 };
-  terms.epsilon = std::numeric_limits<double>::epsilon();
+  terms.flat = gpureg::GetFlatNeighborhoodsOfITK<double, double, double>();
   return terms;
 }
 

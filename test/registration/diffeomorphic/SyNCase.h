@@ -53,6 +53,7 @@ MakeSyNSettings(gpureg::SimilarityKind kind, int iterations)
   settings.fieldSigma = 0;
   settings.step = 0.25;
   settings.similarity = { kind, 32, 2 };
+  settings.flat = gpureg::GetFlatNeighborhoodsOfITK<float, float, double>();
   settings.convergenceWindow = 0;
   // No outliers are looked for, as ITK looks for none.
   settings.fixedRange = settings.movingRange = gpureg::ValueRange{ -1e6, 1e6 };

@@ -201,10 +201,20 @@ AddDiffeomorphic(nb::module_ & module)
     .def_rw("smoothing_sigmas", &SyNSettings::smoothingSigmas)
     .def_rw("sigmas_are_in_millimetres", &SyNSettings::sigmasAreInMillimetres)
     .def_rw("averages_gradients", &SyNSettings::averagesGradients);
+  nb::class_<FlatNeighborhoods>(module, "FlatNeighborhoods")
+    .def(nb::init<>())
+    .def_static(
+      "of_itk",
+      [](bool isSingle) {
+        return isSingle ? GetFlatNeighborhoodsOfITK<float, float, float>()
+                        : GetFlatNeighborhoodsOfITK<double, double, double>();
+      },
+      nb::arg("is_single"));
   nb::class_<DiffeomorphicSettings>(module, "DiffeomorphicSettings")
     .def(nb::init<>())
     .def_rw("scheme", &DiffeomorphicSettings::scheme)
     .def_rw("similarity", &DiffeomorphicSettings::similarity)
+    .def_rw("flat", &DiffeomorphicSettings::flat)
     .def_rw("syn", &DiffeomorphicSettings::syn)
     .def_rw("iterations", &DiffeomorphicSettings::iterations)
     .def_rw("update_sigma", &DiffeomorphicSettings::updateSigma)

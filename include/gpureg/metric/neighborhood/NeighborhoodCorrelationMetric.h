@@ -3,6 +3,7 @@
 #define gpureg_NeighborhoodCorrelationMetric_h
 
 #include "gpureg/metric/Metric.h"
+#include "gpureg/metric/neighborhood/FlatNeighborhoods.h"
 
 #include <array>
 #include <cstddef>
@@ -19,13 +20,7 @@ struct NeighborhoodTerms
 {
   /** Radius in voxels along each axis of the virtual grid; one larger than the grid acts as one of the grid's size. */
   std::array<std::uint64_t, 3> radius{ 2, 2, 2 };
-  /** True if the image's pixels are floats, whose squares are rounded to float as in ITK's class. */
-  bool fixedIsFloat = false;
-  bool movingIsFloat = false;
-  /** Limit, in terms of unscaled values: the correlation is 1 if sFF·sMM is not above it, the force is 0 if sFF or sMM is not above it. */
-  double epsilon = 0;
-  /** True if epsilon is in terms of scaled values. */
-  bool epsilonIsOfScaledValues = false;
+  FlatNeighborhoods            flat;
   /** True for forces that are the derivative of the correlations' sum, instead of ITK's, which are the derivative of the correlation of
    *  the voxel's own neighborhood alone: see src/kernels/metric/neighborhood/NeighborhoodTerms.h. Not for a list of centres. */
   bool forcesAreOfValue = false;

@@ -9,6 +9,7 @@
 #include "gpureg/field/FieldInverter.h"
 #include "gpureg/image/RegisteredImage.h"
 #include "gpureg/metric/Similarity.h"
+#include "gpureg/metric/neighborhood/FlatNeighborhoods.h"
 #include "gpureg/registration/DeformationProgress.h"
 #include "gpureg/registration/FurtherPair.h"
 #include "gpureg/registration/MemoryPlan.h"
@@ -103,9 +104,11 @@ struct DiffeomorphicSettings
   /** Greedily and by a velocity one that serves fields (SimilarityDescription::isForFields); by SyN one that serves SyN (isForSyN). Demons
    *  take the gradient of the fixed image where both images move to the middle, as ITK's metric does, and greedily that of the moving
    *  image; the forces are 0 where values differ by less than 0.001, and images whose values all do so are an error. The others find the
-   *  same for values of any magnitude; SyN and velocities take a correlation over neighborhoods for 1 where values vary by less than about
-   *  1e-4, as ITK's class does, unless that would leave nothing. A radius is in a level's voxels. */
+   *  same for values of any magnitude, unless `flat` refers to values as they are. A radius is in a level's voxels. */
   SimilaritySettings similarity{ SimilarityKind::NeighborhoodCorrelation, 32, 2 };
+  /** The neighborhoods that are flat, of a correlation over neighborhoods by SyN or by a velocity. A rule for values as they are, such as
+   *  ITK's, refers to scaled values where it would leave nothing else. */
+  FlatNeighborhoods flat;
   /** The first pair's share of the updates, relative to the weights of further pairs: as in itk::ObjectToObjectMultiMetricv4 each
    *  similarity's derivative is divided by its magnitude over all voxels, multiplied by its weight, and added to the others. 0: the pair
    *  changes nothing. Levels that follow go by a new one. */

@@ -208,13 +208,13 @@ NeighborhoodEvaluation::Describe(const SampleMapping &     mapping,
   m_Arguments.forces = forces == Forces::None   ? kernels::NoNeighborhoodForces
                        : terms.forcesAreOfValue ? kernels::TermsOfCentres
                                                 : kernels::ForcesOfCentres;
-  m_Arguments.fixedIsFloat = terms.fixedIsFloat;
-  m_Arguments.movingIsFloat = terms.movingIsFloat;
+  m_Arguments.fixedIsFloat = terms.flat.fixedIsFloat;
+  m_Arguments.movingIsFloat = terms.flat.movingIsFloat;
   m_Arguments.fixedUnit =
-    terms.epsilonIsOfScaledValues ? 1.0F : static_cast<float>(m_Core.samples.GetFixed().scale.range);
+    terms.flat.isOfScaledValues ? 1.0F : static_cast<float>(m_Core.samples.GetFixed().scale.range);
   m_Arguments.movingUnit =
-    terms.epsilonIsOfScaledValues ? 1.0F : static_cast<float>(m_Core.samples.GetMoving().scale.range);
-  m_Arguments.epsilon = static_cast<float>(terms.epsilon);
+    terms.flat.isOfScaledValues ? 1.0F : static_cast<float>(m_Core.samples.GetMoving().scale.range);
+  m_Arguments.epsilon = static_cast<float>(terms.flat.epsilon);
   m_Arguments.centreCount = m_CentreCount;
   m_Arguments.tileRows = m_CentreCount > 0 ? 0 : ChooseTileRows(m_Arguments, m_Passes->GetGrain());
   CutIntoSlabs(slabBytes);

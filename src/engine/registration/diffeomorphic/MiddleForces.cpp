@@ -20,12 +20,15 @@ GetRole(const TeamMember & member)
 }
 
 std::vector<MiddleSources>
-ListMiddleSources(const std::vector<WeighedPair> & pairs, const MakeMiddleSources & make)
+ListMiddleSources(const std::vector<WeighedPair> & pairs,
+                  const FlatNeighborhoods &        flat,
+                  const MakeMiddleSources &        make)
 {
   std::vector<MiddleSources> sources;
   for (const WeighedPair & pair : pairs)
   {
     WithPairNamed(pair.number, [&] { sources.push_back(make(pair)); });
+    sources.back().flat = flat;
   }
   return sources;
 }

@@ -24,9 +24,12 @@ GetRole(const TeamMember & member);
 /** Returns what the images of a pair are at the level that begins. */
 using MakeMiddleSources = std::function<MiddleSources(const WeighedPair & pair)>;
 
-/** Returns pairs at a level, in their order. The first one is to be the registration's own, since it has the cost: FirstPair::IsKept. */
+/** Returns pairs at a level, in their order. The first one is to be the registration's own, since it has the cost: FirstPair::IsKept.
+ *  \param flat the neighborhoods that are flat, in all pairs */
 std::vector<MiddleSources>
-ListMiddleSources(const std::vector<WeighedPair> & pairs, const MakeMiddleSources & make);
+ListMiddleSources(const std::vector<WeighedPair> & pairs,
+                  const FlatNeighborhoods &        flat,
+                  const MakeMiddleSources &        make);
 
 /** The similarities of all pairs of images in the middle of a level, and their derivatives by the points of either image, as
  *  itk::SyNImageRegistrationMethod computes them: from central differences of the resampled images. Each iteration has two evaluations,

@@ -36,7 +36,7 @@ MiddlePair::BeginLevel(RecursiveFilter &     filter,
     };
   begin(m_Fixed, sources.fixed, fixedInitial, "fixed");
   begin(m_Moving, sources.moving, initial, "moving");
-  this->MakeSimilarity(pair.pair.similarity);
+  this->MakeSimilarity(sources);
   const ImageSummary & fixed = m_Fixed.GetResampled().summary;
   const ImageSummary & moving = m_Moving.GetResampled().summary;
   const double         range = std::max(fixed.maximum, moving.maximum) - std::min(fixed.minimum, moving.minimum);
@@ -45,14 +45,16 @@ MiddlePair::BeginLevel(RecursiveFilter &     filter,
 }
 
 void
-MiddlePair::MakeSimilarity(const SimilaritySettings & settings)
+MiddlePair::MakeSimilarity(const MiddleSources & sources)
 {
-  if (!m_Similarity || !(m_Settings == settings))
+  const SimilaritySettings & settings = sources.pair.pair.similarity;
+  if (!m_Similarity || !(m_Settings == settings) || !(m_Flat == sources.flat))
   {
     m_Similarity.reset();
     m_Core = std::make_unique<MetricCore>(m_Workspace.backend, m_Workspace.queue);
-    m_Similarity = MakeLevelSimilarity(*m_Core, settings, {}, LevelForces::OfITK);
+    m_Similarity = MakeLevelSimilarity(*m_Core, settings, {}, LevelForces::OfITK, sources.flat);
     m_Settings = settings;
+    m_Flat = sources.flat;
   }
 }
 
@@ -68,7 +70,7 @@ MiddlePair::Plan(const RecursiveFilter & filter,
   };
   plan(m_Fixed, sources.fixed, "fixed");
   plan(m_Moving, sources.moving, "moving");
-  this->MakeSimilarity(sources.pair.pair.similarity);
+  this->MakeSimilarity(sources);
   const LevelImage & fixed = m_Fixed.GetResampled();
   const LevelImage & moving = m_Moving.GetResampled();
   for (const bool isExchanged : { this->ReadsFixedGradient(), !this->ReadsFixedGradient() })

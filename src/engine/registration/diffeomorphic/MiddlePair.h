@@ -39,6 +39,8 @@ struct MiddleSources
   WeighedPair  pair;
   MiddleSource fixed;
   MiddleSource moving;
+  /** The neighborhoods that are flat, of a correlation over neighborhoods. */
+  FlatNeighborhoods flat;
 };
 
 /** One pair of images as it is seen from the middle of a level, and its similarity. */
@@ -132,7 +134,7 @@ public:
 private:
   /** Makes the similarity if there is none yet. */
   void
-  MakeSimilarity(const SimilaritySettings & settings);
+  MakeSimilarity(const MiddleSources & sources);
 
   /** Returns the ranges of the fixed and the moving image in the middle. Overwrites the workspace's first array.
    *  \throws BadInputError if an image does not vary */
@@ -154,6 +156,7 @@ private:
   std::unique_ptr<MetricCore>      m_Core;
   std::unique_ptr<LevelSimilarity> m_Similarity;
   SimilaritySettings               m_Settings; // of the similarity
+  FlatNeighborhoods                m_Flat;     // of the similarity
   SampleMapping                    m_Mapping = MakeLinearMapping({});
   double                           m_Weight = 1;
   std::size_t                      m_PairNumber = 0;

@@ -68,7 +68,7 @@ MakeSources(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & 
     return MiddleSource{ image, GetSigmas(image, problem.dimension, settings, number) };
   };
   const auto weighed = ListWeighedPairs(problem, settings, FirstPair::IsKept);
-  return ListMiddleSources(weighed, [&](const WeighedPair & pair) {
+  return ListMiddleSources(weighed, settings.flat, [&](const WeighedPair & pair) {
     return MiddleSources{ pair, describe(pair.pair.fixed), describe(pair.pair.moving) };
   });
 }

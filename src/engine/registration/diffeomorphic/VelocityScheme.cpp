@@ -50,7 +50,7 @@ VelocityScheme::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomor
   const auto   weighed = ListWeighedPairs(problem, settings, FirstPair::IsKept);
   ResizeItems(m_Pairs, weighed.size(), [this] { return std::make_unique<LevelPair>(m_Workspace); });
   std::size_t n = 0;
-  const auto  pairs = ListMiddleSources(weighed, [&](const WeighedPair & pair) {
+  const auto  pairs = ListMiddleSources(weighed, settings.flat, [&](const WeighedPair & pair) {
     return this->MakeSources(pair, problem, edge, *m_Pairs[n++]);
   });
   if (coarser == 0)
@@ -234,7 +234,7 @@ VelocityScheme::PlanLevel(const DiffeomorphicProblem &  problem,
   const auto   weighed = ListWeighedPairs(problem, settings, FirstPair::IsKept);
   ResizeItems(m_Pairs, weighed.size(), [this] { return std::make_unique<LevelPair>(m_Workspace); });
   std::size_t n = 0;
-  const auto  pairs = ListMiddleSources(weighed, [&](const WeighedPair & pair) {
+  const auto  pairs = ListMiddleSources(weighed, settings.flat, [&](const WeighedPair & pair) {
     LevelPair & made = *m_Pairs[n++];
     const auto  plan = [&](const RegisteredImage & image, const char * which, LevelValues & its) {
       return PlanLevelImage(*m_Workspace.queue,

@@ -220,7 +220,7 @@ public:
     : MeasureByMetric(settings, deviceName)
   {
     m_Terms.radius.fill(static_cast<std::uint64_t>(settings.radius));
-    m_Terms.epsilon = std::numeric_limits<double>::epsilon(); // as in ITK, for squares of unscaled values
+    m_Terms.flat = GetFlatNeighborhoodsOfITK<double, double, double>();
     m_Terms.forcesAreOfValue = true;
   }
 

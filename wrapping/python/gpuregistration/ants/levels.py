@@ -65,6 +65,7 @@ def make_syn_stage(stage: Stage, fixed: Image) -> stages.SyN:
         weights=None if stage.weights is None else stage.weights[: fixed.dimension],
         fixed_range=_ALL,
         moving_range=_ALL,
+        flat="float" if stage.is_single else "double",
     )
     if of_histogram:
         made.bins = stage.metric.size

@@ -106,6 +106,7 @@ class Stage:
         weights: factors of the components of a deformation.
         mesh: for BSpline, the cells along each axis at the coarsest level, or one number for all axes.
         restricted: for a linear stage, the transform with fewer degrees of freedom that a restriction leaves of it; "" if all are free.
+        is_single: for SyN, True to take neighborhoods for flat as ANTs does with --float 1.
     """
 
     transform: str
@@ -123,6 +124,7 @@ class Stage:
     weights: Optional[list[float]] = None
     mesh: Sequence[int] = ()
     restricted: str = ""
+    is_single: bool = False
 
     @property
     def degrees(self) -> str:
@@ -332,7 +334,7 @@ def _read_stages(values: dict[str, list[Value]], dimension: int, others: list[st
         stage = _read_stage(
             transform, metrics[number], each["convergence"][number], each["shrink-factors"][number], each["smoothing-sigmas"][number], others
         )
-        stage.masks, stage.weights = masks[number], weights[number]
+        stage.masks, stage.weights, stage.is_single = masks[number], weights[number], _truth(values, "float")
         if stage.weights is not None and stage.transform != "SyN":
             stage.restricted = _RESTRICTED.get((stage.transform, tuple(stage.weights)), "")
             stage.weights = None

@@ -141,6 +141,10 @@ class SyN:
         smoothing_sigmas: the standard deviations by which each level's images are smoothed, in their voxels. None: as described under
             iterations.
         sigmas_in_mm: 1: smoothing_sigmas are in mm; 0: in voxels.
+        flat: the neighborhoods that do not count, since rounding alone tells their voxels apart: "scaled": those whose squared differences
+            from the mean add up to 1e-9 at most in either image, of values scaled to magnitudes of up to 1; "float" and "double": as
+            itk::ANTSNeighborhoodCorrelationImageToImageMetricv4 takes them that computes with that type, 1.2e-7 and 2.2e-16 of the values
+            as they are.
         fixed_range, moving_range: as in Rigid.
     """
 
@@ -157,6 +161,7 @@ class SyN:
     shrink_factors: Optional[Sequence[Any]] = field(default=None, metadata={"typical": 2, "numbers": MOST_DENSE_LEVELS})
     smoothing_sigmas: Optional[Sequence[float]] = field(default=None, metadata={"typical": 1.0, "numbers": MOST_DENSE_LEVELS})
     sigmas_in_mm: int = 0
+    flat: str = "scaled"
     weights: Optional[Sequence[float]] = field(default=None, metadata={"typical": 1.0, "numbers": 3})
     fixed_range: ValueRange = a_range()
     moving_range: ValueRange = a_range()
@@ -180,6 +185,9 @@ class SyN:
         syn.shrink_factors = [_read_factors(level, edges) for level in as_list(self.shrink_factors)]
         syn.smoothing_sigmas = [read_number("smoothing_sigmas", sigma, 0) for sigma in as_list(self.smoothing_sigmas)]
         syn.sigmas_are_in_millimetres = bool(read_whole("sigmas_in_mm", self.sigmas_in_mm, 0, 1))
+        flat = read_choice("flat", self.flat, ("scaled", "float", "double"))
+        if flat != "scaled":
+            settings.flat = _engine.FlatNeighborhoods.of_itk(flat == "float")
         return settings
 
 
