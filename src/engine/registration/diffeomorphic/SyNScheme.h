@@ -39,7 +39,7 @@ public:
   }
 
   void
-  Gather() override;
+  CollectFields() override;
 
   bool
   HasDeformation() const override
