@@ -41,11 +41,11 @@ struct MiddleSources
   MiddleSource moving;
 };
 
-/** One pair of images as it is seen from the middle of a level, and its similarity. */
+/** Compares one pair of images in the middle of a level, by one similarity. */
 class MiddlePair
 {
 public:
-  /** workspace must outlive it. */
+  /** workspace must outlive this object. */
   explicit MiddlePair(SchemeWorkspace & workspace);
 
   /** Smooths the images of a level, and makes the similarity.

@@ -34,8 +34,8 @@ class Kind(NamedTuple):
     has_inverse: bool
 
     def joins(self, other: Kind) -> bool:
-        """Returns whether this part and another one beside it become one where the result is collapsed, as in ANTs: linear ones do, fields with
-        inverses, and fields without."""
+        """Returns whether adjacent parts are merged when the result is collapsed, as ANTs does: two linear parts, two fields with inverses,
+        or two fields without."""
         return self.form != B_SPLINE and self[1:] == other[1:]
 
 
