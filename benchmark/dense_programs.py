@@ -109,7 +109,7 @@ class Pair:
 
 @contextlib.contextmanager
 def alone_on(device: str) -> Iterator[None]:
-    """Waits until no other job of this user, of whatever run, registers on a device, and keeps it meanwhile."""
+    """Waits until no job of this user, from this run or another one, has the device, and has it until the `with` block ends."""
     path = Path(tempfile.gettempdir()) / f"compare_dense-{os.getuid()}-{device.replace(':', '-')}.lock"
     with open(path, "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -91,7 +91,11 @@ def part_of_halves(halves: Halves, grid: Image) -> Part:
 
 
 def state_of(parts: Sequence[Part], halves: Optional[Halves]) -> Composite:
-    """Returns what ANTs saves of a result: its parts, and in the place of the last one SyN's halves; None: the last one is of no SyN."""
+    """Returns the composite that ANTs saves as its state: the parts of the result, of which SyN's halves replace the last one.
+
+    Args:
+        halves: those of the last part; None if SyN did not make that part.
+    """
     before = parts if halves is None else parts[:-1]
     return Composite([*(halves or [])][::-1] + [part.transform for part in reversed(before)])
 
