@@ -2,8 +2,8 @@
 // Measures the time and the error of free-form deformation of two heads with a known deformation, by contrast, kind of deformation and
 // settings.
 //   FreeFormBenchmark FIXED_CONTRAST.mha MOVING_CONTRAST.mha [--device NAME] [--seeds N] [settings …]
-// The first image is deformed and used as the fixed one; the second, which is aligned with it, is the moving one. The same file twice gives
-// images of the same contrast.
+// The first image is deformed and used as the fixed one; the second, which is aligned with it, is the moving one. Passing one file twice
+// gives images of the same contrast.
 #include "BenchmarkOptions.h"
 #include "CommandLine.h"
 #include "DeformationError.h"

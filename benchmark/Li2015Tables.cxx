@@ -56,11 +56,11 @@ Times are of one evaluation, in ms; the paper's registrations evaluate thousands
                   speedup of a whole registration over 145.3 s on a core of an Intel Q8300, table 5;
                   - where it says nothing: its figures are not in the text that we have
 The host has one loop for all schemes, no blocks, and does not sort; an OpenCL device has its own number of threads.
-GlobalMerge has a histogram a block here, one a thread in the paper. Of 1024 blocks of 256 threads those take 0.8 GB, and two of
-its GPUs run out of memory (figures 6, 9 and 11). Ours is a bound of what theirs could be, which has no conflicts, but as many
-histograms more to clear and to add up as a block has threads.
-A block goes through as many samples at a time as 32-bit counters hold, up to 8191, and through several such chunks where there
-are fewer blocks. (N) beside a time: there were N blocks. ConflictFree has as many as its bins and its workload limit make.
+GlobalMerge has one histogram for each block here, and one for each thread in the paper. With 1024 blocks of 256 threads they take
+0.8 GB, and two of its GPUs run out of memory (figures 6, 9 and 11). The paper's version has no conflicts, but clears and adds a
+block's threads times as many histograms, so our times bound its times from below.
+A block counts chunks of samples, each as large as 32-bit counters allow, up to 8191; with fewer blocks each counts more chunks.
+(N) beside a time: there were N blocks. For ConflictFree its bins and its workload limit determine the number of blocks.
 )";
 
 void

@@ -40,7 +40,7 @@ to NMI, so its ratio is to ITK's MI, too.
   GB/s            least traffic / kernels: each thing that a sample needs, once a pass. Value: 2 bytes of fixed bin, 4
                   of moving value; derivative: besides, 2, and 16 of gradient and value (4 more with a mask or a
                   spline); in either pass 1 for a mask, 12 for a sampled point, 12 for a displacement; 12 for a force.
-                  What interpolation reads again comes from caches and is not counted, nor are the histograms
+                  Repeated reads come from caches and are not counted, nor are the histograms
   difference      from ITK's value, relative, and from its derivative, in norm; ! where it fails (1e-5, 1e-4)
 Counts are of one evaluation. Device MB is what the metric holds there; two volumes are fixed and moving as float.
 )";

@@ -34,17 +34,17 @@ among them and say how often they are repeated; the defaults here are --benchmar
 
 const std::string Footnote =
   std::string(
-    R"(ITK and all devices run in this process, on the same float cubes of so many voxels a side, with the same number of
-threads. Times are in ms, in tables 2 and 3 as called, see below. What takes less than --benchmark_min_time is repeated,
-and its first run not counted; a device has made itself ready before.
+    R"(ITK and all devices run in this process, on the same float cubes, with the same number of threads. Times are in ms; those of
+tables 2 and 3 are as called, see below. A case that takes less than --benchmark_min_time is repeated, and its first run is
+not counted. Devices are started before.
   speedup   ITK's time over that of the device on its left
   nRMSE     root of the mean square of the difference from ITK, by the root of the mean square of ITK's values, the
             largest of the levels (1e-6 for pyramids, 1e-5 for linear and cubic, 1e-4 for nearest); ! where it fails.
             The paper's formula is not in the text that we have; this is that of the tests of elastix, its authors'
             program.
-  differ    voxels that are not the same: those half-way between two, to rounding
-  paper     what Shamonin 2014 says in its text, of an NVIDIA GTX 480 beside 8 cores; - where it says nothing: the cells
-            of its tables are not in the text that we have. Of B and cubic, on "a larger image", it says 67 s and < 1 s.
+  differ    voxels that differ: positions half-way between two voxels, which rounding decides
+  paper     figures from Shamonin 2014's text, for an NVIDIA GTX 480 and 8 cores; - where the text has none: we do not have
+            the cells of its tables. For B and cubic, on "a larger image", the text says 67 s and < 1 s.
 Transforms: T translation, R rigid, S similarity, A affine, B cubic B-spline with a control point every 10 voxels, A∘B
 first B and then A. Pyramids are itk::MultiResolutionPyramidImageFilter's, which smooths by discrete Gaussians of sigma
 4, 2, 1 and 0.5 voxels; the paper's by recursive ones of 4, 2, 1 and 0.

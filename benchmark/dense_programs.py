@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dense registration by this package, by greedy (picsl-greedy) and by ANTs (antspyx), each from the same affine transform on.
 
-greedy and ANTs run in a process of their own, which is this file: their copies of ITK do not meet. Of ANTs only the library of its wheel is
-loaded, which needs none of the packages that antspyx does. FireANTs is not compared: benchmark/README.md says why.
+greedy and ANTs each run in a process of their own, which executes this file, since their copies of ITK conflict. Only the library of ANTs'
+wheel is loaded, so the packages that antspyx requires are not needed. FireANTs is not compared: benchmark/README.md says why.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Pair:
 
 @contextlib.contextmanager
 def alone_on(device: str) -> Iterator[None]:
-    """Waits until no other job of this user, of whatever run, registers on a device, and keeps it meanwhile."""
+    """Waits until no job of this user, from this run or another one, has the device, and has it until the `with` block ends."""
     path = Path(tempfile.gettempdir()) / f"compare_dense-{os.getuid()}-{device.replace(':', '-')}.lock"
     with open(path, "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

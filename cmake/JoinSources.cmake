@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Compiles several sources as one, so that the compiler reads and instantiates once what they share. Whoever builds everything once
-# (test.sh) saves more than half of the compiler's time for them; whoever changes one source compiles all that are joined with it.
+# Compiles several sources as one, so that the compiler reads and instantiates once what they share. A complete build, as test.sh makes,
+# takes less than half of the compiler's time for them; but a change to one source compiles all that are joined with it.
 option(GPURegistration_JOIN_PROGRAMS "Compile tests, examples and benchmarks in groups" OFF)
 mark_as_advanced(GPURegistration_JOIN_PROGRAMS)
 
-# gpuregistration_join_sources(OUTPUT SOURCE…): writes a source that includes these, given by their full paths. What they include comes
-# first, so it stays outside of their namespaces. Each source gets a namespace of its own, for other sources have functions of the same
-# names: it is named as the source's file, and contains the source; or it is a part of gpuregtest or gpureg if the source begins with that.
+# gpuregistration_join_sources(OUTPUT SOURCE…): writes a source that includes the given sources, named by their full paths. Includes come
+# first, and so stay outside of namespaces. Each source gets a namespace of its own, named after its file, because sources have functions of
+# equal names; it lies within gpuregtest or gpureg if the source begins with that namespace.
 function(gpuregistration_join_sources output)
   set(includes)
   set(bodies)

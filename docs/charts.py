@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Charts of figures that stand in README.md and benchmark/README.md, read from there, as SVG by matplotlib."""
+"""Draws charts as SVG by matplotlib. Their figures are read from README.md, benchmark/README.md and the notebook."""
 
 from __future__ import annotations
 
 import math
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Union
 
 PROJECT = Path(__file__).parents[1]
 OURS, THREADS, ITK = "#2f8f4e", "#7a9cc6", "#9a9a9a"
 
 # Pixels of a page: a chart's width, each bar with the gap below it, and what is above, below, left and right of the bars.
 _WIDTH, _BAR, _TOP, _BOTTOM, _LEFT, _RIGHT = 700, 32, 44, 24, 250, 90
+# Pixels of a chart of points: its height, and what is above, below, left and right of the axes.
+_POINTS_HEIGHT, _POINTS_TOP, _POINTS_BOTTOM, _POINTS_LEFT, _POINTS_RIGHT = 460, 44, 56, 70, 16
 # Browsers show 96 pixels an inch; matplotlib has 72 points an inch.
 _INCH, _POINT = 1 / 96, 72 / 96
 
@@ -59,16 +61,58 @@ class Chart(NamedTuple):
         return [self.title, *(bar.label for bar in self.bars), *self.values(), *(f"{tick} ×" for tick in self.ticks())]
 
 
+class Point(NamedTuple):
+    """A point: its label, its place, its colour, and how many pixels the label is to the right of it (below 0: to the left) and above it."""
+
+    label: str
+    x: float
+    y: float
+    colour: str
+    right: int = 9
+    above: int = -4
+
+
+class Scatter(NamedTuple):
+    """A chart of points, and of a dashed curve beside them.
+
+    Attributes:
+        title: stands above it.
+        x_name, y_name: what the axes show.
+        x_ticks, y_ticks: numbers at the axes; the first and the last one are the axes' ends.
+        points: in any order.
+        curve_name: stands at the curve's end.
+        curve: its places.
+    """
+
+    title: str
+    x_name: str
+    y_name: str
+    x_ticks: list[float]
+    y_ticks: list[float]
+    points: list[Point]
+    curve_name: str
+    curve: list[tuple[float, float]]
+
+    def describe(self) -> str:
+        """Returns the chart in words, for readers who do not see it."""
+        return f"{self.title}: " + "; ".join(f"{point.label} {point.y:g} at {point.x:g}" for point in self.points)
+
+    def texts(self) -> list[str]:
+        """Returns all texts of the picture."""
+        ticks = [f"{tick:g}" for tick in (*self.x_ticks, *self.y_ticks)]
+        return [self.title, self.x_name, self.y_name, *ticks, *(point.label for point in self.points), self.curve_name]
+
+
 def milliseconds(text: str) -> float:
-    """Returns the first time in a text, such as "0.042 s (first in a process: 0.20 s)".
+    """Returns the first time in a text, such as "0.043 s (first in a process: 0.18 s)".
 
     Raises:
         ValueError: there is none.
     """
-    found = re.match(r"(\d+(?:\.\d+)?) (ms|s)\b", text)
-    if found is None:
+    match = re.match(r"(\d+(?:\.\d+)?) (ms|s)\b", text)
+    if match is None:
         raise ValueError(f"{text!r} does not begin with a time: say where else the figure stands")
-    return float(found[1]) * (1000.0 if found[2] == "s" else 1.0)
+    return float(match[1]) * (1000.0 if match[2] == "s" else 1.0)
 
 
 def numbers(row: str) -> dict[str, float]:
@@ -84,53 +128,103 @@ def numbers(row: str) -> dict[str, float]:
     return {name: milliseconds(cell) for name, cell in zip(("cuda", "host", "itk"), rows[0][1:]) if cell}
 
 
-def quoted(pattern: str) -> list[float]:
-    """Reads the seconds that stand in a sentence of benchmark/README.md, and returns them as milliseconds, in order.
+def found(pattern: str, page: str = "benchmark/README.md") -> list[float]:
+    """Reads the numbers that stand in a sentence or a row of a page, in order.
 
     Raises:
         ValueError: there is no such sentence.
     """
-    text = " ".join((PROJECT / "benchmark" / "README.md").read_text(encoding="utf-8").split())
-    found = re.search(pattern, text)
-    if found is None:
-        raise ValueError(f"benchmark/README.md has no {pattern!r}: mend docs/charts.py")
-    return [1000.0 * float(group) for group in found.groups()]
+    text = " ".join((PROJECT / page).read_text(encoding="utf-8").split())
+    match = re.search(pattern, text)
+    if match is None:
+        raise ValueError(f"{page} has no {pattern!r}: mend docs/charts.py")
+    return [float(group) for group in match.groups()]
 
 
-def draw(chart: Chart, file: Path) -> None:
+def quoted(pattern: str) -> list[float]:
+    """Reads the seconds that stand in a sentence of benchmark/README.md, and returns them as milliseconds, in order."""
+    return [1000.0 * seconds for seconds in found(pattern)]
+
+
+def draw(chart: Union[Chart, Scatter], file: Path) -> None:
     """Writes a chart's SVG. One version of matplotlib always writes the same bytes."""
     import matplotlib
-    from matplotlib.figure import Figure
 
-    height = _TOP + _BAR * len(chart.bars) + (_BOTTOM if chart.is_speed else 0)
     # Browsers choose the font, and words stay words.
     settings = {"svg.fonttype": "none", "svg.hashsalt": chart.title, "font.family": "sans-serif", "font.size": 15 * _POINT}
     with matplotlib.rc_context(settings):
-        figure = Figure(figsize=(_WIDTH * _INCH, height * _INCH))
-        figure.text(12 / _WIDTH, 1 - 24 / height, chart.title, weight="bold")
-        axes = figure.add_axes(
-            (_LEFT / _WIDTH, 1 - (_TOP + _BAR * len(chart.bars)) / height, 1 - (_LEFT + _RIGHT) / _WIDTH, _BAR * len(chart.bars) / height)
-        )
-        axes.spines[:].set_visible(False)
-        axes.tick_params(length=0, pad=10 * _POINT)
-        if chart.is_speed:
-            axes.set_xscale("log")
-            axes.set_xlim(1, chart.ticks()[-1])
-            axes.set_xticks(chart.ticks(), [f"{tick} ×" for tick in chart.ticks()], size=13 * _POINT, color="#555555")
-            axes.tick_params(axis="x", pad=4 * _POINT)
-            axes.grid(axis="x", color="#cccccc")
-            axes.set_axisbelow(True)
-        else:
-            axes.set_xlim(0, max(bar.value for bar in chart.bars))
-            axes.set_xticks([])
-        axes.minorticks_off()
-        places = range(len(chart.bars))
-        widths = [bar.value - chart.is_speed for bar in chart.bars]
-        drawn = axes.barh(places, widths, 0.7, left=int(chart.is_speed), color=[bar.colour for bar in chart.bars])
-        axes.bar_label(drawn, chart.values(), padding=6 * _POINT)
-        axes.set_yticks(places, [bar.label for bar in chart.bars])
-        axes.set_ylim(len(chart.bars) - 0.5, -0.5)
+        figure = _draw_points(chart) if isinstance(chart, Scatter) else _draw_bars(chart)
         figure.savefig(file, metadata={"Title": chart.describe(), "Date": None, "Creator": None})
+
+
+def _begin_figure(title: str, height: int) -> Any:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(_WIDTH * _INCH, height * _INCH))
+    figure.text(12 / _WIDTH, 1 - 24 / height, title, weight="bold")
+    return figure
+
+
+def _draw_bars(chart: Chart) -> Any:
+    height = _TOP + _BAR * len(chart.bars) + (_BOTTOM if chart.is_speed else 0)
+    figure = _begin_figure(chart.title, height)
+    axes = figure.add_axes(
+        (_LEFT / _WIDTH, 1 - (_TOP + _BAR * len(chart.bars)) / height, 1 - (_LEFT + _RIGHT) / _WIDTH, _BAR * len(chart.bars) / height)
+    )
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0, pad=10 * _POINT)
+    if chart.is_speed:
+        axes.set_xscale("log")
+        axes.set_xlim(1, chart.ticks()[-1])
+        axes.set_xticks(chart.ticks(), [f"{tick} ×" for tick in chart.ticks()], size=13 * _POINT, color="#555555")
+        axes.tick_params(axis="x", pad=4 * _POINT)
+        axes.grid(axis="x", color="#cccccc")
+        axes.set_axisbelow(True)
+    else:
+        axes.set_xlim(0, max(bar.value for bar in chart.bars))
+        axes.set_xticks([])
+    axes.minorticks_off()
+    places = range(len(chart.bars))
+    widths = [bar.value - chart.is_speed for bar in chart.bars]
+    drawn = axes.barh(places, widths, 0.7, left=int(chart.is_speed), color=[bar.colour for bar in chart.bars])
+    axes.bar_label(drawn, chart.values(), padding=6 * _POINT)
+    axes.set_yticks(places, [bar.label for bar in chart.bars])
+    axes.set_ylim(len(chart.bars) - 0.5, -0.5)
+    return figure
+
+
+def _draw_points(chart: Scatter) -> Any:
+    height = _POINTS_HEIGHT
+    figure = _begin_figure(chart.title, height)
+    axes = figure.add_axes(
+        (
+            _POINTS_LEFT / _WIDTH,
+            _POINTS_BOTTOM / height,
+            1 - (_POINTS_LEFT + _POINTS_RIGHT) / _WIDTH,
+            1 - (_POINTS_TOP + _POINTS_BOTTOM) / height,
+        )
+    )
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0, pad=8 * _POINT, labelsize=13 * _POINT, labelcolor="#555555")
+    axes.set_xticks(chart.x_ticks, [f"{tick:g}" for tick in chart.x_ticks])
+    axes.set_yticks(chart.y_ticks, [f"{tick:g}" for tick in chart.y_ticks])
+    axes.set_xlim(chart.x_ticks[0], chart.x_ticks[-1])
+    axes.set_ylim(chart.y_ticks[0], chart.y_ticks[-1])
+    axes.set_xlabel(chart.x_name, size=13 * _POINT)
+    axes.set_ylabel(chart.y_name, size=13 * _POINT)
+    axes.grid(color="#dddddd")
+    axes.set_axisbelow(True)
+    axes.plot(*zip(*chart.curve), color=ITK, linestyle="--", linewidth=1.5)
+    _label(axes, chart.curve_name, chart.curve[-1], 9, -4)
+    for point in chart.points:
+        axes.plot(point.x, point.y, "o", color=point.colour, markersize=7)
+        _label(axes, point.label, (point.x, point.y), point.right, point.above)
+    return figure
+
+
+def _label(axes: Any, text: str, place: tuple[float, float], right: int, above: int) -> None:
+    offset = (right * _POINT, above * _POINT)
+    axes.annotate(text, place, offset, textcoords="offset points", size=13 * _POINT, ha="right" if right < 0 else "left")
 
 
 def metric() -> Chart:
@@ -150,13 +244,13 @@ def metric() -> Chart:
 
 def plugin() -> Chart:
     """Returns the times of a registration by a program that stays as it is."""
-    row = numbers("the same where the metric stands in for ITK's")
+    itk, cuda, threads = quoted(r"44 evaluations \| (\d\.\d+) s \| [\d.]+ s \| (\d\.\d+) s \| [\d.]+ s \| [\d.]+ s \| (\d\.\d+) s")
     return Chart(
         "One rigid registration, in a program that stays as it is",
         [
-            Bar("with the plugin: H200", row["cuda"], OURS),
-            Bar("with the plugin: 16 threads", row["host"], THREADS),
-            Bar("without: ITK, 16 threads", row["itk"], ITK),
+            Bar("with the plugin: H200", cuda, OURS),
+            Bar("with the plugin: 16 threads", threads, THREADS),
+            Bar("without: ITK, 16 threads", itk, ITK),
         ],
     )
 
@@ -200,12 +294,55 @@ def large_volumes() -> Chart:
     return Chart("Two volumes of 1024³ voxels on one H200, from loaded images", bars)
 
 
+def overlap() -> Scatter:
+    """Returns the overlap of dense registrations beside the smoothness of their deformations."""
+    points = []
+    for label, settings, right, above in (
+        ("greedy", r"\| `greedy` \| default[^|]*", 9, -4),
+        ("greedy by Adam", r"\| `greedy` \| by Adam[^|]*", 9, 6),
+        ("greedy, radius 4", r"\| `greedy` \| radius 4[^|]*", -9, -10),
+        ("syn, CC radius 4", r"\| `syn` \| default[^|]*", -9, -4),
+        ("syn, CC radius 2", r"\| `syn` \| SyN\[0\.2[^|]*", -9, -12),
+        ("syn, averaged", r"\| `syn` \| radius 2, step 0\.25[^|]*", -9, -4),
+        ("syn, Mattes", r"\| `syn` \| SyN\[0\.1,3,0\], Mattes[^|]*", -9, 4),
+        ("syn, mean squares", r"\| `syn` \| SyN\[0\.1,3,0\], mean[^|]*", -9, -4),
+        ("velocity", r"\| `velocity` \| default[^|]*", 9, -4),
+        ("ffd", r"\| `ffd` \| default[^|]*", 9, -4),
+    ):
+        dice, deviation = found(settings + r"\| (\d\.\d+) \| (\d\.\d+) \|")
+        points.append(Point(label, deviation, dice, OURS, right, above))
+    for label, row, right, above in (
+        ("ANTs, CC radius 2", r"\| ANTs, SyN\[0\.2,3,0\][^|]*", -9, 6),
+        ("ANTs, Mattes", r"\| ANTs, SyN\[0\.1,3,0\][^|]*", 9, -6),
+        ("greedy 1.4", r"\| greedy 1\.4 ", 6, -22),
+    ):
+        dice, deviation = found(row + r"\| (\d\.\d+) \| (\d\.\d+) \|")
+        points.append(Point(label, deviation, dice, ITK, right, above))
+    curve = []
+    for sigmas in ("1.732, 0.707", "2.2, 0.707", "1.732, 0.6", "2.2, 0.6"):
+        dice, deviation = found(
+            rf"\| longest \| {re.escape(sigmas)} \| 2 \| (\d\.\d+), [^|]*\| (\d\.\d+) \|", "docs/notebook/displacement-fields.md"
+        )
+        curve.append((deviation, dice))
+    return Scatter(
+        "Overlap against smoothness: two people's heads, 12876 ← 14380, T1",
+        "standard deviation of log det J: rougher to the right",
+        "Dice, mean of 82 labels",
+        [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4],
+        [0.4, 0.45, 0.5, 0.55, 0.6],
+        points,
+        "probe",
+        curve,
+    )
+
+
 CHARTS = {
     "metric.svg": metric,
     "plugin.svg": plugin,
     "host.svg": host,
     "devices.svg": devices,
     "large-volumes.svg": large_volumes,
+    "overlap.svg": overlap,
 }
 
 

@@ -46,7 +46,7 @@ namespace itk
  * itk::BSplineDeformableTransform of order 3 whose bulk transform is an identity, if it has one, or a composite that optimises only
  * such a spline. The composite's other transforms do not affect the penalty.
  *
- * Displacements are rounded to floats. The same input gives the same bits, on any number of threads.
+ * Displacements are rounded to floats. Equal input gives equal bits, on any number of threads.
  *
  * \throws itk::GPUBadInputError from Initialize() and evaluations: if there is no transform, or one of another kind or order; for fewer
  * than 3 control points along an axis; for coefficients that are not finite; for weights below 0, or all 0. A multi-metric's

@@ -122,7 +122,7 @@ run_cases() {
   printf '%s %s: GPUREG_TEST_SEED=%s GPUREG_TEST_CASES=%s: %s\n' "$program" "$device" "$seed" "$count" \
     "$([ "$failures" -eq 0 ] && echo passed || echo "FAILED (exit $status), see $logs/$name.log")"
   if [ "$failures" -gt 0 ]; then
-    # A failure says all that there is to say in its first lines.
+    # The first lines say what failed; the rest may be gigabytes.
     head -c $((1 << 20)) "$output" > "$logs/$name.log"
   fi
   rm -f "$output"

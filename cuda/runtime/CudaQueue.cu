@@ -333,7 +333,7 @@ CudaQueue::EnablePeer(int device)
 void
 CudaQueue::RunItems(const ItemLaunch & launch)
 {
-  // A group each for all multiprocessors, even of few items, but whole warps.
+  // Give each multiprocessor a group, also if there are few items, but no group less than a warp.
   int lanes = GetMostItemLanes(launch.itemsOfTask);
   while (lanes > 32 && launch.count < std::int64_t{ m_Multiprocessors } * lanes)
   {

@@ -123,7 +123,7 @@ TEST_P(FieldSmootherTest, SmoothsRecursivelyAsITK)
         queue->Download(smoothed.data(), *result, bytes);
         queue->Download(&longest, *length, sizeof(float));
         queue->Download(untouched.data(), *given, bytes);
-        // As the greedy scheme has it, and as the velocity has it.
+        // The greedy scheme smooths into the first scratch array, and the velocity scheme in place.
         smoother.Smooth(*given, *result, *second, *result);
         queue->Download(inPlace.data(), *result, bytes);
         EXPECT_EQ(inPlace, smoothed);

@@ -91,7 +91,7 @@ def test_also_follows_other_stages_and_takes_other_grids(device):
 
 
 def find_cost(fixed, moving, found):
-    """Returns half the logarithm of 1 - r^2 and a thousandth, of the voxels that a map leads into the moving image."""
+    """Returns 0.5 log(1.001 - r^2) of the voxels that a map leads into the moving image."""
     inside = gr.resample(moving.like(np.ones(moving.shape, np.float32)), found, fixed, device="host").array > 0.999
     warped = gr.resample(moving, found, fixed, device="host").array
     return 0.5 * np.log(1.001 - np.corrcoef(fixed.array[inside].astype(float), warped[inside].astype(float))[0, 1] ** 2)

@@ -111,7 +111,7 @@ def test_code_of_programs_stands_in_programs(page):
 
 
 OTHERS = [PROJECT / name for name in ("README.md", "docs/README.md", "docs/guide.md", "docs/formats.md")]
-# Commands and blocks of python are run from README.md, the guide and consoles' blocks, too. What stands there is replaced:
+# Commands and Python blocks of README.md, the guide and console blocks are run, too, after these replacements:
 REPLACED = {
     "gpureg bench": "gpureg bench --size 32 --seconds 0.01 --device host",
     "build/RegisterRigidly": "RegisterRigidly",

@@ -31,7 +31,8 @@ ReadFile(const std::filesystem::path & path)
   return { std::istreambuf_iterator<char>(file), {} };
 }
 
-/** Returns the names of a text's structures, except for those of pointers, and those of constants, which C++ alone has. */
+/** Returns the names of the structures that a source declares. Leaves out structures with pointers, and those with constants, which only
+ *  C++ reads. */
 std::set<std::string>
 FindStructs(const std::string & text)
 {

@@ -13,8 +13,8 @@ namespace itk
 namespace GPURegistrationDetail
 {
 
-/** Bounds times in which no code of the program runs on this thread: what was proved about the program's memory stays true. A time begins
- *  with Begin(), and ends when an event of ITK calls the program's observers, or with this object, whose beginning ends one, too. */
+/** Marks a period in which no code of the program runs on this thread, so a hash stays valid. Begin() starts a period. An ITK event that
+ *  calls observers, and this object's constructor and destructor, end it. */
 class GPURegistration_EXPORT Undisturbed
 {
 public:
@@ -22,15 +22,15 @@ public:
   ~Undisturbed();
   ITK_DISALLOW_COPY_AND_MOVE(Undisturbed);
 
-  /** Begins another time of this thread, within an object of this class. */
+  /** Starts another period of this thread. An object of this class must exist. */
   static void
   Begin();
 
-  /** Ends this thread's time. */
+  /** Ends this thread's period. */
   static void
   End();
 
-  /** Returns the number of this thread's time, which no other has; 0 if there is none. */
+  /** Returns a number that only this thread's period has, or 0 outside of a period. */
   static std::uint64_t
   GetCurrent();
 };

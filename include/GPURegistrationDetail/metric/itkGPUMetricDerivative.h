@@ -211,7 +211,7 @@ public:
         parallelFor);
       return;
     }
-    // Points may share a voxel, and are added one after the other.
+    // Points may share a voxel, so their forces are added one after the other.
     std::vector<float> all(3 * m_Metric.GetNumberOfDomainPoints());
     engine.TakeForces([&all](std::int64_t  first,
                              std::int64_t  count,

@@ -71,7 +71,7 @@ public:
         mapping.forcesFollowChain = mapping.forcesFollowChain && m_Measure != gpureg::PairMeasure::Demons;
         prepare(m_Adapter.GetEngine(), m_Adapter.GetScales());
         const gpureg::PairResult result = m_Adapter.GetEngine().Evaluate(mapping, forces, m_Adapter.GetParallelFor());
-        // An evaluation is const, its results are not: like ITK's own threaders, it writes them through a const_cast.
+        // Write results through a const_cast, as ITK's threaders do: evaluations are const.
         auto & self = const_cast<TMetric &>(m_Metric);
         self.m_NumberOfValidPoints = static_cast<SizeValueType>(result.count + 0.5);
         if (!self.VerifyNumberOfValidPoints(self.m_Value, *self.m_DerivativeResult))

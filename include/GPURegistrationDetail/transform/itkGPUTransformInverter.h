@@ -56,7 +56,7 @@ public:
   using FieldTransformType = DisplacementFieldTransform<double, VDimension>;
   using FieldType = typename FieldTransformType::DisplacementFieldType;
 
-  /** engine must outlive it. */
+  /** engine must outlive this object. */
   TransformInverter(gpureg::FieldInverter & engine, gpureg::ParallelFor parallelFor)
     : m_Engine(engine)
     , m_ParallelFor(std::move(parallelFor))

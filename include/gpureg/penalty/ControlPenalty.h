@@ -64,8 +64,8 @@ struct PenaltyResult
   std::vector<std::array<double, 3>> gradient;
 };
 
-/** Computes penalties of a free-form deformation, and their gradient, on one device. The same input gives the same bits, whatever the
- *  number of threads.
+/** Computes penalties of a free-form deformation, and their gradient, on one device. Equal input gives equal bits, whatever the number
+ *  of threads.
  *
  *  \code
  *  gpureg::ControlPenalty penalty("cuda:0");

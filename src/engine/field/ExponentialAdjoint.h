@@ -19,7 +19,7 @@ namespace gpureg
 class ExponentialAdjoint
 {
 public:
-  /** queue must outlive it. */
+  /** queue must outlive this object. */
   explicit ExponentialAdjoint(Queue & queue);
 
   /** Sets the grid, the velocity's share, and the number of squarings, 1 or more, and reserves the arrays. */

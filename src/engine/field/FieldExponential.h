@@ -19,7 +19,7 @@ EnqueueSquaring(Queue & queue, const kernels::FieldGrid & grid, float scale, con
 class FieldExponential
 {
 public:
-  /** queue must outlive it. */
+  /** queue must outlive this object. */
   explicit FieldExponential(Queue & queue)
     : m_Queue(queue)
   {}

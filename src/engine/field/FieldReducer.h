@@ -30,7 +30,7 @@ struct FieldPartials
 class FieldReducer
 {
 public:
-  /** queue must outlive it. */
+  /** queue must outlive this object. */
   explicit FieldReducer(Queue & queue);
 
   /** Writes the largest of count numbers, from number first on, to result[slot]. numbers, result: float. */

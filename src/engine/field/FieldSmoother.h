@@ -37,7 +37,7 @@ enum class GaussianKind
 class FieldSmoother
 {
 public:
-  /** queue must outlive it. */
+  /** queue must outlive this object. */
   explicit FieldSmoother(Queue & queue)
     : m_Queue(queue)
     , m_Recursion(queue)

@@ -19,7 +19,7 @@ namespace gpureg
 class InverseMeasure
 {
 public:
-  /** queue must outlive it. */
+  /** queue must outlive this object. */
   explicit InverseMeasure(Queue & queue)
     : m_Queue(queue)
   {}

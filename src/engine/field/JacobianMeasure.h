@@ -23,8 +23,7 @@ struct VolumeChanges
   double       logDeterminantDeviation = 0;
 };
 
-/** Holds what the Jacobian determinants of some voxels add up to. Those of several parts of a grid are added up, and the larger one of
- *  mostNegative is taken. */
+/** Holds sums over Jacobian determinants. Sums of two regions are added; `mostNegative` is their larger one. */
 struct JacobianSums
 {
   double voxels = 0;
@@ -41,7 +40,7 @@ struct JacobianSums
 class JacobianMeasure
 {
 public:
-  /** queue must outlive it. */
+  /** queue must outlive this object. */
   explicit JacobianMeasure(Queue & queue)
     : m_Queue(queue)
   {}

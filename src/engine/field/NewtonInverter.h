@@ -22,7 +22,7 @@ public:
     float sum;
   };
 
-  /** queue must outlive it. */
+  /** queue must outlive this object. */
   explicit NewtonInverter(Queue & queue)
     : m_Queue(queue)
   {}

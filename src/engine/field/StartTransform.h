@@ -41,7 +41,7 @@ Compose(const IndexMap & outer, const DisplacedMap & inner);
 class StartTransform
 {
 public:
-  /** queue must outlive it. */
+  /** queue must outlive this object. */
   explicit StartTransform(Queue & queue);
 
   /** Sets the chain, and the grid of the fields. Uploads the chain's vectors, unless they are those of the last chain.

@@ -189,17 +189,17 @@ template <typename TUpload, typename TEnqueue>
 void
 EnqueueSubBatches(Queue & queue, int candidates, std::size_t subBatch, const TUpload & upload, const TEnqueue & enqueue)
 {
-  BatchRange sent{ 0, 0 };
+  BatchRange uploaded{ 0, 0 };
   ForEachRange({ 0, candidates }, subBatch, [&](const BatchRange & range) {
-    if (sent.count > 0)
+    if (uploaded.count > 0)
     {
-      enqueue(sent);
+      enqueue(uploaded);
       queue.Flush();
       upload(range);
     }
-    sent = range;
+    uploaded = range;
   });
-  enqueue(sent);
+  enqueue(uploaded);
 }
 
 } // namespace gpureg

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of windowed interpolation, in the order in which they build on each other. Whoever compiles them for a device includes its
-// prelude first.
+// Includes the kernels of windowed interpolation in the order in which they use each other. Include the device's prelude first.
 #ifndef gpureg_WindowedKernels_h
 #define gpureg_WindowedKernels_h
 

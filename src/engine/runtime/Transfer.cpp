@@ -127,7 +127,7 @@ MakeTile(Queue & queue, const TileChunks & d, std::array<const Memory *, 2> buff
   queue.MarkMade(static_cast<int>(buffer));
 }
 
-/** Downloads chunk by chunk through two slots of staging memory: while one is copied, the chunk before is taken. */
+/** Downloads chunk by chunk through two slots of staging memory: while the device copies one, the host reads the one before. */
 void
 DrainThroughStaging(Queue & queue, const TileChunks & d, std::array<const Memory *, 2> buffers)
 {

@@ -8,8 +8,8 @@
  *  every device but the host, whose passes are plain loops. The function returns nothing. Its first parameters may point to constant
  *  structures, which are passed by value. Each other pointer points to memory of the device; the first of these may not point to constant
  *  structures. If elementsOfRow is not 0, the last parameter points to local memory (GPUREG_LOCAL), which no group shares with another.
- *  lanesOfGroup: the lanes of a group, a power of two and at least 32, where the device has not one number for all kernels; elementsOfRow:
- *  the elements of local memory for each 32 lanes, or GPUREG_LOCAL_OF_LAUNCH; doing: what the groups are doing, for errors. */
+ *  lanesOfGroup: the lanes of a group, a power of two and at least 32, unless the device has one number for all kernels; elementsOfRow: the
+ *  elements of local memory for each 32 lanes, or GPUREG_LOCAL_OF_LAUNCH; doing: what the groups are doing, for errors. */
 #define GPUREG_GROUP_KERNEL(function, lanesOfGroup, elementsOfRow, doing) \
   GPUREG_DEFINE_GROUP_KERNEL(function, function, false, OneVariant, lanesOfGroup, elementsOfRow, doing)
 

@@ -285,7 +285,7 @@ ComputeTermsOfBox(const BoxCorrelation * a, real weight, const real * sums, int 
   const real value = weight * fm * slope;
   const real ofFixed = 2.0f * weight * slope * perCount;
   const real ofMoving = 2.0f * value * perCount / mm;
-  /* Computed for all boxes and chosen then, so that a compiler computes several at a time. */
+  /* Compute both values for each box and select afterwards, so that a compiler computes several boxes at a time. */
   const int counts = (weight != 0.0f) & (count > 0.0f) & (ff > 0.0f) & (mm > 0.0f);
   terms[BoxTermOfFixed * BlockWidth + i] = counts ? ofFixed : (real)0.0f;
   terms[BoxTermOfMoving * BlockWidth + i] = counts ? ofMoving : (real)0.0f;

@@ -43,9 +43,9 @@ enum
   MostPairWeights = 3
 };
 
-/** The relative size of a sum of squares about the mean that may be rounding alone, by the sum of squares itself: for sums of some 48
- *  bits, and for sums of floats, in which each chunk is rounded to 6e-8 more than once. Smaller sums count as 0, as ITK computes for
- *  values that do not vary. */
+/** Smallest ratio of a sum of squares about the mean to the plain sum of squares. A smaller one may be rounding alone, and counts as 0, as
+ *  ITK computes for values that do not vary. One is for sums of some 48 bits, and one for floats, in which each chunk is rounded to 6e-8
+ *  more than once. */
 #define GPUREG_LEAST_OF_FIXED_POINT_SQUARES 1e-13f
 #define GPUREG_LEAST_OF_SQUARES 1e-6f
 

@@ -133,7 +133,7 @@ MakeCases()
   };
 }
 
-/** Returns a mask of a blob, of any values but 0. */
+/** Returns a mask whose voxels have various values inside of a ball, none of them 0, and 0 outside. */
 MaskPointer
 MakeImageMask(const GridType & grid, const PointType & centre, double radius, const itk::Vector<double, 3> & offset)
 {

@@ -11,18 +11,18 @@ from typing import Callable
 
 from . import _engine
 
-# A thread reads or writes so many bytes at a time. More than so many threads are no faster.
+# Bytes that a thread reads or writes at a time, and the number of threads beyond which reading gets no faster.
 _CHUNK = 1 << 25
 _MOST_THREADS = 8
 
 
 def is_large(size: int) -> bool:
-    """Returns whether so many bytes are read and written by chunks."""
+    """Returns whether a file of this size is read and written by chunks."""
     return size > 2 * _CHUNK and hasattr(os, "preadv") and hasattr(os, "pwrite")
 
 
 def read_chunks(path: Path, begin: int, target: memoryview) -> int:
-    """Reads the bytes of a file from one on into target, and returns how many there were: fewer where the file ends."""
+    """Reads a file from byte `begin` on into target, and returns how many bytes it read: fewer than target holds if the file ends first."""
     with open(path, "rb") as file:
 
         def read(first: int) -> int:

@@ -121,5 +121,5 @@ def order_slices(
 
 
 def last_digit(numbers: Sequence[Decimal]) -> float:
-    """Returns the value of the last digit of numbers; at most 0.1."""
+    """Returns the value of the last digit that any of the numbers has, such as 0.001; at most 0.1."""
     return 10.0 ** min(-1, *(int(number.normalize().as_tuple().exponent) for number in numbers))

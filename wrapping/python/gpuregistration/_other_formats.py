@@ -71,7 +71,7 @@ def warn_of_format(name: str, reader: str) -> None:
     """Warns of a format that is SimpleITK's alone.
 
     Args:
-        reader: SimpleITK's name of the file's reader; "" if there is none, of which SimpleITK warns itself.
+        reader: SimpleITK's name of the class that reads the file; "" if no class does: SimpleITK itself warns then.
 
     Raises:
         BadInputError: it is MINC by another name.

@@ -14,7 +14,8 @@ is_program = False
 
 @contextmanager
 def hidden(name: str) -> Iterator[None]:
-    """Hides a package from this thread's imports inside, if this process is a program and has not imported the package already."""
+    """Makes imports of a package fail on this thread until the `with` block ends. Does nothing if the package is imported already, or if
+    this process is not one of this package's own programs."""
     if not is_program or name in sys.modules:
         yield
         return

@@ -383,7 +383,7 @@ def _run_linear(
 
 def _read_level(part: _engine.GlobalStageResult) -> Level:
     evaluations = part.values + part.derivatives
-    # Where nothing was evaluated the engine's cost is none.
+    # Without evaluations the engine reports no valid cost.
     return Level(_level_name(part.name), 1e-3 * part.milliseconds, [part.cost] if evaluations else [], evaluations)
 
 

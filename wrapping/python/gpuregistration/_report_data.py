@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gathers what a registration's report shows."""
+"""Collects the data of a registration's report."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def report_data(
     default: float = 0.0,
     devices: Optional[Sequence[str]] = None,
 ) -> ReportData:
-    """Gathers what the report shows. "Before" is the moving image, resampled by the initial transform, or as it lies. The displacement leads
-    from there to the transform that was found.
+    """Collects the data that the report shows. "Before" is the moving image, resampled by the initial transform if there is one. The
+    displacement leads from the initial transform to the transform that was found.
 
     Args:
         pair: the images, and their masks.

@@ -88,7 +88,7 @@ class Subsample:
         return array if self.is_whole else np.ascontiguousarray(array[tuple(slice(None, None, step) for step in self.steps[::-1])])
 
     def of_pair(self, pair: Pair) -> Pair:
-        """Returns a pair whose fixed image, and its mask, are of the subsample. The pair is on the host."""
+        """Returns a pair with the subsample of the fixed image and of its mask. The pair must be on the host."""
         if self.is_whole:
             return pair
         fixed, mask = pair.fixed, pair.fixed_mask

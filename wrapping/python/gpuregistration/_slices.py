@@ -41,8 +41,8 @@ def flattened(image: Image) -> Image:
 
 
 def check_planes(first: Image, second: Image, first_name: str, second_name: str) -> None:
-    """Raises BadInputError if two images are slices whose planes are turned against each other, such as an axial and a coronal one. An image
-    of two dimensions does not say which plane it is of.
+    """Raises BadInputError if two images are slices whose planes are turned against each other, such as an axial and a coronal one. Accepts
+    any image of two dimensions, since such an image does not record its plane.
 
     Args:
         first_name, second_name: such as "fixed image", or "file a.nii".

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that a TIFF is complete. The file names the place of each of its parts; SimpleITK reads what there is, without an error."""
+"""Checks that a TIFF is complete. The file says where each of its parts is; SimpleITK reads a file that lacks some without an error."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import BinaryIO
 
 from ._engine import BadInputError
 
-# By TIFF's types, how numbers are stored that are places or sizes; and the bytes of each type.
+# By TIFF's number of a type: how struct reads the types of offsets and sizes, and how many bytes each type has.
 _FORMATS = {3: "H", 4: "I", 16: "Q"}
 _BYTES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8}
-# Where strips and tiles are, and how many bytes each has.
+# Tags of strip and tile offsets, and of their sizes.
 _PLACES, _SIZES = (273, 324), (279, 325)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vectors of a plane and of a volume: the engine takes and gives those of a volume."""
+"""Converts vectors of a plane to vectors of a volume, and back: the engine takes and gives vectors of a volume."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ def as_volume(vectors: np.ndarray) -> np.ndarray:
 
 
 def from_volume(vectors: np.ndarray, dimension: int) -> np.ndarray:
-    """Returns the vectors of a volume, ``[z, y, x, 3]``, as those of so many dimensions: of two the first slice's, ``[y, x, 2]``."""
+    """Returns vectors of a volume, ``[z, y, x, 3]``, unchanged if `dimension` is 3, and else the first slice's vectors, ``[y, x, 2]``."""
     return vectors if dimension == 3 else np.ascontiguousarray(vectors[0, ..., :2])

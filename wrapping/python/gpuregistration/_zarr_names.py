@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of OME-Zarr images: a folder, and which of its resolution levels, big.zarr#2."""
+"""Parses names of OME-Zarr images, such as big.zarr#2: a folder, and the number of a resolution level in it."""
 
 from __future__ import annotations
 

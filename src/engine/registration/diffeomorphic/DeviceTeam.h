@@ -83,7 +83,7 @@ private:
 class TeamMember
 {
 public:
-  /** team must outlive it. \param number from 0 on */
+  /** team must outlive this object. \param number from 0 on */
   TeamMember(DeviceTeam & team, int number)
     : m_Team(team)
     , m_Number(number)

@@ -270,7 +270,7 @@ private:
     {
       result.levels.push_back(this->RegisterLevel(problem, settings, number, progress, levelDone));
     }
-    m_Scheme->Gather();
+    m_Scheme->CollectFields();
     if (m_Scheme->HasDeformation())
     {
       this->MeasureFolding(result);

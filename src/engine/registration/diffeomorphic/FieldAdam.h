@@ -15,7 +15,7 @@ namespace gpureg
 class FieldAdam
 {
 public:
-  /** workspace must outlive it. */
+  /** workspace must outlive this object. */
   explicit FieldAdam(SchemeWorkspace & workspace)
     : m_Workspace(workspace)
   {}

@@ -43,7 +43,7 @@ public:
   }
 
 protected:
-  /** workspace must outlive it.
+  /** workspace must outlive this object.
    *  \param border the rule of smoothing at the grid's border */
   FieldScheme(SchemeWorkspace & workspace, FieldBorder border);
 

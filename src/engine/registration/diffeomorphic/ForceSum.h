@@ -16,7 +16,7 @@ namespace gpureg
 class ForceSum
 {
 public:
-  /** queue must outlive it. */
+  /** queue must outlive this object. */
   explicit ForceSum(Queue & queue)
     : m_Queue(queue)
   {}

@@ -13,7 +13,7 @@ namespace gpureg
 class GreedyScheme : public FieldScheme
 {
 public:
-  /** workspace must outlive it. */
+  /** workspace must outlive this object. */
   explicit GreedyScheme(SchemeWorkspace & workspace);
 
   void

@@ -12,7 +12,7 @@ namespace gpureg
 class LocalCorrelationForces : public FieldForces
 {
 public:
-  /** queue must outlive it. \param radius the radius of a neighborhood, in voxels, along each axis of more than one voxel */
+  /** queue must outlive this object. \param radius the radius of a neighborhood, in voxels, along each axis of more than one voxel */
   LocalCorrelationForces(Queue & queue, int radius);
 
   void

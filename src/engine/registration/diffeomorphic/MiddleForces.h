@@ -37,7 +37,7 @@ ListMiddleSources(const std::vector<WeighedPair> & pairs,
 class MiddleForces
 {
 public:
-  /** workspace must outlive it. */
+  /** workspace must outlive this object. */
   explicit MiddleForces(SchemeWorkspace & workspace);
 
   /** Begins a level of a number. problem: has the initial transforms. */

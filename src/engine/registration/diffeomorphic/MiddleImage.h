@@ -22,7 +22,7 @@ namespace gpureg
 class MiddleImage
 {
 public:
-  /** workspace must outlive it. */
+  /** workspace must outlive this object. */
   explicit MiddleImage(SchemeWorkspace & workspace);
 
   /** Smooths the image.

@@ -14,16 +14,16 @@
 namespace gpureg
 {
 
-/** Says whose points a pair's derivative is by. */
+/** Says by which image's points a pair's derivative is taken. */
 enum class MiddleRole
 {
   /** The derivative is by points of the moving image, as in any registration. */
   AsGiven,
-  /** The derivative is by points of the fixed image: both images have exchanged their roles. */
+  /** The derivative is by points of the fixed image, since the images have exchanged their roles. */
   Exchanged
 };
 
-/** Describes an image of a pair at a level, and how it is seen from the middle. */
+/** Describes an image of a pair at a level, and how it is prepared for the comparison in the middle. */
 struct MiddleSource
 {
   RegisteredImage image;
@@ -43,11 +43,11 @@ struct MiddleSources
   FlatNeighborhoods flat;
 };
 
-/** One pair of images as it is seen from the middle of a level, and its similarity. */
+/** Compares one pair of images in the middle of a level, by one similarity. */
 class MiddlePair
 {
 public:
-  /** workspace must outlive it. */
+  /** workspace must outlive this object. */
   explicit MiddlePair(SchemeWorkspace & workspace);
 
   /** Smooths the images of a level, and makes the similarity.

@@ -19,7 +19,7 @@ namespace gpureg
 class PairForces
 {
 public:
-  /** workspace must outlive it. */
+  /** workspace must outlive this object. */
   explicit PairForces(SchemeWorkspace & workspace);
   ~PairForces();
 

@@ -101,12 +101,12 @@ public:
     return false;
   }
 
-  /** Takes the fields that the other devices of a team have computed, if this device is to have them. Behind the last level. */
+  /** Copies the other devices' fields here if this device needs them. Called after the last level. */
   virtual void
-  Gather()
+  CollectFields()
   {}
 
-  /** Says whether this device has the deformation, or its slab of it, after Gather(). */
+  /** Says whether this device has the deformation, or its slab of it, after CollectFields(). */
   virtual bool
   HasDeformation() const
   {

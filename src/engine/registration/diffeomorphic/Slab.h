@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a level is cut along z, for several devices.
+// Cuts a level along z, for several devices.
 #ifndef gpureg_Slab_h
 #define gpureg_Slab_h
 

@@ -18,7 +18,7 @@ namespace gpureg
 class SyNInverter
 {
 public:
-  /** queue must outlive it. */
+  /** queue must outlive this object. */
   explicit SyNInverter(Queue & queue)
     : m_Queue(queue)
   {}

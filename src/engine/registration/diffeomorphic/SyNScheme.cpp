@@ -239,7 +239,7 @@ SyNScheme::MoveSide(Side & side, const Memory & factors, const Memory & update)
 }
 
 void
-SyNScheme::Gather()
+SyNScheme::CollectFields()
 {
   TeamMember * const member = m_Workspace.member;
   if (member == nullptr)

@@ -26,7 +26,7 @@ GetShrinkFactors(const DiffeomorphicProblem & problem, const DiffeomorphicSettin
 class SyNScheme : public FieldScheme
 {
 public:
-  /** workspace must outlive it. */
+  /** workspace must outlive this object. */
   explicit SyNScheme(SchemeWorkspace & workspace);
 
   void
@@ -39,7 +39,7 @@ public:
   }
 
   void
-  Gather() override;
+  CollectFields() override;
 
   bool
   HasDeformation() const override

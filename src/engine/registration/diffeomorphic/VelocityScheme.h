@@ -26,7 +26,7 @@ namespace gpureg
 class VelocityScheme : public FieldScheme
 {
 public:
-  /** workspace must outlive it. */
+  /** workspace must outlive this object. */
   explicit VelocityScheme(SchemeWorkspace & workspace);
 
   void

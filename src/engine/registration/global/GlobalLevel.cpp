@@ -65,12 +65,12 @@ GlobalLevel::Begin(const PoseFrame &              frame,
                    const std::vector<PairShare> & shares,
                    int                            stride,
                    const ParallelFor &            parallelFor,
-                   const std::function<void()> &  onRound)
+                   const std::function<void()> &  onBatch)
 {
   m_Frame = frame;
   m_UnrelatedCost = shares.size() > 1 ? 0 : shares.front().unrelated;
   m_ParallelFor = parallelFor;
-  m_OnRound = onRound;
+  m_OnBatch = onBatch;
   // Measures read the images on their own queues.
   m_Queue.Finish();
   for (std::size_t place = 0; place < m_Pairs.size(); ++place)
@@ -98,7 +98,7 @@ GlobalLevel::ComputeCosts(const std::vector<Pose> & poses)
   std::vector<PosedCost> costs;
   for (const auto & pair : m_Pairs)
   {
-    m_OnRound();
+    m_OnBatch();
     m_Stage->values += static_cast<std::int64_t>(poses.size());
     ++m_Stage->batches;
     std::vector<PosedCost> ofPair = pair->ComputeCosts(m_Frame, poses, m_ParallelFor);
@@ -121,7 +121,7 @@ GlobalLevel::ComputeSlope(const Pose & base, const PoseDirections & directions, 
   PosedSlope sum;
   for (const auto & pair : m_Pairs)
   {
-    m_OnRound();
+    m_OnBatch();
     ++m_Stage->derivatives;
     ++m_Stage->batches;
     const PosedSlope ofPair = pair->ComputeSlope(m_Frame, base, directions, along, m_ParallelFor);

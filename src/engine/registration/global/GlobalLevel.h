@@ -52,13 +52,13 @@ public:
 
   /** Begins to evaluate poses, at every stride-th voxel of the fixed images along each axis.
    *  \param shares describes how much each pair counts, in the order of the pairs
-   *  \param onRound called before each wait for the device; may throw */
+   *  \param onBatch called before each wait for the device; may throw */
   void
   Begin(const PoseFrame &              frame,
         const std::vector<PairShare> & shares,
         int                            stride,
         const ParallelFor &            parallelFor,
-        const std::function<void()> &  onRound);
+        const std::function<void()> &  onBatch);
 
   /** Evaluates every stride-th voxel from now on. */
   void
@@ -96,7 +96,7 @@ private:
   PoseFrame                                     m_Frame;
   double                                        m_UnrelatedCost = 0;
   ParallelFor                                   m_ParallelFor;
-  std::function<void()>                         m_OnRound;
+  std::function<void()>                         m_OnBatch;
   GlobalStageResult *                           m_Stage = nullptr;
 };
 

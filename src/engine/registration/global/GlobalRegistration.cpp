@@ -267,7 +267,7 @@ private:
     }
   }
 
-  /** Makes the frame of poses by the first pair, and the share of each pair. */
+  /** Makes the frame of poses from the first pair's images, and the share of each pair. */
   void
   MakeFrame(int dimension)
   {

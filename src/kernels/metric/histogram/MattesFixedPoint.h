@@ -11,8 +11,8 @@ GPUREG_FUNCTION int
 FitFixedPointIntoRange(int variant, const SampleMaps * maps, i64 exact, i64 * value)
 {
   *value = exact < 0 ? 0 : (exact < maps->range ? exact : maps->range);
-  /* A spline's weights are multiples of 2^-32: at a voxel of the smallest or the largest value, the interpolated value may miss it by a
-     few of these units times the range. */
+  /* A spline's weights are multiples of 2^-32, so the value interpolated at a voxel with the smallest or the largest value may lie outside
+     of the range, by a few of these units times the range. */
   const i64 slack = VariantHas(variant, InterpolatesSpline) ? maps->range >> 30 : 0;
   return !VariantHas(variant, ChecksRange) || (exact >= -slack && exact <= maps->range + slack);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forces that are the derivative of the sum of all correlations. ITK's force of a voxel takes only its own neighborhood into account; but
-// the voxel belongs to the neighborhoods of all its neighbours, and where structures are larger than a neighborhood, ITK's force and the
-// derivative may point in quite different directions.
+// Computes forces that are the derivative of the sum of all correlations. ITK's force of a voxel takes only its own neighborhood into
+// account; but the voxel belongs to the neighborhoods of all its neighbours, and where structures are larger than a neighborhood, ITK's
+// force and the derivative may point in quite different directions.
 // With A = 2 sFM/(sFF·sMM), B = A·sFM/sMM and C = B m̄ - A f̄ of a neighborhood (NeighborhoodCorrelation.h),
 //   force = (f Σ A - m Σ B + Σ C)·∇m,
 // summed over the neighborhoods that contain the voxel: those whose centres are in the voxel's own neighborhood. One pass along each axis

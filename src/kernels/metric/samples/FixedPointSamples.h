@@ -105,7 +105,7 @@ InterpolateFixed(GPUREG_GLOBAL const i64 * volume, const VolumeShape * shape, co
   return MixFixed(MixFixed(a, b, cell.fraction[1]), MixFixed(c, d, cell.fraction[1]), cell.fraction[2]);
 }
 
-/** Computes SplineWeights in units of 2^-32. One of the largest weights takes what rounding leaves, so that they sum to 1. */
+/** Computes SplineWeights in units of 2^-32. One of the largest weights absorbs the rounding errors, so that they sum to 1. */
 GPUREG_FUNCTION void
 FixedSplineWeights(int order, i64 t, i64 * weights)
 {

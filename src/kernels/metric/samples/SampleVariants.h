@@ -27,7 +27,7 @@ enum
   AnyVariant = -1,
   /** All other fixed-point variants, whose integers need more registers, looked up at run time. */
   FixedPointVariant = -2,
-  /** All others with border weights that are not fixed-point. */
+  /** All other variants with border weights that are not fixed-point, looked up at run time. */
   BorderVariant = -3,
   /** Chains, in floats and in fixed point; their arrays would take registers from the other variants. */
   ChainedVariant = -4,

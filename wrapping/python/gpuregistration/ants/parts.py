@@ -34,8 +34,8 @@ class Kind(NamedTuple):
     has_inverse: bool
 
     def joins(self, other: Kind) -> bool:
-        """Returns whether this part and another one beside it become one where the result is collapsed, as in ANTs: linear ones do, fields with
-        inverses, and fields without."""
+        """Returns whether adjacent parts are merged when the result is collapsed, as ANTs does: two linear parts, two fields with inverses,
+        or two fields without."""
         return self.form != B_SPLINE and self[1:] == other[1:]
 
 
@@ -91,7 +91,11 @@ def part_of_halves(halves: Halves, grid: Image) -> Part:
 
 
 def state_of(parts: Sequence[Part], halves: Optional[Halves]) -> Composite:
-    """Returns what ANTs saves of a result: its parts, and in the place of the last one SyN's halves; None: the last one is of no SyN."""
+    """Returns the composite that ANTs saves as its state: the parts of the result, of which SyN's halves replace the last one.
+
+    Args:
+        halves: those of the last part; None if SyN did not make that part.
+    """
     before = parts if halves is None else parts[:-1]
     return Composite([*(halves or [])][::-1] + [part.transform for part in reversed(before)])
 

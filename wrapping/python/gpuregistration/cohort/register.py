@@ -183,7 +183,7 @@ def _run_jobs(run: _Run, jobs: list[Job], schedule: Schedule) -> None:
                 )
                 if outcome.failed:
                     news.append(f"{outcome.id} failed: {outcome.error_type}: {outcome.error}")
-            # The first pairs end in a burst: the time left is an estimate once some have ended.
+            # The first pairs end nearly at once, so the time left is a rough estimate until several have ended.
             ended = len(run.outcomes)
             left = run.registering_seconds * (len(jobs) - ended) / ended if ended else None
             run.report_all(news, schedule.workers, left)

@@ -42,7 +42,7 @@ def _find_nothing(files: Mapping[str, str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Form:
-    """Says what a table has.
+    """Describes a table's columns.
 
     Attributes:
         files: columns that name files, and their descriptions. Beside them there may be a column "id".

@@ -38,7 +38,7 @@ class _Places:
     high: np.ndarray
 
     def mapped(self, matrix: np.ndarray) -> "_Places":
-        """Returns the places behind a linear map, (d + 1, d + 1)."""
+        """Returns the places that a linear map, (d + 1, d + 1), leads to."""
         linear = matrix[:-1, :-1]
         middle, half = linear @ (0.5 * (self.low + self.high)), np.abs(linear) @ (0.5 * (self.high - self.low))
         return _Places(linear @ self.matrix, linear @ self.offset + matrix[:-1, -1], self.first, self.last, middle - half, middle + half)

@@ -47,7 +47,7 @@ def furthest_from(volume: np.ndarray, middle: int, first: int, strides: tuple[in
         return volume
     rank = np.abs(volume.astype(np.int16) - middle)
     rank[volume < first] = 512 - volume[volume < first].astype(np.int16)
-    # The rank and the byte in one number, of which the greatest wins.
+    # Pack rank and byte into one number, and take the greatest.
     blocks, axes = _blocks(rank.astype(np.int32) * 256 + volume, strides)
     return (blocks.max(axis=axes) & 255).astype(np.uint8)
 

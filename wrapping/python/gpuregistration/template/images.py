@@ -20,7 +20,7 @@ from .._slices import flattened, is_slice
 from .._warnings import collect_input_warnings
 from ..cohort.folder import describe_files
 
-# Bytes that a worker keeps, at most: some 70 heads of 1 mm.
+# The most bytes that a worker keeps: some 70 heads of 1 mm.
 _MOST_BYTES = 2 << 30
 
 _lock = threading.Lock()
@@ -28,7 +28,7 @@ _kept: OrderedDict[tuple[Any, ...], Image] = OrderedDict()
 
 
 def read(path: str) -> Image:
-    """Reads an image of one number a voxel, in floats; one of a single slice becomes flat. The same file is read once, until it changes.
+    """Reads a scalar image, as floats. An image of a single slice becomes one of two dimensions. A file is read again only after a change.
 
     Raises:
         BadInputError: it cannot be read, or has values that are not finite.
