@@ -63,6 +63,7 @@ TEST_P(MiddleForcesTest, HasNoScratchBeforeALevelsFirstDerivative)
     gpureg::ForEachItem<gpureg::kernels::ClearElementKernel>(*queue, 3 * count, gpureg::Output<float>(*field));
     gpureg::Reserve(*queue, workspace.first, bytes);
     const auto pairs = gpureg::ListMiddleSources(gpureg::ListWeighedPairs(problem, settings, gpureg::FirstPair::IsKept),
+                                                 settings.flat,
                                                  [&](const gpureg::WeighedPair & pair) {
                                                    return gpureg::MiddleSources{ pair, { registered }, { registered } };
                                                  });

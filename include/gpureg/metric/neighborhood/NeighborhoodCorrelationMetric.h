@@ -20,7 +20,7 @@ struct NeighborhoodTerms
 {
   /** Radius in voxels along each axis of the virtual grid; one larger than the grid acts as one of the grid's size. */
   std::array<std::uint64_t, 3> radius{ 2, 2, 2 };
-  FlatNeighborhoods            flat;
+  FlatNeighborhoods            flat{};
   /** True for forces that are the derivative of the correlations' sum, instead of ITK's, which are the derivative of the correlation of
    *  the voxel's own neighborhood alone: see src/kernels/metric/neighborhood/NeighborhoodTerms.h. Not for a list of centres. */
   bool forcesAreOfValue = false;

@@ -108,7 +108,7 @@ struct DiffeomorphicSettings
   SimilaritySettings similarity{ SimilarityKind::NeighborhoodCorrelation, 32, 2 };
   /** The neighborhoods that are flat, of a correlation over neighborhoods by SyN or by a velocity. A rule for values as they are, such as
    *  ITK's, refers to scaled values where it would leave nothing else. */
-  FlatNeighborhoods flat;
+  FlatNeighborhoods flat{};
   /** The first pair's share of the updates, relative to the weights of further pairs: as in itk::ObjectToObjectMultiMetricv4 each
    *  similarity's derivative is divided by its magnitude over all voxels, multiplied by its weight, and added to the others. 0: the pair
    *  changes nothing. Levels that follow go by a new one. */

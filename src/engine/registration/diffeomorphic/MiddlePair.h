@@ -40,7 +40,7 @@ struct MiddleSources
   MiddleSource fixed;
   MiddleSource moving;
   /** The neighborhoods that are flat, of a correlation over neighborhoods. */
-  FlatNeighborhoods flat;
+  FlatNeighborhoods flat{};
 };
 
 /** Compares one pair of images in the middle of a level, by one similarity. */
