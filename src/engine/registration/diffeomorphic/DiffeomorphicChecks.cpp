@@ -27,6 +27,8 @@ constexpr int         MostIterations = 1000000;
 constexpr int         MostRadius = 32;
 constexpr double      LargestSigma = 20;
 constexpr double      LongestStep = 5;
+// Sums of floats leave about 1e-7 of a variance.
+constexpr double LeastNoise = 1e-3;
 // As many as itk::SmoothingRecursiveGaussianImageFilter needs.
 constexpr int    LeastVoxels = 4;
 constexpr double MostWeight = 1e6;
@@ -265,6 +267,7 @@ CheckSettings(const DiffeomorphicProblem & problem, const DiffeomorphicSettings 
   }
   CheckNumber("the sigma that smooths an update, in voxels,", settings.updateSigma, 0, LargestSigma);
   CheckNumber("the sigma that smooths the field, in voxels,", settings.fieldSigma, 0, LargestSigma);
+  CheckNumber("the standard deviation of noise, of values from 0 to 1,", settings.noise, LeastNoise, 1);
   if (!(settings.step > 0 && settings.step <= LongestStep))
   {
     throw BadInputError("a step of " + NameNumber(settings.step) + " voxels; it is to be above 0, and " +

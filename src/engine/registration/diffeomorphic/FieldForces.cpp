@@ -10,11 +10,12 @@ namespace gpureg
 std::unique_ptr<FieldForces>
 MakeFieldForces(const std::shared_ptr<Backend> & backend,
                 const std::shared_ptr<Queue> &   queue,
-                const SimilaritySettings &       similarity)
+                const SimilaritySettings &       similarity,
+                double                           noise)
 {
   if (Describe(similarity.kind).HasNeighborhoods())
   {
-    return std::make_unique<LocalCorrelationForces>(*queue, similarity.radius);
+    return std::make_unique<LocalCorrelationForces>(*queue, similarity.radius, noise);
   }
   return std::make_unique<SampledForces>(backend, queue, similarity);
 }

@@ -70,11 +70,13 @@ public:
 };
 
 /** Makes the forces of a similarity, on a queue of a backend.
- *  \param similarity its settings, which CheckSettings() has checked */
+ *  \param similarity its settings, which CheckSettings() has checked
+ *  \param noise see DiffeomorphicSettings::noise */
 std::unique_ptr<FieldForces>
 MakeFieldForces(const std::shared_ptr<Backend> & backend,
                 const std::shared_ptr<Queue> &   queue,
-                const SimilaritySettings &       similarity);
+                const SimilaritySettings &       similarity,
+                double                           noise);
 
 } // namespace gpureg
 

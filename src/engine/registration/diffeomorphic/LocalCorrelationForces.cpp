@@ -16,9 +16,6 @@ namespace gpureg
 
 namespace
 {
-// Added to the variances of values from 0 to 1: less is noise.
-constexpr float NoiseVariance = 1e-4F;
-
 std::size_t
 CountBytes(std::int64_t voxels, int floats)
 {
@@ -26,9 +23,10 @@ CountBytes(std::int64_t voxels, int floats)
 }
 } // namespace
 
-LocalCorrelationForces::LocalCorrelationForces(Queue & queue, int radius)
+LocalCorrelationForces::LocalCorrelationForces(Queue & queue, int radius, double noise)
   : m_Queue(queue)
   , m_Radius(radius)
+  , m_NoiseVariance(static_cast<float>(noise * noise))
 {}
 
 void
@@ -52,7 +50,7 @@ LocalCorrelationForces::SetImages(const LevelGrid &    level,
   std::copy(size.begin(), size.end(), m_Warp.imageSize);
   m_Warp.hasMask = moving.mask != nullptr;
   m_HasFixedMask = fixed.mask != nullptr;
-  m_Correlation.variance = NoiseVariance;
+  m_Correlation.variance = m_NoiseVariance;
   m_Correlation.hasWeights = m_Warp.hasMask || m_HasFixedMask;
   for (int axis = 0; axis < 3; ++axis)
   {

@@ -12,8 +12,10 @@ namespace gpureg
 class LocalCorrelationForces : public FieldForces
 {
 public:
-  /** queue must outlive this object. \param radius the radius of a neighborhood, in voxels, along each axis of more than one voxel */
-  LocalCorrelationForces(Queue & queue, int radius);
+  /** queue must outlive this object.
+   *  \param radius the radius of a neighborhood, in voxels, along each axis of more than one voxel
+   *  \param noise see DiffeomorphicSettings::noise */
+  LocalCorrelationForces(Queue & queue, int radius, double noise);
 
   void
   SetImages(const LevelGrid &    level,
@@ -47,6 +49,7 @@ public:
 private:
   Queue &                 m_Queue;
   int                     m_Radius;
+  float                   m_NoiseVariance;
   kernels::FieldWarp      m_Warp{};
   kernels::BoxCorrelation m_Correlation{};
   bool                    m_HasFixedMask = false;

@@ -31,6 +31,7 @@ struct PairForces::Term
   ImageLevel                   movingMask;
   std::unique_ptr<FieldForces> forces;
   SimilaritySettings           similarity; // of the forces
+  double                       noise = 0;  // of the forces
   double                       weight = 1;
   std::size_t                  number = 0; // of the pair
 };
@@ -80,7 +81,7 @@ PairForces::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomorphic
         level = CutLevel(whole, m_Workspace.member, settings);
         m_Start.Set(problem.initial, level.grid, GetMapOfGrid(level));
       }
-      this->MakeForces(pair.similarity, term);
+      this->MakeForces(pair.similarity, settings.noise, term);
       term.forces->SetImages(level, fixed, moving, m_Start.GetMap(), number, queue.GetParallelFor());
     });
   }
@@ -136,7 +137,7 @@ PairForces::PlanLevel(const DiffeomorphicProblem &  problem,
       const LevelGrid whole = MakeLevelGrid(problem.dimension, fixed.image->GetSize(), fixed.toPoint);
       level = CutLevel(whole, m_Workspace.member, settings);
     }
-    this->MakeForces(pair.similarity, term);
+    this->MakeForces(pair.similarity, settings.noise, term);
     term.forces->Plan(level, fixed, moving, "similarity: " + name, ledger);
   }
   const int iterations = std::max(1, settings.iterations[static_cast<std::size_t>(number)]);
@@ -152,13 +153,14 @@ PairForces::PlanLevel(const DiffeomorphicProblem &  problem,
 }
 
 void
-PairForces::MakeForces(const SimilaritySettings & similarity, Term & term)
+PairForces::MakeForces(const SimilaritySettings & similarity, double noise, Term & term)
 {
-  if (!term.forces || !(term.similarity == similarity))
+  if (!term.forces || !(term.similarity == similarity) || term.noise != noise)
   {
     term.forces.reset();
-    term.forces = MakeFieldForces(m_Workspace.backend, m_Workspace.queue, similarity);
+    term.forces = MakeFieldForces(m_Workspace.backend, m_Workspace.queue, similarity, noise);
     term.similarity = similarity;
+    term.noise = noise;
   }
 }
 

@@ -53,7 +53,7 @@ private:
 
   /** Makes the forces of a pair if there are none yet. */
   void
-  MakeForces(const SimilaritySettings & similarity, Term & term);
+  MakeForces(const SimilaritySettings & similarity, double noise, Term & term);
 
   SchemeWorkspace &                  m_Workspace;
   std::vector<std::unique_ptr<Term>> m_Terms;

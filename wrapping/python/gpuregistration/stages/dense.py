@@ -46,6 +46,8 @@ class Greedy:
         step: the length of the longest vector of an update, in voxels of a level.
         optimizer: "longest_vector": all updates have the length `step`; "adam": each component's step depends on its earlier gradients, and
             no step is longer than `step` (Kingma & Ba 2015). Velocity and SyN do not have Adam.
+        noise: the standard deviation of the images' noise, of values scaled from 0 to 1, 0.001 at least: by "neighborhood_correlation"
+            structure below it counts little. Velocity does not have it.
         convergence_threshold, convergence_window: a level ends when the change of its last `convergence_window` costs is less than the
             threshold; with a window of 0 it does all its iterations.
         weights: factors of an update's components along the physical axes x, y (and z): 0 along an axis that nothing is to move along; with
@@ -62,6 +64,7 @@ class Greedy:
     smoothing: str = "discrete"
     step: float = 1.0
     optimizer: str = "longest_vector"
+    noise: float = 0.01
     convergence_threshold: float = 1e-6
     convergence_window: int = 0
     weights: Optional[Sequence[float]] = field(default=None, metadata={"typical": 1.0, "numbers": 3})
@@ -83,6 +86,7 @@ class Greedy:
         settings.field_sigma = read_number("field_sigma", self.field_sigma, 0)
         smoothing = engine_name(read_choice("smoothing", self.smoothing, FIELD_SMOOTHINGS))
         settings.smoothing = getattr(_engine.DiffeomorphicSmoothing, smoothing)
+        settings.noise = read_number("noise", self.noise, 0.001, 1)
         settings.optimizer = getattr(_engine.DiffeomorphicOptimizer, engine_name(read_choice("optimizer", self.optimizer, FIELD_OPTIMIZERS)))
         return settings
 
@@ -112,6 +116,8 @@ class Velocity(Greedy):
 
     def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.DiffeomorphicSettings:
         """Returns the settings as the engine takes them. Arguments and errors are those of Rigid.settings()."""
+        if self.noise != Greedy.noise:
+            raise BadInputError(f"noise={self.noise} is not possible: a velocity does not have it, greedy has.")
         settings = super().settings(edges, seed)
         settings.scheme = _engine.DiffeomorphicScheme.Velocity
         return settings
