@@ -142,6 +142,7 @@ if(GPURegistration_HAS_OPENCL)
   gpuregistration_embed_kernels(
     ControlStep core/Adam.h core/Evaluated.h transform/ControlVector.h core/LaneReduction.h
     ITEMS registration/free_form/ControlSteps.h registration/free_form/ControlLineKernels.h)
+  gpuregistration_embed_kernels(FieldVectors DOUBLES core/RoundedProduct.h ITEMS transform/FieldVectors.h)
   gpuregistration_embed_kernels(Displacement DOUBLES ITEMS resample/Displacement.h)
   gpuregistration_embed_kernels(Number DOUBLES core/NumberForm.h ITEMS image/NumberTypes.h)
   gpuregistration_embed_kernels(

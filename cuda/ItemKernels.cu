@@ -11,6 +11,7 @@
 #include "kernels/core/RoundedProduct.h"
 #include "kernels/core/Strips.h"
 #include "kernels/transform/ControlVector.h"
+#include "kernels/transform/FieldVectors.h"
 #include "kernels/filter/GridInterpolation.h"
 #include "kernels/filter/LineConvolution.h"
 #include "kernels/image/ContentHash.h"

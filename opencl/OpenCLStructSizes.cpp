@@ -18,6 +18,7 @@
 #include "engine/resample/ResamplePasses.h"
 #include "engine/resample/WindowedKernels.h"
 #include "engine/metric/SimilarityPasses.h"
+#include "engine/transform/FieldVectorKernels.h"
 
 #include "kernels/metric/samples/MovingVoxels.h"
 #include "kernels/resample/Displacement.h"
@@ -73,7 +74,7 @@ GetStructSizes()
     GPUREG_DEFINE_SIZE(SimilaritySums) + GPUREG_DEFINE_SIZE(RunningSums) + GPUREG_DEFINE_SIZE(WindowSums) +
     GPUREG_DEFINE_SIZE(WindowedArguments) + GPUREG_DEFINE_SIZE(WindowedTaps) + GPUREG_DEFINE_SIZE(Strips) +
     GPUREG_DEFINE_SIZE(SumWalk) + GPUREG_DEFINE_SIZE(TileShape) + GPUREG_DEFINE_SIZE(ValuePair) +
-    GPUREG_DEFINE_SIZE(VolumeShape) + GPUREG_DEFINE_SIZE(Workload));
+    GPUREG_DEFINE_SIZE(VolumeShape) + GPUREG_DEFINE_SIZE(Workload) + GPUREG_DEFINE_SIZE(FieldPacking));
   return sizes;
 }
 

@@ -7,6 +7,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/runtime/Backend.cpp
     engine/image/BorrowedImage.cpp
     engine/transform/ChainOnDevice.cpp
+    engine/transform/DeviceField.cpp
     engine/metric/samples/ControlPoints.cpp
     engine/penalty/ControlPenalty.cpp
     engine/penalty/ControlPenaltyTerm.cpp

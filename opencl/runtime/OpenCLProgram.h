@@ -18,6 +18,7 @@ extern const char * const OpenCLCorrelationRatioSchemesSource;
 extern const char * const OpenCLDisplacementSource;
 extern const char * const OpenCLFieldSource;
 extern const char * const OpenCLFieldStartSource;
+extern const char * const OpenCLFieldVectorsSource;
 extern const char * const OpenCLImageSource;
 extern const char * const OpenCLJointHistogramSource;
 extern const char * const OpenCLJointHistogramSummarySource;

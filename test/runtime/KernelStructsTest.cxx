@@ -62,6 +62,7 @@ GetPrograms()
     { "Displacement", OpenCLDisplacementSource },
     { "Field", OpenCLFieldSource },
     { "FieldStart", OpenCLFieldStartSource },
+    { "FieldVectors", OpenCLFieldVectorsSource },
     { "Image", OpenCLImageSource },
     { "JointHistogram", OpenCLJointHistogramSource },
     { "JointHistogramSummary", OpenCLJointHistogramSummarySource },

@@ -9,10 +9,13 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 namespace gpureg
 {
+
+class DeviceField;
 
 /** Writes vectors first … first + count - 1 of a grid to out, as double[3] each, x fastest. Called for disjoint ranges, from several
  *  threads at once. */
@@ -42,6 +45,9 @@ struct DisplacementGrid
   bool isOpen = false;
   /** For a field, the derivative of x + u(x) with respect to x, both points, at each of its voxels. Empty if unknown. */
   MatrixFiller jacobians;
+  /** For a field, the same vectors on a device: see MakeDisplacementGrid(). A chain that is applied on that device reads them there. On any
+   *  other device it takes `vectors` or, if that is empty, downloads these; so it does where devices have no double precision. */
+  std::shared_ptr<const DeviceField> field;
 };
 
 /** One step of a chain, which maps points: out = map·in + vectorMatrix·u(toGrid·in). Outside the grid u is 0. */

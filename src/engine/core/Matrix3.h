@@ -4,6 +4,7 @@
 #define gpureg_Matrix3_h
 
 #include "gpureg/core/Error.h"
+#include "gpureg/core/Geometry.h"
 
 #include <array>
 #include <cstddef>
@@ -77,6 +78,19 @@ Invert(const Matrix3 & m)
   for (std::size_t i = 0; i < 9; ++i)
   {
     inverse[i] = cofactors[i] / determinant;
+  }
+  return inverse;
+}
+
+/** Returns the inverse of a map. \throws BadInputError if its matrix is singular. */
+inline IndexMap
+InvertMap(const IndexMap & map)
+{
+  IndexMap inverse;
+  inverse.matrix = Invert(map.matrix);
+  for (std::size_t r = 0; r < 3; ++r)
+  {
+    inverse.offset[r] = -Multiply(inverse.matrix, map.offset)[r];
   }
   return inverse;
 }

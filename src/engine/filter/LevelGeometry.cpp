@@ -60,14 +60,4 @@ ComputeUsualEdge(const std::vector<RegisteredImage> & images, int dimension)
   return edge * std::max(1.0, std::round(side / edge / UsualVoxels));
 }
 
-IndexMap
-InvertMap(const IndexMap & map)
-{
-  IndexMap inverse;
-  inverse.matrix = Invert(map.matrix);
-  inverse.offset = Multiply(inverse.matrix, map.offset);
-  std::transform(inverse.offset.begin(), inverse.offset.end(), inverse.offset.begin(), [](double x) { return -x; });
-  return inverse;
-}
-
 } // namespace gpureg

@@ -43,9 +43,6 @@ ComputeUsualEdge(const std::vector<RegisteredImage> & images, int dimension);
 Size
 ComputeFactors(const RegisteredImage & image, int dimension, double edge, int leastVoxels = 8);
 
-IndexMap
-InvertMap(const IndexMap & map);
-
 } // namespace gpureg
 
 #endif

@@ -4,6 +4,7 @@
 #include "kernels/core/Prelude.h"
 #include "kernels/core/Geometry.h"
 
+#include "engine/core/Matrix3.h"
 #include "engine/core/NumberNames.h"
 #include "engine/filter/LevelGeometry.h"
 #include "engine/registration/LevelSamples.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/LevelSamples.h"
 
+#include "engine/core/Matrix3.h"
 #include "engine/filter/LevelGeometry.h"
 #include "engine/metric/histogram/JointHistogramPasses.h"
 #include "engine/metric/histogram/MattesEvaluation.h"

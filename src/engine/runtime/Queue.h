@@ -321,13 +321,13 @@ public:
     return m_KeepsLargerArrays;
   }
 
-protected:
   Backend &
   GetBackend() const
   {
     return m_Backend;
   }
 
+protected:
   /** \throws std::logic_error if no operation runs, DeviceLostError as CheckIsUsable() does */
   void
   CheckIsOperating() const;

@@ -144,7 +144,7 @@ DrainThroughStaging(Queue & queue, const TileChunks & d, std::array<const Memory
     queue.StartDownload(stagingOf(chunk),
                         *buffers[buffer],
                         static_cast<std::size_t>(countOf(chunk)) * d.array.elementSize,
-                        static_cast<std::size_t>(firstOf(chunk)) * d.array.elementSize,
+                        static_cast<std::size_t>(d.array.firstOfBuffer + firstOf(chunk)) * d.array.elementSize,
                         static_cast<int>(buffer));
     queue.MarkStaging(Direction::Down, static_cast<int>(chunk % 2));
   };
@@ -201,16 +201,14 @@ void
 Drain(Queue & queue, std::array<const Memory *, 2> buffers, const TiledArray & array)
 {
   const TileChunks d(array);
-  if (queue.GetHostAddress(const_cast<Memory &>(*buffers[0])) != nullptr)
+  if (const void * const address = queue.GetHostAddress(const_cast<Memory &>(*buffers[0])))
   {
+    const std::size_t before = static_cast<std::size_t>(array.firstOfBuffer) * array.elementSize;
     for (std::int64_t tile = 0; tile < d.tiles; ++tile)
     {
       MakeTile(queue, d, { buffers[0], buffers[0] }, tile);
-      TakeChunk(queue,
-                array,
-                tile * array.tileElements,
-                d.CountElements(tile),
-                static_cast<const char *>(queue.GetHostAddress(const_cast<Memory &>(*buffers[0]))));
+      TakeChunk(
+        queue, array, tile * array.tileElements, d.CountElements(tile), static_cast<const char *>(address) + before);
     }
     return;
   }
@@ -268,12 +266,18 @@ UploadToBuffer(
 }
 
 void
-DownloadArray(Queue & queue, const Memory & source, std::size_t elementSize, std::int64_t count, const Taker & take)
+DownloadArray(Queue &        queue,
+              const Memory & source,
+              std::size_t    elementSize,
+              std::int64_t   count,
+              const Taker &  take,
+              std::int64_t   first)
 {
   TiledArray array;
   array.elementSize = elementSize;
   array.count = count;
   array.tileElements = count;
+  array.firstOfBuffer = first;
   array.take = take;
   Drain(queue, { &source, &source }, array);
 }

@@ -54,9 +54,15 @@ UploadToBuffer(
 /** Takes elements first … first + count - 1 from host memory at in. Called for disjoint ranges, from several threads at once. */
 using Taker = std::function<void(std::int64_t first, std::int64_t count, const void * in)>;
 
-/** Downloads the first count elements of source and hands them to take: while one chunk is copied, the chunk before is taken. */
+/** Downloads count elements of source, from a first one on, and hands them to take, numbered from 0 on: while one chunk is copied, the
+ *  chunk before is taken. */
 void
-DownloadArray(Queue & queue, const Memory & source, std::size_t elementSize, std::int64_t count, const Taker & take);
+DownloadArray(Queue &        queue,
+              const Memory & source,
+              std::size_t    elementSize,
+              std::int64_t   count,
+              const Taker &  take,
+              std::int64_t   first = 0);
 
 /** Describes an array that the device makes tile by tile, because its memory does not hold the whole, or to overlap copies. */
 struct TiledArray
@@ -65,6 +71,8 @@ struct TiledArray
   std::int64_t count = 0;
   /** Elements of a tile. */
   std::int64_t tileElements = 0;
+  /** The element of its buffer with which a tile begins. */
+  std::int64_t firstOfBuffer = 0;
   /** 2: a tile is copied while the next tile is made; 1: the next tile is made after the copy. */
   std::size_t bufferCount = 1;
   /** Enqueues the work that makes elements first … first + count - 1, at the beginning of out. */

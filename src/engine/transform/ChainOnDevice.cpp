@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/transform/ChainOnDevice.h"
 
+#include "engine/transform/FieldVectorKernels.h"
 #include "engine/transform/FindPlanes.h"
 #include "engine/transform/PackedVectors.h"
+#include "engine/runtime/Backend.h"
+#include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/Transfer.h"
+
+#include "gpureg/core/Error.h"
+#include "gpureg/transform/DeviceField.h"
 
 #include <algorithm>
 #include <cmath>
@@ -55,6 +61,48 @@ ComputeLargest(const kernels::float4 * vectors, std::int64_t count)
   return largest;
 }
 
+/** Returns bounds of the components of a matrix' products with vectors whose components are at most largest. */
+std::array<double, 3>
+BoundProducts(const Matrix3 & matrix, double largest)
+{
+  // Floats are rounded.
+  constexpr double      Slack = 1 + 1e-6;
+  std::array<double, 3> bounds{};
+  for (std::size_t r = 0; r < 3; ++r)
+  {
+    const double sum = std::abs(matrix[3 * r]) + std::abs(matrix[3 * r + 1]) + std::abs(matrix[3 * r + 2]);
+    bounds[r] = std::isfinite(largest) ? Slack * sum * largest : std::numeric_limits<double>::infinity();
+  }
+  return bounds;
+}
+
+/** Checks that the fields on devices are those that their grids describe. */
+void
+CheckFields(const TransformChain & chain)
+{
+  for (const ChainStep & step : chain.steps)
+  {
+    if (step.grid.field &&
+        (step.grid.kind != GridKind::Field || step.grid.field->GetDescription().size != step.grid.size))
+    {
+      throw BadInputError("a grid has a field on a device of another size or kind than its own");
+    }
+  }
+}
+
+/** Returns the source of a grid's vectors; without a key if it is unknown. */
+Source
+GetSourceOf(const DisplacementGrid & grid)
+{
+  Source source = grid.source;
+  if (source.key.empty() && grid.field)
+  {
+    source = {};
+    source.key = grid.field->GetKey();
+  }
+  return source;
+}
+
 std::int64_t
 CountRows(const ChainedGrid & grid)
 {
@@ -65,6 +113,7 @@ CountRows(const ChainedGrid & grid)
 void
 ChainOnDevice::SetChain(const ChainedGrid & grid, bool isFixedPoint)
 {
+  CheckFields(grid.transform);
   m_Grid = &grid;
   m_HasVectors = m_HasVectors && isFixedPoint == m_IsFixedPoint;
   m_IsFixedPoint = isFixedPoint;
@@ -94,14 +143,15 @@ ChainOnDevice::GetSource() const
       // A grid without vectors has no effect, whatever its matrix is.
       continue;
     }
-    if (grid.source.key.empty())
+    const Source own = GetSourceOf(grid);
+    if (own.key.empty())
     {
       return {};
     }
-    source.isKeyTrusted = source.isKeyTrusted && grid.source.isKeyTrusted;
-    source.memory.insert(source.memory.end(), grid.source.memory.begin(), grid.source.memory.end());
-    source.key.push_back(grid.source.key.size());
-    source.key.insert(source.key.end(), grid.source.key.begin(), grid.source.key.end());
+    source.isKeyTrusted = source.isKeyTrusted && own.isKeyTrusted;
+    source.memory.insert(source.memory.end(), own.memory.begin(), own.memory.end());
+    source.key.push_back(own.key.size());
+    source.key.insert(source.key.end(), own.key.begin(), own.key.end());
     source.key.insert(source.key.end(), grid.size.begin(), grid.size.end());
     for (const double value : m_Merged.vectorMatrices[k])
     {
@@ -221,12 +271,12 @@ ChainOnDevice::Load(const RowRange & rows)
     m_HasJacobians = false;
     for (std::size_t k = 1; k < m_Merged.parts.size(); ++k)
     {
-      UploadVectors(k, m_Merged.parts[k].firstVector, 0, CountOf(m_Grid->transform.steps[k].grid.size));
+      MakeVectors(k, m_Merged.parts[k].firstVector, 0, CountOf(m_Grid->transform.steps[k].grid.size));
     }
   }
   if (!hasVectors || wanted.first < m_Loaded.first || wanted.end > m_Loaded.end)
   {
-    UploadVectors(0, 0, wanted.first * CountVectorsOfPlane(), wanted.GetCount() * CountVectorsOfPlane());
+    MakeVectors(0, 0, wanted.first * CountVectorsOfPlane(), wanted.GetCount() * CountVectorsOfPlane());
     m_Loaded = wanted;
     m_HasParts = false;
   }
@@ -270,15 +320,69 @@ ChainOnDevice::UploadParts()
 }
 
 void
-ChainOnDevice::UploadVectors(std::size_t part, std::int64_t target, std::int64_t first, std::int64_t count)
+ChainOnDevice::MakeVectors(std::size_t part, std::int64_t target, std::int64_t first, std::int64_t count)
 {
   ++m_VectorStamp;
   m_Largest[part] = {};
-  std::mutex           mutex;
-  const VectorFiller & vectors = m_Grid->transform.steps[part].grid.vectors;
-  const Matrix3 &      matrix = m_Merged.vectorMatrices[part];
-  const Filler         fill = m_IsFixedPoint ? MakePackedFiller<FixedPointMove>(vectors, matrix)
-                                             : MakePackedFiller<kernels::float4>(vectors, matrix);
+  const auto &    field = m_Grid->transform.steps[part].grid.field;
+  const Backend & backend = m_Queue.GetBackend();
+  // Without double precision the products would have other bits than the host's.
+  if (field && field->IsOn(backend) && backend.HasDoubles())
+  {
+    PackVectors(part, target, first, count);
+  }
+  else
+  {
+    UploadVectors(part, target, first, count);
+  }
+}
+
+void
+ChainOnDevice::PackVectors(std::size_t part, std::int64_t target, std::int64_t first, std::int64_t count)
+{
+  const DeviceField &   field = *m_Grid->transform.steps[part].grid.field;
+  const Matrix3 &       matrix = m_Merged.vectorMatrices[part];
+  const auto            vectors = Input<float>(field.GetMemory(), 3 * first);
+  kernels::FieldPacking packing{};
+  std::copy(matrix.begin(), matrix.end(), packing.matrix);
+  packing.farthest = FarthestVoxel;
+  if (m_IsFixedPoint)
+  {
+    ForEachItem<kernels::PackFieldVectorInFixedPointKernel>(
+      m_Queue, count, packing, vectors, Output<kernels::i64>(*m_Arrays.vectors, 3 * target));
+  }
+  else
+  {
+    ForEachItem<kernels::PackFieldVectorKernel>(
+      m_Queue, count, packing, vectors, Output<kernels::float4>(*m_Arrays.vectors, target));
+  }
+  m_Largest[part] = BoundProducts(matrix, field.GetDescription().largest);
+}
+
+void
+ChainOnDevice::UploadVectors(std::size_t part, std::int64_t target, std::int64_t first, std::int64_t count)
+{
+  const DisplacementGrid & grid = m_Grid->transform.steps[part].grid;
+  std::mutex               mutex;
+  std::vector<float>       downloaded;
+  VectorFiller             vectors = grid.vectors;
+  if (!vectors && grid.field)
+  {
+    downloaded.resize(3 * static_cast<std::size_t>(count));
+    grid.field->Take(
+      first,
+      count,
+      [&](std::int64_t begin, std::int64_t number, const float * in) {
+        std::copy_n(in, 3 * number, downloaded.begin() + 3 * (begin - first));
+      },
+      m_Queue.GetParallelFor());
+    vectors = [&](std::int64_t begin, std::int64_t number, double * out) {
+      std::copy_n(downloaded.begin() + 3 * (begin - first), 3 * number, out);
+    };
+  }
+  const Matrix3 & matrix = m_Merged.vectorMatrices[part];
+  const Filler    fill = m_IsFixedPoint ? MakePackedFiller<FixedPointMove>(vectors, matrix)
+                                        : MakePackedFiller<kernels::float4>(vectors, matrix);
   UploadArray(m_Queue,
               *m_Arrays.vectors,
               static_cast<std::size_t>(target) * GetVectorBytes(),

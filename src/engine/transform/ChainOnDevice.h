@@ -56,7 +56,7 @@ public:
   void
   SetPlanes(int planes, bool wantsReach);
 
-  /** Uploads what the rows need, unless it is on the device already. */
+  /** Uploads what the rows need, unless it is on the device already. The vectors of a field on the device are packed there. */
   void
   Load(const RowRange & rows);
 
@@ -104,6 +104,12 @@ private:
   /** Uploads vectors first … first + count - 1 of a part's grid to the array of vectors, beginning at vector target. */
   void
   UploadVectors(std::size_t part, std::int64_t target, std::int64_t first, std::int64_t count);
+  /** Makes the same of a field on the device. */
+  void
+  PackVectors(std::size_t part, std::int64_t target, std::int64_t first, std::int64_t count);
+  /** Writes the vectors of a part's grid to the array of vectors by one or the other. */
+  void
+  MakeVectors(std::size_t part, std::int64_t target, std::int64_t first, std::int64_t count);
 
   Queue &                            m_Queue;
   ChainArrays &                      m_Arrays;

@@ -12,6 +12,7 @@ from typing import Callable, Iterator, Optional, Protocol, TypeVar, Union
 from . import _engine
 from ._checks import read_whole
 from ._engine import DeviceError
+from ._kept_fields import download_kept_fields
 from ._paths import readable
 
 
@@ -108,12 +109,14 @@ def set_threads(count: int = 0) -> None:
 
 
 def release_memory(device: Optional[DeviceLike] = None) -> None:
-    """Gives back the memory that is kept for the next call on a device, or on all of them.
+    """Gives back the memory that is kept for the next call on a device, or on all of them. Displacements that a registration has left there
+    are downloaded.
 
     Raises:
         DeviceError: there is no such device.
     """
     for name in _read_names(device):
+        download_kept_fields(name)
         _engine.release_idle_memory(name)
 
 

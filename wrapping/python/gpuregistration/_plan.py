@@ -12,6 +12,7 @@ from ._also import COMPARE_SEVERAL, Further, ImagePair, compares_several, read_a
 from ._devices import borrow_engine
 from ._gpu_arrays import GpuArray
 from ._image import Image, engine_map, stays_short
+from ._kept_fields import download_kept_fields
 from ._kinds import ImageLike
 from ._several_devices import DevicesLike, choose_devices, devices_of, list_asked
 from ._sides import Mask, Pair, read_geometry, read_pair
@@ -185,6 +186,8 @@ def plan_pair(
         devices: those that register together, the first one first.
         further: pairs that are compared beside this one, by the stages that compare several.
     """
+    # They leave the device before the registration begins.
+    download_kept_fields()
     on_devices = [_OnDevice(device) for device in devices]
     begins = 0  # vectors of the deformation that a stage begins with
     for number, (stage, its) in enumerate(zip(stages, settings)):

@@ -17,9 +17,11 @@ from ._also import COMPARE_SEVERAL, Further, ImagePair, compares_several, read_a
 from ._checks import check_progress
 from ._composite import Composite, parts_of
 from ._devices import borrow_engine
+from ._engine import OutOfMemoryError
 from ._gpu_arrays import GpuArray
-from ._image import engine_map, engine_size, matrix_of_map, shrunk_grid
+from ._image import Image, engine_map, engine_size, matrix_of_map, shrunk_grid
 from ._inverse import InverseErrors, read_errors
+from ._kept_fields import download_kept_fields
 from ._kinds import ImageLike
 from ._paths import PathLike, name_of
 from ._plan import plan_pair
@@ -88,7 +90,8 @@ class Result:
     """Result of a registration.
 
     Attributes:
-        transform: maps the fixed image's points to the moving image's, in mm.
+        transform: maps the fixed image's points to the moving image's, in mm. The displacements of "greedy", "syn" and "velocity" stay on the
+            device until their `array` is asked for, another registration begins, or release_memory() is called.
         cost: the last stage's cost.
         stages: the result of each stage.
         device: the name of the device that computed; of several, the first one.
@@ -297,6 +300,8 @@ def register_pair(
     sides_of_further: list[tuple[_engine.Side, _engine.Side]] = []
     sides_on_others: list[tuple[_engine.Side, _engine.Side]] = []
     for number, stage in enumerate(stages):
+        # The plan has no room for what an earlier stage has left on the device.
+        download_kept_fields()
         with named(stage):
             reporter = _Reporter(progress, number, len(stages), stage.name)
             given = settings[number], pair, sides, found, name, reporter
@@ -447,12 +452,13 @@ def _run_dense(
         else:
             assert options is None or not options.arguments(), "several devices take no fixed initial transform"
             result = engine.register(d, team.sides, begins, settings, reporter.free_form())
-        deformation = make_field(engine.take_displacements(engine_size(grid)))
         if isinstance(stage, INVERTING):
             vectors, errors = engine.take_inverse(engine_size(grid))
             back = make_field(vectors).with_errors(read_errors(errors))
         if options is not None:
             halves = options.take_halves(lambda one: make_field(engine.take_displacements(engine_size(grid), one)))
+        # At last, since it takes over an array that these need.
+        deformation = make_field(engine.take_displacements(engine_size(grid))) if team is not None else _keep_field(engine, grid, make_field)
 
     def compute_inverse() -> Transform:
         assert back is not None
@@ -462,6 +468,14 @@ def _run_dense(
         return Composite([found.inverse(device=device) if known is None else known, back])
 
     return _make_result(stage, deformation, found, result, [], back, compute_inverse, halves)
+
+
+def _keep_field(engine: Any, grid: Image, make_field: Callable[[Any], DisplacementField]) -> DisplacementField:
+    """Returns the deformation of an engine's last registration, whose vectors stay on the device if it has room for them."""
+    try:
+        return DisplacementField._keep(engine.get_field(engine_size(grid)), grid)
+    except OutOfMemoryError:
+        return make_field(engine.take_displacements(engine_size(grid)))
 
 
 def _make_result(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Optional, Protocol, Sequence, Union
 
 import numpy as np
@@ -15,9 +16,10 @@ from ._engine import BadInputError, UnsupportedError
 from ._gpu_arrays import AnyArray, GpuArray, choose_device_of, hand_over, read_content
 from ._image import Image, engine_map, engine_size
 from ._inverse import InverseErrors, invert_chain, invert_vectors
+from ._kept_fields import KeptField
 from ._kinds import ImageLike, read_image
 from ._slices import flattened, is_slice
-from ._vectors import as_volume
+from ._vectors import as_volume, from_volume
 from ._writer import Writer
 
 if TYPE_CHECKING:
@@ -255,11 +257,14 @@ class _Grid(Transform):
             )
         self.array: Any = array if isinstance(vectors, GpuArray) else vectors
         self._on_gpu = vectors if isinstance(vectors, GpuArray) else None
-        self._shape = vectors.shape
         if not isinstance(vectors, GpuArray):
             _check_vectors(vectors, what)
         # A grid by itself: it has no values.
-        grid = Image(np.broadcast_to(np.float64(0), self._shape[:-1]), spacing, origin, direction)
+        self._set_grid(Image(np.broadcast_to(np.float64(0), vectors.shape[:-1]), spacing, origin, direction))
+
+    def _set_grid(self, grid: Image) -> None:
+        """Sets the place of the vectors. grid: an image, of which only the grid counts."""
+        self._shape = grid.shape + (grid.dimension,)
         self.dimension = grid.dimension
         self.spacing, self.origin, self.direction = grid.spacing, grid.origin, grid.direction
         self._to_grid = np.linalg.inv(grid.index_to_point)
@@ -393,8 +398,34 @@ class DisplacementField(_Grid):
             geometry does not fit to it.
     """
 
+    #: Where the vectors are until they are asked for, if a registration has left them on a device; else None.
+    _kept: Optional[KeptField] = None
     #: How well a field that is an inverse undoes its deformation, where a registration or inverse() has found it; None for any other field.
     inverse_errors: Optional[InverseErrors] = None
+
+    @classmethod
+    def _keep(cls, on_device: _engine.FieldOnDevice, grid: Image) -> "DisplacementField":
+        """Makes a field whose vectors stay on a device until they are asked for. grid: an image, of which only the grid counts."""
+        field = cls.__new__(cls)
+        field._kept = KeptField(on_device)
+        field._on_gpu = None
+        field._set_grid(grid)
+        return field
+
+    # For a type checker it is the attribute that every grid has.
+    if not TYPE_CHECKING:
+
+        @cached_property
+        def array(self) -> Any:
+            # Any other field has its array from the beginning.
+            assert self._kept is not None
+            vectors = from_volume(self._kept.vectors(), self.dimension)
+            _check_vectors(vectors, type(self).__name__)
+            return vectors
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Neither another process nor a copy shares the device's memory.
+        return {**self.__dict__, "array": self.array, "_kept": None}
 
     def with_errors(self, errors: InverseErrors) -> "DisplacementField":
         """Sets the errors of a field that is an inverse, with their warnings, and returns it."""
@@ -416,6 +447,11 @@ class DisplacementField(_Grid):
         return base.astype(np.int64), np.stack([1 - (index - base), index - base], axis=-1)
 
     def _append_to(self, chain: _engine.Chain) -> None:
+        kept = self._kept
+        on_device = kept.on_device if kept is not None and "array" not in self.__dict__ else None
+        if on_device is not None:
+            chain.append_field_on_device(on_device, engine_map(self._to_grid))
+            return
         vectors = self.host_array()
         kind = np.float32 if vectors.dtype == np.float32 else np.float64
         chain.append_field(np.ascontiguousarray(as_volume(vectors), dtype=kind), engine_map(self._to_grid))

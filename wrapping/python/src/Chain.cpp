@@ -59,6 +59,14 @@ Chain::AppendFloatField(const FloatArray & vectors, const IndexMap & toGrid)
   this->AppendGrid(GridKind::Field, vectors, toGrid);
 }
 
+void
+Chain::AppendFieldOnDevice(const FieldOnDevice & field, const IndexMap & toGrid)
+{
+  DisplacementGrid grid = MakeDisplacementGrid(field.field);
+  grid.toGrid = toGrid;
+  m_Chain.Append(std::move(grid));
+}
+
 template <typename TArray>
 void
 Chain::AppendGrid(GridKind kind, const TArray & vectors, const IndexMap & toGrid)
@@ -91,7 +99,8 @@ AddChains(nb::module_ & module)
     .def("append_spline", &Chain::AppendSpline)
     // Without conversion: a field of floats is taken by the second one.
     .def("append_field", &Chain::AppendField, nb::arg("vectors").noconvert(), nb::arg("to_grid"))
-    .def("append_field", &Chain::AppendFloatField, nb::arg("vectors").noconvert(), nb::arg("to_grid"));
+    .def("append_field", &Chain::AppendFloatField, nb::arg("vectors").noconvert(), nb::arg("to_grid"))
+    .def("append_field_on_device", &Chain::AppendFieldOnDevice, nb::arg("field"), nb::arg("to_grid"));
 }
 
 } // namespace python

@@ -4,6 +4,7 @@
 #define gpureg_python_Chain_h
 
 #include "Arrays.h"
+#include "FieldOnDevice.h"
 
 #include "gpureg/transform/TransformChain.h"
 
@@ -29,6 +30,10 @@ public:
   AppendField(const DoubleArray & vectors, const IndexMap & toGrid);
   void
   AppendFloatField(const FloatArray & vectors, const IndexMap & toGrid);
+
+  /** Appends the displacements of a field that is on a device. \param toGrid as above. */
+  void
+  AppendFieldOnDevice(const FieldOnDevice & field, const IndexMap & toGrid);
 
   const TransformChain &
   Get() const

@@ -4,6 +4,7 @@
 #include "Bindings.h"
 #include "Cancel.h"
 #include "Chain.h"
+#include "FieldOnDevice.h"
 #include "Loan.h"
 #include "Names.h"
 #include "Pairs.h"
@@ -109,6 +110,18 @@ PlanTogether(const TeamRegistration &            engine,
   return engine.GetPlans(MakeProblems(dimension, sides, {}), settings);
 }
 
+/** Checks the size of the last level's grid. \throws BadInputError for another size */
+template <typename TEngine>
+void
+CheckSize(const TEngine & engine, const Size & size)
+{
+  if (engine.CountVoxels() != CountOf(size))
+  {
+    throw BadInputError("the fields of the last registration have " + std::to_string(engine.CountVoxels()) +
+                        " voxels, and not " + std::to_string(CountOf(size)));
+  }
+}
+
 /** Returns a field of the last registration, mm, as [z][y][x][3], and what pass(take, parallelFor) returns, which passes it to take. size:
  *  of the last level's grid.
  *  \throws BadInputError for another size */
@@ -116,11 +129,7 @@ template <typename TEngine, typename TPass>
 auto
 Take(const TEngine & engine, const Size & size, const TPass & pass)
 {
-  if (engine.CountVoxels() != CountOf(size))
-  {
-    throw BadInputError("the fields of the last registration have " + std::to_string(engine.CountVoxels()) +
-                        " voxels, and not " + std::to_string(CountOf(size)));
-  }
+  CheckSize(engine, size);
   float *           elements = nullptr;
   auto              array = MakeVolume<float>(elements, size, 3);
   const ParallelFor parallelFor = MakeInterruptibleParallelFor();
@@ -157,6 +166,37 @@ TakeInverse(TEngine & engine, const Size & size)
   return Take(engine, size, [&engine](const auto & take, const ParallelFor & parallelFor) {
     return engine.TakeInverse(take, parallelFor);
   });
+}
+
+/** Returns the deformation of the last registration, which stays on the device. size: as of Take(). */
+FieldOnDevice
+GetField(const Loan<DiffeomorphicRegistration> & engine, const Size & size)
+{
+  CheckSize(*engine, size);
+  const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
+  const nb::gil_scoped_release released;
+  return { engine->GetField(parallelFor) };
+}
+
+/** Downloads a field, mm: [z][y][x][3]. */
+nb::object
+Download(const FieldOnDevice & it)
+{
+  const DeviceField & field = *it.field;
+  float *             elements = nullptr;
+  auto                array = MakeVolume<float>(elements, field.GetDescription().size, 3);
+  const ParallelFor   parallelFor = MakeInterruptibleParallelFor();
+  {
+    const nb::gil_scoped_release released;
+    field.Take(
+      0,
+      CountOf(field.GetDescription().size),
+      [elements](std::int64_t first, std::int64_t count, const float * in) {
+        std::copy_n(in, 3 * count, elements + 3 * first);
+      },
+      parallelFor);
+  }
+  return nb::cast(std::move(array));
 }
 
 /** Returns the convergence value behind each of a level's costs. \throws BadInputError for a window of fewer than 2 costs */
@@ -240,6 +280,10 @@ AddDiffeomorphic(nb::module_ & module)
     .def_ro("log_determinant_deviation", &DiffeomorphicResult::logDeterminantDeviation)
     .def_ro("warnings", &DiffeomorphicResult::warnings)
     .def_ro("milliseconds", &DiffeomorphicResult::milliseconds);
+  nb::class_<FieldOnDevice>(module, "FieldOnDevice")
+    .def_prop_ro("device", [](const FieldOnDevice & it) { return it.field->GetDeviceName(); })
+    .def_prop_ro("bytes", [](const FieldOnDevice & it) { return it.field->GetAccountBytes(); })
+    .def("download", &Download);
   auto registration = AddLoan<DiffeomorphicRegistration>(module, "DiffeomorphicRegistration");
   DefinePlan<DiffeomorphicProblem, DiffeomorphicSettings>(registration);
   registration
@@ -260,6 +304,7 @@ AddDiffeomorphic(nb::module_ & module)
       },
       nb::arg("size"),
       nb::arg("field") = DeformationField::Forward)
+    .def("get_field", &GetField, nb::arg("size"))
     .def(
       "take_inverse",
       [](const Loan<DiffeomorphicRegistration> & engine, const Size & size) { return TakeInverse(*engine, size); },

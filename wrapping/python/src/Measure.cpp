@@ -10,6 +10,7 @@
 
 #include "engine/metric/SimilarityChoices.h"
 #include "engine/runtime/Backend.h"
+#include "engine/core/Matrix3.h"
 #include "engine/filter/LevelGeometry.h"
 #include "engine/filter/LevelImage.h"
 #include "engine/registration/LevelSamples.h"

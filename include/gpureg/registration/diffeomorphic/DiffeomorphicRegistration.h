@@ -15,6 +15,7 @@
 #include "gpureg/registration/MemoryPlan.h"
 #include "gpureg/registration/diffeomorphic/DiffeomorphicChoices.h"
 #include "gpureg/runtime/EngineUser.h"
+#include "gpureg/transform/DeviceField.h"
 #include "gpureg/transform/TransformChain.h"
 
 #include <array>
@@ -145,6 +146,13 @@ struct DiffeomorphicSettings
 
 using DiffeomorphicProgress = DeformationProgress;
 
+/** Holds the inverse of a deformation on a device, and says how well it undoes the deformation. */
+struct InverseOnDevice
+{
+  std::shared_ptr<const DeviceField> field;
+  InverseErrors                      errors;
+};
+
 /** Describes the result of one level. */
 struct DiffeomorphicLevelResult
 {
@@ -241,6 +249,18 @@ public:
   InverseErrors
   TakeInverse(const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
               const ParallelFor &                                                                   parallelFor);
+
+  /** Returns the field that TakeDisplacements() passes, on the device, where it stays as it is when the registration is used again or
+   *  destroyed. It is copied there once at most, and nothing but its largest component is transferred. The first field behind a
+   *  registration takes over an array of the registration's, which is made again when it is needed; another field, or one while levels go
+   *  on, takes 12 bytes a voxel more.
+   *  \throws BadInputError as TakeDisplacements() does, OutOfMemoryError if the device has no room for it. */
+  std::shared_ptr<const DeviceField>
+  GetField(const ParallelFor & parallelFor, DeformationField field = DeformationField::Forward);
+
+  /** Returns the inverse that TakeInverse() passes in the same way, with its errors. */
+  InverseOnDevice
+  GetInverse(const ParallelFor & parallelFor);
 
   /** Returns the number of voxels of the fields that TakeDisplacements() passes; 0 if there is none. */
   std::int64_t

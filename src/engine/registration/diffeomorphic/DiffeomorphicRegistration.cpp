@@ -93,15 +93,18 @@ public:
     MarkAsOneSource(problem.initial, m_Registrations);
     MarkAsOneSource(problem.fixedInitial, m_Registrations);
     DiffeomorphicResult result;
+    m_IsRegistering = true;
     try
     {
       Operate(*m_Queue, parallelFor, [&] { this->RegisterLevels(problem, settings, progress, levelDone, result); });
     }
     catch (...)
     {
+      m_IsRegistering = false;
       m_Voxels = 0;
       throw;
     }
+    m_IsRegistering = false;
     result.milliseconds = MillisecondsSince(start);
     return result;
   }
@@ -119,29 +122,33 @@ public:
                     const ParallelFor &                                                    parallelFor,
                     DeformationField                                                       field)
   {
-    this->CheckIsRegistered();
-    if (field < DeformationField::Forward || field > DeformationField::MiddleToMoving)
-    {
-      throw BadInputError("there is no field of number " + std::to_string(static_cast<int>(field)));
-    }
-    Operate(*m_Queue, parallelFor, [&] { this->Pass(m_Scheme->MakeField(field), take); });
+    Operate(*m_Queue, parallelFor, [&] { this->Pass(this->MakeField(field), take); });
+  }
+
+  std::shared_ptr<const DeviceField>
+  GetField(const ParallelFor & parallelFor, DeformationField field)
+  {
+    return Operate(*m_Queue, parallelFor, [&] { return this->GiveAway(this->MakeField(field)); });
   }
 
   InverseErrors
   TakeInverse(const std::function<void(std::int64_t, std::int64_t, const float *)> & take,
               const ParallelFor &                                                    parallelFor)
   {
-    this->CheckIsRegistered();
     return Operate(*m_Queue, parallelFor, [&] {
-      const kernels::FieldGrid & grid = m_Scheme->GetLevel().grid;
-      FieldReducer &             reducer = m_Workspace.reducer;
-      MemoryPointer &            scratch = m_Workspace.second;
-      const InvertedDeformation  made = m_Scheme->MakeInverse();
-      InverseErrors              errors = m_Inverse.Measure(grid, made.deformation, made.inverse, reducer, scratch);
-      errors.foldedVoxels =
-        m_FoldedVoxels ? *m_FoldedVoxels : m_Jacobian.Measure(grid, made.deformation, reducer, scratch).foldedVoxels;
-      this->Pass(made.inverse, take);
+      InverseErrors errors;
+      this->Pass(this->MakeInverse(errors), take);
       return errors;
+    });
+  }
+
+  InverseOnDevice
+  GetInverse(const ParallelFor & parallelFor)
+  {
+    return Operate(*m_Queue, parallelFor, [&] {
+      InverseOnDevice inverse;
+      inverse.field = this->GiveAway(this->MakeInverse(inverse.errors));
+      return inverse;
     });
   }
 
@@ -201,6 +208,61 @@ private:
     {
       throw BadInputError("there is no deformation: register first");
     }
+  }
+
+  /** Makes a field of the last registration, which is valid until the scheme's next work. */
+  const Memory &
+  MakeField(DeformationField field)
+  {
+    this->CheckIsRegistered();
+    if (field < DeformationField::Forward || field > DeformationField::MiddleToMoving)
+    {
+      throw BadInputError("there is no field of number " + std::to_string(static_cast<int>(field)));
+    }
+    return m_Scheme->MakeField(field);
+  }
+
+  /** Makes the inverse of the last registration's deformation, and measures it. */
+  const Memory &
+  MakeInverse(InverseErrors & errors)
+  {
+    this->CheckIsRegistered();
+    const kernels::FieldGrid & grid = m_Scheme->GetLevel().grid;
+    FieldReducer &             reducer = m_Workspace.reducer;
+    MemoryPointer &            scratch = m_Workspace.second;
+    const InvertedDeformation  made = m_Scheme->MakeInverse();
+    errors = m_Inverse.Measure(grid, made.deformation, made.inverse, reducer, scratch);
+    errors.foldedVoxels =
+      m_FoldedVoxels ? *m_FoldedVoxels : m_Jacobian.Measure(grid, made.deformation, reducer, scratch).foldedVoxels;
+    return made.inverse;
+  }
+
+  /** Gives a field, which does not lie in the workspace's second array, away. Behind a registration the workspace's first array holds
+   *  nothing else that is needed: it becomes the field's own, and is made again when it is needed. The field lies there, or is copied. */
+  std::shared_ptr<const DeviceField>
+  GiveAway(const Memory & field)
+  {
+    const LevelGrid & level = m_Scheme->GetLevel();
+    if (!level.slab.IsWhole())
+    {
+      throw UnsupportedError("a device that has a slab of the deformation has no field of it");
+    }
+    const std::size_t bytes = CountBytes(level.grid);
+    const bool        givesFirst = !m_IsRegistering && SizeOf(m_Workspace.first) == bytes;
+    MemoryPointer     given = givesFirst ? std::move(m_Workspace.first) : m_Queue->Allocate(bytes);
+    if (given.get() != &field)
+    {
+      m_Queue->Copy(*given, field, bytes);
+    }
+    Reserve(*m_Queue, m_Workspace.second, sizeof(float));
+    m_Workspace.reducer.ComputeLargestMagnitude(*given, 3 * m_Voxels, *m_Workspace.second, 0);
+    float largest = 0;
+    m_Queue->Download(&largest, *m_Workspace.second, sizeof(largest));
+    const auto & size = level.grid.size;
+    return std::make_shared<const DeviceField>(
+      m_Backend,
+      std::move(given),
+      DeviceField::Description{ level.grid.dimension, { size[0], size[1], size[2] }, level.toPoint, largest });
   }
 
   /** Passes the voxels of a field that are the device's own to take, in chunks. */
@@ -404,6 +466,7 @@ private:
   // The number of voxels at which the last registration's deformation folds. It has no value while the deformation changes.
   std::optional<std::int64_t> m_FoldedVoxels;
   bool                        m_IsTimed = false;
+  bool                        m_IsRegistering = false;
 };
 
 DiffeomorphicRegistration::DiffeomorphicRegistration(const std::string & deviceName)
@@ -458,6 +521,18 @@ DiffeomorphicRegistration::TakeInverse(
   const ParallelFor &                                                                   parallelFor)
 {
   return m_Implementation->TakeInverse(take, parallelFor);
+}
+
+std::shared_ptr<const DeviceField>
+DiffeomorphicRegistration::GetField(const ParallelFor & parallelFor, DeformationField field)
+{
+  return m_Implementation->GetField(parallelFor, field);
+}
+
+InverseOnDevice
+DiffeomorphicRegistration::GetInverse(const ParallelFor & parallelFor)
+{
+  return m_Implementation->GetInverse(parallelFor);
 }
 
 std::int64_t

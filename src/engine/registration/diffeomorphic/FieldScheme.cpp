@@ -38,7 +38,7 @@ LevelGrid
 FieldScheme::SetLevel(const LevelGrid & level, const DiffeomorphicSettings & settings)
 {
   const LevelGrid before = std::exchange(m_Level, level);
-  Reserve(*m_Workspace.queue, m_Workspace.first, CountBytes(m_Level.grid));
+  this->ReserveFirst();
   ReserveFactors(*m_Workspace.queue, m_Factors);
   Reserve(*m_Workspace.queue, m_Longest, sizeof(float));
   this->SetSmoothing(settings);
@@ -110,6 +110,13 @@ FieldScheme::GetSecondArray(const DiffeomorphicSettings & settings, Memory & for
   }
   Reserve(*m_Workspace.queue, m_Workspace.second, CountBytes(m_Level.grid));
   return *m_Workspace.second;
+}
+
+Memory &
+FieldScheme::ReserveFirst()
+{
+  Reserve(*m_Workspace.queue, m_Workspace.first, CountBytes(m_Level.grid));
+  return *m_Workspace.first;
 }
 
 const Memory &

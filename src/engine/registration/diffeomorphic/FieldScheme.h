@@ -85,6 +85,10 @@ protected:
   Memory &
   GetSecondArray(const DiffeomorphicSettings & settings, Memory & forces);
 
+  /** Returns the workspace's first array, which it makes if a field that was given away lies there. */
+  Memory &
+  ReserveFirst();
+
   /** Says whether the field is smoothed after an update. */
   bool
   SmoothsField() const

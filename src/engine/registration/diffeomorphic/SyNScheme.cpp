@@ -288,10 +288,10 @@ SyNScheme::MakeField(DeformationField field)
     case DeformationField::MiddleToMoving:
       return *m_Moving.fromMiddle;
     case DeformationField::Forward:
-      this->ComposeHalves(m_Fixed, m_Moving, *m_Workspace.first);
+      this->ComposeHalves(m_Fixed, m_Moving, this->ReserveFirst());
       break;
     case DeformationField::Inverse:
-      this->ComposeHalves(m_Moving, m_Fixed, *m_Workspace.first);
+      this->ComposeHalves(m_Moving, m_Fixed, this->ReserveFirst());
       break;
   }
   return *m_Workspace.first;
@@ -306,7 +306,7 @@ SyNScheme::MakeInverse()
     this->ReserveOtherUpdate();
   }
   Memory & deformation = m_Forces.HasScratch() ? m_Forces.GetScratch() : *m_OtherUpdate;
-  Memory & inverse = *m_Workspace.first;
+  Memory & inverse = this->ReserveFirst();
   this->ComposeHalves(m_Fixed, m_Moving, deformation);
   this->ComposeHalves(m_Moving, m_Fixed, inverse);
   Reserve(*m_Workspace.queue, m_Workspace.second, CountErrorBytes(m_Level.grid));

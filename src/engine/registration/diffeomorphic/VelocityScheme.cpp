@@ -182,7 +182,7 @@ VelocityScheme::MakeField(DeformationField field)
   switch (field)
   {
     case DeformationField::Forward:
-      m_Whole.Enqueue(*m_Velocity, false, *m_Update, *m_Workspace.first);
+      m_Whole.Enqueue(*m_Velocity, false, *m_Update, this->ReserveFirst());
       break;
     case DeformationField::Inverse:
       return this->MakeInverse().inverse;
@@ -195,7 +195,7 @@ VelocityScheme::MakeField(DeformationField field)
 InvertedDeformation
 VelocityScheme::MakeInverse()
 {
-  Memory & inverse = *m_Workspace.first;
+  Memory & inverse = this->ReserveFirst();
   Memory & scratch = this->GetScratch();
   Memory & deformation = *m_Update;
   m_Whole.Enqueue(*m_Velocity, false, scratch, deformation);

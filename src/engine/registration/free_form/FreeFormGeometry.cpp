@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/free_form/FreeFormGeometry.h"
 
+#include "engine/core/Matrix3.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

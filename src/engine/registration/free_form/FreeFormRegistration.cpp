@@ -14,6 +14,7 @@
 #include "engine/registration/free_form/FreeFormGeometry.h"
 #include "engine/registration/free_form/FreeFormLevel.h"
 #include "engine/registration/free_form/FreeFormPlan.h"
+#include "engine/core/Matrix3.h"
 #include "engine/filter/LevelGeometry.h"
 #include "engine/image/RangedImage.h"
 #include "engine/image/SummarizeImage.h"

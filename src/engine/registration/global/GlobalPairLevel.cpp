@@ -3,6 +3,7 @@
 
 #include "gpureg/transform/TransformChain.h"
 
+#include "engine/core/Matrix3.h"
 #include "engine/filter/LevelGeometry.h"
 #include "engine/registration/global/Information.h"
 
