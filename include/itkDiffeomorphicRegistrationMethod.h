@@ -129,6 +129,11 @@ public:
    * \throws itk::GPUBadInputError if no optimizer has this name. */
   itkGPUChoiceMacro(Optimizer, OptimizerEnum, gpureg::GetDiffeomorphicOptimizer);
 
+  /** Sets the standard deviation of the images' noise, of values scaled from 0 to 1: greedily structure below it counts little in the local
+   * correlation. From 0.001, the default, to 1. */
+  itkSetMacro(Noise, double);
+  itkGetConstMacro(Noise, double);
+
   /** Set when a level ends before its last iteration: when the change of its last ConvergenceWindowSize costs, as
    * Function::WindowConvergenceMonitoringFunction has it, is less than ConvergenceThreshold. Window 0, the default: never, and no iteration
    * waits for its cost. Default threshold: 1e-6. */
@@ -240,6 +245,7 @@ private:
   double               m_Step;
   SmoothingEnum        m_Smoothing;
   OptimizerEnum        m_Optimizer;
+  double               m_Noise;
   double               m_ConvergenceThreshold;
   unsigned int         m_ConvergenceWindowSize;
   OptimizerWeightsType m_OptimizerWeights;

@@ -29,6 +29,7 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::DiffeomorphicRegistr
   m_Step = settings.step;
   m_Smoothing = settings.smoothing;
   m_Optimizer = settings.optimizer;
+  m_Noise = settings.noise;
   m_ConvergenceThreshold = settings.convergenceThreshold;
   m_ConvergenceWindowSize = static_cast<unsigned int>(settings.convergenceWindow);
   m_Weight = settings.weight;
@@ -105,6 +106,7 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
   settings.step = m_Step;
   settings.smoothing = m_Smoothing;
   settings.optimizer = m_Optimizer;
+  settings.noise = m_Noise;
   settings.convergenceThreshold = m_ConvergenceThreshold;
   settings.convergenceWindow = GPURegistrationDetail::ToEngineCount(m_ConvergenceWindowSize);
   if (m_OptimizerWeights.Size() != 0)
@@ -236,6 +238,7 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std::ostre
   os << indent << "Smoothing: " << m_Smoothing << std::endl;
   os << indent << "Step: " << m_Step << std::endl;
   os << indent << "Optimizer: " << m_Optimizer << std::endl;
+  os << indent << "Noise: " << m_Noise << std::endl;
   os << indent << "ConvergenceThreshold: " << m_ConvergenceThreshold << std::endl;
   os << indent << "ConvergenceWindowSize: " << m_ConvergenceWindowSize << std::endl;
   os << indent << "OptimizerWeights: " << m_OptimizerWeights << std::endl;

@@ -449,6 +449,8 @@ TEST_P(DiffeomorphicMethodTest, RefusesBadInputAndGoesOn)
       "update", [&] { method->SetUpdateSmoothingSigma(bad); }, [&] { method->SetUpdateSmoothingSigma(1.732); });
     expectRefused(
       "field", [&] { method->SetFieldSmoothingSigma(bad); }, [&] { method->SetFieldSmoothingSigma(0.6); });
+    expectRefused(
+      "noise", [&] { method->SetNoise(bad); }, [&] { method->SetNoise(0.001); });
   }
   expectRefused(
     "radius", [&] { method->SetNeighborhoodRadius(0); }, [&] { method->SetNeighborhoodRadius(2); });
@@ -467,7 +469,8 @@ TEST_P(DiffeomorphicMethodTest, PrintsItself)
                                    "NeighborhoodRadius: 2",
                                    "UpdateSmoothingSigma: 1.732",
                                    "FieldSmoothingSigma: 0.6",
-                                   "Step: 1" })
+                                   "Step: 1",
+                                   "Noise: 0.001" })
   {
     EXPECT_NE(text.str().find(word), std::string::npos) << word << " is not in\n" << text.str();
   }
