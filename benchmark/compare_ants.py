@@ -75,10 +75,14 @@ def main() -> int:
     parser.add_argument("--data", type=Path, required=True, help="folder of the heads")
     parser.add_argument("--settings", default="SyN,SyNCC", help="ANTsPy's types of transform; default: SyN,SyNCC")
     parser.add_argument("--pairs", help="FIXED:MOVING,…; default: all ordered pairs")
+    parser.add_argument("--programs", default="ours,ANTs", help="of ours and ANTs; default: both")
     parser.add_argument("--shrink", type=int, default=2, help="images of an N-th of the voxels along each axis; default: 2")
     parser.add_argument("--device", help="this package's device; default: the best")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="threads of ANTs; default: all")
     options = parser.parse_args()
+    unknown = set(options.programs.split(",")) - {"ours", "ANTs"}
+    if unknown:
+        parser.error(f"--programs {options.programs}: there is no {', '.join(sorted(unknown))}")
     if options.device:
         os.environ["ITK_GPU_DEVICE"] = options.device
     print(f"{'settings':<9} {'pair':<15} {'program':<8}" + "".join(f"{name:>13}" for name in COLUMNS), flush=True)
@@ -87,7 +91,7 @@ def main() -> int:
         images = [read(options.data / f"head_{one}_t1.nii.gz", options.shrink) for one in people]
         labels = [read(options.data / f"head_{one}_labels.nii.gz", 1, is_labels=True) for one in people]
         for settings in options.settings.split(","):
-            for program in ("ours", "ANTs"):
+            for program in options.programs.split(","):
                 with tempfile.TemporaryDirectory() as name:
                     folder = Path(name)
                     for image, one in zip(images, ("fixed.nii", "moving.nii")):
