@@ -186,31 +186,6 @@ protected:
   }
 };
 
-/** Returns Σ f and Σ f ⊗ x of the forces on a grid's voxels, where x is a voxel's index. */
-ForceResult
-SumForces(const std::vector<float> & forces, const Size & size)
-{
-  ForceResult result;
-  auto        force = forces.begin();
-  for (int k = 0; k < size[2]; ++k)
-  {
-    for (int j = 0; j < size[1]; ++j)
-    {
-      for (int i = 0; i < size[0]; ++i)
-      {
-        for (std::size_t c = 0; c < 3; ++c, ++force)
-        {
-          result.forceSums[c] += *force;
-          result.forceSums[3 + c] += i * static_cast<double>(*force);
-          result.forceSums[6 + c] += j * static_cast<double>(*force);
-          result.forceSums[9 + c] += k * static_cast<double>(*force);
-        }
-      }
-    }
-  }
-  return result;
-}
-
 /** The mean correlation over neighborhoods (Avants 2008). Its derivative includes all neighborhoods that contain a voxel, whereas ITK's
  *  derivative includes the voxel's own neighborhood alone. */
 class NeighborhoodCorrelation : public MeasureByMetric<NeighborhoodCorrelationMetric>
@@ -240,14 +215,7 @@ public:
   {
     const NeighborhoodResult result =
       this->GetMetric().Evaluate(MakeLinearMapping(toMoving), m_Terms, Forces::OfEachSample, parallelFor);
-    const Size         size = this->GetFixed().image->GetSize();
-    std::vector<float> forces(3 * static_cast<std::size_t>(this->GetFixed().image->GetCount()));
-    this->GetMetric().TakeForces(
-      [&forces](std::int64_t first, std::int64_t count, const float * in) {
-        std::copy(in, in + 3 * count, forces.begin() + 3 * first);
-      },
-      parallelFor);
-    return this->MakeForces(this->MakeValue(result), SumForces(forces, size), 1.0 / result.count);
+    return this->MakeForces(this->MakeValue(result), this->GetMetric().SumForces(parallelFor), 1.0 / result.count);
   }
 
 private:
