@@ -15,12 +15,10 @@
 #include "engine/metric/pairs/PairEvaluation.h"
 #include "engine/registration/global/MeasureByMetric.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <utility>
 
 namespace gpureg
 {
@@ -245,32 +243,6 @@ SumAlong(const ForceResult & forces, const IndexMap & change)
     sum += ofCentre * forces.forceSums[c];
   }
   return sum;
-}
-
-double
-ComputeUnrelatedCost(SimilarityKind kind, const std::vector<double> & fixed, const std::vector<double> & moving)
-{
-  const double unrelated = Describe(kind).unrelatedCost;
-  if (!std::isnan(unrelated))
-  {
-    return unrelated;
-  }
-  // The cost of pairs of each voxel with one that is far away: a prime step makes the order of the moving values arbitrary.
-  constexpr std::size_t step = 7919;
-  const auto            bounds = [](const std::vector<double> & values) {
-    const auto both = std::minmax_element(values.begin(), values.end());
-    return std::make_pair(*both.first, *both.second);
-  };
-  const auto   ofFixed = bounds(fixed);
-  const auto   ofMoving = bounds(moving);
-  const double range = std::max(ofFixed.second, ofMoving.second) - std::min(ofFixed.first, ofMoving.first);
-  double       sum = 0;
-  for (std::size_t n = 0; n < fixed.size(); ++n)
-  {
-    const double difference = std::abs(fixed[n] - moving[(n + 1) * step % moving.size()]) / range;
-    sum += kind == SimilarityKind::MeanSquares ? difference * difference : difference;
-  }
-  return sum / static_cast<double>(fixed.size());
 }
 
 std::unique_ptr<GlobalMeasure>

@@ -5,7 +5,7 @@
 
 #include "engine/core/Matrix3.h"
 #include "engine/filter/LevelGeometry.h"
-#include "engine/registration/global/Information.h"
+#include "engine/registration/Information.h"
 
 #include <algorithm>
 #include <functional>
