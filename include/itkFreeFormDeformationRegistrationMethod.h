@@ -72,8 +72,9 @@ public:
   using SimilarityEnum = gpureg::SimilarityKind;
   using OptimizerEnum = gpureg::FreeFormOptimizer;
 
-  /** Sets the similarity S, as an enumerator or by its name: "NormalizedMutualInformation" (-NMI, the default), "CorrelationRatio" (1 -
-   * η of the moving values given the fixed bins), "MeanSquares" (the mean of squared differences, after both images together are scaled
+  /** Sets the similarity S, as an enumerator or by its name: "NormalizedMutualInformation" (-NMI, the default),
+   * "MattesMutualInformation" (the negative of Mattes' mutual information), "CorrelationRatio" (1 - η of the moving values given the fixed
+   * bins), "MeanSquares" (the mean of squared differences, after both images together are scaled
    * to [0, 1]), "Correlation" (-r²) or "NeighborhoodCorrelation" (the mean of -r² over the neighborhoods of all voxels).
    * \throws itk::GPUBadInputError if no similarity has this name. */
   itkGPUChoiceMacro(Similarity, SimilarityEnum, gpureg::GetSimilarityKind);

@@ -48,9 +48,9 @@ const std::string &
 GetStructSizes()
 {
   static const std::string & sizes = *new std::string(
-    GPUREG_DEFINE_SIZE(AdamStep) + GPUREG_DEFINE_SIZE(ControlStep) + GPUREG_DEFINE_SIZE(BorderArguments) +
-    GPUREG_DEFINE_SIZE(BoxCorrelation) + GPUREG_DEFINE_SIZE(CentreWalk) + GPUREG_DEFINE_SIZE(ChainPart) +
-    GPUREG_DEFINE_SIZE(ClampArguments) + GPUREG_DEFINE_SIZE(ControlGridArguments) +
+    GPUREG_DEFINE_SIZE(AdamStep) + GPUREG_DEFINE_SIZE(ControlStep) + GPUREG_DEFINE_SIZE(PairInformation) +
+    GPUREG_DEFINE_SIZE(BorderArguments) + GPUREG_DEFINE_SIZE(BoxCorrelation) + GPUREG_DEFINE_SIZE(CentreWalk) +
+    GPUREG_DEFINE_SIZE(ChainPart) + GPUREG_DEFINE_SIZE(ClampArguments) + GPUREG_DEFINE_SIZE(ControlGridArguments) +
     GPUREG_DEFINE_SIZE(ControlPenaltyArguments) + GPUREG_DEFINE_SIZE(ControlTile) + GPUREG_DEFINE_SIZE(ControlWeights) +
     GPUREG_DEFINE_SIZE(ConvolutionArguments) + GPUREG_DEFINE_SIZE(CorrelationRatioArguments) +
     GPUREG_DEFINE_SIZE(CorrelationRatioSums) + GPUREG_DEFINE_SIZE(DisplacementArguments) +

@@ -39,6 +39,8 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/free_form/FreeFormDescent.cpp
     engine/registration/free_form/FreeFormStochasticDescent.cpp
     engine/registration/free_form/FreeFormGeometry.cpp
+    engine/registration/free_form/FreeFormPairCost.cpp
+    engine/registration/free_form/FreeFormPairs.cpp
     engine/registration/free_form/FreeFormPlan.cpp
     engine/registration/free_form/FreeFormRegistration.cpp
     engine/runtime/Fork.cpp
@@ -58,7 +60,6 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/global/GlobalRotations.cpp
     engine/registration/global/GlobalSearch.cpp
     engine/registration/global/GlobalStages.cpp
-    engine/registration/global/Information.cpp
     engine/registration/diffeomorphic/DiffeomorphicChoices.cpp
     engine/registration/diffeomorphic/DiffeomorphicPlan.cpp
     engine/registration/diffeomorphic/GreedyScheme.cpp
@@ -86,6 +87,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/diffeomorphic/ForceSum.cpp
     engine/registration/diffeomorphic/DiffeomorphicPairs.cpp
     engine/registration/ImagePairs.cpp
+    engine/registration/Information.cpp
     engine/registration/diffeomorphic/LevelGrid.cpp
     engine/registration/diffeomorphic/LocalCorrelationForces.cpp
     engine/registration/diffeomorphic/SampledForces.cpp

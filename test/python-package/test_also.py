@@ -9,7 +9,7 @@ import gpuregistration as gr
 import numpy as np
 import pytest
 from conftest import make_head
-from gpuregistration.stages import Affine, Greedy, Rigid, SyN, Velocity
+from gpuregistration.stages import Affine, FreeForm, Greedy, Rigid, SyN, Velocity
 
 GREEDY = Greedy("mean_squares", iterations=40, step=0.25, update_sigma=2.5)
 SYN = SyN("mean_squares", iterations=40, step=0.25, update_variance=6.0)
@@ -42,6 +42,15 @@ def test_each_pair_pulls_where_it_sees_something(device, stage):
     both = mean_shift(register(stage, device, [make_pair(1)]))
     assert alone[0] == pytest.approx(1.5, abs=0.25) and abs(alone[1]) < 0.05
     assert both == pytest.approx([1.5, 1.5], abs=0.25)
+
+
+@pytest.mark.parametrize("metric", ["mean_squares", "correlation", "mattes_mutual_information", "neighborhood_correlation"])
+def test_free_form_deformations_follow_each_pair_where_it_sees_something(device, metric):
+    stage = FreeForm("mean_squares", spacing=8.0, levels=2, bending_weight=1e-3)
+    alone = mean_shift(register(stage, device, None))
+    both = mean_shift(register(stage, device, [make_pair(1, metric=metric, bins=16, weight=0.7)]))
+    assert alone[0] == pytest.approx(1.5, abs=0.1) and abs(alone[1]) < 0.05
+    assert both == pytest.approx([1.5, 1.5], abs=0.1)
 
 
 @EACH
@@ -133,7 +142,11 @@ def test_linear_stages_before_a_deformation_compare_the_first_pair_alone(device)
 @pytest.mark.parametrize(
     "stage, pair, message",
     [
-        (["rigid", "ffd"], {}, "no stage that compares them: rigid, ffd; greedy, syn and velocity do, and linear stages where no stage deforms"),
+        (["rigid", "ffd"], {"metric": "demons"}, "pair 2: .*demons"),
+        ("ffd", {"weight": -1.0}, "pair 2: weight=-1.0 is not possible"),
+        ("ffd", {"metric": "mattes_mutual_information", "bins": 3}, "pair 2: bins=3"),
+        ("ffd", {"moving": np.full((40, 44), 7.0)}, "pair 2: The moving image is constant"),
+        (FreeForm("mean_squares", samples=500), {"metric": "mean_squares"}, "several pairs of images take all voxels"),
         ("rigid", {"weight": -1.0}, "pair 2: weight=-1.0 is not possible"),
         ("rigid", {"metric": "demons"}, "pair 2: .*demons"),
         ("rigid", {"metric": "mattes_mutual_information", "bins": 3}, "pair 2: bins=3"),
@@ -191,8 +204,10 @@ def test_command(tmp_path):
     ]:
         failed = run("--transform", "greedy", *options)
         assert failed.returncode != 0 and message in failed.stderr, (options, failed.stderr)
-    failed = run("--transform", "ffd", "--also", "fy.nii", "my.nii")
-    assert failed.returncode != 0 and "--also is of greedy, syn and velocity, and of linear stages where no stage deforms" in failed.stderr
+    done = run("--transform", "ffd:similarity=mean_squares:spacing=8", *also)
+    assert done.returncode == 0 and "--also" not in done.stderr, done.stderr
+    found = gr.read_transform(tmp_path / "u.nii").array[10:-10, 10:-10].mean(axis=(0, 1))
+    assert found[:2] == pytest.approx([1.5, 1.5], abs=0.1)
     done = run("--transform", "affine:cost=correlation:degrees_of_freedom=3", *also)
     assert done.returncode == 0 and "--also" not in done.stderr, done.stderr
     found = gr.read_transform(tmp_path / "u.nii").array.mean(axis=(0, 1))

@@ -115,6 +115,8 @@ def test_reads_several_metrics_of_a_stage():
     ]
     linear = read_registration(LINE.replace("SyN[0.1] -m CC[f,m,1,4]", "Rigid[0.1] -m GC[f,m,1] -m MI[f,m,3,32]").split())
     assert not linear.others and [(metric.name, metric.weight) for metric in linear.stages[0].metrics] == [("GC", 1.0), ("MI", 3.0)]
+    spline = read_registration(LINE.replace("SyN[0.1] -m CC[f,m,1,4]", "BSpline[0.1,4] -m MI[f,m,1,24] -m CC[f2,m2,0.5,3]").split())
+    assert not spline.others and [(metric.name, metric.size) for metric in spline.stages[0].metrics] == [("MI", 24), ("CC", 3)]
     # They are of one stage where they follow each other, in front of the transform, too.
     before = "-d 3 -o P -m GC[f,m] -t Rigid[0.1] -c 10 -f 1 -s 0 -m CC[f,m,1,4] -m MI[f2,m2] -t SyN[0.1] -c 10 -f 1 -s 0"
     assert [[metric.name for metric in stage.metrics] for stage in read_registration(before.split()).stages] == [["GC"], ["CC", "MI"]]
@@ -126,8 +128,7 @@ def test_reads_several_metrics_of_a_stage():
         ("SyN[0.1]", "BSplineSyN[0.1,26,0,3]", "BSplineSyN"),
         ("SyN[0.1]", "TimeVaryingVelocityField[1,4,0,0,0.5,0]", "TimeVaryingVelocityField"),
         ("CC[f,m,1,4]", "PSE[f,m,1]", "PSE"),
-        ("SyN[0.1] -m CC[f,m,1,4]", "BSpline[0.1,4] -m GC[f,m] -m CC[f,m]", "several metrics of the stage BSpline"),
-        ("SyN[0.1] -m CC[f,m,1,4]", "BSpline[0.1,4] -m MI[f,m]", "metric MI in a stage BSpline"),
+        ("SyN[0.1] -m CC[f,m,1,4]", "BSpline[0.1,4] -m IGDM[f,m]", "metric IGDM"),
         ("SyN[0.1]", "BSpline[0.1,4] -g 1x1x0", "restrict-deformation 1x1x0 of BSpline"),
         (f"SyN[0.1] -m CC[f,m,1,4] {LEVELS}", "BSpline[0.1,1] -m GC[f,m] -c 5x5x5x5x5x5 -f 6x5x4x3x2x1 -s 0", "levels of BSpline"),
         (f"SyN[0.1] -m CC[f,m,1,4] {LEVELS}", "BSpline[0.1,4] -m MeanSquares[f,m,1] -c 100x0x50 -f 4x2x1 -s 2x1x0", "a level of 0 iterations between"),

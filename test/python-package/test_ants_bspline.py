@@ -77,6 +77,69 @@ def test_other_files(here):
     check_warped(sitk.ReadTransform("p_Composite.h5"))
 
 
+MI = "-m MI[f.nii.gz,m.nii.gz,1,24,Regular,0.2]"
+TWO_CONTRASTS = f"{MI} -m Mattes[f2.nii.gz,m2.nii.gz,0.5,24,Regular,0.2]"
+LEVELS = "-t BSpline[0.1,3x3x3] {} -c [12x6,1e-6,5] -f 2x1 -s 1x0vox"
+
+
+@pytest.fixture
+def contrasts(here):
+    """Writes the heads of another contrast, too: with noise of their own, as the first ones have it."""
+    rng = np.random.default_rng(5)
+    for name in ("f", "m"):
+        image = gr.read_image(f"{name}.nii.gz")
+        noisy = image.array + rng.standard_normal(image.shape)
+        gr.write_image(f"{name}2.nii.gz", image.like((10 * np.sqrt(np.abs(noisy))).astype(np.float32)))
+        gr.write_image(f"{name}.nii.gz", image.like(noisy.astype(np.float32)))
+    return here
+
+
+def measure(transform, fixed, moving):
+    """Returns Mattes' measure of two files by SimpleITK."""
+    method = sitk.ImageRegistrationMethod()
+    method.SetMetricAsMattesMutualInformation(24)
+    method.SetInterpolator(sitk.sitkLinear)
+    method.SetInitialTransform(transform)
+    return method.MetricEvaluate(*(sitk.ReadImage(file, sitk.sitkFloat32) for file in (fixed, moving)))
+
+
+def find_measures(prefix, *names):
+    """Returns Mattes' measure of both contrasts, by transforms that a program has written."""
+    found = sitk.CompositeTransform([sitk.ReadTransform(f"{prefix}{name}") for name in names])
+    return np.array([measure(found, "f.nii.gz", "m.nii.gz"), measure(found, "f2.nii.gz", "m2.nii.gz")])
+
+
+@pytest.mark.parametrize("metrics", [MI, TWO_CONTRASTS], ids=["MI", "two contrasts"])
+def test_mutual_information_comes_as_far_as_ants(contrasts, metrics):
+    internal = pytest.importorskip("ants.internal", reason="ANTsPy is not there: pip install antspyx")
+    line = f"-d 3 -o P_ -r [f.nii.gz,m.nii.gz,1] {LEVELS.format(metrics)}"
+    run(line.replace("P_", "ours_"))
+    assert internal.get_lib_fn("antsRegistration")(line.replace("P_", "ants_").split()) == 0
+    ours, theirs = (find_measures(prefix, "0GenericAffine.mat", "1BSpline.txt") for prefix in ("ours_", "ants_"))
+    assert (ours < theirs + 0.01).all(), (ours, theirs)
+
+
+@pytest.mark.parametrize(
+    "metrics",
+    [
+        MI,
+        TWO_CONTRASTS,
+        f"{MI} -m CC[f.nii.gz,m.nii.gz,0.5,2]",
+        "-m GC[f.nii.gz,m.nii.gz,1] -m MeanSquares[f2.nii.gz,m2.nii.gz,3]",
+        "-m MeanSquares[f.nii.gz,m.nii.gz,0] -m Mattes[f.nii.gz,m.nii.gz,1,24]",
+    ],
+)
+def test_each_metric_and_several_find_the_deformation(contrasts, metrics):
+    run(f"-d 3 -o p_ -r [f.nii.gz,m.nii.gz,1] {LEVELS.format(metrics)}")
+    before, found = (find_measures("p_", *names) for names in (["0GenericAffine.mat"], ["0GenericAffine.mat", "1BSpline.txt"]))
+    assert (found < before - 0.2).all(), (before, found)
+    grid = sitk.ReadImage("f.nii.gz")
+    field = sitk.TransformToDisplacementField(
+        sitk.ReadTransform("p_1BSpline.txt"), sitk.sitkVectorFloat64, grid.GetSize(), grid.GetOrigin(), grid.GetSpacing(), grid.GetDirection()
+    )
+    assert sitk.GetArrayFromImage(sitk.DisplacementFieldJacobianDeterminant(field)).min() > 0
+
+
 @pytest.mark.parametrize(
     ("mesh", "levels", "plain_mesh", "plain_levels"),
     [

@@ -190,7 +190,7 @@ def test_metrics_of_stages(pair):
         (["rigid", "affine"], ["correlation"] * 3, "3 metrics for 2 stages"),
         ("rigid", 3, "3 is no metric"),
         ("rigid", [3], "rigid: There is no cost 3"),
-        (["affine", "ffd"], "mattes_mutual_information", "ffd: There is no similarity 'mattes_mutual_information'"),
+        (["affine", "ffd"], "mean_absolute_differences", "ffd: There is no similarity 'mean_absolute_differences'"),
     ):
         with pytest.raises(gr.BadInputError, match=message):
             register(*pair, transform, metric=metric)

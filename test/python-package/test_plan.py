@@ -10,6 +10,10 @@ import pytest
 from command_line import gpureg, gpureg_json
 from conftest import make_head
 from gpuregistration import _engine, stages
+from gpuregistration._plan import plan_pair
+from gpuregistration._register import register_pair
+from gpuregistration._sides import read_pair
+from gpuregistration._syn_options import SyNOptions
 
 SHAPE = (29, 34, 31)
 ITERATIONS = (2, 2, 1)
@@ -123,6 +127,53 @@ def test_masks_of_free_form_deformations(device):
 def test_several_pairs(device, scheme):
     other = gr.ImagePair(head(0.0, np.float32), head(0.05, np.float64), "mean_squares", 2.0)
     check(device, DENSE[scheme](iterations=ITERATIONS), also=[other, gr.ImagePair(head(), head(0.05), weight=0.5)])
+
+
+def test_several_pairs_of_free_form_deformations(device):
+    shape = (26, 30, 33)
+    others = [
+        gr.ImagePair(head(0.0, np.float32), head(0.05, np.float64), "mean_squares", 2.0, fixed_mask=box(2)),
+        gr.ImagePair(head(shape=shape), head(0.05, shape=shape), "neighborhood_correlation", weight=0.5),
+        gr.ImagePair(head(), head(0.05), weight=0),
+    ]
+    plan, _ = check(device, stages.FreeForm(levels=2, iterations=2), within=0.02, also=others)
+    alone = gr.plan_registration(head(), head(0.05), stages.FreeForm(levels=2, iterations=2), device=device)
+    assert plan.bytes > 1.5 * alone.bytes
+
+
+def make_starts():
+    """Returns transforms to begin with that are not linear: a field, a B-spline, and both behind each other."""
+    rng = np.random.default_rng(3)
+    grid = head()
+    field = gr.DisplacementField(rng.normal(0, 0.3, (*SHAPE, 3)).astype(np.float32), grid.spacing, grid.origin, grid.direction)
+    spline = gr.BSpline(rng.normal(0, 0.5, (24, 24, 24, 3)), (2.0, 2.0, 2.0), (-5.0, -5.0, -5.0))
+    return {"field": field, "spline": spline, "both": gr.Composite([spline, field])}
+
+
+@pytest.mark.parametrize("start", make_starts())
+@pytest.mark.parametrize(
+    "stage",
+    [stages.FreeForm(levels=2, iterations=2), *(DENSE[scheme](iterations=ITERATIONS) for scheme in DENSE)],
+    ids=lambda stage: stage.name,
+)
+def test_deformations_to_begin_with(device, stage, start):
+    initial = make_starts()[start]
+    plan, _ = check(device, stage, within=0.01, initial=initial)
+    without = gr.plan_registration(head(), head(0.05), stage, device=device)
+    vectors = sum(int(np.prod(part.array.shape[:-1])) for part in getattr(initial, "transforms", [initial]))
+    assert plan.bytes >= without.bytes + 16 * vectors
+    # A linear one takes nothing.
+    assert gr.plan_registration(head(), head(0.05), stage, device=device, initial=gr.Affine(np.eye(3))).bytes == without.bytes
+
+
+@pytest.mark.parametrize("start", make_starts())
+def test_deformations_of_the_fixed_image_to_begin_with(device, start):
+    stage, pair = stages.SyN(iterations=ITERATIONS), read_pair(head(), head(0.05), None, None, {})
+    settings = stages.read_settings([stage], pair.fixed.spacing.tolist())
+    options = SyNOptions(make_starts()[start])
+    plan = plan_pair(pair, [stage], settings, [device], (), make_starts()["field"], options)
+    most, _ = counted(device, lambda: register_pair(pair, [stage], make_starts()["field"], device, 1, syn_options=options))
+    assert plan.bytes == pytest.approx(most, rel=0.01)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int16, np.int32, np.float32, np.float64])
@@ -254,7 +305,7 @@ def test_a_volume_of_a_thousand_voxels_an_axis_is_planned_without_having_it(devi
     side = _engine.PlannedSide(device, "uint8", (size,) * 3, False, grid, device != "host", False)
     held = {}
     for name, stage in DENSE.items():
-        plan = _engine.DiffeomorphicRegistration(device).plan(3, side, side, stage().settings([1.0] * 3))
+        plan = _engine.DiffeomorphicRegistration(device).plan(3, side, side, _engine.Chain(3), stage().settings([1.0] * 3))
         held[name] = plan.bytes / size**3
         assert list(plan.levels[-1].size) == [size] * 3
     assert held["greedy"] < 72 and held["velocity"] < 80 and held["syn"] < 110
@@ -271,6 +322,11 @@ def test_the_command_prints_the_plan(device, tmp_path, capfd):
     assert printed.splitlines()[0].split() == ["stage", "level", "grid", "GiB", "bytes", "a", "voxel"]
     assert re.search(rf"greedy +1 +31 x 34 x 29 +{plan.stages[1].bytes / 2**30:.4f}", printed)
     assert "fits" in printed
+    begun = [*line, "--initial", str(tmp_path / "start.nii.gz")]
+    gr.write_transform(tmp_path / "start.nii.gz", make_starts()["field"])
+    begun[begun.index("rigid,greedy:iterations=2x2")] = "greedy:iterations=2x2"
+    begins = gr.plan_registration(head(), head(0.05), stages.Greedy(iterations=(2, 2)), device=device, initial=make_starts()["field"])
+    assert gpureg_json(capfd, *begun)["bytes"] == begins.bytes > plan.stages[1].bytes
     reported = gpureg_json(capfd, *line)
     assert reported["bytes"] == plan.bytes and reported["fits"] is True
     assert reported["stages"][1]["levels"][1]["size"] == [31, 34, 29]

@@ -325,7 +325,7 @@ def test_changes_of_shape_of_earlier_rounds_go(people, patch, tmp_path):
 
 def test_modalities_want_a_stage_that_compares_them(patch, tmp_path):
     table = make_people(tmp_path, modalities=2)
-    with pytest.raises(gr.BadInputError, match="The table has 2 modalities, and no stage compares several: affine; greedy, syn and velocity do"):
+    with pytest.raises(gr.BadInputError, match="The table has 2 modalities, and no stage compares several: affine; stages that deform do: ffd, greedy, syn and velocity"):
         build_here(patch, table, tmp_path / "out", transform=["affine"])
 
 

@@ -59,8 +59,8 @@ public:
   std::vector<std::array<float, 3>>
   InterpolateForcesAdjointly(const ParallelFor & parallelFor);
 
-  /** Returns the sums of the last evaluation's forces about the positions to which fixed pre-transforms move the samples, as virtual
-   *  indices: see SampleMapping::preTransforms. */
+  /** Returns the sums of the last evaluation's forces about the samples, or about the positions to which fixed pre-transforms move them, as
+   *  virtual indices: see SampleMapping::preTransforms. The evaluation must have been of Forces::OfEachSample. */
   ForceResult
   SumForces(const ParallelFor & parallelFor);
 

@@ -124,7 +124,7 @@ inline constexpr SimilarityDescription Similarities[] = {
   { SimilarityKind::CorrelationRatio, "CorrelationRatio", "a correlation ratio",
     ValueForm::FixedBins, { 2, 4096, 256 }, 1, 2, 1, true, true, true, false },
   { SimilarityKind::MattesMutualInformation, "MattesMutualInformation", "mutual information",
-    ValueForm::ParzenBins, { 5, 4096, 64 }, -1, 1, 0, true, false, true, true },
+    ValueForm::ParzenBins, { 5, 4096, 64 }, -1, 1, 0, true, true, true, true },
   { SimilarityKind::NormalizedMutualInformation, "NormalizedMutualInformation", "mutual information",
     ValueForm::ParzenBins, { 5, 4096, 64 }, -1, 1, -1, true, true, true, false },
   { SimilarityKind::JointHistogramMutualInformation, "JointHistogramMutualInformation", "a joint histogram of nearest bins",

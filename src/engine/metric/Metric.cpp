@@ -111,11 +111,9 @@ ForceResult
 Metric::SumForces(const ParallelFor & parallelFor)
 {
   const Memory * const forces = m_Core->ComputeForces();
-  if (forces == nullptr || !m_Core->samples.HasPreTransforms())
+  if (forces == nullptr)
   {
-    throw BadInputError(
-      "the last evaluation kept no forces of samples that fixed pre-transforms move: ask one by such grids for "
-      "those of each sample");
+    throw BadInputError("the last evaluation kept no forces: ask one for those of each sample");
   }
   return m_Core->Continue(parallelFor, [&] {
     Enqueue(*m_Core->queue, m_Core->isTimed, [&] { m_Core->samples.GetForces().Sum(*forces); });

@@ -5,7 +5,7 @@
 #include "TestDevices.h"
 #include "TestParallelFor.h"
 
-#include "../../src/engine/registration/global/Information.h"
+#include "../../src/engine/registration/Information.h"
 
 #include "gpureg/core/Error.h"
 #include "gpureg/registration/global/GlobalRegistration.h"

@@ -17,13 +17,14 @@ from .stages import (
     COSTS,
     DEFORMING,
     FIELD_SIMILARITIES,
+    SIMILARITIES,
     SYN_SIMILARITIES,
+    FreeForm,
     Greedy,
     Rigid,
     Stage,
     SyN,
     ValueRange,
-    Velocity,
     a_range,
     read_bins,
     read_range,
@@ -32,20 +33,15 @@ from .stages import (
 if TYPE_CHECKING:
     from typing_extensions import TypeGuard
 
-#: These stages deform, and compare several pairs at once.
-COMPARE_SEVERAL = (Greedy, SyN, Velocity)
-_Comparing = Union[Greedy, SyN, Rigid]
+_Comparing = Union[FreeForm, Greedy, SyN, Rigid]
+
+# The similarities by which kinds of stages compare further pairs; the others have those of fields.
+_NAMES = ((Rigid, COSTS), (SyN, SYN_SIMILARITIES), (FreeForm, SIMILARITIES))
 
 
 def compares_several(stage: Stage, stages: Sequence[Stage]) -> TypeGuard[_Comparing]:
-    """Returns whether a stage among others compares several pairs: one of COMPARE_SEVERAL does, and a linear one where no stage deforms."""
-    return isinstance(stage, COMPARE_SEVERAL) or not any(isinstance(one, DEFORMING) for one in stages)
-
-
-def name_those_that_compare_several() -> str:
-    """Returns the names of the stages that deform and compare several pairs, for errors."""
-    *most, last = (kind.name for kind in COMPARE_SEVERAL)
-    return f"{', '.join(most)} and {last}"
+    """Returns whether a stage among others compares several pairs: one that deforms does, and a linear one where no stage deforms."""
+    return isinstance(stage, DEFORMING) or not any(isinstance(one, DEFORMING) for one in stages)
 
 
 @dataclass
@@ -59,8 +55,8 @@ class ImagePair:
             other stages it may have others.
         moving: the moving image, on any grid.
         metric: name of a similarity that the stage has; None: the stage's own.
-        weight: this pair's share of each update, or of a linear stage's cost, relative to the 1 of register()'s images; 0 leaves the pair
-            out. The cost of a linear stage is then the mean by the weights in nats a voxel (Roche 2000): minus mutual information; half the
+        weight: this pair's share of each update, or of the cost of a linear stage or of "ffd", relative to the 1 of register()'s images; 0 leaves
+            the pair out. The cost of such a stage is then the mean by the weights in nats a voxel (Roche 2000): minus mutual information; half the
             logarithm of 1 - r^2, of the correlation ratio, or of mean squares relative to those of unrelated images; the logarithm of such absolute
             differences.
         fixed_mask, moving_mask: images of the shapes of fixed and moving; what is not 0 is looked at. None: all voxels.
@@ -118,7 +114,7 @@ class Further:
         """
         asked = self.asked
         is_linear = isinstance(stage, Rigid)
-        names = COSTS if is_linear else SYN_SIMILARITIES if isinstance(stage, SyN) else FIELD_SIMILARITIES
+        names = next((names for kind, names in _NAMES if isinstance(stage, kind)), FIELD_SIMILARITIES)
         metric = stage.metric if asked.metric is None else read_choice("metric", asked.metric, names)
         bins = stage.bins if asked.bins is None else asked.bins
         # 0 stands for a linear stage's usual number.
@@ -151,18 +147,12 @@ def read_also(
         files: for each pair the files of its images and masks, as read_pair() takes them; empty: they are in memory.
 
     Raises:
-        BadInputError: no stage compares several pairs, something is no image or does not fit, or a setting is not possible; the message
-            names the pair.
+        BadInputError: something is no image or does not fit, or a setting is not possible; the message names the pair.
     """
     pairs = _list_pairs(also)
     if not pairs:
         return []
     serving = [stage for stage in stages if compares_several(stage, stages)]
-    if not serving:
-        raise BadInputError(
-            f"There are further pairs of images, and no stage that compares them: {', '.join(stage.name for stage in stages)}; "
-            f"{name_those_that_compare_several()} do, and linear stages where no stage deforms."
-        )
     return [
         _read_one(one, number, first, serving, geometry, device, files[number - 2] if files else None)
         for number, one in enumerate(pairs, 2)

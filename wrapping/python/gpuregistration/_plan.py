@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
 from . import _engine
-from ._also import COMPARE_SEVERAL, Further, ImagePair, compares_several, read_also
+from ._also import Further, ImagePair, compares_several, read_also
 from ._devices import borrow_engine
 from ._gpu_arrays import GpuArray
 from ._image import Image, engine_map, stays_short
@@ -16,7 +16,10 @@ from ._kept_fields import download_kept_fields
 from ._kinds import ImageLike
 from ._several_devices import DevicesLike, choose_devices, devices_of, list_asked
 from ._sides import Mask, Pair, read_geometry, read_pair
-from .stages import DEFORMING, FreeForm, Greedy, MetricsLike, Stage, StagesLike, Velocity, named, read_settings, read_stages
+from ._syn_options import SyNOptions
+from ._transform_like import as_transform
+from ._transforms import Transform, TransformLike
+from .stages import DEFORMING, FreeForm, Greedy, MetricsLike, Stage, StagesLike, SyN, Velocity, named, read_settings, read_stages
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -153,12 +156,13 @@ def plan_registration(
     origin: Optional[ArrayLike] = None,
     direction: Optional[ArrayLike] = None,
     also: Union[None, ImagePair, Sequence[ImagePair]] = None,
+    initial: Optional[TransformLike] = None,
 ) -> Plan:
     """Plans what register() would hold on a device, level by level, without sending anything there. register() makes the same plan, and
     raises what Plan.check() raises. An image that has outliers, of which a stage makes a copy, is counted as one without.
 
     Args:
-        fixed, moving, transform, metric, fixed_mask, moving_mask, device, spacing, origin, direction, also: as of register().
+        fixed, moving, transform, metric, fixed_mask, moving_mask, device, spacing, origin, direction, also, initial: as of register().
 
     Returns:
         A Plan.
@@ -173,11 +177,18 @@ def plan_registration(
     pair = read_pair(fixed, moving, fixed_mask, moving_mask, geometry)
     further = read_also(also, pair, stages, geometry, list_asked(device)[0])
     devices = choose_devices(device, pair, stages, bool(further))
-    return plan_pair(pair, stages, read_settings(stages, pair.fixed.spacing.tolist(), 1), devices, further)
+    begins = None if initial is None else as_transform(initial, pair.dimension, "initial transform")
+    return plan_pair(pair, stages, read_settings(stages, pair.fixed.spacing.tolist(), 1), devices, further, begins)
 
 
 def plan_pair(
-    pair: Pair, stages: Sequence[Stage], settings: Sequence[Any], devices: Sequence[str], further: Sequence[Further] = ()
+    pair: Pair,
+    stages: Sequence[Stage],
+    settings: Sequence[Any],
+    devices: Sequence[str],
+    further: Sequence[Further] = (),
+    initial: Optional[Transform] = None,
+    syn_options: Optional[SyNOptions] = None,
 ) -> Plan:
     """Plans the registration of a pair that has been read.
 
@@ -185,16 +196,18 @@ def plan_pair(
         settings: each stage's settings, as the engine takes them.
         devices: those that register together, the first one first.
         further: pairs that are compared beside this one, by the stages that compare several.
+        initial, syn_options: as of register_pair().
     """
     # They leave the device before the registration begins.
     download_kept_fields()
+    start = _Start(pair.dimension, initial, syn_options)
     on_devices = [_OnDevice(device) for device in devices]
     begins = 0  # vectors of the deformation that a stage begins with
     for number, (stage, its) in enumerate(zip(stages, settings)):
         with named(stage):
-            plans = _plan_stage(stage, its, pair, devices_of(stage, devices), further if compares_several(stage, stages) else ())
+            plans = _plan_stage(stage, its, pair, devices_of(stage, devices), further if compares_several(stage, stages) else (), start)
         for one, plan in zip(on_devices, plans):
-            extra = _count_start(stage, begins, math.prod(plan.levels[-1].size))
+            extra = _count_start(stage, begins, 0 if start.deforms else math.prod(plan.levels[-1].size))
             levels = [PlannedLevel(tuple(level.size[: pair.dimension]), level.bytes + extra) for level in plan.levels]
             changes = {change.what: change.bytes + extra for change in plan.changes}
             arrays = {array.name: array.bytes for array in plan.arrays}
@@ -204,6 +217,20 @@ def plan_pair(
             begins += int(pair.fixed.content.size)
     others = [one.make_plan(on_devices) for one in on_devices[1:]]
     return on_devices[0].make_plan(on_devices, others)
+
+
+class _Start:
+    """Holds the transforms that stages which deform begin with, as the engine takes them."""
+
+    def __init__(self, dimension: int, initial: Optional[Transform], syn_options: Optional[SyNOptions]) -> None:
+        # A linear one takes no memory.
+        self.deforms = initial is not None and initial.matrix_of() is None
+        self.chain = initial.chain() if initial is not None and self.deforms else _engine.Chain(dimension)
+        self._options = syn_options
+
+    def arguments_of(self, stage: Stage) -> dict[str, Any]:
+        """Returns what a stage's plan takes beside the chain, by its names."""
+        return self._options.arguments() if isinstance(stage, SyN) and self._options is not None else {}
 
 
 class _OnDevice:
@@ -233,7 +260,7 @@ def _count_start(stage: Stage, vectors: int, voxels: int) -> int:
 
     Args:
         vectors: the number of vectors in the deformations that the stages before have found.
-        voxels: the number of voxels of the last level's grid.
+        voxels: the number of voxels of the last level's grid; 0 if the field on that grid is counted already.
     """
     if vectors == 0 or not isinstance(stage, DEFORMING):
         return 0
@@ -261,24 +288,24 @@ def _plan_side(image: Image, mask: Optional[Mask], device: str) -> _engine.Plann
 
 
 def _plan_stage(
-    stage: Stage, settings: Any, pair: Pair, devices: Sequence[str], further: Sequence[Further]
+    stage: Stage, settings: Any, pair: Pair, devices: Sequence[str], further: Sequence[Further], start: _Start
 ) -> list[_engine.MemoryPlan]:
     """Returns the engine's plan of a stage for each device that computes it."""
     d = pair.dimension
     if len(devices) > 1:
-        return _engine.TeamRegistration(devices).plan(d, [_plan_sides(pair, device) for device in devices], settings)
+        return _engine.TeamRegistration(devices).plan(d, [_plan_sides(pair, device) for device in devices], start.chain, settings)
     (device,) = devices
     sides = _plan_sides(pair, device)
-    if isinstance(stage, FreeForm):
-        with borrow_engine(_engine.FreeFormRegistration, device) as engine:
-            return [engine.plan(d, *sides, _engine.Chain(d), settings)]
     pairs = []
     for one in further:
         similarity, weight, fixed_range, moving_range = one.settings(stage)
         pairs.append(_engine.PlannedPair(*_plan_sides(one.pair, device), similarity, weight, fixed_range, moving_range))
-    kind: Any = _engine.DiffeomorphicRegistration if isinstance(stage, COMPARE_SEVERAL) else _engine.GlobalRegistration
+    if not isinstance(stage, DEFORMING):
+        with borrow_engine(_engine.GlobalRegistration, device) as engine:
+            return [engine.plan(d, *sides, settings, pairs)]
+    kind: Any = _engine.FreeFormRegistration if isinstance(stage, FreeForm) else _engine.DiffeomorphicRegistration
     with borrow_engine(kind, device) as engine:
-        return [engine.plan(d, *sides, settings, pairs)]
+        return [engine.plan(d, *sides, start.chain, settings, pairs, **start.arguments_of(stage))]
 
 
 def _gibibytes(size: int) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, NamedTuple, 
 import numpy as np
 
 from . import _engine
-from ._also import COMPARE_SEVERAL, Further, ImagePair, compares_several, read_also
+from ._also import Further, ImagePair, compares_several, read_also
 from ._checks import check_progress
 from ._composite import Composite, parts_of
 from ._devices import borrow_engine
@@ -240,7 +240,7 @@ def register(
         spacing, origin, direction: the places of bare arrays, as Image has them. Where one image is a bare array, and the other one says where its
             voxels are, the array's spacing is needed.
         default: the value of the warped image outside of the moving image; the moving image's type must hold it.
-        also: an ImagePair, or a list of them: further images that "greedy", "syn" and "velocity" compare at the same time, and linear
+        also: an ImagePair, or a list of them: further images that "ffd", "greedy", "syn" and "velocity" compare at the same time, and linear
             stages where no stage deforms. Other stages compare fixed and moving alone.
 
     Returns:
@@ -294,7 +294,7 @@ def register_pair(
     name, *others = devices
     begin_with = as_transform(initial, pair.dimension, "initial transform") if initial is not None else None
     found = begin_with
-    plan_pair(pair, stages, settings, devices, further).check()
+    plan_pair(pair, stages, settings, devices, further, begin_with, syn_options).check()
     sides = pair.load(name, keeps_short=True)
     results: list[StageResult] = []
     sides_of_further: list[tuple[_engine.Side, _engine.Side]] = []
@@ -312,7 +312,7 @@ def register_pair(
             else:
                 # The plan has none of them for this stage.
                 sides_of_further = []
-            if isinstance(stage, COMPARE_SEVERAL):
+            if isinstance(stage, (Greedy, SyN)):
                 several["before"] = results[-1] if results else None
             if isinstance(stage, SyN):
                 several["options"] = syn_options
@@ -393,12 +393,19 @@ def _read_level(part: _engine.GlobalStageResult) -> Level:
 
 
 def _run_free_form(
-    stage: FreeForm, settings: Any, pair: Pair, sides: Any, found: Optional[Transform], device: str, reporter: _Reporter
+    stage: FreeForm,
+    settings: Any,
+    pair: Pair,
+    sides: Any,
+    found: Optional[Transform],
+    device: str,
+    reporter: _Reporter,
+    further: Sequence[_engine.PairOfSides] = (),
 ) -> StageResult:
     d = pair.dimension
     begins = _engine.Chain(d) if found is None else found.chain()
     with borrow_engine(_engine.FreeFormRegistration, device) as engine:
-        result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form())
+        result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form(), list(further))
     to_point = matrix_of_map(result.grid_to_point, d)
     spacing = np.linalg.norm(to_point[:-1, :-1], axis=0)
     points = from_volume(result.points, d)

@@ -68,6 +68,26 @@ Register(const Loan<DiffeomorphicRegistration> & engine,
   return engine->Register(problem, settings, parallelFor, ReportTo(report));
 }
 
+/** \param fixedInitial as of Register() */
+MemoryPlan
+Plan(const Loan<DiffeomorphicRegistration> &  engine,
+     int                                      dimension,
+     const PlannedSide &                      fixed,
+     const PlannedSide &                      moving,
+     const Chain &                            initial,
+     const DiffeomorphicSettings &            settings,
+     const std::vector<PairOf<PlannedSide>> & further,
+     const Chain *                            fixedInitial)
+{
+  auto problem = MakeProblemOfPairs<DiffeomorphicProblem>(dimension, fixed, moving, further);
+  problem.initial = initial.Get();
+  if (fixedInitial != nullptr)
+  {
+    problem.fixedInitial = fixedInitial->Get();
+  }
+  return engine->GetPlan(problem, settings);
+}
+
 /** Holds the fixed and the moving side on each of several devices, in the devices' order. */
 template <typename TSide>
 using SidesOfDevices = std::vector<std::pair<TSide, TSide>>;
@@ -105,9 +125,10 @@ std::vector<MemoryPlan>
 PlanTogether(const TeamRegistration &            engine,
              int                                 dimension,
              const SidesOfDevices<PlannedSide> & sides,
+             const Chain &                       initial,
              const DiffeomorphicSettings &       settings)
 {
-  return engine.GetPlans(MakeProblems(dimension, sides, {}), settings);
+  return engine.GetPlans(MakeProblems(dimension, sides, initial.Get()), settings);
 }
 
 /** Checks the size of the last level's grid. \throws BadInputError for another size */
@@ -284,9 +305,16 @@ AddDiffeomorphic(nb::module_ & module)
     .def_prop_ro("device", [](const FieldOnDevice & it) { return it.field->GetDeviceName(); })
     .def_prop_ro("bytes", [](const FieldOnDevice & it) { return it.field->GetAccountBytes(); })
     .def("download", &Download);
-  auto registration = AddLoan<DiffeomorphicRegistration>(module, "DiffeomorphicRegistration");
-  DefinePlan<DiffeomorphicProblem, DiffeomorphicSettings>(registration);
-  registration
+  AddLoan<DiffeomorphicRegistration>(module, "DiffeomorphicRegistration")
+    .def("plan",
+         &Plan,
+         nb::arg("dimension"),
+         nb::arg("fixed"),
+         nb::arg("moving"),
+         nb::arg("initial"),
+         nb::arg("settings"),
+         nb::arg("further") = std::vector<PairOf<PlannedSide>>(),
+         nb::arg("fixed_initial").none() = nb::none())
     .def("register",
          &Register,
          nb::arg("dimension"),
@@ -318,7 +346,7 @@ AddDiffeomorphic(nb::module_ & module)
          nb::arg("initial"),
          nb::arg("settings"),
          nb::arg("progress").none())
-    .def("plan", &PlanTogether, nb::arg("dimension"), nb::arg("sides"), nb::arg("settings"))
+    .def("plan", &PlanTogether, nb::arg("dimension"), nb::arg("sides"), nb::arg("initial"), nb::arg("settings"))
     .def("take_displacements",
          &TakeDisplacements<TeamRegistration>,
          nb::arg("size"),

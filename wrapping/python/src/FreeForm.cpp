@@ -6,6 +6,7 @@
 #include "Chain.h"
 #include "Loan.h"
 #include "Names.h"
+#include "Pairs.h"
 #include "Side.h"
 #include "ReportProgress.h"
 
@@ -19,6 +20,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <vector>
 
 namespace nb = nanobind;
 
@@ -36,9 +38,10 @@ Register(const Loan<FreeFormRegistration> & engine,
          const Side &                       moving,
          const Chain &                      initial,
          const FreeFormSettings &           settings,
-         const nb::object &                 progress)
+         const nb::object &                 progress,
+         const std::vector<PairOf<Side>> &  further)
 {
-  auto problem = MakeProblem<FreeFormProblem>(dimension, fixed, moving);
+  auto problem = MakeProblemOfPairs<FreeFormProblem>(dimension, fixed, moving, further);
   problem.initial = initial.Get();
   const Reporter               report(progress);
   const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
@@ -49,14 +52,15 @@ Register(const Loan<FreeFormRegistration> & engine,
 }
 
 MemoryPlan
-Plan(const Loan<FreeFormRegistration> & engine,
-     int                                dimension,
-     const PlannedSide &                fixed,
-     const PlannedSide &                moving,
-     const Chain &                      initial,
-     const FreeFormSettings &           settings)
+Plan(const Loan<FreeFormRegistration> &       engine,
+     int                                      dimension,
+     const PlannedSide &                      fixed,
+     const PlannedSide &                      moving,
+     const Chain &                            initial,
+     const FreeFormSettings &                 settings,
+     const std::vector<PairOf<PlannedSide>> & further)
 {
-  auto problem = MakeProblem<FreeFormProblem>(dimension, fixed, moving);
+  auto problem = MakeProblemOfPairs<FreeFormProblem>(dimension, fixed, moving, further);
   problem.initial = initial.Get();
   return engine->GetPlan(problem, settings);
 }
@@ -117,14 +121,16 @@ AddFreeForm(nb::module_ & module)
          nb::arg("moving"),
          nb::arg("initial"),
          nb::arg("settings"),
-         nb::arg("progress").none())
+         nb::arg("progress").none(),
+         nb::arg("further") = std::vector<PairOf<Side>>())
     .def("plan",
          &Plan,
          nb::arg("dimension"),
          nb::arg("fixed"),
          nb::arg("moving"),
          nb::arg("initial"),
-         nb::arg("settings"));
+         nb::arg("settings"),
+         nb::arg("further") = std::vector<PairOf<PlannedSide>>());
 }
 
 } // namespace python

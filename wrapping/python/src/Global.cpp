@@ -15,6 +15,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <optional>
+#include <vector>
 
 namespace nb = nanobind;
 
@@ -43,6 +44,17 @@ Register(const Loan<GlobalRegistration> &  engine,
   return engine->Register(problem, settings, parallelFor, [&report](const GlobalProgress & where) {
     report(where.stage, where.share, where.cost);
   });
+}
+
+MemoryPlan
+Plan(const Loan<GlobalRegistration> &         engine,
+     int                                      dimension,
+     const PlannedSide &                      fixed,
+     const PlannedSide &                      moving,
+     const GlobalSettings &                   settings,
+     const std::vector<PairOf<PlannedSide>> & further)
+{
+  return engine->GetPlan(MakeProblemOfPairs<GlobalProblem>(dimension, fixed, moving, further), settings);
 }
 } // namespace
 
@@ -78,17 +90,23 @@ AddGlobal(nb::module_ & module)
     .def_ro("stages", &GlobalResult::stages)
     .def_ro("warnings", &GlobalResult::warnings)
     .def_ro("milliseconds", &GlobalResult::milliseconds);
-  auto registration = AddLoan<GlobalRegistration>(module, "GlobalRegistration");
-  DefinePlan<GlobalProblem, GlobalSettings>(registration);
-  registration.def("register",
-                   &Register,
-                   nb::arg("dimension"),
-                   nb::arg("fixed"),
-                   nb::arg("moving"),
-                   nb::arg("initial").none(),
-                   nb::arg("settings"),
-                   nb::arg("progress").none(),
-                   nb::arg("further") = std::vector<PairOf<Side>>());
+  AddLoan<GlobalRegistration>(module, "GlobalRegistration")
+    .def("plan",
+         &Plan,
+         nb::arg("dimension"),
+         nb::arg("fixed"),
+         nb::arg("moving"),
+         nb::arg("settings"),
+         nb::arg("further") = std::vector<PairOf<PlannedSide>>())
+    .def("register",
+         &Register,
+         nb::arg("dimension"),
+         nb::arg("fixed"),
+         nb::arg("moving"),
+         nb::arg("initial").none(),
+         nb::arg("settings"),
+         nb::arg("progress").none(),
+         nb::arg("further") = std::vector<PairOf<Side>>());
 }
 
 } // namespace python

@@ -3,7 +3,6 @@
 #ifndef gpureg_python_Pairs_h
 #define gpureg_python_Pairs_h
 
-#include "Loan.h"
 #include "Side.h"
 
 #include "gpureg/registration/FurtherPair.h"
@@ -41,28 +40,6 @@ MakeProblemOfPairs(int dimension, const TSide & fixed, const TSide & moving, con
       { pair.fixed.Get(), pair.moving.Get(), pair.similarity, pair.weight, pair.fixedRange, pair.movingRange });
   }
   return problem;
-}
-
-/** Defines plan(dimension, fixed, moving, settings, further) of a registration that compares several pairs: its GetPlan(). */
-template <typename TProblem, typename TSettings, typename TRegistration>
-void
-DefinePlan(nanobind::class_<Loan<TRegistration>> & registration)
-{
-  const auto plan = [](const Loan<TRegistration> &              engine,
-                       int                                      dimension,
-                       const PlannedSide &                      fixed,
-                       const PlannedSide &                      moving,
-                       const TSettings &                        settings,
-                       const std::vector<PairOf<PlannedSide>> & further) {
-    return engine->GetPlan(MakeProblemOfPairs<TProblem>(dimension, fixed, moving, further), settings);
-  };
-  registration.def("plan",
-                   plan,
-                   nanobind::arg("dimension"),
-                   nanobind::arg("fixed"),
-                   nanobind::arg("moving"),
-                   nanobind::arg("settings"),
-                   nanobind::arg("further") = std::vector<PairOf<PlannedSide>>());
 }
 
 } // namespace python

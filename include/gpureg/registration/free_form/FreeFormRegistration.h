@@ -8,6 +8,7 @@
 #include "gpureg/runtime/EngineUser.h"
 #include "gpureg/core/EvaluationStatistics.h"
 #include "gpureg/registration/DeformationProgress.h"
+#include "gpureg/registration/FurtherPair.h"
 #include "gpureg/registration/free_form/FreeFormChoices.h"
 #include "gpureg/core/Geometry.h"
 #include "gpureg/core/ParallelFor.h"
@@ -36,6 +37,9 @@ struct FreeFormProblem
   /** Maps points of the fixed image's space to those of the moving image's, after the deformation. The vectors of its grids are
    *  uploaded once. */
   TransformChain initial;
+  /** Further pairs, which the one deformation aligns, too, on grids of any kind. The similarity of the cost is then the mean of all pairs'
+   *  costs in nats a voxel, by their weights, of which the first pair's is 1: see GlobalSettings::cost. */
+  std::vector<FurtherPair> further;
 };
 
 /** Holds the settings of a registration. */
@@ -68,8 +72,8 @@ struct FreeFormSettings
   double firstStep = 0.5;
   /** Number of voxels of a level's fixed image that an iteration uses at most: a regular subsample, placed again for each iteration by
    *  random numbers from the seed, the same on every device. 0: all voxels. Neighborhood correlation, whose subsample would have no
-   *  neighborhoods, and conjugate gradients, whose trials must compare values of one function, use all voxels. A subsample saves time
-   *  on the host; it is too small to keep a GPU busy. */
+   *  neighborhoods, conjugate gradients, whose trials must compare values of one function, and several pairs use all voxels. A
+   *  subsample saves time on the host; it is too small to keep a GPU busy. */
   std::int64_t  samples = 0;
   std::uint64_t seed = 1;
   /** A level ends when the mean cost of the last iterations, as many as the window has, is below that of as many iterations before by
@@ -138,15 +142,15 @@ public:
   std::size_t
   GetHeldBytes() const override;
 
-  /** Registers two images.
+  /** Registers two images, or several pairs of them.
    *  \param problem the images, with masks, and the initial transform.
    *  \param settings the settings.
    *  \param parallelFor the threads to use.
    *  \param progress called from the caller's thread before each iteration, when the device may not have finished the iterations of the
    *  last 40 ms, or the last two iterations; may throw to end the work, and may be empty.
    *  \throws BadInputError for settings out of range, images that are missing, constant or not on the device, or an initial transform
-   *  that maps the whole fixed image out of the moving image; UnsupportedError for an initial transform that has a vector for each
-   *  voxel of an output; OutOfMemoryError, before anything is allocated, if the device has no room for what GetPlan() says. */
+   *  that maps the whole fixed image out of the moving image; the message names a further pair; UnsupportedError for an initial
+   *  transform that has a vector for each voxel of an output; OutOfMemoryError, before anything is allocated, if the device has no room for what GetPlan() says. */
   FreeFormResult
   Register(const FreeFormProblem &                               problem,
            const FreeFormSettings &                              settings,

@@ -229,7 +229,8 @@ NeighborhoodEvaluation::Prepare(const SampleMapping &     mapping,
   Describe(mapping, terms, forces, slabBytes);
   m_Passes->Prepare(m_Arguments.samples.variant);
   m_Core.samples.UploadMapping(mapping, forces);
-  if ((mapping.spline || mapping.preTransforms) && m_CentreCount > 0 && !m_Core.samples.GetForces().HasPlaces())
+  const bool areCollected = mapping.spline || mapping.preTransforms || forces == Forces::OfEachSample;
+  if (areCollected && m_CentreCount > 0 && !m_Core.samples.GetForces().HasPlaces())
   {
     MakePlaces();
   }

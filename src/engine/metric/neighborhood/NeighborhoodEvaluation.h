@@ -101,7 +101,7 @@ private:
   /** Returns how many of the candidates can be evaluated at once within the memory for stored voxels. */
   std::size_t
   CountAtOnce(int candidates) const;
-  /** Computes the places of the listed centres, from which control points collect forces. */
+  /** Computes the places of the listed centres, whose forces control points collect, or which are summed. */
   void
   MakePlaces();
   /** Returns the arguments of one slab, or of the list. \param candidates how many candidates are processed at once */

@@ -38,7 +38,7 @@ public:
   SumForces(const PreTransformArguments & a,
             std::int64_t                  count,
             const Memory *                points,
-            const Memory &                displacement,
+            const Memory *                displacement,
             const Memory &                forces,
             Memory &                      partials) override
   {

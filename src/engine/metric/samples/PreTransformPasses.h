@@ -13,7 +13,7 @@
 namespace gpureg
 {
 
-/** Sums forces behind grids before an optimised linear transform, on one device. Files of this name implement it: src/host for the host,
+/** Sums the forces by which a linear transform is optimised, also behind grids, on one device. Files of this name implement it: src/host for the host,
  *  src/engine for all other devices. Every member throws Error where the device reports a failure. */
 class PreTransformPasses
 {
@@ -24,12 +24,12 @@ public:
   virtual int
   CountGroups(std::int64_t count) const = 0;
 
-  /** Sums forces. forces: float[3], one per sample; partials: float[a.groupCount][2·ForceSumCount]. */
+  /** Sums forces. displacement: null if samples are not moved; forces: float[3], one per sample; partials: float[a.groupCount][2·ForceSumCount]. */
   virtual void
   SumForces(const kernels::PreTransformArguments & a,
             std::int64_t                           count,
             const Memory *                         points,
-            const Memory &                         displacement,
+            const Memory *                         displacement,
             const Memory &                         forces,
             Memory &                               partials) = 0;
 };

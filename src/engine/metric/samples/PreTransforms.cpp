@@ -135,7 +135,13 @@ PreTransforms::Move(Memory & displacement)
 void
 PreTransforms::SumForces(const Memory & forces, const Memory & displacement, const Vector3 & centre)
 {
-  this->Sum(m_Samples, forces, m_IsFixedPoint ? *m_Displacement : displacement, centre);
+  this->Sum(m_Samples, forces, m_IsFixedPoint ? m_Displacement.get() : &displacement, centre);
+}
+
+void
+PreTransforms::SumForcesUnmoved(const MovedSamples & samples, const Memory & forces, const Vector3 & centre)
+{
+  this->Sum(samples, forces, nullptr, centre);
 }
 
 void
@@ -150,21 +156,25 @@ PreTransforms::SumForcesAt(const MovedSamples & places, const Memory & forces, c
     ReserveExactly(m_Queue, m_PlaceDisplacement, 3 * sizeof(float) * static_cast<std::size_t>(places.GetCount()));
     this->MoveInFloats(places, *m_PlaceDisplacement);
   }
-  this->Sum(places, forces, *m_PlaceDisplacement, centre);
+  this->Sum(places, forces, m_PlaceDisplacement.get(), centre);
 }
 
 void
 PreTransforms::Sum(const MovedSamples & samples,
                    const Memory &       forces,
-                   const Memory &       displacement,
+                   const Memory *       displacement,
                    const Vector3 &      centre)
 {
   m_GroupCount = m_Passes->CountGroups(samples.GetCount());
   Reserve(m_Queue, m_Partials, sizeof(float) * 2 * kernels::ForceSumCount * static_cast<std::size_t>(m_GroupCount));
   kernels::PreTransformArguments a = this->MakeArguments(samples);
   a.groupCount = m_GroupCount;
-  const Matrix3 toVirtual = Invert(m_FromVirtual);
-  std::copy(toVirtual.begin(), toVirtual.end(), a.toVirtual);
+  a.areMoved = displacement != nullptr;
+  if (displacement != nullptr)
+  {
+    const Matrix3 toVirtual = Invert(m_FromVirtual);
+    std::copy(toVirtual.begin(), toVirtual.end(), a.toVirtual);
+  }
   std::copy(centre.begin(), centre.end(), a.centre);
   m_Passes->SumForces(a, samples.GetCount(), samples.points, displacement, forces, *m_Partials);
 }

@@ -54,6 +54,10 @@ public:
   void
   SumForcesAt(const MovedSamples & places, const Memory & forces, const Vector3 & centre);
 
+  /** Enqueues the sums of forces about samples that no grid moves. */
+  void
+  SumForcesUnmoved(const MovedSamples & samples, const Memory & forces, const Vector3 & centre);
+
   /** Downloads the sums. */
   Sums
   DownloadSums();
@@ -68,8 +72,9 @@ private:
   MoveInFixedPoint(const MovedSamples & samples, MemoryPointer & fixedPointMoves, MemoryPointer & displacement);
   void
   MoveInFloats(const MovedSamples & samples, Memory & displacement);
+  /** \param displacement null if no grid moves the samples */
   void
-  Sum(const MovedSamples & samples, const Memory & forces, const Memory & displacement, const Vector3 & centre);
+  Sum(const MovedSamples & samples, const Memory & forces, const Memory * displacement, const Vector3 & centre);
 
   Queue &                             m_Queue;
   std::unique_ptr<PreTransformPasses> m_Passes;

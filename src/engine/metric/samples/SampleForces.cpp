@@ -48,7 +48,12 @@ SampleForces::ApplyAdjoint(const Memory & forces, MemoryPointer & controlForces)
 void
 SampleForces::Sum(const Memory & forces)
 {
-  if (this->HasPlaces())
+  if (!m_Mover.HasPreTransforms())
+  {
+    const MovedSamples places = this->HasPlaces() ? this->GetMovedPlaces() : m_Samples.GetMoved(m_Arrays);
+    m_Mover.GetPreTransforms().SumForcesUnmoved(places, forces, m_Samples.GetCentre());
+  }
+  else if (this->HasPlaces())
   {
     m_Mover.GetPreTransforms().SumForcesAt(this->GetMovedPlaces(), forces, m_Samples.GetCentre());
   }

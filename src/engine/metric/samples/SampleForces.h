@@ -11,7 +11,7 @@ namespace gpureg
 {
 
 /** Stores the force of each sample, float[3], and sums forces for the derivative: by the adjoint B-spline interpolation to control points,
- *  or about the samples displaced by fixed pre-transforms. */
+ *  or about the samples, displaced by fixed pre-transforms if there are any. */
 class SampleForces
 {
 public:
@@ -68,7 +68,7 @@ public:
   bool
   ApplyAdjoint(const Memory & forces, MemoryPointer & controlForces);
 
-  /** Enqueues the sums of forces, float[3] per sample or place, about the samples displaced by the fixed pre-transforms. */
+  /** Enqueues the sums of forces, float[3] per sample or place, about the samples, displaced by the fixed pre-transforms if there are any. */
   void
   Sum(const Memory & forces);
 

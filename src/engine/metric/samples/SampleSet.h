@@ -132,13 +132,6 @@ public:
     m_Mover.CheckAreMoved();
   }
 
-  /** Returns true if the last mapping had fixed pre-transforms. */
-  bool
-  HasPreTransforms() const
-  {
-    return m_Mover.HasPreTransforms();
-  }
-
   SampleForces &
   GetForces()
   {

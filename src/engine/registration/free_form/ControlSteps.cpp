@@ -24,6 +24,13 @@ MoveByAdam(Queue & queue, const kernels::ControlStep & a, std::int64_t count, co
 }
 
 void
+InformEvaluated(
+  Queue & queue, const kernels::PairInformation & a, const Memory & evaluated, std::int64_t place, Memory & informed)
+{
+  ForEachItem<kernels::InformEvaluatedKernel>(queue, 1, a, Input<float>(&evaluated, place), Output<float>(informed));
+}
+
+void
 CopyValue(Queue & queue, const StepArrays & arrays)
 {
   ForEachItem<kernels::CopyValueKernel>(queue,

@@ -37,6 +37,12 @@ struct StepArrays
 void
 MoveByAdam(Queue & queue, const kernels::ControlStep & a, std::int64_t count, const StepArrays & arrays);
 
+/** Enqueues the numbers of a pair's share in a cost; see kernels::InformEvaluated. evaluated: float, from place on; informed: float, as
+ *  many as kernels::EvaluatedNumbers. */
+void
+InformEvaluated(
+  Queue & queue, const kernels::PairInformation & a, const Memory & evaluated, std::int64_t place, Memory & informed);
+
 /** Enqueues the copy of an evaluation's value to values[valuePlace]. */
 void
 CopyValue(Queue & queue, const StepArrays & arrays);

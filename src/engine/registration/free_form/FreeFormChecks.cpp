@@ -2,6 +2,7 @@
 #include "engine/registration/free_form/FreeFormChecks.h"
 
 #include "engine/registration/free_form/FreeFormGeometry.h"
+#include "engine/registration/free_form/FreeFormPairs.h"
 #include "engine/metric/SimilarityChoices.h"
 #include "engine/core/NumberNames.h"
 #include "engine/transform/InitialChain.h"
@@ -49,7 +50,7 @@ namespace
 {
 /** \throws BadInputError for a number of samples that the similarity or the optimizer does not support */
 void
-CheckSamples(const FreeFormSettings & settings)
+CheckSamples(const FreeFormSettings & settings, bool hasFurther)
 {
   constexpr std::int64_t mostSamples = std::numeric_limits<std::int32_t>::max();
   if (settings.samples < 0 || settings.samples > mostSamples)
@@ -66,6 +67,10 @@ CheckSamples(const FreeFormSettings & settings)
   {
     throw BadInputError("a conjugate gradient's lines are of one function; set 0 samples, or another optimizer");
   }
+  if (settings.samples > 0 && hasFurther)
+  {
+    throw BadInputError("several pairs of images take all voxels; set 0 samples");
+  }
 }
 } // namespace
 
@@ -77,11 +82,21 @@ CheckSettings(const FreeFormProblem & problem, const FreeFormSettings & settings
     throw BadInputError("images of " + std::to_string(problem.dimension) + " dimensions; give 2 or 3");
   }
   CheckMapsPoints(problem.initial);
-  CheckServes("similarity", settings.similarity, &SimilarityDescription::isForFreeForm);
   // GetName() throws if there is no such optimizer.
   GetName(settings.optimizer);
-  CheckSettings(GetSimilarity(settings));
-  CheckSamples(settings);
+  const std::vector<FurtherPair> pairs = ListPairs(problem, settings);
+  for (std::size_t number = 0; number < pairs.size(); ++number)
+  {
+    WithPairNamed(number, [&] {
+      CheckServes("similarity", pairs[number].similarity.kind, &SimilarityDescription::isForFreeForm);
+      CheckSettings(pairs[number].similarity);
+      if (!(pairs[number].weight >= 0 && std::isfinite(pairs[number].weight)))
+      {
+        throw BadInputError("a pair's weight is at least 0, not " + std::to_string(pairs[number].weight));
+      }
+    });
+  }
+  CheckSamples(settings, !problem.further.empty());
   if (settings.levels < 0 || settings.levels > MostLevels)
   {
     throw BadInputError("a pyramid has 1 to " + std::to_string(MostLevels) +

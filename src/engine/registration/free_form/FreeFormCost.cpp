@@ -4,7 +4,7 @@
 #include "gpureg/core/Error.h"
 
 #include "engine/registration/free_form/FreeFormChecks.h"
-#include "engine/core/Matrix3.h"
+#include "engine/registration/free_form/FreeFormPairs.h"
 
 #include <algorithm>
 #include <limits>
@@ -13,6 +13,16 @@
 namespace gpureg
 {
 
+namespace
+{
+/** Returns true if a similarity's value is one of samples. Without samples it may also be not a number. */
+bool
+HasSamples(float value)
+{
+  return value > GPUREG_NO_EVALUATED_VALUE;
+}
+} // namespace
+
 FreeFormCost::FreeFormCost(const FreeFormProblem &  problem,
                            const FreeFormSettings & settings,
                            int                      slots,
@@ -20,55 +30,19 @@ FreeFormCost::FreeFormCost(const FreeFormProblem &  problem,
   : m_Settings(settings)
   , m_Level(level)
 {
-  this->ComputeMaps(problem);
-  this->PrepareSimilarity();
+  const std::vector<WeighedPair> pairs = ListWeighedPairs(problem, settings);
+  for (std::size_t place = 0; place < pairs.size(); ++place)
+  {
+    m_Numbers.push_back(pairs[place].number);
+    m_Pairs.emplace_back(problem, pairs[place], level.grid, pairs.size() > 1, level.GetPair(place));
+  }
   this->PreparePenalties(problem, slots);
   Queue & queue = *level.core.queue;
   for (MemoryPointer * array : { &level.controlForces, &level.penalty, &level.firstMeans, &level.secondMeans })
   {
     ReserveExactly(queue, *array, sizeof(kernels::float4) * static_cast<std::size_t>(CountOf(level.grid.size)));
   }
-  ReserveExactly(queue, level.values, static_cast<std::size_t>(slots) * sizeof(float));
-}
-
-void
-FreeFormCost::ComputeMaps(const FreeFormProblem & problem)
-{
-  const bool     isByIndex = !m_Level.similarity->GetDescription().HasNeighborhoods();
-  const IndexMap movingToPoint = Compose(problem.moving.indexToPoint, m_Level.moving.GetToImage());
-  const auto &   initial = problem.initial;
-  ChainedGrid &  chain = m_Mapping.chain;
-  chain.pointToInput = InvertMap(movingToPoint);
-  m_VoxelToPoint = Compose(problem.fixed.indexToPoint, m_Level.fixed.GetToImage());
-  IndexMap affine = Compose(initial.first, m_VoxelToPoint);
-  for (const ChainStep & step : initial.steps)
-  {
-    affine = Compose(step.map, affine);
-  }
-  m_VoxelToMoving = Compose(chain.pointToInput, affine);
-  m_VoxelToGrid = Compose(InvertMap(m_Level.grid.toImage), m_Level.fixed.GetToImage());
-  const IndexMap & next = initial.steps.empty() ? chain.pointToInput : initial.steps.front().grid.toGrid;
-  m_Mapping.displacementToIndex = Compose(next, initial.first).matrix;
-  m_Mapping.forcesFollowChain = m_Mapping.derivesChain = !initial.steps.empty();
-  m_Mapping.movingIndexToPoint = isByIndex ? IndexMap().matrix : movingToPoint.matrix;
-  m_ForcesToGradient =
-    Transpose(isByIndex || m_Mapping.forcesFollowChain ? m_Mapping.displacementToIndex : initial.first.matrix);
-  chain.transform = MakeLevelChain(problem);
-  m_Mapping.spline.emplace();
-  m_Mapping.spline->dimension = problem.dimension;
-  m_Mapping.spline->grid.order = FreeFormOrder;
-  m_Mapping.spline->grid.size = m_Level.grid.size;
-}
-
-void
-FreeFormCost::PrepareSimilarity()
-{
-  const IndexMap & toVoxel = m_Level.similarity->GetSampleToVoxel();
-  m_Mapping.toMoving = Compose(m_VoxelToMoving, toVoxel);
-  m_Mapping.spline->grid.toGrid = Compose(m_VoxelToGrid, toVoxel);
-  m_Mapping.chain.size = m_Level.core.samples.GetFixed().virtualSize;
-  m_Mapping.chain.outputToPoint = Compose(m_VoxelToPoint, toVoxel);
-  m_Level.similarity->Prepare(m_Mapping);
+  ReserveExactly(queue, level.values, static_cast<std::size_t>(slots) * m_Pairs.size() * sizeof(float));
 }
 
 void
@@ -77,7 +51,7 @@ FreeFormCost::Draw(std::uint32_t iteration)
   if (m_Level.similarity->DrawsSamples())
   {
     m_Level.similarity->Draw(iteration);
-    this->PrepareSimilarity();
+    this->GetFirst().Prepare();
   }
 }
 
@@ -87,8 +61,17 @@ FreeFormCost::TakeAllVoxels()
   if (m_Level.similarity->DrawsSamples())
   {
     m_Level.similarity->TakeAllVoxels();
-    this->PrepareSimilarity();
+    this->GetFirst().Prepare();
   }
+}
+
+void
+FreeFormCost::SharePoints(FreeFormPairCost & pair)
+{
+  Memory & points = m_Level.core.samples.GetControlPoints().GetPoints();
+  m_Level.core.queue->Copy(pair.GetLevel().core.samples.GetControlPoints().GetPoints(),
+                           points,
+                           sizeof(kernels::float4) * static_cast<std::size_t>(CountOf(m_Level.grid.size)));
 }
 
 void
@@ -132,13 +115,13 @@ FreeFormCost::ForEachPenalty(int slot, const TWork & work)
 }
 
 StepArrays
-FreeFormCost::MakeArrays(int slot)
+FreeFormCost::MakeArrays(int slot, std::size_t place)
 {
   StepArrays arrays;
-  arrays.evaluated = &m_Level.similarity->GetEvaluated();
-  arrays.evaluatedPlace = m_Level.similarity->GetEvaluatedPlace();
+  arrays.evaluated = &m_Pairs[place].GetEvaluated();
+  arrays.evaluatedPlace = m_Pairs[place].GetEvaluatedPlace();
   arrays.values = m_Level.values.get();
-  arrays.valuePlace = slot;
+  arrays.valuePlace = static_cast<std::int64_t>(static_cast<std::size_t>(slot) * m_Pairs.size() + place);
   arrays.controlForces = m_Level.controlForces.get();
   arrays.firstMeans = m_Level.firstMeans.get();
   arrays.secondMeans = m_Level.secondMeans.get();
@@ -150,15 +133,28 @@ StepArrays
 FreeFormCost::EnqueueGradient(int slot)
 {
   using Use = ControlPenaltyTerm::GradientUse;
-  ControlPoints & points = m_Level.core.samples.GetControlPoints();
-  m_Level.core.samples.Move();
-  m_Level.similarity->EnqueueForces();
-  points.ApplyAdjoint(m_Level.similarity->GetForces(), m_ForcesToGradient, *m_Level.controlForces);
+  Queue &        queue = *m_Level.core.queue;
+  const Memory * sum = nullptr;
+  // The gradients of further pairs are added up where the penalties' gradient follows; that of the first one is added in the step.
+  for (std::size_t place = 1; place < m_Pairs.size(); ++place)
+  {
+    FreeFormPairCost & pair = m_Pairs[place];
+    this->SharePoints(pair);
+    pair.EnqueueForces(*m_Level.controlForces);
+    StepArrays arrays = this->MakeArrays(slot, place);
+    arrays.penalty = sum;
+    CopyValue(queue, arrays);
+    const auto unit = static_cast<float>(GetSimilarityWeight(m_Settings) * pair.GetLevel().similarity->GetForceUnit());
+    EnqueueCostGradient(queue, unit, CountOf(m_Level.grid.size), arrays, *m_Level.penalty);
+    sum = m_Level.penalty.get();
+  }
+  this->GetFirst().EnqueueForces(*m_Level.controlForces);
   StepArrays arrays = this->MakeArrays(slot);
+  arrays.penalty = sum;
   this->ForEachPenalty(slot,
                        [&](const WeightedPenalty & penalty, ControlPenaltyTerm & term, double unit, std::int64_t its) {
                          term.ComputeValueAndGradient(penalty.kind,
-                                                      points.GetPoints(),
+                                                      m_Level.core.samples.GetControlPoints().GetPoints(),
                                                       *m_Level.penaltyValues,
                                                       its,
                                                       penalty.weight * unit,
@@ -178,9 +174,15 @@ FreeFormCost::GetSimilarityUnit() const
 void
 FreeFormCost::EnqueueValue(int slot)
 {
-  m_Level.core.samples.Move();
-  m_Level.similarity->EnqueueValue();
-  CopyValue(*m_Level.core.queue, this->MakeArrays(slot));
+  for (std::size_t place = 0; place < m_Pairs.size(); ++place)
+  {
+    if (place > 0)
+    {
+      this->SharePoints(m_Pairs[place]);
+    }
+    m_Pairs[place].EnqueueValue();
+    CopyValue(*m_Level.core.queue, this->MakeArrays(slot, place));
+  }
   this->ForEachPenalty(slot, [&](const WeightedPenalty & penalty, ControlPenaltyTerm & term, double, std::int64_t its) {
     term.ComputeValue(penalty.kind, m_Level.core.samples.GetControlPoints().GetPoints(), *m_Level.penaltyValues, its);
   });
@@ -189,30 +191,41 @@ FreeFormCost::EnqueueValue(int slot)
 std::vector<double>
 FreeFormCost::Download(int count)
 {
-  std::vector<float> values(static_cast<std::size_t>(count));
+  const std::size_t  pairs = m_Pairs.size();
+  std::vector<float> values(static_cast<std::size_t>(count) * pairs);
   m_Level.core.queue->Download(values.data(), *m_Level.values, sizeof(float) * values.size());
-  // Without samples the value may also be not a number.
-  const auto hasSamples = [](float value) { return value > GPUREG_NO_EVALUATED_VALUE; };
-  const bool areDrawn = m_Settings.samples > 0;
-  if (areDrawn ? std::none_of(values.begin(), values.end(), hasSamples)
-               : !std::all_of(values.begin(), values.end(), hasSamples))
+  this->CheckHaveSamples(values);
+  // If samples are drawn in each iteration, some draws may miss a small mask. Such an iteration has no cost and no forces.
+  std::vector<double> costs;
+  for (auto value = values.begin(); value != values.end();)
   {
-    throw BadInputError(std::string("no ") + (areDrawn ? "sample" : "voxel") +
+    double cost = 0;
+    for (const FreeFormPairCost & pair : m_Pairs)
+    {
+      cost += HasSamples(*value) ? GetSimilarityWeight(m_Settings) * pair.ComputeCost(*value)
+                                 : std::numeric_limits<double>::quiet_NaN();
+      ++value;
+    }
+    costs.push_back(cost);
+  }
+  this->AddPenalties(costs);
+  return costs;
+}
+
+void
+FreeFormCost::CheckHaveSamples(const std::vector<float> & values) const
+{
+  const bool areDrawn = m_Settings.samples > 0;
+  const auto missing = std::find_if_not(values.begin(), values.end(), HasSamples);
+  if (areDrawn ? std::none_of(values.begin(), values.end(), HasSamples) : missing != values.end())
+  {
+    const auto place = static_cast<std::size_t>(missing - values.begin()) % m_Pairs.size();
+    throw BadInputError(NamePair(m_Numbers[place]) + "no " + (areDrawn ? "sample" : "voxel") +
                         " of the fixed image is mapped into the moving image, or all of them are outside of a mask: "
                         "begin with a transform "
                         "that brings them together" +
                         (areDrawn ? ", or take more samples" : "") + "; of images of few voxels, take fewer levels");
   }
-  // If samples are drawn in each iteration, some draws may miss a small mask. Such an iteration has no cost and no forces.
-  std::vector<double> costs;
-  for (const float value : values)
-  {
-    costs.push_back(hasSamples(value)
-                      ? GetSimilarityWeight(m_Settings) * m_Level.similarity->GetDescription().sign * value
-                      : std::numeric_limits<double>::quiet_NaN());
-  }
-  this->AddPenalties(costs);
-  return costs;
 }
 
 void

@@ -4,14 +4,16 @@
 
 #include "engine/registration/free_form/ControlSteps.h"
 #include "engine/registration/free_form/FreeFormLevel.h"
+#include "engine/registration/free_form/FreeFormPairCost.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace gpureg
 {
 
-/** The cost of a level as a function of its control points: similarity and penalties (Modat 2010, equation 1). Evaluations are enqueued,
+/** The cost of a level as a function of its control points: similarities and penalties (Modat 2010, equation 1). Evaluations are enqueued,
  *  and their values are stored in slots on the device until Download(). */
 class FreeFormCost
 {
@@ -45,15 +47,23 @@ public:
   Download(int count);
 
 private:
+  FreeFormPairCost &
+  GetFirst()
+  {
+    return m_Pairs.front();
+  }
+
+  /** Copies the control points to a further pair. */
   void
-  ComputeMaps(const FreeFormProblem & problem);
-  /** Prepares the similarity for its current samples. */
-  void
-  PrepareSimilarity();
+  SharePoints(FreeFormPairCost & pair);
   void
   PreparePenalties(const FreeFormProblem & problem, int slots);
+  /** \param place the pair's among all pairs */
   StepArrays
-  MakeArrays(int slot);
+  MakeArrays(int slot, std::size_t place = 0);
+  /** \throws BadInputError if no voxel or sample of a pair's fixed image is mapped into its moving image */
+  void
+  CheckHaveSamples(const std::vector<float> & values) const;
   /** Calls work(penalty, term, unit, slot) for each penalty whose weight is not 0. */
   template <typename TWork>
   void
@@ -61,13 +71,10 @@ private:
   void
   AddPenalties(std::vector<double> & costs);
 
-  const FreeFormSettings & m_Settings;
-  FreeFormLevel &          m_Level;
-  IndexMap                 m_VoxelToPoint; // from the level's fixed image
-  IndexMap                 m_VoxelToMoving;
-  IndexMap                 m_VoxelToGrid;
-  SampleMapping            m_Mapping;
-  Matrix3                  m_ForcesToGradient{};
+  const FreeFormSettings &      m_Settings;
+  FreeFormLevel &               m_Level;
+  std::vector<std::size_t>      m_Numbers; // of the pairs
+  std::vector<FreeFormPairCost> m_Pairs;
 };
 
 } // namespace gpureg

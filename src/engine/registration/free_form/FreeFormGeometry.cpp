@@ -2,6 +2,7 @@
 #include "engine/registration/free_form/FreeFormGeometry.h"
 
 #include "engine/core/Matrix3.h"
+#include "engine/registration/free_form/FreeFormPairs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,7 +29,7 @@ CountUsefulLevels(const FreeFormProblem & problem, const FreeFormSettings & sett
 {
   constexpr int          mostLevels = 4;
   constexpr std::int64_t leastOfAny = 256;
-  const std::int64_t     least = std::max(leastOfAny, ComputeLeastVoxels(settings));
+  const std::int64_t     least = std::max(leastOfAny, ComputeLeastVoxels(problem, settings));
   int                    levels = 1;
   // If axes have few voxels, a level may equal the one before.
   while (levels < mostLevels && CountLevelVoxels(problem, shares, levels) >= least &&
@@ -41,11 +42,16 @@ CountUsefulLevels(const FreeFormProblem & problem, const FreeFormSettings & sett
 } // namespace
 
 std::int64_t
-ComputeLeastVoxels(const FreeFormSettings & settings)
+ComputeLeastVoxels(const FreeFormProblem & problem, const FreeFormSettings & settings)
 {
-  const SimilarityDescription & similarity = Describe(settings.similarity);
-  const std::int64_t            bins = similarity.HasBins() ? settings.bins : 0;
-  return similarity.HasJointHistogram() ? bins * bins / 4 : 16 * bins;
+  std::int64_t least = 0;
+  for (const WeighedPair & one : ListWeighedPairs(problem, settings))
+  {
+    const SimilarityDescription & similarity = Describe(one.pair.similarity.kind);
+    const std::int64_t            bins = similarity.HasBins() ? one.pair.similarity.bins : 0;
+    least = std::max(least, similarity.HasJointHistogram() ? bins * bins / 4 : 16 * bins);
+  }
+  return least;
 }
 
 std::int64_t
@@ -107,15 +113,37 @@ MakeLevelGrid(const FreeFormProblem & problem, const FreeFormSettings & settings
   return grid;
 }
 
+IndexMap
+MakeImageToGrid(const FreeFormProblem & problem, const RegisteredImage & fixed, const LevelGrid & grid)
+{
+  const IndexMap   toGrid = InvertMap(grid.toImage);
+  const IndexMap & first = problem.fixed.indexToPoint;
+  if (fixed.indexToPoint.matrix == first.matrix && fixed.indexToPoint.offset == first.offset)
+  {
+    return toGrid;
+  }
+  // What rounding leaves beside the diagonal would make parallel grids oblique, for which there are no tables.
+  constexpr double rounding = 1e-7; // voxels, along the image
+  IndexMap         toFirst = Compose(InvertMap(first), fixed.indexToPoint);
+  for (std::size_t entry = 0; entry < toFirst.matrix.size(); ++entry)
+  {
+    if (entry % 4 != 0 && std::abs(toFirst.matrix[entry]) * fixed.size[entry % 3] < rounding)
+    {
+      toFirst.matrix[entry] = 0;
+    }
+  }
+  return Compose(toGrid, toFirst);
+}
+
 TransformChain
-MakeLevelChain(const FreeFormProblem & problem)
+MakeLevelChain(const FreeFormProblem & problem, const RegisteredImage & moving)
 {
   TransformChain chain = problem.initial;
   chain.dimension = problem.dimension;
   if (!chain.steps.empty())
   {
     DisplacementGrid voxels;
-    voxels.toGrid = InvertMap(problem.moving.indexToPoint);
+    voxels.toGrid = InvertMap(moving.indexToPoint);
     voxels.vectors = [](std::int64_t, std::int64_t, double *) {};
     chain.Append(std::move(voxels));
   }

@@ -35,7 +35,7 @@ CompleteSettings(const FreeFormProblem & problem, const FreeFormSettings & setti
 
 /** Returns the least number of voxels of a level; see FreeFormResult::leastVoxels. */
 std::int64_t
-ComputeLeastVoxels(const FreeFormSettings & settings);
+ComputeLeastVoxels(const FreeFormProblem & problem, const FreeFormSettings & settings);
 
 /** Returns an upper bound of the number of a level's voxels: the voxels in the fixed image's mask, limited to the volume of the moving
  *  image. */
@@ -46,14 +46,19 @@ CountLevelVoxels(const FreeFormProblem & problem, const MaskShares & shares, int
 Size
 ComputeLevelFactors(const FreeFormProblem & problem, const RegisteredImage & image, int level);
 
+/** Returns the map from indices of a pair's fixed image to those of a level's control points. \param fixed the problem's fixed image, or
+ *  that of a further pair */
+IndexMap
+MakeImageToGrid(const FreeFormProblem & problem, const RegisteredImage & fixed, const LevelGrid & grid);
+
 LevelGrid
 MakeLevelGrid(const FreeFormProblem & problem, const FreeFormSettings & settings, int level);
 
 /** Returns the initial transform with vectors that are equal at all levels, so that they are uploaded once. The vectors of a chain's last
  *  grid are stored in the units of the next grid; here a further grid of the moving image's voxels, which displaces nothing, supplies that
- *  unit. */
+ *  unit. \param moving the problem's moving image, or that of a further pair */
 TransformChain
-MakeLevelChain(const FreeFormProblem & problem);
+MakeLevelChain(const FreeFormProblem & problem, const RegisteredImage & moving);
 
 } // namespace gpureg
 

@@ -5,32 +5,41 @@
 #include "engine/penalty/ControlPenaltyTerm.h"
 #include "engine/registration/free_form/FreeFormChecks.h"
 #include "engine/registration/free_form/FreeFormGeometry.h"
-#include "engine/filter/ImageLevel.h"
-#include "engine/registration/LevelSimilarity.h"
-#include "engine/metric/MetricCore.h"
+#include "engine/registration/free_form/FreeFormPairLevel.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace gpureg
 {
 
-/** The arrays of the current level on the device. All levels use these arrays, which are as large as the finest level requires, and stay
- *  for the next registration; see Queue::KeepLargerArrays(). */
-struct FreeFormLevel
+/** The arrays of the current level on the device, of which the base class has those of the first pair. All levels use these arrays, which
+ *  are as large as the finest level requires, and stay for the next registration; see Queue::KeepLargerArrays(). */
+struct FreeFormLevel : FreeFormPairLevel
 {
-  FreeFormLevel(const FreeFormSettings &         settings,
-                const std::shared_ptr<Backend> & backend,
-                const std::shared_ptr<Queue> &   queue)
-    : core(backend, queue)
-    , similarity(MakeLevelSimilarity(core, GetSimilarity(settings), { settings.samples, settings.seed }))
-    , fixed(*queue, backend->GetDescription().name, &core.samples.GetControlPoints().GetScratch())
-    , moving(*queue, backend->GetDescription().name, &core.samples.GetControlPoints().GetScratch())
-    , fixedMask(*queue, backend->GetDescription().name, &core.samples.GetControlPoints().GetScratch())
-    , movingMask(*queue, backend->GetDescription().name, &core.samples.GetControlPoints().GetScratch())
+  /** \param others the similarities of further pairs */
+  FreeFormLevel(const FreeFormSettings &                settings,
+                const std::vector<SimilaritySettings> & others,
+                const std::shared_ptr<Backend> &        backend,
+                const std::shared_ptr<Queue> &          queue)
+    : FreeFormPairLevel(GetSimilarity(settings), { settings.samples, settings.seed }, backend, queue)
     , bending(*queue, &nodeDerivatives)
     , penalties(*queue, &nodeDerivatives)
-  {}
+  {
+    for (const SimilaritySettings & other : others)
+    {
+      further.push_back(std::make_unique<FreeFormPairLevel>(other, SampleDraws{}, backend, queue));
+    }
+  }
+
+  /** Returns a pair's arrays, by its place among all pairs. */
+  FreeFormPairLevel &
+  GetPair(std::size_t place)
+  {
+    return place == 0 ? *this : *further[place - 1];
+  }
 
   ControlPenaltyTerm &
   GetTerm(PenaltyKind kind)
@@ -49,14 +58,10 @@ struct FreeFormLevel
   std::int64_t
   GetDeviceBytes() const
   {
-    std::int64_t bytes = core.samples.GetDeviceBytes();
-    for (const ImageLevel * image : { &fixed, &moving, &fixedMask, &movingMask })
+    std::int64_t bytes = FreeFormPairLevel::GetDeviceBytes();
+    for (const auto & pair : further)
     {
-      bytes += static_cast<std::int64_t>(image->GetDeviceBytes());
-    }
-    for (const MemoryPointer * array : core.ownArrays)
-    {
-      bytes += static_cast<std::int64_t>(SizeOf(*array));
+      bytes += pair->GetDeviceBytes();
     }
     for (const MemoryPointer * array : { &nodeDerivatives,
                                          &coarsePoints,
@@ -73,12 +78,7 @@ struct FreeFormLevel
     return bytes;
   }
 
-  MetricCore                       core;
-  std::unique_ptr<LevelSimilarity> similarity;
-  ImageLevel                       fixed;
-  ImageLevel                       moving;
-  ImageLevel                       fixedMask;
-  ImageLevel                       movingMask;
+  std::vector<std::unique_ptr<FreeFormPairLevel>> further;
   /** Has no points before the first level. */
   LevelGrid grid;
   /** The shortest edge of the level's voxels in mm, and that of the finest level's. */
@@ -97,7 +97,7 @@ struct FreeFormLevel
   MemoryPointer penalty;
   MemoryPointer firstMeans;
   MemoryPointer secondMeans;
-  /** float: the similarities. */
+  /** float: the similarities, of all pairs for each stored cost. */
   MemoryPointer values;
   /** float[kernels::LineNumbers]. */
   MemoryPointer lineNumbers;

@@ -7,6 +7,7 @@
 #include "engine/registration/free_form/FreeFormDescent.h"
 #include "engine/registration/free_form/FreeFormGeometry.h"
 #include "engine/registration/free_form/FreeFormLevel.h"
+#include "engine/registration/free_form/FreeFormPairs.h"
 #include "engine/runtime/Backend.h"
 
 #include <algorithm>
@@ -31,16 +32,16 @@ public:
     : m_Problem(problem)
     , m_Settings(settings)
     , m_Queue(queue)
-    , m_Level(settings, backend, queue)
-    , m_All(settings, backend, queue)
+    , m_Pairs(ListWeighedPairs(problem, settings))
+    , m_Level(settings, ListFurtherSimilarities(problem, settings), backend, queue)
+    , m_All(settings, {}, backend, queue)
     , m_Check(*queue, backend->GetDescription().name)
   {}
 
   MemoryPlan
   Plan()
   {
-    const std::size_t fixed = PlanRegisteredImage(m_Problem.fixed, m_Settings.fixedRange, "fixed", m_Ledger);
-    const std::size_t moving = PlanRegisteredImage(m_Problem.moving, m_Settings.movingRange, "moving", m_Ledger);
+    const std::size_t         images = PlanPairs(ListPairs(m_Problem, m_Settings), m_Ledger);
     std::vector<PlannedLevel> levels;
     for (int number = m_Settings.levels - 1; number >= 0; --number)
     {
@@ -59,7 +60,7 @@ public:
     }
     MemoryPlan plan = MakePlan(m_Ledger);
     plan.levels = std::move(levels);
-    plan.images = fixed + moving;
+    plan.images = images;
     return plan;
   }
 
@@ -67,44 +68,56 @@ private:
   void
   PlanLevel(int number)
   {
+    m_Level.grid = MakeLevelGrid(m_Problem, m_Settings, number);
+    for (std::size_t place = 0; place < m_Pairs.size(); ++place)
+    {
+      this->PlanPair(m_Pairs[place], m_Level.GetPair(place), number);
+    }
+    this->PlanControls(number);
+  }
+
+  void
+  PlanPair(const WeighedPair & pair, FreeFormPairLevel & level, int number)
+  {
+    const std::string name = pair.number == 0 ? "" : "pair " + std::to_string(pair.number + 1) + " ";
     const auto plan = [&](const RegisteredImage & image, const char * which, ImageLevel & made, ImageLevel & mask) {
       return PlanLevelImage(*m_Queue,
                             image,
                             ComputeLevelFactors(m_Problem, image, number),
                             true,
-                            std::string("levels of images: ") + which,
-                            "similarity: scratch",
+                            "levels of images: " + name + which,
+                            name + "similarity: scratch",
                             made,
                             mask,
                             m_Ledger);
     };
-    const LevelImage fixed = plan(m_Problem.fixed, "fixed", m_Level.fixed, m_Level.fixedMask);
-    const LevelImage moving = plan(m_Problem.moving, "moving", m_Level.moving, m_Level.movingMask);
-    m_Level.grid = MakeLevelGrid(m_Problem, m_Settings, number);
-    this->PlanSimilarity(*m_Level.similarity, fixed, moving);
-    this->PlanControls(number);
+    const LevelImage fixed = plan(pair.pair.fixed, "fixed", level.fixed, level.fixedMask);
+    const LevelImage moving = plan(pair.pair.moving, "moving", level.moving, level.movingMask);
+    this->PlanSimilarity(pair.pair, *level.similarity, fixed, moving, name);
     if (number == 0 && m_Settings.samples > 0)
     {
       // The displacements of the result are computed at all voxels.
-      FreeFormSettings ofAll = m_Settings;
-      ofAll.samples = 0;
-      const auto similarity = MakeLevelSimilarity(m_All.core, GetSimilarity(ofAll), {});
-      this->PlanSimilarity(*similarity, fixed, moving);
+      const auto similarity = MakeLevelSimilarity(m_All.core, pair.pair.similarity, {});
+      this->PlanSimilarity(pair.pair, *similarity, fixed, moving, name);
     }
   }
 
   void
-  PlanSimilarity(LevelSimilarity & similarity, const LevelImage & fixed, const LevelImage & moving)
+  PlanSimilarity(const FurtherPair & pair,
+                 LevelSimilarity &   similarity,
+                 const LevelImage &  fixed,
+                 const LevelImage &  moving,
+                 const std::string & name)
   {
     SampleMapping mapping;
-    mapping.chain.transform = MakeLevelChain(m_Problem);
+    mapping.chain.transform = MakeLevelChain(m_Problem, pair.moving);
     mapping.derivesChain = !m_Problem.initial.steps.empty();
     mapping.spline.emplace();
     mapping.spline->dimension = m_Problem.dimension;
     mapping.spline->grid.order = FreeFormOrder;
     mapping.spline->grid.size = m_Level.grid.size;
-    similarity.PlanImages(fixed, moving, m_Problem.dimension, "similarity: ", m_Ledger);
-    similarity.PlanEvaluation(mapping, "similarity: ", m_Ledger);
+    similarity.PlanImages(fixed, moving, m_Problem.dimension, name + "similarity: ", m_Ledger);
+    similarity.PlanEvaluation(mapping, name + "similarity: ", m_Ledger);
   }
 
   /** Plans the arrays of control points, and of penalties. */
@@ -126,7 +139,7 @@ private:
     {
       m_Ledger.ReserveExactly(std::string("control points: ") + name, points);
     }
-    m_Ledger.ReserveExactly("control points: costs", static_cast<std::size_t>(slots) * sizeof(float));
+    m_Ledger.ReserveExactly("control points: costs", static_cast<std::size_t>(slots) * m_Pairs.size() * sizeof(float));
     if (number > 0)
     {
       m_Ledger.Reserve("control points: of the level before", points);
@@ -137,6 +150,7 @@ private:
   const FreeFormSettings & m_Settings;
   std::shared_ptr<Queue>   m_Queue;
   MemoryLedger             m_Ledger{ true };
+  std::vector<WeighedPair> m_Pairs;
   FreeFormLevel            m_Level;
   FreeFormLevel            m_All; // whose core describes all voxels
   AgreementCheck           m_Check;
@@ -182,7 +196,8 @@ PlanFreeFormWithChanges(const std::shared_ptr<Backend> & backend,
     changed.similarity = SimilarityKind::MeanSquares;
     consider("mean squares", changed);
   }
-  ForEachChangeOfImages(problem, [&](const char * what, const FreeFormProblem & its, const auto &) {
+  ForEachChangeOfImages(problem, [&](const char * what, FreeFormProblem its, const auto & change) {
+    ChangeFurther(its.further, change);
     considerProblem(what, its, settings);
   });
   return plan;

@@ -4,6 +4,8 @@
 #include "gpureg/core/Error.h"
 
 #include "engine/registration/Agreement.h"
+#include "engine/registration/Information.h"
+#include "engine/registration/LevelSamples.h"
 #include "engine/registration/MemoryPlanning.h"
 #include "engine/registration/free_form/ControlSteps.h"
 #include "engine/transform/ControlVectors.h"
@@ -13,10 +15,10 @@
 #include "engine/registration/free_form/FreeFormDescent.h"
 #include "engine/registration/free_form/FreeFormGeometry.h"
 #include "engine/registration/free_form/FreeFormLevel.h"
+#include "engine/registration/free_form/FreeFormPairs.h"
 #include "engine/registration/free_form/FreeFormPlan.h"
 #include "engine/core/Matrix3.h"
 #include "engine/filter/LevelGeometry.h"
-#include "engine/image/RangedImage.h"
 #include "engine/image/SummarizeImage.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/MakePasses.h"
@@ -40,8 +42,7 @@ public:
     : m_Backend(gpureg::GetBackend(deviceName))
     , m_Queue(m_Backend->CreateQueue())
     , m_Lines(MakePasses<LinePasses>(*m_Queue))
-    , m_Fixed(*m_Queue, this->GetName())
-    , m_Moving(*m_Queue, this->GetName())
+    , m_Ranged(*m_Queue, this->GetName())
     , m_Check(*m_Queue, this->GetName())
   {
     m_Queue->KeepLargerArrays();
@@ -62,8 +63,13 @@ public:
     const auto start = Clock::now();
     CheckSettings(problem, given);
     MarkAsOneSource(problem.initial, ++m_RegistrationNumber);
-    CheckImage(problem.fixed, "fixed", this->GetName());
-    CheckImage(problem.moving, "moving", this->GetName());
+    for (const WeighedPair & pair : ListWeighedPairs(problem, given))
+    {
+      WithPairNamed(pair.number, [&] {
+        CheckImage(pair.pair.fixed, "fixed", this->GetName());
+        CheckImage(pair.pair.moving, "moving", this->GetName());
+      });
+    }
     FreeIfMemoryIsShort(
       *m_Backend,
       *m_Queue,
@@ -75,13 +81,10 @@ public:
     m_IsRegistered = false;
     FreeFormResult result;
     Operate(*m_Queue, parallelFor, [&] {
-      problem.fixed = m_Fixed.Make(problem.fixed, "fixed", given.fixedRange, result.warnings);
-      problem.moving = m_Moving.Make(problem.moving, "moving", given.movingRange, result.warnings);
-      CheckVaries(*m_Queue, problem.fixed, "fixed");
-      CheckVaries(*m_Queue, problem.moving, "moving");
+      this->LimitRanges(given, problem, result.warnings);
       const MaskShares       shares{ this->ComputeMaskShare(problem.fixed), this->ComputeMaskShare(problem.moving) };
       const FreeFormSettings settings = CompleteSettings(problem, given, shares);
-      this->ReserveLevel(settings);
+      this->ReserveLevel(problem, settings);
       m_Level->coarseSize = {};
       for (int level = settings.levels - 1; level >= 0; --level)
       {
@@ -92,7 +95,7 @@ public:
       this->DownloadPoints(problem, result);
       this->FindWarnings(problem, shares, parallelFor, result);
     });
-    result.leastVoxels = ComputeLeastVoxels(given);
+    result.leastVoxels = ComputeLeastVoxels(problem, given);
     m_IsRegistered = true;
     result.milliseconds = MillisecondsSince(start);
     return result;
@@ -136,9 +139,8 @@ public:
   GetStatistics() const
   {
     EvaluationStatistics statistics = m_Queue->GetStatistics();
-    statistics.deviceBytes =
-      (m_Level ? m_Level->GetDeviceBytes() : 0) +
-      static_cast<std::int64_t>(m_Fixed.GetDeviceBytes() + m_Moving.GetDeviceBytes() + m_Check.GetDeviceBytes());
+    statistics.deviceBytes = (m_Level ? m_Level->GetDeviceBytes() : 0) +
+                             static_cast<std::int64_t>(m_Ranged.GetDeviceBytes() + m_Check.GetDeviceBytes());
     return statistics;
   }
 
@@ -155,8 +157,7 @@ private:
   Release()
   {
     m_Level.reset();
-    m_Fixed.Release();
-    m_Moving.Release();
+    m_Ranged.Release();
     m_Check.Release();
   }
 
@@ -172,17 +173,36 @@ private:
     return std::clamp(SummarizeImage(*m_Queue, mask.GetPrecision(), mask.GetCount(), *mask.GetMemory()).mean, 0.0, 1.0);
   }
 
+  /** Replaces the images by such whose values lie in their ranges, and drops pairs without a weight.
+   *  \throws BadInputError if an image is constant */
+  void
+  LimitRanges(const FreeFormSettings & settings, FreeFormProblem & problem, std::vector<std::string> & warnings)
+  {
+    const std::vector<FurtherPair> pairs = m_Ranged.Make(ListPairs(problem, settings), warnings);
+    SetPairs(pairs, problem);
+    for (const WeighedPair & pair : ListWeighedPairs(problem, settings))
+    {
+      WithPairNamed(pair.number, [&] {
+        CheckVaries(*m_Queue, pair.pair.fixed, "fixed");
+        CheckVaries(*m_Queue, pair.pair.moving, "moving");
+      });
+    }
+  }
+
   /** Makes the level's object, unless the last registration's one fits the settings. */
   void
-  ReserveLevel(const FreeFormSettings & settings)
+  ReserveLevel(const FreeFormProblem & problem, const FreeFormSettings & settings)
   {
+    const std::vector<SimilaritySettings> others = ListFurtherSimilarities(problem, settings);
     const bool isThere = m_Level && GetSimilarity(m_LevelSettings) == GetSimilarity(settings) &&
-                         m_LevelSettings.samples == settings.samples && m_LevelSettings.seed == settings.seed;
+                         m_LevelOthers == others && m_LevelSettings.samples == settings.samples &&
+                         m_LevelSettings.seed == settings.seed;
     if (!isThere)
     {
       m_Level.reset();
       m_LevelSettings = settings;
-      m_Level = std::make_unique<Level>(settings, m_Backend, m_Queue);
+      m_LevelOthers = others;
+      m_Level = std::make_unique<Level>(settings, others, m_Backend, m_Queue);
     }
   }
 
@@ -195,7 +215,7 @@ private:
   {
     const auto start = Clock::now();
     Level &    level = *m_Level;
-    this->MakeImages(problem, number, parallelFor, level);
+    this->MakeImages(problem, settings, number, parallelFor, level);
     level.grid = MakeLevelGrid(problem, settings, number);
     level.finestEdge = ComputeShortestEdge(problem.fixed, problem.dimension);
     level.edge = std::ldexp(level.finestEdge, number);
@@ -231,15 +251,47 @@ private:
 
   /** Makes a level's images and their summaries. */
   void
-  MakeImages(const FreeFormProblem & problem, int number, const ParallelFor & parallelFor, Level & level)
+  MakeImages(const FreeFormProblem &  problem,
+             const FreeFormSettings & settings,
+             int                      number,
+             const ParallelFor &      parallelFor,
+             Level &                  level)
   {
     const LevelMaker maker{ *m_Queue, *m_Lines, true };
     const auto       make = [&](const RegisteredImage & image, const char * name, auto & made, auto & mask) {
       return MakeLevelImage(maker, image, name, ComputeLevelFactors(problem, image, number), made, mask);
     };
-    const LevelImage fixed = make(problem.fixed, "fixed", level.fixed, level.fixedMask);
-    const LevelImage moving = make(problem.moving, "moving", level.moving, level.movingMask);
-    level.similarity->SetImages(fixed, moving, problem.dimension, number, parallelFor);
+    const std::vector<WeighedPair> pairs = ListWeighedPairs(problem, settings);
+    for (std::size_t place = 0; place < pairs.size(); ++place)
+    {
+      FreeFormPairLevel & pair = level.GetPair(place);
+      WithPairNamed(pairs[place].number, [&] {
+        const LevelImage fixed = make(pairs[place].pair.fixed, "fixed", pair.fixed, pair.fixedMask);
+        const LevelImage moving = make(pairs[place].pair.moving, "moving", pair.moving, pair.movingMask);
+        pair.similarity->SetImages(fixed, moving, problem.dimension, number, parallelFor);
+        const bool isCoarsest = number == settings.levels - 1;
+        if (isCoarsest && pairs.size() > 1 && pairs[place].pair.similarity.kind == SimilarityKind::MeanSquares)
+        {
+          pair.unrelatedSquare = this->FindUnrelatedSquare(fixed, moving);
+        }
+      });
+    }
+  }
+
+  /** Downloads the images of a level, and returns the mean square of differences of unrelated values. */
+  double
+  FindUnrelatedSquare(const LevelImage & fixed, const LevelImage & moving)
+  {
+    const std::vector<double> ofFixed = DownloadValues(*m_Queue, *fixed.image);
+    const std::vector<double> ofMoving = DownloadValues(*m_Queue, *moving.image);
+    const auto                bounds = [](const std::vector<double> & values) {
+      const auto both = std::minmax_element(values.begin(), values.end());
+      return std::make_pair(*both.first, *both.second);
+    };
+    const auto   a = bounds(ofFixed);
+    const auto   b = bounds(ofMoving);
+    const double range = std::max(a.second, b.second) - std::min(a.first, b.first);
+    return range * range * ComputeUnrelatedCost(SimilarityKind::MeanSquares, ofFixed, ofMoving);
   }
 
   /** Sets the control points to those of the level before, refined; at the first level to 0. */
@@ -350,14 +402,15 @@ private:
   std::shared_ptr<Backend>    m_Backend;
   std::shared_ptr<Queue>      m_Queue;
   std::unique_ptr<LinePasses> m_Lines;
-  RangedImage                 m_Fixed;
-  RangedImage                 m_Moving;
+  RangedPairs                 m_Ranged;
   AgreementCheck              m_Check;
   std::unique_ptr<Level>      m_Level;
   FreeFormSettings            m_LevelSettings;
-  bool                        m_IsRegistered = false;
-  std::uintptr_t              m_RegistrationNumber = 0;
-  bool                        m_IsTimed = false;
+  // The similarities of further pairs.
+  std::vector<SimilaritySettings> m_LevelOthers;
+  bool                            m_IsRegistered = false;
+  std::uintptr_t                  m_RegistrationNumber = 0;
+  bool                            m_IsTimed = false;
 };
 
 FreeFormRegistration::FreeFormRegistration(const std::string & deviceName)

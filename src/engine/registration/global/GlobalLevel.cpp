@@ -79,6 +79,12 @@ GlobalLevel::Begin(const PoseFrame &              frame,
   }
 }
 
+bool
+GlobalLevel::CanBeThinned() const
+{
+  return std::any_of(m_Pairs.begin(), m_Pairs.end(), [](const auto & pair) { return pair->CanBeThinned(); });
+}
+
 void
 GlobalLevel::Thin(int stride)
 {

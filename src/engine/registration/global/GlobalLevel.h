@@ -60,6 +60,10 @@ public:
         const ParallelFor &            parallelFor,
         const std::function<void()> &  onBatch);
 
+  /** Returns true if thinning leaves out voxels of some pair. */
+  bool
+  CanBeThinned() const;
+
   /** Evaluates every stride-th voxel from now on. */
   void
   Thin(int stride);

@@ -15,12 +15,10 @@
 #include "engine/metric/pairs/PairEvaluation.h"
 #include "engine/registration/global/MeasureByMetric.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <utility>
 
 namespace gpureg
 {
@@ -186,31 +184,6 @@ protected:
   }
 };
 
-/** Returns Σ f and Σ f ⊗ x of the forces on a grid's voxels, where x is a voxel's index. */
-ForceResult
-SumForces(const std::vector<float> & forces, const Size & size)
-{
-  ForceResult result;
-  auto        force = forces.begin();
-  for (int k = 0; k < size[2]; ++k)
-  {
-    for (int j = 0; j < size[1]; ++j)
-    {
-      for (int i = 0; i < size[0]; ++i)
-      {
-        for (std::size_t c = 0; c < 3; ++c, ++force)
-        {
-          result.forceSums[c] += *force;
-          result.forceSums[3 + c] += i * static_cast<double>(*force);
-          result.forceSums[6 + c] += j * static_cast<double>(*force);
-          result.forceSums[9 + c] += k * static_cast<double>(*force);
-        }
-      }
-    }
-  }
-  return result;
-}
-
 /** The mean correlation over neighborhoods (Avants 2008). Its derivative includes all neighborhoods that contain a voxel, whereas ITK's
  *  derivative includes the voxel's own neighborhood alone. */
 class NeighborhoodCorrelation : public MeasureByMetric<NeighborhoodCorrelationMetric>
@@ -240,14 +213,7 @@ public:
   {
     const NeighborhoodResult result =
       this->GetMetric().Evaluate(MakeLinearMapping(toMoving), m_Terms, Forces::OfEachSample, parallelFor);
-    const Size         size = this->GetFixed().image->GetSize();
-    std::vector<float> forces(3 * static_cast<std::size_t>(this->GetFixed().image->GetCount()));
-    this->GetMetric().TakeForces(
-      [&forces](std::int64_t first, std::int64_t count, const float * in) {
-        std::copy(in, in + 3 * count, forces.begin() + 3 * first);
-      },
-      parallelFor);
-    return this->MakeForces(this->MakeValue(result), SumForces(forces, size), 1.0 / result.count);
+    return this->MakeForces(this->MakeValue(result), this->GetMetric().SumForces(parallelFor), 1.0 / result.count);
   }
 
 private:
@@ -277,32 +243,6 @@ SumAlong(const ForceResult & forces, const IndexMap & change)
     sum += ofCentre * forces.forceSums[c];
   }
   return sum;
-}
-
-double
-ComputeUnrelatedCost(SimilarityKind kind, const std::vector<double> & fixed, const std::vector<double> & moving)
-{
-  const double unrelated = Describe(kind).unrelatedCost;
-  if (!std::isnan(unrelated))
-  {
-    return unrelated;
-  }
-  // The cost of pairs of each voxel with one that is far away: a prime step makes the order of the moving values arbitrary.
-  constexpr std::size_t step = 7919;
-  const auto            bounds = [](const std::vector<double> & values) {
-    const auto both = std::minmax_element(values.begin(), values.end());
-    return std::make_pair(*both.first, *both.second);
-  };
-  const auto   ofFixed = bounds(fixed);
-  const auto   ofMoving = bounds(moving);
-  const double range = std::max(ofFixed.second, ofMoving.second) - std::min(ofFixed.first, ofMoving.first);
-  double       sum = 0;
-  for (std::size_t n = 0; n < fixed.size(); ++n)
-  {
-    const double difference = std::abs(fixed[n] - moving[(n + 1) * step % moving.size()]) / range;
-    sum += kind == SimilarityKind::MeanSquares ? difference * difference : difference;
-  }
-  return sum / static_cast<double>(fixed.size());
 }
 
 std::unique_ptr<GlobalMeasure>

@@ -39,10 +39,6 @@ struct MeasuredForces : MeasuredValue
 double
 SumAlong(const ForceResult & forces, const IndexMap & change);
 
-/** Returns the cost of unrelated images. \param fixed, moving values of a level's images, in any order */
-double
-ComputeUnrelatedCost(SimilarityKind kind, const std::vector<double> & fixed, const std::vector<double> & moving);
-
 class GlobalMeasure
 {
 public:

@@ -5,7 +5,7 @@
 
 #include "engine/core/Matrix3.h"
 #include "engine/filter/LevelGeometry.h"
-#include "engine/registration/global/Information.h"
+#include "engine/registration/Information.h"
 
 #include <algorithm>
 #include <functional>
@@ -169,8 +169,7 @@ GlobalPairLevel::Thin(int stride, const ParallelFor & parallelFor)
 FixedSamples
 GlobalPairLevel::MakeSamples(int thinning)
 {
-  // Neighborhoods have all of their voxels.
-  const int    stride = Describe(m_Cost.kind).HasNeighborhoods() ? 1 : thinning;
+  const int    stride = this->CanBeThinned() ? thinning : 1;
   FixedSamples samples = MakeLevelSamples(m_Fixed.level);
   const Size   size = samples.virtualSize;
   IndexMap     toImage;

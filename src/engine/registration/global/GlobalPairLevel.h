@@ -100,6 +100,13 @@ public:
   void
   Begin(const PairShare & share, int stride, const ParallelFor & parallelFor);
 
+  /** Returns true if fewer voxels than all can be evaluated: neighborhoods have all of theirs. */
+  bool
+  CanBeThinned() const
+  {
+    return !Describe(m_Cost.kind).HasNeighborhoods();
+  }
+
   /** Evaluates every stride-th voxel from now on. */
   void
   Thin(int stride, const ParallelFor & parallelFor);

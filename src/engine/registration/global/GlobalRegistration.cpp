@@ -4,6 +4,7 @@
 #include "gpureg/core/Error.h"
 
 #include "engine/registration/Agreement.h"
+#include "engine/registration/Information.h"
 #include "engine/registration/MemoryPlanning.h"
 #include "engine/runtime/Backend.h"
 #include "engine/runtime/Operation.h"

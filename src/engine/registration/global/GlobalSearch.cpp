@@ -350,8 +350,9 @@ GlobalSearch::SearchAt2mm(PosedCost best)
 PosedCost
 GlobalSearch::SearchAt1mm(PosedCost best, const Pose & start)
 {
-  m_Stages.Begin(At1mm, Thinned);
-  GlobalLevel & level = this->BeginLevel(At1mm, 2);
+  const bool isThinned = m_Levels[At1mm]->CanBeThinned();
+  m_Stages.Begin(At1mm, isThinned ? Thinned : "");
+  GlobalLevel & level = this->BeginLevel(At1mm, isThinned ? 2 : 1);
   // If coarser levels have led away from a better start, continues from the start.
   const std::vector<PosedCost> both = level.ComputeCosts({ best.pose, start });
   best = both[1].overlap > 0 && both[1].cost < both[0].cost ? both[1] : both[0];
@@ -363,16 +364,22 @@ GlobalSearch::SearchAt1mm(PosedCost best, const Pose & start)
     // With few voxels line searches are cheap. A second one adapts each parameter to what the first one changed in the others.
     this->Descend(level, directions, firstStep, poses, {});
     this->Descend(level, directions, firstStep, poses, {});
-    this->BeginLastStage(level, poses);
+    if (isThinned)
+    {
+      this->BeginLastStage(level, poses);
+    }
     SearchLines(level, directions, { FinalLine * level.GetShortEdge() }, poses);
   }
   else
   {
     QuasiNewtonSearch search(level, directions, firstStep, InMillimetres(FinalEnd, level.GetShortEdge()), poses);
     search.Advance(MostIterations);
-    this->BeginLastStage(level, poses);
-    search.Resume();
-    search.Advance(MostIterations);
+    if (isThinned)
+    {
+      this->BeginLastStage(level, poses);
+      search.Resume();
+      search.Advance(MostIterations);
+    }
   }
   m_Stages.End(poses.front().cost);
   return poses.front();

@@ -70,12 +70,6 @@ protected:
     return m_Metric;
   }
 
-  const LevelImage &
-  GetFixed() const
-  {
-    return m_Fixed;
-  }
-
   /** Returns the cost of a value of the similarity. \param count the number of valid samples */
   MeasuredValue
   MakeCost(double count, double similarity, bool isKnown) const

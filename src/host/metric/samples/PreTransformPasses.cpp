@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grids before an optimised linear transform, in plain loops: the reference that every device is tested against.
+// Sums of forces by which a linear transform is optimised, also behind grids, in plain loops: the reference that every device is tested against.
 // src/kernels/metric/samples/PreTransformKernels.h has the counterparts for CUDA and OpenCL.
 #include "host/runtime/HostQueue.h"
 #include "host/core/HostSums.h"
@@ -36,12 +36,12 @@ public:
   SumForces(const PreTransformArguments & a,
             std::int64_t                  count,
             const Memory *                points,
-            const Memory &                displacement,
+            const Memory *                displacement,
             const Memory &                forces,
             Memory &                      partials) override
   {
     const i64 * const   at = points ? m_Queue.AddressIn<const i64>(*points) : nullptr;
-    const float * const moved = m_Queue.AddressIn<const float>(displacement);
+    const float * const moved = displacement ? m_Queue.AddressIn<const float>(*displacement) : nullptr;
     const float * const from = m_Queue.AddressIn<const float>(forces);
     float * const       out = m_Queue.AddressIn<float>(partials);
     m_Queue.CountLaunch();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work-group that sums forces about where fixed pre-transforms move their samples, for the devices that have work-groups: CUDA and
+// The work-group that sums forces about their samples, or about where fixed pre-transforms move these, for the devices that have work-groups: CUDA and
 // OpenCL. src/host/metric/samples/PreTransformPasses.cpp says the same in plain loops and is what this is tested against.
 #ifndef gpureg_kernels_PreTransformKernels_h
 #define gpureg_kernels_PreTransformKernels_h
@@ -40,7 +40,7 @@ SumPreTransformForcesGroup(const PreTransformArguments * a,
   }
 }
 
-GPUREG_GROUP_KERNEL(SumPreTransformForcesGroup, 256, 32 * 2 * ForceSumCount, "summing forces behind grids");
+GPUREG_GROUP_KERNEL(SumPreTransformForcesGroup, 256, 32 * 2 * ForceSumCount, "summing forces");
 
 GPUREG_NAMESPACE_END
 

@@ -15,6 +15,7 @@ typedef struct PreTransformArguments
   float       toVirtual[9]; /* A⁻¹, by rows: mm -> virtual index */
   float       centre[3];    /* the virtual index to which the sums f x refer */
   int         arePoints;    /* samples are points, not the grid's voxels */
+  int         areMoved;     /* 0: forces are summed about the samples' own places, and there are no displacements */
   int         partCount;
   int         groupCount; /* number of groups that sum forces */
 } PreTransformArguments;
@@ -110,7 +111,7 @@ CarryByPreTransforms(const PreTransformCarry * carry,
 
 GPUREG_ITEM_KERNEL(CarryByPreTransforms, 128, "carrying displacements");
 
-/** Computes w - centre of a sample. */
+/** Computes w - centre of a sample, or v - centre if samples are not moved. */
 GPUREG_FUNCTION void
 ComputePreTransformPlace(const PreTransformArguments * a,
                          GPUREG_GLOBAL const i64 *     points,
@@ -123,7 +124,7 @@ ComputePreTransformPlace(const PreTransformArguments * a,
   for (int r = 0; r < 3; ++r)
   {
     place[r] = (float)(position[r] - ((i64)a->centre[r] << 32)) * GPUREG_FIXED_UNIT;
-    for (int c = 0; c < 3; ++c)
+    for (int c = 0; a->areMoved && c < 3; ++c)
     {
       place[r] = MultiplyAdd(a->toVirtual[3 * r + c], displacement[3 * sample + c], place[r]);
     }

@@ -53,6 +53,32 @@ CopyValue(GPUREG_GLOBAL const float * evaluated, GPUREG_GLOBAL float * value, i6
 
 GPUREG_ITEM_KERNEL(CopyValue, 1, "copying a value");
 
+/** Describes the share that one of several pairs has in a cost, as a function of the similarity's value: a multiple of the logarithm of
+ *  rest + scale·value, or of the value. 32-bit members only. */
+typedef struct PairInformation
+{
+  float multiple;
+  float scale;
+  float rest;
+  int   hasLogarithm;
+} PairInformation;
+
+/** Writes an evaluation's numbers with the factor of a pair's share: the derivative of the share by the cost times the evaluated factor.
+ *  number: 0. */
+GPUREG_FUNCTION void
+InformEvaluated(const PairInformation *     a,
+                GPUREG_GLOBAL const float * evaluated,
+                GPUREG_GLOBAL float *       informed,
+                i64                         number)
+{
+  const float value = evaluated[number + EvaluatedValue];
+  const float slope = a->hasLogarithm ? a->multiple / MultiplyAdd(a->scale, value, a->rest) : a->multiple;
+  informed[number + EvaluatedFactor] = slope * evaluated[number + EvaluatedFactor];
+  informed[number + EvaluatedValue] = value;
+}
+
+GPUREG_ITEM_KERNEL(InformEvaluated, 1, "weighing a pair");
+
 /** Sets a vector to 0. */
 GPUREG_FUNCTION void
 ClearVector(GPUREG_GLOBAL float4 * vectors, i64 number)

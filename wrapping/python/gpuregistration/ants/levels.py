@@ -18,7 +18,9 @@ from .registration_call import Metric, Stage
 _ALL = stages.ALL_VALUES
 _DEGREES = {"Translation": 3, "Similarity": 7, "Affine": 12}
 # Shares of the penalty of bending, of metrics of values from 0 to 1. Squares of differences are the smallest.
-_BENDING = {"mean_squares": 1e-4, "correlation": 1e-3, "neighborhood_correlation": 1e-3}
+_BENDING = {"mean_squares": 1e-4, "correlation": 1e-3, "neighborhood_correlation": 1e-3, "mattes_mutual_information": 1e-3}
+# That of several metrics, whose costs are in nats.
+_BENDING_OF_SEVERAL = 1e-3
 
 
 def compute_factors(image: Image, factor: int) -> list[int]:
@@ -75,7 +77,7 @@ def make_syn_stage(stage: Stage, fixed: Image) -> stages.SyN:
 
 
 def make_free_form_stage(stage: Stage, fixed: Image) -> stages.FreeForm:
-    """Makes the free-form deformation that has a stage BSpline's metric, levels with iterations, mesh and convergence. ANTs has no penalty; a
+    """Makes the free-form deformation that has a stage BSpline's first metric, levels with iterations, mesh and convergence. ANTs has no penalty; a
     small one of bending keeps this from folding.
 
     Raises:
@@ -86,14 +88,16 @@ def make_free_form_stage(stage: Stage, fixed: Image) -> stages.FreeForm:
         similarity=stage.metric.similarity,
         levels=len(levels),
         spacing=_find_cells(stage, fixed, levels[-1])[1].tolist(),
-        bending_weight=_BENDING[stage.metric.similarity],
+        bending_weight=_BENDING[stage.metric.similarity] if len(stage.metrics) == 1 else _BENDING_OF_SEVERAL,
         iterations=max(stage.iterations),
         convergence_threshold=stage.threshold,
         convergence_window=stage.window,
         fixed_range=_ALL,
         moving_range=_ALL,
     )
-    if stage.metric.similarity == "neighborhood_correlation":
+    if stage.metric.similarity == "mattes_mutual_information":
+        made.bins = stage.metric.size
+    elif stage.metric.similarity == "neighborhood_correlation":
         made.radius = stage.metric.size
     return made
 

@@ -59,8 +59,6 @@ _RESTRICTED: dict[tuple[str, tuple[float, ...]], str] = {
     ("Affine", (0, 0, 0, 0, 1, 1)): "Translation",
     ("Affine", (*(0,) * 9, 1, 1, 1)): "Translation",
 }
-# Names the metrics of ANTs that free-form deformation computes.
-_OF_BSPLINE = ("mean_squares", "correlation", "neighborhood_correlation")
 _NO_MASK = ("null", "na", "")
 _DEFAULTS = {"cc": 4, "mi": 32, "mattes": 32}
 
@@ -101,7 +99,7 @@ class Stage:
     Attributes:
         transform: "Translation", "Rigid", "Similarity", "Affine", "SyN" or "BSpline".
         step, update_variance, total_variance: the numbers in the transform's brackets.
-        metrics: the metrics with a weight, in their order; at least one, and exactly one for BSpline.
+        metrics: the metrics with a weight, in their order; at least one.
         masks: names of the fixed and the moving image's masks; None if there is none.
         weights: factors of the components of a deformation.
         mesh: for BSpline, the cells along each axis at the coarsest level, or one number for all axes.
@@ -383,9 +381,6 @@ def _read_stage(
 def _reasons_against(stage: Stage) -> list[str]:
     """Returns why free-form deformation does not do a stage BSpline."""
     reasons = []
-    if len(stage.metrics) > 1:
-        reasons.append("several metrics of the stage BSpline")
-    reasons += [f"the metric {one.name} in a stage BSpline" for one in stage.metrics if one.similarity not in ("", *_OF_BSPLINE)]
     if len(stage.levels_with_iterations) > MOST_FREE_FORM_LEVELS:
         reasons.append(f"more than {MOST_FREE_FORM_LEVELS} levels of BSpline")
     if not all(stage.iterations[number] for number in stage.levels_with_iterations):

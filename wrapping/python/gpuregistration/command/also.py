@@ -47,26 +47,18 @@ def add_also(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="append",
         default=[],
-        help="images that greedy, syn and velocity, or linear stages alone, compare beside FIXED and MOVING, in the same spaces, such as T2-weighted ones; may "
+        help="images that stages which deform, or linear stages alone, compare beside FIXED and MOVING, in the same spaces, such as T2-weighted ones; may "
         "be repeated, behind FIXED and MOVING. Settings may follow: metric=NAME weight=0.5 mask=FILE moving_mask=FILE bins=32 radius=2 fixed_range=all "
         "moving_range=0x100. FIXED and MOVING have the weight 1",
     )
 
 
-def read_also(asked: Sequence[Sequence[str]], stages: Sequence[Stage]) -> list[AskedPair]:
+def read_also(asked: Sequence[Sequence[str]]) -> list[AskedPair]:
     """Reads what all --also ask for.
 
     Raises:
-        WrongUse: there are not two files, there is no such setting, or no stage compares several pairs.
+        WrongUse: there are not two files, or there is no such setting.
     """
-    if asked:
-        from .._also import compares_several, name_those_that_compare_several
-
-        if not any(compares_several(stage, stages) for stage in stages):
-            raise WrongUse(
-                f"--also is of {name_those_that_compare_several()}, and of linear stages where no stage deforms, and --transform has only "
-                f"{', '.join(stage.name for stage in stages)}"
-            )
     return [_read_one(words) for words in asked]
 
 

@@ -103,7 +103,7 @@ class _Inputs:
 def run(arguments: argparse.Namespace) -> int:
     times = Times()
     stages = read_stages(arguments.transform, arguments.metric)
-    arguments.also = read_also(arguments.also, stages)
+    arguments.also = read_also(arguments.also)
     _check_devices(arguments, stages)
     if arguments.plan:
         return _plan(arguments, stages, times)
@@ -130,7 +130,7 @@ def _plan(arguments: argparse.Namespace, stages: list[Stage], times: Times) -> i
 
     devices, files = _begin(arguments, stages, times)
     settings = read_settings(stages, files.pair.fixed.spacing.tolist(), arguments.seed)
-    plan = plan_pair(files.pair, stages, settings, devices, files.further)
+    plan = plan_pair(files.pair, stages, settings, devices, files.further, files.initial)
     if arguments.json:
         print_json({"devices": devices, **_describe_plan(plan)})
     else:

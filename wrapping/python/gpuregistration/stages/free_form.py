@@ -30,7 +30,7 @@ class FreeForm:
     """Computes a free-form deformation by cubic B-splines. The results of earlier stages are applied after the deformation.
 
     Attributes:
-        similarity: "normalized_mutual_information", "correlation_ratio", "mean_squares", "correlation" or
+        similarity: "normalized_mutual_information", "mattes_mutual_information", "correlation_ratio", "mean_squares", "correlation" or
             "neighborhood_correlation".
         levels: the number of levels of a pyramid, 1 to 5; each level has voxels twice as long as the next. None: 4, or fewer if the coarsest
             level would have too few voxels inside of the masks. Mutual information needs a voxel for every four cells of the joint histogram

@@ -9,7 +9,7 @@ from typing import Any, Mapping, Optional, Sequence
 
 import numpy as np
 
-from .._also import COMPARE_SEVERAL, Further, ImagePair, read_also
+from .._also import Further, ImagePair, read_also
 from .._composite import Composite, parts_of
 from .._devices import Device
 from .._image import Image
@@ -19,6 +19,7 @@ from .._sides import Pair, read_pair
 from .._transforms import Affine, DisplacementField, Transform
 from ..cohort.folder import making
 from ..cohort.rows import Row
+from ..stages import DEFORMING
 from . import images, places
 from .settings import Settings
 from .table import images_of, mean_file
@@ -112,7 +113,7 @@ class PersonJob:
 
     @property
     def _compares_all(self) -> bool:
-        return any(isinstance(stage, COMPARE_SEVERAL) for stage in self.settings.rounds[self.number - 1])
+        return any(isinstance(stage, DEFORMING) for stage in self.settings.rounds[self.number - 1])
 
     def compute(self, inputs: Inputs, device: str) -> Found:
         """Registers the images. Raises what register() raises."""

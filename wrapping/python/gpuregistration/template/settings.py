@@ -8,11 +8,10 @@ import hashlib
 import math
 from typing import Any, Optional, Sequence
 
-from .._also import COMPARE_SEVERAL, name_those_that_compare_several
 from .._checks import read_number
 from .._engine import BadInputError
 from .._json import plain, text_of
-from ..stages import Stage, read_settings
+from ..stages import DEFORMING, Stage, read_settings
 
 #: How a mean is sharpened.
 SHARPENING = ("laplacian", "unsharp", "none")
@@ -72,10 +71,10 @@ def read_weights(weights: Optional[Sequence[float]], modalities: int, stages: Se
     Raises:
         BadInputError: there are too many or too few, one is negative, the first one is 0, or no stage compares several modalities.
     """
-    if modalities > 1 and not any(isinstance(stage, COMPARE_SEVERAL) for stage in stages):
+    if modalities > 1 and not any(isinstance(stage, DEFORMING) for stage in stages):
         raise BadInputError(
             f"The table has {modalities} modalities, and no stage compares several: {', '.join(stage.name for stage in stages)}; "
-            f"{name_those_that_compare_several()} do."
+            "stages that deform do: ffd, greedy, syn and velocity."
         )
     if weights is None:
         return (1.0,) * modalities
