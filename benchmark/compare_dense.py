@@ -42,7 +42,7 @@ DEFAULTS = {
     (False, False): ([f"greedy:{NMI}", f"velocity:{NMI}", "syn:similarity=mattes_mutual_information"], ["greedy-nmi", "ants-mattes"]),
     (True, True): (
         ["ffd", "greedy", "velocity", AVERAGED, f"greedy{SLOW}:update_sigma=6:step=0.25",
-         f"greedy:optimizer=adam{SLOW}:update_sigma=3:field_sigma=0.8:step=0.25"],
+         f"greedy:optimizer=adam{SLOW}:update_sigma=3:field_sigma=0.8:step=0.25:noise=0.001"],
         ["greedy-ncc4", "greedy-ncc2", "ants-cc2"],
     ),
     (True, False): (["ffd", f"greedy:{NMI}", f"velocity:{NMI}", f"greedy:{NMI}:optimizer=adam{SLOW}:update_sigma=6:field_sigma=2:step=0.5"], ["greedy-nmi", "ants-mattes"]),

@@ -130,7 +130,7 @@ public:
   itkGPUChoiceMacro(Optimizer, OptimizerEnum, gpureg::GetDiffeomorphicOptimizer);
 
   /** Sets the standard deviation of the images' noise, of values scaled from 0 to 1: greedily structure below it counts little in the local
-   * correlation. From 0.001, the default, to 1. */
+   * correlation. From 0.001 to 1; default: 0.01. */
   itkSetMacro(Noise, double);
   itkGetConstMacro(Noise, double);
 

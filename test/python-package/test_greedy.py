@@ -101,6 +101,24 @@ def test_begins_with_what_was_found_before(device):
     assert_within_record(np.linalg.norm(found - truth, axis=-1)[inside].mean(), 0.173)
 
 
+def test_noise_says_which_structure_counts(device):
+    fixed, moving, truth = make_pair(2)
+    # A bright ring, and within it structure of 0.3 % of the range.
+    axes = np.meshgrid(*[np.arange(n) - (n - 1) / 2 for n in fixed.array.shape], indexing="ij")[::-1]
+    ring = np.where(np.hypot(*axes) > 17, 1000.0, 0.0)
+    faint = [image.like((ring + image.array).astype(np.float32)) for image in (fixed, moving)]
+    inside = np.hypot(*axes) < 11
+    errors = []
+    for noise in (0.01, 0.001):
+        found = gr.register(*faint, Greedy(noise=noise, **SETTINGS), device=device)
+        errors.append(np.linalg.norm(found.transform.array - truth, axis=-1)[inside].mean())
+    assert errors[1] < 0.5 * errors[0]
+
+
+def test_a_velocity_has_no_noise():
+    check_refuses(Velocity(noise=0.001), "a velocity does not have it")
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -110,6 +128,8 @@ def test_begins_with_what_was_found_before(device):
         ({"iterations": "many"}, "iterations"),
         ({"radius": 0}, "radius"),
         ({"step": 0}, "step"),
+        ({"noise": 0.0005}, "noise"),
+        ({"noise": 2}, "noise"),
         ({"update_sigma": -1}, "update_sigma"),
         ({"field_sigma": float("nan")}, "field_sigma"),
         ({"similarity": "mean_absolute_differences"}, "neighborhood_correlation"),

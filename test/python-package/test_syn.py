@@ -93,6 +93,7 @@ def test_other_stages_have_the_inverse_that_they_know(device):
         ({"iterations": (5, -1)}, "iterations"),
         ({"radius": 0}, "radius"),
         ({"step": 0}, "step"),
+        ({"flat": "half"}, "flat"),
         ({"update_variance": -1}, "update_variance"),
         ({"field_variance": float("nan")}, "field_variance"),
         ({"similarity": "mattes_mutual_information", "bins": 2}, "bins"),

@@ -450,7 +450,7 @@ TEST_P(DiffeomorphicMethodTest, RefusesBadInputAndGoesOn)
     expectRefused(
       "field", [&] { method->SetFieldSmoothingSigma(bad); }, [&] { method->SetFieldSmoothingSigma(0.6); });
     expectRefused(
-      "noise", [&] { method->SetNoise(bad); }, [&] { method->SetNoise(0.001); });
+      "noise", [&] { method->SetNoise(bad); }, [&] { method->SetNoise(0.01); });
   }
   expectRefused(
     "radius", [&] { method->SetNeighborhoodRadius(0); }, [&] { method->SetNeighborhoodRadius(2); });
@@ -470,7 +470,7 @@ TEST_P(DiffeomorphicMethodTest, PrintsItself)
                                    "UpdateSmoothingSigma: 1.732",
                                    "FieldSmoothingSigma: 0.6",
                                    "Step: 1",
-                                   "Noise: 0.001" })
+                                   "Noise: 0.01" })
   {
     EXPECT_NE(text.str().find(word), std::string::npos) << word << " is not in\n" << text.str();
   }

@@ -4,16 +4,31 @@
 from . import ants, stages
 from ._also import ImagePair
 from ._composite import Composite
-from ._devices import Device, devices, release_memory, set_idle_memory_limit, set_threads
-from ._engine import BadInputError, DeviceError, DeviceLostError, Error, OutOfMemoryError, UnsupportedError
+from ._devices import (
+    Device,
+    devices,
+    release_memory,
+    set_idle_memory_limit,
+    set_threads,
+)
+from ._engine import (
+    BadInputError,
+    DeviceError,
+    DeviceLostError,
+    Error,
+    OutOfMemoryError,
+    UnsupportedError,
+)
 from ._files import read_image, read_transform, write_image, write_transform
 from ._filters import pyramid, smooth
 from ._image import Image
 from ._inverse import InverseErrors
 from ._metric import Metric, metric
 from ._plan import Plan, PlannedLevel, PlannedStage, plan_registration
-from ._register import Progress, Result, register
+from ._progress import Progress
+from ._register import register
 from ._resample import resample
+from ._result import Result
 from ._series import Series, read_series, write_series
 from ._stage_result import Level, StageResult
 from ._transform_like import as_transform

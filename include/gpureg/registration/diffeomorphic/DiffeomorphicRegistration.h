@@ -112,7 +112,7 @@ struct DiffeomorphicSettings
   FlatNeighborhoods flat{};
   /** Standard deviation of the noise, of values scaled from 0 to 1. By a correlation over neighborhoods the greedy scheme adds its square to
    *  both variances of a neighborhood, so that structure below it counts little. */
-  double noise = 0.001;
+  double noise = 0.01;
   /** The first pair's share of the updates, relative to the weights of further pairs: as in itk::ObjectToObjectMultiMetricv4 each
    *  similarity's derivative is divided by its magnitude over all voxels, multiplied by its weight, and added to the others. 0: the pair
    *  changes nothing. Levels that follow go by a new one. */

@@ -13,12 +13,13 @@ import numpy as np
 
 from .._devices import Device
 from .._files import read_image, read_transform, write_image, write_transform
+from .._grey import as_grey
 from .._image import Image
 from .._labels import check_labels, compute_dice
-from .._register import Result, register_pair
+from .._register import register_pair
 from .._report_data import find_versions
-from .._grey import as_grey
 from .._resample import read_default, resample, resample_array
+from .._result import Result
 from .._sides import ONE_IN_FILE, Pair, check_grid, hint_of_files, read_pair
 from .._slices import reshaped
 from .._stage_words import write_stages

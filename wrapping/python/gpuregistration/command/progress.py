@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Optional, Sequence
 from .output import write_note
 
 if TYPE_CHECKING:
-    from .._register import Progress
+    from .._progress import Progress
     from ..stages import Stage
 
 # Seconds between two states of the line on a terminal. A cost is asked for no more often, for the device is waited for.

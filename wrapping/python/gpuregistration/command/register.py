@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .._image import Image
     from .._inverse import InverseErrors
     from .._plan import Plan
-    from .._register import Result
+    from .._result import Result
     from .._sides import Pair
     from .._transforms import Transform
     from ..stages import Stage

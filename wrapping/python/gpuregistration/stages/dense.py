@@ -64,7 +64,7 @@ class Greedy:
     smoothing: str = "discrete"
     step: float = 1.0
     optimizer: str = "longest_vector"
-    noise: float = 0.001
+    noise: float = 0.01
     convergence_threshold: float = 1e-6
     convergence_window: int = 0
     weights: Optional[Sequence[float]] = field(default=None, metadata={"typical": 1.0, "numbers": 3})

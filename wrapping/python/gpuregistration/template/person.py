@@ -13,8 +13,9 @@ from .._also import Further, ImagePair, read_also
 from .._composite import Composite, parts_of
 from .._devices import Device
 from .._image import Image
-from .._register import Result, register_pair
+from .._register import register_pair
 from .._resample import resample_array
+from .._result import Result
 from .._sides import Pair, read_pair
 from .._transforms import Affine, DisplacementField, Transform
 from ..cohort.folder import making

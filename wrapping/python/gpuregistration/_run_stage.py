@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that run one stage of a registration."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _engine
+from ._composite import Composite
+from ._devices import borrow_engine
+from ._engine import OutOfMemoryError
+from ._image import Image, engine_map, engine_size, matrix_of_map, shrunk_grid
+from ._inverse import read_errors
+from ._progress import Reporter, level_name
+from ._sides import Pair
+from ._stage_result import Level, StageResult
+from ._syn_options import Halves, SyNOptions
+from ._transforms import Affine, BSpline, DisplacementField, Transform, linear_matrix
+from ._vectors import from_volume
+from .stages import INVERTING, FreeForm, Greedy, Rigid, SyN, Velocity
+
+
+def run_linear(
+    stage: Rigid,
+    settings: Any,
+    pair: Pair,
+    sides: Any,
+    found: Optional[Transform],
+    device: str,
+    reporter: Reporter,
+    further: Sequence[_engine.PairOfSides] = (),
+) -> StageResult:
+    d = pair.dimension
+    begins = None if found is None else engine_map(linear_matrix(found, "transform to begin with"))
+    with borrow_engine(_engine.GlobalRegistration, device) as engine:
+        result = engine.register(d, sides[0], sides[1], begins, settings, reporter.linear(), list(further))
+    return StageResult(
+        stage.name,
+        stage.metric,
+        Affine.from_matrix(matrix_of_map(result.point_map, d), result.centre[:d]),
+        result.cost,
+        1e-3 * result.milliseconds,
+        [_read_level(part) for part in result.stages],
+        overlap=result.overlap,
+        warnings=list(result.warnings),
+    )
+
+
+def _read_level(part: _engine.GlobalStageResult) -> Level:
+    evaluations = part.values + part.derivatives
+    # Without evaluations the engine reports no valid cost.
+    return Level(level_name(part.name), 1e-3 * part.milliseconds, [part.cost] if evaluations else [], evaluations)
+
+
+def _run_free_form(
+    stage: FreeForm,
+    settings: Any,
+    pair: Pair,
+    sides: Any,
+    found: Optional[Transform],
+    device: str,
+    reporter: Reporter,
+    further: Sequence[_engine.PairOfSides] = (),
+) -> StageResult:
+    d = pair.dimension
+    begins = _engine.Chain(d) if found is None else found.chain()
+    with borrow_engine(_engine.FreeFormRegistration, device) as engine:
+        result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form(), list(further))
+    to_point = matrix_of_map(result.grid_to_point, d)
+    spacing = np.linalg.norm(to_point[:-1, :-1], axis=0)
+    points = from_volume(result.points, d)
+    deformation: Transform = BSpline(points, spacing, to_point[:-1, -1], to_point[:-1, :-1] / spacing)
+    return _make_result(stage, deformation, found, result, _find_warnings(result))
+
+
+class Team(NamedTuple):
+    """Holds the devices that compute a stage together, and the images on each."""
+
+    devices: Sequence[str]
+    sides: Sequence[tuple[_engine.Side, _engine.Side]]
+
+
+@contextmanager
+def _lend_dense(device: str, team: Optional[Team]) -> Iterator[Any]:
+    """Lends an engine of one device, or, if there is a team, one of several."""
+    if team is not None:
+        yield _engine.TeamRegistration(team.devices)
+        return
+    with borrow_engine(_engine.DiffeomorphicRegistration, device) as engine:
+        yield engine
+
+
+def _run_dense(
+    stage: Union[Greedy, SyN],
+    settings: Any,
+    pair: Pair,
+    sides: Any,
+    found: Optional[Transform],
+    device: str,
+    reporter: Reporter,
+    further: Sequence[_engine.PairOfSides] = (),
+    before: Optional[StageResult] = None,
+    options: Optional[SyNOptions] = None,
+    team: Optional[Team] = None,
+) -> StageResult:
+    d = pair.dimension
+    grid = shrunk_grid(pair.fixed, settings.syn.shrink_factors[-1]) if settings.syn.shrink_factors else pair.fixed
+    begins = _engine.Chain(d) if found is None else found.chain()
+
+    def make_field(vectors: Any) -> DisplacementField:
+        return DisplacementField(from_volume(np.asarray(vectors), d), grid.spacing, grid.origin, grid.direction)
+
+    back: Optional[DisplacementField] = None
+    halves: Optional[Halves] = None
+    with _lend_dense(device, team) as engine:
+        if team is None:
+            asked = {} if options is None else options.arguments()
+            result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form(), list(further), **asked)
+        else:
+            assert options is None or not options.arguments(), "several devices take no fixed initial transform"
+            result = engine.register(d, team.sides, begins, settings, reporter.free_form())
+        if isinstance(stage, INVERTING):
+            vectors, errors = engine.take_inverse(engine_size(grid))
+            back = make_field(vectors).with_errors(read_errors(errors))
+        if options is not None:
+            halves = options.take_halves(lambda one: make_field(engine.take_displacements(engine_size(grid), one)))
+        # At last, since it takes over an array that these need.
+        deformation = make_field(engine.take_displacements(engine_size(grid))) if team is not None else _keep_field(engine, grid, make_field)
+
+    def compute_inverse() -> Transform:
+        assert back is not None
+        if found is None:
+            return back
+        known = before.inverse if before is not None else None
+        return Composite([found.inverse(device=device) if known is None else known, back])
+
+    return _make_result(stage, deformation, found, result, [], back, compute_inverse, halves)
+
+
+def _keep_field(engine: Any, grid: Image, make_field: Callable[[Any], DisplacementField]) -> DisplacementField:
+    """Returns the deformation of an engine's last registration, whose vectors stay on the device if it has room for them."""
+    try:
+        return DisplacementField._keep(engine.get_field(engine_size(grid)), grid)
+    except OutOfMemoryError:
+        return make_field(engine.take_displacements(engine_size(grid)))
+
+
+def _make_result(
+    stage: Union[FreeForm, Greedy, SyN],
+    deformation: Transform,
+    found: Optional[Transform],
+    result: Any,
+    warnings: list[str],
+    own_inverse: Optional[DisplacementField] = None,
+    compute_inverse: Optional[Callable[[], Transform]] = None,
+    halves: Optional[Halves] = None,
+) -> StageResult:
+    """Returns the result of a stage that deforms.
+
+    Args:
+        found: the transform behind the deformation; None: there is none.
+        result: the engine's result.
+        warnings: further ones, beside the engine's.
+        own_inverse: the deformation's own inverse; None: it is not known.
+        compute_inverse: returns the inverse of the deformation and what is behind it, where own_inverse is known.
+        halves: those of SyN that are kept; None: there are none.
+    """
+    levels = [Level(str(n), 1e-3 * part.milliseconds, part.costs, voxels=part.voxels) for n, part in enumerate(result.levels)]
+    # The last level may have no iterations.
+    costs = [cost for level in levels for cost in level.costs]
+    return StageResult(
+        stage.name,
+        stage.metric,
+        deformation if found is None else Composite([deformation, found]),
+        costs[-1] if costs else float("nan"),
+        1e-3 * result.milliseconds,
+        levels,
+        smallest_determinant=result.smallest_determinant,
+        warnings=[*result.warnings, *warnings],
+        own_inverse=own_inverse,
+        _compute_inverse=None if own_inverse is None else compute_inverse,
+        _halves=halves,
+    )
+
+
+#: Functions that run a stage, by its class; the other stages are linear.
+RUNS: dict[type, Callable[..., StageResult]] = {FreeForm: _run_free_form, Greedy: _run_dense, SyN: _run_dense, Velocity: _run_dense}
+
+
+def _find_warnings(result: _engine.FreeFormResult) -> list[str]:
+    found = []
+    levels = result.levels
+    thin = [number for number, level in enumerate(levels) if level.voxels < result.least_voxels]
+    if thin:
+        fewer = f"levels={max(1, len(levels) - len(thin))} or leave that out, or " if len(levels) > 1 else ""
+        found.append(
+            f"level {thin[0]} of ffd looks at {levels[thin[0]].voxels} voxels, fewer than {result.least_voxels}, so that what is found may be "
+            f"noise; set {fewer}fewer bins, or another similarity"
+        )
+    if result.smallest_determinant <= 0:
+        found.append(
+            f"ffd has folded: its Jacobian's determinant falls to {result.smallest_determinant:.3g}; a larger bending_weight, or "
+            "jacobian_weight, keeps it from that"
+        )
+    return found
