@@ -7,6 +7,7 @@
 #include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
 #include "GPURegistrationDetail/registration/itkGPURegisteredImage.h"
 #include "GPURegistrationDetail/registration/itkGPURegistrationMethod.h"
+#include "GPURegistrationDetail/transform/itkGPUTransformInverter.h"
 
 #include <algorithm>
 #include <array>
@@ -32,6 +33,8 @@ itkGPUSyNTemplate void
 itkGPUSyN::GenerateData()
 {
   this->DownloadMiddle();
+  m_HasResult = false;
+  m_InverseErrors = {};
   m_Continues = this->m_FixedToMiddleTransform && this->m_MovingToMiddleTransform;
   m_Use.Compute(
     *this,
@@ -146,6 +149,7 @@ itkGPUSyN::RegisterOnDevice()
     forget();
     throw;
   }
+  m_HasResult = true;
   this->m_CurrentLevel = this->m_NumberOfLevels;
   this->GetTransformOutput()->Set(this->m_OutputTransform);
 }
@@ -210,23 +214,41 @@ itkGPUSyN::Invoke(const EventObject & event, gpureg::DiffeomorphicSettings & set
 }
 
 itkGPUSyNTemplate auto
-itkGPUSyN::Download(gpureg::DeformationField which) const -> typename DisplacementFieldType::Pointer
+itkGPUSyN::MakeField() const -> typename DisplacementFieldType::Pointer
 {
   const auto field = DisplacementFieldType::New();
   field->CopyInformation(m_Grid);
   field->SetRegions(m_Grid->GetLargestPossibleRegion());
   field->Allocate();
-  auto * const vectors = field->GetBufferPointer();
-  m_Engine->TakeDisplacements(
-    [vectors](std::int64_t begin, std::int64_t count, const float * in) {
-      for (std::int64_t n = begin; n < begin + count; ++n, in += 3)
-      {
-        std::copy_n(in, ImageDimension, vectors[n].Begin());
-      }
-    },
-    GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()),
-    which);
   return field;
+}
+
+itkGPUSyNTemplate auto
+itkGPUSyN::Download(gpureg::DeformationField which) const -> typename DisplacementFieldType::Pointer
+{
+  const auto field = this->MakeField();
+  m_Engine->TakeDisplacements(GPURegistrationDetail::StoreIn(*field),
+                              GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()),
+                              which);
+  return field;
+}
+
+itkGPUSyNTemplate auto
+itkGPUSyN::GetRefinedInverse() const -> typename DisplacementFieldType::Pointer
+{
+  if (!m_HasResult)
+  {
+    GPURegistrationDetail::ThrowBadInput(*this,
+                                         "There is no deformation on a device. Call Update() first; if ITK's code has "
+                                         "computed it, as a warning said, invert its displacement field, such as by "
+                                         "itk::InvertDisplacementFieldImageFilter.");
+  }
+  const auto inverse = this->MakeField();
+  GPURegistrationDetail::CallEngine(*this, [&] {
+    m_InverseErrors = m_Engine->TakeInverse(GPURegistrationDetail::StoreIn(*inverse),
+                                            GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits()));
+  });
+  return inverse;
 }
 
 itkGPUSyNTemplate void

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The signed squared correlation over boxes, against its definition, and its derivative against finite differences, in double precision.
+// The signed squared correlation over boxes on every device, against its definition, and its derivative against finite differences, in
+// double precision.
 #include "FieldCase.h"
+#include "FieldsOnDevice.h"
+#include "TestDevices.h"
+
+#include "engine/field/CountBlocks.h"
 
 namespace gpuregtest
 {
@@ -8,6 +13,12 @@ namespace gpuregtest
 namespace
 {
 using namespace gpureg::kernels;
+using gpureg::Input;
+using gpureg::Output;
+using gpureg::RealNumber;
+
+class BoxCorrelationTest : public DeviceTest
+{};
 
 struct Images
 {
@@ -56,33 +67,55 @@ ComputeByDefinition(const FieldGrid & grid, const BoxCorrelation & a, const Imag
   return total;
 }
 
-/** Σ S and its derivative by each moving value, by the kernels. */
+/** Σ S and its derivative by each moving value, by the kernels on a device. */
 template <typename TReal>
 double
-ComputeByKernels(const FieldGrid & grid, const BoxCorrelation & a, const Images & images, std::vector<TReal> & forces)
+ComputeByKernels(FieldsOnDevice &       on,
+                 const FieldGrid &      grid,
+                 const BoxCorrelation & a,
+                 const Images &         images,
+                 std::vector<TReal> &   forces)
 {
-  const std::int64_t       voxels = CountFieldVoxels(&grid);
-  const std::vector<TReal> fixed(images.fixed.begin(), images.fixed.end());
-  const std::vector<TReal> moving(images.moving.begin(), images.moving.end());
-  const std::vector<TReal> weights(images.weights.begin(), images.weights.end());
-  const std::vector<TReal> gradients(3 * voxels, TReal{ 1 });
-  std::vector<TReal>       summed(BoxWeighedSums * voxels), terms(BoxTerms * voxels), values(voxels);
-  const std::int64_t       alongY = CountFieldBlocks(&grid, 1, BlockWidth, BoxesLength);
-  const std::int64_t       alongZ = CountFieldBlocks(&grid, 2, BlockWidth, BoxesLength);
-  ForEachItem(alongY, [&](std::int64_t item) {
-    SumProductsInPlane(&grid, &a, fixed.data(), moving.data(), weights.data(), summed.data(), item);
-  });
-  ForEachItem(alongZ, [&](std::int64_t item) {
-    ComputeCorrelationTerms(&grid, &a, summed.data(), weights.data(), values.data(), terms.data(), item);
-  });
-  ForEachItem(alongY, [&](std::int64_t item) { SumTermsInPlane(&grid, &a, terms.data(), summed.data(), item); });
-  forces.resize(3 * voxels);
+  const auto upload = [&](const Doubles & numbers) {
+    return on.Upload(std::vector<TReal>(numbers.begin(), numbers.end()));
+  };
+  const std::int64_t voxels = CountFieldVoxels(&grid);
+  const std::int64_t alongY = gpureg::CountBlocks(on.GetQueue(), grid, 1, DeviceBoxesLength);
+  const std::int64_t alongZ = gpureg::CountBlocks(on.GetQueue(), grid, 2, DeviceBoxesLength);
+  const auto         fixed = upload(images.fixed), moving = upload(images.moving), weights = upload(images.weights);
+  const auto         gradients = upload(Doubles(3 * voxels, 1.0));
+  const auto         summed = on.MakeUnwritten<TReal>(CountBoxSums(&a) * voxels);
+  const auto         terms = on.MakeUnwritten<TReal>(BoxTerms * voxels), values = on.MakeUnwritten<TReal>(alongZ);
+  const gpureg::Memory * const read = a.hasWeights ? weights.get() : nullptr;
+  on.Run<SumProductsInPlaneKernel, TReal>(alongY,
+                                          grid,
+                                          a,
+                                          Input<RealNumber>(*fixed),
+                                          Input<RealNumber>(*moving),
+                                          Input<RealNumber>(read),
+                                          Output<RealNumber>(*summed));
+  on.Run<ComputeCorrelationTermsKernel, TReal>(alongZ,
+                                               grid,
+                                               a,
+                                               Input<RealNumber>(*summed),
+                                               Input<RealNumber>(read),
+                                               Output<RealNumber>(*values),
+                                               Output<RealNumber>(*terms));
+  on.Run<SumTermsInPlaneKernel, TReal>(alongY, grid, a, Input<RealNumber>(*terms), Output<RealNumber>(*summed));
+  forces = on.Compute<ComputeCorrelationForcesKernel, TReal>(alongZ,
+                                                             3 * voxels,
+                                                             grid,
+                                                             a,
+                                                             Input<RealNumber>(*summed),
+                                                             Input<RealNumber>(*fixed),
+                                                             Input<RealNumber>(*moving),
+                                                             Input<RealNumber>(read),
+                                                             Input<RealNumber>(*gradients));
   double total = 0;
-  ForEachItem(alongZ, [&](std::int64_t item) {
-    ComputeCorrelationForces(
-      &grid, &a, summed.data(), fixed.data(), moving.data(), weights.data(), gradients.data(), forces.data(), item);
-    total += values[item];
-  });
+  for (const TReal value : on.Download<TReal>(values))
+  {
+    total += value;
+  }
   return total;
 }
 
@@ -101,9 +134,10 @@ DrawImages(Random & random, std::int64_t voxels)
 
 template <unsigned int VDimension>
 void
-TestCorrelation()
+TestCorrelation(const std::string & device)
 {
-  ForEachFieldCase<VDimension>([](const FieldCase<VDimension> & its, Random & random) {
+  FieldsOnDevice on(device);
+  ForEachCaseOfBlocks<VDimension>([&](const FieldCase<VDimension> & its, Random & random) {
     for (const int hasWeights : { 0, 1 })
     {
       BoxCorrelation a{};
@@ -116,11 +150,11 @@ TestCorrelation()
       Images       images = DrawImages(random, its.voxels);
       Doubles      forces;
       Floats       inFloat;
-      const double value = ComputeByKernels(its.forKernels, a, images, forces);
+      const double value = ComputeByKernels(on, its.forKernels, a, images, forces);
       const double scale = static_cast<double>(its.voxels);
       EXPECT_NEAR(value, ComputeByDefinition(its.forKernels, a, images), 1e-11 * scale);
       // A box's variances are 1e-2 at least where there are many voxels, of means of squares that floats know to 1e-7.
-      EXPECT_NEAR(ComputeByKernels(its.forKernels, a, images, inFloat), value, 1e-4 * scale);
+      EXPECT_NEAR(ComputeByKernels(on, its.forKernels, a, images, inFloat), value, 1e-4 * scale);
       double largest = 0;
       for (const double force : forces)
       {
@@ -144,25 +178,26 @@ TestCorrelation()
 }
 } // namespace
 
-TEST(BoxCorrelation, IsItsDefinition2D)
+TEST_P(BoxCorrelationTest, IsItsDefinition2D)
 {
-  TestCorrelation<2>();
+  TestCorrelation<2>(GetParam());
 }
 
-TEST(BoxCorrelation, IsItsDefinition3D)
+TEST_P(BoxCorrelationTest, IsItsDefinition3D)
 {
-  TestCorrelation<3>();
+  TestCorrelation<3>(GetParam());
 }
 
-TEST(BoxCorrelation, OfFlatImagesIsNothing)
+TEST_P(BoxCorrelationTest, OfFlatImagesIsNothing)
 {
+  FieldsOnDevice     on(GetParam());
   const FieldCase<3> its(MakeFieldGrids<3>().back());
   const Doubles      flat(its.voxels, 0.5);
   for (const float variance : { 0.0F, 1e-4F })
   {
     const BoxCorrelation a{ { 2, 2, 2 }, 1, variance };
     Floats               forces;
-    EXPECT_NEAR(ComputeByKernels(its.forKernels, a, { flat, flat, Doubles(its.voxels, 1.0) }, forces), 0.0, 1e-6);
+    EXPECT_NEAR(ComputeByKernels(on, its.forKernels, a, { flat, flat, Doubles(its.voxels, 1.0) }, forces), 0.0, 1e-6);
     for (const float force : forces)
     {
       EXPECT_TRUE(std::isfinite(force));
@@ -170,16 +205,19 @@ TEST(BoxCorrelation, OfFlatImagesIsNothing)
   }
 }
 
-TEST(BoxCorrelation, WithoutWeightIsNothing)
+TEST_P(BoxCorrelationTest, WithoutWeightIsNothing)
 {
+  FieldsOnDevice       on(GetParam());
   const FieldCase<3>   its(MakeFieldGrids<3>().back());
   const BoxCorrelation a{ { 2, 1, 2 }, 1, 1e-4F };
   Random               random(3);
   Images               images = DrawImages(random, its.voxels);
   Floats               forces;
   std::fill(images.weights.begin(), images.weights.end(), 0.0);
-  EXPECT_EQ(ComputeByKernels(its.forKernels, a, images, forces), 0.0);
+  EXPECT_EQ(ComputeByKernels(on, its.forKernels, a, images, forces), 0.0);
   EXPECT_EQ(forces, Floats(forces.size()));
 }
+
+INSTANTIATE_TEST_SUITE_P(Devices, BoxCorrelationTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
 } // namespace gpuregtest

@@ -30,8 +30,6 @@ using Doubles = std::vector<double>;
 template <unsigned int VDimension>
 using FieldImage = itk::Image<itk::Vector<double, VDimension>, VDimension>;
 
-constexpr float FactorsOfOne[gpureg::kernels::CompositionFactors] = { 1.0F, 1.0F };
-
 /** Calls body(item) for all items of an array. */
 template <typename TBody>
 void
@@ -261,6 +259,26 @@ ForEachFieldCase(const TTest & test)
     SCOPED_TRACE(Describe(grid));
     test(FieldCase<VDimension>(grid), random);
   });
+}
+
+/** Does so, and calls test for grids that the host, too, cuts into several blocks along an axis; see kernels/field/FieldBlocks.h. */
+template <unsigned int VDimension, typename TTest>
+void
+ForEachCaseOfBlocks(const TTest & test)
+{
+  ForEachFieldCase<VDimension>(test);
+  const unsigned int sizes[][3] = { { 197, 5, 3 }, { 5, 35, 2 }, { 3, 4, 37 } };
+  for (const auto & size : sizes)
+  {
+    Grid<VDimension> grid = MakeFieldGrids<VDimension>().front();
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      grid.size[d] = size[d];
+    }
+    SCOPED_TRACE(Describe(grid));
+    Random random(19);
+    test(FieldCase<VDimension>(grid), random);
+  }
 }
 
 } // namespace gpuregtest

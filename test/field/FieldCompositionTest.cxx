@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composing, resampling, adding and scaling fields, against ITK's filters.
+// Composing, resampling, adding and scaling fields, on every device, against ITK's filters.
 #include "FieldCase.h"
+#include "FieldsOnDevice.h"
+#include "TestDevices.h"
 
+#include "engine/field/FieldSums.h"
 #include "engine/transform/FixedPoint.h"
 
 #include "itkComposeDisplacementFieldsImageFilter.h"
@@ -18,6 +21,20 @@ namespace gpuregtest
 namespace
 {
 using namespace gpureg::kernels;
+using gpureg::Input;
+using gpureg::Output;
+using gpureg::RealNumber;
+
+class FieldCompositionTest : public DeviceTest
+{};
+
+class FieldResamplingTest : public DeviceTest
+{};
+
+class FieldSumsTest : public DeviceTest
+{};
+
+const Floats FactorsOfOne{ 1.0F, 1.0F };
 
 // In roundings of a vector: a place has 4, and counts for up to twice 3 times that, along each axis, between vectors that are 6 voxels
 // apart. For a vector of 3 voxels on a grid of cubes they are 1e-5 voxel at most.
@@ -40,49 +57,81 @@ IsAtEdge(const FieldCase<VDimension> & its, const float * vector, std::int64_t i
   return isAtEdge;
 }
 
+/** Composes two fields on a device. */
+Floats
+Compose(FieldsOnDevice & on, const FieldGrid & grid, const Floats & factors, const Floats & outer, const Floats & inner)
+{
+  const std::int64_t voxels = CountFieldVoxels(&grid);
+  return on.Compute<ComposeFieldsKernel>(voxels,
+                                         3 * voxels,
+                                         grid,
+                                         Input<float>(*on.Upload(factors)),
+                                         Input<RealNumber>(*on.Upload(outer)),
+                                         Input<RealNumber>(*on.Upload(inner)));
+}
+
+/** Does so in the inner field's place. */
+Floats
+ComposeInPlace(
+  FieldsOnDevice & on, const FieldGrid & grid, const Floats & factors, const Floats & outer, const Floats & inner)
+{
+  const auto place = on.Upload(inner);
+  on.Run<ComposeFieldsKernel>(CountFieldVoxels(&grid),
+                              grid,
+                              Input<float>(*on.Upload(factors)),
+                              Input<RealNumber>(*on.Upload(outer)),
+                              Input<RealNumber>(*place),
+                              Output<RealNumber>(*place));
+  return on.Download<float>(place);
+}
+
 template <unsigned int VDimension>
 void
-TestComposition()
+TestComposition(const std::string & device)
 {
   using ImageType = FieldImage<VDimension>;
-  ForEachFieldCase<VDimension>([](const FieldCase<VDimension> & its, Random & random) {
+  FieldsOnDevice on(device);
+  ForEachFieldCase<VDimension>([&](const FieldCase<VDimension> & its, Random & random) {
     const Floats outer = its.DrawField(random, 3.0);
     const Floats inner = its.DrawField(random, 3.0);
     const auto   filter = itk::ComposeDisplacementFieldsImageFilter<ImageType, ImageType>::New();
     filter->SetDisplacementField(its.MakeImage(outer));
     filter->SetWarpingField(its.MakeImage(inner));
     filter->Update();
-    Floats composed(outer.size());
+    const Floats composed = Compose(on, its.forKernels, FactorsOfOne, outer, inner);
     ForEachItem(its.voxels, [&](std::int64_t item) {
-      ComposeFields(&its.forKernels, FactorsOfOne, outer.data(), inner.data(), composed.data(), item);
       if (!IsAtEdge(its, &inner[3 * item], item))
       {
         EXPECT_LE(its.ComputeDifference(composed, *filter->GetOutput(), item), Roundings * its.FindRounding(3.0));
       }
     });
     // In place, and by factors: to the bit.
-    const float factors[] = { 0.5F, 2.0F };
-    Floats      half(outer), twice(inner), inPlace(inner);
+    Floats twice(outer), half(inner);
     for (std::size_t i = 0; i < outer.size(); ++i)
     {
-      half[i] = 2.0F * outer[i];
-      twice[i] = 0.5F * inner[i];
+      twice[i] = 2.0F * outer[i];
+      half[i] = 0.5F * inner[i];
     }
-    ForEachItem(its.voxels, [&](std::int64_t item) {
-      ComposeFields(&its.forKernels, FactorsOfOne, outer.data(), inPlace.data(), inPlace.data(), item);
-      ComposeFields(&its.forKernels, factors, half.data(), twice.data(), twice.data(), item);
-    });
-    EXPECT_EQ(inPlace, composed);
-    EXPECT_EQ(twice, composed);
+    EXPECT_EQ(ComposeInPlace(on, its.forKernels, FactorsOfOne, outer, inner), composed);
+    EXPECT_EQ(ComposeInPlace(on, its.forKernels, { 0.5F, 2.0F }, twice, half), composed);
   });
+}
+
+/** Resamples a field on a device. */
+Floats
+Resample(FieldsOnDevice & on, const FieldResampling & resampling, const Floats & field)
+{
+  const std::int64_t voxels = CountFieldVoxels(&resampling.grid);
+  return on.Compute<ResampleFieldKernel>(voxels, 3 * voxels, resampling, Input<RealNumber>(*on.Upload(field)));
 }
 
 template <unsigned int VDimension>
 void
-TestResampling()
+TestResampling(const std::string & device)
 {
+  FieldsOnDevice on(device);
   using TransformType = itk::DisplacementFieldTransform<double, VDimension>;
-  ForEachFieldCase<VDimension>([](const FieldCase<VDimension> & its, Random & random) {
+  ForEachFieldCase<VDimension>([&](const FieldCase<VDimension> & its, Random & random) {
     auto to = DrawGridNear(its.grid, random, 3000);
     // The adaptor's grids begin at index 0.
     to.origin = to.GetPoint(itk::Vector<double, VDimension>(0.0));
@@ -113,9 +162,7 @@ TestResampling()
     const FieldResampling resampling{
       gpureg::ComputeMapBetween(GetGeometry(to), GetGeometry(its.grid)), other.forKernels, its.forKernels, 0, 0
     };
-    Floats resampled(3 * other.voxels);
-    ForEachItem(other.voxels,
-                [&](std::int64_t item) { ResampleField(&resampling, field.data(), resampled.data(), item); });
+    const Floats resampled = Resample(on, resampling, field);
     // In voxels of the field's own grid.
     double largest = 0;
     ForEachItem(other.voxels, [&](std::int64_t item) {
@@ -150,20 +197,21 @@ TEST(FieldGrid, FindsVoxelsBeyondFourBillion)
   }
 }
 
-TEST(FieldComposition, IsITKs2D)
+TEST_P(FieldCompositionTest, IsITKs2D)
 {
-  TestComposition<2>();
+  TestComposition<2>(GetParam());
 }
 
-TEST(FieldComposition, IsITKs3D)
+TEST_P(FieldCompositionTest, IsITKs3D)
 {
-  TestComposition<3>();
+  TestComposition<3>(GetParam());
 }
 
-TEST(FieldComposition, TakesITKsSideOfTheEdge)
+TEST_P(FieldCompositionTest, TakesITKsSideOfTheEdge)
 {
   using ImageType = FieldImage<3>;
-  Grid<3> grid = MakeFieldGrids<3>().back();
+  FieldsOnDevice on(GetParam());
+  Grid<3>        grid = MakeFieldGrids<3>().back();
   grid.origin.Fill(0.0);
   const FieldCase<3> its(grid);
   Random             random(2);
@@ -177,42 +225,36 @@ TEST(FieldComposition, TakesITKsSideOfTheEdge)
       filter->SetDisplacementField(its.MakeImage(outer));
       filter->SetWarpingField(its.MakeImage(inner));
       filter->Update();
-      Floats composed(outer.size());
-      ForEachItem(its.voxels, [&](std::int64_t item) {
-        ComposeFields(&its.forKernels, FactorsOfOne, outer.data(), inner.data(), composed.data(), item);
-      });
+      const Floats composed = Compose(on, its.forKernels, FactorsOfOne, outer, inner);
       EXPECT_LE(its.ComputeLargestDifference(composed, *filter->GetOutput()), Roundings * its.FindRounding(1.0));
     }
   }
 }
 
-TEST(FieldComposition, CountsWhatLeadsNowhereAsZero)
+TEST_P(FieldCompositionTest, CountsWhatLeadsNowhereAsZero)
 {
+  FieldsOnDevice     on(GetParam());
   const FieldCase<3> its(MakeFieldGrids<3>().back());
   Random             random(5);
   const Floats       outer = its.DrawField(random, 1.0);
-  Floats             inner(outer.size());
-  const float        nan = std::numeric_limits<float>::quiet_NaN();
-  const float        vectors[] = { 1e30F, -1e30F, std::numeric_limits<float>::infinity(), 1e9F, -12.5F };
-  for (const float vector : vectors)
+  for (const float vector : { 1e30F, -1e30F, std::numeric_limits<float>::infinity(), 1e9F, -12.5F })
   {
-    std::fill(inner.begin(), inner.end(), vector);
-    Floats composed(outer.size());
-    ComposeFields(&its.forKernels, FactorsOfOne, outer.data(), inner.data(), composed.data(), 77);
-    EXPECT_EQ(composed[3 * 77], vector);
+    const Floats inner(outer.size(), vector);
+    EXPECT_EQ(Compose(on, its.forKernels, FactorsOfOne, outer, inner), inner) << vector;
   }
-  inner[3 * 77] = nan;
-  Floats composed(outer.size());
-  ComposeFields(&its.forKernels, FactorsOfOne, outer.data(), inner.data(), composed.data(), 77);
-  EXPECT_TRUE(std::isnan(composed[3 * 77]));
+  const Floats inner(outer.size(), std::numeric_limits<float>::quiet_NaN());
+  for (const float component : Compose(on, its.forKernels, FactorsOfOne, outer, inner))
+  {
+    EXPECT_TRUE(std::isnan(component));
+  }
 }
 
-TEST(FieldResampling, IsITKs2D)
+TEST_P(FieldResamplingTest, IsITKs2D)
 {
-  TestResampling<2>();
+  TestResampling<2>(GetParam());
 }
 
-TEST(FieldResampling, ContinuesTheEdge)
+TEST_P(FieldResamplingTest, ContinuesTheEdge)
 {
   FieldGrid coarse{}, fine{};
   coarse.dimension = fine.dimension = 3;
@@ -230,11 +272,10 @@ TEST(FieldResampling, ContinuesTheEdge)
     // The fine grid's first plane lies half a voxel before the coarse one's, and its last plane half a voxel behind.
     toCoarse.offset[d] = -0.5;
   }
-  const FieldResampling continuing{ gpureg::ToFixedMap(toCoarse), fine, coarse, 1, 0 };
-  const FieldResampling ending{ gpureg::ToFixedMap(toCoarse), fine, coarse, 0, 0 };
-  Floats                continued(3 * CountFieldVoxels(&fine));
-  Floats                ended(continued);
-  int                   zeros = 0;
+  FieldsOnDevice on(GetParam());
+  const Floats   continued = Resample(on, { gpureg::ToFixedMap(toCoarse), fine, coarse, 1, 0 }, field);
+  const Floats   ended = Resample(on, { gpureg::ToFixedMap(toCoarse), fine, coarse, 0, 0 }, field);
+  int            zeros = 0;
   ForEachItem(CountFieldVoxels(&fine), [&](std::int64_t item) {
     int    index[3];
     double expected[3] = {};
@@ -265,8 +306,6 @@ TEST(FieldResampling, ContinuesTheEdge)
         expected[c] += weight * field[static_cast<std::size_t>(at + c)];
       }
     }
-    ResampleField(&continuing, field.data(), continued.data(), item);
-    ResampleField(&ending, field.data(), ended.data(), item);
     zeros += ended[3 * item] == 0 ? 1 : 0;
     for (int c = 0; c < 3; ++c)
     {
@@ -277,33 +316,59 @@ TEST(FieldResampling, ContinuesTheEdge)
   EXPECT_EQ(zeros, 9 * 11 * 13 - 8 * 10 * 12);
 }
 
-TEST(FieldResampling, IsITKs3D)
+TEST_P(FieldResamplingTest, IsITKs3D)
 {
-  TestResampling<3>();
+  TestResampling<3>(GetParam());
 }
 
-TEST(FieldSums, AreWeighedByComponent)
+TEST_P(FieldSumsTest, AreWeighedByComponent)
 {
+  FieldsOnDevice     on(GetParam());
   const FieldCase<3> its(MakeFieldGrids<3>().front());
   Random             random(3);
   const Floats       first = its.DrawField(random, 1.0);
-  const Floats       second(first.size(), std::numeric_limits<float>::quiet_NaN());
+  const Floats       second = its.DrawField(random, 1.0);
   FieldWeights       weights{ { 1.0F, 0.5F, 0.0F }, { 1.0F, 1.0F, 1.0F }, 0 };
-  Floats             sum(first.size());
-  ForEachItem(3 * its.voxels,
-              [&](std::int64_t item) { AddFields(&weights, first.data(), second.data(), sum.data(), item); });
+  const auto         add = [&](const Floats & other) {
+    const auto sum = on.MakeUnwritten(3 * its.voxels);
+    gpureg::AddFields(on.GetQueue(), 3 * its.voxels, weights, *on.Upload(first), *on.Upload(other), *sum);
+    return on.Download<float>(sum);
+  };
+  Floats sum = add(Floats(first.size(), std::numeric_limits<float>::quiet_NaN()));
   for (std::size_t i = 0; i < first.size(); ++i)
   {
     EXPECT_EQ(sum[i], weights.first[i % 3] * first[i]);
   }
   weights.hasSecond = 1;
   weights.second[2] = -2.0F;
-  ForEachItem(3 * its.voxels,
-              [&](std::int64_t item) { AddFields(&weights, first.data(), first.data(), sum.data(), item); });
+  sum = add(second);
   for (std::size_t i = 0; i < first.size(); ++i)
   {
-    EXPECT_FLOAT_EQ(sum[i], (weights.first[i % 3] + weights.second[i % 3]) * first[i]);
+    const double addends[] = { double{ weights.first[i % 3] } * first[i], double{ weights.second[i % 3] } * second[i] };
+    EXPECT_NEAR(sum[i], addends[0] + addends[1], 1.2e-7 * (std::abs(addends[0]) + std::abs(addends[1])));
   }
+}
+
+TEST_P(FieldSumsTest, AreInThePlaceOfEither)
+{
+  FieldsOnDevice     on(GetParam());
+  const FieldCase<3> its(MakeFieldGrids<3>().back());
+  Random             random(4);
+  const Floats       field = its.DrawField(random, 1.0);
+  const auto         first = on.Upload(field), second = on.Upload(field);
+  // Rounding changes nothing here.
+  gpureg::AddFields(on.GetQueue(), 3 * its.voxels, gpureg::MakeWeights(1.0F, 2.0F), *first, *second, *first);
+  gpureg::AddFields(on.GetQueue(), 3 * its.voxels, gpureg::MakeWeights(0.0F, 4.0F), *first, *second, *second);
+  const auto foundFirst = on.Download<float>(first), foundSecond = on.Download<float>(second);
+  for (std::size_t i = 0; i < field.size(); ++i)
+  {
+    EXPECT_FLOAT_EQ(foundFirst[i], 3.0F * field[i]);
+    EXPECT_EQ(foundSecond[i], 4.0F * field[i]);
+  }
+  on.Run<ClearElementKernel>(3 * its.voxels - 1, Output<float>(*second));
+  const auto cleared = on.Download<float>(second);
+  EXPECT_EQ(std::count(cleared.begin(), cleared.end(), 0.0F), 3 * its.voxels - 1);
+  EXPECT_EQ(cleared.back(), foundSecond.back());
 }
 
 TEST(FieldSums, MeasureLengthsOfAnySize)
@@ -321,25 +386,29 @@ TEST(FieldSums, MeasureLengthsOfAnySize)
   EXPECT_TRUE(std::isnan(ComputeLengthInVoxels(&its.forKernels, nan)));
 }
 
-TEST(FieldSums, ScaleToTheLongestVector)
+TEST_P(FieldSumsTest, ScaleToTheLongestVector)
 {
-  LongestVector rule{ 0.25F, 0, FactorOfOuter };
-  float         factors[] = { 7.0F, 7.0F };
-  const auto    find = [&](float longest) {
-    ComputeScaleFactor(&rule, &longest, factors, 0);
-    return factors[rule.slot];
+  FieldsOnDevice on(GetParam());
+  LongestVector  rule{ 0.25F, 0, FactorOfOuter };
+  const auto     factors = on.Upload(Floats{ 7.0F, 7.0F });
+  const auto     find = [&](float longest) {
+    on.Run<ComputeScaleFactorKernel>(1, rule, Input<float>(*on.Upload(Floats{ longest })), Output<float>(*factors));
+    return on.Download<float>(factors);
   };
-  EXPECT_EQ(find(2.0F), 0.125F);
-  EXPECT_EQ(find(0.125F), 2.0F);
-  EXPECT_EQ(find(0.0F), 0.25F);
+  EXPECT_EQ(find(2.0F), (Floats{ 0.125F, 7.0F }));
+  EXPECT_EQ(find(0.125F), (Floats{ 2.0F, 7.0F }));
+  EXPECT_EQ(find(0.0F), (Floats{ 0.25F, 7.0F }));
   rule.onlyShrinks = 1;
   rule.slot = FactorOfInner;
-  EXPECT_EQ(find(0.125F), 1.0F);
-  EXPECT_EQ(find(2.0F), 0.125F);
-  const float field[] = { 3.0F };
-  float       scaled[1];
-  ScaleField(factors, field, scaled, 0);
-  EXPECT_EQ(scaled[0], 0.25F * 3.0F);
+  EXPECT_EQ(find(0.125F), (Floats{ 0.25F, 1.0F }));
+  EXPECT_EQ(find(2.0F), (Floats{ 0.25F, 0.125F }));
+  const auto field = on.Upload(Floats{ 3.0F, -1e30F, 0.0F, 5.0F });
+  gpureg::ScaleField(on.GetQueue(), 3, *factors, *field);
+  EXPECT_EQ(on.Download<float>(field), (Floats{ 0.75F, -0.25e30F, 0.0F, 5.0F }));
 }
+
+INSTANTIATE_TEST_SUITE_P(Devices, FieldCompositionTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+INSTANTIATE_TEST_SUITE_P(Devices, FieldResamplingTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+INSTANTIATE_TEST_SUITE_P(Devices, FieldSumsTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
 } // namespace gpuregtest

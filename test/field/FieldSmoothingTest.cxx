@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Smoothing fields, against itk::SyNImageRegistrationMethod's own.
+// Smoothing fields by discrete Gaussians, and scaling them, on every device, against itk::SyNImageRegistrationMethod's own functions.
 #include "FieldCase.h"
+#include "FieldsOnDevice.h"
+#include "TestDevices.h"
 
 #include "gpureg/core/Error.h"
 
 #include "engine/field/FieldGaussian.h"
+#include "engine/field/FieldSmoother.h"
+#include "engine/field/FieldSums.h"
 
 #include "itkGaussianOperator.h"
 #include "itkSyNImageRegistrationMethod.h"
+#include "itkVectorNeighborhoodOperatorImageFilter.h"
 
+#include <cmath>
 #include <limits>
 
 namespace gpuregtest
@@ -17,6 +23,11 @@ namespace gpuregtest
 namespace
 {
 using namespace gpureg::kernels;
+using gpureg::Input;
+using gpureg::Output;
+
+class FieldSmoothingTest : public DeviceTest
+{};
 
 /** Gives access to SyN's protected functions. */
 template <unsigned int VDimension>
@@ -32,87 +43,125 @@ public:
                                         itk::Image<double, VDimension>>::ScaleUpdateField;
 };
 
-/** Smooths as ITK does. longest: gets the length of the longest vector. */
-Floats
-Smooth(const FieldGrid & grid, const Floats & field, double variance, float & longest)
+/** Smooths along each axis as SyN does, and leaves the border as it is then. */
+template <unsigned int VDimension>
+typename FieldImage<VDimension>::Pointer
+SmoothWithBorder(typename FieldImage<VDimension>::Pointer field, double variance)
 {
-  FieldSmoothing a{};
-  Floats         weights;
-  for (int axis = 0; axis < 3; ++axis)
+  using ImageType = FieldImage<VDimension>;
+  for (unsigned int axis = 0; axis < VDimension; ++axis)
   {
-    const Floats along = axis < grid.dimension ? gpureg::MakeFieldGaussian(variance, grid.size[axis]) : Floats{ 1.0F };
-    a.radius[axis] = static_cast<int>(along.size()) - 1;
-    weights.insert(weights.end(), along.begin(), along.end());
-    weights.resize(weights.size() + WeightZeros);
+    itk::GaussianOperator<double, VDimension> gaussian;
+    gaussian.SetDirection(axis);
+    gaussian.SetVariance(variance);
+    gaussian.SetMaximumError(0.001);
+    gaussian.SetMaximumKernelWidth(static_cast<unsigned int>(field->GetBufferedRegion().GetSize(axis)));
+    gaussian.CreateDirectional();
+    const auto filter = itk::VectorNeighborhoodOperatorImageFilter<ImageType, ImageType>::New();
+    filter->SetOperator(gaussian);
+    filter->SetInput(field);
+    filter->Update();
+    field = filter->GetOutput();
+    field->DisconnectPipeline();
   }
-  a.clearsBorder = 1;
-  a.measures = 1;
-  a.kept = gpureg::ComputeUnsmoothedShare(variance);
-  const FieldGrid    numbers = MakeGridOfNumbers(&grid);
-  Floats             alongX(field.size()), alongY(field.size()), smoothed(field.size());
-  const std::int64_t blocks = CountFieldBlocks(&grid, 2, BlockWidth, BlockLength);
-  Floats             parts(static_cast<std::size_t>(blocks));
-  ForEachItem(CountFieldBlocks(&numbers, 1, BlockWidth, BlockLength), [&](std::int64_t item) {
-    SmoothFieldAlongX(&grid, &a, weights.data(), field.data(), alongX.data(), item);
-  });
-  ForEachItem(CountFieldBlocks(&numbers, 1, BlockWidth, BlockLength), [&](std::int64_t item) {
-    SmoothFieldAlongY(&grid, &a, weights.data(), alongX.data(), alongY.data(), item);
-  });
-  ForEachItem(blocks, [&](std::int64_t item) {
-    SmoothFieldAlongZ(&grid, &a, weights.data(), alongY.data(), field.data(), smoothed.data(), parts.data(), item);
-  });
-  longest = *std::max_element(parts.begin(), parts.end());
+  return field;
+}
+
+/** A field that a device has smoothed, and the length of its longest vector, voxels. */
+struct Smoothed
+{
+  Floats field;
+  float  longest = 0;
+};
+
+/** Smooths a field on a device by a standard deviation in voxels. */
+Smoothed
+Smooth(FieldsOnDevice & on, const FieldGrid & grid, const Floats & field, double sigma, gpureg::FieldBorder border)
+{
+  const auto            elements = static_cast<std::int64_t>(field.size());
+  const auto            given = on.Upload(field);
+  const auto            first = on.MakeUnwritten(elements), second = on.MakeUnwritten(elements);
+  const auto            result = on.MakeUnwritten(elements), longest = on.MakeUnwritten(1);
+  gpureg::FieldSmoother smoother(on.GetQueue());
+  smoother.Set(sigma, grid, border);
+  smoother.SmoothAndMeasure(*given, *first, *second, *result, on.GetReducer(), *longest);
+  const Smoothed smoothed{ on.Download<float>(result), on.Download<float>(longest).front() };
+  EXPECT_EQ(on.Download<float>(given), field);
+  // The same into the first scratch array, as the greedy scheme does it.
+  const auto again = on.MakeUnwritten(elements);
+  smoother.Smooth(*given, *again, *second, *again);
+  EXPECT_EQ(on.Download<float>(again), smoothed.field);
   return smoothed;
+}
+
+/** Returns the length of the longest vector, in voxels, in double precision. */
+double
+FindLongest(const FieldGrid & grid, const Floats & field)
+{
+  double longest = 0;
+  for (std::size_t n = 0; n < field.size(); n += 3)
+  {
+    double squares = 0;
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+      squares += std::pow(static_cast<double>(grid.perSpacing[d]) * field[n + d], 2);
+    }
+    longest = std::max(longest, std::sqrt(squares));
+  }
+  return longest;
 }
 
 template <unsigned int VDimension>
 void
-TestSmoothing()
+TestSmoothing(const std::string & device)
 {
   itk::Object::GlobalWarningDisplayOff();
-  ForEachFieldCase<VDimension>([](const FieldCase<VDimension> & its, Random & random) {
+  FieldsOnDevice on(device);
+  ForEachCaseOfBlocks<VDimension>([&](const FieldCase<VDimension> & its, Random & random) {
     const Floats field = its.DrawField(random, 3.0);
     const auto   smoother = Smoother<VDimension>::New();
     for (const double variance : { 3.0, 0.5, 0.2, 20.0 })
     {
+      const double sigma = std::sqrt(variance);
       // Sums are rounded a few times, of which 20 are never met; ITK's Bessel functions are right to 2e-7.
-      const double rounding = 20 * its.FindRounding(3.0) + 2e-6;
-      const auto   itks = smoother->GaussianSmoothDisplacementField(its.MakeImage(field), variance);
-      float        longest = 0;
-      float        expected = 0;
-      const Floats smoothed = Smooth(its.forKernels, field, variance, longest);
-      EXPECT_LE(its.ComputeLargestDifference(smoothed, *itks), rounding) << variance;
-      ForEachItem(its.voxels, [&](std::int64_t item) {
-        expected = std::max(expected, ComputeLengthOfVector(&its.forKernels, smoothed.data(), item));
-      });
-      EXPECT_EQ(longest, expected);
+      const double   rounding = 20 * its.FindRounding(3.0) + 2e-6;
+      const Smoothed found = Smooth(on, its.forKernels, field, sigma, gpureg::FieldBorder::Zero);
+      const auto     itks = smoother->GaussianSmoothDisplacementField(its.MakeImage(field), variance);
+      EXPECT_LE(its.ComputeLargestDifference(found.field, *itks), rounding) << variance;
+      EXPECT_NEAR(found.longest, FindLongest(its.forKernels, found.field), 1e-6 * found.longest) << variance;
+      const Smoothed all = Smooth(on, its.forKernels, field, sigma, gpureg::FieldBorder::Smoothed);
+      const auto     itksOfAll = SmoothWithBorder<VDimension>(its.MakeImage(field), variance);
+      EXPECT_LE(its.ComputeLargestDifference(all.field, *itksOfAll), rounding) << variance;
+      EXPECT_NEAR(all.longest, FindLongest(its.forKernels, all.field), 1e-6 * all.longest) << variance;
     }
   });
 }
 
 template <unsigned int VDimension>
 void
-TestScaling()
+TestScaling(const std::string & device)
 {
-  ForEachFieldCase<VDimension>([](const FieldCase<VDimension> & its, Random & random) {
+  FieldsOnDevice on(device);
+  ForEachFieldCase<VDimension>([&](const FieldCase<VDimension> & its, Random & random) {
     const auto smoother = Smoother<VDimension>::New();
     smoother->SetLearningRate(0.25);
     for (const double most : { 1e-3, 7.0, 0.0 })
     {
-      const Floats  field = its.DrawField(random, most);
-      LongestVector rule{ 0.25F, 0, FactorOfOuter };
-      float         longest = 0;
-      float         factors[] = { 1.0F, 1.0F };
-      Floats        scaled(field.size());
-      ForEachItem(its.voxels, [&](std::int64_t item) {
-        longest = std::max(longest, ComputeLengthOfVector(&its.forKernels, field.data(), item));
-      });
-      ComputeScaleFactor(&rule, &longest, factors, 0);
-      ForEachItem(3 * its.voxels, [&](std::int64_t item) { ScaleField(factors, field.data(), scaled.data(), item); });
+      const Floats        field = its.DrawField(random, most);
+      const LongestVector rule{ 0.25F, 0, FactorOfOuter };
+      const auto          there = on.Upload(field), factors = on.Upload(Floats{ 1.0F, 1.0F });
+      const auto          scratch = on.Upload(field), second = on.Upload(field), longest = on.MakeUnwritten(1);
+      // Without a Gaussian it measures alone.
+      gpureg::FieldSmoother measure(on.GetQueue());
+      measure.Set(0, its.forKernels);
+      measure.SmoothAndMeasure(*there, *scratch, *second, *there, on.GetReducer(), *longest);
+      EXPECT_EQ(on.Download<float>(there), field);
+      on.Run<ComputeScaleFactorKernel>(1, rule, Input<float>(*longest), Output<float>(*factors));
+      gpureg::ScaleField(on.GetQueue(), 3 * its.voxels, *factors, *there);
       const auto itks = smoother->ScaleUpdateField(its.MakeImage(field));
       // A vector is up to 0.25 voxels by ITK's measure; by ours up to that times how much spacings differ.
       const auto [thin, thick] = std::minmax_element(its.forKernels.perSpacing, its.forKernels.perSpacing + VDimension);
-      EXPECT_LE(its.ComputeLargestDifference(scaled, *itks), 2e-7 * *thick / *thin);
+      EXPECT_LE(its.ComputeLargestDifference(on.Download<float>(there), *itks), 2e-7 * *thick / *thin);
     }
   });
 }
@@ -151,24 +200,42 @@ TEST(DiscreteGaussian, RefusesVariancesThatDoublesCannotHold)
   EXPECT_THROW(gpureg::MakeFieldGaussian(std::numeric_limits<double>::quiet_NaN(), 1000), gpureg::BadInputError);
 }
 
-TEST(FieldSmoothing, IsITKs2D)
+TEST_P(FieldSmoothingTest, IsITKs2D)
 {
-  TestSmoothing<2>();
+  TestSmoothing<2>(GetParam());
 }
 
-TEST(FieldSmoothing, IsITKs3D)
+TEST_P(FieldSmoothingTest, IsITKs3D)
 {
-  TestSmoothing<3>();
+  TestSmoothing<3>(GetParam());
 }
 
-TEST(FieldScaling, IsITKs2D)
+TEST_P(FieldSmoothingTest, ScalesAsITK2D)
 {
-  TestScaling<2>();
+  TestScaling<2>(GetParam());
 }
 
-TEST(FieldScaling, IsITKs3D)
+TEST_P(FieldSmoothingTest, ScalesAsITK3D)
 {
-  TestScaling<3>();
+  TestScaling<3>(GetParam());
 }
+
+// Squares of such lengths leave the range of floats.
+TEST_P(FieldSmoothingTest, MeasuresLengthsOfAnySize)
+{
+  FieldsOnDevice     on(GetParam());
+  const FieldCase<3> its(MakeFieldGrids<3>().front());
+  for (const float scale : { 1.0F, 1e-30F, 1e30F, 1e-15F, 1e15F })
+  {
+    Floats field(3 * its.voxels);
+    field[30] = -0.05F * scale;
+    field[31] = 50.0F * scale;
+    field[32] = 2.6F * scale;
+    EXPECT_NEAR(Smooth(on, its.forKernels, field, 0.0, gpureg::FieldBorder::Smoothed).longest / scale, 3.0, 1e-6)
+      << scale;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, FieldSmoothingTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
 
 } // namespace gpuregtest

@@ -205,7 +205,7 @@ public:
     , m_Fixed(*m_Queue, device)
     , m_Moving(*m_Queue, device)
     , m_Mask(*m_Queue, device)
-    , m_Forces(gpureg::MakeFieldForces(m_Backend, m_Queue, { kind, 32, 2 }, 0.01))
+    , m_Forces(gpureg::MakeFieldForces(m_Backend, m_Queue, { kind, 32, 2 }, gpureg::DiffeomorphicSettings{}.noise))
   {
     const auto load = [](gpureg::LoadedImage & loaded, const Floats & values) {
       loaded.Load({}, gpureg::Precision::Single, values.data(), static_cast<std::int64_t>(values.size()), OnThreads(2));

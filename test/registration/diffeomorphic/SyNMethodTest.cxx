@@ -10,12 +10,17 @@
 #include "itkGPUSyNImageRegistrationMethod.h"
 
 #include "itkImageDuplicator.h"
+#include "itkImageRegionConstIteratorWithIndex.h"
 #include "itkObjectToObjectMultiMetricv4.h"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <sstream>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace gpuregtest
@@ -157,6 +162,83 @@ Watch(TMethod & method, itk::SizeValueType readsAt)
   method.Update();
   method.RemoveObserver(tag);
   return all;
+}
+
+/** Returns the mean and the largest distance, in voxels, by which a field's inverse misses a voxel that is 2 or more away from the edge: by
+ *  ITK's transform, in double precision. */
+template <typename TField>
+std::array<double, 2>
+ComputeErrorsInside(TField & field, const TField & inverse)
+{
+  constexpr unsigned int dimension = TField::ImageDimension;
+  using RealType = typename TField::PixelType::ValueType;
+  const auto transform = itk::DisplacementFieldTransform<RealType, dimension>::New();
+  transform->SetDisplacementField(&field);
+  auto inside = inverse.GetBufferedRegion();
+  inside.ShrinkByRadius(2);
+  std::array<double, 2>                          errors{ 0, 0 };
+  itk::ImageRegionConstIteratorWithIndex<TField> voxel(&inverse, inside);
+  for (; !voxel.IsAtEnd(); ++voxel)
+  {
+    itk::Point<RealType, dimension> point;
+    inverse.TransformIndexToPhysicalPoint(voxel.GetIndex(), point);
+    const auto led =
+      inverse.template TransformPhysicalPointToContinuousIndex<double>(transform->TransformPoint(point + voxel.Get()));
+    double squares = 0;
+    for (unsigned int d = 0; d < dimension; ++d)
+    {
+      squares += std::pow(led[d] - voxel.GetIndex()[d], 2);
+    }
+    errors[0] += std::sqrt(squares) / static_cast<double>(inside.GetNumberOfPixels());
+    errors[1] = std::max(errors[1], std::sqrt(squares));
+  }
+  return errors;
+}
+
+/** Compares the refined inverse with ITK's, which the output keeps. */
+template <typename TMethod>
+void
+TestRefinedInverse(const itk::GPUDevice & device)
+{
+  auto its = MakeCase<TMethod::ImageDimension>(SimilarityKind::NeighborhoodCorrelation, 0);
+  its.settings.iterations = { 20, 10 };
+  its.settings.step = 0.5;
+  its.settings.syn.shrinkFactors = { { 2, 2, 2 }, { 1, 1, 1 } };
+  const auto make = [&] {
+    auto method = TMethod::New();
+    method->SetDevice(device);
+    SetUpMethod(*method, *MakeMetric<TMethod>(its.settings.similarity), its);
+    method->Update();
+    return method;
+  };
+  const auto method = make();
+  const auto refined = method->GetRefinedInverse();
+  const auto output = method->GetModifiableTransform();
+  auto &     field = *output->GetModifiableDisplacementField();
+  const auto before = ComputeErrorsInside(field, *output->GetInverseDisplacementField());
+  const auto after = ComputeErrorsInside(field, *refined);
+  // Transforms of float place points in float.
+  const double rounding = std::is_same_v<typename TMethod::RealType, float> ? 2e-5 : 1e-6;
+  EXPECT_GT(before[1], 1e-2);
+  EXPECT_LT(after[0], 1e-4 + rounding);
+  EXPECT_LT(after[1], 1e-3 + rounding);
+  const gpureg::InverseErrors errors = method->GetInverseErrors();
+  EXPECT_GT(errors.mean, 0);
+  EXPECT_LT(errors.mean, 1e-4);
+  EXPECT_GE(errors.largest, after[1] - rounding);
+  EXPECT_LT(errors.largest, 1e-3);
+  EXPECT_EQ(errors.offVoxels, 0);
+  EXPECT_EQ(errors.foldedVoxels, 0);
+  EXPECT_EQ(GetVectors(*method->GetRefinedInverse()), GetVectors(*refined));
+  // It changes nothing else: neither the output nor what the device still has.
+  const auto other = make();
+  EXPECT_EQ(GetVectors(field), GetVectors(*other->GetModifiableTransform()->GetDisplacementField()));
+  EXPECT_EQ(GetVectors(*output->GetInverseDisplacementField()),
+            GetVectors(*other->GetModifiableTransform()->GetInverseDisplacementField()));
+  EXPECT_EQ(GetVectors(*method->GetModifiableFixedToMiddleTransform()->GetInverseDisplacementField()),
+            GetVectors(*other->GetModifiableFixedToMiddleTransform()->GetInverseDisplacementField()));
+  EXPECT_EQ(GetVectors(*method->GetModifiableMovingToMiddleTransform()->GetDisplacementField()),
+            GetVectors(*other->GetModifiableMovingToMiddleTransform()->GetDisplacementField()));
 }
 
 class SyNMethodTest : public DeviceTest
@@ -510,6 +592,42 @@ TEST_P(SyNMethodTest, SaysWhatIsWrongAndGoesOn)
   iterations[0] = 2;
   method->SetNumberOfIterationsPerLevel(iterations);
   ExpectWithin(CompareResults(its, Register(*method), RegisterByITK(its)), Most, "good");
+}
+
+TEST_P(SyNMethodTest, RefinesTheInverse2D)
+{
+  TestRefinedInverse<OurMethod<float, float, 2>>(this->GetDevice());
+}
+
+TEST_P(SyNMethodTest, RefinesTheInverse3D)
+{
+  TestRefinedInverse<Ours3D>(this->GetDevice());
+}
+
+TEST_P(SyNMethodTest, RefinesTheInverseOfItsLastUpdateAlone)
+{
+  const auto its = MakeCase<3>(SimilarityKind::MeanSquares, 2);
+  const auto method = this->MakeOurs(its);
+  EXPECT_THROW(method->GetRefinedInverse(), itk::GPUBadInputError);
+  method->Update();
+  method->GetRefinedInverse();
+  EXPECT_GT(method->GetInverseErrors().mean, 0);
+  // An update that fails leaves none, and neither does ITK's code.
+  method->SetLearningRate(0);
+  EXPECT_THROW(method->Update(), itk::GPUBadInputError);
+  EXPECT_THROW(method->GetRefinedInverse(), itk::GPUBadInputError);
+  EXPECT_EQ(method->GetInverseErrors().mean, 0);
+  method->SetLearningRate(its.settings.step);
+  method->SetDownsampleImagesForMetricDerivatives(false);
+  const Listening listening;
+  method->Update();
+  EXPECT_EQ(listening.window->Count("Computed by itk::SyNImageRegistrationMethod"), 1U);
+  EXPECT_THROW(method->GetRefinedInverse(), itk::GPUBadInputError);
+  method->SetDownsampleImagesForMetricDerivatives(true);
+  method->Update();
+  EXPECT_EQ(method->GetInverseErrors().mean, 0);
+  method->GetRefinedInverse();
+  EXPECT_GT(method->GetInverseErrors().mean, 0);
 }
 
 TEST_P(SyNMethodTest, PrintsItself)
