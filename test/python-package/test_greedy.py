@@ -112,7 +112,7 @@ def test_noise_says_which_structure_counts(device):
     for noise in (0.01, 0.001):
         found = gr.register(*faint, Greedy(noise=noise, **SETTINGS), device=device)
         errors.append(np.linalg.norm(found.transform.array - truth, axis=-1)[inside].mean())
-    assert errors[1] < 0.5 * errors[0]
+    assert errors[1] < 0.65 * errors[0]
 
 
 def test_a_velocity_has_no_noise():
