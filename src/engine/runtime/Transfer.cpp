@@ -273,6 +273,10 @@ DownloadArray(Queue &        queue,
               const Taker &  take,
               std::int64_t   first)
 {
+  if (count == 0)
+  {
+    return;
+  }
   TiledArray array;
   array.elementSize = elementSize;
   array.count = count;
