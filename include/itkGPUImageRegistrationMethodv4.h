@@ -6,6 +6,7 @@
 #include "GPURegistrationDetail/core/itkGPUMembers.h"
 
 #include "itkImageRegistrationMethodv4.h"
+#include "itkMersenneTwisterRandomVariateGenerator.h"
 
 #include <cstdint>
 #include <vector>
