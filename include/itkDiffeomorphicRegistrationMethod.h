@@ -130,7 +130,7 @@ public:
   itkGPUChoiceMacro(Optimizer, OptimizerEnum, gpureg::GetDiffeomorphicOptimizer);
 
   /** Sets the standard deviation of the images' noise, of values scaled from 0 to 1: greedily structure below it counts little in the local
-   * correlation. From 0.001 to 1; default: 0.01. */
+   * correlation. From 0.001 to 1; default: 0.01. It has no effect on a velocity, and on other similarities. */
   itkSetMacro(Noise, double);
   itkGetConstMacro(Noise, double);
 

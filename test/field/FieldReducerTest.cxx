@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -75,6 +76,11 @@ TEST_P(FieldReducerTest, AddsUpAndFindsTheLargest)
     EXPECT_EQ(found[5], -*std::min_element(numbers.begin(), numbers.end()));
     EXPECT_EQ(found[4], *std::max_element(numbers.begin(), numbers.end()));
     EXPECT_EQ(found[3], -7.0F);
+    // One that is no number makes the largest magnitude infinite.
+    numbers[static_cast<std::size_t>(first)] = std::numeric_limits<float>::quiet_NaN();
+    const auto broken = on.Upload(numbers);
+    on.GetReducer().ComputeLargestMagnitude(*broken, count, *result, 5);
+    EXPECT_EQ(on.Download<float>(result)[5], std::numeric_limits<float>::infinity());
   }
 }
 

@@ -13,7 +13,7 @@ import gpuregistration as gr
 import numpy as np
 import pytest
 from conftest import make_head
-from gpuregistration import _devices, _engine, stages
+from gpuregistration import _devices, _engine, _kept_fields, stages
 
 STAGES = {
     "greedy": stages.Greedy(iterations=(3, 2)),
@@ -83,6 +83,28 @@ def test_is_an_array_that_is_freed_on_the_device_when_it_is_asked_for(device, co
     assert count() == 12 * voxels
     del result
     assert count() == 0
+
+
+class LostField:
+    """A field on a device that is gone."""
+
+    device = "cuda:7"
+    bytes = 0
+
+    def download(self):
+        raise gr.DeviceLostError("cuda:7 is lost")
+
+
+def test_a_lost_device_ends_no_work_on_others(device):
+    lost = _kept_fields.KeptField(LostField())
+    assert np.isfinite(register(device).warped.array).all()
+    assert gr.plan_registration(*heads(), "greedy", device=device).stages[0].bytes > 0
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+    with pytest.raises(gr.DeviceLostError):
+        lost.vectors()
 
 
 def test_fields_of_one_result_alone_are_kept(device, count):

@@ -23,6 +23,26 @@ def mean_distance(a, b, inside):
     return np.linalg.norm(a - b, axis=-1)[inside].mean()
 
 
+def test_flat_says_which_neighborhoods_are_flat(device):
+    fixed, moving, _ = make_pair(2)
+    y, x = np.meshgrid(*[np.arange(n) - (n - 1) / 2 for n in fixed.array.shape], indexing="ij")
+    # Around an object there is structure of 1e-4 of the values, which the images do not share.
+    faint = np.sin(1.3 * x) * np.cos(1.1 * y), np.sin(0.9 * x + 1) * np.cos(1.7 * y)
+    images = [np.where(np.hypot(x, y) < 10, image.array / 4, 1e-4 * add) for image, add in zip((fixed, moving), faint)]
+    cost = {}
+    for unit in (1, 1000):
+        pair = [fixed.like((unit * image).astype(np.float32)) for image in images]
+        for flat in ("scaled", "float", "double"):
+            result = gr.register(*pair, SyN(flat=flat, iterations=1, radius=2), device=device)
+            cost[flat, unit] = result.stages[0].levels[0].costs[0]
+    # Flat neighborhoods count as -1.
+    assert cost["scaled", 1] < cost["double", 1] - 0.05
+    assert abs(cost["scaled", 1] - cost["float", 1]) < 1e-6
+    # ITK's limits are of the values as they are.
+    assert abs(cost["scaled", 1] - cost["scaled", 1000]) < 1e-6
+    assert abs(cost["float", 1000] - cost["double", 1000]) < 1e-6 and abs(cost["double", 1000] - cost["double", 1]) < 1e-3
+
+
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("similarity", SYN_SIMILARITIES)
 def test_finds_a_known_deformation_and_its_inverse(device, dimension, similarity):

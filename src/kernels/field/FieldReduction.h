@@ -26,7 +26,7 @@ ComputeLargestOfStrip(const Strips *              strips,
 
 GPUREG_ITEM_KERNEL(ComputeLargestOfStrip, 16, "measuring a field");
 
-/** Writes the largest absolute value of the numbers in a strip. */
+/** Writes the largest absolute value of the numbers in a strip; infinity if one of them is not a number. */
 GPUREG_FUNCTION void
 ComputeLargestMagnitudeOfStrip(const Strips *              strips,
                                GPUREG_GLOBAL const float * numbers,
@@ -38,7 +38,8 @@ ComputeLargestMagnitudeOfStrip(const Strips *              strips,
   float     found = 0.0f;
   GPUREG_UNROLL_8 for (i64 n = BeginOfStrip(strips, strip); n < end; n += step)
   {
-    found = LargerOf(found, LargerOf(numbers[n], -numbers[n]));
+    const float magnitude = LargerOf(numbers[n], -numbers[n]);
+    found = LargerOf(found, magnitude == magnitude ? magnitude : INFINITY);
   }
   largest[strip] = found;
 }

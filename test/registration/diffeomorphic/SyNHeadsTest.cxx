@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SyN of a real head on every device against itk::SyNImageRegistrationMethod: in two and three dimensions, with and without masks. The head is
-// ch2.nii.gz of Debian's package mricron-data; the moving one is the same head, deformed and with other values.
+// SyN of a real head on every device against itk::SyNImageRegistrationMethod: in two and three dimensions, with and without masks. The head
+// is ch2.nii.gz of Debian's package mricron-data; the moving one is the same head, deformed and with other values.
 #include "CompareSyN.h"
 #include "SyNCase.h"
 
@@ -21,8 +21,8 @@ using gpureg::SimilarityKind;
 using Volume = itk::Image<float, 3>;
 
 constexpr char HeadFile[] = "/usr/share/mricron/templates/ch2.nii.gz";
-// As ANTs' SyN[0.1,3,0] has it, but for the largest error that ends an inversion, which is 0.1, too: then rounding decides whether the first
-// inversion goes on.
+// As ANTs' SyN[0.1,3,0] has it, but for the largest error that ends an inversion, which is 0.1, too: then rounding decides whether the
+// first inversion goes on.
 constexpr double Step = 0.09;
 
 Volume::Pointer

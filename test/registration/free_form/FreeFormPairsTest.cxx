@@ -324,6 +324,11 @@ TEST_P(FreeFormPairsTest, RefusesWhatIsWrongWithAPair)
     { [](auto & pair, auto & images) { pair.moving = images.Load([](const auto &) { return 3.0; }); },
       "pair 2: the moving image is constant" },
     { [](auto & pair, auto &) { pair.moving.image = nullptr; }, "pair 2: " },
+    { [](auto & pair, auto &) {
+       pair.weight = 0;
+       pair.fixed.image = nullptr;
+     },
+      "pair 2: " },
     { [](auto & pair, auto &) { pair.moving.indexToPoint.offset[0] += 500; },
       "pair 2: no voxel of the fixed image is mapped into the moving image" },
   };

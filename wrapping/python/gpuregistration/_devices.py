@@ -116,7 +116,7 @@ def release_memory(device: Optional[DeviceLike] = None) -> None:
         DeviceError: there is no such device.
     """
     for name in _read_names(device):
-        download_kept_fields(name)
+        download_kept_fields([name])
         _engine.release_idle_memory(name)
 
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from typing import Optional
+from contextlib import suppress
+from typing import Iterable, Optional
 
 import numpy as np
 
@@ -37,21 +38,43 @@ class KeptField:
         assert self._vectors is not None
         return self._vectors
 
+    def renew_lock(self) -> None:
+        """Replaces the lock, in a child of a fork."""
+        self._lock = threading.Lock()
+
 
 _lock = threading.Lock()
 _kept: weakref.WeakSet[KeptField] = weakref.WeakSet()
 
 
-def download_kept_fields(device: Optional[str] = None) -> None:
-    """Downloads the fields that are on a device, and frees their memory there: before other work needs it, and before a fork, behind which
-    the child would not reach the device. device: its name; None: all devices."""
-    with _lock:
-        fields = list(_kept)
-    for field in fields:
+def download_kept_fields(devices: Iterable[str]) -> None:
+    """Downloads the fields that are on devices, and frees their memory there, before other work needs it. devices: their names."""
+    asked = set(devices)
+    for field in _list_fields():
         on_device = field.on_device
-        if on_device is not None and device in (None, on_device.device):
+        if on_device is not None and on_device.device in asked:
             field.vectors()
 
 
+def _list_fields() -> list[KeptField]:
+    with _lock:
+        return list(_kept)
+
+
+def _download_before_fork() -> None:
+    """Downloads all fields, for a child could not reach their devices. A field that cannot be downloaded says so when it is asked for."""
+    for field in _list_fields():
+        with suppress(_engine.Error):
+            field.vectors()
+
+
+def _renew_locks_in_child() -> None:
+    """Replaces locks that another thread of the parent may have held."""
+    global _lock
+    _lock = threading.Lock()
+    for field in list(_kept):
+        field.renew_lock()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=download_kept_fields)
+    os.register_at_fork(before=_download_before_fork, after_in_child=_renew_locks_in_child)

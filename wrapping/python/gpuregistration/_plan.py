@@ -199,7 +199,7 @@ def plan_pair(
         initial, syn_options: as of register_pair().
     """
     # They leave the device before the registration begins.
-    download_kept_fields()
+    download_kept_fields(devices)
     start = _Start(pair.dimension, initial, syn_options)
     on_devices = [_OnDevice(device) for device in devices]
     begins = 0  # vectors of the deformation that a stage begins with

@@ -144,7 +144,7 @@ def register_pair(
     sides_on_others: list[tuple[_engine.Side, _engine.Side]] = []
     for number, stage in enumerate(stages):
         # The plan has no room for what an earlier stage has left on the device.
-        download_kept_fields()
+        download_kept_fields(devices)
         with named(stage):
             reporter = Reporter(progress, number, len(stages), stage.name)
             given = settings[number], pair, sides, found, name, reporter

@@ -21,7 +21,7 @@ class Result:
 
     Attributes:
         transform: maps the fixed image's points to the moving image's, in mm. The displacements of "greedy", "syn" and "velocity" stay on the
-            device until their `array` is asked for, another registration begins, or release_memory() is called.
+            device until their `array` is asked for, another registration begins or is planned there, or release_memory() is called.
         cost: the last stage's cost.
         stages: the result of each stage.
         device: the name of the device that computed; of several, the first one.

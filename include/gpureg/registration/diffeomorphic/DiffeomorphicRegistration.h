@@ -110,8 +110,8 @@ struct DiffeomorphicSettings
   /** The neighborhoods that are flat, of a correlation over neighborhoods by SyN or by a velocity. A rule for values as they are, such as
    *  ITK's, refers to scaled values where it would leave nothing else. */
   FlatNeighborhoods flat{};
-  /** Standard deviation of the noise, of values scaled from 0 to 1. By a correlation over neighborhoods the greedy scheme adds its square to
-   *  both variances of a neighborhood, so that structure below it counts little. */
+  /** Standard deviation of the noise, of values scaled from 0 to 1, 0.001 at least. By a correlation over neighborhoods the greedy scheme
+   *  adds its square to both variances of a neighborhood, so that structure below it counts little. It has no effect elsewhere. */
   double noise = 0.01;
   /** The first pair's share of the updates, relative to the weights of further pairs: as in itk::ObjectToObjectMultiMetricv4 each
    *  similarity's derivative is divided by its magnitude over all voxels, multiplied by its weight, and added to the others. 0: the pair

@@ -72,8 +72,8 @@ struct FreeFormSettings
   double firstStep = 0.5;
   /** Number of voxels of a level's fixed image that an iteration uses at most: a regular subsample, placed again for each iteration by
    *  random numbers from the seed, the same on every device. 0: all voxels. Neighborhood correlation, whose subsample would have no
-   *  neighborhoods, conjugate gradients, whose trials must compare values of one function, and several pairs use all voxels. A
-   *  subsample saves time on the host; it is too small to keep a GPU busy. */
+   *  neighborhoods, conjugate gradients, whose trials must compare values of one function, and several pairs need 0; else there is
+   *  an error. A subsample saves time on the host; it is too small to keep a GPU busy. */
   std::int64_t  samples = 0;
   std::uint64_t seed = 1;
   /** A level ends when the mean cost of the last iterations, as many as the window has, is below that of as many iterations before by
@@ -150,7 +150,8 @@ public:
    *  last 40 ms, or the last two iterations; may throw to end the work, and may be empty.
    *  \throws BadInputError for settings out of range, images that are missing, constant or not on the device, or an initial transform
    *  that maps the whole fixed image out of the moving image; the message names a further pair; UnsupportedError for an initial
-   *  transform that has a vector for each voxel of an output; OutOfMemoryError, before anything is allocated, if the device has no room for what GetPlan() says. */
+   *  transform that has a vector for each voxel of an output; OutOfMemoryError, before anything is allocated, if the device has no room
+   *  for what GetPlan() says. */
   FreeFormResult
   Register(const FreeFormProblem &                               problem,
            const FreeFormSettings &                              settings,

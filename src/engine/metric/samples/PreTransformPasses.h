@@ -13,8 +13,8 @@
 namespace gpureg
 {
 
-/** Sums the forces by which a linear transform is optimised, also behind grids, on one device. Files of this name implement it: src/host for the host,
- *  src/engine for all other devices. Every member throws Error where the device reports a failure. */
+/** Sums the forces by which a linear transform is optimised, also behind grids, on one device. Files of this name implement it: src/host for
+ *  the host, src/engine for all other devices. Every member throws Error where the device reports a failure. */
 class PreTransformPasses
 {
 public:
@@ -24,7 +24,8 @@ public:
   virtual int
   CountGroups(std::int64_t count) const = 0;
 
-  /** Sums forces. displacement: null if samples are not moved; forces: float[3], one per sample; partials: float[a.groupCount][2·ForceSumCount]. */
+  /** Sums forces. displacement: null if samples are not moved; forces: float[3], one per sample; partials:
+   *  float[a.groupCount][2·ForceSumCount]. */
   virtual void
   SumForces(const kernels::PreTransformArguments & a,
             std::int64_t                           count,

@@ -68,7 +68,7 @@ public:
   bool
   ApplyAdjoint(const Memory & forces, MemoryPointer & controlForces);
 
-  /** Enqueues the sums of forces, float[3] per sample or place, about the samples, displaced by the fixed pre-transforms if there are any. */
+  /** Enqueues the sums of forces, float[3] per sample or place, about the samples, displaced by fixed pre-transforms if there are any. */
   void
   Sum(const Memory & forces);
 

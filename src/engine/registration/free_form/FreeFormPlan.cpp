@@ -94,6 +94,11 @@ private:
     const LevelImage fixed = plan(pair.pair.fixed, "fixed", level.fixed, level.fixedMask);
     const LevelImage moving = plan(pair.pair.moving, "moving", level.moving, level.movingMask);
     this->PlanSimilarity(pair.pair, *level.similarity, fixed, moving, name);
+    if (m_Pairs.size() > 1)
+    {
+      m_Ledger.ReserveExactly("pair " + std::to_string(pair.number + 1) + " share",
+                              sizeof(float) * kernels::EvaluatedNumbers);
+    }
     if (number == 0 && m_Settings.samples > 0)
     {
       // The displacements of the result are computed at all voxels.

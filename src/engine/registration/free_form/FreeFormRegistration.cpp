@@ -63,11 +63,12 @@ public:
     const auto start = Clock::now();
     CheckSettings(problem, given);
     MarkAsOneSource(problem.initial, ++m_RegistrationNumber);
-    for (const WeighedPair & pair : ListWeighedPairs(problem, given))
+    const std::vector<FurtherPair> pairs = ListPairs(problem, given);
+    for (std::size_t number = 0; number < pairs.size(); ++number)
     {
-      WithPairNamed(pair.number, [&] {
-        CheckImage(pair.pair.fixed, "fixed", this->GetName());
-        CheckImage(pair.pair.moving, "moving", this->GetName());
+      WithPairNamed(number, [&] {
+        CheckImage(pairs[number].fixed, "fixed", this->GetName());
+        CheckImage(pairs[number].moving, "moving", this->GetName());
       });
     }
     FreeIfMemoryIsShort(
@@ -173,7 +174,7 @@ private:
     return std::clamp(SummarizeImage(*m_Queue, mask.GetPrecision(), mask.GetCount(), *mask.GetMemory()).mean, 0.0, 1.0);
   }
 
-  /** Replaces the images by such whose values lie in their ranges, and drops pairs without a weight.
+  /** Replaces the images by such whose values lie in their ranges.
    *  \throws BadInputError if an image is constant */
   void
   LimitRanges(const FreeFormSettings & settings, FreeFormProblem & problem, std::vector<std::string> & warnings)

@@ -140,7 +140,11 @@ private:
     this->CountInEdges(pairs, problem.dimension);
     m_Input.kind = GetPoseKind(settings.degreesOfFreedom);
     m_Input.parallelFor = parallelFor;
-    m_Stages.Restart(GlobalSearch::CountStages(settings, problem.dimension), m_Unit, progress);
+    // Without costs that can be thinned the last stage is left out.
+    const bool isThinned = std::any_of(pairs.begin(), pairs.end(), [](const FurtherPair & pair) {
+      return !Describe(pair.similarity.kind).HasNeighborhoods();
+    });
+    m_Stages.Restart(GlobalSearch::CountStages(settings, problem.dimension) - (isThinned ? 0 : 1), m_Unit, progress);
     m_Result = {};
     m_Stages.Begin("levels");
     m_Pairs = WeighPairs(m_Ranged.Make(std::move(pairs), m_Result.warnings), FirstPair::IsKept);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of forces by which a linear transform is optimised, also behind grids, in plain loops: the reference that every device is tested against.
+// Sums of forces by which a linear transform is optimised, also behind grids, in plain loops: the reference for every device.
 // src/kernels/metric/samples/PreTransformKernels.h has the counterparts for CUDA and OpenCL.
 #include "host/runtime/HostQueue.h"
 #include "host/core/HostSums.h"

@@ -47,7 +47,7 @@ class Greedy:
         optimizer: "longest_vector": all updates have the length `step`; "adam": each component's step depends on its earlier gradients, and
             no step is longer than `step` (Kingma & Ba 2015). Velocity and SyN do not have Adam.
         noise: the standard deviation of the images' noise, of values scaled from 0 to 1, 0.001 at least: by "neighborhood_correlation"
-            structure below it counts little. Velocity does not have it.
+            structure below it counts little. It has no effect on other similarities. Velocity does not have it.
         convergence_threshold, convergence_window: a level ends when the change of its last `convergence_window` costs is less than the
             threshold; with a window of 0 it does all its iterations.
         weights: factors of an update's components along the physical axes x, y (and z): 0 along an axis that nothing is to move along; with
@@ -150,7 +150,7 @@ class SyN:
         flat: the neighborhoods that do not count, since rounding alone tells their voxels apart: "scaled": those whose squared differences
             from the mean add up to 1e-9 at most in either image, of values scaled to magnitudes of up to 1; "float" and "double": as
             itk::ANTSNeighborhoodCorrelationImageToImageMetricv4 takes them that computes with that type, 1.2e-7 and 2.2e-16 of the values
-            as they are.
+            as they are. It has no effect on other similarities.
         fixed_range, moving_range: as in Rigid.
     """
 
