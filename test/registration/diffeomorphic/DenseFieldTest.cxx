@@ -319,7 +319,7 @@ TEST_P(DenseFieldTest, BeginsOtherRegistrations)
 
   gpureg::FreeFormRegistration freeForm(GetDevice());
   const auto                   deform = [&](const gpureg::TransformChain & chain) {
-    gpureg::FreeFormProblem  next{ 3, problem.fixed, problem.moving, chain };
+    gpureg::FreeFormProblem  next{ 3, problem.fixed, problem.moving, chain, {} };
     gpureg::FreeFormSettings asked;
     asked.levels = 1;
     asked.iterations = 3;
