@@ -76,7 +76,7 @@ TEST_P(FieldReducerTest, AddsUpAndFindsTheLargest)
     EXPECT_EQ(found[5], -*std::min_element(numbers.begin(), numbers.end()));
     EXPECT_EQ(found[4], *std::max_element(numbers.begin(), numbers.end()));
     EXPECT_EQ(found[3], -7.0F);
-    // One that is no number makes the largest magnitude infinite.
+    // A number that is none makes the largest magnitude infinite.
     numbers[static_cast<std::size_t>(first)] = std::numeric_limits<float>::quiet_NaN();
     const auto broken = on.Upload(numbers);
     on.GetReducer().ComputeLargestMagnitude(*broken, count, *result, 5);

@@ -87,7 +87,7 @@ Smooth(FieldsOnDevice & on, const FieldGrid & grid, const Floats & field, double
   smoother.SmoothAndMeasure(*given, *first, *second, *result, on.GetReducer(), *longest);
   const Smoothed smoothed{ on.Download<float>(result), on.Download<float>(longest).front() };
   EXPECT_EQ(on.Download<float>(given), field);
-  // The same into the first scratch array, as the greedy scheme does it.
+  // Smooths into the first scratch array, as the greedy scheme does.
   const auto again = on.MakeUnwritten(elements);
   smoother.Smooth(*given, *again, *second, *again);
   EXPECT_EQ(on.Download<float>(again), smoothed.field);

@@ -105,7 +105,7 @@ struct Case
   HostField second;
 };
 
-/** What a chain has on a device. */
+/** Holds what a chain has on a device. */
 struct Loaded
 {
   std::vector<char>     vectors;

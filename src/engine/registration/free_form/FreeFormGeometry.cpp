@@ -122,7 +122,7 @@ MakeImageToGrid(const FreeFormProblem & problem, const RegisteredImage & fixed, 
   {
     return toGrid;
   }
-  // What rounding leaves beside the diagonal would make parallel grids oblique, for which there are no tables.
+  // Drops what rounding leaves beside the diagonal: it would make parallel grids oblique, for which there are no tables.
   constexpr double rounding = 1e-7; // voxels, along the image
   IndexMap         toFirst = Compose(InvertMap(first), fixed.indexToPoint);
   for (std::size_t entry = 0; entry < toFirst.matrix.size(); ++entry)
