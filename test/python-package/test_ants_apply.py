@@ -196,6 +196,16 @@ def test_functions_have_antspys_shape(tmp_path, heads_of, kind):
     ("name", "names", "most"),
     [
         # The heads differ by a scale, too.
+        ("Affine", ["0GenericAffine.mat"], 0.35),
+        ("Similarity", ["0GenericAffine.mat"], 0.4),
+        ("Translation", ["0GenericAffine.mat"], 0.9),
+        ("SyN", ["1Warp.nii.gz", "0GenericAffine.mat"], 0.4),
+        ("SyNCC", ["1Warp.nii.gz", "0GenericAffine.mat"], 0.4),
+        ("SyNAggro", ["1Warp.nii.gz", "0GenericAffine.mat"], 0.4),
+        ("ElasticSyN", ["1Warp.nii.gz", "0GenericAffine.mat"], 0.4),
+        ("SyNBold", ["1Warp.nii.gz", "0GenericAffine.mat"], 0.9),
+        ("SyNBoldAff", ["1Warp.nii.gz", "0GenericAffine.mat"], 0.4),
+        ("SyNabp", ["1Warp.nii.gz", "0GenericAffine.mat"], 0.4),
         ("Rigid", ["0GenericAffine.mat"], 0.75),
         ("QuickRigid", ["0GenericAffine.mat"], 0.75),
         ("TRSAA", ["0GenericAffine.mat"], 0.2),

@@ -150,3 +150,25 @@ def test_each_program_applies_the_others_files(here):
         assert apply[other](forward.split()) == 0 and apply[other](back.split()) == 0
         for name, expected in (("o", f"{who}w"), ("b", f"{who}i")):
             assert relative_difference(gr.read_image(f"{name}.nii.gz").array, gr.read_image(f"{expected}.nii.gz").array) < 1e-4
+
+
+def test_images_of_antspy_come_back_and_ants_applies_our_files(tmp_path, monkeypatch):
+    antspy = pytest.importorskip("ants", reason="ANTsPy is not there: pip install antspyx")
+    monkeypatch.setenv("ITK_GPU_DEVICE", "host")
+    monkeypatch.chdir(tmp_path)
+    for _ in write_heads(np.random.default_rng(5)):
+        pass
+    fixed, moving = (antspy.image_read(f"{name}.nii.gz") for name in "fm")
+    few = {"aff_iterations": (20, 10), "aff_shrink_factors": (2, 1), "aff_smoothing_sigmas": (1, 0), "reg_iterations": (4, 2)}
+    for composite in (False, True):
+        found = gr.ants.registration(fixed, moving, "SyN", outprefix=str(tmp_path / f"c{composite}_"), write_composite_transform=composite, **few)
+        assert isinstance(found["warpedmovout"], type(fixed))
+        forward, back = found["fwdtransforms"], found["invtransforms"]
+        whichtoinvert = None if composite else [True, False]
+        for of, to, files, expected, more in (
+            (moving, fixed, forward, "warpedmovout", {}),
+            (fixed, moving, back, "warpedfixout", {"whichtoinvert": whichtoinvert}),
+        ):
+            theirs = antspy.apply_transforms(to, of, files, **more).numpy()
+            assert relative_difference(theirs, found[expected].numpy()) < 1e-4
+            assert relative_difference(gr.ants.apply_transforms(to, of, files, **more).numpy(), theirs) < 1e-4
