@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers images on several devices together, and compares the deformation with that of one device.
+#include "ErrorOfRecord.h"
 #include "DenseCase.h"
 #include "KnownDeformation.h"
 #include "TestDevices.h"
@@ -261,6 +262,10 @@ TEST_P(TeamRegistrationTest, ComputesSmallImagesAsAWhole)
 
 TEST_P(TeamRegistrationTest, PlansLessForEachDevice)
 {
+  if (GetParam().rfind("opencl", 0) == 0 && !IsGPU(GetParam()))
+  {
+    GTEST_SKIP() << "PoCL's own assertion in pocl_release_dlhandle_cache fails now and then with four queues at once";
+  }
   const VoxelGrid                   grid = MakeLongGrid(512);
   Pair                              pair(GetParam(), grid, 1.0);
   gpureg::DiffeomorphicRegistration alone(GetParam());
