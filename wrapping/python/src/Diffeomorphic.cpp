@@ -45,6 +45,25 @@ ReportTo(const Reporter & report)
   };
 }
 
+/** Returns a problem with the transforms that it begins with. fixedInitial: of the fixed image; null: none. */
+template <typename TSide>
+DiffeomorphicProblem
+MakeProblemOfStarts(int                                dimension,
+                    const TSide &                      fixed,
+                    const TSide &                      moving,
+                    const Chain &                      initial,
+                    const std::vector<PairOf<TSide>> & further,
+                    const Chain *                      fixedInitial)
+{
+  auto problem = MakeProblemOfPairs<DiffeomorphicProblem>(dimension, fixed, moving, further);
+  problem.initial = initial.Get();
+  if (fixedInitial != nullptr)
+  {
+    problem.fixedInitial = fixedInitial->Get();
+  }
+  return problem;
+}
+
 DiffeomorphicResult
 Register(const Loan<DiffeomorphicRegistration> & engine,
          int                                     dimension,
@@ -56,19 +75,14 @@ Register(const Loan<DiffeomorphicRegistration> & engine,
          const std::vector<PairOf<Side>> &       further,
          const Chain *                           fixedInitial)
 {
-  auto problem = MakeProblemOfPairs<DiffeomorphicProblem>(dimension, fixed, moving, further);
-  problem.initial = initial.Get();
-  if (fixedInitial != nullptr)
-  {
-    problem.fixedInitial = fixedInitial->Get();
-  }
+  const auto                   problem = MakeProblemOfStarts(dimension, fixed, moving, initial, further, fixedInitial);
   const Reporter               report(progress);
   const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
   const nb::gil_scoped_release released;
   return engine->Register(problem, settings, parallelFor, ReportTo(report));
 }
 
-/** \param fixedInitial as of Register() */
+/** \param fixedInitial as of MakeProblemOfStarts() */
 MemoryPlan
 Plan(const Loan<DiffeomorphicRegistration> &  engine,
      int                                      dimension,
@@ -79,12 +93,7 @@ Plan(const Loan<DiffeomorphicRegistration> &  engine,
      const std::vector<PairOf<PlannedSide>> & further,
      const Chain *                            fixedInitial)
 {
-  auto problem = MakeProblemOfPairs<DiffeomorphicProblem>(dimension, fixed, moving, further);
-  problem.initial = initial.Get();
-  if (fixedInitial != nullptr)
-  {
-    problem.fixedInitial = fixedInitial->Get();
-  }
+  const auto problem = MakeProblemOfStarts(dimension, fixed, moving, initial, further, fixedInitial);
   return engine->GetPlan(problem, settings);
 }
 
