@@ -339,3 +339,15 @@ def test_the_function_says_what_is_no_image_of_the_type(here, imagetype, name, k
     with pytest.raises(kind) as raised:
         ants.apply_transforms(gr.read_image("r.nii.gz"), gr.read_image(f"{name}.nii.gz"), ["a.mat"], imagetype=imagetype)
     assert part in str(raised.value)
+
+
+@pytest.mark.parametrize("kind", ["-e 1 -i v.nii.gz", "-e 2 -i t.nii.gz -f 0.0007", "-e 2 -i t.nii.gz -n BSpline", "-e 3 -i s.nii.gz", "-e 6 -i v.nii.gz"])
+def test_each_device_has_the_hosts_values(here, monkeypatch, device, kind):
+    make_images(np.random.default_rng(5))
+    made = []
+    for name in ("host", device):
+        monkeypatch.setenv("ITK_GPU_DEVICE", name)
+        apply(f"-d 3 {kind} -r o.nii.gz -o made.nii.gz -t warp.nii.gz -t a.mat")
+        made.append(np.asarray(nibabel.load("made.nii.gz").dataobj))
+    # Logarithms of devices without doubles are floats.
+    assert relative_difference(made[1], made[0]) < 2e-5

@@ -55,6 +55,8 @@ def read_apply(words: Sequence[str]) -> ApplyCall:
     """
     values = read_values(words, FLAGS)
     is_single = _truth(values, "float")
+    # It is checked, and ignored.
+    _truth(values, "static-cast-for-R")
     output, kind, is_inverse = _read_output(_one(values, "output", True))
     call = ApplyCall(
         0,
