@@ -418,7 +418,7 @@ TEST_P(DenseFieldTest, OnlyScalarsCrossTheBusInALevelOnceItHasBegun)
     run(6);
     const auto few = run(6);
     const auto many = run(18);
-    const bool findsRanges = GetScheme() == DiffeomorphicScheme::SyN && gpureg::Describe(kind).HasJointHistogram();
+    const bool findsRanges = GetScheme() == DiffeomorphicScheme::SyN && gpureg::Describe(kind).HasBins();
     EXPECT_EQ(few.bytesUp > 0, !IsHost(GetDevice()));
     EXPECT_LE(many.bytesUp - few.bytesUp, 12 * 512);
     EXPECT_LE(many.bytesDown - few.bytesDown, 12 * (findsRanges ? 2 * 32768 + 512 : 512));

@@ -76,9 +76,10 @@ CheckSimilarity(DiffeomorphicScheme scheme, const SimilaritySettings & similarit
   }
   else if (!description.isForSyN)
   {
-    throw UnsupportedError(
-      std::string("SyN is not by ") + description.phrase +
-      "; choose mean squares, demons, a correlation, Mattes' mutual information, or a correlation over neighborhoods");
+    throw UnsupportedError(std::string("SyN is not by ") + description.phrase +
+                           "; choose mean squares, demons, a correlation, a correlation ratio, mutual information "
+                           "(Mattes' or normalised), or "
+                           "a correlation over neighborhoods");
   }
   if (description.HasNeighborhoods())
   {

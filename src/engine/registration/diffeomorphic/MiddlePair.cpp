@@ -87,7 +87,7 @@ MiddlePair::Plan(const RecursiveFilter & filter,
 void
 MiddlePair::SetRanges(bool isFirst, const char * remedy)
 {
-  const bool hasBins = m_Similarity->GetDescription().HasJointHistogram();
+  const bool hasBins = m_Similarity->GetDescription().HasBins();
   if (hasBins || isFirst)
   {
     const std::array<ImageSummary, 2> ranges = this->ComputeRanges(remedy);

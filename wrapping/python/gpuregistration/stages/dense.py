@@ -131,7 +131,8 @@ class SyN:
     the middle with the step, and inverts the composition. The results of earlier stages are applied after the deformation.
 
     Attributes:
-        similarity: "neighborhood_correlation", "mean_squares", "correlation", "mattes_mutual_information" or "demons".
+        similarity: as in Greedy; the bins of those with a histogram follow the ranges of the images in the middle, at each iteration.
+            "demons" take the gradient of each image in turn.
         iterations: the greatest number of iterations at each level, the coarsest first; or one number for a single level. The last level
             has the fixed image's voxels; each level before it has voxels twice as long as the next. A level's images are smoothed with a
             standard deviation of as many of their voxels as there are finer levels.
