@@ -119,8 +119,8 @@ struct DiffeomorphicSettings
   double weight = 1;
   /** Standard deviations of the Gaussians, in a level's voxels, that smooth each update, and the whole field, or the velocity, after it. 0:
    *  none. */
-  double updateSigma = 1.732;
-  double fieldSigma = 0.6;
+  double updateSigma = GetUsualSigmas(DiffeomorphicScheme::Greedy).update;
+  double fieldSigma = GetUsualSigmas(DiffeomorphicScheme::Greedy).field;
   /** How these Gaussians are computed; both continue the field beyond the grid's edge. Recursive ones are for the greedy scheme and the
    *  velocity, on devices with double precision; SyN's are discrete, as ITK's are. */
   DiffeomorphicSmoothing smoothing = DiffeomorphicSmoothing::Discrete;

@@ -72,6 +72,20 @@ DerivesDoubles(const MovingImage & image)
   return IsFixedPoint(image) && image.image != nullptr && image.image->GetPrecision() == Precision::Double;
 }
 
+/** Returns where the values of an image on the device lie, which are its voxels, and how they are scaled. */
+ImageSamples
+MakePlaces(const MovingImage & image)
+{
+  ImageSamples places;
+  places.sampleSize = places.imageSize = image.size;
+  places.minimum = image.scale.minimum;
+  places.unit = image.unit;
+  places.exponent = ComputeValueExponent(image.scale);
+  places.summary = image.summary;
+  places.isOfQueue = image.isOfQueue;
+  return places;
+}
+
 kernels::VolumeShape
 ShapeOf(const MovingImage & image)
 {
@@ -105,7 +119,7 @@ MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArra
   const std::int64_t count = CountOf(image.size);
   if (image.maskImage != nullptr)
   {
-    m_Sampler.FillMask(*image.maskImage, image.maskSize, arrays.mask);
+    m_Sampler.FillMask(*image.maskImage, image.maskSize, image.isOfQueue, arrays.mask);
   }
   else
   {
@@ -144,13 +158,19 @@ MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArra
   MemoryPointer & between = borrows ? arrays.displacement.Borrow() : own;
   const bool      hasScaled = readsValues && !IsFixedPoint(image);
   const bool      derivesScaled = image.gaussianGradient && !DerivesDoubles(image);
-  if (!hasScaled && (readsQuads || derivesScaled || (image.gradient && !IsFixedPoint(image))))
+  const bool      readsScaled = derivesScaled || (image.gradient && !IsFixedPoint(image));
+  const bool      makesQuads = readsQuads && (readsScaled || image.image == nullptr);
+  if (!hasScaled && (makesQuads || readsScaled))
   {
     this->FillScaled(image, between);
   }
   const MemoryPointer & values = hasScaled ? arrays.moving : between;
   ReserveExactly(m_Queue, arrays.quads, readsQuads ? sizeof(kernels::float4) * static_cast<std::size_t>(count) : 0);
-  if (readsQuads)
+  if (readsQuads && !makesQuads)
+  {
+    m_Sampler.FillQuads(*image.image, MakePlaces(image), arrays.quads);
+  }
+  if (makesQuads)
   {
     ForEachItem<kernels::MakeQuadKernel>(
       m_Queue, count, ShapeOf(image), Input<float>(*values), Output<kernels::float4>(*arrays.quads));
@@ -159,8 +179,7 @@ MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArra
 }
 
 bool
-MovingVolumes::Plan(
-  const MovingImage & image, bool deviceReadsQuads, bool keepsLarger, const std::string & name, MemoryLedger & ledger)
+MovingVolumes::Plan(const MovingImage & image, bool deviceReadsQuads, const std::string & name, MemoryLedger & ledger)
 {
   const auto count = static_cast<std::size_t>(CountOf(image.size));
   ledger.ReserveExactly(name + "moving mask",
@@ -177,14 +196,8 @@ MovingVolumes::Plan(
   ledger.ReserveExactly(name + "moving values",
                         readsQuads ? 0 : (IsFixedPoint(image) ? sizeof(kernels::i64) : sizeof(float)) * count);
   const std::size_t widened = image.image != nullptr && IsNarrow(*image.image) ? CountWideBytes(*image.image) : 0;
-  const bool        borrows = keepsLarger && ledger.GetSize(name + "displacements") >= sizeof(float) * count;
-  if (readsQuads && !borrows)
-  {
-    ledger.Reserve(name + "scaled values", sizeof(float) * count);
-  }
   ledger.Touch("scratch: widened image", widened);
   ledger.ReserveExactly(name + "quads", readsQuads ? sizeof(kernels::float4) * count : 0);
-  ledger.Free(name + "scaled values");
   return readsQuads;
 }
 
@@ -243,12 +256,7 @@ MovingVolumes::FillScaled(const MovingImage & image, MemoryPointer & values)
 void
 MovingVolumes::Keep(const MovingImage & image, kernels::StoredAs form, MemoryPointer & values)
 {
-  ImageSamples places;
-  places.sampleSize = places.imageSize = image.size;
-  places.minimum = image.scale.minimum;
-  places.unit = image.unit;
-  places.exponent = ComputeValueExponent(image.scale);
-  m_Sampler.Fill(*image.image, places, image.binEdges ? &*image.binEdges : nullptr, form, nullptr, values);
+  m_Sampler.Fill(*image.image, MakePlaces(image), image.binEdges ? &*image.binEdges : nullptr, form, nullptr, values);
 }
 
 void
