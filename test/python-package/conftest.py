@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures that several tests need: devices, and synthetic images."""
 
+import math
 import os
 import shutil
+import sys
 import tempfile
 import zlib
 from pathlib import Path
@@ -46,9 +48,31 @@ def rng():
     return np.random.default_rng(seed)
 
 
-def assert_within_record(error, record):
-    """Asserts that an error is at most 1.5 times that of record: the larger of those by the host and by OpenCL, which hardly differ."""
-    assert error <= 1.5 * record, f"an error of {error:.6g}, where that of record is {record}"
+#: The errors that a test has measured, where GPUREG_TEST_RECORD is 0.
+_measured = []
+
+
+def assert_within_record(error, record, most=math.inf):
+    """Asserts that an error is at most 1.5 times that of record: the larger of those by the host and by OpenCL, which hardly differ.
+    most: a bound, where that is less than 1.5 times: a part of the error is then what no registration of this kind can remove.
+
+    To measure records again, run tests with GPUREG_TEST_RECORD=0 in the environment: a test then fails at its end, and prints each error.
+    """
+    message = f"an error of {error:.6g}, where that of record is {record}"
+    if os.environ.get("GPUREG_TEST_RECORD") == "0":
+        caller = sys._getframe(1)
+        _measured.append(f"{Path(caller.f_code.co_filename).name}:{caller.f_lineno}: {message}")
+    else:
+        assert error <= min(1.5 * record, most), message
+
+
+@pytest.fixture(autouse=True)
+def print_measured_errors():
+    """Fails after a test that has measured errors instead of comparing them."""
+    _measured.clear()
+    yield
+    if _measured:
+        pytest.fail("\n".join(_measured), pytrace=False)
 
 
 @pytest.fixture(params=["zlib", "isal"])

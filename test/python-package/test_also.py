@@ -8,12 +8,24 @@ import sys
 import gpuregistration as gr
 import numpy as np
 import pytest
-from conftest import make_head
+from conftest import assert_within_record, make_head
 from gpuregistration.stages import Affine, FreeForm, Greedy, Rigid, SyN, Velocity
 
 GREEDY = Greedy("mean_squares", iterations=40, step=0.25, update_sigma=2.5)
 SYN = SyN("mean_squares", iterations=40, step=0.25, update_variance=6.0)
 VELOCITY = Velocity("mean_squares", iterations=40, step=0.5, update_sigma=2.5)
+# How far the mean shifts by one pair and by two are off along x and y, mm. What is 1e-6 here is less: rounding.
+OFF = {
+    "greedy": [(0.0736, 1e-6), (0.0328, 0.0325)],
+    "syn": [(0.049, 1e-6), (0.0271, 0.0268)],
+    "velocity": [(0.008, 1e-6), (0.0545, 0.0443)],
+}
+OFF_BY_METRIC = {
+    "mean_squares": [(3.93e-5, 1e-6), (0.00109, 0.00112)],
+    "correlation": [(3.93e-5, 1e-6), (0.00127, 0.000425)],
+    "mattes_mutual_information": [(3.93e-5, 1e-6), (0.00113, 0.062)],
+    "neighborhood_correlation": [(3.93e-5, 1e-6), (0.00174, 0.0026)],
+}
 EACH = pytest.mark.parametrize("stage", [GREEDY, SYN, VELOCITY], ids=["greedy", "syn", "velocity"])
 
 
@@ -36,21 +48,26 @@ def register(stage, device, also, along=0):
     return gr.register(make_stripes(along, 1.5), make_stripes(along), stage, device=device, also=also)
 
 
+def check_shifts(alone, both, records):
+    """Checks the mean shifts by the pair that sees x, and by both pairs."""
+    for found, wanted, of_record in zip((alone, both), ([1.5, 0.0], [1.5, 1.5]), records):
+        for error, record in zip(np.abs(found - wanted), of_record):
+            assert_within_record(error, record)
+
+
 @EACH
 def test_each_pair_pulls_where_it_sees_something(device, stage):
     alone = mean_shift(register(stage, device, None))
     both = mean_shift(register(stage, device, [make_pair(1)]))
-    assert alone[0] == pytest.approx(1.5, abs=0.25) and abs(alone[1]) < 0.05
-    assert both == pytest.approx([1.5, 1.5], abs=0.25)
+    check_shifts(alone, both, OFF[stage.name])
 
 
-@pytest.mark.parametrize("metric", ["mean_squares", "correlation", "mattes_mutual_information", "neighborhood_correlation"])
+@pytest.mark.parametrize("metric", OFF_BY_METRIC)
 def test_free_form_deformations_follow_each_pair_where_it_sees_something(device, metric):
     stage = FreeForm("mean_squares", spacing=8.0, levels=2, bending_weight=1e-3)
     alone = mean_shift(register(stage, device, None))
     both = mean_shift(register(stage, device, [make_pair(1, metric=metric, bins=16, weight=0.7)]))
-    assert alone[0] == pytest.approx(1.5, abs=0.1) and abs(alone[1]) < 0.05
-    assert both == pytest.approx([1.5, 1.5], abs=0.1)
+    check_shifts(alone, both, OFF_BY_METRIC[metric])
 
 
 @EACH

@@ -14,6 +14,7 @@ FEW = {"iterations": (30, 20), "step": 0.25}
 DENSE = [Greedy, SyN, Velocity]
 # Errors of record, voxels, by the stage that comes first and those of DENSE that follow. Voxels move by some 1.2.
 BEHIND = {"ffd": (0.0543, 0.0474, 0.051), "greedy": (0.0684, 0.0491, 0.0583), "syn": (0.0473, 0.0713, 0.0447)}
+THERE_AND_BACK = {"ffd": (0.00229, 0.00201, 0.00226), "greedy": (0.00425, 0.00402, 0.00371), "syn": (0.00332, 0.00326, 0.00326)}
 
 
 def distance_there_and_back(result, points):
@@ -32,7 +33,7 @@ def test_a_stage_follows_one_that_deforms(device, first, kind):
     inside, points = points_inside(fixed)
     error = mean_distance(after.to_displacement_field(fixed, device).array, truth, inside)
     assert_within_record(error, BEHIND[first.name][DENSE.index(kind)])
-    assert_within_record(distance_there_and_back(result, points), 0.00425)
+    assert_within_record(distance_there_and_back(result, points), THERE_AND_BACK[first.name][DENSE.index(kind)])
     again = gr.resample(moving, after, fixed, device=device).array
     np.testing.assert_allclose(result.warped.array, again, atol=1e-4)
 

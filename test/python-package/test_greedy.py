@@ -112,6 +112,7 @@ def test_noise_says_which_structure_counts(device):
     for noise in (0.01, 0.001):
         found = gr.register(*faint, Greedy(noise=noise, **SETTINGS), device=device)
         errors.append(np.linalg.norm(found.transform.array - truth, axis=-1)[inside].mean())
+    assert_within_record(errors[1], 0.684)
     assert errors[1] < 0.65 * errors[0]
 
 

@@ -31,9 +31,9 @@ def test_head(device, heads):
     result = gr.register(fixed, moving, ["rigid", stages.FreeForm(levels=2, iterations=5)], device=device)
     corners = np.array([[-60, -80, -40], [60, -80, 60], [-60, 60, 60], [60, 60, -40.0]])
     found = result.stages[0].transform.transform_points(corners)
-    assert_within_record(np.abs(found - wanted.transform_points(corners)).max(), 0.0104)
+    assert_within_record(np.abs(found - wanted.transform_points(corners)).max(), 0.0117)
     assert result.warped.array.dtype == fixed.array.dtype
-    assert np.corrcoef(result.warped.array.ravel(), fixed.array.ravel())[0, 1] > 0.97
+    assert_within_record(1 - np.corrcoef(result.warped.array.ravel(), fixed.array.ravel())[0, 1], 0.00513)
 
 
 def test_labels_follow(heads):
@@ -46,7 +46,7 @@ def test_labels_follow(heads):
     back = gr.resample(there, result.transform, labels, "nearest", device="host")
     assert set(np.unique(back.array)) <= set(np.unique(labels.array))
     overlap = 2.0 * ((back.array > 0) & (labels.array > 0)).sum() / ((back.array > 0).sum() + (labels.array > 0).sum())
-    assert overlap > 0.95
+    assert_within_record(1 - overlap, 0.0271)
 
 
 def test_command_file_to_file(device, heads, tmp_path, capfd):
@@ -67,5 +67,7 @@ def test_command_file_to_file(device, heads, tmp_path, capfd):
     with_labels = ("--labels", tmp_path / "labels.nii.gz", tmp_path / "there.nii.gz")
     before = gpureg_json(capfd, "compare", *pair, *with_labels, "--device", device)
     after = gpureg_json(capfd, "compare", *pair, *with_labels, *transform, "--device", device)
-    assert after["dice"]["mean"] > 0.75 > 0.3 > before["dice"]["mean"] and len(after["dice"]["labels"]) > 100
-    assert after["metrics"]["correlation"] < -0.95 and after["jacobian"]["folded"] == 0
+    assert before["dice"]["mean"] < 0.3 and len(after["dice"]["labels"]) > 100
+    assert_within_record(1 - after["dice"]["mean"], 0.0332)
+    assert_within_record(1 + after["metrics"]["correlation"], 0.00761)
+    assert after["jacobian"]["folded"] == 0

@@ -5,7 +5,7 @@ import gpuregistration as gr
 import numpy as np
 import pytest
 from command_line import assert_fails, gpureg_json
-from conftest import make_head, turn
+from conftest import assert_within_record, make_head, turn
 from gpuregistration import _slices
 
 sitk = pytest.importorskip("SimpleITK")
@@ -178,7 +178,7 @@ def test_the_commands(flat, tmp_path, capfd):
     before = gpureg_json(capfd, "compare", *files, *labels)
     after = gpureg_json(capfd, "compare", *files, *labels, "--transform", tmp_path / "t.h5")
     assert after["dice"]["mean"] > before["dice"]["mean"] + 0.02 and after["jacobian"]["voxels"] > 0
-    assert after["metrics"]["mean_squares"] < before["metrics"]["mean_squares"] / 4
+    assert_within_record(after["metrics"]["mean_squares"] / before["metrics"]["mean_squares"], 0.00423)
     gr.write_transform(tmp_path / "three.tfm", gr.Affine())
     words = ("register", *files, "--output-transform", tmp_path / "f.mat", "--mat", "fsl", "--device", "host", "--quiet")
     assert_fails(capfd, 1, "FSL's matrices are of 3 dimensions, and the transform of 2", None, *words)

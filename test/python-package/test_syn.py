@@ -17,6 +17,14 @@ ERRORS = {
     "demons": (0.0921, 0.141),
     "correlation": (0.0492, 0.136),
 }
+# The distances that points come off where they are led to the moving image and back.
+BACK = {
+    "mean_squares": (0.00358, 0.00898),
+    "mattes_mutual_information": (0.00481, 0.0104),
+    "neighborhood_correlation": (0.00353, 0.00988),
+    "demons": (0.00577, 0.0103),
+    "correlation": (0.00369, 0.00972),
+}
 
 
 def mean_distance(a, b, inside):
@@ -62,7 +70,7 @@ def test_finds_a_known_deformation_and_its_inverse(device, dimension, similarity
     there = result.transform.transform_points(result.inverse.transform_points(points))
     assert_within_record(np.linalg.norm(there - points, axis=-1).max(), 1e-4)
     back = result.inverse.transform_points(result.transform.transform_points(points))
-    assert np.linalg.norm(back - points, axis=-1).mean() < 0.02
+    assert_within_record(np.linalg.norm(back - points, axis=-1).mean(), BACK[similarity][dimension - 2])
 
 
 def test_the_first_update_follows_the_derivative_of_the_squared_correlation(device):
@@ -93,10 +101,11 @@ def test_begins_with_what_was_found_before(device):
     initial = gr.Affine(translation=[6.0, 0, 0])
     result = gr.register(fixed, shifted, SyN(**SETTINGS), initial=initial, device=device)
     inside = fixed.array > 1.5
-    assert mean_distance(result.displacement_field.array - [6.0, 0, 0], alone.displacement_field.array, inside) < 1e-3
+    # Rounding alone: it was 2.4e-16.
+    assert mean_distance(result.displacement_field.array - [6.0, 0, 0], alone.displacement_field.array, inside) < 1e-6
     points = np.stack(np.nonzero(inside)[::-1], axis=-1) * fixed.spacing + fixed.origin
     back = result.inverse.transform_points(result.transform.transform_points(points))
-    assert np.linalg.norm(back - points, axis=-1).mean() < 0.02
+    assert_within_record(np.linalg.norm(back - points, axis=-1).mean(), 0.00988)
 
 
 def test_other_stages_have_the_inverse_that_they_know(device):

@@ -50,12 +50,24 @@ def test_outliers_change_nothing_but_the_warnings(device, heads, moved, number, 
     assert np.abs(result.warped.array).max() > 1e5
 
 
+# The errors of record are mm from what clean images give.
+SIMILARITIES = {
+    "mean_squares": 0.00414,
+    "correlation": 0.0387,
+    "correlation_ratio": 0.00957,
+    "mattes_mutual_information": 0.00254,
+    "normalized_mutual_information": 0.0774,
+    "neighborhood_correlation": 0.0907,
+}
+
+
 @pytest.mark.parametrize("cost", g.stages.COSTS)
 def test_every_cost_does_without_outliers(heads, moved, cost):
     fixed, moving = heads
     clean = g.register(fixed, moving, g.stages.Rigid(cost=cost), device="host")
     result = g.register(put(fixed, 1, 1e9), put(moving, 1, 1e9, 1), g.stages.Rigid(cost=cost), device="host")
-    assert furthest(result.transform, clean.transform) < 0.05
+    # The largest, that of the correlation: the others' 2e-6 to 1e-4 are where a search ends by rounding.
+    assert_within_record(furthest(result.transform, clean.transform), 0.00192)
 
 
 @pytest.mark.parametrize("similarity", g.stages.SIMILARITIES)
@@ -65,7 +77,7 @@ def test_every_similarity_does_without_outliers(heads, moved, similarity):
     clean = g.register(fixed, moving, stage, initial=moved, device="host")
     result = g.register(put(fixed, 1, 1e9), put(moving, 1, 1e9, 1), stage, initial=moved, device="host")
     # For flat images some costs say little: without outliers they move on from step to step by some tenths of a mm.
-    assert furthest(result.transform, clean.transform) < 0.25
+    assert_within_record(furthest(result.transform, clean.transform), SIMILARITIES[similarity])
 
 
 def test_a_ct_with_metal_and_padding(device, heads, moved):
@@ -133,11 +145,12 @@ def test_a_range_that_leaves_nothing(heads):
         g.register(*heads, g.stages.Rigid(fixed_range=(500, 600)), device="host")
 
 
-@pytest.mark.parametrize("stages", ["rigid", "affine", "global", ["affine", "ffd"]])
-def test_what_is_in_its_place_gets_no_warning(moved, stages):
+@pytest.mark.parametrize(("stages", "record"), [("rigid", 0.0058), ("affine", 0.0108), ("global", 0.0107), (["affine", "ffd"], 0.274)])
+def test_what_is_in_its_place_gets_no_warning(moved, stages, record):
     fixed, moving = textured(1), textured(1, moved.inverse(), lambda values: np.exp(-0.2 * values))
     result = g.register(fixed, moving, stages, device="host")
-    assert result.warnings == [] and furthest(result.transform, moved) < 1
+    assert result.warnings == []
+    assert_within_record(furthest(result.transform, moved), record)
 
 
 def is_doubtful(result):
@@ -161,7 +174,8 @@ def test_a_wrong_place_gets_a_warning():
     assert furthest(result.transform, upside_down) > 20
     assert is_doubtful(result)
     found = g.register(fixed, moving, "global", device="host")
-    assert found.warnings == [] and furthest(found.transform, upside_down) < 1
+    assert found.warnings == []
+    assert_within_record(furthest(found.transform, upside_down), 0.00128)
 
 
 def test_little_overlap_gets_a_warning():
