@@ -5,7 +5,7 @@ import gpuregistration as gr
 import numpy as np
 import pytest
 from conftest import assert_within_record
-from gpuregistration.stages import SYN_SIMILARITIES, SyN
+from gpuregistration.stages import FIELD_SIMILARITIES, SyN
 from test_greedy import check_refuses, make_pair, register_by_command
 
 SETTINGS = {"iterations": (30, 30), "step": 0.25, "radius": 2}
@@ -52,7 +52,7 @@ def test_flat_says_which_neighborhoods_are_flat(device):
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
-@pytest.mark.parametrize("similarity", SYN_SIMILARITIES)
+@pytest.mark.parametrize("similarity", FIELD_SIMILARITIES)
 def test_finds_a_known_deformation_and_its_inverse(device, dimension, similarity):
     fixed, moving, truth = make_pair(dimension)
     result = gr.register(fixed, moving, SyN(similarity=similarity, **SETTINGS), device=device)

@@ -13,7 +13,6 @@ from .values import ValueRange, a_range, as_list, read_bins, set_ranges
 
 #: The similarities of Greedy and Velocity, and those of SyN.
 FIELD_SIMILARITIES = tuple(name for name, one in _similarities.SIMILARITIES.items() if one.is_for_fields)
-SYN_SIMILARITIES = tuple(name for name, one in _similarities.SIMILARITIES.items() if one.is_for_syn)
 #: The iterations of Greedy and Velocity, and those of SyN, at each level, the coarsest first.
 GREEDY_ITERATIONS = (100, 100, 100, 50)
 SYN_ITERATIONS = (100, 70, 50, 20)
@@ -179,7 +178,7 @@ class SyN:
     @property
     def metric(self) -> str:
         """The name of the similarity that compares the images. Raises BadInputError if there is no such similarity."""
-        return read_choice("similarity", self.similarity, SYN_SIMILARITIES)
+        return read_choice("similarity", self.similarity, FIELD_SIMILARITIES)
 
     def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.DiffeomorphicSettings:
         """Returns the settings as the engine takes them. Arguments and errors are those of Rigid.settings()."""
