@@ -88,8 +88,11 @@ def read_apply(words: Sequence[str]) -> ApplyCall:
         call.others.append(not_written)
     if call.input_type == FIVE_DIMENSIONS:
         call.others.append(f"--input-image-type {call.input_type}")
-    if call.input_type == TENSORS and call.making.default < 0:
-        raise BadInputError(f"-f/--default-value {call.making.default:g}: expected 0 or more with -e 2, as it is the eigenvalues of a tensor")
+    if call.input_type == TENSORS:
+        if call.making.default < 0:
+            raise BadInputError(f"-f/--default-value {call.making.default:g}: expected 0 or more with -e 2, as it is the eigenvalues of a tensor")
+        # ANTs stores tensors as it computes them.
+        call.making = call.making._replace(type=_read_data_type(None, is_single))
     call.others += _name_several(call)
     if kind == "image" and not call.others:
         check_dimension(output, call.dimension)
