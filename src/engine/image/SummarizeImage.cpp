@@ -63,6 +63,7 @@ SummaryOnDevice::Enqueue(Queue & queue, Precision precision, std::int64_t count,
 {
   constexpr std::size_t bytesOfOne = sizeof(double) * kernels::SummaryNumbers;
   const kernels::Strips strips = CutIntoStrips(queue, count);
+  m_Last = nullptr;
   Reserve(queue, m_OfStrips, bytesOfOne * static_cast<std::size_t>(strips.number));
   ForEachItem<kernels::SummarizeStripKernel>(queue,
                                              strips.number,

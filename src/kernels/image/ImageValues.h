@@ -38,7 +38,7 @@ typedef struct ImageSampling
   int         firstBin;
   int         isOneGrid; /* sample n is voxel n; toImage is not used */
   int         hasMask;   /* a sample is not valid where its byte is 0 */
-  int         hasRange;  /* the device has the range of the values, see ValueRange */
+  int         hasRange;  /* the device has the range of the values, as a summary */
 } ImageSampling;
 
 /** Numbers of a summary: the smallest and the largest finite value, the sum of the finite values times a factor, and the number of

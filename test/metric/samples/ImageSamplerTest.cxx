@@ -218,6 +218,17 @@ TEST_P(ImageSamplerTest, HasNoBinsWhereAllValuesAreEqual)
   EXPECT_EQ(integers, std::vector<std::int64_t>(count));
 }
 
+TEST_P(ImageSamplerTest, RefusesWhatNeedsEdgesThatTheHostDoesNotKnow)
+{
+  const gpureg::Size size{ 9, 8, 7 };
+  Sampled<float> sampled(GetParam(), size, std::vector<float>(static_cast<std::size_t>(gpureg::CountOf(size)), 3.5F));
+  const auto     edges = MakeEdges({}, 0, 16);
+  for (const StoredAs form : { StoredAs::StoredAsPlace, StoredAs::StoredAsByte })
+  {
+    EXPECT_THROW(sampled.Fill<float>(sampled.Describe(true, 0, 1, 0), &edges, form), gpureg::BadInputError);
+  }
+}
+
 TEST_P(ImageSamplerTest, MakesQuadsWithoutAnArrayBetween)
 {
   CompareQuads<float>(GetParam());

@@ -390,31 +390,46 @@ TEST_P(DenseFieldTest, ServesOtherDevices)
 }
 
 /** More iterations transfer some numbers each: whether SyN's inversions have ended, for which the host waits, and costs. They allocate
- *  nothing. A field has 500 kB here. */
+ *  nothing, also with a mask of one image, with which the other one exchanges its role. A field has 500 kB here. */
 TEST_P(DenseFieldTest, OnlyScalarsCrossTheBusInALevelOnceItHasBegun)
 {
   using gpureg::SimilarityKind;
-  for (const auto & [kind, window] : { std::pair{ SimilarityKind::NeighborhoodCorrelation, 0 },
-                                       std::pair{ SimilarityKind::NeighborhoodCorrelation, 10 },
-                                       std::pair{ SimilarityKind::MattesMutualInformation, 0 },
-                                       std::pair{ SimilarityKind::NormalizedMutualInformation, 0 },
-                                       std::pair{ SimilarityKind::MeanSquares, 0 },
-                                       std::pair{ SimilarityKind::Correlation, 0 },
-                                       std::pair{ SimilarityKind::Demons, 0 },
-                                       std::pair{ SimilarityKind::CorrelationRatio, 0 } })
+  struct Case
   {
-    if (!Serves(kind))
-    {
-      continue;
-    }
-    SCOPED_TRACE(std::string(gpureg::GetName(kind)) + ", window " + std::to_string(window));
-    Pair pair(GetDevice(), 3, 1.0);
+    SimilarityKind kind;
+    int            window;
+    bool           isFixedMasked;
+    bool           isMovingMasked;
+  };
+  for (const auto & [kind, window, isFixedMasked, isMovingMasked] :
+       { Case{ SimilarityKind::NeighborhoodCorrelation, 0, false, false },
+         Case{ SimilarityKind::NeighborhoodCorrelation, 10, false, false },
+         Case{ SimilarityKind::NeighborhoodCorrelation, 0, true, false },
+         Case{ SimilarityKind::MattesMutualInformation, 0, false, false },
+         Case{ SimilarityKind::MattesMutualInformation, 0, true, false },
+         Case{ SimilarityKind::MattesMutualInformation, 0, false, true },
+         Case{ SimilarityKind::MattesMutualInformation, 0, true, true },
+         Case{ SimilarityKind::NormalizedMutualInformation, 0, false, false },
+         Case{ SimilarityKind::MeanSquares, 0, false, false },
+         Case{ SimilarityKind::MeanSquares, 0, false, true },
+         Case{ SimilarityKind::Correlation, 0, false, false },
+         Case{ SimilarityKind::Demons, 0, false, false },
+         Case{ SimilarityKind::CorrelationRatio, 0, false, false } })
+  {
+    SCOPED_TRACE(std::string(gpureg::GetName(kind)) + ", window " + std::to_string(window) +
+                 (isFixedMasked ? ", a fixed mask" : "") + (isMovingMasked ? ", a moving mask" : ""));
+    Pair                pair(GetDevice(), 3, 1.0);
+    gpureg::DeviceImage mask(GetDevice());
+    const Floats        inside(static_cast<std::size_t>(gpureg::CountOf(pair.grid.size)), 1.0F);
+    mask.Load({}, gpureg::Precision::Single, inside.data(), gpureg::CountOf(pair.grid.size), OnThreads(2));
     auto settings = MakeSettings(kind);
     settings.convergenceWindow = window;
     settings.convergenceThreshold = 0;
     gpureg::DiffeomorphicRegistration registration(GetDevice());
-    const auto                        problem = pair.Load();
-    const auto                        run = [&](int iterations) {
+    auto                              problem = pair.Load();
+    problem.fixed.mask = isFixedMasked ? &mask : nullptr;
+    problem.moving.mask = isMovingMasked ? &mask : nullptr;
+    const auto run = [&](int iterations) {
       settings.iterations = { iterations };
       const auto result = registration.Register(problem, settings, OnThreads(2));
       EXPECT_EQ(result.levels.back().costs.size(), static_cast<std::size_t>(iterations));

@@ -89,6 +89,11 @@ ImageSampler::Fill(const DeviceImage &  image,
                    MemoryPointer &      kept)
 {
   Check(image, samples);
+  if (samples.summary != nullptr && (form == kernels::StoredAsPlace || form == kernels::StoredAsByte))
+  {
+    throw BadInputError(
+      "places beside bins and masks need the bins' edges, and the host does not know the range of the values");
+  }
   const std::int64_t count = CountOf(samples.sampleSize);
   ReserveExactly(m_Queue, kept, BytesOf(form) * static_cast<std::size_t>(count));
   kernels::ImageSampling a = MakeArguments(samples, bins, form);

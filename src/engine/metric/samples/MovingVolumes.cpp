@@ -121,8 +121,9 @@ MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArra
   {
     m_Sampler.FillMask(*image.maskImage, image.maskSize, image.isOfQueue, arrays.mask);
   }
-  else
+  else if (image.mask || !image.isOfQueue)
   {
+    // Without a mask, an image of the queue's own keeps the array: a pair's images exchange their roles, and the other one may have a mask.
     UploadExactly(m_Queue, arrays.mask, 1, CountOf(image.maskSize), image.mask);
   }
   this->FillBins(image, arrays.movingBins);
@@ -182,8 +183,11 @@ bool
 MovingVolumes::Plan(const MovingImage & image, bool deviceReadsQuads, const std::string & name, MemoryLedger & ledger)
 {
   const auto count = static_cast<std::size_t>(CountOf(image.size));
-  ledger.ReserveExactly(name + "moving mask",
-                        image.maskImage != nullptr ? static_cast<std::size_t>(CountOf(image.maskSize)) : 0);
+  if (image.maskImage != nullptr || !image.isOfQueue)
+  {
+    ledger.ReserveExactly(name + "moving mask",
+                          image.maskImage != nullptr ? static_cast<std::size_t>(CountOf(image.maskSize)) : 0);
+  }
   ledger.ReserveExactly(name + "moving bins", HasBins(image) ? sizeof(kernels::u64) * count : 0);
   if (HasBins(image))
   {

@@ -238,24 +238,27 @@ SampleLoader::Sample(const FixedSamples & samples, SampleArrays & arrays)
   {
     arrays.fixedValues.reset();
   }
+  const Memory * mask = nullptr;
   if (sampled.mask != nullptr)
   {
     m_Sampler.FillMask(*sampled.mask, places, m_Mask);
+    mask = m_Mask.get();
   }
-  else
+  else if (sampled.inside)
   {
     UploadExactly(m_Queue, m_Mask, sizeof(kernels::u8), CountOf(samples.virtualSize), sampled.inside);
+    mask = m_Mask.get();
   }
   if (bins != nullptr)
   {
-    m_Sampler.Fill(*sampled.image, places, bins, kernels::StoredAsBin, m_Mask.get(), arrays.fixedBins);
+    m_Sampler.Fill(*sampled.image, places, bins, kernels::StoredAsBin, mask, arrays.fixedBins);
   }
   if (sampled.wantsValues)
   {
     const kernels::StoredAs form = GetPrecision(samples) == Precision::Double ? kernels::StoredAsInteger
                                    : bins != nullptr                          ? kernels::StoredAsPlace
                                                                               : kernels::StoredAsScaled;
-    m_Sampler.Fill(*sampled.image, places, bins, form, m_Mask.get(), arrays.fixedValues);
+    m_Sampler.Fill(*sampled.image, places, bins, form, mask, arrays.fixedValues);
   }
   if (!sampled.isOfQueue)
   {

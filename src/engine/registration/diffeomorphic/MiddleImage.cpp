@@ -77,7 +77,7 @@ MiddleImage::BeginLevel(RecursiveFilter &             filter,
   m_Values.Reserve(queue, voxels);
   m_ValueLevel.Make(m_Values, size, { 1, 1, 1 }, m_Workspace.lines);
   m_Resampled.image = &m_ValueLevel;
-  m_Resampled.summaryOnDevice = nullptr;
+  m_Resampled.summaryOnDevice = m_RangeOnDevice = nullptr;
   m_Resampled.mask = nullptr;
   if (m_Mask != nullptr)
   {
