@@ -419,7 +419,7 @@ TEST_P(DenseFieldTest, OnlyScalarsCrossTheBusInALevelOnceItHasBegun)
     SCOPED_TRACE(std::string(gpureg::GetName(kind)) + ", window " + std::to_string(window) +
                  (isFixedMasked ? ", a fixed mask" : "") + (isMovingMasked ? ", a moving mask" : ""));
     Pair                pair(GetDevice(), 3, 1.0);
-    gpureg::DeviceImage mask(GetDevice());
+    gpureg::LoadedImage mask(GetDevice());
     const Floats        inside(static_cast<std::size_t>(gpureg::CountOf(pair.grid.size)), 1.0F);
     mask.Load({}, gpureg::Precision::Single, inside.data(), gpureg::CountOf(pair.grid.size), OnThreads(2));
     auto settings = MakeSettings(kind);
